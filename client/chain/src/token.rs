@@ -1,0 +1,182 @@
+//! The token instructions that clients and tests need, and reading token accounts. Thin: the encoding is
+//! the token programs' own crates'.
+
+use solana_address::Address;
+use solana_instruction::Instruction;
+use solana_program_error::ProgramError;
+use solana_program_pack::Pack;
+use solana_system_interface::instruction as system;
+use spl_associated_token_account_interface::{address, instruction as associated};
+use spl_token_2022_interface::{
+    extension::{ExtensionType, group_pointer},
+    instruction as token,
+    state::{Account, Mint},
+};
+use zx1_interface::ids;
+
+/// The legacy token program.
+pub const TOKEN_PROGRAM: Address = Address::new_from_array(ids::TOKEN);
+/// Token-2022.
+pub const TOKEN_2022_PROGRAM: Address = Address::new_from_array(ids::TOKEN_2022);
+/// The associated token account program.
+pub const ASSOCIATED_TOKEN_PROGRAM: Address = spl_associated_token_account_interface::program::ID;
+
+/// The associated token account of an owner.
+pub fn associated_address(owner: &Address, mint: &Address, token_program: &Address) -> Address {
+    address::get_associated_token_address_with_program_id(owner, mint, token_program)
+}
+
+/// Creates the associated token account, or does nothing where it is there.
+pub fn create_associated(
+    payer: &Address,
+    owner: &Address,
+    mint: &Address,
+    token_program: &Address,
+) -> Instruction {
+    associated::create_associated_token_account_idempotent(payer, owner, mint, token_program)
+}
+
+/// Bytes of a legacy token account.
+pub const ACCOUNT_LEN: usize = Account::LEN;
+/// Bytes of a mint without extensions.
+pub const MINT_LEN: usize = Mint::LEN;
+
+/// Creates a mint without extensions; `rent` is the balance that [`MINT_LEN`] bytes need.
+pub fn create_mint(
+    payer: &Address,
+    mint: &Address,
+    rent: u64,
+    authority: &Address,
+    decimals: u8,
+    token_program: &Address,
+) -> Result<[Instruction; 2], ProgramError> {
+    Ok([
+        system::create_account(payer, mint, rent, MINT_LEN as u64, token_program),
+        token::initialize_mint2(token_program, mint, authority, None, decimals)?,
+    ])
+}
+
+/// Bytes that a group mint has in the end, for its rent: pointer and group.
+pub fn group_mint_len() -> Result<usize, ProgramError> {
+    ExtensionType::try_calculate_account_len::<Mint>(&[ExtensionType::GroupPointer, ExtensionType::TokenGroup])
+}
+
+/// Creates a Token-2022 mint that is its own group, whose members `group_authority` admits, and which
+/// nobody can mint but that authority. `rent` is the balance that [`group_mint_len`] bytes need.
+pub fn create_group_mint(
+    payer: &Address,
+    mint: &Address,
+    rent: u64,
+    group_authority: &Address,
+    max_size: u64,
+) -> Result<[Instruction; 5], ProgramError> {
+    let program = &TOKEN_2022_PROGRAM;
+    let length = ExtensionType::try_calculate_account_len::<Mint>(&[ExtensionType::GroupPointer])?;
+    Ok([
+        system::create_account(payer, mint, rent, length as u64, program),
+        group_pointer::instruction::initialize(program, mint, Some(*group_authority), Some(*mint))?,
+        // The payer is the mint authority for a moment, as making the group takes its signature.
+        token::initialize_mint2(program, mint, payer, None, 0)?,
+        spl_token_group_interface::instruction::initialize_group(
+            program,
+            mint,
+            mint,
+            payer,
+            Some(*group_authority),
+            max_size,
+        ),
+        token::set_authority(
+            program,
+            mint,
+            Some(group_authority),
+            token::AuthorityType::MintTokens,
+            payer,
+            &[],
+        )?,
+    ])
+}
+
+/// Mints tokens.
+pub fn mint_to(
+    mint: &Address,
+    account: &Address,
+    authority: &Address,
+    amount: u64,
+    token_program: &Address,
+) -> Result<Instruction, ProgramError> {
+    token::mint_to(token_program, mint, account, authority, &[], amount)
+}
+
+/// Moves tokens.
+pub fn transfer(
+    from: &Address,
+    mint: &Address,
+    to: &Address,
+    owner: &Address,
+    amount_and_decimals: (u64, u8),
+    token_program: &Address,
+) -> Result<Instruction, ProgramError> {
+    let (amount, decimals) = amount_and_decimals;
+    token::transfer_checked(token_program, from, mint, to, owner, &[], amount, decimals)
+}
+
+/// Burns tokens.
+pub fn burn(
+    account: &Address,
+    mint: &Address,
+    owner: &Address,
+    amount: u64,
+    token_program: &Address,
+) -> Result<Instruction, ProgramError> {
+    token::burn(token_program, account, mint, owner, &[], amount)
+}
+
+/// Closes an empty token account.
+pub fn close_account(
+    account: &Address,
+    rent_to: &Address,
+    owner: &Address,
+    token_program: &Address,
+) -> Result<Instruction, ProgramError> {
+    token::close_account(token_program, account, rent_to, owner, &[])
+}
+
+/// What the front of a token account says, of either program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenAccount {
+    /// Whose tokens.
+    pub mint: Address,
+    /// Whose account.
+    pub owner: Address,
+    /// How many, in the smallest unit.
+    pub amount: u64,
+}
+
+impl TokenAccount {
+    /// Reads an initialized account's data; extensions are passed over.
+    pub fn decode(data: &[u8]) -> Option<Self> {
+        let account = Account::unpack(data.get(..Account::LEN)?).ok()?;
+        Some(Self { mint: account.mint, owner: account.owner, amount: account.amount })
+    }
+}
+
+/// The extensions of a Token-2022 mint: type and value of each, in their order. None if `data` is not a
+/// mint with extensions.
+pub fn mint_extensions(data: &[u8]) -> Option<Vec<(u16, &[u8])>> {
+    const ACCOUNT_TYPE: usize = Account::LEN;
+    (*data.get(ACCOUNT_TYPE)? == 1).then_some(())?;
+    let mut rest = data.get(ACCOUNT_TYPE + 1..)?;
+    let mut found = Vec::new();
+    while rest.len() >= 4 {
+        let (kind, after) = rest.split_first_chunk::<2>()?;
+        let (length, after) = after.split_first_chunk::<2>()?;
+        let kind = u16::from_le_bytes(*kind);
+        if kind == 0 {
+            break;
+        }
+        let (value, after) = after.split_at_checked(usize::from(u16::from_le_bytes(*length)))?;
+        found.push((kind, value));
+        rest = after;
+    }
+    Some(found)
+}

@@ -1,0 +1,180 @@
+//! Record derivation: from a piece of evidence to the one record that an honest batch must hold
+//! (decision B11).
+
+use crate::challenge::Ground;
+use crate::envelope::{EnvelopeHeader, MsgType, SignedFields};
+use crate::error::sentences;
+use crate::hash::{Hash, Keccak};
+use crate::log_entry::LogEntry;
+use crate::payload;
+use crate::record::{Bid, Feedback, Record, Selection, Verifier};
+use zx1_interface::constants::MAX_EVIDENCE_PAYLOAD;
+
+/// Why a piece of evidence proves nothing on this ground.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeriveError {
+    /// The message is not the agent's own, so the agent need not account for it.
+    NotAgentsEntry,
+    /// The message's type has no such ground.
+    NoGround,
+    /// A rating that the agent sent itself: an array holds only those received.
+    FeedbackBySelf,
+    /// The rating is about somebody else.
+    FeedbackAboutAnother,
+    /// The FEEDBACK payload does not parse, so no node had to take it.
+    FeedbackUnparsable,
+    /// The payload that is shown is not the one of the entry.
+    PayloadHashMismatch,
+    /// This ground has no use for a payload, so none may be shown.
+    PayloadNotAllowed,
+    /// The envelope's payload is longer than a challenge can rest on.
+    PayloadTooLong,
+    /// The two bids differ in conversation, counterparty or slot.
+    NotSameBid,
+    /// The two bids have the same value.
+    SameValue,
+}
+
+sentences!(DeriveError {
+    Self::NotAgentsEntry => "The message was not sent by the challenged agent.";
+    Self::NoGround => "A message of this type gives no such ground.";
+    Self::FeedbackBySelf => "The rating was sent by the challenged agent itself.";
+    Self::FeedbackAboutAnother => "The rating is not about the challenged agent.";
+    Self::FeedbackUnparsable => "The FEEDBACK payload does not parse.";
+    Self::PayloadHashMismatch => "The payload is not the one that the entry speaks of.";
+    Self::PayloadNotAllowed => "A payload is shown, but this ground does not use one.";
+    Self::PayloadTooLong => "The envelope's payload is longer than {MAX_EVIDENCE_PAYLOAD} bytes.";
+    Self::NotSameBid => "The two bids differ in conversation, counterparty or slot.";
+    Self::SameValue => "The two bids have the same value.";
+});
+
+/// The record that must be under `arrays_root`, as far as the evidence determines it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Expected {
+    /// The record, with zeros in the fields that the evidence leaves free.
+    pub record: Record,
+    /// Whether a bid's value is determined. Always true for the other records, which have none.
+    pub value_known: bool,
+}
+
+impl Expected {
+    /// The record with what the answerer supplies, and only where the evidence left it free: a bid's
+    /// value when no payload was shown, a feedback event's attestation.
+    pub fn with_free_fields(&self, value: i128, attestation: &Hash) -> Record {
+        match self.record {
+            Record::Bid(bid) if !self.value_known => Record::Bid(Bid { value, ..bid }),
+            Record::Feedback(event) => Record::Feedback(Feedback { attestation: *attestation, ..event }),
+            determined => determined,
+        }
+    }
+}
+
+/// What a log entry of `agent`'s log obliges it to. The caller has proven the entry's place under
+/// log_merkle_root; `shown_payload` comes from the challenger and disputes a bid's value.
+pub fn from_log_entry<K: Keccak>(
+    entry: &LogEntry<'_>,
+    agent: &[u8; 32],
+    ground: Ground,
+    shown_payload: Option<&[u8]>,
+) -> Result<Expected, DeriveError> {
+    if ground == Ground::Feedback {
+        if shown_payload.is_some() {
+            return Err(DeriveError::PayloadNotAllowed);
+        }
+        return from_feedback(entry, agent);
+    }
+    check_own_message(&entry.header, agent, ground)?;
+    if let Some(shown) = shown_payload {
+        if ground != Ground::Bid {
+            return Err(DeriveError::PayloadNotAllowed);
+        }
+        entry.header.check_payload::<K>(shown).map_err(|_| DeriveError::PayloadHashMismatch)?;
+    }
+    from_own_message(&entry.header, ground, shown_payload)
+}
+
+/// What an envelope that `agent` signed obliges it to. The caller has checked the signature over these
+/// fields and, with [`SignedFields::check_payload`], the payload's hash.
+pub fn from_envelope(
+    fields: &SignedFields<'_>,
+    agent: &[u8; 32],
+    ground: Ground,
+) -> Result<Expected, DeriveError> {
+    check_own_message(&fields.header, agent, ground)?;
+    if fields.payload.len() > MAX_EVIDENCE_PAYLOAD {
+        return Err(DeriveError::PayloadTooLong);
+    }
+    from_own_message(&fields.header, ground, Some(fields.payload))
+}
+
+/// Whether two bids under one arrays root contradict each other: the same bid with two values.
+pub fn double_bid(a: &Bid, b: &Bid) -> Result<(), DeriveError> {
+    let same = a.conversation == b.conversation && a.counterparty == b.counterparty && a.slot == b.slot;
+    if !same {
+        return Err(DeriveError::NotSameBid);
+    }
+    if a.value == b.value { Err(DeriveError::SameValue) } else { Ok(()) }
+}
+
+/// The grounds that rest on a message of the agent's own, and the types that give them.
+fn check_own_message(
+    header: &EnvelopeHeader<'_>,
+    agent: &[u8; 32],
+    ground: Ground,
+) -> Result<(), DeriveError> {
+    let fits = match ground {
+        Ground::Bid => matches!(header.msg_type, MsgType::Propose | MsgType::Counter | MsgType::Accept),
+        Ground::Selection => header.msg_type == MsgType::Accept,
+        Ground::Verifier => header.msg_type == MsgType::NotarizeAssign,
+        Ground::Feedback | Ground::DoubleBid => false,
+    };
+    if !fits {
+        return Err(DeriveError::NoGround);
+    }
+    if header.sender == agent { Ok(()) } else { Err(DeriveError::NotAgentsEntry) }
+}
+
+fn from_own_message(
+    header: &EnvelopeHeader<'_>,
+    ground: Ground,
+    payload: Option<&[u8]>,
+) -> Result<Expected, DeriveError> {
+    let (conversation, recipient, slot) = (*header.conversation_id, *header.recipient, header.block_ref);
+    let (record, value_known) = match ground {
+        Ground::Bid => {
+            let value = payload.map_or(0, payload::bid_value);
+            (Record::Bid(Bid { conversation, counterparty: recipient, value, slot }), payload.is_some())
+        }
+        Ground::Selection => {
+            (Record::Selection(Selection { conversation, counterparty: recipient, slot }), true)
+        }
+        Ground::Verifier => (Record::Verifier(Verifier { conversation, verifier: recipient, slot }), true),
+        Ground::Feedback | Ground::DoubleBid => return Err(DeriveError::NoGround),
+    };
+    Ok(Expected { record, value_known })
+}
+
+fn from_feedback(entry: &LogEntry<'_>, agent: &[u8; 32]) -> Result<Expected, DeriveError> {
+    let header = &entry.header;
+    if header.msg_type != MsgType::Feedback {
+        return Err(DeriveError::NoGround);
+    }
+    if header.sender == agent {
+        return Err(DeriveError::FeedbackBySelf);
+    }
+    let feedback =
+        payload::Feedback::decode(entry.payload).map_err(|_| DeriveError::FeedbackUnparsable)?;
+    if feedback.target_agent != *agent {
+        return Err(DeriveError::FeedbackAboutAnother);
+    }
+    let event = Feedback {
+        conversation: feedback.conversation_id,
+        from: *header.sender,
+        score: feedback.score,
+        outcome: feedback.outcome,
+        role: feedback.role,
+        slot: header.block_ref,
+        attestation: [0; 32],
+    };
+    Ok(Expected { record: Record::Feedback(event), value_known: true })
+}

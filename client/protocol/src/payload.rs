@@ -1,0 +1,195 @@
+//! The payloads that the protocol itself reads: the value of a bid (decision B11), FEEDBACK and
+//! NOTARIZE_BID (spec sections 7.2 and 5.4, decision C3).
+
+use crate::bytes::Reader;
+use crate::canonical::{Canonical, array_of, byte_array};
+use crate::error::sentences;
+use minicbor::decode::Decoder;
+use minicbor::encode::{Encoder, Error, Write};
+
+/// Bytes of a bid value at the front of a PROPOSE, COUNTER or ACCEPT payload.
+pub const BID_VALUE_LEN: usize = 16;
+/// The largest score, and negated the smallest.
+pub const MAX_SCORE: i8 = 100;
+/// The largest outcome: 0 negative, 1 neutral, 2 positive.
+pub const MAX_OUTCOME: u8 = 2;
+/// The largest role: 0 participant, 1 notary.
+pub const MAX_ROLE: u8 = 1;
+
+/// Fields of a FEEDBACK payload.
+const FEEDBACK_FIELDS: u64 = 6;
+
+/// Why a payload does not parse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PayloadError {
+    /// The bytes have not the fields.
+    Malformed,
+    /// The bytes are not the one encoding of what they mean, or something follows them.
+    NotCanonical,
+    /// A score beyond ±100.
+    Score,
+    /// An outcome above 2.
+    Outcome,
+    /// A role above 1.
+    Role,
+    /// A notarize-bid type above 1.
+    BidType,
+    /// The buffer is too small for the encoding.
+    BufferTooSmall,
+}
+
+sentences!(PayloadError {
+    Self::Malformed => "The payload does not have the fields of its type.";
+    Self::NotCanonical => "The payload is not in its canonical encoding.";
+    Self::Score => "A score lies between -{MAX_SCORE} and {MAX_SCORE}.";
+    Self::Outcome => "An outcome is 0, 1 or 2.";
+    Self::Role => "A role is 0 or 1.";
+    Self::BidType => "A notarize-bid type is 0 or 1.";
+    Self::BufferTooSmall => "The buffer is too small for the encoding.";
+});
+
+/// Checks the ranges of spec section 7.2, which a record of the rating must keep as well.
+pub fn check_rating(score: i8, outcome: u8, role: u8) -> Result<(), PayloadError> {
+    if score.unsigned_abs() > MAX_SCORE.unsigned_abs() {
+        return Err(PayloadError::Score);
+    }
+    if outcome > MAX_OUTCOME {
+        return Err(PayloadError::Outcome);
+    }
+    if role > MAX_ROLE {
+        return Err(PayloadError::Role);
+    }
+    Ok(())
+}
+
+/// The value of a bid: the payload's first 16 bytes, little-endian. A shorter payload is extended with
+/// zeros, so that every payload has a value and none is an excuse (decision B11).
+pub fn bid_value(payload: &[u8]) -> i128 {
+    let mut value = [0; BID_VALUE_LEN];
+    for (byte, given) in value.iter_mut().zip(payload) {
+        *byte = *given;
+    }
+    i128::from_le_bytes(value)
+}
+
+/// A PROPOSE, COUNTER or ACCEPT payload: the bid value, then format hint and content.
+#[cfg(feature = "std")]
+pub fn bid_payload(value: i128, content: &[u8]) -> Vec<u8> {
+    [value.to_le_bytes().as_slice(), content].concat()
+}
+
+/// A FEEDBACK payload: CBOR array of 6.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Feedback {
+    /// Which task is rated.
+    pub conversation_id: [u8; 16],
+    /// Agent id of whom it is about.
+    pub target_agent: [u8; 32],
+    /// -100 to 100.
+    pub score: i8,
+    /// 0 negative, 1 neutral, 2 positive.
+    pub outcome: u8,
+    /// Whether the outcome is contested.
+    pub is_dispute: bool,
+    /// 0 rated as participant, 1 as notary.
+    pub role: u8,
+}
+
+impl Feedback {
+    /// Reads canonical CBOR with all values in range.
+    pub fn decode(bytes: &[u8]) -> Result<Self, PayloadError> {
+        let feedback = Self::read(&mut Decoder::new(bytes)).ok_or(PayloadError::Malformed)?;
+        if !feedback.is_encoded_as(bytes) {
+            return Err(PayloadError::NotCanonical);
+        }
+        feedback.check()?;
+        Ok(feedback)
+    }
+
+    /// Whether score, outcome and role are in range.
+    pub fn check(&self) -> Result<(), PayloadError> {
+        check_rating(self.score, self.outcome, self.role)
+    }
+
+    /// Writes the CBOR to the front of `buffer` and returns its length. Refuses what [`Self::decode`]
+    /// would refuse.
+    pub fn encode_into(&self, buffer: &mut [u8]) -> Result<usize, PayloadError> {
+        self.check()?;
+        self.encode_to(buffer).ok_or(PayloadError::BufferTooSmall)
+    }
+
+    /// The CBOR; refuses values out of range.
+    #[cfg(feature = "std")]
+    pub fn to_cbor(&self) -> Result<Vec<u8>, PayloadError> {
+        self.check()?;
+        Ok(self.encode_to_vec())
+    }
+
+    fn read(decoder: &mut Decoder<'_>) -> Option<Self> {
+        array_of(decoder, FEEDBACK_FIELDS)?;
+        Some(Self {
+            conversation_id: *byte_array(decoder)?,
+            target_agent: *byte_array(decoder)?,
+            score: decoder.i8().ok()?,
+            outcome: decoder.u8().ok()?,
+            is_dispute: decoder.bool().ok()?,
+            role: decoder.u8().ok()?,
+        })
+    }
+}
+
+impl Canonical for Feedback {
+    fn write<W: Write>(&self, encoder: &mut Encoder<W>) -> Result<(), Error<W::Error>> {
+        encoder
+            .array(FEEDBACK_FIELDS)?
+            .bytes(&self.conversation_id)?
+            .bytes(&self.target_agent)?
+            .i8(self.score)?
+            .u8(self.outcome)?
+            .bool(self.is_dispute)?
+            .u8(self.role)?;
+        Ok(())
+    }
+}
+
+/// Who speaks in a NOTARIZE_BID.
+#[repr(u8)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BidType {
+    /// A participant asks for a notary.
+    Request = 0,
+    /// A notary offers itself.
+    Offer = 1,
+}
+
+/// A NOTARIZE_BID payload, packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotarizeBid<'a> {
+    /// Request or offer.
+    pub bid_type: BidType,
+    /// The task to be notarized.
+    pub conversation_id: &'a [u8; 16],
+    /// Fee, deadline and terms: the agents' own business.
+    pub terms: &'a [u8],
+}
+
+impl<'a> NotarizeBid<'a> {
+    /// Reads the packed bytes.
+    pub fn decode(bytes: &'a [u8]) -> Result<Self, PayloadError> {
+        let mut packed = Reader::new(bytes);
+        let bid_type = match packed.u8() {
+            Some(0) => BidType::Request,
+            Some(1) => BidType::Offer,
+            Some(_) => return Err(PayloadError::BidType),
+            None => return Err(PayloadError::Malformed),
+        };
+        let conversation_id = packed.array().ok_or(PayloadError::Malformed)?;
+        Ok(Self { bid_type, conversation_id, terms: packed.rest() })
+    }
+
+    /// The packed bytes.
+    #[cfg(feature = "std")]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        [&[self.bid_type as u8], self.conversation_id.as_slice(), self.terms].concat()
+    }
+}

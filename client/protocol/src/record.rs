@@ -1,0 +1,217 @@
+//! The records of the four economic arrays, as they stand under `arrays_root` (decision B9): packed
+//! big-endian, a kind byte first, every kind of a fixed length.
+
+use crate::bytes::{Reader, Writer};
+use crate::error::sentences;
+use crate::hash::{Hash, Keccak};
+use crate::merkle;
+use crate::payload::check_rating;
+use crate::units::Slot;
+
+/// Kind byte of a [`Bid`].
+pub const KIND_BID: u8 = 0x01;
+/// Kind byte of a [`Selection`].
+pub const KIND_SELECTION: u8 = 0x02;
+/// Kind byte of a [`Verifier`].
+pub const KIND_VERIFIER: u8 = 0x03;
+/// Kind byte of a [`Feedback`].
+pub const KIND_FEEDBACK: u8 = 0x04;
+
+/// Length of a packed [`Bid`].
+pub const BID_LEN: usize = 73;
+/// Length of a packed [`Selection`].
+pub const SELECTION_LEN: usize = 57;
+/// Length of a packed [`Verifier`].
+pub const VERIFIER_LEN: usize = 57;
+/// Length of a packed [`Feedback`].
+pub const FEEDBACK_LEN: usize = 92;
+/// The longest of them. None is 64, so no record can be taken for an inner node of the tree.
+pub const MAX_LEN: usize = FEEDBACK_LEN;
+
+/// Spec section 8.3, TypedBid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bid {
+    /// The negotiation.
+    pub conversation: [u8; 16],
+    /// Agent id of who receives the bid.
+    pub counterparty: [u8; 32],
+    /// The bid, in units that the agents agree on.
+    pub value: i128,
+    /// When it was made: the envelope's block_ref.
+    pub slot: Slot,
+}
+
+/// Spec section 8.3, TaskSelection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Selection {
+    /// The negotiation that was accepted.
+    pub conversation: [u8; 16],
+    /// Agent id of who was selected.
+    pub counterparty: [u8; 32],
+    /// block_ref of the ACCEPT.
+    pub slot: Slot,
+}
+
+/// Spec section 8.3, VerifierAssignment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verifier {
+    /// The task to be notarized.
+    pub conversation: [u8; 16],
+    /// Agent id of the notary.
+    pub verifier: [u8; 32],
+    /// block_ref of the NOTARIZE_ASSIGN.
+    pub slot: Slot,
+}
+
+/// Spec section 8.3, FeedbackEvent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Feedback {
+    /// The task that is rated.
+    pub conversation: [u8; 16],
+    /// Agent id of who rated.
+    pub from: [u8; 32],
+    /// -100 to 100.
+    pub score: i8,
+    /// 0 negative, 1 neutral, 2 positive.
+    pub outcome: u8,
+    /// 0 rated as participant, 1 as notary.
+    pub role: u8,
+    /// block_ref of the FEEDBACK.
+    pub slot: Slot,
+    /// keccak256 of the SATI attestation's address, zeros without one.
+    pub attestation: Hash,
+}
+
+/// One entry of one of the arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Record {
+    /// Of bid_values.
+    Bid(Bid),
+    /// Of task_selections.
+    Selection(Selection),
+    /// Of verifier_ids.
+    Verifier(Verifier),
+    /// Of feedback_events.
+    Feedback(Feedback),
+}
+
+/// Why bytes are not a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordError {
+    /// No such kind, or no bytes at all.
+    UnknownKind,
+    /// Not the length of its kind.
+    WrongLength,
+    /// A rating out of range.
+    OutOfRange,
+}
+
+sentences!(RecordError {
+    Self::UnknownKind => "The record is of no known kind.";
+    Self::WrongLength => "The record does not have the length of its kind.";
+    Self::OutOfRange => "The record's score, outcome or role is out of range.";
+});
+
+impl Record {
+    /// Writes the packed record into `buffer` and returns the part that it takes.
+    pub fn pack<'b>(&self, buffer: &'b mut [u8; MAX_LEN]) -> &'b [u8] {
+        let mut packed = Writer::new(buffer);
+        match self {
+            Self::Bid(bid) => packed
+                .put(&[KIND_BID])
+                .put(&bid.conversation)
+                .put(&bid.counterparty)
+                .put(&bid.value.to_be_bytes())
+                .put(&bid.slot.0.to_be_bytes()),
+            Self::Selection(selection) => packed
+                .put(&[KIND_SELECTION])
+                .put(&selection.conversation)
+                .put(&selection.counterparty)
+                .put(&selection.slot.0.to_be_bytes()),
+            Self::Verifier(assignment) => packed
+                .put(&[KIND_VERIFIER])
+                .put(&assignment.conversation)
+                .put(&assignment.verifier)
+                .put(&assignment.slot.0.to_be_bytes()),
+            Self::Feedback(event) => packed
+                .put(&[KIND_FEEDBACK])
+                .put(&event.conversation)
+                .put(&event.from)
+                .put(&event.score.to_be_bytes())
+                .put(&[event.outcome, event.role])
+                .put(&event.slot.0.to_be_bytes())
+                .put(&event.attestation),
+        };
+        packed.finish()
+    }
+
+    /// Reads a packed record: of its kind's exact length, ratings in range.
+    pub fn parse(bytes: &[u8]) -> Result<Self, RecordError> {
+        let mut packed = Reader::new(bytes);
+        let kind = packed.u8().ok_or(RecordError::UnknownKind)?;
+        let record = match kind {
+            KIND_BID => Bid::unpack(&mut packed).map(Self::Bid),
+            KIND_SELECTION => Selection::unpack(&mut packed).map(Self::Selection),
+            KIND_VERIFIER => Verifier::unpack(&mut packed).map(Self::Verifier),
+            KIND_FEEDBACK => Feedback::unpack(&mut packed).map(Self::Feedback),
+            _ => return Err(RecordError::UnknownKind),
+        };
+        let record = record.filter(|_| packed.is_empty()).ok_or(RecordError::WrongLength)?;
+        if let Self::Feedback(event) = &record {
+            check_rating(event.score, event.outcome, event.role).map_err(|_| RecordError::OutOfRange)?;
+        }
+        Ok(record)
+    }
+
+    /// The record's leaf under `arrays_root`.
+    pub fn leaf<K: Keccak>(&self) -> Hash {
+        merkle::leaf::<K>(self.pack(&mut [0; MAX_LEN]))
+    }
+
+    /// The packed record.
+    #[cfg(feature = "std")]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.pack(&mut [0; MAX_LEN]).to_vec()
+    }
+}
+
+impl Bid {
+    fn unpack(packed: &mut Reader<'_>) -> Option<Self> {
+        Some(Self {
+            conversation: *packed.array()?,
+            counterparty: *packed.array()?,
+            value: i128::from_be_bytes(*packed.array()?),
+            slot: slot(packed)?,
+        })
+    }
+}
+
+impl Selection {
+    fn unpack(packed: &mut Reader<'_>) -> Option<Self> {
+        Some(Self { conversation: *packed.array()?, counterparty: *packed.array()?, slot: slot(packed)? })
+    }
+}
+
+impl Verifier {
+    fn unpack(packed: &mut Reader<'_>) -> Option<Self> {
+        Some(Self { conversation: *packed.array()?, verifier: *packed.array()?, slot: slot(packed)? })
+    }
+}
+
+impl Feedback {
+    fn unpack(packed: &mut Reader<'_>) -> Option<Self> {
+        Some(Self {
+            conversation: *packed.array()?,
+            from: *packed.array()?,
+            score: i8::from_be_bytes(*packed.array()?),
+            outcome: packed.u8()?,
+            role: packed.u8()?,
+            slot: slot(packed)?,
+            attestation: *packed.array()?,
+        })
+    }
+}
+
+fn slot(packed: &mut Reader<'_>) -> Option<Slot> {
+    packed.array().map(|bytes| Slot(u64::from_be_bytes(*bytes)))
+}

@@ -1,0 +1,192 @@
+//! The macros that write an account, an event or an instruction down once: the Rust type, its
+//! discriminator, and a description of its fields from which IDLs and `inspect` are made.
+
+/// One field of a layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Its name.
+    pub name: &'static str,
+    /// Its type as an Anchor IDL writes it (JSON).
+    pub idl_type: &'static str,
+    /// What it means, with units.
+    pub doc: &'static str,
+}
+
+/// A fixed-size account: 8 bytes of discriminator, then the fields, little-endian, without padding.
+pub trait Layout: bytemuck::Pod {
+    /// The account's name, as in spec section 10.
+    const NAME: &'static str;
+    /// What it is.
+    const DOC: &'static str;
+    /// `sha256("account:" + NAME)[..8]`.
+    const DISCRIMINATOR: [u8; 8];
+    /// The program that owns it.
+    const PROGRAM: crate::ids::Address;
+    /// Its fields in order.
+    const FIELDS: &'static [Field];
+    /// Bytes of the account with its discriminator and without a variable tail.
+    const SIZE: usize = 8 + core::mem::size_of::<Self>();
+
+    /// Reads an account's bytes. None when they are too short or carry another discriminator. The owner
+    /// is not among the bytes: the caller checks it.
+    fn read(data: &[u8]) -> Option<Self> {
+        let (discriminator, rest) = data.split_first_chunk::<8>()?;
+        let body = rest.get(..core::mem::size_of::<Self>())?;
+        (*discriminator == Self::DISCRIMINATOR).then(|| bytemuck::pod_read_unaligned(body))
+    }
+}
+
+/// An event as a program emits it by self-CPI (decision B14).
+pub trait Event {
+    /// The event's name, as in spec section 10.
+    const NAME: &'static str;
+    /// `sha256("event:" + NAME)[..8]`.
+    const DISCRIMINATOR: [u8; 8];
+    /// Its fields in order.
+    const FIELDS: &'static [Field];
+    /// Bytes of an emitted event: the tag, the discriminator and the fields.
+    const SIZE: usize;
+
+    /// Writes the instruction data of the self-CPI. None when the buffer is shorter than [`Event::SIZE`].
+    fn write<'a>(&self, buffer: &'a mut [u8]) -> Option<&'a [u8]>;
+}
+
+/// What instruction data of a self-CPI event begins with (Anchor's event tag).
+pub const EVENT_TAG: [u8; 8] = [0xe4, 0x45, 0xa5, 0x2e, 0x51, 0xcb, 0x9a, 0x1d];
+
+/// The first eight bytes of `sha256(namespace ‖ name)`: Anchor's discriminators.
+pub const fn discriminator(namespace: &str, name: &str) -> [u8; 8] {
+    let [a, b, c, d, e, f, g, h, ..] = sha2_const_stable::Sha256::new()
+        .update(namespace.as_bytes())
+        .update(name.as_bytes())
+        .finalize();
+    [a, b, c, d, e, f, g, h]
+}
+
+/// A scalar or byte array inside an event or an instruction: fixed size, little-endian (as Borsh).
+pub trait Scalar: Sized {
+    /// Bytes it takes.
+    const SIZE: usize;
+    /// Writes itself and returns the rest of the buffer, or None when it does not fit.
+    fn put<'a>(&self, buffer: &'a mut [u8]) -> Option<&'a mut [u8]>;
+    /// Reads itself and returns the rest of the bytes.
+    fn take(bytes: &[u8]) -> Option<(Self, &[u8])>;
+}
+
+macro_rules! integer_scalars {
+    ($($ty:ty),*) => {$(
+        impl Scalar for $ty {
+            const SIZE: usize = core::mem::size_of::<$ty>();
+            fn put<'a>(&self, buffer: &'a mut [u8]) -> Option<&'a mut [u8]> {
+                let (head, rest) = buffer.split_at_mut_checked(Self::SIZE)?;
+                head.copy_from_slice(&self.to_le_bytes());
+                Some(rest)
+            }
+            fn take(bytes: &[u8]) -> Option<(Self, &[u8])> {
+                let (head, rest) = bytes.split_first_chunk()?;
+                Some((Self::from_le_bytes(*head), rest))
+            }
+        }
+    )*};
+}
+integer_scalars!(u8, u16, u32, u64, i64, i128);
+
+impl<const N: usize> Scalar for [u8; N] {
+    const SIZE: usize = N;
+    fn put<'a>(&self, buffer: &'a mut [u8]) -> Option<&'a mut [u8]> {
+        let (head, rest) = buffer.split_at_mut_checked(N)?;
+        head.copy_from_slice(self);
+        Some(rest)
+    }
+    fn take(bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let (head, rest) = bytes.split_first_chunk()?;
+        Some((*head, rest))
+    }
+}
+
+/// The IDL's name of a field type.
+macro_rules! idl_type {
+    (address) => { "\"pubkey\"" };
+    ([u8; $n:literal]) => { concat!("{\"array\":[\"u8\",", stringify!($n), "]}") };
+    ($scalar:ident) => { concat!("\"", stringify!($scalar), "\"") };
+}
+pub(crate) use idl_type;
+
+/// The Rust type of a field.
+macro_rules! field_type {
+    (address) => { $crate::ids::Address };
+    ($ty:tt) => { $ty };
+}
+pub(crate) use field_type;
+
+/// Declares accounts of one program.
+macro_rules! accounts {
+    ($program:expr; $(
+        $(#[doc = $doc:literal])*
+        $name:ident { $( $(#[doc = $field_doc:literal])* $field:ident: $ty:tt, )* }
+    )*) => {$(
+        $(#[doc = $doc])*
+        #[repr(C)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+        pub struct $name { $( $(#[doc = $field_doc])* pub $field: $crate::layout::field_type!($ty), )* }
+
+        impl $crate::layout::Layout for $name {
+            const NAME: &'static str = stringify!($name);
+            const DOC: &'static str = concat!($($doc),*);
+            const DISCRIMINATOR: [u8; 8] = $crate::layout::discriminator("account:", stringify!($name));
+            const PROGRAM: $crate::ids::Address = $program;
+            const FIELDS: &'static [$crate::layout::Field] = &[$( $crate::layout::Field {
+                name: stringify!($field), idl_type: $crate::layout::idl_type!($ty), doc: concat!($($field_doc),*),
+            } ),*];
+        }
+    )*};
+}
+pub(crate) use accounts;
+
+/// Declares events.
+macro_rules! events {
+    ($(
+        $(#[doc = $doc:literal])*
+        $name:ident { $( $(#[doc = $field_doc:literal])* $field:ident: $ty:tt, )* }
+    )*) => {$(
+        $(#[doc = $doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct $name { $( $(#[doc = $field_doc])* pub $field: $crate::layout::field_type!($ty), )* }
+
+        impl $crate::layout::Event for $name {
+            const NAME: &'static str = stringify!($name);
+            const DISCRIMINATOR: [u8; 8] = $crate::layout::discriminator("event:", stringify!($name));
+            const FIELDS: &'static [$crate::layout::Field] = &[$( $crate::layout::Field {
+                name: stringify!($field), idl_type: $crate::layout::idl_type!($ty), doc: concat!($($field_doc),*),
+            } ),*];
+            const SIZE: usize = 16 $( + <$crate::layout::field_type!($ty) as $crate::layout::Scalar>::SIZE )*;
+
+            fn write<'a>(&self, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
+                use $crate::layout::Scalar as _;
+                let buffer = buffer.get_mut(..Self::SIZE)?;
+                {
+                    let rest = $crate::layout::EVENT_TAG.put(buffer)?;
+                    let rest = Self::DISCRIMINATOR.put(rest)?;
+                    $( let rest = self.$field.put(rest)?; )*
+                    let _ = rest;
+                }
+                Some(buffer)
+            }
+        }
+
+        impl $name {
+            /// Reads an event's payload as it stands in the self-CPI behind the tag. None when it is another
+            /// event or has another length.
+            pub fn read(payload: &[u8]) -> Option<Self> {
+                use $crate::layout::{Event as _, Scalar as _};
+                let (discriminator, rest) = <[u8; 8]>::take(payload)?;
+                if discriminator != Self::DISCRIMINATOR {
+                    return None;
+                }
+                $( let ($field, rest) = <$crate::layout::field_type!($ty)>::take(rest)?; )*
+                rest.is_empty().then_some(Self { $($field),* })
+            }
+        }
+    )*};
+}
+pub(crate) use events;

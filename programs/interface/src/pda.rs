@@ -1,0 +1,12 @@
+//! Addresses that follow from the program ids alone, derived when this crate is built.
+
+/// A program-derived address with its canonical bump.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Derived {
+    /// The address.
+    pub address: crate::ids::Address,
+    /// Its canonical bump.
+    pub bump: u8,
+}
+
+include!(concat!(env!("OUT_DIR"), "/pda.rs"));

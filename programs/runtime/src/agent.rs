@@ -1,0 +1,69 @@
+//! Who owns an agent (decision B3): proven on every call, never remembered.
+
+use crate::{AccountView, Address, Result, bytes, ensure, key};
+use zx1_interface::accounts::Config;
+use zx1_interface::external::{self, AgentMint};
+use zx1_interface::{Error, ids, pda, seeds};
+
+/// The configuration, read by every program.
+pub fn config(view: &AccountView) -> Result<Config> {
+    crate::expect_address(view, &pda::CONFIG.address)?;
+    ensure!(view.owned_by(&Address::new_from_array(ids::STAKE_LOCK)), Error::AccountMissing);
+    crate::load(view)
+}
+
+/// Refuses unless the mint is a registered agent: owned by Token-2022, a member of the registry's group,
+/// and the one that SATI's AgentIndex of that member number names.
+pub fn registered(config: &Config, mint: &AccountView, index: &AccountView) -> Result<AgentMint> {
+    ensure!(mint.owned_by(&Address::new_from_array(ids::TOKEN_2022)), Error::MintNotToken2022);
+    let agent = external::agent_mint(key(mint), bytes(mint)).ok_or(Error::MintNotInRegistry)?;
+    ensure!(agent.group == config.registry_group, Error::MintNotInRegistry);
+    let sati = Address::new_from_array(ids::SATI);
+    ensure!(index.owned_by(&sati), Error::WrongAgentIndex);
+    let (indexed, bump) = external::agent_index(bytes(index)).ok_or(Error::WrongAgentIndex)?;
+    ensure!(indexed == *key(mint), Error::WrongAgentIndex);
+    let number = agent.member_number.to_le_bytes();
+    anchor_lang::verify_program_address(
+        &[seeds::SATI_AGENT_INDEX, &number, &[bump]],
+        &sati,
+        index.address(),
+    )
+    .map_err(|_| Error::WrongAgentIndex)?;
+    Ok(agent)
+}
+
+/// The wallet that holds the agent's NFT in this token account. Any token account serves, not only the
+/// associated one.
+pub fn holder(agent: &[u8; 32], token: &AccountView) -> Result<[u8; 32]> {
+    ensure!(token.owned_by(&Address::new_from_array(ids::TOKEN_2022)), Error::AgentNotHeld);
+    let account = external::token_account(bytes(token)).ok_or(Error::AgentNotHeld)?;
+    ensure!(account.mint == *agent && account.amount == 1, Error::AgentNotHeld);
+    Ok(account.owner)
+}
+
+/// Refuses unless `who` is the present owner, or a delegate whom the present owner named and whose
+/// delegation has not expired.
+pub fn owner_or_delegate(
+    config: &Config,
+    agent: &[u8; 32],
+    owner: &[u8; 32],
+    who: &[u8; 32],
+    delegation: Option<&AccountView>,
+    unix: i64,
+    otherwise: Error,
+) -> Result<()> {
+    if who == owner {
+        return Ok(());
+    }
+    let Some(view) = delegation else { return Err(otherwise.into()) };
+    ensure!(view.owned_by(&Address::new_from_array(ids::SAS)), Error::InvalidDelegation);
+    let delegation = external::delegation(bytes(view)).ok_or(Error::InvalidDelegation)?;
+    let fits = delegation.credential == config.delegate_credential
+        && delegation.schema == config.delegate_schema
+        && delegation.agent == *agent
+        && delegation.delegate == *who;
+    ensure!(fits, Error::InvalidDelegation);
+    ensure!(delegation.delegator == *owner, Error::FormerOwnersDelegation);
+    ensure!(!delegation.is_expired(unix), Error::DelegationExpired);
+    Ok(())
+}

@@ -1,0 +1,60 @@
+//! What the five programs share on chain. Everything that knows Anchor's or pinocchio's internals stands
+//! here, so that handlers read as the rules they enforce and a move to Anchor's release is mechanical.
+//!
+//! - [`stored`]: typed accounts with our own refusals
+//! - [`create`]: creating program-derived accounts that a stranger may have funded first
+//! - [`agent`]: who owns an agent, proven anew on every call (decision B3)
+//! - [`usdc`]: token accounts, vaults and transfers (decision B4)
+//! - [`event`]: self-CPI events (decision B14)
+//! - [`time`], [`hash`], [`signature`]: the clock, keccak, Ed25519 introspection
+//! - [`idl`]: events and errors for Anchor's IDL build
+#![cfg_attr(target_os = "solana", no_std)]
+
+extern crate alloc;
+
+pub mod agent;
+pub mod create;
+pub mod draft;
+pub mod event;
+pub mod hash;
+pub mod idl;
+pub mod signature;
+pub mod stored;
+pub mod time;
+pub mod usdc;
+
+pub use anchor_lang::prelude::{AccountView, Address, Result};
+pub use create::{close, create, find};
+pub use event::emit;
+pub use hash::Syscall;
+pub use stored::{Stored, bytes, load, load_optional};
+pub use time::Now;
+pub use zx1_interface::Error;
+
+/// Refuses unless the condition holds.
+#[macro_export]
+macro_rules! ensure {
+    ($condition:expr, $error:expr) => {
+        if !($condition) {
+            return Err(anchor_lang::prelude::ProgramError::from($error));
+        }
+    };
+}
+
+/// Addresses as the 32 bytes that layouts hold.
+pub fn key(view: &AccountView) -> &[u8; 32] {
+    view.address().as_array()
+}
+
+/// Refuses unless the account has this address.
+pub fn expect_address(view: &AccountView, address: &[u8; 32]) -> Result<()> {
+    ensure!(key(view) == address, Error::WrongAddress);
+    Ok(())
+}
+
+/// The next value of a counter that is only ever counted up.
+pub fn bump(counter: &mut u64) -> Result<u64> {
+    let value = *counter;
+    *counter = value.checked_add(1).ok_or(Error::ArithmeticOverflow)?;
+    Ok(value)
+}

@@ -1,0 +1,141 @@
+//! Typed accounts over the layouts of the interface.
+
+#![allow(unsafe_code)] // The only place that turns account memory into references.
+
+use crate::{AccountView, Address, Result, ensure, find, key};
+use anchor_lang::{AnchorAccount, IdlAccountType};
+use core::{
+    marker::PhantomData,
+    ops::{Deref, DerefMut},
+};
+use zx1_interface::{Error, Layout};
+
+/// An existing account of one layout: owned by its program, with its discriminator and size. As every
+/// program creates an account of a layout only at its derived address, and checks the agent or owner that
+/// the account names, the address need not be derived again to be trusted.
+pub struct Stored<T: Layout> {
+    view: AccountView,
+    layout: PhantomData<T>,
+}
+
+/// Refuses unless the account is of this layout.
+pub fn check<T: Layout>(view: &AccountView) -> Result<()> {
+    if !view.owned_by(&Address::new_from_array(T::PROGRAM)) {
+        let absent = view.is_data_empty();
+        return Err(if absent { Error::AccountMissing } else { Error::WrongAccountOwner }.into());
+    }
+    let data = bytes(view);
+    ensure!(data.len() >= T::SIZE && data.get(..8) == Some(&T::DISCRIMINATOR), Error::WrongAccountType);
+    Ok(())
+}
+
+/// An account's data.
+pub fn bytes(view: &AccountView) -> &[u8] {
+    // SAFETY: no mutable reference to account data outlives a statement of a handler, and CPIs, which can
+    // change data, take place between such statements.
+    unsafe { view.borrow_unchecked() }
+}
+
+/// An account's data, to be written.
+pub fn bytes_mut(view: &mut AccountView) -> &mut [u8] {
+    // SAFETY: as in `bytes`; Anchor refuses a mutable account that is passed twice.
+    unsafe { view.borrow_unchecked_mut() }
+}
+
+/// A copy of an account of this layout, after checking owner, discriminator and size.
+pub fn load<T: Layout>(view: &AccountView) -> Result<T> {
+    check::<T>(view)?;
+    Ok(T::read(bytes(view)).ok_or(Error::WrongAccountType)?)
+}
+
+/// The same for an account that may not exist. Its absence is proven: the address must be the derived one
+/// and hold nothing.
+pub fn load_optional<T: Layout>(view: &AccountView, seeds: &[&[u8]]) -> Result<Option<T>> {
+    let program = Address::new_from_array(T::PROGRAM);
+    if view.owned_by(&program) {
+        return load(view).map(Some);
+    }
+    find(seeds, &program, view)?;
+    ensure!(view.is_data_empty(), Error::WrongAccountOwner);
+    Ok(None)
+}
+
+impl<T: Layout> Stored<T> {
+    /// The account's address.
+    pub fn key(&self) -> &[u8; 32] {
+        key(&self.view)
+    }
+
+    /// The untyped account.
+    pub fn view(&self) -> AccountView {
+        self.view
+    }
+
+    /// What follows the fixed part.
+    pub fn tail(&self) -> &[u8] {
+        bytes(&self.view).get(T::SIZE..).unwrap_or_default()
+    }
+
+    /// What follows the fixed part, to be written.
+    pub fn tail_mut(&mut self) -> &mut [u8] {
+        bytes_mut(&mut self.view).get_mut(T::SIZE..).unwrap_or_default()
+    }
+}
+
+impl<T: Layout> AnchorAccount for Stored<T> {
+    type Data = T;
+    const MIN_DATA_LEN: usize = T::SIZE;
+
+    fn load(view: AccountView) -> Result<Self> {
+        check::<T>(&view)?;
+        Ok(Self { view, layout: PhantomData })
+    }
+
+    fn account(&self) -> &AccountView {
+        &self.view
+    }
+}
+
+impl<T: Layout> Deref for Stored<T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: `load` checked the size; a layout is Pod, so any bytes are valid; account data begins at
+        // a multiple of 8 and the discriminator is 8 bytes, so the alignment fits.
+        unsafe { &*bytes(&self.view).as_ptr().add(8).cast::<T>() }
+    }
+}
+
+impl<T: Layout> DerefMut for Stored<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as in `deref`.
+        unsafe { &mut *bytes_mut(&mut self.view).as_mut_ptr().add(8).cast::<T>() }
+    }
+}
+
+impl<T: Layout> AsRef<AccountView> for Stored<T> {
+    fn as_ref(&self) -> &AccountView {
+        &self.view
+    }
+}
+
+impl<T: Layout> IdlAccountType for Stored<T> {
+    #[cfg(not(target_os = "solana"))]
+    fn __idl_account_entry() -> Option<&'static str> {
+        Some(crate::idl::account_entry::<T>())
+    }
+    #[cfg(not(target_os = "solana"))]
+    fn __idl_type_def() -> Option<&'static str> {
+        Some(crate::idl::account_type::<T>())
+    }
+    #[cfg(not(target_os = "solana"))]
+    fn __register_idl_deps(
+        accounts: &mut alloc::vec::Vec<&'static str>,
+        types: &mut alloc::vec::Vec<&'static str>,
+    ) {
+        accounts.extend(Self::__idl_account_entry());
+        types.extend(Self::__idl_type_def());
+    }
+}

@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+"""The second implementation of zx1's formats: it makes the vectors and judges those that the Rust code makes.
+
+  make.py generate      write zx1/*.json
+  make.py check         regenerate and compare, then verify every committed file; exit 1 on a difference
+  make.py verify FILE   decode and verify a JSON file of the same sections, made by somebody else
+
+Python 3 standard library only; Keccak-256, Ed25519 and CBOR are beside this file. envelopes.json and merkle.json were
+given with the project and are only checked.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+import ed25519  # noqa: E402
+import formats as f  # noqa: E402
+import samples  # noqa: E402
+from keccak import keccak256  # noqa: E402
+
+HERE = Path(__file__).resolve().parent / "zx1"
+
+
+class Wrong(Exception):
+    """A file says something that is not so."""
+
+
+def to_json(value, name=""):
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, dict):
+        return {key: to_json(item, key) for key, item in value.items()}
+    if isinstance(value, list):
+        return [to_json(item) for item in value]
+    # i128 is beyond what most JSON readers take as a number.
+    return str(value) if name == "value" else value
+
+
+def render(name):
+    about, sections = samples.FILES[name]
+    content = {"about": about, **{section: to_json(make()) for section, make in sections.items()}}
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def expect(name, found, wanted):
+    if found != wanted:
+        raise Wrong(f"{name}: {to_json(found)!r} should be {to_json(wanted)!r}")
+
+
+def unhex(item, *names):
+    return [bytes.fromhex(item[name]) for name in names]
+
+
+def header_of(item):
+    return {
+        name: bytes.fromhex(item[name]) if name in f.HEADER_BYTES else item[name] for name in f.HEADER_FIELDS
+    }
+
+
+def verify_message(item):
+    fields = header_of(item)
+    payload, signed, signature, public, entry, envelope, leaf = unhex(
+        item, "payload", "signing_bytes", "signature", "public_key", "log_entry", "envelope", "leaf"
+    )
+    f.check_payload(fields, payload)
+    logged = f.logged_payload(fields["msg_type"], payload)
+    expect("signed fields", f.parse_signing_bytes(signed), (fields, payload))
+    expect("signing bytes", f.signing_bytes(fields, payload), signed)
+    expect("signature holds", ed25519.verify(public, signed, signature), True)
+    expect("envelope fields", f.decode_envelope(envelope), (fields, payload, signature))
+    expect("envelope", f.encode_envelope(fields, payload, signature), envelope)
+    expect("log entry fields", f.decode_log_entry(entry), (fields, signature, logged))
+    expect("log entry", f.encode_log_entry(fields, signature, logged), entry)
+    expect("leaf", keccak256(entry), leaf)
+
+
+def verify_record(item):
+    layout = f.RECORDS[item["kind"]][1]
+    fields = {name: bytes.fromhex(item[name]) if how == f.BYTES else int(item[name]) for name, how, _ in layout}
+    packed, leaf = unhex(item, "packed", "leaf")
+    expect("record fields", f.parse_record(packed), (item["kind"], fields))
+    expect("packed record", f.pack_record(item["kind"], fields), packed)
+    expect("leaf", keccak256(packed), leaf)
+
+
+def verify_batch_message(item):
+    names = ("agent", "log_merkle_root", "batch_hash", "arrays_root")
+    fields = dict(zip(names, unhex(item, *names))) | {
+        name: item[name] for name in ("epoch", "log_len", "arrays_len")
+    }
+    message, public, signature, previous, digest = unhex(
+        item, "message", "public_key", "signature", "previous_digest", "digest"
+    )
+    expect("message", f.batch_message(fields), message)
+    expect("signature holds", ed25519.verify(public, message, signature), True)
+    expect("digest", keccak256(previous + message), digest)
+
+
+def verify_tree(item):
+    entries = [bytes.fromhex(entry) for entry in item["entries"]]
+    root = bytes.fromhex(item["root"])
+    expect("root", f.tree_root(entries), root)
+    levels = f.tree_levels(entries) if entries else [[]]
+    for proof in item["proofs"]:
+        index, path = proof["index"], [bytes.fromhex(sibling) for sibling in proof["path"]]
+        expect("proof", (index, path), f.tree_proof(levels, len(entries), proof["entry"]))
+        expect("proof's root", f.proof_root(keccak256(entries[proof["entry"]]), index, path), root)
+
+
+def verify_feedback_entry(item):
+    names = ("sender", "payer", "previous_head", "text")
+    entry = dict(zip(names, unhex(item, *names))) | {name: item[name] for name in ("index", "timestamp", "slot")}
+    packed, head = unhex(item, "packed", "head")
+    f.check_text(entry["text"])
+    expect("packed entry", f.packed_feedback(entry, entry["previous_head"]), packed)
+    expect("head", keccak256(entry["previous_head"] + packed), head)
+
+
+def verify_evidence(item):
+    data = bytes.fromhex(item["bytes"])
+    content = {key: value for key, value in item.items() if key != "bytes"}
+    parsed = f.parse_evidence(data)
+    expect("evidence", to_json(parsed), content)
+    expect("evidence bytes", f.encode_evidence(parsed), data)
+
+
+def verify_evidence_hash(item):
+    subject, wanted = unhex(item, "subject", "hash")
+    expect("evidence hash", f.evidence_hash(item["kind"], subject, item["shown"]), wanted)
+
+
+def verify_derivation(item):
+    data, agent = unhex(item, "bytes", "agent")
+    shown = None if item["shown_payload"] is None else bytes.fromhex(item["shown_payload"])
+    expect("derivation", to_json(samples.derivation(item["source"], data, agent, item["ground"], shown)), item)
+
+
+PARSERS = {
+    "log_entry": f.decode_log_entry,
+    "envelope": f.decode_envelope,
+    "signing_bytes": f.parse_signing_bytes,
+    "feedback": f.decode_feedback,
+    "record": f.parse_record,
+    "evidence": f.parse_evidence,
+    "text": f.check_text,
+}
+
+
+def verify_verdict(item):
+    data = bytes.fromhex(item["bytes"])
+    found = samples.verdict(item["what"], item["name"], data, PARSERS[item["what"]])
+    expect(f"verdict on {item['what']} {item['name']}", found["verdict"], item["verdict"])
+
+
+SECTIONS = {
+    "messages": verify_message,
+    "records": verify_record,
+    "batch_messages": verify_batch_message,
+    "trees": verify_tree,
+    "feedback_log": verify_feedback_entry,
+    "evidence": verify_evidence,
+    "evidence_hashes": verify_evidence_hash,
+    "derivations": verify_derivation,
+    "verdicts": verify_verdict,
+}
+
+
+def verify_given_envelopes(content):
+    for name in ("beacon", "propose"):
+        item = content[name]
+        fields, (payload, signature) = header_of(item), unhex(item, "payload", "signature")
+        entry = f.encode_log_entry(fields, signature, f.logged_payload(fields["msg_type"], payload))
+        verify_message(
+            {**item, "envelope": item["cbor"], "log_entry": entry.hex(), "leaf": keccak256(entry).hex()}
+        )
+        expect("cbor_len", item["cbor_len"], len(item["cbor"]) // 2)
+    f.decode_feedback(bytes.fromhex(content["feedback_payload_cbor"]))
+
+
+def verify_given_trees(content):
+    for count, tree in content["trees"].items():
+        expect("entries", len(tree["entries"]), int(count))
+        verify_tree({**tree, "proofs": []})
+
+
+GIVEN = {"envelopes": verify_given_envelopes, "merkle": verify_given_trees}
+
+
+def verify_sections(content):
+    """Verifies all sections; returns how many items they had."""
+    count = 0
+    for section, items in content.items():
+        if section == "about":
+            continue
+        if section not in SECTIONS:
+            raise Wrong(f"there is no section {section!r}")
+        for number, item in enumerate(items):
+            try:
+                SECTIONS[section](item)
+            except (Wrong, f.Refused, KeyError, ValueError, OverflowError) as error:
+                raise Wrong(f"{section}[{number}]: {error!r}") from error
+            count += 1
+    if not count:
+        raise Wrong("the file says nothing")
+    return count
+
+
+def generate():
+    for name in samples.FILES:
+        (HERE / f"{name}.json").write_text(render(name), encoding="utf-8")
+
+
+def check():
+    for name in samples.FILES:
+        found = (HERE / f"{name}.json").read_text(encoding="utf-8")
+        if found != render(name):
+            raise Wrong(f"{name}.json differs from what make.py generates")
+        verify_sections(json.loads(found))
+    for name, verify in GIVEN.items():
+        verify(json.loads((HERE / f"{name}.json").read_text(encoding="utf-8")))
+
+
+def main(arguments):
+    try:
+        match arguments:
+            case ["generate"]:
+                generate()
+            case ["check"]:
+                check()
+                print("the vectors are what make.py generates, and they hold")
+            case ["verify", path]:
+                count = verify_sections(json.loads(Path(path).read_text(encoding="utf-8")))
+                print(f"{count} items hold")
+            case _:
+                print(__doc__, file=sys.stderr)
+                return 2
+    except Wrong as error:
+        print(f"make.py: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
