@@ -58,7 +58,10 @@ pub fn create_mint(
 
 /// Bytes that a group mint has in the end, for its rent: pointer and group.
 pub fn group_mint_len() -> Result<usize, ProgramError> {
-    ExtensionType::try_calculate_account_len::<Mint>(&[ExtensionType::GroupPointer, ExtensionType::TokenGroup])
+    ExtensionType::try_calculate_account_len::<Mint>(&[
+        ExtensionType::GroupPointer,
+        ExtensionType::TokenGroup,
+    ])
 }
 
 /// Creates a Token-2022 mint that is its own group, whose members `group_authority` admits, and which

@@ -13,19 +13,10 @@ fn address(text: &str) -> Address {
 #[test]
 fn addresses_are_the_published_ones() {
     assert_eq!(sati::PROGRAM, address("satiRkxEiwZ51cv8PRu8UMzuaqeaNU9jABo6oAFMsLe"));
-    assert_eq!(
-        sati::registry_address(),
-        (address("EdtfLCcsiMPuNdVTUivqAsomTYwqdLcha7Y8KM8ndB5p"), 254)
-    );
-    assert_eq!(
-        sati::attestation_authority(),
-        (address("HCsBNEUC5afk9HcpAc73bRxMrK1PHWRGZme6Rr2EVdhc"), 253)
-    );
+    assert_eq!(sati::registry_address(), (address("EdtfLCcsiMPuNdVTUivqAsomTYwqdLcha7Y8KM8ndB5p"), 254));
+    assert_eq!(sati::attestation_authority(), (address("HCsBNEUC5afk9HcpAc73bRxMrK1PHWRGZme6Rr2EVdhc"), 253));
     assert_eq!(sati::event_authority().0, address("4bLW1WaM2EEka8NmQm3pMXXuZWVRSDVBeHmnNKYNoPtr"));
-    assert_eq!(
-        sati::agent_index_address(1),
-        (address("HrNNo81K4wpUEYu2My77Gyg5eGM72WxkHvrRU5R11egq"), 251)
-    );
+    assert_eq!(sati::agent_index_address(1), (address("HrNNo81K4wpUEYu2My77Gyg5eGM72WxkHvrRU5R11egq"), 251));
     let authority = address("SQ2xxkJ6uEDHprYMNXPxS2AwyEtGGToZ7YC94icKH3Z");
     let credential = sati::sas_credential_address(&authority, "SATI").0;
     assert_eq!(credential, address("DQHW6fAhPfGAENuwJVYfzEvUN12DakZgaaGtPPRfGei1"));
@@ -84,7 +75,10 @@ fn universal_layout_round_trips_and_has_131_bytes_before_the_content() {
     let subject = attestation();
     let bytes = subject.encode();
     assert_eq!(bytes.len(), Attestation::BASE_LEN + subject.content.len());
-    assert_eq!((bytes[0], bytes[1], bytes[33], bytes[65], bytes[97], bytes[98], bytes[130]), (1, 7, 8, 9, 2, 10, 1));
+    assert_eq!(
+        (bytes[0], bytes[1], bytes[33], bytes[65], bytes[97], bytes[98], bytes[130]),
+        (1, 7, 8, 9, 2, 10, 1)
+    );
     assert_eq!(Attestation::decode(&bytes), Some(subject));
     for length in 0..Attestation::BASE_LEN {
         assert_eq!(Attestation::decode(&bytes[..length]), None);

@@ -6,6 +6,7 @@ use zx1_interface::external::{self, AgentMint};
 use zx1_interface::{Error, ids, pda, seeds};
 
 /// The configuration, read by every program.
+#[inline(never)]
 pub fn config(view: &AccountView) -> Result<Config> {
     crate::expect_address(view, &pda::CONFIG.address)?;
     ensure!(view.owned_by(&Address::new_from_array(ids::STAKE_LOCK)), Error::AccountMissing);
@@ -14,6 +15,7 @@ pub fn config(view: &AccountView) -> Result<Config> {
 
 /// Refuses unless the mint is a registered agent: owned by Token-2022, a member of the registry's group,
 /// and the one that SATI's AgentIndex of that member number names.
+#[inline(never)]
 pub fn registered(config: &Config, mint: &AccountView, index: &AccountView) -> Result<AgentMint> {
     ensure!(mint.owned_by(&Address::new_from_array(ids::TOKEN_2022)), Error::MintNotToken2022);
     let agent = external::agent_mint(key(mint), bytes(mint)).ok_or(Error::MintNotInRegistry)?;
@@ -34,6 +36,7 @@ pub fn registered(config: &Config, mint: &AccountView, index: &AccountView) -> R
 
 /// The wallet that holds the agent's NFT in this token account. Any token account serves, not only the
 /// associated one.
+#[inline(never)]
 pub fn holder(agent: &[u8; 32], token: &AccountView) -> Result<[u8; 32]> {
     ensure!(token.owned_by(&Address::new_from_array(ids::TOKEN_2022)), Error::AgentNotHeld);
     let account = external::token_account(bytes(token)).ok_or(Error::AgentNotHeld)?;
@@ -43,6 +46,7 @@ pub fn holder(agent: &[u8; 32], token: &AccountView) -> Result<[u8; 32]> {
 
 /// Refuses unless `who` is the present owner, or a delegate whom the present owner named and whose
 /// delegation has not expired.
+#[inline(never)]
 pub fn owner_or_delegate(
     config: &Config,
     agent: &[u8; 32],

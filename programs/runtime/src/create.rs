@@ -1,10 +1,12 @@
-//! Creating and closing program-derived accounts.
+//! Creating and closing program-derived accounts. Functions that many handlers call are kept out of line:
+//! an ELF's size is a deposit, and a call costs a few units.
 
 use crate::stored::bytes_mut;
 use crate::{AccountView, Address, Result, ensure};
 use zx1_interface::{Error, Layout};
 
 /// Refuses unless the account is at the address derived from the seeds; returns the canonical bump.
+#[inline(never)]
 pub fn find(seeds: &[&[u8]], program: &Address, view: &AccountView) -> Result<u8> {
     anchor_lang::find_and_verify_program_address(seeds, program, view.address())
         .map_err(|_| Error::WrongAddress.into())
@@ -36,6 +38,7 @@ pub fn create<T: Layout>(
 }
 
 /// Allocates bytes at a derived address for any owner.
+#[inline(never)]
 pub fn allocate(
     payer: &AccountView,
     view: &AccountView,
@@ -55,6 +58,7 @@ pub fn allocate(
 }
 
 /// Closes an account of the running program and gives its rent back.
+#[inline(never)]
 pub fn close(view: &AccountView, recipient: &AccountView) -> Result<()> {
     ensure!(view.address() != recipient.address(), Error::WrongAddress);
     let (mut view, mut recipient) = (*view, *recipient);

@@ -6,6 +6,7 @@ use zx1_interface::external::{SignatureFault, Signed, preceding_signature};
 use zx1_interface::{Error, ids};
 
 /// The signature verified by the instruction before the current one.
+#[inline(never)]
 pub fn preceding(sysvar: &AccountView) -> Result<Signed<'_>> {
     expect_address(sysvar, &ids::INSTRUCTIONS_SYSVAR)?;
     Ok(preceding_signature(bytes(sysvar)).map_err(|fault| match fault {

@@ -17,6 +17,7 @@ pub struct Now {
 }
 
 /// Reads the clock.
+#[inline(never)]
 pub fn now() -> Result<Now> {
     let clock = Clock::get()?;
     let epoch = Epoch::from_unix_seconds(clock.unix_timestamp).ok_or(Error::ArithmeticOverflow)?;

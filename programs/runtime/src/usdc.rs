@@ -12,6 +12,7 @@ use zx1_interface::{Error, ids};
 const TOKEN_ACCOUNT_BYTES: usize = 165;
 
 /// Reads a USDC token account.
+#[inline(never)]
 pub fn account(config: &Config, view: &AccountView) -> Result<TokenAccount> {
     ensure!(view.owned_by(&Address::new_from_array(ids::TOKEN)), Error::NotLegacyToken);
     let account = external::token_account(bytes(view)).ok_or(Error::WrongUsdcMint)?;
@@ -40,6 +41,7 @@ pub fn token_program(view: &AccountView) -> Result<()> {
 }
 
 /// Moves USDC out of a wallet's account, which must hold enough.
+#[inline(never)]
 pub fn pay(
     config: &Config,
     from: &AccountView,
@@ -64,6 +66,7 @@ pub struct Vault<'a> {
 
 /// Creates a vault and returns its bump. A stranger who funded the address first has only paid rent, and
 /// nobody but this program can create anything there (decision B4).
+#[inline(never)]
 pub fn open_vault(
     payer: &AccountView,
     vault: &AccountView,
@@ -80,12 +83,14 @@ pub fn open_vault(
 
 impl Vault<'_> {
     /// What the vault holds, gifts of strangers included.
+    #[inline(never)]
     pub fn balance(&self) -> Result<u64> {
         let account = external::token_account(bytes(self.account)).ok_or(Error::NotLegacyToken)?;
         Ok(account.amount)
     }
 
     /// Pays out.
+    #[inline(never)]
     pub fn send(&self, to: &AccountView, amount: u64) -> Result<()> {
         if amount == 0 {
             return Ok(());
@@ -94,6 +99,7 @@ impl Vault<'_> {
     }
 
     /// Closes the empty vault and gives its rent back.
+    #[inline(never)]
     pub fn close(&self, recipient: &AccountView) -> Result<()> {
         self.signed(|signer| CloseAccount::new(self.account, recipient, self.authority).invoke_signed(signer))
     }

@@ -64,12 +64,8 @@ impl RegistryConfig {
     pub fn decode(data: &[u8]) -> Option<Self> {
         let mut r = Reader(data);
         (r.array()? == account_discriminator::REGISTRY).then_some(())?;
-        let value = Self {
-            group_mint: r.address()?,
-            authority: r.address()?,
-            total_agents: r.u64()?,
-            bump: r.u8()?,
-        };
+        let value =
+            Self { group_mint: r.address()?, authority: r.address()?, total_agents: r.u64()?, bump: r.u8()? };
         r.end()?;
         Some(value)
     }

@@ -6,7 +6,7 @@
 extern crate alloc;
 use solana_compiler_builtins as _;
 
-pub mod cases;
+mod cases;
 
 use pinocchio::{AccountView, Address, ProgramResult, error::ProgramError};
 

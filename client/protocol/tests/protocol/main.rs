@@ -1,0 +1,28 @@
+//! Tests of zx1-protocol: the rules as properties, the wire formats against vectors, against a second
+//! implementation in Python (`tests/vectors/make.py`) and against other libraries.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used
+)]
+
+mod batch;
+mod challenge;
+mod common;
+mod derive;
+mod envelope;
+mod errors;
+mod evidence;
+mod feedback_log;
+mod lease;
+mod log_entry;
+mod merkle;
+mod payload;
+mod python;
+mod record;
+mod slash;
+mod units;
+mod unlock;
+mod vectors;

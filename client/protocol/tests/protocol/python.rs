@@ -1,0 +1,340 @@
+//! The other direction: what this crate makes is judged by `tests/vectors/make.py`, a second
+//! implementation in another language that shares no code and no library with it.
+
+use crate::common::{damage, damaged, feedback, key, message, record, vectors_dir};
+use crate::vectors::judge;
+use ed25519_dalek::Signer;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::{Command, Output};
+use zx1_protocol::batch::{BATCH_MESSAGE_LEN, batch_message, head_digest};
+use zx1_protocol::challenge::{Ground, evidence_hash};
+use zx1_protocol::derive::{DeriveError, Expected, from_envelope, from_log_entry};
+use zx1_protocol::evidence::{Evidence, LogEvidence, ProvenBid};
+use zx1_protocol::feedback_log::{entry_digest, packed_entry_parts, packed_numbers};
+use zx1_protocol::hash::{Hash, Sha3};
+use zx1_protocol::log_entry::LogEntry;
+use zx1_protocol::merkle::Tree;
+use zx1_protocol::record::{Bid, Record};
+use zx1_protocol::units::Epoch;
+
+fn make_py(arguments: &[&str]) -> Output {
+    Command::new("python3")
+        .arg(vectors_dir().join("make.py"))
+        .args(arguments)
+        .output()
+        .expect("python3 is needed to run these tests")
+}
+
+fn assert_holds(output: &Output) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+}
+
+fn write(name: &str, content: &Value) -> std::path::PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, content.to_string()).unwrap();
+    path
+}
+
+/// Random things, new ones in every run; the file that was judged stays for a look.
+struct Source(TestRunner);
+
+impl Source {
+    fn draw<T: std::fmt::Debug>(&mut self, strategy: impl Strategy<Value = T>) -> T {
+        strategy.new_tree(&mut self.0).unwrap().current()
+    }
+
+    fn many<T>(&mut self, count: usize, mut draw: impl FnMut(&mut Self) -> T) -> Vec<T> {
+        (0..count).map(|_| draw(self)).collect()
+    }
+}
+
+fn hexes(hashes: &[Hash]) -> Vec<String> {
+    hashes.iter().map(hex::encode).collect()
+}
+
+fn message_json(message: &crate::common::Message) -> Value {
+    let envelope = message.envelope();
+    let entry = LogEntry::of(&envelope).to_cbor::<Sha3>().unwrap();
+    json!({
+        "public_key": hex::encode(key().verifying_key().to_bytes()),
+        "version": envelope.header.version,
+        "msg_type": message.msg_type.wire(),
+        "sender": hex::encode(message.sender),
+        "recipient": hex::encode(message.recipient),
+        "timestamp": message.timestamp,
+        "block_ref": message.block_ref,
+        "nonce": message.nonce,
+        "conversation_id": hex::encode(message.conversation_id),
+        "payload_hash": hex::encode(message.payload_hash),
+        "payload_len": envelope.header.payload_len,
+        "payload": hex::encode(&message.payload),
+        "signing_bytes": hex::encode(envelope.signing_bytes()),
+        "signature": hex::encode(message.signature),
+        "envelope": hex::encode(envelope.to_cbor()),
+        "leaf": hex::encode(LogEntry::leaf::<Sha3>(&entry)),
+        "log_entry": hex::encode(entry),
+    })
+}
+
+fn record_json(record: &Record) -> Value {
+    let mut fields = match record {
+        Record::Bid(bid) => json!({
+            "kind": "bid",
+            "conversation": hex::encode(bid.conversation),
+            "counterparty": hex::encode(bid.counterparty),
+            "value": bid.value.to_string(),
+            "slot": bid.slot.0,
+        }),
+        Record::Selection(selection) => json!({
+            "kind": "selection",
+            "conversation": hex::encode(selection.conversation),
+            "counterparty": hex::encode(selection.counterparty),
+            "slot": selection.slot.0,
+        }),
+        Record::Verifier(assignment) => json!({
+            "kind": "verifier",
+            "conversation": hex::encode(assignment.conversation),
+            "verifier": hex::encode(assignment.verifier),
+            "slot": assignment.slot.0,
+        }),
+        Record::Feedback(event) => json!({
+            "kind": "feedback",
+            "conversation": hex::encode(event.conversation),
+            "from": hex::encode(event.from),
+            "score": event.score,
+            "outcome": event.outcome,
+            "role": event.role,
+            "slot": event.slot.0,
+            "attestation": hex::encode(event.attestation),
+        }),
+    };
+    fields["packed"] = hex::encode(record.to_bytes()).into();
+    fields["leaf"] = hex::encode(record.leaf::<Sha3>()).into();
+    fields
+}
+
+fn batch_json(source: &mut Source) -> Value {
+    let ([agent, log_root, hash, arrays_root, previous], epoch, log_len, arrays_len) =
+        source.draw((any::<[Hash; 5]>(), any::<u64>(), any::<u32>(), any::<u32>()));
+    let message: [u8; BATCH_MESSAGE_LEN] =
+        batch_message(&agent, Epoch(epoch), &log_root, log_len, &hash, &arrays_root, arrays_len);
+    json!({
+        "agent": hex::encode(agent),
+        "epoch": epoch,
+        "log_merkle_root": hex::encode(log_root),
+        "log_len": log_len,
+        "batch_hash": hex::encode(hash),
+        "arrays_root": hex::encode(arrays_root),
+        "arrays_len": arrays_len,
+        "public_key": hex::encode(key().verifying_key().to_bytes()),
+        "message": hex::encode(message),
+        "signature": hex::encode(key().sign(&message).to_bytes()),
+        "previous_digest": hex::encode(previous),
+        "digest": hex::encode(head_digest::<Sha3>(&previous, &message)),
+    })
+}
+
+fn tree_json(source: &mut Source) -> Value {
+    let entries = source.draw(prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 0..40));
+    let tree = Tree::<Sha3>::of_entries(&entries).unwrap();
+    let proofs: Vec<_> = (0..tree.len())
+        .map(|entry| {
+            let proof = tree.proof_of_entry(entry).unwrap();
+            json!({"entry": entry, "index": proof.index, "path": hexes(&proof.path)})
+        })
+        .collect();
+    let entries: Vec<_> = entries.iter().map(hex::encode).collect();
+    json!({"entries": entries, "root": hex::encode(tree.root()), "proofs": proofs})
+}
+
+fn feedback_log_json(source: &mut Source) -> Value {
+    let ([head, sender, payer], numbers, text) =
+        source.draw((any::<[Hash; 3]>(), any::<(u64, i64, u64)>(), "\\PC{1,200}"));
+    let (index, timestamp, slot) = numbers;
+    let packed_numbers = packed_numbers(index, timestamp, slot);
+    let packed = packed_entry_parts(&packed_numbers, &sender, &payer, &head, text.as_bytes()).concat();
+    let next = entry_digest::<Sha3>(&head, index, timestamp, slot, &sender, &payer, text.as_bytes());
+    json!({
+        "index": index,
+        "timestamp": timestamp,
+        "slot": slot,
+        "sender": hex::encode(sender),
+        "payer": hex::encode(payer),
+        "previous_head": hex::encode(head),
+        "text": hex::encode(text),
+        "packed": hex::encode(packed),
+        "head": hex::encode(next),
+    })
+}
+
+fn proof(source: &mut Source) -> Vec<Hash> {
+    source.draw(prop::collection::vec(any::<Hash>(), 0..21))
+}
+
+fn log_evidence_json(source: &mut Source) -> Value {
+    let proof = proof(source);
+    let message = source.draw(message());
+    let (leaf_index, shown) = source.draw(any::<(u32, bool)>());
+    let entry = LogEntry::of(&message.envelope()).to_cbor::<Sha3>().unwrap();
+    let shown_payload = shown.then_some(&message.payload[..]);
+    let evidence = Evidence::LogEntry(LogEvidence { leaf_index, proof: &proof, entry: &entry, shown_payload });
+    json!({
+        "kind": 1,
+        "leaf_index": leaf_index,
+        "proof": hexes(&proof),
+        "entry": hex::encode(&entry),
+        "shown_payload": shown_payload.map(hex::encode),
+        "bytes": hex::encode(evidence.to_bytes().unwrap()),
+    })
+}
+
+fn double_bid_json(source: &mut Source) -> Value {
+    let proofs = [proof(source), proof(source)];
+    let parts: Vec<_> = proofs
+        .iter()
+        .map(|proof| {
+            let (conversation, counterparty, value, slot, index) = source.draw(any::<(_, _, _, u64, u32)>());
+            let bid = Bid { conversation, counterparty, value, slot: zx1_protocol::units::Slot(slot) };
+            let record: [u8; 73] = Record::Bid(bid).to_bytes().try_into().unwrap();
+            (record, index, proof)
+        })
+        .collect();
+    let [a, b] = [0, 1].map(|i| ProvenBid::new(&parts[i].0, parts[i].1, parts[i].2).unwrap());
+    let bids: Vec<_> = parts
+        .iter()
+        .map(|(record, index, proof)| {
+            json!({"record": hex::encode(record), "leaf_index": index, "proof": hexes(proof)})
+        })
+        .collect();
+    let bytes = Evidence::DoubleBid(a, b).to_bytes().unwrap();
+    json!({"kind": 2, "bids": bids, "bytes": hex::encode(bytes)})
+}
+
+fn evidence_hash_json(source: &mut Source) -> Value {
+    let (kind, subject, shown) = source.draw(any::<(u8, Hash, bool)>());
+    let hash = evidence_hash::<Sha3>(kind, &subject, shown);
+    json!({"kind": kind, "subject": hex::encode(subject), "shown": shown, "hash": hex::encode(hash)})
+}
+
+/// A derivation from a random message, on a random ground; the agent is often one that fits.
+fn derivation_json(source: &mut Source) -> Value {
+    let mut message = source.draw(message());
+    let (number, from_log, shown, fits, stranger) =
+        source.draw((1u8..=5, any::<bool>(), 0u8..3, 0u8..4, any::<[u8; 32]>()));
+    let ground = Ground::from_u8(number).unwrap();
+    let mut agent = message.sender;
+    if ground == Ground::Feedback {
+        let rating = source.draw(feedback());
+        agent = rating.target_agent;
+        if fits > 1 {
+            message.msg_type = zx1_protocol::envelope::MsgType::Feedback;
+            message.payload = rating.to_cbor().unwrap();
+        }
+    }
+    if fits == 0 {
+        agent = stranger;
+    }
+    let message = message.seal();
+    let shown = match shown {
+        0 => None,
+        1 => Some(message.payload.clone()),
+        _ => Some([&message.payload[..], &[0]].concat()),
+    }
+    .filter(|_| from_log);
+    let (name, bytes, result): (_, _, Result<Expected, DeriveError>) = if from_log {
+        let entry = LogEntry::of(&message.envelope());
+        let result = from_log_entry::<Sha3>(&entry, &agent, ground, shown.as_deref());
+        ("log_entry", entry.to_cbor::<Sha3>().unwrap(), result)
+    } else {
+        let result = from_envelope(&message.envelope().signed_fields(), &agent, ground);
+        ("envelope", message.envelope().signing_bytes(), result)
+    };
+    json!({
+        "source": name,
+        "bytes": hex::encode(bytes),
+        "agent": hex::encode(agent),
+        "ground": number,
+        "shown_payload": shown.map(hex::encode),
+        "record": result.ok().map(|expected| hex::encode(expected.record.to_bytes())),
+        "value_known": result.ok().map(|expected| expected.value_known),
+        "verdict": crate::common::verdict(result),
+    })
+}
+
+/// Damaged bytes and this crate's verdict: Python must give the same reason.
+fn verdict_json(source: &mut Source) -> Value {
+    let what = ["log_entry", "envelope", "signing_bytes", "feedback", "record", "evidence", "text"];
+    let what = what[source.draw(0..what.len())];
+    let message = source.draw(message());
+    let good = match what {
+        "log_entry" => LogEntry::of(&message.envelope()).to_cbor::<Sha3>().unwrap(),
+        "envelope" => message.envelope().to_cbor(),
+        "signing_bytes" => message.envelope().signing_bytes(),
+        "feedback" => source.draw(feedback()).to_cbor().unwrap(),
+        "record" => source.draw(record()).to_bytes(),
+        "text" => source.draw("\\PC{0,30}").into_bytes(),
+        _ => {
+            let made = if source.draw(any::<bool>()) { log_evidence_json(source) } else { double_bid_json(source) };
+            hex::decode(made["bytes"].as_str().unwrap()).unwrap()
+        }
+    };
+    let harm = source.draw(prop::collection::vec(damage(), 0..3));
+    let bytes = damaged(&good, &harm);
+    let name = format!("{harm:?}");
+    json!({"what": what, "name": name, "verdict": judge(what, &bytes), "bytes": hex::encode(bytes)})
+}
+
+#[test]
+fn the_committed_vectors_are_what_python_makes() {
+    assert_holds(&make_py(&["check"]));
+}
+
+#[test]
+fn what_rust_makes_holds_in_python() {
+    let mut source = Source(TestRunner::default());
+    let messages = source.many(60, |source| source.draw(message()));
+    let mut evidence = source.many(20, log_evidence_json);
+    evidence.extend(source.many(20, double_bid_json));
+    let content = json!({
+        "messages": messages.iter().map(message_json).collect::<Vec<_>>(),
+        "records": source.many(100, |source| record_json(&source.draw(record()))),
+        "batch_messages": source.many(20, batch_json),
+        "trees": source.many(10, tree_json),
+        "feedback_log": source.many(20, feedback_log_json),
+        "evidence": evidence,
+        "evidence_hashes": source.many(20, evidence_hash_json),
+        "derivations": source.many(200, derivation_json),
+        "verdicts": source.many(600, verdict_json),
+    });
+    let path = write("made_by_rust.json", &content);
+    assert_holds(&make_py(&["verify", path.to_str().unwrap()]));
+}
+
+#[test]
+fn python_refuses_what_does_not_hold() {
+    let mut source = Source(TestRunner::default());
+    let message = message_json(&source.draw(message()));
+    let lies = [
+        ("messages", message.clone(), "signature"),
+        ("messages", message.clone(), "log_entry"),
+        ("messages", message, "leaf"),
+        ("records", record_json(&source.draw(record())), "packed"),
+        ("batch_messages", batch_json(&mut source), "digest"),
+        ("feedback_log", feedback_log_json(&mut source), "head"),
+        ("evidence", log_evidence_json(&mut source), "entry"),
+        ("evidence_hashes", evidence_hash_json(&mut source), "hash"),
+    ];
+    for (section, mut item, field) in lies {
+        let mut bytes = hex::decode(item[field].as_str().unwrap()).unwrap();
+        bytes[0] ^= 1;
+        item[field] = hex::encode(bytes).into();
+        let path = write(&format!("lie_{section}_{field}.json"), &json!({ section: [item] }));
+        let output = make_py(&["verify", path.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(1), "{section} {field}");
+    }
+}

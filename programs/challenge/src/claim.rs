@@ -1,0 +1,146 @@
+//! From evidence to a claim: the one record that an honest batch must hold (decisions B10 and B11). The
+//! rules themselves are zx1-protocol's; here they meet the batch's account, and their errors get numbers.
+
+use anchor_lang::prelude::*;
+use zx1_interface::Error;
+use zx1_interface::accounts::{BatchAccount, MAX_RECORD_BYTES, RecordedEnvelope};
+use zx1_protocol::challenge::{Ground, evidence_hash};
+use zx1_protocol::derive::{DeriveError, Expected, double_bid, from_log_entry};
+use zx1_protocol::envelope::EnvelopeError;
+use zx1_protocol::evidence::{Evidence, EvidenceError, KIND_DOUBLE_BID, KIND_LOG_ENTRY, LogEvidence, ProvenBid};
+use zx1_protocol::hash::{Hash, Keccak};
+use zx1_protocol::log_entry::LogEntry;
+use zx1_protocol::merkle::MerkleError;
+use zx1_runtime::{Syscall, ensure};
+
+/// The evidence kind of a recorded envelope; kinds 1 and 2 are zx1-protocol's.
+const KIND_ENVELOPE: u8 = 3;
+
+/// What a challenge claims.
+pub struct Claim {
+    /// keccak256 of what was shown.
+    pub entry_hash: Hash,
+    /// What makes the challenge unique beside batch, challenger and ground.
+    pub evidence_hash: Hash,
+    /// The packed record, zero-padded; empty when nothing can answer.
+    pub record: [u8; MAX_RECORD_BYTES],
+    /// Its length.
+    pub record_len: u8,
+    /// Whether the evidence determines a bid's value.
+    pub value_known: bool,
+}
+
+/// Packs what is expected as accounts keep it.
+pub fn pack(expected: &Expected) -> Result<([u8; MAX_RECORD_BYTES], u8)> {
+    let mut record = [0; MAX_RECORD_BYTES];
+    let len = expected.record.pack(&mut record).len();
+    Ok((record, u8::try_from(len).map_err(|_| Error::ArithmeticOverflow)?))
+}
+
+impl Claim {
+    /// Checks evidence bytes against a batch.
+    pub fn from_bytes(batch: &BatchAccount, ground: Ground, bytes: &[u8]) -> Result<Claim> {
+        match Evidence::parse(bytes).map_err(of_evidence)? {
+            Evidence::LogEntry(evidence) => Self::from_log_entry(batch, ground, &evidence),
+            Evidence::DoubleBid(a, b) => Self::from_double_bid(batch, ground, &a, &b),
+        }
+    }
+
+    fn from_log_entry(batch: &BatchAccount, ground: Ground, evidence: &LogEvidence) -> Result<Claim> {
+        evidence.verify::<Syscall>(&batch.log_merkle_root, batch.log_len).map_err(of_merkle)?;
+        let entry = LogEntry::decode::<Syscall>(evidence.entry).map_err(of_envelope)?;
+        let expected =
+            from_log_entry::<Syscall>(&entry, &batch.agent_id, ground, evidence.shown_payload).map_err(of_derive)?;
+        let entry_hash = evidence.leaf::<Syscall>();
+        let (record, record_len) = pack(&expected)?;
+        Ok(Claim {
+            entry_hash,
+            evidence_hash: evidence_hash::<Syscall>(KIND_LOG_ENTRY, &entry_hash, evidence.shown_payload.is_some()),
+            record,
+            record_len,
+            value_known: expected.value_known,
+        })
+    }
+
+    fn from_double_bid(batch: &BatchAccount, ground: Ground, a: &ProvenBid, b: &ProvenBid) -> Result<Claim> {
+        ensure!(ground == Ground::DoubleBid, Error::NoGround);
+        a.verify::<Syscall>(&batch.arrays_root, batch.arrays_len).map_err(of_merkle)?;
+        b.verify::<Syscall>(&batch.arrays_root, batch.arrays_len).map_err(of_merkle)?;
+        double_bid(&a.bid, &b.bid).map_err(of_derive)?;
+        // In one order, so that the same pair the other way round is the same challenge.
+        let (first, second) = if a.record <= b.record { (a.record, b.record) } else { (b.record, a.record) };
+        let entry_hash = Syscall::hashv(&[first, second]);
+        Ok(Claim {
+            entry_hash,
+            evidence_hash: evidence_hash::<Syscall>(KIND_DOUBLE_BID, &entry_hash, false),
+            record: [0; MAX_RECORD_BYTES],
+            record_len: 0,
+            value_known: true,
+        })
+    }
+
+    /// Takes over a recorded envelope, whose signature was verified when it was recorded.
+    pub fn from_envelope(batch: &BatchAccount, ground: Ground, envelope: &RecordedEnvelope) -> Result<Claim> {
+        ensure!(envelope.agent_id == batch.agent_id, Error::NotAgentsEntry);
+        ensure!(envelope.ground == ground as u8, Error::GroundMismatch);
+        let covered = batch.covers_from_epoch..=batch.epoch_number;
+        ensure!(covered.contains(&envelope.epoch), Error::EnvelopeOutsideEpochs);
+        Ok(Claim {
+            entry_hash: envelope.entry_hash,
+            evidence_hash: evidence_hash::<Syscall>(KIND_ENVELOPE, &envelope.entry_hash, true),
+            record: envelope.expected_record,
+            record_len: envelope.expected_len,
+            value_known: true,
+        })
+    }
+}
+
+/// The ground of this number.
+pub fn ground(number: u8) -> Result<Ground> {
+    Ok(Ground::from_u8(number).ok_or(Error::UnknownGround)?)
+}
+
+/// The seed that stands for evidence and ground in a challenge's address.
+pub fn seed(evidence_hash: &Hash, ground: u8) -> Hash {
+    Syscall::hashv(&[evidence_hash, &[ground]])
+}
+
+/// The number of a proof's fault.
+pub fn of_merkle(error: MerkleError) -> Error {
+    match error {
+        MerkleError::EmptyTree => Error::EmptyTree,
+        MerkleError::WrongProofLength { .. } => Error::WrongProofLength,
+        MerkleError::IndexOutOfRange | MerkleError::PaddingIndex => Error::IndexOutOfRange,
+        MerkleError::RootMismatch => Error::ProofMismatch,
+    }
+}
+
+/// The number of an envelope's fault.
+pub fn of_envelope(error: EnvelopeError) -> Error {
+    match error {
+        EnvelopeError::PayloadHash | EnvelopeError::PayloadLength => Error::PayloadHashMismatch,
+        _ => Error::MalformedEntry,
+    }
+}
+
+/// The number of a derivation's fault.
+pub fn of_derive(error: DeriveError) -> Error {
+    match error {
+        DeriveError::NotAgentsEntry => Error::NotAgentsEntry,
+        DeriveError::NoGround => Error::NoGround,
+        DeriveError::FeedbackBySelf => Error::FeedbackBySelf,
+        DeriveError::FeedbackAboutAnother => Error::FeedbackAboutAnother,
+        DeriveError::FeedbackUnparsable => Error::MalformedFeedback,
+        DeriveError::PayloadHashMismatch => Error::PayloadHashMismatch,
+        DeriveError::PayloadNotAllowed => Error::PayloadNotAllowed,
+        DeriveError::PayloadTooLong => Error::PayloadTooLong,
+        DeriveError::NotSameBid | DeriveError::SameValue => Error::NotDoubleBid,
+    }
+}
+
+fn of_evidence(error: EvidenceError) -> Error {
+    match error {
+        EvidenceError::NotABid => Error::MalformedRecord,
+        _ => Error::MalformedEvidence,
+    }
+}

@@ -1,0 +1,70 @@
+//! record_envelope (decision B11).
+
+use crate::claim::{ground, of_derive, of_envelope, pack};
+use anchor_lang::prelude::*;
+use zx1_interface::accounts::{RecordedEnvelope, VERSION};
+use zx1_interface::events::EnvelopeRecorded;
+use zx1_interface::{Error, pda, seeds};
+use zx1_protocol::derive::from_envelope;
+use zx1_protocol::envelope::parse_signing_bytes;
+use zx1_protocol::hash::Keccak;
+use zx1_runtime::{Syscall, create, emit, key, signature, time};
+
+/// Accounts of record_envelope.
+#[event_cpi]
+#[derive(Accounts)]
+pub struct RecordEnvelope {
+    /// Who holds the envelope; pays the rent and gets it back.
+    #[account(mut)]
+    pub owner: Signer,
+    /// Where the record goes; checked by address.
+    #[account(mut)]
+    pub record: UncheckedAccount,
+    /// The instructions sysvar; checked by address.
+    pub instructions: UncheckedAccount,
+    /// The system program, called to create the account; a wrong one cannot be called in its place.
+    pub system_program: UncheckedAccount,
+}
+
+impl RecordEnvelope {
+    pub(crate) fn handle(&mut self, number: u8, nonce: u64) -> Result<()> {
+        let ground = ground(number)?;
+        let signed = signature::preceding(&self.instructions)?;
+        let fields = parse_signing_bytes(signed.message).map_err(of_envelope)?;
+        fields.check_payload::<Syscall>().map_err(of_envelope)?;
+        let agent_id = *fields.header.sender;
+        let expected = from_envelope(&fields, &agent_id, ground).map_err(of_derive)?;
+        let (expected_record, expected_len) = pack(&expected)?;
+        let entry_hash = Syscall::hashv(&[signed.message]);
+        let (signer, epoch) = (signed.signer, fields.header.epoch().0);
+
+        let now = time::now()?;
+        let owner = *key(&self.owner);
+        let event = EnvelopeRecorded {
+            agent_id,
+            owner,
+            record: *key(&self.record),
+            entry_hash,
+            ground: number,
+            sequence: 0,
+            account_created_slot: now.slot.0,
+        };
+        let record_seeds: &[&[u8]] = &[seeds::EVIDENCE, &owner, &nonce.to_le_bytes()];
+        create(&self.owner, &self.record, record_seeds, 0, Error::AccountExists, |bump| RecordedEnvelope {
+            nonce,
+            created_slot: now.slot.0,
+            event_sequence: 1,
+            epoch,
+            owner,
+            agent_id,
+            signer,
+            entry_hash,
+            expected_record,
+            expected_len,
+            ground: number,
+            version: VERSION,
+            bump,
+        })?;
+        emit(&self.program, &self.event_authority, &pda::CHALLENGE_EVENTS, &event)
+    }
+}

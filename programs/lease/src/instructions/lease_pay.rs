@@ -1,0 +1,91 @@
+//! pay_lease (spec section 10.3, decision B5).
+
+use crate::state::{Leased, kind, quote};
+use anchor_lang::prelude::*;
+use zx1_interface::accounts::{LeaseAccount, VERSION};
+use zx1_interface::events::LeasePaid;
+use zx1_interface::{Error, pda, seeds};
+use zx1_runtime::{Stored, agent, bump, create, emit, ensure, key, time, usdc};
+
+/// Accounts of pay_lease.
+#[event_cpi]
+#[derive(Accounts)]
+pub struct PayLease {
+    /// The agent's owner or a live delegate; pays the fee and, the first time, the rent.
+    #[account(mut)]
+    pub authority: Signer,
+    /// The configuration; checked by address.
+    pub config: UncheckedAccount,
+    /// The agent's mint; proven to be registered (decision B3).
+    pub agent_mint: UncheckedAccount,
+    /// SATI's AgentIndex of the mint; checked by address.
+    pub agent_index: UncheckedAccount,
+    /// Holds the NFT for its owner.
+    pub agent_token: UncheckedAccount,
+    /// The authority's DelegateV1 attestation, unless it is the owner.
+    pub delegation: Option<UncheckedAccount>,
+    /// The lease; created when absent. Checked by address or type.
+    #[account(mut)]
+    pub lease: UncheckedAccount,
+    /// The authority's USDC account.
+    #[account(mut)]
+    pub authority_usdc: UncheckedAccount,
+    /// A USDC account of the treasury's wallet.
+    #[account(mut)]
+    pub treasury_usdc: UncheckedAccount,
+    /// The legacy token program; checked by address.
+    pub token_program: UncheckedAccount,
+    /// The system program, called to create the lease; a wrong one cannot be called in its place.
+    pub system_program: UncheckedAccount,
+}
+
+impl PayLease {
+    pub(crate) fn handle(&mut self, agent_id: &Address, epochs: u32) -> Result<()> {
+        let config = agent::config(&self.config)?;
+        // agent_mint, agent_index: the named agent, registered with SATI.
+        ensure!(agent_id == self.agent_mint.address(), Error::WrongAgent);
+        agent::registered(&config, &self.agent_mint, &self.agent_index)?;
+        // agent_token, delegation, authority: the NFT's holder or whom the holder named.
+        let now = time::now()?;
+        let agent = agent_id.as_array();
+        let owner = agent::holder(agent, &self.agent_token)?;
+        let delegation = self.delegation.as_deref();
+        let authority = key(&self.authority);
+        agent::owner_or_delegate(&config, agent, &owner, authority, delegation, now.unix, Error::NotAgentOwner)?;
+        // treasury_usdc, token_program: the configured ones. authority_usdc is checked where it pays.
+        usdc::treasury(&config, &self.treasury_usdc)?;
+        usdc::token_program(&self.token_program)?;
+
+        let existing = !self.lease.is_data_empty();
+        if !existing {
+            let make = |bump| LeaseAccount {
+                paid_through_epoch: 0,
+                last_paid_slot: 0,
+                created_slot: now.slot.0,
+                event_sequence: 0,
+                in_grace_period: 0,
+                deactivated: 0,
+                version: VERSION,
+                bump,
+                reserved: [0; 4],
+                agent_id: *agent,
+            };
+            create(&self.authority, &self.lease, &[seeds::LEASE, agent], 0, Error::AccountExists, make)?;
+        }
+        let mut lease = <Stored<LeaseAccount> as anchor_lang::AnchorAccount>::load(*self.lease)?;
+        ensure!(lease.agent_id == *agent, Error::WrongAgent);
+        let payment = quote(&lease, existing, epochs, &now)?;
+        lease.pay(&payment, &now)?;
+        let event = LeasePaid {
+            agent_id: *agent,
+            epoch: payment.paid_through.0,
+            amount: payment.amount.0,
+            payer: *authority,
+            kind: kind(&payment),
+            sequence: bump(&mut lease.event_sequence)?,
+            account_created_slot: lease.created_slot,
+        };
+        usdc::pay(&config, &self.authority_usdc, &self.treasury_usdc, &self.authority, payment.amount.0)?;
+        emit(&self.program, &self.event_authority, &pda::LEASE_EVENTS, &event)
+    }
+}

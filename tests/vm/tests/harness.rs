@@ -1,0 +1,127 @@
+//! The harness itself: what its helpers promise.
+
+use solana_instruction::AccountMeta;
+use solana_signer::Signer;
+use solana_system_interface::instruction as system;
+use zx1_chain::token::{self, TOKEN_PROGRAM};
+use zx1_vm_tests::{
+    Ed25519Entry, START_SLOT, START_TIME, World, compute_limit, ed25519_custom, ed25519_instruction,
+    ed25519_pair, sign, transaction_size,
+};
+
+#[test]
+fn time_moves_slots_and_seconds_together() {
+    let mut world = World::empty();
+    assert_eq!((world.slot(), world.time()), (START_SLOT, START_TIME));
+    let epoch = world.epoch();
+    world.advance_slots(5);
+    assert_eq!((world.slot(), world.time()), (START_SLOT + 5, START_TIME + 2));
+    world.advance_epochs(3);
+    assert_eq!(world.epoch(), epoch + 3);
+    assert_eq!(world.slot(), START_SLOT + 5 + 3 * 216_000);
+    world.warp_to_epoch(epoch + 4);
+    assert_eq!((world.epoch(), world.time() % 86_400), (epoch + 4, 0));
+    world.advance_slots(0);
+    world.warp_to_slot(world.slot() - 3);
+    assert_eq!(world.epoch(), epoch + 3);
+}
+
+#[test]
+fn the_same_transfer_can_be_sent_twice() {
+    let mut world = World::empty();
+    let (from, to) = (world.new_wallet(10), world.new_keypair().pubkey());
+    let transfer = system::transfer(&from.pubkey(), &to, 1_000_000_000);
+    let receipt = world.send_ok(std::slice::from_ref(&transfer), &from, &[]);
+    assert_eq!(receipt.size, transaction_size(std::slice::from_ref(&transfer), &from.pubkey()));
+    world.send_ok(&[transfer], &from, &[&from]);
+    assert_eq!(world.lamports(&to), 2_000_000_000);
+}
+
+#[test]
+fn a_refused_transaction_changes_nothing_and_names_its_instruction() {
+    let mut world = World::empty();
+    let (from, to) = (world.new_wallet(1), world.new_keypair().pubkey());
+    let instructions = [
+        system::transfer(&from.pubkey(), &to, 500_000_000),
+        system::transfer(&from.pubkey(), &to, 900_000_000),
+    ];
+    let failure = world.send_refused(&instructions, &from, &[]);
+    assert_eq!(failure.instruction(), Some(1));
+    failure.expect_code(1);
+    assert!(format!("{failure:?}").contains("insufficient lamports"));
+}
+
+#[test]
+fn snapshots_see_every_changed_account() {
+    let mut world = World::empty();
+    let (from, to) = (world.new_wallet(1), world.new_wallet(1).pubkey());
+    let before = world.snapshot();
+    world.send_ok(&[system::transfer(&from.pubkey(), &to, 5)], &from, &[]);
+    let mut expected = vec![from.pubkey(), to];
+    expected.sort_unstable();
+    assert_eq!(before.changed(&world), expected);
+    before.assert_only_changed(&world, &expected);
+}
+
+#[test]
+fn a_cloned_world_is_a_fork() {
+    let mut world = World::empty();
+    let (from, to) = (world.new_wallet(1), world.new_wallet(1).pubkey());
+    let mut fork = world.clone();
+    fork.send_ok(&[system::transfer(&from.pubkey(), &to, 5)], &from, &[]);
+    assert_eq!(fork.lamports(&to), world.lamports(&to) + 5);
+}
+
+#[test]
+fn usdc_is_a_real_legacy_mint() {
+    let mut world = World::empty();
+    let (a, b) = (world.new_wallet(1), world.new_wallet(1));
+    let from = world.fund_usdc(&a.pubkey(), 5_000_000);
+    let to = world.fund_usdc(&b.pubkey(), 1);
+    let mint = world.usdc_mint();
+    assert_eq!(world.account(&mint).unwrap().owner, TOKEN_PROGRAM);
+    assert_eq!(world.data(&mint)[44], 6);
+    let transfer = token::transfer(&from, &mint, &to, &a.pubkey(), (2_000_000, 6), &TOKEN_PROGRAM).unwrap();
+    let receipt = world.send_ok(&[transfer], &a, &[]);
+    assert_eq!((world.usdc_balance(&a.pubkey()), world.usdc_balance(&b.pubkey())), (3_000_000, 2_000_001));
+    assert!(receipt.units_of(&TOKEN_PROGRAM) > 0);
+}
+
+#[test]
+fn ed25519_instructions_are_checked_by_the_precompile() {
+    let mut world = World::empty();
+    let (payer, signer) = (world.new_wallet(1), world.new_keypair());
+    world.send_ok(&[ed25519_instruction(&signer, b"message")], &payer, &[]);
+    world.send_ok(&[ed25519_pair((&signer, b"one"), (&payer, b"two"))], &payer, &[]);
+    let mut bad = ed25519_instruction(&signer, b"message");
+    *bad.data.last_mut().unwrap() ^= 1;
+    assert!(world.send_refused(&[bad], &payer, &[]).instruction_error().is_some());
+    // A signature whose parts lie in another instruction passes the precompile too: programs must look.
+    let elsewhere = ed25519_instruction(&signer, b"message");
+    let entry = Ed25519Entry {
+        signature_instruction: 0,
+        key_instruction: 0,
+        message_instruction: 0,
+        ..Ed25519Entry::own(16, 7)
+    };
+    world.send_ok(&[elsewhere, ed25519_custom(&[entry], &[])], &payer, &[]);
+    assert_ne!(sign(&signer, b"a"), sign(&signer, b"b"));
+}
+
+#[test]
+#[should_panic(expected = "are allowed")]
+fn a_transaction_over_1232_bytes_fails_the_test() {
+    let mut world = World::empty();
+    let payer = world.new_wallet(1);
+    let _ = world.send(&[ed25519_instruction(&payer, &[0; 1_200])], &payer, &[]);
+}
+
+#[test]
+#[should_panic(expected = "ask for a signature")]
+fn a_missing_key_fails_the_test() {
+    let mut world = World::empty();
+    let (payer, other) = (world.new_wallet(1), world.new_keypair());
+    let mut instruction = compute_limit(1_000);
+    instruction.accounts.push(AccountMeta::new_readonly(other.pubkey(), true));
+    let _ = world.send(&[instruction], &payer, &[]);
+}
