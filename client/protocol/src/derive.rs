@@ -162,8 +162,7 @@ fn from_feedback(entry: &LogEntry<'_>, agent: &[u8; 32]) -> Result<Expected, Der
     if header.sender == agent {
         return Err(DeriveError::FeedbackBySelf);
     }
-    let feedback =
-        payload::Feedback::decode(entry.payload).map_err(|_| DeriveError::FeedbackUnparsable)?;
+    let feedback = payload::Feedback::decode(entry.payload).map_err(|_| DeriveError::FeedbackUnparsable)?;
     if feedback.target_agent != *agent {
         return Err(DeriveError::FeedbackAboutAnother);
     }

@@ -159,11 +159,7 @@ impl<'a> ProvenBid<'a> {
     }
 
     /// A bid from its packed record.
-    pub fn new(
-        record: &'a [u8; BID_LEN],
-        leaf_index: u32,
-        proof: &'a [Hash],
-    ) -> Result<Self, EvidenceError> {
+    pub fn new(record: &'a [u8; BID_LEN], leaf_index: u32, proof: &'a [Hash]) -> Result<Self, EvidenceError> {
         match Record::parse(record) {
             Ok(Record::Bid(bid)) => Ok(Self { record, bid, leaf_index, proof }),
             _ => Err(EvidenceError::NotABid),

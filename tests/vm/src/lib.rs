@@ -8,6 +8,7 @@ mod agents;
 mod attestations;
 mod ed25519;
 mod money;
+mod protocol;
 mod send;
 mod snapshot;
 mod world;
@@ -15,6 +16,7 @@ mod world;
 pub use agents::{Agent, ForeignMint};
 pub use attestations::{DELEGATE_SCHEMA_NAME, FEEDBACK_SCHEMA_NAME, Schemas};
 pub use ed25519::{Ed25519Entry, ed25519_custom, ed25519_instruction, ed25519_pair, sign};
+pub use protocol::{Batch, USDC, message_of};
 pub use send::{
     EVENT_TAG, Failure, Inner, MAX_TRANSACTION, Receipt, Sent, compute_limit, events, transaction_size,
 };

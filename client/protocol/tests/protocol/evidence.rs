@@ -1,6 +1,8 @@
 use crate::common::{damage, damaged, message, record};
 use proptest::prelude::*;
-use zx1_protocol::evidence::{Evidence, EvidenceError, KIND_DOUBLE_BID, KIND_LOG_ENTRY, LogEvidence, ProvenBid};
+use zx1_protocol::evidence::{
+    Evidence, EvidenceError, KIND_DOUBLE_BID, KIND_LOG_ENTRY, LogEvidence, ProvenBid,
+};
 use zx1_protocol::hash::{Hash, Sha3};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::merkle::{MerkleError, Tree};

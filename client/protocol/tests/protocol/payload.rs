@@ -103,7 +103,8 @@ proptest! {
     fn a_notarize_bid_comes_back(offer: bool, conversation: [u8; 16], terms in prop::collection::vec(any::<u8>(), 0..40)) {
         let bid_type = if offer { BidType::Offer } else { BidType::Request };
         let bid = NotarizeBid { bid_type, conversation_id: &conversation, terms: &terms };
-        prop_assert_eq!(NotarizeBid::decode(&bid.to_bytes()), Ok(bid));
+        let packed = bid.to_bytes();
+        prop_assert_eq!(NotarizeBid::decode(&packed), Ok(bid));
     }
 
     #[test]

@@ -182,7 +182,8 @@ fn log_evidence_json(source: &mut Source) -> Value {
     let (leaf_index, shown) = source.draw(any::<(u32, bool)>());
     let entry = LogEntry::of(&message.envelope()).to_cbor::<Sha3>().unwrap();
     let shown_payload = shown.then_some(&message.payload[..]);
-    let evidence = Evidence::LogEntry(LogEvidence { leaf_index, proof: &proof, entry: &entry, shown_payload });
+    let evidence =
+        Evidence::LogEntry(LogEvidence { leaf_index, proof: &proof, entry: &entry, shown_payload });
     json!({
         "kind": 1,
         "leaf_index": leaf_index,
@@ -198,7 +199,8 @@ fn double_bid_json(source: &mut Source) -> Value {
     let parts: Vec<_> = proofs
         .iter()
         .map(|proof| {
-            let (conversation, counterparty, value, slot, index) = source.draw(any::<(_, _, _, u64, u32)>());
+            let (conversation, counterparty, value, slot, index) =
+                source.draw(any::<([u8; 16], Hash, i128, u64, u32)>());
             let bid = Bid { conversation, counterparty, value, slot: zx1_protocol::units::Slot(slot) };
             let record: [u8; 73] = Record::Bid(bid).to_bytes().try_into().unwrap();
             (record, index, proof)
@@ -279,7 +281,8 @@ fn verdict_json(source: &mut Source) -> Value {
         "record" => source.draw(record()).to_bytes(),
         "text" => source.draw("\\PC{0,30}").into_bytes(),
         _ => {
-            let made = if source.draw(any::<bool>()) { log_evidence_json(source) } else { double_bid_json(source) };
+            let made =
+                if source.draw(any::<bool>()) { log_evidence_json(source) } else { double_bid_json(source) };
             hex::decode(made["bytes"].as_str().unwrap()).unwrap()
         }
     };

@@ -4,9 +4,15 @@ use zx1_protocol::units::MicroUsdc;
 
 #[test]
 fn the_odd_unit_goes_to_the_treasury() {
-    for (stake, challenger, treasury) in
-        [(0, 0, 0), (1, 0, 1), (2, 1, 1), (3, 1, 2), (99, 49, 50), (101, 50, 51), (10_000_000, 5_000_000, 5_000_000)]
-    {
+    for (stake, challenger, treasury) in [
+        (0, 0, 0),
+        (1, 0, 1),
+        (2, 1, 1),
+        (3, 1, 2),
+        (99, 49, 50),
+        (101, 50, 51),
+        (10_000_000, 5_000_000, 5_000_000),
+    ] {
         let parts = split(MicroUsdc(stake));
         assert_eq!((parts.challenger.0, parts.treasury.0), (challenger, treasury), "of {stake}");
     }

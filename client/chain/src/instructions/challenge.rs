@@ -1,0 +1,176 @@
+//! Challenge's instructions.
+
+use super::{evented, optional, plain, program, read, sign, sign_write, system, token, write};
+use crate::pda;
+use solana_address::Address;
+use solana_instruction::Instruction;
+use zx1_interface::ids;
+use zx1_interface::instruction as data;
+
+/// Who challenges what.
+#[derive(Clone, Copy, Debug)]
+pub struct ChallengeAddresses {
+    /// Who challenges; pays stake and rent.
+    pub challenger: Address,
+    /// The challenger's USDC account.
+    pub challenger_usdc: Address,
+    /// The USDC mint.
+    pub usdc_mint: Address,
+    /// The agent.
+    pub agent: Address,
+    /// The batch's epoch.
+    pub epoch_number: u64,
+    /// The ground.
+    pub ground: u8,
+    /// [`crate::claim::seed`] of evidence hash and ground.
+    pub claim: [u8; 32],
+}
+
+impl ChallengeAddresses {
+    /// The batch.
+    pub fn batch(&self) -> Address {
+        pda::batch(&self.agent, self.epoch_number)
+    }
+
+    /// The challenge.
+    pub fn challenge(&self) -> Address {
+        pda::challenge(&self.batch(), &self.challenger, &self.claim)
+    }
+}
+
+/// Where the evidence of a challenge lies.
+#[derive(Clone, Debug)]
+pub enum EvidenceSource {
+    /// In the instruction.
+    Inline(Vec<u8>),
+    /// In a complete draft.
+    Draft(Address),
+    /// In a recorded envelope, with what proves its signer when that is not the batch's signer.
+    Envelope {
+        /// The recording account.
+        record: Address,
+        /// The account that holds the agent's NFT.
+        agent_token: Option<Address>,
+        /// The signer's DelegateV1 attestation.
+        delegation: Option<Address>,
+    },
+}
+
+/// submit_challenge.
+pub fn submit_challenge(addresses: &ChallengeAddresses, source: &EvidenceSource) -> Instruction {
+    let (inline, evidence, agent_token, delegation) = match source {
+        EvidenceSource::Inline(bytes) => (bytes.clone(), None, None, None),
+        EvidenceSource::Draft(draft) => (Vec::new(), Some(*draft), None, None),
+        EvidenceSource::Envelope { record, agent_token, delegation } => {
+            (Vec::new(), Some(*record), *agent_token, *delegation)
+        }
+    };
+    let challenge = addresses.challenge();
+    evented(
+        vec![
+            sign_write(addresses.challenger),
+            read(pda::config()),
+            read(addresses.batch()),
+            write(pda::stake(&addresses.agent)),
+            write(challenge),
+            write(pda::challenge_vault(&challenge)),
+            read(addresses.usdc_mint),
+            write(addresses.challenger_usdc),
+            read(pda::challenge_authority()),
+            read(program(ids::STAKE_LOCK)),
+            optional(evidence, ids::CHALLENGE, write),
+            optional(agent_token, ids::CHALLENGE, read),
+            optional(delegation, ids::CHALLENGE, read),
+            token(),
+            system(),
+        ],
+        &data::SubmitChallenge {
+            agent_id: addresses.agent.to_bytes(),
+            epoch_number: addresses.epoch_number,
+            ground: addresses.ground,
+            contradicting_entry: inline,
+        },
+    )
+}
+
+/// record_envelope. The Ed25519 check of the envelope's signed bytes must be the instruction right before.
+pub fn record_envelope(owner: Address, ground: u8, nonce: u64) -> Instruction {
+    evented(
+        vec![
+            sign_write(owner),
+            write(pda::recorded_envelope(&owner, nonce)),
+            read(program(ids::INSTRUCTIONS_SYSVAR)),
+            system(),
+        ],
+        &data::RecordEnvelope { ground, nonce },
+    )
+}
+
+/// discard_envelope.
+pub fn discard_envelope(owner: Address, nonce: u64) -> Instruction {
+    evented(
+        vec![sign_write(owner), write(pda::recorded_envelope(&owner, nonce))],
+        &data::DiscardEnvelope { nonce },
+    )
+}
+
+/// begin_evidence.
+pub fn begin_evidence(owner: Address, nonce: u64, len: u32) -> Instruction {
+    evented(
+        vec![sign_write(owner), write(pda::evidence_draft(&owner, nonce)), system()],
+        &data::BeginEvidence { nonce, len },
+    )
+}
+
+/// append_evidence.
+pub fn append_evidence(owner: Address, nonce: u64, offset: u32, bytes: Vec<u8>) -> Instruction {
+    plain(
+        vec![sign(owner), write(pda::evidence_draft(&owner, nonce))],
+        &data::AppendEvidence { nonce, offset, bytes },
+    )
+}
+
+/// cancel_evidence.
+pub fn cancel_evidence(owner: Address, nonce: u64) -> Instruction {
+    evented(
+        vec![sign_write(owner), write(pda::evidence_draft(&owner, nonce))],
+        &data::CancelEvidence { nonce },
+    )
+}
+
+/// answer_challenge.
+pub fn answer_challenge(
+    answerer: Address,
+    challenge: Address,
+    batch: Address,
+    answer: &data::AnswerChallenge,
+) -> Instruction {
+    evented(vec![sign(answerer), write(challenge), read(batch)], answer)
+}
+
+/// resolve_challenge.
+pub fn resolve_challenge(addresses: &ChallengeAddresses, treasury_usdc: Address) -> Instruction {
+    let challenge = addresses.challenge();
+    evented(
+        vec![
+            write(challenge),
+            write(addresses.challenger),
+            write(addresses.challenger_usdc),
+            write(treasury_usdc),
+            write(pda::challenge_vault(&challenge)),
+            write(pda::stake(&addresses.agent)),
+            write(pda::stake_vault(&addresses.agent)),
+            read(pda::config()),
+            read(pda::challenge_authority()),
+            read(program(ids::STAKE_LOCK)),
+            read(pda::event_authority(ids::STAKE_LOCK)),
+            token(),
+        ],
+        &data::ResolveChallenge {},
+    )
+}
+
+/// close_challenge.
+pub fn close_challenge(challenge: Address, challenger: Address) -> Instruction {
+    evented(vec![write(challenge), write(challenger)], &data::CloseChallenge {})
+}

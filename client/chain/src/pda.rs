@@ -1,0 +1,93 @@
+//! Program-derived addresses of the five programs (seeds in [`zx1_interface::seeds`]).
+
+use solana_address::Address;
+use zx1_interface::{ids, pda, seeds};
+
+fn find(seeds: &[&[u8]], program: [u8; 32]) -> Address {
+    Address::find_program_address(seeds, &Address::new_from_array(program)).0
+}
+
+/// The configuration.
+pub fn config() -> Address {
+    Address::new_from_array(pda::CONFIG.address)
+}
+
+/// An agent's stake.
+pub fn stake(agent: &Address) -> Address {
+    find(&[seeds::STAKE, agent.as_ref()], ids::STAKE_LOCK)
+}
+
+/// The vault of an agent's stake.
+pub fn stake_vault(agent: &Address) -> Address {
+    find(&[seeds::VAULT, agent.as_ref()], ids::STAKE_LOCK)
+}
+
+/// An agent's lease.
+pub fn lease(agent: &Address) -> Address {
+    find(&[seeds::LEASE, agent.as_ref()], ids::LEASE)
+}
+
+/// The head of an agent's batches.
+pub fn head(agent: &Address) -> Address {
+    find(&[seeds::HEAD, agent.as_ref()], ids::BEHAVIOR_LOG)
+}
+
+/// An agent's batch of an epoch.
+pub fn batch(agent: &Address, epoch: u64) -> Address {
+    find(&[seeds::BATCH, agent.as_ref(), &epoch.to_le_bytes()], ids::BEHAVIOR_LOG)
+}
+
+/// A challenge. `claim` is [`crate::claim::seed`] of evidence hash and ground.
+pub fn challenge(batch: &Address, challenger: &Address, claim: &[u8; 32]) -> Address {
+    find(&[seeds::CHALLENGE, batch.as_ref(), challenger.as_ref(), claim], ids::CHALLENGE)
+}
+
+/// The vault of a challenge.
+pub fn challenge_vault(challenge: &Address) -> Address {
+    find(&[seeds::VAULT, challenge.as_ref()], ids::CHALLENGE)
+}
+
+/// Challenge's signer towards StakeLock.
+pub fn challenge_authority() -> Address {
+    Address::new_from_array(pda::CHALLENGE_AUTHORITY.address)
+}
+
+/// An evidence draft.
+pub fn evidence_draft(owner: &Address, nonce: u64) -> Address {
+    find(&[seeds::DRAFT, owner.as_ref(), &nonce.to_le_bytes()], ids::CHALLENGE)
+}
+
+/// A recorded envelope.
+pub fn recorded_envelope(owner: &Address, nonce: u64) -> Address {
+    find(&[seeds::EVIDENCE, owner.as_ref(), &nonce.to_le_bytes()], ids::CHALLENGE)
+}
+
+/// The head of the feedback log.
+pub fn feedback_log() -> Address {
+    Address::new_from_array(pda::FEEDBACK_LOG.address)
+}
+
+/// A feedback entry.
+pub fn feedback_entry(index: u64) -> Address {
+    find(&[seeds::ENTRY, &index.to_le_bytes()], ids::FEEDBACK_LOG)
+}
+
+/// A feedback draft.
+pub fn feedback_draft(sender: &Address, nonce: u64) -> Address {
+    find(&[seeds::DRAFT, sender.as_ref(), &nonce.to_le_bytes()], ids::FEEDBACK_LOG)
+}
+
+/// The resolution of a feedback entry.
+pub fn feedback_resolution(index: u64) -> Address {
+    find(&[seeds::RESOLUTION, &index.to_le_bytes()], ids::FEEDBACK_LOG)
+}
+
+/// ProgramData of one of the five programs, which names the upgrade authority.
+pub fn program_data(program: [u8; 32]) -> Address {
+    find(&[&program], ids::UPGRADEABLE_LOADER)
+}
+
+/// A program's event authority.
+pub fn event_authority(program: [u8; 32]) -> Address {
+    find(&[seeds::EVENT_AUTHORITY], program)
+}
