@@ -20,8 +20,9 @@ fn main() {
     let mut derive = |name: &str, doc: &str, seed: &[u8], program: ids::Address| {
         let (address, bump) = Address::find_program_address(&[seed], &Address::new_from_array(program));
         writeln!(code, "/// {doc}: address and bump.").unwrap();
-        writeln!(code, "pub const {name}: Derived = Derived {{ address: {:?}, bump: {bump} }};", address.to_bytes())
-            .unwrap();
+        let address = address.to_bytes();
+        writeln!(code, "pub const {name}: Derived =").unwrap();
+        writeln!(code, "    Derived {{ address: {address:?}, bump: {bump}, program: {program:?} }};").unwrap();
     };
     derive("CONFIG", "The protocol's configuration", seeds::CONFIG, ids::STAKE_LOCK);
     derive("CHALLENGE_AUTHORITY", "Challenge's signer towards StakeLock", seeds::AUTHORITY, ids::CHALLENGE);

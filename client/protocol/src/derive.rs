@@ -60,6 +60,7 @@ pub struct Expected {
 impl Expected {
     /// The record with what the answerer supplies, and only where the evidence left it free: a bid's
     /// value when no payload was shown, a feedback event's attestation.
+    #[inline(never)]
     pub fn with_free_fields(&self, value: i128, attestation: &Hash) -> Record {
         match self.record {
             Record::Bid(bid) if !self.value_known => Record::Bid(Bid { value, ..bid }),
@@ -71,6 +72,7 @@ impl Expected {
 
 /// What a log entry of `agent`'s log obliges it to. The caller has proven the entry's place under
 /// log_merkle_root; `shown_payload` comes from the challenger and disputes a bid's value.
+#[inline(never)]
 pub fn from_log_entry<K: Keccak>(
     entry: &LogEntry<'_>,
     agent: &[u8; 32],
@@ -95,6 +97,7 @@ pub fn from_log_entry<K: Keccak>(
 
 /// What an envelope that `agent` signed obliges it to. The caller has checked the signature over these
 /// fields and, with [`SignedFields::check_payload`], the payload's hash.
+#[inline(never)]
 pub fn from_envelope(
     fields: &SignedFields<'_>,
     agent: &[u8; 32],

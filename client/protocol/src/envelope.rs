@@ -308,6 +308,7 @@ impl SignedFields<'_> {
 
 /// Reads what was signed: the packed header, then the payload to the end. Checks version, type and
 /// payload_len; the payload's hash is [`SignedFields::check_payload`]'s.
+#[inline(never)]
 pub fn parse_signing_bytes(signed: &[u8]) -> Result<SignedFields<'_>, EnvelopeError> {
     let mut packed = Reader::new(signed);
     let header = EnvelopeHeader::unpack(&mut packed)?;

@@ -80,6 +80,7 @@ pub struct ProvenBid<'a> {
 
 impl<'a> Evidence<'a> {
     /// Reads evidence and nothing else.
+    #[inline(never)]
     pub fn parse(bytes: &'a [u8]) -> Result<Self, EvidenceError> {
         let mut reader = Reader::new(bytes);
         let evidence = match reader.u8() {

@@ -31,6 +31,7 @@ impl<'a> LogEntry<'a> {
 
     /// Reads canonical CBOR and nothing else. A payload must be there exactly when the type logs it, and
     /// then it must be the one that the header speaks of.
+    #[inline(never)]
     pub fn decode<K: Keccak>(bytes: &'a [u8]) -> Result<Self, EnvelopeError> {
         let mut decoder = Decoder::new(bytes);
         let header = EnvelopeHeader::read(&mut decoder)?;

@@ -71,6 +71,7 @@ pub fn padding(len: u32) -> u64 {
 ///
 /// Length and index are checked first: a shorter or longer path would let an inner node pass as a leaf,
 /// and an index past the width would name the same leaf twice (decision B10).
+#[inline(never)]
 pub fn verify<K: Keccak>(
     root: &Hash,
     len: u32,

@@ -114,6 +114,7 @@ sentences!(RecordError {
 
 impl Record {
     /// Writes the packed record into `buffer` and returns the part that it takes.
+    #[inline(never)]
     pub fn pack<'b>(&self, buffer: &'b mut [u8; MAX_LEN]) -> &'b [u8] {
         let mut packed = Writer::new(buffer);
         match self {
@@ -146,6 +147,7 @@ impl Record {
     }
 
     /// Reads a packed record: of its kind's exact length, ratings in range.
+    #[inline(never)]
     pub fn parse(bytes: &[u8]) -> Result<Self, RecordError> {
         let mut packed = Reader::new(bytes);
         let kind = packed.u8().ok_or(RecordError::UnknownKind)?;

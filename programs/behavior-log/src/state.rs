@@ -13,7 +13,7 @@ use zx1_runtime::{Now, Syscall, ensure, load};
 /// Refuses unless the agent has staked at least the minimum.
 pub fn expect_stake(agent: &[u8; 32], view: &AccountView) -> Result<()> {
     ensure!(view.owned_by(&Address::new_from_array(ids::STAKE_LOCK)), Error::StakeMissing);
-    let stake: StakeLockAccount = load(view)?;
+    let stake: &StakeLockAccount = load(view)?;
     ensure!(stake.agent_mint == *agent, Error::WrongAgent);
     ensure!(stake.stake_usdc >= MIN_STAKE, Error::StakeBelowMinimum);
     Ok(())
@@ -22,9 +22,12 @@ pub fn expect_stake(agent: &[u8; 32], view: &AccountView) -> Result<()> {
 /// Refuses unless the agent's lease is paid or in grace by the clock, whatever the last tick saw.
 pub fn expect_live_lease(agent: &[u8; 32], view: &AccountView, now: &Now) -> Result<()> {
     ensure!(view.owned_by(&Address::new_from_array(ids::LEASE)), Error::LeaseMissing);
-    let lease: LeaseAccount = load(view)?;
+    let lease: &LeaseAccount = load(view)?;
     ensure!(lease.agent_id == *agent, Error::WrongAgent);
-    ensure!(Lease { paid_through: Epoch(lease.paid_through_epoch) }.is_live(now.epoch), Error::LeaseDeactivated);
+    ensure!(
+        Lease { paid_through: Epoch(lease.paid_through_epoch) }.is_live(now.epoch),
+        Error::LeaseDeactivated
+    );
     Ok(())
 }
 

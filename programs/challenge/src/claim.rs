@@ -7,7 +7,9 @@ use zx1_interface::accounts::{BatchAccount, MAX_RECORD_BYTES, RecordedEnvelope};
 use zx1_protocol::challenge::{Ground, evidence_hash};
 use zx1_protocol::derive::{DeriveError, Expected, double_bid, from_log_entry};
 use zx1_protocol::envelope::EnvelopeError;
-use zx1_protocol::evidence::{Evidence, EvidenceError, KIND_DOUBLE_BID, KIND_LOG_ENTRY, LogEvidence, ProvenBid};
+use zx1_protocol::evidence::{
+    Evidence, EvidenceError, KIND_DOUBLE_BID, KIND_LOG_ENTRY, LogEvidence, ProvenBid,
+};
 use zx1_protocol::hash::{Hash, Keccak};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::merkle::MerkleError;
@@ -30,68 +32,84 @@ pub struct Claim {
     pub value_known: bool,
 }
 
-/// Packs what is expected as accounts keep it.
-pub fn pack(expected: &Expected) -> Result<([u8; MAX_RECORD_BYTES], u8)> {
-    let mut record = [0; MAX_RECORD_BYTES];
-    let len = expected.record.pack(&mut record).len();
-    Ok((record, u8::try_from(len).map_err(|_| Error::ArithmeticOverflow)?))
+/// Packs what is expected as accounts keep it; returns the record's length.
+pub fn pack(expected: &Expected, record: &mut [u8; MAX_RECORD_BYTES]) -> Result<u8> {
+    Ok(u8::try_from(expected.record.pack(record).len()).map_err(|_| Error::ArithmeticOverflow)?)
 }
 
+/// Filled in place: moving a claim through results would copy it several times.
 impl Claim {
+    /// A claim of nothing.
+    pub const EMPTY: Self = Self {
+        entry_hash: [0; 32],
+        evidence_hash: [0; 32],
+        record: [0; MAX_RECORD_BYTES],
+        record_len: 0,
+        value_known: false,
+    };
+
     /// Checks evidence bytes against a batch.
-    pub fn from_bytes(batch: &BatchAccount, ground: Ground, bytes: &[u8]) -> Result<Claim> {
-        match Evidence::parse(bytes).map_err(of_evidence)? {
-            Evidence::LogEntry(evidence) => Self::from_log_entry(batch, ground, &evidence),
-            Evidence::DoubleBid(a, b) => Self::from_double_bid(batch, ground, &a, &b),
+    pub fn fill_from_bytes(&mut self, batch: &BatchAccount, ground: Ground, bytes: &[u8]) -> Result<()> {
+        match &Evidence::parse(bytes).map_err(of_evidence)? {
+            Evidence::LogEntry(evidence) => self.fill_from_log_entry(batch, ground, evidence),
+            Evidence::DoubleBid(a, b) => self.fill_from_double_bid(batch, ground, a, b),
         }
     }
 
-    fn from_log_entry(batch: &BatchAccount, ground: Ground, evidence: &LogEvidence) -> Result<Claim> {
+    fn fill_from_log_entry(
+        &mut self,
+        batch: &BatchAccount,
+        ground: Ground,
+        evidence: &LogEvidence,
+    ) -> Result<()> {
         evidence.verify::<Syscall>(&batch.log_merkle_root, batch.log_len).map_err(of_merkle)?;
         let entry = LogEntry::decode::<Syscall>(evidence.entry).map_err(of_envelope)?;
+        let shown = evidence.shown_payload;
         let expected =
-            from_log_entry::<Syscall>(&entry, &batch.agent_id, ground, evidence.shown_payload).map_err(of_derive)?;
-        let entry_hash = evidence.leaf::<Syscall>();
-        let (record, record_len) = pack(&expected)?;
-        Ok(Claim {
-            entry_hash,
-            evidence_hash: evidence_hash::<Syscall>(KIND_LOG_ENTRY, &entry_hash, evidence.shown_payload.is_some()),
-            record,
-            record_len,
-            value_known: expected.value_known,
-        })
+            from_log_entry::<Syscall>(&entry, &batch.agent_id, ground, shown).map_err(of_derive)?;
+        self.entry_hash = evidence.leaf::<Syscall>();
+        self.evidence_hash = evidence_hash::<Syscall>(KIND_LOG_ENTRY, &self.entry_hash, shown.is_some());
+        self.record_len = pack(&expected, &mut self.record)?;
+        self.value_known = expected.value_known;
+        Ok(())
     }
 
-    fn from_double_bid(batch: &BatchAccount, ground: Ground, a: &ProvenBid, b: &ProvenBid) -> Result<Claim> {
+    fn fill_from_double_bid(
+        &mut self,
+        batch: &BatchAccount,
+        ground: Ground,
+        a: &ProvenBid,
+        b: &ProvenBid,
+    ) -> Result<()> {
         ensure!(ground == Ground::DoubleBid, Error::NoGround);
         a.verify::<Syscall>(&batch.arrays_root, batch.arrays_len).map_err(of_merkle)?;
         b.verify::<Syscall>(&batch.arrays_root, batch.arrays_len).map_err(of_merkle)?;
         double_bid(&a.bid, &b.bid).map_err(of_derive)?;
         // In one order, so that the same pair the other way round is the same challenge.
         let (first, second) = if a.record <= b.record { (a.record, b.record) } else { (b.record, a.record) };
-        let entry_hash = Syscall::hashv(&[first, second]);
-        Ok(Claim {
-            entry_hash,
-            evidence_hash: evidence_hash::<Syscall>(KIND_DOUBLE_BID, &entry_hash, false),
-            record: [0; MAX_RECORD_BYTES],
-            record_len: 0,
-            value_known: true,
-        })
+        self.entry_hash = Syscall::hashv(&[first, second]);
+        self.evidence_hash = evidence_hash::<Syscall>(KIND_DOUBLE_BID, &self.entry_hash, false);
+        self.value_known = true;
+        Ok(())
     }
 
     /// Takes over a recorded envelope, whose signature was verified when it was recorded.
-    pub fn from_envelope(batch: &BatchAccount, ground: Ground, envelope: &RecordedEnvelope) -> Result<Claim> {
+    pub fn fill_from_envelope(
+        &mut self,
+        batch: &BatchAccount,
+        ground: Ground,
+        envelope: &RecordedEnvelope,
+    ) -> Result<()> {
         ensure!(envelope.agent_id == batch.agent_id, Error::NotAgentsEntry);
         ensure!(envelope.ground == ground as u8, Error::GroundMismatch);
         let covered = batch.covers_from_epoch..=batch.epoch_number;
         ensure!(covered.contains(&envelope.epoch), Error::EnvelopeOutsideEpochs);
-        Ok(Claim {
-            entry_hash: envelope.entry_hash,
-            evidence_hash: evidence_hash::<Syscall>(KIND_ENVELOPE, &envelope.entry_hash, true),
-            record: envelope.expected_record,
-            record_len: envelope.expected_len,
-            value_known: true,
-        })
+        self.entry_hash = envelope.entry_hash;
+        self.evidence_hash = evidence_hash::<Syscall>(KIND_ENVELOPE, &self.entry_hash, true);
+        self.record = envelope.expected_record;
+        self.record_len = envelope.expected_len;
+        self.value_known = true;
+        Ok(())
     }
 }
 

@@ -40,16 +40,16 @@ impl Challenged for ChallengeAccount {
         ensure!(self.answered == 0, Error::AlreadyAnswered);
         ensure!(self.expected_len != 0, Error::NoAnswer);
         ensure!(Clock { submitted: Slot(self.submitted_slot) }.is_open(now.slot), Error::AnswerTooLate);
-        let packed = self.expected_record.get(..usize::from(self.expected_len)).ok_or(Error::InvariantBroken)?;
+        let packed =
+            self.expected_record.get(..usize::from(self.expected_len)).ok_or(Error::InvariantBroken)?;
         let record = Record::parse(packed).map_err(|_| Error::InvariantBroken)?;
         let expected = Expected { record, value_known: self.value_known != 0 };
         let leaf = expected.with_free_fields(answer.bid_value, answer.attestation).leaf::<Syscall>();
-        verify::<Syscall>(&batch.arrays_root, batch.arrays_len, answer.leaf_index, &leaf, answer.proof).map_err(
-            |error| match error {
+        verify::<Syscall>(&batch.arrays_root, batch.arrays_len, answer.leaf_index, &leaf, answer.proof)
+            .map_err(|error| match error {
                 MerkleError::RootMismatch => Error::WrongRecord,
                 other => of_merkle(other),
-            },
-        )?;
+            })?;
         self.answered = 1;
         self.answered_slot = now.slot.0;
         self.answerer = answerer;

@@ -27,7 +27,12 @@ pub mod zx1_feedback_log {
     }
 
     /// Opens a draft for a longer text.
-    pub fn begin_draft(ctx: &mut Context<BeginDraft>, nonce: u64, len: u32, text_hash: [u8; 32]) -> Result<()> {
+    pub fn begin_draft(
+        ctx: &mut Context<BeginDraft>,
+        nonce: u64,
+        len: u32,
+        text_hash: [u8; 32],
+    ) -> Result<()> {
         ctx.accounts.handle(nonce, len, text_hash)
     }
 

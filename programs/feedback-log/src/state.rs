@@ -3,10 +3,9 @@
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::{FeedbackEntry, FeedbackLogAccount, VERSION};
 use zx1_interface::events::FeedbackSubmitted;
-use zx1_interface::{Error, Layout, pda, seeds};
+use zx1_interface::{Error, pda, seeds};
 use zx1_protocol::feedback_log::{TextError, check_text, entry_digest};
-use zx1_runtime::stored::bytes_mut;
-use zx1_runtime::{Stored, Syscall, bump, create, ensure, expect_address, key, time};
+use zx1_runtime::{Now, Stored, Syscall, bump, create, ensure, existing, expect_address, key, time};
 
 /// Who writes where.
 pub struct Append<'a> {
@@ -30,38 +29,30 @@ impl Append<'_> {
         })?;
         let now = time::now()?;
         expect_address(self.log, &pda::FEEDBACK_LOG.address)?;
-        if self.log.is_data_empty() {
-            create(self.payer, self.log, &[seeds::FEEDBACK_LOG], 0, Error::AccountExists, |bump| {
-                FeedbackLogAccount {
-                    count: 0,
-                    created_slot: now.slot.0,
-                    event_sequence: 0,
-                    head: [0; 32],
-                    version: VERSION,
-                    bump,
-                    reserved: [0; 6],
-                }
-            })?;
-        }
-        let mut log = <Stored<FeedbackLogAccount> as anchor_lang::AnchorAccount>::load(*self.log)?;
+        let mut log = if self.log.is_data_empty() { self.open(&now)? } else { existing(self.log)? };
         ensure!(index == log.count, Error::IndexTaken);
         let (sender, payer, previous_head) = (*key(self.sender), *key(self.payer), log.head);
         let text_len = u32::try_from(text.len()).map_err(|_| Error::TextTooLong)?;
         let entry_seeds: &[&[u8]] = &[seeds::ENTRY, &index.to_le_bytes()];
-        create(self.payer, self.entry, entry_seeds, text.len(), Error::AccountExists, |bump| FeedbackEntry {
-            index,
-            timestamp: now.unix,
-            slot: now.slot.0,
-            sender,
-            payer,
-            previous_head,
-            text_len,
-            version: VERSION,
-            bump,
-            reserved: [0; 2],
-        })?;
-        let mut entry = *self.entry;
-        let tail = bytes_mut(&mut entry).get_mut(FeedbackEntry::SIZE..).ok_or(Error::WrongAccountType)?;
+        let mut entry = create(
+            self.payer,
+            self.entry,
+            entry_seeds,
+            text.len(),
+            Error::AccountExists,
+            |account: &mut FeedbackEntry, bump| {
+                account.index = index;
+                account.timestamp = now.unix;
+                account.slot = now.slot.0;
+                account.sender = sender;
+                account.payer = payer;
+                account.previous_head = previous_head;
+                account.text_len = text_len;
+                account.version = VERSION;
+                account.bump = bump;
+            },
+        )?;
+        let tail = entry.tail_mut();
         ensure!(tail.len() == text.len(), Error::WrongAccountType);
         tail.copy_from_slice(text);
         let slot = now.slot.0;
@@ -77,5 +68,14 @@ impl Append<'_> {
             sequence: bump(&mut log.event_sequence)?,
             account_created_slot: log.created_slot,
         })
+    }
+
+    fn open(&self, now: &Now) -> Result<Stored<FeedbackLogAccount>> {
+        let fill = |account: &mut FeedbackLogAccount, bump| {
+            account.created_slot = now.slot.0;
+            account.version = VERSION;
+            account.bump = bump;
+        };
+        create(self.payer, self.log, &[seeds::FEEDBACK_LOG], 0, Error::AccountExists, fill)
     }
 }

@@ -61,8 +61,12 @@ macro_rules! argument_type {
     ($ty:tt) => { $ty };
 }
 macro_rules! argument_idl {
-    (hashes) => { "{\"vec\":{\"array\":[\"u8\",32]}}" };
-    ($ty:tt) => { idl_type!($ty) };
+    (hashes) => {
+        "{\"vec\":{\"array\":[\"u8\",32]}}"
+    };
+    ($ty:tt) => {
+        idl_type!($ty)
+    };
 }
 
 macro_rules! instructions {

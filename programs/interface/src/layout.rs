@@ -56,10 +56,8 @@ pub const EVENT_TAG: [u8; 8] = [0xe4, 0x45, 0xa5, 0x2e, 0x51, 0xcb, 0x9a, 0x1d];
 
 /// The first eight bytes of `sha256(namespace ‖ name)`: Anchor's discriminators.
 pub const fn discriminator(namespace: &str, name: &str) -> [u8; 8] {
-    let [a, b, c, d, e, f, g, h, ..] = sha2_const_stable::Sha256::new()
-        .update(namespace.as_bytes())
-        .update(name.as_bytes())
-        .finalize();
+    let [a, b, c, d, e, f, g, h, ..] =
+        sha2_const_stable::Sha256::new().update(namespace.as_bytes()).update(name.as_bytes()).finalize();
     [a, b, c, d, e, f, g, h]
 }
 
@@ -73,14 +71,20 @@ pub trait Scalar: Sized {
     fn take(bytes: &[u8]) -> Option<(Self, &[u8])>;
 }
 
+/// Out of line: inlined into every field of every event it would be a third of a program's ELF.
+#[inline(never)]
+fn put_bytes<'a>(buffer: &'a mut [u8], bytes: &[u8]) -> Option<&'a mut [u8]> {
+    let (head, rest) = buffer.split_at_mut_checked(bytes.len())?;
+    head.copy_from_slice(bytes);
+    Some(rest)
+}
+
 macro_rules! integer_scalars {
     ($($ty:ty),*) => {$(
         impl Scalar for $ty {
             const SIZE: usize = core::mem::size_of::<$ty>();
             fn put<'a>(&self, buffer: &'a mut [u8]) -> Option<&'a mut [u8]> {
-                let (head, rest) = buffer.split_at_mut_checked(Self::SIZE)?;
-                head.copy_from_slice(&self.to_le_bytes());
-                Some(rest)
+                put_bytes(buffer, &self.to_le_bytes())
             }
             fn take(bytes: &[u8]) -> Option<(Self, &[u8])> {
                 let (head, rest) = bytes.split_first_chunk()?;
@@ -94,9 +98,7 @@ integer_scalars!(u8, u16, u32, u64, i64, i128);
 impl<const N: usize> Scalar for [u8; N] {
     const SIZE: usize = N;
     fn put<'a>(&self, buffer: &'a mut [u8]) -> Option<&'a mut [u8]> {
-        let (head, rest) = buffer.split_at_mut_checked(N)?;
-        head.copy_from_slice(self);
-        Some(rest)
+        put_bytes(buffer, self)
     }
     fn take(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let (head, rest) = bytes.split_first_chunk()?;
@@ -106,16 +108,26 @@ impl<const N: usize> Scalar for [u8; N] {
 
 /// The IDL's name of a field type.
 macro_rules! idl_type {
-    (address) => { "\"pubkey\"" };
-    ([u8; $n:literal]) => { concat!("{\"array\":[\"u8\",", stringify!($n), "]}") };
-    ($scalar:ident) => { concat!("\"", stringify!($scalar), "\"") };
+    (address) => {
+        "\"pubkey\""
+    };
+    ([u8; $n:literal]) => {
+        concat!("{\"array\":[\"u8\",", stringify!($n), "]}")
+    };
+    ($scalar:ident) => {
+        concat!("\"", stringify!($scalar), "\"")
+    };
 }
 pub(crate) use idl_type;
 
 /// The Rust type of a field.
 macro_rules! field_type {
-    (address) => { $crate::ids::Address };
-    ($ty:tt) => { $ty };
+    (address) => {
+        $crate::ids::Address
+    };
+    ($ty:tt) => {
+        $ty
+    };
 }
 pub(crate) use field_type;
 

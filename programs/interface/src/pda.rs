@@ -7,6 +7,8 @@ pub struct Derived {
     pub address: crate::ids::Address,
     /// Its canonical bump.
     pub bump: u8,
+    /// The program that derives it and can sign for it.
+    pub program: crate::ids::Address,
 }
 
 include!(concat!(env!("OUT_DIR"), "/pda.rs"));

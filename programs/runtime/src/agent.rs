@@ -7,7 +7,7 @@ use zx1_interface::{Error, ids, pda, seeds};
 
 /// The configuration, read by every program.
 #[inline(never)]
-pub fn config(view: &AccountView) -> Result<Config> {
+pub fn config(view: &AccountView) -> Result<&Config> {
     crate::expect_address(view, &pda::CONFIG.address)?;
     ensure!(view.owned_by(&Address::new_from_array(ids::STAKE_LOCK)), Error::AccountMissing);
     crate::load(view)
@@ -25,12 +25,8 @@ pub fn registered(config: &Config, mint: &AccountView, index: &AccountView) -> R
     let (indexed, bump) = external::agent_index(bytes(index)).ok_or(Error::WrongAgentIndex)?;
     ensure!(indexed == *key(mint), Error::WrongAgentIndex);
     let number = agent.member_number.to_le_bytes();
-    anchor_lang::verify_program_address(
-        &[seeds::SATI_AGENT_INDEX, &number, &[bump]],
-        &sati,
-        index.address(),
-    )
-    .map_err(|_| Error::WrongAgentIndex)?;
+    anchor_lang::verify_program_address(&[seeds::SATI_AGENT_INDEX, &number, &[bump]], &sati, index.address())
+        .map_err(|_| Error::WrongAgentIndex)?;
     Ok(agent)
 }
 

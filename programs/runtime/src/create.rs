@@ -2,7 +2,8 @@
 //! an ELF's size is a deposit, and a call costs a few units.
 
 use crate::stored::bytes_mut;
-use crate::{AccountView, Address, Result, ensure};
+use crate::{AccountView, Address, Result, Stored, ensure};
+use anchor_lang::AnchorAccount;
 use zx1_interface::{Error, Layout};
 
 /// Refuses unless the account is at the address derived from the seeds; returns the canonical bump.
@@ -12,29 +13,41 @@ pub fn find(seeds: &[&[u8]], program: &Address, view: &AccountView) -> Result<u8
         .map_err(|_| Error::WrongAddress.into())
 }
 
-/// Creates the account of a layout at its derived address with `tail` further bytes, and writes the fixed
-/// part. Whoever has sent lamports there before has only paid part of the rent (decision B4). `make` gets
-/// the canonical bump. Refused with `exists` when something is there already.
+/// Creates the account of a layout at its derived address with `tail` further bytes, and fills in the fixed
+/// part, which is zero before. Whoever has sent lamports there before has only paid part of the rent
+/// (decision B4). `fill` gets the canonical bump. Refused with `exists` when something is there already.
 pub fn create<T: Layout>(
     payer: &AccountView,
     view: &AccountView,
     seeds: &[&[u8]],
     tail: usize,
     exists: Error,
-    make: impl FnOnce(u8) -> T,
-) -> Result<()> {
-    let program = Address::new_from_array(T::PROGRAM);
+    fill: impl FnOnce(&mut T, u8),
+) -> Result<Stored<T>> {
+    let space = T::SIZE.checked_add(tail).ok_or(Error::ArithmeticOverflow)?;
+    let bump = create_bytes(payer, view, seeds, space, &T::PROGRAM, &T::DISCRIMINATOR, exists)?;
+    let mut account = <Stored<T> as AnchorAccount>::load(*view)?;
+    fill(&mut account, bump);
+    Ok(account)
+}
+
+#[inline(never)]
+fn create_bytes(
+    payer: &AccountView,
+    view: &AccountView,
+    seeds: &[&[u8]],
+    space: usize,
+    program: &[u8; 32],
+    discriminator: &[u8; 8],
+    exists: Error,
+) -> Result<u8> {
+    let program = Address::new_from_array(*program);
     let bump = find(seeds, &program, view)?;
     ensure!(view.is_data_empty() && !view.owned_by(&program), exists);
-    let space = T::SIZE.checked_add(tail).ok_or(Error::ArithmeticOverflow)?;
     allocate(payer, view, space, &program, seeds, bump)?;
     let mut view = *view;
-    let data = bytes_mut(&mut view);
-    let (head, rest) = data.split_first_chunk_mut::<8>().ok_or(Error::WrongAccountType)?;
-    *head = T::DISCRIMINATOR;
-    let body = rest.get_mut(..core::mem::size_of::<T>()).ok_or(Error::WrongAccountType)?;
-    body.copy_from_slice(bytemuck::bytes_of(&make(bump)));
-    Ok(())
+    *bytes_mut(&mut view).first_chunk_mut().ok_or(Error::WrongAccountType)? = *discriminator;
+    Ok(bump)
 }
 
 /// Allocates bytes at a derived address for any owner.

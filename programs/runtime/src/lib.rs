@@ -27,7 +27,7 @@ pub use anchor_lang::prelude::{AccountView, Address, Result};
 pub use create::{close, create, find};
 pub use event::emit;
 pub use hash::Syscall;
-pub use stored::{Stored, bytes, load, load_optional};
+pub use stored::{Stored, bytes, existing, load, load_optional};
 pub use time::Now;
 pub use zx1_interface::Error;
 

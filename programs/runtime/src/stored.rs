@@ -20,12 +20,17 @@ pub struct Stored<T: Layout> {
 
 /// Refuses unless the account is of this layout.
 pub fn check<T: Layout>(view: &AccountView) -> Result<()> {
-    if !view.owned_by(&Address::new_from_array(T::PROGRAM)) {
+    check_bytes(view, &T::PROGRAM, &T::DISCRIMINATOR, T::SIZE)
+}
+
+#[inline(never)]
+fn check_bytes(view: &AccountView, program: &[u8; 32], discriminator: &[u8; 8], size: usize) -> Result<()> {
+    if view.owner().as_array() != program {
         let absent = view.is_data_empty();
         return Err(if absent { Error::AccountMissing } else { Error::WrongAccountOwner }.into());
     }
     let data = bytes(view);
-    ensure!(data.len() >= T::SIZE && data.get(..8) == Some(&T::DISCRIMINATOR), Error::WrongAccountType);
+    ensure!(data.len() >= size && data.first_chunk() == Some(discriminator), Error::WrongAccountType);
     Ok(())
 }
 
@@ -42,15 +47,23 @@ pub fn bytes_mut(view: &mut AccountView) -> &mut [u8] {
     unsafe { view.borrow_unchecked_mut() }
 }
 
-/// A copy of an account of this layout, after checking owner, discriminator and size.
-pub fn load<T: Layout>(view: &AccountView) -> Result<T> {
+/// An account of this layout, after checking owner, discriminator and size. A reference: copies of whole
+/// accounts would be a good part of a program's ELF.
+pub fn load<T: Layout>(view: &AccountView) -> Result<&T> {
     check::<T>(view)?;
-    Ok(T::read(bytes(view)).ok_or(Error::WrongAccountType)?)
+    // SAFETY: `check` checked the size; a layout is Pod, so any bytes are valid; account data begins at a
+    // multiple of 8 and the discriminator is 8 bytes, so the alignment fits.
+    Ok(unsafe { &*bytes(view).as_ptr().add(8).cast::<T>() })
+}
+
+/// The same as a value that can be written through.
+pub fn existing<T: Layout>(view: &AccountView) -> Result<Stored<T>> {
+    Stored::load(*view)
 }
 
 /// The same for an account that may not exist. Its absence is proven: the address must be the derived one
 /// and hold nothing.
-pub fn load_optional<T: Layout>(view: &AccountView, seeds: &[&[u8]]) -> Result<Option<T>> {
+pub fn load_optional<'a, T: Layout>(view: &'a AccountView, seeds: &[&[u8]]) -> Result<Option<&'a T>> {
     let program = Address::new_from_array(T::PROGRAM);
     if view.owned_by(&program) {
         return load(view).map(Some);

@@ -66,5 +66,10 @@ pub mod zx1_stake_lock {
 }
 
 zx1_runtime::describe!(
-    ConfigInitialized, StakeLocked, UnlockQueued, UnlockCanceled, StakeClaimed, StakeSlashed
+    ConfigInitialized,
+    StakeLocked,
+    UnlockQueued,
+    UnlockCanceled,
+    StakeClaimed,
+    StakeSlashed
 );

@@ -187,7 +187,12 @@ impl World {
     }
 
     /// submit_batch signed by `signer`, who also pays.
-    pub fn submit_batch(&mut self, agent: &Agent, signer: &Keypair, batch: &Batch) -> Result<Receipt, Failure> {
+    pub fn submit_batch(
+        &mut self,
+        agent: &Agent,
+        signer: &Keypair,
+        batch: &Batch,
+    ) -> Result<Receipt, Failure> {
         let arguments = batch.arguments(&agent.mint);
         let signature = ed25519_instruction(signer, &message_of(&arguments));
         let submit = behavior_log::submit_batch(&agent.addresses(), signer.pubkey(), None, &arguments);

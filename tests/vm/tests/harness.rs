@@ -1,11 +1,16 @@
 //! The harness itself: what its helpers promise.
+#![allow(clippy::unwrap_used)] // A test fails by panicking, in its helpers too.
 
 use solana_instruction::AccountMeta;
 use solana_signer::Signer;
 use solana_system_interface::instruction as system;
-use zx1_chain::token::{self, TOKEN_PROGRAM};
+use zx1_chain::{
+    sati,
+    token::{self, TOKEN_PROGRAM},
+};
+use zx1_interface::{external::upgrade_authority, ids};
 use zx1_vm_tests::{
-    Ed25519Entry, START_SLOT, START_TIME, World, compute_limit, ed25519_custom, ed25519_instruction,
+    Ed25519Entry, START_SLOT, START_TIME, World, address, compute_limit, ed25519_custom, ed25519_instruction,
     ed25519_pair, sign, transaction_size,
 };
 
@@ -124,4 +129,35 @@ fn a_missing_key_fails_the_test() {
     let mut instruction = compute_limit(1_000);
     instruction.accounts.push(AccountMeta::new_readonly(other.pubkey(), true));
     let _ = world.send(&[instruction], &payer, &[]);
+}
+
+#[test]
+fn a_program_can_be_given_an_upgrade_authority() {
+    let mut world = World::with_stand_ins();
+    let at = solana_loader_v3_interface::get_program_data_address(&sati::PROGRAM);
+    // LiteSVM deploys programs as final ones.
+    assert_eq!(upgrade_authority(&world.data(&at)), Some(None));
+    let authority = world.new_wallet(1);
+    world.set_program_data(&sati::PROGRAM, Some(authority.pubkey()));
+    assert_eq!(upgrade_authority(&world.data(&at)), Some(Some(authority.pubkey().to_bytes())));
+    // It still runs.
+    world.register_agent(&authority);
+    world.set_program_data(&sati::PROGRAM, None);
+    assert_eq!(upgrade_authority(&world.data(&at)), Some(None));
+}
+
+#[test]
+fn a_new_world_has_every_program() {
+    let world = World::new();
+    for id in [
+        ids::STAKE_LOCK,
+        ids::LEASE,
+        ids::BEHAVIOR_LOG,
+        ids::CHALLENGE,
+        ids::FEEDBACK_LOG,
+        ids::SATI,
+        ids::SAS,
+    ] {
+        assert!(world.account(&address(id)).is_some_and(|account| account.executable));
+    }
 }

@@ -21,7 +21,13 @@ pub fn submit_feedback(payer: Address, sender: Address, index: u64, text: Vec<u8
 }
 
 /// begin_draft.
-pub fn begin_draft(payer: Address, sender: Address, nonce: u64, len: u32, text_hash: [u8; 32]) -> Instruction {
+pub fn begin_draft(
+    payer: Address,
+    sender: Address,
+    nonce: u64,
+    len: u32,
+    text_hash: [u8; 32],
+) -> Instruction {
     evented(
         vec![sign_write(payer), sign(sender), write(pda::feedback_draft(&sender, nonce)), system()],
         &data::BeginDraft { nonce, len, text_hash },
@@ -37,7 +43,13 @@ pub fn append_draft(sender: Address, nonce: u64, offset: u32, bytes: Vec<u8>) ->
 }
 
 /// seal_draft at the log's present count.
-pub fn seal_draft(payer: Address, sender: Address, draft_payer: Address, nonce: u64, index: u64) -> Instruction {
+pub fn seal_draft(
+    payer: Address,
+    sender: Address,
+    draft_payer: Address,
+    nonce: u64,
+    index: u64,
+) -> Instruction {
     evented(
         vec![
             sign_write(payer),
@@ -61,7 +73,12 @@ pub fn cancel_draft(authority: Address, sender: Address, draft_payer: Address, n
 }
 
 /// resolve_entry, by the maintainer.
-pub fn resolve_entry(maintainer: Address, index: u64, contract_hash: [u8; 32], commit: [u8; 32]) -> Instruction {
+pub fn resolve_entry(
+    maintainer: Address,
+    index: u64,
+    contract_hash: [u8; 32],
+    commit: [u8; 32],
+) -> Instruction {
     evented(
         vec![
             sign_write(maintainer),

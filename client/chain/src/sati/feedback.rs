@@ -150,8 +150,13 @@ impl DelegateV1 {
         }
     }
 
-    /// Reads a delegation off an attestation's data.
+    /// Reads a delegation off the data of its account at SAS, which keeps the (empty) content with its
+    /// length; the form without that length is read as well.
     pub fn decode(data: &[u8]) -> Option<Self> {
+        let data = match data.split_at_checked(Attestation::BASE_LEN) {
+            Some((base, [0, 0, 0, 0])) => base,
+            _ => data,
+        };
         let found = Attestation::decode(data)?;
         let value = Self {
             agent: found.agent,

@@ -7,7 +7,7 @@ use zx1_interface::events::BatchSubmitted;
 use zx1_interface::{Error, pda, seeds};
 use zx1_protocol::batch::batch_message;
 use zx1_protocol::units::Epoch;
-use zx1_runtime::{Now, Stored, agent, bump, create, emit, ensure, key, signature, time};
+use zx1_runtime::{Now, Stored, agent, bump, create, emit, ensure, existing, key, signature, time};
 
 /// Accounts of submit_batch.
 #[event_cpi]
@@ -75,7 +75,15 @@ impl SubmitBatch {
         // agent_token, delegation: the key that signed belongs to the owner or its delegate.
         let owner = agent::holder(agent, &self.agent_token)?;
         let delegation = self.delegation.as_deref();
-        agent::owner_or_delegate(config, agent, &owner, &signed.signer, delegation, now.unix, Error::WrongSigner)?;
+        agent::owner_or_delegate(
+            config,
+            agent,
+            &owner,
+            &signed.signer,
+            delegation,
+            now.unix,
+            Error::WrongSigner,
+        )?;
         Ok(signed.signer)
     }
 
@@ -93,31 +101,35 @@ impl SubmitBatch {
             &commitment.arrays_root,
             commitment.arrays_len,
         );
-        let signer = self.validate(&config, agent, &message, &now)?;
+        let signer = self.validate(config, agent, &message, &now)?;
 
-        if self.head.is_data_empty() {
-            self.open_head(agent, &now)?;
-        }
-        let mut head = <Stored<HeadAccount> as anchor_lang::AnchorAccount>::load(*self.head)?;
+        let mut head =
+            if self.head.is_data_empty() { self.open_head(agent, &now)? } else { existing(&self.head)? };
         ensure!(head.agent_id == *agent, Error::WrongAgent);
         let covered = head.append(Epoch(commitment.epoch_number), &message, &now)?;
         let batch_seeds: &[&[u8]] = &[seeds::BATCH, agent, &commitment.epoch_number.to_le_bytes()];
-        create(&self.payer, &self.batch, batch_seeds, 0, Error::AccountExists, |bump| BatchAccount {
-            epoch_number: commitment.epoch_number,
-            covers_from_epoch: covered.from.0,
-            submitted_slot: now.slot.0,
-            log_len: commitment.log_len,
-            arrays_len: commitment.arrays_len,
-            agent_id: *agent,
-            log_merkle_root: commitment.log_merkle_root,
-            batch_hash: commitment.batch_hash,
-            arrays_root: commitment.arrays_root,
-            signer,
-            payer: *key(&self.payer),
-            version: VERSION,
-            bump,
-            reserved: [0; 6],
-        })?;
+        create(
+            &self.payer,
+            &self.batch,
+            batch_seeds,
+            0,
+            Error::AccountExists,
+            |account: &mut BatchAccount, bump| {
+                account.epoch_number = commitment.epoch_number;
+                account.covers_from_epoch = covered.from.0;
+                account.submitted_slot = now.slot.0;
+                account.log_len = commitment.log_len;
+                account.arrays_len = commitment.arrays_len;
+                account.agent_id = *agent;
+                account.log_merkle_root = commitment.log_merkle_root;
+                account.batch_hash = commitment.batch_hash;
+                account.arrays_root = commitment.arrays_root;
+                account.signer = signer;
+                account.payer = *key(&self.payer);
+                account.version = VERSION;
+                account.bump = bump;
+            },
+        )?;
         let event = BatchSubmitted {
             agent_id: *agent,
             epoch_number: commitment.epoch_number,
@@ -132,18 +144,19 @@ impl SubmitBatch {
         emit(&self.program, &self.event_authority, &pda::BEHAVIOR_LOG_EVENTS, &event)
     }
 
-    fn open_head(&self, agent: &[u8; 32], now: &Now) -> Result<()> {
-        create(&self.payer, &self.head, &[seeds::HEAD, agent], 0, Error::AccountExists, |bump| HeadAccount {
-            last_epoch: 0,
-            last_slot: 0,
-            count: 0,
-            created_slot: now.slot.0,
-            event_sequence: 0,
-            agent_id: *agent,
-            digest: [0; 32],
-            version: VERSION,
-            bump,
-            reserved: [0; 6],
-        })
+    fn open_head(&self, agent: &[u8; 32], now: &Now) -> Result<Stored<HeadAccount>> {
+        create(
+            &self.payer,
+            &self.head,
+            &[seeds::HEAD, agent],
+            0,
+            Error::AccountExists,
+            |account: &mut HeadAccount, bump| {
+                account.created_slot = now.slot.0;
+                account.agent_id = *agent;
+                account.version = VERSION;
+                account.bump = bump;
+            },
+        )
     }
 }

@@ -53,9 +53,9 @@ impl ResolveChallenge {
         let config = agent::config(&self.config)?;
         // challenger, challenger_usdc: whom the challenge names.
         ensure!(self.challenge.challenger == *key(&self.challenger), Error::WrongPayer);
-        usdc::account_of(&config, &self.challenger_usdc, &self.challenge.challenger)?;
+        usdc::account_of(config, &self.challenger_usdc, &self.challenge.challenger)?;
         // treasury_usdc, token_program: the configured ones.
-        usdc::treasury(&config, &self.treasury_usdc)?;
+        usdc::treasury(config, &self.treasury_usdc)?;
         usdc::token_program(&self.token_program)?;
         // stake: the challenged agent's, nobody else's.
         ensure!(self.stake.agent_mint == self.challenge.agent_id, Error::WrongAgent);

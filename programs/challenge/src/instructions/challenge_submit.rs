@@ -57,25 +57,31 @@ pub struct SubmitChallenge {
 
 impl SubmitChallenge {
     /// Checks the evidence, wherever it lies; what is invalid locks nothing.
-    fn claim(&self, config: &Config, ground: Ground, inline: &[u8], unix: i64) -> Result<Claim> {
+    fn fill(
+        &self,
+        claim: &mut Claim,
+        config: &Config,
+        ground: Ground,
+        inline: &[u8],
+        unix: i64,
+    ) -> Result<()> {
         let Some(evidence) = self.evidence.as_deref() else {
             ensure!(!inline.is_empty(), Error::EvidenceMissing);
-            return Claim::from_bytes(&self.batch, ground, inline);
+            return claim.fill_from_bytes(&self.batch, ground, inline);
         };
         ensure!(inline.is_empty(), Error::EvidenceMissing);
-        let is_envelope = bytes(evidence).get(..8) == Some(&RecordedEnvelope::DISCRIMINATOR);
+        let is_envelope = bytes(evidence).first_chunk() == Some(&RecordedEnvelope::DISCRIMINATOR);
         if is_envelope {
-            let envelope: RecordedEnvelope = load(evidence)?;
+            let envelope: &RecordedEnvelope = load(evidence)?;
             ensure!(envelope.owner == *key(&self.challenger), Error::NotDraftOwner);
-            let claim = Claim::from_envelope(&self.batch, ground, &envelope)?;
-            self.expect_signer(config, &envelope.signer, unix)?;
-            return Ok(claim);
+            claim.fill_from_envelope(&self.batch, ground, envelope)?;
+            return self.expect_signer(config, &envelope.signer, unix);
         }
-        let draft: EvidenceDraft = load(evidence)?;
+        let draft: &EvidenceDraft = load(evidence)?;
         ensure!(draft.owner == *key(&self.challenger), Error::NotDraftOwner);
         ensure!(draft.written == draft.len, Error::DraftIncomplete);
         let tail = bytes(evidence).get(EvidenceDraft::SIZE..).ok_or(Error::WrongAccountType)?;
-        Claim::from_bytes(&self.batch, ground, tail)
+        claim.fill_from_bytes(&self.batch, ground, tail)
     }
 
     /// Refuses unless the agent's owner, its live delegate or the batch's signer signed the envelope.
@@ -87,7 +93,15 @@ impl SubmitChallenge {
         let agent_id = &self.batch.agent_id;
         let owner = agent::holder(agent_id, token)?;
         let delegation = self.delegation.as_deref();
-        agent::owner_or_delegate(config, agent_id, &owner, signer, delegation, unix, Error::WrongEnvelopeSigner)
+        agent::owner_or_delegate(
+            config,
+            agent_id,
+            &owner,
+            signer,
+            delegation,
+            unix,
+            Error::WrongEnvelopeSigner,
+        )
     }
 
     pub(crate) fn handle(
@@ -118,7 +132,8 @@ impl SubmitChallenge {
         };
         stake_lock.validate()?;
         // evidence, agent_token, delegation.
-        let claim = self.claim(&config, ground(number)?, inline, now.unix)?;
+        let mut claim = Claim::EMPTY;
+        self.fill(&mut claim, config, ground(number)?, inline, now.unix)?;
 
         let (batch, challenger) = (*self.batch.key(), *key(&self.challenger));
         let claim_seed = seed(&claim.evidence_hash, number);
@@ -135,32 +150,31 @@ impl SubmitChallenge {
                 &crate::ID,
             )?;
         }
-        create(&self.challenger, &self.challenge, challenge_seeds, 0, Error::ChallengeExists, |bump| {
-            ChallengeAccount {
-                epoch_number,
-                submitted_slot: now.slot.0,
-                answered_slot: 0,
-                event_sequence: 1,
-                agent_id,
-                batch,
-                challenger,
-                entry_hash: claim.entry_hash,
-                evidence_hash: claim.evidence_hash,
-                answerer: [0; 32],
-                expected_record: claim.record,
-                expected_len: claim.record_len,
-                value_known: u8::from(claim.value_known),
-                ground: number,
-                resolved: 0,
-                succeeded: 0,
-                answered: 0,
-                version: VERSION,
-                bump,
-                vault_bump,
-                reserved: [0; 3],
-            }
-        })?;
-        usdc::pay(&config, &self.challenger_usdc, &self.vault, &self.challenger, CHALLENGE_STAKE)?;
+        create(
+            &self.challenger,
+            &self.challenge,
+            challenge_seeds,
+            0,
+            Error::ChallengeExists,
+            |account: &mut ChallengeAccount, bump| {
+                account.epoch_number = epoch_number;
+                account.submitted_slot = now.slot.0;
+                account.event_sequence = 1;
+                account.agent_id = agent_id;
+                account.batch = batch;
+                account.challenger = challenger;
+                account.entry_hash = claim.entry_hash;
+                account.evidence_hash = claim.evidence_hash;
+                account.expected_record = claim.record;
+                account.expected_len = claim.record_len;
+                account.value_known = u8::from(claim.value_known);
+                account.ground = number;
+                account.version = VERSION;
+                account.bump = bump;
+                account.vault_bump = vault_bump;
+            },
+        )?;
+        usdc::pay(config, &self.challenger_usdc, &self.vault, &self.challenger, CHALLENGE_STAKE)?;
         stake_lock.open_challenge()?;
         let event = ChallengeSubmitted {
             agent_id,

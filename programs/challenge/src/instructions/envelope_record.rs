@@ -34,7 +34,6 @@ impl RecordEnvelope {
         fields.check_payload::<Syscall>().map_err(of_envelope)?;
         let agent_id = *fields.header.sender;
         let expected = from_envelope(&fields, &agent_id, ground).map_err(of_derive)?;
-        let (expected_record, expected_len) = pack(&expected)?;
         let entry_hash = Syscall::hashv(&[signed.message]);
         let (signer, epoch) = (signed.signer, fields.header.epoch().0);
 
@@ -50,21 +49,27 @@ impl RecordEnvelope {
             account_created_slot: now.slot.0,
         };
         let record_seeds: &[&[u8]] = &[seeds::EVIDENCE, &owner, &nonce.to_le_bytes()];
-        create(&self.owner, &self.record, record_seeds, 0, Error::AccountExists, |bump| RecordedEnvelope {
-            nonce,
-            created_slot: now.slot.0,
-            event_sequence: 1,
-            epoch,
-            owner,
-            agent_id,
-            signer,
-            entry_hash,
-            expected_record,
-            expected_len,
-            ground: number,
-            version: VERSION,
-            bump,
-        })?;
+        let mut record = create(
+            &self.owner,
+            &self.record,
+            record_seeds,
+            0,
+            Error::AccountExists,
+            |account: &mut RecordedEnvelope, bump| {
+                account.nonce = nonce;
+                account.created_slot = now.slot.0;
+                account.event_sequence = 1;
+                account.epoch = epoch;
+                account.owner = owner;
+                account.agent_id = agent_id;
+                account.signer = signer;
+                account.entry_hash = entry_hash;
+                account.ground = number;
+                account.version = VERSION;
+                account.bump = bump;
+            },
+        )?;
+        record.expected_len = pack(&expected, &mut record.expected_record)?;
         emit(&self.program, &self.event_authority, &pda::CHALLENGE_EVENTS, &event)
     }
 }

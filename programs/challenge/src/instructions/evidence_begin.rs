@@ -27,16 +27,14 @@ impl BeginEvidence {
         let now = time::now()?;
         let owner = *key(&self.owner);
         let draft_seeds: &[&[u8]] = &[seeds::DRAFT, &owner, &nonce.to_le_bytes()];
-        let make = |bump| EvidenceDraft {
-            nonce,
-            created_slot: now.slot.0,
-            event_sequence: 1,
-            len,
-            written: 0,
-            owner,
-            version: VERSION,
-            bump,
-            reserved: [0; 6],
+        let make = |account: &mut EvidenceDraft, bump| {
+            account.nonce = nonce;
+            account.created_slot = now.slot.0;
+            account.event_sequence = 1;
+            account.len = len;
+            account.owner = owner;
+            account.version = VERSION;
+            account.bump = bump;
         };
         create(&self.owner, &self.draft, draft_seeds, len as usize, Error::AccountExists, make)?;
         let event = EvidenceDraftBegun {

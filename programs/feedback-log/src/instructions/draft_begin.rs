@@ -30,18 +30,16 @@ impl BeginDraft {
         let now = time::now()?;
         let (sender, payer) = (*key(&self.sender), *key(&self.payer));
         let draft_seeds: &[&[u8]] = &[seeds::DRAFT, &sender, &nonce.to_le_bytes()];
-        let make = |bump| FeedbackDraft {
-            nonce,
-            created_slot: now.slot.0,
-            event_sequence: 1,
-            len,
-            written: 0,
-            sender,
-            payer,
-            text_hash,
-            version: VERSION,
-            bump,
-            reserved: [0; 6],
+        let make = |account: &mut FeedbackDraft, bump| {
+            account.nonce = nonce;
+            account.created_slot = now.slot.0;
+            account.event_sequence = 1;
+            account.len = len;
+            account.sender = sender;
+            account.payer = payer;
+            account.text_hash = text_hash;
+            account.version = VERSION;
+            account.bump = bump;
         };
         create(&self.payer, &self.draft, draft_seeds, len as usize, Error::AccountExists, make)?;
         let event = FeedbackDraftBegun {

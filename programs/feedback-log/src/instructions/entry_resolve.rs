@@ -39,19 +39,24 @@ impl ResolveEntry {
 
         let slot = time::now()?.slot.0;
         let resolution_seeds: &[&[u8]] = &[seeds::RESOLUTION, &index.to_le_bytes()];
-        create(&self.maintainer, &self.resolution, resolution_seeds, 0, Error::ResolutionExists, |bump| {
-            FeedbackResolution {
-                index,
-                slot,
-                contract_hash,
-                commit,
-                maintainer,
-                version: VERSION,
-                bump,
-                reserved: [0; 6],
-            }
-        })?;
-        let event = FeedbackResolved { index, contract_hash, commit, sequence: 0, account_created_slot: slot };
+        create(
+            &self.maintainer,
+            &self.resolution,
+            resolution_seeds,
+            0,
+            Error::ResolutionExists,
+            |account: &mut FeedbackResolution, bump| {
+                account.index = index;
+                account.slot = slot;
+                account.contract_hash = contract_hash;
+                account.commit = commit;
+                account.maintainer = maintainer;
+                account.version = VERSION;
+                account.bump = bump;
+            },
+        )?;
+        let event =
+            FeedbackResolved { index, contract_hash, commit, sequence: 0, account_created_slot: slot };
         emit(&self.program, &self.event_authority, &pda::FEEDBACK_LOG_EVENTS, &event)
     }
 }

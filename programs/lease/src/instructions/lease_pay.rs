@@ -5,7 +5,7 @@ use anchor_lang::prelude::*;
 use zx1_interface::accounts::{LeaseAccount, VERSION};
 use zx1_interface::events::LeasePaid;
 use zx1_interface::{Error, pda, seeds};
-use zx1_runtime::{Stored, agent, bump, create, emit, ensure, key, time, usdc};
+use zx1_runtime::{Now, Stored, agent, bump, create, emit, ensure, existing, key, time, usdc};
 
 /// Accounts of pay_lease.
 #[event_cpi]
@@ -44,37 +44,30 @@ impl PayLease {
         let config = agent::config(&self.config)?;
         // agent_mint, agent_index: the named agent, registered with SATI.
         ensure!(agent_id == self.agent_mint.address(), Error::WrongAgent);
-        agent::registered(&config, &self.agent_mint, &self.agent_index)?;
+        agent::registered(config, &self.agent_mint, &self.agent_index)?;
         // agent_token, delegation, authority: the NFT's holder or whom the holder named.
         let now = time::now()?;
         let agent = agent_id.as_array();
         let owner = agent::holder(agent, &self.agent_token)?;
         let delegation = self.delegation.as_deref();
         let authority = key(&self.authority);
-        agent::owner_or_delegate(&config, agent, &owner, authority, delegation, now.unix, Error::NotAgentOwner)?;
+        agent::owner_or_delegate(
+            config,
+            agent,
+            &owner,
+            authority,
+            delegation,
+            now.unix,
+            Error::NotAgentOwner,
+        )?;
         // treasury_usdc, token_program: the configured ones. authority_usdc is checked where it pays.
-        usdc::treasury(&config, &self.treasury_usdc)?;
+        usdc::treasury(config, &self.treasury_usdc)?;
         usdc::token_program(&self.token_program)?;
 
-        let existing = !self.lease.is_data_empty();
-        if !existing {
-            let make = |bump| LeaseAccount {
-                paid_through_epoch: 0,
-                last_paid_slot: 0,
-                created_slot: now.slot.0,
-                event_sequence: 0,
-                in_grace_period: 0,
-                deactivated: 0,
-                version: VERSION,
-                bump,
-                reserved: [0; 4],
-                agent_id: *agent,
-            };
-            create(&self.authority, &self.lease, &[seeds::LEASE, agent], 0, Error::AccountExists, make)?;
-        }
-        let mut lease = <Stored<LeaseAccount> as anchor_lang::AnchorAccount>::load(*self.lease)?;
+        let first = self.lease.is_data_empty();
+        let mut lease = if first { self.open(agent, &now)? } else { existing(&self.lease)? };
         ensure!(lease.agent_id == *agent, Error::WrongAgent);
-        let payment = quote(&lease, existing, epochs, &now)?;
+        let payment = quote(&lease, !first, epochs, &now)?;
         lease.pay(&payment, &now)?;
         let event = LeasePaid {
             agent_id: *agent,
@@ -85,7 +78,17 @@ impl PayLease {
             sequence: bump(&mut lease.event_sequence)?,
             account_created_slot: lease.created_slot,
         };
-        usdc::pay(&config, &self.authority_usdc, &self.treasury_usdc, &self.authority, payment.amount.0)?;
+        usdc::pay(config, &self.authority_usdc, &self.treasury_usdc, &self.authority, payment.amount.0)?;
         emit(&self.program, &self.event_authority, &pda::LEASE_EVENTS, &event)
+    }
+
+    fn open(&self, agent: &[u8; 32], now: &Now) -> Result<Stored<LeaseAccount>> {
+        let fill = |account: &mut LeaseAccount, bump| {
+            account.created_slot = now.slot.0;
+            account.version = VERSION;
+            account.bump = bump;
+            account.agent_id = *agent;
+        };
+        create(&self.authority, &self.lease, &[seeds::LEASE, agent], 0, Error::AccountExists, fill)
     }
 }

@@ -27,9 +27,19 @@ impl TickLease {
         let account_created_slot = self.lease.created_slot;
         let (program, authority, derived) = (&self.program, &self.event_authority, &pda::LEASE_EVENTS);
         if entered == LeaseState::Grace {
-            emit(program, authority, derived, &GracePeriodEntered { agent_id, epoch, sequence, account_created_slot })
+            emit(
+                program,
+                authority,
+                derived,
+                &GracePeriodEntered { agent_id, epoch, sequence, account_created_slot },
+            )
         } else {
-            emit(program, authority, derived, &LeaseExpired { agent_id, epoch, sequence, account_created_slot })
+            emit(
+                program,
+                authority,
+                derived,
+                &LeaseExpired { agent_id, epoch, sequence, account_created_slot },
+            )
         }
     }
 }

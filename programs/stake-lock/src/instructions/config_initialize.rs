@@ -57,7 +57,8 @@ impl InitializeConfig {
         delegate_credential: Address,
         delegate_schema: Address,
     ) -> Result<()> {
-        let registry_group = self.validate([&treasury, &maintainer, &delegate_credential, &delegate_schema])?;
+        let registry_group =
+            self.validate([&treasury, &maintainer, &delegate_credential, &delegate_schema])?;
         let now = time::now()?;
         let event = ConfigInitialized {
             usdc_mint: *key(&self.usdc_mint),
@@ -67,20 +68,26 @@ impl InitializeConfig {
             sequence: 0,
             account_created_slot: now.slot.0,
         };
-        create(&self.authority, &self.config, &[seeds::CONFIG], 0, Error::ConfigExists, |bump| Config {
-            created_slot: now.slot.0,
-            event_sequence: 1,
-            usdc_mint: event.usdc_mint,
-            treasury: event.treasury,
-            maintainer: event.maintainer,
-            registry: event.registry,
-            registry_group,
-            delegate_credential: *delegate_credential.as_array(),
-            delegate_schema: *delegate_schema.as_array(),
-            version: VERSION,
-            bump,
-            reserved: [0; 6],
-        })?;
+        create(
+            &self.authority,
+            &self.config,
+            &[seeds::CONFIG],
+            0,
+            Error::ConfigExists,
+            |account: &mut Config, bump| {
+                account.created_slot = now.slot.0;
+                account.event_sequence = 1;
+                account.usdc_mint = event.usdc_mint;
+                account.treasury = event.treasury;
+                account.maintainer = event.maintainer;
+                account.registry = event.registry;
+                account.registry_group = registry_group;
+                account.delegate_credential = *delegate_credential.as_array();
+                account.delegate_schema = *delegate_schema.as_array();
+                account.version = VERSION;
+                account.bump = bump;
+            },
+        )?;
         emit(&self.program, &self.event_authority, &pda::STAKE_LOCK_EVENTS, &event)
     }
 }

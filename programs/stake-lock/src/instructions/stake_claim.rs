@@ -51,10 +51,10 @@ impl ClaimStake {
         expect_agent(&self.stake, agent_mint)?;
         expect_vault(&self.stake, &self.vault)?;
         // agent_index, agent_token, owner: the signer is whom the stake belongs to now.
-        let owner = beneficiary(&config, &self.stake, &self.agent_mint, &self.agent_index, &self.agent_token)?;
+        let owner = beneficiary(config, &self.stake, &self.agent_mint, &self.agent_index, &self.agent_token)?;
         ensure!(owner == *key(&self.owner), Error::NotAgentOwner);
         // owner_usdc, token_program: the owner's money and the program that moves it.
-        usdc::account_of(&config, &self.owner_usdc, &owner)?;
+        usdc::account_of(config, &self.owner_usdc, &owner)?;
         usdc::token_program(&self.token_program)?;
         // lease, head: real, or proven absent.
         let now = time::now()?;

@@ -5,7 +5,7 @@ use anchor_lang::prelude::*;
 use zx1_interface::accounts::{StakeLockAccount, VERSION};
 use zx1_interface::events::StakeLocked;
 use zx1_interface::{Error, pda, seeds};
-use zx1_runtime::{Now, Stored, agent, bump, create, emit, ensure, key, time, usdc};
+use zx1_runtime::{Now, Stored, agent, bump, create, emit, ensure, existing, key, time, usdc};
 
 /// Accounts of lock_stake.
 #[event_cpi]
@@ -44,18 +44,19 @@ impl LockStake {
         let config = agent::config(&self.config)?;
         // agent_mint, agent_index: the named agent, registered with SATI.
         ensure!(agent_mint == self.agent_mint.address(), Error::WrongAgent);
-        agent::registered(&config, &self.agent_mint, &self.agent_index)?;
+        agent::registered(config, &self.agent_mint, &self.agent_index)?;
         // agent_token, owner: the signer holds the NFT.
-        ensure!(agent::holder(key(&self.agent_mint), &self.agent_token)? == *key(&self.owner), Error::NotAgentOwner);
+        ensure!(
+            agent::holder(key(&self.agent_mint), &self.agent_token)? == *key(&self.owner),
+            Error::NotAgentOwner
+        );
         // usdc_mint, token_program: the configured ones. owner_usdc is checked where it pays.
         ensure!(*key(&self.usdc_mint) == config.usdc_mint, Error::WrongUsdcMint);
         usdc::token_program(&self.token_program)?;
 
         let now = time::now()?;
-        if self.stake.is_data_empty() {
-            self.open(agent_mint, &now)?;
-        }
-        let mut stake = <Stored<StakeLockAccount> as anchor_lang::AnchorAccount>::load(*self.stake)?;
+        let mut stake =
+            if self.stake.is_data_empty() { self.open(agent_mint, &now)? } else { existing(&self.stake)? };
         expect_agent(&stake, agent_mint)?;
         expect_vault(&stake, &self.vault)?;
         stake.add(*key(&self.owner), amount)?;
@@ -68,11 +69,11 @@ impl LockStake {
             sequence: bump(&mut stake.event_sequence)?,
             account_created_slot: stake.created_slot,
         };
-        usdc::pay(&config, &self.owner_usdc, &self.vault, &self.owner, amount)?;
+        usdc::pay(config, &self.owner_usdc, &self.vault, &self.owner, amount)?;
         emit(&self.program, &self.event_authority, &pda::STAKE_LOCK_EVENTS, &event)
     }
 
-    fn open(&self, agent_mint: &Address, now: &Now) -> Result<()> {
+    fn open(&self, agent_mint: &Address, now: &Now) -> Result<Stored<StakeLockAccount>> {
         let agent = agent_mint.as_array();
         let vault_bump = usdc::open_vault(
             &self.owner,
@@ -82,22 +83,21 @@ impl LockStake {
             &[seeds::VAULT, agent],
             &crate::ID,
         )?;
-        create(&self.owner, &self.stake, &[seeds::STAKE, agent], 0, Error::AccountExists, |bump| {
-            StakeLockAccount {
-                stake_usdc: 0,
-                locked_since_slot: now.slot.0,
-                unlock_available_slot: 0,
-                queued_slot: 0,
-                created_slot: now.slot.0,
-                event_sequence: 0,
-                open_challenges: 0,
-                in_unlock_queue: 0,
-                version: VERSION,
-                bump,
-                vault_bump,
-                agent_mint: *agent,
-                owner: *key(&self.owner),
-            }
-        })
+        create(
+            &self.owner,
+            &self.stake,
+            &[seeds::STAKE, agent],
+            0,
+            Error::AccountExists,
+            |account: &mut StakeLockAccount, bump| {
+                account.locked_since_slot = now.slot.0;
+                account.created_slot = now.slot.0;
+                account.version = VERSION;
+                account.bump = bump;
+                account.vault_bump = vault_bump;
+                account.agent_mint = *agent;
+                account.owner = *key(&self.owner);
+            },
+        )
     }
 }

@@ -33,8 +33,11 @@ impl CancelUnlock {
         let config = agent::config(&self.config)?;
         // agent_mint, agent_index, agent_token, owner: the signer holds the named agent's NFT.
         ensure!(agent_mint == self.agent_mint.address(), Error::WrongAgent);
-        agent::registered(&config, &self.agent_mint, &self.agent_index)?;
-        ensure!(agent::holder(key(&self.agent_mint), &self.agent_token)? == *key(&self.owner), Error::NotAgentOwner);
+        agent::registered(config, &self.agent_mint, &self.agent_index)?;
+        ensure!(
+            agent::holder(key(&self.agent_mint), &self.agent_token)? == *key(&self.owner),
+            Error::NotAgentOwner
+        );
         // stake: the named agent's.
         expect_agent(&self.stake, agent_mint)?;
         // lease: live.

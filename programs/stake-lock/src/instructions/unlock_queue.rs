@@ -48,7 +48,7 @@ impl QueueUnlock {
         ensure!(agent_mint == self.agent_mint.address(), Error::WrongAgent);
         expect_agent(&self.stake, agent_mint)?;
         // agent_index, agent_token, owner: the signer is whom the stake belongs to.
-        let owner = beneficiary(&config, &self.stake, &self.agent_mint, &self.agent_index, &self.agent_token)?;
+        let owner = beneficiary(config, &self.stake, &self.agent_mint, &self.agent_index, &self.agent_token)?;
         ensure!(owner == *key(&self.owner), Error::NotAgentOwner);
         // lease: dead, or proven absent.
         let now = time::now()?;

@@ -7,39 +7,44 @@ const ED25519: Address =
 
 /// Keccak-256 of the parts, one after the other.
 pub(crate) fn keccak(parts: &[&[u8]]) -> [u8; 32] {
-    let mut hash = [0; 32];
     #[cfg(target_os = "solana")]
-    // SAFETY: the syscall reads the parts and writes 32 bytes.
-    unsafe {
-        pinocchio::syscalls::sol_keccak256(parts.as_ptr().cast(), parts.len() as u64, hash.as_mut_ptr());
+    {
+        let mut hash = [0; 32];
+        // SAFETY: the syscall reads the parts and writes 32 bytes.
+        unsafe {
+            pinocchio::syscalls::sol_keccak256(parts.as_ptr().cast(), parts.len() as u64, hash.as_mut_ptr());
+        }
+        hash
     }
     #[cfg(not(target_os = "solana"))]
     {
         // The host build exists for the linter only.
-        hash = [u8::try_from(parts.len()).unwrap_or(0); 32];
+        let _ = parts;
+        [0; 32]
     }
-    hash
 }
 
 /// The secp256k1 key that signed a hash.
 pub(crate) fn recover(hash: &[u8; 32], recovery: u8, signature: &[u8; 64]) -> Option<[u8; 64]> {
-    let mut key = [0; 64];
     #[cfg(target_os = "solana")]
-    // SAFETY: the syscall reads 32 and 64 bytes and writes 64.
-    let result = unsafe {
-        pinocchio::syscalls::sol_secp256k1_recover(
-            hash.as_ptr(),
-            u64::from(recovery),
-            signature.as_ptr(),
-            key.as_mut_ptr(),
-        )
-    };
+    {
+        let mut key = [0; 64];
+        // SAFETY: the syscall reads 32 and 64 bytes and writes 64.
+        let result = unsafe {
+            pinocchio::syscalls::sol_secp256k1_recover(
+                hash.as_ptr(),
+                u64::from(recovery),
+                signature.as_ptr(),
+                key.as_mut_ptr(),
+            )
+        };
+        (result == 0).then_some(key)
+    }
     #[cfg(not(target_os = "solana"))]
-    let result = u64::from(recovery).max(1).min(u64::from(hash == &[0; 32]) + signature.len() as u64) + {
-        key = *signature;
-        0
-    };
-    (result == 0).then_some(key)
+    {
+        let _ = (hash, recovery, signature);
+        None
+    }
 }
 
 /// The signature of this message by this key, if an Ed25519 instruction of the transaction shows one.

@@ -164,7 +164,7 @@ struct Rectangle(u64, u64);
 impl Shape for Square {
     #[inline(never)]
     fn area(&self, scale: u64) -> u128 {
-        u128::from(self.0) * u128::from(self.0) ^ u128::from(scale)
+        (u128::from(self.0) * u128::from(self.0)) ^ u128::from(scale)
     }
 }
 impl Shape for Rectangle {
@@ -185,7 +185,8 @@ pub(super) fn indirect_calls(i: &mut In, o: &mut Out) {
     for shape in &shapes {
         o.u128(shape.area(i.u64()));
     }
-    const TABLE: [fn(u64, u64) -> (u64, u64); 3] = [pair, |a, b| (b, a), |a, b| (a ^ b, a & b)];
+    type Swap = fn(u64, u64) -> (u64, u64);
+    const TABLE: [Swap; 3] = [pair, |a, b| (b, a), |a, b| (a ^ b, a & b)];
     let (a, b) = TABLE[usize::from(i.u8() % 3)](i.u64(), i.u64());
     o.u64(a);
     o.u64(b);

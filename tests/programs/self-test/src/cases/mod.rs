@@ -10,8 +10,8 @@ mod numbers;
 
 use alloc::vec::Vec;
 
-/// What each case exercises; the index is the case's number. Only the host's build prints them.
-#[cfg_attr(target_os = "solana", allow(dead_code))]
+/// What each case exercises; the index is the case's number. Only the host's test prints them.
+#[allow(dead_code)]
 pub(crate) const NAMES: &[&str] = &[
     "calls with eight arguments",
     "calls with eight arguments of mixed widths",

@@ -1,0 +1,17 @@
+//! StakeLock, Lease and BehaviorLog under LiteSVM: one module an instruction, so that it links once.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
+mod common;
+
+mod cancel_unlock;
+mod challenge_counter;
+mod claim_stake;
+mod close_batch;
+mod initialize_config;
+mod lock_stake;
+mod pay_lease;
+mod queue_unlock;
+mod slash;
+mod submit_batch;
+mod submit_batch_signature;
+mod tick_lease;

@@ -1,0 +1,227 @@
+//! Sending the changed calls, and judging what comes of them.
+
+use std::collections::BTreeMap;
+
+use solana_account::ReadableAccount;
+use solana_address::Address;
+use solana_instruction::{Instruction, error::InstructionError};
+use solana_sdk_ids::sysvar;
+use solana_signer::Signer;
+use zx1_interface::Error;
+use zx1_vm_tests::{Failure, MAX_TRANSACTION, World, transaction_size};
+
+use crate::calls::{Call, Free};
+use crate::mutation::{self, Mutation, Random};
+use crate::stage::Stage;
+
+/// How an attack went.
+#[derive(Default)]
+pub(crate) struct Tally {
+    pub(crate) sent: u64,
+    pub(crate) succeeded: u64,
+    /// Succeeded or was refused by the handler, past Anchor's parsing of accounts and arguments.
+    pub(crate) reached: u64,
+    pub(crate) errors: BTreeMap<String, u64>,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, other: &Tally) {
+        self.sent += other.sent;
+        self.succeeded += other.succeeded;
+        self.reached += other.reached;
+        for (error, count) in &other.errors {
+            *self.errors.entry(error.clone()).or_default() += count;
+        }
+    }
+}
+
+/// Changes a call in every way and sends it.
+pub(crate) fn attack(stage: &Stage, call: Call) -> Tally {
+    let mut attack = Attack::new(stage, call);
+    attack.send_valid();
+    let call = &attack.call;
+    let random = &mut Random::new(&call.label);
+    let mut mutations = mutation::of_arguments(random, call.fields, &call.instruction.data[8..]);
+    mutations.extend(mutation::of_data(random, &call.instruction.data));
+    mutations.extend(mutation::of_accounts(random, &call.instruction, &stage.pool));
+    if !call.before.is_empty() {
+        mutations.push(Mutation::Alone);
+    }
+    // Some random changes change nothing.
+    mutations.retain(|mutation| {
+        matches!(mutation, Mutation::Alone) || mutation.apply(&call.instruction) != call.instruction
+    });
+    mutations.iter().for_each(|mutation| attack.send(mutation));
+    attack.tally
+}
+
+fn transact(stage: &Stage, world: &mut World, instructions: &[Instruction]) -> Result<(), Failure> {
+    let keys: Vec<_> = stage.keys.iter().collect();
+    world.send(instructions, &stage.fee_payer, &keys).map(drop)
+}
+
+/// The accounts that differ. Sysvars are left out: blockhashes move by themselves.
+fn changed(before: &World, after: &World) -> Vec<Address> {
+    let (before, after) = (&before.svm.accounts_db().inner, &after.svm.accounts_db().inner);
+    let differs = |at: &Address| match (before.get(at), after.get(at)) {
+        (Some(was), Some(is)) => was != is && *is.owner() != sysvar::ID,
+        (Some(gone), None) => gone.lamports() > 0,
+        (None, Some(new)) => new.lamports() > 0 || !new.data().is_empty(),
+        (None, None) => false,
+    };
+    let mut all: Vec<Address> = before.keys().chain(after.keys()).copied().filter(differs).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+struct Attack<'a> {
+    stage: &'a Stage,
+    call: Call,
+    /// The call's world, which a refusal leaves as it was.
+    world: World,
+    tally: Tally,
+}
+
+impl<'a> Attack<'a> {
+    fn new(stage: &'a Stage, call: Call) -> Self {
+        let world = call.world.clone();
+        Self { stage, call, world, tally: Tally::default() }
+    }
+
+    /// The unchanged call succeeds, or is refused for the one reason that only a program can call it:
+    /// otherwise the changed ones would prove nothing.
+    fn send_valid(&self) {
+        let instructions = [&self.call.before[..], std::slice::from_ref(&self.call.instruction)].concat();
+        let mut world = self.world.clone();
+        match (transact(self.stage, &mut world, &instructions), self.call.by_cpi) {
+            (Ok(()), false) => {}
+            (Err(failure), true) => failure.expect_code(Error::NotChallengeProgram.code()),
+            (Ok(()), true) => panic!("{}: a wallet may not call this", self.call.label),
+            (Err(failure), false) => panic!("{}: {failure:?}", self.call.label),
+        }
+    }
+
+    fn send(&mut self, mutation: &Mutation) {
+        let mut instruction = mutation.apply(&self.call.instruction);
+        for meta in &mut instruction.accounts {
+            // Without its key nobody can make an account sign.
+            meta.is_signer &= self.stage.keys.iter().any(|key| key.pubkey() == meta.pubkey);
+        }
+        let mut instructions = match mutation {
+            Mutation::Alone => Vec::new(),
+            _ => self.call.before.clone(),
+        };
+        instructions.push(instruction.clone());
+        if transaction_size(&instructions, &self.stage.fee_payer.pubkey()) > MAX_TRANSACTION {
+            return;
+        }
+        let fee_payer = self.stage.fee_payer.pubkey();
+        let lamports = self.world.lamports(&fee_payer);
+        let result = transact(self.stage, &mut self.world, &instructions);
+        self.tally.sent += 1;
+        let label = format!("{} with {mutation:?}", self.call.label);
+        match result {
+            Ok(()) => {
+                self.tally.succeeded += 1;
+                self.tally.reached += 1;
+                assert!(self.is_harmless(mutation, &instruction), "{label}: this succeeded");
+                self.assert_nobody_else_lost(&instruction, &label);
+                self.world = self.call.world.clone();
+            }
+            Err(failure) => {
+                let changed = changed(&self.call.world, &self.world);
+                assert!(changed.iter().all(|at| *at == fee_payer), "{label}: refused, but {changed:?} changed");
+                let lost = lamports - self.world.lamports(&fee_payer);
+                assert_eq!(lost, failure.sent.fee, "{label}: the fee payer lost more than the fee");
+                self.judge(&failure, &label);
+            }
+        }
+    }
+
+    /// A refusal is an error that somebody chose, never a crash, and never the runtime undoing what a
+    /// program should not have tried.
+    fn judge(&mut self, failure: &Failure, label: &str) {
+        let crashed = |line: &String| {
+            ["Access violation", "exceeded CUs meter", "panicked", "SBF program", "out of memory"]
+                .iter()
+                .any(|word| line.contains(word))
+        };
+        assert!(!failure.sent.logs.iter().any(crashed), "{label}: a crash: {failure:?}");
+        let Some(error) = failure.instruction_error() else {
+            *self.tally.errors.entry(format!("{:?}", failure.error)).or_default() += 1;
+            return;
+        };
+        let undone = matches!(
+            error,
+            InstructionError::ProgramFailedToComplete
+                | InstructionError::ComputationalBudgetExceeded
+                | InstructionError::UnbalancedInstruction
+                | InstructionError::ExternalAccountLamportSpend
+                | InstructionError::ExternalAccountDataModified
+                | InstructionError::ReadonlyDataModified
+                | InstructionError::ReadonlyLamportChange
+                | InstructionError::ModifiedProgramId
+                | InstructionError::AccountBorrowFailed
+                | InstructionError::AccountBorrowOutstanding
+                | InstructionError::InvalidRealloc
+        );
+        assert!(!undone, "{label}: {failure:?}");
+        let ours = failure.code().and_then(Error::from_code);
+        // These four can also come from reading typed accounts, before the handler.
+        let may_be_early = [
+            Error::WrongAccountOwner,
+            Error::WrongAccountType,
+            Error::AccountMissing,
+            Error::InvalidInstruction,
+        ];
+        if ours.is_some_and(|error| !may_be_early.contains(&error)) || !failure.sent.inner.is_empty() {
+            self.tally.reached += 1;
+        }
+        let name = ours.map_or_else(|| format!("{error:?}"), |error| error.name().to_owned());
+        *self.tally.errors.entry(name).or_default() += 1;
+    }
+
+    /// The rule by which a changed call may succeed.
+    fn is_harmless(&self, mutation: &Mutation, changed: &Instruction) -> bool {
+        let call = &self.call;
+        match mutation {
+            // What the caller is free to choose may be different, and nothing else; bytes after the
+            // arguments are nobody's.
+            Mutation::Arguments(_) => {
+                let valid = mutation::arguments(call.fields, &call.instruction.data[8..]);
+                let given = mutation::arguments(call.fields, &changed.data[8..]);
+                let (Some(valid), Some(given)) = (valid, given) else { return false };
+                valid.iter().zip(&given).all(|(a, b)| a == b || call.free_arguments.contains(&a.0))
+            }
+            // The account is one of those that the call does not read, that may be anybody who signs, or
+            // that may be this other one as well.
+            Mutation::Swap(at, replacement) => {
+                call.free_accounts.iter().filter(|(position, _)| position == at).any(|(_, free)| match free {
+                    Free::Unread => true,
+                    Free::AnySigner => changed.accounts[*at].is_signer,
+                    Free::Also(other) => replacement == other,
+                })
+            }
+            // Nothing that is missing is ever harmless.
+            Mutation::Data(_)
+            | Mutation::Drop(_)
+            | Mutation::Truncate(_)
+            | Mutation::Unsigned(_)
+            | Mutation::ReadOnly(_)
+            | Mutation::Alone => false,
+        }
+    }
+
+    /// Whoever did not sign has not less than before, in lamports and in USDC.
+    fn assert_nobody_else_lost(&self, changed: &Instruction, label: &str) {
+        let signed = |who: &Address| changed.accounts.iter().any(|meta| meta.is_signer && meta.pubkey == *who);
+        let (before, after) = (&self.call.world, &self.world);
+        for wallet in self.stage.keys.iter().map(Signer::pubkey).filter(|wallet| !signed(wallet)) {
+            assert!(after.lamports(&wallet) >= before.lamports(&wallet), "{label}: {wallet} lost lamports");
+            let account = self.stage.usdc_account(&wallet);
+            let (had, has) = (before.token_balance(&account), after.token_balance(&account));
+            assert!(has >= had, "{label}: {wallet} lost USDC");
+        }
+    }
+}
