@@ -61,6 +61,9 @@ macro_rules! argument_type {
     ($ty:tt) => { $ty };
 }
 macro_rules! argument_idl {
+    (bytes) => {
+        "{\"vec\":\"u8\"}"
+    };
     (hashes) => {
         "{\"vec\":{\"array\":[\"u8\",32]}}"
     };

@@ -37,7 +37,8 @@ fn challenge_counts_up_and_down_and_changes_nothing_else_ok() {
     let mut s = Scene::staked();
     let before = s.stake();
     let [open, settle] = s.genuine();
-    for (instruction, count) in [(&open, 1), (&open, 2), (&settle, 1), (&open, 2), (&settle, 1), (&settle, 0)] {
+    for (instruction, count) in [(&open, 1), (&open, 2), (&settle, 1), (&open, 2), (&settle, 1), (&settle, 0)]
+    {
         let snapshot = s.world.snapshot();
         let receipt = send_unsigned(&mut s.world, instruction).unwrap();
         snapshot.assert_only_changed(&s.world, &[s.world.faucet.pubkey(), pda::stake(&s.agent.mint)]);

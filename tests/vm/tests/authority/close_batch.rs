@@ -229,7 +229,8 @@ fn a_forged_absence_of_the_stake_fails() {
 #[test]
 fn an_account_of_another_type_or_owner_as_batch_or_head_fails() {
     let mut t = closable();
-    let (copy, data) = (t.s.world.new_keypair().pubkey(), t.s.world.data(&pda::batch(&t.s.agent.mint, t.epoch)));
+    let (copy, data) =
+        (t.s.world.new_keypair().pubkey(), t.s.world.data(&pda::batch(&t.s.agent.mint, t.epoch)));
     t.s.world.set_data(&copy, &Address::new_from_array([8; 32]), &data);
     t.with_refused(BATCH, copy, Error::WrongAccountOwner);
     t.s.world.set_data(&copy, &address(ids::BEHAVIOR_LOG), &data);

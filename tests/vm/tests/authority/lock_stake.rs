@@ -111,7 +111,10 @@ fn the_vault_belongs_to_the_stake_alone() {
     assert_eq!(vault.owner, TOKEN_PROGRAM);
     let read = token::TokenAccount::decode(&vault.data).unwrap();
     assert_eq!((read.owner, read.amount), (pda::stake(&s.agent.mint), MIN_STAKE));
-    assert_eq!(read.mint.to_bytes(), s.world.read::<zx1_interface::accounts::Config>(&pda::config()).usdc_mint);
+    assert_eq!(
+        read.mint.to_bytes(),
+        s.world.read::<zx1_interface::accounts::Config>(&pda::config()).usdc_mint
+    );
     // Neither a delegate (at 72) nor a close authority (at 129).
     assert_eq!((&vault.data[72..76], &vault.data[129..133]), (&[0; 4][..], &[0; 4][..]));
 }

@@ -11,6 +11,7 @@ mod initialize_config;
 mod lock_stake;
 mod pay_lease;
 mod queue_unlock;
+mod relay;
 mod slash;
 mod submit_batch;
 mod submit_batch_signature;

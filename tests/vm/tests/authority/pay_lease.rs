@@ -1,8 +1,6 @@
 //! pay_lease: the owner or a live delegate pays for epochs, first, in time, late and too late.
 
-use super::common::{
-    EPOCH_SLOTS, MISSING_SIGNATURE, Scene, gift, only_event, unsigned, with_account,
-};
+use super::common::{EPOCH_SLOTS, MISSING_SIGNATURE, Scene, gift, only_event, unsigned, with_account};
 use solana_address::Address;
 use solana_instruction::Instruction;
 use solana_keypair::Keypair;

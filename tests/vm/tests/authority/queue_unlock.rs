@@ -129,7 +129,8 @@ fn a_forged_absence_of_the_lease_fails() {
     let other = s.world.register_agent(&s.owner);
     s.queue_with_refused(LEASE, pda::lease(&other.mint), Error::WrongAddress);
     // The same address under another program.
-    let elsewhere = Address::find_program_address(&[b"lease", s.agent.mint.as_ref()], &address(ids::STAKE_LOCK));
+    let elsewhere =
+        Address::find_program_address(&[b"lease", s.agent.mint.as_ref()], &address(ids::STAKE_LOCK));
     s.queue_with_refused(LEASE, elsewhere.0, Error::WrongAddress);
 }
 

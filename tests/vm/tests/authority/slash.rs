@@ -1,17 +1,18 @@
 //! slash: only Challenge takes from a stake, and never more than is there.
-//!
-//! No program among those that are built here calls StakeLock with instruction data of a stranger's choice,
-//! so "another program calls it" is shown by what such a program could at most bring along: any address as a
-//! signer except Challenge's authority, and that authority without its signature.
 
 use super::common::{
-    Scene, VAULT_BYTES, WINDOW, forged_transaction, only_event, send_unsigned, unsigned, unsigned_refused, with_account,
+    Scene, VAULT_BYTES, WINDOW, forged_transaction, gift, only_event, send_unsigned, unsigned,
+    unsigned_refused, with_account,
 };
+use super::relay::through_another_program;
 use solana_address::Address;
-use solana_instruction::Instruction;
+use solana_instruction::error::InstructionError;
+use solana_instruction::{AccountMeta, Instruction};
 use solana_keypair::Keypair;
 use solana_signer::Signer;
+use solana_system_interface::instruction as system;
 use solana_transaction_error::TransactionError;
+use zx1_chain::instructions::lease::tick_lease;
 use zx1_chain::instructions::stake_lock::slash;
 use zx1_chain::pda;
 use zx1_chain::token::{self, TOKEN_2022_PROGRAM, TOKEN_PROGRAM};
@@ -26,7 +27,10 @@ const VAULT: usize = 2;
 const RECIPIENT: usize = 3;
 const TOKEN: usize = 4;
 
-/// The legacy token program's refusals.
+/// Where the other program of these tests lies.
+const OTHER_PROGRAM: Address = Address::new_from_array([66; 32]);
+
+/// The legacy token program's refusal.
 const MINT_MISMATCH: u32 = 3;
 
 impl Scene {
@@ -58,7 +62,8 @@ fn a_wallet_fails_whoever_it_is() {
     let upgrade_authority = s.world.upgrade_authority();
     let (maintainer, treasury) = (s.world.maintainer(), s.world.treasury());
     s.world.set_lamports(&treasury.pubkey(), 10_000_000_000);
-    let wallets = [s.owner.insecure_clone(), s.stranger.insecure_clone(), upgrade_authority, maintainer, treasury];
+    let wallets =
+        [s.owner.insecure_clone(), s.stranger.insecure_clone(), upgrade_authority, maintainer, treasury];
     for wallet in wallets {
         for amount in [0, 1, MIN_STAKE] {
             let instruction = by(&mut s, &wallet, amount);
@@ -85,6 +90,62 @@ fn another_programs_derived_authority_fails() {
     }
     // An address that Challenge signs for, but not this one.
     s.slash_with_refused(0, pda::event_authority(ids::CHALLENGE), Error::NotChallengeProgram);
+}
+
+#[test]
+fn another_program_calls_and_signs_with_its_own_derived_authority_fails() {
+    let mut s = Scene::living();
+    let recipient = s.world.usdc_account(&s.stranger.pubkey());
+    // The same seed as Challenge's authority has, under the other program's id.
+    let (theirs, bump) = Address::find_program_address(&[b"authority"], &OTHER_PROGRAM);
+    let call = slash(s.agent.mint, theirs, recipient, 1);
+    let call = through_another_program(&mut s.world, OTHER_PROGRAM, &call, &[&[b"authority", &[bump]]]);
+    let refusal = s.world.send_refused(&[call], &s.stranger, &[]);
+    refusal.expect_code(Error::NotChallengeProgram.code());
+    assert_eq!(refusal.program(), Some(address(ids::STAKE_LOCK)));
+}
+
+#[test]
+fn another_program_calls_and_names_challenges_authority_fails() {
+    let mut s = Scene::living();
+    // Without a signature it gets as far as StakeLock.
+    let call = unsigned(s.slash(1), 0);
+    let call = through_another_program(&mut s.world, OTHER_PROGRAM, &call, &[]);
+    let refusal = s.world.send_refused(&[call], &s.stranger, &[]);
+    refusal.expect_code(Error::NotChallengeProgram.code());
+    assert_eq!(refusal.program(), Some(address(ids::STAKE_LOCK)));
+    // As a signer, without seeds and with Challenge's own seeds, it does not: under another program's id they
+    // are another address. (Under every second id they are none at all; this one is of the other half.)
+    let bump = Address::find_program_address(&[b"authority"], &address(ids::CHALLENGE)).1;
+    let challenges: &[&[u8]] = &[b"authority", &[bump]];
+    let mut candidates = (100..=255).map(|byte| Address::new_from_array([byte; 32]));
+    let id = candidates.find(|id| Address::create_program_address(challenges, id).is_ok()).unwrap();
+    for signers in [&[][..], &[challenges]] {
+        let call = s.slash(1);
+        let call = through_another_program(&mut s.world, id, &call, signers);
+        let refusal = s.world.send_refused(&[call], &s.stranger, &[]);
+        assert_eq!(refusal.instruction_error(), Some(&InstructionError::PrivilegeEscalation));
+        let reason = format!("{}'s signer privilege escalated", pda::challenge_authority());
+        assert!(refusal.sent.logs.contains(&reason), "{refusal:?}");
+    }
+}
+
+#[test]
+fn the_other_program_of_these_tests_can_call_ok() {
+    // Otherwise the refusals above would show nothing.
+    let mut s = Scene::dead();
+    let call = tick_lease(s.agent.mint);
+    let call = through_another_program(&mut s.world, OTHER_PROGRAM, &call, &[]);
+    s.world.send_ok(&[call], &s.stranger, &[]);
+    assert_eq!(s.lease().deactivated, 1);
+    // With a signature of its own, for an instruction that takes anybody's.
+    let (theirs, bump) = Address::find_program_address(&[b"purse"], &OTHER_PROGRAM);
+    gift(&mut s.world, &theirs, 5_000_000);
+    let mut call = system::transfer(&theirs, &s.owner.pubkey(), 5_000_000);
+    call.accounts.push(AccountMeta::new_readonly(address(ids::SYSTEM), false));
+    let call = through_another_program(&mut s.world, OTHER_PROGRAM, &call, &[&[b"purse", &[bump]]]);
+    s.world.send_ok(&[call], &s.stranger, &[]);
+    assert_eq!(s.world.lamports(&theirs), 0);
 }
 
 #[test]

@@ -13,7 +13,8 @@ use zx1_chain::pda;
 use zx1_interface::Error;
 use zx1_interface::instruction::SubmitBatch;
 use zx1_vm_tests::{
-    Ed25519Entry, MAX_TRANSACTION, Receipt, compute_limit, ed25519_custom, ed25519_instruction, ed25519_pair, sign,
+    Ed25519Entry, MAX_TRANSACTION, Receipt, compute_limit, ed25519_custom, ed25519_instruction, ed25519_pair,
+    sign,
 };
 
 /// The precompile's InvalidSignature.
@@ -79,7 +80,8 @@ fn a_bad_signature_fails_in_the_precompile_itself() {
         assert_eq!((refusal.instruction(), refusal.instruction_error()), (Some(0), Some(&INVALID_SIGNATURE)));
     }
     // Somebody else's signature under the owner's key.
-    let forged = [&s.owner.pubkey().to_bytes()[..], &sign(&s.stranger, &message(&batch)), &message(&batch)].concat();
+    let forged =
+        [&s.owner.pubkey().to_bytes()[..], &sign(&s.stranger, &message(&batch)), &message(&batch)].concat();
     let check = ed25519_custom(&[Ed25519Entry::own(PAYLOAD, 165)], &forged);
     let refusal = s.world.send_refused(&[check, right[1].clone()], &s.owner, &[]);
     assert_eq!((refusal.instruction(), refusal.instruction_error()), (Some(0), Some(&INVALID_SIGNATURE)));
@@ -233,7 +235,8 @@ fn key_and_message_at_other_places_of_the_own_data_ok() {
     let batch = s.some_batch();
     let right = message(&batch);
     // Message, signature, key, with bytes between that nobody reads.
-    let bytes = [&[9; 3][..], &right, &sign(&s.owner, &right), &s.owner.pubkey().to_bytes(), &[9; 5]].concat();
+    let bytes =
+        [&[9; 3][..], &right, &sign(&s.owner, &right), &s.owner.pubkey().to_bytes(), &[9; 5]].concat();
     let at = |offset: usize| u16::try_from(PAYLOAD + 3 + offset).unwrap();
     let entry = Ed25519Entry {
         signature_offset: at(165),

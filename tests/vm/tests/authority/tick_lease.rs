@@ -96,10 +96,7 @@ fn the_fourth_epoch_behind_deactivates_told_once() {
     let lease = s.lease();
     s.world.advance_slots(1);
     let receipt = s.tick_with_effect();
-    assert_eq!(
-        s.lease(),
-        LeaseAccount { in_grace_period: 0, deactivated: 1, event_sequence: 3, ..lease }
-    );
+    assert_eq!(s.lease(), LeaseAccount { in_grace_period: 0, deactivated: 1, event_sequence: 3, ..lease });
     assert_eq!(
         only_event(&receipt, ids::LEASE, LeaseExpired::read),
         LeaseExpired {

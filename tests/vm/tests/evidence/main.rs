@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 mod common;
+mod messages;
 
 mod answer_challenge;
 mod close_challenge;
