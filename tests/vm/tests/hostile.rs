@@ -2,6 +2,8 @@
 //! bytes, missing accounts and missing signatures. Nothing but a harmless change may succeed (what is
 //! harmless is written down beside each call in `hostile/calls.rs`), a refusal changes nothing but the
 //! fee payer's balance, and no refusal is a crash. Seeds are fixed: every run sends the same transactions.
+// Helpers outside of #[test] functions panic as tests do.
+#![allow(clippy::unwrap_used)]
 
 #[path = "hostile/attack.rs"]
 mod attack;

@@ -11,6 +11,8 @@ use zx1_interface::accounts::StakeLockAccount;
 use zx1_interface::events::UnlockCanceled;
 use zx1_interface::{Error, ids};
 
+const AGENT_INDEX: usize = 3;
+const AGENT_TOKEN: usize = 4;
 const STAKE: usize = 5;
 const LEASE: usize = 6;
 
@@ -171,6 +173,25 @@ fn another_agents_live_lease_or_stake_fails() {
     let data = s.world.data(&pda::lease(&other.mint));
     s.world.set_data(&forged, &Address::new_from_array([8; 32]), &data);
     s.cancel_with_refused(LEASE, forged, Error::WrongAddress);
+}
+
+#[test]
+fn the_owner_of_another_agent_fails_with_its_own_nft_and_everything_else_the_victims() {
+    let mut s = Scene::reactivated();
+    let mine = s.world.register_agent(&s.stranger);
+    let mut instruction = s.cancel(&s.stranger);
+    for (place, at) in [(2, mine.mint), (AGENT_INDEX, mine.agent_index), (AGENT_TOKEN, mine.token_account)] {
+        instruction = with_account(instruction, place, at);
+    }
+    s.stranger_refused(&[instruction], Error::WrongAgent);
+}
+
+#[test]
+fn another_agents_index_or_token_account_fails() {
+    let mut s = Scene::reactivated();
+    let other = s.world.register_agent(&s.owner);
+    s.cancel_with_refused(AGENT_INDEX, other.agent_index, Error::WrongAgentIndex);
+    s.cancel_with_refused(AGENT_TOKEN, other.token_account, Error::AgentNotHeld);
 }
 
 #[test]

@@ -17,6 +17,8 @@ use zx1_interface::events::{StakeClaimed, StakeLocked};
 use zx1_interface::{Error, Layout, ids};
 use zx1_vm_tests::USDC;
 
+const AGENT_INDEX: usize = 3;
+const AGENT_TOKEN: usize = 4;
 const STAKE: usize = 5;
 const VAULT: usize = 6;
 const OWNER_USDC: usize = 7;
@@ -373,6 +375,20 @@ fn another_agents_accounts_fail() {
     s.claim_with_refused(STAKE, pda::stake(&other.mint), Error::WrongAgent);
     s.claim_with_refused(VAULT, pda::stake_vault(&other.mint), Error::WrongAddress);
     s.claim_with_refused(HEAD, pda::batch(&other.mint, batch.epoch), Error::WrongAccountType);
+    s.claim_with_refused(AGENT_INDEX, other.agent_index, Error::WrongAgentIndex);
+    s.claim_with_refused(AGENT_TOKEN, other.token_account, Error::AgentNotHeld);
+}
+
+#[test]
+fn the_owner_of_another_agent_fails_with_its_own_nft_and_everything_else_the_victims() {
+    let mut s = Scene::claimable();
+    let thief = s.stranger.insecure_clone();
+    let mine = s.world.register_agent(&thief);
+    let mut instruction = s.claim(&thief);
+    for (place, at) in [(2, mine.mint), (AGENT_INDEX, mine.agent_index), (AGENT_TOKEN, mine.token_account)] {
+        instruction = with_account(instruction, place, at);
+    }
+    s.stranger_refused(&[instruction], Error::WrongAgent);
 }
 
 #[test]

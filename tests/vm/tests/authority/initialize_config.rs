@@ -246,6 +246,16 @@ fn a_registry_that_does_not_exist_yet_fails() {
 }
 
 #[test]
+fn a_registry_address_that_sati_does_not_own_fails() {
+    // Cannot be on chain; shows that the owner is checked beside the address.
+    let mut s = scene();
+    let registry = s.addresses.registry;
+    let data = s.world.data(&registry);
+    s.world.set_data(&registry, &address(ids::SYSTEM), &data);
+    s.refused(s.instruction(), Error::WrongRegistry);
+}
+
+#[test]
 fn an_account_of_sati_that_is_no_registry_fails() {
     let mut s = scene();
     let registry = s.addresses.registry;

@@ -283,10 +283,19 @@ fn another_agents_accounts_fail() {
     s.queue_with_refused(STAKE, pda::stake(&other.mint), Error::WrongAgent);
     s.queue_with_refused(AGENT_INDEX, other.agent_index, Error::WrongAgentIndex);
     s.queue_with_refused(AGENT_TOKEN, other.token_account, Error::AgentNotHeld);
-    // The owner of one agent names the other's stake and its own NFT.
-    let mut instruction = with_account(s.queue(&s.owner), STAKE, pda::stake(&other.mint));
-    instruction.data[8..40].copy_from_slice(other.mint.as_ref());
-    s.owner_refused(&[instruction], Error::WrongAgent);
+}
+
+#[test]
+fn the_owner_of_another_agent_fails_with_its_own_nft_and_everything_else_the_victims() {
+    let mut s = Scene::dead();
+    let mine = s.world.register_agent(&s.stranger);
+    let stranger = s.stranger.pubkey();
+    let mut instruction = s.queue(&s.stranger);
+    for (place, at) in [(2, mine.mint), (AGENT_INDEX, mine.agent_index), (AGENT_TOKEN, mine.token_account)] {
+        instruction = with_account(instruction, place, at);
+    }
+    assert_eq!(instruction.accounts[0].pubkey, stranger);
+    s.stranger_refused(&[instruction], Error::WrongAgent);
 }
 
 #[test]

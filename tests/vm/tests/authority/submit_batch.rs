@@ -376,6 +376,24 @@ fn another_agent_named_in_arguments_and_message_fails() {
 }
 
 #[test]
+fn the_owner_of_another_agent_fails_with_its_own_nft_and_everything_else_the_victims() {
+    let mut s = Scene::living();
+    let mine = s.world.register_agent(&s.stranger);
+    let batch = batch_of(&s.agent.mint, s.last_epoch());
+    let mut submit = submit_batch(&s.agent.addresses(), s.stranger.pubkey(), None, &batch);
+    for (place, at) in [(2, mine.mint), (AGENT_INDEX, mine.agent_index)] {
+        submit = with_account(submit, place, at);
+    }
+    // With the victim's token account it would still be the victim who has to sign; with its own, the token
+    // account is of another mint. What must stop both is that mint and agent differ.
+    let check = ed25519_instruction(&s.stranger, &message(&batch));
+    for token in [s.agent.token_account, mine.token_account] {
+        let submit = with_account(submit.clone(), AGENT_TOKEN, token);
+        s.stranger_refused(&[check.clone(), submit], Error::WrongAgent);
+    }
+}
+
+#[test]
 fn a_second_head_at_another_address_fails() {
     let mut s = Scene::living();
     let elsewhere = s.world.new_keypair().pubkey();

@@ -131,7 +131,10 @@ impl<'a> Attack<'a> {
             }
             Err(failure) => {
                 let changed = changed(&self.call.world, &self.world);
-                assert!(changed.iter().all(|at| *at == fee_payer), "{label}: refused, but {changed:?} changed");
+                assert!(
+                    changed.iter().all(|at| *at == fee_payer),
+                    "{label}: refused, but {changed:?} changed"
+                );
                 let lost = lamports - self.world.lamports(&fee_payer);
                 assert_eq!(lost, failure.sent.fee, "{label}: the fee payer lost more than the fee");
                 self.judge(&failure, &label);
@@ -215,7 +218,8 @@ impl<'a> Attack<'a> {
 
     /// Whoever did not sign has not less than before, in lamports and in USDC.
     fn assert_nobody_else_lost(&self, changed: &Instruction, label: &str) {
-        let signed = |who: &Address| changed.accounts.iter().any(|meta| meta.is_signer && meta.pubkey == *who);
+        let signed =
+            |who: &Address| changed.accounts.iter().any(|meta| meta.is_signer && meta.pubkey == *who);
         let (before, after) = (&self.call.world, &self.world);
         for wallet in self.stage.keys.iter().map(Signer::pubkey).filter(|wallet| !signed(wallet)) {
             assert!(after.lamports(&wallet) >= before.lamports(&wallet), "{label}: {wallet} lost lamports");

@@ -78,13 +78,7 @@ impl Call {
 
 fn lock(stage: &Stage, agent: &Agent) -> Instruction {
     let owner = stage.owner.pubkey();
-    stake_lock::lock_stake(
-        &agent.addresses(),
-        owner,
-        stage.usdc_mint,
-        stage.usdc_account(&owner),
-        MIN_STAKE,
-    )
+    stake_lock::lock_stake(&agent.addresses(), owner, stage.usdc_mint, stage.usdc_account(&owner), MIN_STAKE)
 }
 
 /// StakeLock.

@@ -30,10 +30,8 @@ fn submitting(stage: &Stage) -> Vec<Call> {
     let evidence = stage.evidence(&stage.agent);
     let length = u32::try_from(evidence.len()).unwrap();
     let mut drafted = stage.world.clone();
-    let draft = [
-        challenge::begin_evidence(me, 0, length),
-        challenge::append_evidence(me, 0, 0, evidence.clone()),
-    ];
+    let draft =
+        [challenge::begin_evidence(me, 0, length), challenge::append_evidence(me, 0, 0, evidence.clone())];
     drafted.send_ok(&draft, &stage.challenger, &[]);
 
     let signed = stage.proposal(&stage.agent).signing_bytes();

@@ -92,7 +92,7 @@ pub(crate) fn arguments<'a>(fields: &[Field], mut bytes: &'a [u8]) -> Option<Vec
             "\"u64\"" => 8,
             "\"i128\"" => 16,
             "\"pubkey\"" | "{\"array\":[\"u8\",32]}" => 32,
-            "\"bytes\"" => 4 + prefix(bytes)?,
+            "\"bytes\"" | "{\"vec\":\"u8\"}" => 4 + prefix(bytes)?,
             "{\"vec\":{\"array\":[\"u8\",32]}}" => 4 + prefix(bytes)?.checked_mul(32)?,
             other => panic!("the argument type {other}"),
         };
@@ -169,11 +169,8 @@ pub(crate) fn of_accounts(random: &mut Random, valid: &Instruction, pool: &[Addr
     for at in 0..count {
         let own = valid.accounts[at].pubkey;
         // The compute-budget program does nothing and succeeds, whatever it is called with.
-        let mut replacements = vec![
-            valid.program_id,
-            solana_sdk_ids::system_program::ID,
-            solana_sdk_ids::compute_budget::ID,
-        ];
+        let mut replacements =
+            vec![valid.program_id, solana_sdk_ids::system_program::ID, solana_sdk_ids::compute_budget::ID];
         for _ in 0..3 {
             replacements.push(valid.accounts[random.below(count)].pubkey);
         }

@@ -103,7 +103,8 @@ impl Stage {
         instructions.iter().for_each(|some| drop(world.send_ok(some, &stranger, &[])));
         let foreign_mint = keypair("foreign mint");
         world.create_mint(&foreign_mint, 6, &TOKEN_PROGRAM);
-        let foreign_account = world.fund_token(&stage.owner.pubkey(), &foreign_mint.pubkey(), 1, &TOKEN_PROGRAM);
+        let foreign_account =
+            world.fund_token(&stage.owner.pubkey(), &foreign_mint.pubkey(), 1, &TOKEN_PROGRAM);
 
         stage.keys = [&stage.owner, &stage.hot, &stage.challenger, &stage.sponsor, &other_owner, &stranger]
             .into_iter()

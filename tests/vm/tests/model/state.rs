@@ -18,7 +18,7 @@ pub(crate) const GRACE: u64 = 3;
 pub(crate) const WINDOW: u64 = 432_000;
 pub(crate) const DELAY: u64 = 432_000;
 /// What every wallet has in the beginning: little enough that it can run out.
-pub(crate) const START_USDC: u64 = 120 * USDC;
+pub(crate) const START_USDC: u64 = 70 * USDC;
 
 /// Lamports that keep so many bytes on chain.
 pub(crate) fn rent(bytes: usize) -> i64 {
@@ -50,6 +50,8 @@ pub(crate) struct Stake {
     pub(crate) open_challenges: u32,
     /// The slot of queueing, if an unlock is queued.
     pub(crate) queued: Option<u64>,
+    /// What strangers sent to the vault.
+    pub(crate) gifts: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,8 +122,7 @@ impl Content {
     /// Where the record of a message and ground stands in the arrays.
     pub(crate) fn record_place(&self, message: usize, ground: u8) -> Option<usize> {
         let place = RECORDS.iter().position(|record| *record == (message, ground))?;
-        Self::holds(self.records, place)
-            .then(|| (0..place).filter(|n| Self::holds(self.records, *n)).count())
+        Self::holds(self.records, place).then(|| (0..place).filter(|n| Self::holds(self.records, *n)).count())
     }
 
     /// The value of the second bid.
@@ -184,6 +185,8 @@ pub(crate) struct Challenge {
     pub(crate) shown: Shown,
     pub(crate) ground: u8,
     pub(crate) submitted: u64,
+    /// What strangers sent to the vault.
+    pub(crate) gifts: u64,
     pub(crate) answered: bool,
     pub(crate) resolved: bool,
     pub(crate) succeeded: bool,
@@ -220,6 +223,13 @@ pub(crate) struct TextDraft {
 /// Whose, and which of the owner's.
 pub(crate) type Key = (usize, u64);
 
+/// Whom an owner of an agent let act for it, and until when (Unix seconds; 0: without end).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Delegation {
+    pub(crate) delegator: usize,
+    pub(crate) expiry: u64,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct State {
     pub(crate) agent_ids: [[u8; 32]; AGENTS],
@@ -230,6 +240,8 @@ pub(crate) struct State {
     pub(crate) wallets: [Wallet; WALLETS],
     pub(crate) treasury: u64,
     pub(crate) agents: [Agent; AGENTS],
+    /// By agent and delegate.
+    pub(crate) delegations: BTreeMap<(usize, usize), Delegation>,
     pub(crate) batches: Vec<Batch>,
     pub(crate) challenges: Vec<Challenge>,
     pub(crate) drafts: BTreeMap<Key, Draft>,
@@ -286,11 +298,15 @@ impl State {
 
     /// What has been minted must be somewhere.
     pub(crate) fn usdc_in_all(&self) -> u64 {
-        let staked = self.agents.iter().filter_map(|agent| agent.stake.as_ref()).map(|stake| stake.amount);
+        let staked = self
+            .agents
+            .iter()
+            .filter_map(|agent| agent.stake.as_ref())
+            .map(|stake| stake.amount + stake.gifts);
         let disputed = self.challenges.iter().filter(|challenge| !challenge.resolved);
         self.wallets.iter().map(|wallet| wallet.usdc).sum::<u64>()
             + self.treasury
             + staked.sum::<u64>()
-            + disputed.map(|_| CHALLENGE_STAKE).sum::<u64>()
+            + disputed.map(|challenge| CHALLENGE_STAKE + challenge.gifts).sum::<u64>()
     }
 }

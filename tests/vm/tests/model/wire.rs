@@ -5,6 +5,9 @@ use sha3::{Digest, Keccak256};
 
 pub(crate) type Hash = [u8; 32];
 
+/// Index in the padded tree, and the path from there up.
+pub(crate) type Place = (u32, Vec<Hash>);
+
 /// keccak256 of the parts, one after the other.
 pub(crate) fn keccak(parts: &[&[u8]]) -> Hash {
     let mut hasher = Keccak256::new();
@@ -175,7 +178,7 @@ pub(crate) fn root(entries: &[Vec<u8>]) -> Hash {
 
 /// Index in the padded tree, and the path from there up, of the entry in this place; where there is no
 /// such entry, something that cannot hold.
-pub(crate) fn proof(entries: &[Vec<u8>], place: Option<usize>) -> (u32, Vec<Hash>) {
+pub(crate) fn proof(entries: &[Vec<u8>], place: Option<usize>) -> Place {
     let width = entries.len().next_power_of_two();
     let depth = usize::try_from(width.trailing_zeros()).unwrap();
     let Some(place) = place else {
@@ -212,14 +215,14 @@ pub(crate) fn batch_message(
     .concat()
 }
 
-fn placed(bytes: &mut Vec<u8>, (index, path): &(u32, Vec<Hash>)) {
+fn placed(bytes: &mut Vec<u8>, (index, path): &Place) {
     bytes.extend(index.to_le_bytes());
     bytes.push(u8::try_from(path.len()).unwrap());
     bytes.extend(path.concat());
 }
 
 /// Evidence of a log entry, with or without its payload.
-pub(crate) fn log_evidence(entry: &[u8], place: &(u32, Vec<Hash>), shown: Option<&[u8]>) -> Vec<u8> {
+pub(crate) fn log_evidence(entry: &[u8], place: &Place, shown: Option<&[u8]>) -> Vec<u8> {
     let mut bytes = vec![1];
     placed(&mut bytes, place);
     bytes.extend(u16::try_from(entry.len()).unwrap().to_le_bytes());
@@ -233,7 +236,7 @@ pub(crate) fn log_evidence(entry: &[u8], place: &(u32, Vec<Hash>), shown: Option
 }
 
 /// Evidence of two bids.
-pub(crate) fn double_bid_evidence(bids: [(&[u8], (u32, Vec<Hash>)); 2]) -> Vec<u8> {
+pub(crate) fn double_bid_evidence(bids: [(&[u8], Place); 2]) -> Vec<u8> {
     let mut bytes = vec![2];
     for (record, place) in bids {
         bytes.extend(record);
