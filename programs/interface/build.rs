@@ -22,7 +22,8 @@ fn main() {
         writeln!(code, "/// {doc}: address and bump.").unwrap();
         let address = address.to_bytes();
         writeln!(code, "pub const {name}: Derived =").unwrap();
-        writeln!(code, "    Derived {{ address: {address:?}, bump: {bump}, program: {program:?} }};").unwrap();
+        writeln!(code, "    Derived {{ address: {address:?}, bump: {bump}, program: {program:?} }};")
+            .unwrap();
     };
     derive("CONFIG", "The protocol's configuration", seeds::CONFIG, ids::STAKE_LOCK);
     derive("CHALLENGE_AUTHORITY", "Challenge's signer towards StakeLock", seeds::AUTHORITY, ids::CHALLENGE);

@@ -25,7 +25,7 @@ impl<'a> Reader<'a> {
         self.array::<1>().map(|&[byte]| byte)
     }
 
-    pub(crate) fn rest(self) -> &'a [u8] {
+    pub(crate) fn rest(&self) -> &'a [u8] {
         self.0
     }
 

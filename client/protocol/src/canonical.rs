@@ -1,19 +1,16 @@
-//! Canonical CBOR: whatever is decoded is encoded again and must give the very same bytes
-//! (decision C1). This catches long forms, indefinite lengths and trailing bytes all at once, and it
-//! needs no buffer: the encoder writes into a sink that only compares.
+//! Canonical CBOR (decision C1): definite lengths, shortest forms, nothing behind the value.
+//!
+//! minicbor writes. Reading is done here, because a program reads too: our formats are fixed sequences of
+//! integers, byte strings and one bool, for which a reader is a page, and a tenth of a general decoder's
+//! code. It reads any form that is well formed and remembers whether each was the shortest, so that
+//! bytes that mean nothing and bytes that are not canonical are told apart, in whatever order they come.
 
-use minicbor::decode::Decoder;
+use crate::bytes::Reader;
 use minicbor::encode::{Encoder, Error, Write};
 
 /// A value with exactly one encoding.
 pub(crate) trait Canonical {
     fn write<W: Write>(&self, encoder: &mut Encoder<W>) -> Result<(), Error<W::Error>>;
-
-    /// Whether `bytes` are this value's one encoding, no more and no less.
-    fn is_encoded_as(&self, bytes: &[u8]) -> bool {
-        let mut encoder = Encoder::new(Same(bytes));
-        self.write(&mut encoder).is_ok() && encoder.into_writer().0.is_empty()
-    }
 
     /// Writes the encoding to the front of `buffer` and returns its length; `None` if it does not fit.
     fn encode_to(&self, buffer: &mut [u8]) -> Option<usize> {
@@ -32,27 +29,110 @@ pub(crate) trait Canonical {
     }
 }
 
-/// A sink that accepts only the bytes that it was made with, in order.
-struct Same<'a>(&'a [u8]);
+// The major types that our formats use: the upper three bits of an item's first byte.
+const UNSIGNED: u8 = 0;
+const NEGATIVE: u8 = 1;
+const BYTES: u8 = 2;
+const ARRAY: u8 = 4;
 
-/// The encoding differs from the bytes.
-struct Differs;
+// The lower five bits: below this the number itself, from it on the width of what follows.
+const ONE_BYTE: u8 = 24;
+const TWO_BYTES: u8 = 25;
+const FOUR_BYTES: u8 = 26;
+const EIGHT_BYTES: u8 = 27;
 
-impl Write for Same<'_> {
-    type Error = Differs;
+const FALSE: u8 = 0xf4;
+const TRUE: u8 = 0xf5;
 
-    fn write_all(&mut self, bytes: &[u8]) -> Result<(), Differs> {
-        self.0 = self.0.strip_prefix(bytes).ok_or(Differs)?;
-        Ok(())
+/// Takes items off the front of CBOR bytes; `None` for anything but the item that is asked for.
+pub(crate) struct CborReader<'a> {
+    rest: Reader<'a>,
+    canonical: bool,
+}
+
+impl<'a> CborReader<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self { rest: Reader::new(bytes), canonical: true }
     }
-}
 
-/// A byte string of exactly `N` bytes, borrowed from the input.
-pub(crate) fn byte_array<'a, const N: usize>(decoder: &mut Decoder<'a>) -> Option<&'a [u8; N]> {
-    decoder.bytes().ok()?.try_into().ok()
-}
+    /// Whether everything was read, and in the one form that it has.
+    pub(crate) fn is_canonical(&self) -> bool {
+        self.canonical && self.rest.is_empty()
+    }
 
-/// The head of a definite array of `len` items.
-pub(crate) fn array_of(decoder: &mut Decoder<'_>, len: u64) -> Option<()> {
-    (decoder.array().ok()? == Some(len)).then_some(())
+    /// The head of a definite array of `len` items.
+    pub(crate) fn array_of(&mut self, len: u64) -> Option<()> {
+        (self.number(ARRAY)? == len).then_some(())
+    }
+
+    pub(crate) fn unsigned(&mut self) -> Option<u64> {
+        self.number(UNSIGNED)
+    }
+
+    pub(crate) fn u8(&mut self) -> Option<u8> {
+        self.unsigned()?.try_into().ok()
+    }
+
+    pub(crate) fn i8(&mut self) -> Option<i8> {
+        if self.next_major()? == NEGATIVE {
+            // -1 - n, which is the complement of n.
+            i8::try_from(self.number(NEGATIVE)?).ok().map(|number| !number)
+        } else {
+            i8::try_from(self.unsigned()?).ok()
+        }
+    }
+
+    pub(crate) fn bool(&mut self) -> Option<bool> {
+        match self.rest.u8()? {
+            FALSE => Some(false),
+            TRUE => Some(true),
+            _ => None,
+        }
+    }
+
+    #[inline(never)]
+    pub(crate) fn bytes(&mut self) -> Option<&'a [u8]> {
+        let len = self.number(BYTES)?;
+        self.rest.slice(usize::try_from(len).ok()?)
+    }
+
+    /// A byte string of exactly `N` bytes, borrowed from the input.
+    pub(crate) fn byte_array<const N: usize>(&mut self) -> Option<&'a [u8; N]> {
+        self.bytes()?.try_into().ok()
+    }
+
+    fn next_major(&self) -> Option<u8> {
+        self.rest.rest().first().map(|first| first >> 5)
+    }
+
+    /// The number in the head of an item of this major type: a value or a length.
+    #[inline(never)]
+    fn number(&mut self, major: u8) -> Option<u64> {
+        let first = self.rest.u8()?;
+        if first >> 5 != major {
+            return None;
+        }
+        let short = first & 0x1f;
+        let width: usize = match short {
+            ..ONE_BYTE => return Some(short.into()),
+            ONE_BYTE => 1,
+            TWO_BYTES => 2,
+            FOUR_BYTES => 4,
+            EIGHT_BYTES => 8,
+            _ => return None,
+        };
+        let mut number = 0;
+        for byte in self.rest.slice(width)? {
+            number = number << 8 | u64::from(*byte);
+        }
+        // The shortest form holds nothing that the next smaller one could hold.
+        let smaller = match short {
+            ONE_BYTE => u64::from(ONE_BYTE),
+            TWO_BYTES => 1 << 8,
+            FOUR_BYTES => 1 << 16,
+            _ => 1 << 32,
+        };
+        self.canonical &= number >= smaller;
+        Some(number)
+    }
 }

@@ -7,7 +7,7 @@ use crate::error::sentences;
 use crate::hash::{Hash, Keccak};
 use crate::log_entry::LogEntry;
 use crate::payload;
-use crate::record::{Bid, Feedback, Record, Selection, Verifier};
+use crate::record::{self, Bid, Feedback, Record, Selection, Verifier};
 use zx1_interface::constants::MAX_EVIDENCE_PAYLOAD;
 
 /// Why a piece of evidence proves nothing on this ground.
@@ -60,13 +60,21 @@ pub struct Expected {
 impl Expected {
     /// The record with what the answerer supplies, and only where the evidence left it free: a bid's
     /// value when no payload was shown, a feedback event's attestation.
-    #[inline(never)]
     pub fn with_free_fields(&self, value: i128, attestation: &Hash) -> Record {
         match self.record {
             Record::Bid(bid) if !self.value_known => Record::Bid(Bid { value, ..bid }),
             Record::Feedback(event) => Record::Feedback(Feedback { attestation: *attestation, ..event }),
             determined => determined,
         }
+    }
+}
+
+/// [`Expected::with_free_fields`] on a packed record where it lies: a program keeps it so.
+pub fn fill_free_fields(packed: &mut [u8], value_known: bool, value: i128, attestation: &Hash) {
+    match packed.first() {
+        Some(&record::KIND_BID) if !value_known => record::set_bid_value(packed, value),
+        Some(&record::KIND_FEEDBACK) => record::set_attestation(packed, attestation),
+        _ => {}
     }
 }
 
@@ -97,7 +105,6 @@ pub fn from_log_entry<K: Keccak>(
 
 /// What an envelope that `agent` signed obliges it to. The caller has checked the signature over these
 /// fields and, with [`SignedFields::check_payload`], the payload's hash.
-#[inline(never)]
 pub fn from_envelope(
     fields: &SignedFields<'_>,
     agent: &[u8; 32],
@@ -165,18 +172,54 @@ fn from_feedback(entry: &LogEntry<'_>, agent: &[u8; 32]) -> Result<Expected, Der
     if header.sender == agent {
         return Err(DeriveError::FeedbackBySelf);
     }
-    let feedback = payload::Feedback::decode(entry.payload).map_err(|_| DeriveError::FeedbackUnparsable)?;
+    let feedback = payload::Feedback::decode(entry.payload);
+    let feedback = feedback.as_ref().map_err(|_| DeriveError::FeedbackUnparsable)?;
     if feedback.target_agent != *agent {
         return Err(DeriveError::FeedbackAboutAnother);
     }
-    let event = Feedback {
-        conversation: feedback.conversation_id,
-        from: *header.sender,
-        score: feedback.score,
-        outcome: feedback.outcome,
-        role: feedback.role,
-        slot: header.block_ref,
-        attestation: [0; 32],
-    };
-    Ok(Expected { record: Record::Feedback(event), value_known: true })
+    Ok(Expected {
+        record: Record::Feedback(Feedback {
+            conversation: feedback.conversation_id,
+            from: *header.sender,
+            score: feedback.score,
+            outcome: feedback.outcome,
+            role: feedback.role,
+            slot: header.block_ref,
+            attestation: [0; 32],
+        }),
+        value_known: true,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Slot;
+
+    #[test]
+    fn filling_a_packed_record_is_packing_the_filled_one() {
+        let (conversation, agent, slot) = ([1; 16], [2; 32], Slot(3));
+        let records = [
+            Record::Bid(Bid { conversation, counterparty: agent, value: 0, slot }),
+            Record::Selection(Selection { conversation, counterparty: agent, slot }),
+            Record::Verifier(Verifier { conversation, verifier: agent, slot }),
+            Record::Feedback(Feedback {
+                conversation,
+                from: agent,
+                score: -4,
+                outcome: 0,
+                role: 1,
+                slot,
+                attestation: [0; 32],
+            }),
+        ];
+        for record in records {
+            for value_known in [false, true] {
+                let filled = Expected { record, value_known }.with_free_fields(-5, &[6; 32]);
+                let mut packed = record.to_bytes();
+                fill_free_fields(&mut packed, value_known, -5, &[6; 32]);
+                assert_eq!(packed, filled.to_bytes());
+            }
+        }
+    }
 }

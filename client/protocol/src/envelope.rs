@@ -5,11 +5,10 @@
 //! precompile's instruction.
 
 use crate::bytes::{Reader, Writer};
-use crate::canonical::{Canonical, array_of, byte_array};
+use crate::canonical::{Canonical, CborReader};
 use crate::error::sentences;
 use crate::hash::{Hash, Keccak};
 use crate::units::{Epoch, Slot};
-use minicbor::decode::Decoder;
 use minicbor::encode::{Encoder, Error, Write};
 
 /// The one version there is.
@@ -218,23 +217,23 @@ impl<'a> EnvelopeHeader<'a> {
     }
 
     /// Reads the head of the array of 12 and its first 10 fields.
-    pub(crate) fn read(decoder: &mut Decoder<'a>) -> Result<Self, EnvelopeError> {
-        Self::read_raw(decoder).ok_or(EnvelopeError::Malformed)?.check()
+    pub(crate) fn read(cbor: &mut CborReader<'a>) -> Result<Self, EnvelopeError> {
+        Self::read_raw(cbor).ok_or(EnvelopeError::Malformed)?.check()
     }
 
-    fn read_raw(decoder: &mut Decoder<'a>) -> Option<RawHeader<'a>> {
-        array_of(decoder, FIELDS)?;
+    fn read_raw(cbor: &mut CborReader<'a>) -> Option<RawHeader<'a>> {
+        cbor.array_of(FIELDS)?;
         Some(RawHeader {
-            version: decoder.u8().ok()?,
-            msg_type: decoder.u16().ok()?,
-            sender: byte_array(decoder)?,
-            recipient: byte_array(decoder)?,
-            timestamp: decoder.u64().ok()?,
-            block_ref: decoder.u64().ok()?,
-            nonce: decoder.u64().ok()?,
-            conversation_id: byte_array(decoder)?,
-            payload_hash: byte_array(decoder)?,
-            payload_len: decoder.u32().ok()?,
+            version: cbor.u8()?,
+            msg_type: cbor.unsigned()?.try_into().ok()?,
+            sender: cbor.byte_array()?,
+            recipient: cbor.byte_array()?,
+            timestamp: cbor.unsigned()?,
+            block_ref: cbor.unsigned()?,
+            nonce: cbor.unsigned()?,
+            conversation_id: cbor.byte_array()?,
+            payload_hash: cbor.byte_array()?,
+            payload_len: cbor.unsigned()?.try_into().ok()?,
         })
     }
 
@@ -308,7 +307,6 @@ impl SignedFields<'_> {
 
 /// Reads what was signed: the packed header, then the payload to the end. Checks version, type and
 /// payload_len; the payload's hash is [`SignedFields::check_payload`]'s.
-#[inline(never)]
 pub fn parse_signing_bytes(signed: &[u8]) -> Result<SignedFields<'_>, EnvelopeError> {
     let mut packed = Reader::new(signed);
     let header = EnvelopeHeader::unpack(&mut packed)?;
@@ -332,13 +330,15 @@ impl<'a> Envelope<'a> {
     /// Reads canonical CBOR and nothing else; payload_len must hold. Signature and payload hash are
     /// checked apart ([`Self::check_payload`]), because they cost more than the rest together.
     pub fn decode(bytes: &'a [u8]) -> Result<Self, EnvelopeError> {
-        let mut decoder = Decoder::new(bytes);
-        let header = EnvelopeHeader::read(&mut decoder)?;
-        let payload = decoder.bytes().map_err(|_| EnvelopeError::Malformed)?;
-        let signature = byte_array(&mut decoder).ok_or(EnvelopeError::Malformed)?;
+        let mut cbor = CborReader::new(bytes);
+        let header = EnvelopeHeader::read(&mut cbor)?;
+        let payload = cbor.bytes().ok_or(EnvelopeError::Malformed)?;
+        let signature = cbor.byte_array().ok_or(EnvelopeError::Malformed)?;
         header.check_payload_len(payload)?;
-        let envelope = Self { header, payload, signature };
-        if envelope.is_encoded_as(bytes) { Ok(envelope) } else { Err(EnvelopeError::NotCanonical) }
+        if !cbor.is_canonical() {
+            return Err(EnvelopeError::NotCanonical);
+        }
+        Ok(Self { header, payload, signature })
     }
 
     /// Writes the CBOR to the front of `buffer` and returns its length.

@@ -13,7 +13,7 @@ use crate::bytes::Reader;
 use crate::error::sentences;
 use crate::hash::{Hash, Keccak};
 use crate::merkle::{self, MerkleError};
-use crate::record::{BID_LEN, Bid, Record};
+use crate::record::{BID_LEN, Bid};
 
 /// Kind byte of a [`LogEvidence`].
 pub const KIND_LOG_ENTRY: u8 = 1;
@@ -79,18 +79,24 @@ pub struct ProvenBid<'a> {
 }
 
 impl<'a> Evidence<'a> {
-    /// Reads evidence and nothing else.
-    #[inline(never)]
+    /// Reads evidence and nothing else. Inlined, what it returns is not moved.
+    #[inline(always)]
     pub fn parse(bytes: &'a [u8]) -> Result<Self, EvidenceError> {
         let mut reader = Reader::new(bytes);
-        let evidence = match reader.u8() {
-            Some(KIND_LOG_ENTRY) => Self::LogEntry(LogEvidence::read(&mut reader)?),
-            Some(KIND_DOUBLE_BID) => {
-                Self::DoubleBid(ProvenBid::read(&mut reader)?, ProvenBid::read(&mut reader)?)
+        match reader.u8() {
+            Some(KIND_LOG_ENTRY) => {
+                let evidence = LogEvidence::read(&mut reader)?;
+                expect_end(&reader)?;
+                Ok(Self::LogEntry(evidence))
             }
-            _ => return Err(EvidenceError::UnknownKind),
-        };
-        if reader.is_empty() { Ok(evidence) } else { Err(EvidenceError::TrailingBytes) }
+            Some(KIND_DOUBLE_BID) => {
+                let a = ProvenBid::read(&mut reader)?;
+                let b = ProvenBid::read(&mut reader)?;
+                expect_end(&reader)?;
+                Ok(Self::DoubleBid(a, b))
+            }
+            _ => Err(EvidenceError::UnknownKind),
+        }
     }
 
     /// The kind byte.
@@ -161,10 +167,8 @@ impl<'a> ProvenBid<'a> {
 
     /// A bid from its packed record.
     pub fn new(record: &'a [u8; BID_LEN], leaf_index: u32, proof: &'a [Hash]) -> Result<Self, EvidenceError> {
-        match Record::parse(record) {
-            Ok(Record::Bid(bid)) => Ok(Self { record, bid, leaf_index, proof }),
-            _ => Err(EvidenceError::NotABid),
-        }
+        let bid = Bid::parse(record).ok_or(EvidenceError::NotABid)?;
+        Ok(Self { record, bid, leaf_index, proof })
     }
 
     fn read(reader: &mut Reader<'a>) -> Result<Self, EvidenceError> {
@@ -178,6 +182,10 @@ impl<'a> ProvenBid<'a> {
         bytes.extend_from_slice(self.record);
         write_place(bytes, self.leaf_index, self.proof)
     }
+}
+
+fn expect_end(reader: &Reader<'_>) -> Result<(), EvidenceError> {
+    if reader.is_empty() { Ok(()) } else { Err(EvidenceError::TrailingBytes) }
 }
 
 /// leaf_index u32 LE, proof_count u8, proof.

@@ -4,11 +4,10 @@
 //! It is the envelope with the payload left out, except where the protocol defines the payload. It is
 //! always longer than 64 bytes, so it cannot be taken for an inner node of the tree.
 
-use crate::canonical::{Canonical, byte_array};
+use crate::canonical::{Canonical, CborReader};
 use crate::envelope::{Envelope, EnvelopeError, EnvelopeHeader};
 use crate::hash::{Hash, Keccak};
 use crate::merkle;
-use minicbor::decode::Decoder;
 use minicbor::encode::{Encoder, Error, Write};
 
 /// CBOR array of 12: the 10 header fields, signature, payload.
@@ -33,14 +32,14 @@ impl<'a> LogEntry<'a> {
     /// then it must be the one that the header speaks of.
     #[inline(never)]
     pub fn decode<K: Keccak>(bytes: &'a [u8]) -> Result<Self, EnvelopeError> {
-        let mut decoder = Decoder::new(bytes);
-        let header = EnvelopeHeader::read(&mut decoder)?;
-        let signature = byte_array(&mut decoder).ok_or(EnvelopeError::Malformed)?;
-        let payload = decoder.bytes().map_err(|_| EnvelopeError::Malformed)?;
-        let entry = Self { header, signature, payload };
-        if !entry.is_encoded_as(bytes) {
+        let mut cbor = CborReader::new(bytes);
+        let header = EnvelopeHeader::read(&mut cbor)?;
+        let signature = cbor.byte_array().ok_or(EnvelopeError::Malformed)?;
+        let payload = cbor.bytes().ok_or(EnvelopeError::Malformed)?;
+        if !cbor.is_canonical() {
             return Err(EnvelopeError::NotCanonical);
         }
+        let entry = Self { header, signature, payload };
         entry.check::<K>()?;
         Ok(entry)
     }

@@ -96,7 +96,8 @@ pub fn verify<K: Keccak>(
     let mut index = index;
     for sibling in proof {
         let is_right_child = index & 1 == 1;
-        hash = if is_right_child { node::<K>(sibling, &hash) } else { node::<K>(&hash, sibling) };
+        let (left, right) = if is_right_child { (sibling, &hash) } else { (&hash, sibling) };
+        hash = node::<K>(left, right);
         index >>= 1;
     }
     if hash == *root { Ok(()) } else { Err(MerkleError::RootMismatch) }

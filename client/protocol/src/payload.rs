@@ -2,9 +2,8 @@
 //! NOTARIZE_BID (spec sections 7.2 and 5.4, decision C3).
 
 use crate::bytes::Reader;
-use crate::canonical::{Canonical, array_of, byte_array};
+use crate::canonical::{Canonical, CborReader};
 use crate::error::sentences;
-use minicbor::decode::Decoder;
 use minicbor::encode::{Encoder, Error, Write};
 
 /// Bytes of a bid value at the front of a PROPOSE, COUNTER or ACCEPT payload.
@@ -98,8 +97,9 @@ pub struct Feedback {
 impl Feedback {
     /// Reads canonical CBOR with all values in range.
     pub fn decode(bytes: &[u8]) -> Result<Self, PayloadError> {
-        let feedback = Self::read(&mut Decoder::new(bytes)).ok_or(PayloadError::Malformed)?;
-        if !feedback.is_encoded_as(bytes) {
+        let mut cbor = CborReader::new(bytes);
+        let feedback = Self::read(&mut cbor).ok_or(PayloadError::Malformed)?;
+        if !cbor.is_canonical() {
             return Err(PayloadError::NotCanonical);
         }
         feedback.check()?;
@@ -125,15 +125,16 @@ impl Feedback {
         Ok(self.encode_to_vec())
     }
 
-    fn read(decoder: &mut Decoder<'_>) -> Option<Self> {
-        array_of(decoder, FEEDBACK_FIELDS)?;
+    fn read(cbor: &mut CborReader<'_>) -> Option<Self> {
+        cbor.array_of(FEEDBACK_FIELDS)?;
+        let (conversation_id, target_agent) = (cbor.byte_array()?, cbor.byte_array()?);
         Some(Self {
-            conversation_id: *byte_array(decoder)?,
-            target_agent: *byte_array(decoder)?,
-            score: decoder.i8().ok()?,
-            outcome: decoder.u8().ok()?,
-            is_dispute: decoder.bool().ok()?,
-            role: decoder.u8().ok()?,
+            conversation_id: *conversation_id,
+            target_agent: *target_agent,
+            score: cbor.i8()?,
+            outcome: cbor.u8()?,
+            is_dispute: cbor.bool()?,
+            role: cbor.u8()?,
         })
     }
 }

@@ -25,6 +25,8 @@ pub const SELECTION_LEN: usize = 57;
 pub const VERIFIER_LEN: usize = 57;
 /// Length of a packed [`Feedback`].
 pub const FEEDBACK_LEN: usize = 92;
+/// Where a packed bid's value begins: behind kind, conversation and counterparty.
+const BID_VALUE_AT: usize = 1 + 16 + 32;
 /// The longest of them. None is 64, so no record can be taken for an inner node of the tree.
 pub const MAX_LEN: usize = FEEDBACK_LEN;
 
@@ -177,14 +179,32 @@ impl Record {
     }
 }
 
+/// Writes a packed bid's value.
+pub(crate) fn set_bid_value(packed: &mut [u8], value: i128) {
+    if let Some(place) = packed.get_mut(BID_VALUE_AT..).and_then(<[u8]>::first_chunk_mut) {
+        *place = value.to_be_bytes();
+    }
+}
+
+/// Writes a packed feedback event's attestation, its last field.
+pub(crate) fn set_attestation(packed: &mut [u8], attestation: &Hash) {
+    if let Some(place) = packed.last_chunk_mut() {
+        *place = *attestation;
+    }
+}
+
 impl Bid {
+    /// Reads a packed bid; `None` when it is a record of another kind.
+    pub(crate) fn parse(packed: &[u8; BID_LEN]) -> Option<Self> {
+        let mut packed = Reader::new(packed);
+        (packed.u8()? == KIND_BID).then_some(())?;
+        Self::unpack(&mut packed)
+    }
+
     fn unpack(packed: &mut Reader<'_>) -> Option<Self> {
-        Some(Self {
-            conversation: *packed.array()?,
-            counterparty: *packed.array()?,
-            value: i128::from_be_bytes(*packed.array()?),
-            slot: slot(packed)?,
-        })
+        let (conversation, counterparty) = (packed.array()?, packed.array()?);
+        let (value, slot) = (i128::from_be_bytes(*packed.array()?), slot(packed)?);
+        Some(Self { conversation: *conversation, counterparty: *counterparty, value, slot })
     }
 }
 

@@ -2,18 +2,18 @@
 //! rules themselves are zx1-protocol's; here they meet the batch's account, and their errors get numbers.
 
 use anchor_lang::prelude::*;
+use zx1_interface::accounts::{BatchAccount, RecordedEnvelope, MAX_RECORD_BYTES};
 use zx1_interface::Error;
-use zx1_interface::accounts::{BatchAccount, MAX_RECORD_BYTES, RecordedEnvelope};
-use zx1_protocol::challenge::{Ground, evidence_hash};
-use zx1_protocol::derive::{DeriveError, Expected, double_bid, from_log_entry};
+use zx1_protocol::challenge::{evidence_hash, Ground};
+use zx1_protocol::derive::{double_bid, from_log_entry, DeriveError, Expected};
 use zx1_protocol::envelope::EnvelopeError;
 use zx1_protocol::evidence::{
-    Evidence, EvidenceError, KIND_DOUBLE_BID, KIND_LOG_ENTRY, LogEvidence, ProvenBid,
+    Evidence, EvidenceError, LogEvidence, ProvenBid, KIND_DOUBLE_BID, KIND_LOG_ENTRY,
 };
 use zx1_protocol::hash::{Hash, Keccak};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::merkle::MerkleError;
-use zx1_runtime::{Syscall, ensure};
+use zx1_runtime::{ensure, same, Syscall};
 
 /// The evidence kind of a recorded envelope; kinds 1 and 2 are zx1-protocol's.
 const KIND_ENVELOPE: u8 = 3;
@@ -33,11 +33,13 @@ pub struct Claim {
 }
 
 /// Packs what is expected as accounts keep it; returns the record's length.
-pub fn pack(expected: &Expected, record: &mut [u8; MAX_RECORD_BYTES]) -> Result<u8> {
-    Ok(u8::try_from(expected.record.pack(record).len()).map_err(|_| Error::ArithmeticOverflow)?)
+pub fn pack(expected: &Expected, record: &mut [u8; MAX_RECORD_BYTES]) -> u8 {
+    const { assert!(MAX_RECORD_BYTES <= u8::MAX as usize) };
+    expected.record.pack(record).len() as u8
 }
 
-/// Filled in place: moving a claim through results would copy it several times.
+/// Filled in place, and what it is filled from is looked at where it was decoded (`as_ref`): every move of
+/// such values through a result would be a copy, and code for it.
 impl Claim {
     /// A claim of nothing.
     pub const EMPTY: Self = Self {
@@ -50,9 +52,10 @@ impl Claim {
 
     /// Checks evidence bytes against a batch.
     pub fn fill_from_bytes(&mut self, batch: &BatchAccount, ground: Ground, bytes: &[u8]) -> Result<()> {
-        match &Evidence::parse(bytes).map_err(of_evidence)? {
-            Evidence::LogEntry(evidence) => self.fill_from_log_entry(batch, ground, evidence),
-            Evidence::DoubleBid(a, b) => self.fill_from_double_bid(batch, ground, a, b),
+        match &Evidence::parse(bytes) {
+            Ok(Evidence::LogEntry(evidence)) => self.fill_from_log_entry(batch, ground, evidence),
+            Ok(Evidence::DoubleBid(a, b)) => self.fill_from_double_bid(batch, ground, a, b),
+            Err(error) => Err(of_evidence(*error).into()),
         }
     }
 
@@ -63,13 +66,13 @@ impl Claim {
         evidence: &LogEvidence,
     ) -> Result<()> {
         evidence.verify::<Syscall>(&batch.log_merkle_root, batch.log_len).map_err(of_merkle)?;
-        let entry = LogEntry::decode::<Syscall>(evidence.entry).map_err(of_envelope)?;
+        let entry = LogEntry::decode::<Syscall>(evidence.entry);
+        let entry = entry.as_ref().map_err(|error| of_envelope(*error))?;
         let shown = evidence.shown_payload;
-        let expected =
-            from_log_entry::<Syscall>(&entry, &batch.agent_id, ground, shown).map_err(of_derive)?;
-        self.entry_hash = evidence.leaf::<Syscall>();
-        self.evidence_hash = evidence_hash::<Syscall>(KIND_LOG_ENTRY, &self.entry_hash, shown.is_some());
-        self.record_len = pack(&expected, &mut self.record)?;
+        let expected = from_log_entry::<Syscall>(entry, &batch.agent_id, ground, shown);
+        let expected = expected.as_ref().map_err(|error| of_derive(*error))?;
+        self.identify(&evidence.leaf::<Syscall>(), KIND_LOG_ENTRY, shown.is_some());
+        self.record_len = pack(expected, &mut self.record);
         self.value_known = expected.value_known;
         Ok(())
     }
@@ -87,10 +90,16 @@ impl Claim {
         double_bid(&a.bid, &b.bid).map_err(of_derive)?;
         // In one order, so that the same pair the other way round is the same challenge.
         let (first, second) = if a.record <= b.record { (a.record, b.record) } else { (b.record, a.record) };
-        self.entry_hash = Syscall::hashv(&[first, second]);
-        self.evidence_hash = evidence_hash::<Syscall>(KIND_DOUBLE_BID, &self.entry_hash, false);
+        self.identify(&Syscall::hashv(&[first, second]), KIND_DOUBLE_BID, false);
         self.value_known = true;
         Ok(())
+    }
+
+    /// Notes what was shown, and what that makes of the challenge's identity.
+    #[inline(never)]
+    fn identify(&mut self, entry_hash: &Hash, kind: u8, payload_shown: bool) {
+        self.entry_hash = *entry_hash;
+        self.evidence_hash = evidence_hash::<Syscall>(kind, entry_hash, payload_shown);
     }
 
     /// Takes over a recorded envelope, whose signature was verified when it was recorded.
@@ -100,12 +109,11 @@ impl Claim {
         ground: Ground,
         envelope: &RecordedEnvelope,
     ) -> Result<()> {
-        ensure!(envelope.agent_id == batch.agent_id, Error::NotAgentsEntry);
+        ensure!(same(&envelope.agent_id, &batch.agent_id), Error::NotAgentsEntry);
         ensure!(envelope.ground == ground as u8, Error::GroundMismatch);
         let covered = batch.covers_from_epoch..=batch.epoch_number;
         ensure!(covered.contains(&envelope.epoch), Error::EnvelopeOutsideEpochs);
-        self.entry_hash = envelope.entry_hash;
-        self.evidence_hash = evidence_hash::<Syscall>(KIND_ENVELOPE, &self.entry_hash, true);
+        self.identify(&envelope.entry_hash, KIND_ENVELOPE, true);
         self.record = envelope.expected_record;
         self.record_len = envelope.expected_len;
         self.value_known = true;
@@ -124,6 +132,7 @@ pub fn seed(evidence_hash: &Hash, ground: u8) -> Hash {
 }
 
 /// The number of a proof's fault.
+#[inline(never)]
 pub fn of_merkle(error: MerkleError) -> Error {
     match error {
         MerkleError::EmptyTree => Error::EmptyTree,
@@ -142,6 +151,7 @@ pub fn of_envelope(error: EnvelopeError) -> Error {
 }
 
 /// The number of a derivation's fault.
+#[inline(never)]
 pub fn of_derive(error: DeriveError) -> Error {
     match error {
         DeriveError::NotAgentsEntry => Error::NotAgentsEntry,

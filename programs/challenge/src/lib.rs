@@ -5,6 +5,8 @@ extern crate alloc;
 
 use alloc::vec::Vec;
 use anchor_lang::prelude::*;
+#[cfg(target_os = "solana")]
+use solana_compiler_builtins as _;
 
 mod claim;
 mod instructions;

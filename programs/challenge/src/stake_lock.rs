@@ -1,13 +1,11 @@
-//! Calls into StakeLock, which obeys this program's authority alone.
+//! Calls into StakeLock, which obeys this program's authority alone. The data is put together on the stack:
+//! the interface's own `data()` serves clients and grows a heap for it.
 
-use crate::Result;
-use anchor_lang::prelude::AccountView;
-use anchor_lang::prelude::Address;
-use pinocchio::cpi::{Seed, Signer, invoke_signed};
-use pinocchio::instruction::{InstructionAccount, InstructionView};
+use anchor_lang::prelude::*;
 use zx1_interface::instruction::{Instruction, OpenChallenge, SettleChallenge, Slash};
-use zx1_interface::{Error, ids, pda, seeds};
-use zx1_runtime::{ensure, expect_address};
+use zx1_interface::{ids, pda, seeds};
+use zx1_runtime::cpi::{call, readonly, signer, writable, Passed};
+use zx1_runtime::expect_address;
 
 /// What every call needs.
 pub struct StakeLock<'a> {
@@ -18,7 +16,7 @@ pub struct StakeLock<'a> {
     /// The agent's stake.
     pub stake: &'a AccountView,
     /// The agent.
-    pub agent: [u8; 32],
+    pub agent: &'a [u8; 32],
 }
 
 /// What a slash needs beside.
@@ -34,63 +32,51 @@ pub struct SlashAccounts<'a> {
 impl StakeLock<'_> {
     /// Refuses unless program and authority are the real ones.
     pub fn validate(&self) -> Result<()> {
-        ensure!(*self.program.address().as_array() == ids::STAKE_LOCK, Error::WrongAddress);
+        expect_address(self.program, &ids::STAKE_LOCK)?;
         expect_address(self.authority, &pda::CHALLENGE_AUTHORITY.address)
     }
 
     /// Counts a challenge as open.
     pub fn open_challenge(&self) -> Result<()> {
-        self.count(&OpenChallenge { agent_mint: self.agent }.data())
+        self.count(&OpenChallenge::DISCRIMINATOR)
     }
 
     /// Counts a challenge as settled.
     pub fn settle_challenge(&self) -> Result<()> {
-        self.count(&SettleChallenge { agent_mint: self.agent }.data())
+        self.count(&SettleChallenge::DISCRIMINATOR)
     }
 
-    fn count(&self, data: &[u8]) -> Result<()> {
-        let accounts = [
-            InstructionAccount::readonly_signer(self.authority.address()),
-            InstructionAccount::writable(self.stake.address()),
-        ];
-        let program_id: &Address = self.program.address();
-        let bump = [pda::CHALLENGE_AUTHORITY.bump];
-        invoke_signed(
-            &InstructionView { program_id, accounts: &accounts, data },
-            &[self.authority, self.stake],
-            &[Signer::from(&[Seed::from(seeds::AUTHORITY), Seed::from(&bump)])],
-        )
+    #[inline(never)]
+    fn count(&self, discriminator: &[u8; 8]) -> Result<()> {
+        let mut data = [0; 40];
+        data[..8].copy_from_slice(discriminator);
+        data[8..].copy_from_slice(self.agent);
+        self.call(&[signer(self.authority), writable(self.stake)], &data)
     }
 
     /// Takes from the stake; nothing to take is nothing to do.
+    #[inline(never)]
     pub fn slash(&self, accounts: &SlashAccounts, amount: u64, recipient: &AccountView) -> Result<()> {
         if amount == 0 {
             return Ok(());
         }
-        let metas = [
-            InstructionAccount::readonly_signer(self.authority.address()),
-            InstructionAccount::writable(self.stake.address()),
-            InstructionAccount::writable(accounts.vault.address()),
-            InstructionAccount::writable(recipient.address()),
-            InstructionAccount::readonly(accounts.token_program.address()),
-            InstructionAccount::readonly(accounts.event_authority.address()),
-            InstructionAccount::readonly(self.program.address()),
+        let passed = [
+            signer(self.authority),
+            writable(self.stake),
+            writable(accounts.vault),
+            writable(recipient),
+            readonly(accounts.token_program),
+            readonly(accounts.event_authority),
+            readonly(self.program),
         ];
-        let views = [
-            self.authority,
-            self.stake,
-            accounts.vault,
-            recipient,
-            accounts.token_program,
-            accounts.event_authority,
-            self.program,
-        ];
-        let data = Slash { agent_mint: self.agent, amount }.data();
-        let bump = [pda::CHALLENGE_AUTHORITY.bump];
-        invoke_signed(
-            &InstructionView { program_id: self.program.address(), accounts: &metas, data: &data },
-            &views,
-            &[Signer::from(&[Seed::from(seeds::AUTHORITY), Seed::from(&bump)])],
-        )
+        let mut data = [0; 48];
+        data[..8].copy_from_slice(&Slash::DISCRIMINATOR);
+        data[8..40].copy_from_slice(self.agent);
+        data[40..].copy_from_slice(&amount.to_le_bytes());
+        self.call(&passed, &data)
+    }
+
+    fn call(&self, accounts: &[Passed], data: &[u8]) -> Result<()> {
+        call(self.program.address(), accounts, data, &[seeds::AUTHORITY, &[pda::CHALLENGE_AUTHORITY.bump]])
     }
 }

@@ -3,27 +3,28 @@
 use crate::claim::{of_merkle, seed};
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::{BatchAccount, ChallengeAccount};
-use zx1_interface::{Error, seeds};
+use zx1_interface::{seeds, Error};
 use zx1_protocol::challenge::Clock;
-use zx1_protocol::derive::Expected;
+use zx1_protocol::derive::fill_free_fields;
 use zx1_protocol::hash::Hash;
-use zx1_protocol::merkle::{MerkleError, verify};
-use zx1_protocol::record::Record;
+use zx1_protocol::merkle::{self, verify, MerkleError};
 use zx1_protocol::units::Slot;
-use zx1_runtime::{Now, Stored, Syscall, ensure};
+use zx1_runtime::{ensure, find, same, Now, Stored, Syscall};
 
 /// Changes of a challenge, each followed by the invariant.
 pub trait Challenged {
     /// Refuses unless this answer is right; then notes it.
-    fn answer(&mut self, batch: &BatchAccount, answer: &Answer, answerer: [u8; 32], now: &Now) -> Result<()>;
-    /// Settles it; tells whether the agent loses.
-    fn resolve(&mut self, now: &Now) -> Result<bool>;
+    fn answer(&mut self, batch: &BatchAccount, answer: &Answer, now: &Now) -> Result<()>;
+    /// Settles it: `succeeded` then says whether the agent loses.
+    fn resolve(&mut self, now: &Now) -> Result<()>;
     /// Refuses unless the fields fit each other.
     fn invariant(&self) -> Result<()>;
 }
 
 /// A place under arrays_root and the fields that the evidence does not determine.
 pub struct Answer<'a> {
+    /// Who answers.
+    pub answerer: &'a [u8; 32],
     /// Leaf, counted in the padded tree.
     pub leaf_index: u32,
     /// Proof from the leaf upward.
@@ -35,16 +36,15 @@ pub struct Answer<'a> {
 }
 
 impl Challenged for ChallengeAccount {
-    fn answer(&mut self, batch: &BatchAccount, answer: &Answer, answerer: [u8; 32], now: &Now) -> Result<()> {
+    fn answer(&mut self, batch: &BatchAccount, answer: &Answer, now: &Now) -> Result<()> {
         ensure!(self.resolved == 0, Error::AlreadyResolved);
         ensure!(self.answered == 0, Error::AlreadyAnswered);
         ensure!(self.expected_len != 0, Error::NoAnswer);
         ensure!(Clock { submitted: Slot(self.submitted_slot) }.is_open(now.slot), Error::AnswerTooLate);
-        let packed =
-            self.expected_record.get(..usize::from(self.expected_len)).ok_or(Error::InvariantBroken)?;
-        let record = Record::parse(packed).map_err(|_| Error::InvariantBroken)?;
-        let expected = Expected { record, value_known: self.value_known != 0 };
-        let leaf = expected.with_free_fields(answer.bid_value, answer.attestation).leaf::<Syscall>();
+        let mut record = self.expected_record;
+        let record = record.get_mut(..usize::from(self.expected_len)).ok_or(Error::InvariantBroken)?;
+        fill_free_fields(record, self.value_known != 0, answer.bid_value, answer.attestation);
+        let leaf = merkle::leaf::<Syscall>(record);
         verify::<Syscall>(&batch.arrays_root, batch.arrays_len, answer.leaf_index, &leaf, answer.proof)
             .map_err(|error| match error {
                 MerkleError::RootMismatch => Error::WrongRecord,
@@ -52,18 +52,16 @@ impl Challenged for ChallengeAccount {
             })?;
         self.answered = 1;
         self.answered_slot = now.slot.0;
-        self.answerer = answerer;
+        self.answerer = *answer.answerer;
         self.invariant()
     }
 
-    fn resolve(&mut self, now: &Now) -> Result<bool> {
+    fn resolve(&mut self, now: &Now) -> Result<()> {
         ensure!(self.resolved == 0, Error::AlreadyResolved);
         ensure!(Clock { submitted: Slot(self.submitted_slot) }.is_over(now.slot), Error::WindowNotOver);
-        let succeeded = self.answered == 0;
         self.resolved = 1;
-        self.succeeded = u8::from(succeeded);
-        self.invariant()?;
-        Ok(succeeded)
+        self.succeeded = u8::from(self.answered == 0);
+        self.invariant()
     }
 
     fn invariant(&self) -> Result<()> {
@@ -77,18 +75,14 @@ impl Challenged for ChallengeAccount {
 
 /// Refuses unless the account is the challenged batch.
 pub fn expect_batch(challenge: &ChallengeAccount, batch: &Stored<BatchAccount>) -> Result<()> {
-    ensure!(challenge.batch == *batch.key(), Error::WrongBatch);
+    ensure!(same(&challenge.batch, batch.key()), Error::WrongBatch);
     Ok(())
 }
 
 /// Refuses unless the account is the challenge's vault.
 pub fn expect_vault(challenge: &Stored<ChallengeAccount>, vault: &AccountView) -> Result<()> {
-    anchor_lang::verify_program_address(
-        &[seeds::VAULT, challenge.key(), &[challenge.vault_bump]],
-        &crate::ID,
-        vault.address(),
-    )
-    .map_err(|_| Error::WrongAddress.into())
+    find(&[seeds::VAULT, challenge.key()], &crate::ID, vault)?;
+    Ok(())
 }
 
 /// The last of the seeds with which a challenge signs for its vault.

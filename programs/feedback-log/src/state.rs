@@ -3,9 +3,9 @@
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::{FeedbackEntry, FeedbackLogAccount, VERSION};
 use zx1_interface::events::FeedbackSubmitted;
-use zx1_interface::{Error, pda, seeds};
-use zx1_protocol::feedback_log::{TextError, check_text, entry_digest};
-use zx1_runtime::{Now, Stored, Syscall, bump, create, ensure, existing, expect_address, key, time};
+use zx1_interface::{pda, seeds, Error};
+use zx1_protocol::feedback_log::{check_text, entry_digest, TextError};
+use zx1_runtime::{bump, create, ensure, existing, expect_address, key, time, Now, Stored, Syscall};
 
 /// Who writes where.
 pub struct Append<'a> {
@@ -17,6 +17,8 @@ pub struct Append<'a> {
     pub log: &'a AccountView,
     /// Where the entry goes.
     pub entry: &'a AccountView,
+    /// The draft that is sealed; zero when the text came in the instruction.
+    pub draft: [u8; 32],
 }
 
 impl Append<'_> {
@@ -62,6 +64,7 @@ impl Append<'_> {
             index,
             sender,
             payer,
+            draft: self.draft,
             timestamp: now.unix,
             head: log.head,
             text_len,

@@ -111,7 +111,7 @@ catalogue! {
     // Challenge.
     6080 UnknownGround "The ground is not one of 1 bid, 2 selection, 3 verifier, 4 feedback, 5 double bid. Use one of them.",
     6081 MalformedEvidence "The evidence is malformed. Build it with the client library.",
-    6082 EvidenceMissing "Neither inline evidence nor an evidence account was given. Give exactly one.",
+    6082 EvidenceMissing "Evidence was given both inline and in an account, or not at all. Give exactly one.",
     6083 WrongProofLength "The proof is shorter or longer than the tree's depth. Give ceil(log2(length)) hashes; one leaf needs none.",
     6084 IndexOutOfRange "The leaf's index lies outside the tree or in its padding. Count in the padded tree.",
     6085 ProofMismatch "The proof does not lead to the committed root. Build it from the served leaf hashes.",

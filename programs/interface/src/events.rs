@@ -15,6 +15,12 @@ events! {
         maintainer: address,
         /// SATI's RegistryConfig.
         registry: address,
+        /// The registry's group, as it was read from it.
+        registry_group: address,
+        /// Credential of the delegations that count.
+        delegate_credential: address,
+        /// Schema of the delegations that count.
+        delegate_schema: address,
         /// Sequence within the configuration.
         sequence: u64,
         /// Slot in which the configuration was created.
@@ -138,6 +144,14 @@ events! {
         log_merkle_root: [u8; 32],
         /// Merkle root of the economic arrays.
         arrays_root: [u8; 32],
+        /// Entries of the log.
+        log_len: u32,
+        /// Entries of the economic arrays.
+        arrays_len: u32,
+        /// First epoch that the batch covers.
+        covers_from_epoch: u64,
+        /// Who paid the rent.
+        payer: address,
         /// Who signed it.
         signer: address,
         /// Sequence within the agent's head.
@@ -168,6 +182,10 @@ events! {
         challenger: address,
         /// The challenge's account.
         challenge: address,
+        /// The draft or recorded envelope that was used, and closed by it; zero for inline evidence.
+        evidence: address,
+        /// keccak256 of what was shown.
+        entry_hash: [u8; 32],
         /// The evidence hash.
         evidence_hash: [u8; 32],
         /// The ground.
@@ -284,6 +302,8 @@ events! {
         sender: address,
         /// Who paid.
         payer: address,
+        /// The draft that was sealed, and closed by it; zero for a text in one transaction.
+        draft: address,
         /// Unix time in seconds.
         timestamp: i64,
         /// The log's head after it.
@@ -301,6 +321,8 @@ events! {
         draft: address,
         /// Who speaks.
         sender: address,
+        /// Who paid the rent.
+        payer: address,
         /// Bytes announced.
         len: u32,
         /// Sequence within the draft.

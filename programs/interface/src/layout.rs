@@ -46,9 +46,11 @@ pub trait Event {
     const FIELDS: &'static [Field];
     /// Bytes of an emitted event: the tag, the discriminator and the fields.
     const SIZE: usize;
+    /// That many bytes.
+    type Bytes: AsRef<[u8]>;
 
-    /// Writes the instruction data of the self-CPI. None when the buffer is shorter than [`Event::SIZE`].
-    fn write<'a>(&self, buffer: &'a mut [u8]) -> Option<&'a [u8]>;
+    /// The instruction data of the self-CPI.
+    fn to_bytes(&self) -> Self::Bytes;
 }
 
 /// What instruction data of a self-CPI event begins with (Anchor's event tag).
@@ -65,25 +67,27 @@ pub const fn discriminator(namespace: &str, name: &str) -> [u8; 8] {
 pub trait Scalar: Sized {
     /// Bytes it takes.
     const SIZE: usize;
-    /// Writes itself and returns the rest of the buffer, or None when it does not fit.
-    fn put<'a>(&self, buffer: &'a mut [u8]) -> Option<&'a mut [u8]>;
+    /// Writes itself and returns the rest of the buffer, which must have room for it.
+    fn put<'a>(&self, buffer: &'a mut [u8]) -> &'a mut [u8];
     /// Reads itself and returns the rest of the bytes.
     fn take(bytes: &[u8]) -> Option<(Self, &[u8])>;
 }
 
-/// Out of line: inlined into every field of every event it would be a third of a program's ELF.
-#[inline(never)]
-fn put_bytes<'a>(buffer: &'a mut [u8], bytes: &[u8]) -> Option<&'a mut [u8]> {
-    let (head, rest) = buffer.split_at_mut_checked(bytes.len())?;
+/// Inlined, every length is a constant: an event becomes stores at fixed places, without a check. An
+/// event's buffer has room for all fields, so nothing is ever dropped.
+#[inline(always)]
+fn put_bytes<'a>(buffer: &'a mut [u8], bytes: &[u8]) -> &'a mut [u8] {
+    let Some((head, rest)) = buffer.split_at_mut_checked(bytes.len()) else { return &mut [] };
     head.copy_from_slice(bytes);
-    Some(rest)
+    rest
 }
 
 macro_rules! integer_scalars {
     ($($ty:ty),*) => {$(
         impl Scalar for $ty {
             const SIZE: usize = core::mem::size_of::<$ty>();
-            fn put<'a>(&self, buffer: &'a mut [u8]) -> Option<&'a mut [u8]> {
+            #[inline(always)]
+            fn put<'a>(&self, buffer: &'a mut [u8]) -> &'a mut [u8] {
                 put_bytes(buffer, &self.to_le_bytes())
             }
             fn take(bytes: &[u8]) -> Option<(Self, &[u8])> {
@@ -97,7 +101,8 @@ integer_scalars!(u8, u16, u32, u64, i64, i128);
 
 impl<const N: usize> Scalar for [u8; N] {
     const SIZE: usize = N;
-    fn put<'a>(&self, buffer: &'a mut [u8]) -> Option<&'a mut [u8]> {
+    #[inline(always)]
+    fn put<'a>(&self, buffer: &'a mut [u8]) -> &'a mut [u8] {
         put_bytes(buffer, self)
     }
     fn take(bytes: &[u8]) -> Option<(Self, &[u8])> {
@@ -173,16 +178,17 @@ macro_rules! events {
             } ),*];
             const SIZE: usize = 16 $( + <$crate::layout::field_type!($ty) as $crate::layout::Scalar>::SIZE )*;
 
-            fn write<'a>(&self, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
+            type Bytes = [u8; <$name as $crate::layout::Event>::SIZE];
+
+            #[inline(always)]
+            fn to_bytes(&self) -> Self::Bytes {
                 use $crate::layout::Scalar as _;
-                let buffer = buffer.get_mut(..Self::SIZE)?;
-                {
-                    let rest = $crate::layout::EVENT_TAG.put(buffer)?;
-                    let rest = Self::DISCRIMINATOR.put(rest)?;
-                    $( let rest = self.$field.put(rest)?; )*
-                    let _ = rest;
-                }
-                Some(buffer)
+                let mut bytes = [0; <$name as $crate::layout::Event>::SIZE];
+                let rest = $crate::layout::EVENT_TAG.put(&mut bytes);
+                let rest = Self::DISCRIMINATOR.put(rest);
+                $( let rest = self.$field.put(rest); )*
+                debug_assert!(rest.is_empty());
+                bytes
             }
         }
 

@@ -1,6 +1,7 @@
 //! Who owns an agent (decision B3): proven on every call, never remembered.
 
-use crate::{AccountView, Address, Result, bytes, ensure, key};
+use crate::usdc::token_account;
+use crate::{AccountView, Address, Result, bytes, ensure, is_owned_by, key, same};
 use zx1_interface::accounts::Config;
 use zx1_interface::external::{self, AgentMint};
 use zx1_interface::{Error, ids, pda, seeds};
@@ -9,7 +10,7 @@ use zx1_interface::{Error, ids, pda, seeds};
 #[inline(never)]
 pub fn config(view: &AccountView) -> Result<&Config> {
     crate::expect_address(view, &pda::CONFIG.address)?;
-    ensure!(view.owned_by(&Address::new_from_array(ids::STAKE_LOCK)), Error::AccountMissing);
+    ensure!(is_owned_by(view, &ids::STAKE_LOCK), Error::AccountMissing);
     crate::load(view)
 }
 
@@ -17,14 +18,16 @@ pub fn config(view: &AccountView) -> Result<&Config> {
 /// and the one that SATI's AgentIndex of that member number names.
 #[inline(never)]
 pub fn registered(config: &Config, mint: &AccountView, index: &AccountView) -> Result<AgentMint> {
-    ensure!(mint.owned_by(&Address::new_from_array(ids::TOKEN_2022)), Error::MintNotToken2022);
+    ensure!(is_owned_by(mint, &ids::TOKEN_2022), Error::MintNotToken2022);
     let agent = external::agent_mint(key(mint), bytes(mint)).ok_or(Error::MintNotInRegistry)?;
-    ensure!(agent.group == config.registry_group, Error::MintNotInRegistry);
-    let sati = Address::new_from_array(ids::SATI);
-    ensure!(index.owned_by(&sati), Error::WrongAgentIndex);
+    ensure!(same(&agent.group, &config.registry_group), Error::MintNotInRegistry);
+    // SATI mints one and gives the mint authority up; a mint with more could have several owners.
+    ensure!(agent.supply <= 1, Error::MintNotInRegistry);
+    ensure!(is_owned_by(index, &ids::SATI), Error::WrongAgentIndex);
     let (indexed, bump) = external::agent_index(bytes(index)).ok_or(Error::WrongAgentIndex)?;
-    ensure!(indexed == *key(mint), Error::WrongAgentIndex);
+    ensure!(same(&indexed, key(mint)), Error::WrongAgentIndex);
     let number = agent.member_number.to_le_bytes();
+    let sati = Address::new_from_array(ids::SATI);
     anchor_lang::verify_program_address(&[seeds::SATI_AGENT_INDEX, &number, &[bump]], &sati, index.address())
         .map_err(|_| Error::WrongAgentIndex)?;
     Ok(agent)
@@ -32,11 +35,11 @@ pub fn registered(config: &Config, mint: &AccountView, index: &AccountView) -> R
 
 /// The wallet that holds the agent's NFT in this token account. Any token account serves, not only the
 /// associated one.
-#[inline(never)]
 pub fn holder(agent: &[u8; 32], token: &AccountView) -> Result<[u8; 32]> {
-    ensure!(token.owned_by(&Address::new_from_array(ids::TOKEN_2022)), Error::AgentNotHeld);
-    let account = external::token_account(bytes(token)).ok_or(Error::AgentNotHeld)?;
-    ensure!(account.mint == *agent && account.amount == 1, Error::AgentNotHeld);
+    ensure!(is_owned_by(token, &ids::TOKEN_2022), Error::AgentNotHeld);
+    let account = token_account(token);
+    let account = account.as_ref().ok_or(Error::AgentNotHeld)?;
+    ensure!(same(&account.mint, agent) && account.amount == 1, Error::AgentNotHeld);
     Ok(account.owner)
 }
 
@@ -52,18 +55,20 @@ pub fn owner_or_delegate(
     unix: i64,
     otherwise: Error,
 ) -> Result<()> {
-    if who == owner {
+    if same(who, owner) {
         return Ok(());
     }
     let Some(view) = delegation else { return Err(otherwise.into()) };
-    ensure!(view.owned_by(&Address::new_from_array(ids::SAS)), Error::InvalidDelegation);
-    let delegation = external::delegation(bytes(view)).ok_or(Error::InvalidDelegation)?;
-    let fits = delegation.credential == config.delegate_credential
-        && delegation.schema == config.delegate_schema
-        && delegation.agent == *agent
-        && delegation.delegate == *who;
+    ensure!(is_owned_by(view, &ids::SAS), Error::InvalidDelegation);
+    // Looked at where it was read: moving it out would copy 160 bytes.
+    let delegation = external::delegation(bytes(view));
+    let delegation = delegation.as_ref().ok_or(Error::InvalidDelegation)?;
+    let fits = same(&delegation.credential, &config.delegate_credential)
+        && same(&delegation.schema, &config.delegate_schema)
+        && same(&delegation.agent, agent)
+        && same(&delegation.delegate, who);
     ensure!(fits, Error::InvalidDelegation);
-    ensure!(delegation.delegator == *owner, Error::FormerOwnersDelegation);
+    ensure!(same(&delegation.delegator, owner), Error::FormerOwnersDelegation);
     ensure!(!delegation.is_expired(unix), Error::DelegationExpired);
     Ok(())
 }

@@ -1,10 +1,20 @@
 //! Creating and closing program-derived accounts. Functions that many handlers call are kept out of line:
 //! an ELF's size is a deposit, and a call costs a few units.
 
+use crate::cpi::{MAX_SEEDS, call, writable, writable_signer};
 use crate::stored::bytes_mut;
-use crate::{AccountView, Address, Result, Stored, ensure};
+use crate::{AccountView, Address, Result, Stored, ensure, is_at, is_owned_by, key};
 use anchor_lang::AnchorAccount;
-use zx1_interface::{Error, Layout};
+use anchor_lang::cpi::rent_exempt_lamports;
+use zx1_interface::{Error, Layout, ids};
+
+const SYSTEM: Address = Address::new_from_array(ids::SYSTEM);
+
+// Instructions of the system program.
+const CREATE_ACCOUNT: u32 = 0;
+const ASSIGN: u32 = 1;
+const TRANSFER: u32 = 2;
+const ALLOCATE: u32 = 8;
 
 /// Refuses unless the account is at the address derived from the seeds; returns the canonical bump.
 #[inline(never)]
@@ -41,16 +51,17 @@ fn create_bytes(
     discriminator: &[u8; 8],
     exists: Error,
 ) -> Result<u8> {
+    let owned = is_owned_by(view, program);
     let program = Address::new_from_array(*program);
     let bump = find(seeds, &program, view)?;
-    ensure!(view.is_data_empty() && !view.owned_by(&program), exists);
+    ensure!(view.is_data_empty() && !owned, exists);
     allocate(payer, view, space, &program, seeds, bump)?;
     let mut view = *view;
     *bytes_mut(&mut view).first_chunk_mut().ok_or(Error::WrongAccountType)? = *discriminator;
     Ok(bump)
 }
 
-/// Allocates bytes at a derived address for any owner.
+/// Allocates bytes at a derived address for any owner; `seeds` are without the bump.
 #[inline(never)]
 pub fn allocate(
     payer: &AccountView,
@@ -61,19 +72,46 @@ pub fn allocate(
     bump: u8,
 ) -> Result<()> {
     let bump = [bump];
-    match *seeds {
-        [a] => anchor_lang::create_account_signed(payer, view, space, owner, &[a, &bump]),
-        [a, b] => anchor_lang::create_account_signed(payer, view, space, owner, &[a, b, &bump]),
-        [a, b, c] => anchor_lang::create_account_signed(payer, view, space, owner, &[a, b, c, &bump]),
-        [a, b, c, d] => anchor_lang::create_account_signed(payer, view, space, owner, &[a, b, c, d, &bump]),
-        _ => Err(Error::WrongAddress.into()),
+    let mut signing: [&[u8]; MAX_SEEDS] = [&bump; MAX_SEEDS];
+    // One by one: a copy of unknown length would go byte by byte.
+    for (place, seed) in signing.iter_mut().zip(seeds) {
+        *place = seed;
     }
+    let signing = signing.get(..=seeds.len()).ok_or(Error::WrongAddress)?;
+
+    let (rent, held) = (rent_exempt_lamports(space)?, view.lamports());
+    let (payer, account) = (writable_signer(payer), writable_signer(view));
+    if held == 0 {
+        let mut data = [0; 52];
+        data[..4].copy_from_slice(&CREATE_ACCOUNT.to_le_bytes());
+        data[4..12].copy_from_slice(&rent.to_le_bytes());
+        data[12..20].copy_from_slice(&(space as u64).to_le_bytes());
+        data[20..].copy_from_slice(owner.as_array());
+        return call(&SYSTEM, &[payer, account], &data, signing);
+    }
+    // The system program creates only where there are no lamports yet.
+    if rent > held {
+        call(&SYSTEM, &[payer, writable(view)], &with_number(TRANSFER, rent.saturating_sub(held)), &[])?;
+    }
+    call(&SYSTEM, &[account], &with_number(ALLOCATE, space as u64), signing)?;
+    let mut data = [0; 36];
+    data[..4].copy_from_slice(&ASSIGN.to_le_bytes());
+    data[4..].copy_from_slice(owner.as_array());
+    call(&SYSTEM, &[account], &data, signing)
+}
+
+/// Data of a system instruction with one number.
+fn with_number(instruction: u32, number: u64) -> [u8; 12] {
+    let mut data = [0; 12];
+    data[..4].copy_from_slice(&instruction.to_le_bytes());
+    data[4..].copy_from_slice(&number.to_le_bytes());
+    data
 }
 
 /// Closes an account of the running program and gives its rent back.
 #[inline(never)]
 pub fn close(view: &AccountView, recipient: &AccountView) -> Result<()> {
-    ensure!(view.address() != recipient.address(), Error::WrongAddress);
+    ensure!(!is_at(view, key(recipient)), Error::WrongAddress);
     let (mut view, mut recipient) = (*view, *recipient);
     let sum = recipient.lamports().checked_add(view.lamports()).ok_or(Error::ArithmeticOverflow)?;
     recipient.set_lamports(sum);

@@ -6,7 +6,6 @@ use zx1_interface::Error;
 /// Copies `bytes` to the end of what is written and returns the new length. `len` was announced when the
 /// draft was begun; `offset` must be the present length, so that a transaction sent twice is refused
 /// instead of writing twice.
-#[inline(never)]
 pub fn append(tail: &mut [u8], len: u32, written: u32, offset: u32, bytes: &[u8]) -> Result<u32> {
     ensure!(offset == written, Error::WrongDraftOffset);
     let added = u32::try_from(bytes.len()).map_err(|_| Error::DraftOverrun)?;

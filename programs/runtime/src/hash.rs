@@ -8,6 +8,7 @@ pub struct Syscall;
 impl Keccak for Syscall {
     #[cfg(target_os = "solana")]
     #[allow(unsafe_code)]
+    #[inline(never)]
     fn hashv(parts: &[&[u8]]) -> Hash {
         let mut hash = [0; 32];
         // SAFETY: the syscall reads a slice of slices, which have the same layout here, and writes 32 bytes.

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // The only place that turns account memory into references.
 
-use crate::{AccountView, Address, Result, ensure, find, key};
+use crate::{AccountView, Address, Result, ensure, find, is_owned_by, key};
 use anchor_lang::{AnchorAccount, IdlAccountType};
 use core::{
     marker::PhantomData,
@@ -13,25 +13,32 @@ use zx1_interface::{Error, Layout};
 /// An existing account of one layout: owned by its program, with its discriminator and size. As every
 /// program creates an account of a layout only at its derived address, and checks the agent or owner that
 /// the account names, the address need not be derived again to be trusted.
+#[repr(transparent)]
 pub struct Stored<T: Layout> {
     view: AccountView,
     layout: PhantomData<T>,
 }
 
-/// Refuses unless the account is of this layout.
-pub fn check<T: Layout>(view: &AccountView) -> Result<()> {
+/// Returns the account if it is of this layout, and refuses otherwise.
+#[inline(always)]
+fn check<T: Layout>(view: AccountView) -> Result<AccountView> {
     check_bytes(view, &T::PROGRAM, &T::DISCRIMINATOR, T::SIZE)
 }
 
 #[inline(never)]
-fn check_bytes(view: &AccountView, program: &[u8; 32], discriminator: &[u8; 8], size: usize) -> Result<()> {
-    if view.owner().as_array() != program {
+fn check_bytes(
+    view: AccountView,
+    program: &[u8; 32],
+    discriminator: &[u8; 8],
+    size: usize,
+) -> Result<AccountView> {
+    if !is_owned_by(&view, program) {
         let absent = view.is_data_empty();
         return Err(if absent { Error::AccountMissing } else { Error::WrongAccountOwner }.into());
     }
-    let data = bytes(view);
+    let data = bytes(&view);
     ensure!(data.len() >= size && data.first_chunk() == Some(discriminator), Error::WrongAccountType);
-    Ok(())
+    Ok(view)
 }
 
 /// An account's data.
@@ -50,7 +57,7 @@ pub fn bytes_mut(view: &mut AccountView) -> &mut [u8] {
 /// An account of this layout, after checking owner, discriminator and size. A reference: copies of whole
 /// accounts would be a good part of a program's ELF.
 pub fn load<T: Layout>(view: &AccountView) -> Result<&T> {
-    check::<T>(view)?;
+    check::<T>(*view)?;
     // SAFETY: `check` checked the size; a layout is Pod, so any bytes are valid; account data begins at a
     // multiple of 8 and the discriminator is 8 bytes, so the alignment fits.
     Ok(unsafe { &*bytes(view).as_ptr().add(8).cast::<T>() })
@@ -64,11 +71,10 @@ pub fn existing<T: Layout>(view: &AccountView) -> Result<Stored<T>> {
 /// The same for an account that may not exist. Its absence is proven: the address must be the derived one
 /// and hold nothing.
 pub fn load_optional<'a, T: Layout>(view: &'a AccountView, seeds: &[&[u8]]) -> Result<Option<&'a T>> {
-    let program = Address::new_from_array(T::PROGRAM);
-    if view.owned_by(&program) {
+    if is_owned_by(view, &T::PROGRAM) {
         return load(view).map(Some);
     }
-    find(seeds, &program, view)?;
+    find(seeds, &Address::new_from_array(T::PROGRAM), view)?;
     ensure!(view.is_data_empty(), Error::WrongAccountOwner);
     Ok(None)
 }
@@ -99,9 +105,9 @@ impl<T: Layout> AnchorAccount for Stored<T> {
     type Data = T;
     const MIN_DATA_LEN: usize = T::SIZE;
 
+    #[inline(always)]
     fn load(view: AccountView) -> Result<Self> {
-        check::<T>(&view)?;
-        Ok(Self { view, layout: PhantomData })
+        Ok(Self { view: check::<T>(view)?, layout: PhantomData })
     }
 
     fn account(&self) -> &AccountView {

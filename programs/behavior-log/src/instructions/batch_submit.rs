@@ -1,13 +1,13 @@
 //! submit_batch (spec section 10.2, decision B7).
 
-use crate::state::{Head, expect_lengths, expect_live_lease, expect_stake};
+use crate::state::{expect_lengths, expect_live_lease, expect_stake, Head};
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::{BatchAccount, Config, HeadAccount, VERSION};
 use zx1_interface::events::BatchSubmitted;
-use zx1_interface::{Error, pda, seeds};
+use zx1_interface::{pda, seeds, Error};
 use zx1_protocol::batch::batch_message;
 use zx1_protocol::units::Epoch;
-use zx1_runtime::{Now, Stored, agent, bump, create, emit, ensure, existing, key, signature, time};
+use zx1_runtime::{agent, bump, create, emit, ensure, existing, key, signature, time, Now, Stored};
 
 /// Accounts of submit_batch.
 #[event_cpi]
@@ -137,6 +137,10 @@ impl SubmitBatch {
             submitted_slot: now.slot.0,
             log_merkle_root: commitment.log_merkle_root,
             arrays_root: commitment.arrays_root,
+            log_len: commitment.log_len,
+            arrays_len: commitment.arrays_len,
+            covers_from_epoch: covered.from.0,
+            payer: *key(&self.payer),
             signer,
             sequence: bump(&mut head.event_sequence)?,
             account_created_slot: head.created_slot,

@@ -1,11 +1,11 @@
 //! answer_challenge (decision B10).
 
-use crate::state::{Answer, Challenged, expect_batch};
+use crate::state::{expect_batch, Answer, Challenged};
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::{BatchAccount, ChallengeAccount};
 use zx1_interface::events::ChallengeAnswered;
 use zx1_interface::pda;
-use zx1_runtime::{Stored, bump, emit, key, time};
+use zx1_runtime::{bump, emit, key, time, Stored};
 
 /// Accounts of answer_challenge. Anyone may answer.
 #[event_cpi]
@@ -30,8 +30,8 @@ impl AnswerChallenge {
     ) -> Result<()> {
         expect_batch(&self.challenge, &self.batch)?;
         let now = time::now()?;
-        let answer = Answer { leaf_index, proof, bid_value, attestation };
-        self.challenge.answer(&self.batch, &answer, *key(&self.answerer), &now)?;
+        let answer = Answer { answerer: key(&self.answerer), leaf_index, proof, bid_value, attestation };
+        self.challenge.answer(&self.batch, &answer, &now)?;
         let event = ChallengeAnswered {
             agent_id: self.challenge.agent_id,
             challenge: *self.challenge.key(),

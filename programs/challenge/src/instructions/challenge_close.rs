@@ -3,8 +3,8 @@
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::ChallengeAccount;
 use zx1_interface::events::ChallengeClosed;
-use zx1_interface::{Error, pda};
-use zx1_runtime::{Stored, bump, close, emit, ensure, key};
+use zx1_interface::{pda, Error};
+use zx1_runtime::{bump, close, emit, ensure, is_at, Stored};
 
 /// Accounts of close_challenge. Anyone may call it; the rent goes to whoever challenged.
 #[event_cpi]
@@ -21,7 +21,7 @@ pub struct CloseChallenge {
 impl CloseChallenge {
     pub(crate) fn handle(&mut self) -> Result<()> {
         ensure!(self.challenge.resolved == 1, Error::NotResolved);
-        ensure!(self.challenge.challenger == *key(&self.challenger), Error::WrongPayer);
+        ensure!(is_at(&self.challenger, &self.challenge.challenger), Error::WrongPayer);
         let event = ChallengeClosed {
             challenge: *self.challenge.key(),
             challenger: self.challenge.challenger,

@@ -1,15 +1,15 @@
 //! resolve_challenge (spec section 10.4, decisions B10 and B12).
 
 use crate::stake_lock::{SlashAccounts, StakeLock};
-use crate::state::{Challenged, claim_seed, expect_vault};
+use crate::state::{claim_seed, expect_vault, Challenged};
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::{ChallengeAccount, StakeLockAccount};
 use zx1_interface::events::ChallengeResolved;
-use zx1_interface::{Error, pda, seeds};
-use zx1_protocol::slash::{Split, split};
+use zx1_interface::{pda, seeds, Error};
+use zx1_protocol::slash::{split, Split};
 use zx1_protocol::units::MicroUsdc;
 use zx1_runtime::usdc::{self, Vault};
-use zx1_runtime::{Stored, agent, bump, emit, ensure, key, time};
+use zx1_runtime::{agent, bump, emit, ensure, is_at, same, time, Stored};
 
 /// Accounts of resolve_challenge. Anyone may call it.
 #[event_cpi]
@@ -52,19 +52,20 @@ impl ResolveChallenge {
     fn validate(&self) -> Result<()> {
         let config = agent::config(&self.config)?;
         // challenger, challenger_usdc: whom the challenge names.
-        ensure!(self.challenge.challenger == *key(&self.challenger), Error::WrongPayer);
+        ensure!(is_at(&self.challenger, &self.challenge.challenger), Error::WrongPayer);
         usdc::account_of(config, &self.challenger_usdc, &self.challenge.challenger)?;
         // treasury_usdc, token_program: the configured ones.
         usdc::treasury(config, &self.treasury_usdc)?;
         usdc::token_program(&self.token_program)?;
         // stake: the challenged agent's, nobody else's.
-        ensure!(self.stake.agent_mint == self.challenge.agent_id, Error::WrongAgent);
+        ensure!(same(&self.stake.agent_mint, &self.challenge.agent_id), Error::WrongAgent);
         Ok(())
     }
 
     pub(crate) fn handle(&mut self) -> Result<()> {
         self.validate()?;
-        let succeeded = self.challenge.resolve(&time::now()?)?;
+        self.challenge.resolve(&time::now()?)?;
+        let succeeded = self.challenge.succeeded == 1;
         // vault: the challenge's own. Checked after `resolve`, which refuses a second time by name.
         expect_vault(&self.challenge, &self.vault)?;
         let stake = self.stake.view();
@@ -72,7 +73,7 @@ impl ResolveChallenge {
             program: &self.stake_lock_program,
             authority: &self.challenge_authority,
             stake: &stake,
-            agent: self.challenge.agent_id,
+            agent: &self.challenge.agent_id,
         };
         stake_lock.validate()?;
 

@@ -1,6 +1,6 @@
 //! submit_challenge (spec section 10.4, decisions B10 and B11).
 
-use crate::claim::{Claim, ground, seed};
+use crate::claim::{ground, seed, Claim};
 use crate::stake_lock::StakeLock;
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::{
@@ -8,10 +8,10 @@ use zx1_interface::accounts::{
 };
 use zx1_interface::constants::CHALLENGE_STAKE;
 use zx1_interface::events::ChallengeSubmitted;
-use zx1_interface::{Error, Layout, pda, seeds};
+use zx1_interface::{pda, seeds, Error, Layout};
 use zx1_protocol::challenge::{Clock, Ground};
 use zx1_protocol::units::Slot;
-use zx1_runtime::{Stored, agent, bytes, close, create, emit, ensure, key, load, time, usdc};
+use zx1_runtime::{agent, bytes, close, create, emit, ensure, is_at, key, load, same, time, usdc, Stored};
 
 /// Accounts of submit_challenge.
 #[event_cpi]
@@ -73,12 +73,12 @@ impl SubmitChallenge {
         let is_envelope = bytes(evidence).first_chunk() == Some(&RecordedEnvelope::DISCRIMINATOR);
         if is_envelope {
             let envelope: &RecordedEnvelope = load(evidence)?;
-            ensure!(envelope.owner == *key(&self.challenger), Error::NotDraftOwner);
+            ensure!(is_at(&self.challenger, &envelope.owner), Error::NotDraftOwner);
             claim.fill_from_envelope(&self.batch, ground, envelope)?;
             return self.expect_signer(config, &envelope.signer, unix);
         }
         let draft: &EvidenceDraft = load(evidence)?;
-        ensure!(draft.owner == *key(&self.challenger), Error::NotDraftOwner);
+        ensure!(is_at(&self.challenger, &draft.owner), Error::NotDraftOwner);
         ensure!(draft.written == draft.len, Error::DraftIncomplete);
         let tail = bytes(evidence).get(EvidenceDraft::SIZE..).ok_or(Error::WrongAccountType)?;
         claim.fill_from_bytes(&self.batch, ground, tail)
@@ -86,7 +86,7 @@ impl SubmitChallenge {
 
     /// Refuses unless the agent's owner, its live delegate or the batch's signer signed the envelope.
     fn expect_signer(&self, config: &Config, signer: &[u8; 32], unix: i64) -> Result<()> {
-        if *signer == self.batch.signer {
+        if same(signer, &self.batch.signer) {
             return Ok(());
         }
         let token = self.agent_token.as_deref().ok_or(Error::WrongEnvelopeSigner)?;
@@ -113,14 +113,15 @@ impl SubmitChallenge {
     ) -> Result<()> {
         let config = agent::config(&self.config)?;
         let now = time::now()?;
-        let agent_id = *agent_id.as_array();
+        let agent_id = agent_id.as_array();
         // batch, stake: the named agent's; the batch of the named epoch and still open.
-        ensure!(self.batch.agent_id == agent_id && self.stake.agent_mint == agent_id, Error::WrongAgent);
+        ensure!(same(&self.batch.agent_id, agent_id), Error::WrongAgent);
+        ensure!(same(&self.stake.agent_mint, agent_id), Error::WrongAgent);
         ensure!(self.batch.epoch_number == epoch_number, Error::WrongBatch);
         let window = Clock { submitted: Slot(self.batch.submitted_slot) };
         ensure!(window.is_open(now.slot), Error::ChallengeWindowOver);
         // usdc_mint, token_program: the configured ones. challenger_usdc is checked where it pays.
-        ensure!(*key(&self.usdc_mint) == config.usdc_mint, Error::WrongUsdcMint);
+        ensure!(is_at(&self.usdc_mint, &config.usdc_mint), Error::WrongUsdcMint);
         usdc::token_program(&self.token_program)?;
         // challenge_authority, stake_lock_program: the real ones.
         let stake = self.stake.view();
@@ -135,10 +136,10 @@ impl SubmitChallenge {
         let mut claim = Claim::EMPTY;
         self.fill(&mut claim, config, ground(number)?, inline, now.unix)?;
 
-        let (batch, challenger) = (*self.batch.key(), *key(&self.challenger));
+        let (batch, challenger) = (self.batch.key(), key(&self.challenger));
         let claim_seed = seed(&claim.evidence_hash, number);
         // The same challenge again is told apart from a wrong address: both exist at a derived one.
-        let challenge_seeds: &[&[u8]] = &[seeds::CHALLENGE, &batch, &challenger, &claim_seed];
+        let challenge_seeds: &[&[u8]] = &[seeds::CHALLENGE, batch, challenger, &claim_seed];
         let mut vault_bump = 0;
         if self.challenge.is_data_empty() {
             vault_bump = usdc::open_vault(
@@ -160,9 +161,9 @@ impl SubmitChallenge {
                 account.epoch_number = epoch_number;
                 account.submitted_slot = now.slot.0;
                 account.event_sequence = 1;
-                account.agent_id = agent_id;
-                account.batch = batch;
-                account.challenger = challenger;
+                account.agent_id = *agent_id;
+                account.batch = *batch;
+                account.challenger = *challenger;
                 account.entry_hash = claim.entry_hash;
                 account.evidence_hash = claim.evidence_hash;
                 account.expected_record = claim.record;
@@ -177,10 +178,12 @@ impl SubmitChallenge {
         usdc::pay(config, &self.challenger_usdc, &self.vault, &self.challenger, CHALLENGE_STAKE)?;
         stake_lock.open_challenge()?;
         let event = ChallengeSubmitted {
-            agent_id,
+            agent_id: *agent_id,
             epoch_number,
-            challenger,
+            challenger: *challenger,
             challenge: *key(&self.challenge),
+            evidence: self.evidence.as_deref().map_or([0; 32], |account| *key(account)),
+            entry_hash: claim.entry_hash,
             evidence_hash: claim.evidence_hash,
             ground: number,
             sequence: 0,

@@ -3,8 +3,8 @@
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::RecordedEnvelope;
 use zx1_interface::events::EnvelopeDiscarded;
-use zx1_interface::{Error, pda};
-use zx1_runtime::{Stored, bump, close, emit, ensure, key};
+use zx1_interface::{pda, Error};
+use zx1_runtime::{bump, close, emit, ensure, key, same, Stored};
 
 /// Accounts of discard_envelope.
 #[event_cpi]
@@ -20,7 +20,7 @@ pub struct DiscardEnvelope {
 
 impl DiscardEnvelope {
     pub(crate) fn handle(&mut self, nonce: u64) -> Result<()> {
-        ensure!(self.record.owner == *key(&self.owner), Error::NotDraftOwner);
+        ensure!(same(&self.record.owner, key(&self.owner)), Error::NotDraftOwner);
         ensure!(self.record.nonce == nonce, Error::WrongAddress);
         let event = EnvelopeDiscarded {
             record: *self.record.key(),

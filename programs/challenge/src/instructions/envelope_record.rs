@@ -4,11 +4,11 @@ use crate::claim::{ground, of_derive, of_envelope, pack};
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::{RecordedEnvelope, VERSION};
 use zx1_interface::events::EnvelopeRecorded;
-use zx1_interface::{Error, pda, seeds};
+use zx1_interface::{pda, seeds, Error};
 use zx1_protocol::derive::from_envelope;
 use zx1_protocol::envelope::parse_signing_bytes;
 use zx1_protocol::hash::Keccak;
-use zx1_runtime::{Syscall, create, emit, key, signature, time};
+use zx1_runtime::{create, emit, key, signature, time, Syscall};
 
 /// Accounts of record_envelope.
 #[event_cpi]
@@ -29,26 +29,18 @@ pub struct RecordEnvelope {
 impl RecordEnvelope {
     pub(crate) fn handle(&mut self, number: u8, nonce: u64) -> Result<()> {
         let ground = ground(number)?;
-        let signed = signature::preceding(&self.instructions)?;
-        let fields = parse_signing_bytes(signed.message).map_err(of_envelope)?;
+        let signed = signature::preceding(&self.instructions);
+        let signed = signed.as_ref().map_err(Clone::clone)?;
+        let fields = parse_signing_bytes(signed.message);
+        let fields = fields.as_ref().map_err(|error| of_envelope(*error))?;
         fields.check_payload::<Syscall>().map_err(of_envelope)?;
-        let agent_id = *fields.header.sender;
-        let expected = from_envelope(&fields, &agent_id, ground).map_err(of_derive)?;
+        let agent_id = fields.header.sender;
+        let expected = from_envelope(fields, agent_id, ground);
+        let expected = expected.as_ref().map_err(|error| of_derive(*error))?;
         let entry_hash = Syscall::hashv(&[signed.message]);
-        let (signer, epoch) = (signed.signer, fields.header.epoch().0);
-
         let now = time::now()?;
-        let owner = *key(&self.owner);
-        let event = EnvelopeRecorded {
-            agent_id,
-            owner,
-            record: *key(&self.record),
-            entry_hash,
-            ground: number,
-            sequence: 0,
-            account_created_slot: now.slot.0,
-        };
-        let record_seeds: &[&[u8]] = &[seeds::EVIDENCE, &owner, &nonce.to_le_bytes()];
+        let owner = key(&self.owner);
+        let record_seeds: &[&[u8]] = &[seeds::EVIDENCE, owner, &nonce.to_le_bytes()];
         let mut record = create(
             &self.owner,
             &self.record,
@@ -59,17 +51,26 @@ impl RecordEnvelope {
                 account.nonce = nonce;
                 account.created_slot = now.slot.0;
                 account.event_sequence = 1;
-                account.epoch = epoch;
-                account.owner = owner;
-                account.agent_id = agent_id;
-                account.signer = signer;
+                account.epoch = fields.header.epoch().0;
+                account.owner = *owner;
+                account.agent_id = *agent_id;
+                account.signer = signed.signer;
                 account.entry_hash = entry_hash;
                 account.ground = number;
                 account.version = VERSION;
                 account.bump = bump;
             },
         )?;
-        record.expected_len = pack(&expected, &mut record.expected_record)?;
+        record.expected_len = pack(expected, &mut record.expected_record);
+        let event = EnvelopeRecorded {
+            agent_id: *agent_id,
+            owner: *owner,
+            record: *key(&self.record),
+            entry_hash,
+            ground: number,
+            sequence: 0,
+            account_created_slot: now.slot.0,
+        };
         emit(&self.program, &self.event_authority, &pda::CHALLENGE_EVENTS, &event)
     }
 }

@@ -1,9 +1,9 @@
 //! append_evidence (decision B10).
 
 use anchor_lang::prelude::*;
-use zx1_interface::Error;
 use zx1_interface::accounts::EvidenceDraft;
-use zx1_runtime::{Stored, draft, ensure, key};
+use zx1_interface::Error;
+use zx1_runtime::{draft, ensure, key, same, Stored};
 
 /// Accounts of append_evidence.
 #[derive(Accounts)]
@@ -17,7 +17,7 @@ pub struct AppendEvidence {
 
 impl AppendEvidence {
     pub(crate) fn handle(&mut self, nonce: u64, offset: u32, bytes: &[u8]) -> Result<()> {
-        ensure!(self.draft.owner == *key(&self.owner), Error::NotDraftOwner);
+        ensure!(same(&self.draft.owner, key(&self.owner)), Error::NotDraftOwner);
         ensure!(self.draft.nonce == nonce, Error::WrongAddress);
         let (len, written) = (self.draft.len, self.draft.written);
         self.draft.written = draft::append(self.draft.tail_mut(), len, written, offset, bytes)?;

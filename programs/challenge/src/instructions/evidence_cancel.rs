@@ -3,8 +3,8 @@
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::EvidenceDraft;
 use zx1_interface::events::EvidenceDraftCanceled;
-use zx1_interface::{Error, pda};
-use zx1_runtime::{Stored, bump, close, emit, ensure, key};
+use zx1_interface::{pda, Error};
+use zx1_runtime::{bump, close, emit, ensure, key, same, Stored};
 
 /// Accounts of cancel_evidence.
 #[event_cpi]
@@ -20,7 +20,7 @@ pub struct CancelEvidence {
 
 impl CancelEvidence {
     pub(crate) fn handle(&mut self, nonce: u64) -> Result<()> {
-        ensure!(self.draft.owner == *key(&self.owner), Error::NotDraftOwner);
+        ensure!(same(&self.draft.owner, key(&self.owner)), Error::NotDraftOwner);
         ensure!(self.draft.nonce == nonce, Error::WrongAddress);
         let event = EvidenceDraftCanceled {
             draft: *self.draft.key(),

@@ -4,7 +4,7 @@ use anchor_lang::prelude::*;
 use zx1_interface::accounts::{FeedbackDraft, VERSION};
 use zx1_interface::constants::MAX_FEEDBACK_BYTES;
 use zx1_interface::events::FeedbackDraftBegun;
-use zx1_interface::{Error, pda, seeds};
+use zx1_interface::{pda, seeds, Error};
 use zx1_runtime::{create, emit, ensure, key, time};
 
 /// Accounts of begin_draft.
@@ -45,6 +45,7 @@ impl BeginDraft {
         let event = FeedbackDraftBegun {
             draft: *key(&self.draft),
             sender,
+            payer,
             len,
             sequence: 0,
             account_created_slot: now.slot.0,

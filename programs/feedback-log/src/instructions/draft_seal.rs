@@ -3,9 +3,9 @@
 use crate::state::Append;
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::FeedbackDraft;
-use zx1_interface::{Error, pda};
+use zx1_interface::{pda, Error};
 use zx1_protocol::hash::Keccak;
-use zx1_runtime::{Stored, Syscall, close, emit, ensure, key};
+use zx1_runtime::{close, emit, ensure, key, Stored, Syscall};
 
 /// Accounts of seal_draft.
 #[event_cpi]
@@ -39,8 +39,13 @@ impl SealDraft {
         ensure!(self.draft.payer == *key(&self.draft_payer), Error::WrongPayer);
         ensure!(self.draft.written == self.draft.len, Error::DraftIncomplete);
         ensure!(Syscall::hashv(&[self.draft.tail()]) == self.draft.text_hash, Error::DraftHashMismatch);
-        let append =
-            Append { payer: &self.payer, sender: &self.sender, log: &self.feedback_log, entry: &self.entry };
+        let append = Append {
+            payer: &self.payer,
+            sender: &self.sender,
+            log: &self.feedback_log,
+            entry: &self.entry,
+            draft: *self.draft.key(),
+        };
         let event = append.append(index, self.draft.tail())?;
         emit(&self.program, &self.event_authority, &pda::FEEDBACK_LOG_EVENTS, &event)?;
         close(&self.draft.view(), &self.draft_payer)

@@ -26,8 +26,13 @@ pub struct SubmitFeedback {
 
 impl SubmitFeedback {
     pub(crate) fn handle(&mut self, index: u64, text: &[u8]) -> Result<()> {
-        let append =
-            Append { payer: &self.payer, sender: &self.sender, log: &self.feedback_log, entry: &self.entry };
+        let append = Append {
+            payer: &self.payer,
+            sender: &self.sender,
+            log: &self.feedback_log,
+            entry: &self.entry,
+            draft: [0; 32],
+        };
         let event = append.append(index, text)?;
         emit(&self.program, &self.event_authority, &pda::FEEDBACK_LOG_EVENTS, &event)
     }

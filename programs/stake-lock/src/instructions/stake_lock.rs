@@ -1,11 +1,11 @@
 //! lock_stake (spec section 10.5, decision B6).
 
-use crate::state::{Stake, expect_agent, expect_vault};
+use crate::state::{expect_agent, expect_vault, Stake};
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::{StakeLockAccount, VERSION};
 use zx1_interface::events::StakeLocked;
-use zx1_interface::{Error, pda, seeds};
-use zx1_runtime::{Now, Stored, agent, bump, create, emit, ensure, existing, key, time, usdc};
+use zx1_interface::{pda, seeds, Error};
+use zx1_runtime::{agent, bump, create, emit, ensure, existing, key, time, usdc, Now, Stored};
 
 /// Accounts of lock_stake.
 #[event_cpi]
@@ -55,10 +55,11 @@ impl LockStake {
         usdc::token_program(&self.token_program)?;
 
         let now = time::now()?;
-        let mut stake =
-            if self.stake.is_data_empty() { self.open(agent_mint, &now)? } else { existing(&self.stake)? };
-        expect_agent(&stake, agent_mint)?;
-        expect_vault(&stake, &self.vault)?;
+        let mut stake = if self.stake.is_data_empty() {
+            self.open(agent_mint, &now)?
+        } else {
+            self.existing(agent_mint)?
+        };
         stake.add(*key(&self.owner), amount)?;
         let event = StakeLocked {
             agent_mint: stake.agent_mint,
@@ -73,9 +74,21 @@ impl LockStake {
         emit(&self.program, &self.event_authority, &pda::STAKE_LOCK_EVENTS, &event)
     }
 
+    /// Creates stake and vault. The stake comes first: its creation checks its address, by which the vault
+    /// is then held.
     fn open(&self, agent_mint: &Address, now: &Now) -> Result<Stored<StakeLockAccount>> {
         let agent = agent_mint.as_array();
-        let vault_bump = usdc::open_vault(
+        let fill = |account: &mut StakeLockAccount, bump| {
+            account.locked_since_slot = now.slot.0;
+            account.created_slot = now.slot.0;
+            account.version = VERSION;
+            account.bump = bump;
+            account.agent_mint = *agent;
+            account.owner = *key(&self.owner);
+        };
+        let mut stake =
+            create(&self.owner, &self.stake, &[seeds::STAKE, agent], 0, Error::AccountExists, fill)?;
+        stake.vault_bump = usdc::open_vault(
             &self.owner,
             &self.vault,
             &self.usdc_mint,
@@ -83,21 +96,14 @@ impl LockStake {
             &[seeds::VAULT, agent],
             &crate::ID,
         )?;
-        create(
-            &self.owner,
-            &self.stake,
-            &[seeds::STAKE, agent],
-            0,
-            Error::AccountExists,
-            |account: &mut StakeLockAccount, bump| {
-                account.locked_since_slot = now.slot.0;
-                account.created_slot = now.slot.0;
-                account.version = VERSION;
-                account.bump = bump;
-                account.vault_bump = vault_bump;
-                account.agent_mint = *agent;
-                account.owner = *key(&self.owner);
-            },
-        )
+        Ok(stake)
+    }
+
+    /// The stake that is there, with its vault.
+    fn existing(&self, agent_mint: &Address) -> Result<Stored<StakeLockAccount>> {
+        let stake = existing(&self.stake)?;
+        expect_agent(&stake, agent_mint)?;
+        expect_vault(&stake, &self.vault)?;
+        Ok(stake)
     }
 }

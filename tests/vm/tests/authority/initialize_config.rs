@@ -91,6 +91,9 @@ fn the_upgrade_authority_writes_every_field_ok() {
             treasury: s.addresses.treasury.to_bytes(),
             maintainer: s.addresses.maintainer.to_bytes(),
             registry: s.addresses.registry.to_bytes(),
+            registry_group: s.world.group_mint().to_bytes(),
+            delegate_credential: s.addresses.delegate_credential.to_bytes(),
+            delegate_schema: s.addresses.delegate_schema.to_bytes(),
             sequence: 0,
             account_created_slot: slot,
         }

@@ -82,6 +82,7 @@ fn a_draft_is_begun_and_written_ok() {
     let expected_event = FeedbackDraftBegun {
         draft: draft_at(&sender).to_bytes(),
         sender: sender.at().to_bytes(),
+        payer: expected.payer,
         len: 6,
         sequence: 0,
         account_created_slot: slot,
@@ -140,6 +141,7 @@ fn a_text_of_2048_bytes_is_sealed_ok() {
         index: 0,
         sender: expected.sender,
         payer: expected.payer,
+        draft: draft_at(&sender).to_bytes(),
         timestamp: expected.timestamp,
         head: log.head,
         text_len: 2_048,

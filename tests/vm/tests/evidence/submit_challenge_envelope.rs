@@ -92,6 +92,8 @@ fn a_deal_left_out_of_the_log_is_challenged_ok() {
         epoch_number: scene.epoch,
         challenger: account.challenger,
         challenge: filing.challenge().to_bytes(),
+        evidence: record.to_bytes(),
+        entry_hash: account.entry_hash,
         evidence_hash: account.evidence_hash,
         ground: BID,
         sequence: 0,

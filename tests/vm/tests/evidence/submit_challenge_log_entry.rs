@@ -84,6 +84,8 @@ fn a_bid_missing_from_the_batch_is_challenged_ok() {
         epoch_number: scene.epoch,
         challenger: scene.challenger.at().to_bytes(),
         challenge: filing.challenge().to_bytes(),
+        evidence: [0; 32],
+        entry_hash: account.entry_hash,
         evidence_hash: proof.hash(),
         ground: BID,
         sequence: 0,

@@ -64,6 +64,7 @@ fn the_first_entry_creates_the_log_ok() {
         index: 0,
         sender: expected.sender,
         payer: expected.payer,
+        draft: [0; 32],
         timestamp: expected.timestamp,
         head: log.head,
         text_len: expected.text_len,
