@@ -1,5 +1,6 @@
 //! The transaction that `scripts/deploy config` sends, made by the real binary.
 #![cfg(feature = "signing")]
+#![allow(clippy::unwrap_used)]
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use solana_address::Address;

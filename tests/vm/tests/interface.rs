@@ -1,6 +1,8 @@
 //! What is written once is used by both sides: the committed IDLs (made by Anchor from the programs), the
 //! interface's discriminators and fields, and the client's account lists say the same.
 
+#![allow(clippy::unwrap_used)]
+
 use serde_json::Value;
 use solana_address::Address;
 use solana_instruction::Instruction;
@@ -147,7 +149,10 @@ fn every_instruction_of_the_client_is_the_one_in_the_idl() {
         assert_instruction::<data::ClaimStake>(&idls, &stake_lock::claim_stake(&agent, owner, usdc)),
         assert_instruction::<data::Slash>(&idls, &stake_lock::slash(agent.mint, authority, usdc, 1)),
         assert_instruction::<data::OpenChallenge>(&idls, &stake_lock::open_challenge(agent.mint, authority)),
-        assert_instruction::<data::SettleChallenge>(&idls, &stake_lock::settle_challenge(agent.mint, authority)),
+        assert_instruction::<data::SettleChallenge>(
+            &idls,
+            &stake_lock::settle_challenge(agent.mint, authority),
+        ),
         assert_instruction::<data::PayLease>(&idls, &lease::pay_lease(&agent, &payment)),
         assert_instruction::<data::TickLease>(&idls, &lease::tick_lease(agent.mint)),
         assert_instruction::<data::SubmitBatch>(
