@@ -4,11 +4,11 @@
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::{HeadAccount, LeaseAccount, StakeLockAccount};
 use zx1_interface::constants::MIN_STAKE;
-use zx1_interface::{ids, Error};
-use zx1_protocol::batch::{check_epoch, check_lengths, head_digest, BatchError, Covered};
+use zx1_interface::{Error, ids};
+use zx1_protocol::batch::{BatchError, Covered, check_epoch, check_lengths, head_digest};
 use zx1_protocol::lease::Lease;
 use zx1_protocol::units::Epoch;
-use zx1_runtime::{ensure, load, Now, Syscall};
+use zx1_runtime::{Now, Syscall, ensure, load};
 
 /// Refuses unless the agent has staked at least the minimum.
 pub fn expect_stake(agent: &[u8; 32], view: &AccountView) -> Result<()> {

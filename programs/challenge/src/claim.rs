@@ -2,18 +2,18 @@
 //! rules themselves are zx1-protocol's; here they meet the batch's account, and their errors get numbers.
 
 use anchor_lang::prelude::*;
-use zx1_interface::accounts::{BatchAccount, RecordedEnvelope, MAX_RECORD_BYTES};
 use zx1_interface::Error;
-use zx1_protocol::challenge::{evidence_hash, Ground};
-use zx1_protocol::derive::{double_bid, from_log_entry, DeriveError, Expected};
+use zx1_interface::accounts::{BatchAccount, MAX_RECORD_BYTES, RecordedEnvelope};
+use zx1_protocol::challenge::{Ground, evidence_hash};
+use zx1_protocol::derive::{DeriveError, Expected, double_bid, from_log_entry};
 use zx1_protocol::envelope::EnvelopeError;
 use zx1_protocol::evidence::{
-    Evidence, EvidenceError, LogEvidence, ProvenBid, KIND_DOUBLE_BID, KIND_LOG_ENTRY,
+    Evidence, EvidenceError, KIND_DOUBLE_BID, KIND_LOG_ENTRY, LogEvidence, ProvenBid,
 };
 use zx1_protocol::hash::{Hash, Keccak};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::merkle::MerkleError;
-use zx1_runtime::{ensure, same, Syscall};
+use zx1_runtime::{Syscall, ensure, same};
 
 /// The evidence kind of a recorded envelope; kinds 1 and 2 are zx1-protocol's.
 const KIND_ENVELOPE: u8 = 3;

@@ -4,7 +4,7 @@
 use anchor_lang::prelude::*;
 use zx1_interface::instruction::{Instruction, OpenChallenge, SettleChallenge, Slash};
 use zx1_interface::{ids, pda, seeds};
-use zx1_runtime::cpi::{call, readonly, signer, writable, Passed};
+use zx1_runtime::cpi::{Passed, call, readonly, signer, writable};
 use zx1_runtime::expect_address;
 
 /// What every call needs.

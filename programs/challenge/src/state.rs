@@ -3,13 +3,13 @@
 use crate::claim::{of_merkle, seed};
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::{BatchAccount, ChallengeAccount};
-use zx1_interface::{seeds, Error};
+use zx1_interface::{Error, seeds};
 use zx1_protocol::challenge::Clock;
 use zx1_protocol::derive::fill_free_fields;
 use zx1_protocol::hash::Hash;
-use zx1_protocol::merkle::{self, verify, MerkleError};
+use zx1_protocol::merkle::{self, MerkleError, verify};
 use zx1_protocol::units::Slot;
-use zx1_runtime::{ensure, find, same, Now, Stored, Syscall};
+use zx1_runtime::{Now, Stored, Syscall, ensure, find, same};
 
 /// Changes of a challenge, each followed by the invariant.
 pub trait Challenged {

@@ -3,9 +3,9 @@
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::{FeedbackEntry, FeedbackLogAccount, VERSION};
 use zx1_interface::events::FeedbackSubmitted;
-use zx1_interface::{pda, seeds, Error};
-use zx1_protocol::feedback_log::{check_text, entry_digest, TextError};
-use zx1_runtime::{bump, create, ensure, existing, expect_address, key, time, Now, Stored, Syscall};
+use zx1_interface::{Error, pda, seeds};
+use zx1_protocol::feedback_log::{TextError, check_text, entry_digest};
+use zx1_runtime::{Now, Stored, Syscall, bump, create, ensure, existing, expect_address, key, time};
 
 /// Who writes where.
 pub struct Append<'a> {

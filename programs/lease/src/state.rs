@@ -1,11 +1,11 @@
 //! What may happen to a lease. The windows themselves are zx1-protocol's; here they meet the account.
 
 use anchor_lang::prelude::*;
-use zx1_interface::accounts::LeaseAccount;
 use zx1_interface::Error;
-use zx1_protocol::lease::{payment, Lease, LeaseError, LeaseState, Payment, PaymentKind};
+use zx1_interface::accounts::LeaseAccount;
+use zx1_protocol::lease::{Lease, LeaseError, LeaseState, Payment, PaymentKind, payment};
 use zx1_protocol::units::Epoch;
-use zx1_runtime::{ensure, Now};
+use zx1_runtime::{Now, ensure};
 
 /// What a payment of these epochs costs and reaches. `existing` is false for the first payment.
 pub fn quote(lease: &LeaseAccount, existing: bool, epochs: u32, now: &Now) -> Result<Payment> {

@@ -3,11 +3,11 @@
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::{LeaseAccount, StakeLockAccount};
 use zx1_interface::constants::MIN_STAKE;
-use zx1_interface::{seeds, Error};
+use zx1_interface::{Error, seeds};
 use zx1_protocol::lease::Lease;
 use zx1_protocol::units::{Epoch, Slot};
 use zx1_protocol::unlock::{ClaimFacts, Unlock, UnlockError};
-use zx1_runtime::{ensure, load_optional, Now, Stored};
+use zx1_runtime::{Now, Stored, ensure, load_optional};
 
 /// What a lease says about its agent's stake.
 pub struct LeaseFacts {

@@ -3,10 +3,10 @@
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::{BatchAccount, HeadAccount, StakeLockAccount};
 use zx1_interface::events::BatchClosed;
-use zx1_interface::{pda, seeds, Error};
+use zx1_interface::{Error, pda, seeds};
 use zx1_protocol::challenge::Clock;
 use zx1_protocol::units::Slot;
-use zx1_runtime::{bump, close, emit, ensure, key, load_optional, time, Stored};
+use zx1_runtime::{Stored, bump, close, emit, ensure, key, load_optional, time};
 
 /// Accounts of close_batch. Anyone may call it; the rent goes to whoever paid it.
 #[event_cpi]

@@ -1,13 +1,13 @@
 //! submit_batch (spec section 10.2, decision B7).
 
-use crate::state::{expect_lengths, expect_live_lease, expect_stake, Head};
+use crate::state::{Head, expect_lengths, expect_live_lease, expect_stake};
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::{BatchAccount, Config, HeadAccount, VERSION};
 use zx1_interface::events::BatchSubmitted;
-use zx1_interface::{pda, seeds, Error};
+use zx1_interface::{Error, pda, seeds};
 use zx1_protocol::batch::batch_message;
 use zx1_protocol::units::Epoch;
-use zx1_runtime::{agent, bump, create, emit, ensure, existing, key, signature, time, Now, Stored};
+use zx1_runtime::{Now, Stored, agent, bump, create, emit, ensure, existing, key, signature, time};
 
 /// Accounts of submit_batch.
 #[event_cpi]

@@ -1,11 +1,11 @@
 //! answer_challenge (decision B10).
 
-use crate::state::{expect_batch, Answer, Challenged};
+use crate::state::{Answer, Challenged, expect_batch};
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::{BatchAccount, ChallengeAccount};
 use zx1_interface::events::ChallengeAnswered;
 use zx1_interface::pda;
-use zx1_runtime::{bump, emit, key, time, Stored};
+use zx1_runtime::{Stored, bump, emit, key, time};
 
 /// Accounts of answer_challenge. Anyone may answer.
 #[event_cpi]

@@ -3,8 +3,8 @@
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::ChallengeAccount;
 use zx1_interface::events::ChallengeClosed;
-use zx1_interface::{pda, Error};
-use zx1_runtime::{bump, close, emit, ensure, is_at, Stored};
+use zx1_interface::{Error, pda};
+use zx1_runtime::{Stored, bump, close, emit, ensure, is_at};
 
 /// Accounts of close_challenge. Anyone may call it; the rent goes to whoever challenged.
 #[event_cpi]

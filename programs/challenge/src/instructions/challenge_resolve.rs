@@ -1,15 +1,15 @@
 //! resolve_challenge (spec section 10.4, decisions B10 and B12).
 
 use crate::stake_lock::{SlashAccounts, StakeLock};
-use crate::state::{claim_seed, expect_vault, Challenged};
+use crate::state::{Challenged, claim_seed, expect_vault};
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::{ChallengeAccount, StakeLockAccount};
 use zx1_interface::events::ChallengeResolved;
-use zx1_interface::{pda, seeds, Error};
-use zx1_protocol::slash::{split, Split};
+use zx1_interface::{Error, pda, seeds};
+use zx1_protocol::slash::{Split, split};
 use zx1_protocol::units::MicroUsdc;
 use zx1_runtime::usdc::{self, Vault};
-use zx1_runtime::{agent, bump, emit, ensure, is_at, same, time, Stored};
+use zx1_runtime::{Stored, agent, bump, emit, ensure, is_at, same, time};
 
 /// Accounts of resolve_challenge. Anyone may call it.
 #[event_cpi]

@@ -1,6 +1,6 @@
 //! submit_challenge (spec section 10.4, decisions B10 and B11).
 
-use crate::claim::{ground, seed, Claim};
+use crate::claim::{Claim, ground, seed};
 use crate::stake_lock::StakeLock;
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::{
@@ -8,10 +8,10 @@ use zx1_interface::accounts::{
 };
 use zx1_interface::constants::CHALLENGE_STAKE;
 use zx1_interface::events::ChallengeSubmitted;
-use zx1_interface::{pda, seeds, Error, Layout};
+use zx1_interface::{Error, Layout, pda, seeds};
 use zx1_protocol::challenge::{Clock, Ground};
 use zx1_protocol::units::Slot;
-use zx1_runtime::{agent, bytes, close, create, emit, ensure, is_at, key, load, same, time, usdc, Stored};
+use zx1_runtime::{Stored, agent, bytes, close, create, emit, ensure, is_at, key, load, same, time, usdc};
 
 /// Accounts of submit_challenge.
 #[event_cpi]

@@ -3,8 +3,8 @@
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::RecordedEnvelope;
 use zx1_interface::events::EnvelopeDiscarded;
-use zx1_interface::{pda, Error};
-use zx1_runtime::{bump, close, emit, ensure, key, same, Stored};
+use zx1_interface::{Error, pda};
+use zx1_runtime::{Stored, bump, close, emit, ensure, key, same};
 
 /// Accounts of discard_envelope.
 #[event_cpi]

@@ -4,11 +4,11 @@ use crate::claim::{ground, of_derive, of_envelope, pack};
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::{RecordedEnvelope, VERSION};
 use zx1_interface::events::EnvelopeRecorded;
-use zx1_interface::{pda, seeds, Error};
+use zx1_interface::{Error, pda, seeds};
 use zx1_protocol::derive::from_envelope;
 use zx1_protocol::envelope::parse_signing_bytes;
 use zx1_protocol::hash::Keccak;
-use zx1_runtime::{create, emit, key, signature, time, Syscall};
+use zx1_runtime::{Syscall, create, emit, key, signature, time};
 
 /// Accounts of record_envelope.
 #[event_cpi]

@@ -1,9 +1,9 @@
 //! append_evidence (decision B10).
 
 use anchor_lang::prelude::*;
-use zx1_interface::accounts::EvidenceDraft;
 use zx1_interface::Error;
-use zx1_runtime::{draft, ensure, key, same, Stored};
+use zx1_interface::accounts::EvidenceDraft;
+use zx1_runtime::{Stored, draft, ensure, key, same};
 
 /// Accounts of append_evidence.
 #[derive(Accounts)]

@@ -4,7 +4,7 @@ use anchor_lang::prelude::*;
 use zx1_interface::accounts::{EvidenceDraft, VERSION};
 use zx1_interface::constants::MAX_EVIDENCE_BYTES;
 use zx1_interface::events::EvidenceDraftBegun;
-use zx1_interface::{pda, seeds, Error};
+use zx1_interface::{Error, pda, seeds};
 use zx1_runtime::{create, emit, ensure, key, time};
 
 /// Accounts of begin_evidence.

@@ -3,8 +3,8 @@
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::EvidenceDraft;
 use zx1_interface::events::EvidenceDraftCanceled;
-use zx1_interface::{pda, Error};
-use zx1_runtime::{bump, close, emit, ensure, key, same, Stored};
+use zx1_interface::{Error, pda};
+use zx1_runtime::{Stored, bump, close, emit, ensure, key, same};
 
 /// Accounts of cancel_evidence.
 #[event_cpi]

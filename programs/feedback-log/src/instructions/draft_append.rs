@@ -1,9 +1,9 @@
 //! append_draft (decision B13).
 
 use anchor_lang::prelude::*;
-use zx1_interface::accounts::FeedbackDraft;
 use zx1_interface::Error;
-use zx1_runtime::{draft, ensure, key, Stored};
+use zx1_interface::accounts::FeedbackDraft;
+use zx1_runtime::{Stored, draft, ensure, key};
 
 /// Accounts of append_draft.
 #[derive(Accounts)]

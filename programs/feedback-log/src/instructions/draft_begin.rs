@@ -4,7 +4,7 @@ use anchor_lang::prelude::*;
 use zx1_interface::accounts::{FeedbackDraft, VERSION};
 use zx1_interface::constants::MAX_FEEDBACK_BYTES;
 use zx1_interface::events::FeedbackDraftBegun;
-use zx1_interface::{pda, seeds, Error};
+use zx1_interface::{Error, pda, seeds};
 use zx1_runtime::{create, emit, ensure, key, time};
 
 /// Accounts of begin_draft.

@@ -3,8 +3,8 @@
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::FeedbackDraft;
 use zx1_interface::events::FeedbackDraftCanceled;
-use zx1_interface::{pda, Error};
-use zx1_runtime::{bump, close, emit, ensure, key, Stored};
+use zx1_interface::{Error, pda};
+use zx1_runtime::{Stored, bump, close, emit, ensure, key};
 
 /// Accounts of cancel_draft.
 #[event_cpi]

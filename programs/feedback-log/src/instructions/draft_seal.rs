@@ -3,9 +3,9 @@
 use crate::state::Append;
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::FeedbackDraft;
-use zx1_interface::{pda, Error};
+use zx1_interface::{Error, pda};
 use zx1_protocol::hash::Keccak;
-use zx1_runtime::{close, emit, ensure, key, Stored, Syscall};
+use zx1_runtime::{Stored, Syscall, close, emit, ensure, key};
 
 /// Accounts of seal_draft.
 #[event_cpi]

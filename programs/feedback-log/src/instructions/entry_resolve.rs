@@ -3,8 +3,8 @@
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::{FeedbackEntry, FeedbackLogAccount, FeedbackResolution, VERSION};
 use zx1_interface::events::FeedbackResolved;
-use zx1_interface::{pda, seeds, Error};
-use zx1_runtime::{agent, create, emit, ensure, expect_address, key, load_optional, time, Stored};
+use zx1_interface::{Error, pda, seeds};
+use zx1_runtime::{Stored, agent, create, emit, ensure, expect_address, key, load_optional, time};
 
 /// Accounts of resolve_entry.
 #[event_cpi]

@@ -1,11 +1,11 @@
 //! pay_lease (spec section 10.3, decision B5).
 
-use crate::state::{kind, quote, Leased};
+use crate::state::{Leased, kind, quote};
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::{LeaseAccount, VERSION};
 use zx1_interface::events::LeasePaid;
-use zx1_interface::{pda, seeds, Error};
-use zx1_runtime::{agent, bump, create, emit, ensure, existing, key, time, usdc, Now, Stored};
+use zx1_interface::{Error, pda, seeds};
+use zx1_runtime::{Now, Stored, agent, bump, create, emit, ensure, existing, key, time, usdc};
 
 /// Accounts of pay_lease.
 #[event_cpi]

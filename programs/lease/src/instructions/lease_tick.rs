@@ -4,9 +4,9 @@ use crate::state::Leased;
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::LeaseAccount;
 use zx1_interface::events::{GracePeriodEntered, LeaseExpired};
-use zx1_interface::{pda, Error};
+use zx1_interface::{Error, pda};
 use zx1_protocol::lease::LeaseState;
-use zx1_runtime::{bump, emit, ensure, time, Stored};
+use zx1_runtime::{Stored, bump, emit, ensure, time};
 
 /// Accounts of tick_lease. Anyone may call it.
 #[event_cpi]

@@ -3,8 +3,8 @@
 use super::slash::expect_challenge;
 use crate::state::expect_agent;
 use anchor_lang::prelude::*;
-use zx1_interface::accounts::StakeLockAccount;
 use zx1_interface::Error;
+use zx1_interface::accounts::StakeLockAccount;
 use zx1_runtime::Stored;
 
 /// Accounts of open_challenge and settle_challenge.

@@ -4,7 +4,7 @@ use anchor_lang::prelude::*;
 use zx1_interface::accounts::{Config, VERSION};
 use zx1_interface::events::ConfigInitialized;
 use zx1_interface::external::{is_legacy_mint, registry_group, upgrade_authority};
-use zx1_interface::{ids, pda, seeds, Error};
+use zx1_interface::{Error, ids, pda, seeds};
 use zx1_runtime::{bytes, create, emit, ensure, find, key, time};
 
 /// Accounts of initialize_config.

@@ -1,12 +1,12 @@
 //! slash (spec section 10.5, decision B12).
 
-use crate::state::{expect_agent, expect_vault, Stake};
+use crate::state::{Stake, expect_agent, expect_vault};
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::StakeLockAccount;
 use zx1_interface::events::StakeSlashed;
-use zx1_interface::{pda, seeds, Error};
+use zx1_interface::{Error, pda, seeds};
 use zx1_runtime::usdc::{self, Vault};
-use zx1_runtime::{bump, emit, ensure, key, Stored};
+use zx1_runtime::{Stored, bump, emit, ensure, key};
 
 /// Accounts of slash.
 #[event_cpi]

@@ -1,14 +1,14 @@
 //! claim_stake (spec section 10.5, decision B6).
 
 use super::unlock_queue::beneficiary;
-use crate::state::{expect_agent, expect_vault, lease_facts, Stake};
+use crate::state::{Stake, expect_agent, expect_vault, lease_facts};
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::{HeadAccount, StakeLockAccount};
 use zx1_interface::events::StakeClaimed;
-use zx1_interface::{pda, seeds, Error};
+use zx1_interface::{Error, pda, seeds};
 use zx1_protocol::units::Slot;
 use zx1_runtime::usdc::{self, Vault};
-use zx1_runtime::{agent, bump, close, emit, ensure, key, load_optional, time, Stored};
+use zx1_runtime::{Stored, agent, bump, close, emit, ensure, key, load_optional, time};
 
 /// Accounts of claim_stake.
 #[event_cpi]

@@ -1,11 +1,11 @@
 //! lock_stake (spec section 10.5, decision B6).
 
-use crate::state::{expect_agent, expect_vault, Stake};
+use crate::state::{Stake, expect_agent, expect_vault};
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::{StakeLockAccount, VERSION};
 use zx1_interface::events::StakeLocked;
-use zx1_interface::{pda, seeds, Error};
-use zx1_runtime::{agent, bump, create, emit, ensure, existing, key, time, usdc, Now, Stored};
+use zx1_interface::{Error, pda, seeds};
+use zx1_runtime::{Now, Stored, agent, bump, create, emit, ensure, existing, key, time, usdc};
 
 /// Accounts of lock_stake.
 #[event_cpi]

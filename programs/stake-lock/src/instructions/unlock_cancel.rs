@@ -1,11 +1,11 @@
 //! cancel_unlock (decision B6).
 
-use crate::state::{expect_agent, lease_facts, Stake};
+use crate::state::{Stake, expect_agent, lease_facts};
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::StakeLockAccount;
 use zx1_interface::events::UnlockCanceled;
-use zx1_interface::{pda, Error};
-use zx1_runtime::{agent, bump, emit, ensure, key, time, Stored};
+use zx1_interface::{Error, pda};
+use zx1_runtime::{Stored, agent, bump, emit, ensure, key, time};
 
 /// Accounts of cancel_unlock.
 #[event_cpi]

@@ -1,11 +1,11 @@
 //! queue_unlock (spec section 10.5, decision B6).
 
-use crate::state::{expect_agent, lease_facts, Stake};
+use crate::state::{Stake, expect_agent, lease_facts};
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::{Config, StakeLockAccount};
 use zx1_interface::events::UnlockQueued;
-use zx1_interface::{pda, Error};
-use zx1_runtime::{agent, bump, emit, ensure, key, time, Stored};
+use zx1_interface::{Error, pda};
+use zx1_runtime::{Stored, agent, bump, emit, ensure, key, time};
 
 /// Accounts of queue_unlock.
 #[event_cpi]
@@ -38,11 +38,7 @@ pub(super) fn beneficiary(
     token: &AccountView,
 ) -> Result<[u8; 32]> {
     let registered = agent::registered(config, mint, index)?;
-    if registered.supply == 0 {
-        Ok(stake.owner)
-    } else {
-        agent::holder(key(mint), token)
-    }
+    if registered.supply == 0 { Ok(stake.owner) } else { agent::holder(key(mint), token) }
 }
 
 impl QueueUnlock {
