@@ -73,3 +73,9 @@ impl Ground {
 pub fn evidence_hash<K: Keccak>(kind: u8, subject: &Hash, payload_shown: bool) -> Hash {
     K::hashv(&[EVIDENCE_HASH_PREFIX, &[kind], subject, &[u8::from(payload_shown)]])
 }
+
+/// The seed that stands for evidence and ground in a challenge's address (decision B10):
+/// keccak(evidence hash ‖ ground).
+pub fn claim_seed<K: Keccak>(evidence_hash: &Hash, ground: u8) -> Hash {
+    K::hashv(&[evidence_hash, &[ground]])
+}

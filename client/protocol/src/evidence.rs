@@ -19,6 +19,8 @@ use crate::record::{BID_LEN, Bid};
 pub const KIND_LOG_ENTRY: u8 = 1;
 /// Kind byte of [`Evidence::DoubleBid`].
 pub const KIND_DOUBLE_BID: u8 = 2;
+/// A recorded envelope, which is an account and has no bytes of its own here (decision B11).
+pub const KIND_ENVELOPE: u8 = 3;
 
 /// Why bytes are not evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,19 +4,16 @@
 use anchor_lang::prelude::*;
 use zx1_interface::Error;
 use zx1_interface::accounts::{BatchAccount, MAX_RECORD_BYTES, RecordedEnvelope};
-use zx1_protocol::challenge::{Ground, evidence_hash};
+use zx1_protocol::challenge::{Ground, claim_seed, evidence_hash};
 use zx1_protocol::derive::{DeriveError, Expected, double_bid, from_log_entry};
 use zx1_protocol::envelope::EnvelopeError;
 use zx1_protocol::evidence::{
-    Evidence, EvidenceError, KIND_DOUBLE_BID, KIND_LOG_ENTRY, LogEvidence, ProvenBid,
+    Evidence, EvidenceError, KIND_DOUBLE_BID, KIND_ENVELOPE, KIND_LOG_ENTRY, LogEvidence, ProvenBid,
 };
 use zx1_protocol::hash::{Hash, Keccak};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::merkle::MerkleError;
 use zx1_runtime::{Syscall, ensure, same};
-
-/// The evidence kind of a recorded envelope; kinds 1 and 2 are zx1-protocol's.
-const KIND_ENVELOPE: u8 = 3;
 
 /// What a challenge claims.
 pub struct Claim {
@@ -128,7 +125,7 @@ pub fn ground(number: u8) -> Result<Ground> {
 
 /// The seed that stands for evidence and ground in a challenge's address.
 pub fn seed(evidence_hash: &Hash, ground: u8) -> Hash {
-    Syscall::hashv(&[evidence_hash, &[ground]])
+    claim_seed::<Syscall>(evidence_hash, ground)
 }
 
 /// The number of a proof's fault.

@@ -3,7 +3,7 @@
 use super::{AgentAddresses, evented, plain, program, read, sign, sign_write, system, token, write};
 use crate::pda;
 use solana_address::Address;
-use solana_instruction::Instruction;
+use solana_instruction::{AccountMeta, Instruction};
 use zx1_interface::ids;
 use zx1_interface::instruction as data;
 
@@ -70,36 +70,27 @@ pub fn lock_stake(
     )
 }
 
+/// The accounts of queue_unlock and cancel_unlock.
+fn unlock_accounts(agent: &AgentAddresses, owner: Address) -> Vec<AccountMeta> {
+    vec![
+        sign(owner),
+        read(pda::config()),
+        read(agent.mint),
+        read(agent.index),
+        read(agent.token),
+        write(pda::stake(&agent.mint)),
+        read(pda::lease(&agent.mint)),
+    ]
+}
+
 /// queue_unlock.
 pub fn queue_unlock(agent: &AgentAddresses, owner: Address) -> Instruction {
-    evented(
-        vec![
-            sign(owner),
-            read(pda::config()),
-            read(agent.mint),
-            read(agent.index),
-            read(agent.token),
-            write(pda::stake(&agent.mint)),
-            read(pda::lease(&agent.mint)),
-        ],
-        &data::QueueUnlock { agent_mint: agent.mint.to_bytes() },
-    )
+    evented(unlock_accounts(agent, owner), &data::QueueUnlock { agent_mint: agent.mint.to_bytes() })
 }
 
 /// cancel_unlock.
 pub fn cancel_unlock(agent: &AgentAddresses, owner: Address) -> Instruction {
-    evented(
-        vec![
-            sign(owner),
-            read(pda::config()),
-            read(agent.mint),
-            read(agent.index),
-            read(agent.token),
-            write(pda::stake(&agent.mint)),
-            read(pda::lease(&agent.mint)),
-        ],
-        &data::CancelUnlock { agent_mint: agent.mint.to_bytes() },
-    )
+    evented(unlock_accounts(agent, owner), &data::CancelUnlock { agent_mint: agent.mint.to_bytes() })
 }
 
 /// claim_stake: stake into `owner_usdc`, rent to `owner`.
