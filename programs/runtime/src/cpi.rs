@@ -1,7 +1,8 @@
 //! Calling other programs. All calls go through one function: pinocchio's are generic over the number of
 //! accounts and inlined, which would give every call its own copy.
 
-use crate::{AccountView, Address, Error, Result};
+use crate::{AccountView, Address, Result};
+use alloc::vec::Vec;
 use pinocchio::cpi::{Seed, Signer, invoke_signed_with_bounds};
 use pinocchio::instruction::{InstructionAccount, InstructionView};
 
@@ -9,8 +10,6 @@ use pinocchio::instruction::{InstructionAccount, InstructionView};
 const MAX_ACCOUNTS: usize = 7;
 /// The most seeds with which a program of ours signs, the bump among them (a challenge for its vault).
 pub const MAX_SEEDS: usize = 5;
-
-const NO_ADDRESS: Address = Address::new_from_array([0; 32]);
 
 /// An account that is passed on, and what the called program may do with it.
 #[derive(Clone, Copy)]
@@ -43,26 +42,17 @@ pub fn writable_signer(view: &AccountView) -> Passed<'_> {
 /// Calls a program. With `seeds`, bump included, the address that they derive signs as well.
 #[inline(never)]
 pub fn call(program: &Address, accounts: &[Passed], data: &[u8], seeds: &[&[u8]]) -> Result<()> {
-    let [first, ..] = accounts else { return Err(Error::InvariantBroken.into()) };
-    let mut views = [first.view; MAX_ACCOUNTS];
-    let mut metas = [const { InstructionAccount::readonly(&NO_ADDRESS) }; MAX_ACCOUNTS];
-    for ((view, meta), passed) in views.iter_mut().zip(&mut metas).zip(accounts) {
-        *view = passed.view;
-        *meta = InstructionAccount::new(passed.view.address(), passed.writable, passed.signer);
-    }
-    let mut signer_seeds: [Seed; MAX_SEEDS] = core::array::from_fn(|_| Seed::from(&[]));
-    for (place, seed) in signer_seeds.iter_mut().zip(seeds) {
-        *place = Seed::from(*seed);
-    }
-    let (Some(views), Some(metas), Some(signer_seeds)) =
-        (views.get(..accounts.len()), metas.get(..accounts.len()), signer_seeds.get(..seeds.len()))
-    else {
-        return Err(Error::InvariantBroken.into());
-    };
-    let signers = [Signer::from(signer_seeds)];
+    // On the heap, and only as long as needed: arrays of the greatest length would be filled on every call.
+    let views: Vec<&AccountView> = accounts.iter().map(|passed| passed.view).collect();
+    let metas: Vec<InstructionAccount> = accounts
+        .iter()
+        .map(|passed| InstructionAccount::new(passed.view.address(), passed.writable, passed.signer))
+        .collect();
+    let seeds: Vec<Seed> = seeds.iter().map(|seed| Seed::from(*seed)).collect();
+    let signers = [Signer::from(seeds.as_slice())];
     invoke_signed_with_bounds::<MAX_ACCOUNTS, _>(
-        &InstructionView { program_id: program, accounts: metas, data },
-        views,
+        &InstructionView { program_id: program, accounts: &metas, data },
+        &views,
         if seeds.is_empty() { &[] } else { &signers },
     )
 }
