@@ -245,9 +245,9 @@ instructions! { ids::CHALLENGE;
         leaf_index: u32,
         /// Its proof, from the leaf upward.
         merkle_proof: hashes,
-        /// The bid's value where the evidence does not determine it.
+        /// The bid's value; ignored where the evidence determines it.
         bid_value: i128,
-        /// The feedback's attestation hash.
+        /// The feedback's attestation hash; ignored for every other record.
         attestation: [u8; 32],
     }
     /// Settles a challenge after its window (spec 10.4, decisions B10 and B12).

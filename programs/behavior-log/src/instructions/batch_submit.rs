@@ -13,7 +13,7 @@ use zx1_runtime::{Now, Stored, agent, bump, create, emit, ensure, existing, key,
 #[event_cpi]
 #[derive(Accounts)]
 pub struct SubmitBatch {
-    /// Anyone; pays the rent and gets it back.
+    /// Anyone; pays the rents. The batch's comes back when it is closed; the head's, paid once, never does.
     #[account(mut)]
     pub payer: Signer,
     /// The configuration; checked by address.

@@ -11,7 +11,7 @@ use zx1_runtime::{Stored, bump, emit, key, time};
 #[event_cpi]
 #[derive(Accounts)]
 pub struct AnswerChallenge {
-    /// Who answers; only named in the event.
+    /// Who answers; noted in the challenge and named in the event, and paid nothing.
     pub answerer: Signer,
     /// The challenge; checked by type.
     #[account(mut)]
