@@ -1,5 +1,5 @@
 """The little CBOR (RFC 8949) that the protocol uses: unsigned and negative integers, byte strings, booleans,
-one definite array. The writer is canonical. The reader is lenient about long forms; the caller writes again what
+definite arrays. The writer is canonical. The reader is lenient about long forms; the caller writes again what
 it has read and compares, which is what decision C1 asks for."""
 
 
@@ -18,10 +18,12 @@ def head(major, value):
 
 
 def dumps(items):
-    """An array of ints, bools and byte strings."""
+    """An array of ints, bools, byte strings and such arrays."""
     out = head(4, len(items))
     for item in items:
-        if isinstance(item, bool):
+        if isinstance(item, list):
+            out += dumps(item)
+        elif isinstance(item, bool):
             out += b"\xf5" if item else b"\xf4"
         elif isinstance(item, int):
             out += head(0, item) if item >= 0 else head(1, -1 - item)
@@ -50,9 +52,11 @@ class Reader:
             raise Malformed
         return major, int.from_bytes(self.take(1 << (info - 24)), "big")
 
-    def array(self, length):
-        if self._head() != (4, length):
+    def array(self, length=None):
+        major, found = self._head()
+        if major != 4 or length not in (None, found):
             raise Malformed
+        return found
 
     def uint(self, bits):
         major, value = self._head()

@@ -14,11 +14,14 @@ import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+import batch_samples  # noqa: E402
 import ed25519  # noqa: E402
+import epoch_formats as e  # noqa: E402
 import formats as f  # noqa: E402
 import samples  # noqa: E402
 from keccak import keccak256  # noqa: E402
 
+FILES = samples.FILES | batch_samples.FILES
 HERE = Path(__file__).resolve().parent / "zx1"
 
 
@@ -38,7 +41,7 @@ def to_json(value, name=""):
 
 
 def render(name):
-    about, sections = samples.FILES[name]
+    about, sections = FILES[name]
     content = {"about": about, **{section: to_json(make()) for section, make in sections.items()}}
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
@@ -136,7 +139,55 @@ def verify_derivation(item):
     expect("derivation", to_json(samples.derivation(item["source"], data, agent, item["ground"], shown)), item)
 
 
+def verify_built(item):
+    entries = [
+        {
+            "sent": entry["sent"],
+            "entry": bytes.fromhex(entry["entry"]),
+            **{key: None if entry[key] is None else bytes.fromhex(entry[key]) for key in ("payload", "attestation")},
+        }
+        for entry in item["log"]
+    ]
+    slots, covered = (item["slot_start"], item["slot_end"]), (item["from_epoch"], item["to_epoch"])
+    made = batch_samples.build(entries, slots, covered, bytes.fromhex(item["agent"]))
+    expect("built", to_json(made), item)
+    batch, packed, leaves = e.check_bundle(made["bundle"])
+    found = (e.encode_batch(batch), b"".join(packed), b"".join(leaves))
+    expect("bundle", found, (made["batch"], made["records"], made["leaves"]))
+
+
+def verify_overflow(item):
+    batch, _ = e.make_batch(batch_samples.empty_batch(), [batch_samples.overflow_bids(item["bids"]), [], [], []], [])
+    data = e.encode_batch(batch)
+    expect("batch", e.decode_batch(data), batch)
+    found = {name: batch[name] for name in ("overflow", "overflow_data_hash", "arrays_root")}
+    found |= {"bids": item["bids"], "batch_len": len(data), "batch_hash": keccak256(data)}
+    expect("overflow", to_json(found), item)
+
+
+def verify_beacon(item):
+    data = bytes.fromhex(item["bytes"])
+    beacon = e.parse_beacon(data)
+    expect("beacon", {**to_json(beacon), "bytes": item["bytes"]}, item)
+    expect("beacon bytes", e.encode_beacon(beacon), data)
+
+
+def verify_interaction(item):
+    conversation, counterparty = unhex(item, "conversation_id", "counterparty")
+    expect("task_ref", e.task_ref(conversation).hex(), item["task_ref"])
+    found = e.interaction_hash(conversation, counterparty, item["slot_accepted"])
+    expect("interaction hash", found.hex(), item["interaction_hash"])
+
+
+def verify_reputation(item):
+    at = [later["epoch"] for later in item["later"]]
+    expect("reputation", to_json(batch_samples.reputation_item(item["batches"], at)), item)
+
+
 PARSERS = {
+    "batch": e.decode_batch,
+    "beacon": e.parse_beacon,
+    "bundle": e.check_bundle,
     "log_entry": f.decode_log_entry,
     "envelope": f.decode_envelope,
     "signing_bytes": f.parse_signing_bytes,
@@ -154,6 +205,11 @@ def verify_verdict(item):
 
 
 SECTIONS = {
+    "built": verify_built,
+    "overflows": verify_overflow,
+    "beacons": verify_beacon,
+    "interactions": verify_interaction,
+    "reputations": verify_reputation,
     "messages": verify_message,
     "records": verify_record,
     "batch_messages": verify_batch_message,
@@ -207,12 +263,12 @@ def verify_sections(content):
 
 
 def generate():
-    for name in samples.FILES:
+    for name in FILES:
         (HERE / f"{name}.json").write_text(render(name), encoding="utf-8")
 
 
 def check():
-    for name in samples.FILES:
+    for name in FILES:
         found = (HERE / f"{name}.json").read_text(encoding="utf-8")
         if found != render(name):
             raise Wrong(f"{name}.json differs from what make.py generates")

@@ -65,6 +65,17 @@ impl<'a> CborReader<'a> {
         (self.number(ARRAY)? == len).then_some(())
     }
 
+    /// The head of a definite array: its length.
+    #[cfg(feature = "std")]
+    pub(crate) fn array(&mut self) -> Option<u64> {
+        self.number(ARRAY)
+    }
+
+    #[cfg(feature = "std")]
+    pub(crate) fn u32(&mut self) -> Option<u32> {
+        self.unsigned()?.try_into().ok()
+    }
+
     pub(crate) fn unsigned(&mut self) -> Option<u64> {
         self.number(UNSIGNED)
     }

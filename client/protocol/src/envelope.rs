@@ -192,7 +192,7 @@ impl<'a> EnvelopeHeader<'a> {
         if K::hashv(&[payload]) == *self.payload_hash { Ok(()) } else { Err(EnvelopeError::PayloadHash) }
     }
 
-    fn check_payload_len(&self, payload: &[u8]) -> Result<(), EnvelopeError> {
+    pub(crate) fn check_payload_len(&self, payload: &[u8]) -> Result<(), EnvelopeError> {
         let same = u32::try_from(payload.len()) == Ok(self.payload_len);
         if same { Ok(()) } else { Err(EnvelopeError::PayloadLength) }
     }
@@ -221,7 +221,7 @@ impl<'a> EnvelopeHeader<'a> {
         Self::read_raw(cbor).ok_or(EnvelopeError::Malformed)?.check()
     }
 
-    fn read_raw(cbor: &mut CborReader<'a>) -> Option<RawHeader<'a>> {
+    pub(crate) fn read_raw(cbor: &mut CborReader<'a>) -> Option<RawHeader<'a>> {
         cbor.array_of(FIELDS)?;
         Some(RawHeader {
             version: cbor.u8()?,
@@ -256,9 +256,9 @@ impl<'a> EnvelopeHeader<'a> {
 }
 
 /// A header whose version and type have not been looked at yet.
-struct RawHeader<'a> {
-    version: u8,
-    msg_type: u16,
+pub(crate) struct RawHeader<'a> {
+    pub(crate) version: u8,
+    pub(crate) msg_type: u16,
     sender: &'a [u8; 32],
     recipient: &'a [u8; 32],
     timestamp: u64,
@@ -270,7 +270,7 @@ struct RawHeader<'a> {
 }
 
 impl<'a> RawHeader<'a> {
-    fn check(self) -> Result<EnvelopeHeader<'a>, EnvelopeError> {
+    pub(crate) fn check(self) -> Result<EnvelopeHeader<'a>, EnvelopeError> {
         if self.version != PROTOCOL_VERSION {
             return Err(EnvelopeError::WrongVersion);
         }

@@ -18,4 +18,24 @@ macro_rules! sentences {
     };
 }
 
+/// [`sentences`] with a stable number before each sentence, for refusals that a person may see.
+#[cfg(feature = "std")]
+macro_rules! numbered {
+    ($error:ty { $($code:literal $pattern:pat => $($text:expr),+;)+ }) => {
+        impl $error {
+            /// The refusal's number; it never changes its meaning.
+            #[allow(unused_variables)]
+            pub fn code(&self) -> u16 {
+                match self {
+                    $($pattern => $code,)+
+                }
+            }
+        }
+
+        $crate::error::sentences!($error { $($pattern => $($text),+;)+ });
+    };
+}
+
+#[cfg(feature = "std")]
+pub(crate) use numbered;
 pub(crate) use sentences;

@@ -26,3 +26,19 @@ impl Keccak for Sha3 {
         hasher.finalize().into()
     }
 }
+
+/// Keccak-256 of bytes that come piece by piece.
+#[cfg(feature = "std")]
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KeccakStream(sha3::Keccak256);
+
+#[cfg(feature = "std")]
+impl KeccakStream {
+    pub(crate) fn update(&mut self, piece: &[u8]) {
+        sha3::Digest::update(&mut self.0, piece);
+    }
+
+    pub(crate) fn finish(self) -> Hash {
+        sha3::Digest::finalize(self.0).into()
+    }
+}

@@ -4,9 +4,16 @@
 //! verdict goes out. So the same code decides on chain (SBF, `no_std`) and in clients, and every rule is
 //! tested without a virtual machine.
 //!
-//! * rules: [`lease`], [`unlock`], [`challenge`], [`slash`], [`batch`], [`derive`]
-//! * wire formats: [`envelope`], [`payload`], [`log_entry`], [`record`], [`evidence`], [`feedback_log`]
+//! * rules: [`lease`], [`unlock`], [`challenge`], [`slash`], [`batch`], [`mod@derive`], [`nonce`], [`channel`]
+//! * wire formats: [`envelope`], [`payload`], [`beacon`], [`log_entry`], [`record`], [`evidence`],
+//!   [`feedback_log`], [`interaction`]
 //! * tools: [`units`], [`hash`], [`merkle`]
+//!
+//! With feature `std`, for clients only: `validate` and `draft` (messages in and out), `signature`,
+//! `behavior_batch` and `bundle` (an epoch's account of itself), `finder` (what can be challenged, and
+//! what answers a challenge), `reputation`.
+//!
+//! Refusals that a person may see are numbered from 7300 to 7399.
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
 
 mod bytes;
@@ -14,19 +21,37 @@ mod canonical;
 mod error;
 
 pub mod batch;
+pub mod beacon;
+#[cfg(feature = "std")]
+pub mod behavior_batch;
+#[cfg(feature = "std")]
+pub mod bundle;
 pub mod challenge;
+pub mod channel;
 pub mod derive;
+#[cfg(feature = "std")]
+pub mod draft;
 pub mod envelope;
 pub mod evidence;
 pub mod feedback_log;
+#[cfg(feature = "std")]
+pub mod finder;
 pub mod hash;
+pub mod interaction;
 pub mod lease;
 pub mod log_entry;
 pub mod merkle;
+pub mod nonce;
 pub mod payload;
 pub mod record;
+#[cfg(feature = "std")]
+pub mod reputation;
+#[cfg(feature = "std")]
+pub mod signature;
 pub mod slash;
 #[cfg(feature = "std")]
 mod tree;
 pub mod units;
 pub mod unlock;
+#[cfg(feature = "std")]
+pub mod validate;

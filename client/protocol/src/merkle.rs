@@ -7,7 +7,7 @@ use crate::error::sentences;
 use crate::hash::{Hash, Keccak};
 
 #[cfg(feature = "std")]
-pub use crate::tree::{Proof, Tree, TreeError, root_of_leaves};
+pub use crate::tree::{Proof, StreamingRoot, Tree, TreeError, root_of_leaves};
 
 /// The root of a tree without entries, and every leaf of the padding.
 pub const ZERO: Hash = [0; 32];

@@ -8,6 +8,10 @@ use minicbor::encode::{Encoder, Error, Write};
 
 /// Bytes of a bid value at the front of a PROPOSE, COUNTER or ACCEPT payload.
 pub const BID_VALUE_LEN: usize = 16;
+/// Bytes of a format hint (spec section 5.4).
+pub const FORMAT_HINT_LEN: usize = 4;
+/// Bytes of the pre-signature at the end of an ACCEPT payload (decision D5).
+pub const PRESIGNATURE_LEN: usize = 64;
 /// The largest score, and negated the smallest.
 pub const MAX_SCORE: i8 = 100;
 /// The largest outcome: 0 negative, 1 neutral, 2 positive.
@@ -75,6 +79,61 @@ pub fn bid_value(payload: &[u8]) -> i128 {
 #[cfg(feature = "std")]
 pub fn bid_payload(value: i128, content: &[u8]) -> Vec<u8> {
     [value.to_le_bytes().as_slice(), content].concat()
+}
+
+/// [`bid_payload`] with the format hint of spec section 5.4 before the content, such as `b"JSON"`.
+#[cfg(feature = "std")]
+pub fn bid_payload_with_hint(value: i128, hint: &[u8; FORMAT_HINT_LEN], content: &[u8]) -> Vec<u8> {
+    [value.to_le_bytes().as_slice(), hint, content].concat()
+}
+
+/// A PROPOSE, COUNTER or ACCEPT payload, taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BidPayload<'a> {
+    /// The bid, in units that the agents agree on.
+    pub value: i128,
+    /// The four bytes behind the value, where the specification encourages a format hint; `None` when
+    /// there are fewer. The protocol does not know whether they are meant as one.
+    pub hint: Option<&'a [u8; FORMAT_HINT_LEN]>,
+    /// What follows.
+    pub content: &'a [u8],
+}
+
+impl<'a> BidPayload<'a> {
+    /// Every payload can be taken apart (decision B11).
+    pub fn parse(payload: &'a [u8]) -> Self {
+        let value = bid_value(payload);
+        let mut rest = Reader::new(payload.get(BID_VALUE_LEN..).unwrap_or_default());
+        let hint = rest.array();
+        Self { value, hint, content: rest.rest() }
+    }
+}
+
+/// An ACCEPT payload with the owner's pre-signature over SATI's hash at its end (decision D5).
+#[cfg(feature = "std")]
+pub fn accept_payload(value: i128, content: &[u8], presignature: &[u8; PRESIGNATURE_LEN]) -> Vec<u8> {
+    [value.to_le_bytes().as_slice(), content, presignature].concat()
+}
+
+/// Appends a pre-signature to any payload: the counterparty's first message after ACCEPT carries one too
+/// (decision D5).
+#[cfg(feature = "std")]
+pub fn append_presignature(mut payload: Vec<u8>, presignature: &[u8; PRESIGNATURE_LEN]) -> Vec<u8> {
+    payload.extend_from_slice(presignature);
+    payload
+}
+
+/// What may be a pre-signature: the last 64 bytes, and what stands before them. `None` when the payload is
+/// shorter. Nothing marks one, so only its verification against SATI's hash says whether it is one. In an
+/// ACCEPT the bid's value must stand before it: see [`split_accept_presignature`].
+pub fn split_presignature(payload: &[u8]) -> Option<(&[u8], &[u8; PRESIGNATURE_LEN])> {
+    payload.split_last_chunk()
+}
+
+/// [`split_presignature`] of an ACCEPT payload, where the first 16 bytes are the bid's value and no part of
+/// a signature.
+pub fn split_accept_presignature(payload: &[u8]) -> Option<(&[u8], &[u8; PRESIGNATURE_LEN])> {
+    split_presignature(payload).filter(|(rest, _)| rest.len() >= BID_VALUE_LEN)
 }
 
 /// A FEEDBACK payload: CBOR array of 6.

@@ -38,6 +38,13 @@ pub struct Tree<K> {
     keccak: PhantomData<K>,
 }
 
+impl<K> Default for Tree<K> {
+    /// The tree without entries.
+    fn default() -> Self {
+        Self { levels: Vec::new(), zeros: Vec::new(), len: 0, keccak: PhantomData }
+    }
+}
+
 /// One level: its nodes from `first` on; those before cover only padding.
 #[derive(Clone, Debug)]
 struct Level {
@@ -129,35 +136,62 @@ impl<K: Keccak> Tree<K> {
     }
 }
 
-/// The root over `len` leaf hashes that come one by one, in O(log len) memory. `len` has to be known
+/// The root over leaf hashes that come one by one, in O(log n) memory. Their number has to be known
 /// beforehand because the padding stands on the left.
+#[derive(Clone, Debug)]
+pub struct StreamingRoot<K> {
+    /// Complete subtrees, tall ones first, as in a binary counter: (height, hash).
+    stack: Vec<(usize, Hash)>,
+    /// Leaves still to come.
+    missing: u32,
+    keccak: PhantomData<K>,
+}
+
+impl<K: Keccak> StreamingRoot<K> {
+    /// Begins a tree of `len` leaves.
+    pub fn new(len: u32) -> Self {
+        // The padding is there from the start, one complete zero subtree for each bit of its number.
+        let mut stack = Vec::new();
+        let mut zeros = zero_subtrees::<K>(depth(len));
+        while let Some(zero) = zeros.pop() {
+            let height = zeros.len();
+            if padding(len) >> height & 1 == 1 {
+                stack.push((height, zero));
+            }
+        }
+        Self { stack, missing: len, keccak: PhantomData }
+    }
+
+    /// Takes the next leaf's hash; refuses one too many.
+    pub fn push(&mut self, leaf: Hash) -> Result<(), TreeError> {
+        self.missing = self.missing.checked_sub(1).ok_or(TreeError::WrongCount)?;
+        let mut top = (0, leaf);
+        while let Some((height, left)) = self.stack.pop_if(|(height, _)| *height == top.0) {
+            top = (height.saturating_add(1), node::<K>(&left, &top.1));
+        }
+        self.stack.push(top);
+        Ok(())
+    }
+
+    /// The root; refuses when leaves are missing. 32 zero bytes for a tree without leaves.
+    pub fn finish(mut self) -> Result<Hash, TreeError> {
+        if self.missing != 0 {
+            return Err(TreeError::WrongCount);
+        }
+        Ok(self.stack.pop().map_or(ZERO, |(_, root)| root))
+    }
+}
+
+/// [`StreamingRoot`] over an iterator.
 pub fn root_of_leaves<K: Keccak>(
     len: u32,
     leaves: impl IntoIterator<Item = Hash>,
 ) -> Result<Hash, TreeError> {
-    // Complete subtrees, tall ones first, as in a binary counter: (height, hash). The padding is there
-    // from the start, one complete zero subtree for each bit of its number.
-    let mut stack: Vec<(usize, Hash)> = Vec::new();
-    let mut zeros = zero_subtrees::<K>(depth(len));
-    while let Some(zero) = zeros.pop() {
-        let height = zeros.len();
-        if padding(len) >> height & 1 == 1 {
-            stack.push((height, zero));
-        }
-    }
-    let mut count = 0u32;
+    let mut root = StreamingRoot::<K>::new(len);
     for leaf in leaves {
-        count = count.checked_add(1).filter(|count| *count <= len).ok_or(TreeError::WrongCount)?;
-        let mut top = (0, leaf);
-        while let Some((height, left)) = stack.pop_if(|(height, _)| *height == top.0) {
-            top = (height.saturating_add(1), node::<K>(&left, &top.1));
-        }
-        stack.push(top);
+        root.push(leaf)?;
     }
-    if count != len {
-        return Err(TreeError::WrongCount);
-    }
-    Ok(stack.pop().map_or(ZERO, |(_, root)| root))
+    root.finish()
 }
 
 /// The hashes of subtrees of nothing but padding, of heights 0 to `depth`.

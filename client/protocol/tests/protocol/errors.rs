@@ -1,4 +1,118 @@
-use zx1_protocol::{batch, derive, envelope, evidence, feedback_log, lease, merkle, payload, record, unlock};
+use std::collections::BTreeMap;
+use zx1_protocol::behavior_batch::{BatchFormatError, BidKey, BuildError};
+use zx1_protocol::units::{Epoch, Slot};
+use zx1_protocol::{
+    batch, beacon, bundle, derive, draft, envelope, evidence, feedback_log, finder, lease, merkle, nonce,
+    payload, record, reputation, signature, unlock, validate,
+};
+
+/// Every numbered refusal once, with its sentence.
+macro_rules! numbered {
+    ($($error:expr),+ $(,)?) => { vec![$(($error.code(), $error.to_string())),+] };
+}
+
+#[test]
+fn every_number_is_used_once_and_says_a_whole_sentence() {
+    use BatchFormatError as Format;
+    use BuildError as Build;
+    use beacon::BeaconError as Beacon;
+    use bundle::BundleError as Bundle;
+    use draft::DraftError as Draft;
+    use finder::FinderError as Finder;
+    use validate::Reason;
+    let payload = payload::PayloadError::Score;
+    let entry = envelope::EnvelopeError::Malformed;
+    let key = BidKey { conversation: [0; 16], counterparty: [0; 32], slot: Slot(1) };
+    let all = numbered![
+        Reason::TooLarge,
+        Reason::Malformed,
+        Reason::NotCanonical,
+        Reason::Version,
+        Reason::MsgType,
+        Reason::UnknownSender,
+        Reason::Signature,
+        Reason::Nonce { last: 1 },
+        Reason::Timestamp { off_by: 1 },
+        Reason::PayloadHash,
+        Reason::PayloadLength,
+        Reason::Payload(payload),
+        Reason::TooLongForEvidence,
+        Draft::TooLarge,
+        Draft::TooLongForEvidence,
+        Draft::Payload(payload),
+        Draft::Beacon(Beacon::TooShort),
+        reputation::ReputationError::Rating(payload),
+        reputation::ReputationError::NotIncreasing { last: Epoch(1) },
+        Format::TooLarge,
+        Format::Malformed,
+        Format::NotCanonical,
+        Format::TooManyEntries,
+        Format::RatingOutOfRange,
+        Format::NotChronological,
+        Format::SlotsReversed,
+        Format::Counters,
+        Format::TreeTooLong,
+        Format::Overflow,
+        Format::EmptyRoot,
+        Build::SlotsReversed,
+        Build::EpochsReversed,
+        Build::Entry(entry),
+        Build::SentByAnother,
+        Build::ReceivedFromSelf,
+        Build::EpochNotCovered { epoch: Epoch(1) },
+        Build::PayloadMissing,
+        Build::PayloadMismatch,
+        Build::AttestationNotUsed,
+        Build::DuplicateBid { key },
+        Build::LogTooLong,
+        Build::ArraysTooLong,
+        Build::Records(Bundle::KindOrder),
+        Build::OutOfMemory,
+        Bundle::TooLarge,
+        Bundle::Malformed,
+        Bundle::NotCanonical,
+        Bundle::Version,
+        Bundle::Batch(Format::Counters),
+        Bundle::Record(record::RecordError::UnknownKind),
+        Bundle::KindOrder,
+        Bundle::NotChronological,
+        Bundle::TooManyRecords,
+        Bundle::TooManyLeaves,
+        Bundle::CutLeaf,
+        Bundle::LogLength,
+        Bundle::LogRoot,
+        Bundle::ArraysLength,
+        Bundle::ArraysRoot,
+        Bundle::Arrays,
+        Bundle::OverflowHash,
+        Finder::NotInLog,
+        Finder::Entry(entry),
+        Finder::NoClaim(derive::DeriveError::NoGround),
+        Finder::Signature,
+        Finder::NotCovered { epoch: Epoch(1) },
+        nonce::NonceError::Exhausted,
+        nonce::NonceError::NotIncreasing { last: 1 },
+        Beacon::TooShort,
+        Beacon::NameNotUtf8,
+        Beacon::OtherAgent,
+        Beacon::OtherKey,
+        Beacon::KeyNotOnChain,
+        signature::KeyError::NotAPoint,
+        signature::KeyError::SmallOrder,
+    ];
+    let mut seen = BTreeMap::new();
+    for (code, sentence) in all {
+        assert!((7300..7400).contains(&code), "{code}");
+        assert_whole(&sentence);
+        assert_eq!(seen.insert(code, sentence), None, "{code} is used twice");
+    }
+}
+
+fn assert_whole(sentence: &str) {
+    let whole = sentence.ends_with('.') && sentence.starts_with(char::is_uppercase);
+    assert!(whole && !sentence.contains(['{', '}']), "{sentence}");
+    assert!(!sentence.contains("  "), "{sentence}");
+}
 
 #[test]
 fn every_error_says_a_sentence() {
@@ -18,8 +132,7 @@ fn every_error_says_a_sentence() {
         feedback_log::TextError::TooLong.to_string(),
     ];
     for sentence in &sentences {
-        let whole = sentence.ends_with('.') && sentence.starts_with(char::is_uppercase);
-        assert!(whole && !sentence.contains(['{', '}']), "{sentence}");
+        assert_whole(sentence);
     }
     assert!(sentences[1].contains("432001") && sentences[3].contains("20"));
 }

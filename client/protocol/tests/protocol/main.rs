@@ -9,20 +9,31 @@
 )]
 
 mod batch;
+mod batch_vectors;
+mod beacon;
+mod behavior_batch;
+mod bundle;
 mod challenge;
 mod common;
+mod decoders;
 mod derive;
 mod envelope;
 mod errors;
 mod evidence;
 mod feedback_log;
+mod finder;
 mod lease;
+mod life;
 mod log_entry;
 mod merkle;
+mod nonce;
 mod payload;
 mod python;
 mod record;
+mod reputation;
+mod signature;
 mod slash;
 mod units;
 mod unlock;
+mod validate;
 mod vectors;

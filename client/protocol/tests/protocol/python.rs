@@ -1,7 +1,9 @@
 //! The other direction: what this crate makes is judged by `tests/vectors/make.py`, a second
 //! implementation in another language that shares no code and no library with it.
 
+use crate::batch_vectors::live;
 use crate::common::{damage, damaged, feedback, key, message, record, vectors_dir};
+use crate::life::{AGENT, build, covered, life};
 use crate::vectors::judge;
 use ed25519_dalek::Signer;
 use proptest::prelude::*;
@@ -11,15 +13,18 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Command, Output};
 use zx1_protocol::batch::{BATCH_MESSAGE_LEN, batch_message, head_digest};
+use zx1_protocol::beacon::Beacon;
+use zx1_protocol::behavior_batch::{BidKey, Direction};
 use zx1_protocol::challenge::{Ground, evidence_hash};
 use zx1_protocol::derive::{DeriveError, Expected, from_envelope, from_log_entry};
 use zx1_protocol::evidence::{Evidence, LogEvidence, ProvenBid};
 use zx1_protocol::feedback_log::{entry_digest, packed_entry_parts, packed_numbers};
 use zx1_protocol::hash::{Hash, Sha3};
+use zx1_protocol::interaction::{interaction_hash, task_ref};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::merkle::Tree;
 use zx1_protocol::record::{Bid, Record};
-use zx1_protocol::units::Epoch;
+use zx1_protocol::units::{Epoch, Slot};
 
 fn make_py(arguments: &[&str]) -> Output {
     Command::new("python3")
@@ -201,7 +206,7 @@ fn double_bid_json(source: &mut Source) -> Value {
         .map(|proof| {
             let (conversation, counterparty, value, slot, index) =
                 source.draw(any::<([u8; 16], Hash, i128, u64, u32)>());
-            let bid = Bid { conversation, counterparty, value, slot: zx1_protocol::units::Slot(slot) };
+            let bid = Bid { conversation, counterparty, value, slot: Slot(slot) };
             let record: [u8; 73] = Record::Bid(bid).to_bytes().try_into().unwrap();
             (record, index, proof)
         })
@@ -268,9 +273,104 @@ fn derivation_json(source: &mut Source) -> Value {
     })
 }
 
+/// A random log and what the builder makes of it.
+fn built_json(source: &mut Source) -> Value {
+    let log = source.draw(life());
+    let built = build(&log).unwrap();
+    let entries: Vec<_> = log
+        .iter()
+        .map(|logged| {
+            let sent = logged.direction == Direction::Sent;
+            let payload = BidKey::of(&logged.message.header()).filter(|_| sent);
+            json!({
+                "sent": sent,
+                "entry": hex::encode(logged.encoded()),
+                "payload": payload.map(|_| hex::encode(&logged.message.payload)),
+                "attestation": logged.attestation.map(hex::encode),
+            })
+        })
+        .collect();
+    json!({
+        "agent": hex::encode(AGENT),
+        "from_epoch": covered().from.0,
+        "to_epoch": covered().to.0,
+        "slot_start": built.batch.slot_start.0,
+        "slot_end": built.batch.slot_end.0,
+        "log": entries,
+        "batch": hex::encode(&built.batch_bytes),
+        "batch_hash": hex::encode(built.batch_hash),
+        "records": hex::encode(&built.records),
+        "leaves": hex::encode(built.leaves.as_flattened()),
+        "bundle": hex::encode(built.bundle().unwrap().to_vec()),
+    })
+}
+
+fn beacon_json(source: &mut Source) -> Value {
+    let (agent, key, name) = source.draw((any::<Hash>(), any::<Hash>(), "\\PC{0,20}"));
+    let beacon = Beacon { agent_id: &agent, verifying_key: &key, name: &name };
+    json!({
+        "agent_id": hex::encode(agent),
+        "verifying_key": hex::encode(key),
+        "name": name,
+        "bytes": hex::encode(beacon.to_bytes()),
+    })
+}
+
+fn interaction_json(source: &mut Source) -> Value {
+    let (conversation, peer, slot) = source.draw((any::<[u8; 16]>(), any::<Hash>(), any::<u64>()));
+    let hash = interaction_hash::<Sha3>(&conversation, &peer, Slot(slot));
+    json!({
+        "conversation_id": hex::encode(conversation),
+        "counterparty": hex::encode(peer),
+        "slot_accepted": slot,
+        "interaction_hash": hex::encode(hash),
+        "task_ref": hex::encode(task_ref(&conversation)),
+    })
+}
+
+/// A random life of ratings and what follows from it.
+fn reputation_json(source: &mut Source) -> Value {
+    let event = (-100i8..=100, 0u8..=2, 0u8..=1, 0u8..9, any::<[bool; 3]>(), 0usize..4).prop_map(
+        |(score, outcome, role, number, [is_dispute, in_batch, envelope_at_hand], binding)| {
+            let binding = [None, Some("selection"), Some("verifier"), Some("contract")][binding];
+            json!({
+                "score": score, "outcome": outcome, "role": role, "is_dispute": is_dispute,
+                "from": hex::encode([number; 32]), "conversation": hex::encode([number / 2; 16]),
+                "slot": number / 3, "in_batch": in_batch, "envelope_at_hand": envelope_at_hand,
+                "binding": binding,
+            })
+        },
+    );
+    let batch = (1u64..20, 0u64..1_000, 0u32..2, 0u32..9, prop::collection::vec(event, 0..8));
+    let mut epoch = 0;
+    let batches: Vec<_> = source
+        .draw(prop::collection::vec(batch, 1..12))
+        .into_iter()
+        .map(|(gap, slot_end, message_count, disputes, events)| {
+            epoch += gap;
+            json!({
+                "epoch": epoch, "slot_end": slot_end, "message_count": message_count,
+                "disputes": disputes, "events": events,
+            })
+        })
+        .collect();
+    live(&batches.into(), &[epoch, epoch + 8, epoch + 30])
+}
+
 /// Damaged bytes and this crate's verdict: Python must give the same reason.
 fn verdict_json(source: &mut Source) -> Value {
-    let what = ["log_entry", "envelope", "signing_bytes", "feedback", "record", "evidence", "text"];
+    let what = [
+        "log_entry",
+        "envelope",
+        "signing_bytes",
+        "feedback",
+        "record",
+        "evidence",
+        "text",
+        "batch",
+        "bundle",
+        "beacon",
+    ];
     let what = what[source.draw(0..what.len())];
     let message = source.draw(message());
     let good = match what {
@@ -280,6 +380,9 @@ fn verdict_json(source: &mut Source) -> Value {
         "feedback" => source.draw(feedback()).to_cbor().unwrap(),
         "record" => source.draw(record()).to_bytes(),
         "text" => source.draw("\\PC{0,30}").into_bytes(),
+        "batch" => build(&source.draw(life())).unwrap().batch_bytes,
+        "bundle" => build(&source.draw(life())).unwrap().bundle().unwrap().to_vec(),
+        "beacon" => hex::decode(beacon_json(source)["bytes"].as_str().unwrap()).unwrap(),
         _ => {
             let made =
                 if source.draw(any::<bool>()) { log_evidence_json(source) } else { double_bid_json(source) };
@@ -312,6 +415,10 @@ fn what_rust_makes_holds_in_python() {
         "evidence": evidence,
         "evidence_hashes": source.many(20, evidence_hash_json),
         "derivations": source.many(200, derivation_json),
+        "built": source.many(25, built_json),
+        "beacons": source.many(20, beacon_json),
+        "interactions": source.many(20, interaction_json),
+        "reputations": source.many(30, reputation_json),
         "verdicts": source.many(600, verdict_json),
     });
     let path = write("made_by_rust.json", &content);
@@ -331,6 +438,10 @@ fn python_refuses_what_does_not_hold() {
         ("feedback_log", feedback_log_json(&mut source), "head"),
         ("evidence", log_evidence_json(&mut source), "entry"),
         ("evidence_hashes", evidence_hash_json(&mut source), "hash"),
+        ("built", built_json(&mut source), "batch_hash"),
+        ("built", built_json(&mut source), "bundle"),
+        ("interactions", interaction_json(&mut source), "interaction_hash"),
+        ("beacons", beacon_json(&mut source), "agent_id"),
     ];
     for (section, mut item, field) in lies {
         let mut bytes = hex::decode(item[field].as_str().unwrap()).unwrap();

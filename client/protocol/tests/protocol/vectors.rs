@@ -4,6 +4,9 @@ use crate::common::{Message, array, bytes, hashes, list, small, uint, vectors, v
 use ed25519_dalek::{Signature, VerifyingKey};
 use serde_json::Value;
 use zx1_protocol::batch::{batch_message, head_digest};
+use zx1_protocol::beacon::Beacon;
+use zx1_protocol::behavior_batch::BehaviorBatch;
+use zx1_protocol::bundle::Bundle;
 use zx1_protocol::challenge::{Ground, evidence_hash};
 use zx1_protocol::derive::{from_envelope, from_log_entry};
 use zx1_protocol::envelope::{Envelope, MsgType, parse_signing_bytes};
@@ -259,14 +262,18 @@ pub(crate) fn judge(what: &str, bytes: &[u8]) -> String {
         "record" => verdict(Record::parse(bytes)),
         "evidence" => verdict(Evidence::parse(bytes)),
         "text" => verdict(check_text(bytes)),
+        "batch" => verdict(BehaviorBatch::decode(bytes)),
+        "bundle" => verdict(Bundle::decode(bytes).and_then(|bundle| bundle.check())),
+        "beacon" => verdict(Beacon::parse(bytes)),
         other => panic!("nothing is called {other}"),
     }
 }
 
 #[test]
 fn refusals_have_the_same_reason_ok() {
-    for file in ["log_entries.json", "records.json", "evidence.json", "feedback_log.json"] {
-        for item in list(&vectors(file)["verdicts"]) {
+    let files = ["log_entries", "records", "evidence", "feedback_log", "batches", "beacons"];
+    for file in files.map(|name| format!("{name}.json")) {
+        for item in list(&vectors(&file)["verdicts"]) {
             let what = item["what"].as_str().unwrap();
             assert_eq!(judge(what, &bytes(&item["bytes"])), item["verdict"], "{what} {}", item["name"]);
         }

@@ -1,0 +1,248 @@
+//! Taking a message in: the nine rules of spec section 5.5, in their order.
+//!
+//! A message that fails any rule is dropped, and its sender hears nothing. The reasons here are for the
+//! receiver's own log and counters only.
+//!
+//! It goes in two steps, because the facts about the sender come from the chain: [`Candidate::parse`] reads
+//! the bytes and says who claims to have sent them on which channel; [`Candidate::validate`] takes the facts
+//! and does the rest.
+
+use crate::canonical::CborReader;
+use crate::channel::{Channel, channel_of};
+use crate::envelope::{Envelope, EnvelopeError, EnvelopeHeader, MsgType, PROTOCOL_VERSION};
+use crate::error::numbered;
+use crate::hash::Sha3;
+use crate::nonce::LastNonce;
+use crate::payload::{Feedback, NotarizeBid, PayloadError};
+use crate::signature::PublicKey;
+use zx1_interface::constants::MAX_EVIDENCE_PAYLOAD;
+
+/// The longest message, in bytes of CBOR: the whole envelope (spec section 11).
+pub const MAX_MESSAGE_SIZE: usize = 65_536;
+/// How far a message's timestamp may be from the local clock, in microseconds, either way (spec
+/// section 11).
+pub const TIMESTAMP_TOLERANCE_MICROS: u64 = 30_000_000;
+
+/// Why a message is dropped. 7310 + n is the number of rule n.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// More than [`MAX_MESSAGE_SIZE`] bytes.
+    TooLarge,
+    /// Not the fields of an envelope.
+    Malformed,
+    /// Not the one encoding of what it means (decision C1).
+    NotCanonical,
+    /// Rule 1.
+    Version,
+    /// Rule 2.
+    MsgType,
+    /// Rule 3.
+    UnknownSender,
+    /// Rule 4.
+    Signature,
+    /// Rule 5.
+    Nonce {
+        /// The last nonce of this sender on this channel.
+        last: u64,
+    },
+    /// Rule 6.
+    Timestamp {
+        /// How far the timestamp is from the local clock, in microseconds.
+        off_by: u64,
+    },
+    /// Rule 7.
+    PayloadHash,
+    /// Rule 8.
+    PayloadLength,
+    /// Rule 9.
+    Payload(PayloadError),
+    /// A PROPOSE, COUNTER, ACCEPT or NOTARIZE_ASSIGN on which no challenge could rest (decision B11).
+    TooLongForEvidence,
+}
+
+numbered!(Reason {
+    7300 Self::TooLarge => "The message has more than {MAX_MESSAGE_SIZE} bytes.";
+    7301 Self::Malformed => "The message does not have the fields of an envelope.";
+    7302 Self::NotCanonical => "The message is not in its canonical encoding.";
+    7311 Self::Version => "The message's version is not {PROTOCOL_VERSION}.";
+    7312 Self::MsgType => "The message's type is unknown.";
+    7313 Self::UnknownSender => "The sender is not a registered agent.";
+    7314 Self::Signature => "The signature holds under none of the keys that may sign for the sender.";
+    7315 Self::Nonce { last } => "The nonce is not above {last}, the last one of this sender and channel.";
+    7316 Self::Timestamp { off_by } => "The timestamp is {off_by} microseconds away from the local clock.";
+    7317 Self::PayloadHash => "The payload's hash is not what the message says.";
+    7318 Self::PayloadLength => "The payload's length is not what the message says.";
+    7319 Self::Payload(error) => "The payload does not parse. {error}";
+    7320 Self::TooLongForEvidence =>
+        "A payload of this message type has at most {MAX_EVIDENCE_PAYLOAD} bytes.";
+});
+
+impl Reason {
+    /// The rule of spec section 5.5 that the message breaks; `None` for what comes before and after them.
+    pub fn rule(&self) -> Option<u8> {
+        match self {
+            Self::TooLarge | Self::Malformed | Self::NotCanonical | Self::TooLongForEvidence => None,
+            Self::Version => Some(1),
+            Self::MsgType => Some(2),
+            Self::UnknownSender => Some(3),
+            Self::Signature => Some(4),
+            Self::Nonce { .. } => Some(5),
+            Self::Timestamp { .. } => Some(6),
+            Self::PayloadHash => Some(7),
+            Self::PayloadLength => Some(8),
+            Self::Payload(_) => Some(9),
+        }
+    }
+}
+
+/// What the chain, and the receiver's memory, say about a sender.
+#[derive(Clone, Copy, Debug)]
+pub enum Sender<'a> {
+    /// No such agent is registered.
+    Unknown,
+    /// A registered agent.
+    Registered {
+        /// The keys that may sign for it: its owner's and its live delegates' (decision B3).
+        keys: &'a [PublicKey],
+        /// The last nonce that was accepted from it on the message's channel (decision C4).
+        last_nonce: LastNonce,
+    },
+}
+
+/// What a message is judged against.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// The local clock, unix microseconds.
+    pub now_micros: u64,
+    /// [`TIMESTAMP_TOLERANCE_MICROS`], unless a test or a closed network says otherwise.
+    pub tolerance_micros: u64,
+    /// Who claims to have sent it.
+    pub sender: Sender<'a>,
+}
+
+impl<'a> Context<'a> {
+    /// A context with the protocol's own tolerance.
+    pub fn new(now_micros: u64, sender: Sender<'a>) -> Self {
+        Self { now_micros, tolerance_micros: TIMESTAMP_TOLERANCE_MICROS, sender }
+    }
+}
+
+/// A message that has the form of an envelope and keeps rules 1 and 2. Nothing in it is proven yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'a> {
+    envelope: Envelope<'a>,
+}
+
+/// A message that keeps all rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Valid<'a> {
+    /// The message.
+    pub envelope: Envelope<'a>,
+    /// The key under which its signature holds.
+    pub signer: [u8; 32],
+    /// The channel on which its nonce counts; the caller now remembers the nonce there.
+    pub channel: Channel,
+}
+
+impl<'a> Candidate<'a> {
+    /// Size, form, and rules 1 and 2.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, Reason> {
+        if bytes.len() > MAX_MESSAGE_SIZE {
+            return Err(Reason::TooLarge);
+        }
+        // Unlike `Envelope::decode` this leaves payload_len for its own rule.
+        let mut cbor = CborReader::new(bytes);
+        let raw = EnvelopeHeader::read_raw(&mut cbor).ok_or(Reason::Malformed)?;
+        let payload = cbor.bytes().ok_or(Reason::Malformed)?;
+        let signature = cbor.byte_array().ok_or(Reason::Malformed)?;
+        if !cbor.is_canonical() {
+            return Err(Reason::NotCanonical);
+        }
+        let header = raw.check().map_err(|error| match error {
+            EnvelopeError::WrongVersion => Reason::Version,
+            EnvelopeError::UnknownType => Reason::MsgType,
+            _ => Reason::Malformed,
+        })?;
+        Ok(Self { envelope: Envelope { header, payload, signature } })
+    }
+
+    /// The agent that claims to have sent it.
+    pub fn sender(&self) -> &'a [u8; 32] {
+        self.envelope.header.sender
+    }
+
+    /// What it claims to be.
+    pub fn msg_type(&self) -> MsgType {
+        self.envelope.header.msg_type
+    }
+
+    /// The channel on which it must have come and its nonce counts.
+    pub fn channel(&self) -> Channel {
+        channel_of(self.msg_type())
+    }
+
+    /// The message, when its payload is the one that its header speaks of.
+    pub fn envelope(&self) -> Option<&Envelope<'a>> {
+        self.envelope.check_payload::<Sha3>().is_ok().then_some(&self.envelope)
+    }
+
+    /// When it claims to have been sent: unix microseconds.
+    pub fn timestamp(&self) -> u64 {
+        self.envelope.header.timestamp
+    }
+
+    /// Rules 3 to 9, then the limit of decision B11.
+    pub fn validate(&self, context: &Context<'_>) -> Result<Valid<'a>, Reason> {
+        let Envelope { header, payload, signature } = &self.envelope;
+        let Sender::Registered { keys, last_nonce } = context.sender else {
+            return Err(Reason::UnknownSender);
+        };
+        let signed = self.envelope.signing_bytes();
+        let signer = keys.iter().find(|key| key.verify(&signed, signature)).ok_or(Reason::Signature)?;
+        if let Some(last) = last_nonce.0.filter(|_| !last_nonce.accepts(header.nonce)) {
+            return Err(Reason::Nonce { last });
+        }
+        let off_by = header.timestamp.abs_diff(context.now_micros);
+        if off_by > context.tolerance_micros {
+            return Err(Reason::Timestamp { off_by });
+        }
+        check_payload(header, payload)?;
+        Ok(Valid { envelope: self.envelope, signer: signer.to_bytes(), channel: self.channel() })
+    }
+}
+
+/// [`Candidate::parse`] and [`Candidate::validate`] for a caller that knows the sender already.
+pub fn validate<'a>(bytes: &'a [u8], context: &Context<'_>) -> Result<Valid<'a>, Reason> {
+    Candidate::parse(bytes)?.validate(context)
+}
+
+/// Rules 7 to 9, and the limit of decision B11.
+fn check_payload(header: &EnvelopeHeader<'_>, payload: &[u8]) -> Result<(), Reason> {
+    use crate::hash::Keccak;
+    if Sha3::hashv(&[payload]) != *header.payload_hash {
+        return Err(Reason::PayloadHash);
+    }
+    header.check_payload_len(payload).map_err(|_| Reason::PayloadLength)?;
+    check_defined_payload(header.msg_type, payload).map_err(Reason::Payload)?;
+    if is_too_long_for_evidence(header.msg_type, payload) {
+        return Err(Reason::TooLongForEvidence);
+    }
+    Ok(())
+}
+
+/// Rule 9: the payloads that the protocol defines must parse.
+pub(crate) fn check_defined_payload(msg_type: MsgType, payload: &[u8]) -> Result<(), PayloadError> {
+    match msg_type {
+        MsgType::Feedback => Feedback::decode(payload).map(|_| ()),
+        MsgType::NotarizeBid => NotarizeBid::decode(payload).map(|_| ()),
+        _ => Ok(()),
+    }
+}
+
+/// Decision B11: a challenge can rest on these four types only up to a length, so clients neither send nor
+/// take longer ones.
+pub(crate) fn is_too_long_for_evidence(msg_type: MsgType, payload: &[u8]) -> bool {
+    let is_evidence =
+        matches!(msg_type, MsgType::Propose | MsgType::Counter | MsgType::Accept | MsgType::NotarizeAssign);
+    is_evidence && payload.len() > MAX_EVIDENCE_PAYLOAD
+}

@@ -1,0 +1,80 @@
+//! The bodies of the fuzz targets, bounded, on the stable compiler: noise, and good bytes with damage.
+
+// The fuzz crate's library, so that there is one body for both.
+#[path = "../../fuzz/src/lib.rs"]
+mod bodies;
+
+use crate::common::{damage, damaged, feedback, message, record};
+use crate::life::{build, life};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use zx1_protocol::beacon::Beacon;
+use zx1_protocol::evidence::{Evidence, LogEvidence, ProvenBid};
+use zx1_protocol::hash::Sha3;
+use zx1_protocol::log_entry::LogEntry;
+use zx1_protocol::record::{Bid, Record};
+use zx1_protocol::units::Slot;
+
+fn draw<T: std::fmt::Debug>(runner: &mut TestRunner, strategy: impl Strategy<Value = T>) -> T {
+    strategy.new_tree(runner).unwrap().current()
+}
+
+/// Bytes that the target takes.
+fn good(target: &str, runner: &mut TestRunner) -> Vec<u8> {
+    let message = draw(runner, message());
+    let proof = draw(runner, prop::collection::vec(any::<[u8; 32]>(), 0..4));
+    match target {
+        "envelope" | "validate" => message.envelope().to_cbor(),
+        "signing_bytes" => message.envelope().signing_bytes(),
+        "log_entry" => LogEntry::of(&message.envelope()).to_cbor::<Sha3>().unwrap(),
+        "behavior_batch" => build(&draw(runner, life())).unwrap().batch_bytes,
+        "bundle" => build(&draw(runner, life())).unwrap().bundle().unwrap().to_vec(),
+        "record" => draw(runner, record()).to_bytes(),
+        "evidence_log_entry" => {
+            let entry = LogEntry::of(&message.envelope()).to_cbor::<Sha3>().unwrap();
+            let shown_payload = Some(&message.payload[..]);
+            let evidence = LogEvidence { leaf_index: 1, proof: &proof, entry: &entry, shown_payload };
+            Evidence::LogEntry(evidence).to_bytes().unwrap().split_off(1)
+        }
+        "evidence_double_bid" => {
+            let bid = Bid { conversation: [1; 16], counterparty: [2; 32], value: 3, slot: Slot(4) };
+            let packed = Record::Bid(bid).to_bytes().try_into().unwrap();
+            let bid = ProvenBid::new(&packed, 5, &proof).unwrap();
+            Evidence::DoubleBid(bid, bid).to_bytes().unwrap().split_off(1)
+        }
+        "payload_feedback" => draw(runner, feedback()).to_cbor().unwrap(),
+        "payload_beacon" => Beacon { agent_id: &[1; 32], verifying_key: &[2; 32], name: "Größe" }.to_bytes(),
+        "feedback_log" => draw(runner, "\\PC{0,60}").into_bytes(),
+        "payload_bid" | "payload_notarize_bid" => message.payload,
+        other => panic!("{other} has no good bytes here"),
+    }
+}
+
+#[test]
+fn no_decoder_panics_on_noise_or_on_damaged_bytes() {
+    let mut runner = TestRunner::deterministic();
+    for (name, body) in bodies::ALL {
+        body(&[]);
+        for _ in 0..150 {
+            let harm = draw(&mut runner, prop::collection::vec(damage(), 0..4));
+            let bytes = good(name, &mut runner);
+            body(&damaged(&bytes, &harm));
+            body(&bytes);
+            body(&draw(&mut runner, prop::collection::vec(any::<u8>(), 0..300)));
+        }
+    }
+}
+
+#[test]
+fn every_body_has_its_fuzz_target() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/fuzz_targets");
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
+    files.sort();
+    let mut names: Vec<_> = bodies::ALL.iter().map(|(name, _)| format!("{name}.rs")).collect();
+    names.sort();
+    assert_eq!(files, names);
+}
