@@ -1,0 +1,174 @@
+//! The batches that were signed: kept before they are published, to answer challenges and to upload again.
+
+use crate::disk::{self, Pending};
+use crate::error::{LogError, Result};
+use crate::layout::{self, BUNDLE_ENDING, SIGNATURE_ENDING, epochs_in};
+use std::path::{Path, PathBuf};
+use zx1_protocol::batch::Covered;
+use zx1_protocol::bundle::{Bundle, Checked};
+use zx1_protocol::hash::Hash;
+use zx1_protocol::units::Epoch;
+
+// The last byte is the format's version.
+const MAGIC: &[u8; 8] = b"ZX1SIG\0\x01";
+
+/// A batch that was signed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SavedBatch {
+    /// The epochs that it covers; `to` is its own.
+    pub covered: Covered,
+    /// keccak256 of the batch.
+    pub batch_hash: Hash,
+    /// The key that signed: the owner's wallet or a delegate.
+    pub signer: [u8; 32],
+    /// Its signature over [`zx1_protocol::behavior_batch::Commitment::message`].
+    pub signature: [u8; 64],
+    /// Whether the data is still here, or was removed with [`SavedBatches::prune`].
+    pub has_data: bool,
+}
+
+impl SavedBatch {
+    /// The batch's own epoch.
+    pub fn epoch(&self) -> Epoch {
+        self.covered.to
+    }
+
+    fn encode(&self, agent: &[u8; 32]) -> Vec<u8> {
+        let Covered { from, to } = self.covered;
+        let fields: [&[u8]; 7] = [
+            MAGIC,
+            agent,
+            &from.0.to_be_bytes(),
+            &to.0.to_be_bytes(),
+            &self.batch_hash,
+            &self.signer,
+            &self.signature,
+        ];
+        let mut bytes = fields.concat();
+        bytes.extend_from_slice(&crc32fast::hash(&bytes).to_be_bytes());
+        bytes
+    }
+
+    fn decode(bytes: &[u8], path: &Path, agent: &[u8; 32], epoch: Epoch, has_data: bool) -> Result<Self> {
+        let damaged = || LogError::damaged(path, 0, "it does not have its checksum");
+        let (fields, crc) = bytes.split_last_chunk::<4>().ok_or_else(damaged)?;
+        let (magic, rest) = fields.split_first_chunk::<8>().ok_or_else(damaged)?;
+        if magic != MAGIC {
+            return Err(LogError::WrongFormat { path: path.to_owned() });
+        }
+        if crc32fast::hash(fields).to_be_bytes() != *crc {
+            return Err(damaged());
+        }
+        let parse = || {
+            let (owner, rest) = rest.split_first_chunk::<32>()?;
+            let (from, rest) = rest.split_first_chunk::<8>()?;
+            let (to, rest) = rest.split_first_chunk::<8>()?;
+            let (batch_hash, rest) = rest.split_first_chunk::<32>()?;
+            let (signer, rest) = rest.split_first_chunk::<32>()?;
+            let signature = *rest.as_array::<64>()?;
+            let (from, to) = (Epoch(u64::from_be_bytes(*from)), Epoch(u64::from_be_bytes(*to)));
+            let covered = Covered { from, to };
+            let (batch_hash, signer) = (*batch_hash, *signer);
+            Some((*owner, Self { covered, batch_hash, signer, signature, has_data }))
+        };
+        let (owner, saved) = parse().ok_or_else(damaged)?;
+        if owner != *agent || saved.covered.to != epoch {
+            return Err(LogError::WrongOwner { path: path.to_owned() });
+        }
+        Ok(saved)
+    }
+}
+
+/// The folder of signed batches. Reading needs no lock.
+#[derive(Clone, Debug)]
+pub struct SavedBatches {
+    dir: PathBuf,
+    agent: [u8; 32],
+}
+
+impl SavedBatches {
+    pub(crate) fn new(agent_dir: &Path, agent: [u8; 32]) -> Self {
+        Self { dir: agent_dir.join(layout::BATCH_DIR), agent }
+    }
+
+    /// Where the data of this epoch's batch is, or would be.
+    pub fn data_path(&self, epoch: Epoch) -> PathBuf {
+        self.dir.join(format!("{}.{BUNDLE_ENDING}", epoch.0))
+    }
+
+    fn signature_path(&self, epoch: Epoch) -> PathBuf {
+        self.dir.join(format!("{}.{SIGNATURE_ENDING}", epoch.0))
+    }
+
+    /// All of them, the oldest first.
+    pub fn list(&self) -> Result<Vec<SavedBatch>> {
+        let all = epochs_in(&self.dir, SIGNATURE_ENDING)?.into_iter().map(|epoch| self.get(epoch));
+        all.filter_map(Result::transpose).collect()
+    }
+
+    /// The batch of this epoch, if one was signed.
+    pub fn get(&self, epoch: Epoch) -> Result<Option<SavedBatch>> {
+        let path = self.signature_path(epoch);
+        let Some(bytes) = disk::read_if_there(&path)? else { return Ok(None) };
+        let has_data = self.data_path(epoch).is_file();
+        SavedBatch::decode(&bytes, &path, &self.agent, epoch, has_data).map(Some)
+    }
+
+    /// The data of this epoch's batch: a bundle that holds together and is the one that was signed.
+    /// `None` when no batch was signed or its data was removed.
+    pub fn bundle_bytes(&self, epoch: Epoch) -> Result<Option<Vec<u8>>> {
+        let Some(saved) = self.get(epoch)? else { return Ok(None) };
+        let path = self.data_path(epoch);
+        let Some(bytes) = disk::read_if_there(&path)? else { return Ok(None) };
+        let checked = check_bundle(&bytes, &self.agent, epoch)?;
+        if checked.commitment().batch_hash != saved.batch_hash {
+            return Err(LogError::WrongBundle);
+        }
+        Ok(Some(bytes))
+    }
+
+    /// Removes the data of this epoch's batch; whether there was any. The signature stays, so the epoch
+    /// stays closed. Only for batches whose challenge window is over and that have no open challenge, which
+    /// the caller reads from the chain: without the data a challenge cannot be answered.
+    pub fn prune(&self, epoch: Epoch) -> Result<bool> {
+        // Without a signature it is a draft of a run that ended early, and not this function's business.
+        if self.get(epoch)?.is_none() {
+            return Ok(false);
+        }
+        let removed = disk::remove_if_there(&self.data_path(epoch))?;
+        if removed {
+            disk::sync_dir(&self.dir)?;
+        }
+        Ok(removed)
+    }
+
+    /// The last epoch with a signed batch.
+    pub(crate) fn last_epoch(&self) -> Result<Option<Epoch>> {
+        Ok(epochs_in(&self.dir, SIGNATURE_ENDING)?.last().copied())
+    }
+
+    /// Saves the data, then the signature: what has a signature has had its data on disk. Needs the lock.
+    pub(crate) fn save(&self, saved: &SavedBatch, bundle: &Bundle<'_>) -> Result<()> {
+        self.save_data(saved.epoch(), bundle)?;
+        disk::write_whole(&self.signature_path(saved.epoch()), &[&saved.encode(&self.agent)])
+    }
+
+    pub(crate) fn save_data(&self, epoch: Epoch, bundle: &Bundle<'_>) -> Result<()> {
+        let mut pending = Pending::new(&self.data_path(epoch))?;
+        for part in bundle.parts().slices() {
+            pending.write(part)?;
+        }
+        pending.finish()?;
+        disk::sync_dir(&self.dir)
+    }
+}
+
+/// Decodes the bundle and recomputes everything in it; refuses one of another agent or epoch.
+pub(crate) fn check_bundle<'b>(bytes: &'b [u8], agent: &[u8; 32], epoch: Epoch) -> Result<Checked<'b>> {
+    let checked = Bundle::decode(bytes)?.check()?;
+    let commitment = checked.commitment();
+    if commitment.agent != *agent || commitment.epoch != epoch {
+        return Err(LogError::WrongBundle);
+    }
+    Ok(checked)
+}

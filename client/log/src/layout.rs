@@ -1,0 +1,65 @@
+//! Where things are in an agent's folder, and what the files begin with.
+
+use crate::frames::{Identity, MAGIC_LEN};
+use std::path::{Path, PathBuf};
+use zx1_protocol::units::Epoch;
+
+pub(crate) const LOG_DIR: &str = "log";
+pub(crate) const PAYLOAD_DIR: &str = "payloads";
+pub(crate) const BATCH_DIR: &str = "batches";
+pub(crate) const NONCES: &str = "nonces";
+pub(crate) const ATTESTATIONS: &str = "attestations";
+pub(crate) const BUNDLE_ENDING: &str = "zx1batch";
+pub(crate) const SIGNATURE_ENDING: &str = "sig";
+const LOG_ENDING: &str = "log";
+
+// The last byte is the format's version.
+const LOG_MAGIC: &[u8; MAGIC_LEN] = b"ZX1LOG\0\x01";
+const NONCES_MAGIC: &[u8; MAGIC_LEN] = b"ZX1NON\0\x01";
+const ATTESTATIONS_MAGIC: &[u8; MAGIC_LEN] = b"ZX1ATT\0\x01";
+
+/// The folder of an agent: `<config>/agents/<mint in base58>`.
+pub fn agent_dir(config_dir: &Path, agent: &[u8; 32]) -> PathBuf {
+    config_dir.join("agents").join(base58(agent))
+}
+
+/// The agent's mint as Solana writes it.
+pub(crate) fn base58(agent: &[u8; 32]) -> String {
+    bs58::encode(agent).into_string()
+}
+
+pub(crate) fn log_file(dir: &Path, epoch: Epoch) -> PathBuf {
+    dir.join(LOG_DIR).join(format!("{}.{LOG_ENDING}", epoch.0))
+}
+
+pub(crate) fn log_identity(agent: &[u8; 32], epoch: Epoch) -> Identity {
+    Identity::new(LOG_MAGIC, agent, epoch.0)
+}
+
+pub(crate) fn nonces_identity(agent: &[u8; 32]) -> Identity {
+    Identity::new(NONCES_MAGIC, agent, 0)
+}
+
+pub(crate) fn attestations_identity(agent: &[u8; 32]) -> Identity {
+    Identity::new(ATTESTATIONS_MAGIC, agent, 0)
+}
+
+/// The epoch in a name like `20783.log`; `None` for other names, also for other ways to write the number.
+pub(crate) fn epoch_of(path: &Path, ending: &str) -> Option<Epoch> {
+    let stem = path.file_stem()?.to_str()?;
+    let epoch: u64 = stem.parse().ok()?;
+    (path.extension()? == ending && epoch.to_string() == stem).then_some(Epoch(epoch))
+}
+
+/// The epochs that have a log file, ascending.
+pub(crate) fn log_epochs(dir: &Path) -> crate::Result<Vec<Epoch>> {
+    epochs_in(&dir.join(LOG_DIR), LOG_ENDING)
+}
+
+/// The epochs that have a file with this ending, ascending.
+pub(crate) fn epochs_in(dir: &Path, ending: &str) -> crate::Result<Vec<Epoch>> {
+    let files = crate::disk::files_in(dir)?;
+    let mut epochs: Vec<Epoch> = files.iter().filter_map(|path| epoch_of(path, ending)).collect();
+    epochs.sort_unstable();
+    Ok(epochs)
+}

@@ -1,0 +1,99 @@
+//! The envelope log of an agent (spec section 8.1): append-only files, nonces, payloads and saved batches,
+//! safe against crashes.
+//!
+//! [`zx1_protocol`] has the rules and does no I/O; this crate has the disk. [`AgentLog`] is the one writer
+//! of an agent's folder. [`LogReader`] reads it at any time, also beside the writer. [`BatchStore`] is where
+//! batch data is uploaded to (decision C7): a [`Folder`], or a server with feature `http`.
+//!
+//! | in the folder | what |
+//! |---|---|
+//! | `lock` | held by the one writer |
+//! | `log/<epoch>.log` | the entries of an epoch, in the order of the Merkle leaves |
+//! | `payloads/<keccak256 in hex>` | what the entries leave out (decision C2) |
+//! | `nonces` | one's own, reserved before use, and the last of every sender (decision C4) |
+//! | `attestations` | which SATI attestation belongs to which rating |
+//! | `batches/<epoch>.zx1batch`, `.sig` | batches that were signed: data and signature |
+//!
+//! # What a crash can do
+//!
+//! Nothing, to what was acknowledged. [`AgentLog::append`] returns when payload and entry are on disk, and
+//! [`AgentLog::reserve_nonce`] when the number is; so log first, then send. A write that was under way is
+//! cut off at the next open and told in [`AgentLog::recovery`], or kept if it was complete. Each file knows
+//! how far it was synced, so damage within that part is told apart from a torn tail: it is an error with
+//! the place and what to do, and nothing is dropped ([`repair::salvage`] saves the rest when told to).
+//!
+//! # Example
+//!
+//! ```
+//! use zx1_log::{AgentLog, agent_dir};
+//! use zx1_protocol::batch::Covered;
+//! use zx1_protocol::behavior_batch::Direction;
+//! use zx1_protocol::channel::Channel;
+//! use zx1_protocol::draft::Draft;
+//! use zx1_protocol::envelope::{Envelope, MsgType};
+//! use zx1_protocol::payload::bid_payload;
+//! use zx1_protocol::units::Slot;
+//!
+//! # let home = tempfile::tempdir()?;
+//! # let home = home.path();
+//! # let sign = |_: &[u8]| [7; 64];
+//! let (agent, peer) = ([1; 32], [2; 32]);
+//! let now_micros = 1_790_000_000_000_000;
+//! let mut log = AgentLog::open(agent_dir(home, &agent), agent)?;
+//!
+//! // A nonce that no crash can give out twice, then the message.
+//! let nonce = log.reserve_nonce(Channel::Direct, now_micros)?;
+//! let cbor = Draft {
+//!     msg_type: MsgType::Propose,
+//!     sender: &agent,
+//!     recipient: &peer,
+//!     timestamp: now_micros,
+//!     block_ref: Slot(1_000),
+//!     nonce,
+//!     conversation_id: &[3; 16],
+//!     payload: &bid_payload(5_000_000, b"CBOR..."),
+//! }
+//! .sign(sign)?;
+//! let envelope = Envelope::decode(&cbor)?;
+//!
+//! // On disk when it returns; only now may the message leave.
+//! let place = log.append(&envelope, Direction::Sent, now_micros)?;
+//! assert!(place.new);
+//!
+//! // After the epoch: build the batch, sign it, save it, and only then publish it.
+//! let covered = Covered { from: place.epoch, to: place.epoch };
+//! let built = log.build(covered, Slot(900), Slot(216_900))?;
+//! let signature = sign(&built.commitment().message());
+//! log.seal(&built.bundle()?, covered, [4; 32], signature)?;
+//! assert_eq!(log.sealed_through(), Some(place.epoch));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod agent_log;
+mod attestations;
+pub mod backup;
+mod batches;
+mod disk;
+mod error;
+mod frames;
+#[cfg(feature = "http")]
+mod http;
+mod index;
+mod layout;
+mod nonces;
+mod payloads;
+mod reader;
+mod record;
+pub mod repair;
+mod store;
+
+pub use agent_log::{AgentLog, Append, Appended, RESERVED_FOR_SENT, Recovery};
+pub use batches::{SavedBatch, SavedBatches};
+pub use error::{LogError, Result};
+pub use frames::Torn;
+#[cfg(feature = "http")]
+pub use http::{Http, HttpOptions};
+pub use layout::agent_dir;
+pub use reader::{Entries, EpochSummary, Found, LogReader};
+pub use record::StoredEntry;
+pub use store::{AnyStore, BatchStore, Folder, Put};

@@ -1,0 +1,188 @@
+//! Where batch data is uploaded to and fetched from (decision C7).
+
+use crate::batches::check_bundle;
+use crate::disk;
+use crate::error::{LogError, Result};
+#[cfg(feature = "http")]
+use crate::http::{Http, HttpOptions};
+use crate::layout::{BUNDLE_ENDING, base58};
+use std::fs::{self, File};
+use std::future::Future;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use zx1_protocol::units::Epoch;
+
+/// What a [`BatchStore`] did with an upload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Put {
+    /// It has the data now.
+    Created,
+    /// It had the same data before.
+    Same,
+}
+
+/// Serves batch data, so that anyone can build a proof.
+///
+/// What [`Self::get`] returns holds together and is of the agent and epoch that were asked for. Whether it
+/// is what the chain has is the caller's to compare: `Bundle::check()?.commitment()` with the BatchAccount.
+pub trait BatchStore {
+    /// Uploads the bundle of an agent's batch. The same bundle again is fine.
+    fn put(&self, agent: &[u8; 32], epoch: Epoch, bundle: &[u8]) -> impl Future<Output = Result<Put>> + Send;
+
+    /// The bundle of an agent's batch; `None` when the store does not serve it.
+    fn get(&self, agent: &[u8; 32], epoch: Epoch) -> impl Future<Output = Result<Option<Vec<u8>>>> + Send;
+
+    /// Where it is, for messages.
+    fn describe(&self) -> String;
+}
+
+/// Batch data in a folder: `<mint in base58>/<epoch>.zx1batch`. Everybody may read it; a web server can
+/// serve it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Folder {
+    dir: PathBuf,
+}
+
+impl Folder {
+    /// The folder; made with the first upload.
+    pub fn new(dir: impl Into<PathBuf>) -> Self {
+        Self { dir: dir.into() }
+    }
+
+    /// The file of a batch's data.
+    pub fn path(&self, agent: &[u8; 32], epoch: Epoch) -> PathBuf {
+        self.dir.join(base58(agent)).join(format!("{}.{BUNDLE_ENDING}", epoch.0))
+    }
+
+    /// [`BatchStore::put`], blocking. A file with other content is replaced: only the owner writes here.
+    pub fn put_now(&self, agent: &[u8; 32], epoch: Epoch, bundle: &[u8]) -> Result<Put> {
+        check_bundle(bundle, agent, epoch)?;
+        let path = self.path(agent, epoch);
+        let folder = path.parent().unwrap_or(&self.dir);
+        if disk::read_if_there(&path)?.is_some_and(|there| there == bundle) {
+            // Its name may be from a run that ended before this.
+            disk::sync_dir(folder)?;
+            return Ok(Put::Same);
+        }
+        fs::create_dir_all(folder).map_err(LogError::io("create the folder", folder))?;
+        disk::sync_dir(&self.dir)?;
+        write_public(&path, bundle)?;
+        disk::sync_dir(folder)?;
+        Ok(Put::Created)
+    }
+
+    /// [`BatchStore::get`], blocking.
+    pub fn get_now(&self, agent: &[u8; 32], epoch: Epoch) -> Result<Option<Vec<u8>>> {
+        let Some(bytes) = disk::read_if_there(&self.path(agent, epoch))? else { return Ok(None) };
+        check_bundle(&bytes, agent, epoch)?;
+        Ok(Some(bytes))
+    }
+}
+
+/// Several processes may upload at once, so each has an unfinished file of its own.
+fn write_public(path: &Path, bytes: &[u8]) -> Result<()> {
+    let unfinished = path.with_extension(format!("{}.unfinished", std::process::id()));
+    let write = || {
+        let mut file = File::create(&unfinished)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&unfinished, path)
+    };
+    write().map_err(|error| {
+        let _ = fs::remove_file(&unfinished);
+        LogError::io("write", path)(error)
+    })
+}
+
+impl BatchStore for Folder {
+    #[cfg(feature = "http")]
+    async fn put(&self, agent: &[u8; 32], epoch: Epoch, bundle: &[u8]) -> Result<Put> {
+        let (folder, agent, bundle) = (self.clone(), *agent, bundle.to_vec());
+        off_the_runtime(move || folder.put_now(&agent, epoch, &bundle), &self.dir).await
+    }
+
+    #[cfg(not(feature = "http"))]
+    async fn put(&self, agent: &[u8; 32], epoch: Epoch, bundle: &[u8]) -> Result<Put> {
+        self.put_now(agent, epoch, bundle)
+    }
+
+    #[cfg(feature = "http")]
+    async fn get(&self, agent: &[u8; 32], epoch: Epoch) -> Result<Option<Vec<u8>>> {
+        let (folder, agent) = (self.clone(), *agent);
+        off_the_runtime(move || folder.get_now(&agent, epoch), &self.dir).await
+    }
+
+    #[cfg(not(feature = "http"))]
+    async fn get(&self, agent: &[u8; 32], epoch: Epoch) -> Result<Option<Vec<u8>>> {
+        self.get_now(agent, epoch)
+    }
+
+    fn describe(&self) -> String {
+        format!("the folder {}", self.dir.display())
+    }
+}
+
+/// Blocking work on a thread for it.
+#[cfg(feature = "http")]
+pub(crate) async fn off_the_runtime<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+    path: &Path,
+) -> Result<T> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|error| Err(LogError::io("use", path)(std::io::Error::other(error))))
+}
+
+/// A store of any kind.
+#[derive(Clone, Debug)]
+pub enum AnyStore {
+    /// A folder.
+    Folder(Folder),
+    /// A server.
+    #[cfg(feature = "http")]
+    Http(Http),
+}
+
+impl AnyStore {
+    /// The store at this location: an address that begins with `http://` or `https://`, or a path, also
+    /// as `file://`.
+    pub fn parse(location: &str) -> Result<Self> {
+        let bad = || LogError::BadLocation(location.to_owned());
+        if let Some(path) = location.strip_prefix("file://") {
+            return path.starts_with('/').then(|| Self::Folder(Folder::new(path))).ok_or_else(bad);
+        }
+        #[cfg(feature = "http")]
+        if location.starts_with("http://") || location.starts_with("https://") {
+            return Ok(Self::Http(Http::new(location, HttpOptions::default())?));
+        }
+        if location.is_empty() || location.contains("://") {
+            return Err(bad());
+        }
+        Ok(Self::Folder(Folder::new(location)))
+    }
+}
+
+impl BatchStore for AnyStore {
+    async fn put(&self, agent: &[u8; 32], epoch: Epoch, bundle: &[u8]) -> Result<Put> {
+        match self {
+            Self::Folder(folder) => folder.put(agent, epoch, bundle).await,
+            #[cfg(feature = "http")]
+            Self::Http(http) => http.put(agent, epoch, bundle).await,
+        }
+    }
+
+    async fn get(&self, agent: &[u8; 32], epoch: Epoch) -> Result<Option<Vec<u8>>> {
+        match self {
+            Self::Folder(folder) => folder.get(agent, epoch).await,
+            #[cfg(feature = "http")]
+            Self::Http(http) => http.get(agent, epoch).await,
+        }
+    }
+
+    fn describe(&self) -> String {
+        match self {
+            Self::Folder(folder) => folder.describe(),
+            #[cfg(feature = "http")]
+            Self::Http(http) => http.describe(),
+        }
+    }
+}

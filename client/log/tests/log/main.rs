@@ -1,0 +1,15 @@
+//! The log on a real disk: rules, torn tails, damage, killed processes, batches, uploads.
+// A test may stop at what it did not expect.
+#![allow(clippy::unwrap_used)]
+
+mod backup;
+mod common;
+mod crash;
+mod damage;
+mod hostile;
+#[cfg(feature = "http")]
+mod http;
+mod model;
+mod rules;
+mod seal;
+mod store;

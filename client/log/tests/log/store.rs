@@ -1,0 +1,66 @@
+//! The folder that serves batch data.
+
+use crate::common::{AGENT, EPOCH, Message, covered, folder_with, open, seal};
+use std::fs;
+use std::future::Future;
+use zx1_log::{AnyStore, BatchStore, Folder, Put};
+use zx1_protocol::units::Epoch;
+
+fn run<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+/// A bundle of EPOCH.
+pub(crate) fn bundle() -> Vec<u8> {
+    let (_temp, dir) = folder_with(&[Message::propose(1, 10), Message::deliver(2), Message::rating(3, 9)]);
+    seal(&mut open(&dir), covered(0, 0)).bundle().unwrap().to_vec()
+}
+
+#[test]
+fn a_folder_serves_what_was_put_into_it() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = AnyStore::parse(temp.path().join("served").to_str().unwrap()).unwrap();
+    let bundle = bundle();
+    assert_eq!(run(store.get(&AGENT, EPOCH)).unwrap(), None);
+    assert_eq!(run(store.put(&AGENT, EPOCH, &bundle)).unwrap(), Put::Created);
+    assert_eq!(run(store.put(&AGENT, EPOCH, &bundle)).unwrap(), Put::Same);
+    assert_eq!(run(store.get(&AGENT, EPOCH)).unwrap(), Some(bundle));
+    let name = bs58::encode(AGENT).into_string();
+    assert!(temp.path().join("served").join(name).join("20000.zx1batch").is_file());
+    assert!(store.describe().contains("served"));
+}
+
+#[test]
+fn a_folder_takes_and_gives_nothing_that_does_not_hold_together() {
+    let temp = tempfile::tempdir().unwrap();
+    let folder = Folder::new(temp.path());
+    let bundle = bundle();
+    let mut changed = bundle.clone();
+    *changed.last_mut().unwrap() ^= 1;
+    assert_eq!(folder.put_now(&AGENT, EPOCH, &changed).unwrap_err().code(), 7233);
+    assert_eq!(folder.put_now(&[1; 32], EPOCH, &bundle).unwrap_err().code(), 7234);
+    assert_eq!(folder.put_now(&AGENT, Epoch(1), &bundle).unwrap_err().code(), 7234);
+    folder.put_now(&AGENT, EPOCH, &bundle).unwrap();
+    fs::write(folder.path(&AGENT, EPOCH), &changed).unwrap();
+    assert_eq!(folder.get_now(&AGENT, EPOCH).unwrap_err().code(), 7233);
+    // The owner's own upload puts it right.
+    assert_eq!(folder.put_now(&AGENT, EPOCH, &bundle).unwrap(), Put::Created);
+    assert_eq!(folder.get_now(&AGENT, EPOCH).unwrap(), Some(bundle));
+}
+
+#[test]
+fn locations_are_paths_or_addresses() {
+    let is_folder = |location: &str| matches!(AnyStore::parse(location), Ok(AnyStore::Folder(_)));
+    assert!(is_folder("data") && is_folder("/srv/data") && is_folder("file:///srv/data"));
+    for bad in ["", "ftp://example.org", "file://relative"] {
+        assert_eq!(AnyStore::parse(bad).unwrap_err().code(), 7267, "{bad}");
+    }
+    #[cfg(feature = "http")]
+    {
+        let is_http = |location: &str| matches!(AnyStore::parse(location), Ok(AnyStore::Http(_)));
+        assert!(is_http("http://127.0.0.1:1") && is_http("https://example.org/zx1/"));
+        for bad in ["http://", "https://example.org/?a=b", "http://a b"] {
+            assert_eq!(AnyStore::parse(bad).unwrap_err().code(), 7267, "{bad}");
+        }
+    }
+}
