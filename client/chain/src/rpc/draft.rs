@@ -1,0 +1,161 @@
+//! What is to be done, before it is a transaction: a [`Draft`] of one, a [`Flow`] of several.
+
+use super::client::Client;
+use super::error::Result;
+use super::refusal::Refusal;
+use solana_address::Address;
+use solana_instruction::Instruction;
+use solana_keypair::Keypair;
+use solana_message::AddressLookupTableAccount;
+use solana_signer::Signer;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// An answer to come.
+pub type Asked<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+
+/// What a command wants, in words that are the same when the command is run again. The outbox finds a
+/// transaction by it, so that the second run does not pay a second time.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Intent(String);
+
+impl Intent {
+    /// A verb and everything that tells this wish from another one.
+    pub fn new(verb: &str, parts: &[&dyn fmt::Display]) -> Self {
+        let mut text = verb.to_owned();
+        for part in parts {
+            let part = part.to_string();
+            // Quoted where it could be taken for several.
+            let plain = !part.is_empty() && !part.contains(|c: char| c.is_whitespace() || c == '"');
+            text.push(' ');
+            text.push_str(&if plain { part } else { format!("{part:?}") });
+        }
+        Self(text)
+    }
+
+    /// A wish in the words of [`Intent::as_str`].
+    pub(crate) fn from_words(words: &str) -> Self {
+        Self(words.to_owned())
+    }
+
+    /// A step of a flow that serves this wish.
+    pub fn step(&self, name: &str) -> Self {
+        Self(format!("{} / {name}", self.0))
+    }
+
+    /// Its words.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Intent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// One transaction to be.
+#[derive(Clone)]
+pub struct Draft {
+    /// What it is for.
+    pub intent: Intent,
+    /// What it does, in a few words.
+    pub title: String,
+    /// Who pays fee and, mostly, rent; signs.
+    pub payer: Address,
+    /// What it runs, without the compute budget.
+    pub instructions: Vec<Instruction>,
+    /// Lookup tables that make it shorter.
+    pub tables: Vec<AddressLookupTableAccount>,
+    /// Keys made for this transaction alone, like a new mint's.
+    pub keys: Vec<Arc<Keypair>>,
+}
+
+impl fmt::Debug for Draft {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let keys: Vec<Address> = self.keys.iter().map(|key| key.pubkey()).collect();
+        f.debug_struct("Draft")
+            .field("intent", &self.intent)
+            .field("title", &self.title)
+            .field("payer", &self.payer)
+            .field("instructions", &self.instructions)
+            .field("keys", &keys)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Draft {
+    /// A draft without lookup tables and keys of its own.
+    pub fn new(
+        intent: Intent,
+        title: impl Into<String>,
+        payer: Address,
+        instructions: Vec<Instruction>,
+    ) -> Self {
+        Self { intent, title: title.into(), payer, instructions, tables: Vec::new(), keys: Vec::new() }
+    }
+
+    /// The same with lookup tables.
+    #[must_use]
+    pub fn with_tables(mut self, tables: Vec<AddressLookupTableAccount>) -> Self {
+        self.tables = tables;
+        self
+    }
+
+    /// The same with another payer of the fee.
+    #[must_use]
+    pub fn paid_by(mut self, payer: Address) -> Self {
+        self.payer = payer;
+        self
+    }
+}
+
+/// What comes next in a flow.
+#[derive(Debug)]
+pub enum Step {
+    /// This transaction.
+    Send {
+        /// The transaction.
+        draft: Draft,
+        /// Whether the wish is fulfilled once it landed.
+        last: bool,
+    },
+    /// Nothing: the chain shows that the wish is fulfilled. In words.
+    Done(String),
+}
+
+/// A wish that takes one transaction or several. Where it stands is read from the chain before each step, so
+/// a flow can be resumed by anyone at any time.
+pub trait Flow: Send + Sync {
+    /// The wish; the last transaction carries it.
+    fn intent(&self) -> &Intent;
+
+    /// The wish in a few words.
+    fn title(&self) -> String;
+
+    /// The next step, from what the chain shows now.
+    fn next<'a>(&'a self, client: &'a Client) -> Asked<'a, Step>;
+
+    /// Whether a refusal comes from somebody else having been faster, so that the next step, built anew,
+    /// may succeed.
+    fn is_race(&self, _refusal: &Refusal) -> bool {
+        false
+    }
+}
+
+impl Flow for Draft {
+    fn intent(&self) -> &Intent {
+        &self.intent
+    }
+
+    fn title(&self) -> String {
+        self.title.clone()
+    }
+
+    fn next<'a>(&'a self, _client: &'a Client) -> Asked<'a, Step> {
+        Box::pin(async move { Ok(Step::Send { draft: self.clone(), last: true }) })
+    }
+}

@@ -1,0 +1,46 @@
+//! The client of a cluster: reading accounts, building, sending and confirming transactions (issue 3).
+//!
+//! The way of a command: [`Client`] reads, [`actions`] builds a [`Flow`], [`Sender`] prepares, simulates,
+//! lets the caller agree to the [`Prepared`] transaction, signs, writes it to the [`Outbox`] and only then
+//! sends it. A command that is run again finds its transaction in the outbox and never pays twice.
+
+pub mod actions;
+mod blocks;
+mod client;
+mod cluster;
+mod compute;
+mod draft;
+mod error;
+pub mod events;
+mod history;
+pub mod idl;
+pub mod lookup;
+mod moves;
+mod outbox;
+mod partial;
+mod prepare;
+mod read;
+mod refusal;
+pub mod registry;
+mod send;
+mod sizes;
+pub mod summary;
+mod wire;
+mod words;
+
+pub use client::{Client, ClientOptions};
+pub use cluster::{Cluster, Identity, LOCALHOST, Public};
+pub use compute::{MAX_UNITS, table_units};
+pub use draft::{Asked, Draft, Flow, Intent, Step};
+pub use error::{ChainError, Result};
+pub use events::Event;
+pub use history::{Called, HistoryEntry, LandedTransaction};
+pub use moves::{Call, Money, Move};
+pub use outbox::{Outbox, Record};
+pub use partial::PartialTransaction;
+pub use prepare::{FeePolicy, Prepared, Simulation};
+pub use read::{ChainTime, ChallengeFilter, FeedbackItem, RawAccount, RecentBlockhash, Stored, UsdcAccount};
+pub use refusal::{Circumstances, Refusal, next_command};
+pub use send::{Approve, Key, Landed, Outcome, Progress, Sender, SenderOptions};
+pub use sizes::{MAX_TRANSACTION, fits, transaction_size};
+pub use summary::{Line, Summary};

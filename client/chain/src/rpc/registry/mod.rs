@@ -1,0 +1,121 @@
+//! Who an agent is. One trait stands before every registry, so that another one can be added beside SATI,
+//! which is the first and the default (decision A3).
+
+mod attest;
+mod metadata;
+mod sati;
+
+pub use attest::{Agreement, Feedback, ReadAttestation};
+pub use metadata::Metadata;
+pub use sati::{Edition, Sati, first_token_account, registered_mint};
+
+use super::draft::{Asked, Flow};
+use super::error::{ChainError, Result};
+use crate::instructions::AgentAddresses;
+use crate::sati::NewAgent;
+use solana_address::Address;
+use solana_keypair::Keypair;
+use std::sync::Arc;
+
+/// An agent as its registry knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentRecord {
+    /// The mint, which is the agent's id.
+    pub mint: Address,
+    /// Its number in the registry, from 1.
+    pub member_number: u64,
+    /// The registry's index account of that number.
+    pub index: Address,
+    /// The wallet that owns it; None when the token was burned.
+    pub owner: Option<Address>,
+    /// The token account that holds it; None when the token was burned.
+    pub token: Option<Address>,
+    /// Names and the address of the registration file.
+    pub metadata: Metadata,
+    /// Whether it can never change hands.
+    pub soulbound: bool,
+}
+
+impl AgentRecord {
+    /// The addresses that prove who owns it.
+    ///
+    /// # Errors
+    ///
+    /// [`ChainError::AgentBurned`].
+    pub fn addresses(&self) -> Result<AgentAddresses> {
+        let token = self.token.ok_or(ChainError::AgentBurned { mint: self.mint })?;
+        Ok(AgentAddresses { mint: self.mint, index: self.index, token })
+    }
+
+    /// The addresses for what the last owner of a burned agent may still do (decision B6): any account serves
+    /// as the token account.
+    pub fn addresses_even_if_burned(&self) -> AgentAddresses {
+        AgentAddresses { mint: self.mint, index: self.index, token: self.token.unwrap_or(self.mint) }
+    }
+}
+
+/// A key that may act for an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delegate {
+    /// The delegation's account.
+    pub account: Address,
+    /// The key.
+    pub delegate: Address,
+    /// Who gave it.
+    pub delegator: Address,
+    /// Unix seconds after which it counts no more; 0 is never.
+    pub expiry: i64,
+    /// Whether it counts now: given by the present owner, and not expired.
+    pub live: bool,
+}
+
+/// A wish to register an agent.
+#[derive(Clone)]
+pub struct Registration {
+    /// Who pays.
+    pub payer: Address,
+    /// Who owns it; signs as well where entries are given.
+    pub owner: Address,
+    /// How it is called.
+    pub agent: NewAgent,
+    /// The new mint's key.
+    pub mint: Arc<Keypair>,
+}
+
+/// A registry of agents.
+pub trait IdentityRegistry: Send + Sync {
+    /// Its name.
+    fn name(&self) -> &'static str;
+
+    /// A flow that registers an agent.
+    ///
+    /// # Errors
+    ///
+    /// [`ChainError::Invalid`] for names that the registry would refuse.
+    fn register(&self, wish: &Registration) -> Result<Box<dyn Flow>>;
+
+    /// An agent by its mint; None when the registry has no such agent.
+    fn look_up(&self, mint: Address) -> Asked<'_, Option<AgentRecord>>;
+
+    /// Whether this wallet owns the agent now.
+    fn verify_ownership(&self, mint: Address, wallet: Address) -> Asked<'_, bool>;
+
+    /// The keys that were ever allowed to act for the agent and not taken back, live or not.
+    fn delegates(&self, mint: Address) -> Asked<'_, Vec<Delegate>>;
+
+    /// The agents that a wallet owns, by number.
+    fn agents_of_wallet(&self, wallet: Address) -> Asked<'_, Vec<AgentRecord>>;
+
+    /// What an agent says of itself on chain.
+    fn metadata(&self, mint: Address) -> Asked<'_, Metadata>;
+}
+
+/// An agent by its mint.
+///
+/// # Errors
+///
+/// [`ChainError::NotAnAgent`].
+pub(crate) async fn need(registry: &dyn IdentityRegistry, mint: Address) -> Result<AgentRecord> {
+    let missing = ChainError::NotAnAgent { mint, registry: registry.name() };
+    registry.look_up(mint).await?.ok_or(missing)
+}

@@ -1,0 +1,167 @@
+//! What a transaction does, read from the transaction itself: one line for each instruction, what it may
+//! cost, who signs. What is not understood is shown as such and never passed over.
+
+use super::moves::{Money, Move};
+use super::prepare::top_calls;
+pub use super::words::line;
+use super::words::{Budget, compute_budget_value};
+use serde_json::{Value, json};
+use solana_address::Address;
+use solana_message::VersionedMessage;
+use solana_sdk_ids::{compute_budget, ed25519_program};
+use std::fmt;
+
+/// Lamports for each signature.
+const LAMPORTS_PER_SIGNATURE: u64 = 5_000;
+
+/// One instruction in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// What it does.
+    pub title: String,
+    /// Names and values worth showing.
+    pub details: Vec<(String, String)>,
+    /// Whether this client knows the instruction.
+    pub understood: bool,
+}
+
+/// What a transaction does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Its instructions, without the compute budget.
+    pub lines: Vec<Line>,
+    /// Money that moves, to the last unit: what the simulation or the landed transaction showed; without
+    /// one only what the instructions themselves say. The fee is apart.
+    pub moves: Vec<Move>,
+    /// The fee in lamports.
+    pub fee: u64,
+    /// Who pays it.
+    pub payer: Address,
+    /// Who signs, the payer first.
+    pub signers: Vec<Address>,
+}
+
+impl Summary {
+    /// Whether every instruction is understood.
+    pub fn is_understood(&self) -> bool {
+        self.lines.iter().all(|line| line.understood)
+    }
+
+    /// Whether anything but the fee leaves the payer or another signer.
+    pub fn moves_money(&self) -> bool {
+        !self.moves.is_empty()
+    }
+
+    /// As JSON; amounts are decimal strings of the smallest unit.
+    pub fn to_json(&self) -> Value {
+        let lines: Vec<Value> = self
+            .lines
+            .iter()
+            .map(|line| {
+                let details = line.details.iter().map(|(name, value)| (name.clone(), json!(value)));
+                json!({
+                    "title": line.title,
+                    "details": Value::Object(details.collect()),
+                    "understood": line.understood,
+                })
+            })
+            .collect();
+        json!({
+            "instructions": lines,
+            "moves": self.moves.iter().map(Move::to_json).collect::<Vec<_>>(),
+            "fee_lamports": self.fee.to_string(),
+            "payer": self.payer.to_string(),
+            "signers": self.signers.iter().map(Address::to_string).collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for line in &self.lines {
+            writeln!(f, "{}", line.title)?;
+            for (name, value) in &line.details {
+                writeln!(f, "  {name}: {value}")?;
+            }
+        }
+        for moved in &self.moves {
+            writeln!(f, "Moves {moved}")?;
+        }
+        writeln!(f, "Fee {} by {}", Money::Lamports(self.fee), self.payer)?;
+        let signers: Vec<String> = self.signers.iter().map(Address::to_string).collect();
+        write!(f, "Signed by {}", signers.join(", "))
+    }
+}
+
+/// The fee of a message in lamports: its signatures, those of the Ed25519 program, and the priority fee.
+pub fn fee(message: &VersionedMessage, keys: &[Address]) -> u64 {
+    let (mut checked, mut units, mut price) = (0_u64, None, 0_u64);
+    let calls = top_calls(message, keys);
+    for call in &calls {
+        if call.program == ed25519_program::ID {
+            checked = checked.saturating_add(call.data.first().copied().unwrap_or_default().into());
+        } else if call.program == compute_budget::ID {
+            match compute_budget_value(&call.data) {
+                Some(Budget::Limit(limit)) => units = Some(u64::from(limit)),
+                Some(Budget::Price(micro)) => price = micro,
+                None => {}
+            }
+        }
+    }
+    // Without a limit the runtime allows 200 000 units for each instruction.
+    let others = calls.iter().filter(|call| call.program != compute_budget::ID).count();
+    let default = u64::try_from(others).unwrap_or(u64::MAX).saturating_mul(200_000).min(1_400_000);
+    let priority = u128::from(price).saturating_mul(units.unwrap_or(default).into()).div_ceil(1_000_000);
+    let signatures = u64::from(message.header().num_required_signatures).saturating_add(checked);
+    signatures
+        .saturating_mul(LAMPORTS_PER_SIGNATURE)
+        .saturating_add(u64::try_from(priority).unwrap_or(u64::MAX))
+}
+
+/// The addresses that a message writes to.
+pub(crate) fn writable(message: &VersionedMessage, keys: &[Address]) -> Vec<Address> {
+    let header = message.header();
+    let own = message.static_account_keys().len();
+    let signed = usize::from(header.num_required_signatures);
+    let signed_end = signed.saturating_sub(header.num_readonly_signed_accounts.into());
+    let unsigned_end = own.saturating_sub(header.num_readonly_unsigned_accounts.into());
+    let lookups = message.address_table_lookups().unwrap_or_default();
+    let loaded: usize = lookups.iter().map(|lookup| lookup.writable_indexes.len()).sum();
+    let is_writable = |index: usize| {
+        if index < signed {
+            index < signed_end
+        } else if index < own {
+            index < unsigned_end
+        } else {
+            index - own < loaded
+        }
+    };
+    keys.iter().enumerate().filter(|(index, _)| is_writable(*index)).map(|(_, key)| *key).collect()
+}
+
+/// Puts a message into words. `keys` are its addresses with those of lookup tables; `moves` what a simulation
+/// or a node showed.
+pub fn summarize(
+    message: &VersionedMessage,
+    keys: &[Address],
+    usdc: Option<Address>,
+    mut moves: Vec<Move>,
+) -> Summary {
+    let calls = top_calls(message, keys);
+    if moves.is_empty() {
+        moves = calls.iter().filter_map(|call| call.moved(usdc)).collect();
+    }
+    let lines = calls.iter().filter(|call| call.program != compute_budget::ID).map(line).collect();
+    let signed = usize::from(message.header().num_required_signatures);
+    Summary {
+        lines,
+        moves,
+        fee: fee(message, keys),
+        payer: keys.first().copied().unwrap_or_default(),
+        signers: keys.iter().take(signed).copied().collect(),
+    }
+}
+
+#[cfg(test)]
+#[path = "summary_tests.rs"]
+mod tests;
