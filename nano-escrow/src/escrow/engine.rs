@@ -1,0 +1,226 @@
+//! What escrow and wallet have in common: journal, node, work, keys, one lock per account.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::{Notify, OwnedMutexGuard};
+
+use super::parts::ProbedNode;
+use super::views::{self, AccountView};
+use super::{AccountKey, Clock, EscrowError, Keys, Nonces, Options, SystemClock, Terms};
+use crate::journal::{AccountRow, AccountState, Journal, rows};
+use crate::node::{NodeApi, NodeCalls};
+use crate::work::WorkService;
+use crate::{Address, BlockHash, PublicKey, Raw, Subtype, Work, WorkKind};
+
+/// What an escrow or a wallet is made of.
+pub struct Parts {
+    /// The journal, open for writing.
+    pub journal: Journal,
+    /// The node.
+    pub node: Arc<dyn NodeApi>,
+    /// Who computes work; give it [`Journal::work_cache`] so that it survives a restart.
+    pub work: WorkService,
+    /// The secret.
+    pub keys: Arc<dyn Keys>,
+    /// Limits.
+    pub options: Options,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Fresh nonces.
+    pub nonces: Nonces,
+}
+
+impl Parts {
+    /// With the system's clock and randomness.
+    pub fn new(
+        journal: Journal,
+        node: Arc<dyn NodeApi>,
+        work: WorkService,
+        keys: Arc<dyn Keys>,
+        options: Options,
+    ) -> Parts {
+        let nonces: Nonces = Arc::new(|| {
+            let mut nonce = [0; 32];
+            getrandom::fill(&mut nonce).map_err(|e| EscrowError::Random(e.to_string()))?;
+            Ok(nonce)
+        });
+        Parts { journal, node, work, keys, options, clock: Arc::new(SystemClock), nonces }
+    }
+}
+
+pub(crate) struct Engine {
+    pub(crate) journal: Journal,
+    pub(crate) node: Arc<dyn NodeApi>,
+    pub(crate) work: WorkService,
+    pub(crate) keys: Arc<dyn Keys>,
+    pub(crate) options: Options,
+    pub(crate) clock: Arc<dyn Clock>,
+    nonces: Nonces,
+    node_checked: AtomicBool,
+    locks: Mutex<HashMap<PublicKey, Arc<tokio::sync::Mutex<()>>>>,
+    /// Told after each decision.
+    pub(crate) wake: Notify,
+    /// Told when the node has mentioned an account of ours.
+    pub(crate) confirmed: Notify,
+}
+
+/// The right to decide, publish and adopt for one account.
+pub(crate) type Lock = OwnedMutexGuard<()>;
+
+impl Engine {
+    pub(crate) fn new(parts: Parts) -> Engine {
+        let node = ProbedNode { node: parts.node, probe: parts.journal.probe().clone() };
+        Engine {
+            journal: parts.journal,
+            node: Arc::new(node),
+            work: parts.work,
+            keys: parts.keys,
+            options: parts.options,
+            clock: parts.clock,
+            nonces: parts.nonces,
+            node_checked: AtomicBool::new(false),
+            locks: Mutex::new(HashMap::new()),
+            wake: Notify::new(),
+            confirmed: Notify::new(),
+        }
+    }
+
+    pub(crate) fn now(&self) -> i64 {
+        self.clock.now_ms()
+    }
+
+    pub(crate) async fn lock(&self, account: PublicKey) -> Lock {
+        let lock = {
+            let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
+            // Forget those that nobody holds, so that the map does not grow for ever.
+            if locks.len() > 4096 {
+                locks.retain(|_, l| Arc::strong_count(l) > 1);
+            }
+            locks.entry(account).or_default().clone()
+        };
+        lock.lock_owned().await
+    }
+
+    /// Refuse (8205) a node of another network, once, before the first thing that depends on it.
+    pub(crate) async fn check_node(&self) -> Result<(), EscrowError> {
+        if !self.node_checked.load(Ordering::Acquire) {
+            self.node.check_network(self.options.network).await?;
+            self.node_checked.store(true, Ordering::Release);
+        }
+        Ok(())
+    }
+
+    /// An account's row. Fails with 8620.
+    pub(crate) async fn row(&self, account: &PublicKey) -> Result<AccountRow, EscrowError> {
+        let mut conn = self.journal.read().await?;
+        let row = rows::account(&mut conn, account).await?;
+        row.ok_or_else(|| EscrowError::NoAccount(account.address().to_string()))
+    }
+
+    pub(crate) async fn create(&self, key: &AccountKey, terms: Terms) -> Result<AccountView, EscrowError> {
+        let nonce = (self.nonces)()?;
+        let account = self.create_with(key, terms, &nonce).await?;
+        views::account_at(&self.journal, account.account).await
+    }
+
+    pub(crate) async fn create_with(
+        &self,
+        key: &AccountKey,
+        terms: Terms,
+        nonce: &[u8],
+    ) -> Result<AccountRow, EscrowError> {
+        check_name("contract", &key.contract, 128)?;
+        check_name("depositor", &key.depositor, 128)?;
+        let payer = terms.payer.map(|p| p.public_key());
+        let mut tx = self.journal.begin().await?;
+        if let Some(row) = rows::account_of(&mut tx, &key.contract, &key.depositor, key.round).await? {
+            if row.expected != terms.expected || row.payer != payer {
+                return Err(EscrowError::OtherTerms(key.to_string()));
+            }
+            return Ok(row);
+        }
+        let row = AccountRow {
+            account: self.keys.keypair(nonce).public_key(),
+            contract: key.contract.clone(),
+            depositor: key.depositor.clone(),
+            round: key.round,
+            nonce: nonce.to_vec(),
+            rep: self.options.representative.public_key(),
+            expected: terms.expected,
+            payer,
+            head_hash: BlockHash::ZERO,
+            head_balance: Raw::ZERO,
+            height: 0,
+            state: AccountState::Open,
+            stop: None,
+            over_cap: false,
+            created_at: self.now(),
+        };
+        rows::insert_account(&mut tx, &row).await?;
+        self.journal.commit(tx, "create").await?;
+        Ok(row)
+    }
+
+    /// Work for a block; the service checks what it gives, so a source that lies costs a delay, never a bad block.
+    pub(crate) async fn work_for(&self, root: BlockHash, kind: WorkKind) -> Result<Work, EscrowError> {
+        Ok(self.work.get(root, self.options.network.thresholds().of(kind)).await?)
+    }
+
+    /// Begin work that will be needed (decision F5).
+    pub(crate) fn prefetch(&self, root: BlockHash, subtype: Subtype) {
+        if self.options.prefetch_work {
+            self.work.prefetch(root, self.options.network.thresholds().of(subtype.work_kind()));
+        }
+    }
+
+    /// Stop an account and say so.
+    pub(crate) async fn stop(&self, account: &PublicKey, code: u16, reason: &str) -> Result<(), EscrowError> {
+        tracing::error!(account = %account.address(), code, reason, "account stopped");
+        let mut tx = self.journal.begin().await?;
+        rows::set_stop(&mut tx, account, Some((code, reason))).await?;
+        rows::insert_alarm(&mut tx, Some(account), code, reason, self.now()).await?;
+        self.journal.commit(tx, "stop").await
+    }
+
+    /// Tell a person, and go on.
+    pub(crate) async fn alarm(&self, account: &PublicKey, error: &EscrowError) -> Result<(), EscrowError> {
+        tracing::warn!(account = %account.address(), code = error.code(), %error, "alarm");
+        let mut tx = self.journal.begin().await?;
+        rows::insert_alarm(&mut tx, Some(account), error.code(), &error.to_string(), self.now()).await?;
+        self.journal.commit(tx, "alarm").await
+    }
+
+    pub(crate) async fn resume(&self, account: PublicKey) -> Result<(), EscrowError> {
+        self.row(&account).await?;
+        let mut tx = self.journal.begin().await?;
+        rows::set_stop(&mut tx, &account, None).await?;
+        rows::clear_alarms(&mut tx, &account).await?;
+        self.journal.commit(tx, "resume").await?;
+        self.wake.notify_one();
+        Ok(())
+    }
+}
+
+/// Refuse an account on which work has stopped.
+pub(crate) fn running(row: &AccountRow) -> Result<(), EscrowError> {
+    match &row.stop {
+        None => Ok(()),
+        Some((code, reason)) => Err(EscrowError::Stopped {
+            account: Address::from(row.account),
+            code: *code,
+            reason: reason.clone(),
+        }),
+    }
+}
+
+/// Names are opaque but printable.
+pub(crate) fn check_name(what: &'static str, value: &str, limit: usize) -> Result<(), EscrowError> {
+    let count = value.chars().count();
+    if count == 0 || value.len() > limit || value.chars().any(char::is_control) {
+        let value = value.chars().take(40).collect();
+        return Err(EscrowError::Name { what, value, limit });
+    }
+    Ok(())
+}

@@ -1,0 +1,240 @@
+//! The escrow: accounts per contract, depositor and round; deposits; settlements that pay each leg exactly once.
+//!
+//! What is decided is written first: one transaction of the [journal](crate::journal) plans, builds and signs all
+//! legs as one chain per account; only then the first block goes out. After a crash the same blocks go out again,
+//! byte for byte. There is never a second block for one (account, previous); so whatever a node answers, a leg is
+//! paid once (decision F3, `notes/nano.md`).
+//!
+//! A deposit and a settlement, on the embedded ledger:
+//!
+//! ```
+//! # use std::{sync::Arc, time::Duration};
+//! # use nano_escrow::{Address, Network, PrivateKey, Raw, Seed, devnet::Devnet};
+//! # use nano_escrow::escrow::{AccountKey, AccountLegs, Escrow, Keys, Leg, Options, Parts, Settlement, Terms};
+//! # use nano_escrow::{journal::{Journal, NoProbe}, work::WorkService};
+//! # #[tokio::main] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! let node = Arc::new(Devnet::builder().start().await?); // or HttpNode::new("http://127.0.0.1:7076", ..)
+//! let seed = Seed::from_bytes([7; 32]);
+//! let path = folder.path().join("escrow.db");
+//! let journal = Journal::open(&path, Network::Dev, &seed.fingerprint(), Arc::new(NoProbe)).await?;
+//! let options = Options::new(Network::Dev, Address::from(Network::DEV_GENESIS_ACCOUNT));
+//! let escrow = Escrow::new(Parts::new(journal, node.clone(), WorkService::default(), Arc::new(seed), options));
+//! escrow.recover().await?; // finishes what an earlier process has decided
+//!
+//! let terms = Terms { expected: Some(Raw::from_xno("0.67")?), payer: None };
+//! let account = escrow.create(&AccountKey::new("contract 1", "alice", 0), terms).await?.address;
+//! node.faucet(account, Raw::from_xno("0.67")?).await?; // alice pays
+//! while !escrow.watch(account).await?.funded {}
+//!
+//! let [bob, fee] = [1, 2].map(|n| PrivateKey::from_bytes([n; 32]).address());
+//! let legs = vec![Leg::new(bob, Raw::from_xno("0.62")?), Leg::new(fee, Raw::from_xno("0.05")?)];
+//! let accounts = vec![AccountLegs::exact(account, legs)];
+//! let kind = "fulfilled".to_owned();
+//! escrow.settle(&Settlement { contract: "contract 1".into(), kind, round: 0, accounts }).await?;
+//! escrow.wait("contract 1", "fulfilled", "0", Duration::from_secs(60)).await?; // each leg paid exactly once
+//! escrow.audit(true).await?.check()?;
+//! # Ok(()) }
+//! ```
+
+mod adopt;
+mod backup;
+mod books;
+mod decide;
+mod drive;
+mod engine;
+mod error;
+mod parts;
+pub mod plan;
+mod recover;
+mod service;
+mod views;
+mod watch;
+
+use std::sync::Arc;
+
+pub use self::backup::{Backup, restore};
+pub use self::books::{AccountAudit, Audit, ContractAudit, audit_journal};
+pub(crate) use self::decide::priority::PAYMENT as PAYMENT_PRIORITY;
+pub use self::drive::Progress;
+pub use self::engine::Parts;
+pub(crate) use self::engine::{Engine, check_name, running};
+pub use self::error::EscrowError;
+pub use self::parts::{Clock, DomainKeys, Keys, Nonces, Options, SystemClock};
+pub use self::plan::{AccountLegs, Leg};
+pub use self::recover::Recovery;
+pub(crate) use self::views::plan as plan_view;
+pub use self::views::{
+    AccountView, AlarmView, DepositView, LegView, PlanView, Statement, account, alarms, contracts, statement,
+};
+use crate::journal::Journal;
+use crate::{Address, BlockHash, Raw};
+
+/// Which account: one per contract, depositor and round (decision F1). The escrow does not read the names.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct AccountKey {
+    /// The contract; 1 to 128 characters.
+    pub contract: String,
+    /// Who pays in; 1 to 128 characters.
+    pub depositor: String,
+    /// Which time.
+    pub round: u32,
+}
+
+impl AccountKey {
+    /// The account of `contract`, `depositor` and `round`.
+    pub fn new(contract: impl Into<String>, depositor: impl Into<String>, round: u32) -> AccountKey {
+        AccountKey { contract: contract.into(), depositor: depositor.into(), round }
+    }
+}
+
+impl std::fmt::Display for AccountKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}/{}", self.contract, self.depositor, self.round)
+    }
+}
+
+/// What a new account expects.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// What should be paid in; more goes back. None: everything counts.
+    pub expected: Option<Raw>,
+    /// Whose payments count; others' go back. None: anybody's.
+    pub payer: Option<Address>,
+}
+
+/// Who gets what, at the end of a round or of the contract.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Settlement {
+    /// The contract.
+    pub contract: String,
+    /// What for, such as `fulfilled`; with contract and round the idempotency key.
+    pub kind: String,
+    /// Which time.
+    pub round: u32,
+    /// The accounts that pay, each with legs that sum to what it holds. They are closed by it.
+    pub accounts: Vec<AccountLegs>,
+}
+
+/// An escrow. Clones share everything; all calls may run at once.
+#[derive(Clone)]
+pub struct Escrow {
+    pub(crate) engine: Arc<Engine>,
+}
+
+impl Escrow {
+    /// Put an escrow together. Nothing is sent; call [`recover`](Self::recover) next, then
+    /// [`run`](Self::run) in a task.
+    pub fn new(parts: Parts) -> Escrow {
+        Escrow { engine: Arc::new(Engine::new(parts)) }
+    }
+
+    /// The journal.
+    pub fn journal(&self) -> &Journal {
+        &self.engine.journal
+    }
+
+    /// Make an account, or find it: the same key and terms answer the same account. Fails with 8622 when it exists
+    /// with other terms, 8621 for a name that cannot be used.
+    pub async fn create(&self, key: &AccountKey, terms: Terms) -> Result<AccountView, EscrowError> {
+        self.engine.create(key, terms).await
+    }
+
+    /// The account of a key. Fails with 8620.
+    pub async fn account(&self, key: &AccountKey) -> Result<AccountView, EscrowError> {
+        views::account(&self.engine.journal, key).await
+    }
+
+    /// Look for deposits of one account at the node, and confirm and take up what is there.
+    pub async fn watch(&self, account: Address) -> Result<AccountView, EscrowError> {
+        self.engine.watch(account.public_key()).await?;
+        views::account_at(&self.engine.journal, account.public_key()).await
+    }
+
+    /// Decide who gets what, durably, all accounts in one transaction. When this returns, each leg is going to be
+    /// paid exactly once, whatever happens; [`wait`](Self::wait) waits for it. The same call again answers the same
+    /// plan.
+    ///
+    /// Fails with 8644 when the key was used for other payments, 8640 or 8641 when the legs do not sum to what an
+    /// account holds, 8625 when an account is closed, 8660 to 8664 when the node shows something that must be
+    /// settled first. After a failure nothing is decided.
+    pub async fn settle(&self, settlement: &Settlement) -> Result<PlanView, EscrowError> {
+        self.engine.settle(settlement).await
+    }
+
+    /// Give a deposit's excess back to its source, together with the source's other excess on that account. The
+    /// same deposit again answers the same plan. Fails with 8646 or 8647.
+    pub async fn refund(&self, deposit: BlockHash) -> Result<PlanView, EscrowError> {
+        self.engine.refund(deposit).await
+    }
+
+    /// Close an account that will not be settled: everything in it is excess now and goes back to its sources.
+    /// Fails with 8625 when it was settled.
+    pub async fn expire(&self, key: &AccountKey) -> Result<AccountView, EscrowError> {
+        self.engine.expire(key).await
+    }
+
+    /// Bring one account one step on: publish what is decided, ask what is confirmed.
+    pub async fn drive(&self, account: Address) -> Result<Progress, EscrowError> {
+        self.engine.drive(account.public_key()).await
+    }
+
+    /// Drive a plan until every block of it is confirmed. Fails with 8665 when `limit` passes first, or with what
+    /// stopped an account.
+    pub async fn wait(
+        &self,
+        contract: &str,
+        kind: &str,
+        key: &str,
+        limit: std::time::Duration,
+    ) -> Result<PlanView, EscrowError> {
+        self.engine.wait(contract, kind, key, limit).await
+    }
+
+    /// After a start: compare every account with the node, adopt what is on chain, continue what is decided.
+    pub async fn recover(&self) -> Result<Recovery, EscrowError> {
+        self.engine.recover().await
+    }
+
+    /// Everything about a contract.
+    pub async fn statement(&self, contract: &str) -> Result<Statement, EscrowError> {
+        views::statement(&self.engine.journal, contract).await
+    }
+
+    /// What is decided under a key. Fails with 8645.
+    pub async fn plan(&self, contract: &str, kind: &str, key: &str) -> Result<PlanView, EscrowError> {
+        views::plan_by_key(&self.engine.journal, contract, kind, key).await
+    }
+
+    /// What a person must look at.
+    pub async fn alarms(&self) -> Result<Vec<AlarmView>, EscrowError> {
+        views::alarms(&self.engine.journal).await
+    }
+
+    /// Let a stopped account go on, after a person has looked. Its alarms are cleared.
+    pub async fn resume(&self, account: Address) -> Result<(), EscrowError> {
+        self.engine.resume(account.public_key()).await
+    }
+
+    /// Check the books: `every raw in = every raw out + held`, per account, contract and in total; every chain
+    /// linear, every hash and signature right. With `node`, also that the ledger says the same.
+    pub async fn audit(&self, node: bool) -> Result<Audit, EscrowError> {
+        self.engine.audit(node).await
+    }
+
+    /// Everything of the journal that a restore needs, nonces included, sealed with the seed. Keep it as secret as
+    /// the journal; without the seed it moves no money.
+    pub async fn export(&self) -> Result<Backup, EscrowError> {
+        self.engine.export().await
+    }
+
+    /// Serve until cancelled: watch accounts, take up deposits, publish, confirm, refund. `watch` names the node's
+    /// websocket; with or without it everything is polled as well. Fails with 8205 or 8206 before it begins.
+    pub async fn run(
+        &self,
+        cancel: tokio_util::sync::CancellationToken,
+        watch: crate::node::WatchOptions,
+    ) -> Result<(), EscrowError> {
+        self.engine.clone().run(cancel, watch).await
+    }
+}

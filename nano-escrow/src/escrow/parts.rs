@@ -1,0 +1,159 @@
+//! What an escrow is put together from: keys, clock, options.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use futures_util::future::BoxFuture;
+
+use crate::journal::{SharedProbe, pass};
+use crate::node::{Call, NodeApi, NodeError};
+use crate::{Address, Keypair, Network, Raw, Seed, blake2b_256};
+
+/// From which secret the keys of accounts come.
+pub trait Keys: Send + Sync {
+    /// The key of a nonce: 32 bytes for an escrow account, 4 bytes (an index, big-endian) for a wallet's.
+    fn keypair(&self, nonce: &[u8]) -> Keypair;
+
+    /// A name for the secret that does not tell it; kept in the journal so that a wrong one is noticed.
+    fn fingerprint(&self) -> String;
+
+    /// A key, known only to who knows the secret, that seals exports against changes.
+    fn seal(&self) -> [u8; 32];
+}
+
+impl Keys for Seed {
+    fn keypair(&self, nonce: &[u8]) -> Keypair {
+        self.nonce_key(nonce).keypair()
+    }
+
+    fn fingerprint(&self) -> String {
+        hex::encode(&blake2b_256(&[b"nano-escrow/fingerprint/v1", self.expose()])[..8])
+    }
+
+    fn seal(&self) -> [u8; 32] {
+        blake2b_256(&[b"nano-escrow/seal/v1", self.expose()])
+    }
+}
+
+/// Wallet keys of a domain (decision A2): `blake2b-256(domain | seed | index)`. Escrow nonces are hashed into the
+/// domain's first key.
+pub struct DomainKeys {
+    domain: Vec<u8>,
+    seed: Seed,
+}
+
+impl DomainKeys {
+    /// The keys of `seed` under `domain`.
+    pub fn new(domain: impl Into<Vec<u8>>, seed: Seed) -> DomainKeys {
+        DomainKeys { domain: domain.into(), seed }
+    }
+}
+
+impl Keys for DomainKeys {
+    fn keypair(&self, nonce: &[u8]) -> Keypair {
+        match nonce.try_into() {
+            Ok(index) => self.seed.domain_key(&self.domain, u32::from_be_bytes(index)).keypair(),
+            Err(_) => {
+                let first = self.seed.domain_key(&self.domain, 0);
+                Seed::from_bytes(*first.expose()).nonce_key(nonce).keypair()
+            }
+        }
+    }
+
+    fn fingerprint(&self) -> String {
+        let parts: [&[u8]; 3] = [b"nano-escrow/fingerprint/v1", self.seed.expose(), &self.domain];
+        hex::encode(&blake2b_256(&parts)[..8])
+    }
+
+    fn seal(&self) -> [u8; 32] {
+        blake2b_256(&[b"nano-escrow/seal/v1", self.seed.expose(), &self.domain])
+    }
+}
+
+/// The time, so that a test can set it.
+pub trait Clock: Send + Sync {
+    /// Unix milliseconds.
+    fn now_ms(&self) -> i64;
+}
+
+/// The system's clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now_ms(&self) -> i64 {
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        since.map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX))
+    }
+}
+
+/// Where nonces come from: the system, unless a test wants the same ones again.
+pub type Nonces = Arc<dyn Fn() -> Result<[u8; 32], super::EscrowError> + Send + Sync>;
+
+/// Limits and habits of an escrow or a wallet.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The network; checked against the node before the first decision.
+    pub network: Network,
+    /// Who votes with the money that is held.
+    pub representative: Address,
+    /// Deposits below are not looked at, refunds below are not made. Each costs a proof of work.
+    pub dust: Raw,
+    /// So many deposits of one escrow account are looked at, the largest first; one that alone fills what is
+    /// missing always is.
+    pub max_deposits: usize,
+    /// Take up deposits when they are confirmed, instead of with the settlement. The settlement is then quicker.
+    pub receive_eagerly: bool,
+    /// Give excess and late deposits back without being asked, once per source and account.
+    pub refund_automatically: bool,
+    /// Compute work in the background before it is needed (decision F5). Off in simulations.
+    pub prefetch_work: bool,
+    /// A published block that is not confirmed after this is voted on and published again.
+    pub nudge_after: Duration,
+    /// How often the node is asked when nothing is heard from it.
+    pub poll: Duration,
+    /// How many accounts are driven at once.
+    pub parallel: usize,
+    /// How many foreign blocks of one account are read at most when adopting.
+    pub max_walk: usize,
+}
+
+impl Options {
+    /// The defaults for a network: dust below 0.0001 XNO, at most 16 deposits an account, 8 accounts at once, a
+    /// poll every 2 seconds, a nudge after 5.
+    pub fn new(network: Network, representative: Address) -> Options {
+        Options {
+            network,
+            representative,
+            dust: Raw(Raw::XNO.get() / 10_000),
+            max_deposits: 16,
+            receive_eagerly: true,
+            refund_automatically: true,
+            prefetch_work: true,
+            nudge_after: Duration::from_secs(5),
+            poll: Duration::from_secs(2),
+            parallel: 8,
+            max_walk: 10_000,
+        }
+    }
+}
+
+/// A node with a crash point before and after each call.
+pub(crate) struct ProbedNode {
+    pub(crate) node: Arc<dyn NodeApi>,
+    pub(crate) probe: SharedProbe,
+}
+
+impl NodeApi for ProbedNode {
+    fn call(&self, call: Call) -> BoxFuture<'_, Result<Value, NodeError>> {
+        Box::pin(async move {
+            let action = call.action;
+            pass(&self.probe, "before", "rpc", action).await;
+            let answer = self.node.call(call).await;
+            pass(&self.probe, "after", "rpc", action).await;
+            answer
+        })
+    }
+}

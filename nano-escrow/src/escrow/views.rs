@@ -1,0 +1,270 @@
+//! What is told about accounts, deposits and plans: the journal in words, as JSON.
+
+use serde::Serialize;
+use sqlx::SqliteConnection;
+
+use super::{AccountKey, EscrowError};
+use crate::journal::{AccountRow, AccountState, BlockState, DepositRow, DepositState, Journal, rows};
+use crate::{Address, BlockHash, PublicKey, Raw};
+
+/// An account.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AccountView {
+    /// Contract, depositor, round.
+    #[serde(flatten)]
+    pub key: AccountKey,
+    /// Where to pay.
+    pub address: Address,
+    /// What should be paid in; none: anything.
+    pub expected: Option<Raw>,
+    /// What is confirmed and counts, less what was paid out.
+    pub held: Raw,
+    /// What has been seen and is not confirmed yet. Counts for nothing.
+    pub unconfirmed: Raw,
+    /// Confirmed deposits beyond what is expected, or late; goes back to its source.
+    pub excess: Raw,
+    /// Whether what is expected is there, confirmed.
+    pub funded: bool,
+    /// Settled or expired.
+    pub closed: bool,
+    /// Number and reason when work on it has stopped.
+    pub stopped: Option<(u16, String)>,
+    /// There were more deposits than are looked at.
+    pub over_cap: bool,
+    /// What has arrived.
+    pub deposits: Vec<DepositView>,
+}
+
+/// A deposit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DepositView {
+    /// The send's hash.
+    pub hash: BlockHash,
+    /// Who sent it.
+    pub source: Address,
+    /// What was sent.
+    pub amount: Raw,
+    /// What of it counts.
+    pub credited: Raw,
+    /// `seen`, `confirmed` or `received`.
+    pub state: &'static str,
+    /// Whether its excess goes back, or has gone.
+    pub refunded: bool,
+}
+
+/// A decision and how far it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PlanView {
+    /// The contract.
+    pub contract: String,
+    /// What for.
+    pub kind: String,
+    /// The round, the deposit's hash or the caller's id.
+    pub key: String,
+    /// Whether every block of it is confirmed.
+    pub done: bool,
+    /// When it was decided, unix milliseconds.
+    pub decided_at: i64,
+    /// When the last block was confirmed.
+    pub done_at: Option<i64>,
+    /// Its steps in order.
+    pub legs: Vec<LegView>,
+}
+
+/// A step of a decision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LegView {
+    /// The account that acts.
+    pub account: Address,
+    /// The receiver of a payment; none for a receive.
+    pub to: Option<Address>,
+    /// The deposit that is taken up; none for a payment.
+    pub from: Option<BlockHash>,
+    /// What moves.
+    pub amount: Raw,
+    /// The block that does it; none while it is planned again.
+    pub block: Option<BlockHash>,
+    /// `planned`, `signed`, `published` or `confirmed`.
+    pub state: &'static str,
+}
+
+/// Everything about a contract.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Statement {
+    /// The contract.
+    pub contract: String,
+    /// Its accounts with their deposits.
+    pub accounts: Vec<AccountView>,
+    /// What was decided, in order.
+    pub plans: Vec<PlanView>,
+    /// Confirmed deposits, all of them.
+    pub paid_in: Raw,
+    /// Confirmed payments, refunds included.
+    pub paid_out: Raw,
+}
+
+/// What a person must look at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AlarmView {
+    /// The account, if it is about one.
+    pub account: Option<Address>,
+    /// The error's number.
+    pub code: u16,
+    /// The sentence.
+    pub message: String,
+    /// When, unix milliseconds.
+    pub at: i64,
+}
+
+fn deposit_view(row: &DepositRow) -> DepositView {
+    DepositView {
+        hash: row.send_hash,
+        source: row.source.address(),
+        amount: row.amount,
+        credited: row.credited,
+        state: row.state.name(),
+        refunded: row.refund_plan.is_some(),
+    }
+}
+
+fn sum(amounts: impl Iterator<Item = Raw>) -> Result<Raw, EscrowError> {
+    Raw::checked_sum(amounts)
+        .ok_or_else(|| EscrowError::Corrupt("amounts sum to more than there can be".into()))
+}
+
+async fn account_view(conn: &mut SqliteConnection, row: AccountRow) -> Result<AccountView, EscrowError> {
+    let deposits = rows::deposits(conn, &row.account).await?;
+    let counted = deposits.iter().filter(|d| d.state != DepositState::Seen);
+    let credited = sum(counted.clone().map(|d| d.credited))?;
+    let excess = sum(counted.filter(|d| d.refund_plan.is_none()).map(DepositRow::excess))?;
+    let unconfirmed = sum(deposits.iter().filter(|d| d.state == DepositState::Seen).map(|d| d.amount))?;
+    // Payments out of what counts: all but refunds.
+    let mut out = Raw::ZERO;
+    for leg in rows::payments_of_account(conn, &row.account).await? {
+        out = out.add(leg.amount)?;
+    }
+    for block in rows::unplanned_sends(conn, &row.account).await? {
+        out = out.add(block.amount)?;
+    }
+    Ok(AccountView {
+        key: AccountKey { contract: row.contract, depositor: row.depositor, round: row.round },
+        address: row.account.address(),
+        expected: row.expected,
+        held: credited.saturating_sub(out),
+        unconfirmed,
+        excess,
+        funded: row.expected.is_some_and(|e| credited >= e),
+        closed: row.state == AccountState::Closed,
+        stopped: row.stop,
+        over_cap: row.over_cap,
+        deposits: deposits.iter().map(deposit_view).collect(),
+    })
+}
+
+/// The account of a key. Fails with 8620.
+pub async fn account(journal: &Journal, key: &AccountKey) -> Result<AccountView, EscrowError> {
+    let mut conn = journal.read().await?;
+    let row = rows::account_of(&mut conn, &key.contract, &key.depositor, key.round).await?;
+    let row = row.ok_or_else(|| EscrowError::NoAccount(key.to_string()))?;
+    account_view(&mut conn, row).await
+}
+
+pub(crate) async fn account_at(journal: &Journal, account: PublicKey) -> Result<AccountView, EscrowError> {
+    let mut conn = journal.read().await?;
+    let row = rows::account(&mut conn, &account).await?;
+    let row = row.ok_or_else(|| EscrowError::NoAccount(account.address().to_string()))?;
+    account_view(&mut conn, row).await
+}
+
+async fn plan_view(conn: &mut SqliteConnection, id: i64) -> Result<PlanView, EscrowError> {
+    let plan = rows::plan(conn, id).await?;
+    let mut legs = Vec::new();
+    let blocks = rows::blocks_of_plan(conn, id).await?;
+    for leg in rows::legs_of_plan(conn, id).await? {
+        let block = blocks.iter().find(|b| b.leg == Some((id, leg.leg)));
+        legs.push(LegView {
+            account: leg.account.address(),
+            to: leg.is_send.then(|| PublicKey(leg.link).address()),
+            from: (!leg.is_send).then_some(BlockHash(leg.link)),
+            amount: leg.amount,
+            block: block.map(|b| b.hash),
+            state: block.map_or("planned", |b| b.state.name()),
+        });
+    }
+    Ok(PlanView {
+        contract: plan.contract,
+        kind: plan.kind,
+        key: plan.key,
+        done: plan.done,
+        decided_at: plan.created_at,
+        done_at: plan.done_at,
+        legs,
+    })
+}
+
+pub(crate) async fn plan(journal: &Journal, id: i64) -> Result<PlanView, EscrowError> {
+    let mut conn = journal.read().await?;
+    plan_view(&mut conn, id).await
+}
+
+pub(crate) async fn plan_by_key(
+    journal: &Journal,
+    contract: &str,
+    kind: &str,
+    key: &str,
+) -> Result<PlanView, EscrowError> {
+    let mut conn = journal.read().await?;
+    match rows::plan_by_key(&mut conn, contract, kind, key).await? {
+        Some(plan) => plan_view(&mut conn, plan.id).await,
+        None => Err(EscrowError::NoPlan { contract: contract.into(), kind: kind.into(), key: key.into() }),
+    }
+}
+
+/// Everything about a contract; also for a journal that is open for reading only. Fails with 8620 when there is
+/// nothing.
+pub async fn statement(journal: &Journal, contract: &str) -> Result<Statement, EscrowError> {
+    let mut conn = journal.read().await?;
+    let rows_ = rows::accounts_of(&mut conn, contract).await?;
+    if rows_.is_empty() {
+        return Err(EscrowError::NoAccount(contract.into()));
+    }
+    let mut accounts = Vec::with_capacity(rows_.len());
+    let (mut paid_in, mut paid_out) = (Raw::ZERO, Raw::ZERO);
+    for row in rows_ {
+        for block in rows::blocks(&mut conn, &row.account).await? {
+            if block.state == BlockState::Confirmed && block.subtype == crate::Subtype::Send {
+                paid_out = paid_out.add(block.amount)?;
+            }
+        }
+        let view = account_view(&mut conn, row).await?;
+        let confirmed = view.deposits.iter().filter(|d| d.state != DepositState::Seen.name());
+        paid_in = paid_in.add(sum(confirmed.map(|d| d.amount))?)?;
+        accounts.push(view);
+    }
+    let mut plans = Vec::new();
+    for plan in rows::plans_of(&mut conn, contract).await? {
+        plans.push(plan_view(&mut conn, plan.id).await?);
+    }
+    Ok(Statement { contract: contract.into(), accounts, plans, paid_in, paid_out })
+}
+
+/// What a person must look at, oldest first.
+pub async fn alarms(journal: &Journal) -> Result<Vec<AlarmView>, EscrowError> {
+    let mut conn = journal.read().await?;
+    let alarms = rows::alarms(&mut conn).await?;
+    Ok(alarms
+        .into_iter()
+        .map(|a| AlarmView {
+            account: a.account.map(|k| k.address()),
+            code: a.code,
+            message: a.message,
+            at: a.at,
+        })
+        .collect())
+}
+
+/// The contracts of a journal, in order.
+pub async fn contracts(journal: &Journal) -> Result<Vec<String>, EscrowError> {
+    let mut conn = journal.read().await?;
+    rows::contracts(&mut conn).await
+}

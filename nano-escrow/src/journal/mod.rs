@@ -1,0 +1,242 @@
+//! The journal: what was decided, before it is done. SQLite in WAL mode with `synchronous=FULL`, so that a commit
+//! that has returned survives a loss of power; one writing process, kept by a lock file (decision F3).
+
+mod probe;
+pub(crate) mod rows;
+mod work;
+
+use std::fs::{File, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, flock};
+use sqlx::pool::PoolConnection;
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+};
+use sqlx::{Connection, Sqlite, SqliteConnection, Transaction};
+
+pub use self::probe::{At, NoProbe, Probe, SharedProbe, pass};
+pub use self::rows::{
+    AccountRow, AccountState, AlarmRow, BlockRow, BlockState, DepositRow, DepositState, LegRow, PlanRow,
+};
+pub use self::work::JournalWork;
+use crate::Network;
+use crate::escrow::EscrowError;
+
+static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("src/journal/migrations");
+
+/// A write transaction.
+pub(crate) type Tx = Transaction<'static, Sqlite>;
+
+/// An open journal. Clones of it share the connection.
+#[derive(Clone)]
+pub struct Journal {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    write: SqlitePool,
+    read: SqlitePool,
+    probe: SharedProbe,
+    path: Option<PathBuf>,
+    read_only: bool,
+    // Held as long as the journal is open; the system lets go of it when the process dies.
+    _lock: Option<File>,
+}
+
+impl Journal {
+    /// Open for writing, or make a new one. `fingerprint` names the seed without telling it.
+    ///
+    /// Fails with 8602 when another process has it, 8603 for another seed, 8604 for another network.
+    pub async fn open(
+        path: &Path,
+        network: Network,
+        fingerprint: &str,
+        probe: SharedProbe,
+    ) -> Result<Journal, EscrowError> {
+        if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder).map_err(EscrowError::file(folder))?;
+        }
+        let lock = lock(path)?;
+        // Made here so that nobody else can read the nonces; SQLite gives its other files the same mode.
+        private_file(path)?;
+        let options = options(path);
+        let write = SqlitePoolOptions::new()
+            .max_connections(1)
+            .acquire_timeout(Duration::from_secs(60))
+            .idle_timeout(None)
+            .max_lifetime(None)
+            .connect_with(options.clone())
+            .await?;
+        migrate(&write).await?;
+        let read = SqlitePoolOptions::new()
+            .max_connections(4)
+            .acquire_timeout(Duration::from_secs(60))
+            .connect_lazy_with(options.read_only(true));
+        let inner =
+            Inner { write, read, probe, path: Some(path.to_owned()), read_only: false, _lock: Some(lock) };
+        let journal = Journal { inner: Arc::new(inner) };
+        journal.identify(network, fingerprint).await?;
+        Ok(journal)
+    }
+
+    /// Open beside a writing process, to look only.
+    pub async fn open_read_only(path: &Path) -> Result<Journal, EscrowError> {
+        if !path.exists() {
+            let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+            return Err(EscrowError::File { path: path.to_owned(), source: missing });
+        }
+        let read = SqlitePoolOptions::new()
+            .max_connections(2)
+            .connect_with(options(path).read_only(true).create_if_missing(false))
+            .await?;
+        let inner = Inner {
+            write: read.clone(),
+            read,
+            probe: Arc::new(NoProbe),
+            path: Some(path.to_owned()),
+            read_only: true,
+            _lock: None,
+        };
+        Ok(Journal { inner: Arc::new(inner) })
+    }
+
+    /// A journal that is gone with the process: for simulations.
+    pub async fn in_memory(
+        network: Network,
+        fingerprint: &str,
+        probe: SharedProbe,
+    ) -> Result<Journal, EscrowError> {
+        let options = SqliteConnectOptions::new().in_memory(true).foreign_keys(true);
+        let write = SqlitePoolOptions::new()
+            .max_connections(1)
+            .idle_timeout(None)
+            .max_lifetime(None)
+            .connect_with(options)
+            .await?;
+        migrate(&write).await?;
+        let inner = Inner { read: write.clone(), write, probe, path: None, read_only: false, _lock: None };
+        let journal = Journal { inner: Arc::new(inner) };
+        journal.identify(network, fingerprint).await?;
+        Ok(journal)
+    }
+
+    async fn identify(&self, network: Network, fingerprint: &str) -> Result<(), EscrowError> {
+        let mut tx = self.begin().await?;
+        let found = rows::meta(&mut tx, "network").await?;
+        if found.is_none() {
+            rows::set_meta(&mut tx, "network", network.name()).await?;
+            rows::set_meta(&mut tx, "genesis", &network.genesis().to_string()).await?;
+            rows::set_meta(&mut tx, "seed", fingerprint).await?;
+        } else if let Some(journal) = found.filter(|n| n != network.name()) {
+            return Err(EscrowError::WrongNetwork { journal, given: network });
+        }
+        let journal = rows::meta(&mut tx, "seed").await?.unwrap_or_default();
+        if journal != fingerprint {
+            return Err(EscrowError::WrongSeed { journal, given: fingerprint.to_owned() });
+        }
+        self.commit(tx, "open").await
+    }
+
+    /// The network that the journal was made for.
+    pub async fn network(&self) -> Result<Network, EscrowError> {
+        let mut conn = self.read().await?;
+        let name = rows::meta(&mut conn, "network").await?;
+        let name = name.ok_or_else(|| EscrowError::Corrupt("it names no network".into()))?;
+        Ok(name.parse::<Network>()?)
+    }
+
+    /// Where the database is; none for one in memory.
+    pub fn path(&self) -> Option<&Path> {
+        self.inner.path.as_deref()
+    }
+
+    /// Solved work, kept in this journal.
+    pub fn work_cache(&self) -> Arc<JournalWork> {
+        Arc::new(JournalWork::new(self.clone()))
+    }
+
+    /// The probe of this journal.
+    pub fn probe(&self) -> &SharedProbe {
+        &self.inner.probe
+    }
+
+    /// A connection to read with.
+    pub(crate) async fn read(&self) -> Result<PoolConnection<Sqlite>, EscrowError> {
+        Ok(self.inner.read.acquire().await?)
+    }
+
+    /// Begin to write. There is one writer; others wait here.
+    pub(crate) async fn begin(&self) -> Result<Tx, EscrowError> {
+        if self.inner.read_only {
+            return Err(EscrowError::ReadOnly);
+        }
+        Ok(self.inner.write.begin_with("BEGIN IMMEDIATE").await?)
+    }
+
+    /// Commit, with a crash point on either side.
+    pub(crate) async fn commit(&self, tx: Tx, name: &str) -> Result<(), EscrowError> {
+        pass(&self.inner.probe, "before", "commit", name).await;
+        tx.commit().await?;
+        pass(&self.inner.probe, "after", "commit", name).await;
+        Ok(())
+    }
+
+    /// Write everything back and let go of the lock, when this is the last clone.
+    pub async fn close(self) {
+        self.inner.read.close().await;
+        self.inner.write.close().await;
+    }
+}
+
+fn options(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .foreign_keys(true)
+        .busy_timeout(Duration::from_secs(30))
+}
+
+async fn migrate(pool: &SqlitePool) -> Result<(), EscrowError> {
+    MIGRATIONS.run(pool).await.map_err(|e| match e {
+        sqlx::migrate::MigrateError::Execute(e) => EscrowError::Database(e),
+        other => EscrowError::Schema(other.to_string()),
+    })
+}
+
+fn private_file(path: &Path) -> Result<(), EscrowError> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut options = OpenOptions::new();
+    options.create(true).append(true).mode(0o600);
+    options.open(path).map(drop).map_err(EscrowError::file(path))
+}
+
+/// Take the lock file beside the database.
+fn lock(path: &Path) -> Result<File, EscrowError> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    let name = PathBuf::from(name);
+    let mut options = OpenOptions::new();
+    options.create(true).append(true).mode(0o600);
+    let file = options.open(&name).map_err(EscrowError::file(&name))?;
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(file),
+        Err(rustix::io::Errno::WOULDBLOCK) => Err(EscrowError::Locked(path.to_owned())),
+        Err(e) => Err(EscrowError::File { path: name, source: e.into() }),
+    }
+}
+
+/// Copy the database into a file, consistent, while it is in use: a cold backup that needs no lock.
+pub async fn copy(conn: &mut SqliteConnection, to: &Path) -> Result<(), EscrowError> {
+    if to.exists() {
+        return Err(EscrowError::Exists(to.to_owned()));
+    }
+    conn.ping().await?;
+    sqlx::query("VACUUM INTO ?").bind(to.to_string_lossy().into_owned()).execute(conn).await?;
+    Ok(())
+}

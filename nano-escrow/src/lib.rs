@@ -1,0 +1,54 @@
+//! Nano money, exactly once.
+//!
+//! Keys, blocks, proof of work, a node client, a journalled escrow and wallet, and an embedded ledger. The
+//! crate stands alone: other projects can use it for any contract that holds money for two parties.
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | (none) | [`Raw`], [`Address`], [`PrivateKey`], [`StateBlock`], [`Network`], checking work |
+//! | `work` (default) | the CPU solver |
+//! | `binding` (default) | the record that binds an Ed25519 key and a Nano key to one party |
+//! | `node` | the client of a Nano node: RPC, websocket, remote work |
+//! | `escrow` | journal, escrow, wallet (SQLite) |
+//! | `devnet` | the embedded ledger |
+//! | `cli` | the command `nano-escrow` |
+//!
+//! Every refusal is a numbered error with a sentence that says what to do next: see [`Coded`].
+
+mod address;
+#[cfg(feature = "binding")]
+pub mod binding;
+pub mod block;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod cli;
+#[cfg(feature = "devnet")]
+pub mod devnet;
+mod error;
+#[cfg(feature = "escrow")]
+pub mod escrow;
+mod hash;
+#[cfg(feature = "escrow")]
+pub mod journal;
+mod key;
+mod network;
+#[cfg(feature = "node")]
+pub mod node;
+mod raw;
+#[cfg(feature = "escrow")]
+pub mod wallet;
+pub mod work;
+
+pub use address::Address;
+pub use block::{Head, SignedBlock, StateBlock, Subtype};
+pub use error::{AmountError, Coded, Error};
+pub use hash::{BlockHash, blake2b_256};
+pub use key::{Keypair, PrivateKey, PublicKey, Seed, Signature};
+pub use network::{Network, Ports};
+pub use raw::Raw;
+pub use work::{Thresholds, Work, WorkKind};
+
+/// The examples of the README are compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

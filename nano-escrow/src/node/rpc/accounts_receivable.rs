@@ -1,0 +1,52 @@
+//! `accounts_receivable`.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::ReceivableBlock;
+use super::read::{Answer, body, text, texts};
+use super::receivable::read_blocks;
+use crate::node::{Message, NodeError};
+use crate::{Address, Raw};
+
+/// Which sends wait for these accounts?
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AccountsReceivable {
+    /// For whom.
+    pub accounts: Vec<Address>,
+    /// At most so many each.
+    pub count: u64,
+    /// Only from this amount on.
+    pub threshold: Option<Raw>,
+    /// Only confirmed sends.
+    pub confirmed_only: bool,
+}
+
+impl Message for AccountsReceivable {
+    const ACTION: &'static str = "accounts_receivable";
+    /// Accounts for which nothing waits may be missing.
+    type Answer = BTreeMap<Address, Vec<ReceivableBlock>>;
+
+    fn body(&self) -> Map<String, Value> {
+        let mut body = body([
+            ("accounts", texts(&self.accounts)),
+            ("count", text(self.count)),
+            ("source", text(true)),
+            ("include_only_confirmed", text(self.confirmed_only)),
+        ]);
+        if let Some(threshold) = self.threshold {
+            body.insert("threshold".into(), text(threshold));
+        }
+        body
+    }
+
+    fn read(&self, answer: Value) -> Result<Self::Answer, NodeError> {
+        let answer = Answer::new(Self::ACTION, &answer);
+        answer
+            .entries("blocks")?
+            .into_iter()
+            .map(|(account, blocks)| Ok((blocks.key(account)?, read_blocks(&blocks)?)))
+            .collect()
+    }
+}
