@@ -61,11 +61,11 @@ impl World {
     pub fn init_registry(&mut self) -> Address {
         if self.registry.is_none() {
             let authority = keypair("SATI authority");
-            let group_mint = keypair("SATI group mint");
+            let group_mint = zx1_fixtures::group_mint_key();
             self.set_lamports(&authority.pubkey(), 100_000_000_000);
-            self.create_group(&authority, &group_mint, &sati::registry_address().0);
-            let initialize = sati::initialize(&authority.pubkey(), &group_mint.pubkey());
-            self.send_ok(&[initialize], &authority, &[]);
+            let rent = self.rent(token::group_mint_len().unwrap());
+            let create = zx1_fixtures::create_registry(&authority.pubkey(), &group_mint.pubkey(), rent);
+            self.send_ok(&create.unwrap(), &authority, &[&group_mint]);
             self.registry = Some(Registry { authority, group_mint: group_mint.pubkey() });
         }
         sati::registry_address().0

@@ -4,25 +4,9 @@ use solana_address::Address;
 use solana_instruction::Instruction;
 use solana_keypair::Keypair;
 use solana_signer::Signer;
-use zx1_chain::sati::{self, Actors, Attestation, DelegateV1, SignatureMode, Storage};
+use zx1_chain::sati::{self, Actors, Attestation, DelegateV1};
 
-use crate::{Agent, Failure, Receipt, World, ed25519_instruction};
-
-/// FeedbackV1's name in its SchemaConfig, which counterparties sign.
-pub const FEEDBACK_SCHEMA_NAME: &str = "FeedbackV1";
-/// DelegateV1's name in its SchemaConfig.
-pub const DELEGATE_SCHEMA_NAME: &str = "DelegateV1";
-
-/// The credential and the schemas of a world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Schemas {
-    /// SATI's credential at SAS.
-    pub credential: Address,
-    /// FeedbackV1: both sign, compressed.
-    pub feedback: Address,
-    /// DelegateV1: the agent's owner signs, an account of SAS, closeable.
-    pub delegate: Address,
-}
+use crate::{Agent, FEEDBACK_SCHEMA_NAME, Failure, Receipt, Schemas, World, ed25519_instruction};
 
 impl World {
     /// Registers FeedbackV1 and DelegateV1; the second time it only says where they are.
@@ -31,34 +15,8 @@ impl World {
             return schemas;
         }
         let authority = self.registry_authority();
-        let credential = sati::sas_credential_address(&authority.pubkey(), "SATI").0;
-        let schemas = Schemas {
-            credential,
-            feedback: sati::sas_schema_address(&credential, "SATIFeedbackV1", 1).0,
-            delegate: sati::sas_schema_address(&credential, "SATIDelegateV1", 1).0,
-        };
-        let key = authority.pubkey();
-        let instructions = [
-            sati::register_schema_config(
-                &key,
-                &key,
-                &schemas.delegate,
-                SignatureMode::AgentOwner,
-                Storage::Regular,
-                None,
-                (true, DELEGATE_SCHEMA_NAME),
-            ),
-            sati::register_schema_config(
-                &key,
-                &key,
-                &schemas.feedback,
-                SignatureMode::Dual,
-                Storage::Compressed,
-                Some(&schemas.delegate),
-                (false, FEEDBACK_SCHEMA_NAME),
-            ),
-        ];
-        self.send_ok(&instructions, &authority, &[]);
+        let schemas = Schemas::of(&authority.pubkey());
+        self.send_ok(&schemas.register(&authority.pubkey()), &authority, &[]);
         self.schemas = Some(schemas);
         schemas
     }

@@ -14,11 +14,11 @@ mod snapshot;
 mod world;
 
 pub use agents::{Agent, ForeignMint};
-pub use attestations::{DELEGATE_SCHEMA_NAME, FEEDBACK_SCHEMA_NAME, Schemas};
 pub use ed25519::{Ed25519Entry, ed25519_custom, ed25519_instruction, ed25519_pair, sign};
 pub use protocol::{Batch, USDC, message_of};
 pub use send::{
     EVENT_TAG, Failure, Inner, MAX_TRANSACTION, Receipt, Sent, compute_limit, events, transaction_size,
 };
 pub use snapshot::Snapshot;
-pub use world::{START_SLOT, START_TIME, World, address, deploy_folder, keypair};
+pub use world::{START_SLOT, START_TIME, World, address, deploy_folder};
+pub use zx1_fixtures::{DELEGATE_SCHEMA_NAME, FEEDBACK_SCHEMA_NAME, Schemas, keypair};

@@ -5,16 +5,16 @@ use solana_keypair::Keypair;
 use solana_signer::Signer;
 use zx1_chain::token::{self, TOKEN_PROGRAM, TokenAccount};
 
-use crate::{World, keypair};
-
-const USDC: &str = "USDC mint";
+use crate::World;
 
 impl World {
     /// The mint that stands for USDC: the legacy token program, 6 decimals; made on first use.
     pub fn usdc_mint(&mut self) -> Address {
-        let mint = keypair(USDC);
+        let mint = zx1_fixtures::usdc_mint_key();
         if self.account(&mint.pubkey()).is_none() {
-            self.create_mint(&mint, 6, &TOKEN_PROGRAM);
+            let (faucet, rent) = (self.faucet.insecure_clone(), self.rent(token::MINT_LEN));
+            let create = zx1_fixtures::create_usdc(&faucet.pubkey(), &mint.pubkey(), rent);
+            self.send_ok(&create.unwrap(), &faucet, &[&mint]);
         }
         mint.pubkey()
     }

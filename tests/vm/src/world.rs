@@ -1,9 +1,6 @@
 //! The chain itself: programs, time, wallets, accounts.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::PathBuf};
 
 use agave_feature_set::FeatureSet;
 use litesvm::LiteSVM;
@@ -14,44 +11,24 @@ use solana_keypair::Keypair;
 use solana_loader_v3_interface::{get_program_data_address, state::UpgradeableLoaderState};
 use solana_sdk_ids::{bpf_loader_upgradeable, system_program};
 use solana_signer::Signer;
-use zx1_interface::{constants::EPOCH_SECONDS, ids};
+use zx1_fixtures::{PROGRAMS, STAND_INS};
+use zx1_interface::constants::EPOCH_SECONDS;
 
-use crate::{agents::Registry, attestations::Schemas};
+use crate::{Schemas, agents::Registry, keypair};
 
 /// The slot in which every world begins.
 pub const START_SLOT: u64 = 400_000_000;
 /// The Unix time at which every world begins: in the evening of a zx1 epoch.
 pub const START_TIME: i64 = 1_772_313_600;
 
-/// zx1's own programs: name of the library and address.
-const PROGRAMS: [(&str, [u8; 32]); 5] = [
-    ("zx1_stake_lock", ids::STAKE_LOCK),
-    ("zx1_lease", ids::LEASE),
-    ("zx1_behavior_log", ids::BEHAVIOR_LOG),
-    ("zx1_challenge", ids::CHALLENGE),
-    ("zx1_feedback_log", ids::FEEDBACK_LOG),
-];
-
-/// The stand-ins, at the real programs' addresses.
-const STAND_INS: [(&str, [u8; 32]); 2] = [("sati_standin", ids::SATI), ("sas_standin", ids::SAS)];
-
 /// An address from the bytes that `zx1_interface` keeps.
 pub fn address(bytes: [u8; 32]) -> Address {
     Address::new_from_array(bytes)
 }
 
-/// A key pair that is the same in every run.
-pub fn keypair(name: &str) -> Keypair {
-    use sha3::{Digest, Keccak256};
-    Keypair::new_from_array(Keccak256::digest(name.as_bytes()).into())
-}
-
 /// Where the built programs are: `ZX1_DEPLOY_DIR`, else the checkout's `target/deploy`.
 pub fn deploy_folder() -> PathBuf {
-    match std::env::var_os("ZX1_DEPLOY_DIR") {
-        Some(folder) => folder.into(),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/deploy"),
-    }
+    zx1_fixtures::deploy_folder(env!("CARGO_MANIFEST_DIR"))
 }
 
 /// A chain with programs, money and agents. Cloning it forks the chain.
