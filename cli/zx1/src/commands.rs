@@ -1,0 +1,190 @@
+//! One module a command. Each has `Args` (what is typed) and `run` (what it does with the context).
+
+pub mod attest;
+pub mod batch;
+pub mod bind;
+pub mod challenge;
+pub mod completions;
+pub mod config;
+pub mod delegate;
+pub mod doctor;
+pub mod envelope;
+pub mod feedback;
+pub mod init;
+pub mod inspect;
+pub mod keeper;
+pub mod key;
+pub mod lease;
+pub mod log;
+pub mod man;
+pub mod merkle;
+pub mod register;
+pub mod reputation;
+pub mod sponsor;
+pub mod stake;
+pub mod status;
+pub mod tx;
+
+use crate::context::Context;
+use crate::errors::Result;
+use clap::Subcommand;
+
+/// The commands, in the order in which help lists them.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Make a key and a configuration
+    ///
+    /// Makes a keypair file that only you can read, or takes one that you have, and writes zx1's
+    /// configuration. Nothing that is there is overwritten.
+    #[command(after_long_help = init::EXAMPLES)]
+    Init(init::Args),
+    /// Show or change settings
+    ///
+    /// A setting's value comes from a flag, the environment, zx1's config.toml, the Solana command line's
+    /// config.yml, or a default: the first that says something.
+    #[command(after_long_help = config::EXAMPLES)]
+    Config(config::Args),
+    /// Find out what is wrong, and the command that helps
+    ///
+    /// Checks key, cluster, money, agent, stake, lease, batch and challenges, one line each. Exit code 1 when
+    /// something does not work.
+    #[command(after_long_help = doctor::EXAMPLES)]
+    Doctor(doctor::Args),
+    /// Show wallet, agent, stake, lease and challenges on one screen
+    ///
+    /// The facts that doctor judges, also as JSON.
+    #[command(after_long_help = status::EXAMPLES)]
+    Status(status::Args),
+    /// Register an agent with SATI
+    ///
+    /// Mints the agent's NFT into your wallet and writes the registration file for you to host. The mint is
+    /// the agent's id.
+    #[command(after_long_help = register::EXAMPLES)]
+    Register(register::Args),
+    /// Lock, unlock, claim or show the agent's stake
+    ///
+    /// The stake answers for what the agent says about itself; a successful challenge takes it all.
+    #[command(after_long_help = stake::EXAMPLES)]
+    Stake(stake::Args),
+    /// Pay, tick or show the agent's lease
+    ///
+    /// The lease keeps the agent on the mesh, at 1 USDC a day.
+    #[command(after_long_help = lease::EXAMPLES)]
+    Lease(lease::Args),
+    /// Let other keys act for the agent
+    ///
+    /// A delegation is a DelegateV1 attestation that the NFT's owner signs.
+    #[command(after_long_help = delegate::EXAMPLES)]
+    Delegate(delegate::Args),
+    /// Make and check messages
+    ///
+    /// Signs a message of the agent, logs it, and prints it; or checks somebody's message by the rules of a
+    /// receiver.
+    #[command(after_long_help = envelope::EXAMPLES)]
+    Envelope(envelope::Args),
+    /// Keep the log of messages
+    ///
+    /// The log is what the agent's batches are made from. What it misses, a counterparty can prove.
+    #[command(after_long_help = log::EXAMPLES)]
+    Log(log::Args),
+    /// Build, sign, submit and check batches
+    ///
+    /// A batch is the agent's daily account of what it did. A false one costs the whole stake.
+    #[command(after_long_help = batch::EXAMPLES)]
+    Batch(batch::Args),
+    /// Challenge false batches, answer challenges
+    ///
+    /// Whoever holds a message that a batch hides puts up 10 USDC; shown or lost decides.
+    #[command(after_long_help = challenge::EXAMPLES)]
+    Challenge(challenge::Args),
+    /// Do by itself what an agent must do every day
+    ///
+    /// Lease, batch, uploads, answers, rent: within a spending cap, with warnings before every deadline.
+    #[command(after_long_help = keeper::EXAMPLES)]
+    Keeper(keeper::Args),
+    /// Read and write the feedback log
+    ///
+    /// Texts about the system that nobody can edit or remove, newest first.
+    #[command(after_long_help = feedback::EXAMPLES)]
+    Feedback(feedback::Args),
+    /// Pay for other people's feedback
+    ///
+    /// Serves transactions that do nothing but append a text, within caps for each sender and day.
+    #[command(after_long_help = sponsor::EXAMPLES)]
+    Sponsor(sponsor::Args),
+    /// File ratings at SATI
+    ///
+    /// Ratings that both sides signed: the rated one before it knew how it ends.
+    #[command(after_long_help = attest::EXAMPLES)]
+    Attest(attest::Args),
+    /// Show what an agent's past says
+    ///
+    /// Scores from its batches, from SATI or from hearsay, beside stake, lease and lost challenges.
+    #[command(after_long_help = reputation::EXAMPLES)]
+    Reputation(reputation::Args),
+    /// Back up, restore or show the key
+    ///
+    /// A backup is one encrypted file with all that an agent cannot get back from the chain.
+    #[command(after_long_help = key::EXAMPLES)]
+    Key(key::Args),
+    /// Bind your Nano key to your Solana key
+    ///
+    /// A record that both keys sign: whoever has it knows, offline, that both belong to one party.
+    #[command(after_long_help = bind::EXAMPLES)]
+    Bind(bind::Args),
+    /// Show every field of messages, log entries, batches, accounts and transactions
+    ///
+    /// Takes hex, base64, a file or standard input, and says what is wrong with it.
+    #[command(after_long_help = inspect::EXAMPLES)]
+    Inspect(inspect::Args),
+    /// Sign or send a transaction that another machine has made
+    ///
+    /// For keys that stay offline, and for several signers: --sign-only makes the file.
+    #[command(after_long_help = tx::EXAMPLES)]
+    Tx(tx::Args),
+    /// Compute and check Merkle trees as the protocol builds them
+    ///
+    /// Keccak-256, entries padded on the left with zero hashes to a power of two (spec section 8.5).
+    #[command(after_long_help = merkle::EXAMPLES)]
+    Merkle(merkle::Args),
+    /// Print completions for a shell
+    ///
+    /// Prints a script with which the shell completes zx1's commands and options.
+    #[command(after_long_help = completions::EXAMPLES)]
+    Completions(completions::Args),
+    /// Write man pages
+    ///
+    /// Writes one page a command into a folder, or prints one.
+    #[command(after_long_help = man::EXAMPLES)]
+    Man(man::Args),
+}
+
+/// Runs a command.
+pub fn run(command: Command, context: &Context) -> Result<()> {
+    match command {
+        Command::Init(args) => init::run(args, context),
+        Command::Config(args) => config::run(args, context),
+        Command::Doctor(args) => doctor::run(args, context),
+        Command::Status(args) => status::run(args, context),
+        Command::Register(args) => register::run(args, context),
+        Command::Stake(args) => stake::run(args, context),
+        Command::Lease(args) => lease::run(args, context),
+        Command::Delegate(args) => delegate::run(args, context),
+        Command::Envelope(args) => envelope::run(args, context),
+        Command::Log(args) => log::run(args, context),
+        Command::Batch(args) => batch::run(args, context),
+        Command::Challenge(args) => challenge::run(args, context),
+        Command::Keeper(args) => keeper::run(args, context),
+        Command::Feedback(args) => feedback::run(args, context),
+        Command::Sponsor(args) => sponsor::run(args, context),
+        Command::Attest(args) => attest::run(args, context),
+        Command::Reputation(args) => reputation::run(args, context),
+        Command::Key(args) => key::run(args, context),
+        Command::Bind(args) => bind::run(args, context),
+        Command::Inspect(args) => inspect::run(args, context),
+        Command::Tx(args) => tx::run(args, context),
+        Command::Merkle(args) => merkle::run(args, context),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args, context),
+    }
+}

@@ -1,0 +1,107 @@
+//! `zx1 bind`: the record that binds a Nano key to a Solana key (decision A2).
+
+use crate::context::Context;
+use crate::defaults;
+use crate::errors::{Error, Failure, Result};
+use crate::files;
+use crate::output::{Page, Report};
+use nano_escrow::binding::{Binding, nano_key};
+use nano_escrow::{Coded as _, Seed};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Shown by `--help`.
+pub const EXAMPLES: &str = "\
+Examples:
+  zx1 bind                          print the record
+  zx1 bind --file binding.json      write it, for others
+  zx1 bind --index 1                another Nano key of the same seed
+  zx1 bind --verify binding.json    check somebody's record, offline
+
+The Nano key is derived from the Solana key, so one backup holds both. Of two
+records of one Solana key the later one counts.";
+
+/// What is typed.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Which Nano key of the seed
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    index: u32,
+    /// Write the record into this file; it must not be there
+    #[arg(long, value_name = "PATH", conflicts_with = "verify")]
+    file: Option<PathBuf>,
+    /// Check the record in this file instead of making one
+    #[arg(long, value_name = "PATH")]
+    verify: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct Bound {
+    #[serde(flatten)]
+    binding: Binding,
+    #[serde(skip)]
+    file: Option<String>,
+    #[serde(skip)]
+    verified: bool,
+}
+
+impl Report for Bound {
+    fn draw(&self, page: &mut Page) {
+        if self.verified {
+            page.line("Both signatures hold: these keys belong to one party.");
+        }
+        let seconds = i64::try_from(self.binding.created).unwrap_or(i64::MAX);
+        let moment =
+            jiff::Timestamp::from_second(seconds).map_or_else(|_| String::new(), |time| time.to_string());
+        page.field("solana", self.binding.solana).field("nano", self.binding.nano).field("created", moment);
+        if !self.verified {
+            page.field("solana signature", hex::encode(self.binding.solana_signature.0))
+                .field("nano signature", hex::encode(self.binding.nano_signature.0));
+        }
+        page.maybe("file", self.file.as_ref());
+        if !self.verified && self.file.is_none() {
+            page.next("zx1 bind --file binding.json, and give others that file");
+        }
+    }
+}
+
+/// Does it.
+pub fn run(args: Args, context: &Context) -> Result<()> {
+    match &args.verify {
+        Some(path) => verify(context, path),
+        None => make(context, &args),
+    }
+}
+
+fn make(context: &Context, args: &Args) -> Result<()> {
+    let key = context.key()?;
+    let taken = |path: &Path| Error::Exists { path: files::shown(path) };
+    if let Some(path) = args.file.as_deref().filter(|path| path.exists()) {
+        return Err(taken(path).into());
+    }
+    let created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs());
+    let seed = Seed::from_bytes(*key.keypair().secret_bytes());
+    let binding = Binding::make(&seed, &nano_key(&seed, args.index).keypair(), created);
+    if let Some(path) = &args.file {
+        let text = serde_json::to_string_pretty(&binding).unwrap_or_default() + "\n";
+        files::create_private(path, text.as_bytes(), taken(path))?;
+    }
+    context.print(&Bound { binding, file: args.file.as_deref().map(files::shown), verified: false })
+}
+
+fn verify(context: &Context, path: &Path) -> Result<()> {
+    let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
+    let bytes = files::read_limited(path, defaults::MAX_INPUT)?;
+    let bytes = bytes.ok_or_else(|| files::read_failed(path, &missing()))?;
+    let refused = |error: nano_escrow::binding::BindingError| {
+        let message = format!("{}: {error}", files::shown(path));
+        Failure::foreign(error.code().into(), &error, message).next(error.next())
+    };
+    let binding = match std::str::from_utf8(&bytes) {
+        Ok(text) if text.trim_start().starts_with('{') => Binding::from_json(text).map_err(refused)?,
+        _ => Binding::from_bytes(&bytes).map_err(refused)?,
+    };
+    binding.verify().map_err(refused)?;
+    context.print(&Bound { binding, file: None, verified: true })
+}

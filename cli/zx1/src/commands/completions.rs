@@ -1,0 +1,29 @@
+//! `zx1 completions`: scripts for shells, made from the command tree.
+
+use crate::args::Cli;
+use crate::errors::Result;
+use crate::output;
+use clap::CommandFactory as _;
+use clap_complete::Shell;
+
+/// Shown by `--help`.
+pub const EXAMPLES: &str = "\
+Examples:
+  zx1 completions bash > ~/.local/share/bash-completion/completions/zx1
+  zx1 completions zsh > ~/.zfunc/_zx1
+  zx1 completions fish > ~/.config/fish/completions/zx1.fish
+  zx1 completions powershell >> $PROFILE";
+
+/// What is typed.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The shell
+    shell: Shell,
+}
+
+/// Prints the script.
+pub fn run(args: Args) -> Result<()> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "zx1", &mut script);
+    output::write_out(&script)
+}

@@ -1,0 +1,205 @@
+//! `zx1 config`: settings, their values, and where these come from.
+
+use crate::context::Context;
+use crate::errors::Result;
+use crate::files;
+use crate::output::{Page, Report, Table};
+use crate::settings::{self, KEYS, Source};
+use clap::Subcommand;
+use serde::Serialize;
+
+/// Shown by `--help`.
+pub const EXAMPLES: &str = "\
+Examples:
+  zx1 config get                        every value and where it comes from
+  zx1 config get url                    one value, for scripts
+  zx1 config set url devnet
+  zx1 config set keypair ~/agent.json
+  zx1 config unset url
+  zx1 config list                       what can be set, and to what";
+
+/// What is typed.
+#[derive(Debug, clap::Args)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Show values and where they come from
+    Get {
+        /// One setting; all without it
+        key: Option<String>,
+    },
+    /// Write a value into config.toml
+    Set {
+        /// The setting, as config list names it
+        key: String,
+        /// Its value
+        value: String,
+    },
+    /// Take a value out of config.toml
+    Unset {
+        /// The setting, as config list names it
+        key: String,
+    },
+    /// Explain all settings
+    List,
+}
+
+/// Does it.
+pub fn run(args: Args, context: &Context) -> Result<()> {
+    match args.action {
+        Action::Get { key: None } => context.print(&Values::of_all(context)?),
+        Action::Get { key: Some(key) } => context.print(&Value::of(context, &key)?),
+        Action::Set { key, value } => set(context, &key, Some(value)),
+        Action::Unset { key } => set(context, &key, None),
+        Action::List => context.print(&Known::all(context)?),
+    }
+}
+
+#[derive(Serialize)]
+struct Value {
+    key: &'static str,
+    value: Option<String>,
+    source: String,
+}
+
+impl Value {
+    fn of(context: &Context, name: &str) -> Result<Self> {
+        let key = settings::key(name)?;
+        let (value, source) = context.settings()?.show(key.name)?;
+        Ok(Self { key: key.name, value, source: source.to_string() })
+    }
+}
+
+impl Report for Value {
+    fn draw(&self, page: &mut Page) {
+        page.raw(self.value.as_deref().unwrap_or_default());
+    }
+}
+
+#[derive(Serialize)]
+struct Values {
+    home: String,
+    config: String,
+    settings: Vec<Value>,
+}
+
+impl Values {
+    fn of_all(context: &Context) -> Result<Self> {
+        let settings = KEYS.iter().map(|key| Value::of(context, key.name)).collect::<Result<_>>()?;
+        let config = files::shown(&context.config_path()?);
+        Ok(Self { home: files::shown(context.home()?), config, settings })
+    }
+}
+
+impl Report for Values {
+    fn draw(&self, page: &mut Page) {
+        let mut table = Table::new(["setting", "value", "from"]);
+        for value in &self.settings {
+            table.row([&value.key, &value.value.as_deref().unwrap_or("-"), &value.source]);
+        }
+        page.table(table, "");
+        page.blank().field("zx1's folder", &self.home).field("config.toml", &self.config);
+    }
+}
+
+#[derive(Serialize)]
+struct Changed {
+    key: &'static str,
+    value: Option<String>,
+    config: String,
+    /// The value that counts now, when something stronger than config.toml says another.
+    effective: Option<String>,
+    effective_source: String,
+}
+
+impl Report for Changed {
+    fn draw(&self, page: &mut Page) {
+        match &self.value {
+            Some(value) => page.line(format!("{} is {value} in {}.", self.key, self.config)),
+            None => page.line(format!("{} is not set in {} any more.", self.key, self.config)),
+        };
+        if self.effective != self.value {
+            let effective = self.effective.as_deref().unwrap_or("nothing");
+            page.line(format!("What counts now is {effective}, from {}.", self.effective_source));
+        }
+    }
+}
+
+fn set(context: &Context, name: &str, value: Option<String>) -> Result<()> {
+    let key = settings::key(name)?;
+    if let Some(value) = &value {
+        settings::check(key, value, &Source::Typed)?;
+    }
+    let path = context.config_path()?;
+    context.update_config(|config| {
+        let value = value.clone();
+        match key.name {
+            "url" => config.url = value,
+            "keypair" => config.keypair = value,
+            "commitment" => config.commitment = value,
+            "output" => config.output = value,
+            "agent" => config.agent = value,
+            "upload" => config.upload = value,
+            // "auto" is no number: then the file says nothing.
+            _ => config.compute_unit_price = value.and_then(|price| price.parse().ok()),
+        }
+        Ok(())
+    })?;
+    let (effective, source) = context.settings()?.show(key.name)?;
+    let effective = match key.name {
+        // Shown as it was written: a moniker and its address are the same.
+        "url" if value.as_deref().and_then(settings::cluster_url) == effective => value.clone(),
+        "keypair" if matches!(source, Source::Config(_)) => value.clone(),
+        _ => effective,
+    };
+    let (config, effective_source) = (files::shown(&path), source.to_string());
+    context.print(&Changed { key: key.name, value, config, effective, effective_source })
+}
+
+#[derive(Serialize)]
+struct Explained {
+    key: &'static str,
+    about: &'static str,
+    allowed: &'static str,
+    flag: &'static str,
+    environment: &'static str,
+    set: bool,
+}
+
+#[derive(Serialize)]
+struct Known {
+    settings: Vec<Explained>,
+}
+
+impl Known {
+    fn all(context: &Context) -> Result<Self> {
+        let config = toml::Table::try_from(context.config()?).unwrap_or_default();
+        let explain = |key: &settings::Key| Explained {
+            key: key.name,
+            about: key.about,
+            allowed: key.allowed,
+            flag: key.flag,
+            environment: key.env,
+            set: config.contains_key(key.name),
+        };
+        Ok(Self { settings: KEYS.iter().map(explain).collect() })
+    }
+}
+
+impl Report for Known {
+    fn draw(&self, page: &mut Page) {
+        for setting in &self.settings {
+            page.heading(setting.key)
+                .line(format!("{}.", setting.about))
+                .field("allowed", setting.allowed)
+                .field("flag", setting.flag)
+                .field("environment", setting.environment)
+                .field("config.toml", if setting.set { "set" } else { "not set" });
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! `zx1 delegate`: keys that may act for an agent (spec section 4.1, decision B3).
+
+use crate::chain::Chain;
+use crate::context::Context;
+use crate::errors::{Error, Result};
+use crate::facts::duration;
+use crate::input;
+use crate::keys::Key;
+use crate::output::{Page, Report, Table};
+use crate::tx::{self, Sent};
+use clap::Subcommand;
+use serde::Serialize;
+use solana_address::Address;
+use solana_signer::Signer as _;
+use zx1_chain::rpc::registry::{Delegate, IdentityRegistry as _, Sati};
+use zx1_interface::constants::EPOCH_SECONDS;
+
+/// Shown by `--help`.
+pub const EXAMPLES: &str = "\
+Examples:
+  zx1 delegate add HOT_WALLET --days 90
+  zx1 delegate add HOT_WALLET --forever
+  zx1 delegate list
+  zx1 delegate revoke HOT_WALLET
+
+A delegate signs messages and batches and pays the lease; it cannot touch the
+stake or sell the agent. Whoever gets the NFT ends all delegations with it.";
+
+/// What is typed.
+#[derive(Debug, clap::Args)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Let a key act for the agent
+    Add {
+        /// The key's address
+        delegate: String,
+        /// Until the end of the day so many days from now
+        #[arg(long, value_name = "N", default_value_t = 90, conflicts_with = "forever")]
+        days: u32,
+        /// Until it is revoked
+        #[arg(long)]
+        forever: bool,
+    },
+    /// List the keys that may act for the agent, or once could
+    List,
+    /// Take a key's right back; its rent comes back to you
+    Revoke {
+        /// The key's address
+        delegate: String,
+    },
+}
+
+/// Does it.
+pub fn run(args: Args, context: &Context) -> Result<()> {
+    match args.action {
+        Action::List => context.wait(list(context)),
+        Action::Add { delegate, days, forever } => {
+            let delegate = input::address(&delegate, "The delegate")?;
+            context.wait(add(context, delegate, (!forever).then_some(days)))
+        }
+        Action::Revoke { delegate } => {
+            let delegate = input::address(&delegate, "The delegate")?;
+            context.wait(revoke(context, delegate))
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Line {
+    delegate: String,
+    delegator: String,
+    /// Unix seconds; 0 is never.
+    expiry: i64,
+    live: bool,
+    account: String,
+    #[serde(skip)]
+    standing: String,
+}
+
+impl Line {
+    fn new(delegate: &Delegate, owner: Option<Address>, now: i64) -> Self {
+        let standing = if delegate.live && delegate.expiry == 0 {
+            "live, no end".to_owned()
+        } else if delegate.live {
+            let left = u64::try_from(delegate.expiry.saturating_sub(now)).unwrap_or(0);
+            format!("live, ends in {}", duration(left))
+        } else if owner != Some(delegate.delegator) {
+            "dead: given by a former owner".to_owned()
+        } else {
+            "dead: expired".to_owned()
+        };
+        Self {
+            delegate: delegate.delegate.to_string(),
+            delegator: delegate.delegator.to_string(),
+            expiry: delegate.expiry,
+            live: delegate.live,
+            account: delegate.account.to_string(),
+            standing,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Listed {
+    agent: String,
+    owner: Option<String>,
+    delegates: Vec<Line>,
+}
+
+impl Report for Listed {
+    fn draw(&self, page: &mut Page) {
+        page.field("agent", &self.agent).maybe("owner", self.owner.as_ref());
+        draw(&self.delegates, page.blank());
+    }
+}
+
+fn draw(lines: &[Line], page: &mut Page) {
+    let mut table = Table::new(["delegate", "standing"]);
+    for line in lines {
+        table.row([&line.delegate, &line.standing]);
+    }
+    page.table(table, "There are no delegates.");
+}
+
+#[derive(Serialize)]
+struct Changed<'a> {
+    #[serde(flatten)]
+    sent: &'a Sent,
+    agent: String,
+    delegates: Vec<Line>,
+}
+
+impl Report for Changed<'_> {
+    fn draw(&self, page: &mut Page) {
+        self.sent.draw(page);
+        draw(&self.delegates, page.blank());
+    }
+}
+
+async fn read(chain: &Chain, registry: &Sati, mint: Address) -> Result<(Option<Address>, Vec<Line>)> {
+    let owner = registry.look_up(mint).await?.and_then(|record| record.owner);
+    let now = chain.client.time().await?.unix;
+    let delegates = registry.delegates(mint).await?;
+    Ok((owner, delegates.iter().map(|delegate| Line::new(delegate, owner, now)).collect()))
+}
+
+async fn list(context: &Context) -> Result<()> {
+    let agent = context.agent()?;
+    let chain = context.connect().await?;
+    context.check_agent(&chain, &agent)?;
+    let registry = Sati::connect(&chain.client).await?;
+    let (owner, delegates) = read(&chain, &registry, agent.mint).await?;
+    let owner = owner.map(|owner| owner.to_string());
+    context.print(&Listed { agent: agent.mint.to_string(), owner, delegates })
+}
+
+/// The end of the day so many days on: the same moment however often the command is run that day, so that
+/// a rerun is the same wish.
+fn expiry_after(now: i64, days: u32) -> i64 {
+    let day = i64::try_from(EPOCH_SECONDS).unwrap_or(i64::MAX);
+    let today = now.div_euclid(day);
+    today.saturating_add(i64::from(days)).saturating_add(1).saturating_mul(day)
+}
+
+async fn add(context: &Context, delegate: Address, days: Option<u32>) -> Result<()> {
+    let key = context.key()?;
+    let agent = context.agent()?;
+    let chain = context.connect().await?;
+    context.check_agent(&chain, &agent)?;
+    if delegate == key.address() {
+        return Err(Error::DelegateIsOwner { delegate: delegate.to_string() }.into());
+    }
+    let registry = Sati::connect(&chain.client).await?;
+    let now = chain.client.time().await?.unix;
+    let expiry = days.map_or(0, |days| expiry_after(now, days));
+    let owner = key.address();
+    let signature: [u8; 64] = key.keypair().sign_message(&registry.delegation_message(owner)).into();
+    let draft = registry.add_delegate(agent.mint, owner, delegate, expiry, &signature).await?;
+    finish(context, &chain, &registry, agent.mint, &draft, &key).await
+}
+
+async fn revoke(context: &Context, delegate: Address) -> Result<()> {
+    let key = context.key()?;
+    let agent = context.agent()?;
+    let chain = context.connect().await?;
+    context.check_agent(&chain, &agent)?;
+    let registry = Sati::connect(&chain.client).await?;
+    let draft = registry.revoke_delegate(agent.mint, key.address(), delegate).await?;
+    finish(context, &chain, &registry, agent.mint, &draft, &key).await
+}
+
+async fn finish(
+    context: &Context,
+    chain: &Chain,
+    registry: &Sati,
+    mint: Address,
+    draft: &zx1_chain::rpc::Draft,
+    key: &Key,
+) -> Result<()> {
+    let Some(sent) = tx::run(context, chain, draft, key).await? else { return Ok(()) };
+    let (_, delegates) = read(chain, registry, mint).await?;
+    sent.finish(context, &Changed { sent: &sent, agent: mint.to_string(), delegates }).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_delegation_ends_with_a_day_so_that_a_rerun_asks_for_the_same() {
+        let day = 86_400;
+        assert_eq!(expiry_after(10 * day, 1), 12 * day);
+        assert_eq!(expiry_after(10 * day + day - 1, 1), 12 * day);
+        assert_eq!(expiry_after(11 * day, 1), 13 * day);
+    }
+}

@@ -1,0 +1,98 @@
+//! `zx1 envelope check`: what a receiver would say, though it never says it (spec section 5.5).
+
+use super::type_name;
+use crate::agent_files::{self, Now, refused};
+use crate::context::Context;
+use crate::defaults;
+use crate::errors::Result;
+use crate::input;
+use crate::output::{Page, Report};
+use serde::Serialize;
+use solana_address::Address;
+use zx1_chain::rpc::registry::{IdentityRegistry as _, Sati};
+use zx1_protocol::nonce::LastNonce;
+use zx1_protocol::signature::PublicKey;
+use zx1_protocol::validate::{Candidate, Context as Rules, Sender};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The message: file, hex, base64, or - for standard input
+    #[arg(value_name = "ENVELOPE")]
+    envelope: String,
+    /// Check it as of this time in unix microseconds instead of now
+    #[arg(long, value_name = "MICROS")]
+    at: Option<u64>,
+    /// Accept any nonce, also one that the agent's log has seen
+    #[arg(long)]
+    any_nonce: bool,
+}
+
+#[derive(Serialize)]
+struct Verdict {
+    valid: bool,
+    #[serde(rename = "type")]
+    kind: String,
+    sender: String,
+    signer: String,
+    signed_by: &'static str,
+}
+
+impl Report for Verdict {
+    fn draw(&self, page: &mut Page) {
+        page.line("A receiver takes this message: all nine rules hold.")
+            .field("type", &self.kind)
+            .field("sender", &self.sender)
+            .field("signed by", format!("{} ({})", self.signer, self.signed_by));
+    }
+}
+
+/// What the chain says of a sender: the keys that may sign for it, the owner's first. Empty: not registered.
+pub(crate) async fn keys_of(sati: &Sati, agent: Address) -> Result<Vec<PublicKey>> {
+    let Some(record) = sati.look_up(agent).await? else { return Ok(Vec::new()) };
+    let mut keys: Vec<Address> = record.owner.into_iter().collect();
+    let delegates = sati.delegates(agent).await?;
+    keys.extend(delegates.iter().filter(|delegate| delegate.live).map(|delegate| delegate.delegate));
+    // A key that is no point of the curve signs nothing.
+    Ok(keys.iter().filter_map(|key| PublicKey::from_bytes(key.as_array()).ok()).collect())
+}
+
+pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
+    let input = input::read(&args.envelope, defaults::MAX_INPUT)?;
+    let dropped = |reason: &zx1_protocol::validate::Reason| {
+        let rule =
+            reason.rule().map_or_else(String::new, |rule| format!(" (rule {rule} of spec section 5.5)"));
+        let next =
+            format!("a receiver drops it without an answer{rule}; zx1 inspect envelope shows its fields");
+        refused(reason.code(), reason, &next)
+    };
+    let candidate = Candidate::parse(&input.bytes).map_err(|reason| dropped(&reason))?;
+    let sender = Address::new_from_array(*candidate.sender());
+    // Without an agent of one's own there is no log to compare nonces with.
+    let own = context.agent().ok();
+    context.wait(async {
+        let chain = context.connect().await?;
+        let sati = Sati::connect(&chain.client).await?;
+        let keys = keys_of(&sati, sender).await?;
+        let last_nonce = match own.as_ref().filter(|_| !args.any_nonce) {
+            Some(agent) if agent_files::folder(context, agent)?.exists() => {
+                agent_files::open_log(context, agent)?.last_nonce(candidate.sender(), candidate.channel())
+            }
+            _ => LastNonce::default(),
+        };
+        let now = match args.at {
+            Some(micros) => micros,
+            None => Now::ask(&chain).await?.micros,
+        };
+        let known =
+            if keys.is_empty() { Sender::Unknown } else { Sender::Registered { keys: &keys, last_nonce } };
+        let valid = candidate.validate(&Rules::new(now, known)).map_err(|reason| dropped(&reason))?;
+        let owner = keys.first().is_some_and(|key| key.to_bytes() == valid.signer);
+        context.print(&Verdict {
+            valid: true,
+            kind: type_name(valid.envelope.header.msg_type),
+            sender: sender.to_string(),
+            signer: Address::new_from_array(valid.signer).to_string(),
+            signed_by: if owner { "the owner" } else { "a delegate" },
+        })
+    })
+}

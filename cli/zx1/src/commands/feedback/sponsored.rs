@@ -1,0 +1,142 @@
+//! Feedback that a sponsor pays for: the sponsor builds and signs each transaction, we look at it, sign and
+//! send it.
+
+use super::submit::{Submitted, index_of};
+use crate::commands::sponsor::{Answer, ROUTE, Request};
+use crate::context::Context;
+use crate::errors::{Error, Failure, Result, reason};
+use crate::keys::Key;
+use crate::tx::{self, Sent};
+use solana_address::Address;
+use std::time::Duration;
+use zx1_chain::rpc::{Intent, PartialTransaction, Step, Summary};
+use zx1_interface::ids;
+
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// A sponsor's answer is one transaction.
+const MAX_ANSWER: usize = 16_384;
+/// A text of 2 048 bytes takes five.
+const MOST_STEPS: usize = 16;
+
+struct Sponsor {
+    client: reqwest::Client,
+    url: String,
+}
+
+impl Sponsor {
+    fn new(url: &str) -> Result<Self> {
+        let known = url.starts_with("http://") || url.starts_with("https://");
+        let bad = |why: &str| Error::SponsorBroken { url: url.to_owned(), why: why.to_owned() };
+        if !known {
+            return Err(bad("it is no http(s) address").into());
+        }
+        let client = reqwest::Client::builder().timeout(TIMEOUT).build();
+        let client = client.map_err(|error| bad(&error.to_string()))?;
+        Ok(Self { client, url: format!("{}{ROUTE}", url.trim_end_matches('/')) })
+    }
+
+    fn broken(&self, why: impl Into<String>) -> Failure {
+        Error::SponsorBroken { url: self.url.clone(), why: why.into() }.into()
+    }
+
+    async fn ask(&self, request: &Request) -> Result<Answer> {
+        let sent = self.client.post(&self.url).json(request).send().await;
+        let response = sent.map_err(|error| {
+            let why = std::error::Error::source(&error)
+                .and_then(|source| source.downcast_ref::<std::io::Error>())
+                .map_or_else(|| "it does not answer".to_owned(), reason);
+            self.broken(why)
+        })?;
+        let status = response.status();
+        if response.content_length().is_some_and(|length| length > MAX_ANSWER as u64) {
+            return Err(self.broken("its answer is longer than a transaction"));
+        }
+        let body = response.bytes().await.map_err(|_| self.broken("its answer broke off"))?;
+        if body.len() > MAX_ANSWER {
+            return Err(self.broken("its answer is longer than a transaction"));
+        }
+        if !status.is_success() {
+            let said: Option<serde_json::Value> = serde_json::from_slice(&body).ok();
+            let said = said.as_ref().and_then(|said| said.get("error")).and_then(|error| error.as_str());
+            let why = said.map_or_else(|| format!("it answered {status}"), str::to_owned);
+            return Err(Error::SponsorRefused { url: self.url.clone(), why }.into());
+        }
+        serde_json::from_slice(&body)
+            .map_err(|error| self.broken(format!("its answer is not understood: {error}")))
+    }
+}
+
+/// Whether our signature on this transaction can do nothing but append this text. The sponsor pays for all of
+/// it, or it is not signed.
+fn check(partial: &PartialTransaction, sender: &Address) -> Result<Address, String> {
+    let message = partial.message();
+    let keys = message.static_account_keys();
+    let payer = *keys.first().ok_or("it has no payer")?;
+    if payer == *sender {
+        return Err("it makes you pay".to_owned());
+    }
+    let allowed = [Address::new_from_array(ids::FEEDBACK_LOG), solana_compute_budget_interface::id()];
+    for instruction in message.instructions() {
+        let program = keys.get(usize::from(instruction.program_id_index));
+        if !program.is_some_and(|program| allowed.contains(program)) {
+            return Err("it calls another program than the feedback log".to_owned());
+        }
+    }
+    let summary: Summary = partial.summary();
+    if !summary.is_understood() {
+        return Err("it holds something that zx1 does not understand".to_owned());
+    }
+    let ours = sender.to_string();
+    if summary.moves.iter().any(|moved| moved.from.to_string() == ours) {
+        return Err("it takes money from you".to_owned());
+    }
+    let missing = partial.missing();
+    if missing != [*sender] {
+        return Err("it lacks other signatures than yours".to_owned());
+    }
+    Ok(payer)
+}
+
+pub(super) fn run(context: &Context, url: &str, text: &str, key: &Key) -> Result<()> {
+    let sponsor = Sponsor::new(url)?;
+    context.wait(async {
+        let chain = context.connect().await?;
+        let sati = zx1_chain::rpc::registry::Sati::connect(&chain.client).await?;
+        let actions = zx1_chain::rpc::actions::Actions::new(&chain.client, &sati).await?;
+        let request = Request { sender: key.address().to_string(), text: text.to_owned() };
+        let sender = tx::plain_sender(context, &chain)?;
+        for _ in 0..MOST_STEPS {
+            let answer = sponsor.ask(&request).await?;
+            let partial = PartialTransaction::from_text(&answer.transaction.to_string())?;
+            let payer = check(&partial, &key.address()).map_err(|why| sponsor.broken(why))?;
+            // What the transaction must hold is what we would build ourselves for this payer.
+            let flow = actions.feedback(key.address(), payer, text)?;
+            let expected = match flow.next(&chain.client).await? {
+                Step::Send { draft, last } => (draft, last),
+                Step::Done(_) => return Err(sponsor.broken("it sends what is done already")),
+            };
+            if !tx::holds(&partial, &expected.0) {
+                return Err(sponsor.broken("its transaction is not the one that appends your text"));
+            }
+            let mut partial = partial;
+            partial.intent = if expected.1 {
+                Intent::new("sponsored-feedback", &[&key.address(), &payer, &flow.intent()])
+            } else {
+                expected.0.intent.step("sponsored")
+            };
+            partial.title = expected.0.title.clone();
+            partial.sign(&[key.keypair()])?;
+            let outcome = sender.submit(&partial).await?;
+            if !expected.1 {
+                sender.acknowledge(&outcome).await?;
+                continue;
+            }
+            let sent = Sent::new(sender, outcome);
+            let index = index_of(&chain.client, key.address(), text).await?;
+            let (sender, payer) = (key.address().to_string(), payer.to_string());
+            let report = Submitted { sent, index, sender, payer, bytes: text.len() };
+            return report.sent.finish(context, &report).await;
+        }
+        Err(sponsor.broken("it does not come to an end"))
+    })
+}

@@ -1,0 +1,106 @@
+//! `zx1 init`: a key and a configuration (decision A1).
+
+use crate::context::Context;
+use crate::defaults;
+use crate::errors::{Error, Result};
+use crate::files;
+use crate::keys::Key;
+use crate::output::{Page, Report};
+use crate::settings::{self, Source};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Shown by `--help`.
+pub const EXAMPLES: &str = "\
+Examples:
+  zx1 init                                    a new key, cluster localhost
+  zx1 init -u devnet
+  zx1 init --keypair ./agent.json             the new key goes there
+  zx1 init --import ~/.config/solana/id.json  take over Solana's key
+  zx1 init --import ~/.fix/key.ed25519        take over fix's key: one party, one key
+
+A keypair file is a JSON array of 64 numbers, 32 raw bytes, or 64 hexadecimal
+digits. To use a file where it is, without a copy: zx1 config set keypair PATH.";
+
+/// What is typed.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Take over the key in this file instead of making one
+    #[arg(long, value_name = "FILE")]
+    import: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Made {
+    address: String,
+    keypair: String,
+    imported_from: Option<String>,
+    config: String,
+    url: String,
+    /// Keys of this user that were not taken.
+    others: Vec<String>,
+}
+
+impl Report for Made {
+    fn draw(&self, page: &mut Page) {
+        match &self.imported_from {
+            Some(from) => page.line(format!("The key in {from} is yours here too.")),
+            None => page.line("A new key is made. Whoever has its file has your money: back it up."),
+        };
+        page.field("address", &self.address)
+            .field("keypair", &self.keypair)
+            .field("config.toml", &self.config)
+            .field("cluster", &self.url);
+        if self.imported_from.is_none() && !self.others.is_empty() {
+            page.line(format!("You have other keys: {}.", self.others.join(", ")));
+            page.line("To use one of them instead, move this one away and run zx1 init --import FILE.");
+        }
+        page.next("zx1 doctor");
+    }
+}
+
+/// Does it.
+pub fn run(args: Args, context: &Context) -> Result<()> {
+    let settings = context.settings()?;
+    let home = context.home()?;
+    // A configuration that names a key keeps it; Solana's default key is not ours to write.
+    let target = match &settings.keypair.source {
+        Source::Solana(_) => home.join(defaults::KEYPAIR),
+        _ => settings.keypair.value.clone(),
+    };
+    let imported = match &args.import {
+        Some(file) => Some(Key::read(&settings::expand_home(file))?),
+        None => None,
+    };
+    if target.exists() {
+        return Err(Error::KeyExists { path: files::shown(&target) }.into());
+    }
+    let key = match &imported {
+        Some(key) => key.copy_to(&target)?,
+        None => Key::create(&target)?,
+    };
+    let path = std::path::absolute(key.path()).unwrap_or_else(|_| key.path().to_owned());
+    let url = context.flags().url.clone();
+    context.update_config(|config| {
+        config.keypair = Some(files::shown(&path));
+        config.url = url.or(config.url.take()).or(Some("localhost".to_owned()));
+        Ok(())
+    })?;
+    let url = context.config()?.url.unwrap_or_default();
+    context.print(&Made {
+        address: key.address().to_string(),
+        keypair: files::shown(&path),
+        imported_from: args.import,
+        config: files::shown(&context.config_path()?),
+        url: settings::cluster_url(&url).unwrap_or(url),
+        others: others(&path),
+    })
+}
+
+/// Keys of Solana's and of fix, where they usually lie.
+fn others(chosen: &PathBuf) -> Vec<String> {
+    let home = settings::user_home();
+    let usual = [defaults::SOLANA_KEYPAIR, defaults::FIX_KEYPAIR].iter();
+    let paths = usual.filter_map(|path| home.as_ref().map(|home| home.join(path)));
+    paths.filter(|path| path.exists() && path != chosen).map(|path| files::shown(&path)).collect()
+}

@@ -1,0 +1,100 @@
+//! What the keeper spent today: written before anything is sent, so that a crash counts too much, never too
+//! little.
+
+use crate::errors::{Error, Result};
+use crate::files;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+const FILE: &str = "keeper.json";
+const LIMIT: u64 = 4_096;
+
+/// The record of one day.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Day {
+    /// The chain's epoch, which is the day.
+    pub(super) epoch: u64,
+    /// Micro-USDC spent in it.
+    pub(super) spent_micro_usdc: u64,
+    /// What the wallet had when the day was first seen.
+    pub(super) lamports_at_start: u64,
+}
+
+/// The record in the agent's folder.
+pub(super) struct Record {
+    path: PathBuf,
+    pub(super) day: Day,
+}
+
+impl Record {
+    /// Reads the record and begins a new day if it is one.
+    ///
+    /// # Errors
+    /// 7561 when it does not parse: what was spent is then unknown, and nothing is spent.
+    pub(super) fn open(folder: &Path, epoch: u64, lamports: u64) -> Result<Self> {
+        let path = folder.join(FILE);
+        let bad = |why: String| Error::KeeperState { path: files::shown(&path), why };
+        let known: Option<Day> = match files::read_limited(&path, LIMIT)? {
+            Some(bytes) => Some(serde_json::from_slice(&bytes).map_err(|error| bad(error.to_string()))?),
+            None => None,
+        };
+        let today = known.filter(|day| day.epoch == epoch);
+        let day = today.unwrap_or(Day { epoch, spent_micro_usdc: 0, lamports_at_start: lamports });
+        let mut record = Self { path, day };
+        if today.is_none() {
+            record.save()?;
+        } else if lamports > day.lamports_at_start {
+            // The owner added some: what goes is counted from there.
+            record.day.lamports_at_start = lamports;
+            record.save()?;
+        }
+        Ok(record)
+    }
+
+    /// Notes what is about to be spent; durable when it returns.
+    pub(super) fn spend(&mut self, micro_usdc: u64) -> Result<()> {
+        self.day.spent_micro_usdc = self.day.spent_micro_usdc.saturating_add(micro_usdc);
+        self.save()
+    }
+
+    /// Takes back what was noted, when the chain certainly refused it.
+    pub(super) fn unspend(&mut self, micro_usdc: u64) -> Result<()> {
+        self.day.spent_micro_usdc = self.day.spent_micro_usdc.saturating_sub(micro_usdc);
+        self.save()
+    }
+
+    fn save(&mut self) -> Result<()> {
+        let failed = |error: serde_json::Error| Error::WriteFailed {
+            path: files::shown(&self.path),
+            why: error.to_string(),
+        };
+        let bytes = serde_json::to_vec(&self.day).map_err(failed)?;
+        files::replace_private(&self.path, &bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_spent_survives_and_a_new_day_begins_at_zero() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut record = Record::open(folder.path(), 7, 100).unwrap();
+        record.spend(5).unwrap();
+        let again = Record::open(folder.path(), 7, 60).unwrap();
+        assert_eq!(again.day, Day { epoch: 7, spent_micro_usdc: 5, lamports_at_start: 100 });
+        let tomorrow = Record::open(folder.path(), 8, 60).unwrap();
+        assert_eq!(tomorrow.day, Day { epoch: 8, spent_micro_usdc: 0, lamports_at_start: 60 });
+    }
+
+    #[test]
+    fn a_damaged_record_fails_and_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(FILE), b"{\"epoch\":").unwrap();
+        let refused = Record::open(folder.path(), 7, 100).map(|_| ()).unwrap_err();
+        assert_eq!(refused.code, 7561);
+        assert_eq!(std::fs::read(folder.path().join(FILE)).unwrap(), b"{\"epoch\":");
+    }
+}

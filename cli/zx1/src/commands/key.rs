@@ -1,0 +1,195 @@
+//! `zx1 key`: public names of the key, its backup, and the way back.
+
+use crate::context::Context;
+use crate::defaults;
+use crate::errors::Result;
+use crate::files;
+use crate::keys::{self, Passphrase, Purpose};
+use crate::output::{Page, Report};
+use crate::settings::{self, Source};
+use clap::Subcommand;
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Shown by `--help`.
+pub const EXAMPLES: &str = "\
+Examples:
+  zx1 key show
+  zx1 key backup zx1-backup.age               asks for a passphrase, twice
+  zx1 key backup --all /mnt/usb/zx1.age       logs, payloads and batches too
+  ZX1_HOME=~/restored zx1 key restore zx1-backup.age
+  zx1 key backup b.age --passphrase-fd 3 3< passphrase.txt
+
+The backup is an age file; `age --decrypt` opens it too. In it are the key,
+config.toml, unsent transactions, and each agent's used nonces and signatures of
+batches. A restored agent begins above the saved nonces and never below the
+clock, so it cannot sign a nonce twice. Without --all the logs and batches are
+not in it, and a challenge can be answered only with the batch.";
+
+/// What is typed.
+#[derive(Debug, clap::Args)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Show the key's public names; never the secret
+    Show,
+    /// Write an encrypted backup of the key and what belongs to it
+    Backup {
+        /// The file to write; it must not be there
+        file: PathBuf,
+        /// Save logs, payloads and batches too
+        #[arg(long)]
+        all: bool,
+        /// Read the passphrase's line from this file descriptor
+        #[arg(long, value_name = "N")]
+        passphrase_fd: Option<u32>,
+    },
+    /// Restore a backup into an empty folder
+    Restore {
+        /// The file that key backup wrote
+        file: PathBuf,
+        /// Read the passphrase's line from this file descriptor
+        #[arg(long, value_name = "N")]
+        passphrase_fd: Option<u32>,
+    },
+}
+
+/// Does it.
+pub fn run(args: Args, context: &Context) -> Result<()> {
+    match args.action {
+        Action::Show => show(context),
+        Action::Backup { file, all, passphrase_fd } => backup(context, file, all, passphrase_fd),
+        Action::Restore { file, passphrase_fd } => restore(context, file, passphrase_fd),
+    }
+}
+
+#[derive(Serialize)]
+struct Shown {
+    address: String,
+    public_key: String,
+    fix_id: String,
+    peer_id: String,
+    file: String,
+    form: &'static str,
+    private: bool,
+    source: String,
+}
+
+impl Report for Shown {
+    fn draw(&self, page: &mut Page) {
+        page.field("address", &self.address)
+            .field("public key", &self.public_key)
+            .field("fix", &self.fix_id)
+            .field("libp2p peer", &self.peer_id)
+            .field("file", &self.file)
+            .field("form", self.form)
+            .field("readable by", if self.private { "you only" } else { "others too: run chmod 600 on it" })
+            .field("named by", &self.source);
+    }
+}
+
+fn show(context: &Context) -> Result<()> {
+    let key = context.key()?;
+    let public = key.address().to_bytes();
+    let private = keys::is_private(key.path()).unwrap_or(false);
+    context.print(&Shown {
+        address: key.address().to_string(),
+        public_key: hex::encode(public),
+        fix_id: keys::fix_id(&public),
+        peer_id: keys::peer_id(&public),
+        file: files::shown(key.path()),
+        form: key.form().name(),
+        private,
+        source: context.settings()?.keypair.source.to_string(),
+    })
+}
+
+#[derive(Serialize)]
+struct Saved {
+    file: String,
+    address: String,
+    files: usize,
+    bytes: u64,
+    all: bool,
+}
+
+impl Report for Saved {
+    fn draw(&self, page: &mut Page) {
+        page.line(format!("The backup of {} is written.", self.address))
+            .field("file", &self.file)
+            .field("holds", format!("{} files, {} bytes", self.files, self.bytes));
+        if !self.all {
+            page.line("Logs, payloads and batches are not in it; --all saves them too.");
+        }
+    }
+}
+
+fn backup(context: &Context, file: PathBuf, all: bool, descriptor: Option<u32>) -> Result<()> {
+    let key = context.key()?;
+    let home = context.home()?;
+    if file.exists() {
+        return Err(crate::errors::Error::Exists { path: files::shown(&file) }.into());
+    }
+    let passphrase = Passphrase::obtain(Purpose::Create, descriptor)?;
+    let saved = {
+        let _spinner = context.spinner("Encrypting");
+        keys::save(home, &key, &file, passphrase, all)?
+    };
+    context.print(&Saved {
+        file: files::shown(&file),
+        address: key.address().to_string(),
+        files: saved.files,
+        bytes: saved.bytes,
+        all,
+    })
+}
+
+#[derive(Serialize)]
+struct Restored {
+    address: String,
+    keypair: String,
+    config: String,
+    files: usize,
+    agents: Vec<String>,
+}
+
+impl Report for Restored {
+    fn draw(&self, page: &mut Page) {
+        page.line("The backup is restored.")
+            .field("address", &self.address)
+            .field("keypair", &self.keypair)
+            .field("config.toml", &self.config)
+            .field("agents", if self.agents.is_empty() { "none".to_owned() } else { self.agents.join(", ") });
+        page.line("Run the agent in one place only: two that share a key sign the same nonces.");
+        page.next("zx1 doctor");
+    }
+}
+
+fn restore(context: &Context, file: PathBuf, descriptor: Option<u32>) -> Result<()> {
+    let home = context.home()?;
+    // Only a file that was named for this run is somewhere else than in zx1's folder.
+    let keypair = &context.settings()?.keypair;
+    let target = match keypair.source {
+        Source::Flag(_) | Source::Environment(_) => keypair.value.clone(),
+        _ => home.join(defaults::KEYPAIR),
+    };
+    let file = settings::expand_home(&files::shown(&file));
+    let passphrase = Passphrase::obtain(Purpose::Open, descriptor)?;
+    let restored = {
+        let _spinner = context.spinner("Decrypting");
+        keys::restore(&file, home, &target, passphrase)?
+    };
+    let key = keys::Key::read(&restored.key_path)?;
+    context.print(&Restored {
+        address: key.address().to_string(),
+        keypair: files::shown(&restored.key_path),
+        config: files::shown(&context.config_path()?),
+        files: restored.files,
+        agents: restored.agents,
+    })
+}

@@ -1,0 +1,268 @@
+//! `zx1 merkle`: roots and proofs as the protocol builds them (spec section 8.5, decision C5).
+
+use crate::context::Context;
+use crate::defaults;
+use crate::errors::{Error, Result};
+use crate::files;
+use crate::input;
+use crate::output::{Page, Report};
+use clap::Subcommand;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use zx1_protocol::hash::{Hash, Sha3};
+use zx1_protocol::merkle::{self, MerkleError, Tree};
+
+/// Shown by `--help`.
+pub const EXAMPLES: &str = "\
+Examples:
+  zx1 merkle root entries.txt                       entries in hex, one a line
+  cat entries.txt | zx1 merkle root                 the same from standard input
+  zx1 merkle root --leaves hashes.txt               the lines are leaf hashes already
+  zx1 merkle prove entries.txt --index 2 --output json > proof.json
+  zx1 merkle verify proof.json
+  zx1 merkle verify --root ROOT --len 5 --index 5 --entry HEX --path HASH,HASH,HASH
+
+An entry's hash is keccak256 of it, a node's is keccak256(left || right), and
+zero hashes fill the left up to a power of two. --index of prove counts the
+entries from 0; the proof's own index counts in the padded tree, as the programs
+take it. Empty lines are left out.";
+
+/// What is typed.
+#[derive(Debug, clap::Args)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Args)]
+struct Entries {
+    /// File with one entry a line, in hex; - is standard input
+    #[arg(default_value = "-")]
+    file: String,
+    /// The lines are leaf hashes, not entries
+    #[arg(long)]
+    leaves: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Print the root over entries
+    Root(Entries),
+    /// Make the proof that an entry is under the root
+    Prove {
+        #[command(flatten)]
+        entries: Entries,
+        /// The entry, counted from 0
+        #[arg(long, value_name = "N")]
+        index: u64,
+    },
+    /// Check a proof; exit code 1 when it does not hold
+    Verify(Verify),
+}
+
+#[derive(Debug, clap::Args)]
+struct Verify {
+    /// Proof as merkle prove --output json writes it; - is standard input
+    #[arg(conflicts_with_all = ["root", "len", "index", "path"], required_unless_present = "root")]
+    file: Option<String>,
+    /// The root, in hex
+    #[arg(long, value_name = "HASH", requires_all = ["len", "index"])]
+    root: Option<String>,
+    /// Entries of the tree
+    #[arg(long, value_name = "N")]
+    len: Option<u32>,
+    /// The leaf, counted in the padded tree
+    #[arg(long, value_name = "N")]
+    index: Option<u32>,
+    /// The entry, in hex
+    #[arg(long, value_name = "HEX", conflicts_with = "leaf")]
+    entry: Option<String>,
+    /// Or its hash
+    #[arg(long, value_name = "HASH")]
+    leaf: Option<String>,
+    /// The proof's hashes from the leaf up, separated by commas
+    #[arg(long, value_name = "HASHES", value_delimiter = ',')]
+    path: Vec<String>,
+}
+
+/// Does it.
+pub fn run(args: Args, context: &Context) -> Result<()> {
+    match args.action {
+        Action::Root(entries) => root(context, &entries),
+        Action::Prove { entries, index } => prove(context, &entries, index),
+        Action::Verify(verify) => check(context, verify),
+    }
+}
+
+/// The leaf hashes of a file, line by line.
+fn read_leaves(entries: &Entries) -> Result<Vec<Hash>> {
+    let bytes = match entries.file.as_str() {
+        "-" => files::read_all(std::io::stdin().lock(), "Standard input", defaults::MAX_LARGE_INPUT)?,
+        name => {
+            let path = Path::new(name);
+            let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
+            files::read_limited(path, defaults::MAX_LARGE_INPUT)?
+                .ok_or_else(|| files::read_failed(path, &missing()))?
+        }
+    };
+    let mut leaves = Vec::new();
+    for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+        let line_number = index.saturating_add(1);
+        let bad = |why: String| Error::BadEntry { line: line_number, why };
+        let text = std::str::from_utf8(line).map_err(|_| bad("it is not text".to_owned()))?.trim();
+        if text.is_empty() {
+            continue;
+        }
+        let entry = input::hex_line(text).map_err(bad)?;
+        leaves.push(if entries.leaves {
+            let found = entry.len();
+            entry.try_into().map_err(|_| Error::BadLeaf { line: line_number, found })?
+        } else {
+            merkle::leaf::<Sha3>(&entry)
+        });
+    }
+    Ok(leaves)
+}
+
+fn too_many() -> Error {
+    Error::TooManyEntries { limit: u64::from(u32::MAX) }
+}
+
+#[derive(Serialize)]
+struct Root {
+    root: String,
+    len: u32,
+    depth: u32,
+    padding: u64,
+}
+
+impl Report for Root {
+    fn draw(&self, page: &mut Page) {
+        page.field("root", &self.root)
+            .field("entries", self.len)
+            .field("depth", self.depth)
+            .field("padding", format!("{} zero hashes on the left", self.padding));
+    }
+}
+
+fn root(context: &Context, entries: &Entries) -> Result<()> {
+    let leaves = read_leaves(entries)?;
+    let len = u32::try_from(leaves.len()).map_err(|_| too_many())?;
+    let root = merkle::root_of_leaves::<Sha3>(len, leaves).map_err(|_| too_many())?;
+    let (depth, padding) = (merkle::depth(len), merkle::padding(len));
+    context.print(&Root { root: hex::encode(root), len, depth, padding })
+}
+
+/// A proof as a file: what `prove` writes and `verify` reads.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct ProofFile {
+    pub(crate) root: String,
+    pub(crate) len: u32,
+    /// In the padded tree.
+    pub(crate) index: u32,
+    /// Counted from 0 without the padding; for people.
+    #[serde(default)]
+    pub(crate) entry_index: Option<u64>,
+    pub(crate) leaf: String,
+    pub(crate) path: Vec<String>,
+}
+
+impl Report for ProofFile {
+    fn draw(&self, page: &mut Page) {
+        page.field("root", &self.root)
+            .field("entries", self.len)
+            .maybe("entry", self.entry_index)
+            .field("index", format!("{} in the padded tree", self.index))
+            .field("leaf", &self.leaf);
+        for (level, hash) in self.path.iter().enumerate() {
+            page.field(format!("path {level}"), hash);
+        }
+        if self.path.is_empty() {
+            page.field("path", "empty: the entry is the root");
+        }
+    }
+}
+
+fn prove(context: &Context, entries: &Entries, index: u64) -> Result<()> {
+    let leaves = read_leaves(entries)?;
+    let leaf = usize::try_from(index).ok().and_then(|index| leaves.get(index)).copied();
+    let tree = Tree::<Sha3>::new(leaves).map_err(|_| too_many())?;
+    let none = Error::NoSuchEntry { index, len: tree.len() };
+    let proof = u32::try_from(index).ok().and_then(|index| tree.proof_of_entry(index));
+    let (Some(leaf), Some(proof)) = (leaf, proof) else { return Err(none.into()) };
+    context.print(&ProofFile {
+        root: hex::encode(tree.root()),
+        len: tree.len(),
+        index: proof.index,
+        entry_index: Some(index),
+        leaf: hex::encode(leaf),
+        path: proof.path.iter().map(hex::encode).collect(),
+    })
+}
+
+#[derive(Serialize)]
+struct Holds {
+    valid: bool,
+    root: String,
+    leaf: String,
+    index: u32,
+    len: u32,
+}
+
+impl Report for Holds {
+    fn draw(&self, page: &mut Page) {
+        page.line("The proof holds: the leaf is under the root.")
+            .field("leaf", &self.leaf)
+            .field("root", &self.root)
+            .field("index", format!("{} of {} in the padded tree", self.index, merkle::width(self.len)));
+    }
+}
+
+fn check(context: &Context, args: Verify) -> Result<()> {
+    let proof = match args.file {
+        Some(file) => read_proof(&file)?,
+        None => from_options(args)?,
+    };
+    let root: Hash = input::hex_array(&proof.root, "The root")?;
+    let leaf: Hash = input::hex_array(&proof.leaf, "The leaf")?;
+    let path: Vec<Hash> =
+        proof.path.iter().map(|hash| input::hex_array(hash, "A hash of the path")).collect::<Result<_>>()?;
+    merkle::verify::<Sha3>(&root, proof.len, proof.index, &leaf, &path)
+        .map_err(|error: MerkleError| Error::ProofFails { why: error.to_string() })?;
+    let (root, leaf) = (hex::encode(root), hex::encode(leaf));
+    context.print(&Holds { valid: true, root, leaf, index: proof.index, len: proof.len })
+}
+
+fn read_proof(file: &str) -> Result<ProofFile> {
+    let bytes = match file {
+        "-" => files::read_all(std::io::stdin().lock(), "Standard input", defaults::MAX_INPUT)?,
+        name => {
+            let path = Path::new(name);
+            let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
+            files::read_limited(path, defaults::MAX_INPUT)?
+                .ok_or_else(|| files::read_failed(path, &missing()))?
+        }
+    };
+    serde_json::from_slice(&bytes)
+        .map_err(|error| Error::ProofMalformed { path: file.to_owned(), why: error.to_string() }.into())
+}
+
+fn from_options(args: Verify) -> Result<ProofFile> {
+    let leaf = match (&args.entry, args.leaf) {
+        (Some(entry), _) => hex::encode(merkle::leaf::<Sha3>(&input::hex_bytes(entry, "The entry")?)),
+        (None, Some(leaf)) => leaf,
+        (None, None) => {
+            let message = "A proof speaks of an entry: give --entry or --leaf.".to_owned();
+            return Err(Error::Usage { message }.into());
+        }
+    };
+    Ok(ProofFile {
+        root: args.root.unwrap_or_default(),
+        len: args.len.unwrap_or_default(),
+        index: args.index.unwrap_or_default(),
+        entry_index: None,
+        leaf,
+        path: args.path,
+    })
+}

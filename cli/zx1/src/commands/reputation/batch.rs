@@ -1,0 +1,187 @@
+//! Reputation recomputed from batches (decision D2): what is on chain, from data that anyone can check.
+
+use super::Found;
+use super::gossip::heard;
+use crate::agent_files::refused;
+use crate::chain::Chain;
+use crate::commands::batch::{commitment_of, fetch};
+use crate::context::{Agent, Context};
+use crate::errors::{Error, Result};
+use solana_address::Address;
+use std::collections::{BTreeMap, BTreeSet};
+use zx1_chain::rpc::Stored;
+use zx1_chain::rpc::registry::Sati;
+use zx1_interface::accounts::BatchAccount;
+use zx1_log::{AnyStore, LogReader};
+use zx1_protocol::bundle::Bundle;
+use zx1_protocol::record::{self, Record};
+use zx1_protocol::reputation::{BatchFacts, Binding, Event, Ledger, Rating};
+use zx1_protocol::units::Epoch;
+
+/// Most other agents whose batches are read for their selections.
+const MOST_RATERS: usize = 200;
+
+/// Where batches' data is looked for: saved here, then at the place.
+struct Source<'a> {
+    context: &'a Context,
+    store: Option<&'a AnyStore>,
+}
+
+impl Source<'_> {
+    /// The data of a batch; `None` when it is withheld.
+    async fn data(&self, account: &BatchAccount) -> Result<Option<Vec<u8>>> {
+        let folder = zx1_log::agent_dir(self.context.home()?, &account.agent_id);
+        let saved =
+            LogReader::new(folder, account.agent_id).batches().bundle_bytes(Epoch(account.epoch_number));
+        if let Ok(Some(bytes)) = saved {
+            let commitment = commitment_of(account);
+            if Bundle::decode(&bytes).is_ok_and(|bundle| bundle.check_against(&commitment).is_ok()) {
+                return Ok(Some(bytes));
+            }
+        }
+        let Some(store) = self.store else { return Ok(None) };
+        match fetch(store, account).await {
+            Ok(bytes) => Ok(Some(bytes)),
+            // A place that does not answer says nothing about the batch.
+            Err(failure) if (7262..=7265).contains(&failure.code) => Err(failure),
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+/// Tasks that a batch confirms.
+#[derive(Default)]
+struct Tasks(BTreeMap<[u8; 16], Binding>);
+
+impl Tasks {
+    fn add(&mut self, bundle: &Bundle<'_>) {
+        for packed in bundle.packed_records() {
+            match Record::parse(packed) {
+                Ok(Record::Selection(it)) => self.0.insert(it.conversation, Binding::Selection),
+                Ok(Record::Verifier(it)) => self.0.insert(it.conversation, Binding::Verifier),
+                _ => None,
+            };
+        }
+    }
+}
+
+pub(super) async fn read(
+    context: &Context,
+    chain: &Chain,
+    agent: &Agent,
+    store: Option<&AnyStore>,
+) -> Result<Found> {
+    let source = Source { context, store };
+    let accounts = chain.client.batches(agent.mint).await?;
+    let head = chain.client.head(agent.mint).await?;
+    let submitted = head.map_or(0, |head| head.count);
+    if accounts.is_empty() {
+        let what = "The agent has no batch on chain to read a reputation from".to_owned();
+        return Err(Error::NoSuchSource { what }.into());
+    }
+    let mut found = Found::default();
+    let mut data: Vec<(&Stored<BatchAccount>, Vec<u8>)> = Vec::new();
+    for account in &accounts {
+        match source.data(account).await? {
+            Some(bytes) => data.push((account, bytes)),
+            None => found.withheld.push(account.epoch_number),
+        }
+    }
+    let mut tasks = Tasks::default();
+    let mut raters = BTreeSet::new();
+    let mut batches = Vec::new();
+    for (account, bytes) in &data {
+        let bundle =
+            Bundle::decode(bytes).map_err(|error| refused(error.code(), &error, "zx1 batch verify"))?;
+        tasks.add(&bundle);
+        let batch =
+            bundle.decode_batch().map_err(|error| refused(error.code(), &error, "zx1 batch verify"))?;
+        let events: Vec<record::Feedback> = bundle
+            .packed_records()
+            .filter_map(|packed| match Record::parse(packed) {
+                Ok(Record::Feedback(event)) => Some(event),
+                _ => None,
+            })
+            .collect();
+        raters.extend(events.iter().map(|event| event.from));
+        batches.push((account.epoch_number, account.covers_from_epoch, BatchFacts::from(&batch), events));
+    }
+    let sati = Sati::connect(&chain.client).await?;
+    let messages = heard(context, &sati, agent).await?;
+    raters.extend(messages.iter().map(|message| message.from));
+    // Either party's selections bind a task, so the raters' batches are read too.
+    for rater in raters.iter().take(MOST_RATERS) {
+        for account in chain.client.batches(Address::new_from_array(*rater)).await? {
+            let Some(bytes) = source.data(&account).await? else { continue };
+            if let Ok(bundle) = Bundle::decode(&bytes) {
+                tasks.add(&bundle);
+            }
+        }
+    }
+    let mut ledger = Ledger::default();
+    let mut used = vec![false; messages.len()];
+    let last = batches.len().saturating_sub(1);
+    for (at, (epoch, _, facts, events)) in batches.iter().enumerate() {
+        let mut rated: Vec<Event> = Vec::new();
+        for event in events {
+            let matching = messages.iter().position(|message| {
+                message.from == event.from
+                    && message.feedback.conversation_id == event.conversation
+                    && message.feedback.score == event.score
+                    && message.feedback.role == event.role
+                    && message.slot == event.slot
+            });
+            if let Some(place) = matching.and_then(|place| used.get_mut(place)) {
+                *place = true;
+            }
+            rated.push(Event {
+                rating: Rating::from(event),
+                from: event.from,
+                conversation: event.conversation,
+                slot: event.slot,
+                in_batch: true,
+                envelope_at_hand: matching.is_some(),
+                binding: tasks.0.get(&event.conversation).copied(),
+            });
+        }
+        // What no batch holds is counted with the last one, when all of them have been seen.
+        if at == last {
+            let left_out = messages.iter().zip(&used).filter(|(_, used)| !**used).map(|(message, _)| Event {
+                rating: Rating::from(&message.feedback),
+                from: message.from,
+                conversation: message.feedback.conversation_id,
+                slot: message.slot,
+                in_batch: false,
+                envelope_at_hand: true,
+                binding: tasks.0.get(&message.feedback.conversation_id).copied(),
+            });
+            rated.extend(left_out);
+        }
+        let applied = ledger.apply_batch(facts, &rated);
+        applied.map_err(|error| refused(error.code(), &error, "zx1 batch verify"))?;
+        found.epochs.push(*epoch);
+    }
+    found.counted = *ledger.counted();
+    found.apart = Some(*ledger.apart());
+    found.tally = Some(ledger.tally());
+    notes(&mut found, submitted, accounts.len(), messages.len(), raters.len());
+    Ok(found)
+}
+
+fn notes(found: &mut Found, submitted: u64, on_chain: usize, messages: usize, raters: usize) {
+    let closed = submitted.saturating_sub(u64::try_from(on_chain).unwrap_or(u64::MAX));
+    if closed > 0 {
+        found.notes.push(format!(
+            "{closed} older batches are closed and not read here; an indexer that saw them has their ratings."
+        ));
+    }
+    if messages == 0 {
+        found.notes.push(
+            "No rater's signed message is on this machine, so every rating stands apart (decision D2)."
+                .to_owned(),
+        );
+    }
+    if raters > MOST_RATERS {
+        found.notes.push(format!("Only {MOST_RATERS} of {raters} raters' batches were read."));
+    }
+}

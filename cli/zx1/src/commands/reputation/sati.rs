@@ -1,0 +1,40 @@
+//! Ratings filed at SATI.
+
+use super::Found;
+use crate::agent_files::refused;
+use crate::chain::Chain;
+use crate::context::Agent;
+use crate::errors::Result;
+use zx1_chain::rpc::registry::Sati;
+use zx1_chain::sati::Outcome;
+use zx1_protocol::reputation::Rating;
+
+pub(super) async fn read(chain: &Chain, agent: &Agent) -> Result<Found> {
+    let sati = Sati::connect(&chain.client).await?;
+    let filed = sati.attestations_of(agent.mint).await?;
+    let mut found = Found::default();
+    let mut without_score = 0u32;
+    for one in &filed {
+        let content: Option<serde_json::Value> = serde_json::from_slice(&one.attestation.content).ok();
+        let score =
+            content.as_ref().and_then(|content| content.get("score")).and_then(serde_json::Value::as_i64);
+        let outcome = one.attestation.outcome;
+        // SATI counts from 0 to 100. Without a score the outcome speaks.
+        let score = score.map(|score| score.clamp(0, 100).saturating_mul(2).saturating_sub(100));
+        without_score = without_score.saturating_add(u32::from(score.is_none()));
+        let plain = match outcome {
+            Outcome::Negative => -100,
+            Outcome::Neutral => 0,
+            Outcome::Positive => 100,
+        };
+        let score = i8::try_from(score.unwrap_or(plain)).unwrap_or(0);
+        let rating = Rating { score, outcome: outcome as u8, role: 0, is_dispute: false };
+        let rated = found.counted.rate(&rating);
+        rated.map_err(|error| refused(error.code(), &error, "zx1 attest show"))?;
+    }
+    found.notes.push(format!("{} ratings are filed at SATI, each signed by both sides.", filed.len()));
+    if without_score > 0 {
+        found.notes.push(format!("{without_score} of them give no score; their outcome stands for it."));
+    }
+    Ok(found)
+}

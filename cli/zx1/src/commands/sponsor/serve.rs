@@ -1,0 +1,202 @@
+//! `zx1 sponsor serve`.
+
+use super::ledger::{Caps, Ledger};
+use super::{Answer, ROUTE, Request};
+use crate::amount;
+use crate::chain::Chain;
+use crate::context::Context;
+use crate::errors::{Error, Failure, Result};
+use crate::input;
+use crate::keys::Key;
+use crate::output::{Page, Report};
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use serde::Serialize;
+use serde_json::json;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::Mutex;
+use zx1_chain::rpc::actions::Actions;
+use zx1_chain::rpc::registry::Sati;
+use zx1_chain::rpc::{FeePolicy, Prepared, Step};
+use zx1_interface::constants::MAX_FEEDBACK_BYTES;
+use zx1_protocol::hash::{Keccak as _, Sha3};
+
+/// JSON escapes a byte in six.
+const MAX_BODY: usize = 6 * MAX_FEEDBACK_BYTES + 256;
+/// How long a request may take.
+const TIMEOUT: Duration = Duration::from_secs(20);
+/// Requests that are worked on at once.
+const AT_ONCE: usize = 32;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Where to listen
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8895")]
+    listen: SocketAddr,
+    /// Texts for each sender and day
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    per_sender: u32,
+    /// Most SOL a day, fees and rent together
+    #[arg(long, value_name = "SOL", default_value = "0.1")]
+    per_day: String,
+}
+
+#[derive(Serialize)]
+struct Serving {
+    listening: String,
+    sponsor: String,
+    per_sender: u32,
+    per_day_lamports: u64,
+}
+
+impl Report for Serving {
+    fn draw(&self, page: &mut Page) {
+        page.line(format!("Sponsoring feedback at http://{} until Ctrl+C.", self.listening))
+            .field("paid by", &self.sponsor)
+            .field("for each sender", format!("{} texts a day", self.per_sender))
+            .field("in all", format!("{} a day", amount::sol(self.per_day_lamports)));
+    }
+}
+
+struct Sponsor {
+    chain: Chain,
+    key: Key,
+    ledger: Mutex<Ledger>,
+    free: tokio::sync::Semaphore,
+}
+
+/// A refusal over HTTP.
+struct Refused(StatusCode, Failure);
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        let Self(status, failure) = self;
+        let body = json!({ "code": failure.code, "error": failure.message, "next": failure.next });
+        (status, Json(body)).into_response()
+    }
+}
+
+impl From<Failure> for Refused {
+    fn from(failure: Failure) -> Self {
+        let status = match failure.code {
+            7575 | 7576 => StatusCode::TOO_MANY_REQUESTS,
+            7000..=7006 => StatusCode::BAD_GATEWAY,
+            7400..=7499 | 7570 => StatusCode::BAD_REQUEST,
+            _ => StatusCode::UNPROCESSABLE_ENTITY,
+        };
+        Self(status, failure)
+    }
+}
+
+/// What a transaction costs the payer at most: its fee and everything that it moves from the payer.
+fn cost(prepared: &Prepared) -> u64 {
+    let summary = prepared.summary();
+    let payer = summary.payer.to_string();
+    let rent =
+        summary.moves.iter().filter(|moved| moved.from.to_string() == payer).map(|moved| moved.lamports());
+    rent.fold(summary.fee, u64::saturating_add)
+}
+
+impl Sponsor {
+    /// The next transaction that appends this text, signed.
+    async fn next(&self, request: &Request) -> Result<Answer> {
+        let sender = input::address(&request.sender, "The sender")?;
+        let found = request.text.len();
+        if found == 0 || found > MAX_FEEDBACK_BYTES {
+            return Err(Error::FeedbackLength { found, limit: MAX_FEEDBACK_BYTES }.into());
+        }
+        if sender == self.key.address() {
+            let message = "The sponsor does not sponsor itself.".to_owned();
+            return Err(Error::Usage { message }.into());
+        }
+        let client = &self.chain.client;
+        let sati = Sati::connect(client).await?;
+        let actions = Actions::new(client, &sati).await?;
+        let flow = actions.feedback(sender, self.key.address(), &request.text)?;
+        let Step::Send { draft, last } = flow.next(client).await? else {
+            let message = "The text stands already.".to_owned();
+            return Err(Error::Usage { message }.into());
+        };
+        let prepared = client.prepare(&draft, FeePolicy::Fixed(0), None).await?;
+        prepared.check()?;
+        let epoch = client.time().await?.epoch;
+        let text_hash = hex::encode(Sha3::hashv(&[request.text.as_bytes()]));
+        self.ledger.lock().await.charge(epoch, &request.sender, &text_hash, cost(&prepared))?;
+        let mut partial = prepared.unsigned()?;
+        partial.sign(&[self.key.keypair()])?;
+        let text = partial.to_json();
+        let transaction = serde_json::from_str(&text).unwrap_or(serde_json::Value::String(text));
+        Ok(Answer { transaction, last })
+    }
+}
+
+async fn feedback(
+    State(sponsor): State<Arc<Sponsor>>,
+    request: Result<Json<Request>, JsonRejection>,
+) -> Result<Json<Answer>, Refused> {
+    let usage = |message: String| Failure::from(Error::Usage { message });
+    let Json(request) = request.map_err(|rejection| {
+        let status = rejection.status();
+        Refused(status, usage(crate::errors::sentence(&rejection.body_text())))
+    })?;
+    let Ok(_free) = sponsor.free.try_acquire() else {
+        let busy = usage("The sponsor is busy; ask again in a second.".to_owned());
+        return Err(Refused(StatusCode::SERVICE_UNAVAILABLE, busy));
+    };
+    match tokio::time::timeout(TIMEOUT, sponsor.next(&request)).await {
+        Ok(answer) => Ok(Json(answer?)),
+        Err(_) => {
+            let late = usage("The cluster did not answer in time; ask again.".to_owned());
+            Err(Refused(StatusCode::GATEWAY_TIMEOUT, late))
+        }
+    }
+}
+
+async fn health(State(sponsor): State<Arc<Sponsor>>) -> Result<Json<serde_json::Value>, Refused> {
+    let wallet = sponsor.key.address();
+    let lamports = sponsor.chain.client.lamports(wallet).await.map_err(Failure::from)?;
+    Ok(Json(json!({ "sponsor": wallet.to_string(), "lamports": lamports })))
+}
+
+fn router(sponsor: Arc<Sponsor>) -> Router {
+    Router::new()
+        .route(ROUTE, post(feedback))
+        .route("/healthz", get(health))
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .with_state(sponsor)
+}
+
+pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
+    let key = context.key()?;
+    let per_day = amount::parse_sol(&args.per_day)?;
+    let caps = Caps { per_sender: args.per_sender, per_day };
+    let ledger = Ledger::open(&context.home()?.join("sponsor.json"), caps)?;
+    context.wait(async {
+        let chain = context.connect().await?;
+        context.check_spending(&chain)?;
+        let bound = TcpListener::bind(args.listen).await;
+        let cannot = |error: std::io::Error| Error::CannotListen {
+            address: args.listen.to_string(),
+            why: crate::errors::reason(&error),
+        };
+        let listener = bound.map_err(cannot)?;
+        let address = listener.local_addr().map_err(cannot)?;
+        context.print(&Serving {
+            listening: address.to_string(),
+            sponsor: key.address().to_string(),
+            per_sender: args.per_sender,
+            per_day_lamports: per_day,
+        })?;
+        let free = tokio::sync::Semaphore::new(AT_ONCE);
+        let sponsor = Arc::new(Sponsor { chain, key, ledger: Mutex::new(ledger), free });
+        axum::serve(listener, router(sponsor)).await.map_err(cannot)?;
+        Ok(())
+    })
+}

@@ -1,0 +1,131 @@
+//! `zx1 tx`: transactions that are made on one machine and signed on another.
+
+use crate::confirm;
+use crate::context::Context;
+use crate::defaults;
+use crate::errors::{Error, Result};
+use crate::files;
+use crate::output::{self, Page, Report};
+use crate::tx::{self, Sent, Signed};
+use clap::Subcommand;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use zx1_chain::rpc::PartialTransaction;
+
+/// Shown by `--help`.
+pub const EXAMPLES: &str = "\
+Examples:
+  zx1 stake lock 10 --sign-only --blockhash HASH -k WALLET_ADDRESS --output json > lock.json
+  zx1 tx sign lock.json --file signed.json      on the machine with the key; no network
+  zx1 tx send signed.json                       on any machine
+
+With --sign-only the keypair may be an address: then nothing is signed, and the
+file goes to the machine that has the key. What is signed is shown from the file
+itself. A blockhash serves for about a minute.";
+
+/// What is typed.
+#[derive(Debug, clap::Args)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Show what a transaction does, ask, and sign it; without a network
+    Sign {
+        /// The file that --sign-only wrote, or base64 in a file
+        transaction: PathBuf,
+        /// Write the signed file here; standard output without it
+        #[arg(long, value_name = "PATH")]
+        file: Option<PathBuf>,
+    },
+    /// Send a completely signed transaction and wait for it
+    Send {
+        /// The file that tx sign wrote, or base64 in a file
+        transaction: PathBuf,
+    },
+}
+
+/// Does it.
+pub fn run(args: Args, context: &Context) -> Result<()> {
+    match args.action {
+        Action::Sign { transaction, file } => sign(context, &transaction, file.as_deref()),
+        Action::Send { transaction } => context.wait(send(context, &transaction)),
+    }
+}
+
+fn read(path: &Path) -> Result<PartialTransaction> {
+    let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
+    let bytes = files::read_limited(path, defaults::MAX_INPUT)?;
+    let bytes = bytes.ok_or_else(|| files::read_failed(path, &missing()))?;
+    Ok(PartialTransaction::from_text(&String::from_utf8_lossy(&bytes))?)
+}
+
+fn show(partial: &PartialTransaction) {
+    let mut page = Page::new(output::width());
+    tx::draw_unsimulated(&mut page, &partial.summary());
+    output::write_err(&page.finish());
+}
+
+#[derive(Serialize)]
+struct Written {
+    status: &'static str,
+    file: String,
+    complete: bool,
+}
+
+impl Report for Written {
+    fn draw(&self, page: &mut Page) {
+        page.line(format!("The signed transaction is in {}.", self.file));
+        if self.complete {
+            page.next(format!("zx1 tx send {}", self.file));
+        } else {
+            page.line("Others have to sign it too.");
+        }
+    }
+}
+
+fn sign(context: &Context, path: &Path, file: Option<&Path>) -> Result<()> {
+    let key = context.key()?;
+    let mut partial = read(path)?;
+    if !partial.missing().contains(&key.address()) {
+        return Err(Error::NotMissing { address: key.address().to_string() }.into());
+    }
+    show(&partial);
+    if !context.flags().yes {
+        confirm::ask("Sign it?")?;
+    }
+    partial.sign(&[key.keypair()])?;
+    let Some(file) = file else { return context.print(&Signed { partial, bare: false }) };
+    let taken = Error::Exists { path: files::shown(file) };
+    files::create_private(file, (partial.to_json() + "\n").as_bytes(), taken)?;
+    context.print(&Written { status: "signed", file: files::shown(file), complete: partial.is_complete() })
+}
+
+#[derive(Serialize)]
+struct Landed<'a> {
+    #[serde(flatten)]
+    sent: &'a Sent,
+}
+
+impl Report for Landed<'_> {
+    fn draw(&self, page: &mut Page) {
+        self.sent.draw(page);
+    }
+}
+
+async fn send(context: &Context, path: &Path) -> Result<()> {
+    let partial = read(path)?;
+    let chain = context.connect().await?;
+    context.check_spending(&chain)?;
+    show(&partial);
+    if !context.flags().yes {
+        confirm::ask("Send it?")?;
+    }
+    let sender = tx::plain_sender(context, &chain)?;
+    let outcome = sender.submit(&partial).await?;
+    let sent = Sent::new(sender, outcome);
+    sent.finish(context, &Landed { sent: &sent }).await
+}

@@ -1,0 +1,213 @@
+//! What a command works with. Nothing is read before a command asks for it.
+
+use crate::args::Global;
+use crate::config_file::{AgentEntry, ConfigFile};
+use crate::defaults;
+use crate::errors::{Error, Failure, Result};
+use crate::input;
+use crate::keys::Key;
+use crate::output::{self, Format, Report};
+use crate::progress::Progress;
+use crate::settings::{self, Settings};
+use solana_address::Address;
+use std::cell::OnceCell;
+use std::future::Future;
+use std::path::PathBuf;
+
+/// Settings, key and output of this run.
+#[derive(Debug)]
+pub struct Context {
+    flags: Global,
+    home: OnceCell<PathBuf>,
+    settings: OnceCell<Settings>,
+}
+
+/// The agent that a command speaks of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Agent {
+    /// Its local name, when the configuration has one.
+    pub name: Option<String>,
+    /// The SATI mint: its id.
+    pub mint: Address,
+    /// What the configuration knows about it.
+    pub entry: Option<AgentEntry>,
+}
+
+impl Agent {
+    /// "alice (mint)" or the mint.
+    pub fn shown(&self) -> String {
+        self.name.as_ref().map_or_else(|| self.mint.to_string(), |name| format!("{name} ({})", self.mint))
+    }
+}
+
+impl Context {
+    /// Keeps the flags; reads nothing.
+    pub fn new(flags: Global) -> Self {
+        Self { flags, home: OnceCell::new(), settings: OnceCell::new() }
+    }
+
+    /// The global flags.
+    pub fn flags(&self) -> &Global {
+        &self.flags
+    }
+
+    /// zx1's folder.
+    pub fn home(&self) -> Result<&PathBuf> {
+        once(&self.home, settings::zx1_home)
+    }
+
+    /// The configuration file's path.
+    pub fn config_path(&self) -> Result<PathBuf> {
+        Ok(self.home()?.join(defaults::CONFIG))
+    }
+
+    /// The configuration as it is now.
+    pub fn config(&self) -> Result<ConfigFile> {
+        ConfigFile::read(&self.config_path()?)
+    }
+
+    /// Changes the configuration, under its lock, atomically.
+    pub fn update_config<T>(&self, change: impl FnOnce(&mut ConfigFile) -> Result<T>) -> Result<T> {
+        ConfigFile::update(&self.config_path()?, change)
+    }
+
+    /// The settings of this run.
+    pub fn settings(&self) -> Result<&Settings> {
+        once(&self.settings, || Settings::resolve(&self.flags, &self.config()?, self.home()?))
+    }
+
+    /// How results are shown.
+    pub fn format(&self) -> Result<Format> {
+        Ok(self.settings()?.output.value)
+    }
+
+    /// How a refusal is shown: as results are, if that can be told.
+    pub fn error_format(&self) -> Format {
+        let environment = std::env::var("ZX1_OUTPUT").ok();
+        let flag = self.flags.output.clone().or(environment);
+        let told = self.format().ok().or_else(|| flag?.parse().ok());
+        told.unwrap_or(Format::Display)
+    }
+
+    /// Writes a result to standard output.
+    pub fn print(&self, report: &impl Report) -> Result<()> {
+        output::print(report, self.format()?)
+    }
+
+    /// A spinner with a text; it goes when it is dropped.
+    pub fn spinner(&self, text: impl Into<String>) -> Progress {
+        Progress::spinner(text, self.error_format())
+    }
+
+    /// The key that signs and pays. With --sign-only or --dry-run an address will do.
+    pub fn key(&self) -> Result<Key> {
+        let path = &self.settings()?.keypair.value;
+        if (self.flags.sign_only || self.flags.dry_run)
+            && !path.exists()
+            && let Some(address) = path.to_str().and_then(|text| text.parse::<Address>().ok())
+        {
+            return Ok(Key::elsewhere(address));
+        }
+        Key::read(path)
+    }
+
+    /// The agent that this run speaks of: --agent, the setting, or the only one there is.
+    ///
+    /// # Errors
+    /// 7434 none, 7435 several and no default, 7436 neither name nor mint.
+    pub fn agent(&self) -> Result<Agent> {
+        let config = self.config()?;
+        if let Some(named) = &self.settings()?.agent.value {
+            return find_agent(&config, named);
+        }
+        let mut names = config.agents.keys();
+        match (names.next(), names.next()) {
+            (None, _) => Err(Error::NoAgent.into()),
+            (Some(name), None) => find_agent(&config, name),
+            (Some(_), Some(_)) => {
+                let names: Vec<&str> = config.agents.keys().map(String::as_str).collect();
+                Err(Error::SeveralAgents { names: names.join(", ") }.into())
+            }
+        }
+    }
+
+    /// Runs something that waits, until it is done or Ctrl+C is pressed.
+    ///
+    /// # Errors
+    /// 7403 on Ctrl+C; the work is dropped where it waits, and what it had persisted stays.
+    pub fn wait<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
+        start_log(self.flags.verbose);
+        let failed = |error: std::io::Error| {
+            Failure::from(Error::ReadFailed {
+                path: "The runtime".to_owned(),
+                why: crate::errors::reason(&error),
+            })
+        };
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .map_err(failed)?;
+        // A question blocks the thread that waits; then another one has to answer Ctrl+C.
+        let format = self.error_format();
+        runtime.spawn(async move {
+            while tokio::signal::ctrl_c().await.is_ok() {
+                if crate::confirm::is_asking() {
+                    let failure = Failure::from(Error::Interrupted);
+                    output::write_err("\n");
+                    output::error(&failure, format);
+                    std::process::exit(failure.exit as i32);
+                }
+            }
+        });
+        let result = runtime.block_on(async {
+            tokio::select! {
+                result = work => result,
+                _ = tokio::signal::ctrl_c() => Err(Error::Interrupted.into()),
+            }
+        });
+        // A blocking call that still runs must not hold the process up.
+        runtime.shutdown_background();
+        result
+    }
+}
+
+/// The agent of that local name or mint.
+pub fn find_agent(config: &ConfigFile, named: &str) -> Result<Agent> {
+    if let Some(entry) = config.agents.get(named) {
+        let mint = input::address(&entry.mint, &format!("The mint of {named} in the configuration"))?;
+        return Ok(Agent { name: Some(named.to_owned()), mint, entry: Some(entry.clone()) });
+    }
+    let unknown = |_| Error::UnknownAgent { name: named.to_owned() };
+    let mint: Address = named.parse().map_err(unknown)?;
+    let known = config.agents.iter().find(|(_, entry)| entry.mint == named);
+    Ok(Agent {
+        name: known.map(|(name, _)| name.clone()),
+        mint,
+        entry: known.map(|(_, entry)| entry.clone()),
+    })
+}
+
+fn once<T>(cell: &OnceCell<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
+    if let Some(value) = cell.get() {
+        return Ok(value);
+    }
+    let value = make()?;
+    Ok(cell.get_or_init(|| value))
+}
+
+/// What -v says, on standard error.
+fn start_log(verbose: u8) {
+    let level = match verbose {
+        0 => return,
+        1 => "zx1_cli=debug,zx1_chain=info,zx1_log=info",
+        2 => "zx1_cli=debug,zx1_chain=debug,zx1_log=debug",
+        _ => "trace",
+    };
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(level)
+        .with_writer(std::io::stderr)
+        .with_target(false)
+        .without_time()
+        .try_init();
+}

@@ -1,0 +1,41 @@
+//! What holds when nobody says anything else. One line each.
+
+/// The cluster: this machine's. Never mainnet (issue 3).
+pub const URL: &str = "http://127.0.0.1:8899";
+/// How final a state must be before zx1 believes it.
+pub const COMMITMENT: &str = "confirmed";
+/// How results are shown.
+pub const OUTPUT: &str = "display";
+/// zx1's folder below the home folder.
+pub const HOME: &str = ".config/zx1";
+/// The keypair's file name in zx1's folder.
+pub const KEYPAIR: &str = "id.json";
+/// The configuration's file name in zx1's folder.
+pub const CONFIG: &str = "config.toml";
+/// The folder of transactions that were signed and not yet seen to be final, in zx1's folder.
+pub const OUTBOX: &str = "outbox";
+/// The folder of agents' logs, nonces and batches, in zx1's folder.
+pub const AGENTS: &str = "agents";
+/// The Solana command line's configuration below the home folder (decision A1).
+pub const SOLANA_CONFIG: &str = ".config/solana/cli/config.yml";
+/// The Solana command line's keypair below the home folder.
+pub const SOLANA_KEYPAIR: &str = ".config/solana/id.json";
+/// The key of `fix` below the home folder (decision A1).
+pub const FIX_KEYPAIR: &str = ".fix/key.ed25519";
+/// Days of paid lease below which `doctor` warns.
+pub const LEASE_WARN_DAYS: u64 = 2;
+/// Lamports below which `doctor` warns: about 1 000 transactions.
+pub const LOW_LAMPORTS: u64 = 5_000_000;
+/// Seconds between this machine's clock and the chain's that `doctor` takes for harmless: the tolerance of
+/// envelope timestamps (spec section 11).
+pub const CLOCK_SKEW_SECONDS: u64 = 30;
+/// Largest keypair file in bytes.
+pub const MAX_KEY_FILE: u64 = 4_096;
+/// Largest input of `inspect`, but for batches, in bytes.
+pub const MAX_INPUT: u64 = 1 << 20;
+/// Largest file with a batch or with Merkle entries, in bytes: 2^20 leaves and as many records fit.
+pub const MAX_LARGE_INPUT: u64 = 1 << 28;
+/// Largest envelope in bytes (spec section 11, MAX_MESSAGE_SIZE).
+pub const MAX_MESSAGE: usize = 65_536;
+/// Widest page in columns.
+pub const MAX_WIDTH: usize = 100;

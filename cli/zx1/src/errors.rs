@@ -1,0 +1,428 @@
+//! Refusals: a number, a full sentence, and what to do next. Numbers 7400 to 7599 are this command line's;
+//! others come through from the libraries and the chain under their own numbers.
+
+use serde::Serialize;
+use std::fmt;
+use std::process::ExitCode;
+
+/// What commands return.
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
+/// Exit codes, as `zx1 --help` documents them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// Done, or nothing to do.
+    Success = 0,
+    /// Refused or failed.
+    Failure = 1,
+    /// The command line itself is wrong.
+    Usage = 2,
+    /// Stopped by Ctrl+C, as shells count it.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// A refusal as people and scripts see it.
+#[derive(Debug, Serialize)]
+pub struct Failure {
+    /// The number.
+    pub code: u32,
+    /// The name behind the number, in CamelCase.
+    pub name: String,
+    /// What is wrong: full sentences.
+    pub message: String,
+    /// The command, or the step, that helps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+    /// What the process ends with.
+    #[serde(skip)]
+    pub exit: Exit,
+}
+
+impl Failure {
+    /// A refusal from a library, under its own number. `name` is its debug form: fields are cut off.
+    pub fn foreign(code: u32, name: &impl fmt::Debug, message: impl fmt::Display) -> Self {
+        let debug = format!("{name:?}");
+        let name = debug.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned();
+        Self { code, name, message: sentence(&message.to_string()), next: None, exit: Exit::Failure }
+    }
+
+    /// Replaces the name.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.name);
+        self
+    }
+
+    /// Replaces the next step.
+    #[must_use]
+    pub fn next(mut self, next: impl Into<String>) -> Self {
+        let next = next.into();
+        self.next = (!next.is_empty()).then_some(next);
+        self
+    }
+
+    /// Says which of several inputs it is about.
+    #[must_use]
+    pub fn in_input(mut self, name: &str) -> Self {
+        if !self.message.starts_with(name) {
+            self.message = format!("{name}: {}", self.message);
+        }
+        self
+    }
+
+    /// Whether the reader of standard output went away, which is no failure.
+    pub fn is_closed_pipe(&self) -> bool {
+        self.code == Error::ClosedPipe.code()
+    }
+}
+
+/// Capital letter first, period last: texts of foreign errors have neither.
+pub fn sentence(text: &str) -> String {
+    let text = text.trim();
+    let mut letters = text.chars();
+    let Some(first) = letters.next() else { return String::new() };
+    let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{}{}{end}", first.to_uppercase(), letters.as_str())
+}
+
+macro_rules! catalogue {
+    ($( $code:literal $exit:ident $name:ident $({ $($field:ident: $ty:ty),* })?
+        $message:literal => $next:literal; )*) => {
+        /// This command line's own refusals.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum Error {
+            $( #[doc = $message] $name $({ $(#[doc = stringify!($field)] $field: $ty),* })?, )*
+        }
+
+        impl Error {
+            /// Numbers and names, ascending.
+            pub const ALL: &'static [(u32, &'static str)] = &[$( ($code, stringify!($name)) ),*];
+
+            /// The number.
+            pub fn code(&self) -> u32 {
+                match self { $( Self::$name { .. } => $code, )* }
+            }
+
+            /// The name.
+            pub fn name(&self) -> &'static str {
+                match self { $( Self::$name { .. } => stringify!($name), )* }
+            }
+
+            /// The next step; empty when there is none to name.
+            #[allow(unused_variables)]
+            pub fn next(&self) -> String {
+                match self { $( Self::$name $({ $($field),* })? => format!($next), )* }
+            }
+
+            fn exit(&self) -> Exit {
+                match self { $( Self::$name { .. } => Exit::$exit, )* }
+            }
+        }
+
+        impl fmt::Display for Error {
+            #[allow(unused_variables)]
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self { $( Self::$name $({ $($field),* })? => write!(f, $message), )* }
+            }
+        }
+    };
+}
+
+catalogue! {
+    // The command line itself.
+    7400 Usage Usage { message: String } "{message}" => "zx1 --help";
+    7401 Failure NeedsYes
+        "This needs your consent, and standard input is no terminal to ask on." =>
+        "run it in a terminal, or add --yes";
+    7402 Failure Declined "Nothing was sent: you said no." => "";
+    7403 Interrupted Interrupted "Stopped by Ctrl+C." =>
+        "run the same command again: what was sent is found in the outbox and not sent twice";
+    7404 Failure ClosedPipe "Nobody reads standard output any more." => "";
+    7405 Failure WriteFailed { path: String, why: String } "{path} cannot be written: {why}." =>
+        "check the folder's permissions and the free space";
+    7406 Failure ReadFailed { path: String, why: String } "{path} cannot be read: {why}." =>
+        "check the path and its permissions";
+    7407 Failure Exists { path: String } "{path} is there already, and zx1 overwrites nothing." =>
+        "move it away, or name another path";
+    7408 Failure NoHome "There is no home folder: neither ZX1_HOME nor HOME is set." =>
+        "export ZX1_HOME=/a/folder";
+    7409 Failure NeedsTerminal { what: String } "{what} has to be typed in a terminal." =>
+        "run it in a terminal";
+
+    // Keys (decision A1).
+    7410 Failure KeyMissing { path: String } "There is no keypair file {path}." => "zx1 init";
+    7411 Failure KeyIsFolder { path: String } "{path} is a folder, not a keypair file." =>
+        "name the file in it: --keypair {path}/id.json";
+    7412 Failure KeyNotJson { path: String, why: String }
+        "The keypair file {path} is not a JSON array of 64 numbers: {why}." =>
+        "name another file with --keypair, or restore this one with zx1 key restore";
+    7413 Failure KeyWrongLength { path: String, found: usize }
+        "The keypair file {path} has {found} numbers, and a Solana keypair has 64." =>
+        "name another file with --keypair, or restore this one with zx1 key restore";
+    7414 Failure KeyHalvesDiffer { path: String }
+        "The public half in {path} is not the one of its secret half, so the file is damaged." =>
+        "restore it with zx1 key restore, or name another file with --keypair";
+    7415 Failure KeyUnknownForm { path: String, found: u64 }
+        "{path} ({found} bytes) is no key: neither a JSON array of 64 numbers, nor 32 raw bytes, nor 64 \
+         hexadecimal digits." =>
+        "name another file with --keypair, or make a key with zx1 init";
+    7416 Failure KeyExists { path: String } "There is a key in {path} already, and zx1 overwrites no key." =>
+        "use it as it is (zx1 key show), or make another one with --keypair another.json";
+    7417 Failure KeyNotAFile { path: String }
+        "{path} names a hardware wallet or a prompt, and zx1 signs with keypair files only." =>
+        "zx1 config set keypair /path/to/keypair.json";
+    7418 Failure PassphraseMissing "A passphrase is needed, and there is no terminal to type it in." =>
+        "set ZX1_PASSPHRASE, or pass --passphrase-fd N";
+    7419 Failure PassphraseShort { minimum: usize }
+        "The passphrase has fewer than {minimum} characters, which a machine guesses quickly." =>
+        "use several words";
+    7420 Failure BackupUnreadable { path: String, why: String } "{path} is no backup of zx1: {why}." =>
+        "name the file that zx1 key backup wrote";
+    7421 Failure WrongPassphrase { path: String } "The passphrase does not open {path}." =>
+        "try again with the right one";
+    7422 Failure RandomFailed { why: String } "The system gave no random bytes: {why}." => "try again";
+    7423 Failure RestoreBlocked { path: String }
+        "{path} is there already, and a restore overwrites nothing." =>
+        "restore into an empty folder: ZX1_HOME=/a/new/folder zx1 key restore …";
+
+    // Settings, configuration and agents.
+    7430 Usage UnknownKey { key: String, known: String }
+        "There is no setting named {key}. There are {known}." =>
+        "zx1 config list";
+    7431 Failure ConfigMalformed { path: String, why: String }
+        "The configuration {path} does not parse: {why}." =>
+        "correct the file, or move it away and run zx1 init";
+    7432 Usage BadSetting { key: String, value: String, source: String, allowed: String }
+        "{key} cannot be '{value}' ({source}): it is {allowed}." => "zx1 config list";
+    7433 Failure SolanaConfigMalformed { path: String, why: String }
+        "The Solana command line's configuration {path} does not parse: {why}." =>
+        "correct it with solana config set, or give -u and -k";
+    7434 Failure NoAgent "No agent is named, and none is registered in the configuration." =>
+        "zx1 register --name NAME, or name one with --agent MINT";
+    7435 Failure SeveralAgents { names: String }
+        "There are several agents, and none is the default: {names}." =>
+        "name one with --agent, or zx1 config set agent NAME";
+    7436 Failure UnknownAgent { name: String }
+        "{name} is neither the name of an agent in the configuration nor a mint address." =>
+        "zx1 status lists the agents";
+    7437 Failure AgentNameTaken { name: String } "There is an agent named {name} in the configuration." =>
+        "choose another local name with --as NAME";
+
+    7438 Failure AgentElsewhere { agent: String, url: String }
+        "{agent} is registered on another cluster than the one at {url}." =>
+        "choose the cluster with -u, or the agent with --agent";
+    7439 Failure MainnetUnasked { url: String }
+        "{url} is the main network, and only the Solana command line's configuration says so. zx1 spends \
+         there \
+         only when it is told itself." =>
+        "zx1 -u mainnet-beta …, or zx1 config set url mainnet-beta";
+
+    // Transactions.
+    7444 Failure NotMissing { address: String }
+        "The signature of {address} is not asked for, or is there already." =>
+        "sign with another key (-k), or send it with zx1 tx send";
+    7445 Failure NothingToSign { why: String } "There is nothing to sign. {why}" => "";
+
+    // Bytes from outside.
+    7450 Failure BadHex { what: String, why: String } "{what} is not hexadecimal: {why}." =>
+        "give an even number of the digits 0-9 and a-f";
+    7451 Usage BadAddress { what: String, text: String } "{what} is no Solana address: '{text}'." =>
+        "give 32 bytes in base58, as solana address prints them";
+    7452 Failure InputTooLarge { what: String, size: u64, limit: u64 }
+        "{what} has {size} bytes, and at most {limit} are read." => "check that this is the right file";
+    7453 Failure MessageTooLarge { size: usize, limit: usize }
+        "The envelope has {size} bytes, and a message has at most {limit} (spec section 11)." =>
+        "send bulk data by its hash instead";
+    7454 Failure InputEmpty { what: String }
+        "{what} is empty." => "give hex, base64 or a file, or - for standard input";
+    7455 Failure NotUnderstood { what: String } "'{what}' is neither a file, nor hexadecimal, nor base64." =>
+        "check the path, or give the bytes as hex or base64";
+    7456 Usage BadAmount { text: String, why: String } "'{text}' is no amount of USDC: {why}." =>
+        "give a decimal like 10 or 10.50";
+    7457 Failure UnknownBytes { what: String } "These bytes are no {what} that zx1 knows." =>
+        "zx1 inspect --help lists the kinds";
+    7458 Failure BadSignature { text: String } "'{text}' is no transaction signature." =>
+        "give 64 bytes in base58, as zx1 prints them";
+    7459 Failure NotEnvelope { what: String, why: String } "This is no {what}. {why}" =>
+        "give the exact bytes; zx1 inspect --help shows the forms";
+    7460 Failure NoAccount { address: String } "There is no account at {address} on this cluster." =>
+        "check the address and the cluster (-u)";
+
+    // Merkle.
+    7470 Failure BadEntry { line: usize, why: String }
+        "Line {line} of the entries is not hexadecimal: {why}." =>
+        "write one entry a line, in hex";
+    7471 Failure BadLeaf { line: usize, found: usize }
+        "Line {line} has {found} bytes, and a leaf hash has 32." =>
+        "leave --leaves out for entries themselves";
+    7472 Failure NoSuchEntry { index: u64, len: u32 }
+        "There is no entry {index}: the tree has {len}, counted from 0." =>
+        "give an index below {len}";
+    7473 Failure TooManyEntries { limit: u64 }
+        "There are more than {limit} entries, which no index counts." =>
+        "split them";
+    7474 Failure ProofFails { why: String } "The proof does not hold. {why}" =>
+        "check root, length, index and entry";
+    7475 Failure ProofMalformed { path: String, why: String } "{path} is no proof: {why}." =>
+        "make one with zx1 merkle prove --output json";
+
+    // Agents: registration, stake, delegates.
+    7500 Failure NoStake { agent: String } "{agent} has no stake." => "zx1 stake lock 10";
+    7501 Usage DelegateIsOwner { delegate: String } "{delegate} owns the agent and needs no delegation." =>
+        "name the hot wallet's address";
+    7502 Usage BadLocalName { name: String } "'{name}' cannot be a local name: it is empty or an address." =>
+        "give another one with --as";
+    7503 Usage BadMultiaddr { text: String } "'{text}' is no libp2p address." =>
+        "give one like /ip4/203.0.113.7/tcp/4001";
+    7504 Usage BadMetadata { entry: String }
+        "'{entry}' is no entry: it needs a key, an equals sign and a value." =>
+        "write --metadata key=value";
+    7505 Failure MintUnknown { signature: String }
+        "The registration {signature} landed, but the node does not show which agent it made." =>
+        "run the same command again, or look it up with zx1 doctor";
+    7506 Failure Unhealthy { failed: usize } "Something does not work (checks that failed: {failed})." =>
+        "follow the steps above";
+
+    // Batches.
+    7520 Failure NothingToBatch { epoch: u64, why: String }
+        "There is no batch of epoch {epoch} to make: {why}." =>
+        "zx1 batch show";
+    7521 Failure NoStore "Nobody says where batch data is served." =>
+        "give --data, or zx1 config set upload FOLDER_OR_URL";
+    7522 Failure BatchUnsigned { epoch: u64 } "The batch of epoch {epoch} is not signed." =>
+        "zx1 batch sign --epoch {epoch}";
+    7523 Failure BatchMissing { epoch: u64 } "There is no saved batch of epoch {epoch}." =>
+        "zx1 batch build --epoch {epoch}";
+    7524 Failure NotOfChain { epoch: u64, what: String }
+        "The data is not that of the batch of epoch {epoch} on chain: {what} differ." =>
+        "ask for the data elsewhere with --data, or for the file that its agent submitted";
+    7525 Failure Withheld { agent: String, epoch: u64, place: String }
+        "The batch of {agent} for epoch {epoch} is withheld: {place} does not serve its data (decision \
+         C7)." =>
+        "try another place with --data; a withheld batch counts for nothing";
+    7526 Failure NoBatchOnChain { agent: String, epoch: u64 }
+        "{agent} has no batch of epoch {epoch} on chain." => "zx1 batch show --agent {agent} --all";
+    7527 Failure BadBatchSignature { signer: String }
+        "The signature over the batch is not one of {signer}." => "ask for the file that its agent submitted";
+    7528 Failure NotASigner { key: String, agent: String }
+        "{key} is neither the owner of {agent} nor a live delegate, so the chain would refuse its \
+         signature." =>
+        "name the right key with --keypair, or zx1 delegate add";
+    7529 Failure CannotClose { epoch: u64, why: String }
+        "The batch of epoch {epoch} cannot be closed yet: {why}." =>
+        "zx1 batch show --epoch {epoch}";
+
+    // Challenges.
+    7540 Failure NothingFound { why: String } "There is nothing to challenge: {why}." =>
+        "keep the evidence; a later batch may still be wrong";
+    7541 Failure NotEvidence { why: String } "This is no evidence: {why}." =>
+        "give an envelope, or a log entry, as file, hex or base64";
+    7542 Failure ChallengeFile { path: String, why: String }
+        "{path} is no challenge that zx1 challenge find made: {why}." =>
+        "zx1 challenge find EVIDENCE --out {path}";
+    7543 Failure NoChallenge { address: String }
+        "There is no challenge at {address}." => "zx1 challenge list";
+    7544 Failure NoAnswer { address: String }
+        "The batch's data holds no record that answers {address}: the challenge is right as far as this data \
+         goes." =>
+        "look for the data that was submitted; zx1 batch verify tells whether a file is it";
+    7545 Failure AlreadyAnswered { address: String }
+        "{address} is answered, so nothing is left to do for the agent." =>
+        "zx1 challenge resolve {address} when its window is over";
+    7546 Failure WindowOpen { address: String, slot: u64, left: u64 }
+        "{address} cannot be resolved yet: its window ends after slot {slot}, {left} slots from now." =>
+        "zx1 challenge list";
+    7547 Failure WindowOver { what: String } "It is too late: {what}." => "zx1 challenge list";
+
+    // The keeper.
+    7560 Failure KeeperBadCap { why: String } "The spending cap cannot be used: {why}." =>
+        "give --cap USDC_PER_DAY, for example --cap 2";
+    7561 Failure KeeperState { path: String, why: String }
+        "The keeper's record {path} does not parse: {why}." =>
+        "look at it; move it away only if you know what was spent today";
+    7562 Failure KeeperFailing { failures: u32, last: String }
+        "The keeper could not do what had to be done, {failures} times in a row: {last}" => "zx1 doctor";
+
+    // Feedback and sponsors.
+    7570 Failure FeedbackLength { found: usize, limit: usize }
+        "The text has {found} bytes, and an entry has 1 to {limit}." => "shorten the text";
+    7571 Failure NoFeedback { index: u64, count: u64 } "There is no entry {index}: the log has {count}." =>
+        "zx1 feedback list";
+    7572 Failure SponsorBroken { url: String, why: String } "The sponsor at {url} is no use: {why}." =>
+        "name another sponsor, or pay yourself: leave --sponsor out";
+    7573 Failure SponsorRefused { url: String, why: String } "The sponsor at {url} refused: {why}" =>
+        "try tomorrow, name another sponsor, or leave --sponsor out";
+    7574 Failure CannotListen { address: String, why: String } "Nothing can be served at {address}: {why}." =>
+        "choose another address with --listen";
+    7575 Failure SponsorShare { limit: u32 }
+        "This sender has had its {limit} texts of today." => "try tomorrow";
+    7576 Failure SponsorSpent "The sponsor has spent what it gives a day." => "try tomorrow";
+
+    // Attestations and reputation.
+    7580 Failure NotAccepted { why: String } "There is no agreement to attest: {why}." =>
+        "name the ACCEPT with --accept FILE";
+    7581 Failure NoPresignature { why: String }
+        "The rated agent's pre-signature is missing: {why}." =>
+        "ask for the message that carries it: the ACCEPT, or the first one after it";
+    7582 Failure NotOwner { key: String, agent: String }
+        "{key} does not own {agent}, and SATI takes only the owner's signature for this (decision D5)." =>
+        "sign with the owner's key: --keypair";
+    7583 Failure NoSuchSource { what: String } "{what}." => "zx1 reputation show --source batch";
+}
+
+impl std::error::Error for Error {}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self {
+            code: error.code(),
+            name: error.name().to_owned(),
+            message: error.to_string(),
+            next: Some(error.next()).filter(|next| !next.is_empty()),
+            exit: error.exit(),
+        }
+    }
+}
+
+impl From<zx1_log::LogError> for Failure {
+    fn from(error: zx1_log::LogError) -> Self {
+        Self::foreign(error.code().into(), &error, &error).next(error.next())
+    }
+}
+
+/// The system's reason without its number, without a period: "No such file or directory".
+pub fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let end = text.find(" (os error").unwrap_or(text.len());
+    text.get(..end).unwrap_or(&text).trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_ascend_and_lie_in_the_range() {
+        let codes: Vec<u32> = Error::ALL.iter().map(|(code, _)| *code).collect();
+        assert!(codes.is_sorted_by(|a, b| a < b), "{codes:?}");
+        assert!(codes.iter().all(|code| (7400..7600).contains(code)));
+    }
+
+    #[test]
+    fn a_foreign_error_becomes_a_sentence_with_its_name() {
+        #[derive(Debug)]
+        #[allow(dead_code)]
+        enum Foreign {
+            TooSmall { by: u8 },
+        }
+        let failure = Failure::foreign(7001, &Foreign::TooSmall { by: 3 }, "too small by 3");
+        assert_eq!((failure.name.as_str(), failure.message.as_str()), ("TooSmall", "Too small by 3."));
+    }
+}

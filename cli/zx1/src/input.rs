@@ -1,0 +1,165 @@
+//! Bytes that people hand over: hex, base64, a file, or standard input, recognised by themselves.
+
+use crate::errors::{Error, Result};
+use crate::files;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use solana_address::Address;
+use std::io;
+use std::path::Path;
+use std::str::FromStr;
+
+/// Bytes and how they came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// "hex", "base64" or "bytes".
+    pub encoding: &'static str,
+    /// What to call it in messages.
+    pub name: String,
+}
+
+/// Reads what an argument names: `-` is standard input; a path that exists is that file; anything else is
+/// hex or base64 itself. A file's content may be hex, base64 or the bytes.
+///
+/// # Errors
+/// 7452 over `limit` bytes, 7454 empty, 7455 none of the forms, 7450 hex with a defect.
+pub fn read(argument: &str, limit: u64) -> Result<Input> {
+    let (content, name, from_file) = if argument == "-" {
+        let name = "Standard input".to_owned();
+        (files::read_all(io::stdin().lock(), &name, limit)?.to_vec(), name, true)
+    } else {
+        match read_file(argument, limit)? {
+            Some(bytes) => (bytes, argument.to_owned(), true),
+            None => (argument.as_bytes().to_vec(), "The argument".to_owned(), false),
+        }
+    };
+    if content.iter().all(u8::is_ascii_whitespace) {
+        return Err(Error::InputEmpty { what: name }.into());
+    }
+    if let Some((bytes, encoding)) = decode_text(&content) {
+        return Ok(Input { bytes, encoding, name });
+    }
+    if let Some(text) = std::str::from_utf8(&content).ok().filter(|text| looks_like_hex(text)) {
+        return Err(Error::BadHex { what: name, why: hex_fault(text) }.into());
+    }
+    if from_file {
+        return Ok(Input { bytes: content, encoding: "bytes", name });
+    }
+    let shown: String = argument.chars().take(40).collect();
+    let shown = if shown.len() < argument.len() { format!("{shown}…") } else { shown };
+    Err(Error::NotUnderstood { what: shown }.into())
+}
+
+fn read_file(argument: &str, limit: u64) -> Result<Option<Vec<u8>>> {
+    // No path is that long, and the system would complain about the name instead.
+    if argument.len() > 4_000 || argument.is_empty() {
+        return Ok(None);
+    }
+    let path = Path::new(argument);
+    if path.is_dir() {
+        let folder = io::Error::new(io::ErrorKind::IsADirectory, "it is a folder");
+        return Err(files::read_failed(path, &folder).into());
+    }
+    if !path.exists() {
+        return Ok(None);
+    }
+    Ok(files::read_limited(path, limit)?.map(|bytes| bytes.to_vec()))
+}
+
+/// Text that is hex or base64 through and through; line breaks are allowed.
+fn decode_text(content: &[u8]) -> Option<(Vec<u8>, &'static str)> {
+    let text: Vec<u8> = content.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let text = std::str::from_utf8(&text).ok()?;
+    if let Ok(bytes) = hex::decode(text.strip_prefix("0x").unwrap_or(text)) {
+        return Some((bytes, "hex"));
+    }
+    if looks_like_hex(text) {
+        return None;
+    }
+    STANDARD.decode(text).ok().map(|bytes| (bytes, "base64"))
+}
+
+/// Mostly hex digits: a typing error in hex should not be taken for base64 or a missing file.
+fn looks_like_hex(text: &str) -> bool {
+    let text = text.trim().strip_prefix("0x").unwrap_or(text.trim());
+    let digits = text.bytes().filter(u8::is_ascii_hexdigit).count();
+    text.len() >= 8 && digits.saturating_mul(100) >= text.len().saturating_mul(95)
+}
+
+/// What is wrong with hex.
+fn hex_fault(text: &str) -> String {
+    let digits = text.trim().strip_prefix("0x").unwrap_or(text.trim());
+    match digits.char_indices().find(|(_, letter)| !letter.is_ascii_hexdigit()) {
+        Some((at, letter)) => format!("'{letter}' at position {at} is no digit of it"),
+        None => format!("it has {} digits, an odd number", digits.len()),
+    }
+}
+
+/// Bytes from hex text, with or without 0x.
+pub fn hex_bytes(text: &str, what: &str) -> Result<Vec<u8>> {
+    let text = text.trim();
+    hex::decode(text.strip_prefix("0x").unwrap_or(text))
+        .map_err(|_| Error::BadHex { what: what.to_owned(), why: hex_fault(text) }.into())
+}
+
+/// Exactly `N` bytes from hex text.
+pub fn hex_array<const N: usize>(text: &str, what: &str) -> Result<[u8; N]> {
+    let bytes = hex_bytes(text, what)?;
+    let found = bytes.len();
+    bytes.try_into().map_err(|_| {
+        let why = format!("it has {found} bytes instead of {N}");
+        Error::BadHex { what: what.to_owned(), why }.into()
+    })
+}
+
+/// What is wrong with a line of hex, for callers that name the line themselves.
+pub fn hex_line(text: &str) -> Result<Vec<u8>, String> {
+    let digits = text.trim();
+    hex::decode(digits.strip_prefix("0x").unwrap_or(digits)).map_err(|_| hex_fault(digits))
+}
+
+/// An address in base58.
+pub fn address(text: &str, what: &str) -> Result<Address> {
+    let text = text.trim();
+    Address::from_str(text).map_err(|_| {
+        Error::BadAddress { what: what.to_owned(), text: text.chars().take(60).collect() }.into()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(argument: &str) -> Option<u32> {
+        read(argument, 1 << 20).err().map(|failure| failure.code)
+    }
+
+    #[test]
+    fn every_form_gives_the_same_bytes() {
+        let bytes = [0x8c, 1, 2, 3, 0xff];
+        let folder = tempfile::tempdir().unwrap();
+        for (form, content) in [
+            ("hex", b"8c 0102\n03ff\n".to_vec()),
+            ("base64", b"jAECA/8=".to_vec()),
+            ("bytes", bytes.to_vec()),
+        ] {
+            let path = folder.path().join(form);
+            std::fs::write(&path, content).unwrap();
+            let input = read(path.to_str().unwrap(), 100).unwrap();
+            assert_eq!((input.bytes.as_slice(), input.encoding), (bytes.as_slice(), form));
+        }
+        assert_eq!(read("0x8c010203ff", 100).unwrap().bytes, bytes);
+        assert_eq!(read("jAECA/8=", 100).unwrap().encoding, "base64");
+    }
+
+    #[test]
+    fn malformed_input_is_refused_with_what_is_wrong() {
+        let odd = read("8c0102030", 100).unwrap_err();
+        assert!(odd.message.contains("9 digits, an odd number"), "{}", odd.message);
+        let letter = read(&format!("{}g{}", "ab".repeat(20), "cd".repeat(20)), 100).unwrap_err();
+        assert!(letter.message.contains("'g' at position 40"), "{}", letter.message);
+        assert_eq!((code(""), code("no such file.bin"), code("/")), (Some(7454), Some(7455), Some(7406)));
+    }
+}

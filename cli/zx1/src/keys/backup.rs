@@ -1,0 +1,304 @@
+//! The backup: one armoured age file, opened by a passphrase, that holds what an agent cannot get back from
+//! the chain: the key, the list of agents, unsent transactions, and which nonces and epochs are used up. A
+//! restored agent goes on above the saved nonces (decision C4), so it never signs the same one twice.
+//!
+//! Inside the encryption: `zx1-backup/v1\n`, then for each file the path's length (u32, big-endian), the
+//! path, the content's length (u64), the content. age authenticates all of it, and where it ends.
+
+use super::{Key, Passphrase, solana_json, why};
+use crate::config_file::ConfigFile;
+use crate::defaults;
+use crate::errors::{Error, Failure, Result};
+use crate::files;
+use age::armor::{ArmoredReader, ArmoredWriter, Format};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Component, Path, PathBuf};
+
+const MAGIC: &[u8] = b"zx1-backup/v1\n";
+/// Longest path inside a backup.
+const MAX_PATH: u32 = 4_096;
+/// Files of an agent's folder that are always saved: without them it could sign one nonce twice, or two
+/// batches of one epoch. The rest is large and saved on demand.
+const ALWAYS: &[&str] = &["nonces", "attestations"];
+
+/// What was saved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Files, the key among them.
+    pub files: usize,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// What was restored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Restored {
+    /// The key's file.
+    pub key_path: PathBuf,
+    /// Files, the key among them.
+    pub files: usize,
+    /// Local names of agents.
+    pub agents: Vec<String>,
+}
+
+/// Writes a backup of `home` and `key` to `target`; never over another file.
+///
+/// # Errors
+/// 7407 when the target is there, 7405 and 7406 when the system refuses. Nothing is left then.
+pub fn save(home: &Path, key: &Key, target: &Path, passphrase: Passphrase, whole: bool) -> Result<Summary> {
+    if target.exists() {
+        return Err(Error::Exists { path: files::shown(target) }.into());
+    }
+    let listed = list(home, whole)?;
+    let partial = target.with_extension("part");
+    let written = write(home, key, &listed, &partial, passphrase);
+    let linked = written.and_then(|summary| {
+        let taken = |error: io::Error| match error.kind() {
+            io::ErrorKind::AlreadyExists => Error::Exists { path: files::shown(target) },
+            _ => files::write_failed(target, &error),
+        };
+        fs::hard_link(&partial, target).map_err(taken)?;
+        Ok(summary)
+    });
+    let _ = fs::remove_file(&partial);
+    let summary = linked?;
+    files::sync_folder_of(target)?;
+    Ok(summary)
+}
+
+fn write(
+    home: &Path,
+    key: &Key,
+    listed: &[PathBuf],
+    target: &Path,
+    passphrase: Passphrase,
+) -> Result<Summary> {
+    let failed = |error: io::Error| Failure::from(files::write_failed(target, &error));
+    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(target);
+    let armored = ArmoredWriter::wrap_output(file.map_err(failed)?, Format::AsciiArmor).map_err(failed)?;
+    let encryptor = age::Encryptor::with_user_passphrase(passphrase.0);
+    let mut out = BufWriter::new(encryptor.wrap_output(armored).map_err(failed)?);
+    out.write_all(MAGIC).map_err(failed)?;
+    let secret = solana_json(&key.keypair);
+    let mut summary = Summary { files: 1, bytes: secret.len() as u64 };
+    put(&mut out, defaults::KEYPAIR, secret.len() as u64, secret.as_bytes()).map_err(failed)?;
+    for path in listed {
+        let full = home.join(path);
+        let read_failed = |error: io::Error| Failure::from(files::read_failed(&full, &error));
+        let file = File::open(&full).map_err(read_failed)?;
+        // A log may grow meanwhile; its length now is what counts, and a torn entry is dropped on opening.
+        let length = file.metadata().map_err(read_failed)?.len();
+        put(&mut out, &path.to_string_lossy(), length, BufReader::new(file)).map_err(failed)?;
+        summary.files = summary.files.saturating_add(1);
+        summary.bytes = summary.bytes.saturating_add(length);
+    }
+    let stream = out.into_inner().map_err(|error| failed(error.into_error()))?;
+    let file = stream.finish().and_then(ArmoredWriter::finish).map_err(failed)?;
+    file.sync_all().map_err(failed)?;
+    Ok(summary)
+}
+
+fn put(out: &mut impl Write, path: &str, length: u64, content: impl Read) -> io::Result<()> {
+    let path_length = u32::try_from(path.len()).map_err(io::Error::other)?;
+    out.write_all(&path_length.to_be_bytes())?;
+    out.write_all(path.as_bytes())?;
+    out.write_all(&length.to_be_bytes())?;
+    let copied = io::copy(&mut content.take(length), out)?;
+    if copied == length { Ok(()) } else { Err(io::Error::other("a file became shorter while it was read")) }
+}
+
+/// What is saved, relative to zx1's folder, in a fixed order. Logs come before payloads, as an entry's
+/// payload is always written first.
+fn list(home: &Path, whole: bool) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let config = PathBuf::from(defaults::CONFIG);
+    if home.join(&config).exists() {
+        found.push(config);
+    }
+    walk(home, Path::new(defaults::OUTBOX), &mut found)?;
+    let mut agents = Vec::new();
+    walk(home, Path::new(defaults::AGENTS), &mut agents)?;
+    found.extend(agents.into_iter().filter(|path| is_saved(path, whole)));
+    Ok(found)
+}
+
+fn is_saved(path: &Path, whole: bool) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    if name == "lock" || name == ".lock" {
+        return false;
+    }
+    whole || ALWAYS.iter().any(|always| name == *always) || path.extension().is_some_and(|kind| kind == "sig")
+}
+
+fn walk(home: &Path, folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
+    let full = home.join(folder);
+    let failed = |error: io::Error| Failure::from(files::read_failed(&full, &error));
+    let entries = match fs::read_dir(&full) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(failed(error)),
+    };
+    let mut entries = entries.collect::<io::Result<Vec<_>>>().map_err(failed)?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let kind = entry.file_type().map_err(failed)?;
+        let path = folder.join(entry.file_name());
+        if kind.is_dir() {
+            walk(home, &path, found)?;
+        } else if kind.is_file() {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Restores a backup into `home`, the key into `key_path`. It first unpacks beside the folder, so that a
+/// wrong passphrase or a damaged file changes nothing.
+///
+/// # Errors
+/// 7423 when something is there that would be overwritten, 7421 for a wrong passphrase, 7420 for a file that
+/// is no backup.
+pub fn restore(source: &Path, home: &Path, key_path: &Path, passphrase: Passphrase) -> Result<Restored> {
+    let blocked = |path: &Path| Failure::from(Error::RestoreBlocked { path: files::shown(path) });
+    let taken = [home.join(defaults::CONFIG), home.join(defaults::OUTBOX), home.join(defaults::AGENTS)];
+    for path in taken.iter().map(PathBuf::as_path).chain([key_path]) {
+        if path.exists() {
+            return Err(blocked(path));
+        }
+    }
+    files::make_private_folder(home)?;
+    let staging = home.join(format!(".restore.{}", std::process::id()));
+    let unpacked = unpack(source, &staging, passphrase);
+    let moved = unpacked.and_then(|files| settle(&staging, home, key_path, files));
+    let _ = fs::remove_dir_all(&staging);
+    moved
+}
+
+/// Puts what was unpacked into place, the key last: an interrupted restore leaves no usable agent.
+fn settle(staging: &Path, home: &Path, key_path: &Path, count: usize) -> Result<Restored> {
+    for name in [defaults::OUTBOX, defaults::AGENTS] {
+        let from = staging.join(name);
+        if from.exists() {
+            fs::rename(&from, home.join(name)).map_err(|error| files::write_failed(&from, &error))?;
+        }
+    }
+    let mut config = ConfigFile::read(&staging.join(defaults::CONFIG))?;
+    config.keypair = Some(files::shown(key_path));
+    let config_path = home.join(defaults::CONFIG);
+    config.write(&config_path)?;
+    let key = Key::read(&staging.join(defaults::KEYPAIR))?;
+    key.copy_to(key_path)?;
+    Ok(Restored { key_path: key_path.to_owned(), files: count, agents: config.agents.into_keys().collect() })
+}
+
+fn unpack(source: &Path, staging: &Path, passphrase: Passphrase) -> Result<usize> {
+    let shown = files::shown(source);
+    let bad = |why: &str| Failure::from(Error::BackupUnreadable { path: shown.clone(), why: why.to_owned() });
+    let damaged = |error: io::Error| bad(&why(&error));
+    let file = File::open(source).map_err(|error| files::read_failed(source, &error))?;
+    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+        return Err(bad("it is a folder"));
+    }
+    let decryptor = age::Decryptor::new_buffered(ArmoredReader::new(BufReader::new(file)))
+        .map_err(|_| bad("it is no age file"))?;
+    if !decryptor.is_scrypt() {
+        return Err(bad("it is an age file, but not one for a passphrase"));
+    }
+    let identity = age::scrypt::Identity::new(passphrase.0);
+    let mut content = decryptor.decrypt(std::iter::once(&identity as _)).map_err(|error| match error {
+        age::DecryptError::DecryptionFailed
+        | age::DecryptError::KeyDecryptionFailed
+        | age::DecryptError::NoMatchingKeys => Error::WrongPassphrase { path: shown.clone() }.into(),
+        other => bad(&other.to_string()),
+    })?;
+    let mut magic = [0; MAGIC.len()];
+    content.read_exact(&mut magic).map_err(damaged)?;
+    if magic != MAGIC {
+        return Err(bad("it holds something else, or is of a later version"));
+    }
+    let mut count = 0usize;
+    while let Some(path_length) = read_u32(&mut content).map_err(damaged)? {
+        if path_length > MAX_PATH {
+            return Err(bad("it holds a path that is too long"));
+        }
+        let mut path = vec![0; path_length as usize];
+        content.read_exact(&mut path).map_err(damaged)?;
+        let path = String::from_utf8(path).map_err(|_| bad("it holds a path that is not UTF-8"))?;
+        let target = safe(staging, &path).ok_or_else(|| bad("it holds a path outside zx1's folder"))?;
+        let mut length = [0; 8];
+        content.read_exact(&mut length).map_err(damaged)?;
+        unpack_file(&mut content, u64::from_be_bytes(length), &target)?;
+        count = count.saturating_add(1);
+    }
+    if staging.join(defaults::KEYPAIR).exists() { Ok(count) } else { Err(bad("it holds no key")) }
+}
+
+fn unpack_file(content: &mut impl Read, length: u64, target: &Path) -> Result<()> {
+    let folder = target.parent().unwrap_or(target);
+    files::make_private_folder(folder)?;
+    let mut write = || -> io::Result<()> {
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(target)?;
+        if io::copy(&mut content.take(length), &mut file)? != length {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        file.sync_all()
+    };
+    Ok(write().map_err(|error| files::write_failed(target, &error))?)
+}
+
+/// The next file's path length; `None` at the end.
+fn read_u32(content: &mut impl Read) -> io::Result<Option<u32>> {
+    let mut first = [0; 1];
+    if content.read(&mut first)? == 0 {
+        return Ok(None);
+    }
+    let mut rest = [0; 3];
+    content.read_exact(&mut rest)?;
+    let [a] = first;
+    let [b, c, d] = rest;
+    Ok(Some(u32::from_be_bytes([a, b, c, d])))
+}
+
+/// Where a saved path goes; `None` for one that leads elsewhere.
+fn safe(staging: &Path, path: &str) -> Option<PathBuf> {
+    let path = Path::new(path);
+    let mut parts = path.components();
+    let Some(Component::Normal(top)) = parts.next() else { return None };
+    let known = [defaults::KEYPAIR, defaults::CONFIG, defaults::OUTBOX, defaults::AGENTS];
+    let fits =
+        known.iter().any(|name| top == *name) && parts.all(|part| matches!(part, Component::Normal(_)));
+    fits.then(|| staging.join(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_never_leads_out_of_the_folder() {
+        let staging = Path::new("/s");
+        for bad in ["", "/etc/passwd", "../x", "agents/../../x", "other/file", "./id.json"] {
+            assert_eq!(safe(staging, bad), None, "{bad}");
+        }
+        assert_eq!(safe(staging, "agents/m/nonces"), Some("/s/agents/m/nonces".into()));
+    }
+
+    #[test]
+    fn nonces_and_signatures_are_always_saved_and_logs_on_demand() {
+        for (path, small, whole) in [
+            ("agents/m/nonces", true, true),
+            ("agents/m/batches/7.sig", true, true),
+            ("agents/m/batches/7.zx1batch", false, true),
+            ("agents/m/log/7.log", false, true),
+            ("agents/m/lock", false, false),
+        ] {
+            assert_eq!(
+                (is_saved(Path::new(path), false), is_saved(Path::new(path), true)),
+                (small, whole),
+                "{path}"
+            );
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! `zx1`: everything that an agent's owner does on chain, from one command line.
+//!
+//! * [`args`]: what can be typed, and the help texts
+//! * [`commands`]: one module a command; each takes its arguments and the [`context::Context`]
+//! * [`context`]: settings, key and cluster, each read when it is first needed and not before
+//! * [`settings`], [`config_file`]: where a value comes from (flag, environment, files, default)
+//! * [`output`]: a command's result as a page for people or as JSON
+//! * [`errors`]: numbered refusals with the next command; exit codes
+//! * [`chain`], [`tx`]: the cluster, and transactions from summary to confirmation
+//! * [`facts`]: what the chain says about an agent
+//! * [`confirm`], [`progress`]: what is asked and shown on the way
+//! * [`keys`], [`amount`], [`input`]: reading keys, money and bytes from outside
+//!
+//! `zx1 --help` builds the command tree and nothing else: no file is read and no runtime is started.
+
+pub mod agent_files;
+pub mod amount;
+pub mod args;
+pub mod chain;
+pub mod commands;
+pub mod config_file;
+pub mod confirm;
+pub mod context;
+pub mod defaults;
+pub mod errors;
+pub mod facts;
+pub mod files;
+pub mod input;
+pub mod keys;
+pub mod output;
+pub mod progress;
+pub mod settings;
+pub mod tx;
+
+use clap::Parser as _;
+use errors::Failure;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Runs the command line and returns the exit code (see [`errors::Exit`]).
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let cli = match args::Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => return args::refuse(&error, &arguments).into(),
+    };
+    let context = context::Context::new(cli.global);
+    match commands::run(cli.command, &context) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads us has seen enough (`zx1 … | head`).
+        Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(failure) => report(&failure, &context),
+    }
+}
+
+fn report(failure: &Failure, context: &context::Context) -> ExitCode {
+    output::error(failure, context.error_format());
+    failure.exit.into()
+}

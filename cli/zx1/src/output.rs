@@ -1,0 +1,126 @@
+//! A command's result: a page for people, or JSON for scripts. Results go to standard output, everything
+//! else (questions, progress, warnings, refusals) to standard error.
+
+mod page;
+
+pub use page::{Mark, Page, Table};
+
+use crate::errors::{Error, Failure, Result, reason};
+use serde::Serialize;
+use std::io::{self, Write};
+use std::str::FromStr;
+
+/// How results are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// For people.
+    Display,
+    /// Indented JSON.
+    Json,
+    /// JSON on one line.
+    JsonCompact,
+}
+
+impl Format {
+    /// As `--output` takes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Display => "display",
+            Self::Json => "json",
+            Self::JsonCompact => "json-compact",
+        }
+    }
+
+    /// Whether it is JSON.
+    pub fn is_json(self) -> bool {
+        self != Self::Display
+    }
+}
+
+impl FromStr for Format {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        [Self::Display, Self::Json, Self::JsonCompact]
+            .into_iter()
+            .find(|format| format.name() == text)
+            .ok_or(())
+    }
+}
+
+/// A command's result. The JSON is what `Serialize` gives: snake_case names, addresses in base58, other
+/// bytes in hex, money as integers with the unit in the name, 128-bit integers as strings.
+pub trait Report: Serialize {
+    /// Draws the page.
+    fn draw(&self, page: &mut Page);
+}
+
+/// Writes a result to standard output.
+pub fn print(report: &impl Report, format: Format) -> Result<()> {
+    let text = match format {
+        Format::Display => {
+            let mut page = Page::new(width());
+            report.draw(&mut page);
+            page.finish()
+        }
+        Format::Json => json(serde_json::to_string_pretty(report))?,
+        Format::JsonCompact => json(serde_json::to_string(report))?,
+    };
+    write_out(text.as_bytes())
+}
+
+fn json(text: serde_json::Result<String>) -> Result<String> {
+    let failed = |error: serde_json::Error| Error::WriteFailed { path: stdout(), why: error.to_string() };
+    Ok(text.map_err(failed)? + "\n")
+}
+
+fn stdout() -> String {
+    "Standard output".to_owned()
+}
+
+/// Writes to standard output; colours only where they are wanted (a terminal, NO_COLOR unset).
+pub fn write_out(bytes: &[u8]) -> Result<()> {
+    let mut out = anstream::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Error::ClosedPipe.into()),
+        Err(error) => Err(Error::WriteFailed { path: stdout(), why: reason(&error) }.into()),
+    }
+}
+
+/// Writes to standard error. Whether it arrives changes nothing.
+pub fn write_err(text: &str) {
+    let mut err = anstream::stderr().lock();
+    let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+}
+
+/// A warning for people; scripts read results.
+pub fn warn(text: &str) {
+    write_err(&format!("{} {text}\n", page::yellow("warning:")));
+}
+
+/// A refusal on standard error: `error 7410: …` and `next: …`, or a JSON object.
+pub fn error(failure: &Failure, format: Format) {
+    let text = match format {
+        Format::Display => {
+            let next = failure.next.as_ref();
+            let next = next.map(|next| format!("{} {next}\n", page::bold("next:"))).unwrap_or_default();
+            let head = page::red(&format!("error {}:", failure.code));
+            format!("{head} {}\n{next}", failure.message)
+        }
+        Format::Json => serde_json::to_string_pretty(failure).unwrap_or_default() + "\n",
+        Format::JsonCompact => serde_json::to_string(failure).unwrap_or_default() + "\n",
+    };
+    write_err(&text);
+}
+
+/// Columns of the terminal, at most [`crate::defaults::MAX_WIDTH`]; that many where there is none.
+pub fn width() -> usize {
+    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let seen = columns.or_else(|| {
+        let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+        Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+    });
+    let widest = crate::defaults::MAX_WIDTH;
+    seen.unwrap_or(widest).clamp(40, widest)
+}

@@ -1,0 +1,383 @@
+//! Where every value comes from: flag, environment, zx1's config.toml, the Solana command line's
+//! configuration (decision A1), default. The first that says something wins.
+
+use crate::args::Global;
+use crate::config_file::ConfigFile;
+use crate::defaults;
+use crate::errors::{Error, Result};
+use crate::files;
+use crate::output::Format;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// Who said it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A flag of this command.
+    Flag(&'static str),
+    /// An environment variable.
+    Environment(&'static str),
+    /// zx1's config.toml.
+    Config(PathBuf),
+    /// The Solana command line's configuration.
+    Solana(PathBuf),
+    /// The value of this command itself.
+    Typed,
+    /// Nobody.
+    Default,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(flag) => write!(f, "flag {flag}"),
+            Self::Environment(name) => write!(f, "environment {name}"),
+            Self::Config(_) => f.write_str("config.toml"),
+            Self::Solana(_) => f.write_str("Solana's config.yml"),
+            Self::Typed => f.write_str("typed just now"),
+            Self::Default => f.write_str("default"),
+        }
+    }
+}
+
+/// A value and who said it.
+#[derive(Clone, Debug)]
+pub struct Setting<T> {
+    /// The value.
+    pub value: T,
+    /// Who said it.
+    pub source: Source,
+}
+
+/// A setting that `config get`, `set` and `list` know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// Its name in config.toml.
+    pub name: &'static str,
+    /// Its environment variable.
+    pub env: &'static str,
+    /// Its flag.
+    pub flag: &'static str,
+    /// What it may be.
+    pub allowed: &'static str,
+    /// What it is for.
+    pub about: &'static str,
+}
+
+/// All settings, in the order in which they are shown.
+pub const KEYS: &[Key] = &[
+    Key {
+        name: "url",
+        env: "ZX1_URL",
+        flag: "--url",
+        allowed: "an http(s) address, localhost, devnet, testnet or mainnet-beta",
+        about: "The cluster's RPC address",
+    },
+    Key {
+        name: "keypair",
+        env: "ZX1_KEYPAIR",
+        flag: "--keypair",
+        allowed: "the path of a keypair file",
+        about: "The key that signs and pays",
+    },
+    Key {
+        name: "commitment",
+        env: "ZX1_COMMITMENT",
+        flag: "--commitment",
+        allowed: "processed, confirmed or finalized",
+        about: "How final a state must be",
+    },
+    Key {
+        name: "output",
+        env: "ZX1_OUTPUT",
+        flag: "--output",
+        allowed: "display, json or json-compact",
+        about: "How results are shown",
+    },
+    Key {
+        name: "compute_unit_price",
+        env: "ZX1_COMPUTE_UNIT_PRICE",
+        flag: "--with-compute-unit-price",
+        allowed: "a number of micro-lamports, or auto",
+        about: "Priority fee for each compute unit",
+    },
+    Key {
+        name: "agent",
+        env: "ZX1_AGENT",
+        flag: "--agent",
+        allowed: "a local name or a mint address",
+        about: "The agent that commands speak of when none is named",
+    },
+    Key {
+        name: "upload",
+        env: "ZX1_UPLOAD",
+        flag: "--upload",
+        allowed: "a folder or an http(s) address",
+        about: "Where batch submit uploads a batch's data",
+    },
+];
+
+/// The setting of that name.
+pub fn key(name: &str) -> Result<&'static Key> {
+    // As a flag writes it, too.
+    let plain = name.trim_start_matches('-').replace('-', "_");
+    KEYS.iter().find(|key| key.name == plain).ok_or_else(|| {
+        let known: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+        Error::UnknownKey { key: name.to_owned(), known: known.join(", ") }.into()
+    })
+}
+
+/// How final a state must be before it is believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Commitment {
+    /// Seen by the node.
+    Processed,
+    /// Voted for by most of the stake.
+    Confirmed,
+    /// It cannot be undone.
+    Finalized,
+}
+
+impl Commitment {
+    /// As RPC calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Processed => "processed",
+            Self::Confirmed => "confirmed",
+            Self::Finalized => "finalized",
+        }
+    }
+}
+
+impl FromStr for Commitment {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        [Self::Processed, Self::Confirmed, Self::Finalized]
+            .into_iter()
+            .find(|commitment| commitment.name() == text)
+            .ok_or(())
+    }
+}
+
+/// The settings of this run.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The cluster's RPC address; monikers are resolved.
+    pub url: Setting<String>,
+    /// The keypair file.
+    pub keypair: Setting<PathBuf>,
+    /// How final a state must be.
+    pub commitment: Setting<Commitment>,
+    /// How results are shown.
+    pub output: Setting<Format>,
+    /// Micro-lamports for each compute unit; without one what recent transactions paid.
+    pub compute_unit_price: Setting<Option<u64>>,
+    /// The default agent, by local name or mint.
+    pub agent: Setting<Option<String>>,
+    /// Where batch data goes.
+    pub upload: Setting<Option<String>>,
+}
+
+/// The two fields files and flags are looked up in, and the folders they stand in.
+struct Layers<'a> {
+    config: &'a ConfigFile,
+    config_path: &'a Path,
+    solana: Option<(solana_cli_config::Config, PathBuf)>,
+}
+
+impl Layers<'_> {
+    /// The first layer that says something; `None` when none does.
+    fn text(
+        &self,
+        name: &str,
+        flag: Option<&String>,
+        config: Option<&String>,
+        solana: impl Fn(&solana_cli_config::Config) -> Option<String>,
+    ) -> Result<Option<Setting<String>>> {
+        let key = key(name)?;
+        let found = |value: &str, source| Some(Setting { value: value.to_owned(), source });
+        if let Some(value) = flag {
+            return Ok(found(value, Source::Flag(key.flag)));
+        }
+        if let Some(value) = std::env::var(key.env).ok().filter(|value| !value.is_empty()) {
+            return Ok(found(&value, Source::Environment(key.env)));
+        }
+        if let Some(value) = config {
+            return Ok(found(value, Source::Config(self.config_path.to_owned())));
+        }
+        let solana = self.solana.as_ref().and_then(|(config, path)| Some((solana(config)?, path)));
+        Ok(solana
+            .filter(|(value, _)| !value.is_empty())
+            .and_then(|(value, path)| found(&value, Source::Solana(path.clone()))))
+    }
+}
+
+/// The RPC address behind a moniker or an address; `None` when it is neither.
+pub fn cluster_url(text: &str) -> Option<String> {
+    zx1_chain::rpc::Cluster::parse(text).ok().map(|cluster| cluster.url().to_owned())
+}
+
+/// A path with `~` resolved.
+pub fn expand_home(text: &str) -> PathBuf {
+    match (text.strip_prefix("~/"), user_home()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(text),
+    }
+}
+
+/// The user's home folder.
+pub fn user_home() -> Option<PathBuf> {
+    std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
+}
+
+/// zx1's folder: ZX1_HOME, or ~/.config/zx1.
+pub fn zx1_home() -> Result<PathBuf> {
+    let named = std::env::var_os("ZX1_HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+    let home = named.or_else(|| user_home().map(|home| home.join(defaults::HOME)));
+    home.ok_or_else(|| Error::NoHome.into())
+}
+
+/// Refuses a value that its key does not allow; settles its form.
+pub fn check(key: &Key, value: &str, source: &Source) -> Result<()> {
+    let fits = match key.name {
+        "url" => cluster_url(value).is_some(),
+        "commitment" => Commitment::from_str(value).is_ok(),
+        "output" => Format::from_str(value).is_ok(),
+        "compute_unit_price" => unit_price_of(value).is_some(),
+        _ => !value.trim().is_empty(),
+    };
+    if fits { Ok(()) } else { Err(bad_setting(key, value, source).into()) }
+}
+
+/// A number, or auto.
+fn unit_price_of(text: &str) -> Option<Option<u64>> {
+    if text == "auto" { Some(None) } else { text.parse().ok().map(Some) }
+}
+
+fn bad_setting(key: &Key, value: &str, source: &Source) -> Error {
+    Error::BadSetting {
+        key: key.name.to_owned(),
+        value: value.to_owned(),
+        source: source.to_string(),
+        allowed: key.allowed.to_owned(),
+    }
+}
+
+impl Settings {
+    /// Reads all layers.
+    ///
+    /// # Errors
+    /// 7432 when a layer says what the setting cannot be, 7433 when Solana's configuration is malformed.
+    pub fn resolve(flags: &Global, config: &ConfigFile, home: &Path) -> Result<Self> {
+        let config_path = home.join(defaults::CONFIG);
+        let layers = Layers { config, config_path: &config_path, solana: solana_config()? };
+        let none = |_: &solana_cli_config::Config| None;
+        let price = |price: &Option<u64>| price.map(|price| price.to_string());
+        let url =
+            layers.text("url", flags.url.as_ref(), config.url.as_ref(), |c| Some(c.json_rpc_url.clone()))?;
+        let keypair = layers.text("keypair", flags.keypair.as_ref(), config.keypair.as_ref(), |c| {
+            Some(c.keypair_path.clone())
+        })?;
+        let commitment =
+            layers.text("commitment", flags.commitment.as_ref(), config.commitment.as_ref(), |c| {
+                Some(c.commitment.clone())
+            })?;
+        let output = layers.text("output", flags.output.as_ref(), config.output.as_ref(), none)?;
+        let agent = layers.text("agent", flags.agent.as_ref(), config.agent.as_ref(), none)?;
+        let upload = layers.text("upload", None, config.upload.as_ref(), none)?;
+        let unit_price = layers.text(
+            "compute_unit_price",
+            price(&flags.compute_unit_price).as_ref(),
+            price(&layers.config.compute_unit_price).as_ref(),
+            none,
+        )?;
+        Ok(Self {
+            url: parsed("url", url, defaults::URL, cluster_url)?,
+            keypair: keypair_setting(keypair, home),
+            commitment: parsed("commitment", commitment, defaults::COMMITMENT, |text| text.parse().ok())?,
+            output: parsed("output", output, defaults::OUTPUT, |text| text.parse().ok())?,
+            compute_unit_price: parsed("compute_unit_price", unit_price, "auto", unit_price_of)?,
+            agent: optional(agent),
+            upload: optional(upload),
+        })
+    }
+
+    /// A setting's value as text, and who said it.
+    pub fn show(&self, name: &str) -> Result<(Option<String>, Source)> {
+        let text = |value: &str, source: &Source| (Some(value.to_owned()), source.clone());
+        Ok(match key(name)?.name {
+            "url" => text(&self.url.value, &self.url.source),
+            "keypair" => text(&files::shown(&self.keypair.value), &self.keypair.source),
+            "commitment" => text(self.commitment.value.name(), &self.commitment.source),
+            "output" => text(self.output.value.name(), &self.output.source),
+            "compute_unit_price" => {
+                let price = self.compute_unit_price.value.map(|price| price.to_string());
+                text(price.as_deref().unwrap_or("auto"), &self.compute_unit_price.source)
+            }
+            "agent" => (self.agent.value.clone(), self.agent.source.clone()),
+            _ => (self.upload.value.clone(), self.upload.source.clone()),
+        })
+    }
+}
+
+fn parsed<T>(
+    name: &str,
+    found: Option<Setting<String>>,
+    default: &str,
+    parse: impl Fn(&str) -> Option<T>,
+) -> Result<Setting<T>> {
+    let found = found.unwrap_or(Setting { value: default.to_owned(), source: Source::Default });
+    let value = parse(&found.value).ok_or(bad_setting(key(name)?, &found.value, &found.source))?;
+    Ok(Setting { value, source: found.source })
+}
+
+fn optional(found: Option<Setting<String>>) -> Setting<Option<String>> {
+    match found {
+        Some(Setting { value, source }) => Setting { value: Some(value), source },
+        None => Setting { value: None, source: Source::Default },
+    }
+}
+
+fn keypair_setting(found: Option<Setting<String>>, home: &Path) -> Setting<PathBuf> {
+    match found {
+        Some(Setting { value, source }) => Setting { value: expand_home(&value), source },
+        None => Setting { value: home.join(defaults::KEYPAIR), source: Source::Default },
+    }
+}
+
+fn solana_config() -> Result<Option<(solana_cli_config::Config, PathBuf)>> {
+    let Some(path) = user_home().map(|home| home.join(defaults::SOLANA_CONFIG)) else { return Ok(None) };
+    if !path.exists() {
+        return Ok(None);
+    }
+    match solana_cli_config::Config::load(&path.to_string_lossy()) {
+        Ok(config) => Ok(Some((config, path))),
+        Err(error) => {
+            let why = error.to_string().trim_end_matches('.').replace('\n', " ");
+            Err(Error::SolanaConfigMalformed { path: files::shown(&path), why }.into())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn monikers_and_addresses_are_clusters_and_nothing_else() {
+        assert_eq!(cluster_url("l").as_deref(), Some(defaults::URL));
+        assert_eq!(cluster_url("devnet"), cluster_url("d"));
+        assert!(cluster_url("https://rpc.example/path?key=1").is_some());
+        for text in ["", "mainnet", "http://", "ftp://x", "127.0.0.1:8899", "http://a b"] {
+            assert_eq!(cluster_url(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_default_cluster_is_this_machine() {
+        assert_eq!(defaults::URL, zx1_chain::rpc::Cluster::default().url());
+        assert!(zx1_chain::rpc::Cluster::default().is_local());
+    }
+}

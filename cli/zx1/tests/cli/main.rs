@@ -1,0 +1,14 @@
+//! The command line without a cluster: what it says, what it refuses, and that a refusal changes nothing.
+//! What needs a cluster is in `tests/e2e`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
+mod backup;
+mod help;
+mod inspect;
+mod keys;
+mod merkle;
+mod offline;
+mod prompt;
+mod settings;
+mod support;
+mod transcripts;
