@@ -163,7 +163,15 @@ impl SavedBatches {
     }
 }
 
-/// Decodes the bundle and recomputes everything in it; refuses one of another agent or epoch.
+/// Whether these bytes have the form of a bundle. That is all that data must have before it is compared with
+/// the chain: a batch that lies about itself was committed to all the same, and is what challenges are for.
+pub(crate) fn check_form(bytes: &[u8]) -> Result<()> {
+    Bundle::decode(bytes)?;
+    Ok(())
+}
+
+/// Decodes the bundle and recomputes everything in it; refuses one of another agent or epoch. For what one
+/// signs, saves and uploads oneself.
 pub(crate) fn check_bundle<'b>(bytes: &'b [u8], agent: &[u8; 32], epoch: Epoch) -> Result<Checked<'b>> {
     let checked = Bundle::decode(bytes)?.check()?;
     let commitment = checked.commitment();

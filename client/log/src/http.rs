@@ -4,7 +4,7 @@
 //! now), 200 (had the same), 404 (no such batch on chain) or 422 with `{"code": N, "error": "sentence"}`
 //! (differs from the chain); `GET` answers 200 with the bundle, or 404.
 
-use crate::batches::check_bundle;
+use crate::batches::{check_bundle, check_form};
 use crate::error::{LogError, Result};
 use crate::layout::base58;
 use crate::store::{BatchStore, Put, off_the_runtime};
@@ -203,7 +203,7 @@ fn clean(text: &str) -> String {
 impl BatchStore for Http {
     async fn put(&self, agent: &[u8; 32], epoch: Epoch, bundle: &[u8]) -> Result<Put> {
         let url = self.url(agent, epoch)?;
-        let body = checked(bundle.to_vec(), *agent, epoch).await?;
+        let body = own(bundle.to_vec(), *agent, epoch).await?;
         let request = self.client.put(url).header(CONTENT_TYPE, "application/cbor").body(body);
         let (status, _) = self.ask(request, Want::Receipt).await?;
         Ok(if status == StatusCode::CREATED { Put::Created } else { Put::Same })
@@ -212,7 +212,7 @@ impl BatchStore for Http {
     async fn get(&self, agent: &[u8; 32], epoch: Epoch) -> Result<Option<Vec<u8>>> {
         let request = self.client.get(self.url(agent, epoch)?);
         match self.ask(request, Want::Bundle).await {
-            Ok((_, body)) => checked(body, *agent, epoch).await.map(Some),
+            Ok((_, body)) => formed(body).await.map(Some),
             Err(LogError::NotOnChain { .. }) => Ok(None),
             Err(error) => Err(error),
         }
@@ -223,8 +223,16 @@ impl BatchStore for Http {
     }
 }
 
-/// The bundle, if it holds together. Hashing a million leaves takes a second, so not on the runtime.
-async fn checked(bundle: Vec<u8>, agent: [u8; 32], epoch: Epoch) -> Result<Vec<u8>> {
+/// What messages call the bytes.
+const DATA: &str = "the batch's data";
+
+/// One's own bundle, if it holds together. Hashing a million leaves takes a second, so not on the runtime.
+async fn own(bundle: Vec<u8>, agent: [u8; 32], epoch: Epoch) -> Result<Vec<u8>> {
     let check = move || check_bundle(&bundle, &agent, epoch).map(|_| ()).map(|()| bundle);
-    off_the_runtime(check, Path::new("the batch's data")).await
+    off_the_runtime(check, Path::new(DATA)).await
+}
+
+/// Somebody's bundle, if it has the form of one. Every record of it is parsed.
+async fn formed(bundle: Vec<u8>) -> Result<Vec<u8>> {
+    off_the_runtime(move || check_form(&bundle).map(|()| bundle), Path::new(DATA)).await
 }

@@ -1,6 +1,6 @@
 //! Where batch data is uploaded to and fetched from (decision C7).
 
-use crate::batches::check_bundle;
+use crate::batches::{check_bundle, check_form};
 use crate::disk;
 use crate::error::{LogError, Result};
 #[cfg(feature = "http")]
@@ -23,13 +23,20 @@ pub enum Put {
 
 /// Serves batch data, so that anyone can build a proof.
 ///
-/// What [`Self::get`] returns holds together and is of the agent and epoch that were asked for. Whether it
-/// is what the chain has is the caller's to compare: `Bundle::check()?.commitment()` with the BatchAccount.
+/// What goes in with [`Self::put`] must hold together and be of that agent and epoch: it is one's own. What
+/// comes out of [`Self::get`] has the form of a bundle, and nothing more is known of it. What the caller asks
+/// of it depends on what it is for:
+///
+/// - Challenges and answers rest on records and leaves: `Bundle::check_against` the BatchAccount's
+///   commitment. What the batch says about itself plays no part, so that one with false counters or arrays,
+///   or of another agent's name, stays challengeable.
+/// - Reputation counts only a batch that is the one on chain and true in all that can be recomputed:
+///   `Bundle::check()?.commitment()` must equal the BatchAccount's.
 pub trait BatchStore {
     /// Uploads the bundle of an agent's batch. The same bundle again is fine.
     fn put(&self, agent: &[u8; 32], epoch: Epoch, bundle: &[u8]) -> impl Future<Output = Result<Put>> + Send;
 
-    /// The bundle of an agent's batch; `None` when the store does not serve it.
+    /// What is served as the bundle of an agent's batch; `None` when nothing is.
     fn get(&self, agent: &[u8; 32], epoch: Epoch) -> impl Future<Output = Result<Option<Vec<u8>>>> + Send;
 
     /// Where it is, for messages.
@@ -74,7 +81,7 @@ impl Folder {
     /// [`BatchStore::get`], blocking.
     pub fn get_now(&self, agent: &[u8; 32], epoch: Epoch) -> Result<Option<Vec<u8>>> {
         let Some(bytes) = disk::read_if_there(&self.path(agent, epoch))? else { return Ok(None) };
-        check_bundle(&bytes, agent, epoch)?;
+        check_form(&bytes)?;
         Ok(Some(bytes))
     }
 }

@@ -2,7 +2,8 @@ use crate::common::{key, verdict};
 use crate::life::{AGENT, Logged, build, covered, life, rating_of, received, sent};
 use proptest::prelude::*;
 use zx1_protocol::batch::Covered;
-use zx1_protocol::behavior_batch::{Built, Direction};
+use zx1_protocol::behavior_batch::{BatchFormatError, Built, Direction};
+use zx1_protocol::bundle::BundleError;
 use zx1_protocol::challenge::Ground;
 use zx1_protocol::derive::{DeriveError, double_bid, from_envelope, from_log_entry};
 use zx1_protocol::envelope::{EnvelopeError, MsgType};
@@ -54,6 +55,46 @@ fn a_hidden_bid_is_found_and_a_told_one_is_answered() {
     assert_eq!(selection.shown_payload, None);
     let expected = finding.claims[0].expected.record.to_bytes();
     assert_eq!(answer(&checked, &expected, true), None);
+}
+
+#[test]
+fn a_batch_that_lies_about_its_counters_or_arrays_is_challenged_and_answered_all_the_same() {
+    let accept = sent(MsgType::Accept, &bid_payload(7, b"terms"), |_| {});
+    let (entry, payload) = (accept.encoded(), &accept.message.payload[..]);
+    let honest = build(std::slice::from_ref(&accept)).unwrap();
+    let hiding = without_record(&honest, 0);
+    let counters = |built: &Built| {
+        let mut lie = built.clone();
+        lie.batch.message_count += 1;
+        lie
+    };
+    let arrays = |built: &Built| {
+        let mut lie = built.clone();
+        lie.batch.task_selections[0].conversation[0] ^= 1;
+        lie
+    };
+    type Lie<'a> = &'a dyn Fn(&Built) -> Built;
+    let lies: [(Lie<'_>, BundleError); 2] =
+        [(&counters, BundleError::Batch(BatchFormatError::Counters)), (&arrays, BundleError::Arrays)];
+    for (lie, fault) in lies {
+        for (told, presence) in [(&honest, false), (&hiding, true)] {
+            let mut lie = lie(told);
+            lie.batch_bytes = lie.batch.to_cbor();
+            let commitment = lie.batch.commitment();
+            let bundle = lie.bundle().unwrap();
+            // It is not true, so it counts for nothing ...
+            assert_eq!(bundle.check().err(), Some(fault));
+            // ... and its records and log are those that the chain has, so both sides have their proofs.
+            let checked = bundle.check_against(&commitment).unwrap();
+            let finding = find_log_entry(&checked, &AGENT, &entry, Some(payload)).unwrap();
+            assert_eq!(finding.claims[0].presence == Presence::Absent, presence);
+            let evidence = finding.evidence(&finding.claims[0], &entry, Some(payload)).unwrap();
+            let Ok(Evidence::LogEntry(evidence)) = Evidence::parse(&evidence) else { panic!("no evidence") };
+            assert_eq!(evidence.verify::<Sha3>(&commitment.log_merkle_root, commitment.log_len), Ok(()));
+            let expected = finding.claims[0].expected.record.to_bytes();
+            assert_eq!(answer(&checked, &expected, true).is_none(), presence);
+        }
+    }
 }
 
 #[test]
