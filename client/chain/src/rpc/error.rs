@@ -328,7 +328,7 @@ impl ChainError {
             Self::Outbox { .. } => "check the folder's rights and free space",
             Self::OutboxDamaged { .. } => "look the transaction up by hand before you delete the file",
             Self::OutboxBusy { .. } => "wait for the other process",
-            Self::Invalid(_) => return None,
+            Self::Invalid(_) => "correct it and run the command again",
         };
         Some(Cow::Borrowed(text))
     }

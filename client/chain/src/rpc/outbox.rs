@@ -32,6 +32,10 @@ pub struct Record {
     pub blockhash: String,
     /// The last block height at which it can land.
     pub last_valid_block_height: u64,
+    /// Whether that height is only known to be not too low: the bytes were signed elsewhere, with a blockhash
+    /// whose age nobody here knows.
+    #[serde(default)]
+    pub(crate) end_is_bound: bool,
     /// A slot of the cluster not later than the first in which it could land.
     pub slot: u64,
     /// When it was written, in Unix seconds of this machine; shown, never relied on.
@@ -58,9 +62,17 @@ impl Record {
             transaction,
             blockhash: solana_address::Address::new_from_array(blockhash.hash).to_string(),
             last_valid_block_height: blockhash.last_valid_block_height,
+            end_is_bound: false,
             slot: blockhash.slot,
             created: now.map_or(0, |elapsed| elapsed.as_secs()),
         }
+    }
+}
+
+impl Record {
+    /// What it is for.
+    pub fn wish(&self) -> Intent {
+        Intent::from_words(&self.intent)
     }
 }
 
@@ -103,6 +115,24 @@ impl Outbox {
         Ok(found)
     }
 
+    /// The steps of a wish of several transactions that left a record: their wishes. Records that cannot be
+    /// read are passed over; they are refused where they are needed.
+    pub(crate) fn steps_of(&self, genesis: &str, intent: &Intent) -> Result<Vec<Intent>> {
+        let steps = intent.step("").to_string();
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&self.folder).map_err(|error| refused(&self.folder, &error))? {
+            let path = entry.map_err(|error| refused(&self.folder, &error))?.path();
+            if path.extension().is_some_and(|extension| extension == "json")
+                && let Ok(Some(record)) = load(&path)
+                && record.genesis == genesis
+                && record.intent.starts_with(&steps)
+            {
+                found.push(record.wish());
+            }
+        }
+        Ok(found)
+    }
+
     /// Forgets a transaction whose result was shown. Nothing happens when it is not there (any more).
     ///
     /// # Errors
@@ -136,7 +166,7 @@ impl Outbox {
             // Whoever held it before may have removed the file: then this lock is one of nothing.
             if is_at(&lock, &lock_path) {
                 let path = self.folder.join(format!("{name}.json"));
-                return Ok(Claim { path, lock_path, folder: self.folder.clone(), _lock: lock });
+                return Ok(Claim { path, lock_path, folder: self.folder.clone(), lock });
             }
         }
     }
@@ -148,7 +178,7 @@ pub(crate) struct Claim {
     path: PathBuf,
     lock_path: PathBuf,
     folder: PathBuf,
-    _lock: File,
+    lock: File,
 }
 
 impl Claim {
@@ -196,6 +226,9 @@ impl Drop for Claim {
         if matches!(self.path.try_exists(), Ok(false)) {
             let _ = fs::remove_file(&self.lock_path);
         }
+        // Closing the file would do, were it not for a process that this one is just starting: until it runs
+        // its program it has the file open too, and the lock would outlive the claim.
+        let _ = self.lock.unlock();
     }
 }
 
@@ -287,6 +320,37 @@ mod tests {
         drop(claim);
         assert!(outbox.claim("g", &intent).is_ok());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
+    }
+
+    #[test]
+    fn a_claim_ends_with_its_value_although_a_child_process_still_has_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let outbox = Outbox::open(folder.path()).unwrap();
+        let intent = Intent::new("a", &[]);
+        let claim = outbox.claim("g", &intent).unwrap();
+        // As between fork and exec of a process that is being started.
+        let inherited = claim.lock.try_clone().unwrap();
+        drop(claim);
+        assert!(outbox.claim("g", &intent).is_ok());
+        drop(inherited);
+    }
+
+    #[test]
+    fn the_steps_of_a_wish_are_found_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let outbox = Outbox::open(folder.path()).unwrap();
+        let wish = Intent::new("say", &[&1]);
+        let other = Intent::new("say", &[&12]);
+        let wishes = [wish.clone(), wish.step("begin"), wish.step("append at 9"), other.step("begin")];
+        for wish in &wishes {
+            outbox.claim("genesis", wish).unwrap().store(&record(wish)).unwrap();
+        }
+        let damaged = folder.path().join("damaged.json");
+        fs::write(damaged, "{").unwrap();
+        let mut found = outbox.steps_of("genesis", &wish).unwrap();
+        found.sort_by(|a, b| a.as_str().cmp(b.as_str()));
+        assert_eq!(found, [wish.step("append at 9"), wish.step("begin")]);
+        assert_eq!(outbox.steps_of("another", &wish).unwrap(), []);
     }
 
     #[test]

@@ -50,7 +50,8 @@ impl Default for SenderOptions {
             units: None,
             patience: Duration::from_secs(90),
             resend: Duration::from_secs(2),
-            races: 5,
+            // One registry and one feedback log serve everybody, one number at a time.
+            races: 10,
         }
     }
 }
@@ -143,6 +144,10 @@ enum Fate {
 
 /// More steps than any flow has: a feedback of 2 048 bytes takes 5, evidence of 8 192 bytes 14.
 const MOST_STEPS: usize = 64;
+/// Blocks that must be finalized after a blockhash was first found unknown before that means "too old". The
+/// newest block is about 32 ahead of the finalized one, so a node that was up to 64 blocks behind the one
+/// that gave the blockhash has seen it by then.
+const LAG_BLOCKS: u64 = 32;
 /// How far behind a record's slot a test cluster must be to have been started anew.
 const RESET_SLOTS: u64 = 300;
 
@@ -197,6 +202,7 @@ impl Sender {
         if let Some((landed, now)) = self.resume(&claim).await? {
             return Ok(if now { Outcome::Confirmed(landed) } else { Outcome::AlreadyDone(landed) });
         }
+        self.settle_steps(flow.intent()).await?;
         let mut races = 0_usize;
         for _ in 0..MOST_STEPS {
             let (draft, last) = match flow.next(&self.client).await? {
@@ -240,8 +246,8 @@ impl Sender {
             return Ok(if now { Outcome::Confirmed(landed) } else { Outcome::AlreadyDone(landed) });
         }
         let hash = signed.transaction.message.recent_blockhash();
-        // A bare transaction does not say how long it serves: at most as long as a fresh one, and where its
-        // blockhash is still known it cannot have landed long ago.
+        // A transaction from elsewhere does not say how long it serves, or not reliably: at most as long as a
+        // fresh one. And where its blockhash is still known it cannot have landed long ago.
         let fresh = self.client.blockhash().await?;
         let text = Address::new_from_array(hash.to_bytes()).to_string();
         let slot = match signed.slot {
@@ -253,7 +259,25 @@ impl Sender {
             last_valid_block_height: signed.last_valid_block_height.min(fresh.last_valid_block_height),
             slot,
         };
-        self.post(&claim, signed, &genesis, &blockhash).await.map(Outcome::Confirmed)
+        let record = record_of(signed, &genesis, &blockhash, true)?;
+        self.post(&claim, signed, &record).await.map(Outcome::Confirmed)
+    }
+
+    /// What an earlier run of a command left for this wish, followed to its end; `None` when it left nothing,
+    /// or nothing that can land any more. For commands that would be refused by what the chain shows after
+    /// their own success, like closing an account that is closed: they ask this first.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sender::run`].
+    pub async fn earlier(&self, intent: &Intent) -> Result<Option<Outcome>> {
+        let genesis = self.client.identity().await?.genesis;
+        let claim = self.outbox.claim(&genesis, intent)?;
+        let found = self.resume(&claim).await?;
+        Ok(found.map(|(landed, now)| match now {
+            true => Outcome::Confirmed(landed),
+            false => Outcome::AlreadyDone(landed),
+        }))
     }
 
     /// Forgets a transaction whose result was shown to the user; until then a rerun finds it.
@@ -279,19 +303,35 @@ impl Sender {
             signature,
             slot,
         };
-        match self.fate(&record, &signature).await? {
+        let mut end = record.last_valid_block_height;
+        match self.look(&record, &signature, &mut end).await? {
             Fate::Landed(slot) => Ok(Some((landed(slot), false))),
             Fate::Failed(_) | Fate::Dead => claim.forget().map(|()| None),
             Fate::Open => match self.deliver(&record, &signature).await? {
                 Fate::Landed(slot) => Ok(Some((landed(slot), true))),
-                Fate::Failed(refusal) => {
-                    claim.forget()?;
-                    Err(ChainError::Refused(refusal))
-                }
-                Fate::Dead => claim.forget().map(|()| None),
+                // Somebody may have been faster meanwhile, so a new one may do. Where it may not, its
+                // simulation says why.
+                Fate::Failed(_) | Fate::Dead => claim.forget().map(|()| None),
                 Fate::Open => Err(not_confirmed(&record, signature)),
             },
         }
+    }
+
+    /// Follows what an interrupted run left of the steps before the last to its end. Their effect shows on
+    /// the chain, so their records are forgotten: the next look begins with what is there, and nothing of
+    /// them can land after it. [`Sender::run`] does this by itself.
+    ///
+    /// # Errors
+    ///
+    /// [`ChainError::NotConfirmed`] when one may still land.
+    pub async fn settle_steps(&self, intent: &Intent) -> Result<()> {
+        let genesis = self.client.identity().await?.genesis;
+        for step in self.outbox.steps_of(&genesis, intent)? {
+            let claim = self.outbox.claim(&genesis, &step)?;
+            self.resume(&claim).await?;
+            claim.forget()?;
+        }
+        Ok(())
     }
 
     /// A step before the last. Its effect shows on the chain, so its record is forgotten once it landed.
@@ -331,24 +371,16 @@ impl Sender {
             return Err(ChainError::MissingSigner { address: *address });
         }
         let genesis = self.client.identity().await?.genesis;
-        self.post(claim, &signed, &genesis, &prepared.blockhash).await
+        let record = record_of(&signed, &genesis, &prepared.blockhash, false)?;
+        self.post(claim, &signed, &record).await
     }
 
     /// Writes signed bytes down and sends them until their fate is known.
-    async fn post(
-        &self,
-        claim: &Claim,
-        signed: &PartialTransaction,
-        genesis: &str,
-        blockhash: &RecentBlockhash,
-    ) -> Result<Landed> {
-        let missing = || ChainError::MissingSigner { address: Address::default() };
-        let signature = signed.signature().ok_or_else(missing)?;
-        let bytes = signed.to_base64();
-        let record = Record::new(&signed.intent, &signed.title, genesis, &signature, bytes, blockhash);
-        claim.store(&record)?;
+    async fn post(&self, claim: &Claim, signed: &PartialTransaction, record: &Record) -> Result<Landed> {
+        let signature = signature_of(record)?;
+        claim.store(record)?;
         self.tell(&Progress::Sent(signature));
-        match self.deliver(&record, &signature).await? {
+        match self.deliver(record, &signature).await? {
             Fate::Landed(slot) => {
                 Ok(Landed { intent: signed.intent.clone(), title: signed.title.clone(), signature, slot })
             }
@@ -360,7 +392,7 @@ impl Sender {
                 claim.forget()?;
                 Err(ChainError::Expired { signature })
             }
-            Fate::Open => Err(not_confirmed(&record, signature)),
+            Fate::Open => Err(not_confirmed(record, signature)),
         }
     }
 
@@ -370,7 +402,9 @@ impl Sender {
         let started = Instant::now();
         let deadline = started + self.options.patience;
         let mut next_send = started;
-        let mut next_look = started + self.options.resend;
+        let mut end = record.last_valid_block_height;
+        // What was signed elsewhere may be dead on arrival.
+        let mut next_look = if record.end_is_bound { started } else { started + self.options.resend };
         let mut pause = Duration::from_millis(25);
         let mut sent = false;
         loop {
@@ -392,7 +426,7 @@ impl Sender {
                 Ok(Err(error)) => tracing::debug!(%error, "looking for the signature"),
             }
             if Instant::now() >= next_look {
-                match timeout_at(deadline, self.fate(record, signature)).await {
+                match timeout_at(deadline, self.look(record, signature, &mut end)).await {
                     Ok(Ok(Fate::Open)) | Err(_) => {}
                     Ok(Ok(fate)) => return Ok(fate),
                     Ok(Err(error)) => tracing::debug!(%error, "looking for the transaction's fate"),
@@ -445,19 +479,41 @@ impl Sender {
         }
     }
 
-    /// What became of written-down bytes.
-    async fn fate(&self, record: &Record, signature: &Signature) -> Result<Fate> {
+    /// What became of written-down bytes. `end` is the last block height in which they can land as far as it
+    /// is known; where that is only a bound it is lowered here.
+    async fn look(&self, record: &Record, signature: &Signature, end: &mut u64) -> Result<Fate> {
+        if record.end_is_bound && !self.is_blockhash_valid(&record.blockhash).await? {
+            // Too old, or so new that this node has not seen it yet. A local cluster is one node. Another one
+            // has caught up by the time that LAG_BLOCKS more are final; what is still unknown then, as `fate`
+            // asks once more, was too old already.
+            let known = if self.is_local().await? {
+                self.client.heights("finalized").await?.1.saturating_sub(1)
+            } else {
+                self.client.heights("processed").await?.1.saturating_add(LAG_BLOCKS)
+            };
+            *end = known.min(*end);
+        }
+        self.fate(record, signature, *end).await
+    }
+
+    /// A cluster of one node, with no money on it.
+    async fn is_local(&self) -> Result<bool> {
+        Ok(self.client.cluster().is_local() && !self.client.identity().await?.is_real_money())
+    }
+
+    /// What became of written-down bytes that can land until this block height.
+    async fn fate(&self, record: &Record, signature: &Signature, end: u64) -> Result<Fate> {
         if let (Some(fate), _) = self.status_at(signature, true).await? {
             return Ok(fate);
         }
         let client = &self.client;
         let (slot, height) = client.heights("finalized").await?;
-        let local = client.cluster().is_local() && !client.identity().await?.is_real_money();
+        let local = self.is_local().await?;
         if local && slot.saturating_add(RESET_SLOTS) < record.slot {
             // The local cluster was started anew, with another history.
             return Ok(Fate::Dead);
         }
-        if height <= record.last_valid_block_height {
+        if height <= end {
             return Ok(Fate::Open);
         }
         // Its time is over by the finalized chain. Now look again, at a node that has seen that much.
@@ -485,6 +541,21 @@ impl Sender {
         let answer: WithContext<bool> = self.client.ask(RpcRequest::IsBlockhashValid, params).await?;
         Ok(answer.value)
     }
+}
+
+/// The record of a signed transaction.
+fn record_of(
+    signed: &PartialTransaction,
+    genesis: &str,
+    blockhash: &RecentBlockhash,
+    end_is_bound: bool,
+) -> Result<Record> {
+    let missing = || ChainError::MissingSigner { address: Address::default() };
+    let signature = signed.signature().ok_or_else(missing)?;
+    let bytes = signed.to_base64();
+    let mut record = Record::new(&signed.intent, &signed.title, genesis, &signature, bytes, blockhash);
+    record.end_is_bound = end_is_bound;
+    Ok(record)
 }
 
 fn is_race(flow: &dyn Flow, refusal: &Refusal) -> bool {

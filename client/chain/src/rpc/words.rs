@@ -57,6 +57,18 @@ fn usdc(micro: u64) -> Money {
 }
 
 /// An instruction of the five programs. None when it lacks accounts that it must have.
+/// Seconds since 1970 as a date in UTC; as they are when no calendar has them.
+fn date(unix: i64) -> String {
+    match jiff::Timestamp::from_second(unix) {
+        Ok(time) => time.strftime("%Y-%m-%d %H:%M UTC").to_string(),
+        Err(_) => format!("{unix} seconds after 1970"),
+    }
+}
+
+fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
 fn ours(call: &Call, decoded: &Decoded) -> Option<Line> {
     let account = |name: &str| call.accounts.get(decoded.account(name)?).map(Address::to_string);
     let number = |name: &str| decoded.field(name).and_then(idl::Value::as_u64);
@@ -122,7 +134,14 @@ fn ours(call: &Call, decoded: &Decoded) -> Option<Line> {
             vec![
                 ("agent", agent()?),
                 ("batch hash", text("batch_hash")?),
-                ("log", format!("{} entries, root {}", number("log_len")?, text("log_merkle_root")?)),
+                (
+                    "log",
+                    format!(
+                        "{}, root {}",
+                        counted(number("log_len")?, "entry", "entries"),
+                        text("log_merkle_root")?
+                    ),
+                ),
                 ("records", format!("{}, root {}", number("arrays_len")?, text("arrays_root")?)),
                 ("rent by", account("payer")?),
             ],
@@ -295,7 +314,7 @@ fn registry(call: &Call) -> Option<Line> {
                 sati::DelegateV1::decode(bytes).filter(|_| *tag == known::CREATE_REGULAR)
             {
                 let expiry = after.get(bytes.len()..)?.first_chunk::<8>().map(|b| i64::from_le_bytes(*b))?;
-                let until = if expiry == 0 { "never".to_owned() } else { format!("Unix time {expiry}") };
+                let until = if expiry == 0 { "never".to_owned() } else { date(expiry) };
                 words(
                     "Let another key act for the agent",
                     vec![

@@ -1,9 +1,9 @@
 //! Batches.
 
-use super::{Actions, ed25519};
+use super::{Actions, ed25519, intents};
 use crate::instructions::behavior_log;
 use crate::pda;
-use crate::rpc::draft::{Draft, Intent};
+use crate::rpc::draft::Draft;
 use crate::rpc::error::{ChainError, Result};
 use solana_address::Address;
 use solana_signature::Signature;
@@ -42,8 +42,7 @@ impl Actions<'_> {
         let delegation = self.delegation(&agent, signer).await?;
         let check = ed25519(&signer, signature, &message)?;
         let submit = behavior_log::submit_batch(&agent.addresses()?, payer, delegation, batch);
-        let hash = Address::new_from_array(batch.batch_hash);
-        let intent = Intent::new("submit-batch", &[&mint, &batch.epoch_number, &hash]);
+        let intent = intents::submit_batch(&mint, batch.epoch_number, &batch.batch_hash);
         let title = format!("Submit the batch of epoch {} of {mint}", batch.epoch_number);
         Ok(self.draft(intent, title, payer, vec![check, submit]))
     }
@@ -60,7 +59,7 @@ impl Actions<'_> {
         let batch = batch.ok_or(ChainError::AccountMissing { what, address })?;
         let rent_to = Address::new_from_array(batch.payer);
         let close = behavior_log::close_batch(mint, epoch, rent_to);
-        let intent = Intent::new("close-batch", &[&mint, &epoch]);
+        let intent = intents::close_batch(&mint, epoch);
         Ok(self.draft(intent, format!("Close the batch of epoch {epoch} of {mint}"), payer, vec![close]))
     }
 }

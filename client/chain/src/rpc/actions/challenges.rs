@@ -1,7 +1,7 @@
 //! Challenges (decisions B10 and B11): evidence inline where it fits a transaction, else in a draft; an
 //! envelope is recorded first.
 
-use super::{Actions, ed25519, nonce};
+use super::{Actions, ed25519, intents, nonce};
 use crate::claim;
 use crate::instructions::challenge::{self as build, ChallengeAddresses, EvidenceSource};
 use crate::pda;
@@ -179,7 +179,7 @@ impl Actions<'_> {
         let found = self.client.need::<ChallengeAccount>(challenge).await?;
         let batch = Address::new_from_array(found.batch);
         let answering = build::answer_challenge(answerer, challenge, batch, answer);
-        let intent = Intent::new("answer-challenge", &[&challenge, &answer.leaf_index]);
+        let intent = intents::answer(&challenge);
         Ok(self.draft(intent, format!("Answer the challenge {challenge}"), answerer, vec![answering]))
     }
 
@@ -204,7 +204,7 @@ impl Actions<'_> {
         };
         let resolve = build::resolve_challenge(&addresses, treasury_usdc);
         let list = make_treasury.into_iter().chain(make_challenger).chain([resolve]).collect();
-        let intent = Intent::new("resolve-challenge", &[&challenge]);
+        let intent = intents::resolve(&challenge);
         Ok(self.draft(intent, format!("Resolve the challenge {challenge}"), payer, list))
     }
 
@@ -216,7 +216,7 @@ impl Actions<'_> {
     pub async fn close_challenge(&self, challenge: Address, payer: Address) -> Result<Draft> {
         let found = self.client.need::<ChallengeAccount>(challenge).await?;
         let close = build::close_challenge(challenge, Address::new_from_array(found.challenger));
-        let intent = Intent::new("close-challenge", &[&challenge]);
+        let intent = intents::close_challenge(&challenge);
         Ok(self.draft(intent, format!("Close the challenge {challenge}"), payer, vec![close]))
     }
 

@@ -4,6 +4,7 @@
 mod batches;
 mod challenges;
 mod feedback;
+pub mod intents;
 mod stakes;
 
 pub use challenges::{ChallengeRequest, ChallengeWith, challenge_address};

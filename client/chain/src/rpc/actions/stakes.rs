@@ -72,7 +72,12 @@ impl Actions<'_> {
         let pay = pay_lease(&agent.addresses()?, &payment);
         let intent = Intent::new("pay-lease", &[&mint, &authority, &epochs]);
         let list = create.into_iter().chain([pay]).collect();
-        Ok(self.draft(intent, format!("Pay the lease of {mint} for {epochs} epochs"), authority, list))
+        Ok(self.draft(
+            intent,
+            format!("Pay the lease of {mint} for {epochs} epoch{}", if epochs == 1 { "" } else { "s" }),
+            authority,
+            list,
+        ))
     }
 
     /// Moves a lease to the state that the clock says. Anyone may.

@@ -166,7 +166,7 @@ impl Sati {
         let actors = self.actors(signer, schema, agent.addresses()?.token);
         let close = sati::close_regular_attestation(&actors, &signer, &mint, &account);
         Ok(Draft::new(
-            Intent::new("revoke-delegate", &[&mint, &delegate]),
+            super::super::actions::intents::revoke_delegate(&mint, &delegate),
             format!("Take back the right of {delegate} to act for the agent {mint}"),
             signer,
             vec![self.edition.accounts(close)],
