@@ -4,8 +4,9 @@ use crate::chain::Chain;
 use crate::context::{Agent, Context};
 use crate::errors::{Error, Failure, Result};
 use crate::output;
+use crate::words::count;
 use std::fmt::{Debug, Display};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use zx1_log::{AgentLog, AnyStore, LogReader};
 use zx1_protocol::units::{Epoch, Slot};
@@ -24,9 +25,9 @@ pub fn open_log(context: &Context, agent: &Agent) -> Result<AgentLog> {
     let log = AgentLog::open_wait(folder(context, agent)?, *agent.mint.as_array(), LOCK_PATIENCE)?;
     for torn in &log.recovery().torn {
         output::warn(&format!(
-            "{}: cut off {} bytes at {} that a crash left unfinished. Nothing of it had been acknowledged.",
+            "{}: cut off {} at {} that a crash left unfinished. Nothing of it had been acknowledged.",
             torn.file.display(),
-            torn.bytes,
+            count(torn.bytes, "byte", "bytes"),
             torn.offset
         ));
     }
@@ -41,7 +42,13 @@ pub fn reader(context: &Context, agent: &Agent) -> Result<LogReader> {
 /// The place that serves batch data: the argument, or the setting `upload`. `None` when neither says.
 pub fn store(context: &Context, argument: Option<&str>) -> Result<Option<AnyStore>> {
     let setting = context.settings()?.upload.value.as_deref();
-    Ok(argument.or(setting).map(AnyStore::parse).transpose()?)
+    let Some(place) = argument.or(setting) else { return Ok(None) };
+    let store = AnyStore::parse(place)?;
+    // A file where a folder should be would look like data that nobody serves.
+    if matches!(store, AnyStore::Folder(_)) && Path::new(place.trim_start_matches("file://")).is_file() {
+        return Err(Error::NotAFolder { path: place.to_owned() }.into());
+    }
+    Ok(Some(store))
 }
 
 /// The place that serves batch data.

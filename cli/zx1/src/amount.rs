@@ -7,23 +7,26 @@ const SOL_DECIMALS: u32 = 9;
 
 /// Micro-USDC from a decimal such as `10`, `10.5` or `0.000001`.
 pub fn parse_usdc(text: &str) -> Result<u64> {
-    parse(text, USDC_DECIMALS, "USDC has six decimals")
+    parse(text, USDC_DECIMALS, "USDC", "USDC has six decimals")
 }
 
 /// Lamports from a decimal such as `0.02`.
 pub fn parse_sol(text: &str) -> Result<u64> {
-    parse(text, SOL_DECIMALS, "SOL has nine decimals")
+    parse(text, SOL_DECIMALS, "SOL", "SOL has nine decimals")
 }
 
-fn parse(text: &str, decimals: u32, too_fine: &str) -> Result<u64> {
-    let bad = |why: &str| Error::BadAmount { text: text.to_owned(), why: why.to_owned() };
+fn parse(text: &str, decimals: u32, unit: &'static str, too_fine: &str) -> Result<u64> {
+    let bad = |why: &str| Error::BadAmount { text: text.to_owned(), unit, why: why.to_owned() };
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     if text.starts_with('-') {
         return Err(bad("it is negative").into());
     }
+    if text.is_empty() {
+        return Err(bad("it is empty").into());
+    }
     if whole.is_empty() || !digits(whole) || !digits(fraction) || text.ends_with('.') {
-        return Err(bad("it has other characters than digits and one point").into());
+        return Err(bad("it is no decimal number").into());
     }
     if fraction.len() > decimals as usize {
         return Err(bad(too_fine).into());

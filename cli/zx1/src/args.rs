@@ -2,10 +2,7 @@
 //! share.
 
 use crate::commands;
-use crate::errors::{Error, Exit, Failure};
-use crate::output::{self, Format};
-use clap::error::ErrorKind;
-use clap::{ArgAction, Args, Parser};
+use clap::{ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser};
 use std::ffi::OsString;
 
 const ABOUT: &str =
@@ -80,6 +77,9 @@ pub struct Global {
     /// How results are shown: display, json or json-compact [env: ZX1_OUTPUT]
     #[arg(long, global = true, value_name = "FORMAT", help_heading = SETTINGS, hide_short_help = true)]
     pub output: Option<String>,
+    /// Show addresses and hashes in tables whole, however wide they become
+    #[arg(long, global = true, help_heading = SETTINGS, hide_short_help = true)]
+    pub full: bool,
     /// Say more on standard error; twice and thrice for more yet
     #[arg(short, long, global = true, action = ArgAction::Count,
           help_heading = SETTINGS, hide_short_help = true)]
@@ -100,7 +100,8 @@ pub struct Global {
           conflicts_with_all = ["dry_run", "print_tx"])]
     pub sign_only: bool,
     /// Blockhash to sign with
-    #[arg(long, global = true, value_name = "HASH", help_heading = TRANSACTIONS, hide_short_help = true)]
+    #[arg(long, global = true, value_name = "HASH", value_parser = blockhash,
+          help_heading = TRANSACTIONS, hide_short_help = true)]
     pub blockhash: Option<String>,
     /// Priority fee in micro-lamports for each compute unit [env: ZX1_COMPUTE_UNIT_PRICE]
     #[arg(long = "with-compute-unit-price", global = true, value_name = "MICRO_LAMPORTS",
@@ -108,46 +109,26 @@ pub struct Global {
     pub compute_unit_price: Option<u64>,
 }
 
-/// Says what is wrong with the command line, or prints the help that was asked for.
-pub fn refuse(error: &clap::Error, arguments: &[OsString]) -> Exit {
-    match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            let text = error.render().ansi().to_string();
-            match output::write_out(text.as_bytes()) {
-                Err(failure) if !failure.is_closed_pipe() => failure.exit,
-                _ => Exit::Success,
-            }
-        }
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            output::write_err(&error.render().ansi().to_string());
-            Exit::Usage
-        }
-        _ => {
-            let format = asked_format(arguments);
-            if format.is_json() {
-                let text = error.render().to_string();
-                let first = text.split("\n\n").next().unwrap_or_default();
-                let message = first.trim_start_matches("error: ").replace('\n', " ");
-                let usage = Error::Usage { message: crate::errors::sentence(&message) };
-                output::error(&Failure::from(usage), format);
-            } else {
-                let text = error.render().ansi().to_string();
-                output::write_err(&text.replacen("error:", "error 7400:", 1));
-            }
-            Exit::Usage
-        }
-    }
+/// The command tree. A negative number is a value, so that it is refused as one and not as an unknown option.
+pub fn command() -> clap::Command {
+    negative_numbers(Cli::command())
 }
 
-/// The output format in a command line that does not parse.
-fn asked_format(arguments: &[OsString]) -> Format {
-    let texts: Vec<&str> = arguments.iter().filter_map(|argument| argument.to_str()).collect();
-    let joined = texts.iter().find_map(|text| text.strip_prefix("--output="));
-    let after = texts.windows(2).find_map(|pair| match pair {
-        ["--output", format] => Some(*format),
-        _ => None,
-    });
-    let environment = std::env::var("ZX1_OUTPUT").ok();
-    let asked = joined.or(after).or(environment.as_deref());
-    asked.and_then(|text| text.parse().ok()).unwrap_or(Format::Display)
+/// Reads a command line.
+pub fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    Cli::from_arg_matches(&command().try_get_matches_from(arguments)?)
+}
+
+fn negative_numbers(command: clap::Command) -> clap::Command {
+    let takes = |argument: clap::Arg| {
+        let values = argument.get_action().takes_values();
+        if values { argument.allow_negative_numbers(true) } else { argument }
+    };
+    command.mut_args(takes).mut_subcommands(negative_numbers)
+}
+
+fn blockhash(text: &str) -> Result<String, String> {
+    let parsed: Result<solana_address::Address, _> = text.parse();
+    let text = parsed.map(|_| text.to_owned());
+    text.map_err(|_| "it is no blockhash, which is 32 bytes in base58".to_owned())
 }

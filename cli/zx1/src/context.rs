@@ -91,7 +91,7 @@ impl Context {
 
     /// Writes a result to standard output.
     pub fn print(&self, report: &impl Report) -> Result<()> {
-        output::print(report, self.format()?)
+        output::print(report, self.format()?, self.flags.full)
     }
 
     /// A spinner with a text; it goes when it is dropped.

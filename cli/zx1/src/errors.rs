@@ -63,7 +63,8 @@ impl Failure {
     /// Replaces the next step.
     #[must_use]
     pub fn next(mut self, next: impl Into<String>) -> Self {
-        let next = next.into();
+        // Some libraries write sentences; a next step is a command or begins small.
+        let next = crate::words::clause(&next.into());
         self.next = (!next.is_empty()).then_some(next);
         self
     }
@@ -105,6 +106,9 @@ macro_rules! catalogue {
             /// Numbers and names, ascending.
             pub const ALL: &'static [(u32, &'static str)] = &[$( ($code, stringify!($name)) ),*];
 
+            /// Messages and next steps as they are written here, fields in braces, in the same order.
+            pub const TEXTS: &'static [(&'static str, &'static str)] = &[$( ($message, $next) ),*];
+
             /// The number.
             pub fn code(&self) -> u32 {
                 match self { $( Self::$name { .. } => $code, )* }
@@ -141,7 +145,7 @@ catalogue! {
     7401 Failure NeedsYes
         "This needs your consent, and standard input is no terminal to ask on." =>
         "run it in a terminal, or add --yes";
-    7402 Failure Declined "Nothing was sent: you said no." => "";
+    7402 Failure Declined "Nothing was sent: you said no." => "run it again and answer y, or add --yes";
     7403 Interrupted Interrupted "Stopped by Ctrl+C." =>
         "run the same command again: what was sent is found in the outbox and not sent twice";
     7404 Failure ClosedPipe "Nobody reads standard output any more." => "";
@@ -157,9 +161,10 @@ catalogue! {
         "run it in a terminal";
 
     // Keys (decision A1).
-    7410 Failure KeyMissing { path: String } "There is no keypair file {path}." => "zx1 init";
+    7410 Failure KeyMissing { path: String } "There is no keypair file {path}." =>
+        "zx1 init, or name another file with --keypair";
     7411 Failure KeyIsFolder { path: String } "{path} is a folder, not a keypair file." =>
-        "name the file in it: --keypair {path}/id.json";
+        "name the file in it, for example {path}/id.json";
     7412 Failure KeyNotJson { path: String, why: String }
         "The keypair file {path} is not a JSON array of 64 numbers: {why}." =>
         "name another file with --keypair, or restore this one with zx1 key restore";
@@ -228,7 +233,7 @@ catalogue! {
     7444 Failure NotMissing { address: String }
         "The signature of {address} is not asked for, or is there already." =>
         "sign with another key (-k), or send it with zx1 tx send";
-    7445 Failure NothingToSign { why: String } "There is nothing to sign. {why}" => "";
+    7445 Failure NothingToSign { why: String } "There is nothing to sign. {why}" => "zx1 status";
 
     // Bytes from outside.
     7450 Failure BadHex { what: String, why: String } "{what} is not hexadecimal: {why}." =>
@@ -237,23 +242,25 @@ catalogue! {
         "give 32 bytes in base58, as solana address prints them";
     7452 Failure InputTooLarge { what: String, size: u64, limit: u64 }
         "{what} has {size} bytes, and at most {limit} are read." => "check that this is the right file";
-    7453 Failure MessageTooLarge { size: usize, limit: usize }
-        "The envelope has {size} bytes, and a message has at most {limit} (spec section 11)." =>
+    7453 Failure MessageTooLarge { what: String, size: usize, limit: usize }
+        "{what} has {size} bytes, and a message has at most {limit} (spec section 11)." =>
         "send bulk data by its hash instead";
     7454 Failure InputEmpty { what: String }
         "{what} is empty." => "give hex, base64 or a file, or - for standard input";
     7455 Failure NotUnderstood { what: String } "'{what}' is neither a file, nor hexadecimal, nor base64." =>
         "check the path, or give the bytes as hex or base64";
-    7456 Usage BadAmount { text: String, why: String } "'{text}' is no amount of USDC: {why}." =>
+    7456 Usage BadAmount { text: String, unit: &'static str, why: String }
+        "'{text}' is no amount of {unit}: {why}." =>
         "give a decimal like 10 or 10.50";
     7457 Failure UnknownBytes { what: String } "These bytes are no {what} that zx1 knows." =>
         "zx1 inspect --help lists the kinds";
-    7458 Failure BadSignature { text: String } "'{text}' is no transaction signature." =>
-        "give 64 bytes in base58, as zx1 prints them";
     7459 Failure NotEnvelope { what: String, why: String } "This is no {what}. {why}" =>
         "give the exact bytes; zx1 inspect --help shows the forms";
     7460 Failure NoAccount { address: String } "There is no account at {address} on this cluster." =>
         "check the address and the cluster (-u)";
+    7461 Failure WrongLength { what: String, found: String, wanted: String }
+        "{what} has {found} instead of {wanted}." =>
+        "give exactly {wanted} bytes, two hexadecimal digits each";
 
     // Merkle.
     7470 Failure BadEntry { line: usize, why: String }
@@ -262,23 +269,25 @@ catalogue! {
     7471 Failure BadLeaf { line: usize, found: usize }
         "Line {line} has {found} bytes, and a leaf hash has 32." =>
         "leave --leaves out for entries themselves";
-    7472 Failure NoSuchEntry { index: u64, len: u32 }
-        "There is no entry {index}: the tree has {len}, counted from 0." =>
-        "give an index below {len}";
+    7472 Failure NoSuchEntry { index: u64, entries: String }
+        "There is no entry {index}: the tree has {entries}." =>
+        "count from 0: the first entry is 0";
     7473 Failure TooManyEntries { limit: u64 }
         "There are more than {limit} entries, which no index counts." =>
         "split them";
-    7474 Failure ProofFails { why: String } "The proof does not hold. {why}" =>
+    7474 Failure ProofFails { why: String } "The proof does not hold: {why}." =>
         "check root, length, index and entry";
     7475 Failure ProofMalformed { path: String, why: String } "{path} is no proof: {why}." =>
         "make one with zx1 merkle prove --output json";
+
+    7476 Failure NoEntries { epoch: u64 } "The log has no entries of epoch {epoch}." => "zx1 log list";
 
     // Agents: registration, stake, delegates.
     7500 Failure NoStake { agent: String } "{agent} has no stake." => "zx1 stake lock 10";
     7501 Usage DelegateIsOwner { delegate: String } "{delegate} owns the agent and needs no delegation." =>
         "name the hot wallet's address";
-    7502 Usage BadLocalName { name: String } "'{name}' cannot be a local name: it is empty or an address." =>
-        "give another one with --as";
+    7502 Usage BadLocalName { name: String, why: &'static str }
+        "'{name}' cannot be a local name: {why}." => "give another one with --as";
     7503 Usage BadMultiaddr { text: String } "'{text}' is no libp2p address." =>
         "give one like /ip4/203.0.113.7/tcp/4001";
     7504 Usage BadMetadata { entry: String }
@@ -289,15 +298,18 @@ catalogue! {
         "run the same command again, or look it up with zx1 doctor";
     7506 Failure Unhealthy { failed: usize } "Something does not work (checks that failed: {failed})." =>
         "follow the steps above";
+    7507 Usage TooLong { what: String, found: usize, limit: usize }
+        "{what} has {found} bytes, and SATI takes at most {limit}." => "shorten it";
+    7508 Usage TooManyMetadata { found: usize, limit: usize }
+        "There are {found} entries of metadata, and SATI takes at most {limit}." =>
+        "leave some out: the registration file holds as much as you like";
 
     // Batches.
     7520 Failure NothingToBatch { epoch: u64, why: String }
         "There is no batch of epoch {epoch} to make: {why}." =>
         "zx1 batch show";
     7521 Failure NoStore "Nobody says where batch data is served." =>
-        "give --data, or zx1 config set upload FOLDER_OR_URL";
-    7522 Failure BatchUnsigned { epoch: u64 } "The batch of epoch {epoch} is not signed." =>
-        "zx1 batch sign --epoch {epoch}";
+        "zx1 config set upload FOLDER_OR_URL; or give --data";
     7523 Failure BatchMissing { epoch: u64 } "There is no saved batch of epoch {epoch}." =>
         "zx1 batch build --epoch {epoch}";
     7524 Failure NotOfChain { epoch: u64, what: String }
@@ -312,17 +324,18 @@ catalogue! {
     7527 Failure BadBatchSignature { signer: String }
         "The signature over the batch is not one of {signer}." => "ask for the file that its agent submitted";
     7528 Failure NotASigner { key: String, agent: String }
-        "{key} is neither the owner of {agent} nor a live delegate, so the chain would refuse its \
-         signature." =>
+        "{key} is neither the owner of {agent} nor a live delegate, so its signature counts for nothing." =>
         "name the right key with --keypair, or zx1 delegate add";
     7529 Failure CannotClose { epoch: u64, why: String }
         "The batch of epoch {epoch} cannot be closed yet: {why}." =>
         "zx1 batch show --epoch {epoch}";
+    7530 Failure NotAFolder { path: String } "{path} is a file, and batch data lies in a folder." =>
+        "name a folder, or an http(s) address";
 
     // Challenges.
     7540 Failure NothingFound { why: String } "There is nothing to challenge: {why}." =>
         "keep the evidence; a later batch may still be wrong";
-    7541 Failure NotEvidence { why: String } "This is no evidence: {why}." =>
+    7541 Failure NotEvidence { what: String, why: String } "{what} is no evidence: {why}." =>
         "give an envelope, or a log entry, as file, hex or base64";
     7542 Failure ChallengeFile { path: String, why: String }
         "{path} is no challenge that zx1 challenge find made: {why}." =>
@@ -336,14 +349,14 @@ catalogue! {
     7545 Failure AlreadyAnswered { address: String }
         "{address} is answered, so nothing is left to do for the agent." =>
         "zx1 challenge resolve {address} when its window is over";
-    7546 Failure WindowOpen { address: String, slot: u64, left: u64 }
-        "{address} cannot be resolved yet: its window ends after slot {slot}, {left} slots from now." =>
+    7546 Failure WindowOpen { address: String, slot: u64, left: String }
+        "{address} cannot be resolved yet: its window ends after slot {slot}, {left}." =>
         "zx1 challenge list";
     7547 Failure WindowOver { what: String } "It is too late: {what}." => "zx1 challenge list";
 
     // The keeper.
-    7560 Failure KeeperBadCap { why: String } "The spending cap cannot be used: {why}." =>
-        "give --cap USDC_PER_DAY, for example --cap 2";
+    7560 Usage KeeperBadCap { why: String } "The spending cap cannot be used: {why}." =>
+        "give amounts of a day, for example --cap 2 (USDC) and --fee-cap 0.02 (SOL)";
     7561 Failure KeeperState { path: String, why: String }
         "The keeper's record {path} does not parse: {why}." =>
         "look at it; move it away only if you know what was spent today";
@@ -352,8 +365,10 @@ catalogue! {
 
     // Feedback and sponsors.
     7570 Failure FeedbackLength { found: usize, limit: usize }
-        "The text has {found} bytes, and an entry has 1 to {limit}." => "shorten the text";
-    7571 Failure NoFeedback { index: u64, count: u64 } "There is no entry {index}: the log has {count}." =>
+        "The text has {found} bytes, and an entry has 1 to {limit}." =>
+        "give a text of 1 to {limit} bytes";
+    7571 Failure NoFeedback { index: u64, entries: String }
+        "There is no entry {index}: the log has {entries}." =>
         "zx1 feedback list";
     7572 Failure SponsorBroken { url: String, why: String } "The sponsor at {url} is no use: {why}." =>
         "name another sponsor, or pay yourself: leave --sponsor out";
@@ -365,16 +380,25 @@ catalogue! {
         "This sender has had its {limit} texts of today." => "try tomorrow";
     7576 Failure SponsorSpent "The sponsor has spent what it gives a day." => "try tomorrow";
 
+    7577 Failure SponsorState { path: String, why: String }
+        "The sponsor's record {path} does not parse: {why}." =>
+        "look at it; move it away only if you know what was spent today";
+
     // Attestations and reputation.
     7580 Failure NotAccepted { why: String } "There is no agreement to attest: {why}." =>
-        "name the ACCEPT with --accept FILE";
+        "zx1 log list shows the conversations; give --slot and --presignature when the log lacks them";
     7581 Failure NoPresignature { why: String }
         "The rated agent's pre-signature is missing: {why}." =>
         "ask for the message that carries it: the ACCEPT, or the first one after it";
     7582 Failure NotOwner { key: String, agent: String }
         "{key} does not own {agent}, and SATI takes only the owner's signature for this (decision D5)." =>
         "sign with the owner's key: --keypair";
-    7583 Failure NoSuchSource { what: String } "{what}." => "zx1 reputation show --source batch";
+    7583 Failure NoSuchSource { what: &'static str, other: &'static str } "{what}." =>
+        "zx1 reputation show --source {other}";
+    7584 Failure NotRegistered { agent: String } "{agent} is no registered agent on this cluster." =>
+        "check the address and the cluster (-u)";
+    7585 Failure NotFiled { by: String, about: String } "{by} has filed no rating of {about} for it." =>
+        "zx1 reputation show --source sati --agent {about}";
 }
 
 impl std::error::Error for Error {}
@@ -397,16 +421,36 @@ impl From<zx1_log::LogError> for Failure {
     }
 }
 
-/// The system's reason without its number, without a period: "No such file or directory".
+/// The system's reason without its number, as a part of a sentence: "no such file or directory".
 pub fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     let end = text.find(" (os error").unwrap_or(text.len());
-    text.get(..end).unwrap_or(&text).trim_end_matches('.').to_owned()
+    crate::words::clause(text.get(..end).unwrap_or(&text))
+}
+
+/// What is wrong with JSON, without the list of all that it could have been.
+pub fn json_fault(error: &serde_json::Error) -> String {
+    if !error.is_data() {
+        return format!("it is no JSON (line {}, column {})", error.line(), error.column());
+    }
+    let text = error.to_string();
+    let text = text.split(" at line ").next().unwrap_or_default();
+    text.split(", expected one of").next().unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn messages_are_sentences_and_lead_on() {
+        for ((code, _), (message, next)) in Error::ALL.iter().zip(Error::TEXTS) {
+            assert!(message.ends_with(['.', '}']), "{code}: {message}");
+            // Nobody sees 7404: whoever read has gone.
+            assert_eq!(next.is_empty(), *code == 7404, "{code} has no next step, or one too many");
+            assert!(!next.ends_with('.') && !next.starts_with(char::is_uppercase), "{code}: {next}");
+        }
+    }
 
     #[test]
     fn numbers_ascend_and_lie_in_the_range() {

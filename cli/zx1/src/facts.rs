@@ -1,6 +1,7 @@
 //! What the chain says about an agent, read at once and judged by the protocol's own rules.
 
 use crate::errors::Result;
+use crate::words::count;
 use serde::Serialize;
 use solana_address::Address;
 use zx1_chain::pda;
@@ -178,24 +179,8 @@ impl LeaseReport {
                 1 => "active, paid for today and tomorrow".to_owned(),
                 days => format!("active, paid for today and {days} more days"),
             },
-            "grace" => format!("in grace, {} days behind", self.days_behind),
-            _ => format!("deactivated, {} days behind", self.days_behind),
+            "grace" => format!("in grace, {} behind", count(self.days_behind, "day", "days")),
+            _ => format!("deactivated, {} behind", count(self.days_behind, "day", "days")),
         }
     }
-}
-
-/// "3 h 20 min" from seconds.
-pub fn duration(seconds: u64) -> String {
-    let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
-    match (days, hours, minutes) {
-        (0, 0, 0) => format!("{seconds} s"),
-        (0, 0, minutes) => format!("{minutes} min"),
-        (0, hours, minutes) => format!("{hours} h {minutes} min"),
-        (days, hours, _) => format!("{days} d {hours} h"),
-    }
-}
-
-/// About how long slots take at the main network's rate, 400 ms each.
-pub fn slots_in_words(slots: u64) -> String {
-    format!("about {}", duration(slots.saturating_mul(2) / 5))
 }

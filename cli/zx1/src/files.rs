@@ -17,6 +17,11 @@ pub fn read_failed(path: &Path, error: &io::Error) -> Error {
     Error::ReadFailed { path: shown(path), why: reason(error) }
 }
 
+/// "cannot be read", because there is no such file.
+pub fn missing(path: &Path) -> Error {
+    Error::ReadFailed { path: shown(path), why: "there is no such file".to_owned() }
+}
+
 /// "cannot be written", with the system's reason.
 pub fn write_failed(path: &Path, error: &io::Error) -> Error {
     Error::WriteFailed { path: shown(path), why: reason(error) }
@@ -41,6 +46,22 @@ pub fn read_limited(path: &Path, limit: u64) -> Result<Option<Zeroizing<Vec<u8>>
     read_all(file, &shown(path), limit).map(Some)
 }
 
+/// The bytes of a file that has to be there, wiped when dropped.
+///
+/// # Errors
+/// 7406 when it is missing or cannot be read, 7452 when it is larger than `limit` bytes.
+pub fn read_needed(path: &Path, limit: u64) -> Result<Zeroizing<Vec<u8>>> {
+    if path.is_dir() {
+        return Err(folder(path).into());
+    }
+    Ok(read_limited(path, limit)?.ok_or_else(|| missing(path))?)
+}
+
+/// "cannot be read", because it is a folder.
+pub fn folder(path: &Path) -> Error {
+    Error::ReadFailed { path: shown(path), why: "it is a folder".to_owned() }
+}
+
 /// Everything that a reader gives, wiped when dropped, at most `limit` bytes.
 pub fn read_all(mut from: impl Read, what: &str, limit: u64) -> Result<Zeroizing<Vec<u8>>> {
     let mut bytes = Zeroizing::new(Vec::new());
@@ -60,11 +81,8 @@ pub fn read_all(mut from: impl Read, what: &str, limit: u64) -> Result<Zeroizing
 /// # Errors
 /// The given refusal when the path is taken; 7405 when the system refuses.
 pub fn create_private(path: &Path, bytes: &[u8], taken: Error) -> Result<()> {
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        make_private_folder(folder)?;
-    }
-    let temporary = temporary_beside(path);
-    write_new(&temporary, bytes)?;
+    let temporary = make_room(path)?;
+    write_new(&temporary, bytes).map_err(|error| write_failed(path, &error))?;
     // A link, unlike a rename, never replaces what is there.
     let linked = fs::hard_link(&temporary, path);
     let removed = fs::remove_file(&temporary);
@@ -79,22 +97,57 @@ pub fn create_private(path: &Path, bytes: &[u8], taken: Error) -> Result<()> {
 
 /// Replaces a file, or makes it, in one step.
 pub fn replace_private(path: &Path, bytes: &[u8]) -> Result<()> {
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        make_private_folder(folder)?;
-    }
-    let temporary = temporary_beside(path);
-    write_new(&temporary, bytes)?;
+    let temporary = make_room(path)?;
+    write_new(&temporary, bytes).map_err(|error| write_failed(path, &error))?;
     fs::rename(&temporary, path).map_err(|error| write_failed(path, &error))?;
     sync_folder_of(path)
 }
 
-fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
-    let write = || -> io::Result<()> {
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
-        file.write_all(bytes)?;
-        file.sync_all()
-    };
-    Ok(write().map_err(|error| write_failed(path, &error))?)
+/// Makes sure that a new file can be written there, before work is done whose result it is to hold. Nothing
+/// stays on the disk.
+///
+/// # Errors
+/// The given refusal when the path is taken; 7405 when nothing can be written there.
+pub fn check_writable(path: &Path, taken: Error) -> Result<()> {
+    if path.exists() {
+        return Err(taken.into());
+    }
+    let folder = nearest_folder(path)?;
+    let temporary = temporary_beside(&folder.join(path.file_name().unwrap_or_default()));
+    let probed = write_new(&temporary, &[]).and_then(|()| fs::remove_file(&temporary));
+    Ok(probed.map_err(|error| write_failed(path, &error))?)
+}
+
+/// The folder of a file that is to be written, made if need be, and a temporary name in it.
+fn make_room(path: &Path) -> Result<PathBuf> {
+    nearest_folder(path)?;
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.map_err(|error| write_failed(path, &error))?;
+    }
+    Ok(temporary_beside(path))
+}
+
+/// The last folder on the way to a file that is there.
+fn nearest_folder(path: &Path) -> Result<&Path> {
+    let failed = |why: String| Error::WriteFailed { path: shown(path), why };
+    if path.file_name().is_none() {
+        return Err(failed("it names no file".to_owned()).into());
+    }
+    let here = Path::new(".");
+    let mut above =
+        path.ancestors().skip(1).map(|above| if above.as_os_str().is_empty() { here } else { above });
+    let nearest = above.find(|above| above.exists()).unwrap_or(here);
+    if nearest.is_dir() {
+        return Ok(nearest);
+    }
+    Err(failed(format!("{} is a file, not a folder", shown(nearest))).into())
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
 }
 
 /// Makes a rename or a new name durable.
@@ -143,6 +196,24 @@ mod tests {
         assert_eq!((refused.code, fs::read(&path).unwrap()), (7416, b"one".to_vec()));
         let names: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().collect();
         assert_eq!(names.len(), 1, "a temporary file is left: {names:?}");
+    }
+
+    #[test]
+    fn a_place_that_takes_no_file_is_found_out_beforehand() {
+        let folder = tempfile::tempdir().unwrap();
+        let taken = || Error::Exists { path: "it".to_owned() };
+        let check = |name: &str| check_writable(&folder.path().join(name), taken());
+        fs::write(folder.path().join("there"), b"old").unwrap();
+        check("new").unwrap();
+        check("new/folder/new").unwrap();
+        assert!(!folder.path().join("new/folder/new").exists());
+        assert_eq!(check("there").unwrap_err().code, 7407);
+        let below = check("there/x").unwrap_err();
+        assert_eq!(below.code, 7405);
+        assert!(below.message.contains("there/x cannot be written") && below.message.contains("is a file"));
+        assert_eq!(check_writable(Path::new(""), taken()).unwrap_err().code, 7405);
+        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
+        assert_eq!(left.len(), 1, "{left:?}");
     }
 
     #[test]

@@ -2,12 +2,17 @@
 
 use crate::errors::{Error, Result};
 use crate::files;
+use crate::words::count;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use solana_address::Address;
 use std::io;
 use std::path::Path;
 use std::str::FromStr;
+
+/// Shortest argument that is taken for base64 without its padding: a mistyped path often consists of base64's
+/// letters only, and nothing of the protocol is that short.
+const LEAST_BASE64: usize = 24;
 
 /// Bytes and how they came.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +43,8 @@ pub fn read(argument: &str, limit: u64) -> Result<Input> {
     if content.iter().all(u8::is_ascii_whitespace) {
         return Err(Error::InputEmpty { what: name }.into());
     }
-    if let Some((bytes, encoding)) = decode_text(&content) {
+    let is_path = !from_file && argument.len() < LEAST_BASE64 && !argument.ends_with('=');
+    if let Some((bytes, encoding)) = decode_text(&content).filter(|(_, form)| !is_path || *form == "hex") {
         return Ok(Input { bytes, encoding, name });
     }
     if let Some(text) = std::str::from_utf8(&content).ok().filter(|text| looks_like_hex(text)) {
@@ -59,8 +65,7 @@ fn read_file(argument: &str, limit: u64) -> Result<Option<Vec<u8>>> {
     }
     let path = Path::new(argument);
     if path.is_dir() {
-        let folder = io::Error::new(io::ErrorKind::IsADirectory, "it is a folder");
-        return Err(files::read_failed(path, &folder).into());
+        return Err(files::folder(path).into());
     }
     if !path.exists() {
         return Ok(None);
@@ -109,8 +114,8 @@ pub fn hex_array<const N: usize>(text: &str, what: &str) -> Result<[u8; N]> {
     let bytes = hex_bytes(text, what)?;
     let found = bytes.len();
     bytes.try_into().map_err(|_| {
-        let why = format!("it has {found} bytes instead of {N}");
-        Error::BadHex { what: what.to_owned(), why }.into()
+        let found = count(found, "byte", "bytes");
+        Error::WrongLength { what: what.to_owned(), found, wanted: N.to_string() }.into()
     })
 }
 
@@ -161,5 +166,9 @@ mod tests {
         let letter = read(&format!("{}g{}", "ab".repeat(20), "cd".repeat(20)), 100).unwrap_err();
         assert!(letter.message.contains("'g' at position 40"), "{}", letter.message);
         assert_eq!((code(""), code("no such file.bin"), code("/")), (Some(7454), Some(7455), Some(7406)));
+        // Base64's letters, but rather a path.
+        assert_eq!((code("deal"), code("offer/mine"), code("jAECA/8=")), (Some(7455), Some(7455), None));
+        let short = hex_array::<2>("00", "It").unwrap_err();
+        assert_eq!((short.code, short.message.as_str()), (7461, "It has 1 byte instead of 2."));
     }
 }

@@ -10,6 +10,7 @@
 //! * [`facts`]: what the chain says about an agent
 //! * [`confirm`], [`progress`]: what is asked and shown on the way
 //! * [`keys`], [`amount`], [`input`]: reading keys, money and bytes from outside
+//! * [`usage`]: what is wrong with a command line, in one sentence; [`words`]: plurals, dates, short names
 //!
 //! `zx1 --help` builds the command tree and nothing else: no file is read and no runtime is started.
 
@@ -31,8 +32,9 @@ pub mod output;
 pub mod progress;
 pub mod settings;
 pub mod tx;
+pub mod usage;
+pub mod words;
 
-use clap::Parser as _;
 use errors::Failure;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -40,16 +42,16 @@ use std::process::ExitCode;
 /// Runs the command line and returns the exit code (see [`errors::Exit`]).
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let cli = match args::Cli::try_parse_from(&arguments) {
+    let cli = match args::parse(&arguments) {
         Ok(cli) => cli,
-        Err(error) => return args::refuse(&error, &arguments).into(),
+        Err(error) => return usage::refuse(&error, &arguments).into(),
     };
     let context = context::Context::new(cli.global);
     match commands::run(cli.command, &context) {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever reads us has seen enough (`zx1 … | head`).
         Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
-        Err(failure) => report(&failure, &context),
+        Err(failure) => report(&usage::with_help_of(failure, &arguments), &context),
     }
 }
 

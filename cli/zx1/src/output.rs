@@ -6,6 +6,7 @@ mod page;
 pub use page::{Mark, Page, Table};
 
 use crate::errors::{Error, Failure, Result, reason};
+use crate::words::plain;
 use serde::Serialize;
 use std::io::{self, Write};
 use std::str::FromStr;
@@ -55,11 +56,11 @@ pub trait Report: Serialize {
     fn draw(&self, page: &mut Page);
 }
 
-/// Writes a result to standard output.
-pub fn print(report: &impl Report, format: Format) -> Result<()> {
+/// Writes a result to standard output. `full`: tables show addresses and hashes whole.
+pub fn print(report: &impl Report, format: Format, full: bool) -> Result<()> {
     let text = match format {
         Format::Display => {
-            let mut page = Page::new(width());
+            let mut page = Page::new(width()).with_full_tables(full);
             report.draw(&mut page);
             page.finish()
         }
@@ -96,7 +97,7 @@ pub fn write_err(text: &str) {
 
 /// A warning for people; scripts read results.
 pub fn warn(text: &str) {
-    write_err(&format!("{} {text}\n", page::yellow("warning:")));
+    write_err(&format!("{} {}\n", page::yellow("warning:"), plain(text)));
 }
 
 /// A refusal on standard error: `error 7410: …` and `next: …`, or a JSON object.
@@ -104,9 +105,10 @@ pub fn error(failure: &Failure, format: Format) {
     let text = match format {
         Format::Display => {
             let next = failure.next.as_ref();
-            let next = next.map(|next| format!("{} {next}\n", page::bold("next:"))).unwrap_or_default();
+            let next = next.map(|next| format!("{} {}\n", page::bold("next:"), plain(next)));
+            let next = next.unwrap_or_default();
             let head = page::red(&format!("error {}:", failure.code));
-            format!("{head} {}\n{next}", failure.message)
+            format!("{head} {}\n{next}", plain(&failure.message))
         }
         Format::Json => serde_json::to_string_pretty(failure).unwrap_or_default() + "\n",
         Format::JsonCompact => serde_json::to_string(failure).unwrap_or_default() + "\n",

@@ -246,6 +246,7 @@ pub fn check(key: &Key, value: &str, source: &Source) -> Result<()> {
         "commitment" => Commitment::from_str(value).is_ok(),
         "output" => Format::from_str(value).is_ok(),
         "compute_unit_price" => unit_price_of(value).is_some(),
+        "upload" => zx1_log::AnyStore::parse(value).is_ok() && !value.trim().is_empty(),
         _ => !value.trim().is_empty(),
     };
     if fits { Ok(()) } else { Err(bad_setting(key, value, source).into()) }
@@ -295,11 +296,11 @@ impl Settings {
         )?;
         Ok(Self {
             url: parsed("url", url, defaults::URL, cluster_url)?,
-            keypair: keypair_setting(keypair, home),
+            keypair: keypair_setting(filled("keypair", keypair)?, home),
             commitment: parsed("commitment", commitment, defaults::COMMITMENT, |text| text.parse().ok())?,
             output: parsed("output", output, defaults::OUTPUT, |text| text.parse().ok())?,
             compute_unit_price: parsed("compute_unit_price", unit_price, "auto", unit_price_of)?,
-            agent: optional(agent),
+            agent: optional(filled("agent", agent)?),
             upload: optional(upload),
         })
     }
@@ -331,6 +332,16 @@ fn parsed<T>(
     let found = found.unwrap_or(Setting { value: default.to_owned(), source: Source::Default });
     let value = parse(&found.value).ok_or(bad_setting(key(name)?, &found.value, &found.source))?;
     Ok(Setting { value, source: found.source })
+}
+
+/// Refuses an empty text, which only a flag can be.
+fn filled(name: &str, found: Option<Setting<String>>) -> Result<Option<Setting<String>>> {
+    match &found {
+        Some(setting) if setting.value.trim().is_empty() => {
+            Err(bad_setting(key(name)?, &setting.value, &setting.source).into())
+        }
+        _ => Ok(found),
+    }
 }
 
 fn optional(found: Option<Setting<String>>) -> Setting<Option<String>> {

@@ -17,8 +17,8 @@ use solana_instruction::Instruction;
 use solana_message::compiled_instruction::CompiledInstruction;
 use std::sync::{Arc, Mutex, PoisonError};
 use zx1_chain::rpc::{
-    ChainError, Draft, FeePolicy, Flow, Money, Outbox, Outcome, PartialTransaction, Prepared, Progress,
-    Sender, SenderOptions, Step, Summary,
+    ChainError, Draft, FeePolicy, Flow, Intent, Money, Outbox, Outcome, PartialTransaction, Prepared,
+    Progress, Sender, SenderOptions, Step, Summary,
 };
 
 /// What became of a wish.
@@ -136,14 +136,56 @@ pub async fn run(context: &Context, chain: &Chain, flow: &dyn Flow, key: &Key) -
     }
 }
 
-/// Fulfils a wish without asking: for what runs by itself and was allowed to beforehand.
+/// Fulfils a wish without asking: for what runs by itself and was allowed to beforehand. Its outbox is its
+/// own: it decides anew by what the chain shows, so it has to see first what became of what it sent
+/// ([`settle_unasked`]), and a person's unfinished commands are left to that person.
 pub async fn run_unasked(context: &Context, chain: &Chain, flow: &dyn Flow, key: &Key) -> Result<Sent> {
     context.check_spending(chain)?;
     let spinner = Spinner::new(context);
-    let sender = sender(context, chain, &spinner)?;
+    let sender = sender_with(context, chain, &spinner, unasked_outbox(context)?)?;
     let mut approve = |prepared: &Prepared| -> Result<(), ChainError> { prepared.check().map(|_| ()) };
     let outcome = sender.run(flow, &[key.keypair()], &mut approve).await?;
     Ok(Sent::new(sender, outcome))
+}
+
+/// What [`run_unasked`] sent in an interrupted run, followed to its end: what landed. To be shown and
+/// acknowledged.
+pub async fn settle_unasked(context: &Context, chain: &Chain) -> Result<Vec<Sent>> {
+    let outbox = unasked_outbox(context)?;
+    let mut settled = Vec::new();
+    for record in outbox.records()?.iter().filter(|record| record.genesis == chain.identity.genesis) {
+        let sender = sender_with(context, chain, &Spinner::new(context), outbox.clone())?;
+        match sender.earlier(&record.wish()).await {
+            Ok(outcome) => settled.extend(outcome.map(|outcome| Sent::new(sender, outcome))),
+            // Another process of this home is at it.
+            Err(ChainError::OutboxBusy { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(settled)
+}
+
+/// Whether something that [`run_unasked`] signed for this wish may still land. A transaction is recorded
+/// before it is published, so without a record nothing was.
+pub fn may_land_unasked(context: &Context, intent: &Intent) -> Result<bool> {
+    Ok(unasked_outbox(context)?.records()?.iter().any(|record| record.wish() == *intent))
+}
+
+fn unasked_outbox(context: &Context) -> Result<Outbox> {
+    Ok(Outbox::open(context.home()?.join(defaults::OUTBOX).join("unasked"))?)
+}
+
+/// What an interrupted run of this very command sent, followed to its end. For commands that the chain's
+/// state refuses once they have succeeded: they ask this before they look. Nothing for flags that send
+/// nothing.
+pub async fn earlier(context: &Context, chain: &Chain, intent: &Intent) -> Result<Option<Sent>> {
+    let flags = context.flags();
+    if flags.dry_run || flags.print_tx || flags.sign_only {
+        return Ok(None);
+    }
+    let sender = plain_sender(context, chain)?;
+    let outcome = sender.earlier(intent).await?;
+    Ok(outcome.map(|outcome| Sent::new(sender, outcome)))
 }
 
 /// A sender for what was not built here, such as a sponsor's transactions.
@@ -176,7 +218,10 @@ pub fn outbox(context: &Context) -> Result<Outbox> {
 }
 
 fn sender(context: &Context, chain: &Chain, spinner: &Spinner) -> Result<Sender> {
-    let outbox = outbox(context)?;
+    sender_with(context, chain, spinner, outbox(context)?)
+}
+
+fn sender_with(context: &Context, chain: &Chain, spinner: &Spinner, outbox: Outbox) -> Result<Sender> {
     let price = context.settings()?.compute_unit_price.value;
     let fees = price.map_or_else(FeePolicy::default, FeePolicy::Fixed);
     let options = SenderOptions { fees, ..SenderOptions::default() };
@@ -247,22 +292,32 @@ fn draw_moves(page: &mut Page, summary: &Summary) {
         true => "the payer".to_owned(),
         false => address.to_string(),
     };
+    // The points of decimals stand below each other.
+    let before_point = |amount: &str| amount.find(['.', ' ']).unwrap_or(amount.len());
+    let fee = Money::Lamports(summary.fee).to_string();
+    let amounts = summary.moves.iter().filter(|moved| !matches!(moved.money, Money::Token { .. }));
+    let amounts = amounts.map(|moved| before_point(&moved.money.to_string()));
+    let widest = amounts.chain([before_point(&fee)]).max().unwrap_or(0);
+    let aligned = |amount: String| {
+        let indent = widest.saturating_sub(before_point(&amount)).saturating_add(2);
+        format!("{:indent$}{amount}", "")
+    };
     for moved in &summary.moves {
         let (from, to) = (named(&moved.from), named(&moved.to));
         match moved.money {
             Money::Token { amount, mint } if mint == Some(moved.from) => {
-                page.field(format!("  {amount} new NFT"), format!("{from} -> {to}"));
+                page.field(aligned(format!("{amount} new NFT")), format!("{from} -> {to}"));
             }
             Money::Token { amount, mint } => {
                 let mint = mint.map(|mint| format!(" (mint {mint})")).unwrap_or_default();
-                page.field(format!("  {amount} token units"), format!("{from} -> {to}{mint}"));
+                page.field(aligned(format!("{amount} token units")), format!("{from} -> {to}{mint}"));
             }
             money => {
-                page.field(format!("  {money}"), format!("{from} -> {to}"));
+                page.field(aligned(money.to_string()), format!("{from} -> {to}"));
             }
         }
     }
-    page.field(format!("  {}", Money::Lamports(summary.fee)), "the payer -> fee");
+    page.field(aligned(fee), "the payer -> fee");
 }
 
 fn draw_signers(page: &mut Page, summary: &Summary, cluster: &str) {

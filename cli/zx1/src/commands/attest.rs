@@ -103,11 +103,11 @@ pub(crate) fn agreement(
 /// The wallet of an agent's owner.
 ///
 /// # Errors
-/// 7580 when the agent is unknown or retired.
+/// 7584 when the agent is unknown or retired.
 pub(crate) async fn owner_of(sati: &Sati, agent: Address) -> Result<Address> {
     let record = sati.look_up(agent).await?;
     let owner = record.and_then(|record| record.owner);
-    owner.ok_or_else(|| Error::NotAccepted { why: format!("{agent} is no registered agent") }.into())
+    owner.ok_or_else(|| Error::NotRegistered { agent: agent.to_string() }.into())
 }
 
 #[derive(Serialize)]
@@ -167,8 +167,7 @@ fn show(context: &Context, conversation: &str, about: &str, by: &str) -> Result<
         let sati = Sati::connect(&chain.client).await?;
         let wallet = owner_of(&sati, by.mint).await?;
         let found = sati.read_attestation(&task_ref(&conversation), about.mint, wallet).await?;
-        let why = format!("{} has filed no rating of {} for it", by.shown(), about.shown());
-        let found = found.ok_or(Error::NotAccepted { why })?;
+        let found = found.ok_or_else(|| Error::NotFiled { by: by.shown(), about: about.mint.to_string() })?;
         Ok(Rated::of(&found, &conversation))
     })?;
     context.print(&rated)

@@ -13,7 +13,7 @@ use crate::errors::Result;
 use clap::Subcommand;
 
 pub(crate) use build::{build_and_keep, plan};
-pub(crate) use data::{commitment_of, fetch};
+pub(crate) use data::{commitment_of, fetch, is_true};
 pub(crate) use sign::sign_and_seal;
 pub(crate) use submit::{commitment, draft as submit_draft, upload};
 

@@ -5,6 +5,7 @@ use crate::defaults;
 use crate::errors::{Error, Failure, Result};
 use crate::files;
 use crate::output::{Page, Report};
+use crate::words;
 use nano_escrow::binding::{Binding, nano_key};
 use nano_escrow::{Coded as _, Seed};
 use serde::Serialize;
@@ -52,8 +53,7 @@ impl Report for Bound {
             page.line("Both signatures hold: these keys belong to one party.");
         }
         let seconds = i64::try_from(self.binding.created).unwrap_or(i64::MAX);
-        let moment =
-            jiff::Timestamp::from_second(seconds).map_or_else(|_| String::new(), |time| time.to_string());
+        let moment = words::moment(seconds);
         page.field("solana", self.binding.solana).field("nano", self.binding.nano).field("created", moment);
         if !self.verified {
             page.field("solana signature", hex::encode(self.binding.solana_signature.0))
@@ -77,8 +77,8 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
 fn make(context: &Context, args: &Args) -> Result<()> {
     let key = context.key()?;
     let taken = |path: &Path| Error::Exists { path: files::shown(path) };
-    if let Some(path) = args.file.as_deref().filter(|path| path.exists()) {
-        return Err(taken(path).into());
+    if let Some(path) = args.file.as_deref() {
+        files::check_writable(path, taken(path))?;
     }
     let created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs());
     let seed = Seed::from_bytes(*key.keypair().secret_bytes());
@@ -91,12 +91,10 @@ fn make(context: &Context, args: &Args) -> Result<()> {
 }
 
 fn verify(context: &Context, path: &Path) -> Result<()> {
-    let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
-    let bytes = files::read_limited(path, defaults::MAX_INPUT)?;
-    let bytes = bytes.ok_or_else(|| files::read_failed(path, &missing()))?;
+    let bytes = files::read_needed(path, defaults::MAX_INPUT)?;
     let refused = |error: nano_escrow::binding::BindingError| {
-        let message = format!("{}: {error}", files::shown(path));
-        Failure::foreign(error.code().into(), &error, message).next(error.next())
+        let failure = Failure::foreign(error.code().into(), &error, &error).next(error.next());
+        failure.in_input(&files::shown(path))
     };
     let binding = match std::str::from_utf8(&bytes) {
         Ok(text) if text.trim_start().starts_with('{') => Binding::from_json(text).map_err(refused)?,

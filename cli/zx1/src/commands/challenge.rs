@@ -10,7 +10,6 @@ mod watch;
 
 use crate::context::Context;
 use crate::errors::{Error, Result};
-use crate::input;
 use clap::Subcommand;
 use solana_address::Address;
 use zx1_chain::rpc::{Client, Stored};
@@ -81,8 +80,7 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
 ///
 /// # Errors
 /// 7543 when there is none.
-async fn need(client: &Client, address: &str) -> Result<Stored<ChallengeAccount>> {
-    let address: Address = input::address(address, "The challenge")?;
+async fn need(client: &Client, address: Address) -> Result<Stored<ChallengeAccount>> {
     let found = client.challenge(address).await?;
     found.ok_or_else(|| Error::NoChallenge { address: address.to_string() }.into())
 }

@@ -1,12 +1,14 @@
 //! `zx1 config`: settings, their values, and where these come from.
 
-use crate::context::Context;
+use crate::agent_files;
+use crate::context::{self, Context};
 use crate::errors::Result;
 use crate::files;
-use crate::output::{Page, Report, Table};
+use crate::output::{self, Page, Report, Table};
 use crate::settings::{self, KEYS, Source};
 use clap::Subcommand;
 use serde::Serialize;
+use std::path::Path;
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -132,9 +134,7 @@ impl Report for Changed {
 
 fn set(context: &Context, name: &str, value: Option<String>) -> Result<()> {
     let key = settings::key(name)?;
-    if let Some(value) = &value {
-        settings::check(key, value, &Source::Typed)?;
-    }
+    let value = value.map(|value| settle(context, key, value)).transpose()?;
     let path = context.config_path()?;
     context.update_config(|config| {
         let value = value.clone();
@@ -159,6 +159,34 @@ fn set(context: &Context, name: &str, value: Option<String>) -> Result<()> {
     };
     let (config, effective_source) = (files::shown(&path), source.to_string());
     context.print(&Changed { key: key.name, value, config, effective, effective_source })
+}
+
+/// The value as it is written: what it cannot be is refused, and a path counts from everywhere.
+fn settle(context: &Context, key: &settings::Key, value: String) -> Result<String> {
+    settings::check(key, &value, &Source::Typed)?;
+    match key.name {
+        "agent" => {
+            context::find_agent(&context.config()?, &value)?;
+            Ok(value)
+        }
+        // Solana's names of hardware wallets and prompts are no paths.
+        "keypair" if !value.contains(':') && value != "ASK" => {
+            let path = settings::expand_home(&value);
+            if !path.exists() {
+                output::warn(&format!("there is no file {} yet", files::shown(&path)));
+            }
+            Ok(absolute(&path))
+        }
+        "upload" if !value.contains("://") => {
+            agent_files::store(context, Some(&value))?;
+            Ok(absolute(&settings::expand_home(&value)))
+        }
+        _ => Ok(value),
+    }
+}
+
+fn absolute(path: &Path) -> String {
+    files::shown(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
 }
 
 #[derive(Serialize)]

@@ -3,15 +3,16 @@
 use crate::chain::Chain;
 use crate::context::Context;
 use crate::errors::{Error, Result};
-use crate::facts::duration;
 use crate::input;
 use crate::keys::Key;
 use crate::output::{Page, Report, Table};
 use crate::tx::{self, Sent};
+use crate::words::{duration, moment};
 use clap::Subcommand;
 use serde::Serialize;
 use solana_address::Address;
 use solana_signer::Signer as _;
+use zx1_chain::rpc::actions::intents;
 use zx1_chain::rpc::registry::{Delegate, IdentityRegistry as _, Sati};
 use zx1_interface::constants::EPOCH_SECONDS;
 
@@ -41,7 +42,8 @@ enum Action {
         /// The key's address
         delegate: String,
         /// Until the end of the day so many days from now
-        #[arg(long, value_name = "N", default_value_t = 90, conflicts_with = "forever")]
+        #[arg(long, value_name = "N", default_value_t = 90, conflicts_with = "forever",
+              value_parser = clap::value_parser!(u32).range(1..=36_500))]
         days: u32,
         /// Until it is revoked
         #[arg(long)]
@@ -86,14 +88,14 @@ struct Line {
 impl Line {
     fn new(delegate: &Delegate, owner: Option<Address>, now: i64) -> Self {
         let standing = if delegate.live && delegate.expiry == 0 {
-            "live, no end".to_owned()
+            "live until it is revoked".to_owned()
         } else if delegate.live {
             let left = u64::try_from(delegate.expiry.saturating_sub(now)).unwrap_or(0);
-            format!("live, ends in {}", duration(left))
+            format!("live until {}, for {}", moment(delegate.expiry), duration(left))
         } else if owner != Some(delegate.delegator) {
             "dead: given by a former owner".to_owned()
         } else {
-            "dead: expired".to_owned()
+            format!("dead: expired {}", moment(delegate.expiry))
         };
         Self {
             delegate: delegate.delegate.to_string(),
@@ -121,11 +123,14 @@ impl Report for Listed {
 }
 
 fn draw(lines: &[Line], page: &mut Page) {
-    let mut table = Table::new(["delegate", "standing"]);
+    let mut table = Table::new(["delegate", "standing"]).ids(&[0]);
     for line in lines {
         table.row([&line.delegate, &line.standing]);
     }
-    page.table(table, "There are no delegates.");
+    page.table(table, "There are no delegates: only the owner acts for the agent.");
+    if lines.is_empty() {
+        page.next("zx1 delegate add ADDRESS");
+    }
 }
 
 #[derive(Serialize)]
@@ -191,6 +196,12 @@ async fn revoke(context: &Context, delegate: Address) -> Result<()> {
     let chain = context.connect().await?;
     context.check_agent(&chain, &agent)?;
     let registry = Sati::connect(&chain.client).await?;
+    // Of an interrupted run that took it back there is nothing left to see.
+    if let Some(sent) =
+        tx::earlier(context, &chain, &intents::revoke_delegate(&agent.mint, &delegate)).await?
+    {
+        return show(context, &chain, &registry, agent.mint, &sent).await;
+    }
     let draft = registry.revoke_delegate(agent.mint, key.address(), delegate).await?;
     finish(context, &chain, &registry, agent.mint, &draft, &key).await
 }
@@ -204,8 +215,12 @@ async fn finish(
     key: &Key,
 ) -> Result<()> {
     let Some(sent) = tx::run(context, chain, draft, key).await? else { return Ok(()) };
+    show(context, chain, registry, mint, &sent).await
+}
+
+async fn show(context: &Context, chain: &Chain, registry: &Sati, mint: Address, sent: &Sent) -> Result<()> {
     let (_, delegates) = read(chain, registry, mint).await?;
-    sent.finish(context, &Changed { sent: &sent, agent: mint.to_string(), delegates }).await
+    sent.finish(context, &Changed { sent, agent: mint.to_string(), delegates }).await
 }
 
 #[cfg(test)]

@@ -21,11 +21,11 @@ Examples:
   zx1 feedback list                            newest first
   zx1 feedback list --surface cli --unresolved --output json
   zx1 feedback show 12
-  zx1 feedback resolve 12 --commit 7e141df0c1… --contract HASH     the maintainer only
+  zx1 feedback resolve 12 --commit 7e141df0c1... --contract HASH     the maintainer only
 
 A text has 1 to 2 048 bytes of UTF-8 and stands for ever. A short one takes one
 transaction, a longer one several; an interrupted submission goes on where it
-stopped. Findings begin with a line `qa/v1 source=… sev=… surface=…`, which
+stopped. Findings begin with a line `qa/v1 source=... sev=... surface=...`, which
 --source, --severity and --surface write.";
 
 /// What is typed.

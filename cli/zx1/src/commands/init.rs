@@ -69,9 +69,17 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
         _ => settings.keypair.value.clone(),
     };
     let imported = match &args.import {
-        Some(file) => Some(Key::read(&settings::expand_home(file))?),
+        Some(file) => {
+            Some(Key::read(&settings::expand_home(file)).map_err(|failure| match failure.code {
+                7410 => failure.next("check the path, or make a new key: zx1 init"),
+                _ => failure,
+            })?)
+        }
         None => None,
     };
+    if target.is_dir() {
+        return Err(Error::KeyIsFolder { path: files::shown(&target) }.into());
+    }
     if target.exists() {
         return Err(Error::KeyExists { path: files::shown(&target) }.into());
     }

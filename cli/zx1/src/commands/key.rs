@@ -7,6 +7,7 @@ use crate::files;
 use crate::keys::{self, Passphrase, Purpose};
 use crate::output::{Page, Report};
 use crate::settings::{self, Source};
+use crate::words::count;
 use clap::Subcommand;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -120,9 +121,10 @@ struct Saved {
 
 impl Report for Saved {
     fn draw(&self, page: &mut Page) {
-        page.line(format!("The backup of {} is written.", self.address))
-            .field("file", &self.file)
-            .field("holds", format!("{} files, {} bytes", self.files, self.bytes));
+        page.line(format!("The backup of {} is written.", self.address)).field("file", &self.file).field(
+            "holds",
+            format!("{}, {}", count(self.files, "file", "files"), count(self.bytes, "byte", "bytes")),
+        );
         if !self.all {
             page.line("Logs, payloads and batches are not in it; --all saves them too.");
         }
@@ -132,9 +134,7 @@ impl Report for Saved {
 fn backup(context: &Context, file: PathBuf, all: bool, descriptor: Option<u32>) -> Result<()> {
     let key = context.key()?;
     let home = context.home()?;
-    if file.exists() {
-        return Err(crate::errors::Error::Exists { path: files::shown(&file) }.into());
-    }
+    files::check_writable(&file, crate::errors::Error::Exists { path: files::shown(&file) })?;
     let passphrase = Passphrase::obtain(Purpose::Create, descriptor)?;
     let saved = {
         let _spinner = context.spinner("Encrypting");
@@ -179,6 +179,12 @@ fn restore(context: &Context, file: PathBuf, descriptor: Option<u32>) -> Result<
         _ => home.join(defaults::KEYPAIR),
     };
     let file = settings::expand_home(&files::shown(&file));
+    if file.is_dir() {
+        return Err(files::folder(&file).into());
+    }
+    if !file.exists() {
+        return Err(files::missing(&file).into());
+    }
     let passphrase = Passphrase::obtain(Purpose::Open, descriptor)?;
     let restored = {
         let _spinner = context.spinner("Decrypting");

@@ -4,9 +4,10 @@ use crate::amount;
 use crate::chain::Chain;
 use crate::context::{Agent, Context};
 use crate::errors::Result;
-use crate::facts::{Accounts, LeaseReport, duration};
+use crate::facts::{Accounts, LeaseReport};
 use crate::output::{Page, Report};
 use crate::tx::{self, Sent};
+use crate::words::{self, duration};
 use clap::Subcommand;
 use serde::Serialize;
 use zx1_chain::rpc::actions::Actions;
@@ -111,9 +112,12 @@ async fn show(context: &Context) -> Result<()> {
 
 fn draw(lease: &LeaseReport, page: &mut Page) {
     page.field("lease", lease.line());
-    page.maybe("paid through", lease.paid_through_epoch.map(|epoch| format!("epoch {epoch}")));
+    page.maybe(
+        "paid through",
+        lease.paid_through_epoch.map(|epoch| format!("epoch {}", words::epoch(epoch))),
+    );
     let left = duration(lease.seconds_left_in_epoch);
-    page.field("now", format!("epoch {}, which ends in {left}", lease.epoch));
+    page.field("now", format!("epoch {}, which ends in {left}", words::epoch(lease.epoch)));
     if lease.due_micro_usdc > 0 {
         page.field("due", amount::usdc(lease.due_micro_usdc));
         page.next(format!("zx1 lease pay --epochs {}", lease.due_epochs));

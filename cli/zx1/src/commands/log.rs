@@ -5,10 +5,11 @@ use crate::commands::envelope::{keys_of, type_name};
 use crate::commands::merkle::ProofFile;
 use crate::context::{Agent, Context};
 use crate::defaults;
-use crate::errors::{Error, Result};
+use crate::errors::{Error, Failure, Result};
 use crate::files;
 use crate::input;
 use crate::output::{Page, Report, Table};
+use crate::words::{self, count};
 use clap::Subcommand;
 use serde::Serialize;
 use solana_address::Address;
@@ -117,6 +118,10 @@ fn epochs(context: &Context, range: &Range) -> Result<(Epoch, Epoch)> {
 }
 
 fn repair(context: &Context, agent: &Agent, epoch: Epoch) -> Result<()> {
+    let known = agent_files::reader(context, agent)?.epochs()?;
+    if known.iter().all(|it| it.epoch != epoch) {
+        return Err(Error::NoEntries { epoch: epoch.0 }.into());
+    }
     let salvaged =
         zx1_log::repair::salvage(agent_files::folder(context, agent)?, *agent.mint.as_array(), epoch)?;
     context.print(&Salvaged {
@@ -138,8 +143,10 @@ struct Salvaged {
 impl Report for Salvaged {
     fn draw(&self, page: &mut Page) {
         page.line(format!(
-            "Epoch {} keeps {} entries; {} bytes behind them were cut off.",
-            self.epoch, self.kept, self.lost_bytes
+            "Epoch {} keeps {}; {} behind them were cut off.",
+            self.epoch,
+            count(self.kept, "entry", "entries"),
+            count(self.lost_bytes, "byte", "bytes"),
         ))
         .field("damaged file", &self.damaged_copy)
         .line(
@@ -168,7 +175,7 @@ struct AddedOne {
 
 impl Report for Added {
     fn draw(&self, page: &mut Page) {
-        let mut table = Table::new(["epoch", "entry", "type", "direction", "leaf", ""]);
+        let mut table = Table::new(["epoch", "entry", "type", "direction", "leaf", ""]).ids(&[4]);
         for one in &self.added {
             let note = if one.new { "added" } else { "was there" };
             table.row([&one.epoch, &one.index, &one.kind, &one.direction, &one.leaf, &note]);
@@ -225,20 +232,38 @@ fn append(context: &Context, agent: &Agent, arguments: &[String], arrival: Optio
                 append_one(&mut log, agent, &candidate, keys, arrival)
                     .map_err(|failure| failure.in_input(&message.name))?,
             );
-            progress.say(format!("Added {} messages", added.len()));
+            progress.say(format!("Added {}", count(added.len(), "message", "messages")));
         }
         Ok(added)
     })?;
     context.print(&Added { agent: agent.mint.to_string(), added })
 }
 
-fn refused_message(name: &str, reason: Reason) -> crate::errors::Failure {
+fn refused_message(name: &str, reason: Reason) -> Failure {
+    refused_reason(reason).in_input(name)
+}
+
+fn refused_reason(reason: Reason) -> Failure {
     let next = match reason.rule() {
-        Some(6) => "give the time at which it arrived with --arrival MICROS",
+        Some(6) => "say when it arrived with --arrival MICROS (unix microseconds)",
         Some(3) => "register the sender, or choose its cluster with -u",
         _ => "zx1 inspect envelope shows its fields; a message that does not hold is not logged",
     };
-    refused(reason.code(), &reason, next).in_input(name)
+    let failure = refused(reason.code(), &reason, next);
+    match reason {
+        Reason::Timestamp { off_by } => off_by_in_words(failure, off_by),
+        _ => failure,
+    }
+}
+
+/// The protocol counts microseconds; people do not.
+pub(crate) fn off_by_in_words(failure: Failure, off_by: u64) -> Failure {
+    let off_by = words::duration(off_by / 1_000_000);
+    let allowed = defaults::CLOCK_SKEW_SECONDS;
+    Failure {
+        message: format!("The timestamp is {off_by} away from the clock, and {allowed} s are allowed."),
+        ..failure
+    }
 }
 
 fn append_one(
@@ -258,8 +283,7 @@ fn append_one(
         if sent { Default::default() } else { log.last_nonce(candidate.sender(), candidate.channel()) };
     let sender = if keys.is_empty() { Sender::Unknown } else { Sender::Registered { keys, last_nonce } };
     let when = if sent { candidate.timestamp() } else { arrival };
-    let refused = |reason: Reason| refused_message("The message", reason);
-    let valid = candidate.validate(&Rules::new(when, sender)).map_err(refused)?;
+    let valid = candidate.validate(&Rules::new(when, sender)).map_err(refused_reason)?;
     let header = valid.envelope.header;
     let for_us = *header.recipient == BROADCAST || header.recipient == agent.mint.as_array();
     if !sent && !for_us {
@@ -338,7 +362,8 @@ struct ListedEntry {
 
 impl Report for Listed {
     fn draw(&self, page: &mut Page) {
-        let mut table = Table::new(["epoch", "entry", "", "type", "with", "conversation", "slot"]);
+        let mut table =
+            Table::new(["epoch", "entry", "", "type", "with", "conversation", "slot"]).ids(&[4, 5]);
         for entry in &self.entries {
             let arrow = if entry.direction == "sent" { "to" } else { "from" };
             let row: [&dyn std::fmt::Display; 7] = [
@@ -352,10 +377,14 @@ impl Report for Listed {
             ];
             table.row(row);
         }
-        page.table(table, "The log has no entries of these epochs.");
+        let epochs = shown_epochs(self.from, self.through);
+        page.table(table, &format!("The log has no entries of epoch {epochs}."));
         let shown = self.entries.len();
         if u32::try_from(shown).is_ok_and(|shown| shown < self.total) {
             page.line(format!("The last {shown} of {}; --limit shows more.", self.total));
+        }
+        if self.entries.is_empty() && self.epochs.is_empty() {
+            page.next("zx1 envelope make, or zx1 log append for a message that you received");
         }
         if self.entries.is_empty() && !self.epochs.is_empty() {
             let mut table = Table::new(["epoch", "entries", "bytes", "batch"]);
@@ -364,6 +393,9 @@ impl Report for Listed {
                 table.row([&epoch.epoch, &epoch.entries, &epoch.bytes, &sealed]);
             }
             page.heading("Epochs with entries").table(table, "");
+            if let Some(last) = self.epochs.last() {
+                page.next(format!("zx1 log list --epoch {}", last.epoch));
+            }
         }
     }
 }
@@ -443,7 +475,7 @@ impl Report for Root {
 }
 
 fn shown_epochs(from: u64, through: u64) -> String {
-    if from == through { from.to_string() } else { format!("{from} to {through}") }
+    if from == through { words::epoch(from) } else { format!("{from} to {through}") }
 }
 
 fn root(context: &Context, agent: &Agent, range: &Range) -> Result<()> {
@@ -460,7 +492,7 @@ fn prove(context: &Context, agent: &Agent, range: &Range, index: u32) -> Result<
     let (from, to) = epochs(context, range)?;
     let reader = agent_files::reader(context, agent)?;
     let len = reader.len(from, to)?;
-    let none = || Error::NoSuchEntry { index: index.into(), len };
+    let none = || Error::NoSuchEntry { index: index.into(), entries: count(len, "entry", "entries") };
     let proof = reader.proof(from, to, index)?.ok_or_else(none)?;
     let leaves = reader.leaves(from, to)?;
     let leaf = usize::try_from(index).ok().and_then(|index| leaves.get(index)).copied().ok_or_else(none)?;

@@ -50,6 +50,10 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
         return output::write_out(&render(wanted));
     };
     let mut pages = Vec::new();
+    if folder.is_file() {
+        let why = "it is a file, not a folder".to_owned();
+        return Err(Error::WriteFailed { path: files::shown(&folder), why }.into());
+    }
     std::fs::create_dir_all(&folder).map_err(|error| files::write_failed(&folder, &error))?;
     write_all(&root, &folder, &mut pages)?;
     context.print(&Written { folder: files::shown(&folder), pages })

@@ -2,10 +2,11 @@
 
 use crate::context::Context;
 use crate::defaults;
-use crate::errors::{Error, Result};
+use crate::errors::{Error, Result, json_fault};
 use crate::files;
 use crate::input;
 use crate::output::{Page, Report};
+use crate::words::{self, count};
 use clap::Subcommand;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -99,12 +100,7 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
 fn read_leaves(entries: &Entries) -> Result<Vec<Hash>> {
     let bytes = match entries.file.as_str() {
         "-" => files::read_all(std::io::stdin().lock(), "Standard input", defaults::MAX_LARGE_INPUT)?,
-        name => {
-            let path = Path::new(name);
-            let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
-            files::read_limited(path, defaults::MAX_LARGE_INPUT)?
-                .ok_or_else(|| files::read_failed(path, &missing()))?
-        }
+        name => files::read_needed(Path::new(name), defaults::MAX_LARGE_INPUT)?,
     };
     let mut leaves = Vec::new();
     for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
@@ -142,7 +138,7 @@ impl Report for Root {
         page.field("root", &self.root)
             .field("entries", self.len)
             .field("depth", self.depth)
-            .field("padding", format!("{} zero hashes on the left", self.padding));
+            .field("padding", format!("{} on the left", count(self.padding, "zero hash", "zero hashes")));
     }
 }
 
@@ -188,7 +184,7 @@ fn prove(context: &Context, entries: &Entries, index: u64) -> Result<()> {
     let leaves = read_leaves(entries)?;
     let leaf = usize::try_from(index).ok().and_then(|index| leaves.get(index)).copied();
     let tree = Tree::<Sha3>::new(leaves).map_err(|_| too_many())?;
-    let none = Error::NoSuchEntry { index, len: tree.len() };
+    let none = Error::NoSuchEntry { index, entries: count(tree.len(), "entry", "entries") };
     let proof = u32::try_from(index).ok().and_then(|index| tree.proof_of_entry(index));
     let (Some(leaf), Some(proof)) = (leaf, proof) else { return Err(none.into()) };
     context.print(&ProofFile {
@@ -229,7 +225,7 @@ fn check(context: &Context, args: Verify) -> Result<()> {
     let path: Vec<Hash> =
         proof.path.iter().map(|hash| input::hex_array(hash, "A hash of the path")).collect::<Result<_>>()?;
     merkle::verify::<Sha3>(&root, proof.len, proof.index, &leaf, &path)
-        .map_err(|error: MerkleError| Error::ProofFails { why: error.to_string() })?;
+        .map_err(|error: MerkleError| Error::ProofFails { why: words::clause(&error.to_string()) })?;
     let (root, leaf) = (hex::encode(root), hex::encode(leaf));
     context.print(&Holds { valid: true, root, leaf, index: proof.index, len: proof.len })
 }
@@ -237,15 +233,10 @@ fn check(context: &Context, args: Verify) -> Result<()> {
 fn read_proof(file: &str) -> Result<ProofFile> {
     let bytes = match file {
         "-" => files::read_all(std::io::stdin().lock(), "Standard input", defaults::MAX_INPUT)?,
-        name => {
-            let path = Path::new(name);
-            let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
-            files::read_limited(path, defaults::MAX_INPUT)?
-                .ok_or_else(|| files::read_failed(path, &missing()))?
-        }
+        name => files::read_needed(Path::new(name), defaults::MAX_INPUT)?,
     };
     serde_json::from_slice(&bytes)
-        .map_err(|error| Error::ProofMalformed { path: file.to_owned(), why: error.to_string() }.into())
+        .map_err(|error| Error::ProofMalformed { path: file.to_owned(), why: json_fault(&error) }.into())
 }
 
 fn from_options(args: Verify) -> Result<ProofFile> {

@@ -8,6 +8,7 @@ use crate::errors::{Error, Result};
 use crate::files;
 use crate::output::{Page, Report};
 use crate::tx::{self, Sent};
+use crate::words;
 use serde::Serialize;
 use serde_json::{Value, json};
 use solana_address::Address;
@@ -22,6 +23,16 @@ use zx1_chain::sati::NewAgent;
 /// The service by which others find the agent on the mesh (spec section 4.1).
 const MESH_SERVICE: &str = "zerox1-mesh";
 const MESH_VERSION: &str = "1";
+
+/// Most bytes that SATI takes, and most entries of metadata ([`NewAgent`]).
+mod limits {
+    pub(super) const NAME: usize = 32;
+    pub(super) const SYMBOL: usize = 10;
+    pub(super) const URI: usize = 200;
+    pub(super) const ENTRIES: usize = 10;
+    pub(super) const KEY: usize = 32;
+    pub(super) const VALUE: usize = 200;
+}
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -73,9 +84,19 @@ pub struct Args {
 /// Does it.
 pub fn run(args: Args, context: &Context) -> Result<()> {
     let local = args.local.clone().unwrap_or_else(|| args.name.clone());
-    if local.is_empty() || Address::from_str(&local).is_ok() {
-        return Err(Error::BadLocalName { name: local }.into());
+    let why = if local.is_empty() {
+        Some("it is empty")
+    } else if Address::from_str(&local).is_ok() {
+        Some("it is an address")
+    } else if words::plain(&args.name) != args.name || words::plain(&local) != local || local.contains('\n') {
+        Some("it holds characters that steer a terminal")
+    } else {
+        None
+    };
+    if let Some(why) = why {
+        return Err(Error::BadLocalName { name: local, why }.into());
     }
+    check_lengths(&args)?;
     for endpoint in &args.endpoint {
         check_multiaddr(endpoint)?;
     }
@@ -94,6 +115,28 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
         None => context.home()?.join("registrations").join(format!("{}.json", file_name(&local))),
     };
     context.wait(register(context, &args, &local, agent, &file))
+}
+
+/// SATI's limits, before anything is asked or read.
+fn check_lengths(args: &Args) -> Result<()> {
+    let entries: Vec<&str> = args.metadata.iter().map(String::as_str).collect();
+    let pairs = entries.iter().filter_map(|entry| entry.split_once('='));
+    let of_entries = pairs.flat_map(|(key, value)| {
+        [("A metadata key", key, limits::KEY), ("A metadata value", value, limits::VALUE)]
+    });
+    let of_agent = [
+        ("The name", args.name.as_str(), limits::NAME),
+        ("The symbol", args.symbol.as_str(), limits::SYMBOL),
+        ("The address of the registration file", args.uri.as_str(), limits::URI),
+    ];
+    for (what, text, limit) in of_agent.into_iter().chain(of_entries) {
+        let found = text.len();
+        if found > limit {
+            return Err(Error::TooLong { what: what.to_owned(), found, limit }.into());
+        }
+    }
+    let (found, limit) = (entries.len(), limits::ENTRIES);
+    if found > limit { Err(Error::TooManyMetadata { found, limit }.into()) } else { Ok(()) }
 }
 
 /// A name that is a single file name.
@@ -230,6 +273,9 @@ async fn landed_mint(chain: &Chain, sent: &Sent) -> Result<Address> {
 }
 
 fn check_file(path: &Path, content: &[u8]) -> Result<()> {
+    if path.is_dir() {
+        return Err(files::folder(path).into());
+    }
     match files::read_limited(path, crate::defaults::MAX_INPUT)? {
         Some(bytes) if bytes.as_slice() != content => Err(Error::Exists { path: files::shown(path) }.into()),
         _ => Ok(()),

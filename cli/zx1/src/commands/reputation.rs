@@ -10,6 +10,7 @@ use crate::chain::Chain;
 use crate::context::{Agent, Context};
 use crate::errors::Result;
 use crate::output::{Page, Report};
+use crate::words;
 use clap::{Subcommand, ValueEnum};
 use serde::Serialize;
 use zx1_chain::rpc::ChallengeFilter;
@@ -91,6 +92,9 @@ struct Found {
     epochs: Vec<u64>,
     /// Epochs of batches whose data nobody serves (decision C7).
     withheld: Vec<u64>,
+    /// Epochs of batches whose data is served and shows that the batch is not true: its counters or arrays
+    /// are not those of its own records.
+    untrue: Vec<u64>,
     /// What the reader should know.
     notes: Vec<String>,
 }
@@ -154,6 +158,7 @@ struct Shown {
     ratings: Option<Standings>,
     epochs: Vec<u64>,
     withheld: Vec<u64>,
+    untrue: Vec<u64>,
     stake_micro_usdc: u64,
     lease: &'static str,
     batches_submitted: u64,
@@ -164,7 +169,9 @@ struct Shown {
 
 impl Report for Shown {
     fn draw(&self, page: &mut Page) {
-        page.field("agent", &self.agent).field("source", self.source).field("epoch", self.epoch);
+        page.field("agent", &self.agent)
+            .field("source", self.source)
+            .field("epoch", words::epoch(self.epoch));
         page.heading("Scores, -100 to 100");
         self.scores.draw(page);
         if let Some(ratings) = &self.ratings {
@@ -186,9 +193,12 @@ impl Report for Shown {
             .field("batches submitted", self.batches_submitted)
             .field("challenges lost", self.challenges_lost)
             .field("challenges open", self.challenges_open);
-        if !self.withheld.is_empty() {
-            let epochs: Vec<String> = self.withheld.iter().map(u64::to_string).collect();
-            page.field("withheld", format!("epochs {} count for nothing", epochs.join(", ")));
+        for (label, epochs) in [("withheld", &self.withheld), ("untrue", &self.untrue)] {
+            if !epochs.is_empty() {
+                let epochs: Vec<String> = epochs.iter().map(u64::to_string).collect();
+                let counts = if epochs.len() == 1 { "epoch {} counts" } else { "epochs {} count" };
+                page.field(label, format!("{} for nothing", counts.replace("{}", &epochs.join(", "))));
+            }
         }
         if !self.notes.is_empty() {
             page.blank();
@@ -224,6 +234,7 @@ async fn show(chain: &Chain, agent: &Agent, source: Source, found: Found) -> Res
         ratings: tally,
         epochs: found.epochs,
         withheld: found.withheld,
+        untrue: found.untrue,
         stake_micro_usdc: client.stake(agent.mint).await?.map_or(0, |stake| stake.stake_usdc),
         lease: match lease {
             None => "never paid",

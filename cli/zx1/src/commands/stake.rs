@@ -4,9 +4,10 @@ use crate::amount;
 use crate::chain::Chain;
 use crate::context::{Agent, Context};
 use crate::errors::{Error, Result};
-use crate::facts::{Accounts, StakeReport, slots_in_words};
+use crate::facts::{Accounts, StakeReport};
 use crate::output::{Page, Report};
 use crate::tx::{self, Sent};
+use crate::words::{self, count, slots};
 use clap::Subcommand;
 use serde::Serialize;
 use zx1_chain::rpc::actions::Actions;
@@ -55,7 +56,13 @@ enum Action {
 pub fn run(args: Args, context: &Context) -> Result<()> {
     let wish = match args.action {
         Action::Show => return context.wait(show(context)),
-        Action::Lock { amount } => Wish::Lock(amount::parse_usdc(&amount)?),
+        Action::Lock { amount: text } => match amount::parse_usdc(&text)? {
+            0 => {
+                let why = "it is nothing".to_owned();
+                return Err(Error::BadAmount { text, unit: "USDC", why }.into());
+            }
+            amount => Wish::Lock(amount),
+        },
         Action::Unlock => Wish::Unlock,
         Action::Cancel => Wish::Cancel,
         Action::Claim => Wish::Claim,
@@ -151,11 +158,11 @@ fn draw(stake: &StakeReport, page: &mut Page) {
 
 fn unlock_line(stake: &StakeReport) -> String {
     match (stake.unlock_available_slot, stake.slots_until_available) {
-        (Some(slot), Some(slots)) if slots > 0 => {
-            format!("queued, over at slot {slot} (in {slots} slots, {})", slots_in_words(slots))
+        (Some(slot), Some(left)) if left > 0 => {
+            format!("queued, over at slot {slot}, in {} ({})", count(left, "slot", "slots"), slots(left))
         }
         (Some(_), _) => match &stake.not_claimable_because {
-            Some(why) => format!("queued, its delay is over, but: {why}"),
+            Some(why) => format!("queued, its delay is over, but {}", words::clause(why)),
             None => "queued, its delay is over".to_owned(),
         },
         _ => "not queued".to_owned(),

@@ -6,6 +6,7 @@ use crate::errors::Result;
 use crate::facts::{Accounts, LeaseReport, StakeReport};
 use crate::output::{Page, Report, Table};
 use crate::tx;
+use crate::words::{self, count};
 use serde::Serialize;
 use solana_address::Address;
 use zx1_chain::rpc::registry::{IdentityRegistry as _, Sati};
@@ -80,19 +81,22 @@ struct OfAgent {
 
 impl Report for Status {
     fn draw(&self, page: &mut Page) {
-        page.field("cluster", format!("{} at {}", self.cluster, self.url));
-        page.field("time", format!("epoch {}, slot {}", self.epoch, self.slot));
+        page.field("cluster", &self.url);
+        page.field("genesis", &self.genesis);
+        page.field("time", format!("epoch {}, slot {}", words::epoch(self.epoch), self.slot));
         page.field("wallet", self.wallet.as_deref().unwrap_or("no key: zx1 init"));
         page.maybe("SOL", self.lamports.map(amount::sol));
         page.maybe("USDC", self.usdc_micro_usdc.map(amount::usdc));
         match &self.agent {
             Some(agent) => agent.draw(page),
             None => {
-                page.blank().line("No agent is chosen.");
+                page.blank()
+                    .line("No agent is chosen.")
+                    .next("zx1 register --name NAME, or zx1 config set agent AGENT");
             }
         }
         if self.agents.len() > 1 {
-            let mut table = Table::new(["name", "agent", "on this cluster"]);
+            let mut table = Table::new(["name", "agent", "on this cluster"]).ids(&[1]);
             for known in &self.agents {
                 table.row([&known.name, &known.mint, &if known.here { "yes" } else { "no" }]);
             }
@@ -114,7 +118,8 @@ impl OfAgent {
         page.heading(format!("Agent {}", name.map_or("", String::as_str)).trim_end());
         page.field("mint", &self.mint);
         if !self.registered {
-            page.field("registry", "not registered on this cluster");
+            page.field("registry", "not registered on this cluster")
+                .next("zx1 register --name NAME, or another cluster with -u");
             return;
         }
         page.maybe("number", self.member_number);
@@ -126,15 +131,18 @@ impl OfAgent {
         page.field("stake", stake.unwrap_or_else(|| "none".to_owned()));
         page.field("lease", self.lease.line());
         let batches = self.batches.as_ref();
-        let batches = batches.map(|head| format!("{}, the last for epoch {}", head.count, head.last_epoch));
+        let batches = batches
+            .map(|head| format!("{}, the last for epoch {}", head.count, words::epoch(head.last_epoch)));
         page.field("batches", batches.unwrap_or_else(|| "none".to_owned()));
         page.field("delegates", self.delegates);
         page.field("challenges", format!("{} open", self.challenges.len()));
         for open in &self.challenges {
             let state = if open.answered { "answered" } else { "NOT ANSWERED" };
-            let line =
-                format!("{}: epoch {}, {state}, {} slots left", open.address, open.epoch, open.slots_left);
-            page.field("", line);
+            let left = match open.slots_left {
+                0 => "to be resolved".to_owned(),
+                left => format!("{} left, {}", count(left, "slot", "slots"), words::slots(left)),
+            };
+            page.field("", &open.address).field("", format!("  epoch {}, {state}, {left}", open.epoch));
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::confirm;
 use crate::context::Context;
 use crate::defaults;
-use crate::errors::{Error, Result};
+use crate::errors::{Error, Failure, Result};
 use crate::files;
 use crate::output::{self, Page, Report};
 use crate::tx::{self, Sent, Signed};
@@ -57,10 +57,9 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
 }
 
 fn read(path: &Path) -> Result<PartialTransaction> {
-    let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
-    let bytes = files::read_limited(path, defaults::MAX_INPUT)?;
-    let bytes = bytes.ok_or_else(|| files::read_failed(path, &missing()))?;
-    Ok(PartialTransaction::from_text(&String::from_utf8_lossy(&bytes))?)
+    let bytes = files::read_needed(path, defaults::MAX_INPUT)?;
+    let partial = PartialTransaction::from_text(&String::from_utf8_lossy(&bytes));
+    partial.map_err(|error| Failure::from(error).in_input(&files::shown(path)))
 }
 
 fn show(partial: &PartialTransaction) {
@@ -88,8 +87,12 @@ impl Report for Written {
 }
 
 fn sign(context: &Context, path: &Path, file: Option<&Path>) -> Result<()> {
-    let key = context.key()?;
     let mut partial = read(path)?;
+    let key = context.key()?;
+    let taken = |file: &Path| Error::Exists { path: files::shown(file) };
+    if let Some(file) = file {
+        files::check_writable(file, taken(file))?;
+    }
     if !partial.missing().contains(&key.address()) {
         return Err(Error::NotMissing { address: key.address().to_string() }.into());
     }
@@ -99,8 +102,7 @@ fn sign(context: &Context, path: &Path, file: Option<&Path>) -> Result<()> {
     }
     partial.sign(&[key.keypair()])?;
     let Some(file) = file else { return context.print(&Signed { partial, bare: false }) };
-    let taken = Error::Exists { path: files::shown(file) };
-    files::create_private(file, (partial.to_json() + "\n").as_bytes(), taken)?;
+    files::create_private(file, (partial.to_json() + "\n").as_bytes(), taken(file))?;
     context.print(&Written { status: "signed", file: files::shown(file), complete: partial.is_complete() })
 }
 

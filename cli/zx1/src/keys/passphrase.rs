@@ -6,6 +6,7 @@ use crate::errors::{Error, Result};
 use crate::files;
 use age::secrecy::SecretString;
 use std::fs::File;
+use std::io::ErrorKind;
 
 /// Shortest passphrase that a backup takes.
 const MINIMUM: usize = 12;
@@ -55,7 +56,10 @@ impl Passphrase {
 fn from_descriptor(number: u32) -> Result<String> {
     let path = format!("/dev/fd/{number}");
     let failed = |why: String| Error::ReadFailed { path: format!("File descriptor {number}"), why };
-    let file = File::open(&path).map_err(|error| failed(why(&error)))?;
+    let file = File::open(&path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => failed("it is not open".to_owned()),
+        _ => failed(why(&error)),
+    })?;
     let bytes = files::read_all(file, &path, LIMIT)?;
     let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let text = std::str::from_utf8(line).map_err(|_| failed("it gives no UTF-8".to_owned()))?;

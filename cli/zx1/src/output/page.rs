@@ -1,7 +1,8 @@
 //! The page: headings, aligned fields, tables, checks. Colours are always written here; the stream strips
 //! them where nobody wants them.
 
-use comfy_table::{Attribute, Cell, ContentArrangement, presets};
+use crate::words::{self, plain};
+use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, presets};
 use owo_colors::OwoColorize as _;
 use std::fmt::{Display, Write as _};
 
@@ -78,12 +79,20 @@ pub struct Page {
     text: String,
     fields: Vec<(String, String)>,
     width: usize,
+    full: bool,
 }
 
 impl Page {
     /// An empty page of that many columns.
     pub fn new(width: usize) -> Self {
-        Self { text: String::new(), fields: Vec::new(), width }
+        Self { text: String::new(), fields: Vec::new(), width, full: false }
+    }
+
+    /// Whether tables show addresses and hashes whole, however wide they become.
+    #[must_use]
+    pub fn with_full_tables(mut self, full: bool) -> Self {
+        self.full = full;
+        self
     }
 
     /// A heading, set off by an empty line.
@@ -92,13 +101,14 @@ impl Page {
         if !self.text.is_empty() {
             self.text.push('\n');
         }
-        let _ = writeln!(self.text, "{}", bold(&text.to_string()));
+        let _ = writeln!(self.text, "{}", bold(&plain(&text.to_string())));
         self
     }
 
     /// A label and its value; fields in a row are aligned.
     pub fn field(&mut self, label: impl Display, value: impl Display) -> &mut Self {
-        self.fields.push((label.to_string(), value.to_string()));
+        let (label, value) = (label.to_string(), value.to_string());
+        self.fields.push((plain(&label).into_owned(), plain(&value).into_owned()));
         self
     }
 
@@ -113,7 +123,7 @@ impl Page {
     /// A line of text, wrapped to the page.
     pub fn line(&mut self, text: impl Display) -> &mut Self {
         self.flush();
-        for line in wrap(&text.to_string(), self.width) {
+        for line in wrap(&plain(&text.to_string()), self.width) {
             let _ = writeln!(self.text, "{line}");
         }
         self
@@ -122,7 +132,7 @@ impl Page {
     /// Text as it is, for copying: never wrapped.
     pub fn raw(&mut self, text: impl Display) -> &mut Self {
         self.flush();
-        let _ = writeln!(self.text, "{text}");
+        let _ = writeln!(self.text, "{}", plain(&text.to_string()));
         self
     }
 
@@ -136,7 +146,7 @@ impl Page {
     /// What to do next.
     pub fn next(&mut self, command: impl Display) -> &mut Self {
         self.flush();
-        let _ = writeln!(self.text, "{} {command}", bold("next:"));
+        let _ = writeln!(self.text, "{} {}", bold("next:"), plain(&command.to_string()));
         self
     }
 
@@ -144,35 +154,46 @@ impl Page {
     pub fn check(&mut self, mark: Mark, subject: &str, found: &str, next: Option<&str>) -> &mut Self {
         self.flush();
         let indent = 22;
-        let mut lines = wrap(found, self.width.saturating_sub(indent)).into_iter();
+        let mut lines = wrap(&plain(found), self.width.saturating_sub(indent)).into_iter();
         let first = lines.next().unwrap_or_default();
         let _ = writeln!(self.text, "{}  {subject:<15} {first}", mark.drawn());
         for line in lines {
             let _ = writeln!(self.text, "{:indent$}{line}", "");
         }
         if let Some(next) = next {
-            let _ = writeln!(self.text, "{:indent$}{} {next}", "", bold("next:"));
+            let _ = writeln!(self.text, "{:indent$}{} {}", "", bold("next:"), plain(next));
         }
         self
     }
 
-    /// A table; `none` is said instead when it has no rows.
-    pub fn table(&mut self, table: Table, none: &str) -> &mut Self {
+    /// A table; `none` is said instead when it has no rows. Identifiers are shortened where the page is too
+    /// narrow for them, unless the tables are to be full.
+    pub fn table(&mut self, mut table: Table, none: &str) -> &mut Self {
         self.flush();
         if table.rows.is_empty() {
             return self.line(none);
         }
+        let arrangement = if self.full {
+            ContentArrangement::Disabled
+        } else {
+            table.fit(self.width);
+            ContentArrangement::Dynamic
+        };
+        let numbers: Vec<bool> = (0..table.header.len()).map(|column| table.is_of_numbers(column)).collect();
         let mut drawn = comfy_table::Table::new();
         drawn
             .load_preset(presets::NOTHING)
-            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_content_arrangement(arrangement)
             .enforce_styling()
             .set_width(u16::try_from(self.width).unwrap_or(u16::MAX))
             .set_header(table.header.iter().map(|name| Cell::new(name).add_attribute(Attribute::Bold)))
             .add_rows(table.rows);
-        for (index, column) in drawn.column_iter_mut().enumerate() {
+        for (index, (column, numbers)) in drawn.column_iter_mut().zip(numbers).enumerate() {
             // The first column begins at the margin, the others two spaces on.
             column.set_padding((if index == 0 { 0 } else { 1 }, 1));
+            if numbers {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
         }
         for line in drawn.lines() {
             // Padding of the last column, also inside its style.
@@ -205,23 +226,82 @@ impl Page {
     }
 }
 
-/// Rows under a header.
+/// Rows under a header. Columns of numbers stand to the right.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     header: Vec<String>,
     rows: Vec<Vec<String>>,
+    /// Columns of addresses and hashes, the one that may be shortened last first.
+    ids: Vec<usize>,
+    /// The column of prose, which is cut when nothing else helps.
+    prose: Option<usize>,
 }
+
+/// Characters of prose that are always shown.
+const LEAST_PROSE: usize = 16;
 
 impl Table {
     /// An empty table.
     pub fn new<const N: usize>(header: [&str; N]) -> Self {
-        Self { header: header.map(str::to_owned).to_vec(), rows: Vec::new() }
+        Self { header: header.map(str::to_owned).to_vec(), ..Self::default() }
+    }
+
+    /// Names the columns that hold addresses or hashes. The first is the last to be shortened.
+    #[must_use]
+    pub fn ids(mut self, columns: &[usize]) -> Self {
+        self.ids = columns.to_vec();
+        self
+    }
+
+    /// Names the column that holds prose, one line a row.
+    #[must_use]
+    pub fn prose(mut self, column: usize) -> Self {
+        self.prose = Some(column);
+        self
     }
 
     /// One more row.
     pub fn row<const N: usize>(&mut self, cells: [&dyn Display; N]) -> &mut Self {
-        self.rows.push(cells.iter().map(ToString::to_string).collect());
+        self.rows.push(cells.iter().map(|cell| plain(&cell.to_string()).into_owned()).collect());
         self
+    }
+
+    /// Makes the rows fit a page, as far as shortening goes.
+    fn fit(&mut self, width: usize) {
+        for column in self.ids.clone().into_iter().rev() {
+            if self.natural_width() <= width {
+                return;
+            }
+            self.rows.iter_mut().filter_map(|row| row.get_mut(column)).for_each(|id| *id = words::short(id));
+        }
+        let excess = self.natural_width().saturating_sub(width);
+        if let Some(column) = self.prose.filter(|_| excess > 0) {
+            let room = self.column_width(column).saturating_sub(excess).max(LEAST_PROSE);
+            for cell in self.rows.iter_mut().filter_map(|row| row.get_mut(column)) {
+                if cell.chars().count() > room {
+                    *cell = cell.chars().take(room.saturating_sub(1)).chain(['…']).collect();
+                }
+            }
+        }
+    }
+
+    fn column_width(&self, column: usize) -> usize {
+        let cells = self.rows.iter().chain([&self.header]).filter_map(|row| row.get(column));
+        // A column takes a place also where it is empty.
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0).max(1)
+    }
+
+    /// Columns and the padding between them, as [`Page::table`] sets it.
+    fn natural_width(&self) -> usize {
+        let columns = self.header.len();
+        let cells: usize = (0..columns).map(|column| self.column_width(column)).sum();
+        cells.saturating_add(columns.saturating_mul(2)).saturating_sub(1)
+    }
+
+    fn is_of_numbers(&self, column: usize) -> bool {
+        let mut cells = self.rows.iter().filter_map(|row| row.get(column)).filter(|cell| !cell.is_empty());
+        let is_number = |cell: &String| cell.bytes().all(|byte| byte.is_ascii_digit());
+        cells.clone().next().is_some() && cells.all(is_number)
     }
 }
 
@@ -277,6 +357,57 @@ mod tests {
         let mut page = Page::new(40);
         page.field("hash", &hash);
         assert!(plain(page).contains(&hash));
+    }
+
+    fn challenges(width: usize, full: bool) -> String {
+        let address = "6jTzaNctHMGFLaHr7XGftwsJTXXQPp3roGEZXGbd7dqU";
+        let mut table = Table::new(["challenge", "epoch", "text"]).ids(&[0]).prose(2);
+        table.row([&address, &7, &"short"]).row([
+            &address,
+            &20_778,
+            &"a text that is longer than the others",
+        ]);
+        let mut page = Page::new(width).with_full_tables(full);
+        page.table(table, "");
+        plain(page)
+    }
+
+    #[test]
+    fn a_table_shows_whole_identifiers_where_there_is_room() {
+        let wide = challenges(100, false);
+        assert!(wide.contains("7dqU      7  short\n"), "{wide}");
+        assert_eq!(wide, challenges(100, true));
+    }
+
+    #[test]
+    fn a_table_that_does_not_fit_shortens_identifiers_then_prose() {
+        let at_64 = challenges(64, false);
+        assert!(at_64.contains("6jTzaN…bd7dqU  20778  a text that is longer than the others\n"), "{at_64}");
+        let narrow = challenges(48, false);
+        assert!(narrow.contains("6jTzaN…bd7dqU  20778  a text that is longer th…\n"), "{narrow}");
+        assert!(narrow.lines().all(|line| line.chars().count() <= 48), "{narrow}");
+        assert!(challenges(48, true).contains("Gbd7dqU  20778  a text that is longer than the others\n"));
+    }
+
+    #[test]
+    fn an_empty_column_takes_a_place_too() {
+        let mut table = Table::new(["entry", "text", ""]).prose(1);
+        table.row([&1, &"a text that is longer than the page is wide", &""]);
+        let mut page = Page::new(40);
+        page.table(table, "");
+        let text = plain(page);
+        assert_eq!(text.lines().count(), 2, "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 40), "{text}");
+    }
+
+    #[test]
+    fn text_of_strangers_stays_text() {
+        let mut page = Page::new(60);
+        page.heading("a\u{1b}[2J").field("b\u{1b}[2J", "c\u{1b}[2J").line("d\u{1b}[2J").next("e\u{1b}[2J");
+        let mut table = Table::new(["x"]);
+        table.row([&"f\u{1b}[2J"]);
+        page.table(table, "").check(Mark::Fail, "g", "h\u{1b}[2J", Some("i\u{1b}[2J"));
+        assert!(!page.finish().contains("\u{1b}[2J"));
     }
 
     #[test]

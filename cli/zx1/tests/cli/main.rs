@@ -7,6 +7,7 @@ mod help;
 mod inspect;
 mod keys;
 mod merkle;
+mod numbers;
 mod offline;
 mod prompt;
 mod settings;

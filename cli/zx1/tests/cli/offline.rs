@@ -34,6 +34,86 @@ fn an_unreachable_cluster_is_one_sentence_and_changes_nothing() {
     assert_eq!(home.files(), before);
 }
 
+/// A server that answers every request as a web server does that knows nothing of Solana.
+fn web_page() -> String {
+    use std::io::{Read, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut request = Vec::new();
+            let mut buffer = [0u8; 4_096];
+            // The header ends with an empty line; the body is small and comes with it or is not needed.
+            while !request.windows(4).any(|end| end == b"\r\n\r\n") {
+                match stream.read(&mut buffer) {
+                    Ok(size) if size > 0 => request.extend_from_slice(&buffer[..size]),
+                    _ => break,
+                }
+            }
+            let page = "<html><body>Welcome!</body></html>";
+            let answer = format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: {}\r\n\
+                 connection: close\r\n\r\n{page}",
+                page.len()
+            );
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    url
+}
+
+#[test]
+fn an_address_that_serves_web_pages_is_no_cluster_and_nothing_changes() {
+    let home = Home::with_key();
+    home.zx1(["config", "set", "agent", "11111111111111111111111111111112"]).ok();
+    let url = web_page();
+    let before = home.files();
+    for arguments in [
+        &["register", "--name", "alice", "--yes"][..],
+        &["stake", "lock", "10", "--yes"],
+        &["lease", "pay", "--yes"],
+        &["delegate", "list"],
+        &["envelope", "make", "beacon", "--content", "alice"],
+        &["log", "list"],
+        &["batch", "submit", "--yes"],
+        &["challenge", "list"],
+        &["keeper", "run", "--once"],
+        &["feedback", "list"],
+        &["sponsor", "serve"],
+        &["reputation", "show"],
+        &["status"],
+    ] {
+        let said = home.zx1([arguments, &["--url", &url]].concat());
+        let err = said.fails(7002);
+        assert!(err.contains(&url) && err.contains("next: ") && err.lines().count() == 2, "{said:?}");
+    }
+    assert_eq!(home.files(), before);
+}
+
+#[test]
+fn a_message_of_70_kilobytes_is_refused_by_every_command_that_reads_one() {
+    let home = Home::with_key();
+    home.zx1(["config", "set", "agent", "11111111111111111111111111111112"]).ok();
+    let large = home.file("large.cbor", [&[0x8c][..], &[0; 70 * 1024]].concat());
+    let before = home.files();
+    for (arguments, number) in [
+        (&["inspect", "envelope", &large][..], 7453),
+        (&["inspect", "log-entry", &large], 7453),
+        (&["challenge", "find", &large], 7453),
+        (&["envelope", "check", &large], 7300),
+        (&["key", "show", "-k", &large], 7415),
+        (&["feedback", "submit", "--file", &large], 7452),
+        (&["envelope", "make", "beacon", "--content-file", &large], 7452),
+    ] {
+        let said = home.zx1(arguments);
+        let err = said.fails(number);
+        assert!(err.contains("next: ") && err.lines().count() == 2, "{said:?}");
+        assert!(err.contains("71681 ") || number == 7300, "{said:?}");
+    }
+    assert_eq!(home.files(), before);
+}
+
 #[test]
 fn doctor_goes_on_without_a_cluster_and_says_what_it_did_not_look_at() {
     let home = Home::with_key();
@@ -66,7 +146,7 @@ fn wrong_arguments_are_usage_and_are_refused_before_anything_is_asked() {
     for (arguments, number) in [
         (&["stake", "lock", "ten"][..], 7456),
         (&["stake", "lock", "1.0000001"], 7456),
-        (&["stake", "lock", "-1"], 7400),
+        (&["stake", "lock", "-1"], 7456),
         (&["stake", "lock"], 7400),
         (&["lease", "pay", "--epochs", "0"], 7400),
         (&["delegate", "add", "nobody"], 7451),

@@ -74,8 +74,12 @@ fn a_malformed_configuration_is_refused_with_its_line_and_kept() {
 #[test]
 fn settings_of_two_processes_at_once_are_both_kept() {
     let home = Home::with_key();
-    let pairs =
-        [("upload", "/served"), ("commitment", "finalized"), ("agent", "alice"), ("compute_unit_price", "7")];
+    let pairs = [
+        ("upload", "/served"),
+        ("commitment", "finalized"),
+        ("agent", "11111111111111111111111111111112"),
+        ("compute_unit_price", "7"),
+    ];
     std::thread::scope(|scope| {
         for (key, value) in pairs {
             let home = &home;

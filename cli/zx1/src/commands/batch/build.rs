@@ -7,6 +7,7 @@ use crate::context::{Agent, Context};
 use crate::errors::{Error, Result};
 use crate::files;
 use crate::output::{Page, Report};
+use crate::words::{self, count};
 use serde::Serialize;
 use std::path::PathBuf;
 use zx1_log::AgentLog;
@@ -75,21 +76,21 @@ impl Described {
 
     pub(super) fn draw(&self, page: &mut Page) {
         let epochs = if self.covers_from == self.epoch {
-            self.epoch.to_string()
+            words::epoch(self.epoch)
         } else {
-            format!("{}, covers {} to {}", self.epoch, self.covers_from, self.epoch)
+            format!("{}, covers {} to {}", words::epoch(self.epoch), self.covers_from, self.epoch)
         };
         page.field("epoch", epochs)
             .field("messages", self.log_len)
             .field(
                 "records",
                 format!(
-                    "{} ({} bids, {} selections, {} verifiers, {} ratings{})",
+                    "{} ({}, {}, {}, {}{})",
                     self.arrays_len,
-                    self.bids,
-                    self.selections,
-                    self.verifiers,
-                    self.feedback,
+                    count(self.bids, "bid", "bids"),
+                    count(self.selections, "selection", "selections"),
+                    count(self.verifiers, "verifier", "verifiers"),
+                    count(self.feedback, "rating", "ratings"),
                     if self.overflow { ", cut at 1000 each in the batch itself" } else { "" },
                 ),
             )
@@ -128,10 +129,8 @@ pub(crate) async fn plan(chain: &Chain, agent: &Agent, epoch: Option<u64>) -> Re
     let head = chain.client.head(agent.mint).await?;
     let last = head.map(|head| Epoch(head.last_epoch));
     let epoch = epoch.map_or(Epoch(now.epoch.0.saturating_sub(1)), Epoch);
-    let nothing = |error: BatchError| {
-        let why = error.to_string();
-        Error::NothingToBatch { epoch: epoch.0, why: why.trim_end_matches('.').to_owned() }
-    };
+    let nothing =
+        |error: BatchError| Error::NothingToBatch { epoch: epoch.0, why: words::clause(&error.to_string()) };
     let covered = check_epoch(epoch, now.epoch, last).map_err(nothing)?;
     let (slot_start, slot_end) = chain.client.slots_of_epochs(covered.from, covered.to).await?;
     Ok(Plan { covered, slot_start, slot_end })
@@ -162,9 +161,8 @@ pub(super) fn message(commitment: &Commitment) -> Vec<u8> {
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let agent = context.agent()?;
-    let taken = args.out.as_ref().filter(|path| path.exists());
-    if let Some(path) = taken {
-        return Err(Error::Exists { path: files::shown(path) }.into());
+    if let Some(path) = &args.out {
+        files::check_writable(path, Error::Exists { path: files::shown(path) })?;
     }
     let (built, covered, path) = context.wait(async {
         let chain = context.connect().await?;

@@ -4,8 +4,9 @@ use crate::context::Context;
 use crate::errors::{Error, Result};
 use crate::output::{Page, Report};
 use crate::tx::{self, Sent};
+use crate::words;
 use serde::Serialize;
-use zx1_chain::rpc::actions::Actions;
+use zx1_chain::rpc::actions::{Actions, intents};
 use zx1_chain::rpc::registry::Sati;
 use zx1_protocol::challenge::Clock;
 use zx1_protocol::units::Slot;
@@ -22,13 +23,15 @@ struct Closed {
     #[serde(flatten)]
     sent: Sent,
     epoch: u64,
-    rent_lamports: u64,
+    /// None where an earlier run closed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rent_lamports: Option<u64>,
 }
 
 impl Report for Closed {
     fn draw(&self, page: &mut Page) {
         self.sent.draw(page);
-        page.field("epoch", self.epoch).field("rent returned", crate::amount::sol(self.rent_lamports));
+        page.field("epoch", self.epoch).maybe("rent returned", self.rent_lamports.map(crate::amount::sol));
     }
 }
 
@@ -38,6 +41,13 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     context.wait(async {
         let chain = context.connect().await?;
         context.check_agent(&chain, &agent)?;
+        // Of an interrupted run that closed it there is nothing left to see.
+        if let Some(sent) =
+            tx::earlier(context, &chain, &intents::close_batch(&agent.mint, args.epoch)).await?
+        {
+            let report = Closed { sent, epoch: args.epoch, rent_lamports: None };
+            return report.sent.finish(context, &report).await;
+        }
         let sati = Sati::connect(&chain.client).await?;
         let actions = Actions::new(&chain.client, &sati).await?;
         let account = chain.client.batch(agent.mint, args.epoch).await?;
@@ -47,13 +57,15 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
             if clock.is_open(Slot(now)) {
                 let deadline = clock.deadline().0;
                 let left = deadline.saturating_sub(now).saturating_add(1);
-                let why = format!("it can be challenged through slot {deadline}, {left} slots from now");
+                let left =
+                    format!("{} from now, {}", words::count(left, "slot", "slots"), words::slots(left));
+                let why = format!("it can be challenged through slot {deadline}, {left}");
                 return Err(Error::CannotClose { epoch: args.epoch, why }.into());
             }
         }
         let draft = actions.close_batch(agent.mint, args.epoch, key.address()).await?;
         let Some(sent) = tx::run(context, &chain, &draft, &key).await? else { return Ok(()) };
-        let rent_lamports = account.map_or(0, |account| account.lamports);
+        let rent_lamports = account.map(|account| account.lamports);
         let report = Closed { sent, epoch: args.epoch, rent_lamports };
         report.sent.finish(context, &report).await
     })

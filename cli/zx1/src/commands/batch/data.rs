@@ -88,7 +88,8 @@ pub(super) fn compare(account: &BatchAccount, data: &Commitment) -> Result<()> {
     }
 }
 
-/// A batch's data from a place, as bytes that are known to be what the chain commits to.
+/// A batch's data from a place: its records and its log are known to be what the chain commits to. What the
+/// batch says of them may be a lie (zx1 batch verify tells): that is what it can be challenged for.
 ///
 /// # Errors
 /// 7525 when the place does not serve it, 7524 when it serves something else.
@@ -109,6 +110,12 @@ pub(crate) async fn fetch(store: &AnyStore, account: &BatchAccount) -> Result<Ve
     Ok(bytes)
 }
 
+/// Whether the bundle is the batch on chain and everything in it holds.
+pub(crate) fn is_true(bytes: &[u8], account: &BatchAccount) -> bool {
+    let checked = Bundle::decode(bytes).and_then(|bundle| bundle.check());
+    checked.is_ok_and(|checked| *checked.commitment() == commitment_of(account))
+}
+
 /// A batch on chain.
 ///
 /// # Errors
@@ -122,9 +129,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let agent = context.agent()?;
     let store = agent_files::need_store(context, args.data.as_deref())?;
     let taken = Error::Exists { path: files::shown(&args.out) };
-    if args.out.exists() {
-        return Err(taken.into());
-    }
+    files::check_writable(&args.out, taken.clone())?;
     context.wait(async {
         let chain = context.connect().await?;
         let account = on_chain(&chain, &agent, args.epoch).await?;

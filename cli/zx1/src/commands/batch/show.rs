@@ -5,6 +5,7 @@ use crate::agent_files::{self, Now};
 use crate::context::Context;
 use crate::errors::{Error, Result};
 use crate::output::{Page, Report, Table};
+use crate::words::{self, count};
 use serde::Serialize;
 use solana_address::Address;
 use std::collections::BTreeMap;
@@ -84,20 +85,13 @@ impl Report for Shown {
         if let [one] = self.batches.as_slice() {
             self.draw_one(one, page);
         } else {
-            let mut table = Table::new([
-                "epoch",
-                "messages",
-                "records",
-                "state",
-                "challengeable through",
-                "data",
-                "saved",
-            ]);
+            let mut table =
+                Table::new(["epoch", "messages", "records", "state", "challengeable for", "data", "saved"]);
             for one in &self.batches {
                 let state = if one.on_chain { "on chain" } else { "not on chain" };
                 let through = match (one.challengeable, one.challengeable_through_slot) {
-                    (true, Some(slot)) => format!("slot {slot}"),
-                    (false, Some(_)) => "over".to_owned(),
+                    (true, Some(slot)) => words::slots(slot.saturating_sub(self.slot)),
+                    (false, Some(_)) => "no more".to_owned(),
                     (_, None) => String::new(),
                 };
                 let number = |value: Option<u32>| value.map_or_else(String::new, |value| value.to_string());
@@ -115,17 +109,21 @@ impl Report for Shown {
             page.table(table, "There are no batches, neither on chain nor saved here.");
         }
         if self.hidden > 0 {
-            page.line(format!("{} older ones; --all shows them.", self.hidden));
+            page.line(format!(
+                "{} not shown; --all shows all.",
+                count(self.hidden, "older batch", "older batches")
+            ));
         }
         if let Some(epoch) = self.next_epoch {
-            page.line(format!("Epoch {epoch} is over and has no batch yet.")).next("zx1 batch submit");
+            page.line(format!("Epoch {} is over and has no batch yet.", words::epoch(epoch)))
+                .next("zx1 batch submit");
         }
     }
 }
 
 impl Shown {
     fn draw_one(&self, one: &One, page: &mut Page) {
-        page.field("epoch", one.epoch);
+        page.field("epoch", words::epoch(one.epoch));
         if let Some(from) = one.covers_from.filter(|from| *from != one.epoch) {
             page.field("covers", format!("{from} to {}", one.epoch));
         }
@@ -133,7 +131,7 @@ impl Shown {
             .maybe("submitted in", one.submitted_slot.map(|slot| format!("slot {slot}")));
         if let Some(through) = one.challengeable_through_slot {
             let left = through.saturating_sub(self.slot);
-            let open = format!("through slot {through}, {left} more slots");
+            let open = format!("through slot {through}, {left} more ({})", words::slots(left));
             page.field("challengeable", if one.challengeable { open } else { "no more".to_owned() });
         }
         page.maybe("messages", one.log_len)

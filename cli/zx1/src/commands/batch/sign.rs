@@ -97,11 +97,12 @@ pub(crate) fn sign_and_seal(
 pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let key = context.key()?;
     if let Some(file) = &args.file {
-        let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
-        let bytes = read_bundle(file)?.ok_or_else(|| files::read_failed(file, &missing()))?;
+        let bytes = files::read_needed(file, defaults::MAX_LARGE_INPUT)?;
+        let name = files::shown(file);
+        let next = "give the unsigned file that zx1 batch build wrote";
         let bundle =
-            Bundle::decode(&bytes).map_err(|error| refused(error.code(), &error, "zx1 batch build"))?;
-        let checked = bundle.check().map_err(|error| refused(error.code(), &error, "zx1 batch build"))?;
+            Bundle::decode(&bytes).map_err(|error| refused(error.code(), &error, next).in_input(&name))?;
+        let checked = bundle.check().map_err(|error| refused(error.code(), &error, next).in_input(&name))?;
         let commitment = checked.commitment();
         let signature: [u8; 64] = key.keypair().sign_message(&message(commitment)).into();
         return context.print(&Signed {

@@ -12,7 +12,7 @@ use crate::tx::{self, Sent};
 use serde::Serialize;
 use solana_address::Address;
 use zx1_chain::rpc::Draft;
-use zx1_chain::rpc::actions::Actions;
+use zx1_chain::rpc::actions::{Actions, intents};
 use zx1_chain::rpc::registry::Sati;
 use zx1_interface::instruction::SubmitBatch;
 use zx1_log::{BatchStore as _, Put, SavedBatch};
@@ -180,6 +180,10 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let key = context.key()?;
     // A place that does not parse is refused before money moves.
     agent_files::store(context, args.data.as_deref())?;
+    if let (Some(signature), Some(signer)) = (&args.signature, &args.signer) {
+        input::hex_array::<64>(signature, "The signature")?;
+        input::address(signer, "The signer")?;
+    }
     context.wait(async {
         let chain = context.connect().await?;
         context.check_agent(&chain, &agent)?;
@@ -194,7 +198,15 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
         let sent = match &on_chain {
             Some(account) => {
                 super::data::compare(account, &commitment)?;
-                Sent::nothing_to_do(context, &chain, &format!("the batch of epoch {} is on chain", epoch.0))?
+                // An interrupted run of this command may have put it there, and waits to be shown.
+                let wish = intents::submit_batch(&agent.mint, epoch.0, &commitment.batch_hash);
+                match tx::earlier(context, &chain, &wish).await? {
+                    Some(sent) => sent,
+                    None => {
+                        let why = format!("the batch of epoch {} is on chain", epoch.0);
+                        Sent::nothing_to_do(context, &chain, &why)?
+                    }
+                }
             }
             None => {
                 let flow = draft(&chain, key.address(), &saved, &commitment).await?;

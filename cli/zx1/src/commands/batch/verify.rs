@@ -7,6 +7,7 @@ use crate::defaults;
 use crate::errors::{Error, Result};
 use crate::input;
 use crate::output::{Page, Report};
+use crate::words::count;
 use serde::Serialize;
 use solana_address::Address;
 use zx1_protocol::bundle::Bundle;
@@ -61,10 +62,13 @@ impl Report for Verified {
             .field("on chain", if self.chain_checked { "the same" } else { "not asked (--on-chain)" });
         if self.double_bids > 0 {
             page.line(format!(
-                "{} bids contradict another one for the same deal. Nothing answers that: it can be challenged.",
-                self.double_bids
+                "{} of bids contradict each other for one deal. Nothing answers that: it can be challenged.",
+                count(self.double_bids, "pair", "pairs")
             ))
-            .next(format!("zx1 challenge find --double-bids --against {} --epoch {}", self.agent, self.epoch));
+            .next(format!(
+                "zx1 challenge find --double-bids --against {} --epoch {}",
+                self.agent, self.epoch
+            ));
         }
     }
 }
@@ -72,8 +76,10 @@ impl Report for Verified {
 pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let input = input::read(&args.file, defaults::MAX_LARGE_INPUT)?;
     let next = "ask for the file again, from another place if need be";
-    let bundle = Bundle::decode(&input.bytes).map_err(|error| refused(error.code(), &error, next))?;
-    let checked = bundle.check().map_err(|error| refused(error.code(), &error, next))?;
+    let bundle = Bundle::decode(&input.bytes)
+        .map_err(|error| refused(error.code(), &error, next).in_input(&input.name))?;
+    let checked =
+        bundle.check().map_err(|error| refused(error.code(), &error, next).in_input(&input.name))?;
     let commitment = checked.commitment();
     if let (Some(signature), Some(signer)) = (&args.signature, &args.signer) {
         let signature: [u8; 64] = input::hex_array(signature, "The signature")?;

@@ -5,11 +5,12 @@ use crate::chain::Chain;
 use crate::commands::batch::{commitment_of, fetch};
 use crate::context::{self, Agent, Context};
 use crate::errors::{Error, Result};
+use crate::input;
 use crate::output::{Page, Report};
 use crate::tx::{self, Sent};
 use serde::Serialize;
 use solana_address::Address;
-use zx1_chain::rpc::actions::Actions;
+use zx1_chain::rpc::actions::{Actions, intents};
 use zx1_chain::rpc::registry::Sati;
 use zx1_chain::rpc::{Flow, Stored};
 use zx1_interface::accounts::{BatchAccount, ChallengeAccount};
@@ -36,7 +37,9 @@ struct Answered {
     challenge: String,
     agent: String,
     epoch: u64,
-    record: u32,
+    /// None where an earlier run answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    record: Option<u32>,
 }
 
 impl Report for Answered {
@@ -45,7 +48,7 @@ impl Report for Answered {
         page.field("challenge", &self.challenge)
             .field("agent", &self.agent)
             .field("epoch", self.epoch)
-            .field("record", self.record)
+            .maybe("record", self.record)
             .next(format!("zx1 challenge resolve {} when its window is over", self.challenge));
     }
 }
@@ -124,12 +127,24 @@ pub(crate) async fn draft(
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
+    let address = input::address(&args.challenge, "The challenge")?;
     let key = context.key()?;
     let store = agent_files::store(context, args.data.as_deref())?;
     let config = context.config()?;
     context.wait(async {
         let chain = context.connect().await?;
-        let challenge = super::need(&chain.client, &args.challenge).await?;
+        let challenge = super::need(&chain.client, address).await?;
+        // It may be an interrupted run of this command that answered.
+        if let Some(sent) = tx::earlier(context, &chain, &intents::answer(&address)).await? {
+            let report = Answered {
+                sent,
+                challenge: address.to_string(),
+                agent: Address::new_from_array(challenge.agent_id).to_string(),
+                epoch: challenge.epoch_number,
+                record: None,
+            };
+            return report.sent.finish(context, &report).await;
+        }
         if challenge.answered != 0 {
             return Err(Error::AlreadyAnswered { address: challenge.address.to_string() }.into());
         }
@@ -150,7 +165,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
             challenge: challenge.address.to_string(),
             agent: agent.mint.to_string(),
             epoch: challenge.epoch_number,
-            record,
+            record: Some(record),
         };
         report.sent.finish(context, &report).await
     })

@@ -1,7 +1,7 @@
 //! A prepared challenge as a file: what `find` writes and `submit` reads.
 
 use crate::defaults;
-use crate::errors::{Error, Result};
+use crate::errors::{Error, Result, json_fault};
 use crate::files;
 use crate::input;
 use serde::{Deserialize, Serialize};
@@ -77,10 +77,8 @@ impl ChallengeFile {
 
     pub(super) fn read(path: &Path) -> Result<Prepared> {
         let bad = |why: String| Error::ChallengeFile { path: files::shown(path), why };
-        let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
-        let bytes = files::read_limited(path, defaults::MAX_INPUT)?
-            .ok_or_else(|| files::read_failed(path, &missing()))?;
-        let file: Self = serde_json::from_slice(&bytes).map_err(|error| bad(error.to_string()))?;
+        let bytes = files::read_needed(path, defaults::MAX_INPUT)?;
+        let file: Self = serde_json::from_slice(&bytes).map_err(|error| bad(json_fault(&error)))?;
         if file.version != VERSION {
             return Err(bad(format!("its version is {}, and this zx1 knows {VERSION}", file.version)).into());
         }

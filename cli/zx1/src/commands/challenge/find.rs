@@ -11,6 +11,7 @@ use crate::errors::{Error, Failure, Result};
 use crate::files;
 use crate::input;
 use crate::output::{Page, Report, Table};
+use crate::words;
 use serde::Serialize;
 use solana_address::Address;
 use std::path::PathBuf;
@@ -94,7 +95,8 @@ impl FoundClaim {
 impl Report for Found {
     fn draw(&self, page: &mut Page) {
         page.field("against", &self.agent).field("evidence", self.evidence);
-        let mut table = Table::new(["epoch", "ground", "the batch must hold", "and it", "until slot"]);
+        let mut table =
+            Table::new(["epoch", "ground", "the batch must hold", "and it", "until slot"]).prose(2);
         for claim in &self.claims {
             let verdict = match claim.presence {
                 "absent" => "does not",
@@ -128,7 +130,7 @@ fn read_evidence(args: &Args) -> Result<Option<Evidence>> {
     let input = input::read(argument, defaults::MAX_INPUT)?;
     if input.bytes.len() > defaults::MAX_MESSAGE {
         let (size, limit) = (input.bytes.len(), defaults::MAX_MESSAGE);
-        return Err(Error::MessageTooLarge { size, limit }.into());
+        return Err(Error::MessageTooLarge { what: input.name, size, limit }.into());
     }
     let payload =
         args.payload.as_deref().map(|payload| input::read(payload, defaults::MAX_INPUT)).transpose()?;
@@ -139,8 +141,8 @@ fn read_evidence(args: &Args) -> Result<Option<Evidence>> {
         (Ok(_), _) => Ok(Some(Evidence::Envelope(input.bytes))),
         (_, Ok(_)) => Ok(Some(Evidence::Entry(input.bytes, payload.map(|payload| payload.bytes)))),
         (Err(error), Err(_)) => {
-            let why = error.to_string();
-            Err(Error::NotEvidence { why: why.trim_end_matches('.').to_owned() }.into())
+            let why = words::clause(&error.to_string());
+            Err(Error::NotEvidence { what: input.name, why }.into())
         }
     }
 }
@@ -161,10 +163,7 @@ fn accused(evidence: &Evidence) -> Option<Address> {
 }
 
 fn shown_record(expected: &Expected) -> String {
-    let other = |agent: &[u8; 32]| {
-        let text = Address::new_from_array(*agent).to_string();
-        format!("{}…", text.get(..8).unwrap_or(&text))
-    };
+    let other = |agent: &[u8; 32]| words::short(&Address::new_from_array(*agent).to_string());
     match &expected.record {
         Record::Bid(bid) if expected.value_known => {
             format!("bid of {} to {}, slot {}", bid.value, other(&bid.counterparty), bid.slot.0)
@@ -316,8 +315,8 @@ fn is_unavailable(failure: &Failure) -> bool {
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
-    if let Some(path) = args.out.as_ref().filter(|path| path.exists()) {
-        return Err(Error::Exists { path: files::shown(path) }.into());
+    if let Some(path) = &args.out {
+        files::check_writable(path, Error::Exists { path: files::shown(path) })?;
     }
     let evidence = read_evidence(args)?;
     let config = context.config()?;
@@ -325,7 +324,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let accused = evidence.as_ref().and_then(accused);
     let Some(agent) = against.map(|agent| agent.mint).or(accused) else {
         let why = "it says nothing about any agent".to_owned();
-        return Err(Error::NotEvidence { why }.into());
+        return Err(Error::NotEvidence { what: "The argument".to_owned(), why }.into());
     };
     let store = agent_files::store(context, args.data.as_deref())?;
     let mut found = context.wait(look(context, args, agent, evidence.as_ref(), store.as_ref()))?;
@@ -392,7 +391,7 @@ async fn look(
     }
     // The reason of the one batch that was looked at last says more than "nothing".
     if let (true, Some(reason)) = (claims.is_empty(), last_reason) {
-        return Err(refused(reason.code(), &reason, "zx1 batch show --agent AGENT --all lists its batches"));
+        return Err(refused(reason.code(), &reason, &format!("zx1 batch show --agent {agent} --all")));
     }
     let evidence = match evidence {
         Some(Evidence::Envelope(bytes)) => envelope_name(bytes),

@@ -4,6 +4,7 @@ use crate::agent_files::Now;
 use crate::context::Context;
 use crate::errors::Result;
 use crate::output::{Page, Report, Table};
+use crate::words;
 use serde::Serialize;
 use solana_address::Address;
 use std::collections::BTreeMap;
@@ -42,11 +43,15 @@ struct One {
 
 impl Report for Listed {
     fn draw(&self, page: &mut Page) {
-        let mut table = Table::new(["challenge", "", "epoch", "ground", "state", "slots left"]);
+        let mut table = Table::new(["challenge", "", "epoch", "ground", "state", "time left"]).ids(&[0]);
         for one in &self.challenges {
-            table.row([&one.challenge, &one.side, &one.epoch, &one.ground, &one.state, &one.slots_left]);
+            let left = if one.slots_left == 0 { "none".to_owned() } else { words::slots(one.slots_left) };
+            table.row([&one.challenge, &one.side, &one.epoch, &one.ground, &one.state, &left]);
         }
-        page.table(table, "There are no challenges.");
+        page.table(table, "There are no challenges, neither by your wallet nor against your agent.");
+        if self.challenges.is_empty() {
+            page.next("zx1 challenge find EVIDENCE, when a message that you hold may be missing in a batch");
+        }
         let to_answer = |one: &&One| one.side == "against us" && one.state == "open";
         if let Some(one) = self.challenges.iter().find(to_answer) {
             page.next(format!("zx1 challenge answer {} (or zx1 challenge watch)", one.challenge));

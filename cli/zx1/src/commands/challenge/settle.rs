@@ -5,12 +5,14 @@ use crate::amount;
 use crate::chain::Chain;
 use crate::context::Context;
 use crate::errors::{Error, Result};
+use crate::input;
 use crate::output::{Page, Report};
 use crate::tx::{self, Sent};
+use crate::words;
 use serde::Serialize;
 use solana_address::Address;
 use zx1_chain::rpc::Draft;
-use zx1_chain::rpc::actions::Actions;
+use zx1_chain::rpc::actions::{Actions, intents};
 use zx1_chain::rpc::registry::Sati;
 
 #[derive(Debug, clap::Args)]
@@ -39,8 +41,8 @@ impl Report for Resolved {
         if self.succeeded {
             let lost = self.stake_before_micro_usdc.saturating_sub(self.stake_after_micro_usdc);
             page.line(format!(
-                "Nobody showed the record. The agent lost its stake of {}: half, rounded down, to the challenger, \
-                 the rest to the treasury. The challenger's own stake came back.",
+                "Nobody showed the record. The agent lost its stake of {}: half, rounded down, went to the \
+                 challenger, the rest to the treasury. The challenger's own stake came back.",
                 amount::usdc(lost)
             ));
         } else {
@@ -55,14 +57,16 @@ struct Closed {
     #[serde(flatten)]
     sent: Sent,
     challenge: String,
-    rent_lamports: u64,
+    /// None where an earlier run closed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rent_lamports: Option<u64>,
 }
 
 impl Report for Closed {
     fn draw(&self, page: &mut Page) {
         self.sent.draw(page);
         page.field("challenge", &self.challenge)
-            .field("rent to the challenger", amount::sol(self.rent_lamports));
+            .maybe("rent to the challenger", self.rent_lamports.map(amount::sol));
     }
 }
 
@@ -79,15 +83,17 @@ pub(crate) async fn close(chain: &Chain, challenge: Address, payer: Address) -> 
 }
 
 pub(super) fn run_resolve(args: &Args, context: &Context) -> Result<()> {
+    let address = input::address(&args.challenge, "The challenge")?;
     let key = context.key()?;
     context.wait(async {
         let chain = context.connect().await?;
-        let challenge = super::need(&chain.client, &args.challenge).await?;
+        let challenge = super::need(&chain.client, address).await?;
         let now = Now::ask(&chain).await?.slot;
         let clock = super::clock(&challenge);
         if challenge.resolved == 0 && clock.is_open(now) {
             let slot = clock.deadline().0;
             let left = slot.saturating_sub(now.0).saturating_add(1);
+            let left = format!("{} from now, {}", words::count(left, "slot", "slots"), words::slots(left));
             let address = challenge.address.to_string();
             return Err(Error::WindowOpen { address, slot, left }.into());
         }
@@ -111,14 +117,23 @@ pub(super) fn run_resolve(args: &Args, context: &Context) -> Result<()> {
 }
 
 pub(super) fn run_close(args: &Args, context: &Context) -> Result<()> {
+    let address = input::address(&args.challenge, "The challenge")?;
     let key = context.key()?;
     context.wait(async {
         let chain = context.connect().await?;
-        let challenge = super::need(&chain.client, &args.challenge).await?;
+        // Of an interrupted run that closed it there is nothing left to see.
+        if let Some(sent) = tx::earlier(context, &chain, &intents::close_challenge(&address)).await? {
+            let report = Closed { sent, challenge: address.to_string(), rent_lamports: None };
+            return report.sent.finish(context, &report).await;
+        }
+        let challenge = super::need(&chain.client, address).await?;
         let draft = close(&chain, challenge.address, key.address()).await?;
         let Some(sent) = tx::run(context, &chain, &draft, &key).await? else { return Ok(()) };
-        let report =
-            Closed { sent, challenge: challenge.address.to_string(), rent_lamports: challenge.lamports };
+        let report = Closed {
+            sent,
+            challenge: challenge.address.to_string(),
+            rent_lamports: Some(challenge.lamports),
+        };
         report.sent.finish(context, &report).await
     })
 }

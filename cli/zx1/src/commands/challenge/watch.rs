@@ -8,6 +8,7 @@ use crate::errors::{Failure, Result};
 use crate::keys::Key;
 use crate::output::{self, Page, Report};
 use crate::tx;
+use crate::words::{self, count};
 use serde::Serialize;
 use solana_address::Address;
 use std::collections::BTreeSet;
@@ -56,14 +57,16 @@ impl Report for Line<'_> {
     fn draw(&self, page: &mut Page) {
         match self {
             Self::Watching { agent, open } => {
-                page.line(format!("Watching {agent}: {open} challenges to answer."))
+                page.line(format!("Watching {agent}: {} to answer.", count(*open, "challenge", "challenges")))
             }
             Self::Answered { challenge, epoch, sent } => page.line(format!(
                 "Answered {challenge} against epoch {epoch} ({}).",
                 sent.signature.as_deref().unwrap_or("it was answered already")
             )),
             Self::CannotAnswer { challenge, epoch, slots_left, reason, .. } => page.line(format!(
-                "CANNOT ANSWER {challenge} against epoch {epoch}, {slots_left} slots left: {reason}"
+                "CANNOT ANSWER {challenge} against epoch {epoch}, {} left ({}): {reason}",
+                count(*slots_left, "slot", "slots"),
+                words::slots(*slots_left)
             )),
         };
     }
@@ -116,6 +119,10 @@ impl Watch<'_> {
     /// is returned.
     async fn look(&mut self) -> Result<Option<Failure>> {
         let mut failed = None;
+        // What an interrupted run sent is known before it is answered again.
+        for sent in tx::settle_unasked(self.context, self.chain).await? {
+            sent.acknowledge().await?;
+        }
         let challenges = open(self.chain, self.agent).await?;
         for challenge in &challenges {
             match self.answer(challenge).await {

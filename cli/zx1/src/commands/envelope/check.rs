@@ -2,6 +2,7 @@
 
 use super::type_name;
 use crate::agent_files::{self, Now, refused};
+use crate::commands::log::off_by_in_words;
 use crate::context::Context;
 use crate::defaults;
 use crate::errors::Result;
@@ -12,7 +13,7 @@ use solana_address::Address;
 use zx1_chain::rpc::registry::{IdentityRegistry as _, Sati};
 use zx1_protocol::nonce::LastNonce;
 use zx1_protocol::signature::PublicKey;
-use zx1_protocol::validate::{Candidate, Context as Rules, Sender};
+use zx1_protocol::validate::{Candidate, Context as Rules, Reason, Sender};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -58,12 +59,19 @@ pub(crate) async fn keys_of(sati: &Sati, agent: Address) -> Result<Vec<PublicKey
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let input = input::read(&args.envelope, defaults::MAX_INPUT)?;
-    let dropped = |reason: &zx1_protocol::validate::Reason| {
+    let dropped = |reason: &Reason| {
         let rule =
             reason.rule().map_or_else(String::new, |rule| format!(" (rule {rule} of spec section 5.5)"));
         let next =
             format!("a receiver drops it without an answer{rule}; zx1 inspect envelope shows its fields");
-        refused(reason.code(), reason, &next)
+        let failure = refused(reason.code(), reason, &next);
+        match reason {
+            Reason::Timestamp { off_by } => off_by_in_words(failure, *off_by).next(
+                "a receiver drops it without an answer (rule 6 of spec section 5.5); --at checks it as of \
+                       another time",
+            ),
+            _ => failure,
+        }
     };
     let candidate = Candidate::parse(&input.bytes).map_err(|reason| dropped(&reason))?;
     let sender = Address::new_from_array(*candidate.sender());

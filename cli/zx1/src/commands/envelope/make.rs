@@ -1,6 +1,6 @@
 //! `zx1 envelope make`.
 
-use super::{Kind, type_name};
+use super::{Kind, keys_of, type_name};
 use crate::agent_files::{self, Now, refused};
 use crate::chain::Chain;
 use crate::commands::attest::{agreement, owner_of};
@@ -14,7 +14,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 use solana_address::Address;
 use solana_signer::Signer as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use zx1_chain::rpc::registry::Sati;
 use zx1_log::{AgentLog, LogError};
@@ -61,7 +61,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "AGENT")]
     about: Option<String>,
     /// FEEDBACK: -100 to 100
-    #[arg(long, value_name = "SCORE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SCORE", allow_negative_numbers = true,
+          value_parser = clap::value_parser!(i8).range(-100..=100))]
     score: Option<i8>,
     /// FEEDBACK: how it went; by default what the score says
     #[arg(long, value_enum)]
@@ -127,7 +128,9 @@ impl Report for Made {
             page.field("pre-signed", "yes, for the counterparty's SATI rating");
         }
         match &self.file {
-            Some(file) => page.field("written to", file),
+            Some(file) => page
+                .field("written to", file)
+                .next(format!("give it to the receiver, who checks it with zx1 envelope check {file}")),
             None => page.raw(&self.envelope),
         };
     }
@@ -140,20 +143,37 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let other =
         |named: &Option<String>| named.as_ref().map(|named| context::find_agent(&config, named)).transpose();
     let wish = Wish::of(args, other(&args.to)?, other(&args.about)?)?;
-    if let Some(path) = args.out.as_ref().filter(|path| path.exists()) {
-        return Err(Error::Exists { path: files::shown(path) }.into());
+    let taken = |path: &Path| Error::Exists { path: files::shown(path) };
+    if let Some(path) = &args.out {
+        files::check_writable(path, taken(path))?;
     }
     let (cbor, mut made) = context.wait(async {
         let chain = context.connect().await?;
         context.check_agent(&chain, &agent)?;
+        check_signer(&chain, &agent, &key).await?;
         let mut log = agent_files::open_log(context, &agent)?;
         make(&chain, &agent, &key, &mut log, &wish).await
     })?;
-    if let Some(path) = &args.out {
-        files::create_private(path, &cbor, Error::Exists { path: files::shown(path) })?;
-        made.file = Some(files::shown(path));
+    let written = args.out.as_ref().map(|path| files::create_private(path, &cbor, taken(path)));
+    if let Some(Ok(())) = written {
+        made.file = args.out.as_deref().map(files::shown);
     }
-    context.print(&made)
+    // The message is logged by now: where the file cannot be written, it is at least printed.
+    context.print(&made)?;
+    written.unwrap_or(Ok(()))
+}
+
+/// Refuses to sign with a key that no receiver would accept: the message would be logged for nothing.
+async fn check_signer(chain: &Chain, agent: &Agent, key: &Key) -> Result<()> {
+    let sati = Sati::connect(&chain.client).await?;
+    let keys = keys_of(&sati, agent.mint).await?;
+    if keys.is_empty() {
+        return Err(Error::NotRegistered { agent: agent.shown() }.into());
+    }
+    if keys.iter().any(|known| known.to_bytes() == key.address().to_bytes()) {
+        return Ok(());
+    }
+    Err(Error::NotASigner { key: key.address().to_string(), agent: agent.shown() }.into())
 }
 
 /// What is to be said, checked as far as the command line tells.
@@ -262,11 +282,7 @@ fn outcome(given: Option<OutcomeArg>, score: i8) -> u8 {
 fn body(args: &Args) -> Result<Vec<u8>> {
     let content = match (&args.content, &args.content_file) {
         (Some(text), _) => text.as_bytes().to_vec(),
-        (None, Some(path)) => {
-            let limit = crate::defaults::MAX_MESSAGE as u64;
-            let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
-            files::read_limited(path, limit)?.ok_or_else(|| files::read_failed(path, &missing()))?.to_vec()
-        }
+        (None, Some(path)) => files::read_needed(path, crate::defaults::MAX_MESSAGE as u64)?.to_vec(),
         (None, None) => Vec::new(),
     };
     let hint = args.hint.as_deref().unwrap_or_default();

@@ -4,14 +4,13 @@ use super::qa::{self, Finding};
 use crate::context::Context;
 use crate::errors::{Error, Result};
 use crate::output::{Page, Report, Table};
+use crate::words;
 use serde::Serialize;
 use solana_address::Address;
 use zx1_chain::rpc::FeedbackItem;
 
 /// Entries that one call reads.
 const PAGE: usize = 100;
-/// Characters of a summary that fit a row.
-const ROW: usize = 60;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ListArgs {
@@ -106,45 +105,44 @@ struct Listed {
     entries: Vec<Entry>,
 }
 
-/// Text of strangers without what would move a terminal's cursor.
-fn harmless(text: &str) -> String {
-    text.chars()
-        .map(|letter| if letter.is_control() && letter != '\n' { '\u{fffd}' } else { letter })
-        .collect()
-}
-
 impl Report for Listed {
     fn draw(&self, page: &mut Page) {
-        let mut table = Table::new(["entry", "time", "severity", "surface", "text", ""]);
+        let mut table = Table::new(["entry", "time", "severity", "surface", "text", ""]).prose(4);
         for entry in &self.entries {
-            let line = harmless(entry.finding.summary.lines().next().unwrap_or_default());
-            let short: String = line.chars().take(ROW).collect();
-            let short = if short.len() < line.len() { format!("{short}…") } else { short };
-            let surface = harmless(entry.finding.surface.as_deref().unwrap_or("-"));
+            let line = entry.finding.summary.lines().next().unwrap_or_default();
+            let surface = entry.finding.surface.as_deref().unwrap_or("-");
             let done = if entry.resolution.is_some() { "resolved" } else { "" };
-            let severity = harmless(&entry.finding.severity);
-            table.row([&entry.index, &entry.time, &severity, &surface, &short, &done]);
+            let time = words::moment(entry.timestamp);
+            table.row([&entry.index, &time, &entry.finding.severity, &surface, &line, &done]);
         }
-        page.table(table, "There are no such entries.").line(format!("{} entries in all.", self.count));
+        if self.count == 0 {
+            page.line("The feedback log is empty.").next("zx1 feedback submit TEXT");
+            return;
+        }
+        let all = words::count(self.count, "entry", "entries");
+        page.table(table, "No entry fits what you asked for.").line(format!("{all} in the log."));
+        if let Some(newest) = self.entries.first() {
+            page.next(format!("zx1 feedback show {}", newest.index));
+        }
     }
 }
 
 impl Report for Entry {
     fn draw(&self, page: &mut Page) {
         page.field("entry", self.index)
-            .field("time", &self.time)
+            .field("time", words::moment(self.timestamp))
             .field("from", &self.sender)
             .field("paid by", &self.payer);
-        page.maybe("source", self.finding.source.as_deref().map(harmless))
-            .field("severity", harmless(&self.finding.severity))
-            .maybe("surface", self.finding.surface.as_deref().map(harmless));
+        page.maybe("source", self.finding.source.as_deref())
+            .field("severity", &self.finding.severity)
+            .maybe("surface", self.finding.surface.as_deref());
         match &self.resolution {
             Some(resolution) => page.field("resolved", format!("in commit {}", resolution.commit)),
             None => page.field("resolved", "no"),
         };
-        page.blank().line(harmless(&self.finding.summary));
+        page.blank().line(&self.finding.summary);
         if let Some(repro) = &self.finding.repro {
-            page.heading("To see it again").line(harmless(repro));
+            page.heading("To see it again").line(repro);
         }
     }
 }
@@ -187,7 +185,9 @@ pub(super) fn show(args: &ShowArgs, context: &Context) -> Result<()> {
         let client = context.connect().await?.client;
         let count = client.feedback_log().await?.map_or(0, |log| log.count);
         let item = client.feedback_entry(args.index).await?;
-        item.ok_or_else(|| Error::NoFeedback { index: args.index, count }.into())
+        item.ok_or_else(|| {
+            Error::NoFeedback { index: args.index, entries: words::count(count, "entry", "entries") }.into()
+        })
     })?;
     context.print(&Entry::of(&item))
 }

@@ -5,6 +5,7 @@ use crate::errors::{Error, Result};
 use crate::input;
 use crate::output::{Page, Report};
 use crate::tx::{self, Sent};
+use crate::words::count;
 use serde::Serialize;
 use zx1_chain::rpc::actions::Actions;
 use zx1_chain::rpc::registry::Sati;
@@ -41,8 +42,9 @@ impl Report for Resolved {
 fn commit_id(text: &str) -> Result<[u8; 32]> {
     let bytes = input::hex_bytes(text, "The commit")?;
     if bytes.len() != 20 && bytes.len() != 32 {
-        let why = format!("it has {} bytes, and a commit id has 20 or 32", bytes.len());
-        return Err(Error::BadHex { what: "The commit".to_owned(), why }.into());
+        let found = count(bytes.len(), "byte", "bytes");
+        let (what, wanted) = ("The commit".to_owned(), "20 or 32".to_owned());
+        return Err(Error::WrongLength { what, found, wanted }.into());
     }
     let mut id = [0; 32];
     for (place, byte) in id.iter_mut().zip(&bytes) {

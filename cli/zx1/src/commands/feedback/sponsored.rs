@@ -2,21 +2,25 @@
 //! send it.
 
 use super::submit::{Submitted, index_of};
+use crate::chain::Chain;
 use crate::commands::sponsor::{Answer, ROUTE, Request};
 use crate::context::Context;
-use crate::errors::{Error, Failure, Result, reason};
+use crate::errors::{Error, Failure, Result, json_fault, reason};
 use crate::keys::Key;
 use crate::tx::{self, Sent};
 use solana_address::Address;
 use std::time::Duration;
-use zx1_chain::rpc::{Intent, PartialTransaction, Step, Summary};
+use zx1_chain::rpc::{ChainError, Intent, PartialTransaction, Step, Summary};
 use zx1_interface::ids;
+use zx1_protocol::hash::{Keccak as _, Sha3};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// A sponsor's answer is one transaction.
 const MAX_ANSWER: usize = 16_384;
 /// A text of 2 048 bytes takes five.
-const MOST_STEPS: usize = 16;
+const MOST_STEPS: usize = 32;
+/// How often somebody else may be faster.
+const MOST_RACES: u32 = 10;
 
 struct Sponsor {
     client: reqwest::Client,
@@ -62,7 +66,7 @@ impl Sponsor {
             return Err(Error::SponsorRefused { url: self.url.clone(), why }.into());
         }
         serde_json::from_slice(&body)
-            .map_err(|error| self.broken(format!("its answer is not understood: {error}")))
+            .map_err(|error| self.broken(format!("its answer is not understood: {}", json_fault(&error))))
     }
 }
 
@@ -97,6 +101,20 @@ fn check(partial: &PartialTransaction, sender: &Address) -> Result<Address, Stri
     Ok(payer)
 }
 
+/// Shows what landed, with the payer that the transaction names.
+async fn show(context: &Context, chain: &Chain, sent: Sent, sender: Address, text: &str) -> Result<()> {
+    let index = index_of(&chain.client, sender, text).await?;
+    let signature = sent.signature.as_deref().and_then(|text| text.parse().ok());
+    let landed = match signature {
+        Some(signature) => chain.client.find_transaction(&signature).await?,
+        None => None,
+    };
+    let payer = landed.and_then(|landed| landed.keys.first().map(Address::to_string));
+    let payer = payer.unwrap_or_else(|| "a sponsor".to_owned());
+    let report = Submitted { sent, index, sender: sender.to_string(), payer, bytes: text.len() };
+    report.sent.finish(context, &report).await
+}
+
 pub(super) fn run(context: &Context, url: &str, text: &str, key: &Key) -> Result<()> {
     let sponsor = Sponsor::new(url)?;
     context.wait(async {
@@ -105,7 +123,19 @@ pub(super) fn run(context: &Context, url: &str, text: &str, key: &Key) -> Result
         let actions = zx1_chain::rpc::actions::Actions::new(&chain.client, &sati).await?;
         let request = Request { sender: key.address().to_string(), text: text.to_owned() };
         let sender = tx::plain_sender(context, &chain)?;
+        // Whoever pays: a text that was sent is not sent again by another sponsor.
+        let hash = Address::new_from_array(Sha3::hashv(&[text.as_bytes()]));
+        let wish = Intent::new("sponsored-feedback", &[&key.address(), &hash]);
+        let earlier = sender.earlier(&wish).await?;
+        if let Some(outcome) = earlier {
+            return show(context, &chain, Sent::new(sender, outcome), key.address(), text).await;
+        }
+        sender.settle_steps(&wish).await?;
+        let mut races = 0_u32;
         for _ in 0..MOST_STEPS {
+            if races > 0 {
+                tokio::time::sleep(Duration::from_millis(100 << races.min(5))).await;
+            }
             let answer = sponsor.ask(&request).await?;
             let partial = PartialTransaction::from_text(&answer.transaction.to_string())?;
             let payer = check(&partial, &key.address()).map_err(|why| sponsor.broken(why))?;
@@ -116,26 +146,32 @@ pub(super) fn run(context: &Context, url: &str, text: &str, key: &Key) -> Result
                 Step::Done(_) => return Err(sponsor.broken("it sends what is done already")),
             };
             if !tx::holds(&partial, &expected.0) {
+                // The number of the entry is in it, and somebody may have taken that one meanwhile.
+                if races < MOST_RACES {
+                    races = races.saturating_add(1);
+                    continue;
+                }
                 return Err(sponsor.broken("its transaction is not the one that appends your text"));
             }
             let mut partial = partial;
-            partial.intent = if expected.1 {
-                Intent::new("sponsored-feedback", &[&key.address(), &payer, &flow.intent()])
-            } else {
-                expected.0.intent.step("sponsored")
+            partial.intent = match expected.1 {
+                true => wish.clone(),
+                false => wish.step(expected.0.intent.as_str()),
             };
             partial.title = expected.0.title.clone();
             partial.sign(&[key.keypair()])?;
-            let outcome = sender.submit(&partial).await?;
+            let outcome = match sender.submit(&partial).await {
+                Err(ChainError::Refused(refusal)) if races < MOST_RACES && flow.is_race(&refusal) => {
+                    races = races.saturating_add(1);
+                    continue;
+                }
+                outcome => outcome?,
+            };
             if !expected.1 {
                 sender.acknowledge(&outcome).await?;
                 continue;
             }
-            let sent = Sent::new(sender, outcome);
-            let index = index_of(&chain.client, key.address(), text).await?;
-            let (sender, payer) = (key.address().to_string(), payer.to_string());
-            let report = Submitted { sent, index, sender, payer, bytes: text.len() };
-            return report.sent.finish(context, &report).await;
+            return show(context, &chain, Sent::new(sender, outcome), key.address(), text).await;
         }
         Err(sponsor.broken("it does not come to an end"))
     })

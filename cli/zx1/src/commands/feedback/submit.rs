@@ -82,10 +82,7 @@ fn text_of(args: &Args) -> Result<String> {
     let bytes = match (&args.text, &args.file) {
         (Some(text), _) if text != "-" => text.as_bytes().to_vec(),
         (Some(_), _) => files::read_all(std::io::stdin().lock(), "Standard input", limit)?.to_vec(),
-        (None, Some(path)) => {
-            let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
-            files::read_limited(path, limit)?.ok_or_else(|| files::read_failed(path, &missing()))?.to_vec()
-        }
+        (None, Some(path)) => files::read_needed(path, limit)?.to_vec(),
         (None, None) => Vec::new(),
     };
     let text = String::from_utf8(bytes)
@@ -102,7 +99,7 @@ fn text_of(args: &Args) -> Result<String> {
     if text.is_empty() || text.len() > MAX_FEEDBACK_BYTES {
         return Err(Error::FeedbackLength { found: text.len(), limit: MAX_FEEDBACK_BYTES }.into());
     }
-    check_text(text.as_bytes()).map_err(|error| refused(7570, &error, "shorten the text"))?;
+    check_text(text.as_bytes()).map_err(|error| refused(7570, &error, "give a text of 1 to 2048 bytes"))?;
     Ok(text)
 }
 

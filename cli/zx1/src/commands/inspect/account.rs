@@ -157,11 +157,7 @@ fn of_attestation(data: &[u8]) -> Option<Fields> {
 }
 
 fn expiry(unix: i64) -> String {
-    match jiff::Timestamp::from_second(unix) {
-        _ if unix == 0 => "never".to_owned(),
-        Ok(moment) => format!("{unix} ({moment})"),
-        Err(_) => unix.to_string(),
-    }
+    if unix == 0 { "never".to_owned() } else { format!("{unix} ({})", crate::words::moment(unix)) }
 }
 
 fn of_tokens(address: Option<Address>, data: &[u8]) -> Option<Fields> {

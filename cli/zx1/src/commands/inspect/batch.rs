@@ -43,6 +43,7 @@ pub(super) fn run(args: Args, context: &Context) -> Result<()> {
             context.print(&fields)
         }
         Err(error) => Err(Failure::foreign(error.code().into(), &error, error)
+            .in_input(&input.name)
             .next("give a .zx1batch file, a batch's CBOR, or the 165 bytes that are signed for it")),
     }
 }

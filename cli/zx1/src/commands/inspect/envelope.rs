@@ -35,7 +35,8 @@ pub(super) fn run(args: Args, context: &Context) -> Result<()> {
     let input = input::read(&args.data, defaults::MAX_INPUT)?;
     let bytes = input.bytes.as_slice();
     if bytes.len() > defaults::MAX_MESSAGE {
-        return Err(Error::MessageTooLarge { size: bytes.len(), limit: defaults::MAX_MESSAGE }.into());
+        let (size, limit) = (bytes.len(), defaults::MAX_MESSAGE);
+        return Err(Error::MessageTooLarge { what: "The envelope".to_owned(), size, limit }.into());
     }
     let envelope = Envelope::decode(bytes).map_err(|error| {
         let why = match error {

@@ -24,7 +24,8 @@ pub(super) fn run(args: Args, context: &Context) -> Result<()> {
     let input = input::read(&args.data, defaults::MAX_INPUT)?;
     let bytes = input.bytes.as_slice();
     if bytes.len() > defaults::MAX_MESSAGE {
-        return Err(Error::MessageTooLarge { size: bytes.len(), limit: defaults::MAX_MESSAGE }.into());
+        let (size, limit) = (bytes.len(), defaults::MAX_MESSAGE);
+        return Err(Error::MessageTooLarge { what: "The log entry".to_owned(), size, limit }.into());
     }
     let entry = LogEntry::decode::<Sha3>(bytes).map_err(|error| {
         let why = match error {

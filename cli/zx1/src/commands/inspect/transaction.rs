@@ -7,6 +7,7 @@ use crate::defaults;
 use crate::errors::{Failure, Result};
 use crate::files;
 use crate::input;
+use crate::words;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -62,9 +63,7 @@ async fn landed(context: &Context, signature: Signature, logs: bool) -> Result<(
     let mut fields = Fields::new("Transaction");
     fields.text("signature", signature).number("slot", transaction.slot);
     if let Some(seconds) = transaction.block_time {
-        let moment =
-            jiff::Timestamp::from_second(seconds).map_or_else(|_| String::new(), |time| time.to_string());
-        fields.both("block_time", json!(seconds), format!("{seconds} ({moment})"));
+        fields.both("block_time", json!(seconds), format!("{seconds} ({})", words::moment(seconds)));
     }
     match &transaction.error {
         None => fields.both("succeeded", json!(true), "yes"),

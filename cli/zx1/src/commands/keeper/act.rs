@@ -80,10 +80,13 @@ impl Actor<'_> {
         // The plan never asks for more than the cap on epochs ahead and the grace period.
         let epochs_u32 = u32::try_from(epochs).unwrap_or(u32::MAX);
         let draft = actions.pay_lease(self.agent.mint, self.key.address(), epochs_u32).await?;
-        // Noted before it is sent. Only a refusal of the chain takes it back: anything else may still land.
+        // Noted before it is sent, and taken back only where nothing can land any more.
         record.spend(cost)?;
         let sent = self.send(&draft).await;
-        if sent.as_ref().is_err_and(is_refusal) {
+        let intent = draft.intent();
+        if let Err(failure) = &sent
+            && (is_refusal(failure) || tx::may_land_unasked(self.context, intent).is_ok_and(|may| !may))
+        {
             record.unspend(cost)?;
         }
         sent

@@ -4,7 +4,7 @@ use super::plan::{Batch, Challenge, Facts};
 use super::record::Record;
 use crate::agent_files::{self, Now};
 use crate::chain::Chain;
-use crate::commands::batch::fetch;
+use crate::commands::batch::{fetch, is_true};
 use crate::context::{Agent, Context};
 use crate::errors::Result;
 use solana_address::Address;
@@ -97,7 +97,7 @@ async fn not_served(
         let epoch = Epoch(batch.epoch_number);
         let open = Clock { submitted: Slot(batch.submitted_slot) }.is_open(now);
         let here = saved.iter().any(|it| it.epoch() == epoch && it.has_data);
-        if open && here && fetch(store, batch).await.is_err() {
+        if open && here && !fetch(store, batch).await.is_ok_and(|bytes| is_true(&bytes, batch)) {
             missing.push(epoch);
         }
     }

@@ -1,5 +1,6 @@
 //! What has to be done now, and what is coming: a pure function of what is known.
 
+use crate::words::{self, count};
 use serde::Serialize;
 use zx1_interface::constants::{LEASE_COST_PER_EPOCH, MAX_BATCH_AGE_EPOCHS, MIN_STAKE};
 use zx1_protocol::challenge::Clock;
@@ -109,8 +110,7 @@ impl Action {
         match self {
             Self::Answer { challenge } => format!("answer {challenge}"),
             Self::PayLease { epochs, cost_micro_usdc } => {
-                let days = if *epochs == 1 { "epoch" } else { "epochs" };
-                format!("pay {epochs} {days} of lease, {}", crate::amount::usdc(*cost_micro_usdc))
+                format!("pay {} of lease, {}", days(*epochs), crate::amount::usdc(*cost_micro_usdc))
             }
             Self::SubmitBatch { epoch } => format!("submit the batch of epoch {epoch}"),
             Self::Upload { epoch } => format!("upload the data of epoch {epoch}"),
@@ -152,6 +152,10 @@ impl Plan {
     }
 }
 
+fn days(number: u64) -> String {
+    count(number, "day", "days")
+}
+
 /// What has to be done. Answers come first: they have the deadline that costs the whole stake. Then the lease,
 /// which a batch needs alive, then batches, then what only brings money back.
 pub(crate) fn plan(facts: &Facts, policy: &Policy) -> Plan {
@@ -176,9 +180,10 @@ fn challenges(facts: &Facts, plan: &mut Plan) {
         plan.warn(
             hours < ALARM_HOURS,
             format!(
-                "{} challenges a batch of yours. Unanswered in {left} slots (about {hours} hours), it costs \
-                 the whole stake.",
-                challenge.address
+                "{} challenges a batch of yours. Unanswered for {} more ({}), it costs the whole stake.",
+                challenge.address,
+                count(left, "slot", "slots"),
+                words::slots(left),
             ),
             format!("zx1 challenge answer {}", challenge.address),
         );
@@ -211,7 +216,14 @@ fn lease(facts: &Facts, policy: &Policy, plan: &mut Plan) -> bool {
         let left = zx1_interface::constants::GRACE_PERIOD_EPOCHS.saturating_sub(behind);
         plan.warn(
             left == 0,
-            format!("The lease is {behind} epochs behind; {left} more, and the agent is deactivated."),
+            match left {
+                0 => format!("The lease is {} behind. Tomorrow the agent is deactivated.", days(behind)),
+                left => format!(
+                    "The lease is {} behind; in {} the agent is deactivated.",
+                    days(behind),
+                    days(left.saturating_add(1))
+                ),
+            },
             "zx1 lease pay",
         );
     }
@@ -236,7 +248,10 @@ fn lease(facts: &Facts, policy: &Policy, plan: &mut Plan) -> bool {
         let cap = crate::amount::usdc(policy.cap_usdc);
         plan.warn(
             behind > epochs,
-            format!("The cap of {cap} a day leaves {missing} epochs of lease waiting ({spent} spent today)."),
+            format!(
+                "The cap of {cap} a day leaves {} of lease unpaid ({spent} spent today).",
+                days(missing.saturating_sub(epochs))
+            ),
             "raise --cap",
         );
     }

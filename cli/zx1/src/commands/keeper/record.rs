@@ -25,10 +25,13 @@ pub(super) struct Day {
 pub(super) struct Record {
     path: PathBuf,
     pub(super) day: Day,
+    /// Whether the file says something else.
+    unsaved: bool,
 }
 
 impl Record {
-    /// Reads the record and begins a new day if it is one.
+    /// Reads the record and begins a new day if it is one; nothing is written before [`Self::keep`] or
+    /// [`Self::spend`].
     ///
     /// # Errors
     /// 7561 when it does not parse: what was spent is then unknown, and nothing is spent.
@@ -41,15 +44,18 @@ impl Record {
         };
         let today = known.filter(|day| day.epoch == epoch);
         let day = today.unwrap_or(Day { epoch, spent_micro_usdc: 0, lamports_at_start: lamports });
-        let mut record = Self { path, day };
-        if today.is_none() {
-            record.save()?;
-        } else if lamports > day.lamports_at_start {
+        let mut record = Self { path, day, unsaved: today.is_none() };
+        if lamports > day.lamports_at_start {
             // The owner added some: what goes is counted from there.
             record.day.lamports_at_start = lamports;
-            record.save()?;
+            record.unsaved = true;
         }
         Ok(record)
+    }
+
+    /// Writes the day as it began, so that what goes is counted from there.
+    pub(super) fn keep(&mut self) -> Result<()> {
+        if self.unsaved { self.save() } else { Ok(()) }
     }
 
     /// Notes what is about to be spent; durable when it returns.
@@ -70,7 +76,9 @@ impl Record {
             why: error.to_string(),
         };
         let bytes = serde_json::to_vec(&self.day).map_err(failed)?;
-        files::replace_private(&self.path, &bytes)
+        files::replace_private(&self.path, &bytes)?;
+        self.unsaved = false;
+        Ok(())
     }
 }
 

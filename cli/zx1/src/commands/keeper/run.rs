@@ -10,7 +10,7 @@ use crate::context::{Agent, Context};
 use crate::errors::{Error, Failure, Result};
 use crate::keys::Key;
 use crate::output::{Page, Report};
-use crate::tx::Sent;
+use crate::tx::{self, Sent};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -71,7 +71,7 @@ struct Shown {
 
 impl Report for Shown {
     fn draw(&self, page: &mut Page) {
-        page.field("agent", &self.agent).field("epoch", self.epoch).field(
+        page.field("agent", &self.agent).field("epoch", crate::words::epoch(self.epoch)).field(
             "spent today",
             format!("{} of {}", amount::usdc(self.spent_today_micro_usdc), amount::usdc(self.cap_micro_usdc)),
         );
@@ -85,7 +85,10 @@ impl Report for Shown {
         if !self.plan.warnings.is_empty() {
             page.heading("Warnings");
         }
-        for warning in &self.plan.warnings {
+        for (index, warning) in self.plan.warnings.iter().enumerate() {
+            if index > 0 {
+                page.blank();
+            }
             page.line(&warning.text).next(&warning.next);
         }
     }
@@ -132,6 +135,8 @@ enum Line<'a> {
         reason: &'a str,
         next: Option<&'a str>,
     },
+    /// Sent by an earlier run that was interrupted.
+    Settled(&'a Sent),
     Warning(&'a Warning),
 }
 
@@ -151,6 +156,10 @@ impl Report for Line<'_> {
                     page.next(next);
                 }
                 page
+            }
+            Self::Settled(sent) => {
+                let signature = sent.signature.as_deref().unwrap_or_default();
+                page.line(format!("done by an earlier run: {} ({signature})", sent.title))
             }
             Self::Warning(warning) => {
                 let mark = if warning.alarm { "ALARM" } else { "warning" };
@@ -209,9 +218,16 @@ impl Keeper<'_> {
     /// Looks, warns, and does everything that is to be done. A failure keeps nothing else from being done;
     /// the last one is returned.
     async fn look(&mut self) -> Result<Option<Failure>> {
+        // What an interrupted run sent is known before anything is decided: nothing of it can land after the
+        // facts were read, and tomorrow's payment is not taken for today's.
+        for sent in tx::settle_unasked(self.context, self.chain).await? {
+            self.context.print(&Line::Settled(&sent))?;
+            sent.acknowledge().await?;
+        }
         let wallet = self.key.address();
         let read = facts::read(self.context, self.chain, self.agent, wallet, self.store);
         let (facts, mut record) = read.await?;
+        record.keep()?;
         let plan = plan(&facts, &self.policy);
         self.warn(&plan.warnings)?;
         let actor = Actor {

@@ -4,7 +4,7 @@ use super::Found;
 use super::gossip::heard;
 use crate::agent_files::refused;
 use crate::chain::Chain;
-use crate::commands::batch::{commitment_of, fetch};
+use crate::commands::batch::{fetch, is_true};
 use crate::context::{Agent, Context};
 use crate::errors::{Error, Result};
 use solana_address::Address;
@@ -27,24 +27,34 @@ struct Source<'a> {
     store: Option<&'a AnyStore>,
 }
 
+/// The data of a batch, as far as it can be had.
+enum Data {
+    /// Of the very batch on chain, and true in all that can be recomputed. Only this counts.
+    True(Vec<u8>),
+    /// Records and log are those on chain, but what the batch says of them is not so, or is not what was
+    /// signed. It can be challenged (zx1 challenge find), but counts for nothing.
+    Untrue,
+    /// Nobody serves it.
+    Withheld,
+}
+
 impl Source<'_> {
-    /// The data of a batch; `None` when it is withheld.
-    async fn data(&self, account: &BatchAccount) -> Result<Option<Vec<u8>>> {
+    async fn data(&self, account: &BatchAccount) -> Result<Data> {
         let folder = zx1_log::agent_dir(self.context.home()?, &account.agent_id);
         let saved =
             LogReader::new(folder, account.agent_id).batches().bundle_bytes(Epoch(account.epoch_number));
-        if let Ok(Some(bytes)) = saved {
-            let commitment = commitment_of(account);
-            if Bundle::decode(&bytes).is_ok_and(|bundle| bundle.check_against(&commitment).is_ok()) {
-                return Ok(Some(bytes));
-            }
+        if let Ok(Some(bytes)) = saved
+            && is_true(&bytes, account)
+        {
+            return Ok(Data::True(bytes));
         }
-        let Some(store) = self.store else { return Ok(None) };
+        let Some(store) = self.store else { return Ok(Data::Withheld) };
         match fetch(store, account).await {
-            Ok(bytes) => Ok(Some(bytes)),
+            Ok(bytes) if is_true(&bytes, account) => Ok(Data::True(bytes)),
+            Ok(_) => Ok(Data::Untrue),
             // A place that does not answer says nothing about the batch.
             Err(failure) if (7262..=7265).contains(&failure.code) => Err(failure),
-            Err(_) => Ok(None),
+            Err(_) => Ok(Data::Withheld),
         }
     }
 }
@@ -76,15 +86,16 @@ pub(super) async fn read(
     let head = chain.client.head(agent.mint).await?;
     let submitted = head.map_or(0, |head| head.count);
     if accounts.is_empty() {
-        let what = "The agent has no batch on chain to read a reputation from".to_owned();
-        return Err(Error::NoSuchSource { what }.into());
+        let what = "The agent has no batch on chain to read a reputation from";
+        return Err(Error::NoSuchSource { what, other: "sati" }.into());
     }
     let mut found = Found::default();
     let mut data: Vec<(&Stored<BatchAccount>, Vec<u8>)> = Vec::new();
     for account in &accounts {
         match source.data(account).await? {
-            Some(bytes) => data.push((account, bytes)),
-            None => found.withheld.push(account.epoch_number),
+            Data::True(bytes) => data.push((account, bytes)),
+            Data::Untrue => found.untrue.push(account.epoch_number),
+            Data::Withheld => found.withheld.push(account.epoch_number),
         }
     }
     let mut tasks = Tasks::default();
@@ -112,7 +123,7 @@ pub(super) async fn read(
     // Either party's selections bind a task, so the raters' batches are read too.
     for rater in raters.iter().take(MOST_RATERS) {
         for account in chain.client.batches(Address::new_from_array(*rater)).await? {
-            let Some(bytes) = source.data(&account).await? else { continue };
+            let Data::True(bytes) = source.data(&account).await? else { continue };
             if let Ok(bundle) = Bundle::decode(&bytes) {
                 tasks.add(&bundle);
             }
@@ -172,7 +183,8 @@ fn notes(found: &mut Found, submitted: u64, on_chain: usize, messages: usize, ra
     let closed = submitted.saturating_sub(u64::try_from(on_chain).unwrap_or(u64::MAX));
     if closed > 0 {
         found.notes.push(format!(
-            "{closed} older batches are closed and not read here; an indexer that saw them has their ratings."
+            "{} closed and not read here; an indexer that saw them has their ratings.",
+            if closed == 1 { "1 older batch is".to_owned() } else { format!("{closed} older batches are") }
         ));
     }
     if messages == 0 {

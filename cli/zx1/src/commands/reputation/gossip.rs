@@ -74,8 +74,8 @@ pub(super) async fn read(context: &Context, chain: &Chain, agent: &Agent) -> Res
         rated.map_err(|error| refused(error.code(), &error, "zx1 log list"))?;
     }
     if heard.is_empty() {
-        let what = "The logs on this machine have heard no rating of this agent".to_owned();
-        return Err(Error::NoSuchSource { what }.into());
+        let what = "The logs on this machine have heard no rating of this agent";
+        return Err(Error::NoSuchSource { what, other: "batch" }.into());
     }
     found.notes.push("Real-time: what this machine has heard, in the order in which it came.".to_owned());
     Ok(found)

@@ -32,9 +32,14 @@ pub(super) async fn read(chain: &Chain, agent: &Agent) -> Result<Found> {
         let rated = found.counted.rate(&rating);
         rated.map_err(|error| refused(error.code(), &error, "zx1 attest show"))?;
     }
-    found.notes.push(format!("{} ratings are filed at SATI, each signed by both sides.", filed.len()));
+    found.notes.push(match filed.len() {
+        0 => "No rating is filed at SATI.".to_owned(),
+        1 => "1 rating is filed at SATI, signed by both sides.".to_owned(),
+        many => format!("{many} ratings are filed at SATI, each signed by both sides."),
+    });
     if without_score > 0 {
-        found.notes.push(format!("{without_score} of them give no score; their outcome stands for it."));
+        let note = format!("{without_score} of {}", filed.len());
+        found.notes.push(format!("Without a score, {note}: their outcome stands for it."));
     }
     Ok(found)
 }

@@ -45,7 +45,7 @@ impl Ledger {
     pub(super) fn open(path: &Path, caps: Caps) -> Result<Self> {
         let day = match files::read_limited(path, LIMIT)? {
             Some(bytes) => serde_json::from_slice(&bytes)
-                .map_err(|error| Error::KeeperState { path: files::shown(path), why: error.to_string() })?,
+                .map_err(|error| Error::SponsorState { path: files::shown(path), why: error.to_string() })?,
             None => Day::default(),
         };
         Ok(Self { path: path.to_owned(), caps, day })

@@ -60,7 +60,10 @@ impl Report for Serving {
     fn draw(&self, page: &mut Page) {
         page.line(format!("Sponsoring feedback at http://{} until Ctrl+C.", self.listening))
             .field("paid by", &self.sponsor)
-            .field("for each sender", format!("{} texts a day", self.per_sender))
+            .field(
+                "for each sender",
+                format!("{} a day", crate::words::count(self.per_sender, "text", "texts")),
+            )
             .field("in all", format!("{} a day", amount::sol(self.per_day_lamports)));
     }
 }
