@@ -39,6 +39,10 @@ pub enum Fault {
     HalfAnswer,
     /// The cluster never hears of the request; the answer is JSON-RPC's error -32005, a node that is behind.
     NodeBehind,
+    /// The cluster never hears of the request, and the caller waits until somebody ends it.
+    Hang,
+    /// The cluster does what was asked, and the caller waits until somebody ends it.
+    HangAfter,
 }
 
 struct Order {
@@ -51,6 +55,11 @@ struct Order {
 struct State {
     orders: VecDeque<Order>,
     calls: BTreeMap<String, usize>,
+    /// The methods in the order in which they came.
+    log: Vec<String>,
+    at: Option<(usize, Fault)>,
+    down_from: Option<usize>,
+    struck: bool,
     down: bool,
 }
 
@@ -103,6 +112,26 @@ impl FaultProxy {
             left: times,
             fault,
         });
+    }
+
+    /// Spoils the request with this number, counted from 0 over all methods and since the start.
+    pub fn fail_at(&self, number: usize, fault: Fault) {
+        self.shared.state.lock().unwrap().at = Some((number, fault));
+    }
+
+    /// The network goes away with the request of this number, counted as in [`FaultProxy::fail_at`].
+    pub fn down_from(&self, number: usize) {
+        self.shared.state.lock().unwrap().down_from = Some(number);
+    }
+
+    /// Whether the request of [`FaultProxy::fail_at`] or [`FaultProxy::down_from`] has come.
+    pub fn has_struck(&self) -> bool {
+        self.shared.state.lock().unwrap().struck
+    }
+
+    /// The methods of all requests so far, in order.
+    pub fn log(&self) -> Vec<String> {
+        self.shared.state.lock().unwrap().log.clone()
     }
 
     /// How many requests of a method came so far, spoiled ones too; `*` counts all.
@@ -177,9 +206,22 @@ impl Shared {
     fn arrived(&self, method: &str) -> Result<Option<Fault>, ()> {
         let mut state = self.state.lock().unwrap();
         *state.calls.entry(method.to_owned()).or_default() += 1;
+        let number = state.log.len();
+        state.log.push(method.to_owned());
         self.changed.notify_waiters();
+        if state.down_from.is_some_and(|from| number >= from) {
+            state.struck = true;
+            return Err(());
+        }
         if state.down {
             return Err(());
+        }
+        if let Some((at, fault)) = state.at
+            && at == number
+        {
+            // What the cluster is to do first has not struck yet.
+            state.struck = fault != Fault::HangAfter;
+            return Ok(Some(fault));
         }
         let wanted = |order: &Order| order.method == "*" || order.method == method;
         let Some(place) = state.orders.iter().position(wanted) else { return Ok(None) };
@@ -219,6 +261,7 @@ async fn serve(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
                 continue;
             }
             Some(Fault::Delay(time)) => tokio::time::sleep(time).await,
+            Some(Fault::Hang) => return until_closed(&mut stream).await,
             _ => {}
         }
         let forwarded = runtime::http()
@@ -233,6 +276,10 @@ async fn serve(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
         let Ok(answer) = answer.bytes().await else { return Ok(()) };
         match fault {
             Some(Fault::DropAfter) => return Ok(()),
+            Some(Fault::HangAfter) => {
+                shared.state.lock().unwrap().struck = true;
+                return until_closed(&mut stream).await;
+            }
             Some(Fault::Garbage) => write_answer(&mut stream, 200, b"<html>502 Bad Gateway</html>").await?,
             Some(Fault::HalfAnswer) => {
                 stream.write_all(head(200, answer.len()).as_bytes()).await?;
@@ -246,6 +293,13 @@ async fn serve(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
             _ => write_answer(&mut stream, status, &answer).await?,
         }
     }
+    Ok(())
+}
+
+/// Says nothing for as long as the caller stays.
+async fn until_closed(stream: &mut TcpStream) -> std::io::Result<()> {
+    let mut rest = Vec::new();
+    while stream.read_buf(&mut rest).await? > 0 {}
     Ok(())
 }
 

@@ -2,14 +2,15 @@
 
 use crate::party::*;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use solana_signer::Signer;
 use zx1_chain::pda;
 use zx1_chain::rpc::actions::Actions;
 use zx1_chain::rpc::registry::{IdentityRegistry, Sati};
 use zx1_chain::rpc::{
-    ChainError, Client, ClientOptions, Cluster, Outbox, Outcome, Progress, Sender, SenderOptions,
+    ChainError, Client, ClientOptions, Cluster, Outbox, Outcome, PartialTransaction, Progress, Sender,
+    SenderOptions,
 };
 use zx1_e2e::{Fault, FaultProxy, Localnet};
 use zx1_interface::constants::{LEASE_COST_PER_EPOCH, MIN_STAKE};
@@ -33,6 +34,7 @@ async fn an_answer_lost_after_landing_is_found_and_nothing_is_paid_twice() {
     assert_eq!(error.code(), 7060, "{error}");
     assert_eq!(net.usdc(&through.address()), 100_000_000 - MIN_STAKE, "it landed");
     proxy.clear();
+    let through = through.patient();
 
     let outcome = through.try_run(&draft).await.unwrap();
     assert!(matches!(outcome, Outcome::AlreadyDone(_)), "{outcome:?}");
@@ -79,6 +81,7 @@ async fn a_transaction_that_never_reached_the_cluster_is_signed_anew_once_it_is_
     // Its blockhash expires; now another one may be signed.
     net.travel_slots(1_000);
     proxy.clear();
+    let through = through.patient();
     let outcome = through.run(&draft).await;
     let Outcome::Confirmed(landed) = outcome else { panic!("{outcome:?}") };
     assert_ne!(landed.signature, signature);
@@ -92,6 +95,79 @@ async fn a_transaction_that_never_reached_the_cluster_is_signed_anew_once_it_is_
     net.travel_slots(1_000);
     let error = through.sender.submit(&old).await.unwrap_err();
     assert!(matches!(error.code(), 7060 | 7061), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_transaction_from_elsewhere_ends_as_soon_as_its_blockhash_is_dead() {
+    const SOON: Duration = Duration::from_secs(8);
+    let net = Localnet::builder().start();
+    let proxy = FaultProxy::start(net.rpc_url());
+    let key = net.new_wallet(50, 100).0;
+    let owner = Party::new(key.insecure_clone(), net.rpc_url());
+    let through = Party::with_patience(key, &proxy.url(), Duration::from_secs(60));
+    let mint = owner.register("Flo").await;
+    let sati = owner.sati().await;
+    let actions = Actions::new(&owner.client, &sati).await.unwrap();
+    let signed = async || {
+        let draft = actions.pay_lease(mint, owner.address(), 1).await.unwrap();
+        let mut signed = owner.sender.prepare(&draft).await.unwrap().unsigned().unwrap();
+        signed.sign(&[&owner.key]).unwrap();
+        // In base64 it does not say until when it can land.
+        let bare = PartialTransaction::from_text(&signed.to_base64()).unwrap();
+        assert_eq!(bare.last_valid_block_height, u64::MAX);
+        bare
+    };
+
+    // Too old when it comes.
+    let bare = signed().await;
+    net.travel_slots(1_000);
+    let started = Instant::now();
+    assert_eq!(through.sender.submit(&bare).await.unwrap_err().code(), 7061);
+    assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
+
+    // Dies while nobody takes it.
+    let bare = signed().await;
+    proxy.fail("sendTransaction", 1_000, Fault::DropBefore);
+    let sender = through.sender.clone();
+    let sending = tokio::spawn(async move { sender.submit(&bare).await });
+    proxy.wait_for_calls("sendTransaction", 3);
+    assert!(!sending.is_finished(), "it may still land");
+    net.travel_slots(1_000);
+    let started = Instant::now();
+    assert_eq!(sending.await.unwrap().unwrap_err().code(), 7061);
+    assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
+    assert_eq!(net.usdc(&owner.address()), 100_000_000, "neither landed");
+
+    // One that is alive lands.
+    proxy.clear();
+    let outcome = through.sender.submit(&signed().await).await.unwrap();
+    assert!(matches!(outcome, Outcome::Confirmed(_)), "{outcome:?}");
+    assert_eq!(net.usdc(&owner.address()), 100_000_000 - LEASE_COST_PER_EPOCH);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rerun_that_finds_its_number_taken_takes_the_next_one() {
+    let net = Localnet::builder().start();
+    let proxy = FaultProxy::start(net.rpc_url());
+    let slow = Party::with_patience(net.new_wallet(5, 0).0, &proxy.url(), Duration::from_millis(400));
+    let fast = Party::new(net.new_wallet(5, 0).0, net.rpc_url());
+    let say = async |party: &Party| {
+        let sati = party.sati().await;
+        let actions = Actions::new(&party.client, &sati).await.unwrap();
+        let flow = actions.feedback(party.address(), party.address(), "me too").unwrap();
+        party.try_run(flow.as_ref()).await
+    };
+    proxy.fail("sendTransaction", 1_000, Fault::DropBefore);
+    assert_eq!(say(&slow).await.unwrap_err().code(), 7060);
+    // While it waits to be sent again, somebody else has the number that was signed.
+    say(&fast).await.unwrap();
+    proxy.clear();
+    let slow = slow.patient();
+    let outcome = say(&slow).await.unwrap();
+    assert!(matches!(outcome, Outcome::Confirmed(_)), "{outcome:?}");
+    let items = fast.client.feedback(None, 10).await.unwrap();
+    let senders: Vec<_> = items.iter().map(|item| item.entry.sender).collect();
+    assert_eq!(senders, [slow.address().to_bytes(), fast.address().to_bytes()]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -156,14 +232,15 @@ async fn a_flow_cut_off_anywhere_goes_on_where_it_was_and_ends_once() {
     let mut runs = 0;
     let outcome = loop {
         runs += 1;
-        assert!(runs < 20, "it comes to an end");
+        assert!(runs < 60, "it comes to an end");
         match through.try_run(flow.as_ref()).await {
             Ok(outcome) => break outcome,
             Err(error) => assert_eq!(error.code(), 7060, "{error}"),
         }
         proxy.clear();
     };
-    assert_eq!(runs, *sent.lock().unwrap() + 1, "every run but the last was cut off once");
+    // On a busy machine a rerun may lose patience before it has seen what became of the last one's.
+    assert!(runs > *sent.lock().unwrap(), "every run but the last was cut off");
     assert!(outcome.landed().is_some(), "{outcome:?}");
     let items = through.client.feedback(None, 10).await.unwrap();
     assert_eq!(items.len(), 1, "published once");
@@ -179,10 +256,9 @@ async fn a_local_cluster_that_was_started_anew_does_not_wait_for_the_old_ones_tr
     let proxy = FaultProxy::start(old.rpc_url());
     let folder = tempfile::tempdir().unwrap();
     let key = old.wallet(0);
-    let sender = |url: &str| {
+    let sender = |url: &str, patience: Duration| {
         let client = Client::new(Cluster::parse(url).unwrap(), ClientOptions::default());
         let outbox = Outbox::open(folder.path()).unwrap();
-        let patience = Duration::from_millis(400);
         Sender::new(client, outbox, SenderOptions { patience, ..SenderOptions::default() })
     };
     let text = |client: Client| {
@@ -194,7 +270,7 @@ async fn a_local_cluster_that_was_started_anew_does_not_wait_for_the_old_ones_tr
         }
     };
     old.travel_epochs(3);
-    let first = sender(&proxy.url());
+    let first = sender(&proxy.url(), Duration::from_millis(400));
     let flow = text(first.client().clone()).await;
     proxy.fail("sendTransaction", 100, Fault::DropBefore);
     let error = first.run(flow.as_ref(), &[&key], &mut |_| Ok(())).await.unwrap_err();
@@ -202,7 +278,7 @@ async fn a_local_cluster_that_was_started_anew_does_not_wait_for_the_old_ones_tr
     drop(old);
     let new = Localnet::builder().start();
     new.fund(&key.pubkey(), 1_000_000_000, 0);
-    let second = sender(new.rpc_url());
+    let second = sender(new.rpc_url(), Duration::from_secs(60));
     let flow = text(second.client().clone()).await;
     let outcome = second.run(flow.as_ref(), &[&key], &mut |_| Ok(())).await.unwrap();
     assert!(matches!(outcome, Outcome::Confirmed(_)), "{outcome:?}");

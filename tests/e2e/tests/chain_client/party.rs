@@ -31,7 +31,7 @@ pub(crate) struct Party {
     pub(crate) client: Client,
     pub(crate) sender: Sender,
     pub(crate) seen: Arc<Mutex<Vec<Progress>>>,
-    _folder: tempfile::TempDir,
+    folder: Arc<tempfile::TempDir>,
 }
 
 impl Party {
@@ -40,13 +40,14 @@ impl Party {
     }
 
     pub(crate) fn with_patience(key: Keypair, url: &str, patience: Duration) -> Self {
-        let options = ClientOptions {
-            timeout: Duration::from_secs(5),
-            pause: Duration::from_millis(20),
-            ..ClientOptions::default()
-        };
+        Self::with_limits(key, url, patience, Duration::from_secs(5))
+    }
+
+    /// With so much time to land, and for one answer.
+    pub(crate) fn with_limits(key: Keypair, url: &str, patience: Duration, timeout: Duration) -> Self {
+        let options = ClientOptions { timeout, pause: Duration::from_millis(20), ..ClientOptions::default() };
         let client = Client::new(Cluster::parse(url).unwrap(), options);
-        let folder = tempfile::tempdir().unwrap();
+        let folder = Arc::new(tempfile::tempdir().unwrap());
         let seen = Arc::new(Mutex::new(Vec::new()));
         let listen = seen.clone();
         let outbox = Outbox::open(folder.path()).unwrap();
@@ -54,7 +55,20 @@ impl Party {
             SenderOptions { patience, resend: Duration::from_millis(300), ..SenderOptions::default() };
         let sender = Sender::new(client.clone(), outbox, options)
             .with_progress(Arc::new(move |progress| listen.lock().unwrap().push(progress.clone())));
-        Self { key, client, sender, seen, _folder: folder }
+        Self { key, client, sender, seen, folder }
+    }
+
+    /// The same wallet and outbox with all the patience there is, for when the network is whole again.
+    pub(crate) fn patient(&self) -> Self {
+        let outbox = Outbox::open(self.folder.path()).unwrap();
+        let sender = Sender::new(self.client.clone(), outbox, SenderOptions::default());
+        Self {
+            key: self.key.insecure_clone(),
+            client: self.client.clone(),
+            sender,
+            seen: self.seen.clone(),
+            folder: self.folder.clone(),
+        }
     }
 
     pub(crate) fn address(&self) -> Address {
