@@ -208,7 +208,7 @@ impl Inner {
             let guard = CancelOnDrop(Cancel::new());
             let cancel = guard.0.clone();
             // A new place each time: what was tried before an interruption need not be tried again.
-            let start = rand::random();
+            let start = solver.start(&root);
             let mut task =
                 tokio::task::spawn_blocking(move || solver.solve_from(&root, threshold, start, &cancel));
             let solved = tokio::select! {

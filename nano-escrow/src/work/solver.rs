@@ -31,11 +31,16 @@ impl Cancel {
     }
 }
 
+fn first_nonce(root: &BlockHash) -> u64 {
+    root.0.first_chunk().map_or(0, |b| u64::from_le_bytes(*b))
+}
+
 /// Solves work on the processor, on several threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Solver {
     threads: NonZeroUsize,
     path: Path,
+    repeatable: bool,
 }
 
 impl Default for Solver {
@@ -44,6 +49,7 @@ impl Default for Solver {
         Solver {
             threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             path: Path::best(),
+            repeatable: false,
         }
     }
 }
@@ -58,6 +64,13 @@ impl Solver {
     /// This path, or the portable one where the machine does not have it.
     pub fn with_path(mut self, path: Path) -> Solver {
         self.path = if path.is_available() { path } else { Path::Portable };
+        self
+    }
+
+    /// Begin where the root says, also after an interruption: with one thread the same root then gets the same
+    /// work, which a run that is to repeat needs. Otherwise each search begins at random.
+    pub fn repeatable(mut self) -> Solver {
+        self.repeatable = true;
         self
     }
 
@@ -77,8 +90,12 @@ impl Solver {
     ///
     /// Begins at a nonce that only depends on the root.
     pub fn solve(&self, root: &BlockHash, threshold: u64, cancel: &Cancel) -> Result<Work, WorkError> {
-        let start = root.0.first_chunk().map_or(0, |b| u64::from_le_bytes(*b));
-        self.solve_from(root, threshold, start, cancel)
+        self.solve_from(root, threshold, first_nonce(root), cancel)
+    }
+
+    /// Where a search for `root` begins.
+    pub(crate) fn start(&self, root: &BlockHash) -> u64 {
+        if self.repeatable { first_nonce(root) } else { rand::random() }
     }
 
     /// The same, from another nonce on: whoever goes on after an interruption takes a new one. Each thread

@@ -65,7 +65,11 @@ impl Clock for TestClock {
 
 pub fn work(journal: &Journal) -> WorkService {
     let one = std::num::NonZeroUsize::MIN;
-    WorkService::new(journal.work_cache(), WorkPeers::default(), Some(Solver::default().with_threads(one)))
+    WorkService::new(
+        journal.work_cache(),
+        WorkPeers::default(),
+        Some(Solver::default().with_threads(one).repeatable()),
+    )
 }
 
 pub async fn journal_at(folder: &Path, probe: SharedProbe) -> Journal {
