@@ -115,14 +115,18 @@ struct Start {
     json: bool,
 }
 
+/// Where `env` says that the control endpoint is.
+const CONTROL_VARIABLE: &str = "ZX1_LOCALNET_CONTROL";
+
 /// Which cluster is meant.
 #[derive(Args)]
 struct Target {
     /// Its state folder
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
-    /// Its control endpoint [default: what the state folder says, else port 8897]
-    #[arg(long, value_name = "URL", env = "ZX1_LOCALNET_CONTROL", conflicts_with = "state")]
+    /// Its control endpoint [env: ZX1_LOCALNET_CONTROL] [default: what the state folder says, else port 8897]
+    // Not clap's env: in a shell that has evaluated `env`, --state would conflict with it.
+    #[arg(long, value_name = "URL", conflicts_with = "state")]
     control: Option<String>,
 }
 
@@ -272,7 +276,9 @@ fn announce(net: &Localnet, json: bool) {
             lines.push(format!("  wallet-1   {} ({})", wallet.address, wallet.keypair.display()));
         }
         lines.push(String::new());
-        lines.push("In another terminal:  eval \"$(zx1-localnet env)\"".to_owned());
+        let usual = default_state().is_ok_and(|usual| usual == env.state);
+        let state = if usual { String::new() } else { format!(" --state {}", quoted(&env.state)) };
+        lines.push(format!("In another terminal:  eval \"$(zx1-localnet env{state})\""));
         lines.push("Ctrl-C ends it; the ledger is kept.".to_owned());
         lines.join("\n")
     };
@@ -284,7 +290,10 @@ fn announce(net: &Localnet, json: bool) {
 
 impl Target {
     fn client(&self) -> Result<control::Client, LocalnetError> {
-        if let Some(url) = &self.control {
+        let variable = || std::env::var(CONTROL_VARIABLE).ok().filter(|url| !url.is_empty());
+        // What is typed wins over what the shell's environment says.
+        let unasked = || if self.state.is_none() { variable() } else { None };
+        if let Some(url) = self.control.clone().or_else(unasked) {
             return Ok(control::Client::new(url));
         }
         let state = match &self.state {
@@ -353,6 +362,13 @@ fn status_text(status: &zx1_localnet::Status) -> String {
     )
 }
 
+/// A path as one word of a POSIX shell, quoted only when it has to be.
+fn quoted(path: &std::path::Path) -> String {
+    let text = path.display().to_string();
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+".contains(letter);
+    if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
 /// Lines for a POSIX shell.
 fn shell(env: &Env) -> String {
     let quote = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
@@ -362,12 +378,12 @@ fn shell(env: &Env) -> String {
         ("ZX1_WS_URL", env.ws_url.clone()),
         ("ZX1_KEYPAIR", key.clone()),
         ("ZX1_USDC_MINT", env.usdc_mint.clone()),
-        ("ZX1_LOCALNET_CONTROL", env.control_url.clone()),
+        (CONTROL_VARIABLE, env.control_url.clone()),
         ("ANCHOR_PROVIDER_URL", env.rpc_url.clone()),
         ("ANCHOR_WALLET", key),
     ];
-    lines.extend(env.nano_rpc_url.clone().map(|url| ("ZX1_NANO_URL", url)));
-    lines.extend(env.nano_ws_url.clone().map(|url| ("ZX1_NANO_WS_URL", url)));
+    lines.extend(env.nano_rpc_url.clone().map(|url| ("NANO_NODE_URL", url)));
+    lines.extend(env.nano_ws_url.clone().map(|url| ("NANO_WS_URL", url)));
     lines.iter().map(|(name, value)| format!("export {name}={}", quote(value))).collect::<Vec<_>>().join("\n")
 }
 
