@@ -1,0 +1,332 @@
+//! What entries of the server say.
+
+use serde::{Deserialize, Serialize};
+
+use super::Side;
+use super::fields::{Builder, Fields};
+use crate::canonical::Json;
+use crate::defaults::{MAX_FLAGS, MAX_OUTPUT, MAX_TEXT, MAX_WORD};
+use crate::id::lower_hex;
+use crate::money::{Court, Outcome};
+use crate::{Address, ContractId, PartyId, PartyKey, Raw, Reason, Refusal, Result};
+
+/// A deposit that the ledger has confirmed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DepositData {
+    /// The escrow account of this contract, depositor and round (decision F1).
+    pub account: Address,
+    /// What it holds: the inclusive bond.
+    pub amount: Raw,
+    /// Who sent it; gets the payouts when the depositor has named no address (decision E8).
+    pub source: Address,
+}
+
+impl DepositData {
+    pub(super) fn to_json(self) -> Json {
+        Builder::new()
+            .text("account", self.account)
+            .text("amount", self.amount.xno())
+            .text("source", self.source)
+            .build()
+    }
+
+    pub(super) fn read(mut fields: Fields<'_>) -> Result<DepositData> {
+        let deposit = DepositData {
+            account: fields.address("account")?,
+            amount: fields.amount("amount")?,
+            source: fields.address("source")?,
+        };
+        fields.done()?;
+        Ok(deposit)
+    }
+}
+
+/// A judge's signature over what it decided. The server chains it with the decision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JudgeSignature {
+    /// Whose.
+    pub judge: PartyId,
+    /// 128 lower-case hexadecimal digits.
+    pub signature: String,
+}
+
+impl JudgeSignature {
+    fn read(fields: &mut Fields<'_>) -> Result<Option<JudgeSignature>> {
+        let judge = fields.opt_party("judge_pubkey")?;
+        let signature = fields.opt_text("judge_signature", 128)?;
+        match (judge, signature) {
+            (None, None) => Ok(None),
+            (Some(judge), Some(signature)) => {
+                Ok(Some(JudgeSignature { judge, signature: signature.to_owned() }))
+            }
+            _ => fields.refuse("judge_signature", Reason::JudgeSignature),
+        }
+    }
+
+    fn put(this: &Option<JudgeSignature>, builder: Builder) -> Builder {
+        match this {
+            Some(s) => builder.text("judge_pubkey", s.judge).text("judge_signature", &s.signature),
+            None => builder,
+        }
+    }
+
+    /// What a judge signs: a line that names the purpose, the contract, the head that its entry will hang on
+    /// (so the judge has seen everything before it), and the data without the signature.
+    fn message(domain: &str, contract: ContractId, head: &[u8; 32], data: &Json) -> Vec<u8> {
+        format!("{domain}\n{contract}\n{}\n{}", hex::encode(head), data.canonical()).into_bytes()
+    }
+
+    fn sign(
+        domain: &str,
+        contract: ContractId,
+        head: &[u8; 32],
+        data: &Json,
+        key: &PartyKey,
+    ) -> JudgeSignature {
+        let signature = key.sign(&JudgeSignature::message(domain, contract, head, data));
+        JudgeSignature { judge: key.id(), signature: hex::encode(signature) }
+    }
+
+    fn verify(&self, domain: &str, contract: ContractId, head: &[u8; 32], data: &Json) -> Result<()> {
+        let signature = lower_hex::<64>(&self.signature);
+        let message = JudgeSignature::message(domain, contract, head, data);
+        if signature.is_some_and(|signature| self.judge.verify(&message, &signature)) {
+            Ok(())
+        } else {
+            Err(Refusal::with(Reason::JudgeSignature, "judge_signature"))
+        }
+    }
+}
+
+/// What the machine saw when it ran what could be run again (decision E6).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReexecutionData {
+    /// Whether anything could be run: inputs were chained before the fix, and the verification needs no
+    /// person.
+    pub ran: bool,
+    /// Whether all verifications held; absent when nothing ran or it did not end.
+    pub success: Option<bool>,
+    /// The exit status, if the command ended.
+    pub exit_code: Option<i64>,
+    /// What it printed, scrubbed and clipped.
+    pub output: String,
+    /// Why nothing ran, or what is worth saying.
+    pub note: String,
+    /// The judge's signature.
+    pub signature: Option<JudgeSignature>,
+}
+
+impl ReexecutionData {
+    const DOMAIN: &str = "zx1/fix/reexecution/v1";
+
+    fn bare(&self) -> Builder {
+        Builder::new()
+            .put("ran", self.ran)
+            .opt("success", self.success)
+            .opt("exit_code", self.exit_code)
+            .put("output", self.output.as_str())
+            .put("note", self.note.as_str())
+    }
+
+    /// Sign it as the judge. `head` is the chain's head now.
+    pub fn sign(mut self, contract: ContractId, head: &[u8; 32], key: &PartyKey) -> ReexecutionData {
+        let data = self.bare().build();
+        self.signature = Some(JudgeSignature::sign(Self::DOMAIN, contract, head, &data, key));
+        self
+    }
+
+    /// Check the judge's signature, if there is one. Who signed it.
+    pub fn verify(&self, contract: ContractId, head: &[u8; 32]) -> Result<Option<PartyId>> {
+        let Some(signature) = &self.signature else { return Ok(None) };
+        signature.verify(Self::DOMAIN, contract, head, &self.bare().build())?;
+        Ok(Some(signature.judge))
+    }
+
+    pub(super) fn to_json(&self) -> Builder {
+        JudgeSignature::put(&self.signature, self.bare())
+    }
+
+    pub(super) fn read(fields: &mut Fields<'_>) -> Result<ReexecutionData> {
+        Ok(ReexecutionData {
+            ran: fields.flag("ran")?,
+            success: fields.raw("success").is_some().then(|| fields.flag("success")).transpose()?,
+            exit_code: fields.opt_status("exit_code")?,
+            output: fields.text_or_empty("output", MAX_OUTPUT)?,
+            note: fields.text_or_empty("note", MAX_TEXT)?,
+            signature: JudgeSignature::read(fields)?,
+        })
+    }
+}
+
+/// A ruling (spec, "Judge rulings").
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RulingData {
+    /// What was decided.
+    pub outcome: Outcome,
+    /// Why.
+    pub reasoning: String,
+    /// Which court.
+    pub court: Court,
+    /// Whether nobody can appeal: the supreme court, or a higher court that failed.
+    pub is_final: bool,
+    /// Remarks of the judge. [`RulingData::UNPARSABLE`] has a meaning.
+    pub flags: Vec<String>,
+    /// The judge's signature.
+    pub signature: Option<JudgeSignature>,
+}
+
+impl RulingData {
+    /// The flag of an answer that nobody could read. The first court's ruling is then `impossible`; a higher
+    /// court's leaves the previous ruling standing, and repeats its outcome (decision E6).
+    pub const UNPARSABLE: &str = "unparsable";
+    const DOMAIN: &str = "zx1/fix/ruling/v1";
+
+    /// A ruling of `court`, unsigned. It is final when nobody is above the court.
+    pub fn new(outcome: Outcome, court: Court, reasoning: impl Into<String>) -> RulingData {
+        let is_final = court.next().is_none();
+        RulingData {
+            outcome,
+            reasoning: reasoning.into(),
+            court,
+            is_final,
+            flags: Vec::new(),
+            signature: None,
+        }
+    }
+
+    /// Whether the judge's answer could not be read.
+    pub fn is_unparsable(&self) -> bool {
+        self.flags.iter().any(|flag| flag == Self::UNPARSABLE)
+    }
+
+    fn bare(&self) -> Builder {
+        let flags: Vec<Json> = self.flags.iter().map(|flag| flag.as_str().into()).collect();
+        Builder::new()
+            .text("outcome", self.outcome)
+            .put("reasoning", self.reasoning.as_str())
+            .text("court", self.court)
+            .put("level", self.court.level())
+            .put("final", self.is_final)
+            .put("flags", flags)
+    }
+
+    /// Sign it as the judge. `head` is the chain's head now: a ruling counts only for the transcript that the
+    /// judge has read.
+    pub fn sign(mut self, contract: ContractId, head: &[u8; 32], key: &PartyKey) -> RulingData {
+        let data = self.bare().build();
+        self.signature = Some(JudgeSignature::sign(Self::DOMAIN, contract, head, &data, key));
+        self
+    }
+
+    /// Check the judge's signature, if there is one. Who signed it.
+    pub fn verify(&self, contract: ContractId, head: &[u8; 32]) -> Result<Option<PartyId>> {
+        let Some(signature) = &self.signature else { return Ok(None) };
+        signature.verify(Self::DOMAIN, contract, head, &self.bare().build())?;
+        Ok(Some(signature.judge))
+    }
+
+    pub(super) fn to_json(&self) -> Builder {
+        JudgeSignature::put(&self.signature, self.bare())
+    }
+
+    pub(super) fn read(fields: &mut Fields<'_>) -> Result<RulingData> {
+        let outcome = fields.text("outcome", MAX_WORD)?;
+        let Some(outcome) = Outcome::from_word(outcome) else {
+            return fields.refuse("outcome", Reason::FieldWord);
+        };
+        let court = fields.text("court", MAX_WORD)?;
+        let Some(court) = Court::from_word(court) else { return fields.refuse("court", Reason::FieldWord) };
+        if fields.number("level")? != u64::from(court.level()) {
+            return fields.refuse("level", Reason::FieldWord);
+        }
+        Ok(RulingData {
+            outcome,
+            reasoning: fields.text_or_empty("reasoning", MAX_TEXT)?,
+            court,
+            is_final: fields.flag("final")?,
+            flags: fields.texts("flags", MAX_FLAGS, MAX_WORD)?,
+            signature: JudgeSignature::read(fields)?,
+        })
+    }
+}
+
+macro_rules! words {
+    ($(#[$doc:meta])* $enum:ident { $($(#[$d:meta])* $name:ident $text:literal;)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum $enum { $($(#[$d])* $name,)* }
+
+        impl $enum {
+            /// The word on the wire.
+            pub const fn as_str(self) -> &'static str {
+                match self { $($enum::$name => $text,)* }
+            }
+
+            /// From the word on the wire.
+            pub fn from_word(word: &str) -> Option<$enum> {
+                match word { $($text => Some($enum::$name),)* _ => None }
+            }
+        }
+    };
+}
+
+words! {
+    /// Which window has passed, or why else the server ended a contract.
+    CloseReason {
+        /// The principal did not pay.
+        Unfunded "unfunded";
+        /// No agent took it.
+        NoAgent "no_agent";
+        /// No attempt worked, and the agent did not object.
+        AttemptsExhausted "attempts_exhausted";
+        /// The principal rejected the fix, and the agent did not object.
+        ReviewRejected "review_rejected";
+        /// The principal left in the grace period.
+        BackedOutInGrace "backed_out_in_grace";
+        /// The principal left later.
+        BackedOutLate "backed_out_late";
+        /// A halt in free mode, not taken back.
+        Halted "halted";
+        /// Nobody appealed.
+        NoAppeal "no_appeal";
+        /// A higher court did not rule in time: the ruling before stands.
+        CourtFailed "court_failed";
+    }
+}
+
+/// The court, its fee and the deadline of a dispute, as `dispute_metadata` carries them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DisputeMetadata {
+    /// Who filed it.
+    pub filer: Side,
+    /// The court.
+    pub court: Court,
+    /// What it costs the loser.
+    pub fee: Raw,
+    /// Until when the other side may answer, in milliseconds.
+    pub response_deadline: u64,
+}
+
+impl DisputeMetadata {
+    pub(super) fn to_json(self) -> Builder {
+        Builder::new()
+            .text("filer", self.filer)
+            .text("court", self.court)
+            .text("fee", self.fee.xno())
+            .put("response_deadline", self.response_deadline)
+    }
+
+    pub(super) fn read(fields: &mut Fields<'_>) -> Result<DisputeMetadata> {
+        let filer = Side::from_word(fields.text("filer", MAX_WORD)?);
+        let Some(filer) = filer else { return fields.refuse("filer", Reason::FieldWord) };
+        let court = Court::from_word(fields.text("court", MAX_WORD)?);
+        let Some(court) = court else { return fields.refuse("court", Reason::FieldWord) };
+        Ok(DisputeMetadata {
+            filer,
+            court,
+            fee: fields.amount("fee")?,
+            response_deadline: fields.number("response_deadline")?,
+        })
+    }
+}

@@ -1,0 +1,222 @@
+//! The contract: what is to be fixed, where, with which permissions, for how much (spec, "Contract format").
+
+mod build;
+mod check;
+mod inputs;
+mod read;
+mod spam;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+pub use self::build::ContractBuilder;
+pub use self::inputs::InputFile;
+pub use self::spam::spam_reason;
+use crate::canonical::Json;
+use crate::terms::Terms;
+use crate::{Millis, PartyId, Raw, Result};
+
+/// A contract whose shape was checked. [`Contract::check`] also checks its bounds against a server's terms.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contract {
+    /// What failed.
+    pub task: Task,
+    /// Where it failed.
+    pub environment: Environment,
+    /// What the agent may do.
+    pub capabilities: Capabilities,
+    /// How the work is done.
+    pub execution: Execution,
+    /// What the agent gets, before the platform's fee. Zero in free mode.
+    pub bounty: Raw,
+    /// Who rules on disputes. Nobody: free mode (decision E3).
+    pub judge: Option<Judge>,
+    /// The grace period in seconds, if the contract names one.
+    pub grace_period: Option<u64>,
+    /// Whether the transcript stays among the parties after the end (decision E14): `terms.private`.
+    pub private: bool,
+    /// All of these must hold (decision E15).
+    pub verification: Vec<Verification>,
+    json: Json,
+}
+
+/// What failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Task {
+    /// The command, as typed.
+    pub command: String,
+    /// What it printed, scrubbed.
+    pub error: String,
+    /// A word for the kind of failure, such as `compile_error`; may be empty.
+    pub kind: String,
+    /// Files for the re-execution, scrubbed: at most 256 KiB in all (decision E2).
+    pub inputs: Vec<InputFile>,
+}
+
+/// Where it failed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Environment {
+    /// Such as `Linux`.
+    pub os: String,
+    /// Such as `aarch64`.
+    pub arch: String,
+    /// Such as `debian 12`; may be empty.
+    pub distro: String,
+    /// Such as `bash`; may be empty.
+    pub shell: String,
+    /// Such as `apt`.
+    pub package_managers: Vec<String>,
+}
+
+/// What the agent may do. Absent means not available.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Capabilities {
+    /// Become root.
+    pub sudo: bool,
+    /// Reach the network, as far as the scopes say (decision E11).
+    pub network: Option<Vec<Scope>>,
+    /// Use docker.
+    pub docker: bool,
+}
+
+/// How far the network reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// `packages`: the configured mirrors.
+    Packages,
+    /// `all`: the public internet.
+    All,
+}
+
+/// How the work is done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Execution {
+    /// Who watches.
+    pub mode: Mode,
+    /// How many fixes may be tried.
+    pub max_attempts: u32,
+    /// How many commands the agent may ask for, over all agents (decision E3).
+    pub investigation_rounds: u32,
+    /// The least seconds between two of them.
+    pub investigation_rate: u32,
+    /// Seconds for an attempt, from the acceptance or from the last failure to the fix.
+    pub timeout: u32,
+    /// Seconds that a fix waits for the principal in autonomous mode.
+    pub review_window: u32,
+    /// Whether the fix runs in a sandbox.
+    pub sandbox: bool,
+}
+
+/// Who watches (spec, "Execution modes").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// The principal verifies at once.
+    Supervised,
+    /// The fix waits for review; silence accepts it.
+    Autonomous,
+}
+
+impl Mode {
+    /// The word on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Mode::Supervised => "supervised",
+            Mode::Autonomous => "autonomous",
+        }
+    }
+}
+
+/// The judge that a contract names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judge {
+    /// The server's key (decision E2).
+    pub pubkey: PartyId,
+    /// Each side's insurance.
+    pub fee: Raw,
+}
+
+/// How success is told (spec, "Verification methods").
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verification {
+    /// The command, run again, ends with this status.
+    ExitCode {
+        /// 0 to 255.
+        expected: u8,
+    },
+    /// What the command prints holds this pattern: a regular expression without back references, matched in
+    /// linear time ([`Verification::regex`]).
+    OutputMatch {
+        /// The expression.
+        pattern: String,
+    },
+    /// The principal says so.
+    Principal,
+}
+
+impl Contract {
+    /// Read a contract strictly: nothing missing, nothing unknown, every text within its bound.
+    pub fn read(json: &Json) -> Result<Contract> {
+        read::contract(json)
+    }
+
+    /// Check it against a server's terms: bounty, judge, fees, limits, inputs, spam. The first violation is
+    /// returned.
+    pub fn check(&self, terms: &Terms) -> Result<()> {
+        check::contract(self, terms)
+    }
+
+    /// Start a contract for a command that failed.
+    pub fn builder(command: impl Into<String>, error: impl Into<String>) -> ContractBuilder {
+        ContractBuilder::new(command.into(), error.into())
+    }
+
+    /// The contract as it was posted.
+    pub fn json(&self) -> &Json {
+        &self.json
+    }
+
+    /// Whether there is no judge, no escrow and no dispute.
+    pub fn is_free(&self) -> bool {
+        self.judge.is_none()
+    }
+
+    /// Whether a fix waits for review instead of being verified at once.
+    pub fn is_autonomous(&self) -> bool {
+        self.execution.mode == Mode::Autonomous
+    }
+
+    /// The time for an attempt.
+    pub fn timeout(&self) -> Millis {
+        Millis::secs(self.execution.timeout.into())
+    }
+
+    /// The review window.
+    pub fn review_window(&self) -> Millis {
+        Millis::secs(self.execution.review_window.into())
+    }
+
+    /// Whether everything that is to be verified can be run again by a machine.
+    pub fn is_machine_verifiable(&self) -> bool {
+        !self.verification.contains(&Verification::Principal)
+    }
+}
+
+impl Verification {
+    /// The compiled pattern of `output_match`: linear-time, bounded memory. `None` for the other methods.
+    pub fn regex(&self) -> Option<Result<regex::Regex>> {
+        if let Verification::OutputMatch { pattern } = self { Some(check::pattern(pattern)) } else { None }
+    }
+}
+
+// A snapshot keeps the contract as it was posted: the typed form follows from it.
+impl Serialize for Contract {
+    fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
+        self.json.serialize(s)
+    }
+}
+
+impl<'de> Deserialize<'de> for Contract {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> std::result::Result<Contract, D::Error> {
+        Contract::read(&Json::deserialize(d)?).map_err(de::Error::custom)
+    }
+}

@@ -1,0 +1,400 @@
+//! The money table: who gets what when a contract or a round of it ends (decisions E4, E7, F1, F2).
+//!
+//! Each side deposits `bounty + judge fee` into an account of its own. A [`Payout`] says for each account who
+//! gets which part of it; the parts sum to what the account holds, to the raw.
+
+use serde::{Deserialize, Serialize};
+
+use crate::chain::Side;
+use crate::terms::Fees;
+use crate::{Raw, Reason, Refusal, Result};
+
+/// A court (spec, "Three-tier court system").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Court {
+    /// The first.
+    District,
+    /// The second.
+    Appeals,
+    /// The last; its rulings are final.
+    Supreme,
+}
+
+impl Court {
+    /// All, lowest first.
+    pub const ALL: [Court; 3] = [Court::District, Court::Appeals, Court::Supreme];
+
+    /// The word on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Court::District => "district",
+            Court::Appeals => "appeals",
+            Court::Supreme => "supreme",
+        }
+    }
+
+    /// From the word on the wire.
+    pub fn from_word(word: &str) -> Option<Court> {
+        Court::ALL.into_iter().find(|court| court.as_str() == word)
+    }
+
+    /// 0, 1 or 2.
+    pub const fn level(self) -> u32 {
+        self as u32
+    }
+
+    /// Where an appeal goes.
+    pub const fn next(self) -> Option<Court> {
+        match self {
+            Court::District => Some(Court::Appeals),
+            Court::Appeals => Some(Court::Supreme),
+            Court::Supreme => None,
+        }
+    }
+
+    /// What it costs the loser.
+    pub const fn fee(self, fees: &Fees) -> Raw {
+        let [district, appeals, supreme] = fees.courts;
+        match self {
+            Court::District => district,
+            Court::Appeals => appeals,
+            Court::Supreme => supreme,
+        }
+    }
+}
+
+impl std::fmt::Display for Court {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// What a judge decides (spec, "Judge rulings").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The agent did the work.
+    Fulfilled,
+    /// It did not.
+    Canceled,
+    /// Nobody could have.
+    Impossible,
+    /// The agent acted in bad faith.
+    EvilAgent,
+    /// The principal acted in bad faith.
+    EvilPrincipal,
+    /// Both did.
+    EvilBoth,
+}
+
+impl Outcome {
+    /// All.
+    pub const ALL: [Outcome; 6] = [
+        Outcome::Fulfilled,
+        Outcome::Canceled,
+        Outcome::Impossible,
+        Outcome::EvilAgent,
+        Outcome::EvilPrincipal,
+        Outcome::EvilBoth,
+    ];
+
+    /// The word on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Outcome::Fulfilled => "fulfilled",
+            Outcome::Canceled => "canceled",
+            Outcome::Impossible => "impossible",
+            Outcome::EvilAgent => "evil_agent",
+            Outcome::EvilPrincipal => "evil_principal",
+            Outcome::EvilBoth => "evil_both",
+        }
+    }
+
+    /// From the word on the wire.
+    pub fn from_word(word: &str) -> Option<Outcome> {
+        Outcome::ALL.into_iter().find(|outcome| outcome.as_str() == word)
+    }
+
+    /// Whether `side` lost, so that it may appeal. After `impossible` and `evil_both` either may (decision
+    /// E5).
+    pub const fn is_lost_by(self, side: Side) -> bool {
+        match self {
+            Outcome::Fulfilled | Outcome::EvilPrincipal => matches!(side, Side::Principal),
+            Outcome::Canceled | Outcome::EvilAgent => matches!(side, Side::Agent),
+            Outcome::Impossible | Outcome::EvilBoth => true,
+        }
+    }
+}
+
+impl std::fmt::Display for Outcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Why money moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Settlement {
+    /// The fix works.
+    Fulfilled,
+    /// No fix in all attempts, or the review was rejected, and nobody objected.
+    AttemptsExhausted,
+    /// A party left within the grace period. After the agent's leaving only the agent's account is paid out.
+    Grace,
+    /// The agent left late: pays out the agent's own account only (decision E4).
+    LateByAgent,
+    /// The principal left late.
+    LateByPrincipal,
+    /// The judge did not rule in time.
+    Voided,
+    /// The agent declined: pays out its own account only.
+    BondReturned,
+    /// Nobody took the contract, or the principal took it back. Pays out the principal's account only.
+    Returned,
+    /// The same after an agent left late: the posting fee is due (decision E4).
+    ReturnedAfterLate,
+    /// A ruling.
+    Ruling(Outcome, Court),
+}
+
+impl Settlement {
+    /// Every one.
+    pub fn all() -> Vec<Settlement> {
+        let mut all = vec![
+            Settlement::Fulfilled,
+            Settlement::AttemptsExhausted,
+            Settlement::Grace,
+            Settlement::LateByAgent,
+            Settlement::LateByPrincipal,
+            Settlement::Voided,
+            Settlement::BondReturned,
+            Settlement::Returned,
+            Settlement::ReturnedAfterLate,
+        ];
+        for court in Court::ALL {
+            all.extend(Outcome::ALL.map(|outcome| Settlement::Ruling(outcome, court)));
+        }
+        all
+    }
+
+    /// The word for it, as in `vectors/fix/escrow_routing.json`; with contract and round the key of the plan
+    /// that pays it (decision F3). The court is not in it.
+    pub const fn kind(self) -> &'static str {
+        match self {
+            Settlement::Fulfilled => "fulfilled",
+            Settlement::AttemptsExhausted => "canceled_attempts_exhausted",
+            Settlement::Grace => "grace_cancel",
+            Settlement::LateByAgent => "late_cancel_by_agent",
+            Settlement::LateByPrincipal => "late_cancel_by_principal",
+            Settlement::Voided => "voided",
+            Settlement::BondReturned => "bond_returned",
+            Settlement::Returned => "returned",
+            Settlement::ReturnedAfterLate => "returned_after_late_cancel",
+            Settlement::Ruling(Outcome::Fulfilled, _) => "ruling_fulfilled",
+            Settlement::Ruling(Outcome::Canceled, _) => "ruling_canceled",
+            Settlement::Ruling(Outcome::Impossible, _) => "ruling_impossible",
+            Settlement::Ruling(Outcome::EvilAgent, _) => "ruling_evil_agent",
+            Settlement::Ruling(Outcome::EvilPrincipal, _) => "ruling_evil_principal",
+            Settlement::Ruling(Outcome::EvilBoth, _) => "ruling_evil_both",
+        }
+    }
+
+    /// From the word and, for a ruling, the court. The bare words of a ruling (`canceled`, `evil_agent`, ...)
+    /// are taken too when a court is given.
+    pub fn from_words(kind: &str, court: Option<Court>) -> Option<Settlement> {
+        let Some(court) = court else {
+            return Settlement::all()
+                .into_iter()
+                .find(|s| !matches!(s, Settlement::Ruling(..)) && s.kind() == kind);
+        };
+        let word = kind.strip_prefix("ruling_").unwrap_or(kind);
+        Outcome::from_word(word).map(|outcome| Settlement::Ruling(outcome, court))
+    }
+}
+
+/// Who gets money.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Payee {
+    /// The principal.
+    Principal,
+    /// The agent.
+    Agent,
+    /// The platform, which also runs the judge.
+    Platform,
+    /// The charity.
+    Charity,
+}
+
+impl From<Side> for Payee {
+    fn from(side: Side) -> Payee {
+        match side {
+            Side::Principal => Payee::Principal,
+            Side::Agent => Payee::Agent,
+        }
+    }
+}
+
+/// A part of an account, for somebody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Share {
+    /// Who gets it.
+    pub to: Payee,
+    /// How much, above zero.
+    pub amount: Raw,
+}
+
+/// Which accounts are paid out, and to whom. An account that is not paid out stays as it is. Shares stand in
+/// the spec's order of payment; one for each payee (decision F2).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Payout {
+    /// Of the principal's account.
+    pub principal_account: Option<Vec<Share>>,
+    /// Of the agent's account.
+    pub agent_account: Option<Vec<Share>>,
+}
+
+impl Payout {
+    /// What one payee gets out of both accounts.
+    pub fn total(&self, to: Payee) -> Raw {
+        let all = self.principal_account.iter().chain(&self.agent_account).flatten();
+        // Cannot wrap: the shares are parts of two deposits that were summed before.
+        Raw(all.filter(|share| share.to == to).map(|share| share.amount.0).fold(0, u128::saturating_add))
+    }
+
+    /// What leaves both accounts.
+    pub fn sum(&self) -> Raw {
+        let all = self.principal_account.iter().chain(&self.agent_account).flatten();
+        Raw(all.map(|share| share.amount.0).fold(0, u128::saturating_add))
+    }
+
+    /// The shares of one side's account, if it is paid out.
+    pub fn account(&self, side: Side) -> Option<&[Share]> {
+        match side {
+            Side::Principal => self.principal_account.as_deref(),
+            Side::Agent => self.agent_account.as_deref(),
+        }
+    }
+}
+
+fn too_large() -> Refusal {
+    Reason::MoneyOverflow.into()
+}
+
+fn fraction(amount: Raw, basis_points: u32) -> Result<Raw> {
+    amount.mul_div_floor(basis_points.into(), 10_000).ok_or_else(too_large)
+}
+
+fn plus(a: Raw, b: Raw) -> Result<Raw> {
+    a.checked_add(b).ok_or_else(too_large)
+}
+
+fn minus(a: Raw, b: Raw) -> Result<Raw> {
+    a.checked_sub(b).ok_or_else(|| Reason::MoneyShort.into())
+}
+
+/// The platform's fee on a bounty: its share, rounded down to the raw, and never less than the minimum.
+pub fn platform_fee(fees: &Fees, bounty: Raw) -> Result<Raw> {
+    Ok(fraction(bounty, fees.platform_fee_bp)?.max(fees.platform_fee_min))
+}
+
+/// Half of what leaving late costs: so much each for the other side and the platform. Rounded down to the
+/// raw. Zero instead of what cannot be computed, which [`crate::Terms::check`] rules out.
+pub(crate) fn cancel_share(fees: &Fees, bounty: Raw) -> Raw {
+    bounty.mul_div_floor(fees.cancel_fee_bp.into(), 20_000).unwrap_or(Raw::ZERO)
+}
+
+/// What each side deposits: bounty and judge fee. 9100 when that is more than there is.
+pub fn inclusive_bond(fees: &Fees, bounty: Raw) -> Result<Raw> {
+    plus(bounty, fees.judge_fee)
+}
+
+/// The money table. `bounty` is the contract's; both sides are taken to have deposited [`inclusive_bond`].
+/// 9100 or 9101 when fees and bounty do not fit together; with terms that passed [`crate::Terms::check`] and
+/// a bounty in their range it always answers, and every account sums to its deposit.
+pub fn payout(settlement: Settlement, bounty: Raw, fees: &Fees) -> Result<Payout> {
+    use Payee::{Agent, Charity, Platform, Principal};
+    let insurance = fees.judge_fee;
+    let whole = inclusive_bond(fees, bounty)?;
+    let fee = platform_fee(fees, bounty)?;
+    let share = bounty.mul_div_floor(fees.cancel_fee_bp.into(), 20_000).ok_or_else(too_large)?;
+    let less_fee = || minus(bounty, fee);
+    let all = |to| Ok::<_, Refusal>(Some(vec![(to, whole)]));
+    // The bounty after the platform's fee, with the insurance, back to the principal.
+    let back_less_fee = || Ok::<_, Refusal>(Some(vec![(Principal, minus(whole, fee)?), (Platform, fee)]));
+    let (principal, agent) = match settlement {
+        Settlement::Fulfilled => {
+            (Some(vec![(Agent, less_fee()?), (Principal, insurance), (Platform, fee)]), all(Agent)?)
+        }
+        Settlement::AttemptsExhausted => (back_less_fee()?, all(Agent)?),
+        Settlement::Grace | Settlement::Voided | Settlement::Ruling(Outcome::Impossible, _) => {
+            (all(Principal)?, all(Agent)?)
+        }
+        Settlement::LateByAgent => {
+            let kept = minus(whole, plus(share, share)?)?;
+            (None, Some(vec![(Agent, kept), (Principal, share), (Platform, share)]))
+        }
+        Settlement::LateByPrincipal => {
+            let platform = plus(fee, share)?;
+            let kept = minus(minus(whole, platform)?, share)?;
+            (Some(vec![(Principal, kept), (Agent, share), (Platform, platform)]), all(Agent)?)
+        }
+        Settlement::BondReturned => (None, all(Agent)?),
+        Settlement::Returned => (all(Principal)?, None),
+        Settlement::ReturnedAfterLate => (back_less_fee()?, None),
+        Settlement::Ruling(outcome, court) => {
+            let tier = court.fee(fees);
+            let kept = minus(insurance, tier)?;
+            // Out of the bounty that the evil side forfeits: the platform's fee, the rest to charity.
+            let forfeited = |side| {
+                let platform = plus(fee, tier)?;
+                Ok::<_, Refusal>(Some(vec![(side, kept), (Platform, platform), (Charity, less_fee()?)]))
+            };
+            match outcome {
+                Outcome::Fulfilled => {
+                    let platform = plus(fee, tier)?;
+                    (Some(vec![(Agent, less_fee()?), (Principal, kept), (Platform, platform)]), all(Agent)?)
+                }
+                Outcome::Canceled => {
+                    (back_less_fee()?, Some(vec![(Agent, minus(whole, tier)?), (Platform, tier)]))
+                }
+                Outcome::EvilAgent => (all(Principal)?, forfeited(Agent)?),
+                Outcome::EvilPrincipal => (forfeited(Principal)?, all(Agent)?),
+                Outcome::EvilBoth => (
+                    forfeited(Principal)?,
+                    // The platform's fee is taken once.
+                    Some(vec![(Agent, kept), (Platform, tier), (Charity, bounty)]),
+                ),
+                Outcome::Impossible => (all(Principal)?, all(Agent)?),
+            }
+        }
+    };
+    let shares = |parts: Option<Vec<(Payee, Raw)>>| {
+        parts.map(|parts| {
+            let parts = parts.into_iter().filter(|(_, amount)| !amount.is_zero());
+            parts.map(|(to, amount)| Share { to, amount }).collect()
+        })
+    };
+    let payout = Payout { principal_account: shares(principal), agent_account: shares(agent) };
+    debug_assert!(
+        [&payout.principal_account, &payout.agent_account]
+            .into_iter()
+            .flatten()
+            .all(|shares| { Raw::checked_sum(shares.iter().map(|share| share.amount)) == Some(whole) }),
+        "every account is paid out to the raw"
+    );
+    Ok(payout)
+}
+
+/// The sum over both accounts as `fix payout` shows it and `vectors/fix/escrow_routing.json` lists it. It
+/// differs from [`payout`] in one row: for [`Settlement::LateByAgent`] it adds what the principal's account
+/// pays when nobody takes the contract again (decision E4).
+pub fn whole_row(settlement: Settlement, bounty: Raw, fees: &Fees) -> Result<Payout> {
+    let mut row = payout(settlement, bounty, fees)?;
+    if settlement == Settlement::LateByAgent {
+        row.principal_account = payout(Settlement::ReturnedAfterLate, bounty, fees)?.principal_account;
+    }
+    Ok(row)
+}

@@ -1,0 +1,194 @@
+//! One pass over the text finds every place where a rule may apply.
+
+use super::keys::Names;
+use super::text::{Text, find};
+use super::{Candidate, Category, commands, pem, providers, url};
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
+
+/// Which rule an anchor starts.
+#[derive(Debug, Clone, Copy)]
+enum Rule {
+    Name,
+    Provider(usize),
+    Azure,
+    Url,
+    Jwt,
+    Flag,
+    Curl,
+    Scheme,
+    Authorization,
+    Phrase,
+    Signature,
+    Otpauth,
+    OneTime,
+    Webhook,
+    PemBegin,
+    PemEnd,
+    PemBody,
+    Putty,
+    Words,
+    Jwk,
+    Dsn,
+}
+
+/// Stems of names. Every name that [`super::keys`] knows holds one of them.
+const STEMS: &[&str] = &[
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "key",
+    "auth",
+    "credential",
+    "seed",
+    "mnemonic",
+    "phrase",
+    "otp",
+    "mfa",
+    "2fa",
+    "cookie",
+    "session",
+    "sessid",
+    "signature",
+    "phone",
+    "mobile",
+    "telephone",
+    "msisdn",
+    "fax",
+    "tel:",
+    "tel ",
+    "ssn",
+    "social",
+    "security number",
+    "contact",
+    "kennwort",
+    "contrasena",
+    "jwt",
+    "bearer",
+    "wif",
+    "xprv",
+    "dsn",
+    "_pat",
+    "sid=",
+    "_sas",
+];
+
+/// The automaton and what each of its patterns starts.
+#[derive(Debug, Clone)]
+pub(super) struct Anchors {
+    automaton: Option<AhoCorasick>,
+    rules: Vec<Rule>,
+}
+
+impl Anchors {
+    pub(super) fn new() -> Self {
+        let mut table: Vec<(&str, Rule)> = Vec::new();
+        table.extend(STEMS.iter().map(|stem| (*stem, Rule::Name)));
+        table.extend(
+            providers::prefixes().enumerate().map(|(number, prefix)| (prefix, Rule::Provider(number))),
+        );
+        table.extend(commands::FLAG_ANCHORS.iter().map(|flag| (*flag, Rule::Flag)));
+        table.extend([
+            ("q~", Rule::Azure),
+            ("jqqj99", Rule::Azure),
+            ("://", Rule::Url),
+            ("eyj", Rule::Jwt),
+            ("curl ", Rule::Curl),
+            ("bearer", Rule::Scheme),
+            ("basic", Rule::Scheme),
+            ("authorization", Rule::Authorization),
+            ("x-auth", Rule::Authorization),
+            ("identified by", Rule::Phrase),
+            ("identified with", Rule::Phrase),
+            ("pass:", Rule::Phrase),
+            ("sig=", Rule::Signature),
+            ("otpauth://", Rule::Otpauth),
+            ("oathtool", Rule::OneTime),
+            ("totp", Rule::OneTime),
+            ("authenticator", Rule::OneTime),
+            ("two-factor", Rule::OneTime),
+            ("setup key", Rule::OneTime),
+            ("hooks.slack.com/services/", Rule::Webhook),
+            ("/api/webhooks/", Rule::Webhook),
+            ("api.telegram.org/bot", Rule::Webhook),
+            ("webhook.office.com/webhookb2/", Rule::Webhook),
+            ("-----begin ", Rule::PemBegin),
+            ("---- begin ", Rule::PemBegin),
+            ("-----end ", Rule::PemEnd),
+            ("b3blbnnzac1rzxkt", Rule::PemBody),
+            ("mii", Rule::PemBody),
+            ("mhccaqe", Rule::PemBody),
+            ("mhqcaqe", Rule::PemBody),
+            ("mc4caqawbqydk2vw", Rule::PemBody),
+            ("mighageamb", Rule::PemBody),
+            ("migkageb", Rule::PemBody),
+            ("lqosb", Rule::PemBody),
+            ("private-lines:", Rule::Putty),
+            ("seed phrase", Rule::Words),
+            ("mnemonic", Rule::Words),
+            ("recovery phrase", Rule::Words),
+            ("recovery words", Rule::Words),
+            ("passphrase", Rule::Words),
+            ("\"kty\"", Rule::Jwk),
+            ("password=", Rule::Dsn),
+            ("pwd=", Rule::Dsn),
+        ]);
+        let automaton = AhoCorasickBuilder::new()
+            .ascii_case_insensitive(true)
+            .match_kind(MatchKind::Standard)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(table.iter().map(|(pattern, _)| pattern))
+            .ok();
+        // The patterns are fixed and small, so the automaton always builds; a test holds it.
+        debug_assert!(automaton.is_some());
+        Self { automaton, rules: table.into_iter().map(|(_, rule)| rule).collect() }
+    }
+
+    pub(super) fn detect(&self, text: Text<'_>, found: &mut Vec<Candidate>) {
+        let Some(automaton) = &self.automaton else { return };
+        let mut names = Names::new();
+        for hit in automaton.find_overlapping_iter(text.0) {
+            let Some(rule) = self.rules.get(hit.pattern().as_usize()) else { continue };
+            let range = hit.range();
+            match rule {
+                Rule::Name => names.detect(text, range, found),
+                Rule::Provider(number) => providers::detect(text, *number, range.start, found),
+                Rule::Azure => providers::azure(text, range.start, found),
+                Rule::Url => url::detect(text, range.start, found),
+                Rule::Jwt => commands::jwt(text, range.start, found),
+                Rule::Flag => commands::flag(text, range, found),
+                Rule::Curl => commands::curl(text, range, found),
+                Rule::Scheme => commands::scheme(text, range, found),
+                Rule::Authorization => commands::authorization(text, range, found),
+                Rule::Phrase => commands::phrase(text, range, found),
+                Rule::Signature => commands::signature(text, range, found),
+                Rule::Otpauth => commands::otpauth(text, range, found),
+                Rule::OneTime => commands::one_time(text, range, found),
+                Rule::Webhook => commands::webhook(text, range, found),
+                Rule::PemBegin => pem::begin(text, range, found),
+                Rule::PemEnd => pem::end(text, range, found),
+                Rule::PemBody => pem::body(text, range.start, found),
+                Rule::Putty => pem::putty(text, range, found),
+                Rule::Words => pem::phrase(text, range, found),
+                Rule::Jwk => pem::jwk(text, range, found),
+                Rule::Dsn => connection(text, range, found),
+            }
+        }
+    }
+}
+
+/// `Server=…;User Id=…;Password=…`: the password in a connection string is the database's.
+fn connection(text: Text<'_>, anchor: std::ops::Range<usize>, found: &mut Vec<Candidate>) {
+    let line = text.line(anchor.start);
+    let before = text.slice(line.start..anchor.start);
+    let names =
+        ["server=", "data source=", "host=", "initial catalog=", "database=", "dbname=", "uid=", "user id="];
+    let count = names.iter().filter(|name| find(before, name.as_bytes()).is_some()).count();
+    let end = text.run(anchor.end, 512, |byte| {
+        !byte.is_ascii_whitespace() && !matches!(byte, b';' | b'"' | b'\'' | b'&')
+    });
+    let value = text.slice(anchor.end..end);
+    if count >= 1 && value.len() >= 3 && !super::value::is_placeholder(value) {
+        found.push(Candidate { category: Category::DatabaseUrl, range: anchor.end..end });
+    }
+}

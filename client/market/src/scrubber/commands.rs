@@ -1,0 +1,304 @@
+//! Secrets that a command line, a header or a phrase introduces.
+
+use super::Candidate;
+use super::category::Category;
+use super::text::{Text, find, is_base64, is_basic, is_token};
+use super::value::{is_mixed, is_placeholder};
+use std::ops::Range;
+
+/// (flag, programs that take a secret with it, whether it may stand apart from the flag)
+const FLAGS: &[(&str, &[&str], bool, Category)] = &[
+    (" -p", &["mysql", "mariadb", "mysqldump", "mysqladmin"], false, Category::Password),
+    (
+        " -p",
+        &["sshpass", "docker login", "podman login", "az login", "oc login", "mongo", "helm registry"],
+        true,
+        Category::Password,
+    ),
+    (" -p", &["7z", "7za", "unrar", "sqlcmd"], false, Category::Password),
+    (" -P", &["unzip", "zip ", "sqlcmd", "bcp ", "smbclient"], true, Category::Password),
+    (" -a ", &["redis-cli"], true, Category::Password),
+    (" -w ", &["ldapsearch", "ldapmodify", "ldapadd", "ldapwhoami"], true, Category::Password),
+    (" -k ", &["openssl enc"], true, Category::Password),
+    (" -b ", &[], true, Category::Token),
+];
+
+/// The flags that the automaton looks for.
+pub(super) const FLAG_ANCHORS: &[&str] = &[" -p", " -a ", " -w ", " -k ", " -u", "--user", "--proxy-user"];
+
+/// A flag with one letter, which means a password only to some programs.
+pub(super) fn flag(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    if text.starts(anchor.start, " -u")
+        || text.starts(anchor.start, "--user")
+        || text.starts(anchor.start, "--proxy-user")
+    {
+        return user(text, anchor, found);
+    }
+    let line = text.line(anchor.start);
+    let before = text.slice(line.start..anchor.start + 1);
+    for (flag, programs, apart, category) in FLAGS {
+        if !text.starts(anchor.start, flag)
+            || !programs.iter().any(|program| find(before, program.as_bytes()).is_some())
+        {
+            continue;
+        }
+        let mut at = anchor.start + flag.len();
+        if text.at(at) == b' ' {
+            if !apart {
+                continue;
+            }
+            at = text.blanks(at);
+        }
+        let range = word(text, at);
+        let value = text.slice(range.clone());
+        if !value.is_empty() && !value.starts_with(b"-") && !is_placeholder(value) {
+            found.push(Candidate { category: *category, range });
+            return;
+        }
+    }
+}
+
+/// `curl -u name:password`. The same letter gives docker a user and a group.
+fn user(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    if !text.line_has(anchor.start, &["curl", "http", "wget", "ftp"]) {
+        return;
+    }
+    let at = text.run(anchor.end, 8, |byte| matches!(byte, b' ' | b'='));
+    let range = word(text, at);
+    let value = text.slice(range.clone());
+    let Some(colon) = value.iter().position(|byte| *byte == b':') else { return };
+    let pass = value.get(colon + 1..).unwrap_or_default();
+    let ids = pass.iter().all(u8::is_ascii_digit) && value.iter().take(colon).all(u8::is_ascii_digit);
+    if pass.is_empty() || ids || pass.starts_with(b"//") || is_placeholder(pass) {
+        return;
+    }
+    found.push(Candidate { category: Category::BasicAuth, range: range.start + colon + 1..range.end });
+}
+
+/// `curl -sSu name:password`: the letter among others.
+pub(super) fn curl(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    let mut at = anchor.end;
+    let end = text.run(at, 512, |byte| byte != b'\n');
+    while at < end {
+        let start = text.blanks(at);
+        let stop = text.run(start, 512, |byte| !byte.is_ascii_whitespace());
+        let flag = text.slice(start..stop);
+        if flag.len() > 2
+            && flag.starts_with(b"-")
+            && flag.ends_with(b"u")
+            && flag.iter().skip(1).all(u8::is_ascii_alphabetic)
+        {
+            user(text, start..stop, found);
+        }
+        at = stop.max(at + 1);
+    }
+}
+
+/// A shell word: quoted or up to a blank.
+fn word(text: Text<'_>, at: usize) -> Range<usize> {
+    let slashes = text.run(at, 2, |byte| byte == b'\\') - at;
+    let quote = text.at(at + slashes);
+    if matches!(quote, b'"' | b'\'') {
+        let start = at + slashes + 1;
+        let mut end = text.run(start, 4096, |byte| byte != quote && byte != b'\n');
+        if slashes > 0 && text.before(end) == b'\\' {
+            end -= 1;
+        }
+        return start..end.max(start);
+    }
+    at..text.run(at, 4096, |byte| {
+        !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'`' | b'|' | b'>')
+    })
+}
+
+/// `Bearer …` and `Basic …`, wherever they stand.
+pub(super) fn scheme(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    if text.before(anchor.start).is_ascii_alphanumeric() {
+        return;
+    }
+    let mut at = text.run(anchor.end, 8, |byte| matches!(byte, b' ' | b':' | b'\t' | b'"' | b'\''));
+    if text.starts(anchor.end, "%20") {
+        at = anchor.end + 3;
+    }
+    if at == anchor.end {
+        return;
+    }
+    let basic = text.slice(anchor).eq_ignore_ascii_case(b"basic");
+    let end = text.run(at, 8192, |byte| {
+        is_base64(byte) || is_token(byte) || (!basic && matches!(byte, b'.' | b'~' | b'%' | b':'))
+    });
+    let value = text.slice(at..end);
+    if basic {
+        if value.len() >= 8 && is_basic(value) {
+            found.push(Candidate { category: Category::BasicAuth, range: at..end });
+        }
+    } else if is_mixed(value, 10) && !is_placeholder(value) {
+        found.push(Candidate { category: Category::Token, range: at..end });
+    }
+}
+
+/// `Authorization: <anything else> …`.
+pub(super) fn authorization(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    let at = text.run(anchor.end, 8, |byte| {
+        matches!(byte, b' ' | b':' | b'\t' | b'"' | b'\'' | b'=' | b'\\' | b'>' | b',')
+    });
+    if at == anchor.end {
+        return;
+    }
+    let end = text.run(at, 4096, |byte| !matches!(byte, b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'<' | b'\\'));
+    let value = text.slice(at..end);
+    let first = value.split(|byte| *byte == b' ').next().unwrap_or_default();
+    let rest = value.get(first.len() + 1..).unwrap_or_default();
+    let range = if rest.is_empty() { at..end } else { at + first.len() + 1..end };
+    // Bearer and Basic are found by themselves.
+    if first.eq_ignore_ascii_case(b"bearer") || first.eq_ignore_ascii_case(b"basic") {
+        return;
+    }
+    let secret = text.slice(range.clone());
+    let known = [
+        &b"token"[..],
+        b"digest",
+        b"apikey",
+        b"api-key",
+        b"key",
+        b"negotiate",
+        b"hmac",
+        b"hawk",
+        b"ntlm",
+        b"aws4-hmac-sha256",
+        b"sharedkey",
+        b"genie",
+        b"klaviyo-api-key",
+        b"ssws",
+        b"bot",
+    ];
+    let scheme = known.iter().any(|name| first.eq_ignore_ascii_case(name));
+    let one = rest.is_empty() && is_mixed(secret, 12) && !is_placeholder(secret);
+    if one || (scheme && is_mixed(secret, 8)) {
+        let category = if first.starts_with(b"AWS4") { Category::Aws } else { Category::Token };
+        found.push(Candidate { category, range });
+    }
+}
+
+/// `IDENTIFIED BY 'password'`, `pass:password` of openssl.
+pub(super) fn phrase(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    let openssl = text.slice(anchor.clone()).eq_ignore_ascii_case(b"pass:");
+    if openssl && !text.line_has(anchor.start, &["-passin", "-passout", "openssl"]) {
+        return;
+    }
+    let mut at = text.blanks(anchor.end);
+    if text.starts(at, "PASSWORD ") || text.starts(at, "password ") {
+        at = text.blanks(at + 9);
+    }
+    if !openssl && !matches!(text.at(at), b'\'' | b'"') {
+        return;
+    }
+    let range = word(text, at);
+    if !range.is_empty() && !is_placeholder(text.slice(range.clone())) {
+        found.push(Candidate { category: Category::Password, range });
+    }
+}
+
+/// A shared access signature: `sig=` beside `se=` or `sv=`.
+pub(super) fn signature(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    if !matches!(text.before(anchor.start), b'?' | b'&' | b';' | b'"' | b'\'' | b' ') {
+        return;
+    }
+    let end = text.run(anchor.end, 512, |byte| is_base64(byte) || is_token(byte) || byte == b'%');
+    if end - anchor.end >= 20 && is_mixed(text.slice(anchor.end..end), 20) {
+        found.push(Candidate { category: Category::Azure, range: anchor.end..end });
+    }
+}
+
+/// `otpauth://totp/…?secret=SEED`.
+pub(super) fn otpauth(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    let end = text.run(anchor.end, 1024, |byte| {
+        !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'<' | b'>')
+    });
+    let Some(at) = find(text.slice(anchor.end..end), b"secret=") else { return };
+    let start = anchor.end + at + 7;
+    let stop = text.run(start, 256, |byte| byte.is_ascii_alphanumeric() || byte == b'=');
+    if stop > start + 7 {
+        found.push(Candidate { category: Category::TotpSeed, range: start..stop });
+    }
+}
+
+/// A seed in base32 near a word that speaks of one-time passwords.
+pub(super) fn one_time(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    let end = text.run(anchor.end, 240, |byte| byte != b'\n');
+    let next = text.run(end + 1, 120, |byte| byte != b'\n');
+    if let Some(candidate) = base32(text, anchor.end, next) {
+        found.push(candidate);
+    }
+}
+
+/// The first run of base32 in a range: at least 16 characters, in one piece or in groups of four.
+pub(super) fn base32(text: Text<'_>, from: usize, to: usize) -> Option<Candidate> {
+    let mut at = from;
+    while at < to {
+        let byte = text.at(at);
+        if !byte.is_ascii_alphanumeric()
+            || text.before(at).is_ascii_alphanumeric()
+            || matches!(text.before(at), b'_')
+        {
+            at += 1;
+            continue;
+        }
+        let lower = text.slice(at..at + 4).iter().any(u8::is_ascii_lowercase);
+        let fits = |byte: u8| {
+            matches!(byte, b'2'..=b'7')
+                || if lower { byte.is_ascii_lowercase() } else { byte.is_ascii_uppercase() }
+        };
+        let mut end = text.run(at, 256, fits);
+        let piece = end - at;
+        if piece == 4 {
+            while matches!(text.at(end), b' ' | b'-') && text.run(end + 1, 5, fits) == end + 5 {
+                end += 5;
+            }
+        }
+        end = text.run(end, 8, |byte| byte == b'=');
+        let value = text.slice(at..end);
+        let letters = value.iter().filter(|byte| byte.is_ascii_alphabetic() || byte.is_ascii_digit()).count();
+        let digit = value.iter().any(u8::is_ascii_digit);
+        let open = !text.at(end).is_ascii_alphanumeric() && text.at(end) != b'_';
+        // Lower case in one piece is a word of the language; in groups it needs a digit, so that prose stays.
+        let shape = if lower { digit && (piece == 4 || piece >= 16) } else { letters >= 16 };
+        if open && letters >= 16 && shape {
+            return Some(Candidate { category: Category::TotpSeed, range: at..end });
+        }
+        at = end.max(at + 1);
+    }
+    None
+}
+
+/// Webhooks: the path is the secret.
+pub(super) fn webhook(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    let end = text.run(anchor.end, 512, |byte| is_token(byte) || matches!(byte, b'/' | b'.' | b':'));
+    if end >= anchor.end + 16 && is_mixed(text.slice(anchor.end..end), 16) {
+        found.push(Candidate { category: Category::Token, range: anchor.end..end });
+    }
+}
+
+/// JSON web tokens, cut off ones too.
+pub(super) fn jwt(text: Text<'_>, start: usize, found: &mut Vec<Candidate>) {
+    if !text.starts(start, "eyJ") || is_token(text.before(start)) {
+        return;
+    }
+    let mut end = text.run(start, 16_384, is_token);
+    let head = end - start;
+    let mut parts = 1;
+    while parts < 5 && text.at(end) == b'.' && (is_token(text.at(end + 1)) || text.at(end + 1) == b'.') {
+        end = text.run(end + 1, 16_384, is_token);
+        parts += 1;
+    }
+    // An unsecured token ends with a dot and no signature.
+    if parts == 2 && text.at(end) == b'.' {
+        end += 1;
+    }
+    let header = ["eyJhbGci", "eyJ0eXAi", "eyJraWQi", "eyJlbmMi", "eyJjdHki", "eyJ4NXQi"]
+        .iter()
+        .any(|known| text.starts(start, known));
+    if (parts >= 2 && head >= 12 && end - start >= 30) || (header && head >= 16) {
+        found.push(Candidate { category: Category::Jwt, range: start..end });
+    }
+}

@@ -1,0 +1,418 @@
+//! Names that say what their value is. The end of a name counts, so `token_url` and `password_file` are
+//! harmless.
+
+use super::category::Category;
+use super::text::{Text, is_basic};
+use super::value::{self, Tie, Value};
+use super::{Candidate, commands};
+use std::ops::Range;
+
+/// How much a name promises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trust {
+    /// The value is a secret unless it is a placeholder or source code: `password`, `api_key`.
+    Strong,
+    /// The value is a secret only if it looks like one: `token`, `auth`, `session`.
+    Weak,
+    /// The value is a secret only if it looks generated: `key`.
+    Faint,
+    /// Digits: telephone, social security number.
+    Digits,
+    /// A seed, which may be a number that means nothing.
+    Seed,
+}
+
+/// A name that ends before or at an anchor's stem was read already.
+pub(super) struct Names {
+    read_to: usize,
+}
+
+impl Names {
+    pub(super) fn new() -> Self {
+        Self { read_to: 0 }
+    }
+
+    /// The name around an anchor, its value, and what that is.
+    pub(super) fn detect(&mut self, text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+        let part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+        let start = text.run_back(anchor.start, 64, part);
+        let mut end = text.run(anchor.end, 64, part);
+        while end > anchor.end && matches!(text.before(end), b'.' | b'-') {
+            end -= 1;
+        }
+        if end <= self.read_to {
+            return;
+        }
+        self.read_to = end;
+        let mut name = start..end;
+        // "Account Number", "Client Secret", "API key": one word before, if it is in the same phrase.
+        let word = text.slice(name.clone());
+        if word.len() <= 8 && text.before(start) == b' ' {
+            let earlier = text.run_back(start - 1, 32, part);
+            let joined = text.slice(earlier..end);
+            if earlier + 1 < start
+                && (classify(joined).is_some()
+                    && classify(word).is_none_or(|(_, trust)| trust != Trust::Strong))
+            {
+                name = earlier..end;
+            }
+        }
+        let Some((category, trust)) = classify(text.slice(name.clone())) else { return };
+        let flag = text.at(name.start) == b'-';
+        let Some(value) = value::after_name(text, name.clone(), flag) else { return };
+        if let Some(candidate) = judge(text, name, category, trust, value) {
+            found.push(candidate);
+        }
+    }
+}
+
+/// The category and trust of a name, by its end.
+fn classify(name: &[u8]) -> Option<(Category, Trust)> {
+    use Category::{
+        ApiKey, Aws, Azure, BasicAuth, DatabaseUrl, Gcp, Password, Phone, PrivateKey, Ssn, Token, TotpSeed,
+    };
+    let plain: String = name
+        .iter()
+        .filter(|byte| byte.is_ascii_alphanumeric())
+        .map(|byte| char::from(byte.to_ascii_lowercase()))
+        .collect();
+    let plain = plain.trim_end_matches(|c: char| c.is_ascii_digit());
+    let ends = |ends: &[&str]| ends.iter().any(|end| plain.ends_with(end));
+    let has = |parts: &[&str]| parts.iter().any(|part| plain.contains(part));
+    let is = |names: &[&str]| names.contains(&plain);
+    if ends(&["publickey", "pubkey", "pubkeytoken", "publictoken", "tokentype", "keytoken"])
+        || is(&["parsererrortoken"])
+    {
+        return None;
+    }
+    let secretive = ends(&[
+        "key",
+        "secret",
+        "token",
+        "password",
+        "pass",
+        "pwd",
+        "signature",
+        "credential",
+        "sas",
+        "pat",
+        "seed",
+    ]);
+    if ends(&[
+        "awssecretaccesskey",
+        "secretaccesskey",
+        "awssecretkey",
+        "awssessiontoken",
+        "xamzsecuritytoken",
+        "xamzsignature",
+        "awsaccesskeyid",
+        "accesskeyid",
+        "xamzcredential",
+    ]) || (has(&["aws", "amazon", "s3secret", "bedrock"]) && secretive)
+    {
+        return Some((Aws, if has(&["id"]) && ends(&["keyid"]) { Trust::Weak } else { Trust::Strong }));
+    }
+    if ends(&[
+        "accountkey",
+        "sharedaccesskey",
+        "sharedaccesssignature",
+        "cosmoskey",
+        "storagekey",
+        "ocpapimsubscriptionkey",
+        "subscriptionkey",
+    ]) || (has(&["azure", "armclient", "aadclient", "cosmosdb", "azcopy"]) && secretive)
+    {
+        return Some((Azure, Trust::Strong));
+    }
+    if ends(&["privatekeyid"])
+        || (has(&["gcp", "gcloud", "google", "firebase", "gmaps", "cloudsdk"]) && secretive)
+    {
+        return Some((Gcp, Trust::Strong));
+    }
+    if has(&[
+        "totp",
+        "otpsecret",
+        "otpseed",
+        "otpkey",
+        "mfasecret",
+        "mfaseed",
+        "mfakey",
+        "twofactorsecret",
+        "twofactorkey",
+        "authenticatorkey",
+        "authenticatorsecret",
+        "googleauth",
+    ]) || (plain.contains("2fa") && ends(&["secret", "seed", "key"]))
+        || is(&["setupkey", "otp", "mfa"])
+    {
+        return Some((TotpSeed, Trust::Weak));
+    }
+    if ends(&[
+        "privatekey",
+        "privkey",
+        "secretseed",
+        "nanoseed",
+        "walletseed",
+        "masterseed",
+        "signingseed",
+        "keypair",
+        "seedhex",
+        "wif",
+        "xprv",
+        "deploykey",
+        "hostkey",
+        "walletkey",
+        "walletsecret",
+    ]) {
+        return Some((PrivateKey, Trust::Seed));
+    }
+    if is(&["seed", "secretkey", "sk"]) || ends(&["seed", "mnemonic", "seedphrase", "recoveryphrase"]) {
+        return Some(if is(&["secretkey", "sk"]) {
+            (ApiKey, Trust::Strong)
+        } else {
+            (PrivateKey, Trust::Seed)
+        });
+    }
+    if ends(&[
+        "password",
+        "passwd",
+        "passphrase",
+        "passwort",
+        "userpass",
+        "dbpass",
+        "rootpass",
+        "smtppass",
+        "mysqlpwd",
+        "userpwd",
+        "dbpwd",
+        "keypass",
+        "storepass",
+        "kennwort",
+        "motdepasse",
+        "contrasena",
+        "passwordhash",
+        "pgpassword",
+    ]) {
+        return Some((Password, Trust::Strong));
+    }
+    if ends(&["pass", "pwd"]) && !ends(&["bypass", "compass", "renderpass", "oldpwd", "lopass", "highpass"]) {
+        // The shell's working folder is called PWD; a name that only ends so is a password.
+        return Some((Password, if is(&["pwd"]) { Trust::Weak } else { Trust::Strong }));
+    }
+    if ends(&[
+        "apikey",
+        "apitoken",
+        "apisecret",
+        "accesskey",
+        "appkey",
+        "appsecret",
+        "clientsecret",
+        "consumersecret",
+        "consumerkey",
+        "secretkey",
+        "signingkey",
+        "encryptionkey",
+        "masterkey",
+        "licensekey",
+        "writekey",
+        "authkey",
+        "servicekey",
+        "integrationkey",
+        "ingestkey",
+        "signingsecret",
+        "webhooksecret",
+        "sharedsecret",
+        "secretkeybase",
+        "apiauth",
+        "applicationkey",
+        "sendkey",
+        "serverkey",
+        "restkey",
+        "adminkey",
+    ]) {
+        return Some((ApiKey, Trust::Strong));
+    }
+    if ends(&[
+        "authtoken",
+        "accesstoken",
+        "refreshtoken",
+        "idtoken",
+        "bearertoken",
+        "sessiontoken",
+        "csrftoken",
+        "xsrftoken",
+        "logintoken",
+        "deploytoken",
+        "bottoken",
+        "registrytoken",
+        "githubtoken",
+        "gitlabtoken",
+        "npmtoken",
+        "usertoken",
+        "cookie",
+        "privatetoken",
+        "jobtoken",
+        "sessionid",
+        "sessid",
+        "sessionkey",
+        "oauthtoken",
+        "vaulttoken",
+        "servicetoken",
+        "personalaccesstoken",
+    ]) {
+        return Some((Token, Trust::Strong));
+    }
+    if ends(&["secret", "credentials", "credential"]) {
+        return Some((Token, Trust::Strong));
+    }
+    if ends(&["token", "session", "jwt", "bearer", "pat", "sid", "nonce"])
+        && !ends(&["nonce", "compat", "path"])
+    {
+        return Some((Token, Trust::Weak));
+    }
+    if is(&["auth"]) || ends(&["basicauth", "registryauth", "proxyauth"]) {
+        return Some((BasicAuth, Trust::Weak));
+    }
+    if ends(&["databaseurl", "dburl", "dsn", "connectionstring", "dburi", "databaseuri"]) {
+        return Some((DatabaseUrl, Trust::Weak));
+    }
+    if ends(&[
+        "phone",
+        "phonenumber",
+        "mobile",
+        "telephone",
+        "cellphone",
+        "msisdn",
+        "fax",
+        "contactnumber",
+        "mobilenumber",
+        "callback",
+        "tel",
+    ]) && !ends(&["callback"])
+    {
+        return Some((Phone, Trust::Digits));
+    }
+    if is(&["ssn"])
+        || ends(&["ssn", "socialsecuritynumber", "socialsecurityno", "socialsecurity", "securitynumber"])
+    {
+        return Some((Ssn, Trust::Digits));
+    }
+    (ends(&["key"])
+        && !ends(&[
+            "monkey",
+            "primarykey",
+            "foreignkey",
+            "hotkey",
+            "cachekey",
+            "sortkey",
+            "partitionkey",
+            "keykey",
+        ]))
+    .then_some((ApiKey, Trust::Faint))
+}
+
+/// Whether this value of that name is a secret.
+fn judge(
+    text: Text<'_>,
+    name: Range<usize>,
+    category: Category,
+    trust: Trust,
+    value: Value,
+) -> Option<Candidate> {
+    let mut range = value.range.clone();
+    let bytes = text.slice(range.clone());
+    // `Authorization: Bearer …` and its like have rules of their own.
+    if value::is_placeholder(bytes) || bytes.len() < 3 {
+        return None;
+    }
+    if matches!(trust, Trust::Digits) {
+        return digits(text, category, range);
+    }
+    if category == Category::BasicAuth {
+        return (bytes.len() >= 8 && is_basic(bytes)).then_some(Candidate { category, range });
+    }
+    if category == Category::DatabaseUrl {
+        // The URL's own rule decides about the usual form; this one is for `host=… password=…`, found by
+        // name.
+        return None;
+    }
+    let plain = text.slice(name.clone()).to_ascii_lowercase();
+    if category == Category::TotpSeed {
+        return commands::base32(text, range.start, range.end.max(range.start + 1));
+    }
+    if plain.ends_with(b"cookie") {
+        range = cookie(text, range, plain.ends_with(b"set-cookie"));
+        return (range.len() >= 8).then_some(Candidate { category, range });
+    }
+    if trust == Trust::Seed {
+        if let Some(phrase) = super::pem::words(text, range.start) {
+            return Some(Candidate { category, range: phrase });
+        }
+        let long = bytes.len() >= 32
+            && !bytes.contains(&b' ')
+            && !value::is_location(bytes)
+            && !value::is_code(bytes);
+        return long.then_some(Candidate { category, range });
+    }
+    let same = plain.ends_with(&bytes.to_ascii_lowercase()[..])
+        && value.tie != Tie::Flag
+        && bytes.iter().all(|b| b.is_ascii_lowercase() || *b == b'_');
+    if same && !value.quoted && value.tie == Tie::Tight && !value.alone {
+        // `connect(password=password)`
+        return None;
+    }
+    let password = category == Category::Password;
+    let secret = match (value.quoted, value.tie, trust) {
+        (_, _, Trust::Faint) => {
+            value::is_generated(bytes, 16) && !value::is_location(bytes) && !bytes.contains(&b'.')
+        }
+        (true, _, Trust::Strong) if password => !value::is_sentence(bytes) && !same,
+        (true, _, Trust::Strong) => {
+            bytes.len() >= 6
+                && !bytes.contains(&b' ')
+                && !value::is_location(bytes)
+                && (value::is_mixed(bytes, 6) || bytes.len() >= 12)
+        }
+        (true, _, _) => value::is_mixed(bytes, 8) && !bytes.contains(&b' ') && !value::is_location(bytes),
+        (false, Tie::Flag, Trust::Strong) => {
+            (password || value::is_mixed(bytes, 6)) && !value::is_location(bytes)
+        }
+        (false, Tie::Tight, Trust::Strong) => {
+            !value::is_code(bytes) && (password || !value::is_location(bytes) && bytes.len() >= 6)
+        }
+        (false, Tie::Tight | Tie::Flag, _) => {
+            value::is_mixed(bytes, 8) && !value::is_code(bytes) && !value::is_location(bytes)
+        }
+        (false, Tie::Loose | Tie::Beside, _) if value::is_code(bytes) || value::is_location(bytes) => false,
+        (false, Tie::Loose | Tie::Beside, Trust::Strong) if value.alone => {
+            password || value::is_mixed(bytes, 6) || bytes.len() >= 12
+        }
+        (false, Tie::Loose | Tie::Beside, Trust::Strong) => value::is_mixed(bytes, 6),
+        (false, Tie::Loose | Tie::Beside, _) => {
+            value::is_mixed(bytes, 12) || (value.alone && value::is_mixed(bytes, 8))
+        }
+    };
+    secret.then_some(Candidate { category, range })
+}
+
+/// Digits with the signs that people put between them.
+fn digits(text: Text<'_>, category: Category, range: Range<usize>) -> Option<Candidate> {
+    let mut end = text.run(range.start, 24, |byte| {
+        byte.is_ascii_digit() || matches!(byte, b' ' | b'-' | b'.' | b'(' | b')' | b'+' | b'/')
+    });
+    while end > range.start && !text.before(end).is_ascii_digit() {
+        end -= 1;
+    }
+    let count = text.slice(range.start..end).iter().filter(|byte| byte.is_ascii_digit()).count();
+    let fits = if category == Category::Ssn { count == 9 } else { (7..=15).contains(&count) };
+    let closed = !text.at(end).is_ascii_alphanumeric();
+    (fits && closed).then_some(Candidate { category, range: range.start..end })
+}
+
+/// The values of a cookie header: everything of `Cookie`, the first pair's value of `Set-Cookie`.
+fn cookie(text: Text<'_>, range: Range<usize>, first_only: bool) -> Range<usize> {
+    let end = text.run(range.start, 4096, |byte| {
+        !(matches!(byte, b'\n' | b'\r' | b'"' | b'\'') || first_only && byte == b';')
+    });
+    range.start..end
+}

@@ -1,0 +1,316 @@
+//! What digits give away: card numbers, social security numbers, telephone numbers, long hex, arrays of
+//! bytes.
+
+use super::Candidate;
+use super::category::Category;
+use super::hex;
+use super::text::{Text, find, is_word};
+use std::ops::Range;
+
+/// One pass over the words of the text.
+pub(super) fn detect(text: Text<'_>, found: &mut Vec<Candidate>) {
+    let bytes = text.0;
+    let mut index = 0;
+    // Numbers that were read as a group are not read again.
+    let mut done = 0;
+    while let Some(byte) = bytes.get(index) {
+        match byte {
+            b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
+                let end = word_end(bytes, index);
+                if end - index >= hex::LEAST {
+                    long(text, index..end, found);
+                }
+                if byte.is_ascii_digit() && index >= done && end - index <= 19 {
+                    done = group(text, index, end, found).unwrap_or(done);
+                }
+                index = end;
+            }
+            b'+' if index >= done => {
+                done = plus(text, index, found).unwrap_or(done);
+                index += 1;
+            }
+            b'(' if index >= done => {
+                done = parentheses(text, index, found).unwrap_or(done);
+                index += 1;
+            }
+            b'[' => {
+                if let Some(end) = array(text, index, found) {
+                    index = end;
+                } else {
+                    index += 1;
+                }
+            }
+            _ => index += 1,
+        }
+    }
+}
+
+fn word_end(bytes: &[u8], start: usize) -> usize {
+    let rest = bytes.get(start..).unwrap_or_default();
+    start + rest.iter().position(|byte| !is_word(*byte)).unwrap_or(rest.len())
+}
+
+/// A long word: all hex, or hex after `0x` or a name and `_`.
+fn long(text: Text<'_>, word: Range<usize>, found: &mut Vec<Candidate>) {
+    let start = text.run_back(word.end, word.len(), |byte| byte.is_ascii_hexdigit());
+    if word.end - start < hex::LEAST {
+        return;
+    }
+    let prefix = text.slice(word.start..start);
+    // Our own public names are `fix_` and the key.
+    let known = prefix.is_empty()
+        || prefix == b"0x"
+        || prefix == b"0X"
+        || (prefix.ends_with(b"_") && prefix != b"fix_");
+    if known && hex::is_secret(text, start..word.end) {
+        found.push(Candidate { category: Category::HighEntropyHex, range: start..word.end });
+    }
+}
+
+/// A number that begins here, perhaps in groups. Answers where the groups end if they were something.
+fn group(text: Text<'_>, start: usize, first_end: usize, found: &mut Vec<Candidate>) -> Option<usize> {
+    let first = first_end - start;
+    let next = text.at(first_end);
+    if !text.slice(start..first_end).iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let before = text.before(start);
+    if matches!(before, b'.' | b'-' | b'/' | b'#' | b'\\')
+        || (before == b':' && text.before(start - 1).is_ascii_digit())
+    {
+        // `tel:` and `card:` are fine; a fraction, a path, a date, a port is not.
+        return None;
+    }
+    if (13..=19).contains(&first) {
+        // A time or a size.
+        let unit = text.run(first_end + 1, 8, |byte| byte.is_ascii_alphabetic());
+        let units = [
+            &b"ns"[..],
+            b"us",
+            b"ms",
+            b"s",
+            b"sec",
+            b"seconds",
+            b"bytes",
+            b"byte",
+            b"B",
+            b"bits",
+            b"cycles",
+            b"instructions",
+        ];
+        if next == b' ' && units.contains(&text.slice(first_end + 1..unit)) {
+            return None;
+        }
+        return card(text, start, first_end, found);
+    }
+    if !matches!(next, b'-' | b' ' | b'.') || !text.at(first_end + 1).is_ascii_digit() {
+        return None;
+    }
+    let mut groups = vec![first];
+    let mut end = first_end;
+    while text.at(end) == next && groups.len() < 6 {
+        let stop = text.run(end + 1, 20, |byte| byte.is_ascii_digit());
+        if stop == end + 1 {
+            break;
+        }
+        groups.push(stop - end - 1);
+        end = stop;
+    }
+    let closed = |end: usize| {
+        let (after, then) = (text.at(end), text.at(end + 1));
+        !(is_word(after) || matches!(after, b'-' | b'.' | b'/' | b':') && then.is_ascii_alphanumeric())
+    };
+    let cards: &[&[usize]] =
+        &[&[4, 4, 4, 4], &[4, 6, 5], &[4, 6, 4], &[4, 4, 4, 4, 3], &[4, 4, 4, 1], &[4, 4, 5]];
+    if next != b'.' {
+        for layout in cards {
+            if groups.starts_with(layout) {
+                let end = start + layout.iter().sum::<usize>() + layout.len() - 1;
+                if closed(end)
+                    && let Some(end) = card(text, start, end, found)
+                {
+                    return Some(end);
+                }
+            }
+        }
+    }
+    if next == b'-' && groups == [3, 2, 4] && closed(end) && is_ssn(text.slice(start..end)) {
+        found.push(Candidate { category: Category::Ssn, range: start..end });
+        return Some(end);
+    }
+    let american = |at: usize| matches!(text.at(at), b'2'..=b'9');
+    let call = groups == [3, 3, 4] && american(start) && american(start + 4);
+    let prefixed =
+        groups == [1, 3, 3, 4] && text.at(start) == b'1' && american(start + 2) && american(start + 6);
+    let spoken =
+        next != b' ' || text.line_has(start, &["phone", "call", "tel", "mobile", "fax", "sms", "contact"]);
+    if (call || prefixed) && closed(end) && spoken {
+        found.push(Candidate { category: Category::Phone, range: start..end });
+        return Some(end);
+    }
+    None
+}
+
+/// The Luhn check, and the first digits of a network.
+fn card(text: Text<'_>, start: usize, end: usize, found: &mut Vec<Candidate>) -> Option<usize> {
+    let digits: Vec<u8> =
+        text.slice(start..end).iter().filter(|byte| byte.is_ascii_digit()).map(|byte| byte - b'0').collect();
+    let lead =
+        |count: usize| digits.iter().take(count).fold(0_u32, |sum, digit| sum * 10 + u32::from(*digit));
+    let network = match digits.len() {
+        13 | 19 => lead(1) == 4 && digits.len() == 19 || lead(1) == 4 || lead(2) == 62 || lead(4) == 6011,
+        14 => matches!(lead(2), 36 | 38 | 39) || (300..=305).contains(&lead(3)),
+        15 => matches!(lead(2), 34 | 37),
+        16 => {
+            lead(1) == 4
+                || (51..=55).contains(&lead(2))
+                || (2221..=2720).contains(&lead(4))
+                || matches!(lead(2), 65 | 62)
+                || lead(4) == 6011
+                || (644..=649).contains(&lead(3))
+                || (3528..=3589).contains(&lead(4))
+                || (5018..=5038).contains(&lead(4))
+        }
+        _ => false,
+    };
+    let sum: u32 = digits
+        .iter()
+        .rev()
+        .enumerate()
+        .map(|(place, digit)| {
+            let value = u32::from(*digit) * if place % 2 == 1 { 2 } else { 1 };
+            if value > 9 { value - 9 } else { value }
+        })
+        .sum();
+    let varied = digits.iter().any(|digit| Some(digit) != digits.first());
+    if !network || !sum.is_multiple_of(10) || !varied {
+        return None;
+    }
+    found.push(Candidate { category: Category::CreditCard, range: start..end });
+    Some(end)
+}
+
+fn is_ssn(number: &[u8]) -> bool {
+    let part = |range: Range<usize>| number.get(range).unwrap_or_default().to_vec();
+    let area = part(0..3);
+    area != b"000"
+        && area != b"666"
+        && area.first() != Some(&b'9')
+        && part(4..6) != b"00"
+        && part(7..11) != b"0000"
+}
+
+/// `+49 30 1234567`: an international number.
+fn plus(text: Text<'_>, start: usize, found: &mut Vec<Candidate>) -> Option<usize> {
+    let before = text.before(start);
+    if !matches!(text.at(start + 1), b'1'..=b'9')
+        || is_word(before)
+        || matches!(before, b'+' | b')' | b']' | b'.')
+    {
+        return None;
+    }
+    let mut end = text
+        .run(start + 1, 24, |byte| byte.is_ascii_digit() || matches!(byte, b' ' | b'-' | b'.' | b'(' | b')'));
+    // A separator stands between digits, alone or with a bracket.
+    let mut last = start + 1;
+    let mut gap = 0;
+    for index in start + 1..end {
+        if text.at(index).is_ascii_digit() {
+            gap = 0;
+            last = index + 1;
+        } else {
+            gap += 1;
+            if gap > 2
+                || (gap == 2
+                    && !matches!((text.before(index), text.at(index)), (b' ', b'(') | (b')', b' ' | b'-')))
+            {
+                break;
+            }
+        }
+    }
+    end = last;
+    let number = text.slice(start + 1..end);
+    let count = number.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let apart = number.len() > count;
+    let (after, then) = (text.at(end), text.at(end + 1));
+    let closed = !(is_word(after) || matches!(after, b'.' | b',' | b':') && then.is_ascii_digit());
+    // A line that a diff adds begins with a plus too.
+    let added = matches!(before, 0 | b'\n');
+    let least = if apart { 9 } else { 10 + usize::from(added) };
+    // `+1 2 3 4`: numbers in a sum. Groups of a telephone number have two digits at least, but for the
+    // first and, as in France, the second.
+    let groups: Vec<usize> =
+        number.split(|byte| !byte.is_ascii_digit()).map(<[u8]>::len).filter(|len| *len > 0).collect();
+    let single = |place: usize, len: usize| place == 1 && len == 1 && groups.len() >= 4;
+    let grouped =
+        groups.iter().enumerate().skip(1).all(|(place, len)| (2..=8).contains(len) || single(place, *len))
+            && groups.first().is_some_and(|len| *len <= 3 || !apart);
+    let fits = count >= least && count <= 15 && closed && grouped && !(added && apart && groups.len() < 3);
+    fits.then(|| found.push(Candidate { category: Category::Phone, range: start..end })).map(|()| end)
+}
+
+/// `(415) 555-0123`.
+fn parentheses(text: Text<'_>, start: usize, found: &mut Vec<Candidate>) -> Option<usize> {
+    let digits =
+        |from: usize, count: usize| (from..from + count).all(|index| text.at(index).is_ascii_digit());
+    if !digits(start + 1, 3) || text.at(start + 4) != b')' || !matches!(text.at(start + 1), b'2'..=b'9') {
+        return None;
+    }
+    let next = text.run(start + 5, 2, |byte| matches!(byte, b' ' | b'-'));
+    let fits = digits(next, 3)
+        && matches!(text.at(next), b'2'..=b'9')
+        && matches!(text.at(next + 3), b'-' | b' ' | b'.')
+        && digits(next + 4, 4);
+    let end = next + 8;
+    (fits && !is_word(text.at(end)) && !is_word(text.before(start)))
+        .then(|| found.push(Candidate { category: Category::Phone, range: start..end }))
+        .map(|()| end)
+}
+
+/// An array of 64 bytes is a Solana keypair; one of 32, or one that is cut off, only where the line says so.
+fn array(text: Text<'_>, start: usize, found: &mut Vec<Candidate>) -> Option<usize> {
+    let blank = |byte: u8| byte.is_ascii_whitespace();
+    let mut at = text.run(start + 1, 32, blank);
+    let mut count = 0_usize;
+    let mut varied = false;
+    let mut first = None;
+    loop {
+        let hex = text.starts(at, "0x");
+        let from = if hex { at + 2 } else { at };
+        let end =
+            text.run(from, 4, |byte| if hex { byte.is_ascii_hexdigit() } else { byte.is_ascii_digit() });
+        let digits = std::str::from_utf8(text.slice(from..end)).unwrap_or_default();
+        let Ok(number) = u16::from_str_radix(digits, if hex { 16 } else { 10 }) else { break };
+        if number > 255 || count > 64 {
+            return None;
+        }
+        varied |= *first.get_or_insert(number) != number;
+        count += 1;
+        at = text.run(end, 32, blank);
+        // Rust writes the type after the first number.
+        if text.starts(at, "u8") {
+            at = text.run(at + 2, 32, blank);
+        }
+        if text.at(at) != b',' {
+            break;
+        }
+        at = text.run(at + 1, 32, blank);
+    }
+    let open = text.at(at) != b']';
+    let said = || {
+        let line = text.line(start);
+        let words = ["secret", "private", "seed", "keypair", "signing", "id.json"];
+        let above = text.line(line.start.saturating_sub(1)).start;
+        words.iter().any(|word| find(text.slice(above..start), word.as_bytes()).is_some())
+    };
+    let cut = open && (at >= text.len() || text.at(at) == b'.' || text.at(at) == b'\xe2');
+    let secret = (count == 64 && (!open || cut))
+        || (count == 32 && !open && said())
+        || (count >= 16 && cut && (count >= 33 || said()));
+    if !secret || !varied {
+        return None;
+    }
+    let end = if open { at } else { at + 1 };
+    found.push(Candidate { category: Category::PrivateKey, range: start..end });
+    Some(end)
+}

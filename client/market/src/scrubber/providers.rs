@@ -1,0 +1,234 @@
+//! Secrets that are known by how they begin.
+
+use super::Candidate;
+use super::category::Category;
+use super::text::{Text, is_token, is_word};
+use Category::{ApiKey, Aws, Azure, Gcp, Password, PrivateKey, Token};
+
+/// Which bytes the rest of a secret may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Alphabet {
+    /// Letters and digits.
+    Plain,
+    /// Letters, digits, `_` and `-`.
+    Dashed,
+    /// [`Self::Dashed`] with `.`, `~`, `+`, `/`, `=`, `%` and `:`.
+    Loose,
+    /// What password hashes are made of.
+    Crypt,
+}
+
+/// A prefix, the alphabet of the rest, its least length, and what it is.
+struct Form {
+    prefix: &'static str,
+    alphabet: Alphabet,
+    least: usize,
+    category: Category,
+}
+
+const fn form(prefix: &'static str, alphabet: Alphabet, least: usize, category: Category) -> Form {
+    Form { prefix, alphabet, least, category }
+}
+
+use Alphabet::{Crypt, Dashed, Loose, Plain};
+
+const FORMS: &[Form] = &[
+    // Language models.
+    form("sk-", Dashed, 20, ApiKey),
+    form("gsk_", Plain, 20, ApiKey),
+    form("hf_", Plain, 20, ApiKey),
+    form("r8_", Plain, 20, ApiKey),
+    form("pplx-", Plain, 20, ApiKey),
+    form("xai-", Plain, 20, ApiKey),
+    form("nvapi-", Dashed, 20, ApiKey),
+    form("fw_", Plain, 20, ApiKey),
+    form("tgp_v1_", Dashed, 20, ApiKey),
+    // Payment, mail, telephony, monitoring.
+    form("sk_live_", Plain, 10, ApiKey),
+    form("sk_test_", Plain, 10, ApiKey),
+    form("rk_live_", Plain, 10, ApiKey),
+    form("rk_test_", Plain, 10, ApiKey),
+    form("pk_live_", Plain, 10, ApiKey),
+    form("whsec_", Loose, 20, ApiKey),
+    form("SG.", Loose, 30, ApiKey),
+    form("SK", Plain, 32, ApiKey),
+    form("key-", Plain, 32, ApiKey),
+    form("re_", Dashed, 20, ApiKey),
+    form("xkeysib-", Dashed, 32, ApiKey),
+    form("sq0csp-", Dashed, 20, ApiKey),
+    form("sq0atp-", Dashed, 20, ApiKey),
+    form("EAAA", Dashed, 40, Token),
+    form("NRAK-", Plain, 20, ApiKey),
+    form("NRII-", Dashed, 20, ApiKey),
+    form("PMAK-", Dashed, 30, ApiKey),
+    form("lin_api_", Plain, 20, ApiKey),
+    form("ntn_", Plain, 20, ApiKey),
+    form("figd_", Dashed, 20, ApiKey),
+    form("glsa_", Dashed, 20, ApiKey),
+    form("glc_", Loose, 20, ApiKey),
+    form("sntrys_", Loose, 20, ApiKey),
+    form("sntryu_", Plain, 20, ApiKey),
+    form("phc_", Plain, 20, ApiKey),
+    form("phx_", Plain, 20, ApiKey),
+    form("ddapi_", Plain, 20, ApiKey),
+    form("dd_", Plain, 32, ApiKey),
+    form("shpat_", Plain, 20, ApiKey),
+    form("shpss_", Plain, 20, ApiKey),
+    form("shpca_", Plain, 20, ApiKey),
+    form("pat-na1-", Dashed, 20, ApiKey),
+    form("duffel_live_", Dashed, 20, ApiKey),
+    form("CLOJARS_", Plain, 20, Token),
+    form("LTAI", Plain, 16, ApiKey),
+    form("AKID", Plain, 28, ApiKey),
+    // Code hosts, registries, chat, infrastructure.
+    form("ghp_", Plain, 20, Token),
+    form("gho_", Plain, 20, Token),
+    form("ghu_", Plain, 20, Token),
+    form("ghs_", Plain, 20, Token),
+    form("ghr_", Plain, 20, Token),
+    form("github_pat_", Dashed, 20, Token),
+    form("glpat-", Loose, 15, Token),
+    form("gldt-", Dashed, 15, Token),
+    form("glrt-", Loose, 15, Token),
+    form("glcbt-", Dashed, 15, Token),
+    form("glptt-", Dashed, 15, Token),
+    form("gloas-", Dashed, 15, Token),
+    form("glagent-", Dashed, 15, Token),
+    form("ATBB", Plain, 24, Token),
+    form("ATATT3", Loose, 24, Token),
+    form("ATCTT3", Loose, 24, Token),
+    form("xoxb-", Dashed, 10, Token),
+    form("xoxa-", Dashed, 10, Token),
+    form("xoxp-", Dashed, 10, Token),
+    form("xoxr-", Dashed, 10, Token),
+    form("xoxs-", Dashed, 10, Token),
+    form("xoxe.", Loose, 10, Token),
+    form("xoxc-", Dashed, 10, Token),
+    form("xapp-", Dashed, 10, Token),
+    form("npm_", Plain, 30, Token),
+    form("pypi-", Dashed, 30, Token),
+    form("cio", Plain, 32, Token),
+    form("rubygems_", Plain, 32, Token),
+    form("oy2", Plain, 43, Token),
+    form("dckr_pat_", Dashed, 20, Token),
+    form("dckr_oat_", Dashed, 20, Token),
+    form("hvs.", Dashed, 20, Token),
+    form("hvb.", Dashed, 20, Token),
+    form("hvr.", Dashed, 20, Token),
+    form("dp.pt.", Plain, 30, Token),
+    form("dp.st.", Loose, 30, Token),
+    form("dop_v1_", Plain, 32, Token),
+    form("doo_v1_", Plain, 32, Token),
+    form("dor_v1_", Plain, 32, Token),
+    form("HRKU-", Dashed, 30, Token),
+    form("fo1_", Dashed, 20, Token),
+    form("fm2_", Loose, 20, Token),
+    form("nfp_", Plain, 30, Token),
+    form("dapi", Plain, 32, Token),
+    form("pul-", Plain, 32, Token),
+    form("sbp_", Plain, 30, Token),
+    form("tfp_", Plain, 30, Token),
+    form("bkua_", Plain, 30, Token),
+    form("buildkite_", Plain, 30, Token),
+    form("CCIPAT_", Dashed, 20, Token),
+    form("sgp_", Dashed, 30, Token),
+    form("vercel_", Plain, 20, Token),
+    form("v2.local.", Loose, 20, Token),
+    form("v4.local.", Loose, 20, Token),
+    form("secret-token:", Loose, 10, Token),
+    form("EZAK", Plain, 50, ApiKey),
+    // Clouds.
+    form("AKIA", Plain, 16, Aws),
+    form("ASIA", Plain, 16, Aws),
+    form("ABIA", Plain, 16, Aws),
+    form("ACCA", Plain, 16, Aws),
+    form("ABSK", Loose, 40, Aws),
+    form("IQoJb3JpZ2lu", Loose, 40, Aws),
+    form("FwoGZXIvYXdz", Loose, 40, Aws),
+    form("AIza", Dashed, 30, Gcp),
+    form("ya29.", Loose, 20, Gcp),
+    form("GOCSPX-", Dashed, 20, Gcp),
+    form("GOOG1E", Plain, 20, Gcp),
+    form("GOOG", Plain, 20, Gcp),
+    form("1//0", Dashed, 20, Gcp),
+    form("4/0A", Dashed, 20, Gcp),
+    // Private keys.
+    form("AGE-SECRET-KEY-1", Plain, 50, PrivateKey),
+    form("AGE-PLUGIN-", Dashed, 30, PrivateKey),
+    form("xprv", Plain, 100, PrivateKey),
+    form("nsec1", Plain, 50, PrivateKey),
+    // Password hashes.
+    form("$apr1$", Crypt, 20, Password),
+    form("$2a$", Crypt, 40, Password),
+    form("$2b$", Crypt, 40, Password),
+    form("$2y$", Crypt, 40, Password),
+    form("$6$", Crypt, 40, Password),
+    form("$5$", Crypt, 30, Password),
+    form("$1$", Crypt, 20, Password),
+    form("$y$", Crypt, 30, Password),
+    form("$argon2", Crypt, 30, Password),
+    form("{SSHA}", Crypt, 20, Password),
+    form("pbkdf2_sha256$", Crypt, 30, Password),
+];
+
+/// Every prefix, in the order that [`detect`] counts by.
+pub(super) fn prefixes() -> impl Iterator<Item = &'static str> {
+    FORMS.iter().map(|form| form.prefix)
+}
+
+/// The secret that begins at `start`, if it is one of the form with that number.
+pub(super) fn detect(text: Text<'_>, number: usize, start: usize, found: &mut Vec<Candidate>) {
+    let Some(form) = FORMS.get(number) else { return };
+    // The automaton ignores letter case, the prefixes do not.
+    if !text.starts(start, form.prefix) || is_word(text.before(start)) || text.before(start) == b'-' {
+        return;
+    }
+    let body = start + form.prefix.len();
+    let end = text.run(body, 4096, |byte| match form.alphabet {
+        Alphabet::Plain => byte.is_ascii_alphanumeric(),
+        Alphabet::Dashed => is_token(byte),
+        Alphabet::Loose => is_token(byte) || matches!(byte, b'.' | b'~' | b'+' | b'/' | b'=' | b'%' | b':'),
+        Alphabet::Crypt => {
+            byte.is_ascii_alphanumeric()
+                || matches!(byte, b'.' | b'/' | b'$' | b'+' | b'=' | b',' | b'-' | b'_')
+        }
+    });
+    let end = body
+        + text
+            .slice(body..end)
+            .iter()
+            .rposition(|byte| !matches!(byte, b'.' | b':' | b',' | b'-'))
+            .map_or(0, |at| at + 1);
+    let rest = text.slice(body..end);
+    let upper = rest.iter().filter(|byte| byte.is_ascii_uppercase()).count();
+    let digits = rest.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let shape = match form.prefix {
+        // 16 characters of base32, no more.
+        "AKIA" | "ASIA" | "ABIA" | "ACCA" => rest.len() == 16 && upper + digits == 16,
+        "SK" | "dapi" => rest.len() == 32 && rest.iter().all(u8::is_ascii_hexdigit),
+        // Words with dashes, such as `sk-learn-…` or `key-…`, have no digits, or small pieces.
+        "sk-" => digits >= 2 && rest.split(|b| *b == b'-').any(|piece| piece.len() >= 16),
+        "GOOG" => upper + digits == rest.len(),
+        "cio" | "oy2" => rest.len() <= 48,
+        _ => true,
+    };
+    if rest.len() >= form.least && (digits >= 1 || upper >= 3) && shape {
+        found.push(Candidate { category: form.category, range: start..end });
+    }
+}
+
+/// Azure's client secrets carry `Q~` in the middle, newer keys `JQQJ99`.
+pub(super) fn azure(text: Text<'_>, anchor: usize, found: &mut Vec<Candidate>) {
+    let part = |byte: u8| is_token(byte) || matches!(byte, b'.' | b'~');
+    let start = text.run_back(anchor, 96, part);
+    let end = text.run(anchor, 96, part);
+    let before = anchor - start;
+    let fits = if text.starts(anchor, "Q~") {
+        before == 4 && (34..=42).contains(&(end - anchor)) && text.before(anchor).is_ascii_digit()
+    } else {
+        text.starts(anchor, "JQQJ99") && before >= 40 && end - start >= 76
+    };
+    if fits {
+        found.push(Candidate { category: Azure, range: start..end });
+    }
+}

@@ -1,0 +1,436 @@
+//! What follows a name: where the separator ends, where the value ends, and whether it can be a secret.
+
+use super::text::{ATOM, REACH, Text};
+use std::ops::Range;
+
+/// How a value is tied to its name; it says how sure one can be that the rest is a value at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tie {
+    /// `NAME=value`, `name%3Dvalue`, `<name>value`.
+    Tight,
+    /// `name: value`, `name = value`.
+    Loose,
+    /// `--name value`.
+    Flag,
+    /// `name value`, `name 'value'`, `the name is value`.
+    Beside,
+}
+
+/// A value and how it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Value {
+    pub range: Range<usize>,
+    pub quoted: bool,
+    pub tie: Tie,
+    /// Name, separator and value are all that the line holds.
+    pub alone: bool,
+}
+
+/// Reads separator and value after a name that ends at `end`.
+pub(super) fn after_name(text: Text<'_>, name: Range<usize>, flag: bool) -> Option<Value> {
+    let closed = text.run(name.end, 8, |byte| matches!(byte, b'"' | b'\'' | b'\\' | b'`' | b']' | b'*'));
+    let quoted_name = closed > name.end;
+    let at = text.blanks(closed);
+    let spaced = at > closed;
+    let (tie, mut at) = match (text.at(at), text.at(at + 1)) {
+        (b'=', b'>') | (b':', b'=') | (b'=', b'=') => (Tie::Loose, at + 2),
+        (b'=', _) if spaced || matches!(text.at(at + 1), b' ' | b'\t') => (Tie::Loose, at + 1),
+        (b'=', _) => (Tie::Tight, at + 1),
+        (b':', b':') => return None,
+        (b':', _) => (Tie::Loose, at + 1),
+        (b'%', b'3') if matches!(text.at(at + 2), b'D' | b'd') => (Tie::Tight, at + 3),
+        (b'>', _) if !spaced && opens_tag(text, name.start) => (Tie::Tight, at + 1),
+        (b',', _) if quoted_name => {
+            let next = text.blanks(at + 1);
+            matches!(text.at(next), b'"' | b'\'').then_some((Tie::Loose, next))?
+        }
+        _ if flag && spaced && text.at(at) != b'-' => (Tie::Flag, at),
+        _ if spaced => return beside(text, name, at),
+        _ => return None,
+    };
+    at = text.blanks(at);
+    if tie == Tie::Loose {
+        at = past_type(text, at);
+    }
+    read(text, at, tie, &name)
+}
+
+fn opens_tag(text: Text<'_>, start: usize) -> bool {
+    matches!(text.before(start), b'<' | b':')
+}
+
+/// `let token: String = "…"`: the value stands after the type.
+fn past_type(text: Text<'_>, at: usize) -> usize {
+    let end = text.run(at, 64, |byte| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'&' | b'\'' | b'_' | b'<' | b'>')
+    });
+    let equals = text.blanks(end);
+    let value = text.blanks(equals + 1);
+    if end > at && text.at(equals) == b'=' && matches!(text.at(value), b'"' | b'\'') { value } else { at }
+}
+
+/// Values without a separator: SQL, `.netrc`, `ENV NAME value`, prose.
+fn beside(text: Text<'_>, name: Range<usize>, at: usize) -> Option<Value> {
+    let line = text.line(name.start);
+    let word = text.slice(name.clone());
+    let shouted =
+        word.len() > 4 && word.iter().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_');
+    let before = text.slice(line.start..name.start);
+    let has = |needle: &[u8]| super::text::find(before, needle).is_some();
+    let netrc =
+        word.eq_ignore_ascii_case(b"password") && (has(b"login ") || has(b"machine ") || before.is_empty());
+    let declared = shouted && (has(b"env ") || has(b"arg ") || has(b"set ") || has(b"setenv "));
+    if matches!(text.at(at), b'\'' | b'"') || declared {
+        return read(text, at, Tie::Beside, &name);
+    }
+    for verb in ["is ", "was ", "set to ", "is: ", "of "] {
+        if text.starts(at, verb) {
+            return read(text, text.blanks(at + verb.len()), Tie::Beside, &name);
+        }
+    }
+    // `bad token Nv1nZ…`: only what was clearly generated.
+    let generated = text.run(at, REACH, |byte| super::text::is_base64(byte) || super::text::is_token(byte));
+    if generated >= at + 20 && is_generated(text.slice(at..generated), 20) {
+        return read(text, at, Tie::Beside, &name);
+    }
+    // The whole rest of the line of a .netrc, so that prose with the word stays.
+    let end = text.run(at, REACH, |byte| !byte.is_ascii_whitespace());
+    let rest = text.slice(text.blanks(end)..line.end);
+    let last = rest.is_empty()
+        || rest.starts_with(b"account ")
+        || rest.starts_with(b"machine ")
+        || rest.starts_with(b"#");
+    if netrc && (last || has(b"login ")) {
+        return read(text, at, Tie::Beside, &name).map(|value| Value { alone: true, ..value });
+    }
+    None
+}
+
+/// Reads the value that begins at `at`.
+fn read(text: Text<'_>, at: usize, tie: Tie, name: &Range<usize>) -> Option<Value> {
+    // b"…", f"…", r"…", and the dollar of $'…'.
+    let prefixed = matches!(text.at(at), b'b' | b'f' | b'r' | b'u' | b'L' | b'$' | b'@');
+    let at = if prefixed && matches!(text.at(at + 1), b'"' | b'\'') { at + 1 } else { at };
+    let slashes = text.run(at, 4, |byte| byte == b'\\') - at;
+    let quote = text.at(at + slashes);
+    if matches!(quote, b'"' | b'\'' | b'`') {
+        let start = at + slashes + 1;
+        let end = closing(text, start, quote, slashes);
+        return Some(Value { range: start..end, quoted: true, tie, alone: false });
+    }
+    let end = bare_end(text, at);
+    if end <= at {
+        return None;
+    }
+    let line = text.line(name.start);
+    let before = text.slice(line.start..name.start);
+    let after = text.slice(end..line.end);
+    let lead = |byte: &u8| matches!(byte, b' ' | b'\t' | b'-' | b'"' | b'\'' | b'+' | b'{' | b'>' | b'#');
+    let rest: Vec<u8> = after.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let export = before.strip_prefix(b"export ").unwrap_or(before);
+    let tail = rest.is_empty() || rest.starts_with(b"#") || matches!(rest.as_slice(), b"," | b";" | b"}");
+    Some(Value { range: at..end, quoted: false, tie, alone: export.iter().all(lead) && tail })
+}
+
+/// The closing quote: one with as many backslashes before it as the opening one had. A value that is cut off
+/// ends with its line.
+fn closing(text: Text<'_>, start: usize, quote: u8, slashes: usize) -> usize {
+    let mut index = start;
+    let limit = start.saturating_add(REACH * 8).min(text.len());
+    while index < limit {
+        let byte = text.at(index);
+        if byte == b'\n' {
+            return index;
+        }
+        if byte == quote {
+            let back = index - text.run_back(index, 8, |byte| byte == b'\\').max(start);
+            if (slashes == 0 && back.is_multiple_of(2)) || (slashes > 0 && back == slashes) {
+                return index - if slashes > 0 { slashes } else { 0 };
+            }
+        }
+        index += 1;
+    }
+    limit
+}
+
+/// The end of a value without quotes. It ends at a blank or a quote; `,`, `;` and `&` end it only where
+/// another name or nothing follows, because passwords hold them too.
+fn bare_end(text: Text<'_>, at: usize) -> usize {
+    let stops = |byte: u8| {
+        byte.is_ascii_whitespace()
+            || matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'|' | 0 | b',' | b';' | b'&')
+    };
+    let mut end = at;
+    loop {
+        end = text.run(end, REACH * 8, |byte| !stops(byte));
+        if !matches!(text.at(end), b',' | b';' | b'&') || end >= at + REACH {
+            break;
+        }
+        let next =
+            text.run(end + 1, 64, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'));
+        let named = next > end + 1 && matches!(text.at(next), b'=' | b':');
+        let ends = text.at(end + 1).is_ascii_whitespace() || stops(text.at(end + 1)) || end + 1 >= text.len();
+        let listed = matches!(text.at(end + 1), b'[' | b'{' | b'\\');
+        if named || ends || listed {
+            break;
+        }
+        end += 1;
+    }
+    // Brackets, commas and a full stop belong to the sentence around it; `\n` to JSON.
+    if let Some(cut) = escape(text.slice(at..end)) {
+        end = at + cut;
+    }
+    while end > at {
+        let last = text.before(end);
+        let opens = |open: u8| text.slice(at..end).contains(&open);
+        let drop = match last {
+            b')' => !opens(b'('),
+            b']' => !opens(b'['),
+            b'}' => !opens(b'{'),
+            b',' | b';' | b':' | b'\\' => true,
+            b'.' => text.at(end).is_ascii_whitespace() || end == text.len(),
+            _ => false,
+        };
+        if !drop {
+            break;
+        }
+        end -= 1;
+    }
+    end
+}
+
+/// Where `\n`, `\r` or `\t` is written out in the value.
+fn escape(value: &[u8]) -> Option<usize> {
+    value.windows(2).position(|pair| matches!(pair, b"\\n" | b"\\r" | b"\\t" | b"\\\\"))
+}
+
+/// A stand-in for a secret, or the expression that fetches it.
+pub(super) fn is_placeholder(value: &[u8]) -> bool {
+    const WORDS: &[&str] = &[
+        "null",
+        "none",
+        "nil",
+        "undefined",
+        "true",
+        "false",
+        "yes",
+        "no",
+        "required",
+        "missing",
+        "invalid",
+        "empty",
+        "unset",
+        "redacted",
+        "hidden",
+        "masked",
+        "string",
+        "str",
+        "int",
+        "integer",
+        "number",
+        "bool",
+        "boolean",
+        "bytes",
+        "object",
+        "optional",
+        "any",
+        "void",
+        "text",
+        "char",
+        "default",
+        "not",
+        "is",
+        "the",
+        "and",
+        "or",
+        "incorrect",
+        "expired",
+        "wrong",
+        "failed",
+        "denied",
+        "ok",
+        "error",
+        "unknown",
+        "disabled",
+        "enabled",
+        "auto",
+        "prompt",
+        "stdin",
+        "n/a",
+        "...",
+        "null,",
+        "varchar",
+        "self",
+        "this",
+        "const",
+        "let",
+        "var",
+        "new",
+        "await",
+        "unexpected",
+        "expected",
+        "found",
+        "too",
+        "must",
+        "should",
+        "cannot",
+        "can't",
+        "or:",
+        "and:",
+        "authentication",
+        "provided",
+        "supplied",
+        "set",
+        "not-set",
+        "changed",
+    ];
+    if value.is_empty()
+        || value
+            .iter()
+            .all(|byte| matches!(*byte, b'*' | b'x' | b'X' | b'.' | b'-' | b'_' | b'?' | b'#' | ATOM))
+    {
+        return true;
+    }
+    let lower = value.to_ascii_lowercase();
+    if WORDS.iter().any(|word| word.as_bytes() == lower) {
+        return true;
+    }
+    let starts = |prefix: &[u8]| lower.starts_with(prefix);
+    let wraps = |open: &[u8], close: &[u8]| lower.starts_with(open) && lower.ends_with(close);
+    let variable = starts(b"$")
+        && !starts(b"$2")
+        && !starts(b"$apr")
+        && lower.get(1).is_some_and(|b| b.is_ascii_alphabetic() || matches!(b, b'{' | b'(' | b'_'))
+        && lower.iter().skip(1).all(|b| is_expression(*b));
+    variable
+        || wraps(b"<", b">")
+        || wraps(b"{{", b"}}")
+        || wraps(b"${", b"}")
+        || (wraps(b"%", b"%") && value.len() > 2)
+        || (wraps(b"{", b"}") && value.iter().all(|b| is_expression(*b)))
+        || starts(b"%(")
+        || matches!(
+            lower.as_slice(),
+            b"%s" | b"%d" | b"%v" | b"%q" | b"{}" | b"[]" | b"{:?}" | b"()" | b"\"\"" | b"''"
+        )
+        || [
+            &b"process.env"[..],
+            b"os.environ",
+            b"os.getenv",
+            b"env.",
+            b"env(",
+            b"env!(",
+            b"getenv",
+            b"std::env",
+            b"system.getenv",
+            b"secrets.",
+            b"vars.",
+            b"var.",
+            b"your-",
+            b"your_",
+            b"vault:",
+            b"!vault",
+            b"!secret",
+            b"file:",
+            b"op://",
+        ]
+        .iter()
+        .any(|prefix| starts(prefix))
+        || lower.ends_with(b"_here")
+        || lower.ends_with(b"-here")
+}
+
+fn is_expression(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b'_' | b'{' | b'}' | b'(' | b')' | b':' | b'-' | b'.' | b'?' | b'[' | b']')
+}
+
+/// Source code rather than a value: a call, a path of names, a type, an attribute.
+pub(super) fn is_code(value: &[u8]) -> bool {
+    let has = |needle: &[u8]| value.windows(needle.len()).any(|window| window == needle);
+    let first = value.first().copied().unwrap_or(0);
+    let named = first.is_ascii_alphabetic() || first == b'_';
+    let call = named
+        && value.iter().position(|b| *b == b'(').is_some_and(|at| {
+            value.iter().take(at).all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b':' | b'!'))
+        });
+    let dotted = named
+        && has(b".")
+        && value
+            .split(|b| *b == b'.')
+            .all(|part| !part.is_empty() && part.iter().all(|b| b.is_ascii_alphabetic() || *b == b'_'));
+    let generic = named && (has(b"<") || has(b"[") && has(b"]")) && !value.iter().any(u8::is_ascii_digit);
+    call || dotted || generic || has(b"::") || first == b'&' || has(b"->")
+}
+
+/// A path or URL, which names where a secret lies but is none.
+pub(super) fn is_location(value: &[u8]) -> bool {
+    // Base64 may begin with a slash and hold several.
+    let count = |kind: fn(&u8) -> bool| value.iter().filter(|byte| kind(byte)).count();
+    let base64 = value.len() >= 32 && value.iter().all(|byte| super::text::is_base64(*byte));
+    if base64
+        && count(u8::is_ascii_digit) >= 3
+        && count(u8::is_ascii_uppercase) >= 6
+        && count(u8::is_ascii_lowercase) >= 6
+    {
+        return false;
+    }
+    value.starts_with(b"/") && value.iter().skip(1).any(|b| *b == b'/')
+        || value.starts_with(b"./")
+        || value.starts_with(b"../")
+        || value.starts_with(b"~/")
+        || value.windows(3).any(|window| window == b"://")
+        || [&b".pem"[..], b".key", b".json", b".txt", b".crt", b".yml", b".yaml", b".toml", b".pub"]
+            .iter()
+            .any(|end| value.ends_with(end))
+}
+
+/// Letters and digits mixed, or letters and signs: what a person would not write in a sentence.
+pub(super) fn is_mixed(value: &[u8], least: usize) -> bool {
+    let digit = value.iter().any(u8::is_ascii_digit);
+    let letter = value.iter().any(u8::is_ascii_alphabetic);
+    let sign = value.iter().any(|b| {
+        matches!(b, b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'*' | b'+' | b'/' | b'=' | b'~' | b'?')
+    });
+    let cases = value.iter().filter(|b| b.is_ascii_uppercase()).count() >= 3
+        && value.iter().any(u8::is_ascii_lowercase);
+    value.len() >= least && ((letter && (digit || sign)) || (digit && sign) || (cases && value.len() >= 16))
+}
+
+/// As [`is_mixed`], and long, and of one piece: a generated key.
+pub(super) fn is_generated(value: &[u8], least: usize) -> bool {
+    let plain = value
+        .iter()
+        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'_' | b'-' | b'.' | b'~'));
+    let digits = value.iter().filter(|b| b.is_ascii_digit()).count();
+    let upper = value.iter().filter(|b| b.is_ascii_uppercase()).count();
+    let lower = value.iter().filter(|b| b.is_ascii_lowercase()).count();
+    let hex = value.len() >= 32 && value.iter().all(u8::is_ascii_hexdigit);
+    plain
+        && value.len() >= least
+        && digits >= 2
+        && (hex
+            || upper >= 2 && lower >= 2
+            || (digits >= 4
+                && upper + lower >= 8
+                && !value.contains(&b'.')
+                && !value.contains(&b'-')
+                && !value.contains(&b'/')))
+}
+
+/// A sentence in quotes, such as a validator's message.
+pub(super) fn is_sentence(value: &[u8]) -> bool {
+    let words: Vec<&[u8]> = value.split(|b| *b == b' ').filter(|word| !word.is_empty()).collect();
+    let plain = |word: &&[u8]| {
+        word.iter().all(|b| b.is_ascii_alphabetic() || matches!(b, b'\'' | b',' | b'.' | b':' | b'-'))
+    };
+    let capital = value.first().is_some_and(u8::is_ascii_uppercase);
+    words.len() >= 3
+        && words.iter().filter(|word| plain(word)).count() + 1 >= words.len()
+        && (capital
+            || value.ends_with(b".")
+            || words.len() >= 4
+                && words.iter().any(|w| {
+                    matches!(*w, b"is" | b"be" | b"must" | b"not" | b"for" | b"the" | b"to" | b"can't" | b"a")
+                }))
+}

@@ -1,0 +1,234 @@
+//! The terms that a server advertises and that hold for a contract: fees, windows, addresses, judges.
+//!
+//! A server chains them with the contract's opening (`opened`), so that a transcript can be checked offline
+//! years later, whatever the server charges by then.
+
+use serde::{Deserialize, Serialize};
+
+use crate::canonical::Json;
+use crate::chain::fields::{Builder, Fields};
+use crate::defaults as d;
+use crate::{Address, Millis, PartyId, Raw, Reason, Refusal, Result};
+
+/// How long everything takes (decision E12). The contract's own windows stand in the contract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Windows {
+    /// Until an open contract is canceled.
+    pub open: Millis,
+    /// Until a bond's reservation lapses.
+    pub reservation: Millis,
+    /// Until an unpaid contract expires.
+    pub unfunded: Millis,
+    /// Until the agent is taken to decline.
+    pub investigation: Millis,
+    /// Free leaving after the acceptance.
+    pub grace: Millis,
+    /// Without a `verify`, until the agent may dispute.
+    pub verify: Millis,
+    /// To answer a dispute or an appeal.
+    pub response: Millis,
+    /// To rule.
+    pub judge: Millis,
+    /// To re-execute.
+    pub reexecution: Millis,
+    /// To appeal.
+    pub appeal: Millis,
+    /// To object to exhausted attempts or to a rejected review.
+    pub objection: Millis,
+    /// To resume after a halt.
+    pub halt: Millis,
+}
+
+impl Default for Windows {
+    fn default() -> Windows {
+        Windows {
+            open: d::OPEN_WINDOW,
+            reservation: d::RESERVATION_WINDOW,
+            unfunded: d::UNFUNDED_WINDOW,
+            investigation: d::INVESTIGATION_WINDOW,
+            grace: d::GRACE_WINDOW,
+            verify: d::VERIFY_WINDOW,
+            response: d::RESPONSE_WINDOW,
+            judge: d::JUDGE_WINDOW,
+            reexecution: d::REEXECUTION_WINDOW,
+            appeal: d::APPEAL_WINDOW,
+            objection: d::OBJECTION_WINDOW,
+            halt: d::HALT_WINDOW,
+        }
+    }
+}
+
+macro_rules! windows {
+    ($($name:ident),*) => {
+        impl Windows {
+            fn to_json(self) -> Json {
+                Json::object([$((stringify!($name), self.$name.0)),*])
+            }
+
+            fn read(mut fields: Fields<'_>) -> Result<Windows> {
+                let windows = Windows { $($name: Millis(fields.number(stringify!($name))?)),* };
+                fields.done()?;
+                Ok(windows)
+            }
+        }
+    };
+}
+windows!(
+    open,
+    reservation,
+    unfunded,
+    investigation,
+    grace,
+    verify,
+    response,
+    judge,
+    reexecution,
+    appeal,
+    objection,
+    halt
+);
+
+/// What each side pays and who gets it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fees {
+    /// The smallest bounty.
+    pub min_bounty: Raw,
+    /// The largest bounty.
+    pub max_bounty: Raw,
+    /// Each side's dispute insurance.
+    pub judge_fee: Raw,
+    /// The platform's share of the bounty, in hundredths of a percent.
+    pub platform_fee_bp: u32,
+    /// The least that the platform takes.
+    pub platform_fee_min: Raw,
+    /// What leaving late costs, in hundredths of a percent of the bounty.
+    pub cancel_fee_bp: u32,
+    /// The courts' fees: district, appeals, supreme.
+    pub courts: [Raw; 3],
+}
+
+impl Default for Fees {
+    fn default() -> Fees {
+        Fees {
+            min_bounty: d::MIN_BOUNTY,
+            max_bounty: d::MAX_BOUNTY,
+            judge_fee: d::JUDGE_FEE,
+            platform_fee_bp: d::PLATFORM_FEE_BP,
+            platform_fee_min: d::PLATFORM_FEE_MIN,
+            cancel_fee_bp: d::CANCEL_FEE_BP,
+            courts: d::COURT_FEES,
+        }
+    }
+}
+
+/// Everything that holds for a contract and that its parties did not choose.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Terms {
+    /// The server: author of server entries, and `judge.pubkey` of every contract with a judge (decision E2).
+    pub server: PartyId,
+    /// The keys whose rulings the server chains (decision E6). The server's own always counts.
+    pub judges: Vec<PartyId>,
+    /// The fees.
+    pub fees: Fees,
+    /// The windows.
+    pub windows: Windows,
+    /// Where the platform's fees go.
+    pub platform: Address,
+    /// Where forfeited bounties go.
+    pub charity: Address,
+    /// Whether the server signs for older clients (decision E13).
+    pub compat: bool,
+}
+
+impl Terms {
+    /// The defaults, for this server. 9024 only if the built-in charity address did not parse.
+    pub fn new(server: PartyId, platform: Address) -> Result<Terms> {
+        let charity = d::CHARITY.parse().map_err(|_| Refusal::with(Reason::FieldNotAddress, "charity"))?;
+        Ok(Terms {
+            server,
+            judges: Vec::new(),
+            fees: Fees::default(),
+            windows: Windows::default(),
+            platform,
+            charity,
+            compat: false,
+        })
+    }
+
+    /// Whether rulings of this key are chained.
+    pub fn is_judge(&self, party: &PartyId) -> bool {
+        *party == self.server || self.judges.contains(party)
+    }
+
+    /// Refuse fees that could not be paid: courts dearer than the insurance, shares above the bounty. A
+    /// server checks its configuration with it on start, and a replay the terms of a transcript.
+    pub fn check(&self) -> Result<()> {
+        let fees = &self.fees;
+        let share = u64::from(fees.platform_fee_bp) + u64::from(fees.cancel_fee_bp);
+        let least = crate::money::platform_fee(fees, fees.min_bounty);
+        // What leaving late takes at most, with a raw for each rounding.
+        let half = crate::money::cancel_share(fees, fees.min_bounty).0;
+        let twice = Raw(half.saturating_mul(2).saturating_add(2));
+        let good = fees.courts.iter().all(|fee| *fee <= fees.judge_fee)
+            && share <= 10_000
+            && fees.min_bounty <= fees.max_bounty
+            && fees.max_bounty <= Raw(d::MAX_BOUNTY.0 * 1_000)
+            && fees.judge_fee <= d::MAX_BOUNTY
+            && least.is_ok_and(|least| least <= fees.min_bounty.saturating_sub(twice))
+            && self.judges.len() <= 64;
+        if good { Ok(()) } else { Err(Reason::TermsFees.into()) }
+    }
+
+    /// As `opened` carries them.
+    pub fn to_json(&self) -> Json {
+        let fees = &self.fees;
+        let courts: Vec<Json> = fees.courts.iter().map(|fee| fee.xno().into()).collect();
+        let judges: Vec<Json> = self.judges.iter().map(|judge| judge.to_string().into()).collect();
+        Builder::new()
+            .text("server", self.server)
+            .put("judges", judges)
+            .text("min_bounty", fees.min_bounty.xno())
+            .text("max_bounty", fees.max_bounty.xno())
+            .text("judge_fee", fees.judge_fee.xno())
+            .put("platform_fee_bp", fees.platform_fee_bp)
+            .text("platform_fee_min", fees.platform_fee_min.xno())
+            .put("cancel_fee_bp", fees.cancel_fee_bp)
+            .put("court_fees", courts)
+            .put("windows_ms", self.windows.to_json())
+            .text("platform", self.platform)
+            .text("charity", self.charity)
+            .put("compat", self.compat)
+            .build()
+    }
+
+    /// Read what [`Terms::to_json`] wrote, strictly, and [`Terms::check`] it.
+    pub fn from_json(value: &Json) -> Result<Terms> {
+        let mut fields = Fields::of(value, "terms")?;
+        let judges = fields.texts("judges", 64, 128)?;
+        let courts = fields.texts("court_fees", 3, 80)?;
+        let court = |i: usize| {
+            let text = courts.get(i).map_or("", String::as_str);
+            Raw::from_xno(text).map_err(|_| Refusal::with(Reason::FieldNotAmount, "terms.court_fees"))
+        };
+        let terms = Terms {
+            server: fields.party("server")?,
+            judges: judges.iter().map(|j| j.parse()).collect::<Result<_>>()?,
+            fees: Fees {
+                min_bounty: fields.amount("min_bounty")?,
+                max_bounty: fields.amount("max_bounty")?,
+                judge_fee: fields.amount("judge_fee")?,
+                platform_fee_bp: fields.small("platform_fee_bp")?,
+                platform_fee_min: fields.amount("platform_fee_min")?,
+                cancel_fee_bp: fields.small("cancel_fee_bp")?,
+                courts: [court(0)?, court(1)?, court(2)?],
+            },
+            windows: Windows::read(fields.object("windows_ms")?)?,
+            platform: fields.address("platform")?,
+            charity: fields.address("charity")?,
+            compat: fields.flag("compat")?,
+        };
+        fields.done()?;
+        terms.check()?;
+        Ok(terms)
+    }
+}
