@@ -49,7 +49,7 @@ pub(crate) fn terms() -> Terms {
 }
 
 pub(crate) fn vectors(name: &str) -> String {
-    let path = format!("{}/tests/vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../../tests/vectors/fix/{name}.json", env!("CARGO_MANIFEST_DIR"));
     std::fs::read_to_string(path).unwrap()
 }
 
