@@ -443,6 +443,12 @@ async fn random_contracts_with_random_faults_and_crashes_pay_each_leg_once_ok() 
     assert!(crashes > 0);
 }
 
+/// Seed 281 of the soak run: an epoch block confirmed on top of a block that the journal still took for open.
+#[tokio::test]
+async fn an_adopted_block_confirms_our_blocks_below_it_ok() {
+    batch(281, TOGETHER).await;
+}
+
 /// The same seed takes the same way.
 #[tokio::test]
 async fn a_seed_repeats_its_run_ok() {

@@ -245,6 +245,8 @@ impl Engine {
                 rows::update_deposit(&mut tx, &deposit).await?;
             }
         }
+        // What is confirmed on top of our blocks confirms them too.
+        self.confirm_below(&mut tx, &row.account, base + 1, now).await?;
         let mut open: Vec<LegRow> = rows::legs_without_block(&mut tx, &row.account).await?;
         let mut touched = Vec::new();
         let mut last = None;

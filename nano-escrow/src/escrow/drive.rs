@@ -269,13 +269,33 @@ impl Engine {
         Ok(confirmed)
     }
 
-    /// Note that a block is confirmed, and what follows from it.
+    /// Note that a block is confirmed, and what follows from it: each block before it in its chain is confirmed
+    /// too, though a node may show the later one first.
     pub(crate) async fn confirm_in(
         &self,
         tx: &mut Tx,
         block: &BlockRow,
         now: i64,
     ) -> Result<(), EscrowError> {
+        self.confirm_below(tx, &block.account, block.height, now).await?;
+        self.confirm_one(tx, block, now).await
+    }
+
+    /// Note that all living blocks of the account below this height are confirmed.
+    pub(crate) async fn confirm_below(
+        &self,
+        tx: &mut Tx,
+        account: &PublicKey,
+        height: u64,
+        now: i64,
+    ) -> Result<(), EscrowError> {
+        for before in rows::pending_blocks(tx, account).await?.iter().filter(|b| b.height < height) {
+            self.confirm_one(tx, before, now).await?;
+        }
+        Ok(())
+    }
+
+    async fn confirm_one(&self, tx: &mut Tx, block: &BlockRow, now: i64) -> Result<(), EscrowError> {
         rows::set_block_state(tx, &block.hash, BlockState::Confirmed, now).await?;
         rows::forget_work(tx, &block.block().root()).await?;
         if matches!(block.subtype, Subtype::Open | Subtype::Receive)
