@@ -94,6 +94,7 @@ impl Solver {
     }
 
     /// Where a search for `root` begins.
+    #[cfg(feature = "node")]
     pub(crate) fn start(&self, root: &BlockHash) -> u64 {
         if self.repeatable { first_nonce(root) } else { rand::random() }
     }
