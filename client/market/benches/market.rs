@@ -27,7 +27,15 @@ fn transcript() -> Transcript {
     while case.head().seq < 48 {
         act(&mut case, &agent, Data::Message { message: "which gcc is it, and where is libbar?".repeat(8) });
     }
-    act(&mut case, &agent, Data::Fix { fix: "gcc foo.c -lbar".into(), explanation: "links libbar".into() });
+    act(
+        &mut case,
+        &agent,
+        Data::Fix {
+            fix: "gcc foo.c -lbar".into(),
+            explanation: "links libbar".into(),
+            corrected_command: None,
+        },
+    );
     let verify =
         Data::Verify { success: true, explanation: String::new(), exit_code: Some(0), output: String::new() };
     act(&mut case, &principal, verify);

@@ -114,6 +114,8 @@ reasons! {
     9032 FieldEmpty Invalid "`{}` is empty; say something.";
     9033 FieldWord Invalid
         "`{}` holds a word that has no meaning there; see the specification for the words.";
+    9034 FieldNotLine Invalid
+        "`{}` must be one line without control characters; send a single line.";
     // Entries and chains.
     9040 EntryType Invalid "The entry type `{}` is not known; see the specification for the types.";
     9041 EntryTimestamp Invalid

@@ -55,9 +55,12 @@ pub enum Data {
         exit_code: Option<i64>,
         refused: bool,
     },
+    /// `corrected_command` when the failing command itself was wrong: the verification and a judge's
+    /// re-execution run it in place of the contract's. One line; absent on the wire when there is none.
     Fix {
         fix: String,
         explanation: String,
+        corrected_command: Option<String>,
     },
     /// `exit_code` and `output` of the verification, when there were any.
     Verify {
@@ -223,9 +226,10 @@ impl Data {
                 .put("output", output.as_str())
                 .opt("exit_code", *exit_code)
                 .opt("refused", refused.then_some(true)),
-            Data::Fix { fix, explanation } => {
-                b.put("fix", fix.as_str()).put("explanation", explanation.as_str())
-            }
+            Data::Fix { fix, explanation, corrected_command } => b
+                .put("fix", fix.as_str())
+                .put("explanation", explanation.as_str())
+                .opt("corrected_command", corrected_command.as_deref()),
             Data::Verify { success, explanation, exit_code, output } => b
                 .put("success", *success)
                 .put("explanation", explanation.as_str())
@@ -285,6 +289,7 @@ impl Data {
             EntryType::Fix => Data::Fix {
                 fix: f.filled("fix", MAX_FIX)?,
                 explanation: f.text_or_empty("explanation", MAX_TEXT)?,
+                corrected_command: f.opt_line("corrected_command", MAX_COMMAND)?,
             },
             EntryType::Verify => Data::Verify {
                 success: f.flag("success")?,

@@ -74,6 +74,17 @@ impl<'a> Fields<'a> {
         if text.trim().is_empty() { self.refuse(name, Reason::FieldEmpty) } else { Ok(text.to_owned()) }
     }
 
+    /// One line of 1 to `max` bytes that is not only blanks and has no control character but tabs, or nothing.
+    pub(crate) fn opt_line(&mut self, name: &'static str, max: usize) -> Result<Option<String>> {
+        if self.raw(name).is_none() {
+            return Ok(None);
+        }
+        let text = self.filled(name, max)?;
+        // U+2028 and U+2029 end lines on some screens.
+        let breaks = |c: char| (c.is_control() && c != '\t') || matches!(c, '\u{2028}' | '\u{2029}');
+        if text.chars().any(breaks) { self.refuse(name, Reason::FieldNotLine) } else { Ok(Some(text)) }
+    }
+
     /// True or false.
     pub(crate) fn flag(&mut self, name: &'static str) -> Result<bool> {
         let value = self.need(name)?;

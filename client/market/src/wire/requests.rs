@@ -94,7 +94,14 @@ bodies! {
         /// For people and judges.
         #[serde(default)]
         explanation: String,
-    } => |b: &Self| Data::Fix { fix: b.fix.clone(), explanation: b.explanation.clone() };
+        /// What to run in place of the contract's command, when that one itself was wrong.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        corrected_command: Option<String>,
+    } => |b: &Self| Data::Fix {
+        fix: b.fix.clone(),
+        explanation: b.explanation.clone(),
+        corrected_command: b.corrected_command.clone(),
+    };
     /// POST /contracts/{id}/verify
     VerifyRequest {
         /// Whether it works.

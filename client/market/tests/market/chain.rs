@@ -191,7 +191,8 @@ fn every_type_is_written_as_it_is_read() {
         Data::Decline { reason: text() },
         Data::Investigate { command: text() },
         Data::Result { command: text(), output: text(), exit_code: Some(-9), refused: true },
-        Data::Fix { fix: text(), explanation: text() },
+        Data::Fix { fix: text(), explanation: text(), corrected_command: None },
+        Data::Fix { fix: text(), explanation: text(), corrected_command: Some(text()) },
         Data::Verify { success: true, explanation: text(), exit_code: Some(0), output: text() },
         Data::ReviewAccept { explanation: text() },
         Data::ReviewReject { reason: text() },
@@ -253,4 +254,46 @@ proptest! {
 fn the_genesis_hash_is_sha_256_of_nothing() {
     use sha2::Digest;
     assert_eq!(GENESIS, <[u8; 32]>::from(sha2::Sha256::digest([])));
+}
+
+fn fix(corrected_command: Option<&str>) -> Data {
+    let corrected_command = corrected_command.map(str::to_owned);
+    Data::Fix { fix: "true".into(), explanation: "links libm".into(), corrected_command }
+}
+
+#[test]
+fn a_fix_without_a_corrected_command_is_written_as_before() {
+    let json = fix(None).to_json(&Common::default());
+    assert_eq!(json.canonical(), r#"{"explanation":"links libm","fix":"true"}"#);
+    // `null` counts as absent, as everywhere; the entry keeps its own bytes.
+    let json: Json = r#"{"corrected_command":null,"explanation":"links libm","fix":"true"}"#.parse().unwrap();
+    assert_eq!(Data::read(EntryType::Fix, &json).unwrap().0, fix(None));
+}
+
+#[test]
+fn a_corrected_command_is_signed_data() {
+    let entry = Entry::sign(&fix(Some("gcc a.c -lm")), Head::GENESIS, START, &agent());
+    let text = entry.canonical();
+    assert!(text.contains(r#""corrected_command":"gcc a.c -lm""#), "{text}");
+    assert_eq!(entry.read().unwrap().0, fix(Some("gcc a.c -lm")));
+    let forged = Entry::parse(text.replace("-lm", "-lz").as_bytes()).unwrap();
+    assert_eq!(code(forged.verify(SignatureForm::Full)), 9044);
+}
+
+#[test]
+fn a_corrected_command_is_one_bounded_line_or_refused() {
+    let read = |command: &str| Data::read(EntryType::Fix, &fix(Some(command)).to_json(&Common::default()));
+    let longest = "x".repeat(defaults::MAX_COMMAND);
+    for good in ["git status", "printf 'a\tb'", "echo 'äöü'", &longest] {
+        assert_eq!(read(good).unwrap().0, fix(Some(good)));
+    }
+    assert_eq!(code(read("")), 9032);
+    assert_eq!(code(read(" \t ")), 9032);
+    assert_eq!(code(read(&format!("{longest}x"))), 9030);
+    for bad in ["make\nrm x", "make\r", "make \u{1b}[2K", "make\0", "make\u{85}x", "make\u{2028}x", "a\u{7f}"]
+    {
+        assert_eq!(code(read(bad)), 9034, "{bad:?}");
+    }
+    let json: Json = r#"{"corrected_command":7,"explanation":"","fix":"true"}"#.parse().unwrap();
+    assert_eq!(code(Data::read(EntryType::Fix, &json)), 9023);
 }

@@ -127,7 +127,7 @@ fn a_declined_contract_waits_for_another_agent() {
     assert_eq!(code(world.bond(&agent())), 9119);
     world.bond(&stranger()).unwrap();
     world.accept(&stranger()).unwrap();
-    let fix = Data::Fix { fix: "true".into(), explanation: String::new() };
+    let fix = Data::Fix { fix: "true".into(), explanation: String::new(), corrected_command: None };
     world.act(&stranger(), fix).unwrap();
     world.verify(true).unwrap();
     // Both agents' deposits come from the same source here.
@@ -182,7 +182,12 @@ fn after_a_late_agent_the_posting_fee_is_taken_once() {
     world.back_out(Side::Agent).unwrap();
     world.bond(&stranger()).unwrap();
     world.accept(&stranger()).unwrap();
-    world.act(&stranger(), Data::Fix { fix: "true".into(), explanation: String::new() }).unwrap();
+    world
+        .act(
+            &stranger(),
+            Data::Fix { fix: "true".into(), explanation: String::new(), corrected_command: None },
+        )
+        .unwrap();
     world.verify(true).unwrap();
     // 0.05 for leaving, 0.05 for posting; the principal has its insurance and the reimbursement.
     ended(&world, State::Fulfilled, ["0.22", "1.69", "0.1", "0"]);

@@ -70,7 +70,7 @@ fn data(who: &PartyKey, what: usize) -> Data {
         1 => Data::Decline { reason: text() },
         2 => Data::Investigate { command: text() },
         3 => Data::Result { command: text(), output: text(), exit_code: None, refused: false },
-        4 | 5 => Data::Fix { fix: text(), explanation: text() },
+        4 | 5 => Data::Fix { fix: text(), explanation: text(), corrected_command: None },
         6 => Data::Verify { success: true, explanation: text(), exit_code: None, output: String::new() },
         7 | 8 => Data::Verify { success: false, explanation: text(), exit_code: None, output: String::new() },
         9 => Data::ReviewAccept { explanation: text() },

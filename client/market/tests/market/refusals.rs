@@ -299,7 +299,7 @@ fn late_entries_are_refused_even_before_the_server_has_acted() {
         let entry = Entry::sign(data, w.case.head(), now, who);
         code(w.case.clone().handle(entry, now, &server()))
     };
-    let fix = Data::Fix { fix: "true".into(), explanation: String::new() };
+    let fix = Data::Fix { fix: "true".into(), explanation: String::new(), corrected_command: None };
     assert_eq!(late(&working(), &agent(), &fix, 300_000), 9108);
     let accept = Data::ReviewAccept { explanation: String::new() };
     assert_eq!(late(&reviewing(), &principal(), &accept, 7_200_000), 9111);

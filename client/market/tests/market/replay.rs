@@ -148,7 +148,7 @@ fn a_server_signs_for_older_clients_only_with_compat() {
     let step = world.case.handle(accept, world.now, &server()).unwrap();
     world.chained.extend(step.entries);
     assert_eq!(world.case.agent(), Some(agent().id()));
-    let fix = Data::Fix { fix: "true".into(), explanation: String::new() };
+    let fix = Data::Fix { fix: "true".into(), explanation: String::new(), corrected_command: None };
     let by_stranger = world.case.sign_for(stranger().id(), &fix, world.now, &server()).unwrap();
     assert_eq!(code(world.case.handle(by_stranger, world.now, &server())), 9114);
     world.fix().unwrap();

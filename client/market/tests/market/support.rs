@@ -192,7 +192,14 @@ impl World {
     }
 
     pub(crate) fn fix(&mut self) -> Result<()> {
-        self.act(&agent(), Data::Fix { fix: "gcc foo.c -lbar".into(), explanation: "links libbar".into() })
+        self.act(
+            &agent(),
+            Data::Fix {
+                fix: "gcc foo.c -lbar".into(),
+                explanation: "links libbar".into(),
+                corrected_command: None,
+            },
+        )
     }
 
     pub(crate) fn verify(&mut self, success: bool) -> Result<()> {

@@ -14,7 +14,8 @@ fn text<T: serde::Serialize>(value: &T) -> String {
 fn bodies_ignore_what_they_do_not_know_and_keep_entries_exact() {
     let entry = Entry::sign_json(
         EntryType::Fix,
-        Data::Fix { fix: "true".into(), explanation: "x".into() }.to_json(&Default::default()),
+        Data::Fix { fix: "true".into(), explanation: "x".into(), corrected_command: None }
+            .to_json(&Default::default()),
         chain::Head::GENESIS,
         START,
         &agent(),
@@ -25,7 +26,10 @@ fn bodies_ignore_what_they_do_not_know_and_keep_entries_exact() {
     let read = request.chain_entry.as_ref().unwrap();
     read.verify(chain::SignatureForm::Full).unwrap();
     assert_eq!(*read, entry);
-    assert_eq!(request.data(), Data::Fix { fix: "true".into(), explanation: "x".into() });
+    assert_eq!(
+        request.data(),
+        Data::Fix { fix: "true".into(), explanation: "x".into(), corrected_command: None }
+    );
     let json: Json = body.parse().unwrap();
     let check =
         |json: &Json, kinds: &[EntryType], who: &PartyKey| check_entry(json, &entry, kinds, &who.id());
