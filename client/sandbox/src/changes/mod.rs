@@ -1,0 +1,253 @@
+//! The change set: what commands in a sandbox did to the filesystem, as people and programs read it.
+
+mod class;
+mod compare;
+mod diff;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+pub use class::{Class, Consents};
+
+pub(crate) use class::Protected;
+pub(crate) use compare::{Context, compare, look};
+
+use crate::error::show;
+use crate::raw::Raw;
+
+/// What happened to a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Kind {
+    /// It did not exist.
+    Added,
+    /// A file or link with other content.
+    Modified,
+    /// It exists no more; of a directory, all below it too.
+    Deleted,
+    /// Same content, other mode, owner, attributes or (files) modification time.
+    Meta,
+    /// It is another type of file now.
+    Replaced,
+}
+
+/// Type of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FileType {
+    /// A regular file.
+    File,
+    /// A directory.
+    Dir,
+    /// A symbolic link and its target.
+    Symlink(#[serde(with = "crate::raw::path")] PathBuf),
+    /// A named pipe.
+    Fifo,
+    /// A socket or a device; never committed.
+    Other,
+}
+
+/// A file before or after.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Meta {
+    /// Its type.
+    pub file_type: FileType,
+    /// Permission bits with set-id and sticky bits.
+    pub mode: u32,
+    /// Owner.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+    /// Bytes, of regular files.
+    pub size: u64,
+    /// Modification time, seconds and nanoseconds since 1970.
+    pub mtime: (i64, u32),
+    /// BLAKE2b-256 of the content of a regular file, where it was needed.
+    pub hash: Option<String>,
+    /// Extended attributes, sorted.
+    pub(crate) xattrs: Vec<(Raw, Raw)>,
+    /// Device, inode and change time: whether it is still the same file.
+    pub(crate) identity: Option<Identity>,
+}
+
+/// Tells whether a file is the one that was looked at, unchanged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Identity {
+    pub(crate) dev: u64,
+    pub(crate) ino: u64,
+    pub(crate) ctime: (i64, i64),
+}
+
+/// One changed path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Absolute path.
+    #[serde(with = "crate::raw::path")]
+    pub path: PathBuf,
+    /// What happened.
+    pub kind: Kind,
+    /// On the real filesystem when the change set was made.
+    pub before: Option<Meta>,
+    /// As the sandbox left it.
+    pub after: Option<Meta>,
+    /// The path of which this is a hard link.
+    pub(crate) link_to: Option<Raw>,
+    /// Where it belongs; all but [`Class::InTree`] need a consent.
+    pub classes: BTreeSet<Class>,
+    /// Unified diff of small text files. Not cleaned for terminals; the change set's `Display` is.
+    pub diff: Option<String>,
+}
+
+impl Entry {
+    /// The path of which this file became a hard link.
+    #[must_use]
+    pub fn hard_link_of(&self) -> Option<PathBuf> {
+        self.link_to.as_ref().map(Raw::path)
+    }
+}
+
+/// Everything that differs from the real filesystem.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangeSet {
+    /// Sorted by path.
+    pub entries: Vec<Entry>,
+    /// BLAKE2b-256 over all that would be committed: equal digests are equal changes.
+    pub digest: String,
+    #[serde(with = "crate::raw::path")]
+    pub(crate) work_tree: PathBuf,
+    /// Directories that stay, with the modification times that the sandbox gave them.
+    pub(crate) dirs: Vec<(Raw, (i64, u32))>,
+}
+
+impl ChangeSet {
+    /// Nothing changed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// All classes that occur.
+    #[must_use]
+    pub fn classes(&self) -> BTreeSet<Class> {
+        self.entries.iter().flat_map(|entry| entry.classes.iter().copied()).collect()
+    }
+
+    /// The entry of a path.
+    #[must_use]
+    pub fn get(&self, path: impl AsRef<Path>) -> Option<&Entry> {
+        let path = path.as_ref();
+        self.entries
+            .binary_search_by(|entry| entry.path.as_path().cmp(path))
+            .ok()
+            .and_then(|at| self.entries.get(at))
+    }
+
+    /// The first path at which two change sets differ.
+    pub(crate) fn first_difference(&self, other: &Self) -> String {
+        let only = |a: &Self, b: &Self| {
+            a.entries.iter().find(|entry| !b.entries.contains(entry)).map(|e| show(&e.path))
+        };
+        only(self, other).or_else(|| only(other, self)).unwrap_or_else(|| "a directory's time".to_owned())
+    }
+}
+
+impl fmt::Display for ChangeSet {
+    /// Ordinary changes first, then each class that needs a consent under its own heading.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_empty() {
+            return writeln!(f, "no changes");
+        }
+        let (plain, special): (Vec<_>, Vec<_>) =
+            self.entries.iter().partition(|entry| entry.classes.iter().all(|class| !class.needs_consent()));
+        for entry in plain {
+            self.write_entry(f, entry)?;
+        }
+        for class in self.classes().into_iter().filter(|class| class.needs_consent()) {
+            writeln!(f, "\nneeds a consent of its own: {class}")?;
+            for entry in special.iter().filter(|entry| entry.classes.contains(&class)) {
+                // Under its gravest heading only once with its diff.
+                self.write_entry(f, entry)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl ChangeSet {
+    fn write_entry(&self, f: &mut fmt::Formatter<'_>, entry: &Entry) -> fmt::Result {
+        let path = entry.path.strip_prefix(&self.work_tree).unwrap_or(&entry.path);
+        let sign = match entry.kind {
+            Kind::Added => 'A',
+            Kind::Modified => 'M',
+            Kind::Deleted => 'D',
+            Kind::Meta => 'm',
+            Kind::Replaced => 'R',
+        };
+        write!(f, "{sign} {}{}", show(path), if is_dir(entry) { "/" } else { "" })?;
+        for note in notes(entry) {
+            write!(f, "  {note}")?;
+        }
+        writeln!(f)?;
+        match &entry.diff {
+            Some(diff) => {
+                let text = diff::for_terminal(diff);
+                // The next entry begins a line of its own, whatever the file ends with.
+                f.write_str(text.strip_suffix('\n').unwrap_or(&text))?;
+                if text.is_empty() { Ok(()) } else { writeln!(f) }
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn is_dir(entry: &Entry) -> bool {
+    let meta = entry.after.as_ref().or(entry.before.as_ref());
+    meta.is_some_and(|meta| meta.file_type == FileType::Dir)
+}
+
+/// What a line of the list says besides the path.
+fn notes(entry: &Entry) -> Vec<String> {
+    let mut notes = Vec::new();
+    let size = |meta: &Option<Meta>| {
+        meta.as_ref().filter(|meta| meta.file_type == FileType::File).map(|meta| meta.size)
+    };
+    match (size(&entry.before), size(&entry.after)) {
+        (None, Some(after)) => notes.push(format!("{after} bytes")),
+        (Some(before), None) => notes.push(format!("was {before} bytes")),
+        (Some(before), Some(after)) if before != after => notes.push(format!("{before} -> {after} bytes")),
+        _ => {}
+    }
+    if let Some(FileType::Symlink(target)) = entry.after.as_ref().map(|meta| &meta.file_type) {
+        notes.push(format!("-> {}", show(target)));
+    }
+    if is_dir(entry) && entry.after.is_none() {
+        notes.push("with all that is in it".to_owned());
+    }
+    if entry.after.as_ref().is_some_and(|meta| meta.file_type == FileType::Fifo) {
+        notes.push("named pipe".to_owned());
+    }
+    if let Some(target) = &entry.link_to {
+        notes.push(format!("hard link of {}", show(&target.path())));
+    }
+    if let (Some(before), Some(after)) = (&entry.before, &entry.after) {
+        if before.mode != after.mode {
+            notes.push(format!("mode {:04o} -> {:04o}", before.mode, after.mode));
+        }
+        if (before.uid, before.gid) != (after.uid, after.gid) {
+            notes.push(format!("owner {}:{} -> {}:{}", before.uid, before.gid, after.uid, after.gid));
+        }
+        if before.xattrs != after.xattrs {
+            notes.push("attributes".to_owned());
+        }
+        if entry.kind == Kind::Meta && notes.is_empty() {
+            notes.push("time".to_owned());
+        }
+    } else if let Some(after) =
+        entry.after.as_ref().filter(|after| after.mode & 0o6111 != 0 && !is_dir(entry))
+        && !matches!(after.file_type, FileType::Symlink(_))
+    {
+        notes.push(format!("mode {:04o}", after.mode));
+    }
+    notes
+}

@@ -1,0 +1,224 @@
+//! Records on disk: what a commit is going to do, before it does it.
+//!
+//! One folder a commit: `record.json` (the operations), `state` (one word), `backup/` (what was replaced).
+//! The state decides what a crash means: before `committing` nothing is in its place yet and everything is
+//! taken back; from `committing` on everything is carried to its end.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::changes::{Kind, Meta};
+use crate::error::{Result, SandboxError, show};
+use crate::raw::Raw;
+
+/// Version of `record.json`.
+const VERSION: u32 = 1;
+
+/// How far a record is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RecordState {
+    /// New files are being written beside their places.
+    Preparing,
+    /// They are being put into their places.
+    Committing,
+    /// The commit is complete and can be undone.
+    Done,
+    /// The old files are being put back.
+    Undoing,
+    /// Undone.
+    Undone,
+}
+
+impl RecordState {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Preparing => "preparing",
+            Self::Committing => "committing",
+            Self::Done => "done",
+            Self::Undoing => "undoing",
+            Self::Undone => "undone",
+        }
+    }
+
+    fn parse(word: &str) -> Option<Self> {
+        let all = [Self::Preparing, Self::Committing, Self::Done, Self::Undoing, Self::Undone];
+        all.into_iter().find(|state| state.word() == word)
+    }
+}
+
+impl std::fmt::Display for RecordState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// What one operation does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Action {
+    /// Puts a new object into its place; the old one, if there is one, takes the place of the new one.
+    Place {
+        had_old: bool,
+        /// Device and inode of the new object, once it is written.
+        new: Option<(u64, u64)>,
+        /// Of the new tree, to see later whether somebody changed it.
+        stamp: Option<String>,
+    },
+    /// Moves an object aside.
+    Remove,
+    /// Changes mode, owner, attributes or time.
+    Meta { before: Box<Meta>, after: Box<Meta> },
+}
+
+/// One operation. Its number is its index.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Op {
+    #[serde(with = "crate::raw::path")]
+    pub(super) path: PathBuf,
+    /// The name beside it under which the new object waits and the old one leaves.
+    #[serde(with = "crate::raw::path")]
+    pub(super) beside: PathBuf,
+    pub(super) action: Action,
+}
+
+/// Modification time, seconds and nanoseconds.
+type Mtime = (i64, u32);
+
+/// `record.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Plan {
+    pub(super) version: u32,
+    pub(super) id: String,
+    /// Unix time of the commit, seconds.
+    pub(super) created: u64,
+    pub(super) work_tree: Raw,
+    pub(super) digest: String,
+    pub(super) ops: Vec<Op>,
+    /// Directories whose times change: before, and after if the sandbox says so.
+    pub(super) dirs: Vec<(Raw, Mtime, Option<Mtime>)>,
+    /// For lists: what happened to which path.
+    pub(super) summary: Vec<(Kind, Raw)>,
+}
+
+impl Plan {
+    pub(super) fn new(id: String, created: u64, work_tree: &Path, digest: &str) -> Self {
+        Self {
+            version: VERSION,
+            id,
+            created,
+            work_tree: Raw::from(work_tree),
+            digest: digest.to_owned(),
+            ops: Vec::new(),
+            dirs: Vec::new(),
+            summary: Vec::new(),
+        }
+    }
+}
+
+/// The folder of one record.
+#[derive(Debug, Clone)]
+pub(super) struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    pub(super) fn of(records: &Path, id: &str) -> Self {
+        Self { path: records.join(id) }
+    }
+
+    pub(super) fn create(&self) -> Result<()> {
+        let made = fs::DirBuilder::new()
+            .mode(0o700)
+            .create(&self.path)
+            .and_then(|()| fs::DirBuilder::new().mode(0o700).create(self.path.join("backup")));
+        made.map_err(|error| SandboxError::records(&self.path, error))
+    }
+
+    pub(super) fn backup(&self, index: usize) -> PathBuf {
+        self.path.join("backup").join(index.to_string())
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn save(&self, plan: &Plan) -> Result<()> {
+        let text =
+            serde_json::to_vec_pretty(plan).map_err(|error| SandboxError::records(&self.path, error))?;
+        self.write("record.json", &text)
+    }
+
+    pub(super) fn load(&self) -> Result<Plan> {
+        let path = self.path.join("record.json");
+        let text = fs::read(&path).map_err(|error| SandboxError::records(&path, error))?;
+        let plan: Plan =
+            serde_json::from_slice(&text).map_err(|error| SandboxError::records(&path, error))?;
+        if plan.version == VERSION {
+            return Ok(plan);
+        }
+        Err(SandboxError::records(
+            &path,
+            format!("it is of version {}, this program knows {VERSION}", plan.version),
+        ))
+    }
+
+    /// The point of no return of every phase: written, synced and renamed.
+    pub(super) fn set_state(&self, state: RecordState) -> Result<()> {
+        self.write("state", state.word().as_bytes())
+    }
+
+    /// A folder without a state died before its first word: nothing was touched.
+    pub(super) fn state(&self) -> Result<Option<RecordState>> {
+        let path = self.path.join("state");
+        match fs::read_to_string(&path) {
+            Ok(word) => match RecordState::parse(&word) {
+                Some(state) => Ok(Some(state)),
+                None => Err(SandboxError::records(&path, "its word is unknown")),
+            },
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(SandboxError::records(&path, error)),
+        }
+    }
+
+    pub(super) fn remove(&self) -> Result<()> {
+        // The state goes first: a folder that is half gone says nothing any more.
+        let state = self.path.join("state");
+        let _ = fs::remove_file(&state);
+        super::tree::remove(&self.path).map_err(|error| SandboxError::records(&self.path, error))
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        let (path, part) = (self.path.join(name), self.path.join(format!("{name}.part")));
+        let written = (|| {
+            let mut file = File::create(&part)?;
+            file.write_all(bytes)?;
+            file.sync_all()?;
+            fs::rename(&part, &path)?;
+            File::open(&self.path)?.sync_all()
+        })();
+        written.map_err(|error: std::io::Error| SandboxError::records(&path, error))
+    }
+}
+
+/// Held while the records change; the kernel lets go of it when the process ends.
+#[derive(Debug)]
+pub(super) struct Lock {
+    _file: OwnedFd,
+}
+
+impl Lock {
+    pub(super) fn take(records: &Path) -> Result<Self> {
+        let path = records.join("lock");
+        let fail = |error: std::io::Error| SandboxError::records(&path, error);
+        let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(fail)?;
+        match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Self { _file: file.into() }),
+            Err(rustix::io::Errno::WOULDBLOCK) => Err(SandboxError::Locked { path: show(records) }),
+            Err(error) => Err(fail(error.into())),
+        }
+    }
+}
