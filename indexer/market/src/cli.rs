@@ -1,0 +1,163 @@
+//! The command line of the server; `fix serve` and `fix-server` share it.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use nano_escrow::journal::SharedProbe;
+use zx1_market::Millis;
+
+use crate::clock::DrivenClock;
+use crate::config::Config;
+use crate::crash::DieAfter;
+use crate::error::{Error, Result};
+use crate::http::openapi;
+use crate::server::{Options, Server};
+
+/// Options over the configuration file. Each wins over the environment, and that over the file.
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// A TOML file; see --print-config
+    #[arg(long, value_name = "FILE", env = "FIX_CONFIG")]
+    pub config: Option<PathBuf>,
+    /// A path, or postgres://… for a Postgres database
+    #[arg(long, value_name = "PATH|URL", env = "FIX_DB")]
+    pub db: Option<String>,
+    /// Where journal, embedded ledger and keys lie
+    #[arg(long, value_name = "DIR", env = "FIX_DATA")]
+    pub data: Option<PathBuf>,
+    /// The address to listen on
+    #[arg(long, value_name = "ADDRESS")]
+    pub bind: Option<IpAddr>,
+    /// The port to listen on; 0 takes a free one
+    #[arg(long, value_name = "PORT", env = "FIX_PORT")]
+    pub port: Option<u16>,
+    /// The file with the server's key
+    #[arg(long, value_name = "FILE", env = "FIX_SERVER_KEY")]
+    pub server_key: Option<PathBuf>,
+    /// embedded, a node's RPC URL, or none for free contracts only
+    #[arg(long, value_name = "LEDGER", env = "FIX_NANO")]
+    pub nano: Option<String>,
+    /// The node's websocket
+    #[arg(long, value_name = "URL", env = "FIX_NANO_WS")]
+    pub nano_ws: Option<String>,
+    /// Where the platform's fees go
+    #[arg(long, value_name = "ADDRESS", env = "FIX_PLATFORM_ADDRESS")]
+    pub platform_address: Option<String>,
+    /// On the embedded ledger: deposit for both sides
+    #[arg(long)]
+    pub auto_fund: bool,
+    /// Serve older clients, and sign for them
+    #[arg(long)]
+    pub compat: bool,
+    /// Add a key whose rulings are chained; may be repeated
+    #[arg(long, value_name = "fix_…")]
+    pub judge: Vec<String>,
+    /// Take over contracts from the transcripts of a folder, then serve
+    #[arg(long, value_name = "DIR")]
+    pub import: Option<PathBuf>,
+    /// Write the configuration as it would be used, and end
+    #[arg(long)]
+    pub print_config: bool,
+    /// Write the interface as OpenAPI, and end
+    #[arg(long)]
+    pub print_openapi: bool,
+    /// A clock that stands still at this Unix millisecond until a test moves it; loopback only
+    #[arg(long, value_name = "MS", hide = true)]
+    pub test_clock: Option<u64>,
+    /// Die at the n-th crash point
+    #[arg(long, value_name = "N", hide = true, requires = "test_clock")]
+    pub test_die_after: Option<u64>,
+}
+
+impl ServeArgs {
+    /// The configuration with everything in it.
+    pub fn configuration(&self) -> Result<Config> {
+        let mut config = match &self.config {
+            Some(path) => Config::load(path)?,
+            None => Config::default(),
+        };
+        macro_rules! set {
+            ($($to:expr => $from:expr;)*) => { $(if let Some(value) = &$from { $to = value.clone(); })* };
+        }
+        set! {
+            config.db => self.db;
+            config.data => self.data;
+            config.key => self.server_key;
+            config.nano.ledger => self.nano;
+            config.nano.ws => self.nano_ws;
+            config.nano.platform_address => self.platform_address;
+        }
+        if let Some(ip) = self.bind {
+            config.bind.set_ip(ip);
+        }
+        if let Some(port) = self.port {
+            config.bind.set_port(port);
+        }
+        config.nano.auto_fund |= self.auto_fund;
+        config.compat |= self.compat;
+        for judge in &self.judge {
+            config.judges.push(judge.parse()?);
+        }
+        Ok(config)
+    }
+
+    /// Serve until SIGINT or SIGTERM. When ready, one line of JSON ([`crate::server::Ready`]) goes to
+    /// standard output.
+    pub async fn serve(self) -> Result<()> {
+        if self.print_openapi {
+            print!("{}", openapi::text());
+            return Ok(());
+        }
+        let config = self.configuration()?;
+        if self.print_config {
+            print!("{}", config.print()?);
+            return Ok(());
+        }
+        let options = Options {
+            key: None,
+            nano_seed: std::env::var("FIX_NANO_SEED").ok().map(zeroize::Zeroizing::new),
+            test_clock: self.test_clock.map(|ms| DrivenClock::new(Millis(ms))),
+            probe: self.test_die_after.map(|points| Arc::new(DieAfter::new(points)) as SharedProbe),
+        };
+        // Before it says that it is ready: whoever reads that may stop it at once.
+        let mut signals = StopSignals::catch()?;
+        let server = tokio::select! {
+            server = Server::start(&config, options) => server?,
+            // Nothing was promised to anybody yet; what was begun is finished at the next start.
+            () = signals.wait() => return Ok(()),
+        };
+        if let Some(folder) = &self.import {
+            let (taken, known) = crate::import::folder(server.engine(), folder).await?;
+            tracing::info!(taken, known, "transcripts imported");
+        }
+        let line = serde_json::to_string(server.ready())
+            .map_err(|e| Error::Config(format!("The ready line cannot be written: {e}.")))?;
+        {
+            use std::io::Write;
+            let mut out = std::io::stdout().lock();
+            // Nobody may be reading.
+            let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+        }
+        signals.wait().await;
+        tracing::info!("stopping");
+        server.stop().await
+    }
+}
+
+/// SIGINT and SIGTERM, caught from here on.
+struct StopSignals(Vec<tokio::signal::unix::Signal>);
+
+impl StopSignals {
+    fn catch() -> Result<StopSignals> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let catch = |kind| signal(kind).map_err(|e| Error::Config(format!("Signals cannot be caught: {e}.")));
+        Ok(StopSignals(vec![catch(SignalKind::interrupt())?, catch(SignalKind::terminate())?]))
+    }
+
+    async fn wait(&mut self) {
+        let waits = self.0.iter_mut().map(|signal| Box::pin(signal.recv()));
+        futures_util::future::select_all(waits).await;
+    }
+}

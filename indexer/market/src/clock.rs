@@ -1,0 +1,76 @@
+//! The time: the system's, or one that a test moves (decision E12).
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use futures_util::future::BoxFuture;
+use tokio::sync::watch;
+use zx1_market::Millis;
+
+/// Where the market gets its time from.
+pub trait Clock: Send + Sync + 'static {
+    /// Now.
+    fn now(&self) -> Millis;
+    /// Wait until that moment; may return early, never late by more than the system is.
+    fn until(&self, moment: Millis) -> BoxFuture<'_, ()>;
+}
+
+/// The system's clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+/// The longest single wait: the system's clock may be set meanwhile.
+const LONGEST: Duration = Duration::from_secs(1);
+
+impl Clock for SystemClock {
+    fn now(&self) -> Millis {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    fn until(&self, moment: Millis) -> BoxFuture<'_, ()> {
+        let wait = Duration::from_millis(moment.minus(self.now()).0).min(LONGEST);
+        Box::pin(tokio::time::sleep(wait))
+    }
+}
+
+/// A clock that stands still until it is moved; never goes back. Clones show the same time.
+#[derive(Debug, Clone)]
+pub struct DrivenClock(Arc<watch::Sender<Millis>>);
+
+impl DrivenClock {
+    /// A clock that shows `start`.
+    pub fn new(start: Millis) -> DrivenClock {
+        DrivenClock(Arc::new(watch::Sender::new(start)))
+    }
+
+    /// Move it forward to `moment`, if that is later than what it shows. What it shows then.
+    pub fn set(&self, moment: Millis) -> Millis {
+        self.0.send_if_modified(|now| {
+            let later = moment > *now;
+            *now = (*now).max(moment);
+            later
+        });
+        self.now()
+    }
+
+    /// Move it forward by a span. What it shows then.
+    pub fn advance(&self, span: Millis) -> Millis {
+        self.0.send_modify(|now| *now = now.plus(span));
+        self.now()
+    }
+}
+
+impl Clock for DrivenClock {
+    fn now(&self) -> Millis {
+        *self.0.borrow()
+    }
+
+    fn until(&self, moment: Millis) -> BoxFuture<'_, ()> {
+        let mut seen = self.0.subscribe();
+        Box::pin(async move {
+            // The sender lives in `self`.
+            let _ = seen.wait_for(|now| *now >= moment).await;
+        })
+    }
+}

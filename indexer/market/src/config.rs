@@ -1,0 +1,313 @@
+//! The configuration: a TOML file, over it the environment (spec, "Environment variables"; decision A1), over
+//! it the command line. `--print-config` writes every value out.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use nano_escrow::Network;
+use serde::{Deserialize, Serialize};
+use zx1_market::terms::{Fees, Windows};
+use zx1_market::wire::Xno;
+use zx1_market::{Address, Millis, PartyId, Terms};
+
+use crate::error::{Error, Result};
+use crate::escrow::Ledger;
+use crate::http::Limits;
+
+/// Everything that can be set.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Where to listen.
+    pub bind: SocketAddr,
+    /// Where journal, embedded ledger, keys and (unless `db` says otherwise) the database lie.
+    pub data: PathBuf,
+    /// A path, or `postgres://…` (FIX_DB). Empty: `market.db` in `data`.
+    pub db: String,
+    /// The file with the server's key (FIX_SERVER_KEY). Empty: `server.key` in `data`. Made if it is not
+    /// there.
+    pub key: PathBuf,
+    /// Sign for older clients (decision E13).
+    pub compat: bool,
+    /// Keys whose rulings are chained, beside the server's own.
+    pub judges: Vec<PartyId>,
+    /// Money.
+    pub nano: NanoConfig,
+    /// Prices.
+    pub fees: FeesConfig,
+    /// How long everything takes, in milliseconds (decision E12).
+    pub windows_ms: WindowsConfig,
+    /// Bounds of the interface.
+    pub limits: Limits,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            bind: SocketAddr::from(([127, 0, 0, 1], 8000)),
+            data: "fix-data".into(),
+            db: String::new(),
+            key: PathBuf::new(),
+            compat: false,
+            judges: Vec::new(),
+            nano: NanoConfig::default(),
+            fees: FeesConfig::default(),
+            windows_ms: WindowsConfig::default(),
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// The ledger and the escrow.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NanoConfig {
+    /// `embedded`, a node's RPC URL, or `none` for free contracts only.
+    pub ledger: String,
+    /// The node's websocket. Empty: polling only.
+    pub ws: String,
+    /// `live`, `beta`, `test` or `dev`: which network the node must be on.
+    pub network: String,
+    /// The file with the escrow's seed, when FIX_NANO_SEED is not set. Empty: `nano.seed` in `data`. Made if
+    /// it is not there.
+    pub seed_file: PathBuf,
+    /// Where the platform's fees go (FIX_PLATFORM_ADDRESS). Empty: the first wallet account of the escrow's
+    /// seed.
+    pub platform_address: String,
+    /// Where forfeited bounties go. Empty: the spec's charity.
+    pub charity_address: String,
+    /// Who votes with the money that is held. Empty on a live network: the charity's account; else the
+    /// genesis account.
+    pub representative: String,
+    /// On the embedded ledger: deposit for both sides, for demos (decision E8).
+    pub auto_fund: bool,
+    /// Threads for proof of work; 0: all but what the system needs.
+    pub work_threads: usize,
+    /// How often accounts that wait for a deposit are looked at, in milliseconds.
+    pub deposit_poll_ms: u64,
+}
+
+impl Default for NanoConfig {
+    fn default() -> NanoConfig {
+        NanoConfig {
+            ledger: "embedded".to_owned(),
+            ws: String::new(),
+            network: "live".to_owned(),
+            seed_file: PathBuf::new(),
+            platform_address: String::new(),
+            charity_address: String::new(),
+            representative: String::new(),
+            auto_fund: false,
+            work_threads: 0,
+            deposit_poll_ms: 500,
+        }
+    }
+}
+
+/// Prices; see [`Fees`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FeesConfig {
+    /// XNO.
+    pub min_bounty: Xno,
+    /// XNO.
+    pub max_bounty: Xno,
+    /// XNO.
+    pub judge_fee: Xno,
+    /// Hundredths of a percent of the bounty.
+    pub platform_fee_bp: u32,
+    /// XNO.
+    pub platform_fee_min: Xno,
+    /// Hundredths of a percent of the bounty.
+    pub cancel_fee_bp: u32,
+    /// XNO: district, appeals, supreme.
+    pub courts: [Xno; 3],
+}
+
+impl Default for FeesConfig {
+    fn default() -> FeesConfig {
+        let fees = Fees::default();
+        FeesConfig {
+            min_bounty: fees.min_bounty.into(),
+            max_bounty: fees.max_bounty.into(),
+            judge_fee: fees.judge_fee.into(),
+            platform_fee_bp: fees.platform_fee_bp,
+            platform_fee_min: fees.platform_fee_min.into(),
+            cancel_fee_bp: fees.cancel_fee_bp,
+            courts: fees.courts.map(Xno),
+        }
+    }
+}
+
+impl FeesConfig {
+    fn fees(&self) -> Fees {
+        Fees {
+            min_bounty: self.min_bounty.0,
+            max_bounty: self.max_bounty.0,
+            judge_fee: self.judge_fee.0,
+            platform_fee_bp: self.platform_fee_bp,
+            platform_fee_min: self.platform_fee_min.0,
+            cancel_fee_bp: self.cancel_fee_bp,
+            courts: self.courts.map(|fee| fee.0),
+        }
+    }
+}
+
+macro_rules! windows {
+    ($($name:ident),*) => {
+        /// The windows in milliseconds; see [`Windows`].
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        #[allow(missing_docs)] // They are named and explained in `Windows`.
+        pub struct WindowsConfig { $(pub $name: u64),* }
+
+        impl Default for WindowsConfig {
+            fn default() -> WindowsConfig {
+                let windows = Windows::default();
+                WindowsConfig { $($name: windows.$name.0),* }
+            }
+        }
+
+        impl WindowsConfig {
+            fn windows(&self) -> Windows {
+                Windows { $($name: Millis(self.$name)),* }
+            }
+        }
+    };
+}
+windows!(
+    open,
+    reservation,
+    unfunded,
+    investigation,
+    grace,
+    verify,
+    response,
+    judge,
+    reexecution,
+    appeal,
+    objection,
+    halt
+);
+
+fn address(text: &str, what: &str) -> Result<Option<Address>> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let wrong = |_| Error::Config(format!("{what} is not a Nano address; correct it."));
+    text.parse().map(Some).map_err(wrong)
+}
+
+impl Config {
+    /// Read a file.
+    pub fn load(path: &Path) -> Result<Config> {
+        let wrong = |e: &dyn std::fmt::Display| {
+            Error::Config(format!("The configuration {} cannot be read ({e}); correct it.", path.display()))
+        };
+        let text = std::fs::read_to_string(path).map_err(|e| wrong(&e))?;
+        toml::from_str(&text).map_err(|e| wrong(&e))
+    }
+
+    /// Every value, as TOML.
+    pub fn print(&self) -> Result<String> {
+        toml::to_string_pretty(self)
+            .map_err(|e| Error::Config(format!("The configuration cannot be printed: {e}.")))
+    }
+
+    /// Where the server's key lies.
+    pub fn key_path(&self) -> PathBuf {
+        if self.key.as_os_str().is_empty() { self.data.join("server.key") } else { self.key.clone() }
+    }
+
+    /// Where the escrow's seed lies.
+    pub fn seed_path(&self) -> PathBuf {
+        if self.nano.seed_file.as_os_str().is_empty() {
+            self.data.join("nano.seed")
+        } else {
+            self.nano.seed_file.clone()
+        }
+    }
+
+    /// The database.
+    pub fn database(&self) -> String {
+        if self.db.is_empty() { self.data.join("market.db").display().to_string() } else { self.db.clone() }
+    }
+
+    /// The ledger; `None` for a market of free contracts.
+    pub fn ledger(&self) -> Result<Option<Ledger>> {
+        match self.nano.ledger.as_str() {
+            "none" => Ok(None),
+            "embedded" => Ok(Some(Ledger::Embedded)),
+            url if url.starts_with("http://") || url.starts_with("https://") => {
+                let network = match self.nano.network.as_str() {
+                    "live" => Network::Live,
+                    "beta" => Network::Beta,
+                    "test" => Network::Test,
+                    "dev" => Network::Dev,
+                    other => {
+                        let text =
+                            format!("The network `{other}` is not known; use live, beta, test or dev.");
+                        return Err(Error::Config(text));
+                    }
+                };
+                let ws = Some(self.nano.ws.clone()).filter(|ws| !ws.is_empty());
+                Ok(Some(Ledger::Node { rpc: url.to_owned(), ws, network }))
+            }
+            other => Err(Error::Config(format!(
+                "The ledger `{other}` is not known; use embedded, a node's URL, or none."
+            ))),
+        }
+    }
+
+    /// Who votes with what the escrow holds.
+    pub fn representative(&self) -> Result<Option<Address>> {
+        address(&self.nano.representative, "nano.representative")
+    }
+
+    /// The terms of this server's contracts, checked. `own` gets the platform's fees unless another address
+    /// is set.
+    pub fn terms(&self, server: PartyId, own: Address) -> Result<Terms> {
+        let platform = address(&self.nano.platform_address, "nano.platform_address")?.unwrap_or(own);
+        let mut terms = Terms::new(server, platform)?;
+        if let Some(charity) = address(&self.nano.charity_address, "nano.charity_address")? {
+            terms.charity = charity;
+        }
+        terms.judges = self.judges.clone();
+        terms.fees = self.fees.fees();
+        terms.windows = self.windows_ms.windows();
+        terms.compat = self.compat;
+        terms.check()?;
+        Ok(terms)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_printed_reads_back_the_same_ok() {
+        let config = Config::default();
+        let text = config.print().unwrap();
+        assert_eq!(toml::from_str::<Config>(&text).unwrap(), config);
+        assert!(text.contains("min_bounty = \"0.19\""), "{text}");
+    }
+
+    #[test]
+    fn a_part_of_a_table_leaves_the_rest_as_it_is_ok() {
+        let config: Config = toml::from_str("[windows_ms]\nopen = 5\n[fees]\nmin_bounty = \"0.2\"").unwrap();
+        assert_eq!(config.windows_ms.open, 5);
+        assert_eq!(config.windows_ms.halt, WindowsConfig::default().halt);
+        assert_eq!(config.fees.judge_fee, FeesConfig::default().judge_fee);
+    }
+
+    #[test]
+    fn an_unknown_name_fails() {
+        assert!(toml::from_str::<Config>("[windows_ms]\nopne = 5").is_err());
+        let config = Config {
+            nano: NanoConfig { ledger: "emdebbed".into(), ..NanoConfig::default() },
+            ..Config::default()
+        };
+        assert_eq!(config.ledger().unwrap_err().code(), 9420);
+    }
+}

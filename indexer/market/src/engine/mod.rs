@@ -1,0 +1,262 @@
+//! The market at work: one contract at a time, the transaction first, then its effects.
+//!
+//! Every action goes the same way. The contract's lock is taken, the case is read, everything whose time has
+//! come happens and is committed on its own; then the action, and its commit; then its effects. So a crash
+//! anywhere leaves either the state before or the state after with its effects still to do, and the tasks of
+//! [`tasks`] do them.
+
+mod money;
+mod persist;
+mod tasks;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use nano_escrow::journal::SharedProbe;
+use tokio::sync::{Notify, OwnedMutexGuard};
+use zx1_market::case::Step;
+use zx1_market::request::ReplayKey;
+use zx1_market::{Case, ContractId, Entry, Millis, PartyKey, Terms};
+
+pub use self::tasks::Habits;
+use crate::clock::Clock;
+use crate::error::{Error, Result};
+use crate::escrow::Desk;
+use crate::events::Events;
+use crate::metrics::Metrics;
+use crate::store::Store;
+
+/// The market. Clones share everything.
+#[derive(Clone)]
+pub struct Engine {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: Arc<dyn Store>,
+    key: PartyKey,
+    terms: Terms,
+    clock: Arc<dyn Clock>,
+    desk: Option<Desk>,
+    events: Events,
+    metrics: Metrics,
+    habits: Habits,
+    probe: SharedProbe,
+    locks: Mutex<HashMap<ContractId, Weak<tokio::sync::Mutex<()>>>>,
+    /// A deadline may have moved.
+    timers: Notify,
+    /// Something was decided.
+    outbox: Notify,
+    /// A deposit is waited for.
+    deposits: Notify,
+}
+
+/// What an engine is put together from.
+pub struct EngineParts {
+    /// Where everything is kept.
+    pub store: Arc<dyn Store>,
+    /// The server's key.
+    pub key: PartyKey,
+    /// What it charges and how long everything takes.
+    pub terms: Terms,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// The escrow; without it only free contracts are taken.
+    pub desk: Option<Desk>,
+    /// The public stream.
+    pub events: Events,
+    /// Figures.
+    pub metrics: Metrics,
+    /// How often and how much at once.
+    pub habits: Habits,
+    /// Sees every crash point.
+    pub probe: SharedProbe,
+}
+
+impl Engine {
+    /// Put it together. Refuses terms that cannot be kept (9102) and a database of another server (9416).
+    pub async fn new(parts: EngineParts) -> Result<Engine> {
+        parts.terms.check()?;
+        let id = parts.key.id().to_string();
+        let owner = parts.store.meta("server", &id).await?;
+        if owner != id {
+            return Err(crate::store::StoreError::OtherServer(owner).into());
+        }
+        Ok(Engine {
+            inner: Arc::new(Inner {
+                store: parts.store,
+                key: parts.key,
+                terms: parts.terms,
+                clock: parts.clock,
+                desk: parts.desk,
+                events: parts.events,
+                metrics: parts.metrics,
+                habits: parts.habits,
+                probe: parts.probe,
+                locks: Mutex::default(),
+                timers: Notify::new(),
+                outbox: Notify::new(),
+                deposits: Notify::new(),
+            }),
+        })
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.inner.store
+    }
+
+    /// The terms of new contracts.
+    pub fn terms(&self) -> &Terms {
+        &self.inner.terms
+    }
+
+    /// The server's key.
+    pub(crate) fn key(&self) -> &PartyKey {
+        &self.inner.key
+    }
+
+    /// The public stream.
+    pub fn events(&self) -> &Events {
+        &self.inner.events
+    }
+
+    /// The figures.
+    pub fn metrics(&self) -> &Metrics {
+        &self.inner.metrics
+    }
+
+    /// The escrow.
+    pub fn desk(&self) -> Option<&Desk> {
+        self.inner.desk.as_ref()
+    }
+
+    /// Now.
+    pub fn now(&self) -> Millis {
+        self.inner.clock.now()
+    }
+
+    async fn lock(&self, id: ContractId) -> OwnedMutexGuard<()> {
+        let lock = {
+            let mut locks = self.inner.locks.lock().unwrap_or_else(PoisonError::into_inner);
+            match locks.get(&id).and_then(Weak::upgrade) {
+                Some(lock) => lock,
+                None => {
+                    // Forget locks that nobody holds, so that the map stays as small as the traffic.
+                    if locks.len() >= 1024 {
+                        locks.retain(|_, lock| lock.strong_count() > 0);
+                    }
+                    let lock = Arc::new(tokio::sync::Mutex::new(()));
+                    locks.insert(id, Arc::downgrade(&lock));
+                    lock
+                }
+            }
+        };
+        lock.lock_owned().await
+    }
+
+    /// A contract as it stands in the store. 9400 when there is none.
+    pub async fn read(&self, id: ContractId) -> Result<Case> {
+        Ok(self.load(id).await?.1)
+    }
+
+    async fn load(&self, id: ContractId) -> Result<(i64, Case)> {
+        let name = id.to_string();
+        let stored = self.inner.store.load(&name).await?.ok_or(Error::NoContract(name))?;
+        Ok((stored.version, persist::case(&stored.row.snapshot)?))
+    }
+
+    /// A contract after everything whose time has come.
+    pub async fn fresh(&self, id: ContractId) -> Result<Case> {
+        let case = self.read(id).await?;
+        if case.next_deadline().is_some_and(|at| at <= self.now()) {
+            return self.run(id).await;
+        }
+        Ok(case)
+    }
+
+    /// Let everything happen whose time has come.
+    pub async fn run(&self, id: ContractId) -> Result<Case> {
+        let _lock = self.lock(id).await;
+        let (version, case) = self.load(id).await?;
+        Ok(self.catch_up(version, case, self.now()).await?.1)
+    }
+
+    /// Under the lock: what the clock demands, committed on its own.
+    async fn catch_up(&self, version: i64, case: Case, now: Millis) -> Result<(i64, Case)> {
+        if case.next_deadline().is_none_or(|at| at > now) {
+            return Ok((version, case));
+        }
+        let mut next = case.clone();
+        let step = next.run(now, &self.inner.key)?;
+        if next == case {
+            return Ok((version, case));
+        }
+        let version = self.persist(Some((version, &case)), &next, step, None).await?;
+        Ok((version, next))
+    }
+
+    /// Act on a contract. `act` sees it after everything whose time has come; what it changes is committed
+    /// with the request's replay key before this returns.
+    pub async fn act<T>(
+        &self,
+        id: ContractId,
+        replay: Option<ReplayKey>,
+        act: impl FnOnce(&mut Case, Millis, &PartyKey) -> Result<(Step, T)>,
+    ) -> Result<(Case, T)> {
+        let _lock = self.lock(id).await;
+        let now = self.now();
+        let (version, case) = self.load(id).await?;
+        self.not_seen(replay.as_ref()).await?;
+        let (version, case) = self.catch_up(version, case, now).await?;
+        let mut next = case.clone();
+        let (step, answer) = act(&mut next, now, &self.inner.key)?;
+        self.persist(Some((version, &case)), &next, step, replay).await?;
+        Ok((next, answer))
+    }
+
+    /// A request that was taken is refused as such, whatever else would refuse it (decision E1).
+    async fn not_seen(&self, replay: Option<&ReplayKey>) -> Result<()> {
+        match replay {
+            Some(key) if self.inner.store.seen(key.digest).await? => {
+                Err(zx1_market::Refusal::of(zx1_market::Reason::RequestReplayed).into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Take a posted contract. 9412 when it exists, 9409 when it needs an escrow and there is none.
+    pub async fn post(&self, post: Entry, replay: Option<ReplayKey>) -> Result<Case> {
+        let (case, step) = Case::start(post, &self.inner.terms, self.now(), &self.inner.key)?;
+        let _lock = self.lock(case.id()).await;
+        self.not_seen(replay.as_ref()).await?;
+        if self.inner.store.load(&case.id().to_string()).await?.is_some() {
+            return Err(crate::store::StoreError::Exists.into());
+        }
+        self.persist(None, &case, step, replay).await?;
+        Ok(case)
+    }
+
+    /// Take over a contract from a transcript (decision E14). Answers `false` when it is here already.
+    pub async fn import(&self, transcript: &zx1_market::case::Transcript) -> Result<bool> {
+        let case = zx1_market::case::rebuild(transcript)?;
+        let _lock = self.lock(case.id()).await;
+        if self.inner.store.load(&case.id().to_string()).await?.is_some() {
+            return Ok(false);
+        }
+        let mut step = Step::default();
+        for (i, entry) in transcript.entries.iter().enumerate() {
+            let received_at = transcript.received_at.get(i).copied().unwrap_or_else(|| entry.at());
+            step.entries.push(zx1_market::case::Chained { entry: entry.clone(), received_at });
+        }
+        // What was decided is told to the escrow again, if it knows the accounts: done once, it stays done.
+        if let Some(desk) = &self.inner.desk
+            && desk.statement(&case.id().to_string()).await?.is_some()
+        {
+            let again = case.settlements().iter().cloned().map(zx1_market::case::Effect::Settle);
+            step.effects.extend(again);
+        }
+        self.persist(None, &case, step, None).await?;
+        Ok(true)
+    }
+}

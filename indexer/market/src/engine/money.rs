@@ -1,0 +1,154 @@
+//! Deposits that arrive, and decisions that the escrow is told of.
+
+use std::collections::HashSet;
+
+use futures_util::StreamExt;
+use nano_escrow::Raw;
+use nano_escrow::journal::pass;
+use zx1_market::case::{Settle, Step};
+use zx1_market::chain::{DepositData, Side};
+use zx1_market::{Address, ContractId, Reason};
+
+use super::Engine;
+use crate::error::{Error, Result};
+use crate::escrow::{Desk, is_final};
+use crate::store::{DepositRow, OutboxRow, StoreError};
+
+/// What the task that watches deposits remembers between two looks.
+#[derive(Debug, Default)]
+pub(super) struct Watched {
+    /// Accounts whose unconfirmed deposit was told.
+    seen: HashSet<String>,
+    /// Accounts that were paid from the faucet.
+    funded: HashSet<String>,
+}
+
+/// What is known about one account.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    /// Its unconfirmed deposit was told.
+    seen: bool,
+    /// It was paid from the faucet.
+    funded: bool,
+}
+
+/// So many accounts are looked at at once.
+const AT_ONCE: usize = 32;
+
+fn corrupt(what: &str) -> Error {
+    StoreError::Corrupt(what.to_owned()).into()
+}
+
+impl Engine {
+    /// Look at every account that is waited for. Answers whether there is any.
+    pub(super) async fn look_at_deposits(&self, watched: &mut Watched) -> Result<bool> {
+        let Some(desk) = &self.inner.desk else { return Ok(false) };
+        let rows = self.inner.store.waiting().await?;
+        let open: HashSet<&str> = rows.iter().map(|row| row.address.as_str()).collect();
+        watched.seen.retain(|address| open.contains(address.as_str()));
+        watched.funded.retain(|address| open.contains(address.as_str()));
+        let looks: Vec<_> = rows
+            .iter()
+            .map(|row| {
+                let known = Known {
+                    seen: watched.seen.contains(&row.address),
+                    funded: watched.funded.contains(&row.address),
+                };
+                async move { (row, self.look_at_deposit(desk, row, known).await) }
+            })
+            .collect();
+        let mut looks = futures_util::stream::iter(looks).buffer_unordered(AT_ONCE);
+        while let Some((row, looked)) = looks.next().await {
+            match looked {
+                Ok(Known { seen, funded }) => {
+                    if seen {
+                        watched.seen.insert(row.address.clone());
+                    }
+                    if funded {
+                        watched.funded.insert(row.address.clone());
+                    }
+                }
+                Err(error) => {
+                    let (code, contract) = (error.code(), &row.contract_id);
+                    tracing::warn!(code, %error, contract, "a deposit was not taken");
+                }
+            }
+        }
+        Ok(!rows.is_empty())
+    }
+
+    /// Look at one account; what is known about it afterwards.
+    async fn look_at_deposit(&self, desk: &Desk, row: &DepositRow, known: Known) -> Result<Known> {
+        let id: ContractId = row.contract_id.parse()?;
+        let address: Address = row.address.parse().map_err(|_| corrupt("a deposit's address"))?;
+        let side = Side::from_word(&row.side).ok_or_else(|| corrupt("a deposit's side"))?;
+        let round = u32::try_from(row.round).map_err(|_| corrupt("a deposit's round"))?;
+        let view = desk.look(&row.contract_id, &row.party, round).await?;
+        if view.funded {
+            let amount = view.expected.unwrap_or(view.held);
+            let source = view.deposits.iter().find(|d| d.state != "seen" && d.credited > Raw::ZERO);
+            let source = source.map_or(address, |d| d.source);
+            let deposit = DepositData { account: address, amount, source };
+            let taken = self
+                .act(id, None, |case, now, key| Ok((case.deposit_confirmed(side, deposit, now, key)?, ())))
+                .await;
+            return match taken {
+                // Too late: the transaction that let it lapse has told the escrow.
+                Err(Error::Market(refusal)) if refusal.reason() == Reason::DepositUnexpected => Ok(known),
+                other => other.map(|_| known),
+            };
+        }
+        if view.unconfirmed > Raw::ZERO && !known.seen {
+            self.act(id, None, |case, now, _| {
+                let effects = case.deposit_seen(side, now)?;
+                Ok((Step { entries: Vec::new(), effects }, ()))
+            })
+            .await?;
+            return Ok(Known { seen: true, ..known });
+        }
+        if desk.auto_fund() && view.deposits.is_empty() && !known.funded {
+            let amount: u128 = row.amount.parse().map_err(|_| corrupt("a deposit's amount"))?;
+            desk.fund(address, Raw(amount)).await?;
+            self.inner.deposits.notify_one();
+            return Ok(Known { funded: true, ..known });
+        }
+        Ok(known)
+    }
+
+    /// Tell the escrow what was decided. Answers whether something is left for later.
+    pub(super) async fn tell_escrow(&self) -> Result<bool> {
+        let Some(desk) = &self.inner.desk else { return Ok(false) };
+        let mut left = false;
+        for row in self.inner.store.open_outbox().await? {
+            match self.tell(desk, &row).await {
+                Ok(()) => {
+                    pass(&self.inner.probe, "before", "commit", "told").await;
+                    self.inner.store.outbox_done(&row.contract_id, &row.kind, &row.item).await?;
+                    pass(&self.inner.probe, "after", "commit", "told").await;
+                }
+                Err(error) => {
+                    left = true;
+                    self.inner.metrics.escrow_errors.inc();
+                    tracing::error!(
+                        code = error.code(), %error, contract = row.contract_id, kind = row.kind,
+                        hopeless = is_final(&error), "a decision waits"
+                    );
+                }
+            }
+        }
+        Ok(left)
+    }
+
+    async fn tell(&self, desk: &Desk, row: &OutboxRow) -> Result<()> {
+        if row.kind == "expire" {
+            let (party, round) = row.item.rsplit_once('/').ok_or_else(|| corrupt("an expired deposit"))?;
+            let round = round.parse().map_err(|_| corrupt("an expired deposit's round"))?;
+            return desk.expire(&row.contract_id, party, round).await;
+        }
+        let settle: Settle =
+            serde_json::from_str(&row.body).map_err(|e| corrupt(&format!("a payout: {e}")))?;
+        desk.settle(&row.contract_id, &settle).await?;
+        self.inner.metrics.settlements.inc();
+        Ok(())
+    }
+}

@@ -1,0 +1,173 @@
+//! From a step to one transaction, and from a snapshot back to a case.
+
+use nano_escrow::journal::pass;
+use zx1_market::case::{Chained, DepositWanted, Effect, Step};
+use zx1_market::request::ReplayKey;
+use zx1_market::{Case, EntryType, Millis, Reason, Refusal};
+
+use super::Engine;
+use crate::error::{Error, Result};
+use crate::store::{Commit, ContractRow, DepositRow, DepositStatus, EntryRow, OutboxRow, StoreError};
+use crate::view;
+
+/// A moment as the database keeps it.
+pub(super) fn at(moment: Millis) -> i64 {
+    i64::try_from(moment.0).unwrap_or(i64::MAX)
+}
+
+pub(super) fn case(snapshot: &str) -> Result<Case> {
+    serde_json::from_str(snapshot).map_err(|e| StoreError::Corrupt(format!("a contract: {e}")).into())
+}
+
+pub(super) fn text<T: serde::Serialize>(value: &T) -> Result<String> {
+    serde_json::to_string(value).map_err(|e| StoreError::Corrupt(e.to_string()).into())
+}
+
+fn row(case: &Case) -> Result<ContractRow> {
+    Ok(ContractRow {
+        id: case.id().to_string(),
+        principal: case.principal().to_string(),
+        agent: case.agent().map(|agent| agent.to_string()),
+        state: case.state().as_str().to_owned(),
+        bounty: case.contract().bounty.xno(),
+        head_seq: i64::try_from(case.head().seq).unwrap_or(i64::MAX),
+        created_at: at(case.created_at()),
+        updated_at: at(case.updated_at()),
+        next_deadline: case.next_deadline().map(at),
+        summary: text(&view::summary(case))?,
+        snapshot: text(case)?,
+    })
+}
+
+fn same(a: &DepositWanted, b: &DepositWanted) -> bool {
+    a.party == b.party && a.round == b.round && a.side == b.side
+}
+
+impl Engine {
+    /// Commit what has happened to a contract, then wake those who do its effects. `before` is the version
+    /// that was read, and the case then; none for a new contract. Answers the new version.
+    pub(super) async fn persist(
+        &self,
+        before: Option<(i64, &Case)>,
+        case: &Case,
+        step: Step,
+        replay: Option<ReplayKey>,
+    ) -> Result<i64> {
+        let now = self.now();
+        let id = case.id().to_string();
+        let mut commit = Commit {
+            version: before.map(|(version, _)| version),
+            row: Some(row(case)?),
+            replay: replay.map(|key| (key.digest, key.keep_until)),
+            entries: step.entries.iter().map(entry).collect(),
+            ..Commit::default()
+        };
+        self.deposits(before.map(|(_, case)| case), case, &step, &mut commit).await?;
+        for effect in &step.effects {
+            match effect {
+                Effect::Settle(settle) => commit.outbox.push(OutboxRow {
+                    contract_id: id.clone(),
+                    kind: settle.settlement.kind().to_owned(),
+                    item: settle.round.to_string(),
+                    body: text(settle)?,
+                    created_at: at(now),
+                }),
+                Effect::Notify(event) => commit.events.push((at(now), text(event)?)),
+                // Work is begun by the escrow itself when it sees the deposit; lapsed accounts are found by
+                // comparing what was waited for; judges poll.
+                Effect::StartWork { .. }
+                | Effect::Lapsed { .. }
+                | Effect::Reopened { .. }
+                | Effect::CourtOpens { .. } => {}
+            }
+        }
+        let (events, decided, waits) =
+            (!commit.events.is_empty(), !commit.outbox.is_empty(), !commit.deposits.is_empty());
+        pass(&self.inner.probe, "before", "commit", "market").await;
+        let version = self.inner.store.commit(commit).await.map_err(|error| match error {
+            // The lock rules it out within one process.
+            StoreError::Moved => Error::Busy,
+            StoreError::Replayed => Refusal::of(Reason::RequestReplayed).into(),
+            other => other.into(),
+        })?;
+        pass(&self.inner.probe, "after", "commit", "market").await;
+        self.inner.metrics.committed(step.entries.len(), case, before.map(|(_, case)| case));
+        self.inner.timers.notify_one();
+        if events {
+            self.inner.events.wake();
+        }
+        if decided {
+            self.inner.outbox.notify_one();
+        }
+        if waits {
+            self.inner.deposits.notify_one();
+        }
+        Ok(version)
+    }
+
+    /// Which deposit is waited for now, and which no more.
+    async fn deposits(
+        &self,
+        before: Option<&Case>,
+        case: &Case,
+        step: &Step,
+        commit: &mut Commit,
+    ) -> Result<()> {
+        let (old, new) = (before.and_then(Case::deposit_wanted), case.deposit_wanted());
+        let unchanged = match (&old, &new) {
+            (Some(old), Some(new)) => same(old, new),
+            (None, None) => true,
+            _ => false,
+        };
+        if unchanged {
+            return Ok(());
+        }
+        let id = case.id().to_string();
+        let row = |wanted: &DepositWanted, address: String, status: DepositStatus| DepositRow {
+            contract_id: id.clone(),
+            party: wanted.party.to_string(),
+            round: i64::from(wanted.round),
+            side: wanted.side.as_str().to_owned(),
+            address,
+            amount: wanted.amount.to_string(),
+            status: status.as_str().to_owned(),
+        };
+        if let Some(old) = old {
+            let taken = step.entries.iter().any(|chained| match chained.entry.kind() {
+                EntryType::Opened => old.side == zx1_market::chain::Side::Principal,
+                EntryType::Bonded => old.side == zx1_market::chain::Side::Agent,
+                _ => false,
+            });
+            let status = if taken { DepositStatus::Taken } else { DepositStatus::Lapsed };
+            // The row is there; only its status changes.
+            commit.deposits.push(row(&old, String::new(), status));
+            if !taken {
+                let body =
+                    view::object(&[("party", old.party.to_string()), ("round", old.round.to_string())]);
+                commit.outbox.push(OutboxRow {
+                    contract_id: id.clone(),
+                    kind: "expire".to_owned(),
+                    item: format!("{}/{}", old.party, old.round),
+                    body: text(&body)?,
+                    created_at: at(self.now()),
+                });
+            }
+        }
+        if let Some(new) = new {
+            // The account first: it is the same one each time, so a crash between here and the commit loses
+            // nothing.
+            let desk = self.inner.desk.as_ref().ok_or(Error::NoEscrow)?;
+            let address = desk.create(&id, &new.party.to_string(), new.round, new.amount).await?;
+            commit.deposits.push(row(&new, address.to_string(), DepositStatus::Waiting));
+        }
+        Ok(())
+    }
+}
+
+fn entry(chained: &Chained) -> EntryRow {
+    EntryRow {
+        seq: i64::try_from(chained.entry.seq()).unwrap_or(i64::MAX),
+        received_at: at(chained.received_at),
+        body: chained.entry.canonical(),
+    }
+}

@@ -1,0 +1,137 @@
+//! Every refusal of the server's own: numbers 9400 to 9499. What the market's rules refuse has their numbers.
+
+use nano_escrow::devnet::DevnetError;
+use nano_escrow::escrow::EscrowError;
+use zx1_market::Refusal;
+
+use crate::store::StoreError;
+
+/// Why the server could not do it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The market's rules, 9000 to 9199.
+    #[error("{0}")]
+    Market(#[from] Refusal),
+    /// The store, 9410 to 9416.
+    #[error("{0}")]
+    Store(#[from] StoreError),
+    /// The escrow, 8000 to 8999.
+    #[error("{0}")]
+    Escrow(#[from] EscrowError),
+    /// The embedded ledger, 8500 to 8599.
+    #[error("{0}")]
+    Devnet(#[from] DevnetError),
+    /// 9400
+    #[error("There is no contract {0}; check the id.")]
+    NoContract(String),
+    /// 9401
+    #[error(
+        "The transcript of a running contract is for its parties and the judge; sign with a party's key."
+    )]
+    NotForYou,
+    /// 9402
+    #[error("There is no such page; see /openapi.json for all of them.")]
+    NoPage,
+    /// 9403
+    #[error("`{0}` in the query is not understood; see /openapi.json.")]
+    Query(&'static str),
+    /// 9404: seconds to wait.
+    #[error("Too many requests; try again in {0} s.")]
+    TooMany(u64),
+    /// 9405
+    #[error("{0} streams are open, and no more are served; try again later.")]
+    TooManyStreams(usize),
+    /// 9406
+    #[error("The body did not arrive in time; send it faster.")]
+    SlowBody,
+    /// 9407
+    #[error("The body has more than {0} bytes; send less.")]
+    LargeBody(usize),
+    /// 9408
+    #[error("The server is stopping; try again in a moment.")]
+    Stopping,
+    /// 9409
+    #[error("This server holds no escrow; only contracts without a judge can be posted.")]
+    NoEscrow,
+    /// 9420
+    #[error("{0}")]
+    Config(String),
+    /// 9421
+    #[error(
+        "The key file {path} cannot be used ({why}); give a file with mode 0600 that holds a 32-byte key."
+    )]
+    KeyFile {
+        /// Which.
+        path: String,
+        /// Why.
+        why: String,
+    },
+    /// 9422
+    #[error("The address {0} cannot be listened on ({1}); choose another port.")]
+    Listen(String, std::io::Error),
+    /// 9423
+    #[error(
+        "A test clock is served on a loopback address only; leave --test-clock out or listen on 127.0.0.1."
+    )]
+    TestClock,
+    /// 9424
+    #[error("There are no random bytes ({0}); repair the system.")]
+    Random(String),
+    /// 9425
+    #[error("The contract is changed by too many at once; try again.")]
+    Busy,
+    /// 9427
+    #[error("The contract cannot be imported ({0}); check the transcript with `fix verify`.")]
+    Import(String),
+}
+
+impl Error {
+    /// The number.
+    pub fn code(&self) -> u16 {
+        match self {
+            Error::Market(refusal) => refusal.code(),
+            Error::Store(error) => error.code(),
+            Error::Escrow(error) => error.code(),
+            Error::Devnet(error) => nano_escrow::Coded::code(error),
+            Error::NoContract(_) => 9400,
+            Error::NotForYou => 9401,
+            Error::NoPage => 9402,
+            Error::Query(_) => 9403,
+            Error::TooMany(_) => 9404,
+            Error::TooManyStreams(_) => 9405,
+            Error::SlowBody => 9406,
+            Error::LargeBody(_) => 9407,
+            Error::Stopping => 9408,
+            Error::NoEscrow => 9409,
+            Error::Config(_) => 9420,
+            Error::KeyFile { .. } => 9421,
+            Error::Listen(..) => 9422,
+            Error::TestClock => 9423,
+            Error::Random(_) => 9424,
+            Error::Busy => 9425,
+            Error::Import(_) => 9427,
+        }
+    }
+
+    /// The status in HTTP (`notes/fix-wire.md`).
+    pub fn status(&self) -> u16 {
+        match self {
+            Error::Market(refusal) => refusal.class().status(),
+            Error::Store(StoreError::Replayed) => 401,
+            Error::Store(StoreError::Exists | StoreError::Moved) | Error::Busy => 409,
+            Error::NoContract(_) | Error::NoPage => 404,
+            Error::NotForYou => 403,
+            Error::Query(_) | Error::Import(_) => 400,
+            Error::TooMany(_) => 429,
+            Error::TooManyStreams(_) | Error::Stopping => 503,
+            Error::SlowBody => 408,
+            Error::LargeBody(_) => 413,
+            Error::NoEscrow => 501,
+            _ => 500,
+        }
+    }
+}
+
+/// What the server's functions return.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

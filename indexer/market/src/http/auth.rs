@@ -1,0 +1,50 @@
+//! Who asks (decision E1), and the body, within its bounds of size and time.
+
+use axum::body::{Body, Bytes};
+use axum::http::HeaderMap;
+use axum::http::request::Parts;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use zx1_market::PartyId;
+use zx1_market::request::{self, Authenticated};
+
+use super::App;
+use crate::error::{Error, Result};
+
+/// Read the body: at most so many bytes, and within the time.
+pub(crate) async fn read_body(app: &App, body: Body) -> Result<Bytes> {
+    let max = app.limits.body_bytes;
+    match tokio::time::timeout(app.limits.body_time(), Limited::new(body, max).collect()).await {
+        Err(_) => Err(Error::SlowBody),
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Error::LargeBody(max)),
+        Ok(Err(_)) => Err(Error::SlowBody),
+    }
+}
+
+fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+/// Check the request's signature. Fails with 401.
+pub(crate) fn signed(app: &App, parts: &Parts, body: &[u8]) -> Result<Authenticated> {
+    let path = parts.uri.path_and_query().map_or_else(|| parts.uri.path(), |path| path.as_str());
+    let request = request::Request {
+        method: parts.method.as_str(),
+        path,
+        body,
+        pubkey: header(&parts.headers, "x-fix-pubkey"),
+        signature: header(&parts.headers, "x-fix-signature"),
+        timestamp: header(&parts.headers, "x-fix-timestamp"),
+    };
+    let who = request::authenticate(&request, app.engine.now(), app.engine.terms().compat)?;
+    app.rates.party(&who.party)?;
+    Ok(who)
+}
+
+/// Who reads, if the request is signed. A signature that does not hold is refused.
+pub(crate) fn reader(app: &App, parts: &Parts) -> Result<Option<PartyId>> {
+    if !parts.headers.contains_key("x-fix-signature") {
+        return Ok(None);
+    }
+    Ok(Some(signed(app, parts, b"")?.party))
+}

@@ -1,0 +1,361 @@
+//! What anybody, a party or a judge may read (decision E14).
+
+use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use nano_escrow::Raw;
+use zx1_market::case::{Report, Transcript, replay};
+use zx1_market::chain::{Data, Side};
+use zx1_market::wire::{
+    ChainHeadAnswer, ContractView, DisputeStatus, EscrowAccount, EscrowAnswer, EscrowPayment, PlatformInfo,
+    ReputationAnswer, ReviewStatus, RulingAnswer, Seconds, ServerKeyAnswer, Stats, VerifyChainAnswer,
+};
+use zx1_market::{Case, ContractId, Entry, EntryType, Json, Millis, PartyId, State as Stand};
+
+use super::App;
+use super::answer::{json, json_with, text_with};
+use super::auth::reader;
+use crate::error::{Error, Result};
+use crate::store::{ListFilter, StoreError};
+use crate::view;
+
+/// The parameters of a query, decoded.
+pub(super) fn query(raw: Option<&str>) -> Vec<(String, String)> {
+    let decode = |text: &str| {
+        let bytes = text.as_bytes();
+        let mut out = Vec::with_capacity(bytes.len());
+        let mut at = 0;
+        while let Some(&byte) = bytes.get(at) {
+            let hex = bytes.get(at + 1..at + 3).and_then(|h| std::str::from_utf8(h).ok());
+            match (byte, hex.and_then(|h| u8::from_str_radix(h, 16).ok())) {
+                (b'%', Some(value)) => {
+                    out.push(value);
+                    at += 2;
+                }
+                (b'+', _) => out.push(b' '),
+                _ => out.push(byte),
+            }
+            at += 1;
+        }
+        String::from_utf8_lossy(&out).into_owned()
+    };
+    raw.unwrap_or_default()
+        .split('&')
+        .filter(|part| !part.is_empty())
+        .map(|part| {
+            let (name, value) = part.split_once('=').unwrap_or((part, ""));
+            (decode(name), decode(value))
+        })
+        .collect()
+}
+
+pub(super) fn parameter<'a>(query: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    query.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
+}
+
+/// GET /contracts?status&limit&mine
+pub(super) async fn list(State(app): State<App>, request: Request) -> Result<Response> {
+    let (parts, _) = request.into_parts();
+    let query = query(parts.uri.query());
+    let state = match parameter(&query, "status").filter(|s| !s.is_empty()) {
+        // Unpaid contracts are listed nowhere (decision E8).
+        Some("unfunded") => return json(&Json::object([("contracts", Json::Array(Vec::new()))])),
+        Some(word) => Some(word.parse::<Stand>().map_err(|_| Error::Query("status"))?.as_str().to_owned()),
+        None => None,
+    };
+    let max = i64::try_from(zx1_market::defaults::MAX_LIST).unwrap_or(200);
+    let limit = match parameter(&query, "limit") {
+        Some(text) => text.parse::<i64>().ok().filter(|n| *n >= 1).ok_or(Error::Query("limit"))?.min(max),
+        None => 50,
+    };
+    let party = match parameter(&query, "mine") {
+        Some("1" | "true") => Some(reader(&app, &parts)?.ok_or(Error::NotForYou)?.to_string()),
+        _ => None,
+    };
+    let summaries = app.engine.store().list(ListFilter { state, party, limit }).await?;
+    // They were written by this server, so they are joined as they are.
+    let text = format!("{{\"contracts\":[{}]}}", summaries.join(","));
+    Ok(text_with(StatusCode::OK, "application/json", text))
+}
+
+/// A contract and who reads it. Unpaid contracts are hidden from strangers.
+async fn known(app: &App, id: &str, request: Request) -> Result<(Case, Option<PartyId>)> {
+    let (parts, _) = request.into_parts();
+    let who = reader(app, &parts)?;
+    let id: ContractId = id.parse()?;
+    let case = app.engine.fresh(id).await?;
+    let stranger = !who.is_some_and(|who| case.may_read(&who));
+    if case.state() == Stand::Unfunded && stranger {
+        return Err(Error::NoContract(id.to_string()));
+    }
+    Ok((case, who))
+}
+
+/// A contract that this reader may read wholly, or 9401.
+async fn readable(app: &App, id: &str, request: Request) -> Result<Case> {
+    let (case, who) = known(app, id, request).await?;
+    if case.is_public() || who.is_some_and(|who| case.may_read(&who)) {
+        Ok(case)
+    } else {
+        Err(Error::NotForYou)
+    }
+}
+
+/// The entries of a contract, and when each was taken.
+async fn transcript(app: &App, case: &Case) -> Result<(Vec<Entry>, Vec<Millis>)> {
+    let rows = app.engine.store().entries(&case.id().to_string()).await?;
+    let mut entries = Vec::with_capacity(rows.len());
+    let mut times = Vec::with_capacity(rows.len());
+    for row in rows {
+        let corrupt = |e: &dyn std::fmt::Display| StoreError::Corrupt(format!("entry {}: {e}", row.seq));
+        entries.push(Entry::parse(row.body.as_bytes()).map_err(|e| corrupt(&e))?);
+        times.push(Millis(u64::try_from(row.received_at).map_err(|e| corrupt(&e))?));
+    }
+    Ok((entries, times))
+}
+
+/// GET /contracts/{id}
+pub(super) async fn contract(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Result<Response> {
+    let (case, who) = known(&app, &id, request).await?;
+    if case.is_public() || who.is_some_and(|who| case.may_read(&who)) {
+        let (entries, times) = transcript(&app, &case).await?;
+        return json(&ContractView::new(&case, entries, times));
+    }
+    if case.state() != Stand::Open {
+        return Err(Error::NotForYou);
+    }
+    // An agent checks what was posted, and under which terms, before it bonds.
+    let (entries, times) = transcript(&app, &case).await?;
+    let offer = entries.iter().take_while(|entry| view::is_offer(entry.kind())).count();
+    let entries: Vec<Entry> = entries.into_iter().take(offer).collect();
+    json(&ContractView::new(&case, entries, times.into_iter().take(offer).collect()))
+}
+
+/// GET chain_head
+pub(super) async fn chain_head(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Result<Response> {
+    let (case, _) = known(&app, &id, request).await?;
+    json(&ChainHeadAnswer::from(case.head()))
+}
+
+/// GET verify_chain: the whole transcript is replayed.
+pub(super) async fn verify_chain(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Result<Response> {
+    let case = readable(&app, &id, request).await?;
+    let (entries, received_at) = transcript(&app, &case).await?;
+    let server = Some(case.terms().server);
+    let transcript = Transcript { contract_id: Some(case.id()), server, entries, received_at };
+    let report: Report = tokio::task::spawn_blocking(move || replay(&transcript))
+        .await
+        .map_err(|e| StoreError::Corrupt(format!("a transcript could not be replayed: {e}")))?;
+    json(&VerifyChainAnswer::from(&report))
+}
+
+/// GET dispute_status
+pub(super) async fn dispute_status(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Result<Response> {
+    let case = readable(&app, &id, request).await?;
+    json(&DisputeStatus::of(&case, app.engine.now()))
+}
+
+/// The last ruling of a contract.
+pub(super) async fn last_ruling(app: &App, case: &Case) -> Result<Option<RulingAnswer>> {
+    let (entries, _) = transcript(app, case).await?;
+    let Some(entry) = entries.iter().rev().find(|entry| entry.kind() == EntryType::Ruling) else {
+        return Ok(None);
+    };
+    match entry.read()? {
+        (Data::Ruling(ruling), _) => Ok(Some(RulingAnswer::of(case, &ruling))),
+        _ => Ok(None),
+    }
+}
+
+/// GET ruling
+pub(super) async fn ruling(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Result<Response> {
+    let case = readable(&app, &id, request).await?;
+    json(&last_ruling(&app, &case).await?)
+}
+
+/// GET review_status
+pub(super) async fn review_status(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Result<Response> {
+    let case = readable(&app, &id, request).await?;
+    let until = case.review_expires_at();
+    json(&ReviewStatus {
+        status: case.state(),
+        review_expires_at: until.map(Seconds),
+        remaining: until.map(|until| Seconds(until.minus(app.engine.now()))),
+        closing_at: case.closing_at().map(Seconds),
+    })
+}
+
+/// GET escrow
+pub(super) async fn escrow(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Result<Response> {
+    let case = readable(&app, &id, request).await?;
+    let bond = zx1_market::money::inclusive_bond(&case.terms().fees, case.contract().bounty)?;
+    let mut answer = EscrowAnswer { inclusive_bond: bond.into(), accounts: Vec::new(), payments: Vec::new() };
+    let name = case.id().to_string();
+    let statement = match app.engine.desk() {
+        Some(desk) => desk.statement(&name).await?,
+        None => None,
+    };
+    if let Some(statement) = statement {
+        let principal = case.principal().to_string();
+        for account in &statement.accounts {
+            let received = Raw::checked_sum(account.deposits.iter().map(|d| d.amount)).unwrap_or(Raw::MAX);
+            answer.accounts.push(EscrowAccount {
+                side: if account.key.depositor == principal { Side::Principal } else { Side::Agent },
+                round: account.key.round,
+                address: account.address,
+                expected: account.expected.unwrap_or_default().into(),
+                received: received.into(),
+                confirmed: account.funded,
+            });
+        }
+        for plan in &statement.plans {
+            for leg in &plan.legs {
+                let Some(to) = leg.to else { continue };
+                answer.payments.push(EscrowPayment {
+                    kind: plan.kind.clone(),
+                    from: leg.account,
+                    to,
+                    amount: leg.amount.into(),
+                    hash: leg.block.map(|hash| hash.to_string()),
+                    confirmed: leg.state == "confirmed",
+                });
+            }
+        }
+    }
+    json(&answer)
+}
+
+/// So many contracts before the courts are looked at.
+const MAX_COURT: i64 = 10_000;
+
+/// GET /judge/tasks: what waits for a judge. For judges.
+pub(super) async fn judge_tasks(State(app): State<App>, request: Request) -> Result<Response> {
+    let (parts, _) = request.into_parts();
+    let who = reader(&app, &parts)?.ok_or(Error::NotForYou)?;
+    if !app.engine.terms().is_judge(&who) {
+        return Err(zx1_market::Refusal::of(zx1_market::Reason::NotAJudge).into());
+    }
+    app.engine.run_due().await?;
+    let mut tasks = Vec::new();
+    for state in [Stand::Disputed, Stand::Halted] {
+        let filter = ListFilter { state: Some(state.as_str().to_owned()), party: None, limit: MAX_COURT };
+        for summary in app.engine.store().list(filter).await? {
+            let view: ContractView =
+                serde_json::from_str(&summary).map_err(|e| StoreError::Corrupt(format!("a summary: {e}")))?;
+            let case = app.engine.read(view.id).await?;
+            let Some(task) = case.judge_task() else { continue };
+            let json = Json::object([
+                ("contract_id", Json::from(case.id().to_string())),
+                ("court", Json::from(task.court.as_str())),
+                ("reexecuted", Json::Bool(task.reexecuted)),
+                ("deadline", Json::Float(task.deadline.as_secs_f64())),
+                ("chain_head", Json::from(case.head().hex())),
+                ("seq", Json::from(case.head().seq)),
+            ]);
+            tasks.push((task.deadline, json));
+        }
+    }
+    // The most urgent first: whoever floods the courts delays only those that come later.
+    tasks.sort_by_key(|(deadline, _)| *deadline);
+    tasks.truncate(zx1_market::defaults::MAX_LIST);
+    let tasks = tasks.into_iter().map(|(_, task)| task).collect();
+    json(&Json::object([("tasks", Json::Array(tasks))]))
+}
+
+/// GET /server_pubkey
+pub(super) async fn server_pubkey(State(app): State<App>) -> Result<Response> {
+    let server = app.engine.terms().server;
+    json(&ServerKeyAnswer { pubkey: server.hex(), fix_id: server })
+}
+
+async fn figures(app: &App) -> Result<Stats> {
+    let mut stats = Stats::default();
+    for (state, count) in app.engine.store().counts().await? {
+        let count = u64::try_from(count).unwrap_or(0);
+        match state.parse::<Stand>() {
+            // Unpaid contracts are listed nowhere.
+            Ok(Stand::Unfunded) | Err(_) => continue,
+            Ok(Stand::Open) => stats.open += count,
+            Ok(Stand::Fulfilled) => stats.fulfilled += count,
+            Ok(Stand::Canceled) => stats.canceled += count,
+            Ok(Stand::Resolved) => stats.resolved += count,
+            Ok(Stand::Voided) => stats.voided += count,
+            Ok(_) => stats.active += count,
+        }
+        stats.total += count;
+    }
+    Ok(stats)
+}
+
+/// GET /platform_info
+pub(super) async fn platform_info(State(app): State<App>) -> Result<Response> {
+    json(&PlatformInfo::new(app.engine.terms(), figures(&app).await?))
+}
+
+/// GET /stats
+pub(super) async fn stats(State(app): State<App>) -> Result<Response> {
+    json(&figures(&app).await?)
+}
+
+/// GET /reputation/{pubkey}
+pub(super) async fn reputation(Path(pubkey): Path<String>) -> Result<Response> {
+    let hex = pubkey.strip_prefix("fix_").unwrap_or(&pubkey);
+    let party = PartyId::from_hex(hex)?;
+    json(&ReputationAnswer {
+        pubkey: party.hex(),
+        note: "Reputation stands on the ledgers: look up the party's Nano account, and its behaviour \
+               batches with `zx1 reputation`."
+            .to_owned(),
+    })
+}
+
+/// GET /healthz: the process answers.
+pub(super) async fn healthz() -> Response {
+    text_with(StatusCode::OK, "application/json", "{\"status\":\"ok\"}")
+}
+
+/// GET /readyz: the store answers and the server is not stopping.
+pub(super) async fn readyz(State(app): State<App>) -> Result<Response> {
+    let word = |status, word: &'static str| json_with(status, &Json::object([("status", word)]));
+    if app.stopping.is_cancelled() {
+        return word(StatusCode::SERVICE_UNAVAILABLE, "stopping");
+    }
+    match app.engine.store().ping().await {
+        Ok(()) => word(StatusCode::OK, "ready"),
+        Err(_) => word(StatusCode::SERVICE_UNAVAILABLE, "no database"),
+    }
+}
+
+/// GET /metrics
+pub(super) async fn metrics(State(app): State<App>) -> Response {
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    text_with(StatusCode::OK, kind, app.engine.metrics().text())
+}

@@ -1,0 +1,38 @@
+//! The fix market's server: it relays signed chains, keeps the time, and holds the escrow.
+//!
+//! The rules are in [`zx1_market`], the money in [`nano_escrow`]; here are the store, the timers, the HTTP
+//! interface and what ties them together. A crash anywhere loses nothing: the transaction comes first, its
+//! effects follow, and what was not done is done after a restart.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`store`] | SQLite and Postgres behind one trait, and the suite that both pass |
+//! | [`engine`] | one contract at a time: time, action, commit, effects |
+//! | [`escrow`] | accounts, deposits, payouts |
+//! | [`events`] | the public stream |
+//! | [`http`] | the interface, its bounds, OpenAPI |
+//! | [`config`], [`cli`], [`keys`] | what can be set, and the secrets |
+//! | [`crash`] | where a test lets the process die |
+//! | [`server`] | all of it, started and stopped |
+//!
+//! Errors have the numbers 9400 to 9499 ([`error::Error`]).
+
+pub mod cli;
+pub mod clock;
+pub mod config;
+pub mod crash;
+pub mod engine;
+pub mod error;
+pub mod escrow;
+pub mod events;
+pub mod http;
+pub mod import;
+pub mod keys;
+pub mod metrics;
+pub mod server;
+pub mod store;
+pub mod view;
+
+pub use config::Config;
+pub use error::{Error, Result};
+pub use server::{Options, Ready, Server};

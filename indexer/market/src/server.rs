@@ -1,0 +1,259 @@
+//! A running server: everything put together, started and stopped.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nano_escrow::Seed;
+use nano_escrow::devnet::Devnet;
+use nano_escrow::journal::{NoProbe, SharedProbe};
+use serde::Serialize;
+use tokio::net::{TcpListener, TcpSocket};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use zx1_market::{PartyId, PartyKey};
+
+use crate::clock::{Clock, DrivenClock, SystemClock};
+use crate::config::Config;
+use crate::engine::{Engine, EngineParts, Habits};
+use crate::error::{Error, Result};
+use crate::escrow::Desk;
+use crate::events::Events;
+use crate::http::{App, serve};
+use crate::metrics::Metrics;
+use crate::{keys, store};
+
+/// What is not in the configuration: secrets and the clock.
+#[derive(Default)]
+pub struct Options {
+    /// The server's key instead of the file's.
+    pub key: Option<PartyKey>,
+    /// The escrow's seed in 64 hexadecimal digits (FIX_NANO_SEED) instead of the file's.
+    pub nano_seed: Option<zeroize::Zeroizing<String>>,
+    /// A clock that a test drives, also through /test/clock. Refused unless the server listens on loopback.
+    pub test_clock: Option<DrivenClock>,
+    /// Sees every crash point; for tests. See [`crate::crash`].
+    pub probe: Option<SharedProbe>,
+}
+
+impl std::fmt::Debug for Options {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Options").finish_non_exhaustive()
+    }
+}
+
+/// What a ready server says, as one line of JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Ready {
+    /// Always true.
+    pub ready: bool,
+    /// Where it serves.
+    pub url: String,
+    /// Its process.
+    pub pid: u32,
+    /// Its key.
+    pub server: PartyId,
+    /// The ledger's RPC; none without an escrow.
+    pub nano_rpc: Option<String>,
+    /// The ledger's websocket.
+    pub nano_ws: Option<String>,
+    /// Whether the ledger is the embedded one.
+    pub embedded: bool,
+}
+
+/// A running server. Dropping it without [`stop`](Server::stop) cuts everything, as a crash does.
+pub struct Server {
+    engine: Engine,
+    ready: Ready,
+    address: SocketAddr,
+    stopping: CancellationToken,
+    tasks_stop: CancellationToken,
+    http: tokio::task::JoinHandle<()>,
+    tasks: TaskTracker,
+}
+
+impl Server {
+    /// Start it: open the store, finish what an earlier process has decided, then listen.
+    pub async fn start(config: &Config, options: Options) -> Result<Server> {
+        if options.test_clock.is_some() && !config.bind.ip().is_loopback() {
+            return Err(Error::TestClock);
+        }
+        let (files, wanted) = (raise_files(), config.limits.connections.saturating_add(OTHER_FILES));
+        if files < wanted as u64 {
+            tracing::warn!(
+                files,
+                wanted,
+                "raise the limit of open files (ulimit -n), or lower limits.connections"
+            );
+        }
+        let folder = &config.data;
+        std::fs::create_dir_all(folder)
+            .map_err(|e| Error::Config(format!("The folder {} cannot be made: {e}.", folder.display())))?;
+        let key = match options.key {
+            Some(key) => key,
+            None => keys::server_key(&config.key_path())?,
+        };
+        let ledger = config.ledger()?;
+        let seed = match &ledger {
+            Some(_) => {
+                let given = options.nano_seed.as_ref().map(|seed| seed.as_str());
+                keys::nano_seed(given, &config.seed_path())?
+            }
+            // Nothing is ever paid; the address of the platform is a formality then.
+            None => Seed::from_bytes([1; 32]),
+        };
+        let terms = config.terms(key.id(), seed.wallet_key(0).address())?;
+        let store = store::open(&config.database()).await?;
+        let probe = options.probe.unwrap_or_else(|| Arc::new(NoProbe));
+        let desk = match &ledger {
+            Some(ledger) => {
+                let representative = match config.representative()? {
+                    None if matches!(ledger, crate::escrow::Ledger::Node { .. }) => Some(terms.charity),
+                    other => other,
+                };
+                let (fund, threads) = (config.nano.auto_fund, config.nano.work_threads);
+                let probe = probe.clone();
+                Some(Desk::open(folder, ledger, seed, representative, fund, threads, probe).await?)
+            }
+            None => None,
+        };
+        let clock: Arc<dyn Clock> = match &options.test_clock {
+            Some(clock) => Arc::new(clock.clone()),
+            None => Arc::new(SystemClock),
+        };
+        let events = Events::new(config.limits.stream_ring);
+        let metrics = Metrics::default();
+        let habits = Habits {
+            deposit_poll: Duration::from_millis(config.nano.deposit_poll_ms.max(1)),
+            ..Habits::default()
+        };
+        let parts = EngineParts {
+            store: store.clone(),
+            key,
+            terms,
+            clock,
+            desk,
+            events,
+            metrics: metrics.clone(),
+            habits,
+            probe,
+        };
+        let engine = Engine::new(parts).await?;
+        let listener = listen(config.bind).map_err(|error| Error::Listen(config.bind.to_string(), error))?;
+        let address = listener.local_addr().map_err(|error| Error::Listen(config.bind.to_string(), error))?;
+
+        let (stopping, tasks_stop, tasks) =
+            (CancellationToken::new(), CancellationToken::new(), TaskTracker::new());
+        engine.events().begin(&*store).await?;
+        tasks.spawn(engine.events().clone().run(store, tasks_stop.clone()));
+        engine.start(&tasks, &tasks_stop);
+        let app = App::new(engine.clone(), config.limits.clone(), stopping.clone(), options.test_clock);
+        let served = serve(listener, app.router(), config.limits.clone(), metrics, stopping.clone());
+        let http = tokio::spawn(served);
+        let devnet = engine.desk().and_then(Desk::devnet);
+        let ready = Ready {
+            ready: true,
+            url: format!("http://{address}"),
+            pid: std::process::id(),
+            server: engine.terms().server,
+            nano_rpc: match (devnet, &ledger) {
+                (Some(devnet), _) => Some(devnet.rpc_url()),
+                (None, Some(crate::escrow::Ledger::Node { rpc, .. })) => Some(rpc.clone()),
+                _ => None,
+            },
+            nano_ws: match (devnet, &ledger) {
+                (Some(devnet), _) => Some(devnet.ws_url()),
+                (None, Some(crate::escrow::Ledger::Node { ws, .. })) => ws.clone(),
+                _ => None,
+            },
+            embedded: devnet.is_some(),
+        };
+        Ok(Server { engine, ready, address, stopping, tasks_stop, http, tasks })
+    }
+
+    /// What it says when it is ready.
+    pub fn ready(&self) -> &Ready {
+        &self.ready
+    }
+
+    /// Where it serves, such as `http://127.0.0.1:8000`.
+    pub fn url(&self) -> &str {
+        &self.ready.url
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The market behind it.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The embedded ledger.
+    pub fn devnet(&self) -> Option<&Arc<Devnet>> {
+        self.engine.desk().and_then(Desk::devnet)
+    }
+
+    /// Stop: streams end, requests and their commits are finished, then everything is closed.
+    pub async fn stop(self) -> Result<()> {
+        let Server { engine, stopping, tasks_stop, http, tasks, .. } = self;
+        stopping.cancel();
+        let _ = http.await;
+        tasks_stop.cancel();
+        tasks.close();
+        if tokio::time::timeout(crate::http::STOP, tasks.wait()).await.is_err() {
+            tracing::warn!("tasks that did not end were cut");
+        }
+        engine.store().close().await;
+        let devnet = match engine.desk() {
+            Some(desk) => {
+                desk.close().await;
+                desk.devnet().cloned()
+            }
+            None => None,
+        };
+        drop(engine);
+        // The last one turns the ledger off, and waits until its folder is free.
+        if let Some(devnet) = devnet.and_then(Arc::into_inner) {
+            devnet.stop().await?;
+        }
+        Ok(())
+    }
+}
+
+/// What the system may keep of an answer that its reader does not take. Ten thousand slow readers must not
+/// cost gigabytes, which they could with the system's own bound.
+const SEND_BUFFER: u32 = 128 * 1024;
+
+/// How many connections wait while none can be accepted.
+const BACKLOG: u32 = 1_024;
+
+/// Let the process open as many files as the system allows it: each connection and stream is one. Answers how
+/// many.
+fn raise_files() -> u64 {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    let now = if setrlimit(Resource::Nofile, raised).is_ok() { limit.maximum } else { limit.current };
+    now.unwrap_or(u64::MAX)
+}
+
+/// What the stores, the ledger and the process itself may have open beside connections.
+const OTHER_FILES: usize = 256;
+
+fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_reuseaddr(true)?;
+    // Accepted connections inherit it.
+    socket.set_send_buffer_size(SEND_BUFFER)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server").field("ready", &self.ready).finish_non_exhaustive()
+    }
+}

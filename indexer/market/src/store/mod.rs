@@ -1,0 +1,262 @@
+//! Where the market is kept: one trait, two back ends.
+//!
+//! A [`Commit`] is one transaction: the replay key of the request, the entries, the snapshot with the next
+//! deadline, deposits to wait for, decided payouts and public events. Either all of it is there afterwards or
+//! nothing. Money hangs on it, so SQLite runs with WAL and `synchronous=FULL`.
+
+mod sql;
+
+use futures_util::future::BoxFuture;
+use zx1_market::Millis;
+
+#[cfg(feature = "postgres")]
+pub use self::sql::PostgresStore;
+pub use self::sql::SqliteStore;
+
+/// What a store's methods return.
+pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+
+/// Why a store refused.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// 9410
+    #[error("the contract was changed meanwhile; read it again")]
+    Moved,
+    /// 9411
+    #[error("this request was taken already; sign a new one")]
+    Replayed,
+    /// 9412
+    #[error("this contract exists already; sign a new post entry")]
+    Exists,
+    /// 9413
+    #[error("the database failed ({0}); look at its log and try again")]
+    Database(#[from] sqlx::Error),
+    /// 9414
+    #[error(
+        "the database could not be migrated ({0}); use the server version that made it, or restore a backup"
+    )]
+    Migration(#[from] sqlx::migrate::MigrateError),
+    /// 9415
+    #[error("the database holds something that cannot be read ({0}); restore a backup")]
+    Corrupt(String),
+    /// 9416
+    #[error(
+        "the database belongs to the server {0}; give that server's key (FIX_SERVER_KEY) or another database"
+    )]
+    OtherServer(String),
+}
+
+impl StoreError {
+    /// The number.
+    pub fn code(&self) -> u16 {
+        match self {
+            StoreError::Moved => 9410,
+            StoreError::Replayed => 9411,
+            StoreError::Exists => 9412,
+            StoreError::Database(_) => 9413,
+            StoreError::Migration(_) => 9414,
+            StoreError::Corrupt(_) => 9415,
+            StoreError::OtherServer(_) => 9416,
+        }
+    }
+}
+
+/// A contract as it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContractRow {
+    /// 16 hexadecimal digits.
+    pub id: String,
+    /// `fix_<64 hex>`.
+    pub principal: String,
+    /// The present or last agent.
+    pub agent: Option<String>,
+    /// The state's word.
+    pub state: String,
+    /// XNO, as a decimal.
+    pub bounty: String,
+    /// The seq of the next entry.
+    pub head_seq: i64,
+    /// Milliseconds.
+    pub created_at: i64,
+    /// Milliseconds.
+    pub updated_at: i64,
+    /// When its next timer fires.
+    pub next_deadline: Option<i64>,
+    /// What a list shows of it, JSON.
+    pub summary: String,
+    /// The whole case, JSON.
+    pub snapshot: String,
+}
+
+/// A contract, and the number of commits that it has had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored {
+    /// To be named by the next commit.
+    pub version: i64,
+    /// The contract.
+    pub row: ContractRow,
+}
+
+/// An entry as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntryRow {
+    /// Its number.
+    pub seq: i64,
+    /// When the server took it, milliseconds.
+    pub received_at: i64,
+    /// Canonical JSON.
+    pub body: String,
+}
+
+/// How a deposit stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DepositStatus {
+    /// Waited for.
+    Waiting,
+    /// In the chain.
+    Taken,
+    /// Too late; whatever arrives goes back.
+    Lapsed,
+}
+
+impl DepositStatus {
+    /// The word in the database.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            DepositStatus::Waiting => "waiting",
+            DepositStatus::Taken => "taken",
+            DepositStatus::Lapsed => "lapsed",
+        }
+    }
+}
+
+/// A deposit that a contract waits for, or has waited for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DepositRow {
+    /// The contract.
+    pub contract_id: String,
+    /// Whose.
+    pub party: String,
+    /// Of which round.
+    pub round: i64,
+    /// `principal` or `agent`.
+    pub side: String,
+    /// The escrow account.
+    pub address: String,
+    /// How much, in raw.
+    pub amount: String,
+    /// How it stands.
+    pub status: String,
+}
+
+/// Something decided, to be told to the escrow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutboxRow {
+    /// The contract.
+    pub contract_id: String,
+    /// The settlement's kind, or `expire`.
+    pub kind: String,
+    /// The round, or party and round.
+    pub item: String,
+    /// JSON.
+    pub body: String,
+    /// Milliseconds.
+    pub created_at: i64,
+}
+
+/// An event of the public stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventRow {
+    /// Rising.
+    pub id: i64,
+    /// What it is about.
+    pub contract_id: String,
+    /// Milliseconds.
+    pub at: i64,
+    /// The JSON text after `data:`.
+    pub body: String,
+}
+
+/// One transaction.
+#[derive(Debug, Clone, Default)]
+pub struct Commit {
+    /// The version that was read; `None` makes a new contract.
+    pub version: Option<i64>,
+    /// The contract afterwards.
+    pub row: Option<ContractRow>,
+    /// The request that caused it: digest, and until when to remember it.
+    pub replay: Option<([u8; 32], Millis)>,
+    /// New entries.
+    pub entries: Vec<EntryRow>,
+    /// New or changed deposits.
+    pub deposits: Vec<DepositRow>,
+    /// Decisions.
+    pub outbox: Vec<OutboxRow>,
+    /// Events: time and text.
+    pub events: Vec<(i64, String)>,
+}
+
+/// Which contracts a list shows.
+#[derive(Debug, Clone, Default)]
+pub struct ListFilter {
+    /// Only this state. Without it all but unpaid ones.
+    pub state: Option<String>,
+    /// Only where this party is principal or agent.
+    pub party: Option<String>,
+    /// At most so many, newest first.
+    pub limit: i64,
+}
+
+/// The market's memory. Every method is one transaction.
+pub trait Store: Send + Sync + 'static {
+    /// Write it all, or nothing. 9410 when the version is not the present one, 9411 when the request was
+    /// taken before, 9412 when a new contract exists. Answers the contract's new version.
+    fn commit(&self, commit: Commit) -> StoreFuture<'_, i64>;
+    /// Whether a request with this digest was taken.
+    fn seen(&self, digest: [u8; 32]) -> StoreFuture<'_, bool>;
+    /// A contract.
+    fn load<'a>(&'a self, id: &'a str) -> StoreFuture<'a, Option<Stored>>;
+    /// A contract's entries, in order.
+    fn entries<'a>(&'a self, id: &'a str) -> StoreFuture<'a, Vec<EntryRow>>;
+    /// Summaries, newest first.
+    fn list(&self, filter: ListFilter) -> StoreFuture<'_, Vec<String>>;
+    /// How many contracts are in each state.
+    fn counts(&self) -> StoreFuture<'_, Vec<(String, i64)>>;
+    /// The earliest deadline of all.
+    fn next_deadline(&self) -> StoreFuture<'_, Option<i64>>;
+    /// Contracts whose deadline is not after `now`, the earliest first.
+    fn due(&self, now: i64, limit: i64) -> StoreFuture<'_, Vec<String>>;
+    /// Deposits of a contract.
+    fn deposits<'a>(&'a self, id: &'a str) -> StoreFuture<'a, Vec<DepositRow>>;
+    /// Deposits that are waited for.
+    fn waiting(&self) -> StoreFuture<'_, Vec<DepositRow>>;
+    /// Decisions that the escrow was not told of yet, oldest first.
+    fn open_outbox(&self) -> StoreFuture<'_, Vec<OutboxRow>>;
+    /// The escrow knows.
+    fn outbox_done<'a>(&'a self, id: &'a str, kind: &'a str, item: &'a str) -> StoreFuture<'a, ()>;
+    /// Events after `id`, in order.
+    fn events_after(&self, id: i64, limit: i64) -> StoreFuture<'_, Vec<EventRow>>;
+    /// The last event's id, 0 if there is none.
+    fn last_event(&self) -> StoreFuture<'_, i64>;
+    /// Forget requests that are too old to be accepted, and events before `events_before`.
+    fn prune(&self, now: i64, events_before: i64) -> StoreFuture<'_, u64>;
+    /// Set a fact about the database unless it is set; answers what is set.
+    fn meta<'a>(&'a self, name: &'a str, value: &'a str) -> StoreFuture<'a, String>;
+    /// Whether it answers.
+    fn ping(&self) -> StoreFuture<'_, ()>;
+    /// Close all connections.
+    fn close(&self) -> BoxFuture<'_, ()>;
+}
+
+/// Open the store of a URL: `postgres://…`, or a path (`sqlite:…` or bare) to a file.
+pub async fn open(url: &str) -> Result<std::sync::Arc<dyn Store>, StoreError> {
+    if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+        #[cfg(feature = "postgres")]
+        return Ok(std::sync::Arc::new(PostgresStore::open(url).await?));
+        #[cfg(not(feature = "postgres"))]
+        return Err(StoreError::Corrupt("this server was built without Postgres".to_owned()));
+    }
+    let path = url.strip_prefix("sqlite://").or_else(|| url.strip_prefix("sqlite:")).unwrap_or(url);
+    Ok(std::sync::Arc::new(SqliteStore::open(std::path::Path::new(path)).await?))
+}

@@ -1,0 +1,18 @@
+//! The market server over real HTTP: in this process where a test looks inside, as a process of its own where
+//! it is killed.
+
+#![allow(clippy::unwrap_used)]
+
+mod attacks;
+mod crash;
+mod lifecycle;
+mod node;
+mod older;
+mod openapi;
+mod operator;
+mod parties;
+mod rows;
+mod store;
+mod stream;
+#[allow(missing_docs, unreachable_pub)]
+mod support;
