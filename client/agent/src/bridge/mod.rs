@@ -1,0 +1,367 @@
+//! A fix contract as a task of the 0x01 protocol (decision G1): a party with an agent id logs the signed
+//! envelopes of its contracts, ready for `zx1 batch build`.
+//!
+//! | act | envelope | from | payload |
+//! |---|---|---|---|
+//! | post | DISCOVER, to all: it names the principal's agent id | principal | hint `FIX1` |
+//! | bond | PROPOSE | agent | the bounty in raw (16 bytes, little-endian), hint, contract id |
+//! | accept | ACCEPT | agent | the same |
+//! | fix | DELIVER | agent | hint, SHA-256 of the fix entry's data without the envelope |
+//! | ruling | VERDICT | judge | of judges with an agent id; logged when addressed to this one |
+//! | end | FEEDBACK | both | the rating |
+//!
+//! Envelopes travel in the chain entries' data, so no mesh is needed. A party without an agent id, or whose
+//! counterparty has none, writes none and trades all the same.
+//!
+//! # What a crash can do
+//!
+//! An envelope is made once for each act of a contract: it is kept in a file of its own before it is logged,
+//! and logged before it leaves. The same act again finds it there. A transcript that is read again writes
+//! nothing twice.
+
+mod rating;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use sha2::{Digest, Sha256};
+use zx1_log::{AgentLog, LogError};
+use zx1_market::bridge::{conversation_id, message_type};
+use zx1_market::chain::{Common, Data, Side};
+use zx1_market::{Entry, EntryType, Millis, PartyKey};
+use zx1_protocol::behavior_batch::Direction;
+use zx1_protocol::channel::channel_of;
+use zx1_protocol::draft::Draft;
+use zx1_protocol::envelope::{BROADCAST, Envelope, MsgType};
+use zx1_protocol::payload::{Feedback, bid_payload_with_hint};
+use zx1_protocol::units::Slot;
+
+pub use rating::{Rating, rating};
+
+use crate::client::{ClientError, Market, View};
+use crate::files;
+use crate::model::BoxFuture;
+
+/// The format hint of this crate's payloads.
+pub const HINT: &[u8; 4] = b"FIX1";
+
+/// How often a next slot is waited for, 200 ms each time.
+const SLOT_TRIES: u32 = 50;
+
+/// Why an envelope was not made or logged. Numbers 9393 to 9396.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BridgeError {
+    /// 9393: the log.
+    #[error("The envelope log cannot be written: {error} {}", .error.next())]
+    Log {
+        /// What it said.
+        #[from]
+        error: LogError,
+    },
+    /// 9394: the envelope's own file.
+    #[error("{} cannot be kept: {why}. Nothing was sent; make room or correct the permissions.",
+         .path.display())]
+    Disk {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        why: String,
+    },
+    /// 9395: no slot.
+    #[error(
+        "The cluster's slot cannot be read: {why}. Check the cluster's RPC address, or trade without an \
+             agent id."
+    )]
+    Slot {
+        /// What was said.
+        why: String,
+    },
+    /// 9396: the protocol refuses the envelope.
+    #[error("The 0x01 envelope cannot be made: {why}")]
+    Draft {
+        /// Why.
+        why: String,
+    },
+    /// The market.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+}
+
+impl BridgeError {
+    /// The number of the error.
+    pub fn code(&self) -> u16 {
+        match self {
+            BridgeError::Log { .. } => 9393,
+            BridgeError::Disk { .. } => 9394,
+            BridgeError::Slot { .. } => 9395,
+            BridgeError::Draft { .. } => 9396,
+            BridgeError::Client(error) => error.code(),
+        }
+    }
+}
+
+/// The present slot of the configured cluster (`block_ref`). The error is half a sentence.
+pub type Slots = Arc<dyn Fn() -> BoxFuture<'static, Result<u64, String>> + Send + Sync>;
+
+/// The envelope log of one agent id.
+pub struct Bridge {
+    agent: [u8; 32],
+    key: Arc<PartyKey>,
+    slots: Slots,
+    log: Mutex<AgentLog>,
+    /// One file for each envelope of one's own.
+    made: PathBuf,
+}
+
+impl std::fmt::Debug for Bridge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bridge").field("agent", &hex::encode(self.agent)).finish_non_exhaustive()
+    }
+}
+
+impl Bridge {
+    /// Open the log of an agent id (its folder: [`zx1_log::agent_dir`]). `key` signs the envelopes: the NFT's
+    /// owner or its live delegate (decision B3), which is the party's key (decision A1).
+    pub fn open(
+        folder: impl AsRef<Path>,
+        agent: [u8; 32],
+        key: Arc<PartyKey>,
+        slots: Slots,
+    ) -> Result<Bridge, BridgeError> {
+        let log = AgentLog::open(folder.as_ref(), agent)?;
+        let made = folder.as_ref().join("fix");
+        files::make_folder(&made).map_err(|e| disk(&made, &e))?;
+        Ok(Bridge { agent, key, slots, log: Mutex::new(log), made })
+    }
+
+    /// The agent id.
+    pub fn agent(&self) -> &[u8; 32] {
+        &self.agent
+    }
+
+    fn log(&self) -> MutexGuard<'_, AgentLog> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// For a `post`: a DISCOVER that names this agent id, so that agents can answer with envelopes.
+    pub async fn announce(&self, now: Millis) -> Result<Common, BridgeError> {
+        let slot = self.slot().await?;
+        let bytes = self.sign(MsgType::Discover, &BROADCAST, now, slot, &[0; 16], HINT)?;
+        self.append(&bytes, Direction::Sent, now)?;
+        Ok(carrying(&bytes))
+    }
+
+    /// For a bond, an accept or a fix: the envelope of the same act, logged. Nothing when the other side has
+    /// no agent id, or the act has no envelope.
+    pub async fn common(
+        &self,
+        market: &Market,
+        view: &View,
+        side: Side,
+        data: &Data,
+    ) -> Result<Common, BridgeError> {
+        let kind = data.kind();
+        let wanted = match kind {
+            EntryType::Bond => MsgType::Propose,
+            EntryType::Accept => MsgType::Accept,
+            EntryType::Fix => MsgType::Deliver,
+            _ => return Ok(Common::default()),
+        };
+        let Some(peer) = peer(view, side.other()) else { return Ok(Common::default()) };
+        let case = view.case();
+        let value = i128::try_from(case.contract().bounty.0).unwrap_or(i128::MAX);
+        let payload = match wanted {
+            MsgType::Deliver => [HINT.as_slice(), &fix_digest(data)].concat(),
+            _ => bid_payload_with_hint(value, HINT, case.id().as_bytes()),
+        };
+        let nth = view.entries().iter().filter(|e| e.kind() == kind && e.author() == market.id()).count();
+        let name = format!("{}-{}-{}-{nth}", market.server().hex(), case.id(), kind.as_str());
+        let bytes = self.once(market, view, &name, wanted, &peer, &payload).await?;
+        Ok(carrying(&bytes))
+    }
+
+    /// After the end: leave the FEEDBACK of this side, and log what the other side has sent.
+    pub async fn close(&self, market: &Market, view: &View) -> Result<(), BridgeError> {
+        self.keep(view)?;
+        let (Some(side), true) = (view.side(), view.state().is_terminal()) else { return Ok(()) };
+        let Some(peer) = peer(view, side.other()) else { return Ok(()) };
+        let left = |e: &Entry| e.kind() == EntryType::Feedback && e.author() == market.id();
+        if view.entries().iter().any(left) {
+            return Ok(());
+        }
+        let Rating { score, outcome, is_dispute } = rating(view.case(), view.entries(), side);
+        let feedback = Feedback {
+            conversation_id: conversation_id(&market.server(), &view.id()),
+            target_agent: peer,
+            score,
+            outcome,
+            is_dispute,
+            role: 0,
+        };
+        let payload = feedback.to_cbor().map_err(|e| BridgeError::Draft { why: e.to_string() })?;
+        let name = format!("{}-{}-feedback-0", market.server().hex(), view.id());
+        let bytes = self.once(market, view, &name, MsgType::Feedback, &peer, &payload).await?;
+        match market.act_on(view, Data::Feedback {}, carrying(&bytes)).await {
+            Ok(_) => Ok(()),
+            // It was left already, by this program before it ended.
+            Err(error) if error.server_code() == Some(9145) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Log every envelope of a verified contract that this agent sent or that is addressed to it. What is
+    /// there already is not written again. Answers how many were new.
+    pub fn keep(&self, view: &View) -> Result<usize, BridgeError> {
+        let conversation = conversation_id(&view.case().terms().server, &view.id());
+        let mut new = 0;
+        for (at, entry) in view.entries().iter().enumerate() {
+            let Some(bytes) = envelope_of(entry) else { continue };
+            let Ok(envelope) = Envelope::decode(&bytes) else { continue };
+            let header = &envelope.header;
+            if !is_signed(&envelope, entry) || header.conversation_id != &conversation {
+                continue;
+            }
+            if message_type(entry.kind()) != Some(header.msg_type.wire()) {
+                continue;
+            }
+            let direction = if *header.sender == self.agent {
+                Direction::Sent
+            } else if *header.recipient == self.agent {
+                Direction::Received
+            } else {
+                continue;
+            };
+            let arrival = view.transcript().received_at.get(at).copied().unwrap_or(entry.at());
+            match self.append(&bytes, direction, arrival) {
+                Ok(true) => new += 1,
+                Ok(false) => {}
+                // The epoch was closed by a batch; what came later than that belongs to none.
+                Err(BridgeError::Log { error: LogError::EpochSealed(epoch) }) => {
+                    tracing::debug!(contract = %view.id(), ?epoch, "too late for the log");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(new)
+    }
+
+    /// An envelope that is made once: kept, then logged, then handed out.
+    async fn once(
+        &self,
+        market: &Market,
+        view: &View,
+        name: &str,
+        msg_type: MsgType,
+        peer: &[u8; 32],
+        payload: &[u8],
+    ) -> Result<Vec<u8>, BridgeError> {
+        let path = self.made.join(name);
+        let now = market.now().await?;
+        if let Some(kept) = files::read(&path).map_err(|e| disk(&path, &e))? {
+            // Of an earlier run. The payload is the same unless a model has changed its mind about a fix.
+            if Envelope::decode(&kept).is_ok_and(|envelope| envelope.payload == payload) {
+                let made = Envelope::decode(&kept).map(|e| Millis(e.header.timestamp / 1_000)).unwrap_or(now);
+                self.append(&kept, Direction::Sent, made)?;
+                return Ok(kept);
+            }
+        }
+        let conversation = conversation_id(&market.server(), &view.id());
+        let mut tries = SLOT_TRIES;
+        let bytes = loop {
+            let slot = self.slot().await?;
+            let bytes = self.sign(msg_type, peer, now, slot, &conversation, payload)?;
+            match self.check(&bytes, now) {
+                // Decision C6: the log takes one bid of a conversation in a slot; wait for the next one.
+                Err(BridgeError::Log { error: LogError::DuplicateBid { .. } }) if tries > 0 => {
+                    tries -= 1;
+                    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+                }
+                Err(error) => return Err(error),
+                Ok(()) => break bytes,
+            }
+        };
+        files::replace(&path, &bytes).map_err(|e| disk(&path, &e))?;
+        self.append(&bytes, Direction::Sent, now)?;
+        Ok(bytes)
+    }
+
+    fn sign(
+        &self,
+        msg_type: MsgType,
+        recipient: &[u8; 32],
+        now: Millis,
+        slot: u64,
+        conversation: &[u8; 16],
+        payload: &[u8],
+    ) -> Result<Vec<u8>, BridgeError> {
+        let timestamp = now.0.saturating_mul(1_000);
+        let nonce = self.log().reserve_nonce(channel_of(msg_type), timestamp)?;
+        let draft = Draft {
+            msg_type,
+            sender: &self.agent,
+            recipient,
+            timestamp,
+            block_ref: Slot(slot),
+            nonce,
+            conversation_id: conversation,
+            payload,
+        };
+        draft.sign(|bytes| self.key.sign(bytes)).map_err(|e| BridgeError::Draft { why: e.to_string() })
+    }
+
+    /// Whether the log would take it.
+    fn check(&self, bytes: &[u8], at: Millis) -> Result<(), BridgeError> {
+        let envelope = Envelope::decode(bytes).map_err(|e| BridgeError::Draft { why: e.to_string() })?;
+        Ok(self.log().check(&envelope, Direction::Sent, at.0.saturating_mul(1_000))?)
+    }
+
+    fn append(&self, bytes: &[u8], direction: Direction, at: Millis) -> Result<bool, BridgeError> {
+        let envelope = Envelope::decode(bytes).map_err(|e| BridgeError::Draft { why: e.to_string() })?;
+        Ok(self.log().append(&envelope, direction, at.0.saturating_mul(1_000))?.new)
+    }
+
+    async fn slot(&self) -> Result<u64, BridgeError> {
+        (self.slots)().await.map_err(|why| BridgeError::Slot { why })
+    }
+}
+
+fn disk(path: &Path, why: &dyn std::fmt::Display) -> BridgeError {
+    BridgeError::Disk { path: path.to_owned(), why: why.to_string() }
+}
+
+fn carrying(bytes: &[u8]) -> Common {
+    Common { envelope: Some(hex::encode(bytes)), ..Common::default() }
+}
+
+/// The envelope that an entry carries.
+fn envelope_of(entry: &Entry) -> Option<Vec<u8>> {
+    let (_, common) = entry.read().ok()?;
+    hex::decode(common.envelope?).ok()
+}
+
+/// The party's own key must have signed it, over the payload that it carries.
+fn is_signed(envelope: &Envelope<'_>, entry: &Entry) -> bool {
+    envelope.check_payload::<zx1_protocol::hash::Sha3>().is_ok()
+        && entry.author().verify(&envelope.signing_bytes(), envelope.signature)
+}
+
+/// The agent id of a side, as the first envelope that it signed in this contract names it. Whether its key
+/// owns that id is checked where reputation is counted (decision D2); here it only says to whom envelopes go.
+pub fn peer(view: &View, side: Side) -> Option<[u8; 32]> {
+    let case = view.case();
+    let party = match side {
+        Side::Principal => Some(case.principal()),
+        Side::Agent => case.agent(),
+    }?;
+    view.entries().iter().filter(|entry| entry.author() == party).find_map(|entry| {
+        let bytes = envelope_of(entry)?;
+        let envelope = Envelope::decode(&bytes).ok()?;
+        is_signed(&envelope, entry).then_some(*envelope.header.sender)
+    })
+}
+
+/// What a DELIVER carries of a fix.
+pub fn fix_digest(data: &Data) -> [u8; 32] {
+    Sha256::digest(data.to_json(&Common::default()).canonical().as_bytes()).into()
+}
