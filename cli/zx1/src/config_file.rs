@@ -80,7 +80,7 @@ impl ConfigFile {
         let failed =
             |error: toml::ser::Error| Error::WriteFailed { path: files::shown(path), why: error.to_string() };
         let text = toml::to_string(self).map_err(failed)?;
-        files::replace_private(path, format!("{HEADER}{text}").as_bytes())
+        Ok(files::replace_private(path, format!("{HEADER}{text}").as_bytes())?)
     }
 
     /// Changes the file under the folder's lock: what two processes change at once is both kept.

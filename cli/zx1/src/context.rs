@@ -91,7 +91,7 @@ impl Context {
 
     /// Writes a result to standard output.
     pub fn print(&self, report: &impl Report) -> Result<()> {
-        output::print(report, self.format()?, self.flags.full)
+        Ok(output::print(report, self.format()?, self.flags.full)?)
     }
 
     /// A spinner with a text; it goes when it is dropped.
@@ -155,7 +155,7 @@ impl Context {
                 if crate::confirm::is_asking() {
                     let failure = Failure::from(Error::Interrupted);
                     output::write_err("\n");
-                    output::error(&failure, format);
+                    failure.show(format);
                     std::process::exit(failure.exit as i32);
                 }
             }

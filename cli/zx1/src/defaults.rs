@@ -29,13 +29,9 @@ pub const LOW_LAMPORTS: u64 = 5_000_000;
 /// Seconds between this machine's clock and the chain's that `doctor` takes for harmless: the tolerance of
 /// envelope timestamps (spec section 11).
 pub const CLOCK_SKEW_SECONDS: u64 = 30;
-/// Largest keypair file in bytes.
-pub const MAX_KEY_FILE: u64 = 4_096;
 /// Largest input of `inspect`, but for batches, in bytes.
 pub const MAX_INPUT: u64 = 1 << 20;
 /// Largest file with a batch or with Merkle entries, in bytes: 2^20 leaves and as many records fit.
 pub const MAX_LARGE_INPUT: u64 = 1 << 28;
 /// Largest envelope in bytes (spec section 11, MAX_MESSAGE_SIZE).
 pub const MAX_MESSAGE: usize = 65_536;
-/// Widest page in columns.
-pub const MAX_WIDTH: usize = 100;

@@ -1,145 +1,9 @@
 //! Refusals: a number, a full sentence, and what to do next. Numbers 7400 to 7599 are this command line's;
 //! others come through from the libraries and the chain under their own numbers.
 
-use serde::Serialize;
-use std::fmt;
-use std::process::ExitCode;
+pub use zx1_cli_common::errors::{Exit, json_fault, reason, sentence};
 
-/// What commands return.
-pub type Result<T, E = Failure> = std::result::Result<T, E>;
-
-/// Exit codes, as `zx1 --help` documents them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Exit {
-    /// Done, or nothing to do.
-    Success = 0,
-    /// Refused or failed.
-    Failure = 1,
-    /// The command line itself is wrong.
-    Usage = 2,
-    /// Stopped by Ctrl+C, as shells count it.
-    Interrupted = 130,
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
-    }
-}
-
-/// A refusal as people and scripts see it.
-#[derive(Debug, Serialize)]
-pub struct Failure {
-    /// The number.
-    pub code: u32,
-    /// The name behind the number, in CamelCase.
-    pub name: String,
-    /// What is wrong: full sentences.
-    pub message: String,
-    /// The command, or the step, that helps.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next: Option<String>,
-    /// What the process ends with.
-    #[serde(skip)]
-    pub exit: Exit,
-}
-
-impl Failure {
-    /// A refusal from a library, under its own number. `name` is its debug form: fields are cut off.
-    pub fn foreign(code: u32, name: &impl fmt::Debug, message: impl fmt::Display) -> Self {
-        let debug = format!("{name:?}");
-        let name = debug.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned();
-        Self { code, name, message: sentence(&message.to_string()), next: None, exit: Exit::Failure }
-    }
-
-    /// Replaces the name.
-    #[must_use]
-    pub fn named(mut self, name: &str) -> Self {
-        name.clone_into(&mut self.name);
-        self
-    }
-
-    /// Replaces the next step.
-    #[must_use]
-    pub fn next(mut self, next: impl Into<String>) -> Self {
-        // Some libraries write sentences; a next step is a command or begins small.
-        let next = crate::words::clause(&next.into());
-        self.next = (!next.is_empty()).then_some(next);
-        self
-    }
-
-    /// Says which of several inputs it is about.
-    #[must_use]
-    pub fn in_input(mut self, name: &str) -> Self {
-        if !self.message.starts_with(name) {
-            self.message = format!("{name}: {}", self.message);
-        }
-        self
-    }
-
-    /// Whether the reader of standard output went away, which is no failure.
-    pub fn is_closed_pipe(&self) -> bool {
-        self.code == Error::ClosedPipe.code()
-    }
-}
-
-/// Capital letter first, period last: texts of foreign errors have neither.
-pub fn sentence(text: &str) -> String {
-    let text = text.trim();
-    let mut letters = text.chars();
-    let Some(first) = letters.next() else { return String::new() };
-    let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
-    format!("{}{}{end}", first.to_uppercase(), letters.as_str())
-}
-
-macro_rules! catalogue {
-    ($( $code:literal $exit:ident $name:ident $({ $($field:ident: $ty:ty),* })?
-        $message:literal => $next:literal; )*) => {
-        /// This command line's own refusals.
-        #[derive(Clone, Debug, PartialEq, Eq)]
-        pub enum Error {
-            $( #[doc = $message] $name $({ $(#[doc = stringify!($field)] $field: $ty),* })?, )*
-        }
-
-        impl Error {
-            /// Numbers and names, ascending.
-            pub const ALL: &'static [(u32, &'static str)] = &[$( ($code, stringify!($name)) ),*];
-
-            /// Messages and next steps as they are written here, fields in braces, in the same order.
-            pub const TEXTS: &'static [(&'static str, &'static str)] = &[$( ($message, $next) ),*];
-
-            /// The number.
-            pub fn code(&self) -> u32 {
-                match self { $( Self::$name { .. } => $code, )* }
-            }
-
-            /// The name.
-            pub fn name(&self) -> &'static str {
-                match self { $( Self::$name { .. } => stringify!($name), )* }
-            }
-
-            /// The next step; empty when there is none to name.
-            #[allow(unused_variables)]
-            pub fn next(&self) -> String {
-                match self { $( Self::$name $({ $($field),* })? => format!($next), )* }
-            }
-
-            fn exit(&self) -> Exit {
-                match self { $( Self::$name { .. } => Exit::$exit, )* }
-            }
-        }
-
-        impl fmt::Display for Error {
-            #[allow(unused_variables)]
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                match self { $( Self::$name $({ $($field),* })? => write!(f, $message), )* }
-            }
-        }
-    };
-}
-
-catalogue! {
+zx1_cli_common::catalogue! {
     // The command line itself.
     7400 Usage Usage { message: String } "{message}" => "zx1 --help";
     7401 Failure NeedsYes
@@ -401,17 +265,14 @@ catalogue! {
         "zx1 reputation show --source sati --agent {about}";
 }
 
-impl std::error::Error for Error {}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Self {
-            code: error.code(),
-            name: error.name().to_owned(),
-            message: error.to_string(),
-            next: Some(error.next()).filter(|next| !next.is_empty()),
-            exit: error.exit(),
+impl Failure {
+    /// Says which of several inputs it is about.
+    #[must_use]
+    pub fn in_input(mut self, name: &str) -> Self {
+        if !self.message.starts_with(name) {
+            self.message = format!("{name}: {}", self.message);
         }
+        self
     }
 }
 
@@ -419,23 +280,6 @@ impl From<zx1_log::LogError> for Failure {
     fn from(error: zx1_log::LogError) -> Self {
         Self::foreign(error.code().into(), &error, &error).next(error.next())
     }
-}
-
-/// The system's reason without its number, as a part of a sentence: "no such file or directory".
-pub fn reason(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    let end = text.find(" (os error").unwrap_or(text.len());
-    crate::words::clause(text.get(..end).unwrap_or(&text))
-}
-
-/// What is wrong with JSON, without the list of all that it could have been.
-pub fn json_fault(error: &serde_json::Error) -> String {
-    if !error.is_data() {
-        return format!("it is no JSON (line {}, column {})", error.line(), error.column());
-    }
-    let text = error.to_string();
-    let text = text.split(" at line ").next().unwrap_or_default();
-    text.split(", expected one of").next().unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]

@@ -1,106 +1,20 @@
-//! Reading and writing files so that a crash leaves either the old bytes or the new ones.
+//! Crash-safe files, with this command line's refusals for paths that are taken.
 
-use crate::errors::{Error, Result, reason};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
-use zeroize::Zeroizing;
+pub use zx1_cli_common::files::{
+    FolderLock, folder, lock_folder, make_private_folder, missing, read_all, read_failed, read_limited,
+    read_needed, replace_private, shown, sync_folder_of, write_failed,
+};
 
-/// A path as messages show it.
-pub fn shown(path: &Path) -> String {
-    path.display().to_string()
-}
-
-/// "cannot be read", with the system's reason.
-pub fn read_failed(path: &Path, error: &io::Error) -> Error {
-    Error::ReadFailed { path: shown(path), why: reason(error) }
-}
-
-/// "cannot be read", because there is no such file.
-pub fn missing(path: &Path) -> Error {
-    Error::ReadFailed { path: shown(path), why: "there is no such file".to_owned() }
-}
-
-/// "cannot be written", with the system's reason.
-pub fn write_failed(path: &Path, error: &io::Error) -> Error {
-    Error::WriteFailed { path: shown(path), why: reason(error) }
-}
-
-/// Makes a folder and those above it, for this user only.
-pub fn make_private_folder(path: &Path) -> Result<()> {
-    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
-    Ok(made.map_err(|error| write_failed(path, &error))?)
-}
-
-/// A file's bytes, wiped when dropped. `None` when there is no file.
-///
-/// # Errors
-/// 7406 when it cannot be read, 7452 when it is larger than `limit` bytes.
-pub fn read_limited(path: &Path, limit: u64) -> Result<Option<Zeroizing<Vec<u8>>>> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(read_failed(path, &error).into()),
-    };
-    read_all(file, &shown(path), limit).map(Some)
-}
-
-/// The bytes of a file that has to be there, wiped when dropped.
-///
-/// # Errors
-/// 7406 when it is missing or cannot be read, 7452 when it is larger than `limit` bytes.
-pub fn read_needed(path: &Path, limit: u64) -> Result<Zeroizing<Vec<u8>>> {
-    if path.is_dir() {
-        return Err(folder(path).into());
-    }
-    Ok(read_limited(path, limit)?.ok_or_else(|| missing(path))?)
-}
-
-/// "cannot be read", because it is a folder.
-pub fn folder(path: &Path) -> Error {
-    Error::ReadFailed { path: shown(path), why: "it is a folder".to_owned() }
-}
-
-/// Everything that a reader gives, wiped when dropped, at most `limit` bytes.
-pub fn read_all(mut from: impl Read, what: &str, limit: u64) -> Result<Zeroizing<Vec<u8>>> {
-    let mut bytes = Zeroizing::new(Vec::new());
-    let failed = |error: io::Error| Error::ReadFailed { path: what.to_owned(), why: reason(&error) };
-    let size = (&mut from).take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
-    if u64::try_from(size).is_ok_and(|size| size <= limit) {
-        return Ok(bytes);
-    }
-    // Say how large it is, not only that it is too large.
-    let rest = io::copy(&mut from, &mut io::sink()).map_err(failed)?;
-    let size = rest.saturating_add(limit).saturating_add(1);
-    Err(Error::InputTooLarge { what: what.to_owned(), size, limit }.into())
-}
+use crate::errors::{Error, Result};
+use std::path::Path;
+use zx1_cli_common::Fault;
 
 /// Writes a new file that only this user can read, and flushes it to the disk.
 ///
 /// # Errors
 /// The given refusal when the path is taken; 7405 when the system refuses.
 pub fn create_private(path: &Path, bytes: &[u8], taken: Error) -> Result<()> {
-    let temporary = make_room(path)?;
-    write_new(&temporary, bytes).map_err(|error| write_failed(path, &error))?;
-    // A link, unlike a rename, never replaces what is there.
-    let linked = fs::hard_link(&temporary, path);
-    let removed = fs::remove_file(&temporary);
-    match linked {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(taken.into()),
-        Err(error) => return Err(write_failed(path, &error).into()),
-    }
-    removed.map_err(|error| write_failed(&temporary, &error))?;
-    sync_folder_of(path)
-}
-
-/// Replaces a file, or makes it, in one step.
-pub fn replace_private(path: &Path, bytes: &[u8]) -> Result<()> {
-    let temporary = make_room(path)?;
-    write_new(&temporary, bytes).map_err(|error| write_failed(path, &error))?;
-    fs::rename(&temporary, path).map_err(|error| write_failed(path, &error))?;
-    sync_folder_of(path)
+    unless_taken(zx1_cli_common::files::create_private(path, bytes), taken)
 }
 
 /// Makes sure that a new file can be written there, before work is done whose result it is to hold. Nothing
@@ -109,117 +23,12 @@ pub fn replace_private(path: &Path, bytes: &[u8]) -> Result<()> {
 /// # Errors
 /// The given refusal when the path is taken; 7405 when nothing can be written there.
 pub fn check_writable(path: &Path, taken: Error) -> Result<()> {
-    if path.exists() {
-        return Err(taken.into());
-    }
-    let folder = nearest_folder(path)?;
-    let temporary = temporary_beside(&folder.join(path.file_name().unwrap_or_default()));
-    let probed = write_new(&temporary, &[]).and_then(|()| fs::remove_file(&temporary));
-    Ok(probed.map_err(|error| write_failed(path, &error))?)
+    unless_taken(zx1_cli_common::files::check_writable(path), taken)
 }
 
-/// The folder of a file that is to be written, made if need be, and a temporary name in it.
-fn make_room(path: &Path) -> Result<PathBuf> {
-    nearest_folder(path)?;
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        made.map_err(|error| write_failed(path, &error))?;
-    }
-    Ok(temporary_beside(path))
-}
-
-/// The last folder on the way to a file that is there.
-fn nearest_folder(path: &Path) -> Result<&Path> {
-    let failed = |why: String| Error::WriteFailed { path: shown(path), why };
-    if path.file_name().is_none() {
-        return Err(failed("it names no file".to_owned()).into());
-    }
-    let here = Path::new(".");
-    let mut above =
-        path.ancestors().skip(1).map(|above| if above.as_os_str().is_empty() { here } else { above });
-    let nearest = above.find(|above| above.exists()).unwrap_or(here);
-    if nearest.is_dir() {
-        return Ok(nearest);
-    }
-    Err(failed(format!("{} is a file, not a folder", shown(nearest))).into())
-}
-
-fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
-}
-
-/// Makes a rename or a new name durable.
-pub fn sync_folder_of(path: &Path) -> Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let synced = File::open(folder).and_then(|folder| folder.sync_all());
-    Ok(synced.map_err(|error| write_failed(folder, &error))?)
-}
-
-fn temporary_beside(path: &Path) -> PathBuf {
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}.new", std::process::id()));
-    path.with_file_name(name)
-}
-
-/// Holds a folder's lock file until it is dropped, so that two processes do not write one file at once.
-#[derive(Debug)]
-pub struct FolderLock(#[allow(dead_code)] File);
-
-/// Waits for the folder's lock.
-pub fn lock_folder(folder: &Path) -> Result<FolderLock> {
-    make_private_folder(folder)?;
-    let path = folder.join(".lock");
-    let lock = || -> io::Result<File> {
-        let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path)?;
-        file.lock()?;
-        Ok(file)
-    };
-    Ok(FolderLock(lock().map_err(|error| write_failed(&path, &error))?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::PermissionsExt;
-
-    #[test]
-    fn a_new_file_is_private_and_never_replaces_another() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a/b/key");
-        let taken = Error::KeyExists { path: "key".to_owned() };
-        create_private(&path, b"one", taken.clone()).unwrap();
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        let refused = create_private(&path, b"two", taken).unwrap_err();
-        assert_eq!((refused.code, fs::read(&path).unwrap()), (7416, b"one".to_vec()));
-        let names: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().collect();
-        assert_eq!(names.len(), 1, "a temporary file is left: {names:?}");
-    }
-
-    #[test]
-    fn a_place_that_takes_no_file_is_found_out_beforehand() {
-        let folder = tempfile::tempdir().unwrap();
-        let taken = || Error::Exists { path: "it".to_owned() };
-        let check = |name: &str| check_writable(&folder.path().join(name), taken());
-        fs::write(folder.path().join("there"), b"old").unwrap();
-        check("new").unwrap();
-        check("new/folder/new").unwrap();
-        assert!(!folder.path().join("new/folder/new").exists());
-        assert_eq!(check("there").unwrap_err().code, 7407);
-        let below = check("there/x").unwrap_err();
-        assert_eq!(below.code, 7405);
-        assert!(below.message.contains("there/x cannot be written") && below.message.contains("is a file"));
-        assert_eq!(check_writable(Path::new(""), taken()).unwrap_err().code, 7405);
-        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
-        assert_eq!(left.len(), 1, "{left:?}");
-    }
-
-    #[test]
-    fn a_file_over_the_limit_is_refused_with_its_size() {
-        let refused = read_all([7u8; 100].as_slice(), "it", 99).unwrap_err();
-        assert!(refused.message.contains("100 bytes"), "{}", refused.message);
-        assert_eq!(read_all([7u8; 100].as_slice(), "it", 100).unwrap().len(), 100);
-    }
+fn unless_taken(done: Result<(), Fault>, taken: Error) -> Result<()> {
+    done.map_err(|fault| match fault {
+        Fault::Exists { .. } => taken.into(),
+        other => other.into(),
+    })
 }

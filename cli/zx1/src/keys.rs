@@ -6,43 +6,17 @@ mod passphrase;
 
 pub use backup::{Restored, Summary, restore, save};
 pub use passphrase::{Passphrase, Purpose};
+pub use zx1_cli_common::keys::{Form, is_private};
 
-use crate::defaults;
 use crate::errors::{Error, Result, reason};
 use crate::files;
-use crate::output;
 use solana_address::Address;
 use solana_keypair::Keypair;
 use solana_signer::Signer as _;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use zeroize::Zeroizing;
-
-/// How a key file writes its key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// JSON array of 64 numbers, as solana-keygen writes it.
-    SolanaJson,
-    /// 32 bytes.
-    Raw,
-    /// 64 hexadecimal digits.
-    Hex,
-    /// No key at all, only the address of one that is elsewhere.
-    AddressOnly,
-}
-
-impl Form {
-    /// For people.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::SolanaJson => "Solana keypair (JSON array of 64)",
-            Self::Raw => "32 raw bytes",
-            Self::Hex => "64 hexadecimal digits",
-            Self::AddressOnly => "an address, without its key",
-        }
-    }
-}
+use zx1_cli_common::keys::{self, Seed};
 
 /// A key and where it came from.
 pub struct Key {
@@ -64,25 +38,13 @@ impl Key {
     /// # Errors
     /// 7410 to 7417, each with the path.
     pub fn read(path: &Path) -> Result<Self> {
-        let shown = files::shown(path);
-        if shown.starts_with("usb:") || shown.starts_with("prompt:") || shown == "ASK" {
-            return Err(Error::KeyNotAFile { path: shown }.into());
-        }
-        if path.is_dir() {
-            return Err(Error::KeyIsFolder { path: shown }.into());
-        }
-        let bytes = match files::read_limited(path, defaults::MAX_KEY_FILE) {
-            Ok(Some(bytes)) => bytes,
-            Ok(None) => return Err(Error::KeyMissing { path: shown }.into()),
-            Err(failure) if failure.code == 7452 => {
-                let found = path.metadata().map_or(0, |metadata| metadata.len());
-                return Err(Error::KeyUnknownForm { path: shown, found }.into());
-            }
-            Err(failure) => return Err(failure),
-        };
-        let (keypair, form) = parse(&bytes, &shown)?;
-        warn_if_readable(path);
-        Ok(Self { address: keypair.pubkey(), keypair, path: path.to_owned(), form })
+        let (seed, form) = keys::read(path)?;
+        Ok(Self::of(&seed, path, form))
+    }
+
+    fn of(seed: &Seed, path: &Path, form: Form) -> Self {
+        let keypair = Keypair::new_from_array(**seed);
+        Self { address: keypair.pubkey(), keypair, path: path.to_owned(), form }
     }
 
     /// An address whose key is elsewhere, for transactions that are made here and signed there. The key in
@@ -96,20 +58,22 @@ impl Key {
     /// # Errors
     /// 7416 when the file is there, 7422 when the system has no random bytes.
     pub fn create(path: &Path) -> Result<Self> {
-        let mut secret = Zeroizing::new([0u8; 32]);
-        getrandom::fill(secret.as_mut()).map_err(|error| Error::RandomFailed { why: error.to_string() })?;
-        Self::write(Keypair::new_from_array(*secret), path)
+        Self::write(&keys::random()?, path)
     }
 
     /// Writes a key that was read elsewhere, in Solana's form; never over another.
     pub fn copy_to(&self, path: &Path) -> Result<Self> {
-        Self::write(Keypair::new_from_array(*self.keypair.secret_bytes()), path)
+        Self::write(&self.seed(), path)
     }
 
-    fn write(keypair: Keypair, path: &Path) -> Result<Self> {
+    fn write(seed: &Seed, path: &Path) -> Result<Self> {
         let taken = Error::KeyExists { path: files::shown(path) };
-        files::create_private(path, solana_json(&keypair).as_bytes(), taken)?;
-        Ok(Self { address: keypair.pubkey(), keypair, path: path.to_owned(), form: Form::SolanaJson })
+        files::create_private(path, keys::solana_json(seed).as_bytes(), taken)?;
+        Ok(Self::of(seed, path, Form::SolanaJson))
+    }
+
+    fn seed(&self) -> Seed {
+        Seed::new(*self.keypair.secret_bytes())
     }
 
     /// The signer.
@@ -144,92 +108,6 @@ pub fn fix_id(public: &[u8; 32]) -> String {
     format!("fix_{}", hex::encode(public))
 }
 
-/// Solana's form: 64 numbers, secret then public.
-fn solana_json(keypair: &Keypair) -> Zeroizing<String> {
-    use std::fmt::Write as _;
-    let bytes = Zeroizing::new(keypair.to_bytes());
-    // Room for all of it at once: a string that grows leaves copies behind.
-    let mut text = Zeroizing::new(String::with_capacity(64 * 4 + 2));
-    text.push('[');
-    for (index, byte) in bytes.iter().enumerate() {
-        let comma = if index == 0 { "" } else { "," };
-        let _ = write!(text, "{comma}{byte}");
-    }
-    text.push(']');
-    text
-}
-
-fn parse(bytes: &[u8], path: &str) -> Result<(Keypair, Form)> {
-    if let Ok(secret) = <&[u8; 32]>::try_from(bytes) {
-        return Ok((Keypair::new_from_array(*secret), Form::Raw));
-    }
-    let text = bytes.trim_ascii();
-    if text.first() == Some(&b'[') {
-        return parse_json(text, path).map(|keypair| (keypair, Form::SolanaJson));
-    }
-    let mut secret = Zeroizing::new([0u8; 32]);
-    if text.len() == 64 && hex::decode_to_slice(text, secret.as_mut()).is_ok() {
-        return Ok((Keypair::new_from_array(*secret), Form::Hex));
-    }
-    let found = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-    Err(Error::KeyUnknownForm { path: path.to_owned(), found }.into())
-}
-
-fn parse_json(text: &[u8], path: &str) -> Result<Keypair> {
-    let path = path.to_owned();
-    let (numbers, found) = match parse_numbers(text) {
-        Ok(read) => read,
-        Err(why) => return Err(Error::KeyNotJson { path, why }.into()),
-    };
-    let Some(bytes) = <&[u8; 64]>::try_from(numbers.as_slice()).ok().filter(|_| found == 64) else {
-        return Err(Error::KeyWrongLength { path, found }.into());
-    };
-    let (secret, public) = bytes.split_first_chunk::<32>().unwrap_or((&[0; 32], &[]));
-    let keypair = Keypair::new_from_array(*secret);
-    if keypair.pubkey().as_ref() != public {
-        return Err(Error::KeyHalvesDiffer { path }.into());
-    }
-    Ok(keypair)
-}
-
-/// A JSON array of bytes: the first 64 and how many there are. Read here so that no general parser leaves
-/// copies of a secret. The reason for a refusal names a place, never what stands there.
-fn parse_numbers(text: &[u8]) -> Result<(Zeroizing<Vec<u8>>, usize), String> {
-    let mut numbers = Zeroizing::new(Vec::with_capacity(64));
-    let mut found = 0usize;
-    let inner = text.strip_prefix(b"[").and_then(|text| text.strip_suffix(b"]"));
-    let inner = inner.ok_or("the closing bracket is missing")?;
-    if inner.trim_ascii().is_empty() {
-        return Ok((numbers, found));
-    }
-    for item in inner.split(|byte| *byte == b',') {
-        found = found.saturating_add(1);
-        let item = item.trim_ascii();
-        let number = std::str::from_utf8(item).ok().filter(|_| item.iter().all(u8::is_ascii_digit));
-        let number = number.and_then(|digits| digits.parse::<u8>().ok());
-        let number = number.ok_or_else(|| format!("item {found} is no number from 0 to 255"))?;
-        // More are counted, not kept: the buffer must not grow.
-        if numbers.len() < 64 {
-            numbers.push(number);
-        }
-    }
-    Ok((numbers, found))
-}
-
-fn warn_if_readable(path: &Path) {
-    use std::os::unix::fs::PermissionsExt as _;
-    if path.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0) {
-        let shown = files::shown(path);
-        output::warn(&format!("others on this machine can read {shown}; run chmod 600 {shown}"));
-    }
-}
-
-/// Whether only this user can read the file.
-pub fn is_private(path: &Path) -> io::Result<bool> {
-    use std::os::unix::fs::PermissionsExt as _;
-    Ok(path.metadata()?.permissions().mode() & 0o077 == 0)
-}
-
 /// The reason of a failed read, for messages of this module's children.
 fn why(error: &io::Error) -> String {
     reason(error)
@@ -238,39 +116,6 @@ fn why(error: &io::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn code(bytes: &[u8]) -> Option<u32> {
-        parse(bytes, "f").err().map(|failure| failure.code)
-    }
-
-    #[test]
-    fn all_three_forms_give_the_same_key() {
-        let keypair = Keypair::new_from_array([7; 32]);
-        let json = solana_json(&keypair);
-        let hex = hex::encode([7u8; 32]) + "\n";
-        for (bytes, form) in
-            [(json.as_bytes(), Form::SolanaJson), (&[7; 32][..], Form::Raw), (hex.as_bytes(), Form::Hex)]
-        {
-            let (parsed, found) = parse(bytes, "f").unwrap();
-            assert_eq!((parsed.pubkey(), found), (keypair.pubkey(), form));
-        }
-    }
-
-    #[test]
-    fn every_damage_has_its_own_refusal() {
-        let json = solana_json(&Keypair::new_from_array([7; 32]));
-        let other = json.replacen("[7,", "[8,", 1);
-        assert_eq!(code(other.as_bytes()), Some(7414));
-        assert_eq!(code(b"[1,2,3]"), Some(7413));
-        assert_eq!(code(b"[]"), Some(7413));
-        assert_eq!(code(json.replacen(']', ",1]", 1).as_bytes()), Some(7413));
-        assert_eq!(code(b"[1,2"), Some(7412));
-        assert_eq!(code(b"[1,256]"), Some(7412));
-        assert_eq!(code(b"[1,-1]"), Some(7412));
-        assert_eq!(code(b"[\"a\"]"), Some(7412));
-        assert_eq!(code(b""), Some(7415));
-        assert_eq!(code(&[0; 33]), Some(7415));
-    }
 
     #[test]
     fn a_peer_id_is_the_key_behind_an_identity_multihash() {

@@ -20,7 +20,6 @@ pub mod args;
 pub mod chain;
 pub mod commands;
 pub mod config_file;
-pub mod confirm;
 pub mod context;
 pub mod defaults;
 pub mod errors;
@@ -28,12 +27,12 @@ pub mod facts;
 pub mod files;
 pub mod input;
 pub mod keys;
-pub mod output;
-pub mod progress;
 pub mod settings;
 pub mod tx;
 pub mod usage;
 pub mod words;
+
+pub use zx1_cli_common::{confirm, output, progress};
 
 use errors::Failure;
 use std::ffi::OsString;
@@ -56,6 +55,6 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn report(failure: &Failure, context: &context::Context) -> ExitCode {
-    output::error(failure, context.error_format());
+    failure.show(context.error_format());
     failure.exit.into()
 }

@@ -256,7 +256,7 @@ fn consent(summary: &Summary, cluster: &str, yes: bool, format: Format) -> Resul
         draw_summary(&mut page, summary, cluster);
         output::write_err(&page.finish());
     }
-    if yes { Ok(()) } else { confirm::ask("Send it?") }
+    if yes { Ok(()) } else { Ok(confirm::ask("Send it?")?) }
 }
 
 /// Draws what a transaction does, with the money that a simulation saw moving.

@@ -1,11 +1,11 @@
 //! What is wrong with a command line, in one sentence, with the help that explains it as the next step.
 
 use crate::args;
-use crate::errors::{Error, Exit, Failure, sentence};
+use crate::errors::{Error, Exit, Failure};
 use crate::output::{self, Format};
-use crate::words::count;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::ErrorKind;
 use std::ffi::OsString;
+use zx1_cli_common::usage::{in_words, path_of};
 
 /// Says what is wrong with the command line, or prints the help that was asked for.
 pub fn refuse(error: &clap::Error, arguments: &[OsString]) -> Exit {
@@ -14,7 +14,7 @@ pub fn refuse(error: &clap::Error, arguments: &[OsString]) -> Exit {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             let text = error.render().ansi().to_string();
             match output::write_out(text.as_bytes()) {
-                Err(failure) if !failure.is_closed_pipe() => failure.exit,
+                Err(fault) if fault != zx1_cli_common::Fault::ClosedPipe => Failure::from(fault).exit,
                 _ => Exit::Success,
             }
         }
@@ -24,7 +24,7 @@ pub fn refuse(error: &clap::Error, arguments: &[OsString]) -> Exit {
         }
         _ => {
             let failure = Failure::from(Error::Usage { message: in_words(error) });
-            output::error(&with_help_of(failure, arguments), format);
+            with_help_of(failure, arguments).show(format);
             Exit::Usage
         }
     }
@@ -35,116 +35,7 @@ pub fn with_help_of(failure: Failure, arguments: &[OsString]) -> Failure {
     if failure.code != (Error::Usage { message: String::new() }).code() {
         return failure;
     }
-    let root = args::command();
-    let mut at = &root;
-    let mut path = vec![root.get_name()];
-    for word in arguments.iter().skip(1).filter_map(|argument| argument.to_str()) {
-        if let Some(child) = at.find_subcommand(word) {
-            path.push(child.get_name());
-            at = child;
-        }
-    }
-    failure.next(format!("{} --help", path.join(" ")))
-}
-
-/// One sentence for a command line that does not parse.
-fn in_words(error: &clap::Error) -> String {
-    let texts = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => vec![text.clone()],
-        Some(ContextValue::Strings(texts)) => texts.clone(),
-        Some(ContextValue::StyledStrs(texts)) => texts.iter().map(ToString::to_string).collect(),
-        _ => Vec::new(),
-    };
-    let first = |kind| texts(kind).into_iter().next().unwrap_or_default();
-    let argument = first(ContextKind::InvalidArg);
-    let value = first(ContextKind::InvalidValue);
-    let possible = texts(ContextKind::ValidValue);
-    let similar = |kind| match texts(kind).as_slice() {
-        [] => String::new(),
-        names => format!(" Did you mean {}?", alternatives(names)),
-    };
-    match error.kind() {
-        ErrorKind::InvalidSubcommand => {
-            let name = first(ContextKind::InvalidSubcommand);
-            format!("There is no command '{name}'.{}", similar(ContextKind::SuggestedSubcommand))
-        }
-        ErrorKind::UnknownArgument if argument.starts_with('-') => {
-            format!("There is no option '{argument}' here.{}", similar(ContextKind::SuggestedArg))
-        }
-        ErrorKind::UnknownArgument => format!("'{argument}' is one argument too many."),
-        ErrorKind::MissingRequiredArgument => {
-            let names = texts(ContextKind::InvalidArg);
-            format!("{} {} missing.", list(&names), if names.len() == 1 { "is" } else { "are" })
-        }
-        ErrorKind::ArgumentConflict => {
-            let others = list(&texts(ContextKind::PriorArg));
-            if others == argument {
-                format!("{argument} can be given only once.")
-            } else {
-                format!("{argument} cannot be used together with {others}.")
-            }
-        }
-        ErrorKind::InvalidValue if value.is_empty() && possible.is_empty() => {
-            format!("{argument} needs a value.")
-        }
-        ErrorKind::InvalidValue => {
-            format!("{argument} cannot be '{value}': it is {}.", alternatives(&possible))
-        }
-        ErrorKind::ValueValidation => {
-            let why = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
-            format!("{argument} cannot be '{value}': {}.", reason(&value, &why))
-        }
-        ErrorKind::TooFewValues | ErrorKind::WrongNumberOfValues => format!("{argument} needs a value."),
-        ErrorKind::TooManyValues => format!("'{value}' is one value too many for {argument}."),
-        ErrorKind::InvalidUtf8 => "An argument is not UTF-8.".to_owned(),
-        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            "A command is missing.".to_owned()
-        }
-        _ => {
-            let text = error.render().to_string();
-            let first = text.split("\n\n").next().unwrap_or_default();
-            sentence(&first.trim_start_matches("error: ").replace('\n', " "))
-        }
-    }
-}
-
-/// Why a value is none, without the words of the standard library's parsers.
-fn reason(value: &str, why: &str) -> String {
-    let negative = value.strip_prefix('-').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
-    if let Some((_, range)) = why.split_once(" is not in ") {
-        return match range.split_once("..=").map(|(low, high)| (low, high.parse::<u64>())) {
-            Some(("0", _)) if value.starts_with('-') => "it is negative".to_owned(),
-            Some((low, Ok(high))) if high < u64::from(u32::MAX) => format!("it is not from {low} to {high}"),
-            Some((_, Ok(_))) if !value.starts_with('-') && value != "0" => "it is too large".to_owned(),
-            Some((low, _)) => format!("it is not {low} or more"),
-            None => format!("it is not {}", range.replace("..", " or more")),
-        };
-    }
-    match why {
-        "invalid digit found in string" if negative => "it is negative".to_owned(),
-        "invalid digit found in string" => "it is no whole number".to_owned(),
-        "number too large to fit in target type" => "it is too large".to_owned(),
-        "number too small to fit in target type" => "it is too small".to_owned(),
-        "cannot parse integer from empty string" => "it is empty".to_owned(),
-        "invalid socket address syntax" => "it is no address and port, such as 127.0.0.1:8895".to_owned(),
-        other => other.trim_end_matches('.').to_owned(),
-    }
-}
-
-fn alternatives(names: &[String]) -> String {
-    joined(names, "or")
-}
-
-fn list(names: &[String]) -> String {
-    joined(names, "and")
-}
-
-fn joined(names: &[String], word: &str) -> String {
-    match names {
-        [] => count(0, "value", "values"),
-        [one] => one.clone(),
-        [rest @ .., last] => format!("{} {word} {last}", rest.join(", ")),
-    }
+    failure.next(format!("{} --help", path_of(&args::command(), arguments)))
 }
 
 /// The output format in a command line that does not parse.

@@ -1,25 +1,6 @@
-//! Words for people: plurals, moments, shortened identifiers, and text of strangers that cannot steer a
-//! terminal.
+//! Words for people: the common ones, and epochs and slots.
 
-use std::borrow::Cow;
-use std::fmt::Display;
-
-/// Characters of an identifier that are kept at each end when it is shortened.
-const ENDS: usize = 6;
-/// Identifiers of at most so many characters stay whole: shortening would save nothing.
-const SHORT: usize = 2 * ENDS + 4;
-
-/// "1 entry", "2 entries".
-pub fn count<N: Display + Copy + TryInto<u64>>(number: N, one: &str, many: &str) -> String {
-    let noun = if number.try_into().is_ok_and(|number| number == 1) { one } else { many };
-    format!("{number} {noun}")
-}
-
-/// A moment in UTC, to the minute: "2026-11-21 15:33 UTC". JSON has the seconds.
-pub fn moment(unix: i64) -> String {
-    jiff::Timestamp::from_second(unix)
-        .map_or_else(|_| format!("Unix time {unix}"), |at| at.strftime("%Y-%m-%d %H:%M UTC").to_string())
-}
+pub use zx1_cli_common::words::{clause, count, duration, moment, plain, short};
 
 /// An epoch and the UTC day that it is (decision B1): "20778 (2026-11-21)".
 pub fn epoch(number: u64) -> String {
@@ -28,62 +9,9 @@ pub fn epoch(number: u64) -> String {
     day.map_or_else(|| number.to_string(), |day| format!("{number} ({})", day.strftime("%Y-%m-%d")))
 }
 
-/// "7 h 12 min" from seconds; parts that are zero are left out.
-pub fn duration(seconds: u64) -> String {
-    let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
-    match (days, hours, minutes) {
-        (0, 0, 0) => format!("{seconds} s"),
-        (0, 0, minutes) => format!("{minutes} min"),
-        (0, hours, 0) => format!("{hours} h"),
-        (0, hours, minutes) => format!("{hours} h {minutes} min"),
-        (days, 0, _) => format!("{days} d"),
-        (days, hours, _) => format!("{days} d {hours} h"),
-    }
-}
-
 /// About how long slots take at the main network's rate, 400 ms each.
 pub fn slots(slots: u64) -> String {
     format!("about {}", duration(slots.saturating_mul(2) / 5))
-}
-
-/// An address or a hash as a table shows it where there is no room: its first and its last six characters.
-pub fn short(identifier: &str) -> String {
-    let letters: Vec<char> = identifier.chars().collect();
-    if letters.len() <= SHORT || identifier.contains(' ') {
-        return identifier.to_owned();
-    }
-    let (first, last) = (letters.iter().take(ENDS), letters.iter().skip(letters.len().saturating_sub(ENDS)));
-    first.chain(['…'].iter()).chain(last).collect()
-}
-
-/// A sentence as a part of another one: without capital and period. A first word in capitals keeps them.
-pub fn clause(sentence: &str) -> String {
-    let text = sentence.trim().trim_end_matches('.');
-    let mut letters = text.chars();
-    match (letters.next(), text.chars().nth(1)) {
-        (Some(first), Some(second)) if first.is_uppercase() && !second.is_uppercase() => {
-            format!("{}{}", first.to_lowercase(), letters.as_str())
-        }
-        _ => text.to_owned(),
-    }
-}
-
-/// Text without what would move a terminal's cursor, change its colours, or reverse the order of what stands
-/// around it. Line breaks stay.
-pub fn plain(text: &str) -> Cow<'_, str> {
-    let harms = |letter: char| {
-        letter.is_control() && letter != '\n'
-            || matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    if !text.contains(harms) {
-        return Cow::Borrowed(text);
-    }
-    let shown = |letter| match letter {
-        '\t' => ' ',
-        letter if harms(letter) => '\u{fffd}',
-        letter => letter,
-    };
-    Cow::Owned(text.chars().map(shown).collect())
 }
 
 #[cfg(test)]
@@ -91,45 +19,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_is_singular_and_everything_else_is_not() {
-        let counted: Vec<String> = [0u64, 1, 2].iter().map(|n| count(*n, "entry", "entries")).collect();
-        assert_eq!(counted, ["0 entries", "1 entry", "2 entries"]);
-        assert_eq!(count(1usize, "day", "days"), "1 day");
-    }
-
-    #[test]
-    fn moments_and_epochs_are_utc() {
-        assert_eq!(moment(0), "1970-01-01 00:00 UTC");
-        assert_eq!(moment(i64::MAX), format!("Unix time {}", i64::MAX));
+    fn epochs_are_utc_days_and_slots_take_time() {
         assert_eq!(epoch(20_778), "20778 (2026-11-21)");
         assert_eq!(epoch(u64::MAX), u64::MAX.to_string());
-    }
-
-    #[test]
-    fn durations_leave_out_what_is_zero() {
-        let shown = [0, 59, 60, 3_600, 3_660, 86_400, 90_000].map(duration);
-        assert_eq!(shown, ["0 s", "59 s", "1 min", "1 h", "1 h 1 min", "1 d", "1 d 1 h"]);
         assert_eq!(slots(432_000), "about 2 d");
-    }
-
-    #[test]
-    fn identifiers_are_shortened_to_their_ends_and_words_are_not() {
-        assert_eq!(short("6jTzaNctHMGFLaHr7XGftwsJTXXQPp3roGEZXGbd7dqU"), "6jTzaN…bd7dqU");
-        for whole in ["", "everybody", "1234567890123456", "a sentence with spaces in it"] {
-            assert_eq!(short(whole), whole);
-        }
-    }
-
-    #[test]
-    fn a_clause_begins_small_unless_it_is_a_name() {
-        assert_eq!(clause("The log is empty."), "the log is empty");
-        assert_eq!(clause("CBOR ends."), "CBOR ends");
-        assert_eq!(clause(""), "");
-    }
-
-    #[test]
-    fn text_of_strangers_cannot_steer_a_terminal() {
-        assert_eq!(plain("a\u{1b}[31mb\tc\u{202e}d\ne"), "a\u{fffd}[31mb c\u{fffd}d\ne");
-        assert!(matches!(plain("plain ä ✓"), Cow::Borrowed(_)));
     }
 }

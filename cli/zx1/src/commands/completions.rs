@@ -5,6 +5,7 @@ use crate::errors::Result;
 use crate::output;
 use clap::CommandFactory as _;
 use clap_complete::Shell;
+use zx1_cli_common::manual;
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -23,7 +24,5 @@ pub struct Args {
 
 /// Prints the script.
 pub fn run(args: Args) -> Result<()> {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "zx1", &mut script);
-    output::write_out(&script)
+    Ok(output::write_out(&manual::completions(args.shell, &mut Cli::command(), "zx1"))?)
 }

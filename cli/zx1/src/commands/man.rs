@@ -7,7 +7,8 @@ use crate::files;
 use crate::output::{self, Page, Report};
 use clap::CommandFactory as _;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use zx1_cli_common::manual;
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -40,44 +41,13 @@ impl Report for Written {
 
 /// Prints or writes pages.
 pub fn run(args: Args, context: &Context) -> Result<()> {
-    let mut root = Cli::command().disable_help_flag(true);
-    root.build();
+    let root = manual::built(Cli::command());
     let Some(folder) = args.dir else {
-        let wanted = args.command.iter().try_fold(&root, |at, name| at.find_subcommand(name));
-        let wanted = wanted.ok_or_else(|| Error::Usage {
+        let page = manual::page(&root, &args.command).ok_or_else(|| Error::Usage {
             message: format!("There is no command 'zx1 {}'.", args.command.join(" ")),
         })?;
-        return output::write_out(&render(wanted));
+        return Ok(output::write_out(&page)?);
     };
-    let mut pages = Vec::new();
-    if folder.is_file() {
-        let why = "it is a file, not a folder".to_owned();
-        return Err(Error::WriteFailed { path: files::shown(&folder), why }.into());
-    }
-    std::fs::create_dir_all(&folder).map_err(|error| files::write_failed(&folder, &error))?;
-    write_all(&root, &folder, &mut pages)?;
+    let pages = manual::write_all(&root, &folder)?;
     context.print(&Written { folder: files::shown(&folder), pages })
-}
-
-fn name(command: &clap::Command) -> String {
-    command.get_bin_name().unwrap_or(command.get_name()).replace(' ', "-")
-}
-
-fn render(command: &clap::Command) -> Vec<u8> {
-    let mut page = Vec::new();
-    let named = command.clone().name(name(command));
-    // A Vec takes every byte.
-    let _ = clap_mangen::Man::new(named).render(&mut page);
-    page
-}
-
-fn write_all(command: &clap::Command, folder: &Path, pages: &mut Vec<String>) -> Result<()> {
-    let file = format!("{}.1", name(command));
-    let path = folder.join(&file);
-    std::fs::write(&path, render(command)).map_err(|error| files::write_failed(&path, &error))?;
-    pages.push(file);
-    command
-        .get_subcommands()
-        .filter(|child| !child.is_hide_set())
-        .try_for_each(|child| write_all(child, folder, pages))
 }

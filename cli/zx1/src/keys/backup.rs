@@ -5,7 +5,7 @@
 //! Inside the encryption: `zx1-backup/v1\n`, then for each file the path's length (u32, big-endian), the
 //! path, the content's length (u64), the content. age authenticates all of it, and where it ends.
 
-use super::{Key, Passphrase, solana_json, why};
+use super::{Key, Passphrase, why};
 use crate::config_file::ConfigFile;
 use crate::defaults;
 use crate::errors::{Error, Failure, Result};
@@ -57,7 +57,7 @@ pub fn save(home: &Path, key: &Key, target: &Path, passphrase: Passphrase, whole
     let linked = written.and_then(|summary| {
         let taken = |error: io::Error| match error.kind() {
             io::ErrorKind::AlreadyExists => Error::Exists { path: files::shown(target) },
-            _ => files::write_failed(target, &error),
+            _ => files::write_failed(target, &error).into(),
         };
         fs::hard_link(&partial, target).map_err(taken)?;
         Ok(summary)
@@ -81,7 +81,7 @@ fn write(
     let encryptor = age::Encryptor::with_user_passphrase(passphrase.0);
     let mut out = BufWriter::new(encryptor.wrap_output(armored).map_err(failed)?);
     out.write_all(MAGIC).map_err(failed)?;
-    let secret = solana_json(&key.keypair);
+    let secret = zx1_cli_common::keys::solana_json(&key.seed());
     let mut summary = Summary { files: 1, bytes: secret.len() as u64 };
     put(&mut out, defaults::KEYPAIR, secret.len() as u64, secret.as_bytes()).map_err(failed)?;
     for path in listed {

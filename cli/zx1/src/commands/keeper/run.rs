@@ -283,7 +283,7 @@ impl Keeper<'_> {
         crate::output::warn(&failure.message);
         if self.failures.is_multiple_of(WORRYING) {
             let error = Error::KeeperFailing { failures: self.failures, last: failure.message };
-            crate::output::error(&error.into(), self.context.error_format());
+            crate::errors::Failure::from(error).show(self.context.error_format());
         }
         Ok(())
     }

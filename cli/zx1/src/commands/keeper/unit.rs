@@ -66,5 +66,5 @@ WantedBy=default.target
         cap = args.cap,
         folder = path(&home)?,
     );
-    output::write_out(unit.as_bytes())
+    Ok(output::write_out(unit.as_bytes())?)
 }

@@ -3,9 +3,9 @@
 
 mod page;
 
-pub use page::{Mark, Page, Table};
+pub use page::{Mark, Page, Table, bold, dim, green, red, wrap, yellow};
 
-use crate::errors::{Error, Failure, Result, reason};
+use crate::errors::{Fault, reason};
 use crate::words::plain;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -57,7 +57,7 @@ pub trait Report: Serialize {
 }
 
 /// Writes a result to standard output. `full`: tables show addresses and hashes whole.
-pub fn print(report: &impl Report, format: Format, full: bool) -> Result<()> {
+pub fn print(report: &impl Report, format: Format, full: bool) -> Result<(), Fault> {
     let text = match format {
         Format::Display => {
             let mut page = Page::new(width()).with_full_tables(full);
@@ -70,8 +70,8 @@ pub fn print(report: &impl Report, format: Format, full: bool) -> Result<()> {
     write_out(text.as_bytes())
 }
 
-fn json(text: serde_json::Result<String>) -> Result<String> {
-    let failed = |error: serde_json::Error| Error::WriteFailed { path: stdout(), why: error.to_string() };
+fn json(text: serde_json::Result<String>) -> Result<String, Fault> {
+    let failed = |error: serde_json::Error| Fault::WriteFailed { path: stdout(), why: error.to_string() };
     Ok(text.map_err(failed)? + "\n")
 }
 
@@ -80,12 +80,12 @@ fn stdout() -> String {
 }
 
 /// Writes to standard output; colours only where they are wanted (a terminal, NO_COLOR unset).
-pub fn write_out(bytes: &[u8]) -> Result<()> {
+pub fn write_out(bytes: &[u8]) -> Result<(), Fault> {
     let mut out = anstream::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Ok(()) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Error::ClosedPipe.into()),
-        Err(error) => Err(Error::WriteFailed { path: stdout(), why: reason(&error) }.into()),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Fault::ClosedPipe),
+        Err(error) => Err(Fault::WriteFailed { path: stdout(), why: reason(&error) }),
     }
 }
 
@@ -101,28 +101,29 @@ pub fn warn(text: &str) {
 }
 
 /// A refusal on standard error: `error 7410: …` and `next: …`, or a JSON object.
-pub fn error(failure: &Failure, format: Format) {
+pub fn error(code: u32, message: &str, next: Option<&str>, whole: &impl Serialize, format: Format) {
     let text = match format {
         Format::Display => {
-            let next = failure.next.as_ref();
             let next = next.map(|next| format!("{} {}\n", page::bold("next:"), plain(next)));
             let next = next.unwrap_or_default();
-            let head = page::red(&format!("error {}:", failure.code));
-            format!("{head} {}\n{next}", plain(&failure.message))
+            let head = page::red(&format!("error {code}:"));
+            format!("{head} {}\n{next}", plain(message))
         }
-        Format::Json => serde_json::to_string_pretty(failure).unwrap_or_default() + "\n",
-        Format::JsonCompact => serde_json::to_string(failure).unwrap_or_default() + "\n",
+        Format::Json => serde_json::to_string_pretty(whole).unwrap_or_default() + "\n",
+        Format::JsonCompact => serde_json::to_string(whole).unwrap_or_default() + "\n",
     };
     write_err(&text);
 }
 
-/// Columns of the terminal, at most [`crate::defaults::MAX_WIDTH`]; that many where there is none.
+/// Widest page in columns.
+pub const MAX_WIDTH: usize = 100;
+
+/// Columns of the terminal, at most [`MAX_WIDTH`]; that many where there is none.
 pub fn width() -> usize {
     let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let seen = columns.or_else(|| {
         let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
         Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
     });
-    let widest = crate::defaults::MAX_WIDTH;
-    seen.unwrap_or(widest).clamp(40, widest)
+    seen.unwrap_or(MAX_WIDTH).clamp(40, MAX_WIDTH)
 }

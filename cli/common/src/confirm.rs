@@ -1,6 +1,6 @@
 //! Asking before money moves. The question stands on standard error, the answer comes from standard input.
 
-use crate::errors::{Error, Result};
+use crate::errors::Fault;
 use crate::output;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,28 +21,29 @@ pub fn can_ask() -> bool {
 /// Asks `question`; anything but y or yes is no.
 ///
 /// # Errors
-/// 7401 when nobody can be asked, 7402 when the answer is no.
-pub fn ask(question: &str) -> Result<()> {
+/// [`Fault::NeedsYes`] when nobody can be asked, [`Fault::Declined`] when the answer is no.
+pub fn ask(question: &str) -> Result<(), Fault> {
     if !can_ask() {
-        return Err(Error::NeedsYes.into());
+        return Err(Fault::NeedsYes);
     }
-    let answer = read_line(&format!("{question} [y/N] "))?;
+    let answer = read_line(&format!("{question} [y/N] "));
     let yes = matches!(answer.to_ascii_lowercase().as_str(), "y" | "yes");
-    if yes { Ok(()) } else { Err(Error::Declined.into()) }
+    if yes { Ok(()) } else { Err(Fault::Declined) }
 }
 
 /// Asks for a word to be typed exactly; `--yes` never answers it.
 ///
 /// # Errors
-/// 7409 without a terminal, 7402 when something else is typed.
-pub fn type_exactly(question: &str, expected: &str) -> Result<()> {
+/// [`Fault::NeedsTerminal`] without a terminal, [`Fault::Declined`] when something else is typed.
+pub fn type_exactly(question: &str, expected: &str) -> Result<(), Fault> {
     if !can_ask() {
-        return Err(Error::NeedsTerminal { what: format!("'{expected}'") }.into());
+        return Err(Fault::NeedsTerminal { what: format!("'{expected}'") });
     }
-    if read_line(&format!("{question} "))? == expected { Ok(()) } else { Err(Error::Declined.into()) }
+    if read_line(&format!("{question} ")) == expected { Ok(()) } else { Err(Fault::Declined) }
 }
 
-fn read_line(prompt: &str) -> Result<String> {
+/// Asks for a line; empty at the end of input.
+pub fn read_line(prompt: &str) -> String {
     output::write_err(prompt);
     let mut line = String::new();
     ASKING.store(true, Ordering::SeqCst);
@@ -52,5 +53,5 @@ fn read_line(prompt: &str) -> Result<String> {
         // The end of input leaves the cursor behind the question.
         let _ = writeln!(io::stderr());
     }
-    Ok(line.trim().to_owned())
+    line.trim().to_owned()
 }

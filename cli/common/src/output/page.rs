@@ -10,25 +10,27 @@ use std::fmt::{Display, Write as _};
 const RESET: &str = "\u{1b}[0m";
 
 /// Bold.
-pub(super) fn bold(text: &str) -> String {
+pub fn bold(text: &str) -> String {
     text.bold().to_string()
 }
 
 /// Red and bold: refusals.
-pub(super) fn red(text: &str) -> String {
+pub fn red(text: &str) -> String {
     text.red().bold().to_string()
 }
 
 /// Yellow and bold: warnings.
-pub(super) fn yellow(text: &str) -> String {
+pub fn yellow(text: &str) -> String {
     text.yellow().bold().to_string()
 }
 
-fn green(text: &str) -> String {
+/// Green and bold: success.
+pub fn green(text: &str) -> String {
     text.green().bold().to_string()
 }
 
-fn dim(text: &str) -> String {
+/// Dimmed: labels.
+pub fn dim(text: &str) -> String {
     text.dimmed().to_string()
 }
 
@@ -306,7 +308,7 @@ impl Table {
 }
 
 /// Breaks at spaces; a word longer than the width stays in one piece. Leading spaces indent all lines.
-fn wrap(text: &str, width: usize) -> Vec<String> {
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in text.split('\n') {
         let rest = paragraph.trim_start_matches(' ');

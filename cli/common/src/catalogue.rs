@@ -1,0 +1,152 @@
+//! The catalogue of a command line's refusals, as a macro: so `Failure` belongs to the command line, which
+//! can convert its libraries' errors into it.
+
+/// Defines `Error` (numbered refusals: number, exit code, name, fields, message, next step), `Failure` (a
+/// refusal as people and scripts see it), `Result`, and the conversions between them and from
+/// [`crate::Fault`]. The macro's user lists at least the variants of that type.
+#[macro_export]
+macro_rules! catalogue {
+    ($( $code:literal $exit:ident $name:ident $({ $($field:ident: $ty:ty),* })?
+        $message:literal => $next:literal; )*) => {
+        /// What commands return.
+        pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
+        /// A refusal as people and scripts see it.
+        #[derive(Debug, serde::Serialize)]
+        pub struct Failure {
+            /// The number.
+            pub code: u32,
+            /// The name behind the number, in CamelCase.
+            pub name: String,
+            /// What is wrong: full sentences.
+            pub message: String,
+            /// The command, or the step, that helps.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub next: Option<String>,
+            /// What the process ends with.
+            #[serde(skip)]
+            pub exit: $crate::Exit,
+        }
+
+        impl Failure {
+            /// A refusal from a library, under its own number. `name` is its debug form: fields are cut off.
+            pub fn foreign(code: u32, name: &impl std::fmt::Debug, message: impl std::fmt::Display) -> Self {
+                let debug = format!("{name:?}");
+                let name = debug.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned();
+                let message = $crate::errors::sentence(&message.to_string());
+                Self { code, name, message, next: None, exit: $crate::Exit::Failure }
+            }
+
+            /// Replaces the name.
+            #[must_use]
+            pub fn named(mut self, name: &str) -> Self {
+                name.clone_into(&mut self.name);
+                self
+            }
+
+            /// Replaces the next step.
+            #[must_use]
+            pub fn next(mut self, next: impl Into<String>) -> Self {
+                // Some libraries write sentences; a next step is a command or begins small.
+                let next = $crate::words::clause(&next.into());
+                self.next = (!next.is_empty()).then_some(next);
+                self
+            }
+
+            /// Whether the reader of standard output went away, which is no failure.
+            pub fn is_closed_pipe(&self) -> bool {
+                self.code == Error::ClosedPipe.code()
+            }
+
+            /// Shows it on standard error.
+            pub fn show(&self, format: $crate::output::Format) {
+                $crate::output::error(self.code, &self.message, self.next.as_deref(), self, format);
+            }
+        }
+
+        /// This command line's own refusals.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum Error {
+            $( #[doc = $message] $name $({ $(#[doc = stringify!($field)] $field: $ty),* })?, )*
+        }
+
+        impl Error {
+            /// Numbers and names, ascending.
+            pub const ALL: &'static [(u32, &'static str)] = &[$( ($code, stringify!($name)) ),*];
+
+            /// Messages and next steps as they are written here, fields in braces, in the same order.
+            pub const TEXTS: &'static [(&'static str, &'static str)] = &[$( ($message, $next) ),*];
+
+            /// The number.
+            pub fn code(&self) -> u32 {
+                match self { $( Self::$name { .. } => $code, )* }
+            }
+
+            /// The name.
+            pub fn name(&self) -> &'static str {
+                match self { $( Self::$name { .. } => stringify!($name), )* }
+            }
+
+            /// The next step; empty when there is none to name.
+            #[allow(unused_variables)]
+            pub fn next(&self) -> String {
+                match self { $( Self::$name $({ $($field),* })? => format!($next), )* }
+            }
+
+            fn exit(&self) -> $crate::Exit {
+                match self { $( Self::$name { .. } => $crate::Exit::$exit, )* }
+            }
+        }
+
+        impl std::fmt::Display for Error {
+            #[allow(unused_variables)]
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                match self { $( Self::$name $({ $($field),* })? => write!(f, $message), )* }
+            }
+        }
+
+        impl std::error::Error for Error {}
+
+        impl From<Error> for Failure {
+            fn from(error: Error) -> Self {
+                Self {
+                    code: error.code(),
+                    name: error.name().to_owned(),
+                    message: error.to_string(),
+                    next: Some(error.next()).filter(|next| !next.is_empty()),
+                    exit: error.exit(),
+                }
+            }
+        }
+
+        impl From<$crate::Fault> for Error {
+            fn from(fault: $crate::Fault) -> Self {
+                use $crate::Fault;
+                match fault {
+                    Fault::NeedsYes => Self::NeedsYes,
+                    Fault::Declined => Self::Declined,
+                    Fault::ClosedPipe => Self::ClosedPipe,
+                    Fault::WriteFailed { path, why } => Self::WriteFailed { path, why },
+                    Fault::ReadFailed { path, why } => Self::ReadFailed { path, why },
+                    Fault::Exists { path } => Self::Exists { path },
+                    Fault::NeedsTerminal { what } => Self::NeedsTerminal { what },
+                    Fault::KeyMissing { path } => Self::KeyMissing { path },
+                    Fault::KeyIsFolder { path } => Self::KeyIsFolder { path },
+                    Fault::KeyNotJson { path, why } => Self::KeyNotJson { path, why },
+                    Fault::KeyWrongLength { path, found } => Self::KeyWrongLength { path, found },
+                    Fault::KeyHalvesDiffer { path } => Self::KeyHalvesDiffer { path },
+                    Fault::KeyUnknownForm { path, found } => Self::KeyUnknownForm { path, found },
+                    Fault::KeyNotAFile { path } => Self::KeyNotAFile { path },
+                    Fault::RandomFailed { why } => Self::RandomFailed { why },
+                    Fault::InputTooLarge { what, size, limit } => Self::InputTooLarge { what, size, limit },
+                }
+            }
+        }
+
+        impl From<$crate::Fault> for Failure {
+            fn from(fault: $crate::Fault) -> Self {
+                Error::from(fault).into()
+            }
+        }
+    };
+}

@@ -1,0 +1,141 @@
+//! Exit codes, and what can go wrong in this crate. Numbers and words are the command line's own
+//! ([`crate::catalogue!`]).
+
+use std::process::ExitCode;
+
+/// Exit codes, as `--help` documents them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// Done, or nothing to do.
+    Success = 0,
+    /// Refused or failed.
+    Failure = 1,
+    /// The command line itself is wrong.
+    Usage = 2,
+    /// Stopped by Ctrl+C, as shells count it.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// What this crate's functions fail with. Every command line has the variants of these names in its
+/// catalogue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Consent is needed and nobody can be asked.
+    NeedsYes,
+    /// The answer was no.
+    Declined,
+    /// The reader of standard output has gone.
+    ClosedPipe,
+    /// A file cannot be written.
+    WriteFailed {
+        /// The file.
+        path: String,
+        /// A part of a sentence.
+        why: String,
+    },
+    /// A file cannot be read.
+    ReadFailed {
+        /// The file.
+        path: String,
+        /// A part of a sentence.
+        why: String,
+    },
+    /// The path is taken.
+    Exists {
+        /// The path.
+        path: String,
+    },
+    /// Something has to be typed, and there is no terminal.
+    NeedsTerminal {
+        /// What has to be typed.
+        what: String,
+    },
+    /// There is no key file.
+    KeyMissing {
+        /// The file.
+        path: String,
+    },
+    /// The key file is a folder.
+    KeyIsFolder {
+        /// The folder.
+        path: String,
+    },
+    /// The key file begins like JSON and is none.
+    KeyNotJson {
+        /// The file.
+        path: String,
+        /// Which place is wrong; never what stands there.
+        why: String,
+    },
+    /// The key file's array has another length than 64.
+    KeyWrongLength {
+        /// The file.
+        path: String,
+        /// Its length.
+        found: usize,
+    },
+    /// The public half of the key file is not that of the secret half.
+    KeyHalvesDiffer {
+        /// The file.
+        path: String,
+    },
+    /// The key file has none of the forms.
+    KeyUnknownForm {
+        /// The file.
+        path: String,
+        /// Its bytes.
+        found: u64,
+    },
+    /// A hardware wallet or a prompt is named instead of a file.
+    KeyNotAFile {
+        /// What is named.
+        path: String,
+    },
+    /// The system gave no random bytes.
+    RandomFailed {
+        /// Why.
+        why: String,
+    },
+    /// An input is larger than what is read.
+    InputTooLarge {
+        /// The input.
+        what: String,
+        /// Its bytes.
+        size: u64,
+        /// The largest that is read.
+        limit: u64,
+    },
+}
+
+/// Capital letter first, period last: texts of foreign errors have neither.
+pub fn sentence(text: &str) -> String {
+    let text = text.trim();
+    let mut letters = text.chars();
+    let Some(first) = letters.next() else { return String::new() };
+    let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{}{}{end}", first.to_uppercase(), letters.as_str())
+}
+
+/// The system's reason without its number, as a part of a sentence: "no such file or directory".
+pub fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let end = text.find(" (os error").unwrap_or(text.len());
+    crate::words::clause(text.get(..end).unwrap_or(&text))
+}
+
+/// What is wrong with JSON, without the list of all that it could have been.
+pub fn json_fault(error: &serde_json::Error) -> String {
+    if !error.is_data() {
+        return format!("it is no JSON (line {}, column {})", error.line(), error.column());
+    }
+    let text = error.to_string();
+    let text = text.split(" at line ").next().unwrap_or_default();
+    text.split(", expected one of").next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,21 @@
+//! What the command lines `zx1` and `fix` have in common.
+//!
+//! * [`output`]: a result as a page for people or as JSON; [`progress`]: what is shown on the way
+//! * [`catalogue!`]: a command line's numbered refusals; [`Fault`]: what this crate's functions fail with
+//! * [`files`], [`keys`]: crash-safe files, and the one key of a party in every usual form (decision A1)
+//! * [`confirm`]: questions; [`words`]: plurals, dates, and text of strangers that cannot steer a terminal
+//! * [`manual`]: manual pages and completions
+//! * [`usage`]: what is wrong with a command line, in one sentence
+
+mod catalogue;
+pub mod confirm;
+pub mod errors;
+pub mod files;
+pub mod keys;
+pub mod manual;
+pub mod output;
+pub mod progress;
+pub mod usage;
+pub mod words;
+
+pub use errors::{Exit, Fault};

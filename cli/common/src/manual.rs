@@ -1,0 +1,64 @@
+//! Manual pages and completions, made from a command tree.
+
+use crate::errors::Fault;
+use crate::files;
+use clap::Command;
+use std::path::Path;
+
+/// The script with which a shell completes `name`'s commands and options.
+pub fn completions(shell: clap_complete::Shell, command: &mut Command, name: &str) -> Vec<u8> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, command, name, &mut script);
+    script
+}
+
+/// A command tree as manual pages are made from it.
+#[must_use]
+pub fn built(command: Command) -> Command {
+    let mut root = command.disable_help_flag(true);
+    root.build();
+    root
+}
+
+/// The page of the command that `path` leads to; `None` when there is none.
+pub fn page(root: &Command, path: &[String]) -> Option<Vec<u8>> {
+    path.iter().try_fold(root, |at, name| at.find_subcommand(name)).map(render)
+}
+
+/// Writes the pages of all commands into a folder, which is made when it is missing. Their file names.
+///
+/// # Errors
+/// [`Fault::WriteFailed`].
+pub fn write_all(root: &Command, folder: &Path) -> Result<Vec<String>, Fault> {
+    if folder.is_file() {
+        let why = "it is a file, not a folder".to_owned();
+        return Err(Fault::WriteFailed { path: files::shown(folder), why });
+    }
+    std::fs::create_dir_all(folder).map_err(|error| files::write_failed(folder, &error))?;
+    let mut pages = Vec::new();
+    write(root, folder, &mut pages)?;
+    Ok(pages)
+}
+
+fn name(command: &Command) -> String {
+    command.get_bin_name().unwrap_or(command.get_name()).replace(' ', "-")
+}
+
+fn render(command: &Command) -> Vec<u8> {
+    let mut page = Vec::new();
+    let named = command.clone().name(name(command));
+    // A Vec takes every byte.
+    let _ = clap_mangen::Man::new(named).render(&mut page);
+    page
+}
+
+fn write(command: &Command, folder: &Path, pages: &mut Vec<String>) -> Result<(), Fault> {
+    let file = format!("{}.1", name(command));
+    let path = folder.join(&file);
+    std::fs::write(&path, render(command)).map_err(|error| files::write_failed(&path, &error))?;
+    pages.push(file);
+    command
+        .get_subcommands()
+        .filter(|child| !child.is_hide_set())
+        .try_for_each(|child| write(child, folder, pages))
+}

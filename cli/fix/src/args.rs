@@ -1,0 +1,163 @@
+//! What can be typed. Every command's arguments stand with the command; here are the tree and what all
+//! share.
+
+use crate::commands;
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+const ABOUT: &str = "Runs a command; if it fails, finds somebody who fixes it";
+
+const LONG_ABOUT: &str = "Runs a command. If it works, that was all. If it fails, fix offers a bounty for \
+it: an agent looks at the error, reads what it needs through a list of harmless commands, and proposes a \
+fix. The fix is tried in a sandbox that cannot hurt your machine. You see what it changes, you decide, and \
+the agent is paid only if your command then works.
+
+Secrets are removed before anything leaves your machine, and you see all of it first. Every step is signed; \
+the transcript can be checked offline (fix verify).";
+
+const AFTER_HELP: &str = "\
+Write options of fix before the command: everything after its first word belongs
+to the command. A command that is named like one of fix's own: fix run -- show.
+
+Exit codes: the command's own. For fix's own commands: 0 done, 1 refused or
+failed, 2 the command line is wrong, 130 stopped by Ctrl+C. A refusal is
+`error NUMBER: what is wrong` and `next: what to do` on standard error.
+
+First steps:
+  fix --local gcc m.c -o m      try the built-in rules: no market, no money
+  fix init                      make your key
+  fix gcc m.c -o m              ask the market, for free
+  fix --bounty 0.5 make         pay an agent for it, if it works
+  eval \"$(fix hook bash)\"       then `fix it` fixes the command that just failed
+
+Environment: FIX_SERVER (the market), FIX_KEY, FIX_HOME (~/.fix), FIX_BOUNTY.";
+
+/// The command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "fix",
+    version,
+    about = ABOUT,
+    long_about = LONG_ABOUT,
+    after_help = "Run `fix --help` for first steps, `fix COMMAND --help` for examples.",
+    after_long_help = AFTER_HELP,
+    override_usage = "fix [OPTIONS] COMMAND [ARGUMENTS]...\n       fix [OPTIONS] <one of fix's own commands>",
+    max_term_width = 100,
+    arg_required_else_help = true,
+    subcommand_required = true,
+    disable_help_subcommand = true
+)]
+pub struct Cli {
+    /// What all commands share.
+    #[command(flatten)]
+    pub global: Global,
+    /// How the command is to be fixed.
+    #[command(flatten)]
+    pub fixing: Fixing,
+    /// The command.
+    #[command(subcommand)]
+    pub command: commands::Command,
+}
+
+const SETTINGS: &str = "Settings";
+
+/// Options of all commands. `-h` of commands leaves them out, `--help` shows them.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Global {
+    /// Agree to what is asked; never to changes outside of the working folder
+    #[arg(short, long, global = true, help_heading = SETTINGS, hide_short_help = true)]
+    pub yes: bool,
+    /// Write results as JSON to standard output, one object a line while something is under way
+    #[arg(long, global = true, help_heading = SETTINGS, hide_short_help = true)]
+    pub json: bool,
+    /// The market's address [env: FIX_SERVER] [default: http://127.0.0.1:8000]
+    #[arg(long, global = true, value_name = "URL", help_heading = SETTINGS, hide_short_help = true)]
+    pub server: Option<String>,
+    /// Your key [env: FIX_KEY] [default: ~/.fix/key.ed25519, agent.key for fix agent]
+    #[arg(long, global = true, value_name = "FILE", help_heading = SETTINGS, hide_short_help = true)]
+    pub key: Option<PathBuf>,
+}
+
+const FIXING: &str = "Fixing";
+
+/// How a command is to be fixed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub struct Fixing {
+    /// Use the built-in rules only: no market, nothing leaves this machine
+    #[arg(long, help_heading = FIXING)]
+    pub local: bool,
+    /// Show what would be sent, or with --local what would change, and do neither
+    #[arg(long, help_heading = FIXING)]
+    pub dry_run: bool,
+    /// Show all: what the agent reads and gets, why the fix should work, what was checked
+    #[arg(long, help_heading = FIXING)]
+    pub explain: bool,
+    /// Pay this for a fix that works; without it the contract is free [env: FIX_BOUNTY]
+    #[arg(long, value_name = "XNO", help_heading = FIXING, conflicts_with = "local")]
+    pub bounty: Option<String>,
+    /// Let the agent work alone; its fix waits for your review
+    #[arg(long, help_heading = FIXING, conflicts_with = "local")]
+    pub autonomous: bool,
+    /// Keep the transcript among you, the agent and the judge
+    #[arg(long, help_heading = FIXING, conflicts_with = "local")]
+    pub private: bool,
+    /// Send this file too, so that a judge can run the command again; may be repeated
+    #[arg(long, value_name = "FILE", help_heading = FIXING, conflicts_with = "local")]
+    pub attach: Vec<PathBuf>,
+    /// Let the fix reach this host (packages); may be repeated
+    #[arg(long, value_name = "HOST", help_heading = FIXING)]
+    pub allow_host: Vec<String>,
+    /// Let the fix put a corrected command in place of yours without asking; --yes alone does not
+    #[arg(long, help_heading = FIXING)]
+    pub accept_corrected: bool,
+    /// Accept a fix only if the command's output then matches this regular expression
+    #[arg(long, value_name = "REGEX", help_heading = FIXING, conflicts_with = "local")]
+    pub expect: Option<String>,
+}
+
+impl Fixing {
+    /// The options of a command of fix, over those that stand before it.
+    #[must_use]
+    pub fn over(mut self, before: Self) -> Self {
+        self.local |= before.local;
+        self.dry_run |= before.dry_run;
+        self.explain |= before.explain;
+        self.autonomous |= before.autonomous;
+        self.private |= before.private;
+        self.accept_corrected |= before.accept_corrected;
+        self.bounty = self.bounty.or(before.bounty);
+        self.expect = self.expect.or(before.expect);
+        self.attach.extend(before.attach);
+        self.allow_host.extend(before.allow_host);
+        self
+    }
+
+    /// The first option that was given, for a command that takes none of them.
+    pub fn given(&self) -> Option<&'static str> {
+        [
+            (self.local, "--local"),
+            (self.dry_run, "--dry-run"),
+            (self.explain, "--explain"),
+            (self.bounty.is_some(), "--bounty"),
+            (self.autonomous, "--autonomous"),
+            (self.private, "--private"),
+            (self.accept_corrected, "--accept-corrected"),
+            (!self.attach.is_empty(), "--attach"),
+            (!self.allow_host.is_empty(), "--allow-host"),
+            (self.expect.is_some(), "--expect"),
+        ]
+        .into_iter()
+        .find_map(|(given, name)| given.then_some(name))
+    }
+}
+
+/// The command tree.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+/// Reads a command line.
+pub fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    Cli::from_arg_matches(&command().try_get_matches_from(arguments)?)
+}

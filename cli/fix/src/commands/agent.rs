@@ -1,0 +1,219 @@
+//! `fix agent`: finds contracts, repairs what failed, and is paid.
+
+use super::wallet::own_address;
+use super::{logs, stop_signal, stopped};
+use crate::context::{self, Context, Who};
+use crate::errors::{Failure, Result};
+use crate::fixing;
+use crate::market::{self, Ledger};
+use crate::models;
+use crate::screen::{Screen, Tone};
+use serde_json::json;
+use std::sync::Arc;
+use zx1_agent::budget::{Budget, FileStore, Limits, system_clock};
+use zx1_agent::client::{Purse, Result as ClientResult};
+use zx1_agent::courtroom::SandboxBench;
+use zx1_agent::model::BoxFuture;
+use zx1_agent::worker::{Config, Folder, Hooks, SubmittedFix, WorkError, Worker};
+use zx1_market::{Address, Case, ContractId, Raw, State};
+
+/// Shown by `--help`, before the models.
+pub const EXAMPLES: &str = "\
+Examples:
+  fix agent                                  the built-in rules, no model
+  fix agent --model openrouter:VENDOR/MODEL --price 3/15
+  fix agent --min-bounty 0.3 --max-bounty 2
+  fix agent --node URL --network live        deposits come from its wallet
+
+Deposits: an agent stakes as much as the principal. Without a node it takes free
+contracts; on a market of this machine it also leaves deposits to a demo ledger
+(fix serve --auto-fund). What models may cost is capped: --budget, --daily-budget.
+
+Models: see --model; rules, openai:MODEL@URL, openrouter:MODEL, openrouter:free,
+anthropic:MODEL, script:FILE. Keys: OPENAI_API_KEY, OPENROUTER_API_KEY, FIX_API_KEY.";
+
+/// What is typed.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The model that is asked when no rule knows a failure
+    #[arg(long, value_name = "MODEL", default_value = "rules")]
+    model: String,
+    /// Dollars for a million tokens read and written, for the budget
+    #[arg(long, value_name = "IN/OUT", default_value = "0/0")]
+    price: String,
+    /// Dollars that models may cost for one contract
+    #[arg(long, value_name = "USD", default_value = "0.50")]
+    budget: String,
+    /// Dollars that models may cost a day
+    #[arg(long, value_name = "USD", default_value = "5")]
+    daily_budget: String,
+    /// The smallest bounty that is taken
+    #[arg(long, value_name = "XNO", default_value = "0")]
+    min_bounty: String,
+    /// The largest bounty that is taken: as much is at stake
+    #[arg(long, value_name = "XNO", default_value = "2")]
+    max_bounty: String,
+    /// Take no contract without a bounty
+    #[arg(long)]
+    no_free: bool,
+    /// Contracts at the same time
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
+    at_once: u16,
+    /// Ask for open contracts instead of listening to the market's stream
+    #[arg(long)]
+    poll: bool,
+    /// Ask the model only, not the rules
+    #[arg(long)]
+    no_rules: bool,
+    #[command(flatten)]
+    ledger: Ledger,
+}
+
+/// On a demo ledger the market deposits for both sides; the agent's money goes to its own address.
+struct LeftToMarket(Address);
+
+impl Purse for LeftToMarket {
+    fn address(&self) -> BoxFuture<'_, ClientResult<Address>> {
+        Box::pin(async { Ok(self.0) })
+    }
+
+    fn balance(&self) -> BoxFuture<'_, ClientResult<Raw>> {
+        Box::pin(async { Ok(Raw::MAX) })
+    }
+
+    fn pay<'a>(&'a self, _: &'a str, _: Address, _: Raw) -> BoxFuture<'a, ClientResult<()>> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+/// Tells what the agent does.
+struct Teller(Screen);
+
+impl Hooks for Teller {
+    fn on_contract_found(&self, case: &Case) -> bool {
+        let contract = case.contract();
+        let (id, bounty) = (case.id().to_string(), contract.bounty.xno());
+        let command = zx1_agent::prompt::one_line(&contract.task.command, 60);
+        let price = if contract.is_free() { "free".to_owned() } else { format!("{bounty} XNO") };
+        self.0.step(
+            "found",
+            json!({ "contract": id, "bounty": bounty }),
+            &format!("{id} ({price}): {command}"),
+        );
+        true
+    }
+
+    fn on_fix_submitted(&self, contract: ContractId, fix: &SubmittedFix) {
+        let id = contract.to_string();
+        let shown = fix.corrected_command.as_deref().unwrap_or(&fix.fix);
+        let data = json!({ "contract": id, "fix": fix.fix, "corrected_command": fix.corrected_command });
+        self.0.step("fix", data, &format!("{id}: proposes {}", zx1_agent::prompt::one_line(shown, 60)));
+    }
+
+    fn on_ended(&self, contract: ContractId, state: State) {
+        let id = contract.to_string();
+        let tone = if state == State::Fulfilled { Tone::Good } else { Tone::Step };
+        self.0.tell(
+            tone,
+            "ended",
+            json!({ "contract": id, "state": state.as_str() }),
+            &format!("{id}: {state}"),
+        );
+    }
+
+    fn on_error(&self, contract: Option<ContractId>, error: &WorkError) {
+        let id = contract.map(|id| id.to_string());
+        let data = json!({ "contract": id, "code": error.code(), "error": error.to_string() });
+        let about = id.map(|id| format!("{id}: ")).unwrap_or_default();
+        self.0.tell(Tone::Warn, "error", data, &format!("{about}error {}: {error}", error.code()));
+    }
+}
+
+/// Works until SIGINT or SIGTERM.
+pub fn run(args: Args, context: &Context) -> Result<()> {
+    let screen = context.screen(false);
+    let price = models::price(&args.price)?;
+    let model = models::named(&args.model, price)?;
+    let limits = limits(&args)?;
+    let mut config = Config {
+        min_bounty: context::amount(&args.min_bounty)?,
+        max_bounty: context::amount(&args.max_bounty)?,
+        free: !args.no_free,
+        at_once: usize::from(args.at_once),
+        sse: !args.poll,
+        rules: !args.no_rules,
+        ..Config::default()
+    };
+    logs("warn");
+    let runtime = fixing::threads()?;
+    let stored = runtime.block_on(async {
+        let market = market::connect(context, Who::Agent).await?;
+        let purse: Option<Arc<dyn Purse>> = match market::purse(context, Who::Agent, &args.ledger).await? {
+            Some(purse) => Some(Arc::new(purse)),
+            None if is_this_machine(market.url()) => {
+                Some(Arc::new(LeftToMarket(own_address(context, Who::Agent)?)))
+            }
+            None => None,
+        };
+        config.paid = purse.is_some();
+        let paid = if config.paid { "paid and free contracts" } else { "free contracts (no wallet: --node)" };
+        let data = json!({ "agent": market.id().to_string(), "market": market.url(), "paid": config.paid });
+        let text = format!("Agent {} waits for {paid} at {}. Ctrl+C stops it.", market.id(), market.url());
+        screen.step("ready", data, &text);
+        let store = Folder::open(context.place("agent")?)?;
+        let bench = SandboxBench { masks: vec![context.home()?.to_owned()], ..SandboxBench::default() };
+        let mut worker = Worker::new(market, config, Box::new(store))
+            .with_hooks(Arc::new(Teller(screen)))
+            .with_bench(Arc::new(bench));
+        if let Some(purse) = purse {
+            worker = worker.with_purse(purse);
+        }
+        if let Some(model) = model {
+            let file = FileStore::new(context.place("agent-budget.json")?);
+            let budget = Budget::open(limits, Box::new(file), system_clock())
+                .map_err(|error| Failure::foreign(error.code().into(), &error, &error))?;
+            worker = worker.with_model(model, budget);
+        }
+        worker.run(stop_signal()).await?;
+        Ok::<(), Failure>(())
+    });
+    stored?;
+    stopped(context, "The agent has stopped; what it works on is taken up at the next start.");
+    Ok(())
+}
+
+fn limits(args: &Args) -> Result<Limits> {
+    let micro = |text: &str| {
+        zx1_agent::model::micro_usd_of_decimal(text).ok_or_else(|| {
+            let message = format!("A budget cannot be '{text}': it is an amount of dollars, such as 0.50.");
+            Failure::from(crate::errors::Error::Usage { message })
+        })
+    };
+    let mut limits = Limits::default();
+    limits.per_contract.micro_usd = micro(&args.budget)?;
+    limits.per_day.micro_usd = micro(&args.daily_budget)?;
+    Ok(limits)
+}
+
+/// Whether the market runs here: then a demo ledger may deposit for both sides.
+fn is_this_machine(url: &str) -> bool {
+    let host = url.strip_prefix("http://").unwrap_or_default();
+    ["127.0.0.1", "localhost", "[::1]"].iter().any(|name| {
+        host.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/']))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_this_machine_is_this_machine() {
+        assert!(is_this_machine("http://127.0.0.1:8000") && is_this_machine("http://localhost"));
+        for other in
+            ["https://fix.example.org", "http://127.0.0.1.example.org", "http://localhost.example.org:80"]
+        {
+            assert!(!is_this_machine(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! `fix completions`: scripts for shells, made from the command tree.
+
+use crate::args;
+use crate::errors::Result;
+use clap_complete::Shell;
+use zx1_cli_common::{manual, output};
+
+/// Shown by `--help`.
+pub const EXAMPLES: &str = "\
+Examples:
+  fix completions bash > ~/.local/share/bash-completion/completions/fix
+  fix completions zsh > ~/.zfunc/_fix
+  fix completions fish > ~/.config/fish/completions/fix.fish";
+
+/// What is typed.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The shell
+    shell: Shell,
+}
+
+/// Prints the script.
+pub fn run(args: Args) -> Result<()> {
+    Ok(output::write_out(&manual::completions(args.shell, &mut args::command(), "fix"))?)
+}

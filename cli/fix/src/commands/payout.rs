@@ -1,0 +1,104 @@
+//! `fix payout`: the money table (decision E7).
+
+use crate::context::{self, Context};
+use crate::errors::{Error, Result};
+use serde::Serialize;
+use zx1_cli_common::output::{Page, Report};
+use zx1_market::money::{self, Court, Payee, Settlement};
+use zx1_market::terms::Fees;
+
+/// Shown by `--help`.
+pub const EXAMPLES: &str = "\
+Examples:
+  fix payout --outcome fulfilled --bounty 0.5
+  fix payout --outcome canceled_attempts_exhausted --bounty 0.5
+  fix payout --outcome evil_agent --bounty 1 --court district
+  fix --json payout --outcome voided --bounty 0.5
+
+Outcomes without a court: fulfilled, canceled_attempts_exhausted, grace_cancel,
+late_cancel_by_agent, late_cancel_by_principal, voided, bond_returned, returned,
+returned_after_late_cancel. Rulings, with a court: fulfilled, canceled,
+impossible, evil_agent, evil_principal, evil_both.";
+
+/// What is typed.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// How it ends
+    #[arg(long, value_name = "OUTCOME")]
+    outcome: String,
+    /// The bounty
+    #[arg(long, value_name = "XNO", allow_hyphen_values = true)]
+    bounty: String,
+    /// The court that ruled: district, appeals or supreme
+    #[arg(long, value_name = "COURT")]
+    court: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    outcome: &'static str,
+    court: Option<&'static str>,
+    bounty: String,
+    deposited_by_each: String,
+    deposited: String,
+    principal: String,
+    agent: String,
+    platform: String,
+    charity: String,
+}
+
+impl Report for Row {
+    fn draw(&self, page: &mut Page) {
+        let court = self.court.map(|court| format!(" ({court} court)")).unwrap_or_default();
+        page.heading(format!("{}{court}, bounty {} XNO", self.outcome, self.bounty));
+        page.field("deposited", format!("{} XNO, {} by each side", self.deposited, self.deposited_by_each))
+            .field("principal gets", format!("{} XNO", self.principal))
+            .field("agent gets", format!("{} XNO", self.agent))
+            .field("platform gets", format!("{} XNO", self.platform))
+            .field("charity gets", format!("{} XNO", self.charity));
+    }
+}
+
+/// Shows the row.
+pub fn run(args: Args, context: &Context) -> Result<()> {
+    let court = args.court.as_deref().map(court).transpose()?;
+    let bounty = context::amount(&args.bounty)?;
+    let settlement = Settlement::from_words(&args.outcome, court).ok_or_else(|| {
+        let with_court =
+            |settlement: &Settlement| matches!(settlement, Settlement::Ruling(..)) == court.is_some();
+        let mut known: Vec<&str> = Vec::new();
+        for settlement in Settlement::all().iter().filter(|settlement| with_court(settlement)) {
+            let word = settlement.kind().trim_start_matches("ruling_");
+            if !known.contains(&word) {
+                known.push(word);
+            }
+        }
+        let what = if court.is_some() { "ruling of a court" } else { "outcome without a court" };
+        Error::BadWord { what, text: args.outcome.clone(), known: known.join(", ") }
+    })?;
+    let fees = Fees::default();
+    if bounty < fees.min_bounty || bounty > fees.max_bounty {
+        let why = format!("a bounty is from {} to {}", fees.min_bounty.xno(), fees.max_bounty.xno());
+        return Err(Error::BadAmount { text: args.bounty, why }.into());
+    }
+    let bond = money::inclusive_bond(&fees, bounty)?;
+    let row = money::whole_row(settlement, bounty, &fees)?;
+    let total = |payee| row.total(payee).xno();
+    context.print(&Row {
+        outcome: settlement.kind(),
+        court: court.map(Court::as_str),
+        bounty: bounty.xno(),
+        deposited_by_each: bond.xno(),
+        deposited: row.sum().xno(),
+        principal: total(Payee::Principal),
+        agent: total(Payee::Agent),
+        platform: total(Payee::Platform),
+        charity: total(Payee::Charity),
+    })
+}
+
+fn court(word: &str) -> Result<Court> {
+    let known = Court::ALL.map(Court::as_str).join(", ");
+    let unknown = Error::BadWord { what: "court", text: word.to_owned(), known };
+    Ok(Court::from_word(word).ok_or(unknown)?)
+}

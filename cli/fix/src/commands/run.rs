@@ -1,0 +1,67 @@
+//! `fix COMMAND` and `fix run`: the command on the real machine, and then, if it failed, the fix.
+
+use crate::args::Fixing;
+use crate::context::{self, Context};
+use crate::errors::{Error, Result};
+use crate::fixing::{self, Failed, real};
+use crate::shell;
+use std::ffi::OsString;
+use std::process::ExitCode;
+use zx1_cli_common::Exit;
+
+/// Shown by `--help`.
+pub const EXAMPLES: &str = "\
+Examples:
+  fix run -- make test
+  fix run --local -- gcc m.c -o m
+  fix run -- show            a program named show, not fix show
+  fix 'cd build && make'     one word with spaces is a line for the shell";
+
+/// What is typed.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    fixing: Fixing,
+    /// The command and its arguments
+    #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    words: Vec<OsString>,
+}
+
+/// `fix run`.
+pub fn run(args: Args, before: Fixing, context: &Context) -> Result<ExitCode> {
+    fix(args.words, args.fixing.over(before), context)
+}
+
+/// Runs the command; fixes it if it fails.
+///
+/// # Errors
+/// 9540 to 9542 before it runs. After that the exit code is the command's own.
+pub fn fix(words: Vec<OsString>, options: Fixing, context: &Context) -> Result<ExitCode> {
+    let line = shell::line(&words).ok_or(Error::NotUtf8)?;
+    let (words, line) = match words.as_slice() {
+        // One word with spaces is a line for the shell, as `sh -c` takes it.
+        [one] if one.to_str().is_some_and(|text| text.trim().contains([' ', '\t', '\n'])) => {
+            let text = one.to_string_lossy().into_owned();
+            (vec!["/bin/sh".into(), "-c".into(), one.clone()], text)
+        }
+        _ => (words, line),
+    };
+    // What cannot be right is refused before anything runs.
+    context.bounty(options.bounty.as_ref())?;
+    let folder = context::working_folder()?;
+    let (runtime, interrupts) = fixing::start()?;
+    interrupts.leave_to_others(true);
+    let ran = real::run(&words, context.screen(false).is_json())?;
+    interrupts.leave_to_others(false);
+    if ran.exit == 0 {
+        return Ok(ExitCode::SUCCESS);
+    }
+    if ran.interrupted {
+        return Ok(Exit::Interrupted.into());
+    }
+    let failed = Failed { line, folder, output: ran.output, exit: ran.exit };
+    let code = fixing::fix(failed, options, context, &runtime, interrupts);
+    // A question that nobody answered may still wait for its line.
+    runtime.shutdown_background();
+    Ok(code)
+}

@@ -1,0 +1,96 @@
+//! `config.toml` in fix's folder: what holds when neither flag nor environment says anything.
+
+use crate::errors::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use zx1_cli_common::files;
+
+const LIMIT: u64 = 1 << 20;
+const HEADER: &str = "# Settings of fix. Flags and environment variables win over them.\n\n";
+
+/// The file's content; everything is optional.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// The market's address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// The bounty in XNO; without one contracts are free.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bounty: Option<String>,
+    /// Hosts that a fix may reach.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allow_hosts: Vec<String>,
+    /// The wallet's view of the ledger.
+    #[serde(skip_serializing_if = "Wallet::is_default")]
+    pub wallet: Wallet,
+}
+
+/// How the wallet reaches the ledger.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Wallet {
+    /// A Nano node's RPC address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// live, beta, dev or test.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<String>,
+    /// Who votes with the wallet's money.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub representative: Option<String>,
+}
+
+impl Wallet {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Config {
+    /// Reads the file; an absent one is empty.
+    ///
+    /// # Errors
+    /// 9520 when it does not parse, with the line.
+    pub fn read(path: &Path) -> Result<Self> {
+        let Some(bytes) = files::read_limited(path, LIMIT)? else { return Ok(Self::default()) };
+        let malformed = |why: String| Error::ConfigMalformed { path: files::shown(path), why };
+        let text = std::str::from_utf8(&bytes).map_err(|_| malformed("it is not UTF-8".to_owned()))?;
+        toml::from_str(text).map_err(|error| {
+            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+            let line = before.matches('\n').count().saturating_add(1);
+            malformed(format!("line {line}, {}", error.message().replace('\n', " "))).into()
+        })
+    }
+
+    /// Writes the file whole.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let failed =
+            |error: toml::ser::Error| Error::WriteFailed { path: files::shown(path), why: error.to_string() };
+        let text = toml::to_string(self).map_err(failed)?;
+        Ok(files::replace_private(path, format!("{HEADER}{text}").as_bytes())?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        let config = Config { server: Some("http://h:1".to_owned()), ..Config::default() };
+        config.write(&path).unwrap();
+        assert_eq!(Config::read(&path).unwrap(), config);
+    }
+
+    #[test]
+    fn a_typing_error_is_refused_with_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        std::fs::write(&path, "bounty = \"1\"\nsevrer = \"x\"\n").unwrap();
+        let refused = Config::read(&path).unwrap_err();
+        assert!(refused.code == 9520 && refused.message.contains("line 2"), "{refused:?}");
+    }
+}

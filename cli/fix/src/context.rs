@@ -1,0 +1,177 @@
+//! What a command works with. Nothing is read before a command asks for it.
+
+use crate::args::Global;
+use crate::config::Config;
+use crate::errors::{Error, Failure, Result};
+use crate::screen::Screen;
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+use zx1_cli_common::keys::{self, Seed};
+use zx1_cli_common::output::{self, Format, Report};
+use zx1_cli_common::{Fault, files};
+use zx1_market::{PartyKey, Raw};
+
+/// The market when nobody names one: this machine's.
+pub const SERVER: &str = "http://127.0.0.1:8000";
+
+/// Which of this machine's parties acts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// Whose commands fail.
+    Principal,
+    /// Who fixes them.
+    Agent,
+    /// Who decides disputes.
+    Judge,
+}
+
+impl Who {
+    fn file(self) -> &'static str {
+        match self {
+            Self::Principal => "key.ed25519",
+            Self::Agent => "agent.key",
+            Self::Judge => "judge.key",
+        }
+    }
+}
+
+/// Settings, keys and places of this run.
+#[derive(Debug)]
+pub struct Context {
+    flags: Global,
+    home: OnceCell<PathBuf>,
+    config: OnceCell<Config>,
+}
+
+fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+impl Context {
+    /// Keeps the flags; reads nothing.
+    pub fn new(flags: Global) -> Self {
+        Self { flags, home: OnceCell::new(), config: OnceCell::new() }
+    }
+
+    /// Whether --yes was given.
+    pub fn yes(&self) -> bool {
+        self.flags.yes
+    }
+
+    /// How results and refusals are shown.
+    pub fn format(&self) -> Format {
+        if self.flags.json { Format::JsonCompact } else { Format::Display }
+    }
+
+    /// The screen for what is told on the way.
+    pub fn screen(&self, explain: bool) -> Screen {
+        Screen::new(self.flags.json, explain)
+    }
+
+    /// Writes a result to standard output.
+    pub fn print(&self, report: &impl Report) -> Result<()> {
+        let format = if self.flags.json { Format::Json } else { Format::Display };
+        Ok(output::print(report, format, false)?)
+    }
+
+    /// fix's folder: FIX_HOME, or ~/.fix.
+    pub fn home(&self) -> Result<&Path> {
+        if let Some(home) = self.home.get() {
+            return Ok(home);
+        }
+        let named = environment("FIX_HOME").map(PathBuf::from);
+        let home = named.or_else(|| environment("HOME").map(|home| Path::new(&home).join(".fix")));
+        let home = home.ok_or(Error::NoHome)?;
+        // A folder that is named relatively must not move when the command changes its own.
+        let home = std::path::absolute(&home).unwrap_or(home);
+        Ok(self.home.get_or_init(|| home))
+    }
+
+    /// A place in fix's folder.
+    pub fn place(&self, name: &str) -> Result<PathBuf> {
+        Ok(self.home()?.join(name))
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> Result<&Config> {
+        if let Some(config) = self.config.get() {
+            return Ok(config);
+        }
+        let config = Config::read(&self.place("config.toml")?)?;
+        Ok(self.config.get_or_init(|| config))
+    }
+
+    /// The market's address, without a slash at its end.
+    pub fn server(&self) -> Result<String> {
+        let named = self.flags.server.clone().or_else(|| environment("FIX_SERVER"));
+        let url = match named {
+            Some(url) => url,
+            None => self.config()?.server.clone().unwrap_or_else(|| SERVER.to_owned()),
+        };
+        let host = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+        if host.is_none_or(|host| host.is_empty() || host.contains(char::is_whitespace)) {
+            return Err(Error::BadUrl { url }.into());
+        }
+        Ok(url.trim_end_matches('/').to_owned())
+    }
+
+    /// The bounty: option, FIX_BOUNTY, configuration; `None` is a free contract.
+    pub fn bounty(&self, option: Option<&String>) -> Result<Option<Raw>> {
+        let text = match option.cloned().or_else(|| environment("FIX_BOUNTY")) {
+            Some(text) => Some(text),
+            None => self.config()?.bounty.clone(),
+        };
+        text.map(|text| amount(&text)).transpose()
+    }
+
+    /// Where the key of a party of this machine lies.
+    pub fn key_path(&self, who: Who) -> Result<PathBuf> {
+        match self.flags.key.clone().or_else(|| environment("FIX_KEY").map(PathBuf::from)) {
+            Some(path) if self.flags.key.is_some() || who == Who::Principal => Ok(path),
+            _ => self.place(who.file()),
+        }
+    }
+
+    /// The secret of a party of this machine, made on first use where no file is named (decision A1).
+    pub fn seed(&self, who: Who) -> Result<Seed> {
+        let path = self.key_path(who)?;
+        match keys::read(&path) {
+            Ok((seed, _)) => Ok(seed),
+            Err(Fault::KeyMissing { .. }) if self.flags.key.is_none() => {
+                let seed = keys::random()?;
+                match keys::write(&seed, &path) {
+                    Ok(()) => Ok(seed),
+                    // Another fix was faster.
+                    Err(Fault::Exists { .. }) => Ok(keys::read(&path)?.0),
+                    Err(fault) => Err(fault.into()),
+                }
+            }
+            Err(fault) => Err(fault.into()),
+        }
+    }
+
+    /// The key of a party of this machine.
+    pub fn key(&self, who: Who) -> Result<PartyKey> {
+        Ok(PartyKey::from_seed(&*self.seed(who)?))
+    }
+}
+
+/// An amount of XNO.
+pub fn amount(text: &str) -> Result<Raw> {
+    Raw::from_xno(text.trim()).map_err(|error| {
+        let why = zx1_cli_common::words::clause(&error.to_string());
+        Error::BadAmount { text: text.chars().take(40).collect(), why }.into()
+    })
+}
+
+/// The working folder, links resolved.
+pub fn working_folder() -> Result<PathBuf> {
+    let failed =
+        |error: std::io::Error| Failure::from(Error::NoFolder { why: crate::errors::reason(&error) });
+    std::env::current_dir().and_then(|folder| folder.canonicalize()).map_err(failed)
+}
+
+/// A file's path as messages show it.
+pub fn shown(path: &Path) -> String {
+    files::shown(path)
+}

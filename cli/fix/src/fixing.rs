@@ -1,0 +1,263 @@
+//! What happens between a command that fails and one that works.
+//!
+//! * [`real`]: the command on the real machine, its output kept while it streams
+//! * [`bench`]: the sandbox: investigations, attempts, what they change
+//! * [`investigate`]: which commands may look at what (decision E9)
+//! * [`apply`]: the consent screens, the commit and its undo record (decision E11)
+//! * [`payload`]: what leaves this machine, scrubbed, and the screen that shows it (decision E10)
+//! * [`local`]: the built-in rules, without any market
+//! * [`hire`], [`follow`], [`narrate`]: the market: offer a contract, see it through, tell what happens
+//! * [`record`]: what is under way, on disk before it is sent
+//! * [`interrupt`]: what Ctrl+C does
+//!
+//! All of it runs on the main thread and may block there; the runtime's threads carry the network and watch
+//! for Ctrl+C.
+
+pub mod apply;
+pub mod bench;
+pub mod follow;
+pub mod hire;
+pub mod interrupt;
+pub mod investigate;
+pub mod local;
+pub mod narrate;
+pub mod payload;
+pub mod real;
+pub mod record;
+
+use crate::args::Fixing;
+use crate::context::{Context, Who};
+use crate::errors::{Error, Failure, Result, reason};
+use crate::screen::Screen;
+use bench::{Attempt, Bench};
+use interrupt::Interrupts;
+use serde_json::json;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use tokio::runtime::Runtime;
+use zx1_cli_common::{Exit, confirm};
+
+/// A command that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// As a shell reads it.
+    pub line: String,
+    /// Where it ran, links resolved.
+    pub folder: PathBuf,
+    /// What it wrote to standard output and error, without styles. Not scrubbed.
+    pub output: String,
+    /// Its exit code; 128 and the signal when a signal ended it.
+    pub exit: u8,
+}
+
+/// One run of fix over one failure.
+#[derive(Debug)]
+pub struct Session<'a> {
+    /// Settings, keys, places.
+    pub context: &'a Context,
+    /// The threads of the network.
+    pub runtime: &'a Runtime,
+    /// How it is to be fixed.
+    pub options: Fixing,
+    /// What is told on the way.
+    pub screen: Screen,
+    /// Ctrl+C.
+    pub interrupts: Interrupts,
+    /// The command.
+    pub failed: Failed,
+    /// Where fixes are tried.
+    pub bench: Bench,
+}
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The command works now.
+    Fixed,
+    /// It was only shown (--dry-run), or it is not fixed.
+    AsBefore,
+}
+
+fn no_threads(error: &std::io::Error) -> Failure {
+    Error::CannotRun { program: "fix".to_owned(), why: reason(error) }.into()
+}
+
+/// The threads of a service.
+///
+/// # Errors
+/// 9541 when the system gives none.
+pub fn threads() -> Result<Runtime> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    runtime.map_err(|error| no_threads(&error))
+}
+
+/// The threads of one run of fix, and the watch over Ctrl+C.
+///
+/// # Errors
+/// 9541 when the system gives no threads.
+pub fn start() -> Result<(Runtime, Interrupts)> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.map_err(|error| no_threads(&error))?;
+    let interrupts = runtime.block_on(async { Interrupts::watch() }).map_err(|error| no_threads(&error))?;
+    Ok((runtime, interrupts))
+}
+
+impl<'a> Session<'a> {
+    /// Gets ready to fix a failure.
+    ///
+    /// # Errors
+    /// 9508, 9520: fix's own folder.
+    pub fn new(
+        failed: Failed,
+        options: Fixing,
+        context: &'a Context,
+        runtime: &'a Runtime,
+        interrupts: Interrupts,
+    ) -> Result<Self> {
+        let mut hosts = options.allow_host.clone();
+        hosts.extend(context.config()?.allow_hosts.iter().cloned());
+        let masks = vec![context.home()?.to_owned(), context.key_path(Who::Principal)?];
+        let bench = Bench::new(&failed, hosts, masks, interrupts.clone());
+        let screen = context.screen(options.explain);
+        Ok(Self { context, runtime, options, screen, interrupts, failed, bench })
+    }
+
+    /// Asks a question that --yes answers; Ctrl+C breaks it off.
+    ///
+    /// # Errors
+    /// 9501 when nobody can be asked, 9502 when the answer is no, 9503 for Ctrl+C.
+    pub fn ask(&self, question: &str) -> Result<()> {
+        if self.context.yes() {
+            return Ok(());
+        }
+        if self.screen.is_json() {
+            return Err(Error::NeedsYes.into());
+        }
+        self.ask_always(question)
+    }
+
+    /// Asks a question that --yes does not answer.
+    ///
+    /// # Errors
+    /// As [`Session::ask`].
+    pub fn ask_always(&self, question: &str) -> Result<()> {
+        let question = zx1_cli_common::words::plain(question).into_owned();
+        Ok(self.unless_interrupted(move || confirm::ask(&question))??)
+    }
+
+    /// Asks for a line of text.
+    ///
+    /// # Errors
+    /// 9503 for Ctrl+C.
+    pub fn prompt(&self, question: &str) -> Result<String> {
+        let question = format!("{} ", zx1_cli_common::words::plain(question));
+        self.unless_interrupted(move || confirm::read_line(&question))
+    }
+
+    /// Waits for an answer on a thread of its own: Ctrl+C must be able to leave it behind.
+    fn unless_interrupted<T: Send + 'static>(&self, ask: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+        let (sender, answer) = tokio::sync::oneshot::channel();
+        std::thread::spawn(move || sender.send(ask()));
+        let answer = self.runtime.block_on(async {
+            tokio::select! {
+                () = self.interrupts.pressed() => None,
+                answer = answer => answer.ok(),
+            }
+        });
+        answer.ok_or_else(|| {
+            zx1_cli_common::output::write_err("\n");
+            Error::Interrupted.into()
+        })
+    }
+}
+
+/// Fixes a failure. The exit code is 0 when the command works now, 130 after Ctrl+C, else the command's own.
+pub fn fix(
+    failed: Failed,
+    options: Fixing,
+    context: &Context,
+    runtime: &Runtime,
+    interrupts: Interrupts,
+) -> ExitCode {
+    let screen = context.screen(options.explain);
+    let exit = failed.exit;
+    let text = format!("Exit code {exit}: {} failed.", failed.line);
+    screen.tell(
+        crate::screen::Tone::Bad,
+        "failed",
+        json!({ "command": failed.line, "exit_code": exit }),
+        &text,
+    );
+    let session = Session::new(failed, options, context, runtime, interrupts);
+    let ended = session.and_then(|mut session| {
+        if session.options.local { local::fix(&mut session) } else { hire::fix(&mut session) }
+    });
+    if let Err(failure) = &ended {
+        failure.show(context.format());
+    }
+    let fixed = matches!(ended, Ok(Ended::Fixed));
+    let stopped = ended.as_ref().is_err_and(|failure| failure.code == Error::Interrupted.code());
+    let code = match (fixed, stopped) {
+        (true, _) => 0,
+        (false, true) => Exit::Interrupted as u8,
+        (false, false) => exit,
+    };
+    if screen.is_json() {
+        screen.step("end", json!({ "fixed": fixed, "exit_code": code }), "");
+    }
+    ExitCode::from(code)
+}
+
+/// Shows a proposal: what is run, what it corrects, and why.
+pub fn show_proposal(session: &Session<'_>, fix: &str, corrected: Option<&str>, explanation: &str) {
+    let screen = session.screen;
+    if screen.is_json() {
+        let data = json!({ "fix": fix, "corrected_command": corrected, "explanation": explanation });
+        return screen.step("proposal", data, "");
+    }
+    screen.heading("The proposal");
+    screen.prose(explanation, 12);
+    if fix != "true" {
+        screen.heading("It runs");
+        screen.block(fix, 40);
+    }
+    if let Some(corrected) = corrected {
+        screen.heading("It corrects your command");
+        screen.block(&format!("- {}\n+ {corrected}", session.failed.line), 40);
+    }
+    screen.raw("\n");
+}
+
+/// Says how an attempt went in the sandbox.
+pub fn show_verification(session: &Session<'_>, attempt: &Attempt) {
+    let screen = session.screen;
+    match &attempt.check {
+        None => {
+            let data = json!({ "passed": false, "step": "fix", "exit_code": attempt.fix.exit });
+            let text = format!("The fix itself does not run through in the sandbox: {}.", attempt.fix.how());
+            screen.tell(crate::screen::Tone::Bad, "verified", data, &text);
+            screen.block(&attempt.fix.output, 12);
+        }
+        Some(check) => {
+            let passed = check.exit == Some(0) && check.stopped.is_none();
+            let (line, exit) = (&check.line, check.exit);
+            let data = json!({ "passed": passed, "step": "command", "command": line, "exit_code": exit });
+            let tone = if passed { crate::screen::Tone::Good } else { crate::screen::Tone::Bad };
+            screen.tell(tone, "verified", data, &format!("In the sandbox, {}: {}.", check.line, check.how()));
+            if !passed || screen.explains() {
+                screen.block(&check.output, 12);
+            }
+        }
+    }
+}
+
+/// Says that it is done, shows the command's output, and how to take it back.
+pub fn show_fixed(session: &Session<'_>, output: &str, undo: Option<&str>) {
+    session.screen.block(output, 20);
+    let folder = session.failed.folder.display().to_string();
+    let text = match undo {
+        Some(_) => "Fixed. To take it back, byte for byte: fix undo",
+        None => "Fixed. No file was changed.",
+    };
+    session.screen.good("applied", json!({ "undo": undo, "folder": folder }), text);
+}

@@ -1,0 +1,134 @@
+//! The consent screens, the commit and its undo record (decision E11). What a fix changes outside of the
+//! working folder, in start-up files, hooks, rights, tests or the command's own program is asked for apart,
+//! and --yes never answers that.
+
+use super::Session;
+use super::bench::Attempt;
+use crate::errors::{Error, Failure, Result};
+use serde_json::{Value, json};
+use zx1_cli_common::confirm;
+use zx1_cli_common::files;
+use zx1_cli_common::words::count;
+use zx1_sandbox::{ChangeSet, Class, Consents, Records};
+
+/// Lines of a diff that are shown without --explain.
+const DIFF_LINES: usize = 60;
+
+/// What somebody agreed to.
+#[derive(Clone, Debug)]
+pub struct Agreed(Consents);
+
+/// The changes for programs.
+pub fn as_json(changes: &ChangeSet) -> Value {
+    let entry = |entry: &zx1_sandbox::Entry| {
+        json!({
+            "path": files::shown(&entry.path),
+            "kind": format!("{:?}", entry.kind),
+            "classes": entry.classes.iter().map(|class| format!("{class:?}")).collect::<Vec<_>>(),
+            "diff": entry.diff,
+        })
+    };
+    json!({ "changes": changes.entries.iter().map(entry).collect::<Vec<_>>(), "digest": changes.digest })
+}
+
+/// Shows what an attempt changes.
+pub fn show(session: &Session<'_>, changes: &ChangeSet) {
+    session.screen.heading("What changes");
+    if changes.is_empty() {
+        session.screen.block("no file", DIFF_LINES);
+    } else {
+        session.screen.block(&changes.to_string(), DIFF_LINES);
+    }
+    session.screen.raw("\n");
+    if session.screen.is_json() {
+        session.screen.step("changes", as_json(changes), "");
+    }
+}
+
+/// A command that takes the place of the one that failed.
+#[derive(Clone, Copy, Debug)]
+pub struct Corrected<'a> {
+    /// The command.
+    pub line: &'a str,
+    /// Whether a stranger wrote it: no check can tell whether it is what was wanted (`true` never fails), so
+    /// --yes does not cover it.
+    pub from_outside: bool,
+}
+
+/// Asks for everything that needs an answer.
+///
+/// # Errors
+/// 9501 and 9502 for the plain question, 9547 for a class of changes that nobody agreed to, 9548 for a
+/// stranger's command in place of one's own.
+pub fn ask(session: &Session<'_>, changes: &ChangeSet, corrected: Option<Corrected<'_>>) -> Result<Agreed> {
+    let special: Vec<Class> = changes.classes().into_iter().filter(|class| class.needs_consent()).collect();
+    let mut consents = Consents::none();
+    for class in special {
+        let what = class.to_string();
+        let refused = || Failure::from(Error::NotConsented { what: what.clone() });
+        if !confirm::can_ask() || session.screen.is_json() {
+            return Err(refused());
+        }
+        let paths: Vec<String> = changes
+            .entries
+            .iter()
+            .filter(|entry| entry.classes.contains(&class))
+            .map(|entry| files::shown(&entry.path))
+            .collect();
+        let shown = paths.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
+        let more = if paths.len() > 5 { ", …" } else { "" };
+        let question =
+            format!("The fix changes {what}:\n  {shown}{more}\nAllow this? --yes does not cover it.");
+        match session.ask_always(&question) {
+            Ok(()) => consents = consents.with(class),
+            Err(failure) if failure.code == Error::Interrupted.code() => return Err(failure),
+            Err(_) => return Err(refused()),
+        }
+    }
+    let files = match changes.entries.len() {
+        0 => "It changes no file.".to_owned(),
+        some => format!("It changes {}.", count(some, "file", "files")),
+    };
+    match corrected {
+        Some(Corrected { line, from_outside: true }) if !session.options.accept_corrected => {
+            let refused = || Failure::from(Error::CommandNotAccepted { line: line.to_owned() });
+            if !confirm::can_ask() || session.screen.is_json() {
+                return Err(refused());
+            }
+            let note = if session.context.yes() { " --yes does not cover it." } else { "" };
+            session.ask_always(&format!("{files} Take {line} in place of your command?{note}"))?;
+        }
+        Some(Corrected { line, .. }) => {
+            session.ask(&format!("{files} Take {line} in place of your command?"))?;
+        }
+        None => session.ask(&format!("{files} Apply the fix?"))?,
+    }
+    Ok(Agreed(consents))
+}
+
+/// Whether a commit would go through; the real files stay as they are. Success is posted only after this.
+///
+/// # Errors
+/// 9200 to 9299: why it would not.
+pub fn rehearse(session: &Session<'_>, attempt: &mut Attempt, agreed: &Agreed) -> Result<()> {
+    let records = records(session)?;
+    Ok(attempt.sandbox.dry_run_commit(&attempt.changes, &agreed.0, &records)?)
+}
+
+/// Applies the changes; the undo record's id, `None` when there are none to apply.
+///
+/// # Errors
+/// 9200 to 9299: nothing was changed then.
+pub fn commit(session: &Session<'_>, attempt: Attempt, agreed: &Agreed) -> Result<Option<String>> {
+    if attempt.changes.is_empty() {
+        attempt.sandbox.discard();
+        return Ok(None);
+    }
+    let records = records(session)?;
+    let record = attempt.sandbox.commit(&attempt.changes, &agreed.0, &records)?;
+    Ok(Some(record.id().to_owned()))
+}
+
+fn records(session: &Session<'_>) -> Result<Records> {
+    Ok(Records::open(session.context.place("undo")?)?)
+}

@@ -1,0 +1,301 @@
+//! The market: a contract for the failure, its deposit, and then what [`super::follow`] does.
+
+use super::record::{Held, Record, all, take};
+use super::{Ended, Session, follow, payload};
+use crate::context::Who;
+use crate::errors::{Error, Result};
+use crate::market::{self, Ledger};
+use crate::screen::Tone;
+use qrcode::QrCode;
+use qrcode::render::unicode::Dense1x2;
+use serde_json::json;
+use std::time::Duration;
+use zx1_agent::client::{Deposit, Market, Posted, Purse as _, WalletPurse};
+use zx1_market::money::inclusive_bond;
+use zx1_market::{Case, EntryType, Raw, State};
+
+/// How long a deposit that somebody else makes (the ledger of a demo) is awaited before it is asked for.
+const OTHERS: Duration = Duration::from_secs(6);
+
+/// Offers a contract and sees it through.
+///
+/// # Errors
+/// Everything that the flow can meet; nothing is lost by any of it.
+pub fn fix(session: &mut Session<'_>) -> Result<Ended> {
+    let runtime = session.runtime;
+    if let Some(held) = unfinished(session)? {
+        return resume(session, held);
+    }
+    let payload = payload::gather(session)?;
+    let url = session.context.server()?;
+    if session.options.dry_run {
+        let money = payload.bounty.map_or("free".to_owned(), |bounty| format!("bounty {} XNO", bounty.xno()));
+        payload.show(session, &url, &money);
+        let data = json!({ "command": payload.command, "error": payload.error, "server": url });
+        session.screen.step("dry_run", data, "Nothing was sent: this was a dry run.");
+        return Ok(Ended::AsBefore);
+    }
+    let market = runtime.block_on(market::connect(session.context, Who::Principal))?;
+    let terms = runtime.block_on(market.terms())?;
+    let contract = payload.builder(session).build(&terms)?;
+    let money = match payload.bounty {
+        None => "free: no deposit, no judge, your word is final".to_owned(),
+        Some(bounty) => format!(
+            "bounty {} XNO; you deposit {} XNO, of which {} insure disputes",
+            bounty.xno(),
+            inclusive_bond(&terms.fees, bounty)?.xno(),
+            terms.fees.judge_fee.xno()
+        ),
+    };
+    payload.show(session, &url, &money);
+    session.ask("Send this?")?;
+    let purse = match payload.bounty {
+        Some(_) => runtime.block_on(market::purse(session.context, Who::Principal, &Ledger::default()))?,
+        None => None,
+    };
+    let payout = match &purse {
+        Some(purse) => Some(runtime.block_on(purse.address())?),
+        None => None,
+    };
+    let failed = &session.failed;
+    let mut held = Held::begin(
+        session.context,
+        Record {
+            id: None,
+            url: market.url().to_owned(),
+            server: market.server(),
+            line: failed.line.clone(),
+            folder: failed.folder.clone(),
+            exit: failed.exit,
+            hosts: session.bench.hosts().to_vec(),
+            contract: contract.json().clone(),
+            applied: None,
+        },
+    )?;
+    session.interrupts.in_order(true);
+    let posted = match runtime.block_on(market.post(&contract, payout)) {
+        Ok(posted) => posted,
+        Err(error) => {
+            // A refusal means that nothing was posted; anything else is looked up when fix goes on.
+            if error.server_code().is_some() {
+                held.forget();
+            }
+            return Err(error.into());
+        }
+    };
+    held.record.id = Some(posted.id);
+    held.save()?;
+    let id = posted.id.to_string();
+    session.screen.step("posted", json!({ "contract": id }), &format!("Contract {id} is posted."));
+    if let Some(deposit) = &posted.deposit {
+        fund(session, &market, deposit, purse.as_ref(), &posted)?;
+    }
+    follow::follow(session, &market, held)
+}
+
+/// A contract of this command in this folder that has not ended, if the user wants to go on with it.
+fn unfinished(session: &Session<'_>) -> Result<Option<Held>> {
+    let failed = &session.failed;
+    let same = |record: &Record| record.line == failed.line && record.folder == failed.folder;
+    let Some(found) = all(session.context)?.into_iter().find(|(_, record)| same(record)) else {
+        return Ok(None);
+    };
+    if session.options.dry_run {
+        return Ok(None);
+    }
+    let name = found.1.id.map(|id| format!("Contract {id}")).unwrap_or_else(|| "A contract".to_owned());
+    let question = format!("{name} for this command is still under way. Go on with it?");
+    match session.ask(&question) {
+        Ok(()) => take(found).map(Some),
+        Err(failure) if failure.code == Error::Declined.code() => Ok(None),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Goes on with a contract.
+///
+/// # Errors
+/// As [`fix`].
+pub fn resume(session: &mut Session<'_>, mut held: Held) -> Result<Ended> {
+    let runtime = session.runtime;
+    let key = session.context.key(Who::Principal)?;
+    let market = runtime.block_on(market::connect_to(session.context, &held.record.url, key))?;
+    if held.record.id.is_none() {
+        held.record.id = find_post(session, &held.record)?;
+        held.save()?;
+    }
+    let Some(id) = held.record.id else {
+        // It never got as far as a signature.
+        held.forget();
+        return Err(Error::NoContract { what: "to go on with".to_owned() }.into());
+    };
+    session.interrupts.in_order(true);
+    let view = match runtime.block_on(market.view(id)) {
+        Ok(view) => view,
+        Err(error) if error.status() == Some(404) => {
+            held.forget();
+            return Err(Error::NoContract { what: id.to_string() }.into());
+        }
+        Err(error) => return Err(error.into()),
+    };
+    if view.state() == State::Unfunded {
+        let purse = runtime.block_on(market::purse(session.context, Who::Principal, &Ledger::default()))?;
+        if let Some(deposit) = runtime.block_on(market.deposit_due(&view))? {
+            pay(session, &market, &deposit, purse.as_ref())?;
+        }
+    }
+    follow::follow(session, &market, held)
+}
+
+/// The post whose signature is saved, though its answer never came.
+fn find_post(session: &Session<'_>, record: &Record) -> Result<Option<zx1_market::ContractId>> {
+    let transcripts = market::transcripts(session.context)?;
+    let known: Vec<_> = all(session.context)?.into_iter().filter_map(|(_, record)| record.id).collect();
+    for id in transcripts.list(&record.server)? {
+        if known.contains(&id) {
+            continue;
+        }
+        let Some(transcript) = transcripts.load(&record.server, id)? else { continue };
+        let post = transcript.entries.first().filter(|entry| entry.kind() == EntryType::Post);
+        if post.is_some_and(|post| post.data().get("contract") == Some(&record.contract)) {
+            return Ok(Some(id));
+        }
+    }
+    Ok(None)
+}
+
+/// Waits for a deposit that others make; pays it, or asks for it.
+fn fund(
+    session: &Session<'_>,
+    market: &Market,
+    deposit: &Deposit,
+    purse: Option<&WalletPurse>,
+    posted: &Posted,
+) -> Result<()> {
+    if purse.is_none() && session.runtime.block_on(market.wait_open(posted, OTHERS)).is_ok() {
+        let data = json!({ "amount": deposit.amount.xno() });
+        let text =
+            format!("The deposit of {} XNO is made by this market's demo ledger.", deposit.amount.xno());
+        session.screen.good("funded", data, &text);
+        return Ok(());
+    }
+    pay(session, market, deposit, purse)
+}
+
+fn pay(session: &Session<'_>, market: &Market, deposit: &Deposit, purse: Option<&WalletPurse>) -> Result<()> {
+    let amount = deposit.amount.xno();
+    let screen = session.screen;
+    let data = json!({ "address": deposit.address.to_string(), "amount": amount, "uri": deposit.uri });
+    if let Some(purse) = purse {
+        let balance = session.runtime.block_on(purse.balance())?;
+        if balance >= deposit.amount {
+            screen.step("paying", data, &format!("Paying the deposit of {amount} XNO from your wallet …"));
+            session.runtime.block_on(market.pay(purse, deposit))?;
+            return Ok(());
+        }
+        let text = format!("Your wallet has {} XNO; the deposit is {amount} XNO.", balance.xno());
+        screen.tell(Tone::Warn, "short", json!({ "balance": balance.xno() }), &text);
+    }
+    screen.step("deposit", data, &format!("Please pay {amount} XNO to {}", deposit.address));
+    screen.raw(&format!("\n{}\n\n  {}\n\n", qr(&deposit.uri), deposit.uri));
+    Ok(())
+}
+
+/// A QR code for a terminal with light letters on a dark ground.
+fn qr(text: &str) -> String {
+    let Ok(code) = QrCode::new(text) else { return String::new() };
+    code.render::<Dense1x2>().dark_color(Dense1x2::Light).light_color(Dense1x2::Dark).build()
+}
+
+/// What a principal paid in, got back, and to whom the rest went: sums over all settlements.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bill {
+    /// Out of the principal's account.
+    pub deposited: Raw,
+    /// To the principal.
+    pub back: Raw,
+    /// To the agent, without its own deposit.
+    pub agent: Raw,
+    /// To the platform.
+    pub platform: Raw,
+    /// To the charity.
+    pub charity: Raw,
+}
+
+impl Bill {
+    /// Of a contract that has ended.
+    pub fn of(case: &Case) -> Self {
+        use zx1_market::chain::Side;
+        use zx1_market::money::Payee;
+        let mut bill = Self::default();
+        // Sums of parts of deposits: they cannot wrap.
+        let add = |to: &mut Raw, amount: Raw| *to = to.checked_add(amount).unwrap_or(Raw::MAX);
+        for account in case.settlements().iter().flat_map(|settle| &settle.accounts) {
+            let mine = account.depositor == Side::Principal;
+            for leg in &account.legs {
+                if mine {
+                    add(&mut bill.deposited, leg.amount);
+                }
+                match leg.to {
+                    Payee::Principal => add(&mut bill.back, leg.amount),
+                    Payee::Agent if mine => add(&mut bill.agent, leg.amount),
+                    Payee::Agent => {}
+                    Payee::Platform if mine => add(&mut bill.platform, leg.amount),
+                    Payee::Platform => {}
+                    Payee::Charity => add(&mut bill.charity, leg.amount),
+                }
+            }
+        }
+        bill
+    }
+
+    /// What it cost, in a sentence.
+    pub fn sentence(&self) -> String {
+        if self.deposited == Raw::ZERO {
+            return "It cost nothing.".to_owned();
+        }
+        let mut parts = Vec::new();
+        for (amount, who) in
+            [(self.agent, "the agent"), (self.platform, "the platform"), (self.charity, "charity")]
+        {
+            if amount > Raw::ZERO {
+                parts.push(format!("{} to {who}", amount.xno()));
+            }
+        }
+        let rest = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
+        let cost = self.deposited.checked_sub(self.back).unwrap_or(Raw::ZERO);
+        format!(
+            "It cost {} XNO{rest}; {} XNO of your {} come back.",
+            cost.xno(),
+            self.back.xno(),
+            self.deposited.xno()
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bill_says_where_the_money_went() {
+        let xno = |text: &str| Raw::from_xno(text).unwrap();
+        let bill = Bill {
+            deposited: xno("0.67"),
+            back: xno("0.17"),
+            agent: xno("0.45"),
+            platform: xno("0.05"),
+            charity: Raw::ZERO,
+        };
+        let said =
+            "It cost 0.5 XNO (0.45 to the agent, 0.05 to the platform); 0.17 XNO of your 0.67 come back.";
+        assert_eq!(bill.sentence(), said);
+        assert_eq!(Bill::default().sentence(), "It cost nothing.");
+    }
+
+    #[test]
+    fn a_qr_code_fits_a_terminal_of_80_columns() {
+        let code = qr(&format!("nano:nano_{}?amount={}", "1".repeat(60), "9".repeat(39)));
+        assert!(code.lines().count() > 10 && code.lines().all(|line| line.chars().count() <= 78), "{code}");
+    }
+}

@@ -1,0 +1,185 @@
+//! What leaves this machine: the command, its output, where it runs, what is allowed, attached files. All of
+//! it scrubbed, and shown before the first send (decision E10).
+
+use super::Session;
+use super::bench::cut;
+use crate::errors::{Error, Result};
+use std::path::Path;
+use zx1_cli_common::files;
+use zx1_market::Raw;
+use zx1_market::contract::{
+    Capabilities, Contract, ContractBuilder, Environment, InputFile, Scope, Verification,
+};
+use zx1_market::defaults::{MAX_ERROR, MAX_INPUT_BYTES};
+use zx1_market::scrubber::Category;
+
+/// Package managers that agents know.
+const MANAGERS: &[&str] = &[
+    "apt", "dnf", "yum", "zypper", "pacman", "apk", "brew", "nix", "pip3", "pip", "npm", "yarn", "pnpm",
+    "cargo", "gem", "go", "mvn", "gradle", "composer", "conda", "uv",
+];
+
+/// Where commands run here.
+pub fn environment() -> Environment {
+    let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
+    let value = |name: &str| {
+        let found = release.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+        found.unwrap_or_default().trim_matches('"').to_owned()
+    };
+    let os = std::env::consts::OS;
+    let shell = std::env::var("SHELL").unwrap_or_default();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let there = |name: &&&str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
+    Environment {
+        os: if os == "linux" { "Linux".to_owned() } else { os.to_owned() },
+        arch: std::env::consts::ARCH.to_owned(),
+        distro: format!("{} {}", value("ID"), value("VERSION_ID")).trim().to_owned(),
+        shell: Path::new(&shell).file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        package_managers: MANAGERS.iter().filter(there).map(|name| (*name).to_owned()).collect(),
+    }
+}
+
+/// All that would be sent, and what the scrubber took out of it.
+#[derive(Debug)]
+pub struct Payload {
+    /// The command, scrubbed.
+    pub command: String,
+    /// Its output, scrubbed.
+    pub error: String,
+    /// Where it ran.
+    pub environment: Environment,
+    /// What the agent may do.
+    pub capabilities: Capabilities,
+    /// Attached files, scrubbed.
+    pub inputs: Vec<InputFile>,
+    /// What was taken out.
+    pub redacted: Vec<Category>,
+    /// What the agent gets; `None` is a free contract.
+    pub bounty: Option<Raw>,
+}
+
+/// Gathers and scrubs.
+///
+/// # Errors
+/// 9506, 9519, 9546: attached files; 9522: the bounty.
+pub fn gather(session: &Session<'_>) -> Result<Payload> {
+    let failed = &session.failed;
+    let scrubber = session.bench.scrubber();
+    let command = scrubber.scrub(&failed.line);
+    let prompt = format!("$ {}\n", failed.line);
+    let whole = scrubber.scrub(&format!("{prompt}{}", failed.output));
+    let mut redacted: Vec<Category> = whole.findings.iter().map(|finding| finding.category).collect();
+    let error = session.bench.scrub_output(&failed.line, &failed.output);
+    let mut inputs = Vec::new();
+    for path in &session.options.attach {
+        let (input, found) = attach(session, path)?;
+        inputs.push(input);
+        redacted.extend(found);
+    }
+    let hosts = session.bench.hosts();
+    let capabilities = Capabilities {
+        sudo: rustix::process::geteuid().is_root(),
+        network: (!hosts.is_empty()).then(|| vec![Scope::Packages]),
+        docker: false,
+    };
+    Ok(Payload {
+        command: command.text,
+        error: cut(error, MAX_ERROR),
+        environment: environment(),
+        capabilities,
+        inputs,
+        redacted,
+        bounty: session.context.bounty(session.options.bounty.as_ref())?,
+    })
+}
+
+fn attach(session: &Session<'_>, path: &Path) -> Result<(InputFile, Vec<Category>)> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let outside = || Error::InputOutside { path: files::shown(path) };
+    let read_failed = |error: std::io::Error| files::read_failed(path, &error);
+    let real = session.failed.folder.join(path).canonicalize().map_err(read_failed)?;
+    let relative = real.strip_prefix(&session.failed.folder).map_err(|_| outside())?;
+    let relative = relative.to_str().ok_or(Error::NotUtf8)?.to_owned();
+    let bytes = files::read_needed(&real, MAX_INPUT_BYTES as u64)?;
+    let mode = real.metadata().map_err(read_failed)?.permissions().mode();
+    let scrubbed = session.bench.scrubber().scrub_bytes(&bytes);
+    let found = scrubbed.findings.iter().map(|finding| finding.category).collect();
+    Ok((InputFile { path: relative, content: scrubbed.bytes, executable: mode & 0o111 != 0 }, found))
+}
+
+impl Payload {
+    /// The contract's builder with all of it.
+    pub fn builder(&self, session: &Session<'_>) -> ContractBuilder {
+        let mut builder = Contract::builder(&self.command, &self.error)
+            .environment(self.environment.clone())
+            .capabilities(self.capabilities.clone());
+        for input in &self.inputs {
+            builder = builder.input(input.clone());
+        }
+        if let Some(bounty) = self.bounty {
+            builder = builder.bounty(bounty);
+        }
+        if session.options.autonomous {
+            builder = builder.autonomous();
+        }
+        if session.options.private {
+            builder = builder.private();
+        }
+        if let Some(pattern) = &session.options.expect {
+            builder = builder
+                .verification(Verification::ExitCode { expected: 0 })
+                .verification(Verification::OutputMatch { pattern: pattern.clone() });
+        }
+        builder
+    }
+
+    /// The screen before the first send.
+    pub fn show(&self, session: &Session<'_>, server: &str, money: &str) {
+        let screen = session.screen;
+        if screen.is_json() {
+            return;
+        }
+        screen.heading("This is all that leaves your machine");
+        screen.block(&format!("$ {}\n{}", self.command, self.error), 24);
+        let e = &self.environment;
+        let list = |items: &[String]| if items.is_empty() { "none".to_owned() } else { items.join(" ") };
+        let mut lines = vec![
+            format!("system    {} {}, {}", e.os, e.arch, e.distro),
+            format!("packages  {}", list(&e.package_managers)),
+            format!(
+                "allowed   network: {}; root: {}",
+                list(session.bench.hosts()),
+                yes(self.capabilities.sudo)
+            ),
+        ];
+        if !self.inputs.is_empty() {
+            let named: Vec<String> = self
+                .inputs
+                .iter()
+                .map(|input| format!("{} ({} bytes)", input.path, input.content.len()))
+                .collect();
+            lines.push(format!("files     {}", named.join(", ")));
+        }
+        lines.push(format!("secrets   {}", self.redactions()));
+        lines.push(format!("to        {server}"));
+        lines.push(format!("money     {money}"));
+        screen.raw("\n");
+        screen.block(&lines.join("\n"), usize::MAX);
+        screen.raw("\n");
+    }
+
+    /// "2 removed: password, token".
+    fn redactions(&self) -> String {
+        if self.redacted.is_empty() {
+            return "none found".to_owned();
+        }
+        let mut names: Vec<&str> = self.redacted.iter().map(|category| category.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        format!("{} removed: {}", self.redacted.len(), names.join(", "))
+    }
+}
+
+fn yes(yes: bool) -> &'static str {
+    if yes { "yes" } else { "no" }
+}

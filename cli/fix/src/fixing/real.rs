@@ -1,0 +1,234 @@
+//! The command on the real machine, exactly as it was typed: with its own standard input, and with terminals
+//! where it would have terminals. Its output is kept while it streams.
+
+use crate::errors::{Error, Result, reason};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{OptionalActions, OutputModes, tcgetattr, tcgetwinsize, tcsetattr, tcsetwinsize};
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{self, IsTerminal, PipeReader, Read, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+use zx1_cli_common::words::unstyled;
+
+/// Bytes that are kept of the beginning and of the end of the output: together what a contract holds, and
+/// some more for what scrubbing takes away.
+const HEAD: usize = 24 * 1024;
+const TAIL: usize = 72 * 1024;
+/// How long output is awaited after the command's end, from processes that it left.
+const LINGER: Duration = Duration::from_millis(300);
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Ran {
+    /// Standard output and error as they came, without styles.
+    pub output: String,
+    /// Exit code; 127 when there is no such program, 128 and the signal when one ended it.
+    pub exit: u8,
+    /// Ctrl+C ended it.
+    pub interrupted: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stream {
+    Out,
+    Err,
+}
+
+/// Runs a command. With `quiet_stdout` its standard output goes to standard error, where programs read ours.
+///
+/// # Errors
+/// 9541 when it cannot be started for another reason than that there is no such program.
+pub fn run(words: &[OsString], quiet_stdout: bool) -> Result<Ran> {
+    let program = words.first().ok_or(Error::NotUtf8)?;
+    let (sender, pieces) = channel();
+    let (out, err) = pipes(&sender, quiet_stdout).map_err(|error| cannot(program, &error))?;
+    drop(sender);
+    let child = Command::new(program).args(words.iter().skip(1)).stdout(out).stderr(err).spawn();
+    let mut child = match child {
+        Ok(child) => child,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let said = format!("{}: command not found\n", program.to_string_lossy());
+            zx1_cli_common::output::write_err(&said);
+            return Ok(Ran { output: said, exit: 127, interrupted: false });
+        }
+        Err(error) => return Err(cannot(program, &error)),
+    };
+    let mut kept = Kept::default();
+    let status = loop {
+        // The readers end when the command and all that it left have closed their ends.
+        match pieces.recv_timeout(Duration::from_millis(20)) {
+            Ok(piece) => kept.pass_on(&piece),
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some(status) = child.try_wait().map_err(|error| cannot(program, &error))? {
+                    break status;
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                break child.wait().map_err(|error| cannot(program, &error))?;
+            }
+        }
+    };
+    drain(&pieces, &mut kept);
+    let exit = code(status);
+    let text = String::from_utf8_lossy(&kept.bytes()).into_owned();
+    let interrupted = status.signal() == Some(2) || exit == 130;
+    Ok(Ran { output: unstyled(&text.replace("\r\n", "\n")), exit, interrupted })
+}
+
+fn cannot(program: &OsString, error: &io::Error) -> crate::errors::Failure {
+    Error::CannotRun { program: program.to_string_lossy().into_owned(), why: reason(error) }.into()
+}
+
+/// The exit code as shells count it.
+fn code(status: ExitStatus) -> u8 {
+    let signal = status.signal().map(|signal| signal.saturating_add(128));
+    u8::try_from(status.code().or(signal).unwrap_or(1)).unwrap_or(1)
+}
+
+fn drain(pieces: &Receiver<(Stream, Vec<u8>)>, kept: &mut Kept) {
+    let end = Instant::now() + LINGER;
+    while let Some(left) = end.checked_duration_since(Instant::now()) {
+        match pieces.recv_timeout(left) {
+            Ok(piece) => kept.pass_on(&piece),
+            Err(_) => return,
+        }
+    }
+}
+
+/// What the command writes to: one terminal for both streams where both are terminals, so that their order is
+/// kept; pipes elsewhere.
+fn pipes(sender: &Sender<(Stream, Vec<u8>)>, quiet_stdout: bool) -> io::Result<(Stdio, Stdio)> {
+    let terminal = (io::stdout().is_terminal() || quiet_stdout) && io::stderr().is_terminal();
+    if terminal && let Ok((master, slave)) = pseudo_terminal() {
+        let second = slave.try_clone()?;
+        read_in_background(master, if quiet_stdout { Stream::Err } else { Stream::Out }, sender);
+        return Ok((slave.into(), second.into()));
+    }
+    let pipe = |stream| -> io::Result<Stdio> {
+        let (reader, writer): (PipeReader, _) = io::pipe()?;
+        read_in_background(reader, stream, sender);
+        Ok(writer.into())
+    };
+    Ok((pipe(if quiet_stdout { Stream::Err } else { Stream::Out })?, pipe(Stream::Err)?))
+}
+
+/// A terminal of the same size that changes nothing on the way.
+fn pseudo_terminal() -> io::Result<(File, File)> {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+    grantpt(&master)?;
+    unlockpt(&master)?;
+    let name = ptsname(&master, Vec::new())?;
+    let name = name.to_str().map_err(io::Error::other)?;
+    let slave = OpenOptions::new().read(true).write(true).open(name)?;
+    let mut modes = tcgetattr(&slave)?;
+    // The real terminal does this once; twice would show.
+    modes.output_modes.remove(OutputModes::OPOST);
+    tcsetattr(&slave, OptionalActions::Now, &modes)?;
+    if let Ok(size) = tcgetwinsize(io::stderr()) {
+        tcsetwinsize(&slave, size)?;
+    }
+    Ok((File::from(master), slave))
+}
+
+fn read_in_background(mut from: impl Read + Send + 'static, stream: Stream, to: &Sender<(Stream, Vec<u8>)>) {
+    let to = to.clone();
+    std::thread::spawn(move || {
+        let mut buffer = vec![0; 16 * 1024];
+        loop {
+            match from.read(&mut buffer) {
+                // A terminal ends with an error once its last user has closed it.
+                Ok(0) => return,
+                Ok(size) => {
+                    let piece = buffer.get(..size).unwrap_or_default().to_vec();
+                    if to.send((stream, piece)).is_err() {
+                        return;
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return,
+            }
+        }
+    });
+}
+
+/// Beginning and end of the output.
+#[derive(Debug, Default)]
+struct Kept {
+    bytes: Vec<u8>,
+    left_out: usize,
+}
+
+impl Kept {
+    fn pass_on(&mut self, (stream, piece): &(Stream, Vec<u8>)) {
+        // Whether anybody reads is the command's concern, not ours.
+        let _ = match stream {
+            Stream::Out => io::stdout().lock().write_all(piece).and_then(|()| io::stdout().lock().flush()),
+            Stream::Err => io::stderr().lock().write_all(piece),
+        };
+        self.bytes.extend_from_slice(piece);
+        if self.bytes.len() > 2 * (HEAD + TAIL) {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        let excess = self.bytes.len().saturating_sub(HEAD + TAIL);
+        if excess > 0 {
+            self.bytes.drain(HEAD..HEAD.saturating_add(excess));
+            self.left_out = self.left_out.saturating_add(excess);
+        }
+    }
+
+    fn bytes(mut self) -> Vec<u8> {
+        self.cut();
+        if self.left_out > 0 {
+            let note = format!("\n[... {} bytes left out ...]\n", self.left_out);
+            self.bytes.splice(HEAD..HEAD, note.into_bytes());
+        }
+        self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ran(line: &str) -> Ran {
+        run(&["sh".into(), "-c".into(), line.into()], false).unwrap()
+    }
+
+    #[test]
+    fn output_of_both_streams_and_the_exit_code_are_kept() {
+        let ran = ran("echo out; echo err >&2; exit 3");
+        assert!(ran.output.contains("out\n") && ran.output.contains("err\n"), "{ran:?}");
+        assert_eq!((ran.exit, ran.interrupted), (3, false));
+    }
+
+    #[test]
+    fn a_signal_counts_as_shells_count_it() {
+        assert_eq!(ran("kill -9 $$").exit, 137);
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_a_failed_command() {
+        let ran = run(&["no-such-program-anywhere".into()], false).unwrap();
+        assert_eq!((ran.exit, ran.output.as_str()), (127, "no-such-program-anywhere: command not found\n"));
+    }
+
+    #[test]
+    fn of_long_output_beginning_and_end_are_kept() {
+        let ran = ran("echo first; head -c 1000000 /dev/zero | tr '\\0' 'x'; echo; echo last");
+        assert!(ran.output.starts_with("first\n") && ran.output.ends_with("last\n"));
+        assert!(ran.output.contains("bytes left out") && ran.output.len() < 2 * (HEAD + TAIL));
+    }
+
+    #[test]
+    fn a_process_that_stays_behind_does_not_hold_it_up() {
+        let began = Instant::now();
+        let ran = ran("sleep 30 & echo done");
+        assert!(ran.output.contains("done") && began.elapsed() < Duration::from_secs(10));
+    }
+}

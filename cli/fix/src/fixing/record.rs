@@ -1,0 +1,153 @@
+//! What is under way, on disk before it is sent: so that nothing is lost by a crash, and `fix resume` or the
+//! same command again go on where it stopped.
+
+use crate::context::Context;
+use crate::errors::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use zx1_cli_common::files;
+use zx1_market::{ContractId, Json, PartyId};
+
+const LIMIT: u64 = 1 << 22;
+
+/// A fix that was applied, or is being applied.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Applied {
+    /// The `fix` entry's number.
+    pub seq: u64,
+    /// Undo records that were there before, so that the new one is recognised.
+    pub before: Vec<String>,
+    /// The commit is done; its undo record, unless nothing had to be changed.
+    pub done: Option<Option<String>>,
+}
+
+/// A contract of this user.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Record {
+    /// Its id; none until the post is known to be signed.
+    pub id: Option<ContractId>,
+    /// Where it was posted.
+    pub url: String,
+    /// The server's key.
+    pub server: PartyId,
+    /// The command.
+    pub line: String,
+    /// Where it failed.
+    pub folder: PathBuf,
+    /// Its exit code.
+    pub exit: u8,
+    /// Hosts that a fix may reach.
+    pub hosts: Vec<String>,
+    /// The contract, to find its post again.
+    pub contract: Json,
+    /// The fix that was applied.
+    pub applied: Option<Applied>,
+}
+
+/// A record in hand. No other process has it.
+#[derive(Debug)]
+pub struct Held {
+    /// The record.
+    pub record: Record,
+    path: PathBuf,
+    _lock: File,
+}
+
+fn folder(context: &Context) -> Result<PathBuf> {
+    context.place("contracts")
+}
+
+fn lock(path: &Path, name: &str) -> Result<File> {
+    let path = path.with_extension("lock");
+    let open = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
+    let file = open.map_err(|error| files::write_failed(&path, &error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Error::OtherRun { id: name.to_owned() }.into()),
+        Err(TryLockError::Error(error)) => Err(files::write_failed(&path, &error).into()),
+    }
+}
+
+impl Held {
+    /// Notes a contract before it is posted.
+    ///
+    /// # Errors
+    /// 9505: nothing may be sent then.
+    pub fn begin(context: &Context, record: Record) -> Result<Self> {
+        let folder = folder(context)?;
+        files::make_private_folder(&folder)?;
+        let random = zx1_cli_common::keys::random()?;
+        let name: String = random.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        let path = folder.join(format!("{name}.json"));
+        let held = Self { _lock: lock(&path, &name)?, path, record };
+        held.save()?;
+        Ok(held)
+    }
+
+    /// Writes what is known now, durably.
+    ///
+    /// # Errors
+    /// 9505.
+    pub fn save(&self) -> Result<()> {
+        let failed = |error: serde_json::Error| Error::WriteFailed {
+            path: files::shown(&self.path),
+            why: error.to_string(),
+        };
+        let text = serde_json::to_vec(&self.record).map_err(failed)?;
+        Ok(files::replace_private(&self.path, &text)?)
+    }
+
+    /// It has ended: the transcript says the rest.
+    pub fn forget(self) {
+        // What stays is found to have ended the next time.
+        let _ = std::fs::remove_file(&self.path);
+        let _ = std::fs::remove_file(self.path.with_extension("lock"));
+    }
+}
+
+/// All records with their files.
+///
+/// # Errors
+/// 9506, 9553.
+pub fn all(context: &Context) -> Result<Vec<(PathBuf, Record)>> {
+    let folder = folder(context)?;
+    let entries = match std::fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(files::read_failed(&folder, &error).into()),
+    };
+    let mut found = Vec::new();
+    for entry in entries.flatten() {
+        let path = entry.path();
+        if path.extension().is_none_or(|extension| extension != "json") {
+            continue;
+        }
+        let Some(bytes) = files::read_limited(&path, LIMIT)? else { continue };
+        let record = serde_json::from_slice(&bytes).map_err(|error| Error::StateMalformed {
+            path: files::shown(&path),
+            why: zx1_cli_common::errors::json_fault(&error),
+        })?;
+        found.push((path, record));
+    }
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(found)
+}
+
+/// Takes a record in hand.
+///
+/// # Errors
+/// 9556 when another process has it.
+pub fn take((path, record): (PathBuf, Record)) -> Result<Held> {
+    let name = record.id.map_or_else(|| "of this command".to_owned(), |id| id.to_string());
+    Ok(Held { _lock: lock(&path, &name)?, path, record })
+}
+
+/// The record of a contract.
+///
+/// # Errors
+/// 9506, 9553.
+pub fn of(context: &Context, id: ContractId) -> Result<Option<(PathBuf, Record)>> {
+    Ok(all(context)?.into_iter().find(|(_, record)| record.id == Some(id)))
+}

@@ -1,0 +1,51 @@
+//! `fix`: a failing command, an agent, a sandbox, a payment.
+//!
+//! * [`args`]: what can be typed, and the help texts
+//! * [`commands`]: one module a command
+//! * [`fixing`]: what happens between a command that fails and one that works
+//! * [`context`]: settings, keys and places, each read when it is first needed and not before
+//! * [`config`]: the settings in config.toml
+//! * [`market`]: the market's client and the wallet
+//! * [`models`]: language models by name
+//! * [`errors`]: numbered refusals with the next step
+//! * [`screen`]: what is told on the way, to people or, with --json, to programs
+//! * [`shell`]: command lines as a shell writes them
+//!
+//! `fix --help` builds the command tree and nothing else: no file is read and no runtime is started.
+
+pub mod args;
+pub mod commands;
+pub mod config;
+pub mod context;
+pub mod errors;
+pub mod fixing;
+pub mod market;
+pub mod models;
+pub mod screen;
+pub mod shell;
+mod usage;
+
+use errors::Failure;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Runs the command line and returns the exit code: the command's own, or [`zx1_cli_common::Exit`]'s.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let cli = match args::parse(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => return usage::refuse(&error, &arguments).into(),
+    };
+    let context = context::Context::new(cli.global.clone());
+    match commands::run(cli, &context) {
+        Ok(code) => code,
+        // Whoever reads us has seen enough (`fix … | head`).
+        Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(failure) => report(&usage::with_help_of(failure, &arguments), &context),
+    }
+}
+
+fn report(failure: &Failure, context: &context::Context) -> ExitCode {
+    failure.show(context.format());
+    failure.exit.into()
+}

@@ -1,0 +1,77 @@
+//! `--local`: rules and sandbox, no market.
+
+use crate::support::{Home, said};
+use std::process::Command;
+
+/// A program that needs -lm.
+pub(crate) const NEEDS_LM: &str = "#include <math.h>\n#include <stdio.h>\n\
+    int main(int argc, char **argv) { (void)argv; printf(\"%.3f\\n\", sqrt(argc + 1.0)); return 0; }\n";
+
+#[test]
+fn a_missing_library_is_found_proven_applied_and_undone() {
+    let home = Home::new();
+    home.file("m.c", NEEDS_LM);
+    let before = Home::files(&home.work());
+    let said = home.fix(["--local", "--yes", "gcc", "m.c", "-o", "m"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(said.err.contains("undefined reference") && said.err.contains("+ gcc m.c -o m -lm"), "{said:?}");
+    let program = Command::new(home.work().join("m")).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&program.stdout), "1.414\n");
+    assert!(home.fix(["undo", "--list"]).ok().contains("applied"));
+    home.fix(["undo"]).ok();
+    assert_eq!(Home::files(&home.work()), before);
+    home.fix(["undo"]).refused(1, 9532);
+}
+
+#[test]
+fn a_dry_run_changes_nothing_and_keeps_the_commands_exit_code() {
+    let home = Home::new();
+    home.file("m.c", NEEDS_LM);
+    let before = Home::files(&home.work());
+    let said = home.fix(["--local", "--dry-run", "gcc", "m.c", "-o", "m"]);
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(said.err.contains("A m  ") && said.err.contains("dry run"), "{said:?}");
+    assert_eq!(Home::files(&home.work()), before);
+}
+
+#[test]
+fn without_a_terminal_nothing_is_applied_unasked() {
+    let home = Home::new();
+    home.file("m.c", NEEDS_LM);
+    let said = home.fix(["--local", "gcc", "m.c", "-o", "m"]);
+    said.refused(1, 9501);
+    assert!(!home.work().join("m").exists());
+}
+
+#[test]
+fn a_failure_that_no_rule_knows_is_declined_with_the_commands_exit_code() {
+    let home = Home::new();
+    let said = home.fix(["--local", "sh", "-c", "echo strange >&2; exit 42"]);
+    assert_eq!(said.code, 42, "{said:?}");
+    assert!(said.err.contains("strange\n") && said.err.contains("error 9300: "), "{said:?}");
+}
+
+#[test]
+fn json_is_one_object_a_line_and_nothing_else() {
+    let home = Home::new();
+    home.file("m.c", NEEDS_LM);
+    let said = home.fix(["--json", "--local", "--yes", "sh", "-c", "echo out; gcc m.c -o m"]);
+    let events = said.events();
+    let names: Vec<&str> = events.iter().map(|event| event["event"].as_str().unwrap()).collect();
+    assert_eq!((names.first(), names.last()), (Some(&"failed"), Some(&"end")), "{said:?}");
+    assert_eq!(events.last().unwrap()["exit_code"].as_i64(), Some(said.code.into()));
+    assert!(said.err.contains("out\n"), "{said:?}");
+}
+
+#[test]
+fn what_lies_outside_of_the_folder_needs_its_own_consent() {
+    let home = Home::new();
+    // What the corrected command writes lies outside of the working folder.
+    let target = home.path().join("outside");
+    let mut command = home.command(["--local", "--yes", "gcc", "m.c", "-o", target.to_str().unwrap()]);
+    home.file("m.c", NEEDS_LM);
+    let said = said(&mut command);
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(said.err.contains("error 9547: "), "{said:?}");
+    assert!(!target.exists());
+}

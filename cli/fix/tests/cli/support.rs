@@ -1,0 +1,192 @@
+//! A home of its own for every test, services as processes, and what a command said.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// How long anything may take.
+pub(crate) const LIMIT: std::time::Duration = std::time::Duration::from_secs(120);
+
+/// A temporary home folder; `.fix` in it is fix's, `work` is where commands run.
+pub(crate) struct Home(tempfile::TempDir);
+
+/// What a command said and how it ended.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Said {
+    /// Asserts exit code 0 and returns what it printed.
+    #[track_caller]
+    pub(crate) fn ok(&self) -> &str {
+        assert_eq!(self.code, 0, "{self:?}");
+        &self.out
+    }
+
+    /// Asserts exit code, number, one sentence and a next step, and nothing on standard output.
+    #[track_caller]
+    pub(crate) fn refused(&self, code: i32, number: u32) -> &str {
+        assert_eq!(self.code, code, "{self:?}");
+        let refusal = self.err.lines().find(|line| line.starts_with("error ")).expect(&self.err);
+        assert!(refusal.starts_with(&format!("error {number}: ")), "{self:?}");
+        &self.err
+    }
+
+    /// The JSON objects of standard output, one a line.
+    #[track_caller]
+    pub(crate) fn events(&self) -> Vec<Value> {
+        let read = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        self.out.lines().map(read).collect()
+    }
+}
+
+impl Home {
+    pub(crate) fn new() -> Self {
+        let home = Self(tempfile::Builder::new().prefix("fix-cli-").tempdir().unwrap());
+        std::fs::create_dir(home.work()).unwrap();
+        home
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.0.path().canonicalize().unwrap()
+    }
+
+    /// Where commands run.
+    pub(crate) fn work(&self) -> PathBuf {
+        self.path().join("work")
+    }
+
+    /// A file in the working folder.
+    pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.work().join(name);
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    /// The command in the working folder, with no environment but home and path.
+    pub(crate) fn command<I: AsRef<std::ffi::OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = I>,
+    ) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fix"));
+        command
+            .env_clear()
+            .env("HOME", self.path())
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("NO_COLOR", "1")
+            .env("COLUMNS", "80")
+            .current_dir(self.work())
+            .stdin(Stdio::null())
+            .args(arguments);
+        command
+    }
+
+    /// Runs it with an empty standard input.
+    #[track_caller]
+    pub(crate) fn fix<I: AsRef<std::ffi::OsStr>>(&self, arguments: impl IntoIterator<Item = I>) -> Said {
+        said(&mut self.command(arguments))
+    }
+
+    /// Every file below a folder with its bytes.
+    pub(crate) fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+        fn walk(folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    walk(&path, found);
+                } else {
+                    found.insert(path.clone(), std::fs::read(&path).unwrap());
+                }
+            }
+        }
+        let mut found = BTreeMap::new();
+        walk(folder, &mut found);
+        found
+    }
+}
+
+/// Runs a command to its end.
+#[track_caller]
+pub(crate) fn said(command: &mut Command) -> Said {
+    let output = command.output().unwrap();
+    Said {
+        code: output.status.code().unwrap_or(-1),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// A service as a process: it ends with the test.
+pub(crate) struct Service {
+    child: Child,
+    /// The line with which it said that it is ready.
+    pub(crate) ready: Value,
+}
+
+impl Service {
+    /// Starts it and waits for its first line of JSON.
+    #[track_caller]
+    pub(crate) fn start(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        lines.read_line(&mut line).unwrap();
+        let ready = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: '{line}'"));
+        // What it says later must not stop it.
+        std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
+        Self { child, ready }
+    }
+
+    /// Ends it without warning.
+    pub(crate) fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// A market with an embedded ledger that deposits for both sides.
+pub(crate) struct Market {
+    _home: Home,
+    pub(crate) service: Service,
+}
+
+impl Market {
+    pub(crate) fn start(options: &[&str]) -> Self {
+        let home = Home::new();
+        let arguments = [&["serve", "--auto-fund", "--port", "0"], options].concat();
+        let service = Service::start(home.command(arguments));
+        Self { _home: home, service }
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        self.service.ready["url"].as_str().unwrap()
+    }
+
+    /// An agent that takes every contract and always proposes this fix: a script in place of a model.
+    pub(crate) fn scripted_agent(&self, home: &Home, fix: &str) -> Service {
+        let answer = |value: Value| value.to_string();
+        let propose =
+            answer(serde_json::json!({ "action": "propose", "fix": fix, "explanation": "Trust me." }));
+        let accept = answer(serde_json::json!({ "action": "accept" }));
+        let answers: Vec<String> = std::iter::once(accept).chain(std::iter::repeat_n(propose, 8)).collect();
+        let script = home.file("script.json", serde_json::to_vec(&answers).unwrap());
+        self.agent(home, &["--no-rules", "--model", &format!("script:{}", script.display())])
+    }
+
+    /// An agent with the built-in rules, in a home of its own.
+    pub(crate) fn agent(&self, home: &Home, options: &[&str]) -> Service {
+        let arguments = [&["--json", "--server", self.url(), "agent"], options].concat();
+        Service::start(home.command(arguments))
+    }
+}

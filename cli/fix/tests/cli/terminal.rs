@@ -1,0 +1,201 @@
+//! Questions, on a real pseudo-terminal.
+
+use crate::local::NEEDS_LM;
+use crate::support::{Home, LIMIT, Market};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+/// A command on a terminal of its own.
+pub(crate) struct Terminal {
+    child: Child,
+    keyboard: File,
+    screen: Receiver<Vec<u8>>,
+    seen: String,
+}
+
+impl Terminal {
+    pub(crate) fn start(mut command: Command) -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let name = ptsname(&master, Vec::new()).unwrap();
+        let open = || OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+        // Its own process group, so that a signal to it is one to all that it started.
+        command.process_group(0).env("TERM", "xterm");
+        let child = command
+            .stdin(Stdio::from(open()))
+            .stdout(Stdio::from(open()))
+            .stderr(Stdio::from(open()))
+            .spawn()
+            .unwrap();
+        let keyboard = File::from(master);
+        let mut reader = keyboard.try_clone().unwrap();
+        let (sender, screen) = channel();
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(size) = reader.read(&mut buffer) {
+                if size == 0 || sender.send(buffer[..size].to_vec()).is_err() {
+                    break;
+                }
+            }
+        });
+        Self { child, keyboard, screen, seen: String::new() }
+    }
+
+    /// Waits until the screen shows this, after what was waited for before.
+    #[track_caller]
+    pub(crate) fn wait_for(&mut self, text: &str) {
+        let deadline = Instant::now() + LIMIT;
+        while !self.seen.contains(text) {
+            let left = deadline.checked_duration_since(Instant::now()).expect(&self.seen);
+            match self.screen.recv_timeout(left) {
+                Ok(bytes) => self.seen.push_str(&String::from_utf8_lossy(&bytes)),
+                Err(error) => panic!("'{text}' is not shown ({error}): {}", self.seen),
+            }
+        }
+    }
+
+    pub(crate) fn type_keys(&mut self, keys: &str) {
+        self.keyboard.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Ctrl+C, as the terminal sends it to the group in the foreground.
+    pub(crate) fn interrupt(&self) {
+        let group = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process_group(group, rustix::process::Signal::INT).unwrap();
+    }
+
+    /// Waits for the end; the exit code and all that was shown.
+    pub(crate) fn end(mut self) -> (i32, String) {
+        let status = self.child.wait().unwrap();
+        drop(self.keyboard);
+        while let Ok(bytes) = self.screen.recv_timeout(Duration::from_millis(500)) {
+            self.seen.push_str(&String::from_utf8_lossy(&bytes));
+        }
+        (status.code().unwrap_or(-1), self.seen)
+    }
+}
+
+#[test]
+fn a_fix_is_applied_after_y_and_not_after_anything_else() {
+    for (answer, exit) in [("n\r", 1), ("\r", 1), ("y\r", 0)] {
+        let home = Home::new();
+        home.file("m.c", NEEDS_LM);
+        let mut terminal = Terminal::start(home.command(["--local", "gcc", "m.c", "-o", "m"]));
+        terminal.wait_for("in place of your command? [y/N]");
+        terminal.type_keys(answer);
+        let (code, seen) = terminal.end();
+        assert_eq!((code, home.work().join("m").exists()), (exit, exit == 0), "{answer:?}: {seen}");
+    }
+}
+
+#[test]
+fn what_lies_outside_is_asked_for_apart_also_with_yes() {
+    let home = Home::new();
+    home.file("m.c", NEEDS_LM);
+    let target = home.path().join("outside");
+    let mut terminal =
+        Terminal::start(home.command(["--local", "--yes", "gcc", "m.c", "-o", target.to_str().unwrap()]));
+    terminal.wait_for("--yes does not cover it. [y/N]");
+    terminal.type_keys("y\r");
+    let (code, seen) = terminal.end();
+    assert_eq!((code, target.exists()), (0, true), "{seen}");
+}
+
+#[test]
+fn ctrl_c_belongs_to_the_command_while_it_runs() {
+    let home = Home::new();
+    let mut terminal = Terminal::start(home.command(["--local", "sh", "-c", "echo begun; exec sleep 100"]));
+    terminal.wait_for("begun");
+    terminal.interrupt();
+    let (code, seen) = terminal.end();
+    assert_eq!(code, 130, "{seen}");
+    assert!(!seen.contains("fix:"), "{seen}");
+}
+
+#[test]
+fn ctrl_c_at_a_question_ends_a_local_fix() {
+    let home = Home::new();
+    home.file("m.c", NEEDS_LM);
+    let mut terminal = Terminal::start(home.command(["--local", "gcc", "m.c", "-o", "m"]));
+    terminal.wait_for("[y/N]");
+    terminal.interrupt();
+    let (code, seen) = terminal.end();
+    assert!(code == 130 && !home.work().join("m").exists(), "{code}: {seen}");
+}
+
+#[test]
+fn nothing_is_sent_before_the_payload_was_shown_and_agreed_to() {
+    let market = Market::start(&[]);
+    let home = Home::new();
+    let password = "password=hunter2hunter2";
+    let script = format!("echo {password} >&2; exit 3");
+    let mut command = home.command(["--server", market.url(), "sh", "-c", &script]);
+    command.env("SHELL", "/bin/sh");
+    let mut terminal = Terminal::start(command);
+    terminal.wait_for("This is all that leaves your machine");
+    terminal.wait_for("Send this? [y/N]");
+    terminal.type_keys("n\r");
+    let (code, seen) = terminal.end();
+    assert_eq!(code, 3, "{seen}");
+    let payload = seen.split("This is all that leaves your machine").nth(1).unwrap();
+    assert!(payload.contains("[REDACTED:password]") && !payload.contains("hunter2"), "{payload}");
+    assert!(home.fix(["--server", market.url(), "contracts", "--all"]).ok().contains("There are none"));
+}
+
+#[test]
+fn ctrl_c_takes_back_a_contract_that_nobody_has_taken() {
+    let market = Market::start(&[]);
+    let home = Home::new();
+    home.file("m.c", NEEDS_LM);
+    let command = home.command(["--server", market.url(), "--yes", "gcc", "m.c", "-o", "m"]);
+    let mut terminal = Terminal::start(command);
+    terminal.wait_for("Waiting for an agent");
+    terminal.interrupt();
+    let (code, seen) = terminal.end();
+    assert_eq!(code, 130, "{seen}");
+    assert!(seen.contains("The contract is canceled"), "{seen}");
+    assert!(home.fix(["--server", market.url(), "contracts", "--all"]).ok().contains("canceled"));
+}
+
+/// A run of fix that asks whether the agent's fix may be applied.
+fn before_consent(home: &Home, market: &Market) -> Terminal {
+    let mut terminal = Terminal::start(home.command(["--server", market.url(), "test", "-f", "done"]));
+    terminal.wait_for("Send this? [y/N]");
+    terminal.type_keys("y\r");
+    terminal.wait_for("Apply the fix? [y/N]");
+    terminal
+}
+
+#[test]
+fn ctrl_c_at_the_consent_halts_the_contract_and_applies_nothing() {
+    let market = Market::start(&[]);
+    let (home, agents) = (Home::new(), Home::new());
+    let _agent = market.scripted_agent(&agents, "touch done");
+    let terminal = before_consent(&home, &market);
+    terminal.interrupt();
+    let (code, seen) = terminal.end();
+    assert_eq!(code, 130, "{seen}");
+    assert!(seen.contains("The contract is halted. Nothing was applied."), "{seen}");
+    assert!(!home.work().join("done").exists());
+}
+
+#[test]
+fn a_refused_fix_is_rejected_with_the_reason() {
+    let market = Market::start(&[]);
+    let (home, agents) = (Home::new(), Home::new());
+    let _agent = market.scripted_agent(&agents, "touch done");
+    let mut terminal = before_consent(&home, &market);
+    terminal.type_keys("n\r");
+    terminal.wait_for("Why not?");
+    terminal.type_keys("I wanted another name\r");
+    terminal.wait_for("Rejected: The command works in the sandbox");
+    assert!(!home.work().join("done").exists());
+    terminal.interrupt();
+    terminal.end();
+}
