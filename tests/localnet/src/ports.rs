@@ -41,9 +41,11 @@ pub(crate) fn choose(wanted: Wanted) -> Result<(TcpListener, Ports), LocalnetErr
     const COUNT: u16 = 12_000;
     let mut random = [0; 2];
     getrandom::fill(&mut random).map_err(|why| LocalnetError::Cluster(why.to_string()))?;
-    let start = u16::from_le_bytes(random) % COUNT;
-    for step in 0..COUNT / 3 {
-        let base = FIRST + (start + step * 3) % COUNT;
+    // Blocks of three that never overlap: the guard of one must not be another's websocket port.
+    const BLOCKS: u16 = COUNT / 3;
+    let start = u16::from_le_bytes(random) % BLOCKS;
+    for step in 0..BLOCKS {
+        let base = FIRST + 3 * ((start + step) % BLOCKS);
         let Ok(guard) = bind("control", base) else { continue };
         let ws = match wanted.ws {
             Some(0) | None => base + 2,
