@@ -77,6 +77,12 @@ pub struct Global {
     /// Your key [env: FIX_KEY] [default: ~/.fix/key.ed25519, agent.key for fix agent]
     #[arg(long, global = true, value_name = "FILE", help_heading = SETTINGS, hide_short_help = true)]
     pub key: Option<PathBuf>,
+    /// Your agent id in 0x01, the mint of your NFT [env: FIX_AGENT_ID, but not of fix agent]
+    #[arg(long, global = true, value_name = "MINT", help_heading = SETTINGS, hide_short_help = true)]
+    pub agent_id: Option<String>,
+    /// The Solana cluster of the agent id [env: FIX_CLUSTER] [default: zx1's]
+    #[arg(long, global = true, value_name = "URL", help_heading = SETTINGS, hide_short_help = true)]
+    pub cluster: Option<String>,
 }
 
 const FIXING: &str = "Fixing";
@@ -111,7 +117,7 @@ pub struct Fixing {
     /// Let the fix put a corrected command in place of yours without asking; --yes alone does not
     #[arg(long, help_heading = FIXING)]
     pub accept_corrected: bool,
-    /// Accept a fix only if the command's output then matches this regular expression
+    /// Accept a fix only if a line of the command's output then matches this regular expression
     #[arg(long, value_name = "REGEX", help_heading = FIXING, conflicts_with = "local")]
     pub expect: Option<String>,
 }

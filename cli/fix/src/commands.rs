@@ -1,6 +1,7 @@
 //! One module a command. Each has `Args` (what is typed) and `run` (what it does with the context).
 
 pub mod agent;
+pub mod chat;
 pub mod check_command;
 pub mod completions;
 pub mod contract;
@@ -108,6 +109,11 @@ pub enum Command {
     /// In autonomous mode a fix waits for your review; silence accepts it.
     #[command(after_long_help = contract::ACT_EXAMPLES)]
     Review(contract::Review),
+    /// Talk with the other side of a contract
+    ///
+    /// Shows what was said and sends a line: an answer, when the agent has asked. Secrets are removed first.
+    #[command(after_long_help = chat::EXAMPLES)]
+    Chat(chat::Args),
     /// Send, receive and look at your Nano
     ///
     /// The wallet keeps a journal: what was decided is paid exactly once, whatever crashes. Its keys come
@@ -199,6 +205,7 @@ pub fn run(cli: Cli, context: &Context) -> Result<ExitCode> {
         Command::Appeal(args) => contract::argue(args, Act::Appeal, context),
         Command::Waive(args) => contract::waive(args, context),
         Command::Review(args) => contract::review(args, context),
+        Command::Chat(args) => chat::run(args, context),
         Command::Wallet(args) => wallet::run(args, context),
         Command::Agent(args) => agent::run(args, context),
         Command::Serve(args) => serve::run(args, context),

@@ -24,6 +24,30 @@ pub struct Config {
     /// The wallet's view of the ledger.
     #[serde(skip_serializing_if = "Wallet::is_default")]
     pub wallet: Wallet,
+    /// Agent ids in 0x01 and their cluster.
+    #[serde(skip_serializing_if = "Zx1::is_default")]
+    pub zx1: Zx1,
+}
+
+/// Who this machine's parties are in 0x01 (decision G1). A party without an agent id trades all the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Zx1 {
+    /// The agent id of the principal's key: the mint of its NFT, in base58.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub principal: Option<String>,
+    /// The agent id of the agent's key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Their Solana cluster: an address or a name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+}
+
+impl Zx1 {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// How the wallet reaches the ledger.

@@ -150,6 +150,29 @@ impl Context {
         }
     }
 
+    /// The 0x01 agent id of a party of this machine, as it was written; `None`: it has none.
+    pub fn agent_id(&self, who: Who) -> Result<Option<String>> {
+        if self.flags.agent_id.is_some() {
+            return Ok(self.flags.agent_id.clone());
+        }
+        let zx1 = &self.config()?.zx1;
+        Ok(match who {
+            // As FIX_KEY, the variable names the principal's.
+            Who::Principal => environment("FIX_AGENT_ID").or_else(|| zx1.principal.clone()),
+            Who::Agent => zx1.agent.clone(),
+            Who::Judge => None,
+        })
+    }
+
+    /// The Solana cluster, if fix was told one.
+    pub fn cluster(&self) -> Result<Option<String>> {
+        let named = self.flags.cluster.clone().or_else(|| environment("FIX_CLUSTER"));
+        Ok(match named {
+            Some(cluster) => Some(cluster),
+            None => self.config()?.zx1.cluster.clone(),
+        })
+    }
+
     /// The key of a party of this machine.
     pub fn key(&self, who: Who) -> Result<PartyKey> {
         Ok(PartyKey::from_seed(&*self.seed(who)?))

@@ -114,6 +114,8 @@ zx1_cli_common::catalogue! {
         "give rules, openai:MODEL@URL, openrouter:MODEL, anthropic:MODEL or script:FILE";
     9565 Usage BadAddress { text: String, why: String } "'{text}' is no Nano address: {why}." =>
         "give an address that begins with nano_";
+    9566 Failure NoCluster "There is an agent id, and no Solana cluster is named." =>
+        "give --cluster URL, or set cluster in config.toml under [zx1]";
 }
 
 pub use zx1_cli_common::errors::reason;
@@ -136,6 +138,7 @@ foreign!(
     zx1_agent::rules::Decline,
     nano_escrow::escrow::EscrowError,
     zx1_agent::worker::WorkError,
+    zx1_agent::bridge::BridgeError,
 );
 
 impl From<zx1_agent::client::ClientError> for Failure {

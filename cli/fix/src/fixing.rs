@@ -7,6 +7,7 @@
 //! * [`payload`]: what leaves this machine, scrubbed, and the screen that shows it (decision E10)
 //! * [`local`]: the built-in rules, without any market
 //! * [`hire`], [`follow`], [`narrate`]: the market: offer a contract, see it through, tell what happens
+//! * [`talk`]: what the agent asks, and what is said to it
 //! * [`record`]: what is under way, on disk before it is sent
 //! * [`interrupt`]: what Ctrl+C does
 //!
@@ -24,6 +25,7 @@ pub mod narrate;
 pub mod payload;
 pub mod real;
 pub mod record;
+pub mod talk;
 
 use crate::args::Fixing;
 use crate::context::{Context, Who};
@@ -34,7 +36,9 @@ use interrupt::Interrupts;
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use tokio::runtime::Runtime;
+use zx1_agent::bridge::Bridge;
 use zx1_cli_common::{Exit, confirm};
 
 /// A command that failed.
@@ -67,6 +71,10 @@ pub struct Session<'a> {
     pub failed: Failed,
     /// Where fixes are tried.
     pub bench: Bench,
+    /// The log of this party's 0x01 envelopes, if it has an agent id.
+    pub bridge: Option<Arc<Bridge>>,
+    /// The agent's last question that was put here: its entry's number.
+    pub asked: Option<u64>,
 }
 
 /// How it ended.
@@ -119,7 +127,7 @@ impl<'a> Session<'a> {
         let masks = vec![context.home()?.to_owned(), context.key_path(Who::Principal)?];
         let bench = Bench::new(&failed, hosts, masks, interrupts.clone());
         let screen = context.screen(options.explain);
-        Ok(Self { context, runtime, options, screen, interrupts, failed, bench })
+        Ok(Self { context, runtime, options, screen, interrupts, failed, bench, bridge: None, asked: None })
     }
 
     /// Asks a question that --yes answers; Ctrl+C breaks it off.

@@ -6,6 +6,7 @@
 //! * [`context`]: settings, keys and places, each read when it is first needed and not before
 //! * [`config`]: the settings in config.toml
 //! * [`market`]: the market's client and the wallet
+//! * [`bridge`]: the 0x01 envelopes of a party with an agent id
 //! * [`models`]: language models by name
 //! * [`errors`]: numbered refusals with the next step
 //! * [`screen`]: what is told on the way, to people or, with --json, to programs
@@ -14,6 +15,7 @@
 //! `fix --help` builds the command tree and nothing else: no file is read and no runtime is started.
 
 pub mod args;
+pub mod bridge;
 pub mod commands;
 pub mod config;
 pub mod context;

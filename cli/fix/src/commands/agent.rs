@@ -2,6 +2,7 @@
 
 use super::wallet::own_address;
 use super::{logs, stop_signal, stopped};
+use crate::bridge;
 use crate::context::{self, Context, Who};
 use crate::errors::{Failure, Result};
 use crate::fixing;
@@ -157,6 +158,7 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
         };
         config.paid = purse.is_some();
         let paid = if config.paid { "paid and free contracts" } else { "free contracts (no wallet: --node)" };
+        let bridge = bridge::of(context, Who::Agent)?;
         let data = json!({ "agent": market.id().to_string(), "market": market.url(), "paid": config.paid });
         let text = format!("Agent {} waits for {paid} at {}. Ctrl+C stops it.", market.id(), market.url());
         screen.step("ready", data, &text);
@@ -167,6 +169,9 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
             .with_bench(Arc::new(bench));
         if let Some(purse) = purse {
             worker = worker.with_purse(purse);
+        }
+        if let Some(bridge) = bridge {
+            worker = worker.with_bridge(bridge);
         }
         if let Some(model) = model {
             let file = FileStore::new(context.place("agent-budget.json")?);

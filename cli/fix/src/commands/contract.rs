@@ -2,6 +2,7 @@
 
 use super::verify::Checked;
 use crate::args::Fixing;
+use crate::bridge;
 use crate::context::{Context, Who};
 use crate::errors::{Error, Failure, Result};
 use crate::fixing::record;
@@ -16,7 +17,7 @@ use zx1_cli_common::words::short;
 use zx1_cli_common::{confirm, files};
 use zx1_market::case;
 use zx1_market::wire::ReviewAction;
-use zx1_market::{ContractId, State};
+use zx1_market::{ContractId, Millis, State};
 
 /// Shown by `--help` of contracts.
 pub const LIST_EXAMPLES: &str = "\
@@ -181,11 +182,11 @@ pub fn list(args: List, context: &Context) -> Result<()> {
     context.print(&Listed(lines))
 }
 
-fn id_of(which: &Which) -> Result<ContractId> {
+pub(super) fn id_of(which: &Which) -> Result<ContractId> {
     which.id.parse().map_err(|_| Error::BadId { text: which.id.chars().take(40).collect() }.into())
 }
 
-fn who(which: &Which) -> Who {
+pub(super) fn who(which: &Which) -> Who {
     if which.as_agent { Who::Agent } else { Who::Principal }
 }
 
@@ -195,6 +196,10 @@ pub fn show(args: Show, context: &Context) -> Result<()> {
     let (runtime, _) = fixing::start()?;
     let market = runtime.block_on(market::connect(context, who(&args.which)))?;
     let view = runtime.block_on(market.view(id))?;
+    if let Some(bridge) = bridge::of(context, who(&args.which))? {
+        // What the other side has left since belongs into the log too.
+        bridge.keep(&view)?;
+    }
     let report = case::replay(view.transcript());
     context.print(&Checked { report: &report, transcript: view.transcript() })
 }
@@ -235,14 +240,14 @@ pub enum Act {
 
 impl Act {
     /// What it may cost, asked before it is done; `None` where it costs nothing.
-    fn price(self, view: &View) -> Option<String> {
+    fn price(self, view: &View, now: Millis) -> Option<String> {
         let case = view.case();
         let fees = &case.terms().fees;
         if case.contract().is_free() {
             return None;
         }
         match self {
-            Self::BackOut if case.grace_until().is_none() => {
+            Self::BackOut if case.grace_until().is_none_or(|until| now >= until) => {
                 let percent = fees.cancel_fee_bp / 100;
                 Some(format!(
                     "Leaving now costs {percent} % of the bounty of {} XNO.",
@@ -286,7 +291,8 @@ fn act(which: &Which, act: Act, text: &str, context: &Context) -> Result<()> {
     if view.side().is_none() {
         return Err(Error::NotOurs { id: id.to_string() }.into());
     }
-    if let Some(price) = act.price(&view).filter(|_| !context.yes()) {
+    let now = runtime.block_on(market.now())?;
+    if let Some(price) = act.price(&view, now).filter(|_| !context.yes()) {
         confirm::ask(&format!("{price} Go on?"))?;
     }
     let done = runtime.block_on(act.send(&market, id, text))?;
@@ -334,6 +340,9 @@ pub fn resume(args: Because, context: &Context) -> Result<ExitCode> {
         runtime.block_on(market.resume(id, &args.reason))?;
     }
     let Some(found) = record::of(context, id)? else {
+        if let Some(bridge) = bridge::of(context, who(&args.which))?.filter(|_| view.state().is_terminal()) {
+            runtime.block_on(bridge.close(&market, &view))?;
+        }
         let after = runtime.block_on(market.view(id))?;
         let done = if view.state() == State::Halted { "Resumed" } else { "Nothing to resume here" };
         context.print(&Done { contract: id.to_string(), done, state: after.state().to_string() })?;

@@ -4,7 +4,7 @@
 use super::bench::{Attempt, cut};
 use super::hire::Bill;
 use super::record::{Applied, Held};
-use super::{Ended, Session, apply, narrate};
+use super::{Ended, Session, apply, narrate, talk};
 use crate::errors::{Error, Failure, Result};
 use crate::screen::Tone;
 use serde_json::json;
@@ -20,7 +20,7 @@ use zx1_market::{ContractId, State};
 use zx1_sandbox::{RecordState, Records};
 
 /// How often a contract is looked at.
-const POLL: Duration = Duration::from_millis(300);
+pub(super) const POLL: Duration = Duration::from_millis(300);
 
 /// What comes next.
 enum Next {
@@ -131,10 +131,17 @@ fn step(session: &mut Session<'_>, market: &Market, held: &mut Held, view: &View
             if case.closing_at().is_some() {
                 return Ok(Next::Wait);
             }
-            if case.is_verifying() { prove(session, market, held, view) } else { Ok(Next::Wait) }
+            if case.is_verifying() {
+                return prove(session, market, held, view);
+            }
+            // With nobody there a question was shown when it came; fix chat answers it.
+            let said = can_talk(session) && talk::answer(session, market, view)?;
+            Ok(if said { Next::Again } else { Next::Wait })
         }
         State::Review => prove(session, market, held, view),
         State::Disputed => court(session, market, view),
+        // A halt that nobody takes back comes before the court as it is.
+        State::Halted if case.proceedings().is_some() => court(session, market, view),
         State::Halted => {
             session.screen.step("halted", json!({ "contract": id.to_string() }), "The contract is halted.");
             Ok(Next::Wait)
@@ -468,5 +475,24 @@ fn end(session: &Session<'_>, market: &Market, view: &View, held: Held) {
     if !path.is_empty() {
         screen.raw(&format!("     transcript  {path}\n     check it    fix verify {id}\n"));
     }
+    rate(session, market, view);
     held.forget();
+}
+
+/// Leaves this side's 0x01 FEEDBACK and logs all envelopes (decision G1). The contract itself has ended well
+/// or not without it, so a failure here is told and no more.
+fn rate(session: &Session<'_>, market: &Market, view: &View) {
+    let Some(bridge) = &session.bridge else { return };
+    let done = session.runtime.block_on(async {
+        tokio::select! {
+            () = session.interrupts.pressed() => Ok(()),
+            done = bridge.close(market, view) => done,
+        }
+    });
+    if let Err(error) = done {
+        let code = error.code();
+        let data = json!({ "contract": view.id().to_string(), "code": code, "error": error.to_string() });
+        let text = format!("error {code}: {error} To leave the feedback later: fix resume {}", view.id());
+        session.screen.tell(Tone::Warn, "feedback", data, &text);
+    }
 }

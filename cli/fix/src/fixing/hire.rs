@@ -2,6 +2,7 @@
 
 use super::record::{Held, Record, all, take};
 use super::{Ended, Session, follow, payload};
+use crate::bridge;
 use crate::context::Who;
 use crate::errors::{Error, Result};
 use crate::market::{self, Ledger};
@@ -10,7 +11,9 @@ use qrcode::QrCode;
 use qrcode::render::unicode::Dense1x2;
 use serde_json::json;
 use std::time::Duration;
+use zx1_agent::bridge::BridgeError;
 use zx1_agent::client::{Deposit, Market, Posted, Purse as _, WalletPurse};
+use zx1_market::chain::Common;
 use zx1_market::money::inclusive_bond;
 use zx1_market::{Case, EntryType, Raw, State};
 
@@ -35,6 +38,7 @@ pub fn fix(session: &mut Session<'_>) -> Result<Ended> {
         session.screen.step("dry_run", data, "Nothing was sent: this was a dry run.");
         return Ok(Ended::AsBefore);
     }
+    session.bridge = bridge::of(session.context, Who::Principal)?;
     let market = runtime.block_on(market::connect(session.context, Who::Principal))?;
     let terms = runtime.block_on(market.terms())?;
     let contract = payload.builder(session).build(&terms)?;
@@ -73,14 +77,28 @@ pub fn fix(session: &mut Session<'_>) -> Result<Ended> {
         },
     )?;
     session.interrupts.in_order(true);
-    let posted = match runtime.block_on(market.post(&contract, payout)) {
+    let posting = async {
+        let common = match &session.bridge {
+            Some(bridge) => bridge.announce(market.now().await?).await?,
+            None => Common::default(),
+        };
+        Ok::<_, BridgeError>(market.post_with(&contract, payout, &common).await?)
+    };
+    let posted = match runtime.block_on(posting) {
         Ok(posted) => posted,
         Err(error) => {
             // A refusal means that nothing was posted; anything else is looked up when fix goes on.
-            if error.server_code().is_some() {
+            let refused = match &error {
+                BridgeError::Client(error) => error.server_code().is_some(),
+                _ => true,
+            };
+            if refused {
                 held.forget();
             }
-            return Err(error.into());
+            return Err(match error {
+                BridgeError::Client(error) => error.into(),
+                other => other.into(),
+            });
         }
     };
     held.record.id = Some(posted.id);
@@ -118,6 +136,7 @@ fn unfinished(session: &Session<'_>) -> Result<Option<Held>> {
 /// As [`fix`].
 pub fn resume(session: &mut Session<'_>, mut held: Held) -> Result<Ended> {
     let runtime = session.runtime;
+    session.bridge = bridge::of(session.context, Who::Principal)?;
     let key = session.context.key(Who::Principal)?;
     let market = runtime.block_on(market::connect_to(session.context, &held.record.url, key))?;
     if held.record.id.is_none() {

@@ -3,6 +3,7 @@
 
 use super::Session;
 use super::bench::cut;
+use crate::context::Who;
 use crate::errors::{Error, Result};
 use std::path::Path;
 use zx1_cli_common::files;
@@ -126,9 +127,11 @@ impl Payload {
             builder = builder.private();
         }
         if let Some(pattern) = &session.options.expect {
+            // Line by line, as people know it from grep: an output ends with a newline.
+            let pattern = format!("(?m){pattern}");
             builder = builder
                 .verification(Verification::ExitCode { expected: 0 })
-                .verification(Verification::OutputMatch { pattern: pattern.clone() });
+                .verification(Verification::OutputMatch { pattern });
         }
         builder
     }
@@ -161,6 +164,9 @@ impl Payload {
             lines.push(format!("files     {}", named.join(", ")));
         }
         lines.push(format!("secrets   {}", self.redactions()));
+        if let Ok(Some(agent)) = session.context.agent_id(Who::Principal) {
+            lines.push(format!("agent id  {agent}"));
+        }
         lines.push(format!("to        {server}"));
         lines.push(format!("money     {money}"));
         screen.raw("\n");

@@ -53,6 +53,18 @@ fn zsh_remembers_the_last_command_that_failed() {
 }
 
 #[test]
+fn fish_remembers_the_last_command_that_failed() {
+    let home = Home::new();
+    // Without a terminal fish reads its lines as one script; events are what the hook hangs on.
+    let script = "fix hook fish | source\nls  'no such  file'\nemit fish_postexec \"ls  'no such  file'\"\n";
+    let Some(shown) = shell(&home, "fish", &["--no-config", "-i"], script) else { return };
+    let found = remembered(&home);
+    let folder = home.work().display().to_string();
+    assert_eq!(found.len(), 1, "{shown}");
+    assert!(found[0].contains(&folder) && found[0].contains("ls  'no such  file'"), "{found:?}: {shown}");
+}
+
+#[test]
 fn the_bash_hook_takes_less_than_5_ms_a_prompt_and_starts_no_process() {
     let home = Home::new();
     let hook = home.fix(["hook", "bash"]);

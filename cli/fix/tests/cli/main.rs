@@ -1,10 +1,14 @@
 //! The command line, run as a process.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod bridge;
+mod chat;
+mod court;
 mod help;
 mod hook;
 mod local;
 mod offline;
+mod options;
 mod story;
 mod support;
 mod terminal;

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -152,6 +153,46 @@ impl Service {
 impl Drop for Service {
     fn drop(&mut self) {
         self.kill();
+    }
+}
+
+/// A small HTTP server for what stands outside of a test: every request's body gets an answer, or none ever.
+pub(crate) struct Http {
+    pub(crate) url: String,
+}
+
+impl Http {
+    /// `answer`: the body of the answer; `None` leaves whoever asked waiting.
+    pub(crate) fn serve(answer: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            let mut waiting = Vec::new();
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let mut reader = BufReader::new(stream.try_clone().unwrap());
+                let mut size = 0;
+                loop {
+                    let mut line = String::new();
+                    if reader.read_line(&mut line).unwrap_or(0) <= 2 {
+                        break;
+                    }
+                    if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                        size = value.trim().parse().unwrap();
+                    }
+                }
+                let mut body = vec![0; size];
+                reader.read_exact(&mut body).unwrap();
+                match answer(&String::from_utf8(body).unwrap()) {
+                    Some(text) => {
+                        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close";
+                        write!(stream, "{head}\r\nContent-Length: {}\r\n\r\n{text}", text.len()).unwrap();
+                    }
+                    None => waiting.push(stream),
+                }
+            }
+        });
+        Self { url }
     }
 }
 

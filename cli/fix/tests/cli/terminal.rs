@@ -70,6 +70,19 @@ impl Terminal {
         rustix::process::kill_process_group(group, rustix::process::Signal::INT).unwrap();
     }
 
+    /// Ends it without warning.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Waits for the end, which must have shown this.
+    #[track_caller]
+    pub(crate) fn wait_for_end(self, text: &str) {
+        let (code, seen) = self.end();
+        assert!(seen.contains(text), "{code}: {seen}");
+    }
+
     /// Waits for the end; the exit code and all that was shown.
     pub(crate) fn end(mut self) -> (i32, String) {
         let status = self.child.wait().unwrap();

@@ -19,16 +19,18 @@
 //! and logged before it leaves. The same act again finds it there. A transcript that is read again writes
 //! nothing twice.
 
+mod cluster;
 mod rating;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 use zx1_log::{AgentLog, LogError};
 use zx1_market::bridge::{conversation_id, message_type};
 use zx1_market::chain::{Common, Data, Side};
-use zx1_market::{Entry, EntryType, Millis, PartyKey};
+use zx1_market::{Entry, EntryType, Millis, PartyId, PartyKey};
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::channel::channel_of;
 use zx1_protocol::draft::Draft;
@@ -36,6 +38,7 @@ use zx1_protocol::envelope::{BROADCAST, Envelope, MsgType};
 use zx1_protocol::payload::{Feedback, bid_payload_with_hint};
 use zx1_protocol::units::Slot;
 
+pub use cluster::{agent_id, slots_of};
 pub use rating::{Rating, rating};
 
 use crate::client::{ClientError, Market, View};
@@ -48,7 +51,14 @@ pub const HINT: &[u8; 4] = b"FIX1";
 /// How often a next slot is waited for, 200 ms each time.
 const SLOT_TRIES: u32 = 50;
 
-/// Why an envelope was not made or logged. Numbers 9393 to 9396.
+/// So long the log is waited for while another program has it, such as `zx1 batch build`.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// So long [`Bridge::close`] waits for the other side's FEEDBACK, and how often it looks.
+const FEEDBACK_WITHIN: Duration = Duration::from_secs(5);
+const FEEDBACK_POLL: Duration = Duration::from_millis(250);
+
+/// Why an envelope was not made or logged. Numbers 9393 to 9398.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BridgeError {
@@ -83,6 +93,24 @@ pub enum BridgeError {
         /// Why.
         why: String,
     },
+    /// 9397: no agent id.
+    #[error(
+        "'{text}' is no agent id. Give the mint address of the agent's NFT, in base58 (zx1 status shows it)."
+    )]
+    Id {
+        /// What was given.
+        text: String,
+    },
+    /// 9398: no cluster.
+    #[error(
+        "'{text}' is no cluster: {why}. Give an http(s) address, localhost, devnet, testnet or mainnet-beta."
+    )]
+    Cluster {
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The market.
     #[error(transparent)]
     Client(#[from] ClientError),
@@ -96,6 +124,8 @@ impl BridgeError {
             BridgeError::Disk { .. } => 9394,
             BridgeError::Slot { .. } => 9395,
             BridgeError::Draft { .. } => 9396,
+            BridgeError::Id { .. } => 9397,
+            BridgeError::Cluster { .. } => 9398,
             BridgeError::Client(error) => error.code(),
         }
     }
@@ -104,12 +134,15 @@ impl BridgeError {
 /// The present slot of the configured cluster (`block_ref`). The error is half a sentence.
 pub type Slots = Arc<dyn Fn() -> BoxFuture<'static, Result<u64, String>> + Send + Sync>;
 
-/// The envelope log of one agent id.
+/// The envelope log of one agent id. The log has one writer at a time; it is opened for each act and let go
+/// again, so that several programs of one party, and `zx1`, get their turn while this one runs.
 pub struct Bridge {
     agent: [u8; 32],
     key: Arc<PartyKey>,
     slots: Slots,
-    log: Mutex<AgentLog>,
+    folder: PathBuf,
+    /// One act at a time in this program.
+    turn: Mutex<()>,
     /// One file for each envelope of one's own.
     made: PathBuf,
 }
@@ -129,10 +162,13 @@ impl Bridge {
         key: Arc<PartyKey>,
         slots: Slots,
     ) -> Result<Bridge, BridgeError> {
-        let log = AgentLog::open(folder.as_ref(), agent)?;
-        let made = folder.as_ref().join("fix");
-        files::make_folder(&made).map_err(|e| disk(&made, &e))?;
-        Ok(Bridge { agent, key, slots, log: Mutex::new(log), made })
+        let folder = folder.as_ref().to_owned();
+        let made = folder.join("fix");
+        let bridge = Bridge { agent, key, slots, folder, turn: Mutex::new(()), made };
+        // A log that cannot be used is told of before anything is signed.
+        bridge.with_log(|_| Ok(()))?;
+        files::make_folder(&bridge.made).map_err(|e| disk(&bridge.made, &e))?;
+        Ok(bridge)
     }
 
     /// The agent id.
@@ -140,8 +176,11 @@ impl Bridge {
         &self.agent
     }
 
-    fn log(&self) -> MutexGuard<'_, AgentLog> {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Does one act on the log. Blocks while another program has it, at most [`PATIENCE`].
+    fn with_log<T>(&self, act: impl FnOnce(&mut AgentLog) -> Result<T, LogError>) -> Result<T, BridgeError> {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut log = AgentLog::open_wait(&self.folder, self.agent, PATIENCE)?;
+        Ok(act(&mut log)?)
     }
 
     /// For a `post`: a DISCOVER that names this agent id, so that agents can answer with envelopes.
@@ -181,15 +220,44 @@ impl Bridge {
         Ok(carrying(&bytes))
     }
 
-    /// After the end: leave the FEEDBACK of this side, and log what the other side has sent.
+    /// After the end: leave the FEEDBACK of this side, and log what the other side has sent. Its FEEDBACK is
+    /// waited for a little; what comes later is logged by [`Bridge::keep`] whenever the contract is read.
     pub async fn close(&self, market: &Market, view: &View) -> Result<(), BridgeError> {
         self.keep(view)?;
         let (Some(side), true) = (view.side(), view.state().is_terminal()) else { return Ok(()) };
         let Some(peer) = peer(view, side.other()) else { return Ok(()) };
-        let left = |e: &Entry| e.kind() == EntryType::Feedback && e.author() == market.id();
-        if view.entries().iter().any(left) {
-            return Ok(());
+        if !has_feedback_of(view, market.id()) {
+            self.leave_feedback(market, view, side, peer).await?;
         }
+        let other = match side {
+            Side::Principal => view.case().agent(),
+            Side::Agent => Some(view.case().principal()),
+        };
+        let deadline = tokio::time::Instant::now() + FEEDBACK_WITHIN;
+        let mut latest = market.view(view.id()).await?;
+        while other.is_some_and(|other| !has_feedback_of(&latest, other))
+            && tokio::time::Instant::now() < deadline
+        {
+            tokio::time::sleep(FEEDBACK_POLL).await;
+            match market.refresh(&latest).await {
+                Ok(Some(newer)) => latest = newer,
+                Ok(None) => {}
+                // It is the other side's part; our own is done.
+                Err(error) if error.is_transient() => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.keep(&latest)?;
+        Ok(())
+    }
+
+    async fn leave_feedback(
+        &self,
+        market: &Market,
+        view: &View,
+        side: Side,
+        peer: [u8; 32],
+    ) -> Result<(), BridgeError> {
         let Rating { score, outcome, is_dispute } = rating(view.case(), view.entries(), side);
         let feedback = Feedback {
             conversation_id: conversation_id(&market.server(), &view.id()),
@@ -275,7 +343,7 @@ impl Bridge {
                 // Decision C6: the log takes one bid of a conversation in a slot; wait for the next one.
                 Err(BridgeError::Log { error: LogError::DuplicateBid { .. } }) if tries > 0 => {
                     tries -= 1;
-                    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+                    tokio::time::sleep(Duration::from_millis(200)).await;
                 }
                 Err(error) => return Err(error),
                 Ok(()) => break bytes,
@@ -296,7 +364,7 @@ impl Bridge {
         payload: &[u8],
     ) -> Result<Vec<u8>, BridgeError> {
         let timestamp = now.0.saturating_mul(1_000);
-        let nonce = self.log().reserve_nonce(channel_of(msg_type), timestamp)?;
+        let nonce = self.with_log(|log| log.reserve_nonce(channel_of(msg_type), timestamp))?;
         let draft = Draft {
             msg_type,
             sender: &self.agent,
@@ -313,12 +381,12 @@ impl Bridge {
     /// Whether the log would take it.
     fn check(&self, bytes: &[u8], at: Millis) -> Result<(), BridgeError> {
         let envelope = Envelope::decode(bytes).map_err(|e| BridgeError::Draft { why: e.to_string() })?;
-        Ok(self.log().check(&envelope, Direction::Sent, at.0.saturating_mul(1_000))?)
+        self.with_log(|log| log.check(&envelope, Direction::Sent, at.0.saturating_mul(1_000)))
     }
 
     fn append(&self, bytes: &[u8], direction: Direction, at: Millis) -> Result<bool, BridgeError> {
         let envelope = Envelope::decode(bytes).map_err(|e| BridgeError::Draft { why: e.to_string() })?;
-        Ok(self.log().append(&envelope, direction, at.0.saturating_mul(1_000))?.new)
+        self.with_log(|log| Ok(log.append(&envelope, direction, at.0.saturating_mul(1_000))?.new))
     }
 
     async fn slot(&self) -> Result<u64, BridgeError> {
@@ -332,6 +400,10 @@ fn disk(path: &Path, why: &dyn std::fmt::Display) -> BridgeError {
 
 fn carrying(bytes: &[u8]) -> Common {
     Common { envelope: Some(hex::encode(bytes)), ..Common::default() }
+}
+
+fn has_feedback_of(view: &View, party: PartyId) -> bool {
+    view.entries().iter().any(|entry| entry.kind() == EntryType::Feedback && entry.author() == party)
 }
 
 /// The envelope that an entry carries.

@@ -125,7 +125,8 @@ impl Worker {
                 self.unverified(view, record, session).await
             }
             State::Investigating | State::InProgress => self.think(view, record, session).await,
-            State::Disputed => self.plead(view, record, session).await,
+            // A halt that nobody takes back comes before the court as it is.
+            State::Disputed | State::Halted => self.plead(view, record, session).await,
             _ => Ok(Did::Wait),
         }
     }

@@ -6,6 +6,7 @@ use super::{Case, Settle};
 use crate::canonical::Json;
 use crate::chain::fields::Builder;
 use crate::chain::{Data, Entry, EntryType};
+use crate::contract::Contract;
 use crate::defaults::{MAX_AGE, MAX_AHEAD, MAX_ENTRIES};
 use crate::machine::State;
 use crate::{ContractId, Millis, PartyId, Reason, Refusal, Result, Terms};
@@ -134,7 +135,8 @@ pub struct Report {
 }
 
 /// The terms that hold for a contract: they stand in its `opened` entry. A transcript that ends before it is
-/// checked against the defaults.
+/// checked against the defaults, and against what its contract says of them: the server has signed nothing
+/// yet, and every market may have fees and a grace period of its own.
 fn terms_of(transcript: &Transcript) -> Result<Terms> {
     let opened = transcript.entries.iter().find(|entry| entry.kind() == EntryType::Opened);
     let said = transcript.server;
@@ -158,9 +160,24 @@ fn terms_of(transcript: &Transcript) -> Result<Terms> {
             }
             let charity = crate::defaults::CHARITY.parse();
             let charity = charity.map_err(|_| Refusal::with(Reason::FieldNotAddress, "charity"))?;
-            Terms::new(server, charity)
+            let mut terms = Terms::new(server, charity)?;
+            if let Some(Ok(contract)) = post.data().get("contract").map(Contract::read) {
+                as_written(&mut terms, &contract);
+            }
+            Ok(terms)
         }
     }
+}
+
+/// The terms for which a contract was written, as far as it tells them.
+fn as_written(terms: &mut Terms, contract: &Contract) {
+    if let Some(seconds) = contract.grace_period {
+        terms.windows.grace = Millis(seconds.saturating_mul(1_000));
+    }
+    let Some(judge) = &contract.judge else { return };
+    terms.fees.judge_fee = judge.fee;
+    terms.fees.min_bounty = terms.fees.min_bounty.min(contract.bounty);
+    terms.fees.max_bounty = terms.fees.max_bounty.max(contract.bounty);
 }
 
 /// The moment at which an entry was taken: known, or estimated from the entries' own times.

@@ -163,3 +163,18 @@ fn a_server_signs_for_older_clients_only_with_compat() {
     Case::start(post.clone(), &compat, START, &server()).unwrap();
     assert_eq!(code(Case::start(post, &terms(), START, &server()).map(|_| ())), 9144);
 }
+
+/// Until the deposit is there the server has signed nothing: its terms are known from the contract only.
+#[test]
+fn an_unpaid_contract_of_a_market_with_terms_of_its_own_is_sound() {
+    let mut own = terms();
+    own.windows.grace = Millis::secs(7);
+    own.fees.min_bounty = xno("0.1");
+    own.fees.judge_fee = xno("0.2");
+    let contract = builder().bounty(xno("0.12")).build(&own).unwrap();
+    let world = World::new(&contract, &own);
+    assert_eq!(world.case.state(), State::Unfunded);
+    let transcript = world.transcript();
+    assert!(replay(&transcript).valid, "{:?}", replay(&transcript).error);
+    assert_eq!(rebuild(&transcript).unwrap().state(), State::Unfunded);
+}

@@ -1,0 +1,129 @@
+//! The 0x01 envelopes of a contract between two parties with agent ids (decision G1), with real processes.
+
+use crate::local::NEEDS_LM;
+use crate::support::{Home, Http, LIMIT, Market};
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use zx1_log::{AgentLog, agent_dir};
+use zx1_protocol::batch::Covered;
+use zx1_protocol::units::{Epoch, Slot};
+
+const PRINCIPAL: [u8; 32] = [0xa1; 32];
+const AGENT: [u8; 32] = [0xa2; 32];
+
+/// A cluster whose slot moves on each time that it is asked.
+fn cluster() -> Http {
+    let slot = AtomicU64::new(1_000);
+    Http::serve(move |body| {
+        let question: Value = serde_json::from_str(body).unwrap();
+        assert_eq!(question["method"], "getSlot");
+        let slot = slot.fetch_add(1, Ordering::SeqCst);
+        Some(json!({ "jsonrpc": "2.0", "result": slot, "id": question["id"] }).to_string())
+    })
+}
+
+fn epoch() -> Epoch {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    Epoch::from_unix_micros(u64::try_from(since.as_micros()).unwrap())
+}
+
+/// How many entries a batch has that is built of an agent's log, as `zx1 batch build` does.
+fn batched(home: &Home, agent: [u8; 32], from: Epoch) -> u32 {
+    let folder = agent_dir(&home.path().join(".config/zx1"), &agent);
+    let log = AgentLog::open_wait(folder, agent, Duration::from_secs(10)).unwrap();
+    let built = log.build(Covered { from, to: epoch() }, Slot(1), Slot(100_000)).unwrap();
+    built.batch.log_len
+}
+
+fn base58(agent: [u8; 32]) -> String {
+    bs58::encode(agent).into_string()
+}
+
+#[test]
+fn both_logs_hold_the_envelopes_of_a_contract_and_a_batch_builds_from_each() {
+    let from = epoch();
+    let cluster = cluster();
+    let market = Market::start(&[]);
+    let (home, agents) = (Home::new(), Home::new());
+    let _agent = market.agent(&agents, &["--agent-id", &base58(AGENT), "--cluster", &cluster.url]);
+    home.file("m.c", NEEDS_LM);
+    let server = ["--json", "--server", market.url()];
+    let line = ["--yes", "--accept-corrected", "--bounty", "0.5", "gcc", "m.c", "-o", "m"];
+    let mut command = home.command(server.iter().chain(&line));
+    command.env("FIX_AGENT_ID", base58(PRINCIPAL)).env("FIX_CLUSTER", &cluster.url);
+    let said = crate::support::said(&mut command);
+    assert_eq!(said.code, 0, "{said:?}");
+    let events = said.events();
+    let end = events.iter().find(|event| event["event"] == "ended").unwrap();
+    let id = end["contract"].as_str().unwrap();
+
+    // The agent's own part may come after fix has ended; whoever looks at the contract logs it.
+    let show = || {
+        let mut command = home.command(server.iter().chain(&["show", id]));
+        command.env("FIX_AGENT_ID", base58(PRINCIPAL)).env("FIX_CLUSTER", &cluster.url);
+        crate::support::said(&mut command).ok().to_owned()
+    };
+    let deadline = Instant::now() + LIMIT;
+    // DISCOVER, PROPOSE, ACCEPT, DELIVER, two FEEDBACK; the agent got no broadcast.
+    while (batched(&home, PRINCIPAL, from), batched(&agents, AGENT, from)) != (6, 5) {
+        let found = (batched(&home, PRINCIPAL, from), batched(&agents, AGENT, from));
+        assert!(Instant::now() < deadline, "{found:?}: {said:?}");
+        show();
+    }
+    let transcript = std::fs::read_to_string(end["transcript"].as_str().unwrap()).unwrap();
+    let transcript: Value = serde_json::from_str(&transcript).unwrap();
+    let entries = transcript["transcript"].as_array().or(transcript["entries"].as_array()).unwrap();
+    let carrying: Vec<&str> = entries
+        .iter()
+        .filter(|entry| entry["data"]["envelope"].is_string())
+        .map(|entry| entry["type"].as_str().unwrap())
+        .collect();
+    assert_eq!(carrying, ["post", "bond", "accept", "fix", "feedback", "feedback"]);
+    assert!(home.fix(["verify", id]).ok().contains("All "));
+}
+
+#[test]
+fn without_an_agent_id_no_envelope_is_made_and_no_cluster_is_asked() {
+    let cluster = Http::serve(|body| panic!("the cluster is asked: {body}"));
+    let market = Market::start(&[]);
+    let (home, agents) = (Home::new(), Home::new());
+    let _agent = market.agent(&agents, &["--cluster", &cluster.url]);
+    home.file("m.c", NEEDS_LM);
+    let line = ["--json", "--server", market.url(), "--cluster", &cluster.url, "--yes", "--accept-corrected"];
+    let said = home.fix(line.iter().chain(&["gcc", "m.c", "-o", "m"]));
+    assert_eq!(said.code, 0, "{said:?}");
+    let events = said.events();
+    let end = events.iter().find(|event| event["event"] == "ended").unwrap();
+    assert!(!std::fs::read_to_string(end["transcript"].as_str().unwrap()).unwrap().contains("envelope"));
+    assert!(!home.path().join(".config").exists() && !agents.path().join(".config").exists());
+}
+
+#[test]
+fn an_agent_id_that_is_none_or_has_no_cluster_is_refused_before_anything_is_sent() {
+    let home = Home::new();
+    let run = |options: &[&str]| home.fix(options.iter().copied().chain(["--yes", "sh", "-c", "exit 7"]));
+    let said = run(&["--server", "http://127.0.0.1:9", "--agent-id", "nonsense"]);
+    assert!(said.code == 7 && said.err.contains("error 9397: "), "{said:?}");
+    let named = base58(PRINCIPAL);
+    let said = run(&["--server", "http://127.0.0.1:9", "--agent-id", &named]);
+    assert!(said.code == 7 && said.err.contains("error 9566: "), "{said:?}");
+    let said = run(&["--server", "http://127.0.0.1:9", "--agent-id", &named, "--cluster", "nowhere"]);
+    assert!(said.code == 7 && said.err.contains("error 9398: "), "{said:?}");
+}
+
+#[test]
+fn the_settings_of_fix_and_then_of_zx1_name_agent_id_and_cluster() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.path().join(".fix")).unwrap();
+    std::fs::create_dir_all(home.path().join(".config/zx1")).unwrap();
+    let settings = format!("[zx1]\nprincipal = \"{}\"\n", base58(PRINCIPAL));
+    std::fs::write(home.path().join(".fix/config.toml"), settings).unwrap();
+    std::fs::write(home.path().join(".config/zx1/config.toml"), "url = \"http://127.0.0.1:9\"\n").unwrap();
+    // The cluster is zx1's, and nobody is there; the market is real, and gets no contract.
+    let market = Market::start(&[]);
+    let said = home.fix(["--server", market.url(), "--yes", "sh", "-c", "exit 7"]);
+    assert!(said.code == 7 && said.err.contains("error 9395: "), "{said:?}");
+    assert!(said.err.contains(&format!("agent id  {}", base58(PRINCIPAL))), "{said:?}");
+    assert!(home.fix(["--server", market.url(), "contracts", "--all"]).ok().contains("There are none"));
+}
