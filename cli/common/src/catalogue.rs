@@ -137,6 +137,7 @@ macro_rules! catalogue {
                     Fault::KeyHalvesDiffer { path } => Self::KeyHalvesDiffer { path },
                     Fault::KeyUnknownForm { path, found } => Self::KeyUnknownForm { path, found },
                     Fault::KeyNotAFile { path } => Self::KeyNotAFile { path },
+                    Fault::ConfigMalformed { path, why } => Self::ConfigMalformed { path, why },
                     Fault::RandomFailed { why } => Self::RandomFailed { why },
                     Fault::InputTooLarge { what, size, limit } => Self::InputTooLarge { what, size, limit },
                 }

@@ -98,6 +98,13 @@ pub enum Fault {
         /// What is named.
         path: String,
     },
+    /// A configuration file does not parse.
+    ConfigMalformed {
+        /// The file.
+        path: String,
+        /// Where and why.
+        why: String,
+    },
     /// The system gave no random bytes.
     RandomFailed {
         /// Why.
@@ -112,6 +119,32 @@ pub enum Fault {
         /// The largest that is read.
         limit: u64,
     },
+}
+
+/// What is wrong with a catalogue: numbers that do not ascend or lie outside of the range, messages that are
+/// no sentences, next steps that are missing or begin like sentences. For the tests of command lines.
+pub fn catalogue_faults(
+    all: &[(u32, &str)],
+    texts: &[(&str, &str)],
+    range: std::ops::Range<u32>,
+) -> Vec<String> {
+    let mut faults = Vec::new();
+    if !all.is_sorted_by(|a, b| a.0 < b.0) || all.iter().any(|(code, _)| !range.contains(code)) {
+        faults.push(format!("the numbers do not ascend within {range:?}"));
+    }
+    for ((code, name), (message, next)) in all.iter().zip(texts) {
+        if !message.ends_with(['.', '}']) {
+            faults.push(format!("{code} is no sentence: {message}"));
+        }
+        // Nobody sees that one: whoever read has gone.
+        if next.is_empty() != (*name == "ClosedPipe") {
+            faults.push(format!("{code} has no next step, or one too many"));
+        }
+        if next.ends_with('.') || next.starts_with(char::is_uppercase) {
+            faults.push(format!("{code}: the next step is a sentence: {next}"));
+        }
+    }
+    faults
 }
 
 /// Capital letter first, period last: texts of foreign errors have neither.

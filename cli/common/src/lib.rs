@@ -3,11 +3,12 @@
 //! * [`output`]: a result as a page for people or as JSON; [`progress`]: what is shown on the way
 //! * [`catalogue!`]: a command line's numbered refusals; [`Fault`]: what this crate's functions fail with
 //! * [`files`], [`keys`]: crash-safe files, and the one key of a party in every usual form (decision A1)
-//! * [`confirm`]: questions; [`words`]: plurals, dates, and text of strangers that cannot steer a terminal
+//! * [`config`]: a configuration file; [`confirm`]: questions; [`words`]: plurals, dates, and text of strangers that cannot steer a terminal
 //! * [`manual`]: manual pages and completions
 //! * [`usage`]: what is wrong with a command line, in one sentence
 
 mod catalogue;
+pub mod config;
 pub mod confirm;
 pub mod errors;
 pub mod files;

@@ -1,11 +1,10 @@
 //! `config.toml` in fix's folder: what holds when neither flag nor environment says anything.
 
-use crate::errors::{Error, Result};
+use crate::errors::Result;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-use zx1_cli_common::files;
+use zx1_cli_common::config;
 
-const LIMIT: u64 = 1 << 20;
 const HEADER: &str = "# Settings of fix. Flags and environment variables win over them.\n\n";
 
 /// The file's content; everything is optional.
@@ -77,22 +76,12 @@ impl Config {
     /// # Errors
     /// 9520 when it does not parse, with the line.
     pub fn read(path: &Path) -> Result<Self> {
-        let Some(bytes) = files::read_limited(path, LIMIT)? else { return Ok(Self::default()) };
-        let malformed = |why: String| Error::ConfigMalformed { path: files::shown(path), why };
-        let text = std::str::from_utf8(&bytes).map_err(|_| malformed("it is not UTF-8".to_owned()))?;
-        toml::from_str(text).map_err(|error| {
-            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-            let line = before.matches('\n').count().saturating_add(1);
-            malformed(format!("line {line}, {}", error.message().replace('\n', " "))).into()
-        })
+        Ok(config::read(path)?)
     }
 
     /// Writes the file whole.
     pub fn write(&self, path: &Path) -> Result<()> {
-        let failed =
-            |error: toml::ser::Error| Error::WriteFailed { path: files::shown(path), why: error.to_string() };
-        let text = toml::to_string(self).map_err(failed)?;
-        Ok(files::replace_private(path, format!("{HEADER}{text}").as_bytes())?)
+        Ok(config::write(path, HEADER, self)?)
     }
 }
 

@@ -1,14 +1,13 @@
 //! zx1's own configuration, `config.toml`: settings, and the agents that this user registered or delegates
 //! for. Written whole and atomically; comments in it are not kept.
 
-use crate::errors::{Error, Result};
+use crate::errors::Result;
 use crate::files;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
+use zx1_cli_common::config;
 
-/// Largest configuration in bytes.
-const LIMIT: u64 = 1 << 20;
 const HEADER: &str = "# zx1's settings. `zx1 config list` explains them; zx1 rewrites this file.\n\n";
 
 /// The file's content. Everything is optional: what is not set comes from elsewhere (see
@@ -62,25 +61,12 @@ impl ConfigFile {
     /// # Errors
     /// 7431 when it does not parse, with the line.
     pub fn read(path: &Path) -> Result<Self> {
-        let Some(bytes) = files::read_limited(path, LIMIT)? else { return Ok(Self::default()) };
-        let malformed = |why: String| Error::ConfigMalformed { path: files::shown(path), why };
-        let text = std::str::from_utf8(&bytes).map_err(|_| malformed("it is not UTF-8".to_owned()))?;
-        toml::from_str(text).map_err(|error| {
-            let line = error.span().map(|span| {
-                let before = text.get(..span.start).unwrap_or_default();
-                format!("line {}, ", before.matches('\n').count().saturating_add(1))
-            });
-            let message = error.message().trim_end_matches('.').replace('\n', " ");
-            malformed(format!("{}{message}", line.unwrap_or_default())).into()
-        })
+        Ok(config::read(path)?)
     }
 
     /// Writes the file whole.
     pub fn write(&self, path: &Path) -> Result<()> {
-        let failed =
-            |error: toml::ser::Error| Error::WriteFailed { path: files::shown(path), why: error.to_string() };
-        let text = toml::to_string(self).map_err(failed)?;
-        Ok(files::replace_private(path, format!("{HEADER}{text}").as_bytes())?)
+        Ok(config::write(path, HEADER, self)?)
     }
 
     /// Changes the file under the folder's lock: what two processes change at once is both kept.

@@ -22,7 +22,7 @@
 //! | 9330-9339 | [`model::ConfigError`] |
 //! | 9340-9349 | [`budget::BudgetError`] |
 //! | 9350-9359 | [`prompt::PromptError`], [`answer::AnswerError`] |
-//! | 9360-9367 | [`judge::CourtError`], [`judge::RuleError`] |
+//! | 9361-9367 | [`judge::CourtError`], [`judge::RuleError`] |
 //! | 9368-9387 | [`client::ClientError`] |
 //! | 9388-9392 | [`worker::WorkError`] |
 //! | 9393-9398 | [`bridge::BridgeError`] |

@@ -39,8 +39,8 @@ pub fn case_file(view: &View, reexecution: Reexecution) -> Case {
             }
             Ok(Data::Ruling(ruling)) => {
                 file.previous = Some(Previous {
-                    court: super::court_of(ruling.court),
-                    outcome: super::our_outcome(ruling.outcome),
+                    court: ruling.court,
+                    outcome: ruling.outcome,
                     reasoning: ruling.reasoning.clone(),
                 });
             }

@@ -12,9 +12,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
+use zx1_market::ContractId;
 use zx1_market::chain::RulingData;
 use zx1_market::wire::JudgeRequest;
-use zx1_market::{ContractId, money};
 
 pub use bench::{
     Bench, CannotRun, Job, Ran, SandboxBench, ScriptedBench, Trial, chained, evidence, from_chain,
@@ -149,7 +149,7 @@ impl Courtroom {
     /// Do one task: the re-execution if it is not chained yet, then the ruling.
     pub async fn sit(&self, task: &Task) -> Result<Sitting, ClientError> {
         let id = task.contract_id;
-        let court = court_of(task.court);
+        let court = task.court;
         let mut view = self.market.view(id).await?;
         if !task.reexecuted {
             let found = self.reexecute(&view).await;
@@ -166,8 +166,7 @@ impl Courtroom {
         let end = self.think(court, &case, deadline).await;
         let ruling = match end {
             Consequence::Ruled(verdict) => {
-                let mut ruling =
-                    RulingData::new(outcome_of(verdict.outcome), task.court, verdict.reasoning.clone());
+                let mut ruling = RulingData::new(verdict.outcome, task.court, verdict.reasoning.clone());
                 ruling.flags = verdict.flags.iter().map(|flag| flag.name().to_owned()).collect();
                 if verdict.flags.contains(&Flag::ParseError) {
                     ruling.flags.push(RulingData::UNPARSABLE.to_owned());
@@ -181,7 +180,7 @@ impl Courtroom {
                 };
                 let words =
                     "The answer of this court's judge could not be read, so the ruling before it stands.";
-                let mut ruling = RulingData::new(outcome_of(previous.outcome), task.court, words);
+                let mut ruling = RulingData::new(previous.outcome, task.court, words);
                 ruling.is_final = true;
                 ruling.flags = vec![RulingData::UNPARSABLE.to_owned(), Flag::ParseError.name().to_owned()];
                 ruling
@@ -194,7 +193,7 @@ impl Courtroom {
         let request = JudgeRequest { reexecution: None, ruling: Some(signed) };
         match self.say(id, &request).await? {
             Some(gone) => Ok(gone),
-            None => Ok(Sitting::Ruled(our_outcome(outcome))),
+            None => Ok(Sitting::Ruled(outcome)),
         }
     }
 
@@ -273,36 +272,5 @@ impl Courtroom {
             }
         }
         last
-    }
-}
-
-/// The market's court as the judge's.
-fn court_of(court: money::Court) -> Court {
-    match court {
-        money::Court::District => Court::District,
-        money::Court::Appeals => Court::Appeals,
-        money::Court::Supreme => Court::Supreme,
-    }
-}
-
-fn outcome_of(outcome: Outcome) -> money::Outcome {
-    match outcome {
-        Outcome::Fulfilled => money::Outcome::Fulfilled,
-        Outcome::Canceled => money::Outcome::Canceled,
-        Outcome::Impossible => money::Outcome::Impossible,
-        Outcome::EvilAgent => money::Outcome::EvilAgent,
-        Outcome::EvilPrincipal => money::Outcome::EvilPrincipal,
-        Outcome::EvilBoth => money::Outcome::EvilBoth,
-    }
-}
-
-fn our_outcome(outcome: money::Outcome) -> Outcome {
-    match outcome {
-        money::Outcome::Fulfilled => Outcome::Fulfilled,
-        money::Outcome::Canceled => Outcome::Canceled,
-        money::Outcome::Impossible => Outcome::Impossible,
-        money::Outcome::EvilAgent => Outcome::EvilAgent,
-        money::Outcome::EvilPrincipal => Outcome::EvilPrincipal,
-        money::Outcome::EvilBoth => Outcome::EvilBoth,
     }
 }

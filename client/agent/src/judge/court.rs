@@ -1,76 +1,14 @@
 //! The three courts with their models and fees, from configuration.
 
-use std::fmt;
-use std::str::FromStr;
-
 use nano_escrow::Raw;
 use serde::{Deserialize, Serialize};
 
-/// A court.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Court {
-    /// Where a dispute begins.
-    District,
-    /// Where the loser of the first ruling goes.
-    Appeals,
-    /// Its rulings are final.
-    Supreme,
-}
-
-impl Court {
-    /// All, from the first.
-    pub const ALL: [Court; 3] = [Court::District, Court::Appeals, Court::Supreme];
-
-    /// 0 for the first court, 2 for the last (`level` on the wire).
-    pub fn level(self) -> u8 {
-        match self {
-            Court::District => 0,
-            Court::Appeals => 1,
-            Court::Supreme => 2,
-        }
-    }
-
-    /// The court that one can appeal to; none after the last.
-    pub fn next(self) -> Option<Court> {
-        match self {
-            Court::District => Some(Court::Appeals),
-            Court::Appeals => Some(Court::Supreme),
-            Court::Supreme => None,
-        }
-    }
-
-    /// Its name, as it stands on the wire.
-    pub fn name(self) -> &'static str {
-        match self {
-            Court::District => "district",
-            Court::Appeals => "appeals",
-            Court::Supreme => "supreme",
-        }
-    }
-}
-
-impl fmt::Display for Court {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Court {
-    type Err = CourtError;
-
-    fn from_str(name: &str) -> Result<Court, CourtError> {
-        Court::ALL.into_iter().find(|c| c.name() == name).ok_or(CourtError::Name)
-    }
-}
+pub use zx1_market::money::Court;
 
 /// Why a court cannot be set up.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CourtError {
-    /// There is no such court.
-    #[error("There is no such court. The courts are district, appeals and supreme.")]
-    Name,
     /// A fee is no amount.
     #[error(
         "The fee of the {court} court is not an amount: {why}. Write XNO as a decimal text, such as \"0.02\"."
@@ -104,7 +42,6 @@ impl CourtError {
     /// The number of this error.
     pub fn code(&self) -> u16 {
         match self {
-            Self::Name => 9360,
             Self::Fee { .. } => 9361,
             Self::Order { .. } => 9362,
             Self::Sum => 9363,
@@ -254,15 +191,5 @@ mod tests {
         assert_eq!(change(|r| r.appeals.fee = "0.01".into()), 9362);
         assert_eq!(change(|r| r.supreme.fee = "340282366.9".into()), 9363);
         assert_eq!(change(|r| r.district.model = " ".into()), 9364);
-        assert_eq!("lower".parse::<Court>().unwrap_err().code(), 9360);
-    }
-
-    #[test]
-    fn courts_follow_each_other() {
-        assert_eq!(Court::District.next(), Some(Court::Appeals));
-        assert_eq!(Court::Supreme.next(), None);
-        for court in Court::ALL {
-            assert_eq!(court.name().parse(), Ok(court));
-        }
     }
 }

@@ -1,62 +1,15 @@
 //! What a judge's model says, read strictly.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::answer::{self, AnswerError};
 
+pub use zx1_market::money::Outcome;
+
 /// Longest reasoning in bytes.
 pub const MAX_REASONING: usize = 8 << 10;
-
-/// What can be ruled (spec, "Judge rulings").
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// The agent completed the work.
-    Fulfilled,
-    /// The work was not completed.
-    Canceled,
-    /// The task could not be done by anybody.
-    Impossible,
-    /// The agent acted in bad faith.
-    EvilAgent,
-    /// The principal acted in bad faith.
-    EvilPrincipal,
-    /// Both acted in bad faith.
-    EvilBoth,
-}
-
-impl Outcome {
-    /// All.
-    pub const ALL: [Outcome; 6] = [
-        Outcome::Fulfilled,
-        Outcome::Canceled,
-        Outcome::Impossible,
-        Outcome::EvilAgent,
-        Outcome::EvilPrincipal,
-        Outcome::EvilBoth,
-    ];
-
-    /// Its name, as it stands on the wire.
-    pub fn name(self) -> &'static str {
-        match self {
-            Outcome::Fulfilled => "fulfilled",
-            Outcome::Canceled => "canceled",
-            Outcome::Impossible => "impossible",
-            Outcome::EvilAgent => "evil_agent",
-            Outcome::EvilPrincipal => "evil_principal",
-            Outcome::EvilBoth => "evil_both",
-        }
-    }
-}
-
-impl fmt::Display for Outcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
 
 /// What a reader of a ruling should know. A closed list; `flags` on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -121,9 +74,7 @@ pub struct Opinion {
 pub fn read_opinion(text: &str) -> Result<Opinion, AnswerError> {
     let mut fields = answer::read(text)?;
     let name = fields.text("outcome", 32)?;
-    let outcome = Outcome::ALL
-        .into_iter()
-        .find(|o| o.name() == name)
+    let outcome = Outcome::from_word(&name)
         .ok_or_else(|| AnswerError::shape("the field outcome has none of the six values"))?;
     let reasoning = fields.text("reasoning", MAX_REASONING)?;
     let mut flags = BTreeSet::new();
@@ -145,7 +96,7 @@ mod tests {
     #[test]
     fn names_are_those_of_the_wire() {
         for outcome in Outcome::ALL {
-            assert_eq!(serde_json::to_value(outcome).unwrap(), outcome.name());
+            assert_eq!(serde_json::to_value(outcome).unwrap(), outcome.as_str());
         }
         for flag in [
             Flag::ParseError,

@@ -68,7 +68,7 @@ fn is_ruling(value: &Value) -> bool {
 }
 
 fn near_ruling() -> impl Strategy<Value = Value> {
-    let names = Outcome::ALL.map(|o| Value::from(o.name())).to_vec();
+    let names = Outcome::ALL.map(|o| Value::from(o.as_str())).to_vec();
     let outcome = prop_oneof![3 => prop::sample::select(names), 1 => any_json()];
     let flag = prop::sample::select(vec!["injection_suspected", "insufficient_evidence", "timeout"]);
     let reasoning = prop_oneof![3 => any::<String>().prop_map(Value::from), 1 => any_json()];

@@ -62,7 +62,7 @@ async fn every_outcome_can_be_ruled_ok() {
         assert_eq!(verdict.outcome, outcome);
         assert_eq!(verdict.flags, BTreeSet::new());
         assert_eq!(verdict.model, "scripted judge");
-        assert!(verdict.reasoning.contains(outcome.name()) && verdict.usage.input > 0);
+        assert!(verdict.reasoning.contains(outcome.as_str()) && verdict.usage.input > 0);
     }
 }
 
@@ -75,10 +75,10 @@ async fn a_verdict_against_the_machine_is_never_silent() {
     ] {
         for outcome in Outcome::ALL {
             let flagged = |verdict: Verdict| verdict.flags.contains(&Flag::ReexecutionContradicts);
-            let decided = rule(&case(reexecution(status, true)), &opinion(outcome.name())).await.unwrap();
+            let decided = rule(&case(reexecution(status, true)), &opinion(outcome.as_str())).await.unwrap();
             assert_eq!(flagged(decided), !silent.contains(&outcome), "{status:?} {outcome}");
             // Inputs that came after the fix decide nothing.
-            let open = rule(&case(reexecution(status, false)), &opinion(outcome.name())).await.unwrap();
+            let open = rule(&case(reexecution(status, false)), &opinion(outcome.as_str())).await.unwrap();
             assert!(!flagged(open));
         }
     }
@@ -301,7 +301,7 @@ fn the_shape_that_is_asked_for_is_the_shape_that_is_read() {
     let example = prompt.system.lines().find(|l| l.starts_with("{\"outcome\"")).unwrap();
     assert_eq!(read_opinion(example).unwrap().outcome, Outcome::Fulfilled);
     for outcome in Outcome::ALL {
-        assert!(prompt.system.contains(outcome.name()));
+        assert!(prompt.system.contains(outcome.as_str()));
     }
     for flag in Flag::OF_MODELS {
         assert!(prompt.system.contains(flag.name()));
