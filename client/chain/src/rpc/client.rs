@@ -122,8 +122,13 @@ impl Client {
         Ok(found)
     }
 
-    /// Asks a read, again after a pause where that can help.
-    pub(crate) async fn ask<T: DeserializeOwned>(&self, request: RpcRequest, params: Value) -> Result<T> {
+    /// Asks a read, again after a pause where that can help. For methods that have no function of their own
+    /// here; `params` are the JSON-RPC's.
+    ///
+    /// # Errors
+    ///
+    /// When the node does not answer, refuses, or answers something that is no `T`.
+    pub async fn ask<T: DeserializeOwned>(&self, request: RpcRequest, params: Value) -> Result<T> {
         let options = &self.inner.options;
         let pauses = ExponentialBuilder::default()
             .with_min_delay(options.pause)

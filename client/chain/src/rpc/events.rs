@@ -33,6 +33,28 @@ macro_rules! events {
                 match self { $( Self::$name(_) => stringify!($name), )* }
             }
 
+            /// What stands behind the tag: what [`Event::read`] reads.
+            pub fn payload(&self) -> Vec<u8> {
+                use zx1_interface::Event as _;
+                match self {
+                    $( Self::$name(event) => {
+                        let bytes = event.to_bytes();
+                        bytes.as_ref().get(EVENT_TAG.len()..).unwrap_or_default().to_vec()
+                    } )*
+                }
+            }
+
+            /// The program that emits it.
+            pub fn program(&self) -> [u8; 32] {
+                match self { $( Self::$name(_) => zx1_interface::ids::$program, )* }
+            }
+
+            /// Its fields, in order, as they stand behind the discriminator.
+            pub fn fields(&self) -> &'static [zx1_interface::Field] {
+                use zx1_interface::Event as _;
+                match self { $( Self::$name(_) => events::$name::FIELDS, )* }
+            }
+
             /// The number within its account, and the slot in which that account was created.
             pub fn sequence(&self) -> (u64, u64) {
                 match self { $( Self::$name(event) => (event.sequence, event.account_created_slot), )* }

@@ -18,7 +18,7 @@ use solana_signature::Signature;
 
 /// The newest version of transactions that this client can read. Every read declares it: a reader that
 /// declares less is refused whole blocks.
-pub(crate) const READS_VERSION: u8 = 1;
+pub const READS_VERSION: u8 = 1;
 
 /// An instruction of a landed transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +62,61 @@ pub struct LandedTransaction {
 }
 
 impl LandedTransaction {
+    /// Reads what a node answered to `getTransaction` with the encoding base64. Pure: for recorded answers.
+    /// `local` only chooses the words of a refusal's next step.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the answer, as a part of a sentence.
+    pub fn from_answer(
+        signature: Signature,
+        answer: serde_json::Value,
+        usdc: Option<Address>,
+        local: bool,
+    ) -> Result<Self, String> {
+        let found: Landed = serde_json::from_value(answer).map_err(|error| error.to_string())?;
+        Self::read(signature, found, usdc, local)
+    }
+
+    fn read(signature: Signature, found: Landed, usdc: Option<Address>, local: bool) -> Result<Self, String> {
+        let transaction = parse_transaction(&found.transaction.0).map_err(|error| error.to_string())?;
+        let meta = found.meta.ok_or("the transaction has no meta data")?;
+        let message = transaction.message;
+        let keys = with_loaded(&message, meta.loaded_addresses).ok_or("a loaded address")?;
+        let balances = meta.pre_token_balances.iter().chain(&meta.post_token_balances).flatten();
+        let mint = |balance: &TokenBalance| {
+            Some((*keys.get(usize::from(balance.account_index))?, balance.mint.parse().ok()?))
+        };
+        let mints = balances.filter_map(mint).collect();
+        let logs = meta.log_messages.unwrap_or_default();
+        let top = top_calls(&message, &keys);
+        let programs: Vec<Address> = top.iter().map(|call| call.program).collect();
+        let error = meta.err.map(|error| {
+            let at = Circumstances { payer: keys.first().copied(), programs: &programs, local };
+            Refusal::decode(&error.into(), &logs, &at)
+        });
+        let mut calls: Vec<Called> =
+            top.into_iter().enumerate().map(|(outer, call)| Called { outer, inner: false, call }).collect();
+        let inner = inner_calls(&meta.inner_instructions.unwrap_or_default(), &keys);
+        calls.extend(inner.into_iter().map(|(outer, call)| Called { outer, inner: true, call }));
+        calls.sort_by_key(|called| called.outer);
+        Ok(Self {
+            signature,
+            slot: found.slot,
+            block_time: found.block_time,
+            error,
+            fee: meta.fee,
+            units: meta.compute_units_consumed,
+            message,
+            keys,
+            calls,
+            logs,
+            balances: meta.pre_balances.into_iter().zip(meta.post_balances).collect(),
+            usdc,
+            mints,
+        })
+    }
+
     /// The five programs' events, in order. Only what a program's own event authority signed counts.
     pub fn events(&self) -> Vec<Event> {
         let read = |called: &Called| {
@@ -162,48 +217,8 @@ impl Client {
         }]);
         let Some(found): Option<Landed> = self.ask(request, params).await? else { return Ok(None) };
         let usdc = self.usdc_mint().await?;
-        let transaction =
-            parse_transaction(&found.transaction.0).map_err(|error| self.malformed(request, error))?;
-        let meta = found.meta.ok_or_else(|| self.malformed(request, "the transaction has no meta data"))?;
-        let message = transaction.message;
-        let keys = with_loaded(&message, meta.loaded_addresses)
-            .ok_or_else(|| self.malformed(request, "a loaded address"))?;
-        let balances = meta.pre_token_balances.iter().chain(&meta.post_token_balances).flatten();
-        let mint = |balance: &TokenBalance| {
-            Some((*keys.get(usize::from(balance.account_index))?, balance.mint.parse().ok()?))
-        };
-        let mints = balances.filter_map(mint).collect();
-        let logs = meta.log_messages.unwrap_or_default();
-        let top = top_calls(&message, &keys);
-        let programs: Vec<Address> = top.iter().map(|call| call.program).collect();
-        let error = meta.err.map(|error| {
-            let at = Circumstances {
-                payer: keys.first().copied(),
-                programs: &programs,
-                local: self.cluster().is_local(),
-            };
-            Refusal::decode(&error.into(), &logs, &at)
-        });
-        let mut calls: Vec<Called> =
-            top.into_iter().enumerate().map(|(outer, call)| Called { outer, inner: false, call }).collect();
-        let inner = inner_calls(&meta.inner_instructions.unwrap_or_default(), &keys);
-        calls.extend(inner.into_iter().map(|(outer, call)| Called { outer, inner: true, call }));
-        calls.sort_by_key(|called| called.outer);
-        Ok(Some(LandedTransaction {
-            signature: *signature,
-            slot: found.slot,
-            block_time: found.block_time,
-            error,
-            fee: meta.fee,
-            units: meta.compute_units_consumed,
-            message,
-            keys,
-            calls,
-            logs,
-            balances: meta.pre_balances.into_iter().zip(meta.post_balances).collect(),
-            usdc,
-            mints,
-        }))
+        let landed = LandedTransaction::read(*signature, found, usdc, self.cluster().is_local());
+        landed.map(Some).map_err(|error| self.malformed(request, error))
     }
 
     /// The last transactions that name an address, newest first.

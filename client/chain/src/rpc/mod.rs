@@ -34,7 +34,7 @@ pub use compute::{MAX_UNITS, table_units};
 pub use draft::{Asked, Draft, Flow, Intent, Step};
 pub use error::{ChainError, Result};
 pub use events::Event;
-pub use history::{Called, HistoryEntry, LandedTransaction};
+pub use history::{Called, HistoryEntry, LandedTransaction, READS_VERSION};
 pub use moves::{Call, Money, Move};
 pub use outbox::{Outbox, Record};
 pub use partial::PartialTransaction;

@@ -1,0 +1,491 @@
+// One agent: what its owner wants to know in five seconds first, then everything.
+
+import { remarks, standing } from "../advice.js";
+import { get, last } from "../api.js";
+import { h, icon } from "../dom.js";
+import { epochDay, integer, safeName, score, short, stamp } from "../format.js";
+import {
+  copyButton,
+  dollars,
+  empty,
+  figure,
+  key,
+  loadInto,
+  name,
+  nano,
+  pairs,
+  pill,
+  section,
+  sign,
+  slot,
+  table,
+  when,
+} from "../parts.js";
+import { href } from "../route.js";
+import { chainNow, onStatus } from "../shell.js";
+import { drawPlots, isAlive } from "./agent-plots.js";
+import { batchTable } from "./batches.js";
+import { challengeTable } from "./challenges.js";
+import { eventTable } from "./events.js";
+
+const GRADES = { bad: "cross", warn: "warn", ok: "check", info: "info" };
+
+export default function agentPage(context) {
+  const {
+    params: { mint },
+    signal,
+    setTitle,
+  } = context;
+  const path = `/v1/agents/${encodeURIComponent(mint)}`;
+  const top = h(
+    "header",
+    { class: "agent-top" },
+    sign(mint, 56),
+    h(
+      "div",
+      { class: "agent-names" },
+      h("h1", { tabindex: -1 }, "Agent ", h("span", { class: "mono" }, short(mint))),
+      h("p", { class: "agent-ids" }, key(mint, "mint")),
+    ),
+  );
+  const body = h("div", { class: "page-body" });
+  const load = (call, query = {}) => get(`${path}${call}`, query, signal);
+  loadInto(body, {
+    signal,
+    lines: 24,
+    last: last(path),
+    load: () => load(""),
+    draw: (answer) => {
+      const { agent } = answer;
+      setTitle(safeName(agent.name).text || short(mint));
+      drawTop(top, agent);
+      return [
+        drawStanding(agent, signal),
+        drawFigures(agent),
+        ...sections(agent, answer, { path, load, signal }),
+      ];
+    },
+  });
+  return { title: `Agent ${short(mint)}`, node: h("article", { class: "page agent-page" }, top, body) };
+}
+
+function drawTop(top, agent) {
+  const names = top.querySelector(".agent-names");
+  const focused = names.contains(document.activeElement);
+  const heading = h("h1", { tabindex: -1 }, name(agent.name));
+  names.replaceChildren(
+    heading,
+    h(
+      "p",
+      { class: "agent-ids" },
+      h("span", null, `agent #${integer(agent.number)}`),
+      h("span", null, "mint ", key(agent.mint, "mint")),
+      agent.owner
+        ? h(
+            "span",
+            null,
+            "owner ",
+            key(agent.owner, "owner's wallet", { link: href("agents", { owner: agent.owner }) }),
+          )
+        : h("span", { class: "alert" }, "no owner"),
+    ),
+  );
+  if (focused) heading.focus({ preventScroll: true });
+}
+
+/** The first five seconds: good or not, and why. */
+function drawStanding(agent, signal) {
+  const place = h("section", { class: "standing", "aria-label": "Standing" });
+  const draw = () => {
+    const list = remarks(agent, chainNow());
+    const whole = standing(list);
+    place.dataset.grade = whole.grade;
+    place.replaceChildren(
+      h("p", { class: "standing-word" }, icon(GRADES[whole.grade], 20), whole.text),
+      h(
+        "ul",
+        null,
+        list.map((one) =>
+          h("li", { data: { grade: one.grade } }, icon(GRADES[one.grade], 15), h("span", null, one.text)),
+        ),
+      ),
+    );
+  };
+  draw();
+  // The epoch may not have been known when the agent was.
+  onStatus(draw, signal);
+  return place;
+}
+
+function drawFigures(agent) {
+  const { stake, lease, batches, challenges, nano: balance } = agent;
+  const waiting =
+    balance?.receivable_raw && balance.receivable_raw !== "0"
+      ? ["and ", nano(balance.receivable_raw), " to receive"]
+      : null;
+  return h(
+    "dl",
+    { class: "figures" },
+    figure(
+      "Stake",
+      dollars(stake?.micro_usdc, "none", 2),
+      stake ? ["locked ", slot(stake.locked_since_slot)] : "nothing is locked",
+    ),
+    figure(
+      "Lease",
+      pill(lease.state, lease.state === "none" ? "no lease" : null),
+      lease.paid_through_epoch === null ? "never paid" : `paid through ${epochDay(lease.paid_through_epoch)}`,
+    ),
+    figure(
+      "Batches",
+      integer(batches.count),
+      batches.last_epoch === null ? "none yet" : `last for ${epochDay(batches.last_epoch)}`,
+    ),
+    figure(
+      "Challenges lost",
+      integer(challenges.lost),
+      `${integer(challenges.open)} open, ${integer(challenges.answered)} answered`,
+    ),
+    figure(
+      "Nano balance",
+      balance ? nano(balance.balance_raw, "unknown") : "not bound",
+      waiting ??
+        (balance ? ["seen ", when(seconds(balance.checked))] : "no binding record proves an account"),
+    ),
+    figure("Last active", slot(agent.last_active_slot), ["registered ", slot(agent.registered_slot)]),
+  );
+}
+
+function sections(agent, answer, { path, load, signal }) {
+  const place = (lines, plan) => {
+    const node = h("div", { class: "hold" });
+    loadInto(node, { signal, lines, ...plan });
+    return node;
+  };
+  return [
+    section(
+      "Reputation",
+      "reputation",
+      {
+        lead:
+          "Two vectors, side by side and never merged. What batches prove counts; what was heard in " +
+          "real time is for " +
+          "information. Unbound ratings belong to no known task.",
+      },
+      reputation(agent),
+    ),
+    section(
+      "Over the epochs",
+      "epochs",
+      {},
+      place(8, {
+        last: last(`${path}/history`),
+        load: () => load("/history"),
+        draw: ({ epochs }) =>
+          epochs.some(isAlive)
+            ? drawPlots(epochs)
+            : empty("No epoch yet.", "Plots begin with the first lease or stake."),
+      }),
+    ),
+    section(
+      "Batches",
+      "batches",
+      {},
+      place(8, {
+        load: () => load("/batches", { limit: 8 }),
+        draw: ({ items, next }) =>
+          items.length
+            ? [
+                batchTable(items, { one: true }),
+                next
+                  ? more(
+                      `All ${integer(agent.batches.count)} batches`,
+                      href("batches", { agent: agent.mint }),
+                    )
+                  : null,
+              ]
+            : empty("No batch was submitted yet.", "Batches can be submitted for each completed epoch."),
+      }),
+    ),
+    h(
+      "div",
+      { class: "halves" },
+      section(
+        "Counterparties",
+        "counterparties",
+        {},
+        place(8, {
+          load: () => load("/counterparties", { limit: 8 }),
+          draw: ({ items }) =>
+            items.length
+              ? counterparties(items)
+              : empty(
+                  "No counterparty is known.",
+                  "They are read from the batches' bids, selections, verifiers and feedback.",
+                ),
+        }),
+      ),
+      section(
+        "Ratings received",
+        "ratings",
+        {},
+        place(8, {
+          load: () => load("/ratings", { limit: 8 }),
+          draw: ({ items }) => (items.length ? ratings(items) : empty("No rating was received yet.")),
+        }),
+      ),
+    ),
+    section(
+      "Challenges",
+      "challenges",
+      {},
+      place(4, {
+        load: () => load("/challenges", { limit: 20 }),
+        draw: ({ items }) =>
+          items.length
+            ? challengeTable(items, { one: true })
+            : empty("No batch of this agent was challenged."),
+      }),
+    ),
+    section("Identity", "identity", {}, identity(agent)),
+    section(
+      "Latest events on chain",
+      "events",
+      {
+        beside: h(
+          "a",
+          { class: "more", href: href("events", { agent: agent.mint }) },
+          "All events of this agent",
+        ),
+      },
+      answer.recent_events.length
+        ? eventTable(answer.recent_events.slice(0, 8), { one: true })
+        : empty("No event of this agent was seen."),
+      h(
+        "p",
+        { class: "rests small muted" },
+        "This answer rests on the agent's digest on chain: ",
+        key(answer.digest, "digest", { head: 8, tail: 8 }),
+        ", read at ",
+        slot(answer.slot),
+        ".",
+      ),
+    ),
+  ];
+}
+
+const more = (text, link) => h("p", { class: "more-line" }, h("a", { href: link }, text));
+
+const seconds = (value) => (Number.isFinite(value) && value > 0 ? value * 1000 : null);
+
+const ROWS = [
+  ["Reliability", "reliability", score],
+  ["Cooperation", "cooperation", score],
+  ["Notary accuracy", "notary", score],
+  ["Tasks", "tasks", integer],
+  ["Notarized", "notarized", integer],
+  ["Disputes", "disputes", integer],
+  ["Batches counted", "batches", integer],
+  ["Last active", "last_active_slot", null],
+];
+
+function reputation(agent) {
+  const { batch, unbound, real_time: realTime, tally, as_of_epoch: asOf } = agent.reputation_detail;
+  const columns = [
+    ["From batches", batch, "counts"],
+    ["Real time", realTime, "for info"],
+    ["Unbound", unbound, "no weight"],
+  ];
+  const cell = (vector, field, text) => {
+    if (!vector) return "–";
+    if (text === null)
+      return vector[field] > 0 ? slot(vector[field]) : h("span", { class: "muted" }, "never");
+    if (text !== score) return text(vector[field]);
+    return scoreCell(vector[field]);
+  };
+  const body = ROWS.map(([label, field, text]) =>
+    h(
+      "tr",
+      null,
+      h("th", { scope: "row" }, label),
+      columns.map(([, vector], i) =>
+        h("td", { class: i === 0 ? "num main" : "num" }, cell(vector, field, text)),
+      ),
+    ),
+  );
+  return [
+    h(
+      "div",
+      { class: "table-wrap", role: "region", tabindex: 0, "aria-label": "Reputation vectors" },
+      h(
+        "table",
+        { class: "vectors" },
+        h("caption", { class: "unseen" }, "Reputation from batches, in real time, and of unbound ratings"),
+        h(
+          "thead",
+          null,
+          h(
+            "tr",
+            null,
+            h("td", null),
+            columns.map(([title, , note]) =>
+              h("th", { scope: "col", class: "num" }, title, h("span", { class: "sub" }, note)),
+            ),
+          ),
+        ),
+        h("tbody", null, body),
+      ),
+    ),
+    h(
+      "p",
+      { class: "small muted" },
+      `Ratings: ${integer(tally.bound)} bound, ${integer(tally.left_out)} left out by a batch but counted, ` +
+        `${integer(tally.unbound)} unbound, ${integer(tally.repeated)} repeated. ` +
+        `As of epoch ${epochDay(asOf)}.`,
+      agent.elo === null ? "" : ` Elo ${integer(agent.elo)}.`,
+    ),
+  ];
+}
+
+function scoreCell(value) {
+  const bar = h("span", { class: value < 0 ? "bar-fill below" : "bar-fill" });
+  bar.style.setProperty("--part", String(Math.min(1, Math.abs(value) / 100_000)));
+  return h(
+    "span",
+    { class: "score wide" },
+    h("span", { class: "score-text" }, score(value)),
+    h("span", { class: "bar-track", "aria-hidden": "true" }, bar),
+  );
+}
+
+function party(mint, text) {
+  return h(
+    "span",
+    { class: "party" },
+    sign(mint, 20),
+    h(
+      "a",
+      { href: href("agents", mint), title: mint },
+      text ? name(text) : h("span", { class: "mono" }, short(mint)),
+    ),
+  );
+}
+
+function counterparties(items) {
+  return table({
+    caption: "Counterparties, the latest first",
+    rows: items,
+    columns: [
+      { label: "Agent", cell: (one) => party(one.agent, one.name) },
+      { label: "Bids", num: true, class: "third", cell: (one) => integer(one.bids) },
+      { label: "Selections", num: true, class: "third", cell: (one) => integer(one.selections) },
+      {
+        label: "Ratings",
+        num: true,
+        class: "third",
+        title: "given and received",
+        cell: (one) =>
+          h(
+            "span",
+            { class: "nowrap" },
+            `${integer(one.ratings_given)} given, ${integer(one.ratings_received)} got`,
+          ),
+      },
+      { label: "Last", num: true, cell: (one) => slot(one.last_slot) },
+    ],
+  });
+}
+
+const OUTCOMES = ["negative", "neutral", "positive"];
+const BOUND = { selection: "a selection", verifier: "a verifier", contract: "a settled contract" };
+
+function ratings(items) {
+  return table({
+    caption: "Ratings received, the newest first",
+    rows: items,
+    columns: [
+      { label: "From", cell: (one) => party(one.from, null) },
+      {
+        label: "Score",
+        num: true,
+        cell: (one) =>
+          h(
+            "span",
+            { class: "stack" },
+            h(
+              "span",
+              { class: one.score < 0 ? "alert" : null },
+              one.score > 0 ? `+${one.score}` : String(one.score).replace("-", "−"),
+            ),
+            h("span", { class: "sub" }, OUTCOMES[one.outcome] ?? "?"),
+          ),
+      },
+      { label: "As", cell: (one) => (one.role === 1 ? "notary" : "participant") },
+      {
+        label: "Bound by",
+        cell: (one) =>
+          h(
+            "span",
+            { class: "stack" },
+            BOUND[one.binding] ?? h("span", { class: "muted" }, "nothing"),
+            h("span", { class: "sub" }, [
+              one.in_batch ? "in a batch" : "not in a batch",
+              one.is_dispute ? ", disputed" : "",
+            ]),
+          ),
+      },
+      { label: "When", num: true, cell: (one) => slot(one.slot, micros(one.timestamp_micros)) },
+    ],
+  });
+}
+
+function micros(text) {
+  const value = Number(text) / 1e6;
+  return Number.isFinite(value) && value > 0 ? value : null;
+}
+
+function identity(agent) {
+  const delegates =
+    agent.delegates.length === 0
+      ? "none"
+      : agent.delegates.map((one) =>
+          h(
+            "span",
+            { class: "line" },
+            key(one.delegate, "delegate"),
+            pill(one.live ? "live" : "expired"),
+            one.expiry > 0 ? ` until ${stamp(one.expiry * 1000)}` : " without end",
+          ),
+        );
+  const { nano: balance } = agent;
+  return pairs(
+    [
+      ["Mint", key(agent.mint, "mint", { whole: true })],
+      ["Owner", agent.owner ? key(agent.owner, "owner's wallet", { whole: true }) : "nobody now"],
+      [
+        "Token account",
+        agent.token_account ? key(agent.token_account, "token account", { whole: true }) : "none",
+      ],
+      ["Member index", key(agent.member_index, "member index", { whole: true })],
+      ["Registered", slot(agent.registered_slot)],
+      ["Transfer", agent.soulbound ? "cannot be transferred" : "can be transferred"],
+      // Shown, not linked: an address from outside is only text here.
+      [
+        "Metadata address",
+        agent.uri
+          ? [
+              h("span", { class: "mono break" }, safeName(agent.uri).text),
+              copyButton(agent.uri, "metadata address"),
+            ]
+          : "none",
+      ],
+      ["Delegates", delegates],
+      ["Nano account", balance ? key(balance.address, "Nano account", { whole: true }) : "not bound"],
+      ["Stake created", agent.stake ? slot(agent.stake.created_slot) : "–"],
+      ["Slashed", dollars(agent.slashed_micro_usdc)],
+      ["Digest of batches", key(agent.batches.digest, "digest of batches", { whole: true })],
+      ...agent.metadata.map(([field, value]) => [name(field), name(value, "empty")]),
+    ],
+    "pairs wide",
+  );
+}

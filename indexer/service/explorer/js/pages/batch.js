@@ -1,0 +1,447 @@
+// One batch: what is on chain, what its data says, its records with their proofs.
+
+import { get, last } from "../api.js";
+import { h, icon, prose } from "../dom.js";
+import { bytes, epochDay, integer, short } from "../format.js";
+import { list } from "../list.js";
+import {
+  copyButton,
+  failure,
+  figure,
+  key,
+  learn,
+  loadInto,
+  name,
+  pairs,
+  pill,
+  section,
+  sign,
+  skeleton,
+  slot,
+  table,
+} from "../parts.js";
+import { href } from "../route.js";
+
+const TYPES = [
+  null,
+  "ADVERTISE",
+  "DISCOVER",
+  "PROPOSE",
+  "COUNTER",
+  "ACCEPT",
+  "REJECT",
+  "DELIVER",
+  "NOTARIZE_BID",
+  "NOTARIZE_ASSIGN",
+  "VERDICT",
+  "FEEDBACK",
+  "DISPUTE",
+  "BEACON",
+];
+const KINDS = [
+  ["bid", "Bids", "bids"],
+  ["selection", "Selections", "selections"],
+  ["verifier", "Verifiers", "verifiers"],
+  ["feedback", "Feedback", "feedback"],
+];
+
+export default function batchPage(context) {
+  const {
+    params: { mint, epoch: number },
+    signal,
+    setTitle,
+  } = context;
+  const path = `/v1/agents/${encodeURIComponent(mint)}/batches/${encodeURIComponent(number)}`;
+  const day = /^\d{1,7}$/.test(number) ? epochDay(Number(number)) : number;
+  const agent = h(
+    "p",
+    { class: "party-line" },
+    "Agent ",
+    h("a", { href: href("agents", mint), class: "mono" }, short(mint)),
+  );
+  const body = h("div", { class: "page-body" });
+  let records = null;
+  loadInto(body, {
+    signal,
+    lines: 20,
+    last: last(path),
+    load: () => get(path, {}, signal),
+    draw: (answer) => {
+      const { batch } = answer;
+      setTitle(`Batch of ${day}`);
+      agent.replaceChildren(
+        sign(mint, 20),
+        h("a", { href: href("agents", mint) }, name(batch.agent_name, short(mint))),
+        h("span", { class: "muted" }, `epoch ${integer(batch.epoch)}`),
+      );
+      const parts = [figures(batch), batch.content ? content(batch) : withheld(), commitment(batch, path)];
+      if (batch.content?.holds === false) parts.splice(1, 0, faulty(batch.content));
+      if (batch.content) {
+        records = recordList(context, path, batch);
+        parts.splice(
+          2,
+          0,
+          section(
+            "Records",
+            "records",
+            {
+              lead:
+                "The entries under arrays_root. What a challenger proves to be missing here costs " +
+                "the agent its stake.",
+            },
+            records.nodes,
+          ),
+        );
+      }
+      return parts;
+    },
+  });
+  return {
+    title: `Batch of ${day}`,
+    update: (query) => records?.update(query),
+    node: h(
+      "article",
+      { class: "page" },
+      h("header", null, h("h1", { tabindex: -1 }, `Batch of ${day}`), agent),
+      body,
+    ),
+  };
+}
+
+function figures(b) {
+  return h(
+    "dl",
+    { class: "figures" },
+    figure(
+      "Data",
+      pill(b.data),
+      b.data === "withheld"
+        ? "nobody serves it: counts for nothing"
+        : `${bytes(b.data_bytes)}, checked against the chain`,
+    ),
+    figure(
+      "Submitted",
+      slot(b.submitted_slot, b.block_time),
+      b.covers_from_epoch < b.epoch
+        ? `covers ${epochDay(b.covers_from_epoch)} to ${epochDay(b.epoch)}`
+        : "covers its own epoch",
+    ),
+    figure(
+      "Challenge window",
+      b.open ? pill("open") : pill("closed"),
+      b.open ? ["ends ", slot(b.window_ends_slot)] : ["ended ", slot(b.window_ends_slot)],
+    ),
+    figure(
+      "Challenges",
+      integer(b.challenges),
+      b.challenges > 0
+        ? h("a", { href: href("challenges", { agent: b.agent }) }, "see them")
+        : "nobody objected",
+    ),
+    figure("Log entries", integer(b.log_len), "signed messages of the epoch"),
+    figure("Records", integer(b.arrays_len), "bids, selections, verifiers, feedback"),
+  );
+}
+
+function withheld() {
+  return h(
+    "section",
+    { class: "standing", "aria-label": "Withheld", data: { grade: "warn" } },
+    h("p", { class: "standing-word" }, icon("warn", 20), "The data of this batch is withheld"),
+    h(
+      "ul",
+      null,
+      h(
+        "li",
+        { data: { grade: "info" } },
+        icon("info", 15),
+        h(
+          "span",
+          null,
+          prose(
+            "The chain holds its commitments, but nobody serves what they commit to. It can be uploaded " +
+              "with `zx1 batch submit`; " +
+              "until then it counts for nothing.",
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+/** A batch that contradicts itself: shown, because its challengers need it. */
+function faulty(c) {
+  return h(
+    "section",
+    { class: "standing", "aria-label": "Contradiction", data: { grade: "bad" } },
+    h(
+      "p",
+      { class: "standing-word" },
+      icon("cross", 20),
+      "This batch contradicts itself and counts for nothing",
+    ),
+    c.fault
+      ? h("ul", null, h("li", { data: { grade: "bad" } }, icon("cross", 15), h("span", null, c.fault)))
+      : null,
+  );
+}
+
+function content({ content: c }) {
+  if (!Array.isArray(c.msg_type_counts)) return null;
+  const counts = TYPES.map((type, i) => [type, c.msg_type_counts[i] ?? 0]).filter(([type]) => type);
+  const most = Math.max(1, ...counts.map(([, count]) => count));
+  const bar = (count) => {
+    const fill = h("span", { class: "count-fill" });
+    fill.style.setProperty("--part", String(count / most));
+    return h("span", { class: "count-track", "aria-hidden": "true" }, fill);
+  };
+  return h(
+    "div",
+    { class: "halves" },
+    section(
+      "Activity",
+      "activity",
+      {},
+      pairs([
+        ["Slots", h("span", { class: "stack-left" }, slot(c.slot_start), slot(c.slot_end))],
+        ["Messages sent", integer(c.message_count)],
+        ["Counterparties", integer(c.unique_counterparties)],
+        ["Tasks completed", integer(c.tasks_completed)],
+        ["Notarizations", integer(c.notarizations)],
+        ["Disputes", integer(c.disputes)],
+        [
+          "Overflow",
+          c.overflow ? ["yes, full arrays hash to ", key(c.overflow_data_hash, "overflow hash")] : "no",
+        ],
+      ]),
+    ),
+    section(
+      "Messages by type",
+      "types",
+      {},
+      h(
+        "table",
+        { class: "counts" },
+        h("caption", { class: "unseen" }, "Messages by type"),
+        h(
+          "tbody",
+          null,
+          counts.map(([type, count]) =>
+            h(
+              "tr",
+              null,
+              h("th", { scope: "row", class: "mono" }, type),
+              h("td", null, bar(count)),
+              h("td", { class: "num" }, integer(count)),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+function commitment(b, path) {
+  return section(
+    "On chain",
+    "chain",
+    {},
+    pairs(
+      [
+        ["Batch hash", key(b.batch_hash, "batch hash", { whole: true })],
+        ["Log root", key(b.log_merkle_root, "log's Merkle root", { whole: true })],
+        ["Arrays root", key(b.arrays_root, "arrays' Merkle root", { whole: true })],
+        ["Signer", key(b.signer, "signer", { whole: true })],
+        ["Paid by", key(b.payer, "payer", { whole: true })],
+        ["Transaction", key(b.signature, "transaction signature", { whole: true })],
+        [
+          "Signed message",
+          h(
+            "details",
+            null,
+            h("summary", null, `${integer(b.message.length / 2)} bytes`),
+            h("p", { class: "mono break" }, b.message, copyButton(b.message, "signed message")),
+          ),
+        ],
+        b.data === "served"
+          ? [
+              "Bundle",
+              h(
+                "a",
+                { href: `${path}/data`, download: `batch-${b.epoch}.cbor` },
+                `Download ${bytes(b.data_bytes)}`,
+              ),
+            ]
+          : null,
+      ],
+      "pairs wide",
+    ),
+  );
+}
+
+function recordList(context, path, batch) {
+  const at = ["agents", batch.agent, "batches", batch.epoch];
+  const kindOf = (query) => (KINDS.some(([kind]) => kind === query.kind) ? query.kind : "bid");
+  const tabs = h("nav", { class: "tabs", "aria-label": "Kinds of records" });
+  const drawTabs = (query) =>
+    tabs.replaceChildren(
+      ...KINDS.map(([kind, text, field]) =>
+        h(
+          "a",
+          {
+            href: href(...at, { kind }),
+            "aria-current": kindOf(query) === kind ? "true" : null,
+            data: { keep: `kind-${kind}` },
+          },
+          text,
+          h("span", { class: "muted" }, ` ${integer(batch.content.records?.[field] ?? 0)}`),
+        ),
+      ),
+    );
+  drawTabs(context.query);
+  const made = list(context, {
+    at,
+    path: `${path}/records`,
+    noun: "records",
+    ask: (query) => ({ kind: kindOf(query), cursor: query.cursor, limit: 25 }),
+    none: ["No record of this kind.", null],
+    draw: (items, query) => recordTable(items, kindOf(query), path, context.signal),
+  });
+  return {
+    nodes: [tabs, ...made.nodes],
+    update: (query) => {
+      drawTabs(query);
+      made.update(query);
+    },
+  };
+}
+
+const OUTCOMES = ["negative", "neutral", "positive"];
+
+function who(mint) {
+  return h(
+    "span",
+    { class: "party" },
+    sign(mint, 20),
+    h("a", { href: href("agents", mint), title: mint, class: "mono" }, short(mint)),
+  );
+}
+
+function recordTable(items, kind, path, signal) {
+  const common = [
+    { label: "Entry", cell: (r) => `#${integer(r.entry)}` },
+    { label: "Conversation", cell: (r) => key(r.conversation, "conversation id", { head: 6, tail: 4 }) },
+  ];
+  const own = {
+    bid: [
+      { label: "Counterparty", cell: (r) => who(r.counterparty) },
+      {
+        label: "Value",
+        num: true,
+        title: "in units that the two agents agreed on",
+        cell: (r) => h("span", { class: "mono" }, integer(r.value)),
+      },
+    ],
+    selection: [{ label: "Counterparty", cell: (r) => who(r.counterparty) }],
+    verifier: [{ label: "Verifier", cell: (r) => who(r.verifier) }],
+    feedback: [
+      { label: "From", cell: (r) => who(r.from) },
+      {
+        label: "Score",
+        num: true,
+        cell: (r) =>
+          h(
+            "span",
+            { class: "stack" },
+            h(
+              "span",
+              { class: r.score < 0 ? "alert" : null },
+              r.score > 0 ? `+${r.score}` : String(r.score).replace("-", "−"),
+            ),
+            h("span", { class: "sub" }, OUTCOMES[r.outcome] ?? "?"),
+          ),
+      },
+      { label: "As", cell: (r) => (r.role === 1 ? "notary" : "participant") },
+      { label: "Standing", cell: (r) => pill(r.standing) },
+      {
+        label: "Attestation",
+        cell: (r) =>
+          /^0*$/.test(r.attestation)
+            ? h("span", { class: "muted" }, "none")
+            : key(r.attestation, "attestation"),
+      },
+    ],
+  }[kind];
+  return table({
+    caption: `Records: ${kind}`,
+    rows: items,
+    columns: [
+      ...common,
+      ...own,
+      { label: "Slot", num: true, cell: (r) => slot(r.slot) },
+      {
+        label: "Proof",
+        class: "tail",
+        cell: (r) =>
+          h(
+            "button",
+            {
+              type: "button",
+              class: "button small-button",
+              "aria-label": `Proof of entry ${r.entry}`,
+              on: { click: () => proof(path, r, signal) },
+            },
+            "Proof",
+          ),
+      },
+    ],
+  });
+}
+
+/** The Merkle proof of a record, in a dialog. */
+async function proof(path, record, signal) {
+  const place = h("div", { class: "proof" }, skeleton(5));
+  const close = h("button", { type: "button", class: "button" }, "Close");
+  const dialog = h(
+    "dialog",
+    { "aria-labelledby": "proof-title" },
+    h("h2", { id: "proof-title" }, `Proof of entry #${integer(record.entry)}`),
+    place,
+    close,
+  );
+  close.addEventListener("click", () => dialog.close());
+  dialog.addEventListener("close", () => dialog.remove());
+  signal.addEventListener("abort", () => dialog.close());
+  document.body.append(dialog);
+  dialog.showModal();
+  try {
+    const { proof: p } = learn(await get(`${path}/proof`, { record: record.entry }, signal));
+    place.replaceChildren(
+      pairs(
+        [
+          ["Packed record", key(record.packed, "packed record", { head: 16, tail: 16 })],
+          ["Leaf", key(p.leaf, "leaf", { whole: true })],
+          ["Index in the padded tree", integer(p.index)],
+          [
+            "Path",
+            p.path.length
+              ? h(
+                  "ol",
+                  { class: "proof-path" },
+                  p.path.map((one) => h("li", { class: "mono break" }, one)),
+                )
+              : "empty",
+          ],
+          ["Root", key(p.root, "root", { whole: true })],
+          [
+            "All of it",
+            [copyButton(JSON.stringify({ record: record.packed, ...p }), "proof as JSON"), " as JSON"],
+          ],
+        ],
+        "pairs wide",
+      ),
+    );
+  } catch (error) {
+    if (!signal.aborted) place.replaceChildren(failure(error, null));
+  }
+}

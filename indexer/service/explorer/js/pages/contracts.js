@@ -1,0 +1,144 @@
+// Contracts of the markets, with their states and running timers.
+
+import { h } from "../dom.js";
+import { safeName, short } from "../format.js";
+import { list } from "../list.js";
+import { lasting, pill, table, timer, when, xnoText } from "../parts.js";
+import { href } from "../route.js";
+
+const ENDED = new Set(["fulfilled", "canceled", "resolved", "voided"]);
+const STATES = [
+  "open",
+  "investigating",
+  "in_progress",
+  "review",
+  "disputed",
+  "halted",
+  "fulfilled",
+  "resolved",
+  "canceled",
+  "voided",
+];
+
+/** Whether it has ended. */
+export const hasEnded = (contract) => ENDED.has(stateOf(contract));
+
+/** The market's word in lower case. */
+export const stateOf = (contract) => String(contract.state ?? "").toLowerCase();
+
+/** The deadline that runs now: the contract's own, else that of a closing or a review. */
+export function deadlineOf(contract) {
+  if (ENDED.has(stateOf(contract))) return null;
+  return contract.deadline ?? contract.closing_at ?? contract.review_expires_at ?? null;
+}
+
+/**
+ * The running timer: to the deadline where one is known, else since the last entry. Ended contracts have
+ * none.
+ */
+export function runningTimer(c) {
+  if (ENDED.has(stateOf(c))) return timer(null);
+  const deadline = deadlineOf(c);
+  return deadline === null ? lasting(c.updated_at, "ago") : timer(deadline);
+}
+
+function checked(c) {
+  if (c.verified === null) return h("span", { class: "muted" }, "private");
+  return c.verified ? pill("valid") : h("span", { title: c.verify_error ?? "" }, pill("invalid"));
+}
+
+const partyLink = (party) =>
+  party
+    ? h("a", { class: "mono", href: href("contracts", { party }), title: party }, short(party, 5, 4))
+    : h("span", { class: "muted" }, "nobody yet");
+
+/** The table of contracts. */
+export function contractTable(items, { small = false } = {}) {
+  return table({
+    caption: "Contracts, the newest first",
+    rows: items,
+    columns: [
+      {
+        label: "Task",
+        class: "task",
+        cell: (c) =>
+          h(
+            "span",
+            { class: "stack-left" },
+            h(
+              "a",
+              { class: "mono task-text", href: href("contracts", c.id), data: { keep: `contract-${c.id}` } },
+              safeName(c.task).text || c.id,
+            ),
+            h("span", { class: "sub mono" }, c.id),
+          ),
+      },
+      { label: "State", cell: (c) => pill(stateOf(c)) },
+      { label: "Timer", num: true, cell: runningTimer },
+      {
+        label: "Bounty",
+        num: true,
+        cell: (c) =>
+          c.bounty === "0" ? h("span", { class: "muted" }, "free") : xnoText(safeName(c.bounty).text),
+      },
+      { label: "Principal", cell: (c) => partyLink(c.principal) },
+      { label: "Agent", cell: (c) => partyLink(c.agent) },
+      small
+        ? null
+        : {
+            label: "Transcript",
+            cell: (c) =>
+              h(
+                "span",
+                { class: "stack-left" },
+                checked(c),
+                h("span", { class: "sub" }, `${c.entries} entries`),
+              ),
+          },
+      { label: "Changed", num: true, cell: (c) => when(c.updated_at) },
+    ],
+  });
+}
+
+export default function contractsPage(context) {
+  const made = list(context, {
+    at: ["contracts"],
+    path: "/v1/contracts",
+    noun: "contracts",
+    every: 5000,
+    filters: [
+      { name: "party", label: "Party (fix_…)", kind: "search", wide: true },
+      {
+        name: "state",
+        label: "State",
+        kind: "select",
+        options: [["", "Any state"], ...STATES.map((word) => [word, word.replace("_", " ")])],
+      },
+    ],
+    none: [
+      "No contract yet.",
+      "Contracts appear when a principal posts one on a market that this indexer mirrors.",
+    ],
+    draw: (items) => contractTable(items),
+  });
+  return {
+    title: "Contracts",
+    update: made.update,
+    node: h(
+      "article",
+      { class: "page" },
+      h(
+        "header",
+        null,
+        h("h1", { tabindex: -1 }, "Contracts"),
+        h(
+          "p",
+          null,
+          "Work that a principal pays an agent for, in Nano. Every step is signed and chained; your " +
+            "browser can verify it.",
+        ),
+      ),
+      made.nodes,
+    ),
+  };
+}

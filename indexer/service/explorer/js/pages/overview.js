@@ -1,0 +1,226 @@
+// The network at a glance: totals, plots over epochs, what happens now.
+
+import { get, last } from "../api.js";
+import { h } from "../dom.js";
+import { integer, plural, usdc } from "../format.js";
+import { eventList } from "../event-view.js";
+import { dollars, empty, figure, loadInto, nano, section } from "../parts.js";
+import { plot } from "../plot-view.js";
+import { href } from "../route.js";
+import { contractTable } from "./contracts.js";
+import { entry } from "./feedback.js";
+
+const EVERY = 20_000;
+
+export default function overviewPage({ signal }) {
+  const totals = h("div", { class: "hold-totals" });
+  const plots = h("div", { class: "hold-plots" });
+  const contracts = h("div", { class: "hold-contracts" });
+  const feedback = h("div", { class: "hold-feedback" });
+  // Totals and plots are one answer, asked for once.
+  let asked = null;
+  const network = () => {
+    asked ??= get("/v1/network", {}, signal).finally(() => {
+      asked = null;
+    });
+    return asked;
+  };
+  const again = [
+    loadInto(totals, { signal, lines: 6, last: last("/v1/network"), load: network, draw: drawTotals }),
+    loadInto(plots, { signal, lines: 16, last: last("/v1/network"), load: network, draw: drawPlots }),
+    loadInto(contracts, {
+      signal,
+      lines: 6,
+      last: last("/v1/contracts", { limit: 8 }),
+      load: () => get("/v1/contracts", { limit: 8 }, signal),
+      draw: ({ items }) =>
+        items.length
+          ? contractTable(items, { small: true })
+          : empty(
+              "No contract yet.",
+              "Contracts appear when a principal posts one on a market that this indexer mirrors.",
+            ),
+    }),
+    loadInto(feedback, {
+      signal,
+      lines: 6,
+      last: last("/v1/feedback", { limit: 3 }),
+      load: () => get("/v1/feedback", { limit: 3 }, signal),
+      draw: ({ items }) =>
+        items.length
+          ? h(
+              "ol",
+              { class: "entries" },
+              items.map((one) => entry(one, { lines: 3 })),
+            )
+          : empty("The feedback log is empty."),
+    }),
+  ];
+  const timer = setInterval(() => {
+    if (document.hidden || totals.parentElement === null || document.activeElement?.closest(".plot-box"))
+      return;
+    for (const run of again) run({ quiet: true });
+  }, EVERY);
+  signal.addEventListener("abort", () => clearInterval(timer));
+  return {
+    title: "",
+    node: h(
+      "article",
+      { class: "page overview" },
+      h(
+        "header",
+        null,
+        h("h1", { tabindex: -1 }, "The network"),
+        h(
+          "p",
+          null,
+          "Agents at work, what they stake, and what they are paid for. Everything here is read from " +
+            "Solana, " +
+            "Nano and signed transcripts.",
+        ),
+      ),
+      h("section", { "aria-label": "Totals" }, totals),
+      h(
+        "div",
+        { class: "split" },
+        section("Over the last epochs", "plots", { lead: "An epoch is one UTC day." }, plots),
+        section(
+          "Live events",
+          "live",
+          { beside: h("a", { class: "more", href: href("feed") }, "All events") },
+          eventList({ signal, limit: 9, quiet: true }),
+        ),
+      ),
+      section(
+        "Contracts",
+        "contracts",
+        { beside: h("a", { class: "more", href: href("contracts") }, "All contracts") },
+        contracts,
+      ),
+      section(
+        "Latest feedback",
+        "feedback",
+        { beside: h("a", { class: "more", href: href("feedback") }, "The whole log") },
+        feedback,
+      ),
+    ),
+  };
+}
+
+function drawTotals(n) {
+  const idle = n.agents - n.agents_active - n.agents_grace - n.agents_deactivated;
+  return h(
+    "dl",
+    { class: "figures four" },
+    figure(
+      "Agents",
+      integer(n.agents),
+      [
+        `${integer(n.agents_active)} active, ${integer(n.agents_grace)} in grace, ` +
+          `${integer(n.agents_deactivated)} deactivated`,
+        idle > 0 ? `, ${integer(idle)} without lease` : "",
+      ],
+      href("agents"),
+    ),
+    figure(
+      "Staked now",
+      dollars(n.staked_micro_usdc, "none", 2),
+      ["slashed so far: ", dollars(n.slashed_micro_usdc, "none", 2)],
+      href("agents", { sort: "stake" }),
+    ),
+    figure(
+      "Leases paid",
+      dollars(n.lease_paid_micro_usdc, "none", 2),
+      "since the beginning",
+      href("agents", { sort: "lease" }),
+    ),
+    figure("Nano balance", nano(n.nano_raw, "unknown"), "of all bound agents"),
+    figure(
+      "Batches",
+      integer(n.batches),
+      n.batches_withheld > 0
+        ? `${integer(n.batches_withheld)} withheld: count for nothing`
+        : "the data of all is served",
+      href("batches"),
+    ),
+    figure(
+      "Challenges",
+      integer(n.challenges),
+      `${integer(n.challenges_open)} open, ${integer(n.challenges_succeeded)} succeeded`,
+      href("challenges"),
+    ),
+    figure(
+      "Contracts",
+      integer(n.contracts),
+      `${integer(n.contracts_open)} open for an agent`,
+      href("contracts"),
+    ),
+    figure(
+      "Feedback",
+      plural(n.feedback_entries, "entry", "entries"),
+      `${integer(n.feedback_resolved)} resolved`,
+      href("feedback"),
+    ),
+  );
+}
+
+function drawPlots(n) {
+  if (n.epochs.length === 0) {
+    return empty("No epoch yet.", "Plots begin with the first registered agent.");
+  }
+  // The time before the first agent is left out, but two weeks are shown at least.
+  const alive = (one) => one.joined > 0 || one.active > 0 || one.batches > 0 || one.staked_micro_usdc !== "0";
+  const first = n.epochs.findIndex(alive);
+  const list = n.epochs.slice(Math.max(0, Math.min(first < 0 ? Infinity : first, n.epochs.length - 14)));
+  const epochs = list.map((one) => one.epoch);
+  const count = (value) => integer(value);
+  const column = (name) => list.map((one) => one[name]);
+  const made = [
+    plot({
+      title: "Staked",
+      epochs,
+      text: (value) => `${integer(Math.round(value))} USDC`,
+      axis: compact,
+      series: [
+        {
+          name: "Staked",
+          kind: "area",
+          hue: "a",
+          values: column("staked_micro_usdc").map((v) => Number(v) / 1e6),
+          show: column("staked_micro_usdc").map((v) => `${usdc(v)?.text ?? "–"} USDC`),
+        },
+      ],
+    }),
+    plot({
+      title: "Active agents",
+      epochs,
+      text: count,
+      count: true,
+      series: [{ name: "Active", kind: "area", hue: "b", values: column("active") }],
+    }),
+    plot({
+      title: "Batches submitted",
+      epochs,
+      text: count,
+      count: true,
+      series: [{ name: "Batches", kind: "bars", hue: "a", values: column("batches") }],
+    }),
+    plot({
+      title: "Challenges and feedback",
+      epochs,
+      text: count,
+      count: true,
+      series: [
+        { name: "Feedback", kind: "area", hue: "b", values: column("feedback") },
+        { name: "Challenges", kind: "bars", hue: "c", values: column("challenges") },
+      ],
+    }),
+  ];
+  return h("div", { class: "plots" }, made);
+}
+
+function compact(value) {
+  if (Math.abs(value) >= 1e6) return `${Number((value / 1e6).toPrecision(3))}M`;
+  if (Math.abs(value) >= 1e4) return `${Number((value / 1e3).toPrecision(3))}k`;
+  return integer(Number(value.toPrecision(6)));
+}

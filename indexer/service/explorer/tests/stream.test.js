@@ -1,0 +1,167 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { eventText, KINDS } from "../js/event-text.js";
+import { KEEP, Stream } from "../js/stream.js";
+
+// Stands for the browser's EventSource.
+class Source {
+  constructor(url) {
+    this.url = url;
+    this.listeners = {};
+    this.closed = false;
+    Source.all.push(this);
+  }
+
+  addEventListener(type, listener) {
+    this.listeners[type] = listener;
+  }
+
+  close() {
+    this.closed = true;
+  }
+
+  emit(id, extra = {}) {
+    const data = JSON.stringify({ id, type: "agent_joined", retracts: null, ...extra });
+    this.listeners.agent_joined?.({ lastEventId: String(id), data });
+  }
+}
+Source.all = [];
+
+function fresh() {
+  Source.all = [];
+  const stream = new Stream((url) => new Source(url));
+  const told = [];
+  const end = stream.subscribe((events) => told.push(...events));
+  return { stream, told, end, source: Source.all[0] };
+}
+
+test("it listens to all nine types, and to nothing before somebody asks", () => {
+  Source.all = [];
+  const stream = new Stream((url) => new Source(url));
+  assert.equal(Source.all.length, 0);
+  const end = stream.subscribe(() => {});
+  assert.deepEqual(Object.keys(Source.all[0].listeners).sort(), Object.keys(KINDS).sort());
+  assert.equal(Object.keys(KINDS).length, 9);
+  end();
+  assert.ok(Source.all[0].closed);
+  assert.equal(stream.state, "closed");
+});
+
+test("events are kept newest first, and told once", () => {
+  const { stream, told, end, source } = fresh();
+  source.onopen();
+  assert.equal(stream.state, "live");
+  source.emit(1);
+  source.emit(2);
+  stream.flush();
+  source.emit(2);
+  source.emit(1);
+  stream.flush();
+  assert.deepEqual(
+    stream.events.map((e) => e.id),
+    [2, 1],
+  );
+  assert.deepEqual(
+    told.map((e) => e.id),
+    [1, 2],
+  );
+  end();
+});
+
+test("after a break it asks for what follows the last id", () => {
+  const { stream, end, source } = fresh();
+  assert.equal(source.url, "/v1/stream?last_event_id=0");
+  source.emit(41);
+  source.onerror();
+  assert.equal(stream.state, "broken");
+  assert.ok(source.closed);
+  stream.connect();
+  assert.equal(Source.all[1].url, "/v1/stream?last_event_id=41");
+  // The old connection's late error must not disturb the new one.
+  Source.all[1].onopen();
+  source.onerror();
+  assert.equal(stream.state, "live");
+  end();
+});
+
+test("a page that comes back goes on where it left", () => {
+  const { stream, end, source } = fresh();
+  source.emit(7);
+  end();
+  const again = stream.subscribe(() => {});
+  assert.equal(Source.all[1].url, "/v1/stream?last_event_id=7");
+  assert.deepEqual(
+    stream.events.map((e) => e.id),
+    [7],
+  );
+  again();
+});
+
+test("no more than the last events are kept, whatever comes", () => {
+  const { stream, end, source } = fresh();
+  for (let id = 1; id <= 5 * KEEP; id += 1) source.emit(id);
+  stream.flush();
+  assert.equal(stream.events.length, KEEP);
+  assert.equal(stream.events[0].id, 5 * KEEP);
+  end();
+});
+
+test("a past without end is skipped", () => {
+  const { stream, end, source } = fresh();
+  for (let id = 1; id <= 20_001; id += 1) source.emit(id);
+  assert.ok(source.closed);
+  assert.equal(Source.all[1].url, "/v1/stream");
+  Source.all[1].emit(900_000);
+  stream.flush();
+  assert.equal(stream.events[0].id, 900_000);
+  end();
+});
+
+test("retracted events are marked, broken ones are left out", () => {
+  const { stream, end, source } = fresh();
+  source.emit(1);
+  stream.flush();
+  source.listeners.agent_joined({ lastEventId: "2", data: "{" });
+  source.listeners.agent_joined({ lastEventId: "x", data: "{}" });
+  source.emit(3, { retracts: 1 });
+  stream.flush();
+  assert.deepEqual(
+    stream.events.map((e) => [e.id, Boolean(e.retracted)]),
+    [
+      [3, false],
+      [1, true],
+    ],
+  );
+  end();
+});
+
+test("every type has a sentence, also with fields missing", () => {
+  for (const type of Object.keys(KINDS)) {
+    const { label, text } = eventText({ type, epoch: 20_000, source: "batch" });
+    assert.ok(label.length > 3, type);
+    assert.doesNotMatch(text, /undefined|NaN|null/, `${type}: ${text}`);
+  }
+  assert.equal(eventText({ type: "constructor" }).text, "");
+  assert.equal(eventText({ type: "new_thing" }).label, "new_thing");
+});
+
+test("sentences say what happened", () => {
+  const lost = {
+    type: "challenge_resolved",
+    succeeded: true,
+    slashed_micro_usdc: "25000000",
+    reward_micro_usdc: "12500000",
+  };
+  assert.equal(eventText(lost).text, "lost a challenge: 25.00 USDC slashed, 12.50 USDC to the challenger");
+  assert.equal(eventText(lost).grade, "bad");
+  assert.equal(eventText({ ...lost, succeeded: false }).grade, "ok");
+  assert.equal(
+    eventText({ type: "agent_joined", cause: "first_lease", paid_through_epoch: 20778 }).text,
+    "paid its first lease, paid through 2026-11-21",
+  );
+  assert.equal(
+    eventText({ type: "agent_deactivated", cause: "tick", paid_through_epoch: 20777 }).text,
+    "was deactivated: lease unpaid since 2026-11-21",
+  );
+});

@@ -1,0 +1,371 @@
+//! Batches' data (decision C7): taken from whoever brings it, if it is what the chain commits to, and served.
+//!
+//! Nobody has to log in: only the data whose leaves, records and hash lead to the commitment on chain fits,
+//! so only the agent's own can be stored. A batch that contradicts itself is served as well, because its
+//! challengers need its trees, but it counts for no reputation.
+
+use crate::error::{Error, Result};
+use crate::index::{Index, now_ms};
+use crate::merge::{Key, stream_row};
+use crate::reputation;
+use crate::store::{
+    BatchRow, Commit, ConversationRow, CounterpartyRow, Find, RatingRow, Remove, StreamRow, fixed, signed,
+    unsigned,
+};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use tokio::sync::Semaphore;
+use zx1_protocol::behavior_batch::{BehaviorBatch, Commitment, MAX_BATCH_BYTES};
+use zx1_protocol::bundle::{Bundle, BundleError};
+use zx1_protocol::hash::{Keccak, Sha3};
+use zx1_protocol::record::{KIND_SELECTION, KIND_VERIFIER, MAX_LEN, Record};
+use zx1_protocol::units::Epoch;
+
+/// Agents whose reputation is computed anew when a batch binds their tasks.
+const MOST_AFFECTED: usize = 1_000;
+
+/// The batches' data on disk.
+#[derive(Debug)]
+pub struct Bundles {
+    dir: PathBuf,
+    /// Checking a million leaves takes a second and a hundred megabytes.
+    seats: Semaphore,
+    indexed: usize,
+}
+
+/// What an upload did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Put {
+    /// It is served now.
+    Created,
+    /// The same was served before.
+    Same,
+}
+
+/// What a batch's data says, as rows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// The batch's own fields, JSON.
+    pub content: Value,
+    /// Feedback events.
+    pub ratings: Vec<RatingRow>,
+    /// Selections and verifiers.
+    pub conversations: Vec<ConversationRow>,
+    /// Counterparties.
+    pub counterparties: Vec<CounterpartyRow>,
+}
+
+/// What the chain keeps of a batch.
+pub fn commitment(row: &BatchRow) -> Commitment {
+    Commitment {
+        agent: fixed(&row.agent),
+        epoch: Epoch(unsigned(row.epoch)),
+        log_merkle_root: fixed(&row.log_root),
+        log_len: u32::try_from(row.log_len).unwrap_or(u32::MAX),
+        batch_hash: fixed(&row.batch_hash),
+        arrays_root: fixed(&row.arrays_root),
+        arrays_len: u32::try_from(row.arrays_len).unwrap_or(u32::MAX),
+    }
+}
+
+/// The most bytes that the data of this batch can have.
+pub fn most_bytes(row: &BatchRow) -> usize {
+    let leaves = usize::try_from(row.log_len).unwrap_or(0).saturating_mul(32);
+    let records = usize::try_from(row.arrays_len).unwrap_or(0).saturating_mul(MAX_LEN);
+    leaves.saturating_add(records).saturating_add(MAX_BATCH_BYTES).saturating_add(64)
+}
+
+/// Whether these bytes are what the chain commits to, and what they say. Pure.
+///
+/// # Errors
+///
+/// 9650 with what does not fit.
+pub fn check(bytes: &[u8], row: &BatchRow, most_records: usize) -> Result<Contents> {
+    let refuse = |error: BundleError| {
+        Error::BundleRefused(format!(
+            "This is not what the chain commits to (error {}): {error}",
+            error.code()
+        ))
+    };
+    let commitment = commitment(row);
+    let bundle = Bundle::decode(bytes).map_err(refuse)?;
+    if Sha3::hashv(&[bundle.batch_bytes()]) != commitment.batch_hash {
+        return Err(Error::BundleRefused(
+            "This is not what the chain commits to: the batch's bytes do not have the batch_hash on chain. \
+             Upload the bundle of the batch that was submitted."
+                .to_owned(),
+        ));
+    }
+    bundle.check_against(&commitment).map_err(refuse)?;
+    // From here on it is the agent's own; what follows says whether it contradicts itself.
+    let own = bundle.check().and_then(|checked| {
+        let is_own =
+            checked.commitment().agent == commitment.agent && checked.commitment().epoch == commitment.epoch;
+        if is_own {
+            Ok(())
+        } else {
+            Err(BundleError::Batch(zx1_protocol::behavior_batch::BatchFormatError::Malformed))
+        }
+    });
+    let batch = bundle.decode_batch().ok();
+    let mut contents =
+        Contents { content: content(batch.as_ref(), &bundle, own.err()), ..Contents::default() };
+    records(&bundle, row, most_records, &mut contents);
+    Ok(contents)
+}
+
+fn content(batch: Option<&BehaviorBatch>, bundle: &Bundle<'_>, fault: Option<BundleError>) -> Value {
+    let mut counts = [0_u32; 4];
+    for record in bundle.packed_records() {
+        let kind = record.first().copied().unwrap_or(0);
+        if let Some(count) = counts.get_mut(usize::from(kind).wrapping_sub(1)) {
+            *count = count.saturating_add(1);
+        }
+    }
+    let [bids, selections, verifiers, feedback] = counts;
+    let mut value = json!({
+        "holds": fault.is_none() && batch.is_some(),
+        "fault": fault.map(|fault| fault.to_string()),
+        "records": { "bids": bids, "selections": selections, "verifiers": verifiers, "feedback": feedback },
+    });
+    if let (Some(batch), Some(object)) = (batch, value.as_object_mut()) {
+        let own = json!({
+            "slot_start": batch.slot_start.0,
+            "slot_end": batch.slot_end.0,
+            "message_count": batch.message_count,
+            "msg_type_counts": batch.msg_type_counts,
+            "unique_counterparties": batch.unique_counterparties,
+            "tasks_completed": batch.tasks_completed,
+            "notarizations": batch.notarizations,
+            "disputes": batch.disputes,
+            "overflow": batch.overflow,
+            "overflow_data_hash": hex::encode(batch.overflow_data_hash),
+        });
+        if let Value::Object(own) = own {
+            object.extend(own);
+        }
+    }
+    value
+}
+
+fn records(bundle: &Bundle<'_>, row: &BatchRow, most: usize, contents: &mut Contents) {
+    let mut others: BTreeMap<Key, CounterpartyRow> = BTreeMap::new();
+    let mut conversations: BTreeSet<([u8; 16], Key, u8)> = BTreeSet::new();
+    for (entry, packed) in (0_i64..).zip(bundle.packed_records()).take(most) {
+        // Its bytes lead to the root on chain; one that does not parse still is served.
+        let Ok(record) = Record::parse(packed) else { continue };
+        let (other, slot) = match &record {
+            Record::Bid(it) => (it.counterparty, it.slot),
+            Record::Selection(it) => {
+                conversations.insert((it.conversation, it.counterparty, KIND_SELECTION));
+                (it.counterparty, it.slot)
+            }
+            Record::Verifier(it) => {
+                conversations.insert((it.conversation, it.verifier, KIND_VERIFIER));
+                (it.verifier, it.slot)
+            }
+            Record::Feedback(it) => {
+                contents.ratings.push(RatingRow {
+                    agent: row.agent.clone(),
+                    epoch: row.epoch,
+                    entry,
+                    rater: it.from.to_vec(),
+                    conversation: it.conversation.to_vec(),
+                    score: i64::from(it.score),
+                    outcome: i64::from(it.outcome),
+                    role: i64::from(it.role),
+                    slot: signed(it.slot.0),
+                });
+                (it.from, it.slot)
+            }
+        };
+        let with = others.entry(other).or_insert_with(|| CounterpartyRow {
+            agent: row.agent.clone(),
+            other: other.to_vec(),
+            epoch: row.epoch,
+            ..CounterpartyRow::default()
+        });
+        let counter = match record {
+            Record::Bid(_) => &mut with.bids,
+            Record::Selection(_) => &mut with.selections,
+            Record::Verifier(_) => &mut with.verifiers,
+            Record::Feedback(_) => &mut with.ratings,
+        };
+        *counter = counter.saturating_add(1);
+        with.last_slot = with.last_slot.max(signed(slot.0));
+    }
+    contents.counterparties = others.into_values().collect();
+    contents.conversations = conversations
+        .into_iter()
+        .map(|(conversation, other, kind)| ConversationRow {
+            conversation: conversation.to_vec(),
+            agent: row.agent.clone(),
+            other: other.to_vec(),
+            kind: i64::from(kind),
+            epoch: row.epoch,
+        })
+        .collect();
+}
+
+impl Bundles {
+    /// In this folder.
+    pub fn new(dir: PathBuf, seats: usize, indexed: usize) -> Self {
+        Self { dir, seats: Semaphore::new(seats.max(1)), indexed }
+    }
+
+    /// The file of a batch's data, as `zx1_log`'s folder names it.
+    pub fn path(&self, agent: &Key, epoch: i64) -> PathBuf {
+        self.dir.join(bs58::encode(agent).into_string()).join(format!("{epoch}.zx1batch"))
+    }
+
+    /// A seat: so many are read or checked at the same time. The others wait.
+    pub async fn seat(&self) -> Result<tokio::sync::SemaphorePermit<'_>> {
+        self.seats.acquire().await.map_err(|_| Error::Stopping)
+    }
+
+    /// The data of a batch.
+    ///
+    /// # Errors
+    ///
+    /// 9646 when nobody brought it; 9617 when the file is gone or was changed.
+    pub async fn read(&self, row: &BatchRow) -> Result<Vec<u8>> {
+        let expected = row.data_bytes.ok_or(Error::Withheld)?;
+        let path = self.path(&fixed(&row.agent), row.epoch);
+        let bad = |detail: String| Error::Bundle { path: path.display().to_string(), detail };
+        let bytes = tokio::fs::read(&path).await.map_err(|error| bad(error.to_string()))?;
+        if i64::try_from(bytes.len()) != Ok(expected) {
+            return Err(bad("its length has changed".to_owned()));
+        }
+        Ok(bytes)
+    }
+
+    /// Takes the data of a batch.
+    ///
+    /// # Errors
+    ///
+    /// 9642 and 9650; 9617 when it cannot be written.
+    pub async fn put(&self, index: &Index, agent: Key, epoch: i64, bytes: Vec<u8>) -> Result<Put> {
+        let row = batch(index, &agent, epoch).await?;
+        let seat = self.seat().await?;
+        let (path, indexed) = (self.path(&agent, epoch), self.indexed);
+        let check_row = row.clone();
+        let work = move || {
+            let contents = check(&bytes, &check_row, indexed)?;
+            let written = write(&path, &bytes);
+            let bad = |error: std::io::Error| Error::Bundle {
+                path: path.display().to_string(),
+                detail: error.to_string(),
+            };
+            written.map_err(bad)?;
+            Ok::<_, Error>((contents, signed(bytes.len() as u64)))
+        };
+        let done = tokio::task::spawn_blocking(work).await;
+        drop(seat);
+        let stopped = |error: tokio::task::JoinError| {
+            Error::BundleRefused(format!("It could not be checked: {error}."))
+        };
+        let (contents, size) = done.map_err(stopped)??;
+        if row.data_bytes.is_some() {
+            return Ok(Put::Same);
+        }
+        self.take(index, agent, epoch, contents, size).await?;
+        index.metrics.bundles.inc();
+        Ok(Put::Created)
+    }
+
+    async fn take(&self, index: &Index, agent: Key, epoch: i64, contents: Contents, size: i64) -> Result<()> {
+        let mut affected: BTreeSet<Key> = contents.conversations.iter().map(|it| fixed(&it.other)).collect();
+        {
+            let _writer = index.writer().await;
+            // It may have vanished with its slot, or have been brought by somebody else meanwhile.
+            let mut row = batch(index, &agent, epoch).await?;
+            let mut commit = Commit::default();
+            if let Some(mut agent_row) = index.agent_row(&agent).await? {
+                if row.data_bytes.is_none() {
+                    agent_row.withheld = agent_row.withheld.saturating_sub(1).max(0);
+                }
+                commit.stream = told(&contents, &row, &agent_row);
+                commit.agents.push(agent_row);
+            }
+            row.data_bytes = Some(size);
+            row.content = Some(contents.content.to_string());
+            commit.remove.push(Remove::BatchData(agent.to_vec(), epoch));
+            commit.batches.push(row);
+            commit.ratings = contents.ratings;
+            commit.conversations = contents.conversations;
+            commit.counterparties = contents.counterparties;
+            index.write_rows(commit).await?;
+        }
+        affected.insert(agent);
+        let affected = affected.into_iter().take(MOST_AFFECTED).collect();
+        reputation::refresh(
+            index,
+            &affected,
+            "batch",
+            &format!("{}/{epoch}", bs58::encode(agent).into_string()),
+        )
+        .await
+    }
+}
+
+/// What the streams are told of a batch's data.
+fn told(contents: &Contents, row: &BatchRow, agent: &crate::store::AgentRow) -> Vec<StreamRow> {
+    let (now, whose) = (now_ms(), format!("{}/{}", bs58::encode(&row.agent).into_string(), row.epoch));
+    let mut told = Vec::new();
+    for it in contents.conversations.iter().filter(|it| it.kind == i64::from(KIND_VERIFIER)) {
+        let conversation = hex::encode(&it.conversation);
+        let verifier = bs58::encode(&it.other).into_string();
+        let origin = format!("assigned/{whose}/{conversation}/{verifier}");
+        let fields = json!({
+            "source": "batch", "conversation": conversation, "verifier": verifier, "epoch": row.epoch,
+        });
+        told.push(stream_row("notary_assigned", origin, Some(agent), None, now, fields));
+    }
+    for (kind, counter) in [("verdict_issued", "notarizations"), ("dispute_raised", "disputes")] {
+        let count = contents.content.get(counter).and_then(Value::as_u64).unwrap_or(0);
+        if count > 0 {
+            let fields = json!({
+                "source": "batch", "contract": null, "market": null, "court": null, "ruling": null,
+                "epoch": row.epoch, "count": count,
+            });
+            told.push(stream_row(kind, format!("{kind}/{whose}"), Some(agent), None, now, fields));
+        }
+    }
+    told
+}
+
+/// A batch's row.
+///
+/// # Errors
+///
+/// 9642
+pub async fn batch(index: &Index, agent: &Key, epoch: i64) -> Result<BatchRow> {
+    let find = Find::by("agent", *agent).and("epoch", "=", epoch);
+    let found = index.store.batches(find).await?.into_iter().next();
+    found.ok_or_else(|| Error::NoBatch(index.status.get().slot))
+}
+
+/// Whole or not at all, and on disk when it returns.
+fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static UPLOADS: AtomicU64 = AtomicU64::new(0);
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let number = UPLOADS.fetch_add(1, Ordering::Relaxed);
+    let unfinished = path.with_extension(format!("{}.{number}.unfinished", std::process::id()));
+    let written = std::fs::File::create(&unfinished).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&unfinished, path)?;
+        std::fs::File::open(folder)?.sync_all()
+    });
+    if written.is_err() {
+        let _ = std::fs::remove_file(&unfinished);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,205 @@
+//! Batches' data: what the chain commits to is taken and served, nothing else.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use super::{Bundles, Put, check, most_bytes};
+use crate::store::{BatchRow, Find};
+use crate::testing::{Fake, Party, Rig};
+use proptest::prelude::*;
+use zx1_protocol::behavior_batch::{Built, Commitment};
+use zx1_protocol::envelope::MsgType;
+use zx1_protocol::payload::bid_payload;
+use zx1_protocol::record::KIND_BID;
+use zx1_protocol::reputation::Standing;
+use zx1_protocol::units::Epoch;
+
+const EPOCH: u64 = 19_999;
+
+fn row(commitment: &Commitment) -> BatchRow {
+    BatchRow {
+        agent: commitment.agent.to_vec(),
+        epoch: commitment.epoch.0 as i64,
+        batch_hash: commitment.batch_hash.to_vec(),
+        log_root: commitment.log_merkle_root.to_vec(),
+        log_len: i64::from(commitment.log_len),
+        arrays_root: commitment.arrays_root.to_vec(),
+        arrays_len: i64::from(commitment.arrays_len),
+        ..BatchRow::default()
+    }
+}
+
+/// Two agents that made a deal and rated each other.
+fn deal() -> (Party, Party, Vec<u8>) {
+    let (mut ann, mut bob) = (Party::new(1), Party::new(2));
+    ann.say(&mut bob, MsgType::Propose, [9; 16], &bid_payload(500, b"JSON{}"), EPOCH);
+    bob.say(&mut ann, MsgType::Accept, [9; 16], &bid_payload(500, b"JSON{}"), EPOCH);
+    ann.say(&mut bob, MsgType::NotarizeAssign, [9; 16], b"", EPOCH);
+    ann.say(&mut bob, MsgType::Deliver, [9; 16], b"done", EPOCH);
+    let rating = bob.rate(&mut ann, [9; 16], 80, EPOCH);
+    (ann, bob, rating)
+}
+
+#[test]
+fn the_bundle_of_the_batch_on_chain_is_taken_ok() {
+    let (ann, _, _) = deal();
+    let built = ann.build(EPOCH);
+    let (row, bytes) = (row(&built.commitment()), built.bundle().unwrap().to_vec());
+    assert!(bytes.len() <= most_bytes(&row));
+    let contents = check(&bytes, &row, 1_000).unwrap();
+    assert_eq!(contents.content["holds"], true);
+    assert_eq!(contents.content["message_count"], 3);
+    assert_eq!(contents.content["records"]["feedback"], 1);
+    assert_eq!(contents.ratings.len(), 1);
+    assert_eq!(contents.ratings[0].score, 80);
+    assert_eq!(contents.conversations.len(), 1, "a verifier; Bob selected, not Ann");
+    assert_eq!(contents.counterparties.len(), 1);
+    let with = &contents.counterparties[0];
+    assert_eq!((with.bids, with.selections, with.verifiers, with.ratings), (1, 0, 1, 1));
+}
+
+#[test]
+fn a_bundle_of_another_batch_fails() {
+    let (ann, bob, _) = deal();
+    let (of_ann, of_bob) = (ann.build(EPOCH), bob.build(EPOCH));
+    let bytes = of_bob.bundle().unwrap().to_vec();
+    let error = check(&bytes, &row(&of_ann.commitment()), 1_000).unwrap_err();
+    assert_eq!((error.code(), error.status()), (9650, 422));
+    assert!(error.to_string().contains("batch_hash"), "{error}");
+}
+
+#[test]
+fn each_root_is_checked() {
+    let (ann, _, _) = deal();
+    let built = ann.build(EPOCH);
+    let good = built.commitment();
+    let bytes = built.bundle().unwrap().to_vec();
+    let wrong = [
+        Commitment { log_merkle_root: [1; 32], ..good },
+        Commitment { arrays_root: [1; 32], ..good },
+        Commitment { log_len: good.log_len + 1, ..good },
+        Commitment { arrays_len: good.arrays_len + 1, ..good },
+        Commitment { batch_hash: [1; 32], ..good },
+    ];
+    for commitment in wrong {
+        assert_eq!(check(&bytes, &row(&commitment), 1_000).unwrap_err().code(), 9650, "{commitment:?}");
+    }
+    // A batch that names another agent than its account does is served, and does not count.
+    let contents = check(&bytes, &row(&Commitment { agent: [3; 32], ..good }), 1_000).unwrap();
+    assert_eq!(contents.content["holds"], false);
+    let contents = check(&bytes, &row(&Commitment { epoch: Epoch(3), ..good }), 1_000).unwrap();
+    assert_eq!(contents.content["holds"], false);
+}
+
+/// A batch that leaves its bid out of its own arrays, honestly hashed.
+fn liar() -> Built {
+    let (ann, _, _) = deal();
+    let built = ann.build(EPOCH);
+    let bundle = built.bundle().unwrap();
+    let mut front = bundle.decode_batch().unwrap();
+    front.bid_values.clear();
+    let kept: Vec<u8> = bundle.packed_records().filter(|it| it[0] != KIND_BID).flatten().copied().collect();
+    Built::new(front, kept, bundle.leaves().to_vec()).unwrap()
+}
+
+#[test]
+fn a_batch_that_hides_a_bid_is_served_to_its_challengers() {
+    let built = liar();
+    let contents = check(&built.bundle().unwrap().to_vec(), &row(&built.commitment()), 1_000).unwrap();
+    assert_eq!(contents.content["records"]["bids"], 0);
+}
+
+#[tokio::test]
+async fn an_upload_is_stored_served_and_counted() {
+    let (ann, bob, rating) = deal();
+    let chain = Fake::new();
+    chain.lock().owners.insert(ann.mint, ann.owner());
+    chain.lock().owners.insert(bob.mint, bob.owner());
+    let (of_ann, of_bob) = (ann.build(EPOCH), bob.build(EPOCH));
+    chain.batch(&of_ann.commitment());
+    chain.batch(&of_bob.commitment());
+    let rig = Rig::new(&chain).await;
+    rig.round().await;
+    let index = &rig.index;
+    let bundles = Bundles::new(index.config.bundles(), 2, 1_000);
+    let epoch = EPOCH as i64;
+    let withheld = index.agent_row(&ann.mint).await.unwrap().unwrap().withheld;
+    assert_eq!(withheld, 1);
+    let bytes = of_ann.bundle().unwrap().to_vec();
+    assert_eq!(bundles.put(index, ann.mint, epoch, bytes.clone()).await.unwrap(), Put::Created);
+    assert_eq!(bundles.put(index, ann.mint, epoch, bytes.clone()).await.unwrap(), Put::Same);
+    assert_eq!(bundles.put(index, ann.mint, 7, bytes.clone()).await.unwrap_err().code(), 9642);
+    let row = super::batch(index, &ann.mint, epoch).await.unwrap();
+    assert_eq!(bundles.read(&row).await.unwrap(), bytes);
+    let agent = index.agent_row(&ann.mint).await.unwrap().unwrap();
+    assert_eq!((agent.withheld, agent.counted_batches, agent.tasks), (0, 1, 0), "nobody vouches yet");
+    // Bob's batch binds the task, his envelope the rating.
+    bundles.put(index, bob.mint, epoch, of_bob.bundle().unwrap().to_vec()).await.unwrap();
+    assert_eq!(crate::ratings::put(index, &rating).await.unwrap(), Put::Created);
+    assert_eq!(crate::ratings::put(index, &rating).await.unwrap(), Put::Same);
+    let agent = index.agent_row(&ann.mint).await.unwrap().unwrap();
+    assert_eq!((agent.tasks, agent.reliability, agent.cooperation), (1, 80_000, 100_000));
+    let facts = crate::reputation::facts(index, &ann.mint).await.unwrap();
+    let reputation = crate::reputation::compute(&ann.mint, &facts, Epoch(EPOCH + 1));
+    assert_eq!(reputation.standings.values().collect::<Vec<_>>(), [&Standing::Bound]);
+    assert_eq!(reputation.real_time.reliability_score, 80_000);
+    // A changed file is not passed on.
+    let path = bundles.path(&ann.mint, epoch);
+    std::fs::write(&path, b"short").unwrap();
+    assert_eq!(bundles.read(&row).await.unwrap_err().code(), 9617);
+    let told = rig.told().await;
+    assert!(told.iter().any(|kind| kind == "notary_assigned"), "{told:?}");
+    assert!(told.iter().any(|kind| kind == "reputation_update"), "{told:?}");
+}
+
+#[tokio::test]
+async fn a_rolled_back_batch_takes_what_its_data_said_with_it() {
+    let (ann, _, _) = deal();
+    let chain = Fake::new();
+    let built = ann.build(EPOCH);
+    let signature = chain.batch(&built.commitment());
+    let rig = Rig::new(&chain).await;
+    rig.round().await;
+    let bundles = Bundles::new(rig.index.config.bundles(), 2, 1_000);
+    bundles.put(&rig.index, ann.mint, EPOCH as i64, built.bundle().unwrap().to_vec()).await.unwrap();
+    chain.vanish(signature);
+    chain.pass(1);
+    chain.finalize();
+    rig.round().await;
+    let store = &rig.index.store;
+    assert!(store.batches(Find::all()).await.unwrap().is_empty());
+    assert!(store.ratings(Find::all()).await.unwrap().is_empty());
+    assert!(store.conversations(Find::all()).await.unwrap().is_empty());
+    assert!(store.counterparties(Find::all()).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_rating_with_another_key_or_of_oneself_fails() {
+    let (mut ann, mut bob, rating) = deal();
+    let chain = Fake::new();
+    chain.lock().owners.insert(ann.mint, ann.owner());
+    let rig = Rig::new(&chain).await;
+    rig.round().await;
+    let refused = |error: crate::Error| (error.code(), error.to_string());
+    let (code, sentence) = refused(crate::ratings::put(&rig.index, &rating).await.unwrap_err());
+    assert_eq!(code, 9651);
+    assert!(sentence.contains("no agent"), "{sentence}");
+    chain.lock().owners.insert(bob.mint, ann.owner());
+    let (_, sentence) = refused(crate::ratings::put(&rig.index, &rating).await.unwrap_err());
+    assert!(sentence.contains("neither"), "{sentence}");
+    let bid = ann.say(&mut bob, MsgType::Propose, [1; 16], &bid_payload(1, b""), EPOCH);
+    assert_eq!(crate::ratings::put(&rig.index, &bid).await.unwrap_err().code(), 9651);
+    assert_eq!(crate::ratings::put(&rig.index, b"nonsense").await.unwrap_err().code(), 9651);
+    assert_eq!(crate::ratings::put(&rig.index, &vec![0; 5_000]).await.unwrap_err().code(), 9651);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #[test]
+    fn a_perturbed_bundle_fails_and_never_panics(at in 0_usize..2_000, flip in 1_u8..=255) {
+        let (ann, _, _) = deal();
+        let built = ann.build(EPOCH);
+        let mut bytes = built.bundle().unwrap().to_vec();
+        let at = at % bytes.len();
+        bytes[at] ^= flip;
+        prop_assert!(check(&bytes, &row(&built.commitment()), 1_000).is_err());
+    }
+}

@@ -1,0 +1,122 @@
+//! The command line: flags and environment over the configuration's file.
+
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::http::openapi;
+use crate::server::Server;
+use clap::Args;
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+/// Options of the indexer.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ServeArgs {
+    /// A configuration file; --print-config writes one
+    #[arg(long, value_name = "FILE", env = "ZX1_INDEXER_CONFIG")]
+    pub config: Option<PathBuf>,
+    /// The cluster: a URL, or localhost, devnet, testnet, mainnet-beta
+    #[arg(long, value_name = "URL", env = "ZX1_INDEXER_RPC")]
+    pub rpc: Option<String>,
+    /// The cluster's websocket; "auto" is one port above the RPC, "" is polling
+    #[arg(long, value_name = "URL", env = "ZX1_INDEXER_WS")]
+    pub ws: Option<String>,
+    /// Where database and batches' data lie
+    #[arg(long, value_name = "DIR", env = "ZX1_INDEXER_DATA")]
+    pub data: Option<PathBuf>,
+    /// The database: a file, or postgres://…
+    #[arg(long, value_name = "URL", env = "ZX1_INDEXER_DB")]
+    pub db: Option<String>,
+    /// The address to listen on
+    #[arg(long, value_name = "IP")]
+    pub bind: Option<IpAddr>,
+    /// The port to listen on; 0 is any free one
+    #[arg(long, value_name = "PORT", env = "ZX1_INDEXER_PORT")]
+    pub port: Option<u16>,
+    /// A Nano node's RPC, for balances
+    #[arg(long, value_name = "URL", env = "ZX1_INDEXER_NANO")]
+    pub nano: Option<String>,
+    /// A market whose contracts are shown; may be repeated
+    #[arg(long, value_name = "URL")]
+    pub market: Vec<String>,
+    /// Write the configuration as it would be used, and end
+    #[arg(long)]
+    pub print_config: bool,
+    /// Write the interface as OpenAPI, and end
+    #[arg(long)]
+    pub print_openapi: bool,
+}
+
+impl ServeArgs {
+    /// The configuration with everything in it.
+    ///
+    /// # Errors
+    ///
+    /// 9610
+    pub fn configuration(&self) -> Result<Config> {
+        let mut config = match &self.config {
+            Some(path) => Config::load(path)?,
+            None => Config::default(),
+        };
+        macro_rules! set {
+            ($($to:expr => $from:expr;)*) => { $(if let Some(value) = &$from { $to = value.clone(); })* };
+        }
+        set! {
+            config.chain.rpc => self.rpc;
+            config.chain.ws => self.ws;
+            config.data => self.data;
+            config.db => self.db;
+            config.nano.rpc => self.nano;
+        }
+        if let Some(ip) = self.bind {
+            config.bind.set_ip(ip);
+        }
+        if let Some(port) = self.port {
+            config.bind.set_port(port);
+        }
+        config.markets.extend(self.market.iter().cloned());
+        Ok(config)
+    }
+
+    /// Indexes and serves until SIGINT or SIGTERM. When it listens, one line of JSON
+    /// ([`crate::server::Ready`]) goes to standard output.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Server::start`].
+    pub async fn serve(self) -> Result<()> {
+        if self.print_openapi {
+            print!("{}", openapi::text_of());
+            return Ok(());
+        }
+        let config = self.configuration()?;
+        if self.print_config {
+            print!("{}", config.print()?);
+            return Ok(());
+        }
+        let server = Server::start(config).await?;
+        let line = serde_json::to_string(server.ready())
+            .map_err(|error| Error::Config(format!("The ready line cannot be written ({error}).")))?;
+        {
+            use std::io::Write as _;
+            let mut out = std::io::stdout().lock();
+            // Nobody may be reading.
+            let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+        }
+        stop_signal().await;
+        tracing::info!("stopping");
+        server.stop().await;
+        Ok(())
+    }
+}
+
+async fn stop_signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut term) = signal(SignalKind::terminate()) else {
+        let _ = tokio::signal::ctrl_c().await;
+        return;
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = term.recv() => {}
+    }
+}

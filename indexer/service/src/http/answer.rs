@@ -1,0 +1,154 @@
+//! Answers and refusals on the wire.
+
+use super::App;
+use crate::error::{Error, Result};
+use crate::status::Standing;
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::hash::{Hash, Hasher};
+
+/// A text answer.
+pub(super) fn text(status: StatusCode, kind: &'static str, text: impl Into<Body>) -> Response {
+    let mut response = Response::new(text.into());
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
+
+/// A JSON answer with a status.
+pub(super) fn json(status: StatusCode, value: &impl Serialize) -> Response {
+    // Values of this crate are texts, numbers, lists and objects with text keys: they always have a text.
+    text(status, "application/json", serde_json::to_string(value).unwrap_or_default())
+}
+
+/// What an answer rests on.
+pub(super) enum Digest {
+    /// The index digest.
+    Index,
+    /// The feedback log's head.
+    Log,
+    /// An agent's head.
+    Head(Vec<u8>),
+}
+
+/// The head of every answer.
+#[derive(Serialize)]
+pub(super) struct Head {
+    slot: u64,
+    finalized_slot: u64,
+    commitment: &'static str,
+    digest: String,
+}
+
+impl Head {
+    pub(super) fn new(standing: &Standing, digest: &Digest) -> Self {
+        let digest = match digest {
+            Digest::Index => hex::encode(standing.digest),
+            Digest::Log => hex::encode(standing.log_head),
+            Digest::Head(digest) => hex::encode(digest),
+        };
+        Self { slot: standing.slot, finalized_slot: standing.finalized, commitment: "confirmed", digest }
+    }
+}
+
+/// A JSON answer with its head, or 304 when the client has it already.
+pub(super) fn headed(app: &App, request: &HeaderMap, digest: &Digest, fields: Value) -> Response {
+    let head = Head::new(&app.index.status.get(), digest);
+    let mut whole: Map<String, Value> = match serde_json::to_value(&head) {
+        Ok(Value::Object(head)) => head,
+        _ => Map::new(),
+    };
+    if let Value::Object(fields) = fields {
+        whole.extend(fields);
+    }
+    let body = Value::Object(whole).to_string();
+    tagged(request, body)
+}
+
+/// Whether the client says that it has the answer with this tag.
+pub(super) fn is_known(request: &HeaderMap, tag: &[u8]) -> bool {
+    let known = request.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    known.flat_map(|value| value.split(',')).any(|it| it.trim().as_bytes() == tag)
+}
+
+/// A body with its tag; 304 when the client names the tag.
+pub(super) fn tagged(request: &HeaderMap, body: String) -> Response {
+    let mut hasher = std::hash::DefaultHasher::new();
+    body.hash(&mut hasher);
+    let tag = format!("W/\"{:016x}\"", hasher.finish());
+    let is_known = is_known(request, tag.as_bytes());
+    let mut response = if is_known {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        text(StatusCode::OK, "application/json", body)
+    };
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    response
+}
+
+/// `detail` and `code`; `error` as well, which an agent's log reads after an upload.
+#[derive(Serialize)]
+struct Refusal {
+    detail: String,
+    code: u16,
+    error: String,
+}
+
+impl IntoResponse for Error {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let detail = match &self {
+            Self::TooManyStreams(_) | Self::Stopping | Self::NotReady => self.to_string(),
+            error if status.is_server_error() => {
+                // What is wrong inside is for the operator's log.
+                tracing::error!(code = error.code(), %error, "a request failed");
+                "The indexer failed; try again, and tell its operator.".to_owned()
+            }
+            error => error.to_string(),
+        };
+        let refusal = Refusal { error: detail.clone(), detail, code: self.code() };
+        let mut response = json(status, &refusal);
+        let headers = response.headers_mut();
+        match &self {
+            Self::TooMany(seconds) => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from(*seconds));
+            }
+            Self::TooManyStreams(_) | Self::Stopping | Self::NotReady => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+            }
+            // What was sent was not read to its end, so nothing else can follow on this connection.
+            Self::LargeBody(_) | Self::SlowBody => {
+                headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
+            _ => {}
+        }
+        response
+    }
+}
+
+/// A body up to a size and within a time.
+///
+/// # Errors
+///
+/// 9648, 9649
+pub(super) async fn body(body: Body, most: usize, time: std::time::Duration) -> Result<Vec<u8>> {
+    use futures_util::StreamExt as _;
+    let mut stream = body.into_data_stream();
+    let read = async {
+        let mut bytes = Vec::new();
+        while let Some(part) = stream.next().await {
+            let part = part.map_err(|_| Error::SlowBody)?;
+            if part.len() > most.saturating_sub(bytes.len()) {
+                return Err(Error::LargeBody(most));
+            }
+            bytes.extend_from_slice(&part);
+        }
+        Ok(bytes)
+    };
+    tokio::time::timeout(time, read).await.unwrap_or(Err(Error::SlowBody))
+}

@@ -1,0 +1,167 @@
+//! What is served: REST, server-sent events, a websocket, the explorer.
+
+mod answer;
+mod cache;
+mod cursor;
+mod explorer;
+mod items;
+mod limits;
+pub mod openapi;
+mod query;
+mod reads;
+mod serve;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod uploads;
+
+use crate::audit::Audit;
+use crate::bundles::Bundles;
+use crate::error::Error;
+use crate::index::Index;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::{HeaderValue, Method, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post, put};
+use std::net::SocketAddr;
+use std::sync::{Arc, RwLock};
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+
+pub use serve::serve;
+
+/// How long a graceful stop waits for connections.
+pub const STOP: Duration = Duration::from_secs(10);
+
+/// What every handler sees.
+#[derive(Clone)]
+pub struct App {
+    pub(crate) index: Arc<Index>,
+    pub(crate) bundles: Arc<Bundles>,
+    pub(crate) rates: Arc<limits::Rates>,
+    pub(crate) streams: Arc<limits::Streams>,
+    pub(crate) audit: Arc<RwLock<Option<Audit>>>,
+    pub(crate) cache: Arc<cache::Cache>,
+    /// Streams end when it is cancelled.
+    pub(crate) stopping: CancellationToken,
+    pub(crate) started: Instant,
+    pub(crate) cluster: String,
+}
+
+impl std::fmt::Debug for App {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("App").field("cluster", &self.cluster).finish_non_exhaustive()
+    }
+}
+
+impl App {
+    /// Of this index. `cluster` is shown.
+    pub fn new(
+        index: Arc<Index>,
+        bundles: Arc<Bundles>,
+        audit: Arc<RwLock<Option<Audit>>>,
+        stopping: CancellationToken,
+        cluster: String,
+    ) -> Self {
+        let limits = &index.config.limits;
+        Self {
+            rates: Arc::new(limits::Rates::new(limits)),
+            streams: Arc::new(limits::Streams::new(limits)),
+            index,
+            bundles,
+            audit,
+            cache: Arc::default(),
+            stopping,
+            started: Instant::now(),
+            cluster,
+        }
+    }
+
+    /// All routes.
+    pub fn router(self) -> Router {
+        use reads::{agents, batches, lists, operations};
+        let data = get(batches::data).put(uploads::bundle);
+        Router::new()
+            .route("/v1/status", get(operations::status))
+            .route("/v1/network", get(operations::network))
+            .route("/v1/audit", get(operations::audit))
+            .route("/v1/gaps", get(operations::gaps))
+            .route("/v1/agents", get(agents::list))
+            .route("/v1/agents/{mint}", get(agents::one))
+            .route("/v1/agents/{mint}/history", get(agents::history))
+            .route("/v1/agents/{mint}/events", get(agents::events))
+            .route("/v1/agents/{mint}/counterparties", get(agents::counterparties))
+            .route("/v1/agents/{mint}/ratings", get(agents::ratings))
+            .route("/v1/agents/{mint}/challenges", get(agents::challenges))
+            .route("/v1/agents/{mint}/batches", get(batches::of_agent))
+            .route("/v1/agents/{mint}/batches/{epoch}", get(batches::one))
+            .route("/v1/agents/{mint}/batches/{epoch}/records", get(batches::records))
+            .route("/v1/agents/{mint}/batches/{epoch}/leaves", get(batches::leaves))
+            .route("/v1/agents/{mint}/batches/{epoch}/proof", get(batches::proof))
+            .route("/v1/agents/{mint}/batches/{epoch}/data", data)
+            .route("/v1/batches", get(batches::list))
+            .route("/v1/challenges", get(lists::challenges))
+            .route("/v1/challenges/{address}", get(lists::challenge))
+            .route("/v1/feedback", get(lists::feedback))
+            .route("/v1/feedback/{index}", get(lists::entry))
+            .route("/v1/events", get(lists::events))
+            .route("/v1/contracts", get(lists::contracts))
+            .route("/v1/contracts/{id}", get(lists::contract))
+            .route("/v1/envelopes", post(uploads::envelope))
+            .route("/v1/bindings", put(uploads::binding))
+            .route("/v1/bindings/{wallet}", get(lists::binding))
+            .route("/v1/stream", get(stream::events))
+            .route("/v1/ws", get(stream::websocket))
+            .route("/healthz", get(operations::healthz))
+            .route("/readyz", get(operations::readyz))
+            .route("/metrics", get(operations::metrics))
+            .route("/openapi.json", get(openapi::served))
+            .fallback(explorer::page)
+            .method_not_allowed_fallback(|| async { Error::Method.into_response() })
+            .layer(axum::middleware::from_fn_with_state(self.clone(), gate))
+            .with_state(self)
+    }
+}
+
+/// Every request passes here: the rate of its address, its time, its count.
+async fn gate(State(app): State<App>, request: Request<Body>, next: Next) -> Response {
+    let began = Instant::now();
+    let path = request.uri().path();
+    let (is_stream, is_v1) = (matches!(path, "/v1/stream" | "/v1/ws"), path.starts_with("/v1/"));
+    let is_read = request.method() == Method::GET || request.method() == Method::HEAD;
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
+    let allowed = peer.map_or(Ok(()), |peer| {
+        app.rates.address(peer)?;
+        if is_read { Ok(()) } else { app.rates.upload(peer) }
+    });
+    let mut response = match allowed {
+        Ok(()) if cache::is_cacheable(request.method(), request.uri()) => {
+            // Taken before the question is put: what changes meanwhile makes the answer newer, not older.
+            let (stamp, uri) = (app.index.status.stamp(), request.uri().clone());
+            match app.cache.get(stamp, &uri, request.headers()) {
+                Some(kept) => kept,
+                None => app.cache.keep(stamp, &uri, next.run(request).await).await,
+            }
+        }
+        Ok(()) => next.run(request).await,
+        Err(error) => error.into_response(),
+    };
+    if is_read {
+        // Everything that is read here is public.
+        let headers = response.headers_mut();
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+        if is_v1 && !headers.contains_key(header::CACHE_CONTROL) {
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        }
+    }
+    response.headers_mut().insert("x-content-type-options", HeaderValue::from_static("nosniff"));
+    let metrics = &app.index.metrics;
+    metrics.request(response.status().as_u16());
+    if !is_stream {
+        metrics.seconds.observe(began.elapsed().as_secs_f64());
+    }
+    response
+}

@@ -1,0 +1,277 @@
+//! The interface as OpenAPI 3.1, from one table of routes. Served at /openapi.json, written by
+//! `--print-openapi`, compared with `indexer/service/openapi.json` by a test.
+
+use super::answer::text;
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde_json::{Map, Value, json};
+
+/// One route.
+struct Route {
+    method: &'static str,
+    path: &'static str,
+    summary: &'static str,
+    /// Parameters of the query: `name`, `name#` a number, `name!` true or false.
+    query: &'static str,
+    /// The kind of the body.
+    body: Option<&'static str>,
+    answer: Answer,
+    refusals: &'static [u16],
+}
+
+/// What a route answers.
+enum Answer {
+    /// An object with its head: the further fields, each with its shape.
+    Object(&'static str),
+    /// A page of these.
+    List(&'static str),
+    /// Without a head.
+    Plain(&'static str),
+    /// Bytes or text of this kind.
+    Other(&'static str),
+    /// 201 or 200.
+    Receipt,
+}
+
+macro_rules! routes {
+    ($($method:literal $path:literal $query:literal $body:expr, $answer:expr, $refusals:expr,
+        $summary:literal;)*) => {
+        const ROUTES: &[Route] = &[$(Route {
+            method: $method, path: $path, summary: $summary, query: $query, body: $body, answer: $answer,
+            refusals: $refusals,
+        }),*];
+    };
+}
+
+use Answer::{List, Object, Other, Plain, Receipt};
+
+const READ: &[u16] = &[400, 429];
+const ONE: &[u16] = &[400, 404, 429];
+const DATA: &[u16] = &[404, 429];
+const BRING: &[u16] = &[404, 408, 413, 422, 429, 503];
+const HEALTH: &[u16] = &[503];
+const STREAM: &[u16] = &[400, 429, 503];
+
+routes! {
+    "get" "/v1/status" "" None, Object("version cluster genesis chain_slot# chain_finalized_slot# \
+        lag_slots# epoch# \
+        chain_time# state backfill? events# gaps_open# subscribed! nano{} markets[] last_audit? \
+        uptime_seconds#"),
+        READ, "Where the index stands";
+    "get" "/v1/network" "" None, Object("agents# agents_active# agents_grace# agents_deactivated# \
+        staked_micro_usdc \
+        slashed_micro_usdc lease_paid_micro_usdc batches# batches_withheld# challenges# challenges_open# \
+        challenges_succeeded# feedback_entries# feedback_resolved# contracts# contracts_open# events# \
+        nano_raw \
+        epochs[]"), READ, "Sums over everything, and by epoch";
+    "get" "/v1/audit" "" None, Object("audit?"), READ, "What the last self-audit found";
+    "get" "/v1/gaps" "state limit# cursor" None, List("Gap"), READ,
+        "Missing sequence numbers, and what became of them";
+    "get" "/v1/agents" "query state owner staked! withheld! sort order limit# cursor" None, List("Agent"),
+        READ,
+        "Agents: search, filter, sort";
+    "get" "/v1/agents/{mint}" "" None, Object("agent{} recent_events[]"), ONE, "One agent";
+    "get" "/v1/agents/{mint}/history" "from_epoch# to_epoch#" None, Object("epochs[]"), ONE,
+        "An agent by epoch";
+    "get" "/v1/agents/{mint}/events" "name program account from_slot# to_slot# finalized! agent limit# \
+        cursor" None,
+        List("Event"), ONE, "An agent's events, newest first";
+    "get" "/v1/agents/{mint}/counterparties" "limit# cursor" None, List("Counterparty"), ONE,
+        "Whom an agent dealt with";
+    "get" "/v1/agents/{mint}/ratings" "limit# cursor" None, List("Rating"), ONE,
+        "Signed ratings that were heard";
+    "get" "/v1/agents/{mint}/challenges" "agent challenger state limit# cursor" None, List("Challenge"), ONE,
+        "Challenges against an agent";
+    "get" "/v1/agents/{mint}/batches" "data limit# cursor" None, List("Batch"), ONE, "An agent's batches";
+    "get" "/v1/agents/{mint}/batches/{epoch}" "" None, Object("batch{}"), ONE, "One batch";
+    "get" "/v1/agents/{mint}/batches/{epoch}/records" "kind limit# cursor" None, List("Record"), ONE,
+        "The records under arrays_root";
+    "get" "/v1/agents/{mint}/batches/{epoch}/leaves" "limit# cursor" None, List("Leaf"), ONE,
+        "The leaves under log_merkle_root";
+    "get" "/v1/agents/{mint}/batches/{epoch}/proof" "record# leaf#" None, Object("proof{}"), ONE,
+        "A Merkle proof of a record or a leaf";
+    "get" "/v1/agents/{mint}/batches/{epoch}/data" "" None, Other("application/cbor"), DATA,
+        "The bundle (C7)";
+    "put" "/v1/agents/{mint}/batches/{epoch}/data" "" Some("application/cbor"), Receipt, BRING,
+        "Bring a batch's bundle; it must be what the chain commits to";
+    "get" "/v1/batches" "data limit# cursor" None, List("Batch"), READ, "All batches, newest first";
+    "get" "/v1/challenges" "agent challenger state limit# cursor" None, List("Challenge"), READ,
+        "All challenges";
+    "get" "/v1/challenges/{address}" "" None, Object("challenge{}"), ONE, "One challenge";
+    "get" "/v1/feedback" "sender payer resolved! query limit# cursor" None, List("Entry"), READ,
+        "The feedback log, newest first";
+    "get" "/v1/feedback/{index}" "" None, Object("entry{}"), ONE, "One entry";
+    "get" "/v1/events" "agent name program account from_slot# to_slot# finalized! limit# cursor" None,
+        List("Event"),
+        READ, "Events of the programs, newest first";
+    "get" "/v1/contracts" "state party market limit# cursor" None, List("Contract"), READ,
+        "The markets' contracts";
+    "get" "/v1/contracts/{id}" "market" None, Object("contract{}"), ONE, "One contract with its transcript";
+    "post" "/v1/envelopes" "" Some("application/cbor"), Receipt, BRING, "Bring a signed FEEDBACK";
+    "put" "/v1/bindings" "" Some("application/json"), Receipt, BRING, "Bring a binding record";
+    "get" "/v1/bindings/{wallet}" "" None, Object("binding{}"), ONE, "A wallet's binding record";
+    "get" "/v1/stream" "types agent last_event_id#" None, Other("text/event-stream"), STREAM,
+        "Server-sent events";
+    "get" "/v1/ws" "types agent last_event_id#" None, Other("application/json"), STREAM,
+        "The same as a websocket";
+    "get" "/healthz" "" None, Plain("ok! slot# chain_slot# lag_slots# lag_seconds# state"), HEALTH,
+        "How far behind";
+    "get" "/readyz" "" None, Plain("ready! backfilled! store! stopping!"), HEALTH, "Whether it serves";
+    "get" "/metrics" "" None, Other("application/openmetrics-text"), READ, "Figures";
+    "get" "/openapi.json" "" None, Other("application/json"), READ, "This document";
+}
+
+/// The JSON Schema of a field written as `name#` and so on, and its bare name.
+fn field(word: &str) -> (String, Value) {
+    let shapes: [(&str, Value); 5] = [
+        ("#", json!({ "type": "integer" })),
+        ("!", json!({ "type": "boolean" })),
+        ("{}", json!({ "type": "object" })),
+        ("[]", json!({ "type": "array", "items": { "type": "object" } })),
+        ("?", json!({ "type": ["object", "null"] })),
+    ];
+    for (ending, shape) in shapes {
+        if let Some(name) = word.strip_suffix(ending) {
+            return (name.to_owned(), shape);
+        }
+    }
+    (word.to_owned(), json!({ "type": "string" }))
+}
+
+fn object(words: &str) -> Value {
+    let fields: Vec<(String, Value)> = words.split_whitespace().map(field).collect();
+    let required: Vec<String> = fields.iter().map(|(name, _)| name.clone()).collect();
+    json!({ "type": "object", "properties": fields.into_iter().collect::<Map<_, _>>(), "required": required })
+}
+
+const HEAD: &str = "slot# finalized_slot# commitment digest";
+
+fn reference(name: &str) -> Value {
+    json!({ "$ref": format!("#/components/schemas/{name}") })
+}
+
+fn content(kind: &str, schema: Value) -> Value {
+    json!({ kind: { "schema": schema } })
+}
+
+fn answers(route: &Route) -> Value {
+    let mut answers = Map::new();
+    let ok = |description: &str, content: Value| json!({ "description": description, "content": content });
+    let body = match &route.answer {
+        Object(words) => content("application/json", object(&format!("{HEAD} {words}"))),
+        List(item) => {
+            let mut schema = object(HEAD);
+            if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+                properties.insert("items".into(), json!({ "type": "array", "items": reference(item) }));
+                properties.insert("next".into(), json!({ "type": ["string", "null"] }));
+            }
+            content("application/json", schema)
+        }
+        Plain(words) => content("application/json", object(words)),
+        Other(kind) => content(kind, json!({})),
+        Receipt => content("application/json", object("status")),
+    };
+    answers.insert("200".into(), ok("The answer", body.clone()));
+    if matches!(route.answer, Receipt) {
+        answers.insert("201".into(), ok("Stored", body));
+    }
+    for status in route.refusals {
+        let refusal = content("application/json", reference("Refusal"));
+        answers.insert(status.to_string(), ok("A refusal with its number and what to do", refusal));
+    }
+    Value::Object(answers)
+}
+
+fn operation(route: &Route) -> Value {
+    let in_path = route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let mut parameters: Vec<Value> = in_path
+        .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }))
+        .collect();
+    parameters.extend(route.query.split_whitespace().map(|word| {
+        let (name, schema) = field(word);
+        json!({ "name": name, "in": "query", "required": false, "schema": schema })
+    }));
+    let mut operation = json!({
+        "summary": route.summary,
+        "parameters": parameters,
+        "responses": answers(route),
+    });
+    if let (Some(kind), Some(object)) = (route.body, operation.as_object_mut()) {
+        object.insert("requestBody".into(), json!({ "required": true, "content": content(kind, json!({})) }));
+    }
+    operation
+}
+
+fn schemas() -> Value {
+    json!({
+        "Refusal": object("detail code# error"),
+        "Agent": object("mint number# name symbol uri soulbound! owner registered_slot# stake? lease{} \
+        batches{} \
+            challenges{} slashed_micro_usdc reputation{} nano? last_active_slot#"),
+        "Batch": object("agent agent_name epoch# covers_from_epoch# submitted_slot# block_time# signature \
+        signer payer \
+            batch_hash log_merkle_root log_len# arrays_root arrays_len# open! window_ends_slot# \
+        challenges# data \
+            data_bytes# message"),
+        "Challenge": object("address agent agent_name epoch# challenger ground# ground_name entry_hash \
+        evidence_hash \
+            evidence_account submitted_slot# answer_until_slot# answered_slot# answerer leaf_index# \
+        resolved_slot# \
+            succeeded! slashed_micro_usdc reward_micro_usdc closed! state expected_record signature"),
+        "Entry": object("index# timestamp# slot# sender payer text previous_head head signature resolution?"),
+        "Event": object("id# slot# block_time# signature ordinal# program name agent account \
+        account_created_slot# \
+            sequence# finalized! fields{}"),
+        "Contract": object("id market server state principal agent bounty bounty_raw created_at# updated_at# \
+            closing_at# review_expires_at# deadline# chain_head entries# verified! verify_error \
+        conversation task \
+            escrow[]"),
+        "Record": object("entry# kind packed leaf conversation slot#"),
+        "Leaf": object("entry# leaf"),
+        "Rating": object("hash from target conversation score# outcome# role# is_dispute! slot# \
+        timestamp_micros \
+            in_batch! binding"),
+        "Counterparty": object("agent name bids# selections# verifiers# ratings_given# ratings_received# \
+        last_slot#"),
+        "Gap": object("account account_created_slot# first# last# found_slot# state"),
+    })
+}
+
+/// The document.
+pub fn document() -> Value {
+    let mut paths: Map<String, Value> = Map::new();
+    for route in ROUTES {
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        if let Some(path) = path.as_object_mut() {
+            path.insert(route.method.into(), operation(route));
+        }
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "zx1-indexer",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "What the ledgers of zx1 say, rebuilt. Every answer carries the slot up to \
+        which it is \
+                complete, its commitment and the digest that it rests on. Amounts are decimal strings.",
+        },
+        "paths": paths,
+        "components": { "schemas": schemas() },
+    })
+}
+
+/// The document as text.
+pub fn text_of() -> String {
+    // A value of strings and numbers always has a text.
+    serde_json::to_string_pretty(&document()).unwrap_or_default() + "\n"
+}
+
+/// GET /openapi.json
+pub(super) async fn served() -> Response {
+    text(StatusCode::OK, "application/json", text_of())
+}
+
+/// Every route of the table: method and path.
+pub fn routes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ROUTES.iter().map(|route| (route.method, route.path))
+}

@@ -1,0 +1,183 @@
+//! Parameters of a query: every name must be known, so that a typing error widens no filter.
+
+use crate::error::{Error, Result};
+use axum::http::Uri;
+
+/// The parameters of a request.
+#[derive(Debug)]
+pub(super) struct Query {
+    pairs: Vec<(String, String)>,
+}
+
+/// The most items of a page, and how many when nothing is said.
+const LIMIT: (i64, i64) = (200, 50);
+/// The longest value that is looked at.
+const MAX_VALUE: usize = 512;
+
+impl Query {
+    /// Reads the query. `known` are this page's names.
+    ///
+    /// # Errors
+    ///
+    /// 9631
+    pub(super) fn read(uri: &Uri, known: &[&str]) -> Result<Self> {
+        let text = uri.query().unwrap_or_default();
+        let mut pairs = Vec::new();
+        for pair in text.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let (name, value) = (decode(name), decode(value));
+            if !known.contains(&name.as_str()) {
+                return Err(Error::UnknownParameter(name.chars().take(40).collect()));
+            }
+            // An empty value is as if it were left out.
+            if !value.is_empty() {
+                pairs.push((name, value.chars().take(MAX_VALUE).collect()));
+            }
+        }
+        Ok(Self { pairs })
+    }
+
+    /// A parameter; the first counts.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        self.pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// A number from 0.
+    pub(super) fn number(&self, name: &'static str) -> Result<Option<u64>> {
+        let bad = |_| Error::Parameter { name, detail: "it must be a whole number from 0" };
+        self.get(name).map(|text| text.parse().map_err(bad)).transpose()
+    }
+
+    /// `true` or `false`.
+    pub(super) fn flag(&self, name: &'static str) -> Result<Option<bool>> {
+        match self.get(name) {
+            None => Ok(None),
+            Some("true" | "1") => Ok(Some(true)),
+            Some("false" | "0") => Ok(Some(false)),
+            Some(_) => Err(Error::Parameter { name, detail: "it must be true or false" }),
+        }
+    }
+
+    /// One of these words.
+    pub(super) fn word<'w>(&self, name: &'static str, words: &[&'w str]) -> Result<Option<&'w str>> {
+        let Some(text) = self.get(name) else { return Ok(None) };
+        let found = words.iter().copied().find(|word| *word == text);
+        let bad = Error::Parameter { name, detail: "it is none of the words that this page knows" };
+        found.map(Some).ok_or(bad)
+    }
+
+    /// 32 bytes in base58.
+    pub(super) fn key(&self, name: &'static str) -> Result<Option<[u8; 32]>> {
+        self.get(name)
+            .map(|text| key(text).ok_or(Error::Parameter { name, detail: "it must be an address in base58" }))
+            .transpose()
+    }
+
+    /// Items of a page.
+    pub(super) fn limit(&self) -> Result<i64> {
+        let (most, usual) = LIMIT;
+        match self.number("limit")? {
+            None => Ok(usual),
+            Some(number) => match i64::try_from(number) {
+                Ok(number) if (1..=most).contains(&number) => Ok(number),
+                _ => Err(Error::Parameter { name: "limit", detail: "it must be from 1 to 200" }),
+            },
+        }
+    }
+
+    /// Everything but cursor and limit, for the cursor's check.
+    pub(super) fn filter(&self) -> String {
+        let mut pairs: Vec<String> = self
+            .pairs
+            .iter()
+            .filter(|(name, _)| name != "cursor" && name != "limit")
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        pairs.sort();
+        pairs.join("&")
+    }
+}
+
+/// 32 bytes in base58.
+pub(super) fn key(text: &str) -> Option<[u8; 32]> {
+    let mut key = [0; 32];
+    // 44 characters are the most that 32 bytes have.
+    let length = (text.len() <= 44).then(|| bs58::decode(text).onto(&mut key).ok())??;
+    (length == 32).then_some(key)
+}
+
+/// Undoes the escapes of a URL; what is no escape stays.
+fn decode(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let escaped = match (first, after) {
+            (b'%', [high, low, ..]) => match [char::from(*high), char::from(*low)].map(|c| c.to_digit(16)) {
+                [Some(high), Some(low)] => u8::try_from(high.wrapping_mul(16).wrapping_add(low)).ok(),
+                _ => None,
+            },
+            _ => None,
+        };
+        match escaped {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            None => {
+                bytes.push(if *first == b'+' { b' ' } else { *first });
+                rest = after;
+            }
+        }
+    }
+    crate::index::storable(&String::from_utf8_lossy(&bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(text: &str) -> Result<Query> {
+        Query::read(&Uri::builder().path_and_query(format!("/x?{text}")).build().unwrap(), &["a", "limit"])
+    }
+
+    #[test]
+    fn an_unknown_name_fails() {
+        assert_eq!(read("a=1&b=2").unwrap_err().code(), 9631);
+        assert_eq!(read("a=1&a=2&&").unwrap().get("a"), Some("1"));
+    }
+
+    #[test]
+    fn limits_outside_their_range_fail() {
+        for bad in ["limit=0", "limit=201", "limit=-1", "limit=x", "limit=99999999999999999999"] {
+            assert_eq!(read(bad).unwrap().limit().unwrap_err().code(), 9630, "{bad}");
+        }
+        assert_eq!(read("limit=200").unwrap().limit().unwrap(), 200);
+        assert_eq!(read("limit=").unwrap().limit().unwrap(), 50);
+    }
+
+    #[test]
+    fn escapes_are_undone_and_broken_ones_stay() {
+        assert_eq!(decode("a+b%20c%2"), "a b c%2");
+        assert_eq!(decode("%zz%41"), "%zzA");
+        assert_eq!(decode("%ff"), "\u{fffd}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_query_panics(text in "[ -~]{0,80}") {
+            if let Ok(uri) = Uri::builder().path_and_query(format!("/x?{text}")).build()
+                && let Ok(query) = Query::read(&uri, &["a", "limit"])
+            {
+                let _ = (query.limit(), query.key("a"), query.flag("a"), query.number("a"));
+                let _ = query.filter();
+            }
+        }
+
+        #[test]
+        fn a_key_reads_back(bytes: [u8; 32]) {
+            prop_assert_eq!(key(&bs58::encode(bytes).into_string()), Some(bytes));
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Agents: the list, one of them, and what hangs on it.
+
+use super::{Page, agent_row, list as list_answer, names};
+use crate::error::{Error, Result};
+use crate::http::App;
+use crate::http::answer::{Digest, headed};
+use crate::http::items;
+use crate::http::query::{Query, key};
+use crate::merge::Key;
+use crate::reputation;
+use crate::store::{AgentRow, Find, Value, fixed, signed};
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, Uri};
+use axum::response::Response;
+use serde_json::json;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use zx1_interface::constants::GRACE_PERIOD_EPOCHS;
+use zx1_protocol::reputation::Binding;
+use zx1_protocol::units::Epoch;
+
+/// What a list may be sorted by: the word, the expression, and a row's value of it.
+type Sort = (&'static str, &'static str, fn(&AgentRow) -> Value);
+
+const SORTS: [Sort; 12] = [
+    ("number", "number", |row| row.number.into()),
+    ("name", "search", |row| row.search.clone().into()),
+    ("stake", "COALESCE(stake, -1)", |row| row.stake.unwrap_or(-1).into()),
+    ("lease", "COALESCE(paid_through, -1)", |row| row.paid_through.unwrap_or(-1).into()),
+    ("batches", "batches", |row| row.batches.into()),
+    ("reliability", "reliability", |row| row.reliability.into()),
+    ("cooperation", "cooperation", |row| row.cooperation.into()),
+    ("notary", "notary", |row| row.notary.into()),
+    ("tasks", "tasks", |row| row.tasks.into()),
+    ("disputes", "disputes", |row| row.disputes.into()),
+    ("challenges_lost", "challenges_lost", |row| row.challenges_lost.into()),
+    ("last_active", "COALESCE(last_active, -1)", |row| row.last_active.unwrap_or(-1).into()),
+];
+
+/// Most epochs of a history, and how many when nothing is said.
+const EPOCHS: (u64, u64) = (400, 60);
+
+/// GET /v1/agents
+pub(in crate::http) async fn list(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Result<Response> {
+    let known = ["query", "state", "owner", "staked", "withheld", "sort", "order", "limit", "cursor"];
+    let query = Query::read(&uri, &known)?;
+    let standing = app.index.status.get();
+    let words = SORTS.map(|(word, _, _)| word);
+    let sort = query.word("sort", &words)?.unwrap_or("number");
+    let bad = Error::Parameter { name: "sort", detail: "it is none of the words that this page knows" };
+    let (_, expression, value) = SORTS.into_iter().find(|(word, _, _)| *word == sort).ok_or(bad)?;
+    let usual = if matches!(sort, "number" | "name") { "asc" } else { "desc" };
+    let descending = query.word("order", &["asc", "desc"])?.unwrap_or(usual) == "desc";
+    let mut find = Find::all();
+    if let Some(text) = query.get("query") {
+        find = find.holds("search", text);
+    }
+    if let Some(owner) = query.key("owner")? {
+        find = find.and("owner", "=", owner);
+    }
+    find = match query.flag("staked")? {
+        None => find,
+        Some(true) => find.sure("stake IS NOT NULL"),
+        Some(false) => find.sure("stake IS NULL"),
+    };
+    find = match query.flag("withheld")? {
+        None => find,
+        Some(true) => find.and("withheld", ">", 0),
+        Some(false) => find.and("withheld", "=", 0),
+    };
+    // A lease's state follows from the clock (decision B5).
+    let (now, grace) = (signed(standing.epoch), signed(standing.epoch.saturating_sub(GRACE_PERIOD_EPOCHS)));
+    find = match query.word("state", &["active", "grace", "deactivated", "none"])? {
+        None => find,
+        Some("active") => find.and("paid_through", ">=", now),
+        Some("grace") => find.and("paid_through", "<", now).and("paid_through", ">=", grace),
+        Some("deactivated") => find.and("paid_through", "<", grace),
+        Some(_) => find.sure("paid_through IS NULL"),
+    };
+    find = if descending { find.newest(&[]) } else { find.order(&[]) };
+    find.order = vec![expression, "mint"];
+    let kinds: &'static [u8] = if sort == "name" { &[1, 2] } else { &[0, 2] };
+    let page = Page::new("agents", &query, kinds)?;
+    let rows = app.index.store.agents(page.find(find)?).await?;
+    let (rows, next) = page.cut(rows, |row| vec![value(row), row.mint.clone().into()]);
+    let items = rows.iter().map(|row| items::agent(row, &standing)).collect();
+    Ok(list_answer(&app, &headers, &Digest::Index, items, next))
+}
+
+/// GET /v1/agents/{mint}
+pub(in crate::http) async fn one(
+    State(app): State<App>,
+    Path(mint): Path<String>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response> {
+    Query::read(&uri, &[])?;
+    let row = agent_row(&app, &mint).await?;
+    let standing = app.index.status.get();
+    let find = Find::by("agent", row.mint.clone()).newest(&["slot", "position", "ordinal"]).limit(20);
+    let recent = app.index.store.events(find).await?;
+    let recent: Vec<_> = recent.iter().map(|event| items::event(event, &standing)).collect();
+    let agent = items::agent_detail(&row, &standing);
+    let fields = json!({ "agent": agent, "recent_events": recent });
+    Ok(headed(&app, &headers, &Digest::Head(row.head_digest), fields))
+}
+
+/// GET /v1/agents/{mint}/events
+pub(in crate::http) async fn events(
+    State(app): State<App>,
+    Path(mint): Path<String>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response> {
+    let row = agent_row(&app, &mint).await?;
+    super::lists::events_of(&app, &uri, &headers, Some(fixed(&row.mint))).await
+}
+
+/// GET /v1/agents/{mint}/challenges
+pub(in crate::http) async fn challenges(
+    State(app): State<App>,
+    Path(mint): Path<String>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response> {
+    let row = agent_row(&app, &mint).await?;
+    super::lists::challenges_of(&app, &uri, &headers, Some(fixed(&row.mint))).await
+}
+
+/// GET /v1/agents/{mint}/history
+pub(in crate::http) async fn history(
+    State(app): State<App>,
+    Path(mint): Path<String>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response> {
+    let query = Query::read(&uri, &["from_epoch", "to_epoch"])?;
+    let row = agent_row(&app, &mint).await?;
+    let (most, usual) = EPOCHS;
+    let to = query.number("to_epoch")?.unwrap_or(app.index.status.get().epoch);
+    let from = query.number("from_epoch")?.unwrap_or(to.saturating_sub(usual.saturating_sub(1)));
+    if from > to || to.saturating_sub(from) >= most {
+        return Err(Error::Parameter {
+            name: "from_epoch",
+            detail: "it must be before to_epoch, by 399 at most",
+        });
+    }
+    let of = || Find::by("agent", row.mint.clone()).and("epoch", "<=", signed(to));
+    let stood = app.index.store.epochs(of().order(&["epoch"])).await?;
+    let batches = app.index.store.batches(of().and("epoch", ">=", signed(from))).await?;
+    let batches: HashMap<i64, _> = batches.into_iter().map(|batch| (batch.epoch, batch)).collect();
+    let mut stood = stood.into_iter().peekable();
+    let mut now = None;
+    let mut epochs = Vec::new();
+    for epoch in from..=to {
+        while let Some(next) = stood.next_if(|next| next.epoch <= signed(epoch)) {
+            now = Some(next);
+        }
+        let batch = batches.get(&signed(epoch));
+        let content = batch.map(items::content).unwrap_or_default();
+        let of_batch = |name: &str| content.get(name).cloned().unwrap_or_default();
+        let paid = now.as_ref().and_then(|row| row.paid_through);
+        epochs.push(json!({
+            "epoch": epoch,
+            "stake_micro_usdc": now.as_ref().map_or(0, |row| row.stake).to_string(),
+            "lease_paid_through": paid,
+            "lease_state": items::lease_state(paid, epoch).0,
+            "batch": batch.is_some(),
+            "withheld": batch.is_some_and(|batch| batch.data_bytes.is_none()),
+            "messages": of_batch("message_count"),
+            "counterparties": of_batch("unique_counterparties"),
+            "tasks_completed": of_batch("tasks_completed"),
+            "notarizations": of_batch("notarizations"),
+            "disputes": of_batch("disputes"),
+            "reliability": now.as_ref().map_or(0, |row| row.reliability),
+            "cooperation": now.as_ref().map_or(0, |row| row.cooperation),
+            "notary": now.as_ref().map_or(0, |row| row.notary),
+        }));
+    }
+    Ok(headed(&app, &headers, &Digest::Head(row.head_digest), json!({ "epochs": epochs })))
+}
+
+/// GET /v1/agents/{mint}/counterparties
+pub(in crate::http) async fn counterparties(
+    State(app): State<App>,
+    Path(mint): Path<String>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response> {
+    #[derive(Default)]
+    struct With {
+        bids: i64,
+        selections: i64,
+        verifiers: i64,
+        given: i64,
+        received: i64,
+        last_slot: i64,
+    }
+    let query = Query::read(&uri, &["limit", "cursor"])?;
+    let row = agent_row(&app, &mint).await?;
+    let mut all: BTreeMap<Vec<u8>, With> = BTreeMap::new();
+    for it in app.index.store.counterparties(Find::by("agent", row.mint.clone())).await? {
+        let with = all.entry(it.other).or_default();
+        with.bids = with.bids.saturating_add(it.bids);
+        with.selections = with.selections.saturating_add(it.selections);
+        with.verifiers = with.verifiers.saturating_add(it.verifiers);
+        with.received = with.received.saturating_add(it.ratings);
+        with.last_slot = with.last_slot.max(it.last_slot);
+    }
+    for it in app.index.store.envelopes(Find::by("rater", row.mint.clone())).await? {
+        let with = all.entry(it.target).or_default();
+        with.given = with.given.saturating_add(1);
+        with.last_slot = with.last_slot.max(it.slot);
+    }
+    let mut sorted: Vec<(Vec<u8>, With)> = all.into_iter().collect();
+    sorted.sort_by(|(a, of_a), (b, of_b)| (of_b.last_slot, b).cmp(&(of_a.last_slot, a)));
+    // Counted together from rows, so the page is cut here.
+    let page = Page::new("counterparties", &query, &[0, 2])?;
+    let after = page.find(Find::all())?.after;
+    if let [Value::Int(slot), Value::Bytes(other)] = after.as_slice() {
+        sorted.retain(|(key, with)| (with.last_slot, key) < (*slot, other));
+    }
+    let (rows, next) = page.cut(sorted, |(other, with)| vec![with.last_slot.into(), other.clone().into()]);
+    let names = names(&app, rows.iter().map(|(other, _)| other)).await?;
+    let item = |(other, with): &(Vec<u8>, With)| {
+        json!({
+            "agent": items::base58(other),
+            "name": names.get(other),
+            "bids": with.bids,
+            "selections": with.selections,
+            "verifiers": with.verifiers,
+            "ratings_given": with.given,
+            "ratings_received": with.received,
+            "last_slot": with.last_slot,
+        })
+    };
+    let items = rows.iter().map(item).collect();
+    Ok(list_answer(&app, &headers, &Digest::Head(row.head_digest), items, next))
+}
+
+/// GET /v1/agents/{mint}/ratings
+pub(in crate::http) async fn ratings(
+    State(app): State<App>,
+    Path(mint): Path<String>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response> {
+    let query = Query::read(&uri, &["limit", "cursor"])?;
+    let missing = || Error::NoAgent(app.index.status.get().slot);
+    let mint: Key = key(&mint).ok_or_else(missing)?;
+    let page = Page::new("ratings", &query, &[0, 2])?;
+    let find = Find::by("target", mint).newest(&["timestamp", "hash"]);
+    let rows = app.index.store.envelopes(page.find(find)?).await?;
+    let (rows, next) = page.cut(rows, |row| vec![row.timestamp.into(), row.hash.clone().into()]);
+    let facts = reputation::facts(&app.index, &mint).await?;
+    let held: HashSet<_> = facts
+        .ratings
+        .iter()
+        .map(|it| (it.rater.clone(), it.conversation.clone(), it.score, it.outcome, it.role, it.slot))
+        .collect();
+    let items = rows
+        .iter()
+        .map(|row| {
+            let same =
+                (row.rater.clone(), row.conversation.clone(), row.score, row.outcome, row.role, row.slot);
+            let binding = reputation::binding_of(&mint, &facts, &row.conversation, &row.rater);
+            let word = binding.map(|binding| match binding {
+                Binding::Selection => "selection",
+                Binding::Verifier => "verifier",
+                Binding::Contract => "contract",
+            });
+            items::rating(row, held.contains(&same), word)
+        })
+        .collect();
+    Ok(list_answer(&app, &headers, &Digest::Index, items, next))
+}
+
+/// The epoch of now, for whoever computes anew.
+pub(in crate::http) fn epoch(app: &App) -> Epoch {
+    Epoch(app.index.status.get().epoch)
+}

@@ -1,0 +1,275 @@
+//! Challenges, the feedback log, events, contracts, bindings.
+
+use super::{Page, list as list_answer, names};
+use crate::error::{Error, Result};
+use crate::http::App;
+use crate::http::answer::{Digest, Head, headed, tagged};
+use crate::http::items;
+use crate::http::query::{Query, key};
+use crate::merge::Key;
+use crate::parse::Program;
+use crate::store::{ChallengeRow, Find, signed};
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, Uri};
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use serde_json::value::RawValue;
+use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
+
+/// Challenges, of one agent or of all.
+pub(super) async fn challenges_of(
+    app: &App,
+    uri: &Uri,
+    headers: &HeaderMap,
+    agent: Option<Key>,
+) -> Result<Response> {
+    let query = Query::read(uri, &["agent", "challenger", "state", "limit", "cursor"])?;
+    let standing = app.index.status.get();
+    let mut find = Find::all().newest(&["submitted_slot", "address"]);
+    if let Some(agent) = agent.or(query.key("agent")?) {
+        find = find.and("agent", "=", agent);
+    }
+    if let Some(challenger) = query.key("challenger")? {
+        find = find.and("challenger", "=", challenger);
+    }
+    // The last slot at which a challenge that can still be answered was submitted.
+    let window = signed(standing.slot.saturating_sub(CHALLENGE_WINDOW_SLOTS));
+    let words = ["open", "answered", "unanswered", "succeeded", "failed", "closed"];
+    let unresolved = |find: Find| find.sure("resolved_slot IS NULL AND succeeded IS NULL");
+    find = match query.word("state", &words)? {
+        None => find,
+        Some("open") => unresolved(find).sure("answered_slot IS NULL").and("submitted_slot", ">=", window),
+        Some("answered") => unresolved(find).sure("answered_slot IS NOT NULL"),
+        Some("unanswered") => {
+            unresolved(find).sure("answered_slot IS NULL").and("submitted_slot", "<", window)
+        }
+        Some("succeeded") => find.and("succeeded", "=", 1),
+        Some("failed") => find.and("succeeded", "=", 0),
+        Some(_) => find.and("closed", "=", 1),
+    };
+    let list = agent
+        .map_or_else(|| "challenges".to_owned(), |agent| format!("challenges/{}", items::base58(&agent)));
+    let page = Page::new(&list, &query, &[0, 2])?;
+    let rows = app.index.store.challenges(page.find(find)?).await?;
+    let place = |row: &ChallengeRow| vec![row.submitted_slot.into(), row.address.clone().into()];
+    let (rows, next) = page.cut(rows, place);
+    let names = names(app, rows.iter().map(|row| &row.agent)).await?;
+    let items = rows.iter().map(|row| items::challenge(row, names.get(&row.agent), &standing)).collect();
+    Ok(list_answer(app, headers, &Digest::Index, items, next))
+}
+
+/// GET /v1/challenges
+pub(in crate::http) async fn challenges(
+    State(app): State<App>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response> {
+    challenges_of(&app, &uri, &headers, None).await
+}
+
+/// GET /v1/challenges/{address}: its present or last life.
+pub(in crate::http) async fn challenge(
+    State(app): State<App>,
+    Path(address): Path<String>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response> {
+    Query::read(&uri, &[])?;
+    let address = key(&address).ok_or(Error::NoChallenge)?;
+    let find = Find::by("address", address).newest(&["submitted_slot"]).limit(1);
+    let row = app.index.store.challenges(find).await?.into_iter().next().ok_or(Error::NoChallenge)?;
+    let names = names(&app, std::iter::once(&row.agent)).await?;
+    let challenge = items::challenge(&row, names.get(&row.agent), &app.index.status.get());
+    Ok(headed(&app, &headers, &Digest::Index, json!({ "challenge": challenge })))
+}
+
+/// GET /v1/feedback
+pub(in crate::http) async fn feedback(
+    State(app): State<App>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response> {
+    let query = Query::read(&uri, &["sender", "payer", "resolved", "query", "limit", "cursor"])?;
+    let mut find = Find::all().newest(&["number"]);
+    for name in ["sender", "payer"] {
+        if let Some(key) = query.key(name)? {
+            find = find.and(name, "=", key);
+        }
+    }
+    find = match query.flag("resolved")? {
+        None => find,
+        Some(true) => find.sure("resolution_slot IS NOT NULL"),
+        Some(false) => find.sure("resolution_slot IS NULL"),
+    };
+    if let Some(text) = query.get("query") {
+        find = find.holds("LOWER(text)", text);
+    }
+    let page = Page::new("feedback", &query, &[0])?;
+    let rows = app.index.store.feedback(page.find(find)?).await?;
+    let (rows, next) = page.cut(rows, |row| vec![row.number.into()]);
+    let items = rows.iter().map(items::entry).collect();
+    Ok(list_answer(&app, &headers, &Digest::Log, items, next))
+}
+
+/// GET /v1/feedback/{index}
+pub(in crate::http) async fn entry(
+    State(app): State<App>,
+    Path(index): Path<String>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response> {
+    Query::read(&uri, &[])?;
+    let index: u64 = index.parse().map_err(|_| Error::NoFeedback)?;
+    let rows = app.index.store.feedback(Find::by("number", signed(index))).await?;
+    let row = rows.into_iter().next().ok_or(Error::NoFeedback)?;
+    Ok(headed(&app, &headers, &Digest::Log, json!({ "entry": items::entry(&row) })))
+}
+
+/// Events, of one agent or of all.
+pub(super) async fn events_of(
+    app: &App,
+    uri: &Uri,
+    headers: &HeaderMap,
+    agent: Option<Key>,
+) -> Result<Response> {
+    let known =
+        ["name", "program", "agent", "account", "from_slot", "to_slot", "finalized", "limit", "cursor"];
+    let query = Query::read(uri, &known)?;
+    let standing = app.index.status.get();
+    let mut find = Find::all().newest(&["slot", "position", "ordinal", "id"]);
+    if let Some(agent) = agent.or(query.key("agent")?) {
+        find = find.and("agent", "=", agent);
+    }
+    if let Some(name) = query.get("name") {
+        find = find.and("name", "=", name);
+    }
+    if let Some(account) = query.key("account")? {
+        find = find.and("account", "=", account);
+    }
+    let programs = Program::ALL.map(Program::name);
+    if let Some(program) = query.word("program", &programs)?.and_then(Program::of_name) {
+        find = find.and("program", "=", program.number());
+    }
+    if let Some(slot) = query.number("from_slot")? {
+        find = find.and("slot", ">=", signed(slot));
+    }
+    if let Some(slot) = query.number("to_slot")? {
+        find = find.and("slot", "<=", signed(slot));
+    }
+    find = match query.flag("finalized")? {
+        None => find,
+        Some(true) => find.and("slot", "<=", signed(standing.finalized)),
+        Some(false) => find.and("slot", ">", signed(standing.finalized)),
+    };
+    let list = agent.map_or_else(|| "events".to_owned(), |agent| format!("events/{}", items::base58(&agent)));
+    let page = Page::new(&list, &query, &[0, 0, 0, 0])?;
+    let rows = app.index.store.events(page.find(find)?).await?;
+    let (rows, next) = page.cut(rows, |stored| {
+        let row = &stored.row;
+        vec![row.slot.into(), row.position.into(), row.ordinal.into(), stored.id.into()]
+    });
+    let items = rows.iter().map(|stored| items::event(stored, &standing)).collect();
+    Ok(list_answer(app, headers, &Digest::Index, items, next))
+}
+
+/// GET /v1/events
+pub(in crate::http) async fn events(
+    State(app): State<App>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response> {
+    events_of(&app, &uri, &headers, None).await
+}
+
+/// GET /v1/contracts
+pub(in crate::http) async fn contracts(
+    State(app): State<App>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response> {
+    let query = Query::read(&uri, &["state", "party", "market", "limit", "cursor"])?;
+    let mut find = Find::all().newest(&["created_at", "market", "id"]);
+    for name in ["state", "market"] {
+        if let Some(text) = query.get(name) {
+            find = find.and(name, "=", text);
+        }
+    }
+    let page = Page::new("contracts", &query, &[0, 1, 1])?;
+    // Of a party's contracts it is the one or the other side.
+    let rows = match query.get("party") {
+        None => app.index.store.contracts(page.find(find)?).await?,
+        Some(party) => {
+            let mut rows =
+                app.index.store.contracts(page.find(find.clone().and("principal", "=", party))?).await?;
+            rows.extend(app.index.store.contracts(page.find(find.and("agent", "=", party))?).await?);
+            rows.sort_by(|a, b| (b.created_at, &b.market, &b.id).cmp(&(a.created_at, &a.market, &a.id)));
+            rows.dedup_by(|a, b| a.market == b.market && a.id == b.id);
+            rows
+        }
+    };
+    let (rows, next) =
+        page.cut(rows, |row| vec![row.created_at.into(), row.market.clone().into(), row.id.clone().into()]);
+    let items = rows.iter().map(items::contract).collect();
+    Ok(list_answer(&app, &headers, &Digest::Index, items, next))
+}
+
+/// A contract's answer: the market's JSON is passed on as it is, so that hashes over it hold.
+#[derive(Serialize)]
+struct ContractAnswer<'r> {
+    #[serde(flatten)]
+    head: Head,
+    contract: ContractBody<'r>,
+}
+
+#[derive(Serialize)]
+struct ContractBody<'r> {
+    #[serde(flatten)]
+    summary: serde_json::Value,
+    view: &'r RawValue,
+    transcript: Vec<&'r RawValue>,
+}
+
+#[derive(Deserialize)]
+struct WithTranscript<'r> {
+    #[serde(borrow, default)]
+    transcript: Vec<&'r RawValue>,
+}
+
+/// GET /v1/contracts/{id}; `?market=` where two markets have the same id.
+pub(in crate::http) async fn contract(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response> {
+    let query = Query::read(&uri, &["market"])?;
+    let mut find = Find::by("id", id.as_str()).newest(&["created_at", "market"]).limit(1);
+    if let Some(market) = query.get("market") {
+        find = find.and("market", "=", market);
+    }
+    let row = app.index.store.contracts(find).await?.into_iter().next().ok_or(Error::NoContract)?;
+    let unreadable = |error: serde_json::Error| crate::store::StoreError::Corrupt(error.to_string());
+    let view: &RawValue = serde_json::from_str(&row.view).map_err(unreadable)?;
+    let parts: WithTranscript<'_> = serde_json::from_str(&row.view).map_err(unreadable)?;
+    let answer = ContractAnswer {
+        head: Head::new(&app.index.status.get(), &Digest::Index),
+        contract: ContractBody { summary: items::contract(&row), view, transcript: parts.transcript },
+    };
+    Ok(tagged(&headers, serde_json::to_string(&answer).map_err(unreadable)?))
+}
+
+/// GET /v1/bindings/{wallet}
+pub(in crate::http) async fn binding(
+    State(app): State<App>,
+    Path(wallet): Path<String>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response> {
+    Query::read(&uri, &[])?;
+    let wallet = key(&wallet).ok_or(Error::NoBinding)?;
+    let rows = app.index.store.bindings(Find::by("wallet", wallet)).await?;
+    let row = rows.into_iter().next().ok_or(Error::NoBinding)?;
+    let record: serde_json::Value = serde_json::from_str(&row.record).unwrap_or_default();
+    Ok(headed(&app, &headers, &Digest::Index, json!({ "binding": record })))
+}

@@ -1,0 +1,91 @@
+//! Reading.
+
+pub(super) mod agents;
+pub(super) mod batches;
+pub(super) mod lists;
+pub(super) mod operations;
+
+use super::App;
+use super::answer::{Digest, headed};
+use super::cursor;
+use super::query::Query;
+use crate::error::{Error, Result};
+use crate::store::{AgentRow, Find, Value, fixed};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use serde_json::json;
+use std::collections::{BTreeSet, HashMap};
+
+/// A list under way: its name with its filters, its order, its page.
+pub(super) struct Page {
+    list: String,
+    kinds: &'static [u8],
+    limit: i64,
+    cursor: Option<String>,
+}
+
+impl Page {
+    /// Of this list. `kinds` are the kinds of the order's values: 0 number, 1 text, 2 bytes.
+    pub(super) fn new(list: &str, query: &Query, kinds: &'static [u8]) -> Result<Self> {
+        Ok(Self {
+            list: format!("{list}?{}", query.filter()),
+            kinds,
+            limit: query.limit()?,
+            cursor: query.get("cursor").map(str::to_owned),
+        })
+    }
+
+    /// What to read: one row more than the page, to know whether there is a next one.
+    pub(super) fn find(&self, find: Find) -> Result<Find> {
+        let find = cursor::go_on(find, self.cursor.as_deref(), &self.list, self.kinds)?;
+        Ok(find.limit(self.limit.saturating_add(1)))
+    }
+
+    /// The page's rows and the next cursor.
+    pub(super) fn cut<T>(
+        &self,
+        mut rows: Vec<T>,
+        key: impl Fn(&T) -> Vec<Value>,
+    ) -> (Vec<T>, Option<String>) {
+        let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
+        if rows.len() <= limit {
+            return (rows, None);
+        }
+        rows.truncate(limit);
+        let next = rows.last().map(|last| cursor::write(&self.list, &key(last)));
+        (rows, next)
+    }
+}
+
+/// A list's answer.
+pub(super) fn list(
+    app: &App,
+    headers: &HeaderMap,
+    digest: &Digest,
+    items: Vec<serde_json::Value>,
+    next: Option<String>,
+) -> Response {
+    headed(app, headers, digest, json!({ "items": items, "next": next }))
+}
+
+/// An agent's row by the mint of a path.
+///
+/// # Errors
+///
+/// 9641
+pub(super) async fn agent_row(app: &App, mint: &str) -> Result<AgentRow> {
+    let missing = || Error::NoAgent(app.index.status.get().slot);
+    let mint = super::query::key(mint).ok_or_else(missing)?;
+    app.index.agent_row(&mint).await?.ok_or_else(missing)
+}
+
+/// Names of agents, as far as they are known.
+pub(super) async fn names<'a>(
+    app: &App,
+    mints: impl Iterator<Item = &'a Vec<u8>>,
+) -> Result<HashMap<Vec<u8>, String>> {
+    let mints: BTreeSet<[u8; 32]> = mints.map(|mint| fixed(mint)).collect();
+    let rows = app.index.store.agents(Find::any("mint", mints)).await?;
+    let named = rows.into_iter().filter(|row| !row.name.is_empty());
+    Ok(named.map(|row| (row.mint, row.name)).collect())
+}

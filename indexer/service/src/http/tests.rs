@@ -1,0 +1,549 @@
+//! The interface over real connections, on a made-up chain.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use super::openapi;
+use crate::server::Server;
+use crate::testing::{Fake, Party, commitment, config, mint};
+use futures_util::{SinkExt, StreamExt};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio_tungstenite::tungstenite::Message;
+use zx1_protocol::envelope::MsgType;
+use zx1_protocol::payload::bid_payload;
+
+struct Live {
+    server: Server,
+    chain: Fake,
+    http: reqwest::Client,
+    _folder: tempfile::TempDir,
+}
+
+impl Live {
+    async fn start(chain: Fake) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = config(folder.path());
+        config.limits.streams_per_address = 3;
+        config.limits.stream_ring = 16;
+        let server =
+            Server::start_on(config, Arc::new(chain.clone()), "made up".to_owned(), None).await.unwrap();
+        let live = Self { server, chain, http: reqwest::Client::new(), _folder: folder };
+        live.caught_up().await;
+        live
+    }
+
+    /// Until everything that is confirmed is indexed.
+    async fn caught_up(&self) {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        loop {
+            let standing = self.server.index().status.get();
+            if standing.ready && standing.slot >= self.chain.lock().confirmed {
+                return;
+            }
+            assert!(Instant::now() < deadline, "{standing:?}");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.server.url())
+    }
+
+    async fn get(&self, path: &str) -> (u16, Value) {
+        let answer = self.http.get(self.url(path)).send().await.unwrap();
+        (answer.status().as_u16(), answer.json().await.unwrap())
+    }
+
+    async fn ok(&self, path: &str) -> Value {
+        let (status, body) = self.get(path).await;
+        assert_eq!(status, 200, "{path}: {body}");
+        body
+    }
+
+    async fn refused(&self, path: &str) -> u64 {
+        let (status, body) = self.get(path).await;
+        assert!((400..500).contains(&status), "{path}: {status} {body}");
+        assert!(body["detail"].as_str().unwrap().ends_with('.') || body["detail"].is_string(), "{body}");
+        body["code"].as_u64().unwrap()
+    }
+}
+
+fn base58(bytes: [u8; 32]) -> String {
+    bs58::encode(bytes).into_string()
+}
+
+fn world() -> Fake {
+    let chain = Fake::new();
+    for number in 1..=5 {
+        chain.register(mint(number), [100 + number; 32]);
+        chain.stake(mint(number), 10_000_000 + u64::from(number));
+    }
+    for number in 1..=3 {
+        chain.lease(mint(number), 20_000 - u64::from(number) + 1, 0);
+    }
+    chain.batch(&commitment(mint(1), 19_999));
+    chain.challenge(mint(1), 19_999, [50; 32]);
+    chain.feedback("It works.");
+    chain.feedback("It <b>still</b> works.");
+    chain
+}
+
+#[tokio::test]
+async fn every_answer_says_what_it_rests_on() {
+    let live = Live::start(world()).await;
+    let one = base58(mint(1));
+    for path in [
+        "/v1/status".to_owned(),
+        "/v1/network".to_owned(),
+        "/v1/agents".to_owned(),
+        "/v1/batches".to_owned(),
+        "/v1/challenges".to_owned(),
+        "/v1/feedback".to_owned(),
+        "/v1/feedback/0".to_owned(),
+        "/v1/events".to_owned(),
+        "/v1/contracts".to_owned(),
+        "/v1/gaps".to_owned(),
+        "/v1/audit".to_owned(),
+        format!("/v1/agents/{one}"),
+        format!("/v1/agents/{one}/history"),
+        format!("/v1/agents/{one}/events"),
+        format!("/v1/agents/{one}/counterparties"),
+        format!("/v1/agents/{one}/ratings"),
+        format!("/v1/agents/{one}/challenges"),
+        format!("/v1/agents/{one}/batches"),
+        format!("/v1/agents/{one}/batches/19999"),
+        format!("/v1/challenges/{}", base58([50; 32])),
+    ] {
+        let body = live.ok(&path).await;
+        assert_eq!(body["slot"], json!(live.chain.lock().confirmed), "{path}");
+        assert_eq!(body["commitment"], "confirmed");
+        assert_eq!(body["digest"].as_str().unwrap().len(), 64);
+    }
+    let feedback = live.ok("/v1/feedback").await;
+    assert_eq!(feedback["digest"], feedback["items"][0]["head"], "the log's head on chain");
+    let agent = live.ok(&format!("/v1/agents/{one}")).await;
+    assert_eq!(agent["digest"], agent["agent"]["batches"]["digest"]);
+    assert_ne!(agent["digest"], json!("00".repeat(32)));
+    let (status, health) = live.get("/healthz").await;
+    assert_eq!((status, &health["ok"]), (200, &json!(true)));
+    assert_eq!(live.ok("/readyz").await["ready"], json!(true));
+    live.server.stop().await;
+}
+
+#[tokio::test]
+async fn agents_are_searched_filtered_sorted_and_paged() {
+    let live = Live::start(world()).await;
+    let names = |body: &Value| -> Vec<String> {
+        body["items"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap().to_owned()).collect()
+    };
+    // Names come from the registry's job after a backfill.
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while live.ok("/v1/agents?query=agent").await["items"].as_array().unwrap().len() < 5 {
+        assert!(Instant::now() < deadline);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(names(&live.ok("/v1/agents?query=gent%204").await), ["Agent 4"]);
+    assert_eq!(names(&live.ok("/v1/agents?sort=stake&limit=2").await), ["Agent 5", "Agent 4"]);
+    let of = |state: &'static str| live.ok(state);
+    assert_eq!(names(&of("/v1/agents?state=active").await), ["Agent 1"]);
+    assert_eq!(names(&of("/v1/agents?state=grace").await), ["Agent 2", "Agent 3"]);
+    assert_eq!(names(&of("/v1/agents?state=none").await), ["Agent 4", "Agent 5"]);
+    assert!(names(&of("/v1/agents?state=deactivated").await).is_empty());
+    let owner = base58([103; 32]);
+    assert_eq!(names(&live.ok(&format!("/v1/agents?owner={owner}")).await), ["Agent 3"]);
+    assert_eq!(names(&live.ok("/v1/agents?withheld=true").await), ["Agent 1"]);
+    for sort in ["number", "name", "stake", "lease", "batches", "reliability", "last_active"] {
+        for order in ["asc", "desc"] {
+            let path = format!("/v1/agents?sort={sort}&order={order}");
+            let whole = names(&live.ok(&path).await);
+            let (mut paged, mut cursor) = (Vec::new(), None::<String>);
+            loop {
+                let from = cursor.as_ref().map(|it| format!("&cursor={it}")).unwrap_or_default();
+                let page = live.ok(&format!("{path}&limit=2{from}")).await;
+                paged.extend(names(&page));
+                cursor = page["next"].as_str().map(str::to_owned);
+                if cursor.is_none() {
+                    break;
+                }
+            }
+            assert_eq!(paged, whole, "{path}");
+        }
+    }
+    live.server.stop().await;
+}
+
+#[tokio::test]
+async fn hostile_requests_are_refused_with_a_number() {
+    let live = Live::start(world()).await;
+    let long = "x".repeat(5_000);
+    for (path, code) in [
+        ("/v1/agents?qery=x".to_owned(), 9631),
+        ("/v1/agents?limit=0".to_owned(), 9630),
+        ("/v1/agents?limit=1e9".to_owned(), 9630),
+        ("/v1/agents?sort=stake;DROP".to_owned(), 9630),
+        ("/v1/agents?cursor=00".to_owned(), 9632),
+        ("/v1/agents?cursor=%00".to_owned(), 9632),
+        (format!("/v1/agents?cursor={long}"), 9632),
+        ("/v1/agents?owner=0OIl".to_owned(), 9630),
+        ("/v1/agents?staked=maybe".to_owned(), 9630),
+        ("/v1/agents/nobody".to_owned(), 9641),
+        (format!("/v1/agents/{long}"), 9641),
+        (format!("/v1/agents/{}", base58([77; 32])), 9641),
+        (format!("/v1/agents/{}/batches/x", base58(mint(1))), 9642),
+        (format!("/v1/agents/{}/batches/99999999999999999999", base58(mint(1))), 9642),
+        (format!("/v1/agents/{}/batches/19999/data", base58(mint(1))), 9646),
+        (format!("/v1/agents/{}/batches/19999/records", base58(mint(1))), 9646),
+        (format!("/v1/agents/{}/batches/19999/proof?record=1&leaf=1", base58(mint(1))), 9630),
+        (format!("/v1/agents/{}/history?from_epoch=9&to_epoch=1", base58(mint(1))), 9630),
+        (format!("/v1/agents/{}/history?from_epoch=0&to_epoch=18446744073709551615", base58(mint(1))), 9630),
+        ("/v1/challenges/x".to_owned(), 9643),
+        ("/v1/feedback/-1".to_owned(), 9644),
+        ("/v1/feedback/18446744073709551615".to_owned(), 9644),
+        ("/v1/events?program=Sati".to_owned(), 9630),
+        ("/v1/events?from_slot=-1".to_owned(), 9630),
+        ("/v1/contracts/..%2f..%2fetc".to_owned(), 9645),
+        ("/v1/bindings/x".to_owned(), 9653),
+        ("/v1/stream?types=nonsense".to_owned(), 9630),
+        ("/v1/stream?last_event_id=x".to_owned(), 9630),
+        ("/v1/ws".to_owned(), 9630),
+        ("/no/such/page".to_owned(), 9640),
+        ("/../Cargo.toml".to_owned(), 9640),
+    ] {
+        assert_eq!(live.refused(&path).await, code, "{path}");
+    }
+    // Texts that mean something to a database are texts.
+    for text in ["' OR '1'='1", "%", "_", "\\", "🦀", "\u{0}"] {
+        let url = reqwest::Url::parse_with_params(&live.url("/v1/feedback"), [("query", text)]).unwrap();
+        let answer: Value = live.http.get(url).send().await.unwrap().json().await.unwrap();
+        assert!(answer["items"].as_array().is_none_or(Vec::is_empty), "{text}: {answer}");
+    }
+    let posted = live.http.post(live.url("/v1/agents")).send().await.unwrap();
+    assert_eq!(posted.status().as_u16(), 405);
+    let large = live.http.post(live.url("/v1/envelopes")).body(vec![0; 1 << 20]).send().await.unwrap();
+    assert_eq!(large.status().as_u16(), 413);
+    let nonsense = live.http.post(live.url("/v1/envelopes")).body("nonsense").send().await.unwrap();
+    assert_eq!(nonsense.status().as_u16(), 422);
+    let nonsense = live.http.put(live.url("/v1/bindings")).body("{}").send().await.unwrap();
+    assert_eq!(nonsense.status().as_u16(), 422);
+    live.server.stop().await;
+}
+
+#[tokio::test]
+async fn what_has_not_changed_is_not_sent_again() {
+    let live = Live::start(world()).await;
+    let first = live.http.get(live.url("/v1/feedback")).send().await.unwrap();
+    let tag = first.headers()["etag"].clone();
+    assert_eq!(first.headers()["access-control-allow-origin"], "*");
+    let again = live.http.get(live.url("/v1/feedback")).header("if-none-match", &tag).send().await.unwrap();
+    assert_eq!(again.status().as_u16(), 304);
+    live.chain.feedback("More.");
+    live.caught_up().await;
+    let more = live.http.get(live.url("/v1/feedback")).header("if-none-match", &tag).send().await.unwrap();
+    assert_eq!(more.status().as_u16(), 200);
+    live.server.stop().await;
+}
+
+#[tokio::test]
+async fn a_batch_is_uploaded_served_and_proven() {
+    let (mut ann, mut bob) = (Party::new(1), Party::new(2));
+    ann.say(&mut bob, MsgType::Propose, [9; 16], &bid_payload(-500, b"JSON{}"), 19_999);
+    bob.say(&mut ann, MsgType::Accept, [9; 16], &bid_payload(-500, b"JSON{}"), 19_999);
+    let rating = bob.rate(&mut ann, [9; 16], 70, 19_999);
+    let built = ann.build(19_999);
+    let chain = Fake::new();
+    chain.lock().owners.insert(bob.mint, bob.owner());
+    chain.batch(&built.commitment());
+    chain.batch(&bob.build(19_999).commitment());
+    let live = Live::start(chain).await;
+    let base = format!("/v1/agents/{}/batches/19999", base58(ann.mint));
+    let data = live.url(&format!("{base}/data"));
+    let bytes = built.bundle().unwrap().to_vec();
+    let put =
+        |body: Vec<u8>| live.http.put(&data).header("content-type", "application/cbor").body(body).send();
+    let wrong = put(bob.build(19_999).bundle().unwrap().to_vec()).await.unwrap();
+    assert_eq!(wrong.status().as_u16(), 422);
+    let body: Value = wrong.json().await.unwrap();
+    assert_eq!(body["code"], 9650);
+    assert_eq!(body["error"], body["detail"], "an agent's log reads this name");
+    assert_eq!(put(bytes.clone()).await.unwrap().status().as_u16(), 201);
+    assert_eq!(put(bytes.clone()).await.unwrap().status().as_u16(), 200);
+    assert_eq!(put(vec![0; 2 << 20]).await.unwrap().status().as_u16(), 413);
+    let served = live.http.get(&data).send().await.unwrap();
+    assert_eq!(served.headers()["content-type"], "application/cbor");
+    assert_eq!(served.bytes().await.unwrap().to_vec(), bytes);
+    let sent = live.http.post(live.url("/v1/envelopes")).body(rating).send().await.unwrap();
+    assert_eq!(sent.status().as_u16(), 201);
+    let of_bob = live.url(&format!("/v1/agents/{}/batches/19999/data", base58(bob.mint)));
+    let body = bob.build(19_999).bundle().unwrap().to_vec();
+    assert_eq!(live.http.put(of_bob).body(body).send().await.unwrap().status().as_u16(), 201);
+    let batch = live.ok(&base).await;
+    assert_eq!(batch["batch"]["data"], "served");
+    assert_eq!(batch["batch"]["content"]["message_count"], 1);
+    let records = live.ok(&format!("{base}/records")).await;
+    assert_eq!(records["items"][0]["value"], "-500");
+    assert_eq!(records["items"][1]["kind"], "feedback");
+    assert_eq!(records["items"][1]["standing"], "bound");
+    let bids = live.ok(&format!("{base}/records?kind=bid")).await;
+    assert_eq!(bids["items"].as_array().unwrap().len(), 1);
+    let first = live.ok(&format!("{base}/records?limit=1")).await;
+    let rest = live.ok(&format!("{base}/records?limit=1&cursor={}", first["next"].as_str().unwrap())).await;
+    assert_eq!(rest["items"][0]["entry"], 1);
+    let leaves = live.ok(&format!("{base}/leaves")).await;
+    assert_eq!(leaves["items"].as_array().unwrap().len(), 3);
+    for (name, root) in [("leaf", "log_merkle_root"), ("record", "arrays_root")] {
+        let proof = live.ok(&format!("{base}/proof?{name}=1")).await["proof"].clone();
+        assert_eq!(proof["root"], batch["batch"][root]);
+        let hash =
+            |it: &Value| -> [u8; 32] { hex::decode(it.as_str().unwrap()).unwrap().try_into().unwrap() };
+        let path: Vec<[u8; 32]> = proof["path"].as_array().unwrap().iter().map(hash).collect();
+        let (mut node, mut index) = (hash(&proof["leaf"]), proof["index"].as_u64().unwrap());
+        for sibling in path {
+            use zx1_protocol::hash::{Keccak, Sha3};
+            node = if index & 1 == 0 {
+                Sha3::hashv(&[&node, &sibling])
+            } else {
+                Sha3::hashv(&[&sibling, &node])
+            };
+            index >>= 1;
+        }
+        assert_eq!(node, hash(&proof["root"]));
+    }
+    assert_eq!(live.refused(&format!("{base}/proof?leaf=9")).await, 9630);
+    let with = live.ok(&format!("/v1/agents/{}/counterparties", base58(ann.mint))).await;
+    assert_eq!(with["items"][0]["agent"], base58(bob.mint));
+    assert_eq!((&with["items"][0]["bids"], &with["items"][0]["ratings_received"]), (&json!(1), &json!(1)));
+    let ratings = live.ok(&format!("/v1/agents/{}/ratings", base58(ann.mint))).await;
+    assert_eq!(
+        (&ratings["items"][0]["in_batch"], &ratings["items"][0]["binding"]),
+        (&json!(true), &json!("selection"))
+    );
+    let agent = live.ok(&format!("/v1/agents/{}", base58(ann.mint))).await["agent"].clone();
+    assert_eq!(agent["reputation"]["reliability"], 70_000);
+    assert_eq!(agent["reputation_detail"]["tally"]["bound"], 1);
+    let history =
+        live.ok(&format!("/v1/agents/{}/history?from_epoch=19998&to_epoch=20000", base58(ann.mint))).await;
+    assert_eq!(history["epochs"][1]["messages"], 1);
+    assert_eq!(history["epochs"][0]["messages"], Value::Null);
+    // The audit from outside finds nothing, and finds what is changed.
+    let clean = crate::audit(&live.chain, live.server.url()).await.unwrap();
+    assert_eq!(clean.differences, []);
+    let index = live.server.index();
+    let mut row = index.agent_row(&ann.mint).await.unwrap().unwrap();
+    row.batches = 7;
+    index.write_rows(crate::store::Commit { agents: vec![row], ..Default::default() }).await.unwrap();
+    let found = crate::audit(&live.chain, live.server.url()).await.unwrap();
+    assert_eq!(found.differences.len(), 1, "{found:?}");
+    assert_eq!((found.differences[0].index.as_str(), found.differences[0].chain.as_str()), ("7", "1"));
+    let own = crate::audit::self_audit(index).await.unwrap();
+    assert_eq!(own.differences.len(), 1);
+    live.server.stop().await;
+}
+
+#[tokio::test]
+async fn an_upload_waits_for_its_own_batch() {
+    let (mut ann, mut bob) = (Party::new(8), Party::new(9));
+    ann.say(&mut bob, MsgType::Propose, [9; 16], &bid_payload(1, b""), 19_999);
+    let built = ann.build(19_999);
+    let live = Live::start(world()).await;
+    // Nothing is indexed while somebody else writes; the upload comes first.
+    let writer = live.server.index().writer().await;
+    live.chain.batch(&built.commitment());
+    let url = live.url(&format!("/v1/agents/{}/batches/19999/data", base58(ann.mint)));
+    let body = built.bundle().unwrap().to_vec();
+    let sent = tokio::spawn(live.http.put(url).body(body).send());
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(!sent.is_finished());
+    drop(writer);
+    assert_eq!(sent.await.unwrap().unwrap().status().as_u16(), 201);
+    live.server.stop().await;
+}
+
+/// Reads frames of server-sent events until so many carry an event.
+async fn frames(answer: reqwest::Response, count: usize) -> Vec<(i64, Value)> {
+    let (mut text, mut found) = (String::new(), Vec::new());
+    let mut answer = answer;
+    while found.len() < count {
+        let part =
+            tokio::time::timeout(Duration::from_secs(60), answer.chunk()).await.unwrap().unwrap().unwrap();
+        text.push_str(std::str::from_utf8(&part).unwrap());
+        while let Some((frame, rest)) = text.split_once("\n\n").map(|(a, b)| (a.to_owned(), b.to_owned())) {
+            text = rest;
+            let field =
+                |name: &str| frame.lines().find_map(|line| line.strip_prefix(name).map(str::to_owned));
+            if let (Some(id), Some(data)) = (field("id: "), field("data: ")) {
+                let value: Value = serde_json::from_str(&data).unwrap();
+                assert_eq!(field("event: ").as_deref(), value["type"].as_str());
+                assert_eq!(value["id"], json!(id.parse::<i64>().unwrap()));
+                found.push((id.parse().unwrap(), value));
+            }
+        }
+    }
+    found
+}
+
+#[tokio::test]
+async fn a_stream_resumes_where_it_was_and_repeats_nothing() {
+    let live = Live::start(world()).await;
+    let open = |path: &str| live.http.get(live.url(path)).send();
+    let all = frames(open("/v1/stream?last_event_id=0").await.unwrap(), 9).await;
+    assert_eq!(all.len(), 9, "five registered, three leased, one challenged");
+    let ids: BTreeSet<i64> = all.iter().map(|(id, _)| *id).collect();
+    assert_eq!(ids.len(), 9);
+    let (fourth, _) = all[3];
+    let resumed = live.http.get(live.url("/v1/stream")).header("last-event-id", fourth.to_string());
+    assert_eq!(frames(resumed.send().await.unwrap(), 5).await, all[4..]);
+    let only = open("/v1/stream?last_event_id=0&types=challenge_submitted").await.unwrap();
+    assert_eq!(frames(only, 1).await[0].1["ground_name"], "bid");
+    // New ones arrive without a reconnect.
+    let following = open(&format!("/v1/stream?agent={}", base58(mint(5)))).await.unwrap();
+    live.chain.lease(mint(4), 20_000, 0);
+    live.chain.lease(mint(5), 20_000, 0);
+    let news = frames(following, 1).await;
+    assert_eq!((&news[0].1["cause"], &news[0].1["agent"]), (&json!("first_lease"), &json!(base58(mint(5)))));
+    assert_eq!(news[0].1["retracts"], Value::Null);
+    live.server.stop().await;
+}
+
+#[tokio::test]
+async fn a_websocket_hears_the_same_and_may_change_its_filter() {
+    let live = Live::start(world()).await;
+    let url = live.url("/v1/ws?last_event_id=0&types=challenge_submitted").replace("http://", "ws://");
+    let (mut socket, _) = tokio_tungstenite::connect_async(&url).await.unwrap();
+    async fn next<S>(socket: &mut S) -> Value
+    where
+        S: StreamExt<Item = Result<Message, tokio_tungstenite::tungstenite::Error>> + Unpin,
+    {
+        loop {
+            let message =
+                tokio::time::timeout(Duration::from_secs(60), socket.next()).await.unwrap().unwrap().unwrap();
+            if let Message::Text(text) = message {
+                return serde_json::from_str(&text).unwrap();
+            }
+        }
+    }
+    assert_eq!(next(&mut socket).await["type"], "challenge_submitted");
+    socket.send(Message::text(json!({ "types": ["agent_joined"] }).to_string())).await.unwrap();
+    // The wish is heard before what comes after it; a ping tells when it was.
+    socket.send(Message::Ping(Vec::new().into())).await.unwrap();
+    loop {
+        let heard = tokio::time::timeout(Duration::from_secs(60), socket.next()).await;
+        if let Message::Pong(_) = heard.unwrap().unwrap().unwrap() {
+            break;
+        }
+    }
+    live.chain.lease(mint(5), 20_000, 0);
+    assert_eq!(next(&mut socket).await["type"], "agent_joined");
+    socket.send(Message::text("nonsense")).await.unwrap();
+    let closed = loop {
+        match tokio::time::timeout(Duration::from_secs(60), socket.next()).await.unwrap() {
+            Some(Ok(Message::Close(frame))) => break frame.unwrap(),
+            Some(Ok(_)) => {}
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(u16::from(closed.code), 1008);
+    live.server.stop().await;
+}
+
+#[tokio::test]
+async fn seats_for_streams_end_and_are_given_back() {
+    let live = Live::start(world()).await;
+    let open = || live.http.get(live.url("/v1/stream")).send();
+    let mut held = Vec::new();
+    for _ in 0..3 {
+        held.push(open().await.unwrap());
+    }
+    let refused = open().await.unwrap();
+    assert_eq!(refused.status().as_u16(), 503);
+    assert!(refused.headers().contains_key("retry-after"));
+    drop(held);
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while open().await.unwrap().status().as_u16() != 200 {
+        assert!(Instant::now() < deadline);
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    live.server.stop().await;
+}
+
+#[tokio::test]
+async fn a_graceful_stop_ends_streams_and_frees_the_database() {
+    let live = Live::start(world()).await;
+    let mut stream = live.http.get(live.url("/v1/stream")).send().await.unwrap();
+    let folder = live.server.index().config.data.clone();
+    live.server.stop().await;
+    let mut text = String::new();
+    while let Ok(Some(part)) = stream.chunk().await {
+        text.push_str(std::str::from_utf8(&part).unwrap());
+    }
+    assert!(text.contains("the indexer is stopping"), "{text}");
+    let store = crate::store::SqliteStore::open(&folder.join("index.db")).await;
+    assert!(store.is_ok());
+}
+
+/// The committed document is the one that the code describes; `zx1-indexer --print-openapi` writes it.
+#[test]
+fn the_openapi_document_is_up_to_date() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("openapi.json");
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        committed == openapi::text_of(),
+        "run zx1-indexer --print-openapi > indexer/service/openapi.json"
+    );
+}
+
+#[tokio::test]
+async fn every_documented_route_is_there_and_every_parameter_known() {
+    let live = Live::start(world()).await;
+    let document = openapi::document();
+    for (method, path) in openapi::routes() {
+        let filled = path
+            .replace("{mint}", &base58(mint(1)))
+            .replace("{epoch}", "19999")
+            .replace("{address}", &base58([50; 32]))
+            .replace("{index}", "0")
+            .replace("{id}", "0000000000000000")
+            .replace("{wallet}", &base58([1; 32]));
+        let method_name = reqwest::Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
+        if matches!(path, "/v1/stream") {
+            continue;
+        }
+        let answer = live.http.request(method_name, live.url(&filled)).send().await.unwrap();
+        let status = answer.status().as_u16();
+        let body: Value = answer.json().await.unwrap_or_default();
+        assert!(status != 405 && body["code"] != 9640, "{method} {path}: {status} {body}");
+        if method != "get" || path == "/v1/ws" {
+            continue;
+        }
+        let parameters = document["paths"][path][method]["parameters"].as_array().unwrap();
+        for parameter in parameters.iter().filter(|it| it["in"] == "query") {
+            let name = parameter["name"].as_str().unwrap();
+            // An empty value is as if it were left out, but its name must be known.
+            let (_, body) = live.get(&format!("{filled}?{name}=")).await;
+            assert_ne!(body["code"], 9631, "{path} does not know {name}");
+        }
+    }
+    live.server.stop().await;
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
+    #[test]
+    fn no_request_makes_the_indexer_fail(paths in proptest::collection::vec("[a-z0-9/?=&%._-]{0,60}", 8)) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async move {
+            let live = Live::start(world()).await;
+            for path in paths {
+                for path in ["/v1/", "/v1/agents?", "/v1/events?"].map(|it| format!("{it}{path}")) {
+                    if let Ok(answer) = live.http.get(live.url(&path)).send().await {
+                        prop_assert!(answer.status().as_u16() < 500, "{} {path}", answer.status());
+                    }
+                }
+            }
+            live.server.stop().await;
+            Ok(())
+        })?;
+    }
+}

@@ -1,0 +1,101 @@
+//! What may be brought: batches' data, ratings, binding records. Nobody logs in: each proves itself.
+
+use super::App;
+use super::answer::{body, json};
+use super::reads::batches::batch_row;
+use crate::bundles::{Put, most_bytes};
+use crate::chain::Finality;
+use crate::error::{Error, Result};
+use crate::store::{BatchRow, fixed};
+use crate::{nano, ratings};
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::Response;
+use serde_json::json as object;
+use std::time::Duration;
+
+fn receipt(put: Put) -> Response {
+    match put {
+        Put::Created => json(StatusCode::CREATED, &object!({ "status": "stored" })),
+        Put::Same => json(StatusCode::OK, &object!({ "status": "known" })),
+    }
+}
+
+fn announced(headers: &HeaderMap, most: usize) -> Result<()> {
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    let length: Option<usize> = length.and_then(|text| text.parse().ok());
+    if length.is_some_and(|length| length > most) { Err(Error::LargeBody(most)) } else { Ok(()) }
+}
+
+/// How long an upload waits for its own batch to be indexed.
+const PATIENCE: Duration = Duration::from_secs(8);
+/// Slots behind the node's within which a transaction of a moment ago may still come.
+const MARGIN: u64 = 4;
+
+/// The batch of an upload. Whoever submits a batch brings its data in the next moment, when the transaction
+/// is confirmed and perhaps not indexed yet; so what is not here is waited for, until the index has passed
+/// the slot that the node had when it was asked.
+async fn submitted(app: &App, mint: &str, epoch: &str) -> Result<BatchRow> {
+    let missing = match batch_row(app, mint, epoch).await {
+        Err(error @ Error::NoBatch(_)) => error,
+        found => return found,
+    };
+    let Ok(there) = app.index.ledger.slot(Finality::Confirmed).await else { return Err(missing) };
+    let deadline = tokio::time::Instant::now() + PATIENCE;
+    loop {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let slot = app.index.status.get().slot;
+        match batch_row(app, mint, epoch).await {
+            Err(Error::NoBatch(_)) => {}
+            found => return found,
+        }
+        if slot >= there.saturating_add(MARGIN) || tokio::time::Instant::now() >= deadline {
+            return Err(missing);
+        }
+    }
+}
+
+/// PUT /v1/agents/{mint}/batches/{epoch}/data
+pub(super) async fn bundle(
+    State(app): State<App>,
+    Path((mint, epoch)): Path<(String, String)>,
+    headers: HeaderMap,
+    request: Body,
+) -> Result<Response> {
+    if app.stopping.is_cancelled() {
+        return Err(Error::Stopping);
+    }
+    let row = submitted(&app, &mint, &epoch).await?;
+    let limits = &app.index.config.limits;
+    // The chain says how many leaves and records there are, so how long the data can be.
+    let most = most_bytes(&row).min(limits.bundle_bytes);
+    announced(&headers, most)?;
+    let time = Duration::from_millis(limits.body_ms.saturating_mul(10));
+    let bytes = body(request, most, time).await?;
+    Ok(receipt(app.bundles.put(&app.index, fixed(&row.agent), row.epoch, bytes).await?))
+}
+
+/// POST /v1/envelopes
+pub(super) async fn envelope(State(app): State<App>, headers: HeaderMap, request: Body) -> Result<Response> {
+    let bytes = small(&app, &headers, request).await?;
+    Ok(receipt(ratings::put(&app.index, &bytes).await?))
+}
+
+/// PUT /v1/bindings
+pub(super) async fn binding(State(app): State<App>, headers: HeaderMap, request: Body) -> Result<Response> {
+    let bytes = small(&app, &headers, request).await?;
+    let no_text =
+        |_| Error::BindingRefused("The binding record is no UTF-8 text; send it as JSON.".to_owned());
+    let text = String::from_utf8(bytes).map_err(no_text)?;
+    Ok(receipt(nano::bind(&app.index, &text).await?))
+}
+
+async fn small(app: &App, headers: &HeaderMap, request: Body) -> Result<Vec<u8>> {
+    if app.stopping.is_cancelled() {
+        return Err(Error::Stopping);
+    }
+    let limits = &app.index.config.limits;
+    announced(headers, limits.body_bytes)?;
+    body(request, limits.body_bytes, Duration::from_millis(limits.body_ms)).await
+}

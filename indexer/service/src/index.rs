@@ -1,0 +1,300 @@
+//! The index: the store, the ledger behind it, and the one writer.
+//!
+//! Everything that is written goes through [`Index::writer`], so that whoever reads rows, changes them and
+//! writes them back is alone. Readers are not held up.
+
+use crate::chain::{Ledger, Listed};
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::hub::Hub;
+use crate::merge::{Key, Merge, Needs, add_digest, event_digest};
+use crate::metrics::Metrics;
+use crate::parse::{Addresses, Touched};
+use crate::status::Status;
+use crate::store::{AgentRow, Commit, EventRow, Find, Store, fixed, signed};
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+use tokio::sync::{Mutex, MutexGuard};
+use zx1_chain::rpc::registry::{AgentRecord, Delegate};
+
+/// What only the writer knows.
+#[derive(Debug, Default)]
+pub struct Writer {
+    /// Derived addresses.
+    pub addresses: Addresses,
+    /// The index digest.
+    pub digest: [u8; 32],
+    /// Events.
+    pub events: u64,
+    /// The cursor.
+    pub cursor: u64,
+    /// The finalized watermark.
+    pub finalized: u64,
+    /// Transactions after the watermark that were looked at, also those without events.
+    pub seen: HashSet<Listed>,
+    /// Accounts to be read when the backfill is over.
+    pub later: BTreeSet<Touched>,
+    /// Whether an earlier process ended before it read the accounts of its backfill.
+    pub unsettled: bool,
+}
+
+/// The index. Shared by an [`Arc`].
+pub struct Index {
+    /// The store.
+    pub store: Arc<dyn Store>,
+    /// The cluster.
+    pub ledger: Arc<dyn Ledger>,
+    /// What can be set.
+    pub config: Config,
+    /// Where it stands.
+    pub status: Status,
+    /// The streams.
+    pub hub: Hub,
+    /// Figures.
+    pub metrics: Metrics,
+    writer: Mutex<Writer>,
+}
+
+impl std::fmt::Debug for Index {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Index").field("status", &self.status).finish_non_exhaustive()
+    }
+}
+
+/// Unix milliseconds.
+pub fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Unix seconds.
+pub fn now_s() -> i64 {
+    now_ms().div_euclid(1_000)
+}
+
+fn number(text: Option<&String>) -> u64 {
+    text.and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
+impl Index {
+    /// Opens it: the cursor is where the store says.
+    ///
+    /// # Errors
+    ///
+    /// 9612 when the store is of another cluster.
+    pub async fn open(
+        store: Arc<dyn Store>,
+        ledger: Arc<dyn Ledger>,
+        config: Config,
+        metrics: Metrics,
+    ) -> Result<Arc<Self>> {
+        let genesis = ledger.genesis().await?;
+        let meta = store.meta().await?;
+        match meta.get("genesis") {
+            Some(stored) if *stored != genesis => {
+                return Err(Error::OtherCluster { stored: stored.clone(), found: genesis });
+            }
+            Some(_) => {}
+            None => {
+                let meta = vec![("genesis", genesis.clone())];
+                store.commit(Commit { meta, ..Commit::default() }).await?;
+            }
+        }
+        let mut writer = Writer {
+            cursor: number(meta.get("cursor")),
+            finalized: number(meta.get("finalized")),
+            events: number(meta.get("events")),
+            unsettled: meta.get("settled").is_some_and(|it| it == "0"),
+            ..Writer::default()
+        };
+        if let Some(digest) = meta.get("digest").and_then(|text| hex::decode(text).ok()) {
+            writer.digest = fixed(&digest);
+        }
+        let hub = Hub::new(config.limits.stream_ring);
+        hub.begin(&*store).await?;
+        let status = Status::default();
+        let log_head = log_head(&*store).await?;
+        status.set(|standing| {
+            standing.slot = writer.cursor;
+            standing.finalized = writer.finalized;
+            standing.digest = writer.digest;
+            standing.events = writer.events;
+            standing.log_head = log_head;
+            standing.genesis = genesis;
+        });
+        Ok(Arc::new(Self { store, ledger, config, status, hub, metrics, writer: Mutex::new(writer) }))
+    }
+
+    /// The right to write.
+    pub async fn writer(&self) -> MutexGuard<'_, Writer> {
+        self.writer.lock().await
+    }
+
+    /// Rows that these events need; all batches and challenges of the agents in `whole`.
+    pub async fn load(&self, needs: &Needs, whole: &BTreeSet<Key>) -> Result<Merge> {
+        let mut merge = Merge { now_ms: now_ms(), ..Merge::default() };
+        let agents: BTreeSet<Key> = needs.agents.union(whole).copied().collect();
+        for chunk in chunks(&agents) {
+            for row in self.store.agents(Find::any("mint", chunk.iter().copied())).await? {
+                merge.agents.insert(fixed(&row.mint), row);
+            }
+        }
+        let owners: BTreeSet<Key> = needs.batches.iter().map(|(agent, _)| *agent).collect();
+        let epochs: BTreeSet<i64> = needs.batches.iter().map(|(_, epoch)| *epoch).collect();
+        for chunk in chunks(&owners) {
+            let mut find = Find::any("agent", chunk.iter().copied());
+            if let (Some(first), Some(last)) = (epochs.first(), epochs.last()) {
+                find = find.and("epoch", ">=", *first).and("epoch", "<=", *last);
+            }
+            for row in self.store.batches(find).await? {
+                let key = (fixed(&row.agent), row.epoch);
+                if needs.batches.contains(&key) {
+                    merge.batches.insert(key, row);
+                }
+            }
+        }
+        let challenges: BTreeSet<Key> = needs.challenges.iter().map(|(address, _)| *address).collect();
+        for chunk in chunks(&challenges) {
+            for row in self.store.challenges(Find::any("address", chunk.iter().copied())).await? {
+                merge.challenges.insert((fixed(&row.address), row.submitted_slot), row);
+            }
+        }
+        for mint in whole {
+            for row in self.store.batches(Find::by("agent", *mint)).await? {
+                merge.batches.insert((*mint, row.epoch), row);
+            }
+            for row in self.store.challenges(Find::by("agent", *mint)).await? {
+                merge.challenges.insert((fixed(&row.address), row.submitted_slot), row);
+            }
+        }
+        for chunk in chunks(&needs.feedback) {
+            for row in self.store.feedback(Find::any("number", chunk)).await? {
+                merge.feedback.insert(row.number, row);
+            }
+        }
+        let accounts: BTreeSet<Key> = needs.lives.iter().map(|(account, _)| *account).collect();
+        for chunk in chunks(&accounts) {
+            for row in self.store.lives(Find::any("account", chunk.iter().copied())).await? {
+                let life = (fixed(&row.account), row.created_slot);
+                if needs.lives.contains(&life) {
+                    merge.lives.insert(life, row);
+                }
+            }
+        }
+        Ok(merge)
+    }
+
+    /// Writes what was merged. `events` are new ones, `removed` those that are taken away with `commit`.
+    pub async fn write(
+        &self,
+        writer: &mut Writer,
+        merge: Merge,
+        events: Vec<EventRow>,
+        removed: &[EventRow],
+        mut commit: Commit,
+    ) -> Result<()> {
+        let mut digest = writer.digest;
+        let mut count = writer.events;
+        for row in &events {
+            add_digest(&mut digest, &event_digest(row), false);
+            count = count.saturating_add(1);
+        }
+        for row in removed {
+            add_digest(&mut digest, &event_digest(row), true);
+            count = count.saturating_sub(1);
+        }
+        self.metrics.events.inc_by(events.len() as u64);
+        commit.events = events;
+        commit.lives.extend(merge.lives.into_values());
+        commit.gaps.extend(merge.gaps);
+        commit.agents.extend(merge.agents.into_values());
+        commit.batches.extend(merge.batches.into_values());
+        commit.challenges.extend(merge.challenges.into_values());
+        commit.feedback.extend(merge.feedback.into_values());
+        commit.epochs.extend(merge.epochs.into_values());
+        commit.stream.extend(merge.stream);
+        commit.meta.push(("digest", hex::encode(digest)));
+        commit.meta.push(("events", count.to_string()));
+        let tells = !commit.stream.is_empty();
+        let spoke = !commit.feedback.is_empty() || !removed.is_empty();
+        self.store.commit(commit).await?;
+        writer.digest = digest;
+        writer.events = count;
+        let head = if spoke { Some(log_head(&*self.store).await?) } else { None };
+        self.status.set(|standing| {
+            standing.digest = digest;
+            standing.events = count;
+            standing.log_head = head.unwrap_or(standing.log_head);
+        });
+        if tells {
+            self.hub.wake();
+        }
+        Ok(())
+    }
+
+    /// Writes rows that do not follow from events (a batch's data, ratings, balances, contracts).
+    pub async fn write_rows(&self, commit: Commit) -> Result<()> {
+        let tells = !commit.stream.is_empty();
+        self.store.commit(commit).await?;
+        self.status.changed();
+        if tells {
+            self.hub.wake();
+        }
+        Ok(())
+    }
+
+    /// An agent's row.
+    pub async fn agent_row(&self, mint: &Key) -> Result<Option<AgentRow>> {
+        Ok(self.store.agents(Find::by("mint", *mint)).await?.into_iter().next())
+    }
+
+    /// An agent's events in the order of the ledger.
+    pub async fn events_of(&self, mint: &Key) -> Result<Vec<EventRow>> {
+        let find = Find::by("agent", *mint).order(&["slot", "position", "ordinal"]);
+        Ok(self.store.events(find).await?.into_iter().map(|stored| stored.row).collect())
+    }
+}
+
+/// The feedback log's head after the last entry that is here.
+async fn log_head(store: &dyn Store) -> Result<[u8; 32]> {
+    let last = store.feedback(Find::all().newest(&["number"]).limit(1)).await?;
+    Ok(last.first().map_or([0; 32], |row| fixed(&row.head)))
+}
+
+/// A text from outside as every database takes it: Postgres has no zero characters.
+pub fn storable(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
+}
+
+/// Keys in lists that one statement takes.
+pub fn chunks<T: Copy>(keys: &BTreeSet<T>) -> Vec<Vec<T>> {
+    let keys: Vec<T> = keys.iter().copied().collect();
+    keys.chunks(4_000).map(<[T]>::to_vec).collect()
+}
+
+/// Takes what the registry says into an agent's row.
+pub fn identify(row: &mut AgentRow, record: &AgentRecord, delegates: &[Delegate], now: i64) {
+    row.number = signed(record.member_number);
+    row.name = storable(&record.metadata.name);
+    row.symbol = storable(&record.metadata.symbol);
+    row.uri = storable(&record.metadata.uri);
+    row.metadata = serde_json::to_string(&record.metadata.entries).unwrap_or_else(|_| "[]".to_owned());
+    row.soulbound = i64::from(record.soulbound);
+    row.owner = record.owner.map(|owner| owner.to_bytes().to_vec());
+    row.token = record.token.map(|token| token.to_bytes().to_vec());
+    row.member_index = Some(record.index.to_bytes().to_vec());
+    let list: Vec<serde_json::Value> = delegates
+        .iter()
+        .map(|it| {
+            serde_json::json!({
+                "delegate": it.delegate.to_string(), "delegator": it.delegator.to_string(),
+                "expiry": it.expiry, "live": it.live,
+            })
+        })
+        .collect();
+    row.delegates = serde_json::Value::from(list).to_string();
+    row.identified = now.max(1);
+    let owner = record.owner.map(|owner| owner.to_string()).unwrap_or_default();
+    row.search = format!("{}\n{}\n{owner}", row.name, record.mint).to_lowercase();
+}

@@ -1,0 +1,563 @@
+//! Following the chain.
+//!
+//! A round reads the node's confirmed slot: the boundary. Everything after the cursor and up to the boundary
+//! comes from the node's lists of transactions, so ranges join without a hole; what the subscription
+//! announces beyond it waits for the next round. Transactions are read and written in the order of the
+//! ledger, in chunks that end with a slot, and the cursor moves in the same database transaction. Between
+//! reading and writing is a short queue: a slow store slows the reading, and nothing is dropped.
+//!
+//! What is confirmed can still vanish, if rarely. [`finality`] compares everything with the finalized
+//! history before the second watermark passes it.
+
+mod finality;
+mod gaps;
+mod registry;
+
+use crate::chain::{Announcements, Finality, Listed};
+use crate::error::{Error, Result};
+use crate::index::{Index, Writer, chunks, identify, now_ms, now_s};
+use crate::merge::{Key, Merge, Needs, Trust, event_rows, life_of};
+use crate::parse::{Parsed, Program, Touched};
+use crate::status::{Backfill, Phase};
+use crate::store::{Commit, EventRow, Find, fixed, signed, unsigned};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use solana_address::Address;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+pub use registry::Registry;
+
+/// Rounds for which the cursor waits for an announced transaction to be listed. Then the finalized history
+/// decides: it may have been on a fork.
+const PATIENCE: u32 = 25;
+/// A range with more transactions than this is a backfill.
+const FEW: usize = 256;
+/// So many finalized slots that are missing are read as finalized ones.
+const FAR: u64 = 256;
+
+/// How a range moves the watermarks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moved {
+    /// Up to here all is indexed.
+    pub(crate) cursor: Option<u64>,
+    /// Whether it is final, so that the second watermark moves as well.
+    pub(crate) is_final: bool,
+    /// Whether accounts are read at once; else after the backfill.
+    pub(crate) live: bool,
+}
+
+impl Moved {
+    /// What comes late moves nothing.
+    pub(crate) const LATE: Self = Self { cursor: None, is_final: false, live: true };
+}
+
+/// The ingest.
+#[derive(Debug, Clone)]
+pub struct Ingest {
+    index: Arc<Index>,
+    announcements: Announcements,
+}
+
+impl Ingest {
+    /// An ingest of this index; `announcements` may come from a websocket or from nowhere.
+    pub fn new(index: Arc<Index>, announcements: Announcements) -> Self {
+        Self { index, announcements }
+    }
+
+    /// Follows the chain until cancelled.
+    pub async fn run(self, cancel: CancellationToken) {
+        let options = self.index.config.chain.clone();
+        let poll = Duration::from_millis(options.poll_ms.max(10));
+        let (mut patience, mut trouble) = (PATIENCE, 0_u32);
+        loop {
+            let done = tokio::select! {
+                () = cancel.cancelled() => return,
+                done = self.round(patience == 0) => done,
+            };
+            let mut pause = poll;
+            match done {
+                Ok(()) => (patience, trouble) = (PATIENCE, 0),
+                Err(Error::Behind(slot)) => {
+                    tracing::debug!(slot, "the node's list lags");
+                    patience = patience.saturating_sub(1);
+                    pause = poll.min(Duration::from_millis(200));
+                }
+                Err(error) => {
+                    trouble = trouble.saturating_add(1);
+                    self.index.metrics.trouble.inc();
+                    tracing::warn!(code = error.code(), %error, trouble, "the chain could not be followed");
+                    self.index.status.set(|standing| standing.phase = Phase::Stalled);
+                    let factor = 1_u32.checked_shl(trouble.min(6)).unwrap_or(64);
+                    pause = poll.saturating_mul(factor).min(Duration::from_secs(30));
+                }
+            }
+            // An announced slot that is not confirmed yet will be in a moment.
+            if trouble == 0 && !self.announcements.is_empty() {
+                pause = pause.min(Duration::from_millis(100));
+            }
+            tokio::select! {
+                () = cancel.cancelled() => return,
+                () = tokio::time::sleep(pause) => {}
+                () = self.announcements.wait(), if trouble == 0 && self.announcements.is_empty() => {}
+            }
+        }
+    }
+
+    /// One round: up to the confirmed slot, then what became final, then gaps. With `impatient`, the node's
+    /// list is believed although it lacks an announced transaction.
+    ///
+    /// # Errors
+    ///
+    /// 9614, 9615, the chain's and the store's. Whatever it is, the cursor stands at a slot up to which all
+    /// is indexed.
+    pub async fn round(&self, impatient: bool) -> Result<()> {
+        let index = &self.index;
+        let subscribed = self.announcements.subscribed();
+        let boundary = index.ledger.slot(Finality::Confirmed).await?;
+        index.status.set(|standing| {
+            standing.chain_slot = boundary;
+            standing.subscribed = subscribed;
+        });
+        self.catch_up().await?;
+        let cursor = index.writer().await.cursor;
+        if boundary > cursor {
+            let listed = self.list(cursor, boundary, Finality::Confirmed).await?;
+            if !impatient {
+                let missing = |it: &crate::chain::Announced| {
+                    it.slot > cursor && !listed.iter().any(|listed| listed.signature == it.signature)
+                };
+                if self.announcements.up_to(boundary).iter().any(missing) {
+                    return Err(Error::Behind(boundary));
+                }
+            }
+            self.follow(cursor, boundary, listed, Finality::Confirmed).await?;
+        }
+        self.announcements.done(boundary.max(cursor));
+        self.finalize().await?;
+        self.repair().await?;
+        let time = index.ledger.time().await?;
+        let is_new_epoch = index.status.get().epoch != time.epoch;
+        index.status.set(|standing| {
+            standing.epoch = time.epoch;
+            standing.chain_time = time.unix;
+            standing.phase = Phase::Live;
+            standing.ready = true;
+            standing.caught_up_ms = now_ms();
+        });
+        if is_new_epoch {
+            self.epoch_began(time.epoch).await?;
+        }
+        Ok(())
+    }
+
+    /// What is final already is read as such, when much of it is missing: it need not be compared later.
+    async fn catch_up(&self) -> Result<()> {
+        let index = &self.index;
+        let (cursor, finalized) = {
+            let writer = index.writer().await;
+            (writer.cursor, writer.finalized)
+        };
+        // Something that was only confirmed is to be compared first.
+        if finalized < cursor {
+            return Ok(());
+        }
+        let to = index.ledger.slot(Finality::Finalized).await?;
+        if to.saturating_sub(cursor) <= FAR {
+            return Ok(());
+        }
+        let listed = self.list(cursor, to, Finality::Finalized).await?;
+        self.follow(cursor, to, listed, Finality::Finalized).await
+    }
+
+    /// The transactions of all programs after `from` up to and including `to`, the oldest first.
+    async fn list(&self, from: u64, to: u64, finality: Finality) -> Result<Vec<Listed>> {
+        let lists = Program::ALL.map(|program| self.history(program.address(), from, to, finality));
+        let mut listed: BTreeSet<Listed> = BTreeSet::new();
+        let lists: Vec<Vec<Listed>> =
+            stream::iter(lists).buffer_unordered(Program::ALL.len()).try_collect().await?;
+        listed.extend(lists.into_iter().flatten());
+        Ok(listed.into_iter().collect())
+    }
+
+    /// An address's transactions after `from` up to and including `to`.
+    async fn history(&self, address: Address, from: u64, to: u64, finality: Finality) -> Result<Vec<Listed>> {
+        const PAGE: usize = 1_000;
+        let (mut found, mut before): (Vec<Listed>, Option<[u8; 64]>) = (Vec::new(), None);
+        loop {
+            let page = self.index.ledger.list(address, before, PAGE, finality).await?;
+            let (count, oldest) = (page.len(), page.iter().map(|listed| listed.slot).min());
+            let last = page.last().map(|listed| listed.signature);
+            found.extend(page.into_iter().filter(|listed| listed.slot > from && listed.slot <= to));
+            let reaches = oldest.is_none_or(|oldest| oldest <= from);
+            // A node that gives the same page again would be asked for ever.
+            if count == 0 || reaches || last == before {
+                return Ok(found);
+            }
+            before = last;
+        }
+    }
+
+    /// Reads and writes a range. Of a finalized one both watermarks move.
+    async fn follow(&self, from: u64, to: u64, listed: Vec<Listed>, finality: Finality) -> Result<()> {
+        let is_final = finality == Finality::Finalized;
+        let live = listed.len() <= FEW && self.index.status.get().phase == Phase::Live;
+        let whole: Vec<Listed> = listed.iter().copied().filter(|listed| !listed.failed).collect();
+        if !live {
+            self.index.status.set(|standing| {
+                standing.phase = Phase::Backfill;
+                standing.backfill = Some(Backfill { from_slot: from, to_slot: to, done_slot: from });
+            });
+        }
+        let chunks = slot_chunks(&whole, self.index.config.chain.chunk.max(1));
+        let last = chunks.len().saturating_sub(1);
+        // Read ahead by one chunk while the one before is written.
+        let (sender, mut receiver) = tokio::sync::mpsc::channel(1);
+        let read = async {
+            for (at, chunk) in chunks.iter().enumerate() {
+                let parsed = self.read(chunk, finality).await?;
+                let end = if at == last { to } else { chunk.last().map_or(to, |listed| listed.slot) };
+                if sender.send((parsed, chunk.clone(), end)).await.is_err() {
+                    break;
+                }
+            }
+            drop(sender);
+            Ok::<(), Error>(())
+        };
+        let write = async {
+            while let Some((parsed, chunk, end)) = receiver.recv().await {
+                let moved = Moved { cursor: Some(end), is_final, live };
+                self.take(parsed, &chunk, moved).await?;
+                self.index.status.set(|standing| {
+                    if let Some(backfill) = &mut standing.backfill {
+                        backfill.done_slot = end;
+                    }
+                });
+            }
+            drop(receiver);
+            Ok::<(), Error>(())
+        };
+        let (read, write) = tokio::join!(read, write);
+        write.and(read)?;
+        if chunks.is_empty() {
+            self.take(Vec::new(), &[], Moved { cursor: Some(to), is_final, live }).await?;
+        }
+        if !live {
+            self.settle().await?;
+            self.index.status.set(|standing| standing.backfill = None);
+        }
+        Ok(())
+    }
+
+    /// What these transactions did, each with its place in its slot, in the order of the ledger.
+    pub(crate) async fn read(&self, listed: &[Listed], finality: Finality) -> Result<Vec<(Parsed, i64)>> {
+        let at_once = self.index.config.chain.concurrency.max(1);
+        let mut by_slot: BTreeMap<u64, Vec<[u8; 64]>> = BTreeMap::new();
+        for it in listed {
+            by_slot.entry(it.slot).or_default().push(it.signature);
+        }
+        // Of slots with several transactions the node is asked for their order.
+        let crowded = by_slot.iter().filter(|(_, signatures)| signatures.len() > 1).map(|(slot, _)| *slot);
+        let crowded: Vec<u64> = crowded.collect();
+        let orders: Vec<(u64, Option<Vec<[u8; 64]>>)> = stream::iter(crowded)
+            .map(|slot| async move { Ok::<_, Error>((slot, self.index.ledger.order(slot).await?)) })
+            .buffered(at_once)
+            .try_collect()
+            .await?;
+        let mut places: HashMap<[u8; 64], i64> = HashMap::new();
+        for (_, order) in orders {
+            for (place, signature) in (0_i64..).zip(order.unwrap_or_default()) {
+                places.insert(signature, place);
+            }
+        }
+        let parsed: Vec<Parsed> = stream::iter(listed.to_vec())
+            .map(|it| self.fetch(it, finality))
+            .buffered(at_once)
+            .try_collect()
+            .await?;
+        // Where no order is known, that of the signatures: arbitrary, but the same for everyone.
+        let mut placed: Vec<(Parsed, i64)> = parsed
+            .into_iter()
+            .map(|parsed| {
+                let place = places.get(&parsed.signature).copied().unwrap_or(0);
+                (parsed, place)
+            })
+            .collect();
+        placed.sort_by_key(|(parsed, place)| (parsed.slot, *place, parsed.signature));
+        Ok(placed)
+    }
+
+    async fn fetch(&self, listed: Listed, finality: Finality) -> Result<Parsed> {
+        let attempts = self.index.config.chain.attempts.max(1);
+        for attempt in 1..=attempts {
+            if let Some(parsed) = self.index.ledger.transaction(listed.signature, finality).await? {
+                return Ok(parsed);
+            }
+            if attempt < attempts {
+                let pause = self.index.config.chain.poll_ms.max(10).saturating_mul(attempt as u64);
+                tokio::time::sleep(Duration::from_millis(pause.min(5_000))).await;
+            }
+        }
+        Err(Error::Hole(bs58::encode(listed.signature).into_string()))
+    }
+
+    /// Writes transactions and moves the cursor.
+    pub(crate) async fn take(
+        &self,
+        parsed: Vec<(Parsed, i64)>,
+        listed: &[Listed],
+        moved: Moved,
+    ) -> Result<()> {
+        let Moved { cursor, is_final, live } = moved;
+        let index = &self.index;
+        let mut writer = index.writer().await;
+        let signatures: Vec<[u8; 64]> = parsed.iter().map(|(parsed, _)| parsed.signature).collect();
+        let known = index.store.known(&signatures).await?;
+        let mut events = event_rows(&mut writer.addresses, &parsed);
+        events.retain(|row| !known.contains(&fixed(&row.signature)));
+        let needs = Needs::of(&events);
+        let mut merge = index.load(&needs, &BTreeSet::new()).await?;
+        name_agents(&merge, &mut events);
+        // A closing names its agent only now; a row that is not loaded would be begun anew.
+        let named: BTreeSet<Key> = events.iter().filter_map(|row| row.agent.as_deref().map(fixed)).collect();
+        let missing: BTreeSet<Key> = named.difference(&needs.agents).copied().collect();
+        if !missing.is_empty() {
+            let needs = Needs { agents: missing, ..Needs::default() };
+            merge.agents.extend(index.load(&needs, &BTreeSet::new()).await?.agents);
+        }
+        if live {
+            self.introduce(&mut merge, &events).await;
+        }
+        merge.take(&events);
+        let refold = std::mem::take(&mut merge.refold);
+        if !refold.is_empty() {
+            self.refold(&mut merge, &refold, &events, &[]).await?;
+        }
+        let mut commit = Commit::default();
+        if live || !refold.is_empty() {
+            self.read_states(&mut merge, Trust::Same).await?;
+        } else {
+            // Texts stand only in accounts, and those accounts never change.
+            let (now, later): (BTreeSet<_>, BTreeSet<_>) = std::mem::take(&mut merge.touched)
+                .into_iter()
+                .partition(|touched| matches!(touched, Touched::Entry(_) | Touched::Resolution(_)));
+            merge.touched = now;
+            writer.later.extend(later);
+            self.read_states(&mut merge, Trust::Same).await?;
+            commit.meta.push(("settled", "0".to_owned()));
+        }
+        if let Some(cursor) = cursor {
+            commit.meta.push(("cursor", cursor.to_string()));
+            if is_final {
+                commit.meta.push(("finalized", cursor.to_string()));
+            }
+        }
+        let rechecks = std::mem::take(&mut merge.recheck);
+        index.write(&mut writer, merge, events, &[], commit).await?;
+        if let Some(cursor) = cursor {
+            writer.cursor = cursor;
+            if is_final {
+                writer.finalized = cursor;
+            } else {
+                writer.seen.extend(listed.iter().copied());
+            }
+            let finalized = writer.finalized;
+            index.status.set(|standing| (standing.slot, standing.finalized) = (cursor, finalized));
+        }
+        for life in rechecks {
+            self.recheck(life).await?;
+        }
+        Ok(())
+    }
+
+    /// Folds agents anew from all their events, those in `new` included and those in `removed` left out.
+    pub(crate) async fn refold(
+        &self,
+        merge: &mut Merge,
+        agents: &BTreeSet<Key>,
+        new: &[EventRow],
+        removed: &[EventRow],
+    ) -> Result<()> {
+        // Whoever takes events away has loaded these rows, and has removed some of them.
+        if removed.is_empty() {
+            let whole = self.index.load(&Needs::default(), agents).await?;
+            for (key, row) in whole.batches {
+                merge.batches.entry(key).or_insert(row);
+            }
+            for (key, row) in whole.challenges {
+                merge.challenges.entry(key).or_insert(row);
+            }
+        }
+        for mint in agents {
+            let mut events = self.index.events_of(mint).await?;
+            events.retain(|row| !removed.iter().any(|gone| is_same(gone, row)));
+            let mine = new.iter().filter(|row| row.agent.as_deref() == Some(mint.as_slice()));
+            events.extend(mine.cloned());
+            events.sort_by_key(|row| (row.slot, row.position, row.ordinal));
+            merge.refold(*mint, &events);
+        }
+        Ok(())
+    }
+
+    /// Reads the accounts that were touched.
+    pub(crate) async fn read_states(&self, merge: &mut Merge, trust: Trust) -> Result<()> {
+        let touched: Vec<Touched> = std::mem::take(&mut merge.touched).into_iter().collect();
+        let addresses: Vec<Address> = touched.iter().map(Touched::address).collect();
+        let accounts = self.index.ledger.accounts(&addresses).await?;
+        // What is being merged is newer than what is stored.
+        let keys: BTreeSet<Key> = addresses.iter().map(Address::to_bytes).collect();
+        let mut lives: HashMap<(Key, i64), i64> = HashMap::new();
+        for chunk in chunks(&keys) {
+            for row in self.index.store.lives(Find::any("account", chunk)).await? {
+                lives.insert((fixed(&row.account), row.created_slot), row.last);
+            }
+        }
+        lives.extend(merge.lives.iter().map(|(life, row)| (*life, row.last)));
+        for (touched, account) in touched.iter().zip(accounts) {
+            match touched.read(account.as_ref()) {
+                Ok(state) => {
+                    let last = life_of(touched, &state).and_then(|(life, _)| lives.get(&life).copied());
+                    merge.state(touched, state, last, trust);
+                }
+                // A layout of the future: its events still count.
+                Err(error) => {
+                    tracing::error!(code = error.code(), %error, "an account cannot be read");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks the registry who agents are that nothing is known of yet, so that what is told names them.
+    async fn introduce(&self, merge: &mut Merge, events: &[EventRow]) {
+        const MOST: usize = 16;
+        let agents: BTreeSet<Key> = events.iter().filter_map(|row| row.agent.as_deref().map(fixed)).collect();
+        let unknown =
+            agents.into_iter().filter(|mint| merge.agents.get(mint).is_none_or(|row| row.identified == 0));
+        for mint in unknown.take(MOST).collect::<Vec<_>>() {
+            let address = Address::new_from_array(mint);
+            match self.index.ledger.agent(address).await {
+                Ok(Some(record)) => {
+                    let delegates = self.index.ledger.delegates(address).await.unwrap_or_default();
+                    identify(merge.agent(mint), &record, &delegates, now_s());
+                }
+                Ok(None) => {}
+                // The registry's own job asks again.
+                Err(error) => tracing::debug!(%error, "an agent is not known yet"),
+            }
+        }
+    }
+
+    /// After a backfill: how things stand, from all accounts.
+    async fn settle(&self) -> Result<()> {
+        let index = &self.index;
+        let mut writer = index.writer().await;
+        let mut touched = std::mem::take(&mut writer.later);
+        let mut agents: BTreeSet<Key> = touched.iter().filter_map(agent_of).collect();
+        if writer.unsettled {
+            // Which accounts the earlier process touched follows from the index.
+            agents.extend(index.store.agents(Find::all()).await?.iter().map(|row| fixed::<32>(&row.mint)));
+            for row in index.store.challenges(Find::by("closed", 0)).await? {
+                touched.insert(Touched::Challenge(fixed(&row.address), unsigned(row.submitted_slot)));
+            }
+        }
+        let challenges = touched.iter().filter_map(|touched| match touched {
+            Touched::Challenge(address, created) => Some((*address, signed(*created))),
+            _ => None,
+        });
+        let needs = Needs { agents: agents.clone(), challenges: challenges.collect(), ..Needs::default() };
+        let mut merge = index.load(&needs, &BTreeSet::new()).await?;
+        merge.touched = touched;
+        for mint in agents {
+            merge.touched.extend([Touched::Stake(mint), Touched::Lease(mint), Touched::Head(mint)]);
+        }
+        let mut commit = Commit::default();
+        let finalized = index.ledger.slot(Finality::Finalized).await?;
+        self.read_states(&mut merge, Trust::AlsoUnknown { finalized }).await?;
+        commit.meta.push(("settled", "1".to_owned()));
+        index.write(&mut writer, merge, Vec::new(), &[], commit).await?;
+        writer.unsettled = false;
+        Ok(())
+    }
+
+    /// Leases that ended with the last epoch, without a tick, and scores that decayed.
+    async fn epoch_began(&self, epoch: u64) -> Result<()> {
+        use zx1_interface::constants::GRACE_PERIOD_EPOCHS;
+        let index = &self.index;
+        let mut writer = index.writer().await;
+        let last = signed(epoch.saturating_sub(GRACE_PERIOD_EPOCHS));
+        let find = Find::all().and("paid_through", "<", last);
+        let mut merge = Merge { now_ms: now_ms(), ..Merge::default() };
+        for row in index.store.agents(find).await? {
+            merge.agents.insert(fixed(&row.mint), row);
+        }
+        for mint in merge.agents.keys().copied().collect::<Vec<_>>() {
+            merge.announce_deactivated(None, mint, "clock", signed(epoch));
+        }
+        // The rows did not change; only what is told is written.
+        let told = Merge { stream: merge.stream, ..Merge::default() };
+        index.write(&mut writer, told, Vec::new(), &[], Commit::default()).await?;
+        drop(writer);
+        crate::reputation::epoch_began(index).await
+    }
+}
+
+fn agent_of(touched: &Touched) -> Option<Key> {
+    match touched {
+        Touched::Stake(agent) | Touched::Lease(agent) | Touched::Head(agent) => Some(*agent),
+        _ => None,
+    }
+}
+
+/// Whether two rows are the same event.
+pub(crate) fn is_same(a: &EventRow, b: &EventRow) -> bool {
+    a.ordinal == b.ordinal && a.signature == b.signature
+}
+
+/// A closed challenge's event does not name the agent; its submission does.
+fn name_agents(merge: &Merge, events: &mut [EventRow]) {
+    let mut known: HashMap<(Key, i64), Vec<u8>> =
+        merge.challenges.iter().map(|(life, row)| (*life, row.agent.clone())).collect();
+    for row in events {
+        let life = (fixed(&row.account), row.created_slot);
+        match row.name.as_str() {
+            "ChallengeSubmitted" => {
+                known.insert(life, row.agent.clone().unwrap_or_default());
+            }
+            "ChallengeClosed" => row.agent = known.get(&life).cloned(),
+            _ => {}
+        }
+    }
+}
+
+/// Chunks of about this size that end with a slot.
+fn slot_chunks(listed: &[Listed], size: usize) -> Vec<Vec<Listed>> {
+    let mut chunks: Vec<Vec<Listed>> = Vec::new();
+    for it in listed {
+        let full = |chunk: &&mut Vec<Listed>| {
+            chunk.len() < size || chunk.last().is_some_and(|last| last.slot == it.slot)
+        };
+        match chunks.last_mut().filter(full) {
+            Some(chunk) => chunk.push(*it),
+            None => chunks.push(vec![*it]),
+        }
+    }
+    chunks
+}
+
+/// Only for whoever drives an ingest by hand.
+impl Ingest {
+    /// The index that it fills.
+    pub fn index(&self) -> &Arc<Index> {
+        &self.index
+    }
+
+    /// Forgets which transactions were looked at up to this slot.
+    pub(crate) fn forget(writer: &mut Writer, slot: u64) {
+        writer.seen.retain(|listed| listed.slot > slot);
+    }
+}
+
+#[cfg(test)]
+mod tests;

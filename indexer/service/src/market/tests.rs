@@ -1,0 +1,266 @@
+//! A market's contracts, mirrored from a real interface over HTTP.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use super::Markets;
+use crate::http;
+use crate::store::Find;
+use crate::testing::{Fake, Rig};
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::IntoResponse;
+use axum::routing::get;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use zx1_market::case::{Chained, Step};
+use zx1_market::chain::{Data, DepositData, Entry, Head, ReexecutionData, RulingData, Side};
+use zx1_market::money::{Outcome, inclusive_bond};
+use zx1_market::wire::{ContractView, ListAnswer};
+use zx1_market::{Address, Case, Contract, Millis, PartyKey, Raw, Terms};
+
+fn key(number: u8) -> PartyKey {
+    PartyKey::from_seed(&[number; 32])
+}
+
+fn address(number: u8) -> Address {
+    Address::from(nano_escrow::PublicKey([number; 32]))
+}
+
+/// A contract that was fixed, disputed and ruled on.
+struct World {
+    case: Case,
+    chained: Vec<Chained>,
+    now: Millis,
+}
+
+impl World {
+    fn disputed() -> Self {
+        let server = key(3);
+        let mut terms = Terms::new(server.id(), address(90)).unwrap();
+        terms.judges.push(key(5).id());
+        let contract = Contract::builder("gcc foo.c", "undefined reference to `bar'");
+        let contract = contract.bounty(Raw::from_xno("0.5").unwrap()).build(&terms).unwrap();
+        let now = Millis(1_795_000_000_000);
+        let data = Data::Post { contract: contract.json().clone(), principal: key(1).id(), payout: None };
+        let (case, step) =
+            Case::start(Entry::sign(&data, Head::GENESIS, now, &key(1)), &terms, now, &server).unwrap();
+        let mut world = Self { case, chained: Vec::new(), now };
+        world.take(step);
+        world.deposit(Side::Principal, 101);
+        let bond = Data::Bond { agent: key(2).id(), payout: None };
+        let bond = Entry::sign(&bond, world.case.head(), world.now, &key(2));
+        world.case.reserve(bond, world.now).unwrap();
+        world.deposit(Side::Agent, 102);
+        world.act(2, Data::Accept { agent: key(2).id() });
+        world.act(
+            2,
+            Data::Fix {
+                fix: "gcc foo.c -lbar".into(),
+                explanation: "links libbar".into(),
+                corrected_command: None,
+            },
+        );
+        world.act(1, Data::DisputeFiled { argument: "it is so".into(), side: Side::Principal });
+        world.act(2, Data::DisputeResponse { argument: "it is not".into(), side: Side::Agent });
+        world
+    }
+
+    fn take(&mut self, step: Step) {
+        self.chained.extend(step.entries);
+    }
+
+    fn deposit(&mut self, side: Side, account: u8) {
+        let amount = inclusive_bond(&self.case.terms().fees, self.case.contract().bounty).unwrap();
+        let deposit = DepositData { account: address(account), amount, source: address(11) };
+        let step = self.case.deposit_confirmed(side, deposit, self.now, &key(3)).unwrap();
+        self.take(step);
+    }
+
+    fn act(&mut self, who: u8, data: Data) {
+        self.now = self.now.plus(Millis(1_000));
+        let entry = Entry::sign(&data, self.case.head(), self.now, &key(who));
+        let step = self.case.handle(entry, self.now, &key(3)).unwrap();
+        self.take(step);
+    }
+
+    fn rule(&mut self) {
+        let court = self.case.judge_task().unwrap().court;
+        let data = ReexecutionData {
+            ran: false,
+            success: None,
+            exit_code: None,
+            output: String::new(),
+            note: "no inputs".into(),
+            signature: None,
+        };
+        let data = data.sign(self.case.id(), &self.case.head().hash, &key(5));
+        let step = self.case.chain_by_server(Data::Reexecution(Box::new(data)), self.now, &key(3)).unwrap();
+        self.take(step);
+        let ruling = RulingData::new(Outcome::Fulfilled, court, "the transcript says so");
+        let ruling = ruling.sign(self.case.id(), &self.case.head().hash, &key(5));
+        let step = self.case.chain_by_server(Data::Ruling(Box::new(ruling)), self.now, &key(3)).unwrap();
+        self.take(step);
+        self.now = self.now.plus(Millis(600_000));
+        let step = self.case.run(self.now, &key(3)).unwrap();
+        self.take(step);
+    }
+
+    fn view(&self, whole: bool) -> ContractView {
+        let entries = self.chained.iter().map(|it| it.entry.clone()).filter(|_| whole).collect();
+        let times = self.chained.iter().map(|it| it.received_at).filter(|_| whole).collect();
+        ContractView::new(&self.case, entries, times)
+    }
+}
+
+/// What the market answers: the list, and each contract that a stranger may read.
+#[derive(Clone, Default)]
+struct Pages(Arc<Mutex<(String, BTreeMap<String, String>)>>);
+
+impl Pages {
+    fn show(&self, world: &World, readable: bool) {
+        let mut pages = self.0.lock().unwrap();
+        pages.0 = serde_json::to_string(&ListAnswer { contracts: vec![world.view(false)] }).unwrap();
+        pages.1.clear();
+        if readable {
+            let whole = serde_json::to_string(&world.view(true)).unwrap();
+            pages.1.insert(world.case.id().to_string(), whole);
+        }
+    }
+
+    async fn serve(&self) -> String {
+        let list = |State(pages): State<Pages>| async move { pages.0.lock().unwrap().0.clone() };
+        let one = |State(pages): State<Pages>, Path(id): Path<String>| async move {
+            match pages.0.lock().unwrap().1.get(&id) {
+                Some(text) => text.clone().into_response(),
+                None => (StatusCode::FORBIDDEN, "{}").into_response(),
+            }
+        };
+        let router = axum::Router::new().route("/contracts", get(list)).route("/contracts/{id}", get(one));
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(axum::serve(listener, router.with_state(self.clone())).into_future());
+        url
+    }
+}
+
+async fn rig(market: &str) -> (Rig, Markets) {
+    let rig = Rig::new(&Fake::new()).await;
+    let (store, ledger) = (rig.index.store.clone(), rig.index.ledger.clone());
+    let mut config = rig.index.config.clone();
+    config.markets = vec![format!("{market}/")];
+    let metrics = crate::metrics::Metrics::default();
+    let index = crate::index::Index::open(store, ledger, config, metrics).await.unwrap();
+    (rig, Markets::new(index, None).unwrap())
+}
+
+#[tokio::test]
+async fn a_contracts_whole_life_is_mirrored_and_verified() {
+    let (pages, mut world) = (Pages::default(), World::disputed());
+    let url = pages.serve().await;
+    let (_rig, markets) = rig(&url).await;
+    let store = markets.index.store.clone();
+    let only = || async { store.contracts(Find::all()).await.unwrap().remove(0) };
+    // While it runs, strangers see only that it is there.
+    pages.show(&world, false);
+    markets.look().await;
+    let row = only().await;
+    assert_eq!((row.state.as_str(), row.settled), ("disputed", 0));
+    let summary: Value = serde_json::from_str(&row.summary).unwrap();
+    assert_eq!((&summary["verified"], &summary["entries"]), (&Value::Null, &0.into()));
+    assert_eq!(summary["bounty"], "0.5");
+    assert_eq!(summary["bounty_raw"], "500000000000000000000000000000");
+    assert_eq!(summary["task"], "gcc foo.c");
+    assert!(store.stream(Find::all()).await.unwrap().is_empty(), "nothing is told of what cannot be checked");
+    // When it has ended, all of it.
+    world.rule();
+    assert!(world.case.state().is_terminal());
+    pages.show(&world, true);
+    markets.look().await;
+    markets.look().await;
+    let row = only().await;
+    assert_eq!((row.state.as_str(), row.settled), ("resolved", 1));
+    let summary: Value = serde_json::from_str(&row.summary).unwrap();
+    assert_eq!((&summary["verified"], &summary["verify_error"]), (&true.into(), &Value::Null));
+    assert_eq!(summary["escrow"][0]["account"], address(101).to_string());
+    assert_eq!(summary["escrow"].as_array().unwrap().len(), 2);
+    let expected = zx1_market::bridge::conversation_id(&key(3).id(), &world.case.id());
+    assert_eq!(row.conversation.as_deref(), Some(expected.as_slice()));
+    let told = store.stream(Find::all().order(&["id"])).await.unwrap();
+    assert_eq!(
+        told.iter().map(|it| it.row.kind.as_str()).collect::<Vec<_>>(),
+        ["dispute_raised", "verdict_issued"]
+    );
+    assert!(told[1].row.body.contains("\"ruling\":\"fulfilled\""), "{}", told[1].row.body);
+    let standing = markets.index.status.get();
+    assert_eq!(standing.markets, [(url, true, 1)]);
+}
+
+#[tokio::test]
+async fn a_rating_that_is_chained_after_the_end_is_heard_and_the_contract_binds_it() {
+    use zx1_market::chain::{Common, Data as D};
+    let (pages, mut world) = (Pages::default(), World::disputed());
+    world.rule();
+    // The principal is an agent too, and rates the one that fixed it, for this very task.
+    let (mut ann, mut bob) = (crate::testing::Party::new(1), crate::testing::Party::new(2));
+    let conversation = zx1_market::bridge::conversation_id(&key(3).id(), &world.case.id());
+    let epoch = 19_999;
+    let envelope = ann.rate(&mut bob, conversation, 90, epoch);
+    let common = Common { envelope: Some(hex::encode(&envelope)), ..Common::default() };
+    let data = D::Feedback {};
+    world.now = world.now.plus(Millis(1_000));
+    let entry = Entry::sign_json(data.kind(), data.to_json(&common), world.case.head(), world.now, &key(1));
+    let step = world.case.handle(entry, world.now, &key(3)).unwrap();
+    world.take(step);
+    let url = pages.serve().await;
+    pages.show(&world, true);
+    let (rig, markets) = rig(&url).await;
+    let chain = &rig.chain;
+    chain.lock().owners.insert(ann.mint, ann.owner());
+    chain.lock().owners.insert(bob.mint, bob.owner());
+    let built = bob.build(epoch);
+    chain.batch(&built.commitment());
+    rig.round().await;
+    let bundles = crate::bundles::Bundles::new(rig.index.config.bundles(), 2, 1_000);
+    let bytes = built.bundle().unwrap().to_vec();
+    bundles.put(&rig.index, bob.mint, epoch as i64, bytes).await.unwrap();
+    let score = || async { rig.index.agent_row(&bob.mint).await.unwrap().unwrap().reliability };
+    assert_eq!(score().await, 0, "nobody vouches for it");
+    markets.look().await;
+    assert_eq!(score().await, 90_000);
+}
+
+#[tokio::test]
+async fn a_transcript_that_was_changed_is_shown_as_such_and_settles_nothing() {
+    let (pages, mut world) = (Pages::default(), World::disputed());
+    let url = pages.serve().await;
+    let (_rig, markets) = rig(&url).await;
+    world.rule();
+    pages.show(&world, true);
+    for text in pages.0.lock().unwrap().1.values_mut() {
+        *text = text.replace("links libbar", "links libfoo");
+    }
+    markets.look().await;
+    let row = markets.index.store.contracts(Find::all()).await.unwrap().remove(0);
+    let summary: Value = serde_json::from_str(&row.summary).unwrap();
+    assert_eq!((&summary["verified"], row.settled), (&false.into(), 0));
+    assert!(summary["verify_error"].as_str().unwrap().ends_with('.'), "{summary}");
+    assert!(markets.index.store.stream(Find::all()).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_market_that_answers_nonsense_changes_nothing() {
+    let pages = Pages::default();
+    let url = pages.serve().await;
+    let (_rig, markets) = rig(&url).await;
+    pages.0.lock().unwrap().0 = "{\"contracts\":[{}]}".to_owned();
+    markets.look().await;
+    assert_eq!(markets.index.status.get().markets, [(url, false, 0)]);
+    assert!(markets.index.store.contracts(Find::all()).await.unwrap().is_empty());
+}
+
+#[test]
+fn the_documents_of_both_servers_are_told_apart() {
+    // The indexer's own routes begin with /v1, the market's do not: one proxy can serve both.
+    let own = http::openapi::routes().filter(|(_, path)| path.starts_with("/contracts"));
+    assert_eq!(own.count(), 0);
+}

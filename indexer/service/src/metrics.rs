@@ -1,0 +1,126 @@
+//! Figures for Prometheus, served at /metrics.
+
+use crate::status::{Phase, Standing};
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::Registry;
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+
+type Labels = Vec<(&'static str, String)>;
+type Number = Gauge<i64, AtomicI64>;
+
+/// All figures. Clones share them.
+#[derive(Debug, Clone)]
+pub struct Metrics {
+    registry: Arc<Registry>,
+    /// Events indexed since the start.
+    pub events: Counter,
+    /// Transactions that vanished and were rolled back.
+    pub rolled_back: Counter,
+    /// Rounds in which the chain could not be followed.
+    pub trouble: Counter,
+    /// Batches' data that were taken.
+    pub bundles: Counter,
+    /// Differences that self-audits found.
+    pub differences: Counter,
+    requests: Family<Labels, Counter>,
+    /// How long requests take, in seconds.
+    pub seconds: Histogram,
+    /// Streams that are open.
+    pub streams: Number,
+    /// Streams that were dropped because their reader was slow.
+    pub dropped: Counter,
+    /// Connections that are open.
+    pub connections: Number,
+    slot: Number,
+    finalized: Number,
+    chain_slot: Number,
+    lag: Number,
+    gaps: Number,
+    live: Number,
+    subscribed: Number,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut registry = Registry::with_prefix("zx1_indexer");
+        macro_rules! figures {
+            ($($name:ident: $what:literal = $value:expr;)*) => {
+                $(
+                    let $name = $value;
+                    registry.register(stringify!($name), $what, $name.clone());
+                )*
+            };
+        }
+        figures! {
+            events: "Events indexed since the start" = Counter::default();
+            rolled_back: "Transactions that vanished and were rolled back" = Counter::default();
+            trouble: "Rounds in which the chain could not be followed" = Counter::default();
+            bundles: "Batch data taken" = Counter::default();
+            differences: "Differences that self-audits found" = Counter::default();
+            requests: "Requests by status" = Family::<Labels, Counter>::default();
+            request_seconds: "Time to answer, streams left out" =
+                Histogram::new(exponential_buckets(0.0002, 2.0, 16));
+            streams: "Open streams" = Number::default();
+            streams_dropped: "Streams dropped because the reader was slow" = Counter::default();
+            connections: "Open connections" = Number::default();
+            slot: "Indexed up to this slot" = Number::default();
+            finalized_slot: "Compared with the finalized history up to this slot" = Number::default();
+            chain_slot: "The node's confirmed slot" = Number::default();
+            lag_slots: "Slots behind the node" = Number::default();
+            gaps_open: "Open gaps in sequences of events" = Number::default();
+            live: "1 when the chain is followed" = Number::default();
+            subscribed: "1 when the subscription stands" = Number::default();
+        }
+        Self {
+            registry: Arc::new(registry),
+            events,
+            rolled_back,
+            trouble,
+            bundles,
+            differences,
+            requests,
+            seconds: request_seconds,
+            streams,
+            dropped: streams_dropped,
+            connections,
+            slot,
+            finalized: finalized_slot,
+            chain_slot,
+            lag: lag_slots,
+            gaps: gaps_open,
+            live,
+            subscribed,
+        }
+    }
+}
+
+fn number(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+impl Metrics {
+    /// A request was answered.
+    pub fn request(&self, status: u16) {
+        self.requests.get_or_create(&vec![("status", status.to_string())]).inc();
+    }
+
+    /// In the text format of OpenMetrics.
+    pub fn text(&self, standing: &Standing) -> String {
+        self.slot.set(number(standing.slot));
+        self.finalized.set(number(standing.finalized));
+        self.chain_slot.set(number(standing.chain_slot));
+        self.lag.set(number(standing.lag()));
+        self.gaps.set(standing.gaps_open);
+        self.live.set(i64::from(standing.phase == Phase::Live));
+        self.subscribed.set(i64::from(standing.subscribed));
+        let mut out = String::new();
+        // Writing to a string does not fail.
+        let _ = encode(&mut out, &self.registry);
+        out
+    }
+}

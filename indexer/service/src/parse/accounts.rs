@@ -1,0 +1,98 @@
+//! Account states: what the index keeps of each kind, read by `zx1_chain`'s decoder.
+
+use solana_address::Address;
+use zx1_chain::pda;
+use zx1_chain::rpc::{RawAccount, Result, Stored};
+use zx1_interface::accounts::{
+    ChallengeAccount, FeedbackEntry, FeedbackLogAccount, FeedbackResolution, HeadAccount, LeaseAccount,
+    StakeLockAccount,
+};
+
+/// An account whose state is to be read again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Touched {
+    /// An agent's stake.
+    Stake([u8; 32]),
+    /// An agent's lease.
+    Lease([u8; 32]),
+    /// The head of an agent's batches.
+    Head([u8; 32]),
+    /// A challenge, with the slot of its submission.
+    Challenge([u8; 32], u64),
+    /// A feedback entry.
+    Entry(u64),
+    /// The resolution of a feedback entry.
+    Resolution(u64),
+    /// The head of the feedback log.
+    Log,
+}
+
+/// What is there; none where no account is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    /// A stake.
+    Stake(Option<StakeLockAccount>),
+    /// A lease.
+    Lease(Option<LeaseAccount>),
+    /// A head.
+    Head(Option<HeadAccount>),
+    /// A challenge.
+    Challenge(Option<Box<ChallengeAccount>>),
+    /// A feedback entry with its text.
+    Entry(Option<(FeedbackEntry, String)>),
+    /// A resolution.
+    Resolution(Option<FeedbackResolution>),
+    /// The feedback log's head.
+    Log(Option<FeedbackLogAccount>),
+}
+
+impl Touched {
+    /// Where it is.
+    pub fn address(&self) -> Address {
+        let at = |bytes: &[u8; 32]| Address::new_from_array(*bytes);
+        match self {
+            Self::Stake(agent) => pda::stake(&at(agent)),
+            Self::Lease(agent) => pda::lease(&at(agent)),
+            Self::Head(agent) => pda::head(&at(agent)),
+            Self::Challenge(address, _) => at(address),
+            Self::Entry(index) => pda::feedback_entry(*index),
+            Self::Resolution(index) => pda::feedback_resolution(*index),
+            Self::Log => pda::feedback_log(),
+        }
+    }
+
+    /// Reads the account that was found there.
+    ///
+    /// # Errors
+    ///
+    /// An account of another program or of another form.
+    pub fn read(&self, account: Option<&RawAccount>) -> Result<State> {
+        // An address to which somebody sent lamports holds no account.
+        let account = account.filter(|account| !account.data.is_empty());
+        macro_rules! stored {
+            ($layout:ty) => {
+                account.map(Stored::<$layout>::decode).transpose()?.map(|stored| stored.value)
+            };
+        }
+        Ok(match self {
+            Self::Stake(_) => State::Stake(stored!(StakeLockAccount)),
+            Self::Lease(_) => State::Lease(stored!(LeaseAccount)),
+            Self::Head(_) => State::Head(stored!(HeadAccount)),
+            Self::Challenge(_, created) => {
+                let found = stored!(ChallengeAccount).filter(|found| found.submitted_slot == *created);
+                State::Challenge(found.map(Box::new))
+            }
+            Self::Entry(_) => {
+                let found = account.map(Stored::<FeedbackEntry>::decode).transpose()?;
+                State::Entry(found.map(|stored| {
+                    let length = usize::try_from(stored.text_len).unwrap_or(usize::MAX);
+                    let text = stored.tail.get(..length).unwrap_or(&stored.tail);
+                    // The program takes only UTF-8; another node's bytes are shown as far as they go.
+                    (stored.value, String::from_utf8_lossy(text).into_owned())
+                }))
+            }
+            Self::Resolution(_) => State::Resolution(stored!(FeedbackResolution)),
+            Self::Log => State::Log(stored!(FeedbackLogAccount)),
+        })
+    }
+}

@@ -1,0 +1,292 @@
+//! From what a node answers to what is indexed. Pure: no I/O, no clock.
+//!
+//! What an event is and who may emit one is `zx1_chain`'s; this module says which account numbers it, which
+//! agent it is about, and keeps its bytes.
+
+mod accounts;
+mod fields;
+
+pub use accounts::{State, Touched};
+pub use fields::{event_fields, registration_fields};
+
+use crate::store::{EventRow, signed};
+use solana_address::Address;
+use std::collections::HashMap;
+use zx1_chain::pda;
+use zx1_chain::rpc::{Event, LandedTransaction};
+use zx1_chain::sati;
+use zx1_interface::ids;
+
+/// The programs whose transactions are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Program {
+    /// StakeLock.
+    StakeLock,
+    /// Lease.
+    Lease,
+    /// BehaviorLog.
+    BehaviorLog,
+    /// Challenge.
+    Challenge,
+    /// FeedbackLog.
+    FeedbackLog,
+    /// SATI, the registry.
+    Sati,
+}
+
+impl Program {
+    /// All of them, in the order of their numbers in the store.
+    pub const ALL: [Self; 6] =
+        [Self::StakeLock, Self::Lease, Self::BehaviorLog, Self::Challenge, Self::FeedbackLog, Self::Sati];
+
+    /// Its address.
+    pub fn address(self) -> Address {
+        Address::new_from_array(match self {
+            Self::StakeLock => ids::STAKE_LOCK,
+            Self::Lease => ids::LEASE,
+            Self::BehaviorLog => ids::BEHAVIOR_LOG,
+            Self::Challenge => ids::CHALLENGE,
+            Self::FeedbackLog => ids::FEEDBACK_LOG,
+            Self::Sati => ids::SATI,
+        })
+    }
+
+    /// Its name on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::StakeLock => "stake_lock",
+            Self::Lease => "lease",
+            Self::BehaviorLog => "behavior_log",
+            Self::Challenge => "challenge",
+            Self::FeedbackLog => "feedback_log",
+            Self::Sati => "sati",
+        }
+    }
+
+    /// Its number in the store.
+    pub fn number(self) -> i64 {
+        match self {
+            Self::StakeLock => 0,
+            Self::Lease => 1,
+            Self::BehaviorLog => 2,
+            Self::Challenge => 3,
+            Self::FeedbackLog => 4,
+            Self::Sati => 5,
+        }
+    }
+
+    /// The program with this number.
+    pub fn of_number(number: i64) -> Option<Self> {
+        Self::ALL.into_iter().find(|program| program.number() == number)
+    }
+
+    /// The program with this name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|program| program.name() == name)
+    }
+
+    fn of_address(address: &[u8; 32]) -> Option<Self> {
+        Self::ALL.into_iter().find(|program| program.address().as_array() == address)
+    }
+}
+
+/// The name under which a registration is kept.
+pub const REGISTERED: &str = "AgentRegistered";
+
+/// A registration at SATI: its payload in the store is mint ‖ owner ‖ index account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Registration {
+    /// The agent.
+    pub mint: [u8; 32],
+    /// Its first owner.
+    pub owner: [u8; 32],
+    /// The registry's index account.
+    pub index: [u8; 32],
+}
+
+impl Registration {
+    /// The payload.
+    pub fn payload(&self) -> Vec<u8> {
+        [self.mint, self.owner, self.index].concat()
+    }
+
+    /// The reverse of [`Self::payload`].
+    pub fn read(payload: &[u8]) -> Option<Self> {
+        let (mint, rest) = payload.split_first_chunk()?;
+        let (owner, rest) = rest.split_first_chunk()?;
+        let (index, rest) = rest.split_first_chunk()?;
+        rest.is_empty().then_some(Self { mint: *mint, owner: *owner, index: *index })
+    }
+}
+
+/// What one transaction did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parsed {
+    /// Its first signature.
+    pub signature: [u8; 64],
+    /// Its slot.
+    pub slot: u64,
+    /// Unix seconds of its block.
+    pub block_time: Option<i64>,
+    /// Its events in order, then its registrations.
+    pub facts: Vec<Fact>,
+}
+
+/// An event or a registration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fact {
+    /// An event of one of the five programs.
+    Event(Event),
+    /// A registration.
+    Registered(Registration),
+}
+
+/// What this transaction did; nothing if it failed. `group` is the configured registry's.
+pub fn transaction(landed: &LandedTransaction, group: &[u8; 32]) -> Parsed {
+    let mut facts: Vec<Fact> = landed.events().into_iter().map(Fact::Event).collect();
+    if landed.error.is_none() {
+        facts.extend(landed.calls.iter().filter_map(|called| {
+            let call = &called.call;
+            let is_registration = call.program == sati::PROGRAM
+                && call.data.starts_with(&sati::instruction_discriminator::REGISTER_AGENT);
+            is_registration.then_some(())?;
+            // Payer, owner, registry, group, mint, token account, token program, index.
+            let account = |at: usize| call.accounts.get(at).map(Address::to_bytes);
+            (account(3)? == *group).then_some(())?;
+            Some(Fact::Registered(Registration { mint: account(4)?, owner: account(1)?, index: account(7)? }))
+        }));
+    }
+    Parsed { signature: landed.signature.into(), slot: landed.slot, block_time: landed.block_time, facts }
+}
+
+/// Remembers derived addresses: deriving one costs more than everything else about an event.
+#[derive(Debug, Default)]
+pub struct Addresses {
+    known: HashMap<(Program, [u8; 32]), [u8; 32]>,
+}
+
+/// So many are kept before all are forgotten.
+const MAX_ADDRESSES: usize = 1 << 20;
+
+impl Addresses {
+    fn of(&mut self, program: Program, agent: &[u8; 32]) -> [u8; 32] {
+        if self.known.len() >= MAX_ADDRESSES {
+            self.known.clear();
+        }
+        *self.known.entry((program, *agent)).or_insert_with(|| {
+            let agent = Address::new_from_array(*agent);
+            let derived = match program {
+                Program::StakeLock => pda::stake(&agent),
+                Program::Lease => pda::lease(&agent),
+                _ => pda::head(&agent),
+            };
+            derived.to_bytes()
+        })
+    }
+
+    /// The account that numbers this event.
+    pub fn numbered_by(&mut self, event: &Event) -> [u8; 32] {
+        match event {
+            Event::ConfigInitialized(_) => pda::config().to_bytes(),
+            Event::StakeLocked(e) => self.of(Program::StakeLock, &e.agent_mint),
+            Event::UnlockQueued(e) => self.of(Program::StakeLock, &e.agent_mint),
+            Event::UnlockCanceled(e) => self.of(Program::StakeLock, &e.agent_mint),
+            Event::StakeClaimed(e) => self.of(Program::StakeLock, &e.agent_mint),
+            Event::StakeSlashed(e) => self.of(Program::StakeLock, &e.agent_mint),
+            Event::LeasePaid(e) => self.of(Program::Lease, &e.agent_id),
+            Event::GracePeriodEntered(e) => self.of(Program::Lease, &e.agent_id),
+            Event::LeaseExpired(e) => self.of(Program::Lease, &e.agent_id),
+            Event::BatchSubmitted(e) => self.of(Program::BehaviorLog, &e.agent_id),
+            Event::BatchClosed(e) => self.of(Program::BehaviorLog, &e.agent_id),
+            Event::ChallengeSubmitted(e) => e.challenge,
+            Event::ChallengeAnswered(e) => e.challenge,
+            Event::ChallengeResolved(e) => e.challenge,
+            Event::ChallengeClosed(e) => e.challenge,
+            Event::EnvelopeRecorded(e) => e.record,
+            Event::EnvelopeDiscarded(e) => e.record,
+            Event::EvidenceDraftBegun(e) => e.draft,
+            Event::EvidenceDraftCanceled(e) => e.draft,
+            Event::FeedbackSubmitted(_) => pda::feedback_log().to_bytes(),
+            Event::FeedbackDraftBegun(e) => e.draft,
+            Event::FeedbackDraftCanceled(e) => e.draft,
+            Event::FeedbackResolved(e) => pda::feedback_resolution(e.index).to_bytes(),
+        }
+    }
+
+    /// The rows of a transaction. `position` is its place among those of its slot.
+    pub fn rows(&mut self, parsed: &Parsed, position: i64) -> Vec<EventRow> {
+        let row = |(ordinal, fact): (usize, &Fact)| {
+            let (program, name, account, agent, (sequence, created), payload) = match fact {
+                Fact::Event(event) => (
+                    Program::of_address(&event.program()).map_or(0, Program::number),
+                    event.name(),
+                    self.numbered_by(event),
+                    agent_of(event),
+                    event.sequence(),
+                    event.payload(),
+                ),
+                Fact::Registered(it) => (
+                    Program::Sati.number(),
+                    REGISTERED,
+                    it.mint,
+                    Some(it.mint),
+                    (0, parsed.slot),
+                    it.payload(),
+                ),
+            };
+            EventRow {
+                slot: signed(parsed.slot),
+                position,
+                ordinal: i64::try_from(ordinal).unwrap_or(i64::MAX),
+                signature: parsed.signature.to_vec(),
+                block_time: parsed.block_time,
+                program,
+                name: name.to_owned(),
+                account: account.to_vec(),
+                created_slot: signed(created),
+                sequence: signed(sequence),
+                agent: agent.map(|agent| agent.to_vec()),
+                payload,
+            }
+        };
+        parsed.facts.iter().enumerate().map(row).collect()
+    }
+}
+
+/// The agent that an event names; a closed challenge's is known only from its submission.
+pub fn agent_of(event: &Event) -> Option<[u8; 32]> {
+    match event {
+        Event::StakeLocked(e) => Some(e.agent_mint),
+        Event::UnlockQueued(e) => Some(e.agent_mint),
+        Event::UnlockCanceled(e) => Some(e.agent_mint),
+        Event::StakeClaimed(e) => Some(e.agent_mint),
+        Event::StakeSlashed(e) => Some(e.agent_mint),
+        Event::LeasePaid(e) => Some(e.agent_id),
+        Event::GracePeriodEntered(e) => Some(e.agent_id),
+        Event::LeaseExpired(e) => Some(e.agent_id),
+        Event::BatchSubmitted(e) => Some(e.agent_id),
+        Event::BatchClosed(e) => Some(e.agent_id),
+        Event::ChallengeSubmitted(e) => Some(e.agent_id),
+        Event::ChallengeAnswered(e) => Some(e.agent_id),
+        Event::ChallengeResolved(e) => Some(e.agent_id),
+        Event::EnvelopeRecorded(e) => Some(e.agent_id),
+        Event::ConfigInitialized(_)
+        | Event::ChallengeClosed(_)
+        | Event::EnvelopeDiscarded(_)
+        | Event::EvidenceDraftBegun(_)
+        | Event::EvidenceDraftCanceled(_)
+        | Event::FeedbackSubmitted(_)
+        | Event::FeedbackDraftBegun(_)
+        | Event::FeedbackDraftCanceled(_)
+        | Event::FeedbackResolved(_) => None,
+    }
+}
+
+/// The event in a row; none for a registration or bytes that are no event.
+pub fn event_of(row: &EventRow) -> Option<Event> {
+    let program = Program::of_number(row.program)?;
+    Event::read(program.address().as_array(), &row.payload)
+}
+
+#[cfg(test)]
+mod tests;

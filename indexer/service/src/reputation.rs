@@ -1,0 +1,330 @@
+//! Reputation, recomputed from what is served (decisions D1 to D4). The arithmetic is `zx1_protocol`'s; here
+//! is what it is fed with: batches whose data is here and holds, their feedback events, signed ratings that
+//! were heard, and what ties a rating to a task.
+
+use crate::error::Result;
+use crate::index::{Index, chunks, now_ms};
+use crate::merge::{Key, epoch_row, stream_row};
+use crate::store::{
+    AgentRow, BatchRow, Commit, ContractRow, ConversationRow, EnvelopeRow, Find, RatingRow, fixed, signed,
+    unsigned,
+};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use zx1_protocol::record::{KIND_SELECTION, KIND_VERIFIER};
+use zx1_protocol::reputation::{BatchFacts, Binding, Event, Ledger, Rating, Standing, State, Tally, Vector};
+use zx1_protocol::units::{Epoch, Slot};
+
+/// All that an agent's reputation rests on.
+#[derive(Debug, Clone, Default)]
+pub struct Facts {
+    /// Its batches.
+    pub batches: Vec<BatchRow>,
+    /// The feedback events of those that are served.
+    pub ratings: Vec<RatingRow>,
+    /// Signed ratings of it that were heard.
+    pub envelopes: Vec<EnvelopeRow>,
+    /// Conversations in anybody's batches that those ratings are about.
+    pub conversations: Vec<ConversationRow>,
+    /// Settled contracts with those conversations.
+    pub contracts: Vec<ContractRow>,
+}
+
+/// What came out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reputation {
+    /// What counts.
+    pub batch: Vector,
+    /// Ratings that nobody vouches for.
+    pub unbound: Vector,
+    /// Everything that was heard, as it came.
+    pub real_time: Vector,
+    /// How many ratings had which standing.
+    pub tally: Tally,
+    /// The standing of each rating of a served batch, by epoch and entry.
+    pub standings: BTreeMap<(i64, i64), Standing>,
+}
+
+/// A vector on the wire.
+pub fn vector_json(vector: &Vector) -> Value {
+    json!({
+        "reliability": vector.reliability_score,
+        "cooperation": vector.cooperation_index,
+        "notary": vector.notary_accuracy,
+        "tasks": vector.total_tasks,
+        "notarized": vector.total_notarized,
+        "disputes": vector.total_disputes,
+        "batches": vector.batches,
+        "last_active_slot": vector.last_active_slot.0,
+    })
+}
+
+fn byte(number: i64) -> u8 {
+    u8::try_from(number).unwrap_or(u8::MAX)
+}
+
+fn rating(score: i64, outcome: i64, role: i64, is_dispute: i64) -> Rating {
+    Rating {
+        score: i8::try_from(score).unwrap_or(0),
+        outcome: byte(outcome),
+        role: byte(role),
+        is_dispute: is_dispute != 0,
+    }
+}
+
+/// What makes an envelope the one behind a feedback event of a batch.
+type Same = (Vec<u8>, Vec<u8>, i64, i64, i64, i64);
+
+fn of_event(it: &RatingRow) -> Same {
+    (it.rater.clone(), it.conversation.clone(), it.score, it.outcome, it.role, it.slot)
+}
+
+fn of_envelope(it: &EnvelopeRow) -> Same {
+    (it.rater.clone(), it.conversation.clone(), it.score, it.outcome, it.role, it.slot)
+}
+
+/// The batch's own facts, where its data is here and holds.
+fn batch_facts(batch: &BatchRow) -> Option<BatchFacts> {
+    let content: Value = serde_json::from_str(batch.content.as_deref()?).ok()?;
+    content.get("holds")?.as_bool()?.then_some(())?;
+    let small = |name: &str| u32::try_from(content.get(name)?.as_u64()?).ok();
+    Some(BatchFacts {
+        epoch: Epoch(unsigned(batch.epoch)),
+        slot_end: Slot(content.get("slot_end")?.as_u64()?),
+        message_count: small("message_count")?,
+        disputes: small("disputes")?,
+    })
+}
+
+/// What ties conversations to parties.
+struct Bound<'f> {
+    by_party: HashMap<(&'f [u8], &'f [u8]), Binding>,
+    settled: HashSet<&'f [u8]>,
+}
+
+impl<'f> Bound<'f> {
+    fn of(facts: &'f Facts) -> Self {
+        let mut by_party = HashMap::new();
+        for it in &facts.conversations {
+            let binding = match byte(it.kind) {
+                KIND_SELECTION => Binding::Selection,
+                KIND_VERIFIER => Binding::Verifier,
+                _ => continue,
+            };
+            by_party.entry((it.conversation.as_slice(), it.agent.as_slice())).or_insert(binding);
+        }
+        let settled =
+            facts.contracts.iter().filter_map(|contract| contract.conversation.as_deref()).collect();
+        Self { by_party, settled }
+    }
+
+    /// Either party's selections or verifiers, or a settled contract (decision D2).
+    fn binding(&self, agent: &[u8], conversation: &[u8], rater: &[u8]) -> Option<Binding> {
+        let of = |party: &[u8]| self.by_party.get(&(conversation, party)).copied();
+        let settled = || self.settled.contains(conversation).then_some(Binding::Contract);
+        of(agent).or_else(|| of(rater)).or_else(settled)
+    }
+}
+
+/// What ties a rating's conversation to its parties.
+pub fn binding_of(agent: &Key, facts: &Facts, conversation: &[u8], rater: &[u8]) -> Option<Binding> {
+    Bound::of(facts).binding(agent, conversation, rater)
+}
+
+/// Computes it. Pure; `now` is the current epoch, for decay.
+pub fn compute(agent: &Key, facts: &Facts, now: Epoch) -> Reputation {
+    let bound = Bound::of(facts);
+    let binding = |conversation: &[u8], rater: &[u8]| bound.binding(agent, conversation, rater);
+    let heard: HashSet<Same> = facts.envelopes.iter().map(of_envelope).collect();
+    let mut by_epoch: BTreeMap<i64, Vec<&RatingRow>> = BTreeMap::new();
+    for it in &facts.ratings {
+        by_epoch.entry(it.epoch).or_default().push(it);
+    }
+    let in_batches: HashSet<Same> = facts.ratings.iter().map(of_event).collect();
+    let mut batches: Vec<&BatchRow> = facts.batches.iter().collect();
+    batches.sort_by_key(|batch| batch.epoch);
+    let mut ledger = Ledger::default();
+    let mut standings = BTreeMap::new();
+    let mut seen: HashSet<(Vec<u8>, Vec<u8>, i64)> = HashSet::new();
+    for batch in batches {
+        let Some(facts_of_batch) = batch_facts(batch) else { continue };
+        let mut events = Vec::new();
+        let held = by_epoch.get(&batch.epoch).map(Vec::as_slice).unwrap_or_default();
+        for it in held {
+            let event = Event {
+                rating: rating(it.score, it.outcome, it.role, 0),
+                from: fixed(&it.rater),
+                conversation: fixed(&it.conversation),
+                slot: Slot(unsigned(it.slot)),
+                in_batch: true,
+                envelope_at_hand: heard.contains(&of_event(it)),
+                binding: binding(&it.conversation, &it.rater),
+            };
+            let mut standing = event.standing();
+            let task = (it.rater.clone(), it.conversation.clone(), it.role);
+            if standing.counts() && !seen.insert(task) {
+                standing = Standing::Repeated;
+            }
+            standings.insert((it.epoch, it.entry), standing);
+            events.push(event);
+        }
+        let covered = batch.covers_from..=batch.epoch;
+        let left_out = facts.envelopes.iter().filter(|it| {
+            let epoch = Epoch::from_unix_micros(unsigned(it.timestamp));
+            covered.contains(&signed(epoch.0)) && !in_batches.contains(&of_envelope(it))
+        });
+        for it in left_out {
+            let task = (it.rater.clone(), it.conversation.clone(), it.role);
+            let binding = binding(&it.conversation, &it.rater);
+            if binding.is_some() {
+                seen.insert(task);
+            }
+            events.push(Event {
+                rating: rating(it.score, it.outcome, it.role, it.is_dispute),
+                from: fixed(&it.rater),
+                conversation: fixed(&it.conversation),
+                slot: Slot(unsigned(it.slot)),
+                in_batch: false,
+                envelope_at_hand: true,
+                binding,
+            });
+        }
+        // Epochs rise and ratings were checked when they came; what does not fit is left out.
+        if let Err(error) = ledger.apply_batch(&facts_of_batch, &events) {
+            tracing::warn!(code = error.code(), %error, "a batch does not count");
+        }
+    }
+    let mut real_time = State::default();
+    let mut envelopes: Vec<&EnvelopeRow> = facts.envelopes.iter().collect();
+    envelopes.sort_by(|a, b| (a.timestamp, &a.hash).cmp(&(b.timestamp, &b.hash)));
+    for it in envelopes {
+        let _ = real_time.rate(&rating(it.score, it.outcome, it.role, it.is_dispute));
+    }
+    Reputation {
+        batch: ledger.counted().at(now).vector(),
+        unbound: ledger.apart().vector(),
+        real_time: real_time.vector(),
+        tally: ledger.tally(),
+        standings,
+    }
+}
+
+/// Reads what an agent's reputation rests on.
+///
+/// # Errors
+///
+/// The store's.
+pub async fn facts(index: &Index, agent: &Key) -> Result<Facts> {
+    let store = &index.store;
+    let batches = store.batches(Find::by("agent", *agent).order(&["epoch"])).await?;
+    let ratings = store.ratings(Find::by("agent", *agent).order(&["epoch", "entry"])).await?;
+    let envelopes = store.envelopes(Find::by("target", *agent)).await?;
+    let mut wanted: BTreeSet<[u8; 16]> = ratings.iter().map(|it| fixed(&it.conversation)).collect();
+    wanted.extend(envelopes.iter().map(|it| fixed::<16>(&it.conversation)));
+    let (mut conversations, mut contracts) = (Vec::new(), Vec::new());
+    for chunk in chunks(&wanted) {
+        let find = Find::any("conversation", chunk.iter().copied());
+        conversations.extend(store.conversations(find.clone()).await?);
+        contracts.extend(store.contracts(find.and("settled", "=", 1)).await?);
+    }
+    Ok(Facts { batches, ratings, envelopes, conversations, contracts })
+}
+
+/// Takes a reputation into an agent's row. Whether anything changed.
+pub fn take(row: &mut AgentRow, reputation: &Reputation, epoch: u64) -> bool {
+    let Vector {
+        reliability_score,
+        cooperation_index,
+        notary_accuracy,
+        total_tasks,
+        total_notarized,
+        total_disputes,
+        batches,
+        last_active_slot,
+    } = reputation.batch;
+    let before = row.clone();
+    row.reliability = reliability_score;
+    row.cooperation = cooperation_index;
+    row.notary = notary_accuracy;
+    row.tasks = i64::from(total_tasks);
+    row.notarized = i64::from(total_notarized);
+    row.disputes = i64::from(total_disputes);
+    row.counted_batches = i64::from(batches);
+    row.reputation_slot = signed(last_active_slot.0);
+    let Tally { bound, left_out, unbound, repeated } = reputation.tally;
+    row.reputation = json!({
+        "unbound": vector_json(&reputation.unbound),
+        "real_time": vector_json(&reputation.real_time),
+        "tally": { "bound": bound, "left_out": left_out, "unbound": unbound, "repeated": repeated },
+        "as_of_epoch": epoch,
+    })
+    .to_string();
+    let changed = |row: &AgentRow| {
+        (
+            row.reliability,
+            row.cooperation,
+            row.notary,
+            row.tasks,
+            row.notarized,
+            row.disputes,
+            row.counted_batches,
+        )
+    };
+    changed(&before) != changed(row) || without_epoch(&before.reputation) != without_epoch(&row.reputation)
+}
+
+/// The text up to the epoch, which alone is no news. `json!` writes names in alphabetical order.
+fn without_epoch(text: &str) -> Value {
+    let mut value: Value = serde_json::from_str(text).unwrap_or_default();
+    if let Some(object) = value.as_object_mut() {
+        object.remove("as_of_epoch");
+    }
+    value
+}
+
+/// Computes these agents' reputations anew and tells what changed. `cause` is `batch`, `rating`, `binding` or
+/// `decay`; `origin` makes the news one.
+///
+/// # Errors
+///
+/// The store's.
+pub async fn refresh(index: &Index, agents: &BTreeSet<Key>, cause: &str, origin: &str) -> Result<()> {
+    let epoch = index.status.get().epoch;
+    for mint in agents {
+        let facts = facts(index, mint).await?;
+        let reputation = compute(mint, &facts, Epoch(epoch));
+        let _writer = index.writer().await;
+        let Some(mut row) = index.agent_row(mint).await? else { continue };
+        if !take(&mut row, &reputation, epoch) {
+            continue;
+        }
+        let mut commit = Commit::default();
+        commit.epochs.push(epoch_row(&row, signed(epoch)));
+        let fields = json!({
+            "cause": cause,
+            "epoch": epoch,
+            "batch": vector_json(&reputation.batch),
+            "real_time": vector_json(&reputation.real_time),
+        });
+        let origin = format!("reputation/{}/{cause}/{origin}", bs58::encode(mint).into_string());
+        commit.stream.push(stream_row("reputation_update", origin, Some(&row), None, now_ms(), fields));
+        commit.agents.push(row);
+        index.write_rows(commit).await?;
+    }
+    Ok(())
+}
+
+/// A new epoch: positive scores of idle agents have decayed (decision D3).
+///
+/// # Errors
+///
+/// The store's.
+pub async fn epoch_began(index: &Index) -> Result<()> {
+    let epoch = index.status.get().epoch;
+    let find = Find::all().and("counted_batches", ">", 0);
+    let agents = index.store.agents(find).await?.iter().map(|row| fixed(&row.mint)).collect();
+    refresh(index, &agents, "decay", &epoch.to_string()).await
+}
+
+#[cfg(test)]
+mod tests;

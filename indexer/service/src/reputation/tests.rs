@@ -1,0 +1,153 @@
+//! What counts, and what is shown apart (decision D2).
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use super::{Facts, compute, take};
+use crate::merge::new_agent;
+use crate::store::{BatchRow, ContractRow, ConversationRow, EnvelopeRow, RatingRow};
+use crate::testing::micros;
+use serde_json::json;
+use zx1_protocol::record::KIND_SELECTION;
+use zx1_protocol::reputation::Standing;
+use zx1_protocol::units::Epoch;
+
+const ME: [u8; 32] = [1; 32];
+const RATER: [u8; 32] = [2; 32];
+
+fn batch(epoch: i64, holds: bool) -> BatchRow {
+    let content = json!({ "holds": holds, "slot_end": 900, "message_count": 3, "disputes": 1 });
+    BatchRow {
+        agent: ME.to_vec(),
+        epoch,
+        covers_from: epoch,
+        content: Some(content.to_string()),
+        ..Default::default()
+    }
+}
+
+fn held(epoch: i64, entry: i64, conversation: u8, score: i64) -> RatingRow {
+    RatingRow {
+        agent: ME.to_vec(),
+        epoch,
+        entry,
+        rater: RATER.to_vec(),
+        conversation: vec![conversation; 16],
+        score,
+        outcome: 2,
+        role: 0,
+        slot: 10,
+    }
+}
+
+fn heard(of: &RatingRow, epoch: u64) -> EnvelopeRow {
+    EnvelopeRow {
+        hash: [of.conversation.clone(), of.score.to_be_bytes().to_vec()].concat(),
+        rater: of.rater.clone(),
+        target: ME.to_vec(),
+        conversation: of.conversation.clone(),
+        score: of.score,
+        outcome: of.outcome,
+        role: of.role,
+        slot: of.slot,
+        timestamp: micros(epoch) as i64,
+        ..EnvelopeRow::default()
+    }
+}
+
+fn selected(conversation: u8, by: [u8; 32]) -> ConversationRow {
+    ConversationRow {
+        conversation: vec![conversation; 16],
+        agent: by.to_vec(),
+        other: ME.to_vec(),
+        kind: i64::from(KIND_SELECTION),
+        epoch: 5,
+    }
+}
+
+#[test]
+fn a_rating_counts_with_its_envelope_and_a_bound_task() {
+    let rating = held(5, 0, 7, 50);
+    let mut facts =
+        Facts { batches: vec![batch(5, true)], ratings: vec![rating.clone()], ..Facts::default() };
+    let standing = |facts: &Facts| compute(&ME, facts, Epoch(6)).standings[&(5, 0)];
+    assert_eq!(standing(&facts), Standing::Unbound);
+    facts.envelopes = vec![heard(&rating, 5)];
+    assert_eq!(standing(&facts), Standing::Unbound);
+    facts.conversations = vec![selected(7, RATER)];
+    assert_eq!(standing(&facts), Standing::Bound);
+    let reputation = compute(&ME, &facts, Epoch(6));
+    assert_eq!((reputation.batch.reliability_score, reputation.batch.total_tasks), (50_000, 1));
+    assert_eq!(reputation.batch.total_disputes, 1, "the batch's own counter");
+    // A third party's selection binds nothing; a settled contract does.
+    facts.conversations = vec![selected(7, [3; 32])];
+    assert_eq!(standing(&facts), Standing::Unbound);
+    facts.contracts =
+        vec![ContractRow { conversation: Some(vec![7; 16]), settled: 1, ..ContractRow::default() }];
+    assert_eq!(standing(&facts), Standing::Bound);
+}
+
+#[test]
+fn a_batch_that_does_not_hold_counts_for_nothing() {
+    let rating = held(5, 0, 7, 50);
+    let facts = Facts {
+        batches: vec![batch(5, false), BatchRow { epoch: 6, ..BatchRow::default() }],
+        ratings: vec![rating.clone()],
+        envelopes: vec![heard(&rating, 5)],
+        conversations: vec![selected(7, RATER)],
+        contracts: Vec::new(),
+    };
+    let reputation = compute(&ME, &facts, Epoch(6));
+    assert_eq!(reputation.batch.batches, 0);
+    assert_eq!(reputation.batch.total_tasks, 0);
+    assert_eq!(reputation.real_time.total_tasks, 1, "it was heard");
+}
+
+#[test]
+fn a_rating_that_the_batch_left_out_counts_as_well() {
+    let left_out = held(5, 0, 8, -40);
+    let facts = Facts {
+        batches: vec![batch(5, true)],
+        envelopes: vec![heard(&left_out, 5)],
+        conversations: vec![selected(8, RATER)],
+        ..Facts::default()
+    };
+    let reputation = compute(&ME, &facts, Epoch(6));
+    assert_eq!(reputation.tally.left_out, 1);
+    assert_eq!(reputation.batch.reliability_score, -40_000);
+    // In an epoch that no batch covers it is only heard.
+    let later = Facts { envelopes: vec![heard(&left_out, 9)], ..facts };
+    let reputation = compute(&ME, &later, Epoch(10));
+    assert_eq!((reputation.tally.left_out, reputation.real_time.total_tasks), (0, 1));
+}
+
+#[test]
+fn one_task_is_rated_once() {
+    let (first, second) = (held(5, 0, 7, 50), held(5, 1, 7, 90));
+    let facts = Facts {
+        batches: vec![batch(5, true)],
+        ratings: vec![first.clone(), second.clone()],
+        envelopes: vec![heard(&first, 5), heard(&second, 5)],
+        conversations: vec![selected(7, RATER)],
+        contracts: Vec::new(),
+    };
+    let reputation = compute(&ME, &facts, Epoch(6));
+    assert_eq!(reputation.standings[&(5, 1)], Standing::Repeated);
+    assert_eq!((reputation.tally.bound, reputation.tally.repeated), (1, 1));
+    assert_eq!(reputation.batch.reliability_score, 50_000);
+}
+
+#[test]
+fn idle_epochs_decay_and_only_what_changed_is_news() {
+    let rating = held(5, 0, 7, 100);
+    let facts = Facts {
+        batches: vec![batch(5, true)],
+        ratings: vec![rating.clone()],
+        envelopes: vec![heard(&rating, 5)],
+        conversations: vec![selected(7, RATER)],
+        contracts: Vec::new(),
+    };
+    let mut row = new_agent(ME);
+    assert!(take(&mut row, &compute(&ME, &facts, Epoch(6)), 6));
+    assert!(!take(&mut row, &compute(&ME, &facts, Epoch(12)), 12), "six epochs are free");
+    assert!(take(&mut row, &compute(&ME, &facts, Epoch(13)), 13));
+    assert_eq!(row.reliability, 95_000);
+}

@@ -1,0 +1,181 @@
+//! A running indexer: everything put together, started and stopped.
+
+use crate::audit;
+use crate::bundles::Bundles;
+use crate::chain::{Announcements, Ledger, RpcLedger};
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::http::{App, STOP, serve};
+use crate::index::{Index, now_ms};
+use crate::ingest::{Ingest, Registry};
+use crate::market::Markets;
+use crate::metrics::Metrics;
+use crate::nano::{Balances, Node};
+use crate::store::{Commit, Remove, signed};
+use crate::{store, store::Store};
+use serde::Serialize;
+use std::net::SocketAddr;
+use std::sync::{Arc, RwLock};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// What a started indexer says, as one line of JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Ready {
+    /// Always true.
+    pub ready: bool,
+    /// Where it serves.
+    pub url: String,
+    /// Its process.
+    pub pid: u32,
+    /// The cluster that it follows.
+    pub cluster: String,
+    /// The cursor with which it began.
+    pub slot: u64,
+}
+
+/// A running indexer. Dropping it without [`Server::stop`] cuts everything, as a crash does.
+pub struct Server {
+    index: Arc<Index>,
+    ready: Ready,
+    address: SocketAddr,
+    stopping: CancellationToken,
+    jobs_stop: CancellationToken,
+    http: tokio::task::JoinHandle<()>,
+    jobs: TaskTracker,
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server").field("ready", &self.ready).finish_non_exhaustive()
+    }
+}
+
+impl Server {
+    /// Starts it on a cluster's RPC: opens the store, listens, and follows the chain.
+    ///
+    /// # Errors
+    ///
+    /// 9600 to 9604, 9610 to 9612, the chain's.
+    pub async fn start(config: Config) -> Result<Self> {
+        let timeout = Duration::from_millis(config.chain.timeout_ms.max(1));
+        let ledger = RpcLedger::new(&config.chain.rpc, timeout, config.chain.attempts)?;
+        let cluster = ledger.url().to_owned();
+        let websocket = config.websocket(&cluster);
+        Self::start_on(config, Arc::new(ledger), cluster, websocket).await
+    }
+
+    /// The same on any ledger. `websocket` announces transactions; without one the chain is polled.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub async fn start_on(
+        config: Config,
+        ledger: Arc<dyn Ledger>,
+        cluster: String,
+        websocket: Option<String>,
+    ) -> Result<Self> {
+        let made = std::fs::create_dir_all(&config.data);
+        made.map_err(|error| {
+            Error::Config(format!("The folder {} cannot be made ({error}).", config.data.display()))
+        })?;
+        let node = Node::new(&config.nano.rpc)?;
+        let store: Arc<dyn Store> = store::open(&config.database()).await?;
+        let metrics = Metrics::default();
+        let index = Index::open(store.clone(), ledger, config.clone(), metrics.clone()).await?;
+        let limits = &config.limits;
+        let bundles = Arc::new(Bundles::new(config.bundles(), limits.bundles, limits.indexed_records));
+        let listener = TcpListener::bind(config.bind)
+            .await
+            .map_err(|error| Error::Listen(config.bind.to_string(), error))?;
+        let address = listener.local_addr().map_err(|error| Error::Listen(config.bind.to_string(), error))?;
+
+        let (stopping, jobs_stop, jobs) =
+            (CancellationToken::new(), CancellationToken::new(), TaskTracker::new());
+        jobs.spawn(index.hub.clone().run(store, jobs_stop.clone()));
+        let announcements = Announcements::default();
+        if let Some(url) = websocket {
+            // Subscribe first: what is announced from here on is held against the lists.
+            jobs.spawn(announcements.clone().run(url, Duration::from_secs(2), jobs_stop.clone()));
+        }
+        jobs.spawn(Ingest::new(index.clone(), announcements).run(jobs_stop.clone()));
+        jobs.spawn(Registry::new(index.clone()).run(jobs_stop.clone()));
+        if let Some(node) = node.clone() {
+            jobs.spawn(Balances::new(index.clone(), node).run(jobs_stop.clone()));
+        }
+        if !config.markets.is_empty() {
+            jobs.spawn(Markets::new(index.clone(), node)?.run(jobs_stop.clone()));
+        }
+        let last_audit = Arc::new(RwLock::new(None));
+        jobs.spawn(audit::run(index.clone(), last_audit.clone(), jobs_stop.clone()));
+        jobs.spawn(forget(index.clone(), jobs_stop.clone()));
+        let app = App::new(index.clone(), bundles, last_audit, stopping.clone(), cluster.clone());
+        let served = serve(listener, app.router(), config.limits.clone(), metrics, stopping.clone());
+        let http = tokio::spawn(served);
+        let ready = Ready {
+            ready: true,
+            url: format!("http://{address}"),
+            pid: std::process::id(),
+            cluster,
+            slot: index.status.get().slot,
+        };
+        Ok(Self { index, ready, address, stopping, jobs_stop, http, jobs })
+    }
+
+    /// What it says when it serves.
+    pub fn ready(&self) -> &Ready {
+        &self.ready
+    }
+
+    /// Where it serves, such as `http://127.0.0.1:8910`.
+    pub fn url(&self) -> &str {
+        &self.ready.url
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The index behind it.
+    pub fn index(&self) -> &Arc<Index> {
+        &self.index
+    }
+
+    /// Stops: streams end, requests and the transaction under way are finished, then everything is closed.
+    pub async fn stop(self) {
+        let Self { index, stopping, jobs_stop, http, jobs, .. } = self;
+        stopping.cancel();
+        let _ = http.await;
+        jobs_stop.cancel();
+        jobs.close();
+        if tokio::time::timeout(STOP, jobs.wait()).await.is_err() {
+            tracing::warn!("jobs that did not end were cut");
+        }
+        // A database transaction that was begun is finished first.
+        drop(index.writer().await);
+        index.store.close().await;
+    }
+}
+
+/// Forgets events of the streams that are too old.
+async fn forget(index: Arc<Index>, cancel: CancellationToken) {
+    let kept_ms = signed(index.config.stream_days.saturating_mul(86_400_000));
+    loop {
+        let before = now_ms().saturating_sub(kept_ms);
+        let commit = Commit { remove: vec![Remove::StreamBefore(before)], ..Commit::default() };
+        {
+            let _writer = index.writer().await;
+            if let Err(error) = index.write_rows(commit).await {
+                tracing::warn!(code = error.code(), %error, "old events could not be forgotten");
+            }
+        }
+        tokio::select! {
+            () = cancel.cancelled() => return,
+            () = tokio::time::sleep(Duration::from_secs(3_600)) => {}
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Where the index stands, for heads of answers, health and metrics.
+
+use serde::Serialize;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// What the ingest is doing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// Reading what happened before.
+    #[default]
+    Backfill,
+    /// Following the chain.
+    Live,
+    /// The node does not answer, or holds something back.
+    Stalled,
+}
+
+/// How far a backfill is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Backfill {
+    /// The cursor when it began.
+    pub from_slot: u64,
+    /// The boundary: what is later comes from the subscription.
+    pub to_slot: u64,
+    /// Indexed up to here.
+    pub done_slot: u64,
+}
+
+/// What the last self-audit found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct LastAudit {
+    /// Unix seconds.
+    pub at: i64,
+    /// How many differences.
+    pub differences: usize,
+}
+
+/// Where the index stands.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// Everything up to here is indexed, confirmed.
+    pub slot: u64,
+    /// Everything up to here is compared with the finalized history.
+    pub finalized: u64,
+    /// The index digest.
+    pub digest: [u8; 32],
+    /// Events.
+    pub events: u64,
+    /// The feedback log's head.
+    pub log_head: [u8; 32],
+    /// The node's confirmed slot.
+    pub chain_slot: u64,
+    /// The node's finalized slot.
+    pub chain_finalized: u64,
+    /// zx1's epoch.
+    pub epoch: u64,
+    /// The chain's Unix time.
+    pub chain_time: i64,
+    /// When the cursor reached the node's slot last, Unix milliseconds.
+    pub caught_up_ms: i64,
+    /// What the ingest does.
+    pub phase: Phase,
+    /// The backfill that runs.
+    pub backfill: Option<Backfill>,
+    /// Whether one was done since the start.
+    pub ready: bool,
+    /// Whether the subscription stands.
+    pub subscribed: bool,
+    /// Gaps that are open.
+    pub gaps_open: i64,
+    /// The last self-audit.
+    pub last_audit: Option<LastAudit>,
+    /// Whether the Nano node answered last; none where none is configured.
+    pub nano: Option<bool>,
+    /// Markets: address, whether it answered, contracts.
+    pub markets: Vec<(String, bool, i64)>,
+    /// The cluster's genesis.
+    pub genesis: String,
+}
+
+/// Shared by all.
+#[derive(Debug, Clone, Default)]
+pub struct Status(Arc<RwLock<Standing>>, Arc<AtomicU64>);
+
+impl Status {
+    /// As it is now.
+    pub fn get(&self) -> Standing {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Changes it.
+    pub fn set(&self, change: impl FnOnce(&mut Standing)) {
+        let changed = {
+            let mut standing = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            let before = standing.shown();
+            change(&mut standing);
+            before != standing.shown()
+        };
+        if changed {
+            self.changed();
+        }
+    }
+
+    /// Something was written: answers from before are old.
+    pub fn changed(&self) {
+        self.1.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Rises with every change.
+    pub fn stamp(&self) -> u64 {
+        self.1.load(Ordering::Acquire)
+    }
+}
+
+impl Standing {
+    /// What answers other than those about the indexer itself depend on.
+    fn shown(&self) -> impl PartialEq + use<> {
+        let digests = (self.digest, self.log_head);
+        (self.slot, self.finalized, digests, self.events, self.epoch, self.gaps_open, self.last_audit)
+    }
+
+    /// Slots behind the node.
+    pub fn lag(&self) -> u64 {
+        self.chain_slot.saturating_sub(self.slot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_shown_makes_answers_old() {
+        let status = Status::default();
+        status.set(|it| it.slot = 7);
+        let stamp = status.stamp();
+        status.set(|it| (it.chain_slot, it.subscribed) = (9, true));
+        assert_eq!(status.stamp(), stamp);
+        assert_eq!(status.get().lag(), 2);
+        status.set(|it| it.digest = [1; 32]);
+        assert_ne!(status.stamp(), stamp);
+    }
+}
