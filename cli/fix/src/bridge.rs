@@ -3,9 +3,13 @@
 
 use crate::context::{Context, Who};
 use crate::errors::{Error, Result};
+use solana_address::Address;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use zx1_agent::bridge::{self, Bridge};
+use zx1_agent::bridge::{self, Agreements, Bridge};
+use zx1_chain::rpc::registry::{Agreement, IdentityRegistry as _, Sati};
+use zx1_chain::rpc::{ChainError, Client, ClientOptions, Cluster};
+use zx1_protocol::units::Slot;
 
 /// zx1's folder below the home folder.
 const ZX1_HOME: &str = ".config/zx1";
@@ -45,6 +49,43 @@ pub fn of(context: &Context, who: Who) -> Result<Option<Arc<Bridge>>> {
     };
     let slots = bridge::slots_of(&cluster)?;
     let key = Arc::new(context.key(who)?);
+    let agreements = agreements(&cluster, agent, *key.id().as_bytes());
     let bridge = Bridge::open(zx1_log::agent_dir(&home, &agent), agent, key, slots)?;
-    Ok(Some(Arc::new(bridge)))
+    Ok(Some(Arc::new(match agreements {
+        Some(agreements) => bridge.presigning(agreements),
+        None => bridge,
+    })))
+}
+
+/// Asks SATI what an agreement's hash is (decision D5). It takes the signature of the NFT's owner only, so a
+/// delegate signs none.
+fn agreements(cluster: &str, agent: [u8; 32], key: [u8; 32]) -> Option<Agreements> {
+    // bridge::slots_of has said already what is wrong with an address.
+    let cluster = Cluster::parse(cluster).ok()?;
+    let client = Client::new(cluster, ClientOptions::default());
+    let (agent, key) = (Address::new_from_array(agent), Address::new_from_array(key));
+    Some(Arc::new(move |peer, conversation, accepted| {
+        let client = client.clone();
+        Box::pin(async move {
+            let asked = agreement(&client, agent, key, Address::new_from_array(peer), conversation, accepted);
+            asked.await.map_err(|error| error.to_string())
+        })
+    }))
+}
+
+async fn agreement(
+    client: &Client,
+    agent: Address,
+    key: Address,
+    peer: Address,
+    conversation: [u8; 16],
+    accepted: Slot,
+) -> Result<Option<[u8; 32]>, ChainError> {
+    let sati = Sati::connect(client).await?;
+    if !sati.verify_ownership(agent, key).await? {
+        return Ok(None);
+    }
+    let Some(wallet) = sati.look_up(peer).await?.and_then(|record| record.owner) else { return Ok(None) };
+    let agreement = Agreement::of_task(agent, peer, wallet, &conversation, accepted);
+    Ok(Some(sati.agreement_message(&agreement)))
 }

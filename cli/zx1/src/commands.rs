@@ -1,6 +1,7 @@
 //! One module a command. Each has `Args` (what is typed) and `run` (what it does with the context).
 
 pub mod attest;
+pub mod audit;
 pub mod batch;
 pub mod bind;
 pub mod challenge;
@@ -122,6 +123,12 @@ pub enum Command {
     /// Scores from its batches, from SATI or from hearsay, beside stake, lease and lost challenges.
     #[command(after_long_help = reputation::EXAMPLES)]
     Reputation(reputation::Args),
+    /// Compare an indexer's answers with the chain
+    ///
+    /// An indexer holds no secrets and can lie like any server. This asks the chain itself for everything
+    /// that the indexer says of stakes, leases, batches, challenges and the feedback log.
+    #[command(after_long_help = audit::EXAMPLES)]
+    Audit(audit::Args),
     /// Back up, restore or show the key
     ///
     /// A backup is one encrypted file with all that an agent cannot get back from the chain.
@@ -179,6 +186,7 @@ pub fn run(command: Command, context: &Context) -> Result<()> {
         Command::Sponsor(args) => sponsor::run(args, context),
         Command::Attest(args) => attest::run(args, context),
         Command::Reputation(args) => reputation::run(args, context),
+        Command::Audit(args) => audit::run(args, context),
         Command::Key(args) => key::run(args, context),
         Command::Bind(args) => bind::run(args, context),
         Command::Inspect(args) => inspect::run(args, context),

@@ -263,6 +263,13 @@ zx1_cli_common::catalogue! {
         "check the address and the cluster (-u)";
     7585 Failure NotFiled { by: String, about: String } "{by} has filed no rating of {about} for it." =>
         "zx1 reputation show --source sati --agent {about}";
+
+    // Indexers.
+    7590 Usage NoIndexerUrl { text: String } "'{text}' is no address of an indexer." =>
+        "give one that begins with http:// or https://";
+    7591 Failure IndexerDiffers { found: usize }
+        "The indexer says something else than the chain (differences: {found})." =>
+        "ask another indexer, or run your own; if it is yours, its log and /v1/gaps say what it missed";
 }
 
 impl Failure {

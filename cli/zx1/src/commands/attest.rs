@@ -17,8 +17,7 @@ use zx1_log::AgentLog;
 use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::envelope::MsgType;
-use zx1_protocol::hash::Sha3;
-use zx1_protocol::interaction::{interaction_hash, task_ref};
+use zx1_protocol::interaction::task_ref;
 use zx1_protocol::payload::Feedback;
 use zx1_protocol::units::{Epoch, Slot};
 
@@ -84,22 +83,6 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
     }
 }
 
-/// What both sides of a task agree to: `agent` will be rated by `counterparty`, whose wallet files it.
-pub(crate) fn agreement(
-    agent: Address,
-    counterparty: Address,
-    counterparty_wallet: Address,
-    conversation: &[u8; 16],
-    accepted: Slot,
-) -> Agreement {
-    Agreement {
-        agent,
-        counterparty: counterparty_wallet,
-        task_ref: task_ref(conversation),
-        data_hash: interaction_hash::<Sha3>(conversation, counterparty.as_array(), accepted),
-    }
-}
-
 /// The wallet of an agent's owner.
 ///
 /// # Errors
@@ -143,7 +126,7 @@ fn presign(context: &Context, conversation: &str, with: &str, slot: Slot) -> Res
             return Err(Error::NotOwner { key: key.address().to_string(), agent: agent.shown() }.into());
         }
         let wallet = owner_of(&sati, other.mint).await?;
-        let agreement = agreement(agent.mint, other.mint, wallet, &conversation, slot);
+        let agreement = Agreement::of_task(agent.mint, other.mint, wallet, &conversation, slot);
         let message = sati.agreement_message(&agreement);
         let signature: [u8; 64] = key.keypair().sign_message(&message).into();
         Ok(Presigned {

@@ -5,7 +5,7 @@
 //! |---|---|---|---|
 //! | post | DISCOVER, to all: it names the principal's agent id | principal | hint `FIX1` |
 //! | bond | PROPOSE | agent | the bounty in raw (16 bytes, little-endian), hint, contract id |
-//! | accept | ACCEPT | agent | the same |
+//! | accept | ACCEPT | agent | the same, then the agent's pre-signature for its rating (decision D5) |
 //! | fix | DELIVER | agent | hint, SHA-256 of the fix entry's data without the envelope |
 //! | ruling | VERDICT | judge | of judges with an agent id; logged when addressed to this one |
 //! | end | FEEDBACK | both | the rating |
@@ -35,7 +35,9 @@ use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::channel::channel_of;
 use zx1_protocol::draft::Draft;
 use zx1_protocol::envelope::{BROADCAST, Envelope, MsgType};
-use zx1_protocol::payload::{Feedback, bid_payload_with_hint};
+use zx1_protocol::payload::{
+    Feedback, append_presignature, bid_payload_with_hint, split_accept_presignature,
+};
 use zx1_protocol::units::Slot;
 
 pub use cluster::{agent_id, slots_of};
@@ -53,6 +55,9 @@ const SLOT_TRIES: u32 = 50;
 
 /// So long the log is waited for while another program has it, such as `zx1 batch build`.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// So long an ACCEPT waits for what its pre-signature needs; the reservation runs meanwhile.
+const PRESIGN_WITHIN: Duration = Duration::from_secs(5);
 
 /// So long [`Bridge::close`] waits for the other side's FEEDBACK, and how often it looks.
 const FEEDBACK_WITHIN: Duration = Duration::from_secs(5);
@@ -134,12 +139,20 @@ impl BridgeError {
 /// The present slot of the configured cluster (`block_ref`). The error is half a sentence.
 pub type Slots = Arc<dyn Fn() -> BoxFuture<'static, Result<u64, String>> + Send + Sync>;
 
+/// What this party signs when it accepts a task, so that the other side can file a rating of it at the registry
+/// (decision D5): given the other side's agent id, the conversation and the ACCEPT's slot, the registry's hash of
+/// the agreement. None when the registry would not take this key's signature. The error is half a sentence.
+pub type Agreements = Arc<
+    dyn Fn([u8; 32], [u8; 16], Slot) -> BoxFuture<'static, Result<Option<[u8; 32]>, String>> + Send + Sync,
+>;
+
 /// The envelope log of one agent id. The log has one writer at a time; it is opened for each act and let go
 /// again, so that several programs of one party, and `zx1`, get their turn while this one runs.
 pub struct Bridge {
     agent: [u8; 32],
     key: Arc<PartyKey>,
     slots: Slots,
+    agreements: Option<Agreements>,
     folder: PathBuf,
     /// One act at a time in this program.
     turn: Mutex<()>,
@@ -164,11 +177,18 @@ impl Bridge {
     ) -> Result<Bridge, BridgeError> {
         let folder = folder.as_ref().to_owned();
         let made = folder.join("fix");
-        let bridge = Bridge { agent, key, slots, folder, turn: Mutex::new(()), made };
+        let bridge = Bridge { agent, key, slots, agreements: None, folder, turn: Mutex::new(()), made };
         // A log that cannot be used is told of before anything is signed.
         bridge.with_log(|_| Ok(()))?;
         files::make_folder(&bridge.made).map_err(|e| disk(&bridge.made, &e))?;
         Ok(bridge)
+    }
+
+    /// The same, whose ACCEPTs carry a pre-signature.
+    #[must_use]
+    pub fn presigning(mut self, agreements: Agreements) -> Bridge {
+        self.agreements = Some(agreements);
+        self
     }
 
     /// The agent id.
@@ -328,7 +348,7 @@ impl Bridge {
         let now = market.now().await?;
         if let Some(kept) = files::read(&path).map_err(|e| disk(&path, &e))? {
             // Of an earlier run. The payload is the same unless a model has changed its mind about a fix.
-            if Envelope::decode(&kept).is_ok_and(|envelope| envelope.payload == payload) {
+            if Envelope::decode(&kept).is_ok_and(|envelope| unsigned(&envelope) == payload) {
                 let made = Envelope::decode(&kept).map(|e| Millis(e.header.timestamp / 1_000)).unwrap_or(now);
                 self.append(&kept, Direction::Sent, made)?;
                 return Ok(kept);
@@ -338,6 +358,11 @@ impl Bridge {
         let mut tries = SLOT_TRIES;
         let bytes = loop {
             let slot = self.slot().await?;
+            let presigned = match msg_type {
+                MsgType::Accept => self.presigned(peer, conversation, Slot(slot), payload).await,
+                _ => None,
+            };
+            let payload = presigned.as_deref().unwrap_or(payload);
             let bytes = self.sign(msg_type, peer, now, slot, &conversation, payload)?;
             match self.check(&bytes, now) {
                 // Decision C6: the log takes one bid of a conversation in a slot; wait for the next one.
@@ -352,6 +377,26 @@ impl Bridge {
         files::replace(&path, &bytes).map_err(|e| disk(&path, &e))?;
         self.append(&bytes, Direction::Sent, now)?;
         Ok(bytes)
+    }
+
+    /// The payload with this party's pre-signature. A registry that does not answer in time is no reason to
+    /// lose the contract: the ACCEPT then goes without.
+    async fn presigned(
+        &self,
+        peer: &[u8; 32],
+        conversation: [u8; 16],
+        slot: Slot,
+        payload: &[u8],
+    ) -> Option<Vec<u8>> {
+        let agreements = self.agreements.as_ref()?;
+        let asked = tokio::time::timeout(PRESIGN_WITHIN, agreements(*peer, conversation, slot)).await;
+        match asked.unwrap_or_else(|_| Err("the registry does not answer in time".to_owned())) {
+            Ok(message) => Some(append_presignature(payload.to_vec(), &self.key.sign(&message?))),
+            Err(why) => {
+                tracing::warn!(why, "accepted without a pre-signature: a rating of it cannot be filed");
+                None
+            }
+        }
     }
 
     fn sign(
@@ -391,6 +436,16 @@ impl Bridge {
 
     async fn slot(&self) -> Result<u64, BridgeError> {
         (self.slots)().await.map_err(|why| BridgeError::Slot { why })
+    }
+}
+
+/// The payload as it was before a pre-signature.
+fn unsigned<'a>(envelope: &Envelope<'a>) -> &'a [u8] {
+    match envelope.header.msg_type {
+        MsgType::Accept => {
+            split_accept_presignature(envelope.payload).map_or(envelope.payload, |(rest, _)| rest)
+        }
+        _ => envelope.payload,
     }
 }
 

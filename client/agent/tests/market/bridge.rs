@@ -2,12 +2,16 @@
 
 use std::sync::Arc;
 
-use zx1_agent::bridge::{Bridge, peer};
+use sha2::{Digest, Sha256};
+use zx1_agent::bridge::{Agreements, Bridge, peer};
 use zx1_agent::worker::{Folder, Worker};
 use zx1_log::{AgentLog, agent_dir};
+use zx1_market::bridge::conversation_id;
 use zx1_market::chain::Side;
 use zx1_market::{EntryType, State};
 use zx1_protocol::batch::Covered;
+use zx1_protocol::envelope::Envelope;
+use zx1_protocol::payload::split_accept_presignature;
 use zx1_protocol::units::{Epoch, Slot};
 
 use crate::support::*;
@@ -86,4 +90,59 @@ async fn a_party_without_an_agent_id_writes_no_envelope_and_trades_all_the_same(
     task.abort();
     let _ = task.await;
     assert_eq!(theirs.keep(&end).unwrap(), 0);
+}
+
+/// What a registry would answer: something that binds all that was asked, or nothing.
+fn agreements(
+    hash: impl Fn([u8; 32], [u8; 16], Slot) -> Result<Option<[u8; 32]>, String> + Send + Sync + 'static,
+) -> Agreements {
+    Arc::new(move |peer, conversation, slot| {
+        let answer = hash(peer, conversation, slot);
+        Box::pin(async move { answer })
+    })
+}
+
+fn bound(peer: [u8; 32], conversation: [u8; 16], slot: Slot) -> [u8; 32] {
+    Sha256::digest([peer.as_slice(), &conversation, &slot.0.to_le_bytes()].concat()).into()
+}
+
+/// The ACCEPT of a contract that is fulfilled, and the contract's conversation.
+async fn accepted_with(agreements: Agreements) -> (Vec<u8>, [u8; 16]) {
+    let world = World::start().await;
+    let ours = bridge(&world, PRINCIPAL, 1);
+    let theirs = Arc::new(bridge(&world, AGENT, 2).presigning(agreements));
+    let folder = Folder::open(world.folder.path().join("agent")).unwrap();
+    let market = world.party(2).await;
+    let worker = Worker::new(market, crate::worker::quick(), Box::new(folder)).with_bridge(theirs);
+    let task = tokio::spawn(worker.run(std::future::pending()));
+    let bench = Bench::lacks_folder();
+    let contract = bench.contract(&world.terms().await, "", &[], |_| {});
+    let common = ours.announce(START).await.unwrap();
+    let posted = world.principal.post_with(&contract, None, &common).await.unwrap();
+    let end = bench.serve(&world.principal, posted.id, true).await;
+    task.abort();
+    assert_eq!(end.state(), State::Fulfilled);
+    let accept = end.entries().iter().find(|entry| entry.kind() == EntryType::Accept).unwrap();
+    let (_, common) = accept.read().unwrap();
+    (hex::decode(common.envelope.unwrap()).unwrap(), conversation_id(&world.principal.server(), &posted.id))
+}
+
+#[tokio::test]
+async fn an_accept_carries_the_signature_without_which_nobody_can_file_a_rating() {
+    let (accept, conversation) =
+        accepted_with(agreements(|peer, talk, slot| Ok(Some(bound(peer, talk, slot))))).await;
+    let accept = Envelope::decode(&accept).unwrap();
+    assert_eq!(accept.header.conversation_id, &conversation);
+    let (bid, signature) = split_accept_presignature(accept.payload).expect("no pre-signature");
+    let message = bound(PRINCIPAL, conversation, accept.header.block_ref);
+    assert!(key(2).id().verify(&message, signature), "it is signed for this principal, task and slot");
+    assert!(bid.ends_with(&[b"FIX1".as_slice(), &bid[bid.len() - 8..]].concat()), "the bid stands before it");
+}
+
+#[tokio::test]
+async fn an_accept_goes_without_a_signature_when_the_registry_would_not_take_it_or_says_nothing() {
+    for silent in [Ok(None), Err("it is not there".to_owned())] {
+        let (accept, _) = accepted_with(agreements(move |_, _, _| silent.clone())).await;
+        assert_eq!(split_accept_presignature(Envelope::decode(&accept).unwrap().payload), None);
+    }
 }

@@ -1,6 +1,6 @@
 //! `zx1 attest submit`.
 
-use super::{agreed, agreement, owner_of};
+use super::{agreed, owner_of};
 use crate::agent_files::{self, Now};
 use crate::context::{self, Context};
 use crate::errors::{Error, Result};
@@ -10,7 +10,7 @@ use crate::tx::{self, Sent};
 use serde::Serialize;
 use solana_address::Address;
 use solana_signer::Signer as _;
-use zx1_chain::rpc::registry::{Feedback as Filed, ReadAttestation, Sati};
+use zx1_chain::rpc::registry::{Agreement, Feedback as Filed, ReadAttestation, Sati};
 use zx1_chain::sati::Outcome;
 use zx1_log::AgentLog;
 use zx1_protocol::behavior_batch::Direction;
@@ -163,7 +163,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
         };
         drop(log);
         // The rated agent agreed to be rated by this agent, whose wallet files it.
-        let agreement = agreement(about.mint, agent.mint, wallet, &conversation, slot);
+        let agreement = Agreement::of_task(about.mint, agent.mint, wallet, &conversation, slot);
         let sati_score = sati_score(score);
         let words = sati.rating_message(&agreement, outcome, sati_score).await?;
         let counterparty_signature: [u8; 64] = key.keypair().sign_message(&words).into();

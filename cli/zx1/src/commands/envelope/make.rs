@@ -3,7 +3,7 @@
 use super::{Kind, keys_of, type_name};
 use crate::agent_files::{self, Now, refused};
 use crate::chain::Chain;
-use crate::commands::attest::{agreement, owner_of};
+use crate::commands::attest::owner_of;
 use crate::context::{self, Agent, Context};
 use crate::errors::{Error, Result};
 use crate::files;
@@ -16,7 +16,7 @@ use solana_address::Address;
 use solana_signer::Signer as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use zx1_chain::rpc::registry::Sati;
+use zx1_chain::rpc::registry::{Agreement, Sati};
 use zx1_log::{AgentLog, LogError};
 use zx1_protocol::beacon::Beacon;
 use zx1_protocol::behavior_batch::Direction;
@@ -319,7 +319,7 @@ async fn make(
         // An ACCEPT fixes the slot itself; an answer to one takes the slot of that one (decision D5).
         let slot = if msg_type == MsgType::Accept { now.slot } else { accepted.unwrap_or(now.slot) };
         let presignature = presigner.as_ref().map(|(sati, other, wallet)| {
-            let agreement = agreement(agent.mint, *other, *wallet, &wish.conversation, slot);
+            let agreement = Agreement::of_task(agent.mint, *other, *wallet, &wish.conversation, slot);
             <[u8; 64]>::from(key.keypair().sign_message(&sati.agreement_message(&agreement)))
         });
         let payload = wish.payload(agent, key, presignature)?;

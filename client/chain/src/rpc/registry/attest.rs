@@ -12,6 +12,9 @@ use super::{Sati, need};
 use crate::sati::{self, Attestation, ContentType, Outcome};
 use solana_address::Address;
 use solana_signature::Signature;
+use zx1_protocol::hash::Sha3;
+use zx1_protocol::interaction::{interaction_hash, task_ref};
+use zx1_protocol::units::Slot;
 
 /// The schema of FeedbackV1 at SAS under SATI's credential, as both public clusters have it.
 const FEEDBACK_SCHEMA: (&str, u8) = ("SATIFeedbackV1", 1);
@@ -29,6 +32,25 @@ pub struct Agreement {
     pub task_ref: [u8; 32],
     /// The specification's interaction hash (`zx1_protocol::interaction::interaction_hash`).
     pub data_hash: [u8; 32],
+}
+
+impl Agreement {
+    /// Of a task in the protocol's own words (decision D5): `counterparty` is the agent that will rate,
+    /// `wallet` its owner's, which files the rating, `accepted` the `block_ref` of the ACCEPT.
+    pub fn of_task(
+        agent: Address,
+        counterparty: Address,
+        wallet: Address,
+        conversation: &[u8; 16],
+        accepted: Slot,
+    ) -> Self {
+        Self {
+            agent,
+            counterparty: wallet,
+            task_ref: task_ref(conversation),
+            data_hash: interaction_hash::<Sha3>(conversation, counterparty.as_array(), accepted),
+        }
+    }
 }
 
 /// A rating to be filed.

@@ -1,0 +1,100 @@
+//! `zx1 audit`: what an indexer says, compared with the chain's own accounts, from outside.
+
+use crate::context::Context;
+use crate::errors::{Error, Failure, Result};
+use crate::output::{Mark, Page, Report};
+use crate::words::count;
+use serde::Serialize;
+use std::time::Duration;
+use zx1_indexer::audit::Difference;
+use zx1_indexer::chain::RpcLedger;
+
+/// Shown by `--help`.
+pub const EXAMPLES: &str = "\
+Examples:
+  zx1 audit --indexer http://127.0.0.1:8900
+  zx1 -u devnet audit --indexer https://indexer.example.org
+  zx1 audit --indexer URL --output json | jq '.differences[]'
+
+Reads every stake, lease, batch, challenge and the feedback log from the
+cluster, and what the indexer answers for each. A difference counts when it is
+still there after the indexer has had time to catch up. Choose a node that
+the indexer's operator does not run. Exit code 1 when something differs.";
+
+/// How long one question to the node may take.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// How often it is asked.
+const ATTEMPTS: usize = 4;
+
+/// What is typed.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The indexer's address
+    #[arg(long, value_name = "URL", env = "ZX1_INDEXER", hide_env_values = true)]
+    indexer: String,
+}
+
+#[derive(Serialize)]
+struct Audited {
+    indexer: String,
+    cluster: String,
+    slot: u64,
+    accounts: usize,
+    events: u64,
+    differences: Vec<Difference>,
+}
+
+impl Report for Audited {
+    fn draw(&self, page: &mut Page) {
+        page.field("indexer", &self.indexer);
+        page.field("cluster", &self.cluster);
+        page.field("slot", self.slot.to_string());
+        page.field("compared", format!("{} accounts, {} events", self.accounts, self.events));
+        page.blank();
+        for difference in &self.differences {
+            page.check(Mark::Fail, &difference.what, &difference.sentence, None);
+        }
+        match self.differences.len() {
+            0 => page.line("The indexer says what the chain says."),
+            found => page.line(format!("{}.", count(found, "difference", "differences"))),
+        };
+    }
+}
+
+/// Does it.
+pub fn run(args: Args, context: &Context) -> Result<()> {
+    if !(args.indexer.starts_with("http://") || args.indexer.starts_with("https://")) {
+        return Err(Error::NoIndexerUrl { text: args.indexer }.into());
+    }
+    context.wait(audit(args, context))
+}
+
+async fn audit(args: Args, context: &Context) -> Result<()> {
+    let chain = context.connect().await?;
+    let cluster = chain.client.cluster().url().to_owned();
+    let ledger = RpcLedger::new(&cluster, TIMEOUT, ATTEMPTS).map_err(failure)?;
+    let spinner = context.spinner("Comparing the indexer with the chain");
+    let audit = zx1_indexer::audit(&ledger, &args.indexer).await.map_err(failure)?;
+    drop(spinner);
+    let audited = Audited {
+        indexer: args.indexer,
+        cluster,
+        slot: audit.slot,
+        accounts: audit.accounts,
+        events: audit.events,
+        differences: audit.differences,
+    };
+    context.print(&audited)?;
+    match audited.differences.len() {
+        0 => Ok(()),
+        found => Err(Error::IndexerDiffers { found }.into()),
+    }
+}
+
+fn failure(error: zx1_indexer::Error) -> Failure {
+    match error {
+        zx1_indexer::Error::Chain(error) => error.into(),
+        // Its sentence ends with what to do.
+        error => Failure::foreign(error.code().into(), &error, &error).next("check --indexer and -u"),
+    }
+}
