@@ -6,6 +6,7 @@
 //! * [`config`]: a configuration file; [`confirm`]: questions; [`words`]: plurals, dates, and text of strangers that cannot steer a terminal
 //! * [`manual`]: manual pages and completions
 //! * [`usage`]: what is wrong with a command line, in one sentence
+//! * `testing`: a pseudo-terminal, and what a command said (feature `testing`)
 
 mod catalogue;
 pub mod config;
@@ -16,6 +17,8 @@ pub mod keys;
 pub mod manual;
 pub mod output;
 pub mod progress;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod usage;
 pub mod words;
 

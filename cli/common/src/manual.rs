@@ -2,8 +2,59 @@
 
 use crate::errors::Fault;
 use crate::files;
+use crate::output::{Page, Report};
 use clap::Command;
-use std::path::Path;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// What is typed to get manual pages.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Folder for all pages; it is made when it is missing
+    #[arg(long, value_name = "FOLDER", conflicts_with = "command")]
+    dir: Option<PathBuf>,
+    /// Command whose page is printed; without one, the program's own
+    #[arg(value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+/// What became of it.
+#[derive(Debug)]
+pub enum Made {
+    /// All pages are in a folder.
+    Written(Written),
+    /// One page, to be printed.
+    Page(Vec<u8>),
+    /// There is no such command; a sentence.
+    Unknown(String),
+}
+
+/// Pages in a folder.
+#[derive(Debug, Serialize)]
+pub struct Written {
+    folder: String,
+    pages: Vec<String>,
+}
+
+impl Report for Written {
+    fn draw(&self, page: &mut Page) {
+        page.line(format!("{} pages are in {}.", self.pages.len(), self.folder));
+    }
+}
+
+/// Makes the pages that were asked for, of this command tree.
+///
+/// # Errors
+/// As [`write_all`].
+pub fn make(args: Args, command: Command) -> Result<Made, Fault> {
+    let root = built(command);
+    let Some(folder) = args.dir else {
+        let unknown = || format!("There is no command '{} {}'.", root.get_name(), args.command.join(" "));
+        return Ok(page(&root, &args.command).map_or_else(|| Made::Unknown(unknown()), Made::Page));
+    };
+    let pages = write_all(&root, &folder)?;
+    Ok(Made::Written(Written { folder: files::shown(&folder), pages }))
+}
 
 /// The script with which a shell completes `name`'s commands and options.
 pub fn completions(shell: clap_complete::Shell, command: &mut Command, name: &str) -> Vec<u8> {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use nano_escrow::journal::SharedProbe;
 use zx1_market::Millis;
+use zx1_server::process::{StopSignals, say_ready};
 
 use crate::clock::DrivenClock;
 use crate::config::Config;
@@ -122,7 +123,7 @@ impl ServeArgs {
             probe: self.test_die_after.map(|points| Arc::new(DieAfter::new(points)) as SharedProbe),
         };
         // Before it says that it is ready: whoever reads that may stop it at once.
-        let mut signals = StopSignals::catch()?;
+        let mut signals = StopSignals::catch().map_err(Error::Config)?;
         let server = tokio::select! {
             server = Server::start(&config, options) => server?,
             // Nothing was promised to anybody yet; what was begun is finished at the next start.
@@ -132,32 +133,9 @@ impl ServeArgs {
             let (taken, known) = crate::import::folder(server.engine(), folder).await?;
             tracing::info!(taken, known, "transcripts imported");
         }
-        let line = serde_json::to_string(server.ready())
-            .map_err(|e| Error::Config(format!("The ready line cannot be written: {e}.")))?;
-        {
-            use std::io::Write;
-            let mut out = std::io::stdout().lock();
-            // Nobody may be reading.
-            let _ = writeln!(out, "{line}").and_then(|()| out.flush());
-        }
+        say_ready(server.ready()).map_err(Error::Config)?;
         signals.wait().await;
         tracing::info!("stopping");
         server.stop().await
-    }
-}
-
-/// SIGINT and SIGTERM, caught from here on.
-struct StopSignals(Vec<tokio::signal::unix::Signal>);
-
-impl StopSignals {
-    fn catch() -> Result<StopSignals> {
-        use tokio::signal::unix::{SignalKind, signal};
-        let catch = |kind| signal(kind).map_err(|e| Error::Config(format!("Signals cannot be caught: {e}.")));
-        Ok(StopSignals(vec![catch(SignalKind::interrupt())?, catch(SignalKind::terminate())?]))
-    }
-
-    async fn wait(&mut self) {
-        let waits = self.0.iter_mut().map(|signal| Box::pin(signal.recv()));
-        futures_util::future::select_all(waits).await;
     }
 }

@@ -201,17 +201,12 @@ fn address(text: &str, what: &str) -> Result<Option<Address>> {
 impl Config {
     /// Read a file.
     pub fn load(path: &Path) -> Result<Config> {
-        let wrong = |e: &dyn std::fmt::Display| {
-            Error::Config(format!("The configuration {} cannot be read ({e}); correct it.", path.display()))
-        };
-        let text = std::fs::read_to_string(path).map_err(|e| wrong(&e))?;
-        toml::from_str(&text).map_err(|e| wrong(&e))
+        zx1_server::config::load(path).map_err(Error::Config)
     }
 
     /// Every value, as TOML.
     pub fn print(&self) -> Result<String> {
-        toml::to_string_pretty(self)
-            .map_err(|e| Error::Config(format!("The configuration cannot be printed: {e}.")))
+        zx1_server::config::print(self).map_err(Error::Config)
     }
 
     /// Where the server's key lies.

@@ -3,6 +3,8 @@
 use nano_escrow::devnet::DevnetError;
 use nano_escrow::escrow::EscrowError;
 use zx1_market::Refusal;
+use zx1_server::body::BodyFault;
+use zx1_server::limits::{Full, TooOften};
 
 use crate::store::StoreError;
 
@@ -135,3 +137,25 @@ impl Error {
 
 /// What the server's functions return.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl From<TooOften> for Error {
+    fn from(TooOften(seconds): TooOften) -> Error {
+        Error::TooMany(seconds)
+    }
+}
+
+impl From<Full> for Error {
+    fn from(Full(most): Full) -> Error {
+        Error::TooManyStreams(most)
+    }
+}
+
+impl From<BodyFault> for Error {
+    fn from(fault: BodyFault) -> Error {
+        match fault {
+            BodyFault::Large(most) => Error::LargeBody(most),
+            // No body of this server is kept in a file.
+            BodyFault::Slow | BodyFault::File(_) => Error::SlowBody,
+        }
+    }
+}

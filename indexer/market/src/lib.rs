@@ -1,7 +1,7 @@
 //! The fix market's server: it relays signed chains, keeps the time, and holds the escrow.
 //!
 //! The rules are in [`zx1_market`], the money in [`nano_escrow`]; here are the store, the timers, the HTTP
-//! interface and what ties them together. A crash anywhere loses nothing: the transaction comes first, its
+//! interface and what ties them together; what every server does is in [`zx1_server`]. A crash anywhere loses nothing: the transaction comes first, its
 //! effects follow, and what was not done is done after a restart.
 //!
 //! | module | what it holds |
@@ -9,7 +9,7 @@
 //! | [`store`] | SQLite and Postgres behind one trait, and the suite that both pass |
 //! | [`engine`] | one contract at a time: time, action, commit, effects |
 //! | [`escrow`] | accounts, deposits, payouts |
-//! | [`events`] | the public stream |
+//! | [`events`] | the public stream's events |
 //! | [`http`] | the interface, its bounds, OpenAPI |
 //! | [`config`], [`cli`], [`keys`] | what can be set, and the secrets |
 //! | [`crash`] | where a test lets the process die |

@@ -8,20 +8,18 @@ use nano_escrow::Seed;
 use nano_escrow::devnet::Devnet;
 use nano_escrow::journal::{NoProbe, SharedProbe};
 use serde::Serialize;
-use tokio::net::{TcpListener, TcpSocket};
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 use zx1_market::{PartyId, PartyKey};
+use zx1_server::jobs::Jobs;
+use zx1_server::serve::listen;
 
 use crate::clock::{Clock, DrivenClock, SystemClock};
 use crate::config::Config;
 use crate::engine::{Engine, EngineParts, Habits};
 use crate::error::{Error, Result};
 use crate::escrow::Desk;
-use crate::events::Events;
-use crate::http::{App, serve};
+use crate::http::App;
 use crate::metrics::Metrics;
-use crate::{keys, store};
+use crate::{events, keys, store};
 
 /// What is not in the configuration: secrets and the clock.
 #[derive(Default)]
@@ -66,10 +64,7 @@ pub struct Server {
     engine: Engine,
     ready: Ready,
     address: SocketAddr,
-    stopping: CancellationToken,
-    tasks_stop: CancellationToken,
-    http: tokio::task::JoinHandle<()>,
-    tasks: TaskTracker,
+    jobs: Jobs,
 }
 
 impl Server {
@@ -77,14 +72,6 @@ impl Server {
     pub async fn start(config: &Config, options: Options) -> Result<Server> {
         if options.test_clock.is_some() && !config.bind.ip().is_loopback() {
             return Err(Error::TestClock);
-        }
-        let (files, wanted) = (raise_files(), config.limits.connections.saturating_add(OTHER_FILES));
-        if files < wanted as u64 {
-            tracing::warn!(
-                files,
-                wanted,
-                "raise the limit of open files (ulimit -n), or lower limits.connections"
-            );
         }
         let folder = &config.data;
         std::fs::create_dir_all(folder)
@@ -121,35 +108,25 @@ impl Server {
             Some(clock) => Arc::new(clock.clone()),
             None => Arc::new(SystemClock),
         };
-        let events = Events::new(config.limits.stream_ring);
+        let events = events::stream(store.clone(), config.limits.stream_ring).await?;
         let metrics = Metrics::default();
         let habits = Habits {
             deposit_poll: Duration::from_millis(config.nano.deposit_poll_ms.max(1)),
             ..Habits::default()
         };
-        let parts = EngineParts {
-            store: store.clone(),
-            key,
-            terms,
-            clock,
-            desk,
-            events,
-            metrics: metrics.clone(),
-            habits,
-            probe,
-        };
+        let parts =
+            EngineParts { store, key, terms, clock, desk, events, metrics: metrics.clone(), habits, probe };
         let engine = Engine::new(parts).await?;
-        let listener = listen(config.bind).map_err(|error| Error::Listen(config.bind.to_string(), error))?;
+        let listener = listen(config.bind, config.limits.connections)
+            .map_err(|error| Error::Listen(config.bind.to_string(), error))?;
         let address = listener.local_addr().map_err(|error| Error::Listen(config.bind.to_string(), error))?;
 
-        let (stopping, tasks_stop, tasks) =
-            (CancellationToken::new(), CancellationToken::new(), TaskTracker::new());
-        engine.events().begin(&*store).await?;
-        tasks.spawn(engine.events().clone().run(store, tasks_stop.clone()));
-        engine.start(&tasks, &tasks_stop);
-        let app = App::new(engine.clone(), config.limits.clone(), stopping.clone(), options.test_clock);
-        let served = serve(listener, app.router(), config.limits.clone(), metrics, stopping.clone());
-        let http = tokio::spawn(served);
+        let mut jobs = Jobs::new();
+        jobs.spawn(|ending| engine.events().clone().run(ending));
+        engine.start(jobs.tracker(), jobs.ending());
+        let limits = &config.limits;
+        let app = App::new(engine.clone(), limits.clone(), jobs.stopping().clone(), options.test_clock);
+        jobs.serve(listener, app.router(), limits.bounds(), metrics.http);
         let devnet = engine.desk().and_then(Desk::devnet);
         let ready = Ready {
             ready: true,
@@ -168,7 +145,7 @@ impl Server {
             },
             embedded: devnet.is_some(),
         };
-        Ok(Server { engine, ready, address, stopping, tasks_stop, http, tasks })
+        Ok(Server { engine, ready, address, jobs })
     }
 
     /// What it says when it is ready.
@@ -198,14 +175,8 @@ impl Server {
 
     /// Stop: streams end, requests and their commits are finished, then everything is closed.
     pub async fn stop(self) -> Result<()> {
-        let Server { engine, stopping, tasks_stop, http, tasks, .. } = self;
-        stopping.cancel();
-        let _ = http.await;
-        tasks_stop.cancel();
-        tasks.close();
-        if tokio::time::timeout(crate::http::STOP, tasks.wait()).await.is_err() {
-            tracing::warn!("tasks that did not end were cut");
-        }
+        let Server { engine, jobs, .. } = self;
+        jobs.stop().await;
         engine.store().close().await;
         let devnet = match engine.desk() {
             Some(desk) => {
@@ -221,35 +192,6 @@ impl Server {
         }
         Ok(())
     }
-}
-
-/// What the system may keep of an answer that its reader does not take. Ten thousand slow readers must not
-/// cost gigabytes, which they could with the system's own bound.
-const SEND_BUFFER: u32 = 128 * 1024;
-
-/// How many connections wait while none can be accepted.
-const BACKLOG: u32 = 1_024;
-
-/// Let the process open as many files as the system allows it: each connection and stream is one. Answers how
-/// many.
-fn raise_files() -> u64 {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
-    let now = if setrlimit(Resource::Nofile, raised).is_ok() { limit.maximum } else { limit.current };
-    now.unwrap_or(u64::MAX)
-}
-
-/// What the stores, the ledger and the process itself may have open beside connections.
-const OTHER_FILES: usize = 256;
-
-fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
-    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    socket.set_reuseaddr(true)?;
-    // Accepted connections inherit it.
-    socket.set_send_buffer_size(SEND_BUFFER)?;
-    socket.bind(address)?;
-    socket.listen(BACKLOG)
 }
 
 impl std::fmt::Debug for Server {

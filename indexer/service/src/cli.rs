@@ -7,6 +7,7 @@ use crate::server::Server;
 use clap::Args;
 use std::net::IpAddr;
 use std::path::PathBuf;
+use zx1_server::process::{StopSignals, say_ready};
 
 /// Options of the indexer.
 #[derive(Debug, Clone, Default, Args)]
@@ -93,30 +94,17 @@ impl ServeArgs {
             print!("{}", config.print()?);
             return Ok(());
         }
-        let server = Server::start(config).await?;
-        let line = serde_json::to_string(server.ready())
-            .map_err(|error| Error::Config(format!("The ready line cannot be written ({error}).")))?;
-        {
-            use std::io::Write as _;
-            let mut out = std::io::stdout().lock();
-            // Nobody may be reading.
-            let _ = writeln!(out, "{line}").and_then(|()| out.flush());
-        }
-        stop_signal().await;
+        // Before it says that it is ready: whoever reads that may stop it at once.
+        let mut signals = StopSignals::catch().map_err(Error::Config)?;
+        let server = tokio::select! {
+            server = Server::start(config) => server?,
+            // Whatever was begun is a transaction of the database, or done again at the next start.
+            () = signals.wait() => return Ok(()),
+        };
+        say_ready(server.ready()).map_err(Error::Config)?;
+        signals.wait().await;
         tracing::info!("stopping");
         server.stop().await;
         Ok(())
-    }
-}
-
-async fn stop_signal() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut term) = signal(SignalKind::terminate()) else {
-        let _ = tokio::signal::ctrl_c().await;
-        return;
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = term.recv() => {}
     }
 }

@@ -3,8 +3,12 @@
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+use zx1_server::serve::Bounds;
+
+pub use zx1_server::limits::Rate;
 
 /// Everything that can be set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -128,16 +132,6 @@ impl Default for HealthConfig {
     }
 }
 
-/// A bucket: so many at once, and so many a second in the long run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Rate {
-    /// At once.
-    pub burst: u32,
-    /// A second.
-    pub per_second: u32,
-}
-
 /// All bounds of the interface.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -162,7 +156,10 @@ pub struct Limits {
     pub stream_ring: usize,
     /// A silent stream hears from the server after this, in milliseconds.
     pub keepalive_ms: u64,
-    /// Requests of one address. 0 a second: as many as it likes.
+    /// Proxies whose `X-Forwarded-For` is believed: the last address in it that is none of them is the
+    /// client's then.
+    pub proxies: Vec<IpAddr>,
+    /// Requests of one address.
     pub address: Rate,
     /// Batch data, envelopes and bindings from one address.
     pub uploads: Rate,
@@ -185,10 +182,33 @@ impl Default for Limits {
             streams_per_address: 2_048,
             stream_ring: 1_024,
             keepalive_ms: 15_000,
+            proxies: Vec::new(),
             address: Rate { burst: 1_000, per_second: 200 },
             uploads: Rate { burst: 100, per_second: 5 },
             bundles: 4,
             indexed_records: 100_000,
+        }
+    }
+}
+
+impl Limits {
+    pub(crate) fn body_time(&self) -> Duration {
+        Duration::from_millis(self.body_ms)
+    }
+
+    pub(crate) fn keepalive(&self) -> Duration {
+        Duration::from_millis(self.keepalive_ms.max(100))
+    }
+
+    pub(crate) fn write_time(&self) -> Duration {
+        Duration::from_millis(self.write_ms)
+    }
+
+    pub(crate) fn bounds(&self) -> Bounds {
+        Bounds {
+            connections: self.connections,
+            head: Duration::from_millis(self.head_ms),
+            write: self.write_time(),
         }
     }
 }
@@ -200,14 +220,7 @@ impl Config {
     ///
     /// 9610
     pub fn load(path: &Path) -> Result<Self> {
-        let wrong = |error: &dyn std::fmt::Display| {
-            Error::Config(format!(
-                "The configuration {} cannot be read ({error}); correct it.",
-                path.display()
-            ))
-        };
-        let text = std::fs::read_to_string(path).map_err(|error| wrong(&error))?;
-        toml::from_str(&text).map_err(|error| wrong(&error))
+        zx1_server::config::load(path).map_err(Error::Config)
     }
 
     /// Every value, as TOML.
@@ -216,8 +229,7 @@ impl Config {
     ///
     /// 9610
     pub fn print(&self) -> Result<String> {
-        toml::to_string_pretty(self)
-            .map_err(|error| Error::Config(format!("The configuration cannot be printed ({error}).")))
+        zx1_server::config::print(self).map_err(Error::Config)
     }
 
     /// The database.

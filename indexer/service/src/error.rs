@@ -2,6 +2,8 @@
 
 use crate::store::StoreError;
 use zx1_chain::rpc::ChainError;
+use zx1_server::body::BodyFault;
+use zx1_server::limits::{Full, TooOften};
 
 /// A refusal or a failure. Each is a full sentence that says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -215,6 +217,28 @@ impl Error {
             // The chain behind it does not answer now.
             Self::Chain(_) | Self::Hole(_) | Self::Behind(_) => 502,
             _ => 500,
+        }
+    }
+}
+
+impl From<TooOften> for Error {
+    fn from(TooOften(seconds): TooOften) -> Self {
+        Self::TooMany(seconds)
+    }
+}
+
+impl From<Full> for Error {
+    fn from(Full(most): Full) -> Self {
+        Self::TooManyStreams(most)
+    }
+}
+
+impl From<BodyFault> for Error {
+    fn from(fault: BodyFault) -> Self {
+        match fault {
+            BodyFault::Large(most) => Self::LargeBody(most),
+            // One that is kept in a file has its own error.
+            BodyFault::Slow | BodyFault::File(_) => Self::SlowBody,
         }
     }
 }

@@ -1,22 +1,13 @@
-//! The streams: events leave in the order of their ids, which the store has given them.
-//!
-//! One task reads new events from the store and hands each to all subscribers through one ring, so that a
-//! thousand readers cost a thousand cursors and no copies. Who falls behind by a whole ring is dropped and
-//! told so; it comes back with its last id and misses nothing.
+//! The streams' events: the store gives them their ids, and a hub hands them out.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::{Find, Store, StoredStream};
 use axum::body::Bytes;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
-use tokio::sync::{Notify, broadcast};
-use tokio_util::sync::CancellationToken;
-
-/// So many events are read at once.
-pub const PAGE: i64 = 256;
+use zx1_server::hub::{Event, Failure, Page, PageFuture, Source};
+use zx1_server::reader;
 
 /// An event, ready to be sent.
 #[derive(Debug, Clone)]
@@ -51,6 +42,16 @@ impl Told {
     }
 }
 
+impl Event for Told {
+    fn id(&self) -> i64 {
+        self.id
+    }
+
+    fn frame(&self) -> Bytes {
+        self.frame.clone()
+    }
+}
+
 /// What a subscriber wants; empty sets want everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
@@ -60,98 +61,45 @@ pub struct Filter {
     pub agents: BTreeSet<[u8; 32]>,
 }
 
-impl Filter {
-    /// Whether the subscriber gets this event.
-    pub fn wants(&self, told: &Told) -> bool {
+impl reader::Filter<Told> for Filter {
+    fn wants(&self, told: &Told) -> bool {
         (self.kinds.is_empty() || self.kinds.contains(&told.kind))
             && (self.agents.is_empty() || told.agent.is_some_and(|agent| self.agents.contains(&agent)))
     }
 }
 
-/// The hub. Clones share everything.
-#[derive(Debug, Clone)]
-pub struct Hub {
-    ring: broadcast::Sender<Arc<Told>>,
-    wake: Arc<Notify>,
-    last: Arc<AtomicI64>,
+/// The store's events.
+struct Stored(Arc<dyn Store>);
+
+impl Source<Told> for Stored {
+    fn after(&self, id: i64, most: i64) -> PageFuture<'_, Told> {
+        Box::pin(async move {
+            let rows = self.0.stream(Find::all().and("id", ">", id).order(&["id"]).limit(most)).await;
+            let failure = |error: Error| Failure { code: error.code(), sentence: error.to_string() };
+            let rows = rows.map_err(|error| failure(error.into()))?;
+            Ok(Page::of(&rows, most, |row| row.id, |row| Some(Told::of(row))))
+        })
+    }
 }
 
-impl Hub {
-    /// A hub that holds `ring` events for subscribers that are a little behind.
-    pub fn new(ring: usize) -> Self {
-        let (ring, _) = broadcast::channel(ring.max(1));
-        Self { ring, wake: Arc::default(), last: Arc::default() }
-    }
+/// The hub. Clones share everything.
+pub type Hub = zx1_server::hub::Hub<Told>;
 
-    /// There are new events in the store.
-    pub fn wake(&self) {
-        self.wake.notify_one();
-    }
-
-    /// From now on.
-    pub fn subscribe(&self) -> broadcast::Receiver<Arc<Told>> {
-        self.ring.subscribe()
-    }
-
-    /// The last event that was handed out.
-    pub fn last(&self) -> i64 {
-        self.last.load(Ordering::Acquire)
-    }
-
-    /// Begins after what the store holds now.
-    ///
-    /// # Errors
-    ///
-    /// The store's.
-    pub async fn begin(&self, store: &dyn Store) -> Result<()> {
-        self.last.store(store.stream_bounds().await?.0, Ordering::Release);
-        Ok(())
-    }
-
-    /// Events after this one, in order.
-    ///
-    /// # Errors
-    ///
-    /// The store's.
-    pub async fn after(store: &dyn Store, id: i64) -> Result<Vec<Told>> {
-        let find = Find::all().and("id", ">", id).order(&["id"]).limit(PAGE);
-        Ok(store.stream(find).await?.iter().map(Told::of).collect())
-    }
-
-    /// Hands out what the store gets, until cancelled.
-    pub async fn run(self, store: Arc<dyn Store>, cancel: CancellationToken) {
-        loop {
-            let trouble = loop {
-                match Self::after(&*store, self.last()).await {
-                    Ok(told) if told.is_empty() => break false,
-                    Ok(told) => {
-                        for told in told {
-                            let id = told.id;
-                            // Nobody listening is no error.
-                            let _ = self.ring.send(Arc::new(told));
-                            self.last.store(id, Ordering::Release);
-                        }
-                    }
-                    Err(error) => {
-                        tracing::error!(code = error.code(), %error, "the streams' events cannot be read");
-                        break true;
-                    }
-                }
-            };
-            let retry = Duration::from_secs(1);
-            tokio::select! {
-                () = cancel.cancelled() => return,
-                () = self.wake.notified() => {}
-                () = tokio::time::sleep(retry), if trouble => {}
-            }
-        }
-    }
+/// A hub of what the store gets from now on, with a ring of so many events.
+///
+/// # Errors
+///
+/// The store's.
+pub async fn open(store: Arc<dyn Store>, ring: usize) -> Result<Hub> {
+    let last = store.stream_bounds().await?.0;
+    Ok(Hub::new(Arc::new(Stored(store)), ring, last))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::store::StreamRow;
+    use zx1_server::reader::Filter as _;
 
     fn told(kind: &str, agent: Option<u8>) -> Told {
         let row = StreamRow {

@@ -6,7 +6,7 @@
 use crate::chain::{Ledger, Listed};
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::hub::Hub;
+use crate::hub::{self, Hub};
 use crate::merge::{Key, Merge, Needs, add_digest, event_digest};
 use crate::metrics::Metrics;
 use crate::parse::{Addresses, Touched};
@@ -111,8 +111,7 @@ impl Index {
         if let Some(digest) = meta.get("digest").and_then(|text| hex::decode(text).ok()) {
             writer.digest = fixed(&digest);
         }
-        let hub = Hub::new(config.limits.stream_ring);
-        hub.begin(&*store).await?;
+        let hub = hub::open(store.clone(), config.limits.stream_ring).await?;
         let status = Status::default();
         let log_head = log_head(&*store).await?;
         status.set(|standing| {

@@ -1,17 +1,10 @@
 //! Figures for Prometheus, served at /metrics.
 
 use crate::status::{Phase, Standing};
-use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
-use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 use std::sync::Arc;
-use std::sync::atomic::AtomicI64;
-
-type Labels = Vec<(&'static str, String)>;
-type Number = Gauge<i64, AtomicI64>;
+use zx1_server::figures::{self, Figures, Number};
 
 /// All figures. Clones share them.
 #[derive(Debug, Clone)]
@@ -27,15 +20,8 @@ pub struct Metrics {
     pub bundles: Counter,
     /// Differences that self-audits found.
     pub differences: Counter,
-    requests: Family<Labels, Counter>,
-    /// How long requests take, in seconds.
-    pub seconds: Histogram,
-    /// Streams that are open.
-    pub streams: Number,
-    /// Streams that were dropped because their reader was slow.
-    pub dropped: Counter,
-    /// Connections that are open.
-    pub connections: Number,
+    /// Requests, streams, connections.
+    pub http: Figures,
     slot: Number,
     finalized: Number,
     chain_slot: Number,
@@ -48,6 +34,7 @@ pub struct Metrics {
 impl Default for Metrics {
     fn default() -> Self {
         let mut registry = Registry::with_prefix("zx1_indexer");
+        let http = Figures::new(&mut registry);
         macro_rules! figures {
             ($($name:ident: $what:literal = $value:expr;)*) => {
                 $(
@@ -62,12 +49,6 @@ impl Default for Metrics {
             trouble: "Rounds in which the chain could not be followed" = Counter::default();
             bundles: "Batch data taken" = Counter::default();
             differences: "Differences that self-audits found" = Counter::default();
-            requests: "Requests by status" = Family::<Labels, Counter>::default();
-            request_seconds: "Time to answer, streams left out" =
-                Histogram::new(exponential_buckets(0.0002, 2.0, 16));
-            streams: "Open streams" = Number::default();
-            streams_dropped: "Streams dropped because the reader was slow" = Counter::default();
-            connections: "Open connections" = Number::default();
             slot: "Indexed up to this slot" = Number::default();
             finalized_slot: "Compared with the finalized history up to this slot" = Number::default();
             chain_slot: "The node's confirmed slot" = Number::default();
@@ -83,11 +64,7 @@ impl Default for Metrics {
             trouble,
             bundles,
             differences,
-            requests,
-            seconds: request_seconds,
-            streams,
-            dropped: streams_dropped,
-            connections,
+            http,
             slot,
             finalized: finalized_slot,
             chain_slot,
@@ -104,11 +81,6 @@ fn number(value: u64) -> i64 {
 }
 
 impl Metrics {
-    /// A request was answered.
-    pub fn request(&self, status: u16) {
-        self.requests.get_or_create(&vec![("status", status.to_string())]).inc();
-    }
-
     /// In the text format of OpenMetrics.
     pub fn text(&self, standing: &Standing) -> String {
         self.slot.set(number(standing.slot));
@@ -118,9 +90,6 @@ impl Metrics {
         self.gaps.set(standing.gaps_open);
         self.live.set(i64::from(standing.phase == Phase::Live));
         self.subscribed.set(i64::from(standing.subscribed));
-        let mut out = String::new();
-        // Writing to a string does not fail.
-        let _ = encode(&mut out, &self.registry);
-        out
+        figures::text(&self.registry)
     }
 }

@@ -5,7 +5,7 @@ use crate::bundles::Bundles;
 use crate::chain::{Announcements, Ledger, RpcLedger};
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::http::{App, STOP, serve};
+use crate::http::App;
 use crate::index::{Index, now_ms};
 use crate::ingest::{Ingest, Registry};
 use crate::market::Markets;
@@ -17,9 +17,9 @@ use serde::Serialize;
 use std::net::SocketAddr;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
-use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
+use zx1_server::jobs::Jobs;
+use zx1_server::serve::listen;
 
 /// What a started indexer says, as one line of JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -41,10 +41,7 @@ pub struct Server {
     index: Arc<Index>,
     ready: Ready,
     address: SocketAddr,
-    stopping: CancellationToken,
-    jobs_stop: CancellationToken,
-    http: tokio::task::JoinHandle<()>,
-    jobs: TaskTracker,
+    jobs: Jobs,
 }
 
 impl std::fmt::Debug for Server {
@@ -85,36 +82,34 @@ impl Server {
         let node = Node::new(&config.nano.rpc)?;
         let store: Arc<dyn Store> = store::open(&config.database()).await?;
         let metrics = Metrics::default();
-        let index = Index::open(store.clone(), ledger, config.clone(), metrics.clone()).await?;
+        let index = Index::open(store, ledger, config.clone(), metrics.clone()).await?;
         let limits = &config.limits;
         let bundles = Arc::new(Bundles::new(config.bundles(), limits.bundles, limits.indexed_records));
-        let listener = TcpListener::bind(config.bind)
-            .await
+        let listener = listen(config.bind, limits.connections)
             .map_err(|error| Error::Listen(config.bind.to_string(), error))?;
         let address = listener.local_addr().map_err(|error| Error::Listen(config.bind.to_string(), error))?;
 
-        let (stopping, jobs_stop, jobs) =
-            (CancellationToken::new(), CancellationToken::new(), TaskTracker::new());
-        jobs.spawn(index.hub.clone().run(store, jobs_stop.clone()));
+        let mut jobs = Jobs::new();
+        jobs.spawn(|ending| index.hub.clone().run(ending));
         let announcements = Announcements::default();
         if let Some(url) = websocket {
             // Subscribe first: what is announced from here on is held against the lists.
-            jobs.spawn(announcements.clone().run(url, Duration::from_secs(2), jobs_stop.clone()));
+            jobs.spawn(|ending| announcements.clone().run(url, Duration::from_secs(2), ending));
         }
-        jobs.spawn(Ingest::new(index.clone(), announcements).run(jobs_stop.clone()));
-        jobs.spawn(Registry::new(index.clone()).run(jobs_stop.clone()));
+        jobs.spawn(|ending| Ingest::new(index.clone(), announcements).run(ending));
+        jobs.spawn(|ending| Registry::new(index.clone()).run(ending));
         if let Some(node) = node.clone() {
-            jobs.spawn(Balances::new(index.clone(), node).run(jobs_stop.clone()));
+            jobs.spawn(|ending| Balances::new(index.clone(), node).run(ending));
         }
         if !config.markets.is_empty() {
-            jobs.spawn(Markets::new(index.clone(), node)?.run(jobs_stop.clone()));
+            let markets = Markets::new(index.clone(), node)?;
+            jobs.spawn(|ending| markets.run(ending));
         }
         let last_audit = Arc::new(RwLock::new(None));
-        jobs.spawn(audit::run(index.clone(), last_audit.clone(), jobs_stop.clone()));
-        jobs.spawn(forget(index.clone(), jobs_stop.clone()));
-        let app = App::new(index.clone(), bundles, last_audit, stopping.clone(), cluster.clone());
-        let served = serve(listener, app.router(), config.limits.clone(), metrics, stopping.clone());
-        let http = tokio::spawn(served);
+        jobs.spawn(|ending| audit::run(index.clone(), last_audit.clone(), ending));
+        jobs.spawn(|ending| forget(index.clone(), ending));
+        let app = App::new(index.clone(), bundles, last_audit, jobs.stopping().clone(), cluster.clone());
+        jobs.serve(listener, app.router(), limits.bounds(), metrics.http);
         let ready = Ready {
             ready: true,
             url: format!("http://{address}"),
@@ -122,7 +117,7 @@ impl Server {
             cluster,
             slot: index.status.get().slot,
         };
-        Ok(Self { index, ready, address, stopping, jobs_stop, http, jobs })
+        Ok(Self { index, ready, address, jobs })
     }
 
     /// What it says when it serves.
@@ -147,14 +142,8 @@ impl Server {
 
     /// Stops: streams end, requests and the transaction under way are finished, then everything is closed.
     pub async fn stop(self) {
-        let Self { index, stopping, jobs_stop, http, jobs, .. } = self;
-        stopping.cancel();
-        let _ = http.await;
-        jobs_stop.cancel();
-        jobs.close();
-        if tokio::time::timeout(STOP, jobs.wait()).await.is_err() {
-            tracing::warn!("jobs that did not end were cut");
-        }
+        let Self { index, jobs, .. } = self;
+        jobs.stop().await;
         // A database transaction that was begun is finished first.
         drop(index.writer().await);
         index.store.close().await;

@@ -4,12 +4,10 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs, unreachable_pub)]
 
 mod chain;
-#[cfg(feature = "postgres")]
-mod postgres;
 
 pub use chain::{Fake, GENESIS};
 #[cfg(feature = "postgres")]
-pub use postgres::Cluster;
+pub use zx1_server::testing::Cluster;
 
 use crate::config::Config;
 use crate::index::Index;

@@ -7,44 +7,10 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// How long anything may take.
-pub(crate) const LIMIT: std::time::Duration = std::time::Duration::from_secs(120);
+pub(crate) use zx1_cli_common::testing::{LIMIT, Said};
 
 /// A temporary home folder; `.fix` in it is fix's, `work` is where commands run.
 pub(crate) struct Home(tempfile::TempDir);
-
-/// What a command said and how it ended.
-#[derive(Debug)]
-pub(crate) struct Said {
-    pub(crate) code: i32,
-    pub(crate) out: String,
-    pub(crate) err: String,
-}
-
-impl Said {
-    /// Asserts exit code 0 and returns what it printed.
-    #[track_caller]
-    pub(crate) fn ok(&self) -> &str {
-        assert_eq!(self.code, 0, "{self:?}");
-        &self.out
-    }
-
-    /// Asserts exit code, number, one sentence and a next step, and nothing on standard output.
-    #[track_caller]
-    pub(crate) fn refused(&self, code: i32, number: u32) -> &str {
-        assert_eq!(self.code, code, "{self:?}");
-        let refusal = self.err.lines().find(|line| line.starts_with("error ")).expect(&self.err);
-        assert!(refusal.starts_with(&format!("error {number}: ")), "{self:?}");
-        &self.err
-    }
-
-    /// The JSON objects of standard output, one a line.
-    #[track_caller]
-    pub(crate) fn events(&self) -> Vec<Value> {
-        let read = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
-        self.out.lines().map(read).collect()
-    }
-}
 
 impl Home {
     pub(crate) fn new() -> Self {
@@ -114,12 +80,7 @@ impl Home {
 /// Runs a command to its end.
 #[track_caller]
 pub(crate) fn said(command: &mut Command) -> Said {
-    let output = command.output().unwrap();
-    Said {
-        code: output.status.code().unwrap_or(-1),
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-    }
+    command.output().unwrap().into()
 }
 
 /// A service as a process: it ends with the test.

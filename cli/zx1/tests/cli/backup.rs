@@ -1,6 +1,6 @@
 //! Backup and restore: nothing is lost that an agent needs to stay honest, nothing is overwritten.
 
-use crate::support::{Home, Said, said};
+use crate::support::{Home, Refusal, Said, said};
 
 const PASSPHRASE: &str = "four words are enough";
 

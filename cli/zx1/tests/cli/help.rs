@@ -1,6 +1,6 @@
 //! Every command explains itself.
 
-use crate::support::Home;
+use crate::support::{Home, Refusal};
 use clap::CommandFactory as _;
 
 fn walk(command: &clap::Command, path: &[String], visit: &mut dyn FnMut(&clap::Command, &[String])) {

@@ -1,6 +1,6 @@
 //! `zx1 inspect` on bytes.
 
-use crate::support::{Home, said, vectors};
+use crate::support::{Home, Refusal, said, vectors};
 use base64::Engine as _;
 use serde_json::Value;
 
@@ -143,13 +143,6 @@ fn the_message_of_a_batch_and_accounts_are_read_field_by_field() {
     home.zx1(["inspect", "account", &hex::encode(&lease[..20])]).fails(7457);
     let sati = "satiRkxEiwZ51cv8PRu8UMzuaqeaNU9jABo6oAFMsLe";
     home.zx1(["inspect", "account", &hex::encode(&lease), "--owner", sati]).fails(7457);
-}
-
-impl crate::support::Said {
-    #[track_caller]
-    fn code_is(&self, code: i32) {
-        assert_eq!(self.code, code, "{self:?}");
-    }
 }
 
 /// A lease account, by the interface's own layout.

@@ -1,6 +1,6 @@
 //! Key files: every form is read, every damage has its own refusal, nothing is overwritten (decision A1).
 
-use crate::support::Home;
+use crate::support::{Home, Refusal};
 use std::os::unix::fs::PermissionsExt;
 
 /// Solana's form of the key with this seed.

@@ -1,6 +1,6 @@
 //! `zx1 merkle` against the given vectors.
 
-use crate::support::{Home, said, vectors};
+use crate::support::{Home, Refusal, said, vectors};
 
 fn trees() -> Vec<(Vec<String>, String)> {
     let file = vectors("merkle.json");

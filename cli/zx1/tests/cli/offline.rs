@@ -1,6 +1,6 @@
 //! Commands that need a cluster, without one.
 
-use crate::support::Home;
+use crate::support::{Home, Refusal};
 
 /// A port on which nobody listens: below those that the system gives out, so that no other test can be given it.
 const DEAD_URL: &str = "http://127.0.0.1:1";

@@ -1,6 +1,6 @@
 //! Where values come from, and what they may be.
 
-use crate::support::{Home, said};
+use crate::support::{Home, Refusal, said};
 
 #[test]
 fn the_first_layer_that_says_something_wins_and_is_named() {

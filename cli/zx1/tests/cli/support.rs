@@ -8,49 +8,43 @@ use std::path::{Path, PathBuf};
 /// A temporary home folder; `.config/zx1` in it is zx1's.
 pub(crate) struct Home(tempfile::TempDir);
 
-/// What a command said and how it ended.
-#[derive(Debug)]
-pub(crate) struct Said {
-    pub(crate) code: i32,
-    pub(crate) out: String,
-    pub(crate) err: String,
-}
+pub(crate) use zx1_cli_common::testing::Said;
 
-impl Said {
-    /// Asserts exit code 0 and returns what it printed.
-    #[track_caller]
-    pub(crate) fn ok(&self) -> &str {
-        assert_eq!(self.code, 0, "{self:?}");
-        &self.out
-    }
-
-    /// Asserts exit code 0 and reads standard output as JSON.
-    #[track_caller]
-    pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(self.ok()).unwrap_or_else(|error| panic!("{error}: {self:?}"))
-    }
-
+/// What a refusal of zx1 is.
+pub(crate) trait Refusal {
     /// Asserts exit code 1, this number, one sentence and a next step, and nothing on standard output.
     #[track_caller]
-    pub(crate) fn fails(&self, number: u32) -> &str {
-        self.refused(1, number)
-    }
+    fn fails(&self, number: u32) -> &str;
 
     /// The same with exit code 2.
     #[track_caller]
-    pub(crate) fn is_usage(&self, number: u32) -> &str {
-        self.refused(2, number)
+    fn is_usage(&self, number: u32) -> &str;
+
+    /// Asserts the exit code.
+    #[track_caller]
+    fn code_is(&self, code: i32);
+}
+
+impl Refusal for Said {
+    fn fails(&self, number: u32) -> &str {
+        refused(self, 1, number)
     }
 
-    #[track_caller]
-    fn refused(&self, code: i32, number: u32) -> &str {
-        assert_eq!(self.code, code, "{self:?}");
-        assert_eq!(self.out, "", "{self:?}");
-        let refusal = self.err.lines().find(|line| line.starts_with("error ")).expect(&self.err);
-        assert!(refusal.starts_with(&format!("error {number}: ")), "{self:?}");
-        assert!(refusal.ends_with('.') || number == 7400, "no sentence: {self:?}");
-        &self.err
+    fn is_usage(&self, number: u32) -> &str {
+        refused(self, 2, number)
     }
+
+    fn code_is(&self, code: i32) {
+        assert_eq!(self.code, code, "{self:?}");
+    }
+}
+
+#[track_caller]
+fn refused(said: &Said, code: i32, number: u32) -> &str {
+    let err = said.refused_silently(code, number);
+    let sentence = err.lines().any(|line| line.starts_with("error ") && line.ends_with('.'));
+    assert!(sentence || number == 7400, "no sentence: {said:?}");
+    err
 }
 
 impl Home {
@@ -132,12 +126,7 @@ impl Home {
 /// Runs a command to its end.
 #[track_caller]
 pub(crate) fn said(command: &mut Command) -> Said {
-    let output = command.output().unwrap();
-    Said {
-        code: output.status.code().unwrap_or(-1),
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-    }
+    command.output().unwrap().into()
 }
 
 /// A vector file of the repository.

@@ -17,10 +17,11 @@ use zx1_market::wire::{
 use zx1_market::{
     Case, Class, ContractId, Entry, EntryType, Json, Millis, PartyId, Reason, Refusal, State as Stand,
 };
+use zx1_server::limits::Client;
 
+use super::App;
 use super::answer::{json, unprocessable};
 use super::auth::{read_body, signed};
-use super::{App, Client};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 
@@ -139,7 +140,7 @@ pub(super) async fn post_contract(State(app): State<App>, request: Request) -> A
     let call = Call::read(&app, &parts, body).await?;
     let engine = &app.engine;
     if let Some(client) = parts.extensions.get::<Client>() {
-        app.rates.post(client.0)?;
+        app.rates.post(*client)?;
     }
     let said = call.said(&[EntryType::Post], |call| {
         let body: wire::PostRequest = call.typed()?;

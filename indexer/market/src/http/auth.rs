@@ -3,22 +3,16 @@
 use axum::body::{Body, Bytes};
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
 use zx1_market::PartyId;
 use zx1_market::request::{self, Authenticated};
+use zx1_server::body;
 
 use super::App;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Read the body: at most so many bytes, and within the time.
-pub(crate) async fn read_body(app: &App, body: Body) -> Result<Bytes> {
-    let max = app.limits.body_bytes;
-    match tokio::time::timeout(app.limits.body_time(), Limited::new(body, max).collect()).await {
-        Err(_) => Err(Error::SlowBody),
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Error::LargeBody(max)),
-        Ok(Err(_)) => Err(Error::SlowBody),
-    }
+pub(crate) async fn read_body(app: &App, request: Body) -> Result<Bytes> {
+    Ok(body::read(request, app.limits.body_bytes, app.limits.body_time()).await?)
 }
 
 fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {

@@ -6,25 +6,23 @@ mod auth;
 mod limits;
 pub mod openapi;
 mod reads;
-mod serve;
 mod stream;
 mod test_clock;
-mod timed_io;
 
-use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use tokio_util::sync::CancellationToken;
 
-pub use self::limits::{Limits, Rate};
-pub(crate) use self::serve::serve;
+pub use self::limits::Limits;
+pub use zx1_server::limits::Rate;
+use zx1_server::limits::{Client, Seats};
+
 use crate::clock::DrivenClock;
 use crate::engine::Engine;
 use crate::error::Error;
@@ -35,7 +33,7 @@ pub(crate) struct App {
     pub(crate) engine: Engine,
     pub(crate) limits: Limits,
     pub(crate) rates: Arc<limits::Rates>,
-    pub(crate) streams: Arc<limits::Streams>,
+    pub(crate) seats: Arc<Seats>,
     /// Streams end when it is cancelled.
     pub(crate) stopping: CancellationToken,
     pub(crate) test_clock: Option<DrivenClock>,
@@ -51,7 +49,7 @@ impl App {
         App {
             engine,
             rates: Arc::new(limits::Rates::new(&limits)),
-            streams: Arc::new(limits::Streams::new(&limits)),
+            seats: Seats::new(limits.streams, limits.streams_per_address),
             limits,
             stopping,
             test_clock,
@@ -91,31 +89,22 @@ impl App {
     }
 }
 
-/// The address that a request counts for.
-#[derive(Clone, Copy)]
-pub(crate) struct Client(pub(crate) IpAddr);
-
 /// Every request passes here: the rate of its address, its time, its count.
 async fn gate(State(app): State<App>, mut request: Request<Body>, next: Next) -> Response {
     let began = std::time::Instant::now();
     let stream = request.uri().path() == "/contracts/stream";
-    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
-    let forwarded = request.headers().get_all("x-forwarded-for").iter().next_back();
-    let client = peer.map(|peer| app.limits.client(peer, forwarded.and_then(|value| value.to_str().ok())));
+    let client = Client::of(request.extensions(), request.headers(), &app.limits.proxies);
     if let Some(client) = client {
-        request.extensions_mut().insert(Client(client));
+        request.extensions_mut().insert(client);
     }
-    let response = match client.map_or(Ok(()), |client| app.rates.address(client)) {
+    let response = match client.map_or(Ok(()), |client| app.rates.request(client)) {
         Ok(()) => next.run(request).await,
         Err(error) => error.into_response(),
     };
-    let metrics = app.engine.metrics();
-    metrics.request(response.status().as_u16());
+    let figures = &app.engine.metrics().http;
+    figures.request(response.status().as_u16());
     if !stream {
-        metrics.seconds.observe(began.elapsed().as_secs_f64());
+        figures.seconds.observe(began.elapsed().as_secs_f64());
     }
     response
 }
-
-/// How long a graceful stop waits for connections.
-pub(crate) const STOP: Duration = Duration::from_secs(10);

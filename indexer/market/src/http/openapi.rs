@@ -4,8 +4,7 @@
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::{Map, Value, json};
-
-use super::answer::text_with;
+use zx1_server::openapi::{self, Words, answer, body, content, parameter, reference};
 
 /// Who may call.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,8 +46,7 @@ macro_rules! routes {
 
 const PAYOUT: &str = "payout_address";
 
-// A body's or an answer's fields: `name` is text, `name#` a number, `name?` may be missing, `name!` true or
-// false, `name{}` an object, `name[]` a list.
+// A body's or an answer's fields are written as [`Words`] says.
 routes! {
     "post" "/contracts" Party Some("contract{}? principal_pubkey payout_address?"),
         "contract_id status server_pubkey deposit{}?" ACT:
@@ -127,21 +125,10 @@ routes! {
     "get" "/openapi.json" All None, "openapi info{} paths{} components{}" OPEN: "This document";
 }
 
-fn field(text: &str) -> (String, Value, bool) {
-    let optional = text.ends_with('?');
-    let text = text.trim_end_matches('?');
-    let (name, mut schema) = if let Some(name) = text.strip_suffix('#') {
-        (name, json!({"type": "number"}))
-    } else if let Some(name) = text.strip_suffix('!') {
-        (name, json!({"type": "boolean"}))
-    } else if let Some(name) = text.strip_suffix("{}") {
-        (name, json!({"type": "object"}))
-    } else if let Some(name) = text.strip_suffix("[]") {
-        (name, json!({"type": "array", "items": {}}))
-    } else {
-        (text, json!({"type": "string"}))
-    };
-    let note = match name {
+const WORDS: Words = Words {
+    number: "number",
+    item: || json!({}),
+    note: |name| match name {
         "side" | "from_side" | "filer" => Some("principal or agent"),
         "action" => Some("accept, reject or dispute"),
         "msg_type" => Some("ask, answer or message"),
@@ -152,35 +139,15 @@ fn field(text: &str) -> (String, Value, bool) {
         "deposit" => Some("address, amount, amount_raw, uri, expires_at"),
         _ if name.ends_with("_at") || name.ends_with("deadline") => Some("Unix seconds"),
         _ => None,
-    };
-    if let (Some(note), Some(schema)) = (note, schema.as_object_mut()) {
-        schema.insert("description".to_owned(), note.into());
-    }
-    (name.to_owned(), schema, optional)
-}
+    },
+};
 
-fn object(fields: &str) -> Value {
-    let mut properties = Map::new();
-    let mut required = Vec::new();
-    for text in fields.split_whitespace() {
-        let (name, schema, optional) = field(text);
-        if !optional {
-            required.push(Value::from(name.clone()));
-        }
-        properties.insert(name, schema);
-    }
-    let mut object = json!({"type": "object", "properties": properties});
-    if let (false, Some(object)) = (required.is_empty(), object.as_object_mut()) {
-        object.insert("required".to_owned(), required.into());
-    }
-    object
+fn object(words: &str) -> Value {
+    WORDS.object(words)
 }
 
 fn parameters(route: &Route) -> Value {
-    let one = |name: &str, place: &str, note: &str| {
-        json!({"name": name, "in": place, "required": place == "path", "description": note,
-               "schema": {"type": "string"}})
-    };
+    let one = |name, place, note| parameter(name, place, json!({"type": "string"}), Some(note));
     let mut all = Vec::new();
     if route.path.contains("{id}") {
         all.push(one("id", "path", "16 lower-case hexadecimal digits"));
@@ -212,31 +179,25 @@ fn operation(route: &Route) -> Value {
         _ => "application/json",
     };
     let schema = if route.answer.is_empty() { json!({"type": "string"}) } else { object(route.answer) };
-    responses.insert("200".to_owned(), json!({"description": "done", "content": {kind: {"schema": schema}}}));
+    responses.insert("200".to_owned(), answer("done", content(kind, schema)));
     for status in route.refusals {
         let name = if *status == 422 { "Unprocessable" } else { "Refusal" };
         let reason =
             StatusCode::from_u16(*status).ok().and_then(|s| s.canonical_reason()).unwrap_or("refused");
-        let schema = json!({"$ref": format!("#/components/schemas/{name}")});
-        responses.insert(
-            status.to_string(),
-            json!({"description": reason, "content": {"application/json": {"schema": schema}}}),
-        );
+        let refused = content("application/json", reference(name));
+        responses.insert(status.to_string(), answer(reason, refused));
     }
     let mut operation =
         json!({"summary": route.summary, "parameters": parameters(route), "responses": responses});
     if let Some(operation) = operation.as_object_mut() {
-        if let Some(body) = route.body {
-            let mut schema = object(body);
+        if let Some(words) = route.body {
+            let mut schema = object(words);
             if route.who == Who::Party
                 && let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut)
             {
-                properties.insert("chain_entry".to_owned(), json!({"$ref": "#/components/schemas/Entry"}));
+                properties.insert("chain_entry".to_owned(), reference("Entry"));
             }
-            operation.insert(
-                "requestBody".to_owned(),
-                json!({"required": true, "content": {"application/json": {"schema": schema}}}),
-            );
+            operation.insert("requestBody".to_owned(), body("application/json", schema));
         }
         let signed = json!({"pubkey": [], "signature": [], "timestamp": []});
         match route.who {
@@ -254,65 +215,54 @@ fn operation(route: &Route) -> Value {
 
 /// The document.
 pub fn document() -> Value {
-    let mut paths = Map::new();
-    for route in ROUTES {
-        let path = paths.entry(route.path).or_insert_with(|| json!({}));
-        if let Some(path) = path.as_object_mut() {
-            path.insert(route.method.to_owned(), operation(route));
-        }
-    }
     let header =
         |name: &str, note: &str| json!({"type": "apiKey", "in": "header", "name": name, "description": note});
-    json!({
-        "openapi": "3.1.0",
-        "info": {
-            "title": "fix market",
-            "version": env!("CARGO_PKG_VERSION"),
-            "description": "Contracts for failing commands. Every action is a signed entry in a hash \
-            chain; requests \
-                are signed over METHOD|PATH|BODY|TIMESTAMP. A party action carries its own signed \
-                chain_entry.",
-            "license": {"name": "AGPL-3.0-or-later"},
+    let info = json!({
+        "title": "fix market",
+        "version": env!("CARGO_PKG_VERSION"),
+        "description": "Contracts for failing commands. Every action is a signed entry in a hash \
+        chain; requests \
+            are signed over METHOD|PATH|BODY|TIMESTAMP. A party action carries its own signed \
+            chain_entry.",
+        "license": {"name": "AGPL-3.0-or-later"},
+    });
+    let components = json!({
+        "securitySchemes": {
+            "pubkey": header("X-Fix-Pubkey", "the Ed25519 key, 64 hexadecimal digits"),
+            "signature": header("X-Fix-Signature", "128 hexadecimal digits"),
+            "timestamp": header("X-Fix-Timestamp", "Unix seconds, at most 60 old and 5 ahead"),
         },
-        "paths": paths,
-        "components": {
-            "securitySchemes": {
-                "pubkey": header("X-Fix-Pubkey", "the Ed25519 key, 64 hexadecimal digits"),
-                "signature": header("X-Fix-Signature", "128 hexadecimal digits"),
-                "timestamp": header("X-Fix-Timestamp", "Unix seconds, at most 60 old and 5 ahead"),
+        "schemas": {
+            "Entry": object("type data{} seq# author prev_hash timestamp# signature"),
+            "Refusal": {
+                "type": "object",
+                "properties": {
+                    "detail": {"oneOf": [
+                        {"type": "string"},
+                        object("error chain_head seq#"),
+                    ]},
+                    "code": {"type": "integer"},
+                },
+                "required": ["detail"],
             },
-            "schemas": {
-                "Entry": object("type data{} seq# author prev_hash timestamp# signature"),
-                "Refusal": {
-                    "type": "object",
-                    "properties": {
-                        "detail": {"oneOf": [
-                            {"type": "string"},
-                            object("error chain_head seq#"),
-                        ]},
-                        "code": {"type": "integer"},
-                    },
-                    "required": ["detail"],
-                },
-                "Unprocessable": {
-                    "type": "object",
-                    "properties": {"detail": {"type": "array", "items": object("type loc[] msg")}},
-                    "required": ["detail"],
-                },
+            "Unprocessable": {
+                "type": "object",
+                "properties": {"detail": {"type": "array", "items": object("type loc[] msg")}},
+                "required": ["detail"],
             },
         },
-    })
+    });
+    openapi::document(info, ROUTES.iter().map(|it| (it.method, it.path, operation(it))), components)
 }
 
 /// The document as text.
 pub fn text() -> String {
-    // A value of strings and numbers always has a text.
-    serde_json::to_string_pretty(&document()).unwrap_or_default() + "\n"
+    openapi::written(&document())
 }
 
 /// GET /openapi.json
 pub(super) async fn served() -> Response {
-    text_with(StatusCode::OK, "application/json", text())
+    openapi::served(&document())
 }
 
 /// Every route of the table: method and path.

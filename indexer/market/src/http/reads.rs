@@ -11,9 +11,10 @@ use zx1_market::wire::{
     ReputationAnswer, ReviewStatus, RulingAnswer, Seconds, ServerKeyAnswer, Stats, VerifyChainAnswer,
 };
 use zx1_market::{Case, ContractId, Entry, EntryType, Json, Millis, PartyId, State as Stand};
+use zx1_server::answer::{figures, text};
 
 use super::App;
-use super::answer::{json, json_with, text_with};
+use super::answer::{json, json_with};
 use super::auth::reader;
 use crate::error::{Error, Result};
 use crate::store::{ListFilter, StoreError};
@@ -21,32 +22,7 @@ use crate::view;
 
 /// The parameters of a query, decoded.
 pub(super) fn query(raw: Option<&str>) -> Vec<(String, String)> {
-    let decode = |text: &str| {
-        let bytes = text.as_bytes();
-        let mut out = Vec::with_capacity(bytes.len());
-        let mut at = 0;
-        while let Some(&byte) = bytes.get(at) {
-            let hex = bytes.get(at + 1..at + 3).and_then(|h| std::str::from_utf8(h).ok());
-            match (byte, hex.and_then(|h| u8::from_str_radix(h, 16).ok())) {
-                (b'%', Some(value)) => {
-                    out.push(value);
-                    at += 2;
-                }
-                (b'+', _) => out.push(b' '),
-                _ => out.push(byte),
-            }
-            at += 1;
-        }
-        String::from_utf8_lossy(&out).into_owned()
-    };
-    raw.unwrap_or_default()
-        .split('&')
-        .filter(|part| !part.is_empty())
-        .map(|part| {
-            let (name, value) = part.split_once('=').unwrap_or((part, ""));
-            (decode(name), decode(value))
-        })
-        .collect()
+    zx1_server::query::pairs(raw).collect()
 }
 
 pub(super) fn parameter<'a>(query: &'a [(String, String)], name: &str) -> Option<&'a str> {
@@ -74,8 +50,8 @@ pub(super) async fn list(State(app): State<App>, request: Request) -> Result<Res
     };
     let summaries = app.engine.store().list(ListFilter { state, party, limit }).await?;
     // They were written by this server, so they are joined as they are.
-    let text = format!("{{\"contracts\":[{}]}}", summaries.join(","));
-    Ok(text_with(StatusCode::OK, "application/json", text))
+    let list = format!("{{\"contracts\":[{}]}}", summaries.join(","));
+    Ok(text(StatusCode::OK, "application/json", list))
 }
 
 /// A contract and who reads it. Unpaid contracts are hidden from strangers.
@@ -296,7 +272,7 @@ pub(super) async fn server_pubkey(State(app): State<App>) -> Result<Response> {
     json(&ServerKeyAnswer { pubkey: server.hex(), fix_id: server })
 }
 
-async fn figures(app: &App) -> Result<Stats> {
+async fn counts(app: &App) -> Result<Stats> {
     let mut stats = Stats::default();
     for (state, count) in app.engine.store().counts().await? {
         let count = u64::try_from(count).unwrap_or(0);
@@ -317,12 +293,12 @@ async fn figures(app: &App) -> Result<Stats> {
 
 /// GET /platform_info
 pub(super) async fn platform_info(State(app): State<App>) -> Result<Response> {
-    json(&PlatformInfo::new(app.engine.terms(), figures(&app).await?))
+    json(&PlatformInfo::new(app.engine.terms(), counts(&app).await?))
 }
 
 /// GET /stats
 pub(super) async fn stats(State(app): State<App>) -> Result<Response> {
-    json(&figures(&app).await?)
+    json(&counts(&app).await?)
 }
 
 /// GET /reputation/{pubkey}
@@ -339,7 +315,7 @@ pub(super) async fn reputation(Path(pubkey): Path<String>) -> Result<Response> {
 
 /// GET /healthz: the process answers.
 pub(super) async fn healthz() -> Response {
-    text_with(StatusCode::OK, "application/json", "{\"status\":\"ok\"}")
+    text(StatusCode::OK, "application/json", "{\"status\":\"ok\"}")
 }
 
 /// GET /readyz: the store answers and the server is not stopping.
@@ -356,6 +332,5 @@ pub(super) async fn readyz(State(app): State<App>) -> Result<Response> {
 
 /// GET /metrics
 pub(super) async fn metrics(State(app): State<App>) -> Response {
-    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    text_with(StatusCode::OK, kind, app.engine.metrics().text())
+    figures(app.engine.metrics().text())
 }

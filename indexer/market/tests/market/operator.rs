@@ -178,8 +178,8 @@ fn a_server_that_is_told_to_stop_ends_well() {
 #[cfg(feature = "postgres")]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_contract_over_postgres_is_paid_though_the_server_is_killed_at_every_step() {
-    let cluster = support::postgres::Cluster::start();
-    let url = cluster.database("market").await;
+    let cluster = zx1_server::testing::Cluster::start();
+    let url = cluster.database("market");
     let mut live = Live::with(true, |config| config.db = url).await;
     live.post(&["0.5", "1"], false).await;
     live.bond(&agent(), "agent").await;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-#[cfg(feature = "postgres")]
-use crate::support::postgres::Cluster;
 use zx1_market::Millis;
 use zx1_market_server::store::{
     Commit, ContractRow, DepositRow, EntryRow, ListFilter, OutboxRow, Store, StoreError, open,
 };
+#[cfg(feature = "postgres")]
+use zx1_server::testing::Cluster;
 
 fn row(id: &str, created_at: i64) -> ContractRow {
     ContractRow {
@@ -308,5 +308,5 @@ async fn sqlite_conforms_ok() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn postgres_conforms_ok() {
     let cluster = Cluster::start();
-    conforms(&cluster.database("market").await).await;
+    conforms(&cluster.database("market")).await;
 }

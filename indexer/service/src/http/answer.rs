@@ -1,27 +1,20 @@
 //! Answers and refusals on the wire.
 
 use super::App;
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::status::Standing;
-use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::hash::{Hash, Hasher};
-
-/// A text answer.
-pub(super) fn text(status: StatusCode, kind: &'static str, text: impl Into<Body>) -> Response {
-    let mut response = Response::new(text.into());
-    *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    response
-}
+use zx1_server::answer::{self, A_MOMENT, Advice, text};
 
 /// A JSON answer with a status.
 pub(super) fn json(status: StatusCode, value: &impl Serialize) -> Response {
     // Values of this crate are texts, numbers, lists and objects with text keys: they always have a text.
-    text(status, "application/json", serde_json::to_string(value).unwrap_or_default())
+    let failed = |_| StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    answer::json(status, value).unwrap_or_else(failed)
 }
 
 /// What an answer rests on.
@@ -101,10 +94,9 @@ struct Refusal {
 
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let detail = match &self {
             Self::TooManyStreams(_) | Self::Stopping | Self::NotReady => self.to_string(),
-            error if status.is_server_error() => {
+            error if error.status() >= 500 => {
                 // What is wrong inside is for the operator's log.
                 tracing::error!(code = error.code(), %error, "a request failed");
                 "The indexer failed; try again, and tell its operator.".to_owned()
@@ -112,43 +104,12 @@ impl IntoResponse for Error {
             error => error.to_string(),
         };
         let refusal = Refusal { error: detail.clone(), detail, code: self.code() };
-        let mut response = json(status, &refusal);
-        let headers = response.headers_mut();
-        match &self {
-            Self::TooMany(seconds) => {
-                headers.insert(header::RETRY_AFTER, HeaderValue::from(*seconds));
-            }
-            Self::TooManyStreams(_) | Self::Stopping | Self::NotReady => {
-                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
-            }
-            // What was sent was not read to its end, so nothing else can follow on this connection.
-            Self::LargeBody(_) | Self::SlowBody => {
-                headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
-            }
-            _ => {}
-        }
-        response
+        let advice = match self {
+            Self::TooMany(seconds) => Advice::Wait(seconds),
+            Self::TooManyStreams(_) | Self::Stopping | Self::NotReady => A_MOMENT,
+            Self::LargeBody(_) | Self::SlowBody => Advice::Reconnect,
+            _ => Advice::Read,
+        };
+        answer::refusal(self.status(), &refusal, advice)
     }
-}
-
-/// A body up to a size and within a time.
-///
-/// # Errors
-///
-/// 9648, 9649
-pub(super) async fn body(body: Body, most: usize, time: std::time::Duration) -> Result<Vec<u8>> {
-    use futures_util::StreamExt as _;
-    let mut stream = body.into_data_stream();
-    let read = async {
-        let mut bytes = Vec::new();
-        while let Some(part) = stream.next().await {
-            let part = part.map_err(|_| Error::SlowBody)?;
-            if part.len() > most.saturating_sub(bytes.len()) {
-                return Err(Error::LargeBody(most));
-            }
-            bytes.extend_from_slice(&part);
-        }
-        Ok(bytes)
-    };
-    tokio::time::timeout(time, read).await.unwrap_or(Err(Error::SlowBody))
 }

@@ -83,7 +83,7 @@ fn answer(kept: Kept, request: &HeaderMap) -> Response {
     let mut response = if is_known(request, kept.tag.as_bytes()) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
-        super::answer::text(StatusCode::OK, "application/json", kept.body)
+        zx1_server::answer::text(StatusCode::OK, "application/json", kept.body)
     };
     response.headers_mut().insert(header::ETAG, kept.tag);
     response

@@ -1,11 +1,11 @@
 //! The explorer: static files that `build.rs` embeds. Everything that is no route of the API is looked for
 //! here.
 
-use super::answer::text;
 use crate::error::Error;
 use axum::extract::Request;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use zx1_server::answer::text;
 
 /// A file of the explorer.
 struct File {

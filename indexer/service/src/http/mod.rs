@@ -9,7 +9,6 @@ mod limits;
 pub mod openapi;
 mod query;
 mod reads;
-mod serve;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -21,20 +20,15 @@ use crate::error::Error;
 use crate::index::Index;
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
-use std::net::SocketAddr;
 use std::sync::{Arc, RwLock};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio_util::sync::CancellationToken;
-
-pub use serve::serve;
-
-/// How long a graceful stop waits for connections.
-pub const STOP: Duration = Duration::from_secs(10);
+use zx1_server::limits::{Client, Seats};
 
 /// What every handler sees.
 #[derive(Clone)]
@@ -42,7 +36,7 @@ pub struct App {
     pub(crate) index: Arc<Index>,
     pub(crate) bundles: Arc<Bundles>,
     pub(crate) rates: Arc<limits::Rates>,
-    pub(crate) streams: Arc<limits::Streams>,
+    pub(crate) seats: Arc<Seats>,
     pub(crate) audit: Arc<RwLock<Option<Audit>>>,
     pub(crate) cache: Arc<cache::Cache>,
     /// Streams end when it is cancelled.
@@ -69,7 +63,7 @@ impl App {
         let limits = &index.config.limits;
         Self {
             rates: Arc::new(limits::Rates::new(limits)),
-            streams: Arc::new(limits::Streams::new(limits)),
+            seats: Seats::new(limits.streams, limits.streams_per_address),
             index,
             bundles,
             audit,
@@ -127,15 +121,19 @@ impl App {
 }
 
 /// Every request passes here: the rate of its address, its time, its count.
-async fn gate(State(app): State<App>, request: Request<Body>, next: Next) -> Response {
+async fn gate(State(app): State<App>, mut request: Request<Body>, next: Next) -> Response {
     let began = Instant::now();
     let path = request.uri().path();
     let (is_stream, is_v1) = (matches!(path, "/v1/stream" | "/v1/ws"), path.starts_with("/v1/"));
     let is_read = request.method() == Method::GET || request.method() == Method::HEAD;
-    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
-    let allowed = peer.map_or(Ok(()), |peer| {
-        app.rates.address(peer)?;
-        if is_read { Ok(()) } else { app.rates.upload(peer) }
+    let proxies = &app.index.config.limits.proxies;
+    let client = Client::of(request.extensions(), request.headers(), proxies);
+    if let Some(client) = client {
+        request.extensions_mut().insert(client);
+    }
+    let allowed = client.map_or(Ok(()), |client| {
+        app.rates.request(client)?;
+        if is_read { Ok(()) } else { app.rates.upload(client) }
     });
     let mut response = match allowed {
         Ok(()) if cache::is_cacheable(request.method(), request.uri()) => {
@@ -158,10 +156,10 @@ async fn gate(State(app): State<App>, request: Request<Body>, next: Next) -> Res
         }
     }
     response.headers_mut().insert("x-content-type-options", HeaderValue::from_static("nosniff"));
-    let metrics = &app.index.metrics;
-    metrics.request(response.status().as_u16());
+    let figures = &app.index.metrics.http;
+    figures.request(response.status().as_u16());
     if !is_stream {
-        metrics.seconds.observe(began.elapsed().as_secs_f64());
+        figures.seconds.observe(began.elapsed().as_secs_f64());
     }
     response
 }

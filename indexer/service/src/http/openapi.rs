@@ -1,17 +1,16 @@
 //! The interface as OpenAPI 3.1, from one table of routes. Served at /openapi.json, written by
 //! `--print-openapi`, compared with `indexer/service/openapi.json` by a test.
 
-use super::answer::text;
-use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::{Map, Value, json};
+use zx1_server::openapi::{self, Words, answer, content, names, parameter, reference};
 
 /// One route.
 struct Route {
     method: &'static str,
     path: &'static str,
     summary: &'static str,
-    /// Parameters of the query: `name`, `name#` a number, `name!` true or false.
+    /// Parameters of the query, written as fields.
     query: &'static str,
     /// The kind of the body.
     body: Option<&'static str>,
@@ -21,7 +20,7 @@ struct Route {
 
 /// What a route answers.
 enum Answer {
-    /// An object with its head: the further fields, each with its shape.
+    /// An object with its head: the further fields, as [`Words`] says.
     Object(&'static str),
     /// A page of these.
     List(&'static str),
@@ -55,7 +54,7 @@ const STREAM: &[u16] = &[400, 429, 503];
 routes! {
     "get" "/v1/status" "" None, Object("version cluster genesis chain_slot# chain_finalized_slot# \
         lag_slots# epoch# \
-        chain_time# state backfill? events# gaps_open# subscribed! nano{} markets[] last_audit? \
+        chain_time# state backfill{?} events# gaps_open# subscribed! nano{} markets[] last_audit{?} \
         uptime_seconds#"),
         READ, "Where the index stands";
     "get" "/v1/network" "" None, Object("agents# agents_active# agents_grace# agents_deactivated# \
@@ -64,7 +63,7 @@ routes! {
         challenges_succeeded# feedback_entries# feedback_resolved# contracts# contracts_open# events# \
         nano_raw \
         epochs[]"), READ, "Sums over everything, and by epoch";
-    "get" "/v1/audit" "" None, Object("audit?"), READ, "What the last self-audit found";
+    "get" "/v1/audit" "" None, Object("audit{?}"), READ, "What the last self-audit found";
     "get" "/v1/gaps" "state limit# cursor" None, List("Gap"), READ,
         "Missing sequence numbers, and what became of them";
     "get" "/v1/agents" "query state owner staked! withheld! sort order limit# cursor" None, List("Agent"),
@@ -121,42 +120,16 @@ routes! {
     "get" "/openapi.json" "" None, Other("application/json"), READ, "This document";
 }
 
-/// The JSON Schema of a field written as `name#` and so on, and its bare name.
-fn field(word: &str) -> (String, Value) {
-    let shapes: [(&str, Value); 5] = [
-        ("#", json!({ "type": "integer" })),
-        ("!", json!({ "type": "boolean" })),
-        ("{}", json!({ "type": "object" })),
-        ("[]", json!({ "type": "array", "items": { "type": "object" } })),
-        ("?", json!({ "type": ["object", "null"] })),
-    ];
-    for (ending, shape) in shapes {
-        if let Some(name) = word.strip_suffix(ending) {
-            return (name.to_owned(), shape);
-        }
-    }
-    (word.to_owned(), json!({ "type": "string" }))
-}
+const WORDS: Words = Words { number: "integer", item: || json!({ "type": "object" }), note: |_| None };
 
 fn object(words: &str) -> Value {
-    let fields: Vec<(String, Value)> = words.split_whitespace().map(field).collect();
-    let required: Vec<String> = fields.iter().map(|(name, _)| name.clone()).collect();
-    json!({ "type": "object", "properties": fields.into_iter().collect::<Map<_, _>>(), "required": required })
+    WORDS.object(words)
 }
 
 const HEAD: &str = "slot# finalized_slot# commitment digest";
 
-fn reference(name: &str) -> Value {
-    json!({ "$ref": format!("#/components/schemas/{name}") })
-}
-
-fn content(kind: &str, schema: Value) -> Value {
-    json!({ kind: { "schema": schema } })
-}
-
 fn answers(route: &Route) -> Value {
     let mut answers = Map::new();
-    let ok = |description: &str, content: Value| json!({ "description": description, "content": content });
     let body = match &route.answer {
         Object(words) => content("application/json", object(&format!("{HEAD} {words}"))),
         List(item) => {
@@ -171,25 +144,23 @@ fn answers(route: &Route) -> Value {
         Other(kind) => content(kind, json!({})),
         Receipt => content("application/json", object("status")),
     };
-    answers.insert("200".into(), ok("The answer", body.clone()));
+    answers.insert("200".into(), answer("The answer", body.clone()));
     if matches!(route.answer, Receipt) {
-        answers.insert("201".into(), ok("Stored", body));
+        answers.insert("201".into(), answer("Stored", body));
     }
     for status in route.refusals {
         let refusal = content("application/json", reference("Refusal"));
-        answers.insert(status.to_string(), ok("A refusal with its number and what to do", refusal));
+        answers.insert(status.to_string(), answer("A refusal with its number and what to do", refusal));
     }
     Value::Object(answers)
 }
 
 fn operation(route: &Route) -> Value {
-    let in_path = route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
-    let mut parameters: Vec<Value> = in_path
-        .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }))
-        .collect();
+    let mut parameters: Vec<Value> =
+        names(route.path).map(|name| parameter(name, "path", json!({ "type": "string" }), None)).collect();
     parameters.extend(route.query.split_whitespace().map(|word| {
-        let (name, schema) = field(word);
-        json!({ "name": name, "in": "query", "required": false, "schema": schema })
+        let (name, schema, _) = WORDS.field(word);
+        parameter(&name, "query", schema, None)
     }));
     let mut operation = json!({
         "summary": route.summary,
@@ -197,7 +168,7 @@ fn operation(route: &Route) -> Value {
         "responses": answers(route),
     });
     if let (Some(kind), Some(object)) = (route.body, operation.as_object_mut()) {
-        object.insert("requestBody".into(), json!({ "required": true, "content": content(kind, json!({})) }));
+        object.insert("requestBody".into(), openapi::body(kind, json!({})));
     }
     operation
 }
@@ -205,9 +176,9 @@ fn operation(route: &Route) -> Value {
 fn schemas() -> Value {
     json!({
         "Refusal": object("detail code# error"),
-        "Agent": object("mint number# name symbol uri soulbound! owner registered_slot# stake? lease{} \
+        "Agent": object("mint number# name symbol uri soulbound! owner registered_slot# stake{?} lease{} \
         batches{} \
-            challenges{} slashed_micro_usdc reputation{} nano? last_active_slot#"),
+            challenges{} slashed_micro_usdc reputation{} nano{?} last_active_slot#"),
         "Batch": object("agent agent_name epoch# covers_from_epoch# submitted_slot# block_time# signature \
         signer payer \
             batch_hash log_merkle_root log_len# arrays_root arrays_len# open! window_ends_slot# \
@@ -218,7 +189,7 @@ fn schemas() -> Value {
             evidence_account submitted_slot# answer_until_slot# answered_slot# answerer leaf_index# \
         resolved_slot# \
             succeeded! slashed_micro_usdc reward_micro_usdc closed! state expected_record signature"),
-        "Entry": object("index# timestamp# slot# sender payer text previous_head head signature resolution?"),
+        "Entry": object("index# timestamp# slot# sender payer text previous_head head signature resolution{?}"),
         "Event": object("id# slot# block_time# signature ordinal# program name agent account \
         account_created_slot# \
             sequence# finalized! fields{}"),
@@ -239,36 +210,25 @@ fn schemas() -> Value {
 
 /// The document.
 pub fn document() -> Value {
-    let mut paths: Map<String, Value> = Map::new();
-    for route in ROUTES {
-        let path = paths.entry(route.path).or_insert_with(|| json!({}));
-        if let Some(path) = path.as_object_mut() {
-            path.insert(route.method.into(), operation(route));
-        }
-    }
-    json!({
-        "openapi": "3.1.0",
-        "info": {
-            "title": "zx1-indexer",
-            "version": env!("CARGO_PKG_VERSION"),
-            "description": "What the ledgers of zx1 say, rebuilt. Every answer carries the slot up to \
-        which it is \
-                complete, its commitment and the digest that it rests on. Amounts are decimal strings.",
-        },
-        "paths": paths,
-        "components": { "schemas": schemas() },
-    })
+    let info = json!({
+        "title": "zx1-indexer",
+        "version": env!("CARGO_PKG_VERSION"),
+        "description": "What the ledgers of zx1 say, rebuilt. Every answer carries the slot up to \
+    which it is \
+            complete, its commitment and the digest that it rests on. Amounts are decimal strings.",
+    });
+    let operations = ROUTES.iter().map(|route| (route.method, route.path, operation(route)));
+    openapi::document(info, operations, json!({ "schemas": schemas() }))
 }
 
 /// The document as text.
 pub fn text_of() -> String {
-    // A value of strings and numbers always has a text.
-    serde_json::to_string_pretty(&document()).unwrap_or_default() + "\n"
+    openapi::written(&document())
 }
 
 /// GET /openapi.json
 pub(super) async fn served() -> Response {
-    text(StatusCode::OK, "application/json", text_of())
+    openapi::served(&document())
 }
 
 /// Every route of the table: method and path.

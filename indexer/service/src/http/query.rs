@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use axum::http::Uri;
+use zx1_server::query;
 
 /// The parameters of a request.
 #[derive(Debug)]
@@ -21,11 +22,9 @@ impl Query {
     ///
     /// 9631
     pub(super) fn read(uri: &Uri, known: &[&str]) -> Result<Self> {
-        let text = uri.query().unwrap_or_default();
         let mut pairs = Vec::new();
-        for pair in text.split('&').filter(|pair| !pair.is_empty()) {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let (name, value) = (decode(name), decode(value));
+        for (name, value) in query::pairs(uri.query()) {
+            let [name, value] = [name, value].map(|text| crate::index::storable(&text));
             if !known.contains(&name.as_str()) {
                 return Err(Error::UnknownParameter(name.chars().take(40).collect()));
             }
@@ -106,32 +105,6 @@ pub(super) fn key(text: &str) -> Option<[u8; 32]> {
     (length == 32).then_some(key)
 }
 
-/// Undoes the escapes of a URL; what is no escape stays.
-fn decode(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let escaped = match (first, after) {
-            (b'%', [high, low, ..]) => match [char::from(*high), char::from(*low)].map(|c| c.to_digit(16)) {
-                [Some(high), Some(low)] => u8::try_from(high.wrapping_mul(16).wrapping_add(low)).ok(),
-                _ => None,
-            },
-            _ => None,
-        };
-        match escaped {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(if *first == b'+' { b' ' } else { *first });
-                rest = after;
-            }
-        }
-    }
-    crate::index::storable(&String::from_utf8_lossy(&bytes))
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -155,13 +128,6 @@ mod tests {
         }
         assert_eq!(read("limit=200").unwrap().limit().unwrap(), 200);
         assert_eq!(read("limit=").unwrap().limit().unwrap(), 50);
-    }
-
-    #[test]
-    fn escapes_are_undone_and_broken_ones_stay() {
-        assert_eq!(decode("a+b%20c%2"), "a b c%2");
-        assert_eq!(decode("%zz%41"), "%zzA");
-        assert_eq!(decode("%ff"), "\u{fffd}");
     }
 
     proptest! {

@@ -1,31 +1,26 @@
 //! What may be brought: batches' data, ratings, binding records. Nobody logs in: each proves itself.
 
 use super::App;
-use super::answer::{body, json};
+use super::answer::json;
 use super::reads::batches::batch_row;
 use crate::bundles::{Put, most_bytes};
 use crate::chain::Finality;
 use crate::error::{Error, Result};
 use crate::store::{BatchRow, fixed};
 use crate::{nano, ratings};
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::json as object;
 use std::time::Duration;
+use zx1_server::body;
 
 fn receipt(put: Put) -> Response {
     match put {
         Put::Created => json(StatusCode::CREATED, &object!({ "status": "stored" })),
         Put::Same => json(StatusCode::OK, &object!({ "status": "known" })),
     }
-}
-
-fn announced(headers: &HeaderMap, most: usize) -> Result<()> {
-    let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-    let length: Option<usize> = length.and_then(|text| text.parse().ok());
-    if length.is_some_and(|length| length > most) { Err(Error::LargeBody(most)) } else { Ok(()) }
 }
 
 /// How long an upload waits for its own batch to be indexed.
@@ -60,7 +55,6 @@ async fn submitted(app: &App, mint: &str, epoch: &str) -> Result<BatchRow> {
 pub(super) async fn bundle(
     State(app): State<App>,
     Path((mint, epoch)): Path<(String, String)>,
-    headers: HeaderMap,
     request: Body,
 ) -> Result<Response> {
     if app.stopping.is_cancelled() {
@@ -70,32 +64,29 @@ pub(super) async fn bundle(
     let limits = &app.index.config.limits;
     // The chain says how many leaves and records there are, so how long the data can be.
     let most = most_bytes(&row).min(limits.bundle_bytes);
-    announced(&headers, most)?;
-    let time = Duration::from_millis(limits.body_ms.saturating_mul(10));
-    let bytes = body(request, most, time).await?;
-    Ok(receipt(app.bundles.put(&app.index, fixed(&row.agent), row.epoch, bytes).await?))
+    let bytes = body::read(request, most, limits.body_time().saturating_mul(10)).await?;
+    Ok(receipt(app.bundles.put(&app.index, fixed(&row.agent), row.epoch, bytes.into()).await?))
 }
 
 /// POST /v1/envelopes
-pub(super) async fn envelope(State(app): State<App>, headers: HeaderMap, request: Body) -> Result<Response> {
-    let bytes = small(&app, &headers, request).await?;
+pub(super) async fn envelope(State(app): State<App>, request: Body) -> Result<Response> {
+    let bytes = small(&app, request).await?;
     Ok(receipt(ratings::put(&app.index, &bytes).await?))
 }
 
 /// PUT /v1/bindings
-pub(super) async fn binding(State(app): State<App>, headers: HeaderMap, request: Body) -> Result<Response> {
-    let bytes = small(&app, &headers, request).await?;
+pub(super) async fn binding(State(app): State<App>, request: Body) -> Result<Response> {
+    let bytes = small(&app, request).await?;
     let no_text =
         |_| Error::BindingRefused("The binding record is no UTF-8 text; send it as JSON.".to_owned());
-    let text = String::from_utf8(bytes).map_err(no_text)?;
+    let text = String::from_utf8(bytes.into()).map_err(no_text)?;
     Ok(receipt(nano::bind(&app.index, &text).await?))
 }
 
-async fn small(app: &App, headers: &HeaderMap, request: Body) -> Result<Vec<u8>> {
+async fn small(app: &App, request: Body) -> Result<Bytes> {
     if app.stopping.is_cancelled() {
         return Err(Error::Stopping);
     }
     let limits = &app.index.config.limits;
-    announced(headers, limits.body_bytes)?;
-    body(request, limits.body_bytes, Duration::from_millis(limits.body_ms)).await
+    Ok(body::read(request, limits.body_bytes, limits.body_time()).await?)
 }

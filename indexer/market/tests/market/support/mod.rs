@@ -4,8 +4,6 @@
 #![allow(dead_code)]
 
 pub mod live;
-#[cfg(feature = "postgres")]
-pub mod postgres;
 pub mod process;
 
 use std::sync::Arc;

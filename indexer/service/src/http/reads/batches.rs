@@ -5,7 +5,7 @@ use super::{Page, agent_row, list as list_answer, names};
 use crate::bundles;
 use crate::error::{Error, Result};
 use crate::http::App;
-use crate::http::answer::{Digest, headed, text};
+use crate::http::answer::{Digest, headed};
 use crate::http::items;
 use crate::http::query::{Query, key};
 use crate::reputation;
@@ -19,6 +19,7 @@ use zx1_protocol::hash::{Keccak, Sha3};
 use zx1_protocol::merkle;
 use zx1_protocol::record::Record;
 use zx1_protocol::reputation::Standing;
+use zx1_server::answer::text;
 
 async fn page_of(app: &App, uri: &Uri, headers: &HeaderMap, agent: Option<&AgentRow>) -> Result<Response> {
     let query = Query::read(uri, &["data", "limit", "cursor"])?;

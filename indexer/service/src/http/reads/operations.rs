@@ -3,7 +3,7 @@
 use super::{Page, list as list_answer};
 use crate::error::Result;
 use crate::http::App;
-use crate::http::answer::{Digest, headed, json as json_answer, text};
+use crate::http::answer::{Digest, headed, json as json_answer};
 use crate::http::items;
 use crate::http::query::Query;
 use crate::index::now_ms;
@@ -195,5 +195,5 @@ pub(in crate::http) async fn readyz(State(app): State<App>) -> Response {
 /// GET /metrics
 pub(in crate::http) async fn metrics(State(app): State<App>) -> Response {
     let figures = app.index.metrics.text(&app.index.status.get());
-    text(StatusCode::OK, "application/openmetrics-text; version=1.0.0; charset=utf-8", figures)
+    zx1_server::answer::figures(figures)
 }

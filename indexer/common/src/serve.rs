@@ -1,36 +1,89 @@
 //! Connections: how many, how slow, and how they end.
 
-use super::STOP;
-use crate::config::Limits;
-use crate::metrics::Metrics;
+use crate::figures::Figures;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::{Sleep, sleep};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tower::ServiceExt;
+use tower::ServiceExt as _;
+
+/// How long a graceful stop waits for connections, and again for what else is under way.
+pub const STOP: Duration = Duration::from_secs(10);
+
+/// Bounds of connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// At once.
+    pub connections: usize,
+    /// How long a request's head may take.
+    pub head: Duration,
+    /// How long a client may take nothing of an answer.
+    pub write: Duration,
+}
+
+/// What the system may keep of an answer that its reader does not take, in bytes. Ten thousand slow readers
+/// must not cost gigabytes, which they could with the system's own bound.
+const SEND_BUFFER: u32 = 128 << 10;
+/// How many connections wait while none can be accepted.
+const BACKLOG: u32 = 1_024;
+/// What stores, other connections and the process itself may have open beside connections.
+const OTHER_FILES: usize = 256;
+
+/// Listens. The process may then open as many files as the system allows it, since each connection is one;
+/// where that is too few for so many connections, the log says so.
+///
+/// # Errors
+///
+/// The system's.
+pub fn listen(address: SocketAddr, connections: usize) -> io::Result<TcpListener> {
+    let (files, wanted) = (raise_files(), connections.saturating_add(OTHER_FILES));
+    if files < wanted as u64 {
+        tracing::warn!(
+            files,
+            wanted,
+            "raise the limit of open files (ulimit -n), or lower limits.connections"
+        );
+    }
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_reuseaddr(true)?;
+    // Accepted connections inherit it.
+    socket.set_send_buffer_size(SEND_BUFFER)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
+/// How many files the process may have open, after it has asked for as many as it can get.
+fn raise_files() -> u64 {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    let now = if setrlimit(Resource::Nofile, raised).is_ok() { limit.maximum } else { limit.current };
+    now.unwrap_or(u64::MAX)
+}
 
 /// Serves until `stopping`: then no connection is taken any more, and those that are open finish what they
-/// answer.
+/// answer. Each request carries its peer's address as [`ConnectInfo`].
 pub async fn serve(
     listener: TcpListener,
     router: Router,
-    limits: Limits,
-    metrics: Metrics,
+    bounds: Bounds,
+    figures: Figures,
     stopping: CancellationToken,
 ) {
-    let seats = Arc::new(Semaphore::new(limits.connections.max(1)));
+    let seats = Arc::new(Semaphore::new(bounds.connections.clamp(1, Semaphore::MAX_PERMITS)));
     let open = TaskTracker::new();
     loop {
         // A seat first: who finds none waits in the system's queue.
@@ -59,15 +112,13 @@ pub async fn serve(
             request.extensions_mut().insert(ConnectInfo(peer));
             router.clone().oneshot(request)
         });
-        let io = TokioIo::new(Patient::new(stream, Duration::from_millis(limits.write_ms)));
+        let io = TokioIo::new(Patient::new(stream, bounds.write));
         let mut http = http1::Builder::new();
-        http.timer(TokioTimer::new())
-            .header_read_timeout(Duration::from_millis(limits.head_ms))
-            .max_buf_size(64 << 10);
+        http.timer(TokioTimer::new()).header_read_timeout(bounds.head).max_buf_size(64 << 10);
         let connection = http.serve_connection(io, service).with_upgrades();
-        let (stopping, metrics) = (stopping.clone(), metrics.clone());
+        let (stopping, figures) = (stopping.clone(), figures.clone());
         open.spawn(async move {
-            metrics.connections.inc();
+            figures.connections.inc();
             let mut connection = std::pin::pin!(connection);
             let ended = tokio::select! {
                 ended = connection.as_mut() => ended,
@@ -77,9 +128,12 @@ pub async fn serve(
                 }
             };
             if let Err(error) = ended {
+                if is_cut(&error) {
+                    figures.cut.inc();
+                }
                 tracing::debug!(%error, "a connection ended");
             }
-            metrics.connections.dec();
+            figures.connections.dec();
             drop(seat);
         });
     }
@@ -89,7 +143,14 @@ pub async fn serve(
     }
 }
 
-/// A connection whose reader takes nothing for too long is closed: it would hold its stream for ever.
+/// Whether its reader took nothing for too long.
+fn is_cut(error: &hyper::Error) -> bool {
+    let io = std::error::Error::source(error).and_then(|source| source.downcast_ref::<io::Error>());
+    io.is_some_and(|error| error.kind() == io::ErrorKind::TimedOut)
+}
+
+/// A connection whose reader takes nothing for too long is closed: a client that asks and does not read would
+/// hold its stream for ever.
 struct Patient {
     io: TcpStream,
     limit: Duration,

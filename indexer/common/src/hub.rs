@@ -1,0 +1,149 @@
+//! A stream of events: they leave in the order of their ids, which a store has given them.
+//!
+//! One task reads new events from the store and hands each to all subscribers through one ring, so that ten
+//! thousand idle streams cost ten thousand cursors and no copies. A subscriber that falls behind by a whole
+//! ring is dropped and told why; it comes back with its last id and misses nothing.
+
+use axum::body::Bytes;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+use tokio::sync::{Notify, broadcast};
+use tokio_util::sync::CancellationToken;
+
+/// An event, ready to be sent.
+pub trait Event: Send + Sync + 'static {
+    /// Its id; they rise.
+    fn id(&self) -> i64;
+    /// As a frame of server-sent events, the empty line included.
+    fn frame(&self) -> Bytes;
+}
+
+/// Events as a store has them.
+#[derive(Debug)]
+pub struct Page<E> {
+    /// Those that can be read, in the order of their ids.
+    pub events: Vec<E>,
+    /// The last id that was looked at, also where its event could not be read.
+    pub last: Option<i64>,
+    /// Whether there were as many as were asked for, so that there may be more.
+    pub is_full: bool,
+}
+
+impl<E> Page<E> {
+    /// Of rows, in the order of their ids, of which so many were asked for. `read` makes an event of one.
+    pub fn of<R>(
+        rows: &[R],
+        most: i64,
+        id: impl Fn(&R) -> i64,
+        read: impl FnMut(&R) -> Option<E>,
+    ) -> Page<E> {
+        let is_full = i64::try_from(rows.len()).is_ok_and(|rows| rows >= most);
+        Page { last: rows.last().map(id), events: rows.iter().filter_map(read).collect(), is_full }
+    }
+}
+
+/// Why a store's events could not be read: a number and a sentence, for the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// The number.
+    pub code: u16,
+    /// The sentence.
+    pub sentence: String,
+}
+
+/// A page of events on its way.
+pub type PageFuture<'a, E> = Pin<Box<dyn Future<Output = Result<Page<E>, Failure>> + Send + 'a>>;
+
+/// Where the events are kept.
+pub trait Source<E>: Send + Sync + 'static {
+    /// Events after this id, in order, at most so many.
+    fn after(&self, id: i64, most: i64) -> PageFuture<'_, E>;
+}
+
+/// So many events are read at once.
+pub const PAGE: i64 = 256;
+
+/// The hub. Clones share everything.
+pub struct Hub<E> {
+    source: Arc<dyn Source<E>>,
+    ring: broadcast::Sender<Arc<E>>,
+    wake: Arc<Notify>,
+    last: Arc<AtomicI64>,
+}
+
+impl<E> Clone for Hub<E> {
+    fn clone(&self) -> Hub<E> {
+        let Hub { source, ring, wake, last } = self;
+        Hub { source: source.clone(), ring: ring.clone(), wake: wake.clone(), last: last.clone() }
+    }
+}
+
+impl<E> std::fmt::Debug for Hub<E> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Hub").field("last", &self.last).finish_non_exhaustive()
+    }
+}
+
+impl<E: Event> Hub<E> {
+    /// A hub that holds `ring` events for subscribers that are a little behind, and begins after `last`.
+    pub fn new(source: Arc<dyn Source<E>>, ring: usize, last: i64) -> Hub<E> {
+        // A ring's length is doubled until it is a power of two; half of the largest number is the most.
+        let (ring, _) = broadcast::channel(ring.clamp(1, 1 << 20));
+        Hub { source, ring, wake: Arc::default(), last: Arc::new(AtomicI64::new(last)) }
+    }
+
+    /// There are new events in the store.
+    pub fn wake(&self) {
+        self.wake.notify_one();
+    }
+
+    /// Events from now on.
+    pub fn subscribe(&self) -> broadcast::Receiver<Arc<E>> {
+        self.ring.subscribe()
+    }
+
+    /// The last event that was handed out.
+    pub fn last(&self) -> i64 {
+        self.last.load(Ordering::Acquire)
+    }
+
+    /// Where the events are kept.
+    pub fn source(&self) -> &dyn Source<E> {
+        &*self.source
+    }
+
+    /// Hands out what the store gets, until cancelled.
+    pub async fn run(self, cancel: CancellationToken) {
+        loop {
+            let trouble = loop {
+                match self.source.after(self.last(), PAGE).await {
+                    Ok(page) => {
+                        for event in page.events {
+                            let id = event.id();
+                            // Nobody listening is no error.
+                            let _ = self.ring.send(Arc::new(event));
+                            self.last.store(id, Ordering::Release);
+                        }
+                        match page.last {
+                            Some(id) => self.last.store(id, Ordering::Release),
+                            None => break false,
+                        }
+                    }
+                    Err(Failure { code, sentence }) => {
+                        tracing::error!(code, error = sentence, "the streams' events cannot be read");
+                        break true;
+                    }
+                }
+            };
+            let retry = Duration::from_secs(1);
+            tokio::select! {
+                () = cancel.cancelled() => return,
+                () = self.wake.notified() => {}
+                () = tokio::time::sleep(retry), if trouble => {}
+            }
+        }
+    }
+}

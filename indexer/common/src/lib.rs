@@ -1,0 +1,28 @@
+//! What the market's server and the indexer have in common. It knows nothing of contracts or chains: numbers
+//! and sentences of refusals are the servers' own.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`serve`] | connections: how many, how slow, and how they end |
+//! | [`limits`] | rates, seats for streams, whose request it is |
+//! | [`body`] | bodies within their bounds of size and time, in memory or in a file |
+//! | [`answer`], [`query`], [`openapi`] | answers, parameters, the description of an interface |
+//! | [`hub`], [`reader`] | a stream of events for many subscribers who may resume |
+//! | [`figures`] | what every server counts |
+//! | [`config`], [`process`], [`jobs`] | a file of settings; a process from its start to its stop |
+//! | `testing` | a Postgres of a test's own (feature `testing`) |
+
+pub mod answer;
+pub mod body;
+pub mod config;
+pub mod figures;
+pub mod hub;
+pub mod jobs;
+pub mod limits;
+pub mod openapi;
+pub mod process;
+pub mod query;
+pub mod reader;
+pub mod serve;
+#[cfg(feature = "testing")]
+pub mod testing;

@@ -1,0 +1,88 @@
+//! A process that serves: its log, its ready line, the signals that stop it, its exit code.
+//!
+//! Exit codes: 0 it was stopped or has printed what was asked for; 1 a numbered error.
+
+use serde::Serialize;
+use std::fmt::Display;
+use std::future::Future;
+use std::io;
+use std::process::ExitCode;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+
+/// Runs a server's process to its end. The log goes to standard error; `variable` of the environment says
+/// what goes into it, and `usual` when it does not. `served` is made when the log is there, and may end the
+/// process itself, as a wrong option does. `code` is an error's number.
+pub fn run<F, E>(
+    variable: &str,
+    usual: &str,
+    served: impl FnOnce() -> F,
+    code: impl FnOnce(&E) -> u16,
+) -> ExitCode
+where
+    F: Future<Output = Result<(), E>>,
+    E: Display,
+{
+    let filter = EnvFilter::try_from_env(variable).unwrap_or_else(|_| EnvFilter::new(usual));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
+    let served = served();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("error: no threads: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    match runtime.block_on(served) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error {}: {error}", code(&error));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// SIGINT and SIGTERM, caught from here on: whoever reads the ready line may stop the process at once, so
+/// they are caught before it is written.
+#[derive(Debug)]
+pub struct StopSignals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl StopSignals {
+    /// Catches them.
+    ///
+    /// # Errors
+    ///
+    /// A sentence.
+    pub fn catch() -> Result<StopSignals, String> {
+        let catch = |kind| signal(kind).map_err(|error| format!("Signals cannot be caught: {error}."));
+        Ok(StopSignals {
+            interrupt: catch(SignalKind::interrupt())?,
+            terminate: catch(SignalKind::terminate())?,
+        })
+    }
+
+    /// Waits for one of them.
+    pub async fn wait(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}
+
+/// Writes the line that says that a server is ready: one line of JSON on standard output.
+///
+/// # Errors
+///
+/// A sentence. That nobody reads it is no error.
+pub fn say_ready(ready: &impl Serialize) -> Result<(), String> {
+    use io::Write as _;
+    let line = serde_json::to_string(ready)
+        .map_err(|error| format!("The ready line cannot be written ({error})."))?;
+    let mut out = io::stdout().lock();
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+    Ok(())
+}
