@@ -2,11 +2,11 @@
 
 import { address, get, getText, last } from "../api.js";
 import { h } from "../dom.js";
-import { integer, safeName, short } from "../format.js";
-import { figure, key, loadInto, nano, pairs, pill, section, when, xnoText } from "../parts.js";
+import { plural, safeName, short } from "../format.js";
+import { figure, key, loadInto, nano, pairs, pill, section, when } from "../parts.js";
 import { href } from "../route.js";
 import { showTranscript } from "../transcript-view.js";
-import { deadlineOf, hasEnded, runningTimer, stateOf } from "./contracts.js";
+import { bounty, deadlineOf, hasEnded, runningTimer, stateOf } from "./contracts.js";
 
 const EVERY = 4000;
 
@@ -25,7 +25,10 @@ export default function contractPage({ params: { id }, query: { market }, signal
     load: () => get(path, { market }, signal),
     draw: ({ contract: c }) => {
       setTitle(`Contract ${c.id}`);
-      task.replaceChildren(h("span", { class: "mono break" }, safeName(c.task).text));
+      const { text } = safeName(c.task);
+      task.replaceChildren(
+        text ? h("span", { class: "mono break" }, text) : "What it is about is not public while it is under way.",
+      );
       ended = hasEnded(c);
       if (shown !== c.chain_head) {
         shown = c.chain_head;
@@ -94,11 +97,7 @@ function head(c) {
             ? "since the last entry"
             : "until the state's deadline",
       ),
-      figure(
-        "Bounty",
-        c.bounty === "0" ? "free" : xnoText(safeName(c.bounty).text),
-        `${integer(c.entries)} entries`,
-      ),
+      figure("Bounty", bounty(c), c.verified === null ? null : plural(c.entries, "entry", "entries")),
       figure("Principal", party(c.principal, "principal's key"), ["posted ", when(c.created_at)]),
       figure("Agent", party(c.agent, "agent's key"), "who fixes it"),
       figure(
