@@ -31,7 +31,8 @@ pub struct Seen {
 }
 
 /// A key of the keyboard: its name, its code, its text if it has one.
-const KEYS: [(&str, i64, &str); 8] = [
+const KEYS: [(&str, i64, &str); 9] = [
+    ("Backspace", 8, ""),
     ("Tab", 9, ""),
     ("Enter", 13, "\r"),
     ("Escape", 27, ""),
@@ -179,14 +180,17 @@ impl Page {
     #[track_caller]
     pub fn click(&self, selector: &str) {
         let wanted = json!(selector);
-        self.until(&format!("{selector} is there"), &format!("document.querySelector({wanted}) !== null"));
-        let place = self.eval(&format!(
-            "(() => {{ const e = document.querySelector({wanted}); e.scrollIntoView({{block: 'center', \
-             behavior: 'instant'}}); const r = e.getClientRects()[0]; if (!r) return null; \
-             const x = r.x + r.width / 2, y = r.y + r.height / 2; const hit = document.elementFromPoint(x, y); \
-             return e === hit || e.contains(hit) ? [x, y] : 'covered by ' + (hit ? hit.outerHTML : 'nothing'); }})()"
-        ));
-        assert!(place.is_array(), "{selector} cannot be clicked: {place}");
+        // What is under way may be drawn anew meanwhile, or still covered.
+        let place = self.until(
+            &format!("{selector} can be clicked"),
+            &format!(
+                "(() => {{ const e = document.querySelector({wanted}); if (!e) return null; \
+                 e.scrollIntoView({{block: 'center', behavior: 'instant'}}); const r = e.getClientRects()[0]; \
+                 if (!r) return null; const x = r.x + r.width / 2, y = r.y + r.height / 2; \
+                 const hit = document.elementFromPoint(x, y); \
+                 return e === hit || e.contains(hit) ? [x, y] : null; }})()"
+            ),
+        );
         let (x, y) = (&place[0], &place[1]);
         self.call("Input.dispatchMouseEvent", json!({"type": "mouseMoved", "x": x, "y": y}));
         for kind in ["mousePressed", "mouseReleased"] {

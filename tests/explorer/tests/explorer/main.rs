@@ -1,5 +1,7 @@
 //! The explorer in a real browser; see the crate's own words.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
+mod keyboard;
+mod looks;
 mod numbers;
 mod support;

@@ -27,7 +27,9 @@ export default function contractPage({ params: { id }, query: { market }, signal
       setTitle(`Contract ${c.id}`);
       const { text } = safeName(c.task);
       task.replaceChildren(
-        text ? h("span", { class: "mono break" }, text) : "What it is about is not public while it is under way.",
+        text
+          ? h("span", { class: "mono break" }, text)
+          : "What it is about is not public while it is under way.",
       );
       ended = hasEnded(c);
       if (shown !== c.chain_head) {
@@ -37,7 +39,8 @@ export default function contractPage({ params: { id }, query: { market }, signal
       return head(c);
     },
   });
-  const load = async () => {
+  // Hoisted: an answer that is kept from before is drawn at once.
+  async function load() {
     try {
       // The untouched text: JSON.parse would lose the spelling of numbers, which the hashes cover.
       const text = await getText(path, { market }, signal);
@@ -48,7 +51,7 @@ export default function contractPage({ params: { id }, query: { market }, signal
         transcript.replaceChildren(h("p", { class: "alert" }, error.message));
       }
     }
-  };
+  }
   const timerId = setInterval(() => {
     if (!document.hidden && !ended) again({ quiet: true });
   }, EVERY);

@@ -93,7 +93,9 @@ export function contractTable(items, { small = false } = {}) {
                 "span",
                 { class: "stack-left" },
                 checked(c),
-                c.verified === null ? null : h("span", { class: "sub" }, plural(c.entries, "entry", "entries")),
+                c.verified === null
+                  ? null
+                  : h("span", { class: "sub" }, plural(c.entries, "entry", "entries")),
               ),
           },
       { label: "Changed", num: true, cell: (c) => when(c.updated_at) },
