@@ -287,8 +287,12 @@ impl Page {
     /// A picture of the whole page as PNG.
     #[track_caller]
     pub fn picture(&self) -> Vec<u8> {
-        let answer =
-            self.call("Page.captureScreenshot", json!({"format": "png", "captureBeyondViewport": true}));
+        // The window becomes as high as the page, so that what is fixed to its edge does not lie in the middle.
+        let sizes = self.eval("[innerWidth, innerHeight, document.documentElement.scrollHeight]");
+        let [width, height, whole] = [0, 1, 2].map(|at| sizes[at].as_u64().unwrap() as u32);
+        self.size(width, whole.max(height));
+        let answer = self.call("Page.captureScreenshot", json!({"format": "png"}));
+        self.size(width, height);
         base64::engine::general_purpose::STANDARD.decode(answer["data"].as_str().unwrap()).unwrap()
     }
 

@@ -10,8 +10,22 @@ const SCREENSHOTS: &str = "ZX1_SCREENSHOTS";
 
 /// Roles that one can act on.
 const INTERACTIVE: [&str; 16] = [
-    "link", "button", "textbox", "searchbox", "combobox", "checkbox", "radio", "switch", "slider", "spinbutton",
-    "tab", "menuitem", "option", "DisclosureTriangle", "listbox", "progressbar",
+    "link",
+    "button",
+    "textbox",
+    "searchbox",
+    "combobox",
+    "checkbox",
+    "radio",
+    "switch",
+    "slider",
+    "spinbutton",
+    "tab",
+    "menuitem",
+    "option",
+    "DisclosureTriangle",
+    "listbox",
+    "progressbar",
 ];
 
 /// Name for its picture, and place.
@@ -67,7 +81,8 @@ fn every_page_is_clean_has_names_and_fits_in_light_and_dark_and_on_a_phone() {
                 }
                 if let Some(folder) = &pictures {
                     std::fs::create_dir_all(folder).unwrap();
-                    std::fs::write(folder.join(format!("{name}-{width}-{scheme}.png")), page.picture()).unwrap();
+                    std::fs::write(folder.join(format!("{name}-{width}-{scheme}.png")), page.picture())
+                        .unwrap();
                 }
             }
         }
@@ -139,7 +154,8 @@ fn accessible(page: &Page, name: &str) {
         assert!(!shown || !node.name.trim().is_empty(), "{name}: no name: {node:?}");
     }
     assert!(tree.iter().any(|node| node.role == "link" && node.focusable), "{name}: nothing to act on");
-    for (role, least, most) in [("main", 1, 1), ("banner", 1, 1), ("contentinfo", 1, 1), ("navigation", 1, 9)] {
+    for (role, least, most) in [("main", 1, 1), ("banner", 1, 1), ("contentinfo", 1, 1), ("navigation", 1, 9)]
+    {
         let count = of(role).len();
         assert!((least..=most).contains(&count), "{name}: {count} of {role}");
     }

@@ -1,7 +1,10 @@
 //! The explorer in a real browser; see the crate's own words.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
+mod faults;
 mod keyboard;
+mod live;
 mod looks;
 mod numbers;
 mod support;
+mod transcripts;
