@@ -18,3 +18,6 @@ pub use world::{Deals, Fix, HOSTILE, Party, World};
 
 /// How long anything may take on a busy machine.
 pub(crate) const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
+
+/// How often a condition is looked at.
+pub(crate) const LOOK: std::time::Duration = std::time::Duration::from_millis(25);

@@ -5,10 +5,7 @@ use std::{collections::HashMap, path::Path, time::Instant};
 use base64::Engine as _;
 use serde_json::{Value, json};
 
-use crate::{
-    PATIENCE,
-    browser::{LOOK, Session},
-};
+use crate::{LOOK, PATIENCE, browser::Session};
 
 /// A page. What goes wrong in it is collected, see [`Page::problems`].
 pub struct Page {

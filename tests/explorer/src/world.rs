@@ -4,6 +4,7 @@ use std::{
     ffi::OsStr,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    time::Instant,
 };
 
 use serde_json::{Value, json};
@@ -233,14 +234,34 @@ impl World {
         maintainer.json(["feedback", "resolve", "0", "--commit", &commit, "--yes"]);
     }
 
-    /// Waits until the indexer has all that the chain has now.
+    /// Waits until the indexer has all that the chain and the market have now.
     #[track_caller]
     pub fn caught_up(&self) {
         let slot = self.net.status().slot;
-        wait_until(&format!("the indexer is at slot {slot}"), || {
-            let status = get(&format!("{}/v1/status", self.url));
-            (status["slot"].as_u64() >= Some(slot) && status["state"] == "live").then_some(())
-        });
+        self.until_indexed("/v1/status", |it| it["slot"].as_u64() >= Some(slot) && it["state"] == "live");
+        let deals = &self.deals;
+        for (id, state) in [(&deals.fulfilled, "fulfilled"), (&deals.review, "review"), (&deals.open, "open")]
+        {
+            self.until_indexed("/v1/contracts", |it| {
+                it["items"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .any(|one| one["id"] == **id && one["state"] == state)
+            });
+        }
+    }
+
+    /// Waits until the indexer's answer is as it must be.
+    #[track_caller]
+    pub fn until_indexed(&self, path: &str, is_so: impl Fn(&Value) -> bool) {
+        let mut last = Value::Null;
+        let started = Instant::now();
+        while !is_so(&last) {
+            assert!(started.elapsed() < crate::PATIENCE, "{path} is not as it must be: {last}");
+            std::thread::sleep(crate::LOOK);
+            last = get(&format!("{}{path}", self.url));
+        }
     }
 
     /// What an account of the market's Nano ledger has, in raw: balance and what it may still receive.
@@ -266,6 +287,16 @@ impl World {
     #[track_caller]
     pub fn stall_indexer(&self) {
         self.signal("-STOP");
+        // The signal is only noted when `kill` returns; on a busy machine threads run on for a while.
+        let tasks = format!("/proc/{}/task", self.indexer.pid());
+        wait_until("every thread of the indexer stands still", || {
+            let stopped = |task: std::io::Result<std::fs::DirEntry>| {
+                let stat = std::fs::read_to_string(task.unwrap().path().join("stat")).unwrap_or_default();
+                // The name in parentheses may hold anything; the state is the letter after it.
+                stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with('T'))
+            };
+            std::fs::read_dir(&tasks).unwrap().all(stopped).then_some(())
+        });
     }
 
     /// Lets it go on.
@@ -295,18 +326,13 @@ impl World {
         self.indexer = indexer;
     }
 
-    /// Publishes a party's binding record, waits until the indexer knows the balance of its Nano account, and
-    /// returns its address.
+    /// Publishes a party's binding record, so that the indexer knows its Nano account: that address.
     #[track_caller]
     pub fn bind(&self, party: &Party) -> String {
         let record = party.zx1.home().join("binding.json");
         party.zx1.run(["bind", "--file", record.to_str().unwrap()]).ok();
         let record: Value = serde_json::from_slice(&std::fs::read(record).unwrap()).unwrap();
         put(&format!("{}/v1/bindings", self.url), &record);
-        wait_until("the indexer knows the balance", || {
-            let agent = get(&format!("{}/v1/agents/{}", self.url, party.mint));
-            agent["agent"]["nano"]["balance_raw"].is_string().then_some(())
-        });
         text(&record["nano"])
     }
 

@@ -6,8 +6,13 @@ use crate::support::{Stage, figures, rows};
 const WORD: &str = "document.querySelector('.link-state .word').innerText";
 
 #[test]
-fn a_server_that_does_not_answer_is_told_and_the_page_recovers_with_it() {
+fn a_lost_network_and_a_silent_server_are_told_and_the_page_recovers_with_them() {
     let stage = Stage::start();
+    without_a_network_the_page_says_so_at_once(&stage);
+    a_server_that_does_not_answer_is_told(&stage);
+}
+
+fn a_server_that_does_not_answer_is_told(stage: &Stage) {
     let open = stage.page("");
     let known = figures(&open);
     assert_eq!(open.text(WORD), "live");
@@ -46,9 +51,7 @@ fn a_server_that_does_not_answer_is_told_and_the_page_recovers_with_it() {
     }
 }
 
-#[test]
-fn without_a_network_the_page_says_so_at_once_and_tries_again_when_asked() {
-    let stage = Stage::start();
+fn without_a_network_the_page_says_so_at_once(stage: &Stage) {
     let page = stage.page("#/agents");
     page.offline(true);
     page.click("nav a[href='#/feedback']");

@@ -110,11 +110,11 @@ fn the_keyboard_alone_skips_searches_sorts_filters_turns_pages_and_opens_an_agen
     page.eval("history.back()");
     until_names(&page, &["alice", "bob"]);
     page.assert_clean("the keyboard's way");
+    every_stop_is_seen_and_none_is_a_trap(&stage);
 }
 
-#[test]
-fn every_stop_of_the_keyboard_shows_where_one_is_and_none_is_a_trap() {
-    let stage = Stage::start();
+/// Tab reaches everything and leaves everything, and one always sees where one is.
+fn every_stop_is_seen_and_none_is_a_trap(stage: &Stage) {
     for place in ["#/agents", "#/feed", "#/verify"] {
         let page = stage.page(place);
         page.until("the fonts are there", "document.fonts.status === 'loaded'");

@@ -78,8 +78,13 @@ fn the_feed_tells_of_a_new_agent_while_one_looks_and_waits_while_it_is_paused() 
 }
 
 #[test]
-fn the_timer_of_a_contract_runs_down_to_the_markets_deadline() {
+fn timers_run_down_to_the_markets_deadline_and_nothing_else_moves_for_those_who_want_less_motion() {
     let stage = Stage::start();
+    timers_run_down(&stage);
+    nothing_moves_for_those_who_want_less_motion(&stage);
+}
+
+fn timers_run_down(stage: &Stage) {
     let id = &stage.world.deals.review;
     let market = stage.world.market_says(id);
     // Seconds with a fraction, as the market writes them.
@@ -92,7 +97,8 @@ fn the_timer_of_a_contract_runs_down_to_the_markets_deadline() {
         let shown = seconds(&first);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
         let left = (deadline - now as f64) / 1_000.0;
-        assert!((left - shown).abs() < 3.0, "{first}, and {left} s are left");
+        // A busy machine may be seconds late.
+        assert!((left - shown).abs() < 10.0, "{first}, and {left} s are left");
         // It ticks downwards, and is silent for those who listen.
         let second =
             page.until("it ticks", &format!("{timer}.innerText !== {} && {timer}.innerText", json!(first)));
@@ -121,9 +127,7 @@ fn moving(page: &Page) -> u64 {
     count.as_u64().unwrap()
 }
 
-#[test]
-fn nothing_moves_for_those_who_want_less_motion() {
-    let stage = Stage::start();
+fn nothing_moves_for_those_who_want_less_motion(stage: &Stage) {
     let page = stage.page("#/agents");
     // Without the wish something does, or this would prove nothing.
     assert!(moving(&page) > 0);

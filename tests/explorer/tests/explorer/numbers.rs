@@ -2,6 +2,7 @@
 
 use crate::support::{Stage, cells, figures, grouped, rows, score, short, usdc, xno};
 use serde_json::Value;
+use zx1_e2e::wait_until;
 use zx1_explorer_tests::{HOSTILE, Page};
 
 /// What the command lines say.
@@ -29,7 +30,19 @@ impl Said {
             if said.number() == Some(7500) { 0 } else { said.json()["stake_micro_usdc"].as_u64().unwrap() }
         });
         let any = &world.agents[0].zx1;
+        // Alice has what the fulfilled contract owes her, to the raw; its blocks may come after its end.
+        let deal = world.principal.show(&world.deals.fulfilled);
+        let accounts = deal["settlements"][0]["accounts"].as_array().unwrap().iter();
+        let legs = accounts.flat_map(|account| account["legs"].as_array().unwrap());
+        let owed: u128 = legs
+            .filter(|leg| leg["to"] == "agent")
+            .map(|leg| text(&leg["amount"]).parse::<u128>().unwrap())
+            .sum();
         let address = world.bind(&world.agents[0]);
+        wait_until("Alice is paid", || (world.nano(&address) == (0, owed)).then_some(()));
+        world.until_indexed(&format!("/v1/agents/{}", world.agents[0].mint), |it| {
+            it["agent"]["nano"]["receivable_raw"] == owed.to_string()
+        });
         Self {
             leases: each(&["lease", "show"]),
             stakes: stakes.collect(),
