@@ -125,22 +125,37 @@ function none(plan, query) {
 
 function turn(pager, plan, query, answer) {
   const first = query.cursor
-    ? h("a", { class: "button", href: href(...plan.at, { ...query, cursor: null }) }, "First page")
+    ? h(
+        "a",
+        {
+          class: "button",
+          href: href(...plan.at, { ...query, cursor: null }),
+          data: { turn: "first" },
+        },
+        "First page",
+      )
     : null;
   const next = answer.next
     ? h(
         "a",
-        { class: "button", href: href(...plan.at, { ...query, cursor: answer.next }) },
+        {
+          class: "button",
+          href: href(...plan.at, { ...query, cursor: answer.next }),
+          data: { turn: "next" },
+        },
         "Next page",
         icon("next", 14),
       )
     : null;
   const count = plural(answer.items.length, plan.one ?? plan.noun.replace(/s$/, ""), plan.noun);
   const text = answer.next || query.cursor ? `${count} on this page` : count;
+  // Whoever turned the page by the keyboard stays here: on the same link, or where it is gone on the other.
+  const focused = pager.contains(document.activeElement) ? document.activeElement.dataset.turn : null;
   pager.replaceChildren(
     h("span", { class: "muted" }, answer.items.length ? text : ""),
     ...[first, next].filter(Boolean),
   );
+  if (focused) ((focused === "next" ? next : first) ?? next ?? first)?.focus({ preventScroll: true });
 }
 
 function filters(plan, current, context) {

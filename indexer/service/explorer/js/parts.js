@@ -412,14 +412,15 @@ export function loadInto(place, { load, draw, signal, lines = 4, last = null }) 
       if (!("status" in error)) console.error(error);
       // A quiet refresh that fails leaves what is there; the banner tells that it is old.
       if (!quiet || place.querySelector(".skeleton")) {
-        place.replaceChildren(
-          failure(error, () => {
-            run();
-            // The button is gone: the focus stays in its place.
-            place.tabIndex = -1;
-            place.focus({ preventScroll: true });
-          }),
-        );
+        const note = failure(error, () => {
+          run();
+          // The button is gone: the focus stays in its place.
+          place.tabIndex = -1;
+          place.focus({ preventScroll: true });
+        });
+        // What was there last is better than nothing when nobody answers; a refusal is the newer answer.
+        if (!quiet && last && error.status === 0) place.prepend(note);
+        else place.replaceChildren(note);
       }
     } finally {
       if (mine === running) place.removeAttribute("aria-busy");

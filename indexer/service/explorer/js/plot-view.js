@@ -66,7 +66,7 @@ export function plot(plan) {
   new ResizeObserver(() => reader.draw()).observe(box);
   return h(
     "figure",
-    { class: "plot" },
+    { class: "plot", "aria-label": title },
     head,
     box,
     plan.note ? h("p", { class: "plot-note" }, plan.note) : null,

@@ -117,6 +117,9 @@ function drawStanding(agent, signal) {
   return place;
 }
 
+// A date is not broken at its hyphens.
+const day = (epoch) => h("span", { class: "nowrap" }, epochDay(epoch));
+
 function drawFigures(agent) {
   const { stake, lease, batches, challenges, nano: balance } = agent;
   const waiting =
@@ -134,12 +137,12 @@ function drawFigures(agent) {
     figure(
       "Lease",
       pill(lease.state, lease.state === "none" ? "no lease" : null),
-      lease.paid_through_epoch === null ? "never paid" : `paid through ${epochDay(lease.paid_through_epoch)}`,
+      lease.paid_through_epoch === null ? "never paid" : ["paid through ", day(lease.paid_through_epoch)],
     ),
     figure(
       "Batches",
       integer(batches.count),
-      batches.last_epoch === null ? "none yet" : `last for ${epochDay(batches.last_epoch)}`,
+      batches.last_epoch === null ? "none yet" : ["last for ", day(batches.last_epoch)],
     ),
     figure(
       "Challenges lost",

@@ -2,11 +2,11 @@
 
 import { address, get, getText, last } from "../api.js";
 import { h } from "../dom.js";
-import { integer, safeName, short } from "../format.js";
-import { figure, key, loadInto, nano, pairs, pill, section, when, xnoText } from "../parts.js";
+import { plural, safeName, short } from "../format.js";
+import { figure, key, loadInto, nano, pairs, pill, section, when } from "../parts.js";
 import { href } from "../route.js";
 import { showTranscript } from "../transcript-view.js";
-import { deadlineOf, hasEnded, runningTimer, stateOf } from "./contracts.js";
+import { bounty, deadlineOf, hasEnded, runningTimer, stateOf } from "./contracts.js";
 
 const EVERY = 4000;
 
@@ -25,7 +25,12 @@ export default function contractPage({ params: { id }, query: { market }, signal
     load: () => get(path, { market }, signal),
     draw: ({ contract: c }) => {
       setTitle(`Contract ${c.id}`);
-      task.replaceChildren(h("span", { class: "mono break" }, safeName(c.task).text));
+      const { text } = safeName(c.task);
+      task.replaceChildren(
+        text
+          ? h("span", { class: "mono break" }, text)
+          : "What it is about is not public while it is under way.",
+      );
       ended = hasEnded(c);
       if (shown !== c.chain_head) {
         shown = c.chain_head;
@@ -34,7 +39,8 @@ export default function contractPage({ params: { id }, query: { market }, signal
       return head(c);
     },
   });
-  const load = async () => {
+  // Hoisted: an answer that is kept from before is drawn at once.
+  async function load() {
     try {
       // The untouched text: JSON.parse would lose the spelling of numbers, which the hashes cover.
       const text = await getText(path, { market }, signal);
@@ -45,7 +51,7 @@ export default function contractPage({ params: { id }, query: { market }, signal
         transcript.replaceChildren(h("p", { class: "alert" }, error.message));
       }
     }
-  };
+  }
   const timerId = setInterval(() => {
     if (!document.hidden && !ended) again({ quiet: true });
   }, EVERY);
@@ -94,11 +100,7 @@ function head(c) {
             ? "since the last entry"
             : "until the state's deadline",
       ),
-      figure(
-        "Bounty",
-        c.bounty === "0" ? "free" : xnoText(safeName(c.bounty).text),
-        `${integer(c.entries)} entries`,
-      ),
+      figure("Bounty", bounty(c), c.verified === null ? null : plural(c.entries, "entry", "entries")),
       figure("Principal", party(c.principal, "principal's key"), ["posted ", when(c.created_at)]),
       figure("Agent", party(c.agent, "agent's key"), "who fixes it"),
       figure(

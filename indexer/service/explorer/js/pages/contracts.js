@@ -1,7 +1,7 @@
 // Contracts of the markets, with their states and running timers.
 
 import { h } from "../dom.js";
-import { safeName, short } from "../format.js";
+import { plural, safeName, short } from "../format.js";
 import { list } from "../list.js";
 import { lasting, pill, table, timer, when, xnoText } from "../parts.js";
 import { href } from "../route.js";
@@ -47,6 +47,12 @@ function checked(c) {
   return c.verified ? pill("valid") : h("span", { title: c.verify_error ?? "" }, pill("invalid"));
 }
 
+/** What the work is worth. A contract under way tells strangers neither its task nor its bounty. */
+export function bounty(c) {
+  if (c.bounty === null || c.bounty === undefined) return h("span", { class: "muted" }, "not public");
+  return c.bounty === "0" ? h("span", { class: "muted" }, "free") : xnoText(safeName(c.bounty).text);
+}
+
 const partyLink = (party) =>
   party
     ? h("a", { class: "mono", href: href("contracts", { party }), title: party }, short(party, 5, 4))
@@ -68,19 +74,14 @@ export function contractTable(items, { small = false } = {}) {
             h(
               "a",
               { class: "mono task-text", href: href("contracts", c.id), data: { keep: `contract-${c.id}` } },
-              safeName(c.task).text || c.id,
+              safeName(c.task).text || "Task not public",
             ),
             h("span", { class: "sub mono" }, c.id),
           ),
       },
       { label: "State", cell: (c) => pill(stateOf(c)) },
       { label: "Timer", num: true, cell: runningTimer },
-      {
-        label: "Bounty",
-        num: true,
-        cell: (c) =>
-          c.bounty === "0" ? h("span", { class: "muted" }, "free") : xnoText(safeName(c.bounty).text),
-      },
+      { label: "Bounty", num: true, cell: bounty },
       { label: "Principal", cell: (c) => partyLink(c.principal) },
       { label: "Agent", cell: (c) => partyLink(c.agent) },
       small
@@ -92,7 +93,9 @@ export function contractTable(items, { small = false } = {}) {
                 "span",
                 { class: "stack-left" },
                 checked(c),
-                h("span", { class: "sub" }, `${c.entries} entries`),
+                c.verified === null
+                  ? null
+                  : h("span", { class: "sub" }, plural(c.entries, "entry", "entries")),
               ),
           },
       { label: "Changed", num: true, cell: (c) => when(c.updated_at) },

@@ -88,7 +88,7 @@ export default function overviewPage({ signal }) {
           "Live events",
           "live",
           { beside: h("a", { class: "more", href: href("feed") }, "All events") },
-          eventList({ signal, limit: 9, quiet: true }),
+          eventList({ signal, limit: 8, quiet: true }),
         ),
       ),
       section(

@@ -1,0 +1,460 @@
+//! What the explorer shows: a cluster, a market and an indexer as processes, and people who work with them.
+
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    time::Instant,
+};
+
+use serde_json::{Value, json};
+use zx1_e2e::{Localnet, Output, Running, Zx1, binary, wait_until};
+
+/// A program that does not link without `-lm`, which the agent's rules know.
+const NEEDS_LM: &str = "#include <math.h>\n#include <stdio.h>\n\
+    int main(int argc, char **argv) { (void)argv; printf(\"%.3f\\n\", sqrt(argc + 1.0)); return 0; }\n";
+
+/// A name and a command that would do something if they were taken for markup.
+pub const HOSTILE: &str = "<img src=x onerror=alert(1)>";
+
+/// An agent on chain, with its owner's command line.
+pub struct Party {
+    /// The owner's command line.
+    pub zx1: Zx1,
+    /// The agent's mint.
+    pub mint: String,
+    /// The name it was registered with.
+    pub name: String,
+}
+
+impl Party {
+    /// Registers an agent; with a stake of so many USDC and one epoch of lease, if any.
+    #[track_caller]
+    pub fn register(net: &Localnet, wallet: usize, name: &str, stake: Option<&str>) -> Self {
+        let zx1 = Zx1::new(net).keypair(net.wallet_file(wallet));
+        let made = zx1.json(["register", "--name", name, "--uri", "https://example.org/a.json", "--yes"]);
+        if let Some(stake) = stake {
+            zx1.json(["stake", "lock", stake, "--yes"]);
+            zx1.json(["lease", "pay", "--yes"]);
+        }
+        Self { zx1, mint: text(&made["agent"]), name: name.to_owned() }
+    }
+
+    /// Makes a message for another agent: its file and conversation.
+    #[track_caller]
+    fn say(&self, words: &[&str], name: &str) -> (PathBuf, String) {
+        let file = self.zx1.home().join(name);
+        let mut line = vec!["envelope", "make"];
+        line.extend_from_slice(words);
+        line.extend(["--out", file.to_str().unwrap()]);
+        let made = self.zx1.json(line);
+        (file, text(&made["conversation"]))
+    }
+
+    #[track_caller]
+    fn hears(&self, message: &Path) {
+        self.zx1.json(["log", "append", message.to_str().unwrap()]);
+    }
+}
+
+/// Somebody with the command `fix`: a home, and a folder with a program that does not build.
+pub struct Fix {
+    home: tempfile::TempDir,
+    server: String,
+}
+
+impl Fix {
+    /// A new home, for this market.
+    pub fn new(server: &str) -> Self {
+        let home = tempfile::Builder::new().prefix("zx1-fix-").tempdir().unwrap();
+        std::fs::create_dir(home.path().join("work")).unwrap();
+        std::fs::write(home.path().join("work/m.c"), NEEDS_LM).unwrap();
+        Self { home, server: server.to_owned() }
+    }
+
+    /// The command, as JSON; of the environment it sees its home and the PATH.
+    pub fn command<I: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = I>) -> Command {
+        let mut command = Command::new(binary("fix"));
+        command
+            .env_clear()
+            .env("HOME", self.home.path())
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("NO_COLOR", "1")
+            .current_dir(self.home.path().join("work"))
+            .stdin(Stdio::null())
+            .args(["--json", "--server", &self.server])
+            .args(arguments);
+        command
+    }
+
+    /// Runs it to its end.
+    #[track_caller]
+    pub fn run(&self, arguments: &[&str]) -> Output {
+        let output = self.command(arguments).output().unwrap();
+        Output {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            line: format!("fix {}", arguments.join(" ")),
+        }
+    }
+
+    /// What a contract is, as `fix show --json` says.
+    #[track_caller]
+    pub fn show(&self, id: &str) -> Value {
+        self.run(&["show", id]).ok().json()
+    }
+
+    /// Posts a contract and leaves it to the market: its id.
+    #[track_caller]
+    fn post(&self, arguments: &[&str]) -> String {
+        let mut posting = Running::start(self.command(arguments));
+        let said = posting.wait_for("\"entry\":\"opened\"");
+        posting.kill9();
+        let event = said.lines().find_map(|line| {
+            let event: Value = serde_json::from_str(line).ok()?;
+            event["contract"].is_string().then_some(event)
+        });
+        text(&event.unwrap_or_else(|| panic!("no contract is named: {said}"))["contract"])
+    }
+}
+
+/// The market's contracts.
+#[derive(Clone, Debug)]
+pub struct Deals {
+    /// The id of a paid contract that was fulfilled.
+    pub fulfilled: String,
+    /// The file in which its principal keeps the transcript.
+    pub transcript: PathBuf,
+    /// The id of a paid contract that waits for its principal's review.
+    pub review: String,
+    /// The id of a free contract that nobody has taken, with a hostile command.
+    pub open: String,
+}
+
+/// Everything together. The processes end when it is dropped.
+pub struct World {
+    /// The explorer's address.
+    pub url: String,
+    /// `alice` works and is paid, `bob` hides a message, the third has a hostile name, `dora` has no lease.
+    pub agents: Vec<Party>,
+    /// Who posts the contracts.
+    pub principal: Fix,
+    /// The contracts.
+    pub deals: Deals,
+    /// The challenge against Bob's batch.
+    pub challenge: String,
+    /// The epoch of both batches.
+    pub epoch: u64,
+    /// The cluster.
+    pub net: Localnet,
+    /// The market's line when it was ready.
+    pub market: Value,
+    indexer: Running,
+    _market: Running,
+    folder: tempfile::TempDir,
+}
+
+impl World {
+    /// Starts it all and lets it happen.
+    #[track_caller]
+    pub fn start() -> Self {
+        let folder = tempfile::Builder::new().prefix("zx1-explorer-").tempdir().unwrap();
+        let net = Localnet::builder().wallets(6).start();
+        let (process, market) = start_market(folder.path());
+        let (indexer, url) = start_indexer(&net, &market, folder.path(), "0");
+        let principal = Fix::new(market["url"].as_str().unwrap());
+        let alice = Party::register(&net, 0, "alice", Some("25"));
+        let (deals, others) = std::thread::scope(|scope| {
+            let deals = scope.spawn(|| Deals::make(&principal, &market, &net));
+            let others = [
+                Party::register(&net, 1, "bob", Some("10")),
+                Party::register(&net, 2, HOSTILE, Some("12.5")),
+                Party::register(&net, 3, "dora", None),
+            ];
+            (deals.join(), others)
+        });
+        let deals = deals.unwrap_or_else(|why| std::panic::resume_unwind(why));
+        let agents: Vec<Party> = std::iter::once(alice).chain(others).collect();
+        let mut world = Self {
+            url,
+            agents,
+            principal,
+            deals,
+            challenge: String::new(),
+            epoch: 0,
+            net,
+            market,
+            indexer,
+            _market: process,
+            folder,
+        };
+        world.say_and_hide();
+        world.write_feedback();
+        world.caught_up();
+        world
+    }
+
+    /// Alice offers Bob a job and he accepts; a day later both submit batches, and his leaves it out.
+    #[track_caller]
+    fn say_and_hide(&mut self) {
+        let [alice, bob] = [&self.agents[0], &self.agents[1]];
+        let offer = ["propose", "--to", &bob.mint, "--value", "250", "--content", "a job"];
+        let (offer, talk) = alice.say(&offer, "offer");
+        bob.hears(&offer);
+        let accept = ["accept", "--to", &alice.mint, "--conversation", &talk, "--value", "250"];
+        let (accepted, _) = bob.say(&accept, "accepted");
+        alice.hears(&accepted);
+        let rating = ["feedback", "--about", &alice.mint, "--conversation", &talk, "--score", "80"];
+        let (rating, _) = bob.say(&rating, "rating");
+        alice.hears(&rating);
+        self.net.travel_epochs(1);
+        let told = alice.zx1.json(["batch", "submit", "--data", &self.url, "--yes"]);
+        assert_eq!(told["upload"]["state"], "served", "{told}");
+        // Another home with Bob's key: its log knows nothing of the deal.
+        let forgetful = Zx1::new(&self.net).keypair(self.net.wallet_file(1));
+        forgetful.json(["--agent", &bob.mint, "batch", "submit", "--data", &self.url, "--yes"]);
+        let file = alice.zx1.home().join("challenge.json");
+        let file = file.to_str().unwrap();
+        let found = ["challenge", "find", accepted.to_str().unwrap(), "--data", &self.url, "--out", file];
+        alice.zx1.json(found);
+        let submitted = alice.zx1.json(["challenge", "submit", file, "--yes"]);
+        self.challenge = text(&submitted["challenge"]);
+        let shown = alice.zx1.json(["batch", "show", "--all", "--data", &self.url]);
+        self.epoch = shown["batches"][0]["epoch"].as_u64().unwrap_or_else(|| panic!("{shown}"));
+    }
+
+    #[track_caller]
+    fn write_feedback(&self) {
+        let [alice, bob] = [&self.agents[0], &self.agents[1]];
+        alice.zx1.json(["feedback", "submit", "The explorer is slow on my old phone.", "--yes"]);
+        bob.zx1.json(["feedback", "submit", HOSTILE, "--yes"]);
+        let maintainer = Zx1::new(&self.net).keypair(self.net.key_file("maintainer"));
+        let commit = "7e141df0c1".repeat(4);
+        maintainer.json(["feedback", "resolve", "0", "--commit", &commit, "--yes"]);
+    }
+
+    /// Waits until the indexer has all that the chain and the market have now.
+    #[track_caller]
+    pub fn caught_up(&self) {
+        let slot = self.net.status().slot;
+        self.until_indexed("/v1/status", |it| it["slot"].as_u64() >= Some(slot) && it["state"] == "live");
+        let deals = &self.deals;
+        for (id, state) in [(&deals.fulfilled, "fulfilled"), (&deals.review, "review"), (&deals.open, "open")]
+        {
+            self.until_indexed("/v1/contracts", |it| {
+                it["items"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .any(|one| one["id"] == **id && one["state"] == state)
+            });
+        }
+    }
+
+    /// Waits until the indexer's answer is as it must be.
+    #[track_caller]
+    pub fn until_indexed(&self, path: &str, is_so: impl Fn(&Value) -> bool) {
+        let mut last = Value::Null;
+        let started = Instant::now();
+        while !is_so(&last) {
+            assert!(started.elapsed() < crate::PATIENCE, "{path} is not as it must be: {last}");
+            std::thread::sleep(crate::LOOK);
+            last = get(&format!("{}{path}", self.url));
+        }
+    }
+
+    /// What an account of the market's Nano ledger has, in raw: balance and what it may still receive.
+    #[track_caller]
+    pub fn nano(&self, address: &str) -> (u128, u128) {
+        let body = json!({"action": "account_balance", "account": address});
+        let answer = post(self.market["nano_rpc"].as_str().unwrap(), &body);
+        let number =
+            |name: &str| answer[name].as_str().unwrap_or_else(|| panic!("{answer}")).parse().unwrap();
+        (number("balance"), number("receivable"))
+    }
+
+    /// What the market itself says of a contract to everybody: its line of the list.
+    #[track_caller]
+    pub fn market_says(&self, id: &str) -> Value {
+        let mut list = get(&format!("{}/contracts?limit=200", self.market["url"].as_str().unwrap()));
+        let all = list["contracts"].as_array_mut().unwrap();
+        let found = all.iter_mut().find(|one| one["id"] == id);
+        found.unwrap_or_else(|| panic!("the market has no contract {id}")).take()
+    }
+
+    /// Stops the indexer's process where it is: whoever asks it waits.
+    #[track_caller]
+    pub fn stall_indexer(&self) {
+        self.signal("-STOP");
+        // The signal is only noted when `kill` returns; on a busy machine threads run on for a while.
+        let tasks = format!("/proc/{}/task", self.indexer.pid());
+        wait_until("every thread of the indexer stands still", || {
+            let stopped = |task: std::io::Result<std::fs::DirEntry>| {
+                let stat = std::fs::read_to_string(task.unwrap().path().join("stat")).unwrap_or_default();
+                // The name in parentheses may hold anything; the state is the letter after it.
+                stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with('T'))
+            };
+            std::fs::read_dir(&tasks).unwrap().all(stopped).then_some(())
+        });
+    }
+
+    /// Lets it go on.
+    #[track_caller]
+    pub fn wake_indexer(&self) {
+        self.signal("-CONT");
+    }
+
+    #[track_caller]
+    fn signal(&self, signal: &str) {
+        let sent = Command::new("kill").args([signal, &self.indexer.pid().to_string()]).status().unwrap();
+        assert!(sent.success(), "the indexer is not there");
+    }
+
+    /// Kills the indexer as a power cut would, and starts it again on the same port.
+    #[track_caller]
+    pub fn kill_indexer(&mut self) {
+        self.indexer.kill9();
+    }
+
+    /// Starts it again, on the same port and data.
+    #[track_caller]
+    pub fn restart_indexer(&mut self) {
+        let port = self.url.rsplit(':').next().unwrap();
+        let (indexer, url) = start_indexer(&self.net, &self.market, self.folder.path(), port);
+        assert_eq!(url, self.url);
+        self.indexer = indexer;
+    }
+
+    /// Publishes a party's binding record, so that the indexer knows its Nano account: that address.
+    #[track_caller]
+    pub fn bind(&self, party: &Party) -> String {
+        let record = party.zx1.home().join("binding.json");
+        party.zx1.run(["bind", "--file", record.to_str().unwrap()]).ok();
+        let record: Value = serde_json::from_slice(&std::fs::read(record).unwrap()).unwrap();
+        put(&format!("{}/v1/bindings", self.url), &record);
+        text(&record["nano"])
+    }
+
+    /// Where a file of a test may lie.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+}
+
+impl Deals {
+    #[track_caller]
+    fn make(principal: &Fix, market: &Value, net: &Localnet) -> Self {
+        let build = ["gcc", "m.c", "-o", "m"];
+        let options = ["--yes", "--accept-corrected", "--bounty", "0.5"];
+        // Another command: the same one would go on with this contract.
+        let alone = [&options[..], &["--autonomous", "gcc", "m.c", "-o", "later"]].concat();
+        let review = principal.post(&alone);
+        // The agent is Alice: one key (decision A1).
+        let agent = Fix::new(market["url"].as_str().unwrap());
+        let key = net.wallet_file(0);
+        let working = Running::start(agent.command(["--key", key.to_str().unwrap(), "agent"]));
+        wait_until("the fix waits for review", || {
+            (principal.show(&review)["state"] == "review").then_some(())
+        });
+        let said = principal.run(&[&options[..], &build].concat()).ok();
+        let end = said.stdout.lines().find_map(|line| {
+            let event: Value = serde_json::from_str(line).ok()?;
+            (event["event"] == "ended").then_some(event)
+        });
+        let end = end.unwrap_or_else(|| panic!("{said}"));
+        assert_eq!(end["state"], "fulfilled", "{said}");
+        drop(working);
+        let open = principal.post(&["--yes", "sh", "-c", "exit 7", HOSTILE]);
+        Self {
+            fulfilled: text(&end["contract"]),
+            transcript: PathBuf::from(text(&end["transcript"])),
+            review,
+            open,
+        }
+    }
+}
+
+/// `fix-server` with its embedded ledger, and its line when it is ready.
+#[track_caller]
+fn start_market(folder: &Path) -> (Running, Value) {
+    let config = folder.join("market.toml");
+    // Nobody takes the open contract while the tests look at it.
+    std::fs::write(&config, "[windows_ms]\nopen = 3600000\n").unwrap();
+    let mut command = Command::new(binary("fix-server"));
+    command
+        .args(["--auto-fund", "--port", "0", "--config"])
+        .arg(config)
+        .arg("--data")
+        .arg(folder.join("market"))
+        .env_remove("FIX_NANO_SEED")
+        .env("FIX_LOG", "error");
+    ready(command, "\"url\"")
+}
+
+/// `zx1-indexer` on a cluster and a market, and its address.
+#[track_caller]
+fn start_indexer(net: &Localnet, market: &Value, folder: &Path, port: &str) -> (Running, String) {
+    let config = folder.join("indexer.toml");
+    std::fs::write(
+        &config,
+        "market_secs = 1\n[chain]\npoll_ms = 200\nregistry_secs = 1\n[nano]\npoll_secs = 1\n",
+    )
+    .unwrap();
+    let mut command = Command::new(binary("zx1-indexer"));
+    command
+        .args(["--rpc", net.rpc_url(), "--ws", net.ws_url(), "--port", port, "--config"])
+        .arg(config)
+        .args(["--nano", market["nano_rpc"].as_str().unwrap()])
+        .args(["--market", market["url"].as_str().unwrap(), "--data"])
+        .arg(folder.join("indexer"))
+        .env("ZX1_INDEXER_LOG", "warn");
+    let (process, line) = ready(command, "\"ready\":true");
+    (process, text(&line["url"]))
+}
+
+#[track_caller]
+fn ready(command: Command, sign: &str) -> (Running, Value) {
+    let process = Running::start(command);
+    let said = process.wait_for(sign);
+    let line = said.lines().find(|line| line.contains(sign)).unwrap();
+    let line = serde_json::from_str(line).unwrap_or_else(|why| panic!("{why}: {said}"));
+    (process, line)
+}
+
+/// A text of JSON.
+#[track_caller]
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
+}
+
+fn http(work: reqwest::RequestBuilder) -> Value {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let answer = work.send().await.unwrap();
+        let (status, url) = (answer.status(), answer.url().clone());
+        let text = answer.text().await.unwrap();
+        assert!(status.is_success(), "{url}: {status} {text}");
+        serde_json::from_str(&text).unwrap_or_else(|why| panic!("{url}: {why}: {text}"))
+    })
+}
+
+fn client() -> reqwest::Client {
+    reqwest::Client::builder().no_proxy().timeout(crate::PATIENCE).build().unwrap()
+}
+
+/// GET, as JSON.
+#[track_caller]
+pub(crate) fn get(url: &str) -> Value {
+    http(client().get(url))
+}
+
+#[track_caller]
+fn post(url: &str, body: &Value) -> Value {
+    http(client().post(url).body(body.to_string()))
+}
+
+#[track_caller]
+fn put(url: &str, body: &Value) -> Value {
+    http(client().put(url).body(body.to_string()))
+}
