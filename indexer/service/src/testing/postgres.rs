@@ -1,5 +1,5 @@
 //! A Postgres for a test.
-#![allow(clippy::expect_used)]
+#![allow(clippy::expect_used, clippy::unwrap_used, unreachable_pub)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -28,7 +28,19 @@ impl Cluster {
         format!("postgres://zx1@127.0.0.1:{}/postgres", self.port)
     }
 
+    /// One that forgets everything when the machine loses its power: for tests.
+    #[allow(dead_code)]
     pub fn start() -> Self {
+        Self::with("off")
+    }
+
+    /// One that keeps what it has taken, as an operator's does: for figures.
+    #[allow(dead_code)]
+    pub fn durable() -> Self {
+        Self::with("on")
+    }
+
+    fn with(fsync: &str) -> Self {
         let mut found: Vec<PathBuf> = std::fs::read_dir("/usr/lib/postgresql")
             .expect("Postgres is installed (scripts/setup does it)")
             .map(|version| version.unwrap().path().join("bin"))
@@ -55,7 +67,7 @@ impl Cluster {
         let server = program(&bin, "postgres", root)
             .arg("-D")
             .arg(&data)
-            .args(["-h", "127.0.0.1", "-c", "fsync=off", "-p", &port.to_string(), "-k"])
+            .args(["-h", "127.0.0.1", "-c", &format!("fsync={fsync}"), "-p", &port.to_string(), "-k"])
             .arg(folder.path())
             .stderr(log)
             .spawn()
