@@ -60,13 +60,27 @@ fn own_by_nobody(folder: &Path) {
 }
 
 impl Cluster {
-    /// Makes one and starts it.
+    /// Makes one and starts it. It forgets everything when the machine loses its power: for tests.
     ///
     /// # Panics
     ///
     /// Without Postgres, or when it does not start within a minute.
     #[must_use]
     pub fn start() -> Cluster {
+        Cluster::with("off")
+    }
+
+    /// One that keeps what it has taken, as an operator's does: for figures.
+    ///
+    /// # Panics
+    ///
+    /// As [`Cluster::start`].
+    #[must_use]
+    pub fn durable() -> Cluster {
+        Cluster::with("on")
+    }
+
+    fn with(fsync: &str) -> Cluster {
         let programs = Programs::find();
         let folder = tempfile::Builder::new().prefix("zx1-pg").tempdir().unwrap();
         if programs.is_root {
@@ -82,7 +96,7 @@ impl Cluster {
             .command("postgres")
             .arg("-D")
             .arg(&data)
-            .args(["-h", "127.0.0.1", "-c", "fsync=off", "-p", &port.to_string(), "-k"])
+            .args(["-h", "127.0.0.1", "-c", &format!("fsync={fsync}"), "-p", &port.to_string(), "-k"])
             .arg(folder.path())
             .stdout(Stdio::null())
             .stderr(log)

@@ -79,8 +79,12 @@ pub struct ChainConfig {
     pub finalize_every_slots: u64,
     /// How often the registry is asked for new agents, in seconds.
     pub registry_secs: u64,
-    /// After how long an agent's owner is asked for again, in seconds.
+    /// After how long an agent's owner and delegates are asked for again, in seconds.
     pub owners_secs: u64,
+    /// How often agents' token accounts are looked at, in seconds, so that a sale is seen soon; 0 never.
+    pub owner_check_secs: u64,
+    /// Token accounts in one look, a hundred a question; more agents than that take turns.
+    pub owner_checks: u32,
 }
 
 impl Default for ChainConfig {
@@ -96,6 +100,8 @@ impl Default for ChainConfig {
             finalize_every_slots: 8,
             registry_secs: 15,
             owners_secs: 300,
+            owner_check_secs: 3,
+            owner_checks: 1_000,
         }
     }
 }

@@ -280,7 +280,13 @@ pub fn identify(row: &mut AgentRow, record: &AgentRecord, delegates: &[Delegate]
     row.uri = storable(&record.metadata.uri);
     row.metadata = serde_json::to_string(&record.metadata.entries).unwrap_or_else(|_| "[]".to_owned());
     row.soulbound = i64::from(record.soulbound);
-    row.owner = record.owner.map(|owner| owner.to_bytes().to_vec());
+    let owner = record.owner.map(|owner| owner.to_bytes().to_vec());
+    if row.owner != owner {
+        // The Nano account was bound to whoever owned it before; the new owner's comes with the next look.
+        (row.nano_address, row.nano_balance, row.nano_receivable, row.nano_checked) =
+            (None, None, None, None);
+    }
+    row.owner = owner;
     row.token = record.token.map(|token| token.to_bytes().to_vec());
     row.member_index = Some(record.index.to_bytes().to_vec());
     let list: Vec<serde_json::Value> = delegates

@@ -4,22 +4,33 @@
 use crate::error::{Error, Result};
 use crate::index::{Index, now_ms};
 use crate::merge::{Key, stream_row};
-use crate::nano::Node;
+use crate::nano::{Held, Node};
 use crate::reputation;
 use crate::store::{Commit, ContractRow, Find, StreamRow, fixed, signed};
+use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
-use zx1_market::case::{Report, Transcript, replay};
+use zx1_market::case::{Report, Transcript, rebuild, replay};
 use zx1_market::wire::{ContractView, ListAnswer};
-use zx1_market::{EntryType, PartyId, bridge};
+use zx1_market::{EntryType, PartyId, State, bridge};
 
 /// The longest answer of a market that is read.
 const MAX_ANSWER: usize = 16 << 20;
-/// Contracts of a market that are looked at in one go.
-const MOST: usize = 500;
+/// Contracts on a page; a market gives fewer if it likes.
+const PAGE: usize = 200;
+/// Pages before a market is not believed to end: a million contracts.
+const MOST_PAGES: usize = 5_000;
+/// A look asks for what has changed since the last one, and for what changed so long before, in milliseconds:
+/// a commit of the market may become visible after a later one.
+const SLACK_MS: i64 = 60_000;
+/// After this time a market is read from the beginning to the end again, whatever it says has changed.
+const WHOLE: Duration = Duration::from_secs(600);
+/// Contracts whose escrow accounts are asked for at once.
+const AT_ONCE: usize = 8;
 
 /// The job.
 #[derive(Debug, Clone)]
@@ -27,6 +38,19 @@ pub struct Markets {
     index: Arc<Index>,
     http: reqwest::Client,
     node: Option<Node>,
+    /// How far each market was read.
+    seen: Arc<Mutex<HashMap<String, Seen>>>,
+}
+
+/// How far a market was read by this process.
+#[derive(Debug, Clone, Default)]
+struct Seen {
+    /// The latest change that was seen, Unix milliseconds by the market's clock.
+    newest: Option<i64>,
+    /// When it was read to its end last.
+    whole: Option<Instant>,
+    /// Contracts with an escrow account that may still hold something.
+    funded: BTreeSet<String>,
 }
 
 impl Markets {
@@ -43,7 +67,7 @@ impl Markets {
             .user_agent(concat!("zx1-indexer/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| Error::Config(format!("Markets cannot be asked ({error}).")))?;
-        Ok(Self { index, http, node })
+        Ok(Self { index, http, node, seen: Arc::default() })
     }
 
     /// Looks until cancelled.
@@ -70,8 +94,7 @@ impl Markets {
                     false
                 }
             };
-            let rows = self.index.store.contracts(Find::by("market", market)).await;
-            let count = rows.map_or(0, |rows| i64::try_from(rows.len()).unwrap_or(i64::MAX));
+            let count = self.index.store.contract_count(market).await.unwrap_or(0);
             standing.push((market.to_owned(), reachable, count));
         }
         self.index.status.set(|it| it.markets = standing);
@@ -98,14 +121,69 @@ impl Markets {
     }
 
     async fn mirror(&self, market: &str) -> Result<()> {
+        let mut seen = self.seen.lock().await.get(market).cloned();
+        if seen.is_none() {
+            // What an earlier process left: balances that it could not see to the end.
+            seen = Some(Seen { funded: self.funded(market).await?, ..Seen::default() });
+        }
+        let mut seen = seen.unwrap_or_default();
+        let read = self.read(market, &mut seen).await;
+        let balances = self.balances(market, &mut seen).await;
+        self.seen.lock().await.insert(market.to_owned(), seen);
+        read.and(balances)
+    }
+
+    /// Reads the market's list page by page to its end: all of it from time to time, else what has changed.
+    async fn read(&self, market: &str, seen: &mut Seen) -> Result<()> {
         let bad = |detail: String| Error::Market { url: market.to_owned(), detail };
-        let text = self.ask(market, "/contracts?limit=500").await?.unwrap_or_default();
-        let list: ListAnswer = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
-        let known = self.index.store.contracts(Find::by("market", market)).await?;
+        let since = match (seen.newest, seen.whole) {
+            (Some(newest), Some(whole)) if whole.elapsed() < WHOLE => Some(newest.saturating_sub(SLACK_MS)),
+            _ => None,
+        };
+        let began = Instant::now();
+        let (mut cursor, mut newest): (Option<String>, _) = (None, seen.newest);
+        let mut trouble = None;
+        for page in 0.. {
+            if page == MOST_PAGES {
+                return Err(bad("its list does not end".to_owned()));
+            }
+            let mut path = format!("/contracts?limit={PAGE}");
+            if let Some(since) = since {
+                path.push_str(&format!("&updated_since={since}"));
+            }
+            if let Some(cursor) = &cursor {
+                path.push_str(&format!("&cursor={cursor}"));
+            }
+            let text = self.ask(market, &path).await?.unwrap_or_default();
+            let list: ListAnswer = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
+            newest = newest.max(list.contracts.iter().map(|it| signed(it.updated_at.0.0)).max());
+            // A contract that cannot be read must not hide those after it.
+            trouble = self.take(market, list.contracts, seen).await?.or(trouble);
+            let plain = |it: &String| it.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));
+            match list.next.filter(plain) {
+                Some(next) if Some(&next) != cursor.as_ref() => cursor = Some(next),
+                _ => break,
+            }
+        }
+        if let Some(error) = trouble {
+            return Err(error);
+        }
+        seen.newest = newest;
+        if since.is_none() {
+            seen.whole = Some(began);
+        }
+        Ok(())
+    }
+
+    /// Takes one page. Answers what was wrong with one of its contracts.
+    async fn take(&self, market: &str, listed: Vec<ContractView>, seen: &mut Seen) -> Result<Option<Error>> {
+        let bad = |detail: String| Error::Market { url: market.to_owned(), detail };
+        let ids = listed.iter().map(|it| it.id.to_string());
+        let known = self.index.store.contracts(Find::any("id", ids).and("market", "=", market)).await?;
         let known: HashMap<String, ContractRow> =
             known.into_iter().map(|row| (row.id.clone(), row)).collect();
-        let mut affected: BTreeSet<Key> = BTreeSet::new();
-        for listed in list.contracts.into_iter().take(MOST) {
+        let (mut affected, mut trouble): (BTreeSet<Key>, _) = (BTreeSet::new(), None);
+        for listed in listed {
             let id = listed.id.to_string();
             let updated = signed(listed.updated_at.0.0);
             let before = known.get(&id);
@@ -113,24 +191,30 @@ impl Markets {
                 continue;
             }
             let whole = self.ask(market, &format!("/contracts/{id}")).await?;
-            let (row, report, view) = match &whole {
+            let (row, checked, view) = match &whole {
                 Some(text) => match serde_json::from_str::<ContractView>(text) {
                     Ok(view) if view.id == listed.id => {
-                        let report = verify(text.clone()).await;
-                        (self.row(market, &view, report.as_ref(), text).await, report, view)
+                        let checked = verify(text.clone()).await;
+                        (self.row(market, &view, checked.as_ref(), text, before).await, checked, view)
                     }
-                    _ => return Err(bad(format!("the contract {id} has not the form of one"))),
+                    _ => {
+                        trouble = Some(bad(format!("the contract {id} has not the form of one")));
+                        continue;
+                    }
                 },
                 // Only what the list shows.
                 None => {
                     let text = serde_json::to_string(&listed).map_err(|error| bad(error.to_string()))?;
-                    (self.row(market, &listed, None, &text).await, None, listed)
+                    (self.row(market, &listed, None, &text, before).await, None, listed)
                 }
             };
-            let holds = report.as_ref().is_some_and(|report| report.valid);
+            let holds = checked.as_ref().is_some_and(|it| it.report.valid);
             let stream = if holds { told(market, &view) } else { Vec::new() };
             if row.settled == 1 && before.is_none_or(|before| before.settled == 0) {
                 affected.extend(self.rated_in(&row).await?);
+            }
+            if may_hold(&row) {
+                seen.funded.insert(id);
             }
             {
                 let _writer = self.index.writer().await;
@@ -141,7 +225,67 @@ impl Markets {
                 self.hear(&view).await;
             }
         }
-        reputation::refresh(&self.index, &affected, "binding", &now_ms().to_string()).await
+        reputation::refresh(&self.index, &affected, "binding", &now_ms().to_string()).await?;
+        Ok(trouble)
+    }
+
+    /// The contracts of a market whose escrow accounts may hold something.
+    async fn funded(&self, market: &str) -> Result<BTreeSet<String>> {
+        let mut funded = BTreeSet::new();
+        let mut find = Find::by("market", market).order(&["id"]).limit(500);
+        loop {
+            let rows = self.index.store.contracts(find.clone()).await?;
+            let Some(last) = rows.last() else { return Ok(funded) };
+            find.after = vec![last.id.clone().into()];
+            funded.extend(rows.iter().filter(|row| may_hold(row)).map(|row| row.id.clone()));
+        }
+    }
+
+    /// Asks for escrow accounts again: what they hold moves without an entry of the contract, and after its
+    /// end.
+    async fn balances(&self, market: &str, seen: &mut Seen) -> Result<()> {
+        let Some(node) = &self.node else { return Ok(()) };
+        let ids: Vec<String> = seen.funded.iter().cloned().collect();
+        for page in ids.chunks(500) {
+            let find = || Find::any("id", page.iter().cloned()).and("market", "=", market);
+            let rows = self.index.store.contracts(find()).await?;
+            let accounts: BTreeSet<String> = rows.iter().flat_map(|row| accounts_of(&row.summary)).collect();
+            let held: BTreeMap<String, Held> = stream::iter(accounts)
+                .map(|account| async move {
+                    let held = node.held(&account).await?;
+                    Some((account, held))
+                })
+                .buffer_unordered(AT_ONCE)
+                .filter_map(std::future::ready)
+                .collect()
+                .await;
+            let _writer = self.index.writer().await;
+            let mut contracts = Vec::new();
+            for mut row in self.index.store.contracts(find()).await? {
+                let accounts = accounts_of(&row.summary);
+                let Ok(mut summary) = serde_json::from_str::<Value>(&row.summary) else { continue };
+                let known = escrow_of(&summary);
+                let now: Vec<Value> = accounts
+                    .into_iter()
+                    .map(|account| {
+                        let before = known.iter().find(|it| it["account"] == *account);
+                        escrow(&account, held.get(&account), before)
+                    })
+                    .collect();
+                if now != known {
+                    summary["escrow"] = Value::from(now);
+                    row.summary = summary.to_string();
+                    contracts.push(row.clone());
+                }
+                if !may_hold(&row) {
+                    seen.funded.remove(&row.id);
+                }
+            }
+            if !contracts.is_empty() {
+                self.index.write_rows(Commit { contracts, ..Commit::default() }).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Ratings that parties have chained after the end (decision G1): envelopes as from anywhere else.
@@ -171,29 +315,37 @@ impl Markets {
         &self,
         market: &str,
         view: &ContractView,
-        report: Option<&Report>,
+        checked: Option<&Checked>,
         text: &str,
+        before: Option<&ContractRow>,
     ) -> ContractRow {
         let server = PartyId::from_hex(&view.server_pubkey).ok();
         let conversation = server.map(|server| bridge::conversation_id(&server, &view.id));
-        let mut escrow = Vec::new();
+        let report = checked.map(|it| &it.report);
+        // While somebody works on it, strangers see no transcript: the accounts that were seen before remain.
+        let mut accounts = before.map(|row| accounts_of(&row.summary)).unwrap_or_default();
         for entry in &view.transcript {
             if !matches!(entry.kind(), EntryType::Opened | EntryType::Bonded) {
                 continue;
             }
             let data = entry_data(entry);
             let deposit = data.get("deposit").unwrap_or(&data);
-            let Some(account) = deposit.get("account").and_then(Value::as_str) else { continue };
+            let account = deposit.get("account").and_then(Value::as_str).map(str::to_owned);
+            accounts.extend(account.filter(|account| !accounts.contains(account)));
+        }
+        let mut escrows = Vec::new();
+        for account in accounts {
             let held = match &self.node {
-                Some(node) => node.held(account).await,
+                Some(node) => node.held(&account).await,
                 None => None,
             };
-            escrow.push(json!({
-                "account": account,
-                "balance_raw": held.as_ref().map(|held| held.balance.clone()),
-                "receivable_raw": held.map(|held| held.receivable),
-            }));
+            escrows.push(escrow(&account, held.as_ref(), None));
         }
+        // The rules say it where the whole transcript is here; else the market's word on two of the windows.
+        let deadline = match checked.filter(|it| it.report.valid && it.report.chain_head == view.chain_head) {
+            Some(checked) => checked.deadline,
+            None => view.closing_at.or(view.review_expires_at).map(|at| at.0.0),
+        };
         let contract: Value = serde_json::from_str(&view.contract.to_string()).unwrap_or_default();
         let bounty = contract.get("escrow").and_then(|escrow| escrow.get("bounty")).cloned();
         let bounty_text = bounty.as_ref().map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned));
@@ -214,14 +366,14 @@ impl Markets {
             "updated_at": updated,
             "closing_at": view.closing_at.map(|at| at.0.0),
             "review_expires_at": view.review_expires_at.map(|at| at.0.0),
-            "deadline": Value::Null,
+            "deadline": deadline,
             "chain_head": Some(&view.chain_head).filter(|head| !head.is_empty()),
             "entries": view.transcript.len(),
             "verified": report.map(|report| report.valid),
             "verify_error": report.and_then(|report| report.error.clone()),
             "conversation": conversation.map(hex::encode),
             "task": task.chars().take(200).collect::<String>(),
-            "escrow": escrow,
+            "escrow": escrows,
         });
         ContractRow {
             market: market.to_owned(),
@@ -239,13 +391,60 @@ impl Markets {
     }
 }
 
+/// What a transcript proves, and when the rules act next.
+#[derive(Debug)]
+struct Checked {
+    report: Report,
+    /// Unix milliseconds; none after the end.
+    deadline: Option<u64>,
+}
+
 /// Runs a transcript through the rules; none when there is none to run.
-async fn verify(text: String) -> Option<Report> {
+async fn verify(text: String) -> Option<Checked> {
     let work = move || {
         let transcript = Transcript::parse(text.as_bytes()).ok()?;
-        (!transcript.entries.is_empty()).then(|| replay(&transcript))
+        if transcript.entries.is_empty() {
+            return None;
+        }
+        let report = replay(&transcript);
+        let case = if report.valid { rebuild(&transcript).ok() } else { None };
+        let deadline = case.and_then(|case| case.next_deadline()).map(|at| at.0);
+        Some(Checked { report, deadline })
     };
     tokio::task::spawn_blocking(work).await.ok().flatten()
+}
+
+/// An escrow account as it is shown; where the node does not answer, as it was `before`.
+fn escrow(account: &str, held: Option<&Held>, before: Option<&Value>) -> Value {
+    match (held, before) {
+        (None, Some(before)) => before.clone(),
+        (held, _) => json!({
+            "account": account,
+            "balance_raw": held.map(|held| &held.balance),
+            "receivable_raw": held.map(|held| &held.receivable),
+        }),
+    }
+}
+
+fn escrow_of(summary: &Value) -> Vec<Value> {
+    summary.get("escrow").and_then(Value::as_array).cloned().unwrap_or_default()
+}
+
+/// The escrow accounts that a row shows.
+fn accounts_of(summary: &str) -> Vec<String> {
+    let summary: Value = serde_json::from_str(summary).unwrap_or_default();
+    let account = |it: &Value| it.get("account").and_then(Value::as_str).map(str::to_owned);
+    escrow_of(&summary).iter().filter_map(account).collect()
+}
+
+/// Whether an escrow account of a contract may hold something, or may get it: not when it has ended and all of
+/// them are known to be empty.
+fn may_hold(row: &ContractRow) -> bool {
+    let summary: Value = serde_json::from_str(&row.summary).unwrap_or_default();
+    let accounts = escrow_of(&summary);
+    let has_ended = row.state.parse::<State>().is_ok_and(State::is_terminal);
+    let is_empty = |it: &Value| it["balance_raw"] == "0" && it["receivable_raw"] == "0";
+    !(accounts.is_empty() || has_ended && accounts.iter().all(is_empty))
 }
 
 fn entry_data(entry: &zx1_market::Entry) -> Value {

@@ -74,7 +74,15 @@ impl Rig {
         for row in store.agents(all().order(&["mint"])).await.unwrap() {
             // What the registry says is asked for at other moments.
             let (number, name, search) = (0, String::new(), String::new());
-            let row = crate::store::AgentRow { identified: 0, owner: None, number, name, search, ..row };
+            let row = crate::store::AgentRow {
+                identified: 0,
+                owner: None,
+                token: None,
+                number,
+                name,
+                search,
+                ..row
+            };
             lines.push(format!("{row:?}"));
         }
         for row in store.batches(all().order(&["agent", "epoch"])).await.unwrap() {

@@ -432,6 +432,9 @@ impl ContractView {
 pub struct ListAnswer {
     /// Without transcripts.
     pub contracts: Vec<ContractView>,
+    /// What to give as `cursor` for the next page; absent on the last one, and from older servers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
 /// GET review_status

@@ -51,7 +51,7 @@ routes! {
     "post" "/contracts" Party Some("contract{}? principal_pubkey payout_address?"),
         "contract_id status server_pubkey deposit{}?" ACT:
             "Post a contract; unfunded until its deposit is confirmed";
-    "get" "/contracts" All None, "contracts[]" OPEN: "List contracts, newest first";
+    "get" "/contracts" All None, "contracts[] next?" OPEN: "List contracts, newest first";
     "get" "/contracts/stream" All None, "" OPEN: "Server-sent events of new, taken and ended contracts";
     "get" "/contracts/{id}" Reader None,
         "id status contract{} principal_pubkey agent_pubkey? judge_pubkey execution_mode review_expires_at#? \
@@ -159,6 +159,8 @@ fn parameters(route: &Route) -> Value {
         "/contracts" if route.method == "get" => {
             all.push(one("status", "query", "only contracts in this state"));
             all.push(one("limit", "query", "at most 200; 50 by default"));
+            all.push(one("cursor", "query", "`next` of the page before"));
+            all.push(one("updated_since", "query", "Unix milliseconds; only what has changed then or later"));
             all.push(one("mine", "query", "1: only the signer's own"));
         }
         "/contracts/stream" => {

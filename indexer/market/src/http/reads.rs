@@ -29,7 +29,19 @@ pub(super) fn parameter<'a>(query: &'a [(String, String)], name: &str) -> Option
     query.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
 }
 
-/// GET /contracts?status&limit&mine
+/// Where a page of the list ends: the moment and the id of its last contract. Only this server reads it.
+fn cursor(last: &str) -> Option<String> {
+    let view: ContractView = serde_json::from_str(last).ok()?;
+    Some(format!("{}.{}", view.created_at.0.0, view.id))
+}
+
+/// The reverse of [`cursor`].
+fn after(text: &str) -> Option<(i64, String)> {
+    let (at, id) = text.split_once('.')?;
+    Some((at.parse().ok()?, id.parse::<ContractId>().ok()?.to_string()))
+}
+
+/// GET /contracts?status&limit&mine&cursor&updated_since
 pub(super) async fn list(State(app): State<App>, request: Request) -> Result<Response> {
     let (parts, _) = request.into_parts();
     let query = query(parts.uri.query());
@@ -48,9 +60,21 @@ pub(super) async fn list(State(app): State<App>, request: Request) -> Result<Res
         Some("1" | "true") => Some(reader(&app, &parts)?.ok_or(Error::NotForYou)?.to_string()),
         _ => None,
     };
-    let summaries = app.engine.store().list(ListFilter { state, party, limit }).await?;
+    let after = match parameter(&query, "cursor").filter(|text| !text.is_empty()) {
+        Some(text) => Some(after(text).ok_or(Error::Query("cursor"))?),
+        None => None,
+    };
+    let since = match parameter(&query, "updated_since").filter(|text| !text.is_empty()) {
+        Some(text) => Some(text.parse::<i64>().map_err(|_| Error::Query("updated_since"))?),
+        None => None,
+    };
+    let summaries = app.engine.store().list(ListFilter { state, party, limit, after, since }).await?;
+    // A page that is not full is the last one; its form is what it was before there were pages.
+    let full = i64::try_from(summaries.len()).is_ok_and(|count| count == limit);
+    let next = summaries.last().filter(|_| full).and_then(|last| cursor(last));
+    let next = next.map(|next| format!(",\"next\":\"{next}\"")).unwrap_or_default();
     // They were written by this server, so they are joined as they are.
-    let list = format!("{{\"contracts\":[{}]}}", summaries.join(","));
+    let list = format!("{{\"contracts\":[{}]{next}}}", summaries.join(","));
     Ok(text(StatusCode::OK, "application/json", list))
 }
 
@@ -242,7 +266,8 @@ pub(super) async fn judge_tasks(State(app): State<App>, request: Request) -> Res
     app.engine.run_due().await?;
     let mut tasks = Vec::new();
     for state in [Stand::Disputed, Stand::Halted] {
-        let filter = ListFilter { state: Some(state.as_str().to_owned()), party: None, limit: MAX_COURT };
+        let filter =
+            ListFilter { state: Some(state.as_str().to_owned()), limit: MAX_COURT, ..ListFilter::default() };
         for summary in app.engine.store().list(filter).await? {
             let view: ContractView =
                 serde_json::from_str(&summary).map_err(|e| StoreError::Corrupt(format!("a summary: {e}")))?;

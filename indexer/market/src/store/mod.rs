@@ -206,6 +206,10 @@ pub struct ListFilter {
     pub party: Option<String>,
     /// At most so many, newest first.
     pub limit: i64,
+    /// Only what comes after the contract of this moment (Unix milliseconds) and id.
+    pub after: Option<(i64, String)>,
+    /// Only what has changed at or after this moment, Unix milliseconds.
+    pub since: Option<i64>,
 }
 
 /// The market's memory. Every method is one transaction.

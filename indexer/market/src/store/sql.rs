@@ -101,12 +101,15 @@ const DEPOSIT: &str = "INSERT INTO deposits (contract_id, party, round, side, ad
      ON CONFLICT (contract_id, party, round) DO UPDATE SET status = excluded.status";
 const OUTBOX: &str = "INSERT INTO outbox (contract_id, kind, item, body, created_at, done) \
      VALUES ($1, $2, $3, $4, $5, 0) ON CONFLICT (contract_id, kind, item) DO NOTHING";
-const LIST: &str =
-    "SELECT summary FROM contracts WHERE state <> 'unfunded' ORDER BY created_at DESC, id LIMIT $1";
-const LIST_STATE: &str =
-    "SELECT summary FROM contracts WHERE state = $2 ORDER BY created_at DESC, id LIMIT $1";
-const LIST_PARTY: &str = "SELECT summary FROM contracts WHERE (principal = $2 OR agent = $2) \
-     AND ($3 = '' OR state = $3) ORDER BY created_at DESC, id LIMIT $1";
+// The first condition on created_at is what an index serves; the second one breaks ties as the order does.
+const LIST: &str = "SELECT summary FROM contracts WHERE created_at <= $2 AND (created_at < $2 OR id > $3) \
+     AND updated_at >= $4 AND state <> 'unfunded' ORDER BY created_at DESC, id LIMIT $1";
+const LIST_STATE: &str = "SELECT summary FROM contracts WHERE created_at <= $2 \
+     AND (created_at < $2 OR id > $3) AND updated_at >= $4 AND state = $5 \
+     ORDER BY created_at DESC, id LIMIT $1";
+const LIST_PARTY: &str = "SELECT summary FROM contracts WHERE created_at <= $2 \
+     AND (created_at < $2 OR id > $3) AND updated_at >= $4 AND (principal = $5 OR agent = $5) \
+     AND ($6 = '' OR state = $6) ORDER BY created_at DESC, id LIMIT $1";
 
 macro_rules! store {
     ($store:ident, $db:ident, $serialize:expr) => {
@@ -245,13 +248,18 @@ macro_rules! store {
 
             fn list(&self, filter: ListFilter) -> StoreFuture<'_, Vec<String>> {
                 Box::pin(async move {
+                    let sql = match (&filter.party, &filter.state) {
+                        (Some(_), _) => LIST_PARTY,
+                        (None, Some(_)) => LIST_STATE,
+                        (None, None) => LIST,
+                    };
+                    let (created, id) = filter.after.unwrap_or((i64::MAX, String::new()));
+                    let since = filter.since.unwrap_or(i64::MIN);
+                    let query = sqlx::query::<$db>(sql).bind(filter.limit).bind(created).bind(id).bind(since);
                     let query = match (filter.party, filter.state) {
-                        (Some(party), state) => sqlx::query::<$db>(LIST_PARTY)
-                            .bind(filter.limit)
-                            .bind(party)
-                            .bind(state.unwrap_or_default()),
-                        (None, Some(state)) => sqlx::query::<$db>(LIST_STATE).bind(filter.limit).bind(state),
-                        (None, None) => sqlx::query::<$db>(LIST).bind(filter.limit),
+                        (Some(party), state) => query.bind(party).bind(state.unwrap_or_default()),
+                        (None, Some(state)) => query.bind(state),
+                        (None, None) => query,
                     };
                     let rows = query.fetch_all(&self.read).await?;
                     rows.iter().map(|row| Ok(row.try_get(0)?)).collect()

@@ -7,6 +7,7 @@ use serde_json::json;
 use zx1_market::chain::{Data, Side};
 use zx1_market::money::{Court, Outcome};
 use zx1_market::{Millis, State};
+use zx1_market_server::clock::Clock;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_paid_supervised_contract_is_fulfilled_ok() {
@@ -382,5 +383,40 @@ impl Market {
     fn clock_now(&self) -> Millis {
         use zx1_market_server::clock::Clock;
         self.clock.now()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_list_is_read_page_by_page_to_its_end() {
+    let m = Market::start().await;
+    let mut posted = std::collections::BTreeSet::new();
+    for number in 0..5 {
+        let contract = zx1_market::contract::Contract::builder(format!("gcc {number}.c"), "no bar");
+        posted.insert(m.open(&contract.build(&m.client.terms).unwrap()).await.to_string());
+    }
+    let (mut seen, mut pages, mut cursor) = (std::collections::BTreeSet::new(), 0, String::new());
+    loop {
+        let page = m.client.get(&format!("/contracts?limit=2&cursor={cursor}"), None).await.ok();
+        pages += 1;
+        for it in page["contracts"].as_array().unwrap() {
+            assert!(seen.insert(it["id"].as_str().unwrap().to_owned()), "twice: {it}");
+        }
+        match page["next"].as_str() {
+            Some(next) => cursor = next.to_owned(),
+            None => break,
+        }
+    }
+    assert_eq!((seen, pages), (posted, 3));
+    // A list that fits a page has the form that it always had.
+    let whole = m.client.get("/contracts", None).await.ok();
+    assert_eq!(whole.as_object().unwrap().keys().collect::<Vec<_>>(), ["contracts"]);
+    let id = whole["contracts"][0]["id"].as_str().unwrap().parse().unwrap();
+    m.pass(Millis::secs(10)).await;
+    m.client.act(id, "cancel", Data::Cancel { reason: String::new() }, &m.principal).await.ok();
+    let since = m.clock.now().0;
+    let changed = m.client.get(&format!("/contracts?updated_since={since}"), None).await.ok();
+    assert_eq!(changed["contracts"].as_array().unwrap().len(), 1, "{changed}");
+    for wrong in ["cursor=x", "cursor=1.zz", "updated_since=x", "cursor=1%27.0123456789abcdef"] {
+        m.client.get(&format!("/contracts?{wrong}"), None).await.refused(400, 9403);
     }
 }

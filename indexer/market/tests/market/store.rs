@@ -214,7 +214,12 @@ async fn a_list_is_filtered_and_newest_first(store: &dyn Store) {
         store.commit(commit).await.unwrap();
     }
     let list = async |state: Option<&str>, party: Option<&str>, limit| {
-        let filter = ListFilter { state: state.map(Into::into), party: party.map(Into::into), limit };
+        let filter = ListFilter {
+            state: state.map(Into::into),
+            party: party.map(Into::into),
+            limit,
+            ..ListFilter::default()
+        };
         store.list(filter).await.unwrap()
     };
     let id = |id: &str| format!("{{\"id\":\"{id}\"}}");
@@ -223,7 +228,20 @@ async fn a_list_is_filtered_and_newest_first(store: &dyn Store) {
     assert_eq!(list(None, Some("fix_lister"), 10).await, [id("l3"), id("l2")]);
     assert_eq!(list(Some("review"), Some("fix_lister"), 10).await, [id("l2")]);
     assert!(!list(None, None, 1_000).await.contains(&id("l3")));
-    assert!(store.counts().await.unwrap().contains(&("review".into(), 2)));
+    // Pages join without a hole and without a repetition, also between contracts of one moment.
+    store.commit(with("l0", "review", None, 1_001)).await.unwrap();
+    let page = async |after: Option<(i64, &str)>, since| {
+        let after = after.map(|(at, id)| (at, id.to_owned()));
+        let filter =
+            ListFilter { state: Some("review".into()), limit: 1, after, since, ..ListFilter::default() };
+        store.list(filter).await.unwrap()
+    };
+    assert_eq!(page(None, None).await, [id("l0")]);
+    assert_eq!(page(Some((1_001, "l0")), None).await, [id("l2")]);
+    assert_eq!(page(Some((1_001, "l2")), None).await, [id("l1")]);
+    assert_eq!(page(Some((1_000, "l1")), None).await, Vec::<String>::new());
+    assert_eq!(page(Some((1_001, "l2")), Some(1_001)).await, Vec::<String>::new());
+    assert!(store.counts().await.unwrap().contains(&("review".into(), 3)));
 }
 
 async fn decisions_and_deposits_are_closed_once(store: &dyn Store) {

@@ -1,5 +1,6 @@
 //! The registry's side: every member, also those of whom no transaction is in the node's history, and who
-//! owns them now. A sale emits no event of ours, so owners are asked again from time to time.
+//! owns them now. A sale emits no event of ours: it moves the NFT out of its token account. So those accounts
+//! are looked at every few seconds, a hundred a question, and everything else about an agent from time to time.
 
 use crate::error::Result;
 use crate::index::{Index, identify, now_s};
@@ -7,10 +8,13 @@ use crate::merge::new_agent;
 use crate::store::{AgentRow, Commit, Find, fixed, signed, unsigned};
 use futures_util::{StreamExt, stream};
 use solana_address::Address;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+use zx1_chain::rpc::RawAccount;
 use zx1_chain::rpc::registry::{AgentRecord, Delegate};
+use zx1_chain::token;
+use zx1_interface::external;
 
 /// Agents that are asked for in one go.
 const AT_ONCE: usize = 8;
@@ -19,6 +23,8 @@ const AT_ONCE: usize = 8;
 #[derive(Debug, Clone)]
 pub struct Registry {
     index: Arc<Index>,
+    /// The mint after which the next look at token accounts begins.
+    checked: Arc<Mutex<Option<Vec<u8>>>>,
 }
 
 type Found = (AgentRow, Option<AgentRecord>, Vec<Delegate>);
@@ -26,21 +32,64 @@ type Found = (AgentRow, Option<AgentRecord>, Vec<Delegate>);
 impl Registry {
     /// Of this index.
     pub fn new(index: Arc<Index>) -> Self {
-        Self { index }
+        Self { index, checked: Arc::default() }
     }
 
     /// Looks until cancelled.
     pub async fn run(self, cancel: CancellationToken) {
-        let pause = Duration::from_secs(self.index.config.chain.registry_secs.max(1));
-        loop {
-            if let Err(error) = self.look().await {
-                tracing::warn!(code = error.code(), %error, "the registry could not be read");
+        let chain = &self.index.config.chain;
+        let pause = Duration::from_secs(chain.registry_secs.max(1));
+        let members = async {
+            loop {
+                if let Err(error) = self.look().await {
+                    tracing::warn!(code = error.code(), %error, "the registry could not be read");
+                }
+                tokio::time::sleep(pause).await;
             }
-            tokio::select! {
-                () = cancel.cancelled() => return,
-                () = tokio::time::sleep(pause) => {}
+        };
+        let owners = async {
+            if chain.owner_check_secs == 0 {
+                return std::future::pending().await;
             }
+            loop {
+                tokio::time::sleep(Duration::from_secs(chain.owner_check_secs)).await;
+                if let Err(error) = self.check().await {
+                    tracing::warn!(code = error.code(), %error, "owners could not be looked at");
+                }
+            }
+        };
+        tokio::select! {
+            () = cancel.cancelled() => {}
+            () = members => {}
+            () = owners => {}
         }
+    }
+
+    /// Looks whether agents' NFTs lie where they lay; whoever's does not is asked for at the registry.
+    ///
+    /// # Errors
+    ///
+    /// The chain's and the store's.
+    pub async fn check(&self) -> Result<()> {
+        let index = &self.index;
+        let most = index.config.chain.owner_checks.max(1);
+        let after = self.checked.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut find = Find::all().sure("token IS NOT NULL AND soulbound = 0");
+        find = find.order(&["mint"]).limit(most.into());
+        find.after = after.into_iter().map(Into::into).collect();
+        let rows = index.store.agents(find).await?;
+        let is_full = u32::try_from(rows.len()).is_ok_and(|count| count == most);
+        let last = rows.last().filter(|_| is_full).map(|row| row.mint.clone());
+        *self.checked.lock().unwrap_or_else(PoisonError::into_inner) = last;
+        let token = |row: &AgentRow| Address::new_from_array(fixed(row.token.as_deref().unwrap_or_default()));
+        let addresses: Vec<Address> = rows.iter().map(token).collect();
+        if addresses.is_empty() {
+            return Ok(());
+        }
+        let accounts = index.ledger.accounts(&addresses).await?;
+        let moved = rows.into_iter().zip(accounts).filter(|(row, account)| !holds(row, account.as_ref()));
+        let moved: Vec<AgentRow> = moved.map(|(row, _)| row).collect();
+        if moved.is_empty() { Ok(()) } else { self.ask(moved).await }
     }
 
     /// New members, agents that nothing is known of, and those that were asked for longest ago.
@@ -120,7 +169,7 @@ impl Registry {
             match record {
                 Some(record) => identify(&mut row, &record, &delegates, now),
                 // Not of the registry: an account with a stake under an address that is no agent any more.
-                None => row.identified = now,
+                None => (row.identified, row.token) = (now, None),
             }
             agents.push(row);
         }
@@ -129,4 +178,14 @@ impl Registry {
         }
         index.write_rows(Commit { agents, ..Commit::default() }).await
     }
+}
+
+/// Whether this token account still holds the agent's NFT for the owner that is known.
+fn holds(row: &AgentRow, account: Option<&RawAccount>) -> bool {
+    let account = account.filter(|account| account.owner == token::TOKEN_2022_PROGRAM);
+    account.and_then(|account| external::token_account(&account.data)).is_some_and(|token| {
+        token.amount == 1
+            && token.mint.as_slice() == row.mint.as_slice()
+            && row.owner.as_deref() == Some(token.owner.as_slice())
+    })
 }

@@ -119,7 +119,8 @@ struct Pages(Arc<Mutex<(String, BTreeMap<String, String>)>>);
 impl Pages {
     fn show(&self, world: &World, readable: bool) {
         let mut pages = self.0.lock().unwrap();
-        pages.0 = serde_json::to_string(&ListAnswer { contracts: vec![world.view(false)] }).unwrap();
+        pages.0 =
+            serde_json::to_string(&ListAnswer { contracts: vec![world.view(false)], next: None }).unwrap();
         pages.1.clear();
         if readable {
             let whole = serde_json::to_string(&world.view(true)).unwrap();
@@ -256,6 +257,111 @@ async fn a_market_that_answers_nonsense_changes_nothing() {
     markets.look().await;
     assert_eq!(markets.index.status.get().markets, [(url, false, 0)]);
     assert!(markets.index.store.contracts(Find::all()).await.unwrap().is_empty());
+}
+
+/// A market of free contracts, all of one moment but the first, with pages of two.
+#[derive(Clone, Default)]
+struct Shelf {
+    views: Arc<Mutex<Vec<ContractView>>>,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Shelf {
+    fn add(&self, number: usize, updated: u64) -> Case {
+        let server = key(3);
+        let terms = Terms::new(server.id(), address(90)).unwrap();
+        let contract = Contract::builder(format!("gcc foo{number}.c"), "no bar").build(&terms).unwrap();
+        let now = Millis(1_795_000_000_000);
+        let data = Data::Post { contract: contract.json().clone(), principal: key(1).id(), payout: None };
+        let entry = Entry::sign(&data, Head::GENESIS, now, &key(1));
+        let (case, step) = Case::start(entry, &terms, now, &server).unwrap();
+        let entries = step.entries.iter().map(|it| it.entry.clone()).collect();
+        let mut view =
+            ContractView::new(&case, entries, step.entries.iter().map(|it| it.received_at).collect());
+        view.updated_at = Millis(now.0 + updated).into();
+        self.views.lock().unwrap().push(view);
+        case
+    }
+
+    async fn serve(&self) -> String {
+        let list = |State(shelf): State<Self>, uri: axum::http::Uri| async move {
+            let query = uri.query().unwrap().to_owned();
+            let of = |name: &str| query.split('&').find_map(|it| it.strip_prefix(name)?.parse::<u64>().ok());
+            let (since, from) = (of("updated_since=").unwrap_or(0), of("cursor=").unwrap_or(0) as usize);
+            shelf.asked.lock().unwrap().push(query.clone());
+            let views = shelf.views.lock().unwrap();
+            let fits: Vec<&ContractView> = views.iter().filter(|it| it.updated_at.0.0 >= since).collect();
+            let next = (fits.len() > from + 2).then(|| (from + 2).to_string());
+            let bare = |it: &&ContractView| ContractView {
+                transcript: vec![],
+                received_at: vec![],
+                ..(*it).clone()
+            };
+            let contracts = fits.iter().skip(from).take(2).map(bare).collect();
+            serde_json::to_string(&ListAnswer { contracts, next }).unwrap()
+        };
+        let one = |State(shelf): State<Self>, Path(id): Path<String>| async move {
+            let views = shelf.views.lock().unwrap();
+            serde_json::to_string(views.iter().find(|it| it.id.to_string() == id).unwrap()).unwrap()
+        };
+        let router = axum::Router::new().route("/contracts", get(list)).route("/contracts/{id}", get(one));
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(axum::serve(listener, router.with_state(self.clone())).into_future());
+        url
+    }
+}
+
+#[tokio::test]
+async fn a_list_is_read_to_its_end_and_then_only_what_has_changed() {
+    let shelf = Shelf::default();
+    let cases: Vec<Case> = (0..5).map(|number| shelf.add(number, 100_000 * number as u64)).collect();
+    let url = shelf.serve().await;
+    let (_rig, markets) = rig(&url).await;
+    markets.look().await;
+    assert_eq!(markets.index.status.get().markets, [(url.clone(), true, 5)]);
+    let asked = |from: usize| shelf.asked.lock().unwrap()[from..].to_vec();
+    assert_eq!(asked(0), ["limit=200", "limit=200&cursor=2", "limit=200&cursor=4"]);
+    // The timer of an open contract is the rules' own.
+    let rows = markets.index.store.contracts(Find::by("id", cases[0].id().to_string())).await.unwrap();
+    let summary: Value = serde_json::from_str(&rows[0].summary).unwrap();
+    assert_eq!(summary["deadline"].as_u64(), cases[0].next_deadline().map(|at| at.0), "{summary}");
+    shelf.add(5, 400_001);
+    markets.look().await;
+    assert_eq!(markets.index.status.get().markets, [(url, true, 6)]);
+    let since = 1_795_000_000_000_u64 + 400_000 - 60_000;
+    assert_eq!(asked(3), [format!("limit=200&updated_since={since}")]);
+}
+
+#[tokio::test]
+async fn a_contract_that_cannot_be_read_hides_no_other() {
+    let shelf = Shelf::default();
+    let cases: Vec<Case> = (0..3).map(|number| shelf.add(number, 0)).collect();
+    // The market answers another contract for the first one.
+    let other = shelf.views.lock().unwrap()[2].clone();
+    let id = cases[0].id().to_string();
+    let list = {
+        let shelf = shelf.clone();
+        move || async move {
+            let contracts = shelf.views.lock().unwrap().clone();
+            serde_json::to_string(&ListAnswer { contracts, next: None }).unwrap()
+        }
+    };
+    let one = {
+        let shelf = shelf.clone();
+        move |Path(asked): Path<String>| async move {
+            let views = shelf.views.lock().unwrap();
+            let found = views.iter().find(|it| it.id.to_string() == asked).unwrap();
+            serde_json::to_string(if asked == id { &other } else { found }).unwrap()
+        }
+    };
+    let router = axum::Router::new().route("/contracts", get(list)).route("/contracts/{id}", get(one));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(axum::serve(listener, router).into_future());
+    let (_rig, markets) = rig(&url).await;
+    markets.look().await;
+    assert_eq!(markets.index.status.get().markets, [(url, false, 2)], "the other two are here");
 }
 
 #[test]

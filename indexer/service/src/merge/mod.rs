@@ -206,6 +206,7 @@ impl Merge {
             self.touched.insert(account);
         }
         self.recount_withheld(mint);
+        self.recount_answered(mint);
     }
 
     /// Batches without data, from the batches that are known.
@@ -334,11 +335,11 @@ impl Merge {
             Event::ChallengeSubmitted(e) => self.challenge_submitted(row, &e),
             Event::ChallengeAnswered(e) => {
                 self.touched.insert(Touched::Challenge(e.challenge, e.account_created_slot));
-                if let Some(challenge) = self.challenges.get_mut(&(e.challenge, row.created_slot)) {
+                self.change_challenge((e.challenge, row.created_slot), |challenge| {
                     challenge.answered_slot = Some(row.slot);
                     challenge.answerer = Some(e.answerer.to_vec());
                     challenge.leaf_index = Some(i64::from(e.leaf_index));
-                }
+                });
             }
             Event::ChallengeResolved(e) => self.challenge_resolved(row, &e),
             Event::ChallengeClosed(e) => {
@@ -460,20 +461,40 @@ impl Merge {
     }
 
     fn challenge_resolved(&mut self, row: &EventRow, e: &zx1_interface::events::ChallengeResolved) {
-        if let Some(challenge) = self.challenges.get_mut(&(e.challenge, row.created_slot)) {
+        self.change_challenge((e.challenge, row.created_slot), |challenge| {
             challenge.resolved_slot = Some(row.slot);
             challenge.succeeded = Some(i64::from(e.succeeded));
             challenge.slashed = Some(signed(e.slashed));
             challenge.reward = Some(signed(e.reward));
-        }
+        });
         let agent = self.agent(e.agent_id);
         agent.open_challenges = agent.open_challenges.saturating_sub(1).max(0);
-        let counter =
-            if e.succeeded == 0 { &mut agent.challenges_answered } else { &mut agent.challenges_lost };
-        *counter = counter.saturating_add(1);
+        if e.succeeded != 0 {
+            agent.challenges_lost = agent.challenges_lost.saturating_add(1);
+        }
         self.touched.insert(Touched::Challenge(e.challenge, e.account_created_slot));
         self.touched.insert(Touched::Stake(e.agent_id));
         self.announce_resolved(row, e);
+    }
+
+    /// Changes a challenge that is known. Its agent has answered it from the answer on, not only when the answer
+    /// is resolved; one whose answer was missed is known to be answered when it did not succeed.
+    pub(super) fn change_challenge(&mut self, life: Life, change: impl FnOnce(&mut ChallengeRow)) {
+        let Some(challenge) = self.challenges.get_mut(&life) else { return };
+        let before = is_answered(challenge);
+        change(challenge);
+        if !before
+            && is_answered(challenge)
+            && let Some(agent) = self.agents.get_mut(&fixed::<32>(&challenge.agent))
+        {
+            agent.challenges_answered = agent.challenges_answered.saturating_add(1);
+        }
+    }
+
+    /// Challenges that the agent has answered, from those that are known.
+    fn recount_answered(&mut self, mint: Key) {
+        let mine = self.challenges.values().filter(|row| row.agent == mint && is_answered(row)).count();
+        self.agent(mint).challenges_answered = i64::try_from(mine).unwrap_or(i64::MAX);
     }
 
     /// How the agent stands now is how it stood when this epoch ended, until a later event says otherwise.
@@ -483,6 +504,10 @@ impl Merge {
         let stood = epoch_row(agent, epoch);
         self.epochs.insert((mint, epoch), stood);
     }
+}
+
+fn is_answered(challenge: &ChallengeRow) -> bool {
+    challenge.answered_slot.is_some() || challenge.succeeded == Some(0)
 }
 
 /// How an agent stands, as the row of an epoch.

@@ -89,17 +89,18 @@ impl Merge {
                 agent.head_digest = head.digest.to_vec();
             }
             (Touched::Challenge(address, created), State::Challenge(Some(account))) => {
-                let Some(challenge) = self.challenges.get_mut(&(*address, signed(*created))) else { return };
-                let length = usize::from(account.expected_len);
-                challenge.expected =
-                    account.expected_record.get(..length).filter(|it| !it.is_empty()).map(<[u8]>::to_vec);
-                if account.answered == 1 {
-                    challenge.answered_slot = Some(signed(account.answered_slot));
-                    challenge.answerer = Some(account.answerer.to_vec());
-                }
-                if account.resolved == 1 {
-                    challenge.succeeded = Some(i64::from(account.succeeded));
-                }
+                self.change_challenge((*address, signed(*created)), |challenge| {
+                    let length = usize::from(account.expected_len);
+                    challenge.expected =
+                        account.expected_record.get(..length).filter(|it| !it.is_empty()).map(<[u8]>::to_vec);
+                    if account.answered == 1 {
+                        challenge.answered_slot = Some(signed(account.answered_slot));
+                        challenge.answerer = Some(account.answerer.to_vec());
+                    }
+                    if account.resolved == 1 {
+                        challenge.succeeded = Some(i64::from(account.succeeded));
+                    }
+                });
             }
             (Touched::Entry(index), State::Entry(Some((entry, text)))) => {
                 let row = self.feedback.entry(signed(*index)).or_default();

@@ -17,6 +17,9 @@ pub fn event_fields(row: &EventRow) -> Map<String, Value> {
     if let Some(registration) = Registration::read(&row.payload).filter(|_| row.name == super::REGISTERED) {
         return registration_fields(&registration);
     }
+    if row.name == super::ATTESTED || row.name == super::UNATTESTED {
+        return super::attested::attested_fields(&row.payload).unwrap_or_default();
+    }
     let Some(event) = event_of(row) else { return Map::new() };
     let mut rest = row.payload.get(8..).unwrap_or_default();
     let mut fields = Map::new();

@@ -4,9 +4,11 @@
 //! agent it is about, and keeps its bytes.
 
 mod accounts;
+mod attested;
 mod fields;
 
 pub use accounts::{State, Touched};
+pub use attested::{ATTESTED, Attested, UNATTESTED};
 pub use fields::{event_fields, registration_fields};
 
 use crate::store::{EventRow, signed};
@@ -128,7 +130,7 @@ pub struct Parsed {
     pub slot: u64,
     /// Unix seconds of its block.
     pub block_time: Option<i64>,
-    /// Its events in order, then its registrations.
+    /// Its events in order, then its registrations, then its attestations.
     pub facts: Vec<Fact>,
 }
 
@@ -139,6 +141,8 @@ pub enum Fact {
     Event(Event),
     /// A registration.
     Registered(Registration),
+    /// An attestation, or the closing of one.
+    Attested(Attested),
 }
 
 /// What this transaction did; nothing if it failed. `group` is the configured registry's.
@@ -155,6 +159,7 @@ pub fn transaction(landed: &LandedTransaction, group: &[u8; 32]) -> Parsed {
             (account(3)? == *group).then_some(())?;
             Some(Fact::Registered(Registration { mint: account(4)?, owner: account(1)?, index: account(7)? }))
         }));
+        facts.extend(attested::attestations(&landed.calls));
     }
     Parsed { signature: landed.signature.into(), slot: landed.slot, block_time: landed.block_time, facts }
 }
@@ -230,6 +235,15 @@ impl Addresses {
                     REGISTERED,
                     it.mint,
                     Some(it.mint),
+                    (0, parsed.slot),
+                    it.payload(),
+                ),
+                // SATI numbers nothing: each is the first of its slot.
+                Fact::Attested(it) => (
+                    Program::Sati.number(),
+                    it.name(),
+                    it.address,
+                    Some(it.agent),
                     (0, parsed.slot),
                     it.payload(),
                 ),

@@ -40,6 +40,7 @@ fn a_row_gives_the_event_back() {
                 assert_eq!(Registration::read(&row.payload).as_ref(), Some(registration));
                 assert_eq!(event_of(row), None);
             }
+            Fact::Attested(_) => panic!("there is none"),
         }
         assert_eq!(row.position, 3);
     }
@@ -78,8 +79,10 @@ proptest! {
     fn no_bytes_panic(payload in proptest::collection::vec(any::<u8>(), 0..400), program in -1_i64..8) {
         let row = EventRow { payload, program, name: REGISTERED.to_owned(), ..EventRow::default() };
         let _ = (event_of(&row), event_fields(&row));
-        let row = EventRow { name: String::new(), ..row };
-        let _ = event_fields(&row);
+        for name in ["", super::ATTESTED, super::UNATTESTED] {
+            let row = EventRow { name: name.to_owned(), ..row.clone() };
+            let _ = event_fields(&row);
+        }
     }
 
     #[test]
@@ -99,6 +102,68 @@ proptest! {
         let _ = touched.read(Some(&account));
         prop_assert!(touched.read(None).is_ok());
     }
+}
+
+fn called(program: Address, data: Vec<u8>) -> zx1_chain::rpc::Called {
+    let call = zx1_chain::rpc::Call { program, accounts: Vec::new(), data };
+    zx1_chain::rpc::Called { outer: 0, inner: true, call }
+}
+
+/// SATI's event as its program emits it: tag, name, schema, agent, what follows.
+fn emitted(name: [u8; 8], schema: [u8; 32], agent: [u8; 32], rest: &[&[u8]]) -> zx1_chain::rpc::Called {
+    let head = [zx1_interface::EVENT_TAG.as_slice(), &name, &schema, &agent].concat();
+    called(zx1_chain::sati::PROGRAM, [head, rest.concat()].concat())
+}
+
+#[test]
+fn an_attestation_is_shown_with_what_was_attested_and_a_closing_without() {
+    use zx1_chain::sati::{self, Attestation, ContentType, Outcome};
+    let rating = |agent: u8| Attestation {
+        task_ref: [3; 32],
+        agent: Address::new_from_array([agent; 32]),
+        counterparty: Address::new_from_array([5; 32]),
+        outcome: Outcome::Positive,
+        data_hash: [6; 32],
+        content_type: ContentType::Json,
+        content: b"{\"score\":90}".to_vec(),
+    };
+    let actors = sati::Actors {
+        payer: Address::new_from_array([1; 32]),
+        agent_token_account: Address::new_from_array([2; 32]),
+        sas_schema: Address::new_from_array([7; 32]),
+        credential: Address::new_from_array([8; 32]),
+    };
+    let create = |agent: u8| {
+        let made = sati::create_compressed_attestation(&actors, &rating(agent), &[0; 32]);
+        called(made.program_id, made.data)
+    };
+    let created = |agent: u8| {
+        let rest: [&[u8]; 3] = [&[5; 32], &[0], &[9; 32]];
+        emitted(sati::event_discriminator::ATTESTATION_CREATED, [7; 32], [agent; 32], &rest)
+    };
+    let closed = emitted(sati::event_discriminator::ATTESTATION_CLOSED, [7; 32], [4; 32], &[&[9; 32]]);
+    // Another program that says the same says nothing.
+    let mut liar = created(8);
+    liar.call.program = Address::new_from_array([8; 32]);
+    // Two in one transaction; an event without its instruction; an instruction that made nothing.
+    let calls = [create(4), created(4), liar, create(6), created(6), created(10), create(11), closed];
+    let facts = super::attested::attestations(&calls);
+    let parsed = Parsed { signature: [1; 64], slot: 40, block_time: None, facts };
+    let rows = super::Addresses::default().rows(&parsed, 0);
+    let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+    assert_eq!(names, [super::ATTESTED, super::ATTESTED, super::UNATTESTED]);
+    assert_eq!(rows[0].agent, Some(vec![4; 32]));
+    assert_eq!(
+        (rows[1].agent.as_deref(), rows[1].account.as_slice()),
+        (Some([6; 32].as_slice()), [9; 32].as_slice())
+    );
+    let fields = event_fields(&rows[0]);
+    let base58 = |byte: u8| json!(bs58::encode([byte; 32]).into_string());
+    let shown = ["schema", "mint", "counterparty"].map(|name| fields[name].clone());
+    assert_eq!(shown, [base58(7), base58(4), base58(5)]);
+    assert_eq!((&fields["outcome"], &fields["content"]), (&json!(2), &json!("{\"score\":90}")));
+    assert_eq!(fields["content_type"], "json");
+    assert_eq!(event_fields(&rows[2]).keys().collect::<Vec<_>>(), ["mint", "schema"]);
 }
 
 /// Answers of a real node, recorded by our own run.

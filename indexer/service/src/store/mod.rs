@@ -192,6 +192,8 @@ macro_rules! store_trait {
             fn signatures(&self, from: i64, to: i64) -> StoreFuture<'_, Vec<([u8; 64], i64)>>;
             /// The sequence numbers of a life that are here, in order.
             fn sequences<'a>(&'a self, account: &'a [u8], created: i64) -> StoreFuture<'a, Vec<i64>>;
+            /// How many contracts of a market are here.
+            fn contract_count<'a>(&'a self, market: &'a str) -> StoreFuture<'a, i64>;
             /// Sums.
             fn totals(&self) -> StoreFuture<'_, Totals>;
             /// Sums by epoch, from this epoch on; an epoch is a day of Unix time.

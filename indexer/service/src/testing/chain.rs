@@ -38,6 +38,8 @@ pub struct State {
     pub seconds_per_slot: i64,
     pub texts: BTreeMap<u64, String>,
     pub owners: HashMap<[u8; 32], [u8; 32]>,
+    /// How often an agent was sold.
+    pub sales: HashMap<[u8; 32], u8>,
     /// Calls by method.
     pub calls: HashMap<&'static str, usize>,
     next: u64,
@@ -107,7 +109,7 @@ impl Fake {
         let state = self.lock();
         let events = state.txs.iter().flat_map(|tx| &tx.facts).filter_map(|fact| match fact {
             Fact::Event(event) => of(event),
-            Fact::Registered(_) => None,
+            Fact::Registered(_) | Fact::Attested(_) => None,
         });
         events.last().map_or((0, state.confirmed + 1), |(sequence, created)| (sequence + 1, created))
     }
@@ -127,6 +129,13 @@ impl Fake {
     pub fn register(&self, mint: [u8; 32], owner: [u8; 32]) -> [u8; 64] {
         self.lock().owners.insert(mint, owner);
         self.send(vec![Fact::Registered(Registration { mint, owner, index: [9; 32] })])
+    }
+
+    /// The NFT goes to another owner's token account. No program of ours hears of it.
+    pub fn sell(&self, mint: [u8; 32], owner: [u8; 32]) {
+        let mut state = self.lock();
+        state.owners.insert(mint, owner);
+        *state.sales.entry(mint).or_default() += 1;
     }
 
     pub fn stake(&self, agent_mint: [u8; 32], lamports: u64) -> [u8; 64] {
@@ -205,6 +214,53 @@ impl Fake {
             sequence: 0,
             account_created_slot: slot,
         }))])
+    }
+
+    /// Somebody shows the record.
+    pub fn answer(&self, agent_id: [u8; 32], epoch: u64, challenge: [u8; 32]) -> [u8; 64] {
+        self.settle(agent_id, epoch, challenge, false)
+    }
+
+    /// The answered challenge is resolved for the agent.
+    pub fn fail(&self, agent_id: [u8; 32], epoch: u64, challenge: [u8; 32]) -> [u8; 64] {
+        self.settle(agent_id, epoch, challenge, true)
+    }
+
+    fn settle(&self, agent_id: [u8; 32], epoch_number: u64, challenge: [u8; 32], end: bool) -> [u8; 64] {
+        let account_created_slot = {
+            let state = self.lock();
+            let of = |fact: &Fact| match fact {
+                Fact::Event(Event::ChallengeSubmitted(e)) if e.challenge == challenge => {
+                    Some(e.account_created_slot)
+                }
+                _ => None,
+            };
+            state.txs.iter().flat_map(|tx| &tx.facts).find_map(of).unwrap()
+        };
+        let challenger = [3; 32];
+        let event = if end {
+            Event::ChallengeResolved(events::ChallengeResolved {
+                agent_id,
+                epoch_number,
+                succeeded: 0,
+                challenger,
+                challenge,
+                slashed: 0,
+                reward: 0,
+                sequence: 2,
+                account_created_slot,
+            })
+        } else {
+            Event::ChallengeAnswered(events::ChallengeAnswered {
+                agent_id,
+                challenge,
+                answerer: [4; 32],
+                leaf_index: 0,
+                sequence: 1,
+                account_created_slot,
+            })
+        };
+        self.send(vec![Fact::Event(event)])
     }
 
     /// The challenge is won: both halves are slashed.
@@ -292,7 +348,7 @@ impl Fake {
                     .any(|it| it.address() == *address && it.address().to_bytes() == event.program());
                 (program && !tx.unlisted) || addresses.numbered_by(event) == address.to_bytes()
             }
-            Fact::Registered(_) => *address == Program::Sati.address() && !tx.unlisted,
+            Fact::Registered(_) | Fact::Attested(_) => *address == Program::Sati.address() && !tx.unlisted,
         })
     }
 }
@@ -342,11 +398,29 @@ fn log_head(state: &State) -> (u64, [u8; 32], u64, u64) {
     log
 }
 
+/// The token account in which an agent lies after so many sales.
+fn token_of(mint: &[u8; 32], sales: u8) -> Address {
+    let mut address = *mint;
+    (address[30], address[31]) = (0xaa, sales);
+    Address::new_from_array(address)
+}
+
 fn accounts(state: &State) -> HashMap<Address, RawAccount> {
     let mut found = HashMap::new();
     let mut add = |account: RawAccount| {
         found.insert(account.address, account);
     };
+    for (mint, owner) in &state.owners {
+        let sales = state.sales.get(mint).copied().unwrap_or(0);
+        for number in 0..=sales {
+            let mut data = [mint.as_slice(), owner, &u64::from(number == sales).to_le_bytes()].concat();
+            data.resize(165, 0);
+            data[108] = 1;
+            let address = token_of(mint, number);
+            let owner = zx1_chain::token::TOKEN_2022_PROGRAM;
+            add(RawAccount { address, lamports: 1, owner, data, executable: false });
+        }
+    }
     for (mint, stake) in stakes(state) {
         add(layout(Touched::Stake(mint).address(), &stake, &[]));
     }
@@ -409,6 +483,11 @@ fn accounts(state: &State) -> HashMap<Address, RawAccount> {
                     ..bytemuck::Zeroable::zeroed()
                 };
                 challenges.insert(e.challenge, challenge);
+            }
+            Event::ChallengeAnswered(e) => {
+                let challenge = challenges.get_mut(&e.challenge).unwrap();
+                (challenge.answered, challenge.answered_slot, challenge.answerer) = (1, slot, e.answerer);
+                challenge.event_sequence = sequence + 1;
             }
             Event::ChallengeResolved(e) => {
                 let challenge = challenges.get_mut(&e.challenge).unwrap();
@@ -541,14 +620,15 @@ impl Ledger for Fake {
     }
 
     fn agent(&self, mint: Address) -> Asked<'_, Option<AgentRecord>> {
-        let state = self.lock();
+        let mut state = self.lock();
+        *state.calls.entry("agent").or_default() += 1;
         let owner = state.owners.get(&mint.to_bytes()).copied();
         now(owner.map(|owner| AgentRecord {
             mint,
             member_number: u64::from(mint.to_bytes()[0]),
             index: Address::new_from_array([9; 32]),
             owner: Some(Address::new_from_array(owner)),
-            token: None,
+            token: Some(token_of(&mint.to_bytes(), state.sales.get(&mint.to_bytes()).copied().unwrap_or(0))),
             metadata: Metadata { name: format!("Agent {}", mint.to_bytes()[0]), ..Metadata::default() },
             soulbound: false,
         }))
