@@ -39,8 +39,8 @@ fn words(text: &str, start: &str) -> BTreeSet<String> {
 
 fn figures() -> String {
     let metrics = Metrics::default();
-    metrics.request(200);
-    metrics.seconds.observe(0.001);
+    metrics.http.request(200);
+    metrics.http.seconds.observe(0.001);
     metrics.text(&Standing::default())
 }
 
