@@ -94,7 +94,7 @@ impl Terminal {
     }
 
     /// Waits for the end; the exit code and all that was shown.
-    #[must_use]
+    #[allow(clippy::must_use_candidate)] // Some tests only need the end itself.
     pub fn end(mut self) -> (i32, String) {
         let status = self.child.wait().unwrap();
         drop(self.keyboard);
