@@ -24,7 +24,11 @@ fn fault(error: &axum::BoxError, most: usize) -> BodyFault {
 }
 
 /// Refuses at once what says that it is too large.
-fn announced(body: &Body, most: usize) -> Result<(), BodyFault> {
+///
+/// # Errors
+///
+/// [`BodyFault::Large`].
+pub fn announced(body: &Body, most: usize) -> Result<(), BodyFault> {
     let said = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
     if said > most { Err(BodyFault::Large(most)) } else { Ok(()) }
 }

@@ -105,10 +105,11 @@ impl<E: Event, F: Filter<E>> Reader<E, F> {
         }
     }
 
-    /// Begins with these events, which were read from the store after the subscriber was made, in the order
-    /// of their ids. For a subscriber without `since`.
+    /// Takes these events for its whole past. They must have been read from the store after the subscriber
+    /// was made, and stand in the order of their ids.
     pub fn begin_with(&mut self, events: impl IntoIterator<Item = E>) {
         self.backlog = events.into_iter().map(Arc::new).collect();
+        self.is_behind = false;
     }
 
     /// The last id that was looked at: who resumes after it misses nothing.
@@ -320,11 +321,16 @@ mod tests {
     async fn a_reader_that_begins_with_events_hears_none_of_them_again() {
         let rig = Rig::new(1_024);
         rig.commit(9);
-        let mut reader = rig.reader(None);
-        reader.begin_with([Number(5), Number(9)]);
+        let mut readers = [rig.reader(None), rig.reader(Some(3)), rig.reader(Some(9))];
+        for reader in &mut readers[..2] {
+            reader.begin_with([Number(5), Number(9)]);
+        }
+        readers[2].begin_with([]);
         let run = tokio::spawn(rig.hub.clone().run(CancellationToken::new()));
         rig.commit(11);
-        assert_eq!(hears(&mut reader, 3).await, [5, 9, 11]);
+        for (reader, heard) in readers.iter_mut().zip([&[5, 9, 11][..], &[5, 9, 11], &[11]]) {
+            assert_eq!(hears(reader, heard.len()).await, heard);
+        }
         run.abort();
     }
 

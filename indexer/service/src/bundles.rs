@@ -4,6 +4,7 @@
 //! so only the agent's own can be stored. A batch that contradicts itself is served as well, because its
 //! challengers need its trees, but it counts for no reputation.
 
+use crate::config::Limits;
 use crate::error::{Error, Result};
 use crate::index::{Index, now_ms};
 use crate::merge::{Key, stream_row};
@@ -12,16 +13,19 @@ use crate::store::{
     BatchRow, Commit, ConversationRow, CounterpartyRow, Find, RatingRow, Remove, StreamRow, fixed, signed,
     unsigned,
 };
+use axum::body::{Body, HttpBody as _};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use tokio::sync::Semaphore;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use zx1_protocol::behavior_batch::{BehaviorBatch, Commitment, MAX_BATCH_BYTES};
 use zx1_protocol::bundle::{Bundle, BundleError};
 use zx1_protocol::hash::{Keccak, Sha3};
 use zx1_protocol::record::{KIND_SELECTION, KIND_VERIFIER, MAX_LEN, Record};
 use zx1_protocol::units::Epoch;
+use zx1_server::body::{self, BodyFault};
 
 /// Agents whose reputation is computed anew when a batch binds their tasks.
 const MOST_AFFECTED: usize = 1_000;
@@ -32,7 +36,29 @@ pub struct Bundles {
     dir: PathBuf,
     /// Checking a million leaves takes a second and a hundred megabytes.
     seats: Semaphore,
+    /// Room for what is arriving, in units of [`ROOM`].
+    room: Arc<Semaphore>,
+    rooms: usize,
+    /// How long an upload waits for room.
+    patience: Duration,
     indexed: usize,
+}
+
+/// Room is counted in units of so many bytes.
+const ROOM: usize = 4 << 10;
+
+/// The data of a batch that has arrived: a file that is removed unless it is taken.
+#[derive(Debug)]
+pub struct Upload {
+    path: PathBuf,
+    _room: OwnedSemaphorePermit,
+}
+
+impl Drop for Upload {
+    fn drop(&mut self) {
+        // It is gone when it was taken.
+        let _ = std::fs::remove_file(&self.path);
+    }
 }
 
 /// What an upload did.
@@ -210,9 +236,18 @@ fn records(bundle: &Bundle<'_>, row: &BatchRow, most: usize, contents: &mut Cont
 }
 
 impl Bundles {
-    /// In this folder.
-    pub fn new(dir: PathBuf, seats: usize, indexed: usize) -> Self {
-        Self { dir, seats: Semaphore::new(seats.max(1)), indexed }
+    /// In this folder. What was arriving when an earlier process ended is removed.
+    pub fn new(dir: PathBuf, limits: &Limits) -> Self {
+        let _ = std::fs::remove_dir_all(arriving(&dir));
+        let rooms = limits.arriving_bytes.div_ceil(ROOM).clamp(1, MOST_ROOMS);
+        Self {
+            dir,
+            seats: Semaphore::new(limits.bundles.max(1)),
+            room: Arc::new(Semaphore::new(rooms)),
+            rooms,
+            patience: limits.body_time(),
+            indexed: limits.indexed_records,
+        }
     }
 
     /// The file of a batch's data, as `zx1_log`'s folder names it.
@@ -241,24 +276,65 @@ impl Bundles {
         Ok(bytes)
     }
 
+    /// Receives a body into a file, part by part: it is never whole in memory while it arrives, and what is
+    /// arriving at the same time has a bound.
+    ///
+    /// # Errors
+    ///
+    /// 9648, 9649; 9659 when there is no room in time; 9617 when it cannot be written.
+    pub async fn receive(&self, request: Body, most: usize, time: Duration) -> Result<Upload> {
+        body::announced(&request, most)?;
+        let said = request.size_hint().upper().and_then(|bytes| usize::try_from(bytes).ok());
+        let rooms = said.unwrap_or(most).min(most).div_ceil(ROOM).clamp(1, self.rooms);
+        let wanted = self.room.clone().acquire_many_owned(u32::try_from(rooms).unwrap_or(u32::MAX));
+        let room = match tokio::time::timeout(self.patience, wanted).await {
+            Ok(room) => room.map_err(|_| Error::Stopping)?,
+            Err(_) => return Err(Error::NoRoom),
+        };
+        let upload = self.upload(room)?;
+        let spooled = body::spool(request, most, time, &upload.path).await;
+        spooled.map_err(|fault| match fault {
+            BodyFault::File(error) => cannot(&upload.path, &error),
+            fault => fault.into(),
+        })?;
+        Ok(upload)
+    }
+
+    /// A new file for what arrives.
+    fn upload(&self, room: OwnedSemaphorePermit) -> Result<Upload> {
+        use std::sync::atomic::{AtomicU64, Ordering};
+        static UPLOADS: AtomicU64 = AtomicU64::new(0);
+        let folder = arriving(&self.dir);
+        std::fs::create_dir_all(&folder).map_err(|error| cannot(&folder, &error))?;
+        let number = UPLOADS.fetch_add(1, Ordering::Relaxed);
+        Ok(Upload { path: folder.join(format!("{}.{number}", std::process::id())), _room: room })
+    }
+
+    /// Takes the data of a batch from memory.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Bundles::receive`] and [`Bundles::take`].
+    pub async fn put(&self, index: &Index, agent: Key, epoch: i64, bytes: Vec<u8>) -> Result<Put> {
+        let most = bytes.len();
+        let upload = self.receive(bytes.into(), most, self.patience).await?;
+        self.take(index, agent, epoch, upload).await
+    }
+
     /// Takes the data of a batch.
     ///
     /// # Errors
     ///
-    /// 9642 and 9650; 9617 when it cannot be written.
-    pub async fn put(&self, index: &Index, agent: Key, epoch: i64, bytes: Vec<u8>) -> Result<Put> {
+    /// 9642 and 9650; 9617 when it cannot be kept.
+    pub async fn take(&self, index: &Index, agent: Key, epoch: i64, upload: Upload) -> Result<Put> {
         let row = batch(index, &agent, epoch).await?;
         let seat = self.seat().await?;
         let (path, indexed) = (self.path(&agent, epoch), self.indexed);
         let check_row = row.clone();
         let work = move || {
+            let bytes = std::fs::read(&upload.path).map_err(|error| cannot(&upload.path, &error))?;
             let contents = check(&bytes, &check_row, indexed)?;
-            let written = write(&path, &bytes);
-            let bad = |error: std::io::Error| Error::Bundle {
-                path: path.display().to_string(),
-                detail: error.to_string(),
-            };
-            written.map_err(bad)?;
+            keep(&upload.path, &path).map_err(|error| cannot(&path, &error))?;
             Ok::<_, Error>((contents, signed(bytes.len() as u64)))
         };
         let done = tokio::task::spawn_blocking(work).await;
@@ -270,12 +346,19 @@ impl Bundles {
         if row.data_bytes.is_some() {
             return Ok(Put::Same);
         }
-        self.take(index, agent, epoch, contents, size).await?;
+        self.record(index, agent, epoch, contents, size).await?;
         index.metrics.bundles.inc();
         Ok(Put::Created)
     }
 
-    async fn take(&self, index: &Index, agent: Key, epoch: i64, contents: Contents, size: i64) -> Result<()> {
+    async fn record(
+        &self,
+        index: &Index,
+        agent: Key,
+        epoch: i64,
+        contents: Contents,
+        size: i64,
+    ) -> Result<()> {
         let mut affected: BTreeSet<Key> = contents.conversations.iter().map(|it| fixed(&it.other)).collect();
         {
             let _writer = index.writer().await;
@@ -347,24 +430,25 @@ pub async fn batch(index: &Index, agent: &Key, epoch: i64) -> Result<BatchRow> {
     found.ok_or_else(|| Error::NoBatch(index.status.get().slot))
 }
 
+/// More rooms than one permit can ask for are of no use.
+const MOST_ROOMS: usize = 1 << 28;
+
+/// Where uploads arrive: beside the batches' data, so that taking one is a change of its name.
+fn arriving(dir: &Path) -> PathBuf {
+    dir.join(".arriving")
+}
+
+fn cannot(path: &Path, error: &std::io::Error) -> Error {
+    Error::Bundle { path: path.display().to_string(), detail: error.to_string() }
+}
+
 /// Whole or not at all, and on disk when it returns.
-fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    use std::sync::atomic::{AtomicU64, Ordering};
-    static UPLOADS: AtomicU64 = AtomicU64::new(0);
+fn keep(arrived: &Path, path: &Path) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
-    let number = UPLOADS.fetch_add(1, Ordering::Relaxed);
-    let unfinished = path.with_extension(format!("{}.{number}.unfinished", std::process::id()));
-    let written = std::fs::File::create(&unfinished).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        std::fs::rename(&unfinished, path)?;
-        std::fs::File::open(folder)?.sync_all()
-    });
-    if written.is_err() {
-        let _ = std::fs::remove_file(&unfinished);
-    }
-    written
+    std::fs::File::open(arrived)?.sync_all()?;
+    std::fs::rename(arrived, path)?;
+    std::fs::File::open(folder)?.sync_all()
 }
 
 #[cfg(test)]

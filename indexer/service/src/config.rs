@@ -169,6 +169,8 @@ pub struct Limits {
     pub address: Rate,
     /// Batch data, envelopes and bindings from one address.
     pub uploads: Rate,
+    /// Bytes of batches' data that may be arriving at the same time, on disk; the others wait.
+    pub arriving_bytes: usize,
     /// Batches' data that are checked or read at the same time.
     pub bundles: usize,
     /// Records of a batch that are indexed for counterparties and bindings; all of them are served.
@@ -191,6 +193,7 @@ impl Default for Limits {
             proxies: Vec::new(),
             address: Rate { burst: 1_000, per_second: 200 },
             uploads: Rate { burst: 100, per_second: 5 },
+            arriving_bytes: 1 << 30,
             bundles: 4,
             indexed_records: 100_000,
         }

@@ -148,6 +148,9 @@ pub enum Error {
     /// 9657
     #[error("The indexer is stopping; come back in a moment.")]
     Stopping,
+    /// 9659
+    #[error("So many uploads are arriving that there is no room for yours; send it again in a moment.")]
+    NoRoom,
     /// 9658
     #[error("The first backfill is not done; come back when /readyz says so.")]
     NotReady,
@@ -193,6 +196,7 @@ impl Error {
             Self::TooManyStreams(_) => 9656,
             Self::Stopping => 9657,
             Self::NotReady => 9658,
+            Self::NoRoom => 9659,
         }
     }
 
@@ -213,7 +217,7 @@ impl Error {
             Self::SlowBody => 408,
             Self::BundleRefused(_) | Self::EnvelopeRefused(_) | Self::BindingRefused(_) => 422,
             Self::TooMany(_) => 429,
-            Self::TooManyStreams(_) | Self::Stopping | Self::NotReady => 503,
+            Self::TooManyStreams(_) | Self::Stopping | Self::NotReady | Self::NoRoom => 503,
             // The chain behind it does not answer now.
             Self::Chain(_) | Self::Hole(_) | Self::Behind(_) => 502,
             _ => 500,

@@ -1,9 +1,8 @@
 //! The streams' events: the store gives them their ids, and a hub hands them out.
 
 use crate::error::{Error, Result};
-use crate::store::{Find, Store, StoredStream};
+use crate::store::{Condition, Find, Store, StoredStream, Value};
 use axum::body::Bytes;
-use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use zx1_server::hub::{Event, Failure, Page, PageFuture, Source};
@@ -37,7 +36,7 @@ impl Told {
     }
 
     /// The JSON as a value.
-    pub fn value(&self) -> Option<Value> {
+    pub fn value(&self) -> Option<serde_json::Value> {
         serde_json::from_str(self.json.as_str()).ok()
     }
 }
@@ -80,6 +79,24 @@ impl Source<Told> for Stored {
             Ok(Page::of(&rows, most, |row| row.id, |row| Some(Told::of(row))))
         })
     }
+}
+
+/// The last events that a subscriber wants, after `since` if there is one, at most so many: in order.
+///
+/// # Errors
+///
+/// The store's.
+pub async fn last(store: &dyn Store, filter: &Filter, since: Option<i64>, most: i64) -> Result<Vec<Told>> {
+    let mut find = Find::all().and("id", ">", since.unwrap_or(0)).newest(&["id"]).limit(most);
+    if !filter.kinds.is_empty() {
+        let kinds = filter.kinds.iter().map(|kind| Value::from(kind.as_str())).collect();
+        find.conditions.push(Condition::In("kind", kinds));
+    }
+    if !filter.agents.is_empty() {
+        let agents = filter.agents.iter().map(|agent| Value::from(*agent)).collect();
+        find.conditions.push(Condition::In("agent", agents));
+    }
+    Ok(store.stream(find).await?.iter().rev().map(Told::of).collect())
 }
 
 /// The hub. Clones share everything.

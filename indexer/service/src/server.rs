@@ -84,7 +84,7 @@ impl Server {
         let metrics = Metrics::default();
         let index = Index::open(store, ledger, config.clone(), metrics.clone()).await?;
         let limits = &config.limits;
-        let bundles = Arc::new(Bundles::new(config.bundles(), limits.bundles, limits.indexed_records));
+        let bundles = Arc::new(Bundles::new(config.bundles(), limits));
         let listener = listen(config.bind, limits.connections)
             .map_err(|error| Error::Listen(config.bind.to_string(), error))?;
         let address = listener.local_addr().map_err(|error| Error::Listen(config.bind.to_string(), error))?;

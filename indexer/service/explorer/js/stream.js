@@ -13,8 +13,6 @@ const TYPES = [
 ];
 /** How many events are kept. */
 export const KEEP = 300;
-// A past longer than this is skipped: whoever opens a page wants the last events, not all.
-const MAX_PAST = 20_000;
 const FLUSH_MS = 250;
 
 /** What is known of the stream; `state` is "closed", "connecting", "live" or "broken". */
@@ -27,9 +25,6 @@ export class Stream {
     this.listeners = new Set();
     this.pending = [];
     this.failures = 0;
-    this.past = 0;
-    this.startedAt = 0;
-    this.skipPast = false;
   }
 
   /** Be told of new events and of changes of state; the returned function ends it. */
@@ -60,11 +55,9 @@ export class Stream {
   connect() {
     clearTimeout(this.retry);
     this.setState(this.failures > 0 ? "broken" : "connecting");
-    this.startedAt = Date.now();
-    this.past = 0;
-    // After a reload the browser forgets the last id, so it stands in the address.
-    const url = this.skipPast ? "/v1/stream" : `/v1/stream?last_event_id=${this.lastId}`;
-    const source = this.open(url);
+    // A new connection does not know the last id, so it stands in the address. More of the past than is kept
+    // would be sent for nothing.
+    const source = this.open(`/v1/stream?last_event_id=${this.lastId}&last=${KEEP}`);
     this.source = source;
     source.onopen = () => {
       this.failures = 0;
@@ -86,17 +79,9 @@ export class Stream {
     const id = Number(event.lastEventId);
     if (!Number.isSafeInteger(id) || id <= this.lastId) return;
     this.lastId = id;
-    this.skipPast = false;
-    // Only the last ones are read at all: a long past would be parsed for nothing.
+    // Only the last ones are read at all.
     this.pending.push(event.data);
     if (this.pending.length > KEEP) this.pending.shift();
-    this.past += 1;
-    if (this.past > MAX_PAST && Date.now() - this.startedAt < 60_000) {
-      this.skipPast = true;
-      this.source.close();
-      this.connect();
-      return;
-    }
     this.flushing ??= setTimeout(() => this.flush(), FLUSH_MS);
   }
 

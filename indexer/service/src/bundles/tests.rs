@@ -119,7 +119,7 @@ async fn an_upload_is_stored_served_and_counted() {
     let rig = Rig::new(&chain).await;
     rig.round().await;
     let index = &rig.index;
-    let bundles = Bundles::new(index.config.bundles(), 2, 1_000);
+    let bundles = Bundles::new(index.config.bundles(), &index.config.limits);
     let epoch = EPOCH as i64;
     let withheld = index.agent_row(&ann.mint).await.unwrap().unwrap().withheld;
     assert_eq!(withheld, 1);
@@ -158,7 +158,7 @@ async fn a_rolled_back_batch_takes_what_its_data_said_with_it() {
     let signature = chain.batch(&built.commitment());
     let rig = Rig::new(&chain).await;
     rig.round().await;
-    let bundles = Bundles::new(rig.index.config.bundles(), 2, 1_000);
+    let bundles = Bundles::new(rig.index.config.bundles(), &rig.index.config.limits);
     bundles.put(&rig.index, ann.mint, EPOCH as i64, built.bundle().unwrap().to_vec()).await.unwrap();
     chain.vanish(signature);
     chain.pass(1);
@@ -202,4 +202,33 @@ proptest! {
         bytes[at] ^= flip;
         prop_assert!(check(&bytes, &row(&built.commitment()), 1_000).is_err());
     }
+}
+
+/// A body of which nothing comes.
+fn silent() -> axum::body::Body {
+    axum::body::Body::from_stream(futures_util::stream::pending::<std::io::Result<axum::body::Bytes>>())
+}
+
+#[tokio::test]
+async fn what_arrives_lies_in_a_file_and_has_a_bound() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = crate::config::Limits { arriving_bytes: 8 << 10, body_ms: 200, ..Default::default() };
+    let dir = folder.path().join("batches");
+    let left = || std::fs::read_dir(dir.join(".arriving")).unwrap().count();
+    std::fs::create_dir_all(dir.join(".arriving")).unwrap();
+    std::fs::write(dir.join(".arriving/1.0"), "from a process that was killed").unwrap();
+    let bundles = Bundles::new(dir.clone(), &limits);
+    let receive = |body, most| bundles.receive(body, most, std::time::Duration::from_millis(400));
+    let first = receive(vec![7; 3_000].into(), 8 << 10).await.unwrap();
+    assert_eq!((left(), std::fs::read(&first.path).unwrap()), (1, vec![7; 3_000]));
+    // The other half goes to one that never ends, so there is no room for a third, and then there is.
+    let (endless, third) = tokio::join!(receive(silent(), 4 << 10), async {
+        tokio::task::yield_now().await;
+        receive(vec![1; 4_000].into(), 4 << 10).await
+    });
+    assert_eq!((endless.unwrap_err().code(), third.unwrap_err().code()), (9649, 9659));
+    let third = receive(vec![1; 4_000].into(), 4 << 10).await.unwrap();
+    assert_eq!(receive(vec![1; 4_001].into(), 4_000).await.unwrap_err().code(), 9648);
+    drop((first, third));
+    assert_eq!(left(), 0, "what is not taken is removed");
 }

@@ -95,7 +95,7 @@ struct Refusal {
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
         let detail = match &self {
-            Self::TooManyStreams(_) | Self::Stopping | Self::NotReady => self.to_string(),
+            Self::TooManyStreams(_) | Self::Stopping | Self::NotReady | Self::NoRoom => self.to_string(),
             error if error.status() >= 500 => {
                 // What is wrong inside is for the operator's log.
                 tracing::error!(code = error.code(), %error, "a request failed");
@@ -106,7 +106,7 @@ impl IntoResponse for Error {
         let refusal = Refusal { error: detail.clone(), detail, code: self.code() };
         let advice = match self {
             Self::TooMany(seconds) => Advice::Wait(seconds),
-            Self::TooManyStreams(_) | Self::Stopping | Self::NotReady => A_MOMENT,
+            Self::TooManyStreams(_) | Self::Stopping | Self::NotReady | Self::NoRoom => A_MOMENT,
             Self::LargeBody(_) | Self::SlowBody => Advice::Reconnect,
             _ => Advice::Read,
         };

@@ -109,9 +109,9 @@ routes! {
     "post" "/v1/envelopes" "" Some("application/cbor"), Receipt, BRING, "Bring a signed FEEDBACK";
     "put" "/v1/bindings" "" Some("application/json"), Receipt, BRING, "Bring a binding record";
     "get" "/v1/bindings/{wallet}" "" None, Object("binding{}"), ONE, "A wallet's binding record";
-    "get" "/v1/stream" "types agent last_event_id#" None, Other("text/event-stream"), STREAM,
+    "get" "/v1/stream" "types agent last_event_id# last#" None, Other("text/event-stream"), STREAM,
         "Server-sent events";
-    "get" "/v1/ws" "types agent last_event_id#" None, Other("application/json"), STREAM,
+    "get" "/v1/ws" "types agent last_event_id# last#" None, Other("application/json"), STREAM,
         "The same as a websocket";
     "get" "/healthz" "" None, Plain("ok! slot# chain_slot# lag_slots# lag_seconds# state"), HEALTH,
         "How far behind";
@@ -155,12 +155,26 @@ fn answers(route: &Route) -> Value {
     Value::Object(answers)
 }
 
+/// What a parameter's name does not say.
+fn note(parameter: &str) -> Option<&'static str> {
+    match parameter {
+        "last_event_id" => {
+            Some("Begin after this event; 0 for all that are kept. Last-Event-ID wins over it.")
+        }
+        "last" => Some(
+            "Of the past only the last so many of those that the filter lets through, from 1 to 1000; also \
+             when the stream resumes.",
+        ),
+        _ => None,
+    }
+}
+
 fn operation(route: &Route) -> Value {
     let mut parameters: Vec<Value> =
         names(route.path).map(|name| parameter(name, "path", json!({ "type": "string" }), None)).collect();
     parameters.extend(route.query.split_whitespace().map(|word| {
         let (name, schema, _) = WORDS.field(word);
-        parameter(&name, "query", schema, None)
+        parameter(&name, "query", schema, note(&name))
     }));
     let mut operation = json!({
         "summary": route.summary,

@@ -3,12 +3,13 @@
 use super::App;
 use super::query::{Query, key};
 use crate::error::{Error, Result};
-use crate::hub::{Filter, Told};
+use crate::hub::{self, Filter, Told};
 use crate::merge::KINDS;
 use crate::store::signed;
 use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
 use axum::extract::{FromRequestParts, Request, State};
+use axum::http::request::Parts;
 use axum::response::Response;
 use serde::Deserialize;
 use std::time::Duration;
@@ -42,35 +43,49 @@ fn build<'t>(kinds: impl Iterator<Item = &'t str>, agents: impl Iterator<Item = 
     Ok(filter)
 }
 
-/// A subscriber. From here on no event is missed; with a last id none since that one.
-fn subscribe(app: &App, request: &Request) -> Result<Reader> {
-    let query = Query::read(request.uri(), &["types", "agent", "last_event_id"])?;
+/// The longest past that may be asked for by its length.
+const MOST_PAST: u64 = 1_000;
+
+/// A subscriber. From here on no event is missed; with a last id none since that one, unless the client wants
+/// a shorter past.
+async fn subscribe(app: &App, request: &Parts) -> Result<Reader> {
+    let query = Query::read(&request.uri, &["types", "agent", "last_event_id", "last"])?;
     let filter = filter(&query)?;
+    let past = match query.number("last")? {
+        None => None,
+        Some(past @ 1..=MOST_PAST) => Some(signed(past)),
+        Some(_) => return Err(Error::Parameter { name: "last", detail: "it must be from 1 to 1000" }),
+    };
     let bad = |_| Error::Parameter { name: "last_event_id", detail: "it must be the id of an event, or 0" };
-    let since = resumes(request.headers(), query.get("last_event_id"));
+    let since = resumes(&request.headers, query.get("last_event_id"));
     let since: Option<i64> = since.map(str::parse::<u64>).transpose().map_err(bad)?.map(signed);
     if app.stopping.is_cancelled() {
         return Err(Error::Stopping);
     }
-    let seat = app.seats.seat(request.extensions().get::<Client>().copied())?;
+    let seat = app.seats.seat(request.extensions.get::<Client>().copied())?;
     let desk = Desk {
         hub: app.index.hub.clone(),
         figures: app.index.metrics.http.clone(),
         stopping: app.stopping.clone(),
         keepalive: app.index.config.limits.keepalive(),
     };
-    Ok(Reader::new(desk, filter, since, seat))
+    let mut reader = Reader::new(desk, filter, since, seat);
+    if let Some(most) = past {
+        reader.begin_with(hub::last(&*app.index.store, &reader.filter, since, most).await?);
+    }
+    Ok(reader)
 }
 
 /// GET /v1/stream
 pub(super) async fn events(State(app): State<App>, request: Request) -> Result<Response> {
-    Ok(subscribe(&app, &request)?.into_sse("the indexer"))
+    let (parts, _) = request.into_parts();
+    Ok(subscribe(&app, &parts).await?.into_sse("the indexer"))
 }
 
 /// GET /v1/ws
 pub(super) async fn websocket(State(app): State<App>, request: Request) -> Result<Response> {
-    let reader = subscribe(&app, &request)?;
     let (mut parts, _) = request.into_parts();
+    let reader = subscribe(&app, &parts).await?;
     let no_upgrade =
         |_| Error::Parameter { name: "upgrade", detail: "this page is for websockets; use /v1/stream" };
     let upgrade = WebSocketUpgrade::from_request_parts(&mut parts, &()).await.map_err(no_upgrade)?;

@@ -24,10 +24,15 @@ struct Live {
 
 impl Live {
     async fn start(chain: Fake) -> Self {
+        Self::with(chain, |_| {}).await
+    }
+
+    async fn with(chain: Fake, set: impl FnOnce(&mut crate::Config)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut config = config(folder.path());
         config.limits.streams_per_address = 3;
         config.limits.stream_ring = 16;
+        set(&mut config);
         let server =
             Server::start_on(config, Arc::new(chain.clone()), "made up".to_owned(), None).await.unwrap();
         let live = Self { server, chain, http: reqwest::Client::new(), _folder: folder };
@@ -208,6 +213,9 @@ async fn hostile_requests_are_refused_with_a_number() {
         ("/v1/bindings/x".to_owned(), 9653),
         ("/v1/stream?types=nonsense".to_owned(), 9630),
         ("/v1/stream?last_event_id=x".to_owned(), 9630),
+        ("/v1/stream?last=0".to_owned(), 9630),
+        ("/v1/stream?last=1001".to_owned(), 9630),
+        ("/v1/ws?last=-1".to_owned(), 9630),
         ("/v1/ws".to_owned(), 9630),
         ("/no/such/page".to_owned(), 9640),
         ("/../Cargo.toml".to_owned(), 9640),
@@ -271,6 +279,8 @@ async fn a_batch_is_uploaded_served_and_proven() {
     assert_eq!(put(bytes.clone()).await.unwrap().status().as_u16(), 201);
     assert_eq!(put(bytes.clone()).await.unwrap().status().as_u16(), 200);
     assert_eq!(put(vec![0; 2 << 20]).await.unwrap().status().as_u16(), 413);
+    let arriving = live.server.index().config.bundles().join(".arriving");
+    assert_eq!(std::fs::read_dir(arriving).unwrap().count(), 0, "nothing of what was refused is left");
     let served = live.http.get(&data).send().await.unwrap();
     assert_eq!(served.headers()["content-type"], "application/cbor");
     assert_eq!(served.bytes().await.unwrap().to_vec(), bytes);
@@ -397,6 +407,14 @@ async fn a_stream_resumes_where_it_was_and_repeats_nothing() {
     assert_eq!(frames(resumed.send().await.unwrap(), 5).await, all[4..]);
     let only = open("/v1/stream?last_event_id=0&types=challenge_submitted").await.unwrap();
     assert_eq!(frames(only, 1).await[0].1["ground_name"], "bid");
+    // Of the past only the last ones.
+    assert_eq!(frames(open("/v1/stream?last=3").await.unwrap(), 3).await, all[6..]);
+    let eighth = all[7].0;
+    let short = open(&format!("/v1/stream?last_event_id={eighth}&last=5")).await.unwrap();
+    let filtered = format!("/v1/stream?last=1&types=agent_joined&agent={}", base58(mint(2)));
+    let filtered = frames(open(&filtered).await.unwrap(), 1).await;
+    let of_second = |(_, it): &&(i64, Value)| it["agent"] == json!(base58(mint(2)));
+    assert_eq!(Some(&filtered[0]), all.iter().rfind(of_second));
     // New ones arrive without a reconnect.
     let following = open(&format!("/v1/stream?agent={}", base58(mint(5)))).await.unwrap();
     live.chain.lease(mint(4), 20_000, 0);
@@ -404,13 +422,17 @@ async fn a_stream_resumes_where_it_was_and_repeats_nothing() {
     let news = frames(following, 1).await;
     assert_eq!((&news[0].1["cause"], &news[0].1["agent"]), (&json!("first_lease"), &json!(base58(mint(5)))));
     assert_eq!(news[0].1["retracts"], Value::Null);
+    let short = frames(short, 3).await;
+    assert_eq!(short[0], all[8], "the rest of the past");
+    let told = short[1..].iter().map(|(_, it)| it["agent"].as_str().unwrap());
+    assert!(told.eq([4, 5].map(|it| base58(mint(it)))));
     live.server.stop().await;
 }
 
 #[tokio::test]
 async fn a_websocket_hears_the_same_and_may_change_its_filter() {
     let live = Live::start(world()).await;
-    let url = live.url("/v1/ws?last_event_id=0&types=challenge_submitted").replace("http://", "ws://");
+    let url = live.url("/v1/ws?last=1&types=challenge_submitted").replace("http://", "ws://");
     let (mut socket, _) = tokio_tungstenite::connect_async(&url).await.unwrap();
     async fn next<S>(socket: &mut S) -> Value
     where
@@ -465,6 +487,27 @@ async fn seats_for_streams_end_and_are_given_back() {
         assert!(Instant::now() < deadline);
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
+    live.server.stop().await;
+}
+
+#[tokio::test]
+async fn clients_behind_a_proxy_of_ours_have_bounds_of_their_own() {
+    let live = Live::with(world(), |config| {
+        config.limits.proxies = vec!["127.0.0.1".parse().unwrap()];
+        config.limits.address = crate::config::Rate { burst: 2, per_second: 1 };
+        config.limits.streams_per_address = 1;
+    })
+    .await;
+    let ask = |path: &str, client: &str| {
+        live.http.get(live.url(path)).header("x-forwarded-for", format!("192.0.2.1, {client}")).send()
+    };
+    let status = async |client: &str| ask("/v1/feedback", client).await.unwrap().status().as_u16();
+    let of_first = [status("198.51.100.1").await, status("198.51.100.1").await, status("198.51.100.1").await];
+    assert_eq!(of_first, [200, 200, 429]);
+    assert_eq!(status("198.51.100.2").await, 200);
+    let _held = ask("/v1/stream", "198.51.100.3").await.unwrap();
+    assert_eq!(ask("/v1/stream", "198.51.100.3").await.unwrap().status().as_u16(), 503);
+    assert_eq!(ask("/v1/stream", "198.51.100.4").await.unwrap().status().as_u16(), 200);
     live.server.stop().await;
 }
 

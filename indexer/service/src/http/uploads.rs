@@ -64,8 +64,8 @@ pub(super) async fn bundle(
     let limits = &app.index.config.limits;
     // The chain says how many leaves and records there are, so how long the data can be.
     let most = most_bytes(&row).min(limits.bundle_bytes);
-    let bytes = body::read(request, most, limits.body_time().saturating_mul(10)).await?;
-    Ok(receipt(app.bundles.put(&app.index, fixed(&row.agent), row.epoch, bytes.into()).await?))
+    let upload = app.bundles.receive(request, most, limits.body_time().saturating_mul(10)).await?;
+    Ok(receipt(app.bundles.take(&app.index, fixed(&row.agent), row.epoch, upload).await?))
 }
 
 /// POST /v1/envelopes

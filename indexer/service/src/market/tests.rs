@@ -221,7 +221,7 @@ async fn a_rating_that_is_chained_after_the_end_is_heard_and_the_contract_binds_
     let built = bob.build(epoch);
     chain.batch(&built.commitment());
     rig.round().await;
-    let bundles = crate::bundles::Bundles::new(rig.index.config.bundles(), 2, 1_000);
+    let bundles = crate::bundles::Bundles::new(rig.index.config.bundles(), &rig.index.config.limits);
     let bytes = built.bundle().unwrap().to_vec();
     bundles.put(&rig.index, bob.mint, epoch as i64, bytes).await.unwrap();
     let score = || async { rig.index.agent_row(&bob.mint).await.unwrap().unwrap().reliability };
