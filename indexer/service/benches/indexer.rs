@@ -1,213 +1,135 @@
-//! Figures of the indexer (`cargo bench -p zx1-indexer`): backfill of synthetic events in SQLite (and in
-//! Postgres, when ZX1_BENCH_POSTGRES names one), REST reads, fan-out to streams, memory.
+//! Figures of the indexer (`cargo bench -p zx1-indexer`): backfill of synthetic events in SQLite and in
+//! Postgres, memory, REST reads, fan-out to streams. Each figure is a line of JSON on standard output, which
+//! `scripts/bench indexer` reads.
 //!
-//! `ZX1_BENCH_EVENTS` (1 000 000) and `ZX1_BENCH_CLIENTS` (1 000) change the sizes. Each figure is a line of
-//! JSON on standard output.
+//! `ZX1_BENCH_EVENTS` (1 000 000) and `ZX1_BENCH_CLIENTS` (1 000) change the sizes. Postgres is one of the
+//! bench's own, or the one that `ZX1_BENCH_POSTGRES` names. Each store's backfill is a process of its own, so
+//! that its memory is its own; the readers are another process, so that a core of the server is a core of the
+//! server.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
-use futures_util::{StreamExt, stream};
+#[path = "../src/testing/postgres.rs"]
+mod postgres;
+#[path = "../tests/synthetic/mod.rs"]
+mod synthetic;
+
+use futures_util::StreamExt;
 use serde_json::json;
-use solana_address::Address;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use zx1_chain::rpc::registry::{AgentRecord, Delegate};
-use zx1_chain::rpc::{ChainTime, Event, RawAccount};
-use zx1_indexer::chain::{Announcements, Asked, Finality, Kind, Ledger, Listed};
+use synthetic::{AGENTS, Synthetic, mint};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use zx1_indexer::chain::Announcements;
 use zx1_indexer::index::Index;
 use zx1_indexer::ingest::Ingest;
 use zx1_indexer::metrics::Metrics;
-use zx1_indexer::parse::{Fact, Parsed, Program};
-use zx1_indexer::{Config, Server, store};
-use zx1_interface::{Event as _, events, ids};
-
-const AGENTS: u64 = 1_000;
-/// Transactions in a slot.
-const CROWD: u64 = 8;
-
-/// A chain of lease payments and stakes, one event a transaction, made when it is asked for.
-struct Synthetic {
-    events: AtomicU64,
-}
-
-fn mint(number: u64) -> [u8; 32] {
-    let mut mint = [7; 32];
-    mint[..8].copy_from_slice(&number.to_be_bytes());
-    mint
-}
-
-fn signature(number: u64) -> [u8; 64] {
-    let mut signature = [9; 64];
-    signature[..8].copy_from_slice(&number.to_be_bytes());
-    signature
-}
-
-fn slot(number: u64) -> u64 {
-    number / CROWD + 1
-}
-
-/// The bytes of the event as a program emits them.
-fn emitted(number: u64) -> (Program, Vec<u8>) {
-    let (agent, round) = (number / 2 % AGENTS, number / 2 / AGENTS);
-    if number.is_multiple_of(2) {
-        let event = events::LeasePaid {
-            agent_id: mint(agent),
-            epoch: 20_000 + round,
-            amount: 1_000_000,
-            payer: [1; 32],
-            kind: u8::from(round > 0),
-            sequence: round,
-            account_created_slot: slot(agent * 2),
-        };
-        (Program::Lease, event.to_bytes().to_vec())
-    } else {
-        let event = events::StakeLocked {
-            agent_mint: mint(agent),
-            owner: [1; 32],
-            lamports: 1_000_000,
-            slot: slot(number),
-            stake_usdc: 10_000_000 + round * 1_000_000,
-            sequence: round,
-            account_created_slot: slot(agent * 2 + 1),
-        };
-        (Program::StakeLock, event.to_bytes().to_vec())
-    }
-}
-
-fn now<'a, T: Send + 'a>(value: T) -> Asked<'a, T> {
-    Box::pin(async move { Ok(value) })
-}
-
-impl Synthetic {
-    fn count(&self) -> u64 {
-        self.events.load(Ordering::Acquire)
-    }
-}
-
-impl Ledger for Synthetic {
-    fn genesis(&self) -> Asked<'_, String> {
-        now("synthetic".to_owned())
-    }
-    fn slot(&self, _: Finality) -> Asked<'_, u64> {
-        now(slot(self.count().saturating_sub(1)))
-    }
-    fn time(&self) -> Asked<'_, ChainTime> {
-        now(ChainTime { slot: slot(self.count()), unix: 1_800_000_000, epoch: 20_833 })
-    }
-    fn list(
-        &self,
-        address: Address,
-        before: Option<[u8; 64]>,
-        limit: usize,
-        _: Finality,
-    ) -> Asked<'_, Vec<Listed>> {
-        let parity = match address.to_bytes() {
-            ids::LEASE => 0,
-            ids::STAKE_LOCK => 1,
-            _ => return now(Vec::new()),
-        };
-        let end = before.map_or(self.count(), |it| u64::from_be_bytes(it[..8].try_into().unwrap()));
-        let numbers = (0..end).rev().filter(|number| number % 2 == parity).take(limit);
-        now(numbers.map(|it| Listed { slot: slot(it), signature: signature(it), failed: false }).collect())
-    }
-    fn transaction(&self, signature: [u8; 64], _: Finality) -> Asked<'_, Option<Parsed>> {
-        let number = u64::from_be_bytes(signature[..8].try_into().unwrap());
-        let (program, bytes) = emitted(number);
-        let event = Event::read(program.address().as_array(), &bytes[8..]).unwrap();
-        now(Some(Parsed {
-            signature,
-            slot: slot(number),
-            block_time: Some(1_800_000_000),
-            facts: vec![Fact::Event(event)],
-        }))
-    }
-    fn order(&self, at: u64) -> Asked<'_, Option<Vec<[u8; 64]>>> {
-        let first = (at - 1) * CROWD;
-        now(Some((first..first + CROWD).map(signature).collect()))
-    }
-    fn accounts<'a>(&'a self, addresses: &'a [Address]) -> Asked<'a, Vec<Option<RawAccount>>> {
-        now(vec![None; addresses.len()])
-    }
-    fn scan(&self, _: Kind) -> Asked<'_, Vec<RawAccount>> {
-        now(Vec::new())
-    }
-    fn members(&self, _: u64) -> Asked<'_, Vec<(u64, Address, Address)>> {
-        now(Vec::new())
-    }
-    fn agent(&self, _: Address) -> Asked<'_, Option<AgentRecord>> {
-        now(None)
-    }
-    fn delegates(&self, _: Address) -> Asked<'_, Vec<Delegate>> {
-        now(Vec::new())
-    }
-}
+use zx1_indexer::{Server, store};
 
 fn size(name: &str, usual: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 
-fn resident_mb() -> u64 {
+/// A line of /proc/self/status in MB: VmRSS is what is resident now, VmHWM the most that ever was.
+fn memory_mb(name: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with(name)).unwrap_or_default();
     line.split_whitespace().nth(1).and_then(|text| text.parse::<u64>().ok()).unwrap_or(0) / 1_024
 }
 
-fn config(folder: &std::path::Path, db: &str) -> Config {
-    let mut config = Config { data: folder.to_owned(), db: db.to_owned(), ..Config::default() };
-    config.bind.set_port(0);
-    config.chain.poll_ms = 50;
-    config.chain.concurrency = 64;
-    config.chain.chunk = 4_096;
-    config.audit_secs = 0;
-    config.limits.address.per_second = 0;
-    config.limits.streams_per_address = 1 << 20;
-    config
+/// Seconds of all cores that this process has used: fields 14 and 15 of its stat, in hundredths.
+fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit(')').next().unwrap_or_default();
+    let ticks: u64 = fields.split_whitespace().skip(11).take(2).filter_map(|it| it.parse::<u64>().ok()).sum();
+    ticks as f64 / 100.0
 }
 
 async fn backfill(name: &str, db: &str, events: u64, folder: &std::path::Path) {
-    let ledger = Arc::new(Synthetic { events: events.into() });
-    let config = config(folder, db);
+    let config = synthetic::config(folder, db);
     let store = store::open(&config.database()).await.unwrap();
-    let index = Index::open(store, ledger, config, Metrics::default()).await.unwrap();
-    let began = Instant::now();
+    let index = Index::open(store, Synthetic::of(events), config, Metrics::default()).await.unwrap();
+    let (began, cpu) = (Instant::now(), cpu_seconds());
     Ingest::new(index.clone(), Announcements::default()).round(false).await.unwrap();
     let seconds = began.elapsed().as_secs_f64();
     assert_eq!(index.status.get().events, events);
     println!(
         "{}",
         json!({
-            "figure": format!("backfill, {name}"), "events": events, "seconds": seconds,
-            "events_per_second": (events as f64 / seconds) as u64, "resident_mb": resident_mb(),
+            "figure": "backfill", "store": name, "events": events, "seconds": seconds,
+            "events_per_second": (events as f64 / seconds) as u64, "cpu_seconds": cpu_seconds() - cpu,
+            "resident_mb": memory_mb("VmRSS:"), "peak_mb": memory_mb("VmHWM:"),
         })
     );
     index.store.close().await;
 }
 
+/// The other process: asks for these paths in turn over connections that stay open, and tells how long it took.
+async fn ask(address: &str, paths: &str, count: u64) {
+    const CONNECTIONS: u64 = 16;
+    let paths: Arc<Vec<String>> = Arc::new(paths.split(' ').map(str::to_owned).collect());
+    let began = Instant::now();
+    let mut all = tokio::task::JoinSet::new();
+    for first in 0..CONNECTIONS {
+        let (paths, address) = (paths.clone(), address.to_owned());
+        all.spawn(async move {
+            let mut socket = tokio::net::TcpStream::connect(&address).await.unwrap();
+            socket.set_nodelay(true).unwrap();
+            let mut buffer = Vec::new();
+            for number in (first..count).step_by(CONNECTIONS as usize) {
+                let path = &paths[number as usize % paths.len()];
+                let asked = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\n\r\n");
+                socket.write_all(asked.as_bytes()).await.unwrap();
+                buffer.clear();
+                let end = loop {
+                    assert!(socket.read_buf(&mut buffer).await.unwrap() > 0, "the server hung up");
+                    if let Some(at) = buffer.windows(4).position(|it| it == b"\r\n\r\n") {
+                        break at + 4;
+                    }
+                };
+                let head = String::from_utf8_lossy(&buffer[..end]).to_lowercase();
+                assert!(head.starts_with("http/1.1 200"), "{path}: {head}");
+                let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
+                let length: usize = length.trim().parse().unwrap();
+                while buffer.len() < end + length {
+                    assert!(socket.read_buf(&mut buffer).await.unwrap() > 0, "the server hung up");
+                }
+            }
+        });
+    }
+    while let Some(done) = all.join_next().await {
+        done.unwrap();
+    }
+    println!("{}", began.elapsed().as_secs_f64());
+}
+
 async fn reads(server: &Server) {
-    let http = reqwest::Client::new();
-    let one = bs58::encode(mint(1)).into_string();
-    for (name, path, count) in [
-        ("one agent", format!("/v1/agents/{one}"), 4_000_u64),
-        ("agents, 50 of 1 000 by stake", "/v1/agents?sort=stake".to_owned(), 1_000),
-        ("events, newest 50", "/v1/events".to_owned(), 1_000),
-        ("status", "/v1/status".to_owned(), 8_000),
+    let one = |agent: u64| format!("/v1/agents/{}", bs58::encode(mint(agent)).into_string());
+    let each = |path: &str| (0..AGENTS).map(|it| format!("{}{path}", one(it))).collect::<Vec<_>>().join(" ");
+    let address = server.url().strip_prefix("http://").unwrap();
+    for (name, paths, count) in [
+        ("status", "/v1/status".to_owned(), 40_000_u64),
+        ("one agent, the same", one(1), 40_000),
+        ("one agent, 1 000 in turn", each(""), 40_000),
+        ("an agent's events, 1 000 agents in turn", each("/events"), 10_000),
+        ("agents, 50 by stake", "/v1/agents?sort=stake".to_owned(), 20_000),
+        ("events, newest 50", "/v1/events".to_owned(), 20_000),
     ] {
-        let url = format!("{}{path}", server.url());
-        let began = Instant::now();
-        stream::iter(0..count)
-            .map(|_| async {
-                let answer = http.get(&url).send().await.unwrap();
-                assert_eq!(answer.status().as_u16(), 200);
-                answer.bytes().await.unwrap().len()
-            })
-            .buffer_unordered(32)
-            .for_each(|_| async {})
-            .await;
-        let seconds = began.elapsed().as_secs_f64();
-        // Client and server share the cores.
+        let cpu = cpu_seconds();
+        let mut command = tokio::process::Command::new(std::env::current_exe().unwrap());
+        command.args(["--ask", address, &paths, &count.to_string()]).stderr(Stdio::inherit());
+        let out = command.output().await.unwrap();
+        assert!(out.status.success());
+        let seconds: f64 = String::from_utf8(out.stdout).unwrap().trim().parse().unwrap();
+        let cpu = (cpu_seconds() - cpu).max(0.01);
         println!(
             "{}",
-            json!({ "figure": format!("REST reads: {name}"), "per_second": (count as f64 / seconds) as u64 })
+            json!({
+                "figure": "reads", "what": name, "reads": count,
+                "per_second": (count as f64 / seconds) as u64,
+                "per_second_and_core": (count as f64 / cpu) as u64,
+            })
         );
     }
 }
@@ -257,33 +179,50 @@ async fn fan_out(server: &Server, ledger: &Synthetic) {
     println!(
         "{}",
         json!({
-            "figure": "fan-out from the writing to the client, ms", "clients": clients, "events": 10,
-            "p50": at(50), "p99": at(99), "max": at(100), "heard": heard.load(Ordering::Relaxed),
-            "resident_mb_with_clients": resident_mb(), "indexed": ledger.count(),
+            "figure": "fan_out", "clients": clients, "events": 10,
+            "p50_ms": at(50), "p99_ms": at(99), "max_ms": at(100), "heard": heard.load(Ordering::Relaxed),
+            "resident_mb_with_clients": memory_mb("VmRSS:"), "indexed": ledger.count(),
         })
     );
 }
 
+/// Runs a part in a process of its own and passes on what it says.
+fn apart(arguments: &[&str]) {
+    let status = Command::new(std::env::current_exe().unwrap()).args(arguments).status().unwrap();
+    assert!(status.success(), "{arguments:?}");
+}
+
 #[tokio::main]
 async fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        ["--ask", address, paths, count] => return ask(address, paths, count.parse().unwrap()).await,
+        ["--backfill", name, db, folder, events] => {
+            return backfill(name, db, events.parse().unwrap(), folder.as_ref()).await;
+        }
+        _ => {}
+    }
     // `cargo test --benches` only wants to know that it runs.
-    let is_test = std::env::args().any(|argument| argument == "--test");
+    let is_test = arguments.contains(&"--test");
     let events = if is_test { 2_000 } else { size("ZX1_BENCH_EVENTS", 1_000_000) };
     let folder = tempfile::tempdir().unwrap();
-    backfill("SQLite", "", events, folder.path()).await;
-    if let Ok(url) = std::env::var("ZX1_BENCH_POSTGRES") {
-        backfill("Postgres", &url, events, folder.path()).await;
+    let (path, count) = (folder.path().to_str().unwrap(), events.to_string());
+    apart(&["--backfill", "SQLite", "", path, &count]);
+    if !is_test {
+        let named = std::env::var("ZX1_BENCH_POSTGRES").ok();
+        let own = if named.is_none() { Some(postgres::Cluster::durable()) } else { None };
+        let url = named.unwrap_or_else(|| own.as_ref().unwrap().url());
+        apart(&["--backfill", "Postgres", &url, path, &count]);
     }
-    let ledger = Arc::new(Synthetic { events: events.into() });
-    let server = Server::start_on(config(folder.path(), ""), ledger.clone(), "synthetic".to_owned(), None);
-    let server = server.await.unwrap();
+    let ledger = Synthetic::of(events);
+    let config = synthetic::config(folder.path(), "");
+    let server = Server::start_on(config, ledger.clone(), "synthetic".to_owned(), None).await.unwrap();
     while !server.index().status.get().ready {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    println!(
-        "{}",
-        json!({ "figure": "memory with the index open, MB", "events": events, "resident_mb": resident_mb() })
-    );
+    let resident = memory_mb("VmRSS:");
+    println!("{}", json!({ "figure": "memory", "events": events, "resident_mb": resident }));
     if !is_test {
         reads(&server).await;
         fan_out(&server, &ledger).await;

@@ -34,6 +34,10 @@ pub use registry::Registry;
 const PATIENCE: u32 = 25;
 /// A range with more transactions than this is a backfill.
 const FEW: usize = 256;
+/// Chunks that are read ahead of the writing.
+const AHEAD: usize = 16;
+/// Transactions that are written in one go at most, but for the last chunk among them.
+const TOGETHER: usize = 8_192;
 /// So many finalized slots that are missing are read as finalized ones.
 const FAR: u64 = 256;
 
@@ -134,6 +138,10 @@ impl Ingest {
             }
             self.follow(cursor, boundary, listed, Finality::Confirmed).await?;
         }
+        // A process that died between the last chunk and the accounts leaves nothing to follow, but this.
+        if index.writer().await.unsettled {
+            self.settle().await?;
+        }
         self.announcements.done(boundary.max(cursor));
         self.finalize().await?;
         self.repair().await?;
@@ -174,11 +182,13 @@ impl Ingest {
     /// The transactions of all programs after `from` up to and including `to`, the oldest first.
     async fn list(&self, from: u64, to: u64, finality: Finality) -> Result<Vec<Listed>> {
         let lists = Program::ALL.map(|program| self.history(program.address(), from, to, finality));
-        let mut listed: BTreeSet<Listed> = BTreeSet::new();
         let lists: Vec<Vec<Listed>> =
             stream::iter(lists).buffer_unordered(Program::ALL.len()).try_collect().await?;
-        listed.extend(lists.into_iter().flatten());
-        Ok(listed.into_iter().collect())
+        let mut listed: Vec<Listed> = lists.into_iter().flatten().collect();
+        listed.sort_unstable();
+        // A transaction that calls two programs is in both lists.
+        listed.dedup();
+        Ok(listed)
     }
 
     /// An address's transactions after `from` up to and including `to`.
@@ -210,44 +220,61 @@ impl Ingest {
                 standing.backfill = Some(Backfill { from_slot: from, to_slot: to, done_slot: from });
             });
         }
+        drop(listed);
         let chunks = slot_chunks(&whole, self.index.config.chain.chunk.max(1));
-        let last = chunks.len().saturating_sub(1);
-        // Read ahead by one chunk while the one before is written.
-        let (sender, mut receiver) = tokio::sync::mpsc::channel(1);
-        let read = async {
-            for (at, chunk) in chunks.iter().enumerate() {
-                let parsed = self.read(chunk, finality).await?;
-                let end = if at == last { to } else { chunk.last().map_or(to, |listed| listed.slot) };
-                if sender.send((parsed, chunk.clone(), end)).await.is_err() {
-                    break;
-                }
-            }
-            drop(sender);
-            Ok::<(), Error>(())
-        };
-        let write = async {
-            while let Some((parsed, chunk, end)) = receiver.recv().await {
-                let moved = Moved { cursor: Some(end), is_final, live };
-                self.take(parsed, &chunk, moved).await?;
-                self.index.status.set(|standing| {
-                    if let Some(backfill) = &mut standing.backfill {
-                        backfill.done_slot = end;
-                    }
-                });
-            }
-            drop(receiver);
-            Ok::<(), Error>(())
-        };
-        let (read, write) = tokio::join!(read, write);
-        write.and(read)?;
+        drop(whole);
         if chunks.is_empty() {
             self.take(Vec::new(), &[], Moved { cursor: Some(to), is_final, live }).await?;
+        } else {
+            self.pass_on(chunks, to, Moved { cursor: None, is_final, live }).await?;
         }
         if !live {
             self.settle().await?;
             self.index.status.set(|standing| standing.backfill = None);
         }
         Ok(())
+    }
+
+    /// Reads chunks and writes them, both at once. Between them is a short queue; whatever waits in it becomes
+    /// one database transaction. So a node that is slower than the store loses little when the process dies,
+    /// and a store that is slower writes much in one go, which is what it does best: each page of an index
+    /// once and not for every chunk.
+    async fn pass_on(&self, chunks: Vec<Vec<Listed>>, to: u64, moved: Moved) -> Result<()> {
+        let finality = if moved.is_final { Finality::Finalized } else { Finality::Confirmed };
+        let (sender, mut receiver) = tokio::sync::mpsc::channel(AHEAD);
+        // A task of its own, so that decoding has another core than merging; it ends with this future.
+        let mut reader = tokio::task::JoinSet::new();
+        let ingest = self.clone();
+        reader.spawn(async move {
+            let last = chunks.len().saturating_sub(1);
+            for (at, chunk) in chunks.into_iter().enumerate() {
+                let parsed = ingest.read(&chunk, finality).await?;
+                let end = if at == last { to } else { chunk.last().map_or(to, |listed| listed.slot) };
+                if sender.send((parsed, chunk, end)).await.is_err() {
+                    break;
+                }
+            }
+            Ok::<(), Error>(())
+        });
+        while let Some((mut parsed, mut chunk, mut end)) = receiver.recv().await {
+            while chunk.len() < TOGETHER {
+                let Ok((more, its_chunk, its_end)) = receiver.try_recv() else { break };
+                parsed.extend(more);
+                chunk.extend(its_chunk);
+                end = its_end;
+            }
+            self.take(parsed, &chunk, Moved { cursor: Some(end), ..moved }).await?;
+            self.index.status.set(|standing| {
+                if let Some(backfill) = &mut standing.backfill {
+                    backfill.done_slot = end;
+                }
+            });
+        }
+        match reader.join_next().await {
+            Some(Ok(read)) => read,
+            Some(Err(error)) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Some(Err(_)) | None => Err(Error::Behind(to)),
+        }
     }
 
     /// What these transactions did, each with its place in its slot, in the order of the ledger.

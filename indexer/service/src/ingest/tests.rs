@@ -109,6 +109,88 @@ async fn texts_and_heads_of_the_feedback_log_are_read() {
 }
 
 #[tokio::test]
+async fn a_challenge_is_answered_from_its_answer_on_and_counted_once() {
+    let chain = busy();
+    let rig = Rig::new(&chain).await;
+    let counts = async || {
+        let row = rig.index.agent_row(&mint(1)).await.unwrap().unwrap();
+        (row.open_challenges, row.challenges_answered, row.challenges_lost)
+    };
+    chain.challenge(mint(1), 19_999, [51; 32]);
+    rig.round().await;
+    assert_eq!(counts().await, (1, 0, 0));
+    let answer = chain.answer(mint(1), 19_999, [51; 32]);
+    rig.round().await;
+    assert_eq!(counts().await, (1, 1, 0), "answered, and not resolved yet");
+    // On a fork: it was not answered.
+    let was = chain.lock().txs.last().cloned().unwrap();
+    chain.vanish(answer);
+    chain.pass(1);
+    chain.finalize();
+    rig.round().await;
+    assert_eq!(counts().await, (1, 0, 0));
+    let slot = chain.lock().confirmed + 1;
+    chain.send_in(slot, was.facts);
+    rig.round().await;
+    chain.fail(mint(1), 19_999, [51; 32]);
+    rig.round().await;
+    assert_eq!(counts().await, (0, 1, 0), "its resolution counts no second one");
+    // The same after everything is folded anew, and for a reader who comes late.
+    let late = chain.stake(mint(1), 1);
+    chain.change(late, |tx| tx.unlisted = true);
+    chain.stake(mint(1), 1);
+    rig.round().await;
+    assert_eq!(counts().await, (0, 1, 0));
+    let fresh = Rig::new(&chain).await;
+    fresh.round().await;
+    assert_eq!(fresh.index.agent_row(&mint(1)).await.unwrap().unwrap().challenges_answered, 1);
+}
+
+#[tokio::test]
+async fn a_sale_is_seen_at_the_next_look_and_only_the_sold_agent_is_asked_for() {
+    let chain = Fake::new();
+    for number in 1..=5 {
+        chain.register(mint(number), [100 + number; 32]);
+    }
+    let rig = Rig::new(&chain).await;
+    rig.round().await;
+    // Two a look, so that the agents take turns.
+    let mut config = rig.index.config.clone();
+    config.chain.owner_checks = 2;
+    let (store, ledger) = (rig.index.store.clone(), rig.index.ledger.clone());
+    let index = crate::index::Index::open(store, ledger, config, Default::default()).await.unwrap();
+    let registry = crate::ingest::Registry::new(index.clone());
+    registry.look().await.unwrap();
+    let calls = |name: &str| chain.lock().calls.get(name).copied().unwrap_or(0);
+    let (agents, accounts) = (calls("agent"), calls("accounts"));
+    for _ in 0..3 {
+        registry.check().await.unwrap();
+    }
+    assert_eq!((calls("agent"), calls("accounts")), (agents, accounts + 3), "nobody was sold");
+    // A buyer, whose own Nano account is not known; the seller's is not the agent's any more.
+    let mut row = index.agent_row(&mint(4)).await.unwrap().unwrap();
+    assert_eq!(row.owner.as_deref(), Some([104; 32].as_slice()));
+    row.nano_address = Some("nano_seller".to_owned());
+    index.write_rows(crate::store::Commit { agents: vec![row], ..Default::default() }).await.unwrap();
+    chain.sell(mint(4), [200; 32]);
+    for _ in 0..3 {
+        registry.check().await.unwrap();
+    }
+    let row = index.agent_row(&mint(4)).await.unwrap().unwrap();
+    assert_eq!((row.owner.as_deref(), row.nano_address), (Some([200; 32].as_slice()), None));
+    assert!(
+        row.search.contains(&solana_address::Address::new_from_array([200; 32]).to_string().to_lowercase())
+    );
+    assert_eq!(calls("agent"), agents + 1);
+    // No agent any more.
+    chain.lock().owners.remove(&mint(2));
+    for _ in 0..6 {
+        registry.check().await.unwrap();
+    }
+    assert_eq!(calls("agent"), agents + 2, "it is asked for once, and nobody else is");
+}
+
+#[tokio::test]
 async fn a_vanished_transaction_is_rolled_back_and_retracted() {
     let chain = busy();
     let rig = Rig::new(&chain).await;
@@ -337,6 +419,15 @@ async fn what_is_final_is_read_as_final_and_not_compared_again() {
 
 #[tokio::test]
 async fn an_interrupted_backfill_is_settled_by_the_next_process() {
+    settled_after(1).await;
+}
+
+#[tokio::test]
+async fn a_process_that_died_before_it_read_the_accounts_is_settled_though_nothing_new_happened() {
+    settled_after(0).await;
+}
+
+async fn settled_after(slots: u64) {
     let chain = busy();
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let rig = Rig::on(&chain, folder.clone()).await;
@@ -356,7 +447,7 @@ async fn an_interrupted_backfill_is_settled_by_the_next_process() {
     drop(rig.ingest);
     rig.index.store.close().await;
     drop(rig.index);
-    chain.pass(1);
+    chain.pass(slots);
     let again = Rig::on(&chain, folder).await;
     again.round().await;
     let whole = Rig::new(&chain).await;

@@ -76,6 +76,10 @@ impl SqliteStore {
         Ok(Self { write, read, lock: std::sync::Arc::new(lock) })
     }
 
+    async fn begin(&self) -> Result<sqlx::Transaction<'static, Sqlite>, sqlx::Error> {
+        self.write.begin().await
+    }
+
     async fn release(&self) {
         let _ = self.lock.unlock();
     }
@@ -84,6 +88,10 @@ impl SqliteStore {
 /// The number of the writer's lock: any will do; it is "zx1i".
 #[cfg(feature = "postgres")]
 const WRITER: i64 = 0x7a78_3169;
+
+/// The number of the lock that a writer's transaction holds until it has ended: "zx1j".
+#[cfg(feature = "postgres")]
+const WRITING: i64 = 0x7a78_316a;
 
 /// Postgres by URL.
 #[cfg(feature = "postgres")]
@@ -124,7 +132,18 @@ impl PostgresStore {
         }
         POSTGRES.run(&pool).await?;
         let lock = std::sync::Arc::new(tokio::sync::Mutex::new(Some(lock)));
-        Ok(Self { write: pool.clone(), read: pool, lock })
+        let store = Self { write: pool.clone(), read: pool, lock };
+        // Waits for what an earlier process has sent.
+        store.begin().await?.rollback().await?;
+        Ok(store)
+    }
+
+    /// A transaction that alone writes. A process that died may have sent a COMMIT that the server has not
+    /// done yet; who came after it must not read before that.
+    async fn begin(&self) -> Result<sqlx::Transaction<'static, Postgres>, sqlx::Error> {
+        let mut tx = self.write.begin().await?;
+        sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(WRITING).execute(&mut *tx).await?;
+        Ok(tx)
     }
 
     async fn release(&self) {
@@ -352,7 +371,7 @@ macro_rules! store {
 
             fn commit(&self, commit: Commit) -> StoreFuture<'_, ()> {
                 Box::pin(async move {
-                    let mut tx = self.write.begin().await?;
+                    let mut tx = self.begin().await?;
                     for remove in commit.remove {
                         remove!($db, tx, remove);
                     }
