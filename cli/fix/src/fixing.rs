@@ -5,6 +5,7 @@
 //! * [`investigate`]: which commands may look at what (decision E9)
 //! * [`apply`]: the consent screens, the commit and its undo record (decision E11)
 //! * [`payload`]: what leaves this machine, scrubbed, and the screen that shows it (decision E10)
+//! * [`rights`]: whether a fix is granted root rights of its own
 //! * [`local`]: the built-in rules, without any market
 //! * [`hire`], [`follow`], [`narrate`]: the market: offer a contract, see it through, tell what happens
 //! * [`talk`]: what the agent asks, and what is said to it
@@ -25,6 +26,7 @@ pub mod narrate;
 pub mod payload;
 pub mod real;
 pub mod record;
+pub mod rights;
 pub mod talk;
 
 use crate::args::Fixing;
