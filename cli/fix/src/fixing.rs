@@ -116,7 +116,7 @@ impl<'a> Session<'a> {
     /// Gets ready to fix a failure.
     ///
     /// # Errors
-    /// 9508, 9520: fix's own folder.
+    /// 9508, 9520: fix's own folder; 9240: an allowed host that is no host name.
     pub fn new(
         failed: Failed,
         options: Fixing,
@@ -126,6 +126,8 @@ impl<'a> Session<'a> {
     ) -> Result<Self> {
         let mut hosts = options.allow_host.clone();
         hosts.extend(context.config()?.allow_hosts.iter().cloned());
+        // What no sandbox takes is refused before anything is sent.
+        zx1_sandbox::Network::Hosts(hosts.clone()).check()?;
         let masks = vec![context.home()?.to_owned(), context.key_path(Who::Principal)?];
         let bench = Bench::new(&failed, hosts, masks, interrupts.clone());
         let screen = context.screen(options.explain);

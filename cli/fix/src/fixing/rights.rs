@@ -1,8 +1,8 @@
 //! Whether a contract grants root rights of its own (`capabilities.sudo`).
 //!
-//! A fix runs with the rights of the command that failed. Whoever is root needs nothing more, and a sandbox, the
-//! court's too, gives its root no other rights. So being root grants nothing: the capability means rights beyond
-//! those, and only somebody's word gives them: `--allow-sudo`, or a command that asks for them itself.
+//! A fix runs with the rights of the command that failed. Whoever is root needs nothing more, and a sandbox,
+//! the court's too, gives its root no other rights. So being root grants nothing: the capability means rights
+//! beyond those, and only somebody's word gives them: `--allow-sudo`, or a command that asks for them itself.
 
 /// Programs that run others with other rights.
 const GIVERS: [&str; 5] = ["sudo", "doas", "su", "pkexec", "run0"];
@@ -12,8 +12,8 @@ const WRAPPERS: [&str; 11] =
     ["env", "time", "nice", "ionice", "nohup", "exec", "command", "timeout", "xargs", "stdbuf", "setsid"];
 
 /// Whether a shell line names a program that gives root rights, where a program is named: first in a simple
-/// command, behind assignments and wrappers, also in a line that is quoted (`sh -c 'sudo make'`). A quoted text
-/// that merely looks so counts too: then the court leaves the contract to its model, which hurts nobody.
+/// command, behind assignments and wrappers, also in a line that is quoted (`sh -c 'sudo make'`). A quoted
+/// text that merely looks so counts too: then the court leaves the contract to its model, which hurts nobody.
 pub fn asks_for_root(line: &str) -> bool {
     const ENDS: [char; 13] = ['|', ';', '&', '(', ')', '`', '\n', '{', '}', '"', '\'', '$', '!'];
     line.split(ENDS).any(|part| program(part).is_some_and(|name| GIVERS.contains(&name)))

@@ -1,7 +1,7 @@
 //! `--allow-host` against real servers at public addresses: exactly the named host can be reached.
 //!
-//! The addresses are public by their numbers only. The test runs itself again in a network of its own, where they
-//! belong to the loopback device, with a hosts file of its own: nothing leaves the machine.
+//! The addresses are public by their numbers only. The test runs itself again in a network of its own, where
+//! they belong to the loopback device, with a hosts file of its own: nothing leaves the machine.
 
 use crate::support::{Home, Http, Market};
 use std::os::unix::fs::MetadataExt as _;
@@ -29,8 +29,8 @@ const HOSTS: &str = "127.0.0.1 localhost
 127.0.0.1 loop.example.org
 ";
 
-/// What must all fail: other names, the allowed host's address, other ports, names of private addresses although
-/// they are allowed, tunnels elsewhere, and everything without the proxy.
+/// What must all fail: other names, the allowed host's address, other ports, names of private addresses
+/// although they are allowed, tunnels elsewhere, and everything without the proxy.
 const FORBIDDEN: &str = r#"
     n=0
     for url in http://other.example.org/ http://sub.packages.example.org/ http://11.1.1.1/ http://11.1.1.2/ \
@@ -118,13 +118,14 @@ fn inside() {
     assert_eq!(counts(), (1, 1));
     // Without the option the same fix reaches nothing.
     let (home, said) = run(&[]);
-    assert!(said.code == 1 && said.err.contains("network: none"), "{said:?}");
+    assert!(said.code == 2 && said.err.contains("network: none"), "{said:?}");
     assert!(!home.work().join("done").exists());
     assert_eq!(counts(), (1, 1));
     for (_, count) in &others {
         assert_eq!(count.load(Ordering::SeqCst), 0);
     }
     // A host is a name: an address would pass over the check of names.
-    let (_, said) = run(&["--allow-host", "11.1.1.1"]);
-    assert!(said.code == 1 && said.err.contains("error 92"), "{said:?}");
+    let (home, said) = run(&["--allow-host", "11.1.1.1"]);
+    assert!(said.code == 2 && said.err.contains("error 92"), "{said:?}");
+    assert!(home.fix(["--server", market.url(), "contracts", "--all"]).ok().contains("There are none"));
 }

@@ -1,6 +1,6 @@
-//! More ends of contracts, with real processes: what the judge's machine finds decides, the rulings against a
-//! principal and against both, agents that decline, a review that nobody answers. After each the transcript is
-//! sound and the ledger holds what it should, to the raw.
+//! More ends of contracts, with real processes: what the judge's machine finds decides, the rulings against
+//! a principal and against both, agents that decline, a review that nobody answers. After each the transcript
+//! is sound and the ledger holds what it should, to the raw.
 
 use crate::court::{BOUNTY, World, raw};
 use crate::support::{Home, Http};

@@ -158,8 +158,8 @@ fn a_fix_that_was_killed_goes_on_when_the_same_command_is_run_again() {
     assert_eq!(mine.as_array().unwrap().len(), 1, "{mine}");
 }
 
-/// `true` never fails, so no check can tell that a command was what the principal wanted. Who is not there to be
-/// asked says so in the contract, and an agent that knows nothing else does not take it.
+/// `true` never fails, so no check can tell that a command was what the principal wanted. Who is not there to
+/// be asked says so in the contract, and an agent that knows nothing else does not take it.
 #[test]
 fn a_command_of_the_agent_in_place_of_ones_own_is_not_covered_by_yes() {
     let config = Home::new();

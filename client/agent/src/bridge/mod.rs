@@ -7,11 +7,11 @@
 //! | bond | PROPOSE | agent | the bounty in raw (16 bytes, little-endian), hint, contract id |
 //! | accept | ACCEPT | agent | the same |
 //! | fix | DELIVER | agent | hint, SHA-256 of the fix entry's data without the envelope |
-//! | ruling | VERDICT, one to each party with an agent id | judge | hint, SHA-256 of the ruling without envelopes and signature |
+//! | ruling | VERDICT, one to each party with an agent id | judge | hint, SHA-256 of its words |
 //! | end | FEEDBACK | both | the rating |
 //!
-//! Envelopes travel in the chain entries' data, so no mesh is needed: a party's in `envelope`, a judge's two in
-//! the ruling's `envelopes`, under the judge's signature. A party without an agent id, or whose
+//! Envelopes travel in the chain entries' data, so no mesh is needed: a party's in `envelope`, a judge's two
+//! in the ruling's `envelopes`, under the judge's signature. A party without an agent id, or whose
 //! counterparty has none, writes none and trades all the same.
 //!
 //! # What a crash can do

@@ -62,8 +62,8 @@ impl Job {
             || contract.capabilities.docker
             || contract.capabilities.sudo
         {
-            // It may still work without; but when it fails here, that would prove nothing. `sudo` is more than
-            // the rights of a principal who is root: those the sandbox's own root stands for, here as there.
+            // It may still work without; but when it fails here, that would prove nothing. `sudo` is more
+            // than a principal has who is root: the sandbox's own root stands for that, here as there.
             return cannot(
                 "The contract grants the network, sudo or docker, which the court's machine does not give.",
             );

@@ -208,14 +208,18 @@ impl Courtroom {
     /// The VERDICTs of a ruling. Without them, for whatever reason, it is a ruling all the same.
     async fn envelopes(&self, view: &View, ruling: &RulingData) -> Vec<String> {
         let Some(bridge) = &self.options.bridge else { return Vec::new() };
-        match timeout(ENVELOPES_WITHIN, bridge.verdicts(&self.market, view, ruling)).await {
-            Ok(Ok(envelopes)) => envelopes,
-            Ok(Err(error)) => {
+        // On a task of its own: waiting for the log blocks while another program has it.
+        let (bridge, market) = (bridge.clone(), self.market.clone());
+        let (of, words) = (view.clone(), ruling.clone());
+        let made = tokio::spawn(async move { bridge.verdicts(&market, &of, &words).await });
+        match timeout(ENVELOPES_WITHIN, made).await {
+            Ok(Ok(Ok(envelopes))) => envelopes,
+            Ok(Ok(Err(error))) => {
                 tracing::warn!(contract = %view.id(), code = error.code(), %error, "no verdict is logged");
                 Vec::new()
             }
-            Err(_) => {
-                tracing::warn!(contract = %view.id(), "no verdict is logged: the cluster does not answer");
+            Ok(Err(_)) | Err(_) => {
+                tracing::warn!(contract = %view.id(), "no verdict is sent: cluster or log were too slow");
                 Vec::new()
             }
         }

@@ -60,8 +60,8 @@ pub struct Config {
     pub max_at_stake: Raw,
     /// Whether the rules are asked first.
     pub rules: bool,
-    /// Whether contracts that grant docker or sudo are taken. They are repaired without both, and no court can
-    /// run them again. (A principal who is root does not thereby grant sudo.)
+    /// Whether contracts that grant docker or sudo are taken. They are repaired without both, and no court
+    /// can run them again. (A principal who is root does not thereby grant sudo.)
     pub privileged: bool,
     /// Whether contracts whose success only the principal can tell are taken.
     pub principal_verified: bool,

@@ -163,7 +163,7 @@ const PARTIES: usize = 2;
 
 /// Whole bytes in lower-case hexadecimal digits.
 pub(super) fn is_lower_hex(text: &str) -> bool {
-    text.len() % 2 == 0 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+    text.len().is_multiple_of(2) && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// A ruling (spec, "Judge rulings").
@@ -179,8 +179,9 @@ pub struct RulingData {
     pub is_final: bool,
     /// Remarks of the judge. [`RulingData::UNPARSABLE`] has a meaning.
     pub flags: Vec<String>,
-    /// The 0x01 VERDICT envelopes of a judge with an agent id, one to each party that has one too, in lower-case
-    /// hexadecimal digits (decision G1). Not read here, but signed with the rest, so that none is lost on the way.
+    /// The 0x01 VERDICT envelopes of a judge with an agent id, one to each party that has one too, in
+    /// lower-case hexadecimal digits (decision G1). Not read here, but signed with the rest, so that none is
+    /// lost on the way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub envelopes: Vec<String>,
     /// The judge's signature.

@@ -70,9 +70,9 @@ pub struct Environment {
 /// What the agent may do. Absent means not available.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Capabilities {
-    /// Root rights beyond those of the command that failed (`sudo` and the like). A fix runs with that command's
-    /// rights anyway, in a sandbox whose root is root of nothing else: a principal who is root grants nothing by
-    /// it, and a court runs such a contract again as any other.
+    /// Root rights beyond those of the command that failed (`sudo` and the like). A fix runs with that
+    /// command's rights anyway, in a sandbox whose root is root of nothing else: a principal who is root
+    /// grants nothing by it, and a court runs such a contract again as any other.
     pub sudo: bool,
     /// Reach the network, as far as the scopes say (decision E11).
     pub network: Option<Vec<Scope>>,
@@ -219,8 +219,8 @@ impl Contract {
         self.execution.mode == Mode::Autonomous
     }
 
-    /// Whether a fix may carry a corrected command, as far as the contract says. One that says nothing does not
-    /// forbid it.
+    /// Whether a fix may carry a corrected command, as far as the contract says. One that says nothing does
+    /// not forbid it.
     pub fn takes_corrected_commands(&self) -> bool {
         self.execution.corrected_command != Some(Corrected::No)
     }
