@@ -114,6 +114,9 @@ pub struct Fixing {
     /// Let the fix reach this host (packages); may be repeated
     #[arg(long, value_name = "HOST", help_heading = FIXING)]
     pub allow_host: Vec<String>,
+    /// Let the fix use sudo; being root grants it nothing, a command with sudo in it does
+    #[arg(long, help_heading = FIXING, conflicts_with = "local")]
+    pub allow_sudo: bool,
     /// Let the fix put a corrected command in place of yours without asking; --yes alone does not
     #[arg(long, help_heading = FIXING)]
     pub accept_corrected: bool,
@@ -131,6 +134,7 @@ impl Fixing {
         self.explain |= before.explain;
         self.autonomous |= before.autonomous;
         self.private |= before.private;
+        self.allow_sudo |= before.allow_sudo;
         self.accept_corrected |= before.accept_corrected;
         self.bounty = self.bounty.or(before.bounty);
         self.expect = self.expect.or(before.expect);
@@ -151,6 +155,7 @@ impl Fixing {
             (self.accept_corrected, "--accept-corrected"),
             (!self.attach.is_empty(), "--attach"),
             (!self.allow_host.is_empty(), "--allow-host"),
+            (self.allow_sudo, "--allow-sudo"),
             (self.expect.is_some(), "--expect"),
         ]
         .into_iter()

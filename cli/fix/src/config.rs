@@ -38,6 +38,9 @@ pub struct Zx1 {
     /// The agent id of the agent's key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// The agent id of the judge's key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge: Option<String>,
     /// Their Solana cluster: an address or a name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<String>,

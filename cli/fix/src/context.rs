@@ -160,7 +160,7 @@ impl Context {
             // As FIX_KEY, the variable names the principal's.
             Who::Principal => environment("FIX_AGENT_ID").or_else(|| zx1.principal.clone()),
             Who::Agent => zx1.agent.clone(),
-            Who::Judge => None,
+            Who::Judge => zx1.judge.clone(),
         })
     }
 

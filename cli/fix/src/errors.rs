@@ -116,6 +116,9 @@ zx1_cli_common::catalogue! {
         "give an address that begins with nano_";
     9566 Failure NoCluster "There is an agent id, and no Solana cluster is named." =>
         "give --cluster URL, or set cluster in config.toml under [zx1]";
+    9567 Failure TestClock { url: String }
+        "FIX_TEST_CLOCK is set, and {url} is not on this machine: its clock must not say when you sign." =>
+        "unset FIX_TEST_CLOCK; it is for tests of fix serve --test-clock";
 }
 
 pub use zx1_cli_common::errors::reason;

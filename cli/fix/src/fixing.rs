@@ -5,6 +5,7 @@
 //! * [`investigate`]: which commands may look at what (decision E9)
 //! * [`apply`]: the consent screens, the commit and its undo record (decision E11)
 //! * [`payload`]: what leaves this machine, scrubbed, and the screen that shows it (decision E10)
+//! * [`rights`]: whether a fix is granted root rights of its own
 //! * [`local`]: the built-in rules, without any market
 //! * [`hire`], [`follow`], [`narrate`]: the market: offer a contract, see it through, tell what happens
 //! * [`talk`]: what the agent asks, and what is said to it
@@ -25,6 +26,7 @@ pub mod narrate;
 pub mod payload;
 pub mod real;
 pub mod record;
+pub mod rights;
 pub mod talk;
 
 use crate::args::Fixing;
@@ -114,7 +116,7 @@ impl<'a> Session<'a> {
     /// Gets ready to fix a failure.
     ///
     /// # Errors
-    /// 9508, 9520: fix's own folder.
+    /// 9508, 9520: fix's own folder; 9240: an allowed host that is no host name.
     pub fn new(
         failed: Failed,
         options: Fixing,
@@ -124,6 +126,8 @@ impl<'a> Session<'a> {
     ) -> Result<Self> {
         let mut hosts = options.allow_host.clone();
         hosts.extend(context.config()?.allow_hosts.iter().cloned());
+        // What no sandbox takes is refused before anything is sent.
+        zx1_sandbox::Network::Hosts(hosts.clone()).check()?;
         let masks = vec![context.home()?.to_owned(), context.key_path(Who::Principal)?];
         let bench = Bench::new(&failed, hosts, masks, interrupts.clone());
         let screen = context.screen(options.explain);

@@ -12,7 +12,7 @@ use nano_escrow::{Address, Network, Seed};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use zx1_agent::client::{Market, Options, Pin, Transcripts, WalletPurse};
+use zx1_agent::client::{Clock, Market, Options, Pin, Transcripts, WalletPurse};
 use zx1_market::PartyKey;
 
 /// Where transcripts are kept.
@@ -37,7 +37,15 @@ pub async fn connect(context: &Context, who: Who) -> Result<Market> {
 /// # Errors
 /// As [`connect`].
 pub async fn connect_to(context: &Context, url: &str, key: PartyKey) -> Result<Market> {
+    // For tests that move the clock of a server of this machine (fix serve --test-clock). No other server may
+    // say what time a signature carries.
+    let clock = match std::env::var_os("FIX_TEST_CLOCK") {
+        Some(_) if is_this_machine(url) => Clock::Server,
+        Some(_) => return Err(Error::TestClock { url: url.to_owned() }.into()),
+        None => Clock::System,
+    };
     let options = Options {
+        clock,
         transcripts: Some(transcripts(context)?),
         poll: Duration::from_millis(250),
         ..Options::default()
@@ -136,4 +144,27 @@ pub async fn purse(context: &Context, who: Who, ledger: &Ledger) -> Result<Optio
         return Ok(None);
     }
     Ok(Some(WalletPurse::new(wallet(context, who, ledger).await?, 0)))
+}
+
+/// Whether a market runs on this machine: a demo ledger may then deposit for both sides.
+pub fn is_this_machine(url: &str) -> bool {
+    let host = url.strip_prefix("http://").unwrap_or_default();
+    ["127.0.0.1", "localhost", "[::1]"].iter().any(|name| {
+        host.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/']))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_this_machine_is_this_machine() {
+        assert!(is_this_machine("http://127.0.0.1:8000") && is_this_machine("http://localhost"));
+        for other in
+            ["https://fix.example.org", "http://127.0.0.1.example.org", "http://localhost.example.org:80"]
+        {
+            assert!(!is_this_machine(other), "{other}");
+        }
+    }
 }

@@ -181,6 +181,9 @@ reasons! {
     // Requests.
     9085 BondUnpaid Conflict "A bond is chained when its deposit is confirmed; reserve the contract first.";
     9086 RulingFinality Invalid "`final` of this ruling must be {}; correct it.";
+    9087 CorrectedCommand Invalid
+        "This contract takes no corrected command (execution.corrected_command is no); propose a fix after \
+         which the command itself works, or leave the contract.";
     9090 RequestHeader Unauthenticated "The header {} is missing or malformed; sign the request.";
     9091 RequestTimestamp Unauthenticated
         "The request's timestamp must be Unix seconds; send whole or decimal seconds.";

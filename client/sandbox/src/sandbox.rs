@@ -45,6 +45,19 @@ pub enum Network {
     Hosts(Vec<String>),
 }
 
+impl Network {
+    /// Whether a sandbox takes these hosts, before there is one to build.
+    ///
+    /// # Errors
+    /// [`SandboxError::BadHost`]: something else than a host name, such as an address.
+    pub fn check(&self) -> Result<()> {
+        match self {
+            Self::None => Ok(()),
+            Self::Hosts(hosts) => HostList::new(hosts).map(|_| ()),
+        }
+    }
+}
+
 /// How a sandbox is to be. Made by [`Sandbox::builder`].
 #[derive(Debug, Clone, Default)]
 pub struct Builder {

@@ -151,7 +151,7 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
         let market = market::connect(context, Who::Agent).await?;
         let purse: Option<Arc<dyn Purse>> = match market::purse(context, Who::Agent, &args.ledger).await? {
             Some(purse) => Some(Arc::new(purse)),
-            None if is_this_machine(market.url()) => {
+            None if market::is_this_machine(market.url()) => {
                 Some(Arc::new(LeftToMarket(own_address(context, Who::Agent)?)))
             }
             None => None,
@@ -198,27 +198,4 @@ fn limits(args: &Args) -> Result<Limits> {
     limits.per_contract.micro_usd = micro(&args.budget)?;
     limits.per_day.micro_usd = micro(&args.daily_budget)?;
     Ok(limits)
-}
-
-/// Whether the market runs here: then a demo ledger may deposit for both sides.
-fn is_this_machine(url: &str) -> bool {
-    let host = url.strip_prefix("http://").unwrap_or_default();
-    ["127.0.0.1", "localhost", "[::1]"].iter().any(|name| {
-        host.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/']))
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_this_machine_is_this_machine() {
-        assert!(is_this_machine("http://127.0.0.1:8000") && is_this_machine("http://localhost"));
-        for other in
-            ["https://fix.example.org", "http://127.0.0.1.example.org", "http://localhost.example.org:80"]
-        {
-            assert!(!is_this_machine(other), "{other}");
-        }
-    }
 }

@@ -3,7 +3,7 @@
 use super::{logs, stop_signal, stopped};
 use crate::context::{Context, Who};
 use crate::errors::{Error, Result};
-use crate::{fixing, market, models};
+use crate::{bridge, fixing, market, models};
 use serde_json::json;
 use std::sync::Arc;
 use zx1_agent::courtroom::{CourtModels, Courtroom, CourtroomOptions, SandboxBench};
@@ -90,7 +90,9 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
         let text = format!("Judge {} waits for disputes at {}. Ctrl+C stops it.", market.id(), market.url());
         context.screen(false).step("ready", data, &text);
         let bench = SandboxBench { masks: vec![context.home()?.to_owned()], ..SandboxBench::default() };
-        let court = Courtroom::new(market, models, Arc::new(bench), CourtroomOptions::default());
+        let options =
+            CourtroomOptions { bridge: bridge::of(context, Who::Judge)?, ..CourtroomOptions::default() };
+        let court = Courtroom::new(market, models, Arc::new(bench), options);
         court.run(stop_signal()).await?;
         Ok::<(), crate::errors::Failure>(())
     })?;

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use zx1_cli_common::confirm;
 use zx1_cli_common::files;
 use zx1_cli_common::words::count;
+use zx1_market::contract;
 use zx1_sandbox::{ChangeSet, Class, Consents, Records};
 
 /// Lines of a diff that are shown without --explain.
@@ -55,6 +56,18 @@ pub struct Corrected<'a> {
     pub from_outside: bool,
 }
 
+/// What becomes of a command that an agent puts in place of one's own: said in the contract beforehand, and
+/// what [`ask`] then does.
+pub fn corrected_commands(session: &Session<'_>) -> contract::Corrected {
+    if session.options.accept_corrected {
+        contract::Corrected::Yes
+    } else if confirm::can_ask() && !session.screen.is_json() {
+        contract::Corrected::Asks
+    } else {
+        contract::Corrected::No
+    }
+}
+
 /// Asks for everything that needs an answer.
 ///
 /// # Errors
@@ -91,9 +104,8 @@ pub fn ask(session: &Session<'_>, changes: &ChangeSet, corrected: Option<Correct
     };
     match corrected {
         Some(Corrected { line, from_outside: true }) if !session.options.accept_corrected => {
-            let refused = || Failure::from(Error::CommandNotAccepted { line: line.to_owned() });
-            if !confirm::can_ask() || session.screen.is_json() {
-                return Err(refused());
+            if corrected_commands(session) == contract::Corrected::No {
+                return Err(Error::CommandNotAccepted { line: line.to_owned() }.into());
             }
             let note = if session.context.yes() { " --yes does not cover it." } else { "" };
             session.ask_always(&format!("{files} Take {line} in place of your command?{note}"))?;

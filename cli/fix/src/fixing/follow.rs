@@ -472,6 +472,12 @@ fn end(session: &Session<'_>, market: &Market, view: &View, held: Held) {
         "undo": applied.flatten(),
     });
     screen.tell(if fixed { Tone::Good } else { Tone::Bad }, "ended", data, &text);
+    if view.case().agent().is_none() && !view.case().contract().takes_corrected_commands() {
+        let text = "The contract said that no corrected command is taken, because nobody is here to agree to \
+                    one: agents that know nothing else left it. Run it in a terminal, or add \
+                    --accept-corrected.";
+        screen.tell(Tone::Warn, "hint", json!({ "option": "--accept-corrected" }), text);
+    }
     if !path.is_empty() {
         screen.raw(&format!("     transcript  {path}\n     check it    fix verify {id}\n"));
     }

@@ -1,15 +1,16 @@
 //! What leaves this machine: the command, its output, where it runs, what is allowed, attached files. All of
 //! it scrubbed, and shown before the first send (decision E10).
 
-use super::Session;
 use super::bench::cut;
+use super::rights::asks_for_root;
+use super::{Session, apply};
 use crate::context::Who;
 use crate::errors::{Error, Result};
 use std::path::Path;
 use zx1_cli_common::files;
 use zx1_market::Raw;
 use zx1_market::contract::{
-    Capabilities, Contract, ContractBuilder, Environment, InputFile, Scope, Verification,
+    Capabilities, Contract, ContractBuilder, Corrected, Environment, InputFile, Scope, Verification,
 };
 use zx1_market::defaults::{MAX_ERROR, MAX_INPUT_BYTES};
 use zx1_market::scrubber::Category;
@@ -79,7 +80,7 @@ pub fn gather(session: &Session<'_>) -> Result<Payload> {
     }
     let hosts = session.bench.hosts();
     let capabilities = Capabilities {
-        sudo: rustix::process::geteuid().is_root(),
+        sudo: session.options.allow_sudo || asks_for_root(&failed.line),
         network: (!hosts.is_empty()).then(|| vec![Scope::Packages]),
         docker: false,
     };
@@ -113,6 +114,7 @@ impl Payload {
     pub fn builder(&self, session: &Session<'_>) -> ContractBuilder {
         let mut builder = Contract::builder(&self.command, &self.error)
             .environment(self.environment.clone())
+            .corrected_commands(apply::corrected_commands(session))
             .capabilities(self.capabilities.clone());
         for input in &self.inputs {
             builder = builder.input(input.clone());
@@ -150,9 +152,14 @@ impl Payload {
             format!("system    {} {}, {}", e.os, e.arch, e.distro),
             format!("packages  {}", list(&e.package_managers)),
             format!(
-                "allowed   network: {}; root: {}",
+                "allowed   network: {}; sudo: {}; another command: {}",
                 list(session.bench.hosts()),
-                yes(self.capabilities.sudo)
+                yes(self.capabilities.sudo),
+                match apply::corrected_commands(session) {
+                    Corrected::Yes => "yes",
+                    Corrected::Asks => "you are asked",
+                    Corrected::No => "no",
+                }
             ),
         ];
         if !self.inputs.is_empty() {

@@ -1,5 +1,6 @@
 //! The 0x01 envelopes of a contract between two parties with agent ids (decision G1), with real processes.
 
+use crate::court::World;
 use crate::local::NEEDS_LM;
 use crate::support::{Home, Http, LIMIT, Market};
 use serde_json::{Value, json};
@@ -7,10 +8,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use zx1_log::{AgentLog, agent_dir};
 use zx1_protocol::batch::Covered;
+use zx1_protocol::behavior_batch::BehaviorBatch;
+use zx1_protocol::envelope::{Envelope, MsgType};
 use zx1_protocol::units::{Epoch, Slot};
 
 const PRINCIPAL: [u8; 32] = [0xa1; 32];
 const AGENT: [u8; 32] = [0xa2; 32];
+const JUDGE: [u8; 32] = [0xa3; 32];
 
 /// A cluster whose slot moves on each time that it is asked.
 fn cluster() -> Http {
@@ -32,12 +36,16 @@ fn epoch() -> Epoch {
     Epoch::from_unix_micros(u64::try_from(since.as_micros()).unwrap())
 }
 
-/// How many entries a batch has that is built of an agent's log, as `zx1 batch build` does.
-fn batched(home: &Home, agent: [u8; 32], from: Epoch) -> u32 {
+/// A batch that is built of an agent's log, as `zx1 batch build` does: every entry is read and checked.
+fn batch(home: &Home, agent: [u8; 32], from: Epoch) -> BehaviorBatch {
     let folder = agent_dir(&home.path().join(".config/zx1"), &agent);
     let log = AgentLog::open_wait(folder, agent, Duration::from_secs(10)).unwrap();
-    let built = log.build(Covered { from, to: epoch() }, Slot(1), Slot(100_000)).unwrap();
-    built.batch.log_len
+    log.build(Covered { from, to: epoch() }, Slot(1), Slot(100_000)).unwrap().batch
+}
+
+/// How many entries it has.
+fn batched(home: &Home, agent: [u8; 32], from: Epoch) -> u32 {
+    batch(home, agent, from).log_len
 }
 
 fn base58(agent: [u8; 32]) -> String {
@@ -85,6 +93,85 @@ fn both_logs_hold_the_envelopes_of_a_contract_and_a_batch_builds_from_each() {
         .collect();
     assert_eq!(carrying, ["post", "bond", "accept", "fix", "feedback", "feedback"]);
     assert!(home.fix(["verify", id]).ok().contains("All "));
+}
+
+/// Who is at work with an agent id, in the settings of its home.
+fn settings(home: &Home, party: &str, agent: [u8; 32], cluster: &str) {
+    std::fs::create_dir_all(home.path().join(".fix")).unwrap();
+    let text = format!("[zx1]\n{party} = \"{}\"\ncluster = \"{cluster}\"\n", base58(agent));
+    std::fs::write(home.path().join(".fix/config.toml"), text).unwrap();
+}
+
+#[test]
+fn the_verdicts_of_a_judge_are_in_its_log_and_in_those_of_both_parties() {
+    let from = epoch();
+    let cluster = cluster();
+    let judges = Home::new();
+    settings(&judges, "judge", JUDGE, &cluster.url);
+    let mut world = World::start_by(judges, "halt = 30000\n", &["evil_principal", "canceled"]);
+    settings(&world.home, "principal", PRINCIPAL, &cluster.url);
+    settings(&world.agents, "agent", AGENT, &cluster.url);
+    world.agent = Some(world.market.scripted_agent(&world.agents, "touch done"));
+    let (terminal, id) = world.at_the_consent(&[]);
+    terminal.kill();
+    world.we(&["--yes", "dispute", &id, "it never worked"]).ok();
+    world.wait_for(&id, "ruling", 1);
+    world.we(&["--yes", "appeal", &id, "look again"]).ok();
+    world.wait_for(&id, "ruling", 2);
+    world.assert_ended(&id, "resolved", "ruling_canceled", Some("appeals"));
+    // Each ruling carries one to each party, signed by the judge.
+    let judge = world.judges.fix(["judge", "--id"]).ok().trim().parse::<zx1_market::PartyId>().unwrap();
+    let transcript = world.transcript(&id);
+    let rulings: Vec<&Value> = transcript.iter().filter(|entry| entry["type"] == "ruling").collect();
+    assert_eq!(rulings.len(), 2);
+    for ruling in rulings {
+        let texts = ruling["data"]["envelopes"].as_array().unwrap();
+        let mut to = Vec::new();
+        for text in texts {
+            let bytes = hex::decode(text.as_str().unwrap()).unwrap();
+            let envelope = Envelope::decode(&bytes).unwrap();
+            assert_eq!((envelope.header.msg_type, envelope.header.sender), (MsgType::Verdict, &JUDGE));
+            assert!(judge.verify(&envelope.signing_bytes(), envelope.signature));
+            to.push(*envelope.header.recipient);
+        }
+        assert_eq!(to, [PRINCIPAL, AGENT]);
+    }
+    // Received by each party: both rulings. Sent by the judge: one to each party of each ruling.
+    let deadline = Instant::now() + LIMIT;
+    loop {
+        let received = [(&world.home, PRINCIPAL), (&world.agents, AGENT)]
+            .map(|(home, agent)| batch(home, agent, from).tasks_completed);
+        let sent = batch(&world.judges, JUDGE, from);
+        if received == [2, 2] {
+            assert_eq!((sent.notarizations, sent.log_len), (4, 4));
+            break;
+        }
+        assert!(Instant::now() < deadline, "{received:?}");
+        world.we(&["show", &id]).ok();
+    }
+    // Reading it again writes nothing twice.
+    world.we(&["show", &id]).ok();
+    assert_eq!(batch(&world.home, PRINCIPAL, from).tasks_completed, 2);
+    assert!(world.we(&["verify", &id]).ok().contains("All "));
+}
+
+#[test]
+fn a_judge_whose_cluster_is_gone_rules_all_the_same() {
+    let judges = Home::new();
+    settings(&judges, "judge", JUDGE, "http://127.0.0.1:9");
+    let cluster = cluster();
+    let mut world = World::start_by(judges, "halt = 30000\n", &["canceled"]);
+    settings(&world.home, "principal", PRINCIPAL, &cluster.url);
+    settings(&world.agents, "agent", AGENT, &cluster.url);
+    world.agent = Some(world.market.scripted_agent(&world.agents, "touch done"));
+    let (terminal, id) = world.at_the_consent(&[]);
+    terminal.kill();
+    world.we(&["--yes", "dispute", &id, "it never worked"]).ok();
+    world.wait_for(&id, "ruling", 1);
+    let transcript = world.transcript(&id);
+    let ruling = transcript.iter().find(|entry| entry["type"] == "ruling").unwrap();
+    assert!(ruling["data"]["envelopes"].is_null(), "{ruling}");
+    world.assert_ended(&id, "resolved", "ruling_canceled", Some("district"));
 }
 
 #[test]

@@ -8,64 +8,95 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-const BOUNTY: &str = "0.5";
+pub(crate) const BOUNTY: &str = "0.5";
 
 /// A market with a judge, an agent and a principal, each in a home of its own.
-struct World {
-    market: Market,
-    home: Home,
-    agents: Home,
-    agent: Option<Service>,
+pub(crate) struct World {
+    pub(crate) market: Market,
+    pub(crate) home: Home,
+    pub(crate) agents: Home,
+    pub(crate) agent: Option<Service>,
     _judge: Option<Service>,
-    _judges: Home,
+    pub(crate) judges: Home,
 }
 
 impl World {
     /// `windows`: lines of `[windows_ms]`. `rulings`: what district, appeals and supreme court rule.
     #[track_caller]
-    fn start(windows: &str, rulings: &[&str]) -> Self {
-        let judges = Home::new();
+    pub(crate) fn start(windows: &str, rulings: &[&str]) -> Self {
+        Self::start_by(Home::new(), windows, rulings)
+    }
+
+    /// The same with this home for the judge.
+    #[track_caller]
+    pub(crate) fn start_by(judges: Home, windows: &str, rulings: &[&str]) -> Self {
+        let mut models = Vec::new();
+        for (at, court) in ["--district", "--appeals", "--supreme"].into_iter().enumerate() {
+            let Some(outcome) = rulings.get(at).or(rulings.last()) else { break };
+            let opinion = json!({ "outcome": outcome, "reasoning": "So it is.", "flags": [] });
+            let text = json!([opinion.to_string()]).to_string();
+            let script = format!("script:{}", judges.file(court, text).display());
+            models.extend([court.to_owned(), script]);
+        }
+        Self::judged(judges, windows, &models)
+    }
+
+    /// Nobody judges, and time stands still unless [`World::advance`] moves it.
+    #[track_caller]
+    pub(crate) fn on_a_test_clock(windows: &str) -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+        let clock = ["--test-clock".to_owned(), since.to_string()];
+        let world = Self::serving(Home::new(), windows, &[], &clock);
+        world.home.follows_test_clock();
+        world.agents.follows_test_clock();
+        world
+    }
+
+    /// Moves the server's clock.
+    pub(crate) fn advance(&self, millis: u64) {
+        let body = json!({ "advance_ms": millis }).to_string();
+        let to = format!("{}/test/clock", self.market.url());
+        let line = ["-sf", "-H", "Content-Type: application/json", "-d", &body, &to];
+        assert!(Command::new("curl").args(line).output().unwrap().status.success());
+    }
+
+    /// `judging`: options of `fix judge`; without any nobody judges.
+    #[track_caller]
+    pub(crate) fn judged(judges: Home, windows: &str, judging: &[String]) -> Self {
+        Self::serving(judges, windows, judging, &[])
+    }
+
+    #[track_caller]
+    fn serving(judges: Home, windows: &str, judging: &[String], serving: &[String]) -> Self {
         let id = judges.fix(["judge", "--id"]).ok().trim().to_owned();
         let config = judges.file("market.toml", format!("[windows_ms]\n{windows}"));
         let data = judges.path().join("market");
-        let market = Market::start(&[
-            "--judge",
-            &id,
-            "--config",
-            config.to_str().unwrap(),
-            "--data",
-            data.to_str().unwrap(),
-        ]);
-        let mut arguments = vec!["--json", "--server", market.url(), "judge"];
-        let mut scripts = Vec::new();
-        for (at, court) in ["--district", "--appeals", "--supreme"].into_iter().enumerate() {
-            let outcome = rulings.get(at).or(rulings.last()).copied().unwrap_or("impossible");
-            let opinion = json!({ "outcome": outcome, "reasoning": "So it is.", "flags": [] });
-            let text = json!([opinion.to_string()]).to_string();
-            scripts.push((court, format!("script:{}", judges.file(court, text).display())));
-        }
-        for (court, script) in &scripts {
-            arguments.extend([*court, script.as_str()]);
-        }
-        let judge = (!rulings.is_empty()).then(|| Service::start(judges.command(&arguments)));
+        let (config, data) = (config.to_str().unwrap(), data.to_str().unwrap());
+        let mut options = vec!["--judge", &id, "--config", config, "--data", data];
+        options.extend(serving.iter().map(String::as_str));
+        let market = Market::start(&options);
+        let judge = (!judging.is_empty()).then(|| {
+            let arguments = ["--json", "--server", market.url(), "judge"];
+            Service::start(judges.command(arguments.into_iter().chain(judging.iter().map(String::as_str))))
+        });
         let (home, agents) = (Home::new(), Home::new());
-        Self { market, home, agents, agent: None, _judge: judge, _judges: judges }
+        Self { market, home, agents, agent: None, _judge: judge, judges }
     }
 
     /// An agent whose fix works.
-    fn with_agent(mut self) -> Self {
+    pub(crate) fn with_agent(mut self) -> Self {
         self.agent = Some(self.market.scripted_agent(&self.agents, "touch done"));
         self
     }
 
-    fn agent_stops(&mut self) {
+    pub(crate) fn agent_stops(&mut self) {
         self.agent = None;
     }
 
     /// A command of the principal. Its money goes to its own wallet.
-    fn ours(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn ours(&self, arguments: &[&str]) -> Command {
         let mut command = self.home.command(["--server", self.market.url()].iter().chain(arguments));
         let node = self.market.service.ready["nano_rpc"].as_str().unwrap();
         command.env("FIX_NANO_NODE", node).env("FIX_NANO_NETWORK", "dev");
@@ -73,17 +104,17 @@ impl World {
     }
 
     #[track_caller]
-    fn we(&self, arguments: &[&str]) -> Said {
+    pub(crate) fn we(&self, arguments: &[&str]) -> Said {
         said(&mut self.ours(arguments))
     }
 
     #[track_caller]
-    fn they(&self, arguments: &[&str]) -> Said {
+    pub(crate) fn they(&self, arguments: &[&str]) -> Said {
         self.agents.fix(["--server", self.market.url(), "--yes"].iter().chain(arguments))
     }
 
     /// A run of fix that asks whether the agent's fix may be applied, and the contract's id.
-    fn at_the_consent(&self, options: &[&str]) -> (Terminal, String) {
+    pub(crate) fn at_the_consent(&self, options: &[&str]) -> (Terminal, String) {
         let line = [&["--bounty", BOUNTY], options, &["test", "-f", "done"]].concat();
         let mut terminal = Terminal::start(self.ours(&line));
         terminal.wait_for("Send this? [y/N]");
@@ -94,31 +125,36 @@ impl World {
     }
 
     /// The one contract.
-    fn id(&self) -> String {
+    pub(crate) fn id(&self) -> String {
         let listed = self.we(&["--json", "contracts", "--all"]);
         let listed: Value = serde_json::from_str(listed.ok()).unwrap();
         listed[0]["id"].as_str().unwrap_or_else(|| panic!("{listed}")).to_owned()
     }
 
-    fn kept(&self, id: &str) -> PathBuf {
+    pub(crate) fn kept(&self, id: &str) -> PathBuf {
         let folder = self.home.path().join(".fix/transcripts");
         let files = Home::files(&folder).into_keys();
         files.into_iter().find(|path| path.to_string_lossy().contains(id)).expect("no transcript is kept")
     }
 
-    /// The kinds of the contract's entries, as the principal reads them now.
-    fn entries(&self, id: &str) -> Vec<String> {
+    /// The contract's entries, as the principal reads them now.
+    pub(crate) fn transcript(&self, id: &str) -> Vec<Value> {
         self.we(&["show", id]).ok();
         let text = std::fs::read(self.kept(id)).unwrap();
         let transcript: Value = serde_json::from_slice(&text).unwrap();
         let entries = transcript["transcript"].as_array().or(transcript["entries"].as_array());
+        entries.unwrap_or_else(|| panic!("{transcript}")).clone()
+    }
+
+    /// Their kinds.
+    pub(crate) fn entries(&self, id: &str) -> Vec<String> {
         let kind = |entry: &Value| entry["type"].as_str().unwrap().to_owned();
-        entries.unwrap_or_else(|| panic!("{transcript}")).iter().map(kind).collect()
+        self.transcript(id).iter().map(kind).collect()
     }
 
     /// Waits until so many entries of a kind are chained.
     #[track_caller]
-    fn wait_for(&self, id: &str, kind: &str, count: usize) {
+    pub(crate) fn wait_for(&self, id: &str, kind: &str, count: usize) {
         let deadline = Instant::now() + LIMIT;
         loop {
             let entries = self.entries(id);
@@ -130,7 +166,7 @@ impl World {
     }
 
     /// What the ledger says of an address, received or not.
-    fn balance(&self, address: &str) -> u128 {
+    pub(crate) fn balance(&self, address: &str) -> u128 {
         let rpc = self.market.service.ready["nano_rpc"].as_str().unwrap();
         let body = json!({ "action": "account_balance", "account": address }).to_string();
         let output = Command::new("curl").args(["-s", "-d", &body, rpc]).output().unwrap();
@@ -141,7 +177,20 @@ impl World {
 
     /// The end: sound, in this state, and paid as the table says.
     #[track_caller]
-    fn assert_ended(&self, id: &str, state: &str, scenario: &str, court: Option<&str>) {
+    pub(crate) fn assert_ended(&self, id: &str, state: &str, scenario: &str, court: Option<&str>) {
+        let row = row(scenario, court);
+        let sums = ["principal", "agent", "platform", "charity"];
+        self.assert_paid(id, state, sums.map(|payee| (payee, row[payee].as_str().unwrap())));
+    }
+
+    /// The end: sound, in this state, and these sums paid, each address's to the raw.
+    #[track_caller]
+    pub(crate) fn assert_paid<const N: usize>(
+        &self,
+        id: &str,
+        state: &str,
+        sums: [(&str, &str); N],
+    ) -> BTreeMap<(String, String), u128> {
         let deadline = Instant::now() + LIMIT;
         loop {
             let shown = self.we(&["--json", "show", id]);
@@ -167,10 +216,9 @@ impl World {
                     text("amount").parse::<u128>().unwrap();
             }
         }
-        let row = row(scenario, court);
-        for payee in ["principal", "agent", "platform", "charity"] {
+        for (payee, xno) in sums {
             let sum: u128 = paid.iter().filter(|((to, _), _)| to == payee).map(|(_, raw)| raw).sum();
-            assert_eq!(sum, raw(row[payee].as_str().unwrap()), "{scenario}: {payee}: {paid:?}");
+            assert_eq!(sum, raw(xno), "{payee}: {paid:?}");
         }
         for ((payee, address), owed) in &paid {
             while self.balance(address) != *owed {
@@ -179,6 +227,7 @@ impl World {
                 std::thread::yield_now();
             }
         }
+        paid
     }
 }
 
@@ -194,7 +243,7 @@ fn row(scenario: &str, court: Option<&str>) -> Value {
 }
 
 /// An amount of XNO in raw.
-fn raw(xno: &str) -> u128 {
+pub(crate) fn raw(xno: &str) -> u128 {
     let (whole, part) = xno.split_once('.').unwrap_or((xno, ""));
     format!("{whole}{part:0<30}").parse().unwrap()
 }
@@ -402,30 +451,4 @@ fn attempts_that_all_fail_end_the_contract_when_the_agent_does_not_object() {
     let tried = world.entries(&id).iter().filter(|entry| *entry == "fix").count();
     assert_eq!(tried, 5);
     world.assert_ended(&id, "canceled", "canceled_attempts_exhausted", None);
-}
-
-#[test]
-fn a_judge_runs_the_fix_again_on_attached_files_and_its_finding_is_chained() {
-    let world = World::start("halt = 30000\n", &["fulfilled"]).with_agent();
-    world.home.file("notes.txt", "password=hunter2hunter2\n");
-    let (terminal, id) = world.at_the_consent(&["--attach", "notes.txt"]);
-    terminal.kill();
-    world.we(&["--yes", "dispute", &id, "it never worked"]).ok();
-    world.wait_for(&id, "ruling", 1);
-    world.we(&["waive", &id]).ok();
-    world.assert_ended(&id, "resolved", "ruling_fulfilled", Some("district"));
-    let transcript: Value = serde_json::from_slice(&std::fs::read(world.kept(&id)).unwrap()).unwrap();
-    let entries = transcript["transcript"].as_array().or(transcript["entries"].as_array()).unwrap();
-    let found = entries.iter().find(|entry| entry["type"] == "reexecution").unwrap();
-    if rustix::process::geteuid().is_root() {
-        // The contract of a root user grants root, which no court gives to a stranger's fix.
-        assert!(found["data"]["note"].as_str().unwrap().contains("root"), "{found}");
-    } else {
-        assert_eq!(
-            (&found["data"]["ran"], &found["data"]["success"]),
-            (&json!(true), &json!(true)),
-            "{found}"
-        );
-    }
-    assert!(!transcript.to_string().contains("hunter2"));
 }

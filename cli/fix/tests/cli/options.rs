@@ -124,3 +124,20 @@ fn a_server_that_lost_everything_but_its_key_is_made_again_from_a_clients_transc
     let said = crate::support::said(&mut old.command(serve.iter().chain(&options)));
     assert!(said.code == 1 && said.err.contains("error 94") && said.out.is_empty(), "{said:?}");
 }
+
+/// Root rights beyond the command's own are granted by a word only: being root, as in containers, is none.
+#[test]
+fn sudo_is_granted_by_the_option_or_by_a_command_that_names_it() {
+    let home = Home::new();
+    for (options, line, granted) in [
+        (&[][..], &["sh", "-c", "exit 3"][..], "no"),
+        (&["--allow-sudo"], &["sh", "-c", "exit 3"], "yes"),
+        (&[], &["sh", "-c", "exit 3; sudo true"], "yes"),
+    ] {
+        let arguments = [&["--server", "http://127.0.0.1:9", "--dry-run"], options, line].concat();
+        let said = home.fix(arguments);
+        assert_eq!(said.code, 3, "{said:?}");
+        assert!(said.err.contains(&format!("sudo: {granted};")), "{said:?}");
+    }
+    assert_eq!(home.fix(["--local", "--allow-sudo", "sh", "-c", "exit 3"]).code, 2);
+}

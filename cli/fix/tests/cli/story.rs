@@ -2,6 +2,7 @@
 
 use crate::local::NEEDS_LM;
 use crate::support::{Home, Market};
+use crate::terminal::Terminal;
 use serde_json::Value;
 use std::process::Command;
 
@@ -157,10 +158,15 @@ fn a_fix_that_was_killed_goes_on_when_the_same_command_is_run_again() {
     assert_eq!(mine.as_array().unwrap().len(), 1, "{mine}");
 }
 
-/// `true` never fails, so no check can tell that a command was what the principal wanted.
+/// `true` never fails, so no check can tell that a command was what the principal wanted. Who is not there to
+/// be asked says so in the contract, and an agent that knows nothing else does not take it.
 #[test]
 fn a_command_of_the_agent_in_place_of_ones_own_is_not_covered_by_yes() {
-    let market = Market::start(&[]);
+    let config = Home::new();
+    let file = config.file("market.toml", "[windows_ms]\nopen = 5000\n");
+    let data = config.path().join("market");
+    let options = ["--config", file.to_str().unwrap(), "--data", data.to_str().unwrap()];
+    let market = Market::start(&options);
     let agents = Home::new();
     let _agent = market.agent(&agents, &[]);
     let home = Home::new();
@@ -168,7 +174,16 @@ fn a_command_of_the_agent_in_place_of_ones_own_is_not_covered_by_yes() {
     let before = Home::files(&home.work());
     let said = home.fix(["--server", market.url(), "--yes", "gcc", "m.c", "-o", "m"]);
     assert_eq!(said.code, 1, "{said:?}");
-    assert!(said.err.contains("error 9548"), "{said:?}");
+    assert!(said.err.contains("another command: no"), "{said:?}");
+    assert!(said.err.contains("No agent took contract"), "{said:?}");
     assert!(said.err.contains("--accept-corrected"), "{said:?}");
     assert_eq!(Home::files(&home.work()), before);
+    // With a person there it is asked for, also with --yes.
+    let mut terminal =
+        Terminal::start(home.command(["--server", market.url(), "--yes", "gcc", "m.c", "-o", "m"]));
+    terminal.wait_for("another command: you are asked");
+    terminal.wait_for("in place of your command? --yes does not cover it. [y/N]");
+    terminal.type_keys("y\r");
+    let (code, seen) = terminal.end();
+    assert_eq!((code, home.work().join("m").exists()), (0, true), "{seen}");
 }

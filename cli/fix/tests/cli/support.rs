@@ -23,6 +23,11 @@ impl Home {
         self.0.path().canonicalize().unwrap()
     }
 
+    /// From now on its commands sign with the time of a server that has a test clock.
+    pub(crate) fn follows_test_clock(&self) {
+        std::fs::write(self.path().join("test-clock"), "").unwrap();
+    }
+
     /// Where commands run.
     pub(crate) fn work(&self) -> PathBuf {
         self.path().join("work")
@@ -50,6 +55,9 @@ impl Home {
             .current_dir(self.work())
             .stdin(Stdio::null())
             .args(arguments);
+        if self.path().join("test-clock").exists() {
+            command.env("FIX_TEST_CLOCK", "1");
+        }
         command
     }
 
@@ -125,7 +133,15 @@ pub(crate) struct Http {
 impl Http {
     /// `answer`: the body of the answer; `None` leaves whoever asked waiting.
     pub(crate) fn serve(answer: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::serve_at("127.0.0.1:0", answer)
+    }
+
+    /// The same at this address.
+    pub(crate) fn serve_at(
+        address: &str,
+        answer: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        let listener = TcpListener::bind(address).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         std::thread::spawn(move || {
             let mut waiting = Vec::new();

@@ -7,10 +7,11 @@
 //! | bond | PROPOSE | agent | the bounty in raw (16 bytes, little-endian), hint, contract id |
 //! | accept | ACCEPT | agent | the same, then the agent's pre-signature for its rating (decision D5) |
 //! | fix | DELIVER | agent | hint, SHA-256 of the fix entry's data without the envelope |
-//! | ruling | VERDICT | judge | of judges with an agent id; logged when addressed to this one |
+//! | ruling | VERDICT, one to each party with an agent id | judge | hint, SHA-256 of its words |
 //! | end | FEEDBACK | both | the rating |
 //!
-//! Envelopes travel in the chain entries' data, so no mesh is needed. A party without an agent id, or whose
+//! Envelopes travel in the chain entries' data, so no mesh is needed: a party's in `envelope`, a judge's two
+//! in the ruling's `envelopes`, under the judge's signature. A party without an agent id, or whose
 //! counterparty has none, writes none and trades all the same.
 //!
 //! # What a crash can do
@@ -29,7 +30,7 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use zx1_log::{AgentLog, LogError};
 use zx1_market::bridge::{conversation_id, message_type};
-use zx1_market::chain::{Common, Data, Side};
+use zx1_market::chain::{Common, Data, RulingData, Side};
 use zx1_market::{Entry, EntryType, Millis, PartyId, PartyKey};
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::channel::channel_of;
@@ -240,6 +241,26 @@ impl Bridge {
         Ok(carrying(&bytes))
     }
 
+    /// For a ruling of this judge: a VERDICT to each party that has an agent id (specification 0x01, "notary
+    /// sends VERDICT to both participants"), logged, in hexadecimal digits. None when neither has one.
+    pub async fn verdicts(
+        &self,
+        market: &Market,
+        view: &View,
+        ruling: &RulingData,
+    ) -> Result<Vec<String>, BridgeError> {
+        let payload = [HINT.as_slice(), &ruling_digest(ruling)].concat();
+        let mut envelopes = Vec::new();
+        for side in [Side::Principal, Side::Agent] {
+            let Some(peer) = peer(view, side) else { continue };
+            let place = format!("{}-{}", market.server().hex(), view.id());
+            let name = format!("{place}-ruling-{}-{side}", ruling.court);
+            let bytes = self.once(market, view, &name, MsgType::Verdict, &peer, &payload).await?;
+            envelopes.push(hex::encode(bytes));
+        }
+        Ok(envelopes)
+    }
+
     /// After the end: leave the FEEDBACK of this side, and log what the other side has sent. Its FEEDBACK is
     /// waited for a little; what comes later is logged by [`Bridge::keep`] whenever the contract is read.
     pub async fn close(&self, market: &Market, view: &View) -> Result<(), BridgeError> {
@@ -304,31 +325,33 @@ impl Bridge {
         let conversation = conversation_id(&view.case().terms().server, &view.id());
         let mut new = 0;
         for (at, entry) in view.entries().iter().enumerate() {
-            let Some(bytes) = envelope_of(entry) else { continue };
-            let Ok(envelope) = Envelope::decode(&bytes) else { continue };
-            let header = &envelope.header;
-            if !is_signed(&envelope, entry) || header.conversation_id != &conversation {
-                continue;
-            }
-            if message_type(entry.kind()) != Some(header.msg_type.wire()) {
-                continue;
-            }
-            let direction = if *header.sender == self.agent {
-                Direction::Sent
-            } else if *header.recipient == self.agent {
-                Direction::Received
-            } else {
-                continue;
-            };
             let arrival = view.transcript().received_at.get(at).copied().unwrap_or(entry.at());
-            match self.append(&bytes, direction, arrival) {
-                Ok(true) => new += 1,
-                Ok(false) => {}
-                // The epoch was closed by a batch; what came later than that belongs to none.
-                Err(BridgeError::Log { error: LogError::EpochSealed(epoch) }) => {
-                    tracing::debug!(contract = %view.id(), ?epoch, "too late for the log");
+            let Some((signer, carried)) = envelopes_of(entry) else { continue };
+            for bytes in carried {
+                let Ok(envelope) = Envelope::decode(&bytes) else { continue };
+                let header = &envelope.header;
+                if !is_signed(&envelope, &signer) || header.conversation_id != &conversation {
+                    continue;
                 }
-                Err(error) => return Err(error),
+                if message_type(entry.kind()) != Some(header.msg_type.wire()) {
+                    continue;
+                }
+                let direction = if *header.sender == self.agent {
+                    Direction::Sent
+                } else if *header.recipient == self.agent {
+                    Direction::Received
+                } else {
+                    continue;
+                };
+                match self.append(&bytes, direction, arrival) {
+                    Ok(true) => new += 1,
+                    Ok(false) => {}
+                    // The epoch was closed by a batch; what came later than that belongs to none.
+                    Err(BridgeError::Log { error: LogError::EpochSealed(epoch) }) => {
+                        tracing::debug!(contract = %view.id(), ?epoch, "too late for the log");
+                    }
+                    Err(error) => return Err(error),
+                }
             }
         }
         Ok(new)
@@ -461,16 +484,20 @@ fn has_feedback_of(view: &View, party: PartyId) -> bool {
     view.entries().iter().any(|entry| entry.kind() == EntryType::Feedback && entry.author() == party)
 }
 
-/// The envelope that an entry carries.
-fn envelope_of(entry: &Entry) -> Option<Vec<u8>> {
-    let (_, common) = entry.read().ok()?;
-    hex::decode(common.envelope?).ok()
+/// The envelopes that an entry carries, and whose key must have signed them: its author's, or of a ruling the
+/// judge's, whose signature over them the chain's rules have checked.
+fn envelopes_of(entry: &Entry) -> Option<(PartyId, Vec<Vec<u8>>)> {
+    let decoded = |texts: Vec<String>| texts.iter().filter_map(|text| hex::decode(text).ok()).collect();
+    match entry.read().ok()? {
+        (Data::Ruling(ruling), _) => Some((ruling.signature?.judge, decoded(ruling.envelopes))),
+        (_, common) => Some((entry.author(), decoded(vec![common.envelope?]))),
+    }
 }
 
 /// The party's own key must have signed it, over the payload that it carries.
-fn is_signed(envelope: &Envelope<'_>, entry: &Entry) -> bool {
+fn is_signed(envelope: &Envelope<'_>, signer: &PartyId) -> bool {
     envelope.check_payload::<zx1_protocol::hash::Sha3>().is_ok()
-        && entry.author().verify(&envelope.signing_bytes(), envelope.signature)
+        && signer.verify(&envelope.signing_bytes(), envelope.signature)
 }
 
 /// The agent id of a side, as the first envelope that it signed in this contract names it. Whether its key
@@ -482,13 +509,19 @@ pub fn peer(view: &View, side: Side) -> Option<[u8; 32]> {
         Side::Agent => case.agent(),
     }?;
     view.entries().iter().filter(|entry| entry.author() == party).find_map(|entry| {
-        let bytes = envelope_of(entry)?;
-        let envelope = Envelope::decode(&bytes).ok()?;
-        is_signed(&envelope, entry).then_some(*envelope.header.sender)
+        let (signer, carried) = envelopes_of(entry)?;
+        let bytes = carried.first()?;
+        let envelope = Envelope::decode(bytes).ok()?;
+        is_signed(&envelope, &signer).then_some(*envelope.header.sender)
     })
 }
 
 /// What a DELIVER carries of a fix.
 pub fn fix_digest(data: &Data) -> [u8; 32] {
     Sha256::digest(data.to_json(&Common::default()).canonical().as_bytes()).into()
+}
+
+/// What a VERDICT carries of a ruling.
+pub fn ruling_digest(ruling: &RulingData) -> [u8; 32] {
+    Sha256::digest(ruling.words().canonical().as_bytes()).into()
 }

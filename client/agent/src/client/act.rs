@@ -91,8 +91,9 @@ fn call(kind: EntryType) -> Option<(Method, &'static str)> {
 ///
 /// Words and payout addresses change nothing. An answered investigation changes nothing for whoever declines,
 /// leaves, halts or talks, but an agent that accepts or proposes has not read it yet; it must look again. A
-/// halt, a leave and words are meant whatever else came. Everything that may move money (verify, review,
-/// dispute, appeal, waive, fix, accept) is decided anew by the caller.
+/// halt, a leave and words are meant whatever else came. Who gives up an appeal does so whether or not the
+/// other side has done the same. Everything else that may move money (verify, review, dispute, appeal, waive, fix,
+/// accept) is decided anew by the caller.
 pub fn still_meant(meant: EntryType, between: EntryType) -> bool {
     use EntryType as T;
     let harmless = between.is_talk() || matches!(between, T::Accounts | T::Feedback);
@@ -102,6 +103,7 @@ pub fn still_meant(meant: EntryType, between: EntryType) -> bool {
         T::Result => harmless || matches!(between, T::Investigate | T::Result | T::Accept),
         T::Investigate | T::Decline | T::BackOut => harmless || matches!(between, T::Investigate | T::Result),
         T::Accounts => harmless || !matches!(between, T::DisputeFiled | T::Halt | T::Closed),
+        T::Waive => harmless || between == T::Waive,
         _ => harmless,
     }
 }
@@ -449,7 +451,9 @@ mod tests {
             [T::Verify, T::ReviewAccept, T::ReviewReject, T::DisputeFiled, T::Appeal, T::Waive, T::Fix];
         for meant in money {
             for between in EntryType::ALL.iter().copied() {
-                let harmless = between.is_talk() || matches!(between, T::Accounts | T::Feedback);
+                let both_waive = (meant, between) == (T::Waive, T::Waive);
+                let harmless =
+                    between.is_talk() || both_waive || matches!(between, T::Accounts | T::Feedback);
                 assert_eq!(still_meant(meant, between), harmless, "{meant} after {between}");
             }
         }

@@ -62,9 +62,10 @@ impl Job {
             || contract.capabilities.docker
             || contract.capabilities.sudo
         {
-            // It may still work without; but when it fails here, that would prove nothing.
+            // It may still work without; but when it fails here, that would prove nothing. `sudo` is more
+            // than a principal has who is root: the sandbox's own root stands for that, here as there.
             return cannot(
-                "The contract grants the network, root or docker, which the court's machine does not give.",
+                "The contract grants the network, sudo or docker, which the court's machine does not give.",
             );
         }
         Ok(Job {
@@ -108,6 +109,8 @@ pub struct Trial {
     pub fix: Ran,
     /// The verified command, after the fix.
     pub after: Ran,
+    /// Whether they ran as root of the sandbox. The principal may have been root where the court is not.
+    pub as_root: bool,
 }
 
 /// A place to run jobs in.
@@ -197,7 +200,7 @@ impl Bench for SandboxBench {
         let mut sandbox = make()?;
         let fix = self.one(&mut sandbox, &job.fix, folder.path(), until)?;
         let after = self.one(&mut sandbox, job.verified_command(), folder.path(), until)?;
-        Ok(Trial { before, fix, after })
+        Ok(Trial { before, fix, after, as_root: sandbox.info().privileged })
     }
 }
 
@@ -277,6 +280,9 @@ pub fn evidence(job: &Result<Job, CannotRun>, trial: Result<Trial, CannotRun>) -
     } else if holds(&job.verification, &trial.after) {
         Status::Passed
     } else {
+        if !trial.as_root {
+            notes.push("It was run as an ordinary user; what needs root fails here.".to_owned());
+        }
         Status::Failed
     };
     if job.inputs.iter().any(|input| find(&input.content, b"[REDACTED:")) {

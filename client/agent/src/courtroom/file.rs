@@ -89,7 +89,7 @@ fn line(entry: &Entry, author: Author) -> Line {
     }
     if let Json::Object(fields) = &mut data {
         // Machine's matters, long and of no use for a ruling.
-        for name in ["envelope", "judge_signature"] {
+        for name in ["envelope", "envelopes", "judge_signature"] {
             fields.remove(name);
         }
     }

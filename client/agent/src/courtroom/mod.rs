@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 use zx1_market::ContractId;
 use zx1_market::chain::RulingData;
 use zx1_market::wire::JudgeRequest;
@@ -21,6 +21,7 @@ pub use bench::{
 };
 pub use file::case_file;
 
+use crate::bridge::Bridge;
 use crate::client::{ClientError, Market, Task, View};
 use crate::judge::{Consequence, Court, Flag, Judge, Outcome, Reexecution, consequence};
 use crate::model::Model;
@@ -37,7 +38,12 @@ pub struct CourtroomOptions {
     pub judge: Judge,
     /// So much before the deadline it stops asking models: the ruling must still be chained.
     pub margin: Duration,
+    /// Where the judge's 0x01 VERDICTs are logged, if it has an agent id (decision G1).
+    pub bridge: Option<Arc<Bridge>>,
 }
+
+/// So long an envelope may take. A ruling does not wait for a cluster.
+const ENVELOPES_WITHIN: Duration = Duration::from_secs(3);
 
 impl Default for CourtroomOptions {
     fn default() -> CourtroomOptions {
@@ -46,6 +52,7 @@ impl Default for CourtroomOptions {
             at_once: 4,
             judge: Judge::default(),
             margin: Duration::from_secs(5),
+            bridge: None,
         }
     }
 }
@@ -164,7 +171,7 @@ impl Courtroom {
         let case = case_file(&view, from_chain(&found));
         let deadline = self.deadline(task, &view).await?;
         let end = self.think(court, &case, deadline).await;
-        let ruling = match end {
+        let mut ruling = match end {
             Consequence::Ruled(verdict) => {
                 let mut ruling = RulingData::new(verdict.outcome, task.court, verdict.reasoning.clone());
                 ruling.flags = verdict.flags.iter().map(|flag| flag.name().to_owned()).collect();
@@ -189,11 +196,32 @@ impl Courtroom {
             Consequence::Void => return Ok(Sitting::LeftToTheClock(Flag::Timeout)),
         };
         let outcome = ruling.outcome;
+        ruling.envelopes = self.envelopes(&view, &ruling).await;
         let signed = ruling.sign(id, &view.head().hash, self.market.key());
         let request = JudgeRequest { reexecution: None, ruling: Some(signed) };
         match self.say(id, &request).await? {
             Some(gone) => Ok(gone),
             None => Ok(Sitting::Ruled(outcome)),
+        }
+    }
+
+    /// The VERDICTs of a ruling. Without them, for whatever reason, it is a ruling all the same.
+    async fn envelopes(&self, view: &View, ruling: &RulingData) -> Vec<String> {
+        let Some(bridge) = &self.options.bridge else { return Vec::new() };
+        // On a task of its own: waiting for the log blocks while another program has it.
+        let (bridge, market) = (bridge.clone(), self.market.clone());
+        let (of, words) = (view.clone(), ruling.clone());
+        let made = tokio::spawn(async move { bridge.verdicts(&market, &of, &words).await });
+        match timeout(ENVELOPES_WITHIN, made).await {
+            Ok(Ok(Ok(envelopes))) => envelopes,
+            Ok(Ok(Err(error))) => {
+                tracing::warn!(contract = %view.id(), code = error.code(), %error, "no verdict is logged");
+                Vec::new()
+            }
+            Ok(Err(_)) | Err(_) => {
+                tracing::warn!(contract = %view.id(), "no verdict is sent: cluster or log were too slow");
+                Vec::new()
+            }
         }
     }
 

@@ -110,7 +110,7 @@ impl Failure {
 /// What a fix may use (spec field `capabilities`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Capabilities {
-    /// Root rights through `sudo`.
+    /// Root rights beyond those of the command that failed, through `sudo`. No rule uses them.
     pub sudo: bool,
     /// The network, at least the package mirrors.
     pub network: bool,

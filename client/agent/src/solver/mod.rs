@@ -45,6 +45,8 @@ pub struct Task {
     pub capabilities: String,
     /// How the fix is verified.
     pub verification: String,
+    /// The contract takes no corrected command, so a proposal with one is of no use.
+    pub refuses_corrected: bool,
 }
 
 /// Bounds of a solver's work on one contract.
@@ -340,6 +342,11 @@ impl<'a> Solver<'a> {
                 Err("the contract is accepted; propose or decline")
             }
             Action::Propose(_) if self.bounds.attempts == 0 => Err("no attempt is left; decline"),
+            Action::Propose(Proposal { corrected_command: Some(line), .. })
+                if self.task.refuses_corrected && !line.trim().is_empty() =>
+            {
+                Err("this contract takes no corrected command; propose a fix without one, or decline")
+            }
             Action::Say(_) if self.bounds.says == 0 => Err("no message is left; choose another action"),
             _ => Ok(()),
         }

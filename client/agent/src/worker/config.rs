@@ -60,7 +60,8 @@ pub struct Config {
     pub max_at_stake: Raw,
     /// Whether the rules are asked first.
     pub rules: bool,
-    /// Whether contracts that grant docker or root are taken. They are repaired without both.
+    /// Whether contracts that grant docker or sudo are taken. They are repaired without both, and no court
+    /// can run them again. (A principal who is root does not thereby grant sudo.)
     pub privileged: bool,
     /// Whether contracts whose success only the principal can tell are taken.
     pub principal_verified: bool,
@@ -153,7 +154,7 @@ fn capabilities(config: &Config, contract: &Contract) -> Result<(), Pass> {
         return Err("it is autonomous");
     }
     if !config.privileged && (contract.capabilities.sudo || contract.capabilities.docker) {
-        return Err("it grants root or docker");
+        return Err("it grants sudo or docker");
     }
     if !config.principal_verified && contract.verification.contains(&Verification::Principal) {
         return Err("only the principal can tell its success");

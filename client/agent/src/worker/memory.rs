@@ -147,6 +147,7 @@ pub(super) fn task(case: &Case) -> Task {
         environment: part("environment"),
         capabilities: part("capabilities"),
         verification: part("verification"),
+        refuses_corrected: !contract.takes_corrected_commands(),
     }
 }
 

@@ -36,7 +36,25 @@ fn is_line(command: &str) -> bool {
     command.len() <= zx1_market::defaults::MAX_COMMAND && !command.chars().any(breaks)
 }
 
-/// What the rules want, if they want anything.
+/// Whether a repair is of no use, because it is another command and the contract takes none.
+fn is_refused(case: &Case, corrected: Option<&str>) -> bool {
+    corrected.is_some() && !case.contract().takes_corrected_commands()
+}
+
+/// Why a contract is left whose only repair is another command.
+const ONLY_CORRECTED: &str =
+    "The only repair known is a corrected command, which this contract does not take.";
+
+/// Why the rules alone leave a contract.
+fn no_rule(case: &Case, memory: &Memory) -> &'static str {
+    match rules::decide(&failure(case), &memory.findings()) {
+        Step::Propose(proposal) if is_refused(case, proposal.corrected_command.as_deref()) => ONLY_CORRECTED,
+        _ => "No rule knows this failure well enough to repair it.",
+    }
+}
+
+/// What the rules want, if they want anything. The surest repair is the diagnosis: when it cannot be used, a
+/// less sure one would treat what is not ill.
 pub(super) fn by_rules(case: &Case, memory: &Memory) -> Option<Move> {
     let failure = failure(case);
     let left = rounds_left(case);
@@ -48,7 +66,8 @@ pub(super) fn by_rules(case: &Case, memory: &Memory) -> Option<Move> {
         }
         Step::Propose(proposal) => {
             let corrected = proposal.corrected_command.as_deref();
-            if memory.has_tried(&proposal.fix, corrected) || !corrected.is_none_or(is_line) {
+            let useless = memory.has_tried(&proposal.fix, corrected) || is_refused(case, corrected);
+            if useless || !corrected.is_none_or(is_line) {
                 return None;
             }
             Some(Move::Fix {
@@ -104,7 +123,7 @@ impl Mind {
             };
         }
         let Some(model) = self.model.clone() else {
-            return Move::Leave("No rule knows this failure well enough to repair it.".to_owned());
+            return Move::Leave(no_rule(case, memory).to_owned());
         };
         let mut solver = match self.solver.take() {
             Some(solver) => solver,

@@ -10,6 +10,7 @@ use zx1_agent::courtroom::{
 use zx1_agent::judge::{Flag, Outcome, scripted};
 use zx1_agent::model::{Line, ModelError, Scripted};
 use zx1_market::chain::{Data, Side};
+use zx1_market::contract::{Capabilities, Contract, InputFile, Scope};
 use zx1_market::{ContractId, EntryType, State};
 
 use crate::support::*;
@@ -19,15 +20,18 @@ fn ran(exit: i32, stdout: &str) -> Ran {
 }
 
 fn machine(before: i32, after: i32) -> Arc<dyn Machine> {
-    let trial = Trial { before: ran(before, ""), fix: ran(0, ""), after: ran(after, "built") };
+    let trial = Trial { before: ran(before, ""), fix: ran(0, ""), after: ran(after, "built"), as_root: true };
     Arc::new(ScriptedBench(Ok(trial)))
 }
 
 /// A paid contract with a fix that the principal disputes and the agent answers.
 async fn disputed(world: &World) -> ContractId {
-    let bench = Bench::lacks_lm();
-    let contract = bench.contract(&world.terms().await, "0.5", &["app.c"], |_| {});
-    let id = world.open(&contract).await;
+    let contract = Bench::lacks_lm().contract(&world.terms().await, "0.5", &["app.c"], |_| {});
+    disputed_over(world, &contract).await
+}
+
+async fn disputed_over(world: &World, contract: &Contract) -> ContractId {
+    let id = world.open(contract).await;
     let agent = world.party(2).await;
     let bonded = agent.bond(id, Some(address("agent"))).await.unwrap();
     let due = bonded.deposit.unwrap();
@@ -158,6 +162,41 @@ async fn what_cannot_be_run_is_said_so_before_the_ruling() {
     assert!(Job::of(view.case(), view.entries()).is_ok());
 }
 
+/// Rights beyond those of the failing command are what no court has. A principal who is root grants none.
+#[tokio::test]
+async fn only_a_contract_that_grants_more_than_its_command_has_is_not_run_again() {
+    let world = World::start().await;
+    let terms = world.terms().await;
+    let granted = |sudo, docker, network| Capabilities { sudo, docker, network };
+    for (capabilities, runs) in [
+        (granted(false, false, None), true),
+        (granted(true, false, None), false),
+        (granted(false, true, None), false),
+        (granted(false, false, Some(vec![Scope::Packages])), false),
+    ] {
+        let bench = Bench::lacks_lm();
+        let content = std::fs::read(bench.folder.path().join("app.c")).unwrap();
+        let contract = Contract::builder("gcc app.c -o app", bench.sh("gcc app.c -o app").1)
+            .bounty(xno("0.5"))
+            .capabilities(capabilities.clone())
+            .input(InputFile { path: "app.c".into(), content, executable: false })
+            .build(&terms)
+            .unwrap();
+        let id = disputed_over(&world, &contract).await;
+        let (court, _) = court(&world, scripted([Outcome::Canceled]), machine(1, 0)).await;
+        sit(&world, &court).await;
+        let view = world.principal.view(id).await.unwrap();
+        let entry = view.entries().iter().find(|e| e.kind() == EntryType::Reexecution).unwrap();
+        let (Data::Reexecution(found), _) = entry.read().unwrap() else { panic!() };
+        assert_eq!(found.ran, runs, "{capabilities:?}: {}", found.note);
+        assert_eq!(found.note.contains("sudo"), !runs, "{}", found.note);
+        // The agent waives, so that no other dispute waits for the court.
+        world.party(2).await.waive(id).await.unwrap();
+        world.until(id, State::Resolved).await;
+        world.clock.advance(zx1_market::Millis::secs(1));
+    }
+}
+
 #[tokio::test]
 async fn a_key_that_is_no_judge_is_refused() {
     let world = World::start().await;
@@ -213,6 +252,9 @@ async fn a_fix_is_really_run_again_in_a_clean_sandbox() {
     let nasty = format!("echo x > {}; exit 4", outside.display());
     let nasty = found(job(&nasty, None));
     assert!(nasty.notes.contains("exit code 4") && !outside.exists(), "{}", nasty.notes);
+    // What needs root is not held against a fix that an ordinary user ran.
+    let root = std::fs::metadata("/proc/self").map(|m| std::os::unix::fs::MetadataExt::uid(&m)).unwrap() == 0;
+    assert_eq!(wrong.notes.contains("ordinary user"), !root, "{}", wrong.notes);
     // A command that passes without the fix proves nothing.
     let mut idle = job("true", None);
     idle.command = "echo 3".into();

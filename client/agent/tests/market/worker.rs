@@ -8,6 +8,7 @@ use zx1_agent::courtroom::{Bench as Proof, CannotRun, Job, Ran, ScriptedBench, T
 use zx1_agent::model::{Line, Model, ModelError, Scripted};
 use zx1_agent::worker::{Config, Folder, Hooks, SubmittedFix, WorkError, Worker};
 use zx1_market::chain::Data;
+use zx1_market::contract::Corrected;
 use zx1_market::{Case, ContractId, EntryType, Millis, State};
 
 use crate::support::*;
@@ -131,6 +132,43 @@ async fn rules_that_must_read_first_ask_over_the_market() {
 }
 
 #[tokio::test]
+async fn a_contract_that_takes_no_corrected_command_is_left_by_who_knows_nothing_else() {
+    let world = World::start().await;
+    let agent = agent(&world, 2, quick(), |worker| worker).await;
+    let terms = world.terms().await;
+    let says = |bench: &Bench, word| bench.contract(&terms, "", &[], |e| e.corrected_command = word);
+    // Known at once: it does not bond. Known after a look: it declines and says why.
+    let (known, looked) = (Bench::lacks_lm(), Bench::new("printf 'build:\n' > Makefile", "make biuld"));
+    let left = world.open(&says(&known, Some(Corrected::No))).await;
+    let declined = world.open(&says(&looked, Some(Corrected::No))).await;
+    // The first answer never comes from a person: the principal's client answers what it is asked.
+    let view = eventually("it is declined", || async {
+        let view = world.principal.view(declined).await.unwrap();
+        for command in view.case().pending_investigations() {
+            let (exit, output) = looked.sh(command);
+            let _ = world.principal.result(declined, command, output, Some(exit), false).await;
+        }
+        view.entries().iter().any(|e| e.kind() == EntryType::Decline).then_some(view)
+    })
+    .await;
+    let decline = view.entries().iter().find(|e| e.kind() == EntryType::Decline).unwrap();
+    let (Data::Decline { reason }, _) = decline.read().unwrap() else { unreachable!() };
+    assert!(reason.contains("corrected command"), "{reason}");
+    // A repair of the world is as good as ever, and who asks may be offered another command.
+    let world_bench = Bench::lacks_folder();
+    let fixed = world.open(&says(&world_bench, Some(Corrected::No))).await;
+    assert_eq!(world_bench.serve(&world.principal, fixed, true).await.state(), State::Fulfilled);
+    for word in [Some(Corrected::Asks), Some(Corrected::Yes), None] {
+        let id = world.open(&says(&known, word)).await;
+        assert_eq!(known.serve(&world.principal, id, true).await.state(), State::Fulfilled, "{word:?}");
+        world.clock.advance(Millis(1));
+    }
+    let view = world.principal.view(left).await.unwrap();
+    assert_eq!((view.state(), view.entries().len()), (State::Open, 2), "nobody bonded");
+    assert!(agent.heard.errors.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
 async fn a_model_repairs_what_no_rule_knows_and_learns_from_a_failure() {
     let world = World::start().await;
     let script = Scripted::lines([
@@ -201,11 +239,11 @@ fn ran(exit: i32) -> Ran {
 }
 
 fn passes() -> Arc<dyn Proof> {
-    Arc::new(ScriptedBench(Ok(Trial { before: ran(1), fix: ran(0), after: ran(0) })))
+    Arc::new(ScriptedBench(Ok(Trial { before: ran(1), fix: ran(0), after: ran(0), as_root: true })))
 }
 
 fn fails() -> Arc<dyn Proof> {
-    Arc::new(ScriptedBench(Ok(Trial { before: ran(1), fix: ran(0), after: ran(1) })))
+    Arc::new(ScriptedBench(Ok(Trial { before: ran(1), fix: ran(0), after: ran(1), as_root: true })))
 }
 
 /// A principal that says no to every fix. How it stands when the contract closes or a dispute is filed.

@@ -223,6 +223,7 @@ fn a_hostile_text_stays_inside_its_fence_in_a_solvers_prompt() {
             environment: format!("e{text}"),
             capabilities: format!("c{text}"),
             verification: format!("v{text}"),
+            ..Task::default()
         };
         let mut solver = Solver::new(task, Bounds::default(), |_| Ok(()), || Ok(token()));
         solver.step(Observation::Begin);

@@ -18,6 +18,7 @@ fn task() -> Task {
         environment: r#"{"os":"Linux"}"#.into(),
         capabilities: r#"{"sudo":{"available":false}}"#.into(),
         verification: r#"[{"method":"exit_code","expected":0}]"#.into(),
+        ..Task::default()
     }
 }
 
@@ -78,6 +79,27 @@ async fn a_proposal_while_investigating_accepts_first_and_asks_no_more() {
     assert_eq!(solver.drive(&model, Observation::Begin).await, Action::Accept);
     assert_eq!(solver.drive(&model, Observation::Accepted).await, Action::Propose(proposal()));
     assert_eq!(model.calls(), 1);
+}
+
+#[tokio::test]
+async fn another_command_is_not_proposed_where_the_contract_takes_none() {
+    let refusing = || {
+        let task = Task { refuses_corrected: true, ..task() };
+        Solver::new(task, Bounds::default(), allowed, tokens())
+    };
+    let model = Scripted::lines([PROPOSE, PROPOSE]);
+    let mut solver = refusing();
+    let Action::Decline(_) = solver.drive(&model, Observation::Begin).await else { panic!("it insists") };
+    let asked = model.asked();
+    assert!(asked[0].messages[0].text.contains("takes no corrected command"));
+    assert!(asked[1].messages[0].text.contains("propose a fix without one"));
+    // Once told, it may find another way.
+    let other = r#"{"action":"propose","fix":"make lib","explanation":"x","corrected_command":null}"#;
+    let model = Scripted::lines([PROPOSE, other]);
+    let mut solver = refusing();
+    assert_eq!(solver.drive(&model, Observation::Begin).await, Action::Accept);
+    let Action::Propose(proposal) = solver.drive(&model, Observation::Accepted).await else { panic!() };
+    assert_eq!((proposal.fix.as_str(), proposal.corrected_command), ("make lib", None));
 }
 
 #[tokio::test]

@@ -32,7 +32,7 @@ impl Case {
             Data::Decline { .. } => self.decline(actor, now, effects),
             Data::Investigate { command } => self.investigate(actor, command, now),
             Data::Result { command, .. } => self.result(actor, &command),
-            Data::Fix { .. } => self.fix(actor, now),
+            Data::Fix { corrected_command, .. } => self.fix(actor, corrected_command.is_some(), now),
             Data::Verify { success, .. } => self.verify(actor, success, now, effects),
             Data::ReviewAccept { .. } => self.review_accept(actor, now, effects),
             Data::ReviewReject { .. } => self.review_reject(actor, now),

@@ -144,13 +144,16 @@ impl Case {
         Ok(())
     }
 
-    pub(super) fn fix(&mut self, actor: PartyId, now: Millis) -> Result<()> {
+    pub(super) fn fix(&mut self, actor: PartyId, corrects: bool, now: Millis) -> Result<()> {
         self.need_state(&[State::InProgress, State::Review])?;
         self.need_agent(&actor)?;
         self.not_closing()?;
         let Phase::Working { until } = self.phase else { return Err(Reason::FixPending.into()) };
         if self.is_late(now, until) {
             return Err(Refusal::with(Reason::AttemptOver, until));
+        }
+        if corrects && !self.contract.takes_corrected_commands() {
+            return Err(Reason::CorrectedCommand.into());
         }
         self.work.attempts = self.work.attempts.saturating_add(1);
         // From now on the principal may have read it, so nobody leaves for free (decision E4).

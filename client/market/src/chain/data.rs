@@ -3,7 +3,9 @@
 use super::Side;
 use super::fields::{Builder, Fields};
 use super::kind::EntryType;
-use super::server_data::{CloseReason, DepositData, DisputeMetadata, ReexecutionData, RulingData};
+use super::server_data::{
+    CloseReason, DepositData, DisputeMetadata, ReexecutionData, RulingData, is_lower_hex,
+};
 use crate::canonical::Json;
 use crate::defaults::{MAX_COMMAND, MAX_ENVELOPE, MAX_FIX, MAX_OUTPUT, MAX_TEXT, MAX_WORD};
 use crate::terms::Terms;
@@ -357,9 +359,7 @@ impl Common {
             },
         };
         let envelope = fields.opt_text("envelope", MAX_ENVELOPE)?;
-        if let Some(text) = envelope
-            && (text.len() % 2 == 1 || !text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')))
-        {
+        if envelope.is_some_and(|text| !is_lower_hex(text)) {
             return fields.refuse("envelope", Reason::FieldNotHex);
         }
         Ok(Common {

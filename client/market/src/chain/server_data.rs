@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Side;
 use super::fields::{Builder, Fields};
 use crate::canonical::Json;
-use crate::defaults::{MAX_FLAGS, MAX_OUTPUT, MAX_TEXT, MAX_WORD};
+use crate::defaults::{MAX_ENVELOPE, MAX_FLAGS, MAX_OUTPUT, MAX_TEXT, MAX_WORD};
 use crate::id::lower_hex;
 use crate::money::{Court, Outcome};
 use crate::{Address, ContractId, PartyId, PartyKey, Raw, Reason, Refusal, Result};
@@ -158,6 +158,14 @@ impl ReexecutionData {
     }
 }
 
+/// Who gets a VERDICT.
+const PARTIES: usize = 2;
+
+/// Whole bytes in lower-case hexadecimal digits.
+pub(super) fn is_lower_hex(text: &str) -> bool {
+    text.len().is_multiple_of(2) && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+}
+
 /// A ruling (spec, "Judge rulings").
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RulingData {
@@ -171,6 +179,11 @@ pub struct RulingData {
     pub is_final: bool,
     /// Remarks of the judge. [`RulingData::UNPARSABLE`] has a meaning.
     pub flags: Vec<String>,
+    /// The 0x01 VERDICT envelopes of a judge with an agent id, one to each party that has one too, in
+    /// lower-case hexadecimal digits (decision G1). Not read here, but signed with the rest, so that none is
+    /// lost on the way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub envelopes: Vec<String>,
     /// The judge's signature.
     pub signature: Option<JudgeSignature>,
 }
@@ -190,8 +203,14 @@ impl RulingData {
             court,
             is_final,
             flags: Vec::new(),
+            envelopes: Vec::new(),
             signature: None,
         }
+    }
+
+    /// The ruling alone, which its envelopes speak of: without them and without the signature.
+    pub fn words(&self) -> Json {
+        RulingData { envelopes: Vec::new(), ..self.clone() }.bare().build()
     }
 
     /// Whether the judge's answer could not be read.
@@ -208,6 +227,13 @@ impl RulingData {
             .put("level", self.court.level())
             .put("final", self.is_final)
             .put("flags", flags)
+            .opt(
+                "envelopes",
+                (!self.envelopes.is_empty()).then(|| {
+                    let texts = self.envelopes.iter().map(|text| text.as_str().into());
+                    texts.collect::<Vec<Json>>()
+                }),
+            )
     }
 
     /// Sign it as the judge. `head` is the chain's head now: a ruling counts only for the transcript that the
@@ -245,6 +271,13 @@ impl RulingData {
             court,
             is_final: fields.flag("final")?,
             flags: fields.texts("flags", MAX_FLAGS, MAX_WORD)?,
+            envelopes: {
+                let texts = fields.texts("envelopes", PARTIES, MAX_ENVELOPE)?;
+                if !texts.iter().all(|text| is_lower_hex(text)) {
+                    return fields.refuse("envelopes", Reason::FieldNotHex);
+                }
+                texts
+            },
             signature: JudgeSignature::read(fields)?,
         })
     }

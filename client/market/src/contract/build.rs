@@ -1,6 +1,8 @@
 //! Building a contract that a server takes.
 
-use super::{Capabilities, Contract, Environment, Execution, InputFile, Mode, Scope, Verification};
+use super::{
+    Capabilities, Contract, Corrected, Environment, Execution, InputFile, Mode, Scope, Verification,
+};
 use crate::canonical::Json;
 use crate::chain::fields::Builder;
 use crate::defaults as d;
@@ -39,6 +41,7 @@ impl ContractBuilder {
                 timeout: d::TIMEOUT,
                 review_window: d::REVIEW_WINDOW,
                 sandbox: true,
+                corrected_command: None,
             },
             bounty: None,
             private: false,
@@ -79,6 +82,12 @@ impl ContractBuilder {
     /// Let the agent work alone.
     pub fn autonomous(mut self) -> Self {
         self.execution.mode = Mode::Autonomous;
+        self
+    }
+
+    /// Say whether a fix may correct the command itself.
+    pub fn corrected_commands(mut self, corrected: Corrected) -> Self {
+        self.execution.corrected_command = Some(corrected);
         self
     }
 
@@ -148,7 +157,8 @@ impl ContractBuilder {
             .put("investigation_rate", e.investigation_rate)
             .put("timeout", e.timeout)
             .put("review_window", e.review_window)
-            .put("sandbox", e.sandbox);
+            .put("sandbox", e.sandbox)
+            .opt("corrected_command", e.corrected_command.map(Corrected::as_str));
         let escrow = Builder::new()
             .text("bounty", self.bounty.unwrap_or_default().xno())
             .put("currency", "XNO")

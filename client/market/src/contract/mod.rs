@@ -70,7 +70,9 @@ pub struct Environment {
 /// What the agent may do. Absent means not available.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Capabilities {
-    /// Become root.
+    /// Root rights beyond those of the command that failed (`sudo` and the like). A fix runs with that
+    /// command's rights anyway, in a sandbox whose root is root of nothing else: a principal who is root
+    /// grants nothing by it, and a court runs such a contract again as any other.
     pub sudo: bool,
     /// Reach the network, as far as the scopes say (decision E11).
     pub network: Option<Vec<Scope>>,
@@ -104,6 +106,38 @@ pub struct Execution {
     pub review_window: u32,
     /// Whether the fix runs in a sandbox.
     pub sandbox: bool,
+    /// Whether a fix may put a corrected command in place of the one that failed. Nothing: the contract does
+    /// not say, and the principal decides when it sees one.
+    pub corrected_command: Option<Corrected>,
+}
+
+/// What a principal does with a fix that corrects the command itself (`execution.corrected_command`). Said in
+/// the contract, so that an agent whose only repair is another command knows it before it bonds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Corrected {
+    /// None is taken: nobody is there to agree to one. Such a fix is refused (9087).
+    No,
+    /// Somebody is asked, and may say no.
+    Asks,
+    /// It is taken when it works.
+    Yes,
+}
+
+impl Corrected {
+    /// The word on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Corrected::No => "no",
+            Corrected::Asks => "asks",
+            Corrected::Yes => "yes",
+        }
+    }
+
+    /// From the word on the wire.
+    pub fn from_word(word: &str) -> Option<Corrected> {
+        [Corrected::No, Corrected::Asks, Corrected::Yes].into_iter().find(|one| one.as_str() == word)
+    }
 }
 
 /// Who watches (spec, "Execution modes").
@@ -183,6 +217,12 @@ impl Contract {
     /// Whether a fix waits for review instead of being verified at once.
     pub fn is_autonomous(&self) -> bool {
         self.execution.mode == Mode::Autonomous
+    }
+
+    /// Whether a fix may carry a corrected command, as far as the contract says. One that says nothing does
+    /// not forbid it.
+    pub fn takes_corrected_commands(&self) -> bool {
+        self.execution.corrected_command != Some(Corrected::No)
     }
 
     /// The time for an attempt.

@@ -1,7 +1,8 @@
 //! The shape of a contract.
 
 use super::{
-    Capabilities, Contract, Environment, Execution, InputFile, Judge, Mode, Scope, Task, Verification,
+    Capabilities, Contract, Corrected, Environment, Execution, InputFile, Judge, Mode, Scope, Task,
+    Verification,
 };
 use crate::canonical::Json;
 use crate::chain::fields::Fields;
@@ -105,6 +106,7 @@ fn execution(fields: Option<Fields<'_>>) -> Result<Execution> {
         timeout: d::TIMEOUT,
         review_window: d::REVIEW_WINDOW,
         sandbox: true,
+        corrected_command: None,
     };
     let Some(mut f) = fields else { return Ok(execution) };
     match f.opt_text("mode", d::MAX_WORD)? {
@@ -124,6 +126,12 @@ fn execution(fields: Option<Fields<'_>>) -> Result<Execution> {
         }
     }
     execution.sandbox = f.flag_or("sandbox", true)?;
+    if let Some(word) = f.opt_text("corrected_command", d::MAX_WORD)? {
+        let Some(corrected) = Corrected::from_word(word) else {
+            return f.refuse("corrected_command", Reason::FieldWord);
+        };
+        execution.corrected_command = Some(corrected);
+    }
     f.done()?;
     Ok(execution)
 }

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use zx1_market::case::{Transcript, replay};
-use zx1_market::chain::{Chain, Common, Data, EntryType, GENESIS, Head, Side, SignatureForm};
+use zx1_market::chain::{Chain, Common, Data, EntryType, GENESIS, Head, RulingData, Side, SignatureForm};
+use zx1_market::money::{Court, Outcome};
 use zx1_market::*;
 
 use crate::support::*;
@@ -296,4 +297,35 @@ fn a_corrected_command_is_one_bounded_line_or_refused() {
     }
     let json: Json = r#"{"corrected_command":7,"explanation":"","fix":"true"}"#.parse().unwrap();
     assert_eq!(code(Data::read(EntryType::Fix, &json)), 9023);
+}
+
+#[test]
+fn a_ruling_s_envelopes_are_signed_with_it_and_absent_as_before() {
+    let ruling = || RulingData::new(Outcome::Canceled, Court::District, "so be it");
+    let contract: ContractId = "00112233445566ff".parse().unwrap();
+    let (head, judge) = ([7; 32], judge());
+    let json = Data::Ruling(Box::new(ruling())).to_json(&Common::default());
+    let words = r#"{"court":"district","final":false,"flags":[],"level":0,"outcome":"canceled","#;
+    assert_eq!(json.canonical(), format!("{words}\"reasoning\":\"so be it\"}}"));
+    assert!(!serde_json::to_string(&ruling()).unwrap().contains("envelopes"));
+    let mut carrying = ruling();
+    carrying.envelopes = vec!["00ff".into(), "0a".into()];
+    assert_eq!(carrying.words(), ruling().words());
+    let signed = carrying.sign(contract, &head, &judge);
+    assert_eq!(signed.verify(contract, &head).unwrap(), Some(judge.id()));
+    let json = Data::Ruling(Box::new(signed.clone())).to_json(&Common::default());
+    assert_eq!(Data::read(EntryType::Ruling, &json).unwrap().0, Data::Ruling(Box::new(signed.clone())));
+    // Nobody on the way can drop or change one.
+    for envelopes in [vec![], vec!["00ff".to_owned()], vec!["00fe".to_owned(), "0a".to_owned()]] {
+        let changed = RulingData { envelopes, ..signed.clone() };
+        assert_eq!(code(changed.verify(contract, &head)), 9053);
+    }
+    let read = |envelopes: Vec<String>| {
+        let ruling = RulingData { envelopes, ..signed.clone() };
+        Data::read(EntryType::Ruling, &Data::Ruling(Box::new(ruling)).to_json(&Common::default()))
+    };
+    assert_eq!(code(read(vec!["00".into(); 3])), 9031);
+    assert_eq!(code(read(vec!["0".into()])), 9029);
+    assert_eq!(code(read(vec!["0G".into()])), 9029);
+    assert_eq!(code(read(vec!["00".repeat(defaults::MAX_ENVELOPE)])), 9030);
 }

@@ -1,6 +1,8 @@
 //! The contract's shape and bounds: each violation has its number.
 
-use zx1_market::contract::{Capabilities, Environment, InputFile, Scope, Verification, spam_reason};
+use zx1_market::contract::{
+    Capabilities, Corrected, Environment, InputFile, Scope, Verification, spam_reason,
+};
 use zx1_market::*;
 
 use crate::support::*;
@@ -95,6 +97,34 @@ fn every_bound_holds_on_both_sides() {
         }
         assert_eq!(code(number(name, default, "1.0")), 9026);
         assert_eq!(code(number(name, default, "4294967296")), 9026);
+    }
+}
+
+#[test]
+fn a_contract_may_say_whether_it_takes_a_corrected_command() {
+    // Nothing said is written as before, so old contracts keep their bytes, and their meaning.
+    let silent = paid();
+    assert!(!silent.json().canonical().contains("corrected_command"));
+    assert_eq!((silent.execution.corrected_command, silent.takes_corrected_commands()), (None, true));
+    for (word, corrected, takes) in
+        [("no", Corrected::No, false), ("asks", Corrected::Asks, true), ("yes", Corrected::Yes, true)]
+    {
+        let built = builder().bounty(xno("0.5")).corrected_commands(corrected).build(&terms()).unwrap();
+        assert!(built.json().canonical().contains(&format!("\"corrected_command\":\"{word}\"")));
+        assert_eq!(Contract::read(built.json()).unwrap(), built);
+        assert_eq!(
+            (built.execution.corrected_command, built.takes_corrected_commands()),
+            (Some(corrected), takes)
+        );
+        assert_eq!(serde_json::to_string(&corrected).unwrap(), format!("\"{word}\""));
+    }
+    let said =
+        |value: &str| changed("\"sandbox\":true", &format!("\"corrected_command\":{value},\"sandbox\":true"));
+    assert_eq!(said("null").unwrap().execution.corrected_command, None);
+    for (bad, expected) in
+        [("\"maybe\"", 9033), ("\"\"", 9033), ("\"No\"", 9033), ("true", 9023), ("{}", 9023)]
+    {
+        assert_eq!(code(said(bad)), expected, "{bad}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! Whole lives of contracts: the states, the chain and the money after each.
 
 use zx1_market::chain::{Data, EntryType, Side};
+use zx1_market::contract::Corrected;
 use zx1_market::machine::State;
 use zx1_market::money::{Outcome, Payee};
 use zx1_market::*;
@@ -132,6 +133,29 @@ fn a_declined_contract_waits_for_another_agent() {
     world.verify(true).unwrap();
     // Both agents' deposits come from the same source here.
     ended(&world, State::Fulfilled, ["0.17", "1.79", "0.05", "0"]);
+}
+
+#[test]
+fn a_corrected_command_counts_only_where_the_contract_takes_one() {
+    let corrects = |command: Option<&str>| Data::Fix {
+        fix: "true".into(),
+        explanation: String::new(),
+        corrected_command: command.map(str::to_owned),
+    };
+    let says = |word| builder().bounty(xno("0.5")).corrected_commands(word).build(&terms()).unwrap();
+    let mut refusing = working_with(&says(Corrected::No));
+    assert_eq!(code(refusing.act(&agent(), corrects(Some("gcc foo.c -lbar")))), 9087);
+    // It was no attempt, and the grace period goes on.
+    assert_eq!((refusing.case.attempts(), refusing.case.is_verifying()), (0, false));
+    refusing.act(&agent(), corrects(None)).unwrap();
+    refusing.verify(true).unwrap();
+    ended(&refusing, State::Fulfilled, ["0.17", "1.12", "0.05", "0"]);
+    for contract in [says(Corrected::Asks), says(Corrected::Yes), paid()] {
+        let mut world = working_with(&contract);
+        world.act(&agent(), corrects(Some("gcc foo.c -lbar"))).unwrap();
+        world.verify(true).unwrap();
+        ended(&world, State::Fulfilled, ["0.17", "1.12", "0.05", "0"]);
+    }
 }
 
 #[test]
