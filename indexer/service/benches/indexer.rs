@@ -8,8 +8,6 @@
 //! server.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
-#[path = "../src/testing/postgres.rs"]
-mod postgres;
 #[path = "../tests/synthetic/mod.rs"]
 mod synthetic;
 
@@ -211,7 +209,7 @@ async fn main() {
     apart(&["--backfill", "SQLite", "", path, &count]);
     if !is_test {
         let named = std::env::var("ZX1_BENCH_POSTGRES").ok();
-        let own = if named.is_none() { Some(postgres::Cluster::durable()) } else { None };
+        let own = if named.is_none() { Some(zx1_server::testing::Cluster::durable()) } else { None };
         let url = named.unwrap_or_else(|| own.as_ref().unwrap().url());
         apart(&["--backfill", "Postgres", &url, path, &count]);
     }

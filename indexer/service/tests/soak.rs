@@ -2,9 +2,6 @@
 //! process that reads them is killed again and again.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
-#[cfg(feature = "postgres")]
-#[path = "../src/testing/postgres.rs"]
-mod postgres;
 mod synthetic;
 
 use std::collections::BTreeMap;
@@ -195,7 +192,7 @@ async fn a_long_history_in_sqlite_is_what_an_independent_fold_says() {
 #[cfg(feature = "postgres")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_long_history_in_postgres_is_what_an_independent_fold_says() {
-    let cluster = postgres::Cluster::start();
+    let cluster = zx1_server::testing::Cluster::start();
     backfills(&cluster.url()).await;
 }
 
@@ -303,6 +300,6 @@ async fn a_backfill_into_sqlite_that_is_killed_six_times_ends_as_an_undisturbed_
 #[cfg(feature = "postgres")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_backfill_into_postgres_that_is_killed_six_times_ends_as_an_undisturbed_one_in_sqlite() {
-    let cluster = postgres::Cluster::start();
+    let cluster = zx1_server::testing::Cluster::start();
     dies_and_goes_on(&cluster.url()).await;
 }
