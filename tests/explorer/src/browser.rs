@@ -223,12 +223,6 @@ impl Session {
         let id = self.id.as_deref().unwrap_or_default();
         self.shared.events.lock().unwrap().get(id).cloned().unwrap_or_default()
     }
-
-    /// Forgets this session's events.
-    pub fn forget(&self) {
-        let id = self.id.as_deref().unwrap_or_default();
-        self.shared.events.lock().unwrap().remove(id);
-    }
 }
 
 impl Shared {

@@ -312,15 +312,17 @@ impl Page {
         tree
     }
 
+    /// The addresses that the page has asked for so far, the oldest first.
+    pub fn asked(&self) -> Vec<String> {
+        let events = self.session.events();
+        let asked = events.iter().filter(|event| event["method"] == "Network.requestWillBeSent");
+        asked.filter_map(|event| Some(event["params"]["request"]["url"].as_str()?.to_owned())).collect()
+    }
+
     /// Everything that went wrong in the page so far: errors and warnings of the console, exceptions,
     /// violations of the content security policy, failed or refused calls, dialogs.
     pub fn problems(&self) -> Vec<String> {
         self.session.events().iter().filter_map(problem).collect()
-    }
-
-    /// Forgets what went wrong, where a test made it go wrong.
-    pub fn forget_problems(&self) {
-        self.session.forget();
     }
 
     /// Asserts that nothing went wrong.
