@@ -23,7 +23,8 @@ fn a_server_that_does_not_answer_is_told(stage: &Stage) {
     other.until("it is under way", "document.querySelector('#main [aria-busy] .skeleton') !== null");
     other.until(
         "it gives up",
-        "document.querySelector('#main [role=alert]')?.innerText.includes('did not answer within 20 seconds')",
+        "document.querySelector('#main [role=alert]')?.innerText\
+         .includes('did not answer within 20 seconds')",
     );
     // One that was open keeps what it has, and says how old it is.
     open.until(
