@@ -93,8 +93,8 @@ impl Browser {
         let browser = Self::launch(&program, !is_root);
         match browser.session(None).try_call("Browser.getVersion", json!({})) {
             Ok(_) => browser,
-            // It needs namespaces or a helper that belongs to root, which containers often lack. The pages are
-            // the tests' own.
+            // It needs namespaces or a helper that belongs to root, which containers often lack. The pages
+            // are the tests' own.
             Err(why) if !is_root && why.contains("sandbox") => Self::launch(&program, false),
             Err(why) => panic!("{} does not start: {why}", program.display()),
         }
@@ -222,12 +222,6 @@ impl Session {
     pub fn events(&self) -> Vec<Value> {
         let id = self.id.as_deref().unwrap_or_default();
         self.shared.events.lock().unwrap().get(id).cloned().unwrap_or_default()
-    }
-
-    /// Forgets this session's events.
-    pub fn forget(&self) {
-        let id = self.id.as_deref().unwrap_or_default();
-        self.shared.events.lock().unwrap().remove(id);
     }
 }
 

@@ -83,7 +83,8 @@ impl Page {
     fn try_eval(&self, expression: &str) -> Result<Value, String> {
         let mut answer = self.session.try_call(
             "Runtime.evaluate",
-            json!({"expression": expression, "awaitPromise": true, "returnByValue": true, "userGesture": true}),
+            json!({"expression": expression, "awaitPromise": true, "returnByValue": true,
+                   "userGesture": true}),
         )?;
         match answer.get("exceptionDetails") {
             Some(why) => Err(why["exception"]["description"].as_str().unwrap_or("it threw").to_owned()),
@@ -135,7 +136,8 @@ impl Page {
         self.until(
             "nothing loads",
             "document.querySelector('#main h1') !== null \
-             && document.querySelector('#main [aria-busy], #main .skeleton, #main progress, #main .waiting') === null",
+             && document.querySelector('#main [aria-busy], #main .skeleton, #main progress, #main .waiting') \
+             === null",
         );
     }
 
@@ -182,8 +184,9 @@ impl Page {
             &format!("{selector} can be clicked"),
             &format!(
                 "(() => {{ const e = document.querySelector({wanted}); if (!e) return null; \
-                 e.scrollIntoView({{block: 'center', behavior: 'instant'}}); const r = e.getClientRects()[0]; \
-                 if (!r) return null; const x = r.x + r.width / 2, y = r.y + r.height / 2; \
+                 e.scrollIntoView({{block: 'center', behavior: 'instant'}}); \
+                 const r = e.getClientRects()[0]; if (!r) return null; \
+                 const x = r.x + r.width / 2, y = r.y + r.height / 2; \
                  const hit = document.elementFromPoint(x, y); \
                  return e === hit || e.contains(hit) ? [x, y] : null; }})()"
             ),
@@ -284,7 +287,7 @@ impl Page {
     /// A picture of the whole page as PNG.
     #[track_caller]
     pub fn picture(&self) -> Vec<u8> {
-        // The window becomes as high as the page, so that what is fixed to its edge does not lie in the middle.
+        // The window becomes as high as the page, so that what is fixed to its edge is not in the middle.
         let sizes = self.eval("[innerWidth, innerHeight, document.documentElement.scrollHeight]");
         let [width, height, whole] = [0, 1, 2].map(|at| sizes[at].as_u64().unwrap() as u32);
         self.size(width, whole.max(height));
@@ -312,15 +315,17 @@ impl Page {
         tree
     }
 
+    /// The addresses that the page has asked for so far, the oldest first.
+    pub fn asked(&self) -> Vec<String> {
+        let events = self.session.events();
+        let asked = events.iter().filter(|event| event["method"] == "Network.requestWillBeSent");
+        asked.filter_map(|event| Some(event["params"]["request"]["url"].as_str()?.to_owned())).collect()
+    }
+
     /// Everything that went wrong in the page so far: errors and warnings of the console, exceptions,
     /// violations of the content security policy, failed or refused calls, dialogs.
     pub fn problems(&self) -> Vec<String> {
         self.session.events().iter().filter_map(problem).collect()
-    }
-
-    /// Forgets what went wrong, where a test made it go wrong.
-    pub fn forget_problems(&self) {
-        self.session.forget();
     }
 
     /// Asserts that nothing went wrong.

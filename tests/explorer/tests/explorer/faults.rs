@@ -23,7 +23,8 @@ fn a_server_that_does_not_answer_is_told(stage: &Stage) {
     other.until("it is under way", "document.querySelector('#main [aria-busy] .skeleton') !== null");
     other.until(
         "it gives up",
-        "document.querySelector('#main [role=alert]')?.innerText.includes('did not answer within 20 seconds')",
+        "document.querySelector('#main [role=alert]')?.innerText\
+         .includes('did not answer within 20 seconds')",
     );
     // One that was open keeps what it has, and says how old it is.
     open.until(
@@ -83,6 +84,7 @@ fn after_a_crash_of_the_server_the_feed_goes_on_where_it_stopped() {
     let live = "document.querySelector('.stream-state').dataset.state";
     page.until("it is live", &format!("{live} === 'live'"));
     page.until("events are there", "document.querySelectorAll('.events .event').length > 5");
+    let last = page.eval("Number(document.querySelector('.events .event').dataset.id)");
     stage.world.kill_indexer();
     page.until("the loss is told", &format!("{live} === 'broken'"));
     page.until_text("Connection lost");
@@ -93,6 +95,9 @@ fn after_a_crash_of_the_server_the_feed_goes_on_where_it_stopped() {
     let told = format!("document.querySelectorAll('.events .event-who[href$=\"{}\"]').length", erin.mint);
     page.until("it tells of the new agent", &told);
     assert_eq!(page.eval(&told), 1);
+    // It asked for what it had not heard, and nothing is there twice.
+    let resumed = page.asked().into_iter().rfind(|url| url.contains("/v1/stream")).unwrap();
+    assert!(resumed.ends_with(&format!("last_event_id={last}")), "{resumed}");
     let ids = "[...document.querySelectorAll('.events .event')].map((e) => Number(e.dataset.id))";
     let ordered = format!("{ids}.every((id, at, all) => at === 0 || id < all[at - 1])");
     assert_eq!(page.eval(&ordered), true, "{}", page.eval(ids));

@@ -125,9 +125,11 @@ fn every_stop_is_seen_and_none_is_a_trap(stage: &Stage) {
                 "(() => { const e = document.activeElement; if (!e || e === document.body) return ''; \
                  const label = e.labels?.[0]; \
                  const shows = [e, e.parentElement, label].some((it) => { if (!it) return false; \
-                 const s = getComputedStyle(it); return (s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) > 0) \
+                 const s = getComputedStyle(it); \
+                 return (s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) > 0) \
                  || s.boxShadow !== 'none'; }); \
-                 return (shows ? 'seen ' : 'UNSEEN ') + (e.id || e.getAttribute('aria-label') || e.innerText); })()",
+                 return (shows ? 'seen ' : 'UNSEEN ') \
+                 + (e.id || e.getAttribute('aria-label') || e.innerText); })()",
             );
             if stop.is_empty() || stops.len() > 150 {
                 break;
@@ -167,8 +169,8 @@ fn the_mouse_sorts_turns_pages_and_follows_links() {
         page.until(
             "the next agent is there",
             &format!(
-                "!document.querySelector('#main [aria-busy]') && document.querySelector('#main tbody .agent-name')\
-                 .innerText !== {last}"
+                "!document.querySelector('#main [aria-busy]') \
+                 && document.querySelector('#main tbody .agent-name').innerText !== {last}"
             ),
         );
         met.append(&mut names(&page));

@@ -19,8 +19,8 @@ fn until_told(page: &Page, agent: &str, text: &str) {
     page.until(
         &format!("the feed tells of {agent}: {text}"),
         &format!(
-            "[...document.querySelectorAll('.events .event')].some((e) => e.querySelector('.event-who')?.innerText \
-             === {agent} && e.innerText.includes({text}))"
+            "[...document.querySelectorAll('.events .event')].some((e) => \
+             e.querySelector('.event-who')?.innerText === {agent} && e.innerText.includes({text}))"
         ),
     );
 }
@@ -122,7 +122,9 @@ fn seconds(text: &str) -> f64 {
 fn moving(page: &Page) -> u64 {
     let count = page.eval(
         "[...document.querySelectorAll('body, body *')].filter((e) => { const s = getComputedStyle(e); \
-         return s.animationName !== 'none' || s.transitionDuration.split(',').some((d) => parseFloat(d) > 0); }).length",
+         return s.animationName !== 'none' \
+         || s.transitionDuration.split(',').some((d) => parseFloat(d) > 0); })\
+         .length",
     );
     count.as_u64().unwrap()
 }

@@ -90,7 +90,7 @@ fn every_page_is_clean_has_names_and_fits_in_light_and_dark_and_on_a_phone() {
         }
     }
     assert!(grounds[0] > 0.8 && grounds[1] < 0.1, "light and dark: {grounds:?}");
-    // Who chooses colours of his own gets them, whatever the system's are, also after the page is loaded anew.
+    // Whoever chooses colours gets them, whatever the system's are, also after the page is loaded anew.
     page.size(1440, 900);
     assert!(ground(&page) < 0.1);
     page.click(".icon-button");
@@ -120,8 +120,9 @@ fn drawn(page: &Page, name: &str) {
 /// How bright the page's ground is, 0 to 1, and that its text stands out from it.
 fn ground(page: &Page) -> f64 {
     let colours = page.eval(
-        "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color].map((text) => { \
-         const c = document.createElement('canvas').getContext('2d'); c.fillStyle = text; c.fillRect(0, 0, 1, 1); \
+        "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]\
+         .map((text) => { const c = document.createElement('canvas').getContext('2d'); c.fillStyle = text; \
+         c.fillRect(0, 0, 1, 1); \
          const part = (v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; \
          const [r, g, b] = c.getImageData(0, 0, 1, 1).data; \
          return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b); })",
@@ -136,9 +137,11 @@ fn ground(page: &Page) -> f64 {
 #[track_caller]
 fn fits(page: &Page, width: u32, name: &str) {
     let found = page.eval(
-        "(() => { const wide = document.scrollingElement.scrollWidth; if (wide <= innerWidth) return [wide, []]; \
-         return [wide, [...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > \
-         innerWidth + 1).map((e) => e.tagName + '.' + e.className).slice(0, 8)]; })()",
+        "(() => { const wide = document.scrollingElement.scrollWidth; \
+         if (wide <= innerWidth) return [wide, []]; \
+         return [wide, [...document.querySelectorAll('body *')].filter((e) => \
+         e.getBoundingClientRect().right > innerWidth + 1) \
+         .map((e) => e.tagName + '.' + e.className).slice(0, 8)]; })()",
     );
     assert_eq!(found[1], Value::Array(Vec::new()), "{name} at {width} is {} wide", found[0]);
     assert_eq!(page.eval("innerWidth"), width, "{name} shrinks the page");

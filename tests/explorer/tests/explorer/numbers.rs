@@ -272,8 +272,9 @@ fn contracts(stage: &Stage, said: &Said, page: &Page) {
 fn feedback(stage: &Stage, said: &Said, page: &Page) {
     stage.go(page, "#/feedback");
     let found = page.eval(
-        "[...document.querySelectorAll('#main .entry')].map((e) => [e.querySelector('.entry-index').innerText, \
-         e.querySelector('a').title, e.querySelector('.text').innerText, \
+        "[...document.querySelectorAll('#main .entry')].map((e) => [\
+         e.querySelector('.entry-index').innerText, e.querySelector('a').title, \
+         e.querySelector('.text').innerText, \
          e.querySelector('.resolution [title]')?.title ?? null])",
     );
     let entries = said.feedback["entries"].as_array().unwrap().iter();

@@ -45,7 +45,8 @@ impl Stage {
 pub(crate) fn figures(page: &Page) -> BTreeMap<String, (String, String)> {
     let found = page.eval(
         "[...document.querySelectorAll('#main .figure')].map((f) => [f.querySelector('dt'), \
-         f.querySelector('.figure-value'), f.querySelector('.figure-remark')].map((e) => e.innerText.trim()))",
+         f.querySelector('.figure-value'), f.querySelector('.figure-remark')]\
+         .map((e) => e.innerText.trim()))",
     );
     found.as_array().unwrap().iter().map(|one| (line(&one[0]), (line(&one[1]), line(&one[2])))).collect()
 }

@@ -73,6 +73,11 @@ fn a_real_transcript_is_valid_and_a_tampered_one_names_its_broken_entry() {
     std::fs::write(&gap, shorter.to_string()).unwrap();
     page.drop_file(640.0, 500.0, &gap);
     until_verdict(&page, "gap.json", "Not valid from entry 1 on");
+    let checks = page.text("document.querySelector('#main .verdict').innerText");
+    let all = format!("{0} of {0}", entries - 1);
+    assert!(checks.contains("hang on the one before"), "{checks}");
+    assert!(!checks.contains(&format!("{all} entries hang")), "{checks}");
+    assert!(checks.contains(&format!("{all} signatures hold")), "each entry is still its author's: {checks}");
     let junk = stage.world.file("junk.json");
     std::fs::write(&junk, format!("{{\"transcript\": \"{HOSTILE}\"}}")).unwrap();
     page.choose_file("#file", &junk);
