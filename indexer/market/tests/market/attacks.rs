@@ -397,5 +397,8 @@ async fn slow_clients_are_cut_and_others_are_served() {
         }
     }
     assert!(!rest(endless).await.contains("200 OK"));
-    m.client.get("/healthz", None).await.says("ok");
+    // On a connection of its own: the client's idle one may be ending at this moment, for its head is late too.
+    let mut other = raw(&m).await;
+    other.write_all(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.unwrap();
+    assert!(rest(other).await.starts_with("HTTP/1.1 200 OK"));
 }
