@@ -283,6 +283,15 @@ impl World {
         found.unwrap_or_else(|| panic!("the market has no contract {id}")).take()
     }
 
+    /// When an open contract was opened, and for how long it is open; both in milliseconds, from the market's
+    /// own transcript.
+    #[track_caller]
+    pub fn opened(&self, id: &str) -> (u64, u64) {
+        let view = get(&format!("{}/contracts/{id}", self.market["url"].as_str().unwrap()));
+        let window = &view["transcript"][1]["data"]["terms"]["windows_ms"]["open"];
+        (view["received_at"][1].as_u64().unwrap(), window.as_u64().unwrap())
+    }
+
     /// Stops the indexer's process where it is: whoever asks it waits.
     #[track_caller]
     pub fn stall_indexer(&self) {

@@ -106,6 +106,13 @@ fn timers_run_down(stage: &Stage) {
         assert_eq!(page.eval(&format!("{timer}.getAttribute('aria-live')")), "off");
         page.assert_clean("timers");
     }
+    // Of a contract that waits for an agent: from its opening on, for the market's open window.
+    let open = &stage.world.deals.open;
+    let (opened, window) = stage.world.opened(open);
+    let page = stage.page(&format!("#/contracts/{open}"));
+    let timer = format!("document.querySelector('#main .timer[data-deadline=\"{}\"]')", opened + window);
+    page.until("the open contract's timer runs to the market's deadline", &format!("{timer} !== null"));
+    page.until_text("until the state's deadline");
     // A contract that has ended has none.
     let page = stage.page(&format!("#/contracts/{}", stage.world.deals.fulfilled));
     page.until_text("no timer runs");
