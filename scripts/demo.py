@@ -353,7 +353,7 @@ class Story:
         self.indexer = world.start(
             "indexer", "zx1-indexer", "--rpc", environment["rpc_url"], "--ws", environment["ws_url"],
             "--nano", environment["nano_rpc_url"], "--market", self.market, "--data", world.folder / "index",
-            "--bind", "127.0.0.1", "--port", world.port(8900),
+            "--bind", "127.0.0.1", "--port", world.port(8910),
         )["url"]
         page.line("Solana", f"{environment['rpc_url']}   five programs, SATI, a mint that stands for USDC")
         page.line("Nano", f"{environment['nano_rpc_url']}   real blocks and work, play money")

@@ -12,7 +12,7 @@ use zx1_indexer::chain::RpcLedger;
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
 Examples:
-  zx1 audit --indexer http://127.0.0.1:8900
+  zx1 audit --indexer http://127.0.0.1:8910
   zx1 -u devnet audit --indexer https://indexer.example.org
   zx1 audit --indexer URL --output json | jq '.differences[]'
 

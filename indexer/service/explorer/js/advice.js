@@ -64,6 +64,10 @@ function stake(agent, slot, say) {
     say("warn", "No stake is locked.");
     return;
   }
+  if (value.micro_usdc === "0") {
+    say("bad", "The stake is gone: nothing answers for what this agent says.");
+    return;
+  }
   const held = usdc(value.micro_usdc);
   if (value.open_challenges > 0) {
     say(

@@ -81,6 +81,9 @@ test("what an owner must know comes first", () => {
   assert.match(first({ stake: null }).text, /No stake/);
   const open = { micro_usdc: "10000000", open_challenges: 1, unlock_available_slot: null };
   assert.deepEqual(first({ stake: open }).grade, "bad");
+  const gone = { micro_usdc: "0", open_challenges: 0, unlock_available_slot: null };
+  assert.equal(first({ stake: gone }).grade, "bad");
+  assert.match(first({ stake: gone }).text, /nothing answers for what this agent says/);
   const queued = { micro_usdc: "1", open_challenges: 0, unlock_available_slot: 9000 };
   assert.match(first({ stake: queued }).text, /until slot 9,000/);
   assert.match(first({ stake: { ...queued, unlock_available_slot: 100 } }).text, /can be claimed/);
