@@ -1,7 +1,8 @@
 //! One pass over the text finds every place where a rule may apply.
 
 use super::keys::Names;
-use super::text::{Text, find};
+use super::memo::Site;
+use super::text::Text;
 use super::{Candidate, Category, commands, pem, providers, url};
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
 
@@ -180,15 +181,14 @@ impl Anchors {
 /// `Server=…;User Id=…;Password=…`: the password in a connection string is the database's.
 fn connection(text: Text<'_>, anchor: std::ops::Range<usize>, found: &mut Vec<Candidate>) {
     let line = text.line(anchor.start);
-    let before = text.slice(line.start..anchor.start);
     let names =
         ["server=", "data source=", "host=", "initial catalog=", "database=", "dbname=", "uid=", "user id="];
-    let count = names.iter().filter(|name| find(before, name.as_bytes()).is_some()).count();
-    let end = text.run(anchor.end, 512, |byte| {
+    let speaks = text.has(Site::Before, line.start..anchor.start, &names);
+    let end = text.run_seen(Site::Connection, anchor.end, 512, |byte| {
         !byte.is_ascii_whitespace() && !matches!(byte, b';' | b'"' | b'\'' | b'&')
     });
-    let value = text.slice(anchor.end..end);
-    if count >= 1 && value.len() >= 3 && !super::value::is_placeholder(value) {
+    let value = text.peek(anchor.end..end);
+    if speaks && value.len() >= 3 && !super::value::is_placeholder(value) {
         found.push(Candidate { category: Category::DatabaseUrl, range: anchor.end..end });
     }
 }

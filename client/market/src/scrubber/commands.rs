@@ -2,7 +2,8 @@
 
 use super::Candidate;
 use super::category::Category;
-use super::text::{Text, find, is_base64, is_basic, is_token};
+use super::memo::{Settled, Site};
+use super::text::{Text, every, is_base64, is_basic, is_token};
 use super::value::{is_mixed, is_placeholder};
 use std::ops::Range;
 
@@ -35,10 +36,8 @@ pub(super) fn flag(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candida
         return user(text, anchor, found);
     }
     let line = text.line(anchor.start);
-    let before = text.slice(line.start..anchor.start + 1);
     for (flag, programs, apart, category) in FLAGS {
-        if !text.starts(anchor.start, flag)
-            || !programs.iter().any(|program| find(before, program.as_bytes()).is_some())
+        if !text.starts(anchor.start, flag) || !text.has(Site::Before, line.start..anchor.start + 1, programs)
         {
             continue;
         }
@@ -50,7 +49,7 @@ pub(super) fn flag(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candida
             at = text.blanks(at);
         }
         let range = word(text, at);
-        let value = text.slice(range.clone());
+        let value = text.peek(range.clone());
         if !value.is_empty() && !value.starts_with(b"-") && !is_placeholder(value) {
             found.push(Candidate { category: *category, range });
             return;
@@ -65,10 +64,14 @@ fn user(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
     }
     let at = text.run(anchor.end, 8, |byte| matches!(byte, b' ' | b'='));
     let range = word(text, at);
-    let value = text.slice(range.clone());
-    let Some(colon) = value.iter().position(|byte| *byte == b':') else { return };
+    let colon = text.run_seen(Site::WordColon, range.start, range.len(), |byte| byte != b':') - range.start;
+    if colon >= range.len() {
+        return;
+    }
+    let value = text.peek(range.clone());
     let pass = value.get(colon + 1..).unwrap_or_default();
-    let ids = pass.iter().all(u8::is_ascii_digit) && value.iter().take(colon).all(u8::is_ascii_digit);
+    let user = value.get(..colon).unwrap_or_default();
+    let ids = every(user, |byte| byte.is_ascii_digit()) && every(pass, |byte| byte.is_ascii_digit());
     if pass.is_empty() || ids || pass.starts_with(b"//") || is_placeholder(pass) {
         return;
     }
@@ -77,8 +80,9 @@ fn user(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
 
 /// `curl -sSu name:password`: the letter among others.
 pub(super) fn curl(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
-    let mut at = anchor.end;
-    let end = text.run(at, 512, |byte| byte != b'\n');
+    // An earlier `curl` on the line read the same flags.
+    let mut at = anchor.end.max(text.1.settled(Settled::Curl));
+    let end = text.run_seen(Site::Line, anchor.end, 512, |byte| byte != b'\n');
     while at < end {
         let start = text.blanks(at);
         let stop = text.run(start, 512, |byte| !byte.is_ascii_whitespace());
@@ -91,6 +95,7 @@ pub(super) fn curl(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candida
             user(text, start..stop, found);
         }
         at = stop.max(at + 1);
+        text.1.settle(Settled::Curl, at);
     }
 }
 
@@ -106,7 +111,7 @@ fn word(text: Text<'_>, at: usize) -> Range<usize> {
         }
         return start..end.max(start);
     }
-    at..text.run(at, 4096, |byte| {
+    at..text.run_seen(Site::Word, at, 4096, |byte| {
         !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'`' | b'|' | b'>')
     })
 }
@@ -123,16 +128,23 @@ pub(super) fn scheme(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candi
     if at == anchor.end {
         return;
     }
-    let basic = text.slice(anchor).eq_ignore_ascii_case(b"basic");
-    let end = text.run(at, 8192, |byte| {
-        is_base64(byte) || is_token(byte) || (!basic && matches!(byte, b'.' | b'~' | b'%' | b':'))
-    });
-    let value = text.slice(at..end);
-    if basic {
+    if text.slice(anchor).eq_ignore_ascii_case(b"basic") {
+        let end = text.run(at, 8192, |byte| is_base64(byte) || is_token(byte));
+        let value = text.slice(at..end);
         if value.len() >= 8 && is_basic(value) {
             found.push(Candidate { category: Category::BasicAuth, range: at..end });
         }
-    } else if is_mixed(value, 10) && !is_placeholder(value) {
+        return;
+    }
+    let end = text.run_seen(Site::Bearer, at, 8192, |byte| {
+        is_base64(byte) || is_token(byte) || matches!(byte, b'.' | b'~' | b'%' | b':')
+    });
+    // What begins inside of another's token ends where that ends, and is mixed only if that is.
+    if at < text.1.settled(Settled::Bearer) || is_placeholder(text.peek(at..end)) {
+        return;
+    }
+    text.1.settle_cut(Settled::Bearer, at..end, 8192);
+    if is_mixed(text.slice(at..end), 10) {
         found.push(Candidate { category: Category::Token, range: at..end });
     }
 }
@@ -145,16 +157,18 @@ pub(super) fn authorization(text: Text<'_>, anchor: Range<usize>, found: &mut Ve
     if at == anchor.end {
         return;
     }
-    let end = text.run(at, 4096, |byte| !matches!(byte, b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'<' | b'\\'));
-    let value = text.slice(at..end);
-    let first = value.split(|byte| *byte == b' ').next().unwrap_or_default();
+    let end = text.run_seen(Site::Authorization, at, 4096, |byte| {
+        !matches!(byte, b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'<' | b'\\')
+    });
+    let value = text.peek(at..end);
+    let blank = text.run_seen(Site::AuthorizationScheme, at, end - at, |byte| byte != b' ');
+    let first = text.peek(at..blank);
     let rest = value.get(first.len() + 1..).unwrap_or_default();
     let range = if rest.is_empty() { at..end } else { at + first.len() + 1..end };
     // Bearer and Basic are found by themselves.
     if first.eq_ignore_ascii_case(b"bearer") || first.eq_ignore_ascii_case(b"basic") {
         return;
     }
-    let secret = text.slice(range.clone());
     let known = [
         &b"token"[..],
         b"digest",
@@ -173,8 +187,14 @@ pub(super) fn authorization(text: Text<'_>, anchor: Range<usize>, found: &mut Ve
         b"bot",
     ];
     let scheme = known.iter().any(|name| first.eq_ignore_ascii_case(name));
-    let one = rest.is_empty() && is_mixed(secret, 12) && !is_placeholder(secret);
-    if one || (scheme && is_mixed(secret, 8)) {
+    let one = rest.is_empty() && !is_placeholder(text.peek(range.clone()));
+    // What begins inside of another's value ends where that ends, and is mixed only if that is.
+    if !(one || scheme) || range.start < text.1.settled(Settled::Authorization) {
+        return;
+    }
+    let secret = text.slice(range.clone());
+    text.1.settle_cut(Settled::Authorization, at..end, 4096);
+    if (one && is_mixed(secret, 12)) || (scheme && is_mixed(secret, 8)) {
         let category = if first.starts_with(b"AWS4") { Category::Aws } else { Category::Token };
         found.push(Candidate { category, range });
     }
@@ -194,7 +214,7 @@ pub(super) fn phrase(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candi
         return;
     }
     let range = word(text, at);
-    if !range.is_empty() && !is_placeholder(text.slice(range.clone())) {
+    if !range.is_empty() && !is_placeholder(text.peek(range.clone())) {
         found.push(Candidate { category: Category::Password, range });
     }
 }
@@ -212,11 +232,11 @@ pub(super) fn signature(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Ca
 
 /// `otpauth://totp/…?secret=SEED`.
 pub(super) fn otpauth(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
-    let end = text.run(anchor.end, 1024, |byte| {
+    let end = text.run_seen(Site::Otpauth, anchor.end, 1024, |byte| {
         !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'<' | b'>')
     });
-    let Some(at) = find(text.slice(anchor.end..end), b"secret=") else { return };
-    let start = anchor.end + at + 7;
+    let Some(at) = text.find(Site::Otpauth, anchor.end..end, "secret=") else { return };
+    let start = at + 7;
     let stop = text.run(start, 256, |byte| byte.is_ascii_alphanumeric() || byte == b'=');
     if stop > start + 7 {
         found.push(Candidate { category: Category::TotpSeed, range: start..stop });
@@ -225,10 +245,13 @@ pub(super) fn otpauth(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Cand
 
 /// A seed in base32 near a word that speaks of one-time passwords.
 pub(super) fn one_time(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
-    let end = text.run(anchor.end, 240, |byte| byte != b'\n');
-    let next = text.run(end + 1, 120, |byte| byte != b'\n');
-    if let Some(candidate) = base32(text, anchor.end, next) {
-        found.push(candidate);
+    let end = text.run_seen(Site::OneTime, anchor.end, 240, |byte| byte != b'\n');
+    let next = text.run_seen(Site::OneTimeNext, end + 1, 120, |byte| byte != b'\n');
+    // Where an earlier word found nothing, this one finds nothing.
+    let from = anchor.end.max(text.1.settled(Settled::OneTime));
+    match base32(text, from, next) {
+        Some(candidate) => found.push(candidate),
+        None => text.1.settle(Settled::OneTime, next),
     }
 }
 

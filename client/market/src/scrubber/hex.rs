@@ -1,6 +1,7 @@
 //! Long hex strings: a secret, unless the text around says what public thing it is. The rule stands in the
 //! module's documentation.
 
+use super::memo::Site;
 use super::text::{Text, find};
 use std::ops::Range;
 
@@ -219,16 +220,15 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
         return false;
     }
     let line = text.line(run.start);
-    let before = text.slice(line.start..run.start);
+    let before = text.peek(line.start..run.start);
     let near = before.get(before.len().saturating_sub(48)..).unwrap_or_default();
     let secretive = SECRETIVE.iter().any(|word| find(near, word.as_bytes()).is_some());
-    let after = text.slice(run.end..line.end);
     if labelled(before) || listed(text, &line, &run) {
         return false;
     }
     // `SHA2-256(name)= …` of openssl, `SHA256 (name) = …` of BSD.
     let equals = before.strip_suffix(b"= ").is_some_and(|rest| rest.trim_ascii_end().ends_with(b")"));
-    if equals && ["sha", "md5", "blake"].iter().any(|name| find(before, name.as_bytes()).is_some()) {
+    if equals && text.has(Site::Before, line.start..run.start, &["sha", "md5", "blake"]) {
         return false;
     }
     if secretive {
@@ -242,22 +242,19 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
         return digits.len() != 40 && !public.iter().any(|word| find(near, word.as_bytes()).is_some());
     }
     if matches!(digits.len(), 40 | 64) {
-        let whole = text.slice(line.clone());
-        if GIT.iter().any(|word| find(whole, word.as_bytes()).is_some()) {
+        if text.has(Site::Line, line.clone(), GIT) {
             return false;
         }
         // The output of `git log --oneline --no-abbrev`, of `git ls-remote`, and below a line that ran git.
-        let subject = before.is_empty() && matches!(after.first(), Some(b' ' | b'\t')) && digits.len() == 40;
-        let earlier = text.slice(text.line(line.start.saturating_sub(1)));
-        let ran = before.trim_ascii().is_empty()
-            && ["git ", "rev-parse"].iter().any(|word| find(earlier, word.as_bytes()).is_some());
+        let subject = before.is_empty() && matches!(text.at(run.end), b' ' | b'\t') && digits.len() == 40;
+        let earlier = || text.line_seen(Site::Above, line.start.saturating_sub(1));
+        let first = text.run(line.start, before.len(), |byte| byte.is_ascii_whitespace()) == run.start;
+        let ran = first && text.has(Site::Above, earlier(), &["git ", "rev-parse"]);
         if subject || ran {
             return false;
         }
     }
-    if digits.len() == 64
-        && CONTAINERS.iter().any(|word| find(text.slice(line.clone()), word.as_bytes()).is_some())
-    {
+    if digits.len() == 64 && text.has(Site::Line, line.clone(), CONTAINERS) {
         return false;
     }
     if text.before(run.start) == b'-' && find(near, b"cache").is_some() {
@@ -309,7 +306,8 @@ fn labelled(before: &[u8]) -> bool {
 
 /// A line of a checksum list: the run, two blanks or a blank and a star, a name.
 fn listed(text: Text<'_>, line: &Range<usize>, run: &Range<usize>) -> bool {
-    let first = text.slice(line.start..run.start).iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\\'));
+    let blank = |byte: u8| matches!(byte, b' ' | b'\t' | b'\\');
+    let first = text.run(line.start, run.start - line.start, blank) == run.start;
     let next = (text.at(run.end), text.at(run.end + 1), text.at(run.end + 2));
     first && matches!(next, (b' ', b' ' | b'*', name) if !name.is_ascii_whitespace() && name != 0)
 }
@@ -341,10 +339,9 @@ fn compared(text: Text<'_>, line: &Range<usize>, near: &[u8]) -> bool {
     if !verb {
         return false;
     }
-    let earlier = text.line(line.start.saturating_sub(1));
-    let start = text.line(earlier.start.saturating_sub(1)).start;
-    let context = text.slice(start..line.end);
-    ["sha", "md5", "hash", "checksum", "digest"].iter().any(|word| find(context, word.as_bytes()).is_some())
+    let earlier = text.line_seen(Site::Above, line.start.saturating_sub(1));
+    let start = text.line_seen(Site::AboveThat, earlier.start.saturating_sub(1)).start;
+    text.has(Site::Compared, start..line.end, &["sha", "md5", "hash", "checksum", "digest"])
 }
 
 /// A component of a path, or an object's name after `#` or `@` in a reference to a repository.

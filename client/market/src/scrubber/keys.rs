@@ -2,6 +2,7 @@
 //! harmless.
 
 use super::category::Category;
+use super::memo::Site;
 use super::text::{Text, is_basic};
 use super::value::{self, Tie, Value};
 use super::{Candidate, commands};
@@ -22,14 +23,23 @@ enum Trust {
     Seed,
 }
 
+/// From this length on a value counts as long.
+const LONG: usize = 512;
+/// How many names are read whose long values lie in one another.
+const NESTED: usize = 16;
+
 /// A name that ends before or at an anchor's stem was read already.
 pub(super) struct Names {
     read_to: usize,
+    /// The end of the last long value.
+    long_to: usize,
+    /// How many names with long values were read before it ended.
+    nested: usize,
 }
 
 impl Names {
     pub(super) fn new() -> Self {
-        Self { read_to: 0 }
+        Self { read_to: 0, long_to: 0, nested: 0 }
     }
 
     /// The name around an anchor, its value, and what that is.
@@ -60,9 +70,25 @@ impl Names {
         let Some((category, trust)) = classify(text.slice(name.clone())) else { return };
         let flag = text.at(name.start) == b'-';
         let Some(value) = value::after_name(text, name.clone(), flag) else { return };
+        if self.is_nested(&value.range) {
+            // To judge each of them takes too long, and to leave them might leave a secret.
+            self.read_to = self.read_to.max(value.range.end);
+            found.push(Candidate { category, range: value.range });
+            return;
+        }
         if let Some(candidate) = judge(text, name, category, trust, value) {
             found.push(candidate);
         }
+    }
+
+    /// Whether a long value stands in too many others.
+    fn is_nested(&mut self, value: &Range<usize>) -> bool {
+        if value.len() < LONG {
+            return false;
+        }
+        self.nested = if value.start < self.long_to { self.nested + 1 } else { 0 };
+        self.long_to = self.long_to.max(value.end);
+        self.nested > NESTED
     }
 }
 
@@ -411,8 +437,10 @@ fn digits(text: Text<'_>, category: Category, range: Range<usize>) -> Option<Can
 
 /// The values of a cookie header: everything of `Cookie`, the first pair's value of `Set-Cookie`.
 fn cookie(text: Text<'_>, range: Range<usize>, first_only: bool) -> Range<usize> {
-    let end = text.run(range.start, 4096, |byte| {
-        !(matches!(byte, b'\n' | b'\r' | b'"' | b'\'') || first_only && byte == b';')
-    });
+    let mut end =
+        text.run_seen(Site::Cookie, range.start, 4096, |byte| !matches!(byte, b'\n' | b'\r' | b'"' | b'\''));
+    if first_only {
+        end = text.run_seen(Site::CookieFirst, range.start, end - range.start, |byte| byte != b';');
+    }
     range.start..end
 }

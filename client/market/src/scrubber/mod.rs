@@ -13,9 +13,10 @@
 //! - **Deterministic**: the same bytes give the same result on every machine.
 //! - **Idempotent**: scrubbing a result changes nothing. A marker counts as one opaque character, and the
 //!   rules run until they find nothing new.
-//! - **Linear**: one pass of an automaton over the text finds anchors (`password`, `ghp_`, `://`, …); a rule
-//!   runs only at its anchor and never looks further than 2 KiB, but for the bodies of keys, which it
-//!   consumes.
+//! - **Linear**: one pass of an automaton over the text finds anchors (`password`, `ghp_`, `://`, …). A rule
+//!   runs only at its anchor, sees so many bytes around it at most, and remembers what it saw for the next
+//!   anchor (`memo.rs`). So hostile text is looked at a bounded number of times a byte too; a test counts it.
+//!   More than 16 names inside of one another's long values are not read: the value goes.
 //! - A value is replaced whole, up to its closing quote or blank. Where findings overlap, their union goes.
 //! - Bytes that are no UTF-8 are kept as they are ([`Scrubber::scrub_bytes`]).
 //!
@@ -48,16 +49,19 @@ mod category;
 mod commands;
 mod hex;
 mod keys;
+mod memo;
 mod numbers;
 mod pem;
 mod providers;
 mod text;
 mod url;
 mod value;
+mod work;
 
 pub use category::Category;
 
 use anchors::Anchors;
+use memo::Memo;
 use std::borrow::Cow;
 use std::ops::Range;
 use text::{ATOM, Text};
@@ -139,7 +143,7 @@ impl Scrubber {
         let mut holes = markers(input);
         for _ in 0..ROUNDS {
             let work = render(input, &holes, |_| &[ATOM]);
-            let found = self.detect(Text(&work));
+            let found = self.detect(Text(&work, &Memo::new()));
             if found.is_empty() || !dig(input, &mut holes, &found) {
                 break;
             }
@@ -162,7 +166,9 @@ impl Scrubber {
         self.anchors.detect(text, &mut found);
         numbers::detect(text, &mut found);
         pem::bodies(text, &mut found);
-        found.retain(|candidate| text.slice(candidate.range.clone()).iter().any(|byte| *byte != ATOM));
+        found.retain(|Candidate { range, .. }| {
+            text.run(range.start, range.len(), |byte| byte == ATOM) < range.end.min(text.len())
+        });
         for candidate in &mut found {
             // Never cut a character of UTF-8 in two.
             while text.at(candidate.range.start) & 0xc0 == 0x80 && candidate.range.start > 0 {

@@ -4,7 +4,8 @@
 use super::Candidate;
 use super::category::Category;
 use super::hex;
-use super::text::{Text, find, is_word};
+use super::memo::Site;
+use super::text::{Text, is_word};
 use std::ops::Range;
 
 /// One pass over the words of the text.
@@ -299,9 +300,9 @@ fn array(text: Text<'_>, start: usize, found: &mut Vec<Candidate>) -> Option<usi
     let open = text.at(at) != b']';
     let said = || {
         let line = text.line(start);
+        let above = text.line_seen(Site::Above, line.start.saturating_sub(1)).start;
         let words = ["secret", "private", "seed", "keypair", "signing", "id.json"];
-        let above = text.line(line.start.saturating_sub(1)).start;
-        words.iter().any(|word| find(text.slice(above..start), word.as_bytes()).is_some())
+        text.has(Site::Array, above..start, &words)
     };
     let cut = open && (at >= text.len() || text.at(at) == b'.' || text.at(at) == b'\xe2');
     let secret = (count == 64 && (!open || cut))

@@ -2,6 +2,7 @@
 
 use super::Candidate;
 use super::category::Category;
+use super::memo::{Settled, Site};
 use super::text::{REACH, Text, find, is_base64};
 use std::ops::Range;
 
@@ -34,10 +35,10 @@ pub(super) fn end(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidat
     let mut line = text.line(anchor.start);
     // Above: whole lines of base64, and at last one that ends with it.
     while line.start > 0 && anchor.start - line.start < BODY {
-        line = text.line(line.start - 1);
+        line = text.line_seen(Site::Above, line.start - 1);
         let stop = text.run_back(line.end, 64, |byte| byte.is_ascii_whitespace());
         let piece = text.run_back(stop.max(line.start), REACH, is_base64).max(line.start);
-        let rest = text.slice(line.start..piece).trim_ascii();
+        let rest = text.peek(line.start..piece).trim_ascii();
         let decorated = rest
             .iter()
             .all(|byte| matches!(byte, b'|' | b'>' | b'+' | b'#') || byte.is_ascii_digit() || *byte == b' ');
@@ -77,8 +78,13 @@ pub(super) fn body(text: Text<'_>, start: usize, found: &mut Vec<Candidate>) {
         b'Q' => text.starts(start, "lQOsB") || text.starts(start, "lQdGB"),
         _ => false,
     };
+    // What begins inside of a body that was found ends where it ends.
+    if !known || start < text.1.settled(Settled::Body) {
+        return;
+    }
     let end = body_end(text, start);
-    if known && end - start >= 32 {
+    if end - start >= 32 {
+        text.1.settle_cut(Settled::Body, start..end, BODY);
         push(found, start..end);
     }
 }
@@ -223,9 +229,12 @@ pub(super) fn phrase(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candi
         if at >= end {
             return;
         }
-        if let Some(range) = words(text, at) {
-            push(found, range);
-            return;
+        // Words that are too few from one on are too few from the next on.
+        if at >= text.1.settled(Settled::Words) {
+            match word_list(text, at) {
+                Ok(range) => return push(found, range),
+                Err(last) => text.1.settle(Settled::Words, last),
+            }
         }
         at += 1;
     }
@@ -233,6 +242,11 @@ pub(super) fn phrase(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candi
 
 /// Twelve to twenty-four words of three to eight lower-case letters from `at` on, as BIP-39 has them.
 pub(super) fn words(text: Text<'_>, at: usize) -> Option<Range<usize>> {
+    word_list(text, at).ok()
+}
+
+/// As [`words`]; where they are too few, the end of the last one.
+fn word_list(text: Text<'_>, at: usize) -> Result<Range<usize>, usize> {
     let mut count = 0_usize;
     let mut index = at;
     let mut last = at;
@@ -255,16 +269,22 @@ pub(super) fn words(text: Text<'_>, at: usize) -> Option<Range<usize>> {
         index = next;
     }
     // Prose has longer and shorter words within twelve; these counts are the ones that exist.
-    (count >= 12).then_some(at..last)
+    if count >= 12 { Ok(at..last) } else { Err(last) }
 }
 
 /// A JSON web key: the private members of an object that names its type.
 pub(super) fn jwk(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
-    let start = text.run_back(anchor.start, REACH, |byte| byte != b'{');
-    let end = text.run(anchor.end, REACH * 4, |byte| byte != b'}');
+    let start = text.run_back_seen(Site::Object, anchor.start, REACH, |byte| byte != b'{');
+    let end = text.run_seen(Site::Object, anchor.end, REACH * 4, |byte| byte != b'}');
     for name in ["\"d\"", "\"p\"", "\"q\"", "\"dp\"", "\"dq\"", "\"qi\"", "\"k\""] {
-        let Some(at) = find(text.slice(start..end), name.as_bytes()) else { continue };
-        let open = text.run(start + at + name.len(), 8, |byte| matches!(byte, b' ' | b':' | b'\n' | b'\t'));
+        let Some(at) = text.find(Site::Object, start..end, name) else { continue };
+        // Members are the same for each anchor of the object.
+        let what = Settled::Member(name);
+        if at < text.1.settled(what) {
+            continue;
+        }
+        text.1.settle(what, at + 1);
+        let open = text.run(at + name.len(), 8, |byte| matches!(byte, b' ' | b':' | b'\n' | b'\t'));
         if text.at(open) == b'"' {
             let stop = text.run(open + 1, REACH * 4, |byte| byte != b'"' && byte != b'\n');
             push(found, open + 1..stop);

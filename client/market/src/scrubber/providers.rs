@@ -2,6 +2,7 @@
 
 use super::Candidate;
 use super::category::Category;
+use super::memo::Settled;
 use super::text::{Text, is_token, is_word};
 use Category::{ApiKey, Aws, Azure, Gcp, Password, PrivateKey, Token};
 
@@ -183,6 +184,12 @@ pub(super) fn detect(text: Text<'_>, number: usize, start: usize, found: &mut Ve
     if !text.starts(start, form.prefix) || is_word(text.before(start)) || text.before(start) == b'-' {
         return;
     }
+    // In these alphabets one may begin inside of another of its form. It ends where that one ends, so it adds
+    // nothing; and if the longer one had too few digits, the shorter one has no more.
+    let nests = matches!(form.alphabet, Alphabet::Loose | Alphabet::Crypt);
+    if nests && start < text.1.settled(Settled::Form(number)) {
+        return;
+    }
     let body = start + form.prefix.len();
     let end = text.run(body, 4096, |byte| match form.alphabet {
         Alphabet::Plain => byte.is_ascii_alphanumeric(),
@@ -193,6 +200,9 @@ pub(super) fn detect(text: Text<'_>, number: usize, start: usize, found: &mut Ve
                 || matches!(byte, b'.' | b'/' | b'$' | b'+' | b'=' | b',' | b'-' | b'_')
         }
     });
+    if nests {
+        text.1.settle_cut(Settled::Form(number), body..end, 4096);
+    }
     let end = body
         + text
             .slice(body..end)

@@ -1,20 +1,25 @@
 //! Bytes seen from a position: neighbours, lines, runs. Nothing here can go out of bounds.
 
+use super::memo::{Memo, Site};
+use super::work;
 use std::ops::Range;
 
 /// Stands for a marker that is already there. One byte, so that no rule can match the words inside of a
 /// marker.
 pub(super) const ATOM: u8 = 0x1a;
-/// How far a rule looks to the left and right of its anchor. It makes every rule linear on hostile text.
+/// How far a rule looks to the left and right of its anchor.
 pub(super) const REACH: usize = 2048;
+/// A window up to here is searched for a word from scratch: that is quicker than to remember it.
+const SHORT: usize = 128;
 
-/// The text that rules work on.
+/// The text that rules work on, and what they saw of it.
 #[derive(Clone, Copy)]
-pub(super) struct Text<'a>(pub &'a [u8]);
+pub(super) struct Text<'a>(pub &'a [u8], pub &'a Memo);
 
 impl<'a> Text<'a> {
     /// The byte there, 0 beyond the ends.
     pub(super) fn at(self, index: usize) -> u8 {
+        work::looked(1);
         self.0.get(index).copied().unwrap_or(0)
     }
 
@@ -28,21 +33,53 @@ impl<'a> Text<'a> {
     }
 
     pub(super) fn slice(self, range: Range<usize>) -> &'a [u8] {
+        let slice = self.peek(range);
+        work::looked(slice.len());
+        slice
+    }
+
+    /// As [`Self::slice`], for readers that look at the ends only or stop early.
+    pub(super) fn peek(self, range: Range<usize>) -> &'a [u8] {
         self.0.get(range.start.min(self.len())..range.end.min(self.len())).unwrap_or_default()
     }
 
     /// The first index from `from` on whose byte does not fit, at most `limit` further.
     pub(super) fn run(self, from: usize, limit: usize, fits: impl Fn(u8) -> bool) -> usize {
         let end = from.saturating_add(limit).min(self.len());
-        let rest = self.slice(from..end);
-        from + rest.iter().position(|byte| !fits(*byte)).unwrap_or(rest.len())
+        let rest = self.peek(from..end);
+        let length = rest.iter().position(|byte| !fits(*byte)).unwrap_or(rest.len());
+        work::looked(length + 1);
+        from + length
+    }
+
+    /// As [`Self::run`], remembered for the next time that `site` asks. A site always asks for the same bytes.
+    pub(super) fn run_seen(self, site: Site, from: usize, limit: usize, fits: impl Fn(u8) -> bool) -> usize {
+        let end = from.saturating_add(limit).min(self.len());
+        if from >= end {
+            return from;
+        }
+        self.1.forward(site, from, end, |from, end| self.run(from, end - from, &fits))
     }
 
     /// The start of the run of fitting bytes that ends before `to`.
     pub(super) fn run_back(self, to: usize, limit: usize, fits: impl Fn(u8) -> bool) -> usize {
         let start = to.saturating_sub(limit);
-        let rest = self.slice(start..to);
-        start + rest.iter().rposition(|byte| !fits(*byte)).map_or(0, |last| last + 1)
+        let rest = self.peek(start..to);
+        let begin = rest.iter().rposition(|byte| !fits(*byte)).map_or(0, |last| last + 1);
+        work::looked(rest.len() - begin + 1);
+        start + begin
+    }
+
+    /// As [`Self::run_back`], remembered for the next time that `site` asks.
+    pub(super) fn run_back_seen(
+        self,
+        site: Site,
+        to: usize,
+        limit: usize,
+        fits: impl Fn(u8) -> bool,
+    ) -> usize {
+        let to = to.min(self.len());
+        self.1.backward(site, to.saturating_sub(limit), to, |start, to| self.run_back(to, to - start, &fits))
     }
 
     pub(super) fn blanks(self, from: usize) -> usize {
@@ -51,12 +88,41 @@ impl<'a> Text<'a> {
 
     /// The line around a position, cut to [`REACH`] on each side.
     pub(super) fn line(self, index: usize) -> Range<usize> {
-        self.run_back(index, REACH, |byte| byte != b'\n')..self.run(index, REACH, |byte| byte != b'\n')
+        self.line_seen(Site::Line, index)
     }
 
-    pub(super) fn line_has(self, index: usize, words: &[&str]) -> bool {
-        let line = self.slice(self.line(index));
-        words.iter().any(|word| find(line, word.as_bytes()).is_some())
+    /// As [`Self::line`]. A rule that goes from line to line is another site for each of them.
+    pub(super) fn line_seen(self, site: Site, index: usize) -> Range<usize> {
+        self.run_back_seen(site, index, REACH, |byte| byte != b'\n')
+            ..self.run_seen(site, index, REACH, |byte| byte != b'\n')
+    }
+
+    pub(super) fn line_has(self, index: usize, words: &[&'static str]) -> bool {
+        self.has(Site::Line, self.line(index), words)
+    }
+
+    /// Whether one of the words, in lower case, occurs in a range.
+    pub(super) fn has(self, site: Site, range: Range<usize>, words: &[&'static str]) -> bool {
+        words.iter().any(|word| self.find(site, range.clone(), word).is_some())
+    }
+
+    /// Where a word, in lower case, begins in a range, whatever the letter case of the text.
+    pub(super) fn find(self, site: Site, range: Range<usize>, word: &'static str) -> Option<usize> {
+        let last = range.end.min(self.len()).checked_sub(word.len())?;
+        if last < range.start {
+            return None;
+        }
+        let scan = |from: usize, end: usize| {
+            let offset = find(self.peek(from..end + word.len() - 1), word.as_bytes()).unwrap_or(end - from);
+            work::looked(offset + 1);
+            from + offset
+        };
+        let at = if last - range.start < SHORT {
+            scan(range.start, last + 1)
+        } else {
+            self.1.word(site, word, range.start, last + 1, scan)
+        };
+        (at <= last).then_some(at)
     }
 
     pub(super) fn starts(self, index: usize, word: &str) -> bool {
@@ -70,6 +136,13 @@ pub(super) fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
     text.windows(needle.len()).position(|window| {
         window.first().is_some_and(|b| b.to_ascii_lowercase() == first) && window.eq_ignore_ascii_case(needle)
     })
+}
+
+/// Whether every byte fits.
+pub(super) fn every(bytes: &[u8], fits: impl Fn(u8) -> bool) -> bool {
+    let length = bytes.iter().position(|byte| !fits(*byte)).unwrap_or(bytes.len());
+    work::looked(length + 1);
+    length == bytes.len()
 }
 
 pub(super) fn is_base64(byte: u8) -> bool {

@@ -1,6 +1,8 @@
 //! What follows a name: where the separator ends, where the value ends, and whether it can be a secret.
 
-use super::text::{ATOM, REACH, Text};
+use super::memo::Site;
+use super::text::{ATOM, REACH, Text, every};
+use std::cell::LazyCell;
 use std::ops::Range;
 
 /// How a value is tied to its name; it says how sure one can be that the rest is a value at all.
@@ -75,11 +77,10 @@ fn beside(text: Text<'_>, name: Range<usize>, at: usize) -> Option<Value> {
     let word = text.slice(name.clone());
     let shouted =
         word.len() > 4 && word.iter().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_');
-    let before = text.slice(line.start..name.start);
-    let has = |needle: &[u8]| super::text::find(before, needle).is_some();
+    let has = |words: &[&'static str]| text.has(Site::Before, line.start..name.start, words);
     let netrc =
-        word.eq_ignore_ascii_case(b"password") && (has(b"login ") || has(b"machine ") || before.is_empty());
-    let declared = shouted && (has(b"env ") || has(b"arg ") || has(b"set ") || has(b"setenv "));
+        word.eq_ignore_ascii_case(b"password") && (line.start == name.start || has(&["login ", "machine "]));
+    let declared = shouted && has(&["env ", "arg ", "set ", "setenv "]);
     if matches!(text.at(at), b'\'' | b'"') || declared {
         return read(text, at, Tie::Beside, &name);
     }
@@ -95,12 +96,12 @@ fn beside(text: Text<'_>, name: Range<usize>, at: usize) -> Option<Value> {
     }
     // The whole rest of the line of a .netrc, so that prose with the word stays.
     let end = text.run(at, REACH, |byte| !byte.is_ascii_whitespace());
-    let rest = text.slice(text.blanks(end)..line.end);
+    let rest = text.peek(text.blanks(end)..line.end);
     let last = rest.is_empty()
         || rest.starts_with(b"account ")
         || rest.starts_with(b"machine ")
         || rest.starts_with(b"#");
-    if netrc && (last || has(b"login ")) {
+    if netrc && (last || has(&["login "])) {
         return read(text, at, Tie::Beside, &name).map(|value| Value { alone: true, ..value });
     }
     None
@@ -123,13 +124,17 @@ fn read(text: Text<'_>, at: usize, tie: Tie, name: &Range<usize>) -> Option<Valu
         return None;
     }
     let line = text.line(name.start);
-    let before = text.slice(line.start..name.start);
-    let after = text.slice(end..line.end);
-    let lead = |byte: &u8| matches!(byte, b' ' | b'\t' | b'-' | b'"' | b'\'' | b'+' | b'{' | b'>' | b'#');
-    let rest: Vec<u8> = after.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let before = text.peek(line.start..name.start);
+    let lead = |byte: u8| matches!(byte, b' ' | b'\t' | b'-' | b'"' | b'\'' | b'+' | b'{' | b'>' | b'#');
     let export = before.strip_prefix(b"export ").unwrap_or(before);
-    let tail = rest.is_empty() || rest.starts_with(b"#") || matches!(rest.as_slice(), b"," | b";" | b"}");
-    Some(Value { range: at..end, quoted: false, tie, alone: export.iter().all(lead) && tail })
+    // Nothing comes after it, or a comment, or one sign.
+    let blank =
+        |from: usize| text.run(from, line.end.saturating_sub(from), |byte| byte.is_ascii_whitespace());
+    let next = blank(end);
+    let tail = next >= line.end
+        || text.at(next) == b'#'
+        || (matches!(text.at(next), b',' | b';' | b'}') && blank(next + 1) >= line.end);
+    Some(Value { range: at..end, quoted: false, tie, alone: tail && every(export, lead) })
 }
 
 /// The closing quote: one with as many backslashes before it as the opening one had. A value that is cut off
@@ -162,7 +167,7 @@ fn bare_end(text: Text<'_>, at: usize) -> usize {
     };
     let mut end = at;
     loop {
-        end = text.run(end, REACH * 8, |byte| !stops(byte));
+        end = text.run_seen(Site::Bare, end, REACH * 8, |byte| !stops(byte));
         if !matches!(text.at(end), b',' | b';' | b'&') || end >= at + REACH {
             break;
         }
@@ -180,13 +185,16 @@ fn bare_end(text: Text<'_>, at: usize) -> usize {
     if let Some(cut) = escape(text.slice(at..end)) {
         end = at + cut;
     }
+    let whole = at..end;
+    let first = |open: u8| text.run(whole.start, whole.len(), |byte| byte != open);
+    let (round, square, curly) =
+        (LazyCell::new(|| first(b'(')), LazyCell::new(|| first(b'[')), LazyCell::new(|| first(b'{')));
     while end > at {
         let last = text.before(end);
-        let opens = |open: u8| text.slice(at..end).contains(&open);
         let drop = match last {
-            b')' => !opens(b'('),
-            b']' => !opens(b'['),
-            b'}' => !opens(b'{'),
+            b')' => *round >= end,
+            b']' => *square >= end,
+            b'}' => *curly >= end,
             b',' | b';' | b':' | b'\\' => true,
             b'.' => text.at(end).is_ascii_whitespace() || end == text.len(),
             _ => false,
@@ -203,6 +211,9 @@ fn bare_end(text: Text<'_>, at: usize) -> usize {
 fn escape(value: &[u8]) -> Option<usize> {
     value.windows(2).position(|pair| matches!(pair, b"\\n" | b"\\r" | b"\\t" | b"\\\\"))
 }
+
+/// Most bytes of an expression in braces. Values may stand in one another, each with its braces.
+const EXPRESSION: usize = 256;
 
 /// A stand-in for a secret, or the expression that fetches it.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
@@ -284,34 +295,51 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         "not-set",
         "changed",
     ];
-    if value.is_empty()
-        || value
-            .iter()
-            .all(|byte| matches!(*byte, b'*' | b'x' | b'X' | b'.' | b'-' | b'_' | b'?' | b'#' | ATOM))
-    {
+    if every(value, |byte| matches!(byte, b'*' | b'x' | b'X' | b'.' | b'-' | b'_' | b'?' | b'#' | ATOM)) {
         return true;
     }
-    let lower = value.to_ascii_lowercase();
-    if WORDS.iter().any(|word| word.as_bytes() == lower) {
+    if WORDS.iter().any(|word| value.eq_ignore_ascii_case(word.as_bytes())) {
         return true;
     }
-    let starts = |prefix: &[u8]| lower.starts_with(prefix);
-    let wraps = |open: &[u8], close: &[u8]| lower.starts_with(open) && lower.ends_with(close);
+    // A value may be long and asked about often, so nothing here goes over all of it without need.
+    let starts =
+        |prefix: &[u8]| value.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
+    let ends = |suffix: &[u8]| {
+        value
+            .len()
+            .checked_sub(suffix.len())
+            .and_then(|from| value.get(from..))
+            .is_some_and(|end| end.eq_ignore_ascii_case(suffix))
+    };
+    let wraps = |open: &[u8], close: &[u8]| starts(open) && ends(close);
     let variable = starts(b"$")
         && !starts(b"$2")
         && !starts(b"$apr")
-        && lower.get(1).is_some_and(|b| b.is_ascii_alphabetic() || matches!(b, b'{' | b'(' | b'_'))
-        && lower.iter().skip(1).all(|b| is_expression(*b));
+        && value.get(1).is_some_and(|b| b.is_ascii_alphabetic() || matches!(b, b'{' | b'(' | b'_'))
+        && every(value.get(1..).unwrap_or_default(), is_expression);
     variable
         || wraps(b"<", b">")
         || wraps(b"{{", b"}}")
         || wraps(b"${", b"}")
         || (wraps(b"%", b"%") && value.len() > 2)
-        || (wraps(b"{", b"}") && value.iter().all(|b| is_expression(*b)))
+        || (wraps(b"{", b"}") && value.len() <= EXPRESSION && every(value, is_expression))
         || starts(b"%(")
         || matches!(
-            lower.as_slice(),
-            b"%s" | b"%d" | b"%v" | b"%q" | b"{}" | b"[]" | b"{:?}" | b"()" | b"\"\"" | b"''"
+            value,
+            b"%s"
+                | b"%d"
+                | b"%v"
+                | b"%q"
+                | b"%S"
+                | b"%D"
+                | b"%V"
+                | b"%Q"
+                | b"{}"
+                | b"[]"
+                | b"{:?}"
+                | b"()"
+                | b"\"\""
+                | b"''"
         )
         || [
             &b"process.env"[..],
@@ -336,8 +364,8 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         ]
         .iter()
         .any(|prefix| starts(prefix))
-        || lower.ends_with(b"_here")
-        || lower.ends_with(b"-here")
+        || ends(b"_here")
+        || ends(b"-here")
 }
 
 fn is_expression(byte: u8) -> bool {

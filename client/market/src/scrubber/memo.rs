@@ -1,0 +1,211 @@
+//! What was already seen of a text, so that no byte is looked at again for every anchor near it.
+//!
+//! Rules look around their anchors: for the end of a value, of a line, for a word on the line. Anchors may stand
+//! four bytes apart and a value may have 16 KiB, so looking each time afresh costs thousands of looks a byte on
+//! hostile text. A rule asks nearly the same question at the next anchor, a little further right: the answer
+//! here is kept for the stretch that it holds for, and the stretch grows at its ends. Each byte is then looked
+//! at once for each [`Site`], whatever the text is. Answers are exactly those of a search from scratch.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Who asks. Each has a memory of its own, so that two rules that look at different places do not make each
+/// other forget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Site {
+    Line,
+    Above,
+    AboveThat,
+    Before,
+    Bare,
+    Cookie,
+    CookieFirst,
+    Url,
+    UrlQuery,
+    UrlAt,
+    UrlValue,
+    UrlTrim,
+    UrlHost,
+    Word,
+    WordColon,
+    Bearer,
+    Authorization,
+    AuthorizationScheme,
+    Otpauth,
+    OneTime,
+    OneTimeNext,
+    Connection,
+    Object,
+    Compared,
+    Array,
+}
+
+/// How many there are.
+const SITES: usize = Site::Array as usize + 1;
+
+/// Up to where a rule has settled the text, so that an anchor inside of it has nothing to add.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Settled {
+    Curl,
+    OneTime,
+    Bearer,
+    Authorization,
+    Body,
+    Words,
+    /// A form of a provider, by its number.
+    Form(usize),
+    /// A member of a JSON web key, by its name.
+    Member(&'static str),
+}
+
+/// No stop within `low..high`. `ends`: the stop stands right there, after `high` forwards, before `low`
+/// backwards.
+#[derive(Debug, Clone, Copy)]
+struct Stretch {
+    low: usize,
+    high: usize,
+    ends: bool,
+}
+
+/// The memory for one text.
+#[derive(Debug)]
+pub(super) struct Memo {
+    forward: [Cell<Option<Stretch>>; SITES],
+    backward: [Cell<Option<Stretch>>; SITES],
+    words: RefCell<HashMap<(Site, &'static str), Stretch>>,
+    settled: RefCell<HashMap<Settled, usize>>,
+}
+
+impl Memo {
+    pub(super) fn new() -> Self {
+        Self {
+            forward: std::array::from_fn(|_| Cell::new(None)),
+            backward: std::array::from_fn(|_| Cell::new(None)),
+            words: RefCell::new(HashMap::new()),
+            settled: RefCell::new(HashMap::new()),
+        }
+    }
+
+    /// The first stop in `from..end`, or `end`. `scan` answers the same from scratch for any range.
+    pub(super) fn forward(
+        &self,
+        site: Site,
+        from: usize,
+        end: usize,
+        scan: impl Fn(usize, usize) -> usize,
+    ) -> usize {
+        let Some(cell) = self.forward.get(site as usize) else { return scan(from, end) };
+        let (stretch, answer) = ahead(cell.get(), from, end, scan);
+        cell.set(Some(stretch));
+        answer
+    }
+
+    /// As [`Self::forward`], for the occurrences of a word.
+    pub(super) fn word(
+        &self,
+        site: Site,
+        word: &'static str,
+        from: usize,
+        end: usize,
+        scan: impl Fn(usize, usize) -> usize,
+    ) -> usize {
+        let mut words = self.words.borrow_mut();
+        let (stretch, answer) = ahead(words.get(&(site, word)).copied(), from, end, scan);
+        words.insert((site, word), stretch);
+        answer
+    }
+
+    /// The end of the last stop in `start..to`, or `start`.
+    pub(super) fn backward(
+        &self,
+        site: Site,
+        start: usize,
+        to: usize,
+        scan: impl Fn(usize, usize) -> usize,
+    ) -> usize {
+        let Some(cell) = self.backward.get(site as usize) else { return scan(start, to) };
+        let mut known = cell.get();
+        if let Some(seen) = known
+            && seen.high < to
+            && start <= seen.high
+        {
+            let at = scan(seen.high, to);
+            // Either nothing stops between what is known and `to`, or what is known lies too far left.
+            known = Some(if at > seen.high {
+                Stretch { low: at, high: to, ends: true }
+            } else {
+                Stretch { high: to, ..seen }
+            });
+        }
+        let stretch = match known {
+            Some(seen) if seen.low <= to && to <= seen.high => {
+                if seen.ends || seen.low <= start {
+                    seen
+                } else {
+                    let low = scan(start, seen.low);
+                    Stretch { low, ends: low > start, ..seen }
+                }
+            }
+            _ => {
+                let low = scan(start, to);
+                Stretch { low, high: to, ends: low > start }
+            }
+        };
+        cell.set(Some(stretch));
+        stretch.low.max(start)
+    }
+
+    /// Up to where this is settled.
+    pub(super) fn settled(&self, what: Settled) -> usize {
+        self.settled.borrow().get(&what).copied().unwrap_or(0)
+    }
+
+    /// Settles what `limit` let a rule see. Where that cut it off, an anchor further on sees further, so only an
+    /// eighth of it is settled.
+    pub(super) fn settle_cut(&self, what: Settled, seen: Range<usize>, limit: usize) {
+        self.settle(what, if seen.len() < limit { seen.end } else { seen.start + limit / 8 });
+    }
+
+    /// Settles the text before `to`.
+    pub(super) fn settle(&self, what: Settled, to: usize) {
+        let mut settled = self.settled.borrow_mut();
+        let known = settled.entry(what).or_insert(0);
+        *known = to.max(*known);
+    }
+}
+
+fn ahead(
+    known: Option<Stretch>,
+    from: usize,
+    end: usize,
+    scan: impl Fn(usize, usize) -> usize,
+) -> (Stretch, usize) {
+    let mut known = known;
+    if let Some(seen) = known
+        && from < seen.low
+        && seen.low <= end
+    {
+        let at = scan(from, seen.low);
+        known = Some(if at < seen.low {
+            Stretch { low: from, high: at, ends: true }
+        } else {
+            Stretch { low: from, ..seen }
+        });
+    }
+    let stretch = match known {
+        Some(seen) if seen.low <= from && from <= seen.high => {
+            if seen.ends || seen.high >= end {
+                seen
+            } else {
+                let high = scan(seen.high, end);
+                Stretch { high, ends: high < end, ..seen }
+            }
+        }
+        _ => {
+            let high = scan(from, end);
+            Stretch { low: from, high, ends: high < end }
+        }
+    };
+    (stretch, stretch.high.min(end))
+}
