@@ -204,6 +204,22 @@ fn markers_in_the_input_count_as_one_opaque_character() {
     assert_eq!(scrubber.scrub(&once.text).findings, []);
 }
 
+#[test]
+fn names_in_one_anothers_long_values_are_not_read_without_end() {
+    // None of these values looks like a secret, however often the name comes again.
+    let tail = "a".repeat(600);
+    let few = format!("{}{tail} b", "token:".repeat(17));
+    assert_eq!(scrub(&few), few);
+    // One more, and what is left of the value goes.
+    let many = format!("{}{tail} b", "token:".repeat(18));
+    assert_eq!(scrub(&many), format!("{}[REDACTED:token] b", "token:".repeat(18)));
+    // Short values, and values beside one another, may be as many as there are.
+    let beside = format!("token:{tail} ").repeat(40);
+    assert_eq!(scrub(&beside), beside);
+    let short = format!("{}a b", "token:".repeat(80));
+    assert_eq!(scrub(&short), short);
+}
+
 /// Text made of what the rules look for.
 fn fragments() -> impl Strategy<Value = String> {
     let known = [

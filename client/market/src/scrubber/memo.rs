@@ -1,10 +1,10 @@
 //! What was already seen of a text, so that no byte is looked at again for every anchor near it.
 //!
-//! Rules look around their anchors: for the end of a value, of a line, for a word on the line. Anchors may stand
-//! four bytes apart and a value may have 16 KiB, so looking each time afresh costs thousands of looks a byte on
-//! hostile text. A rule asks nearly the same question at the next anchor, a little further right: the answer
-//! here is kept for the stretch that it holds for, and the stretch grows at its ends. Each byte is then looked
-//! at once for each [`Site`], whatever the text is. Answers are exactly those of a search from scratch.
+//! Rules look around their anchors: for the end of a value, of a line, for a word on the line. Anchors may
+//! stand four bytes apart and a value may have 16 KiB, so looking each time afresh costs thousands of looks a
+//! byte on hostile text. A rule asks nearly the same question at the next anchor, a little further right. So
+//! the answer is kept for the stretch that it holds for, and the stretch grows at its ends: each byte is looked
+//! at about once for each [`Site`]. Answers are exactly those of a search from scratch.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -161,8 +161,8 @@ impl Memo {
         self.settled.borrow().get(&what).copied().unwrap_or(0)
     }
 
-    /// Settles what `limit` let a rule see. Where that cut it off, an anchor further on sees further, so only an
-    /// eighth of it is settled.
+    /// Settles what `limit` let a rule see. Where that cut it off, an anchor further on sees further, so only
+    /// an eighth of it is settled.
     pub(super) fn settle_cut(&self, what: Settled, seen: Range<usize>, limit: usize) {
         self.settle(what, if seen.len() < limit { seen.end } else { seen.start + limit / 8 });
     }

@@ -52,7 +52,8 @@ impl<'a> Text<'a> {
         from + length
     }
 
-    /// As [`Self::run`], remembered for the next time that `site` asks. A site always asks for the same bytes.
+    /// As [`Self::run`], remembered for the next time that `site` asks. A site always asks for the same
+    /// bytes.
     pub(super) fn run_seen(self, site: Site, from: usize, limit: usize, fits: impl Fn(u8) -> bool) -> usize {
         let end = from.saturating_add(limit).min(self.len());
         if from >= end {

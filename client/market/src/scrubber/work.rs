@@ -1,5 +1,5 @@
-//! Counts the bytes that rules look at, in tests only. It shows that the work grows as the text does, without a
-//! clock.
+//! Counts the bytes that rules look at, in tests only. It shows that the work grows as the text does, without
+//! a clock.
 
 #[cfg(not(test))]
 pub(super) fn looked(_bytes: usize) {}

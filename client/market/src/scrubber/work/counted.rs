@@ -20,8 +20,8 @@ fn work<T>(run: impl FnOnce() -> T) -> u64 {
     LOOKED.with(Cell::get)
 }
 
-/// Hostile text: a head, then a piece again and again. Each rule has a piece that starts it as often as text can,
-/// and keeps it from a quick answer.
+/// Hostile text: a head, then a piece again and again. Each rule has a piece that starts it as often as text
+/// can, and keeps it from a quick answer.
 const HOSTILE: &[(&str, &str)] = &[
     // Names, with and without a value, a blank, a quote.
     ("", "password="),
@@ -168,7 +168,11 @@ mod memory {
     use proptest::prelude::*;
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig {
+            cases: 512,
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
 
         #[test]
         fn what_is_remembered_is_what_a_search_finds(
