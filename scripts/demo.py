@@ -9,6 +9,7 @@ ledgers after the fact. Standard library only.
 import argparse
 import json
 import os
+import select
 import shutil
 import signal
 import socket
@@ -152,7 +153,9 @@ class World:
             start_new_session=True,
         )
         self.children.append((name, child))
-        line = child.stdout.readline()
+        # It may hang, or close its output without a word.
+        ready, _, _ = select.select([child.stdout], [], [], PATIENCE)
+        line = child.stdout.readline() if ready else b""
         # What it says later is kept, and must not stop it.
         subprocess.Popen(["cat"], stdin=child.stdout, stdout=log, start_new_session=True)
         try:
@@ -323,6 +326,8 @@ class Story:
 
     def __init__(self, world, page):
         self.world, self.page = world, page
+        self.make = shutil.which("make")
+        must(self.make and shutil.which("cc"), "make and cc are not here; run scripts/setup, which installs them.")
 
     def servers(self):
         world, page = self.world, self.page
@@ -396,11 +401,11 @@ class Story:
         (self.project / "orbit.c").write_text(ORBIT)
         makefile = self.project / "Makefile"
         makefile.write_text(MAKEFILE)
-        world.run("/usr/bin/make", cwd=self.project)
+        world.run(self.make, cwd=self.project)
         (self.project / "orbit").unlink()
         makefile.write_text(MAKEFILE.replace("LDLIBS = -lm", "LDLIBS ="))
         page.shell("make")
-        for line in world.run("/usr/bin/make", cwd=self.project, good=(2,), streams="both").splitlines()[-3:]:
+        for line in world.run(self.make, cwd=self.project, good=(2,), streams="both").splitlines()[-3:]:
             page.plain(line)
 
     def repair(self):
