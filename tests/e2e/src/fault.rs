@@ -43,6 +43,8 @@ pub enum Fault {
     Hang,
     /// The cluster does what was asked, and the caller waits until somebody ends it.
     HangAfter,
+    /// The request waits for [`FaultProxy::release`], then goes on as usual.
+    Hold,
 }
 
 struct Order {
@@ -61,6 +63,7 @@ struct State {
     down_from: Option<usize>,
     struck: bool,
     down: bool,
+    released: bool,
 }
 
 struct Shared {
@@ -148,6 +151,12 @@ impl FaultProxy {
         self.shared.state.lock().unwrap().orders.iter().map(|order| order.left).sum()
     }
 
+    /// Lets go what [`Fault::Hold`] holds, now and from now on.
+    pub fn release(&self) {
+        self.shared.state.lock().unwrap().released = true;
+        self.shared.changed.notify_waiters();
+    }
+
     /// Forgets all orders.
     pub fn clear(&self) {
         self.shared.state.lock().unwrap().orders.clear();
@@ -166,30 +175,10 @@ impl FaultProxy {
     /// Waits, at most a minute, until a method has been called so many times.
     #[track_caller]
     pub fn wait_for_calls(&self, method: &str, count: usize) {
-        let (shared, method) = (self.shared.clone(), method.to_owned());
-        let enough = {
-            let method = method.clone();
-            move || {
-                let state = shared.state.lock().unwrap();
-                state.calls.get(&method).copied().unwrap_or(0) >= count
-            }
-        };
-        let shared = self.shared.clone();
+        let (shared, asked) = (self.shared.clone(), method.to_owned());
         let came = runtime::wait(async move {
-            tokio::time::timeout(crate::process::PATIENCE, async {
-                loop {
-                    let changed = shared.changed.notified();
-                    tokio::pin!(changed);
-                    // Listening before looking: a call in between is not missed.
-                    changed.as_mut().enable();
-                    if enough() {
-                        return;
-                    }
-                    changed.await;
-                }
-            })
-            .await
-            .is_ok()
+            let enough = shared.until(|state| state.calls.get(&asked).copied().unwrap_or(0) >= count);
+            tokio::time::timeout(crate::process::PATIENCE, enough).await.is_ok()
         });
         assert!(came, "{method} was called {} times and not {count}", self.calls(&method));
     }
@@ -202,6 +191,20 @@ impl Drop for FaultProxy {
 }
 
 impl Shared {
+    /// Waits until the state is as wanted.
+    async fn until(&self, wanted: impl Fn(&State) -> bool) {
+        loop {
+            let changed = self.changed.notified();
+            tokio::pin!(changed);
+            // Listening before looking: a change in between is not missed.
+            changed.as_mut().enable();
+            if wanted(&self.state.lock().unwrap()) {
+                return;
+            }
+            changed.await;
+        }
+    }
+
     /// Counts a request, and says what is to go wrong with it. None with `Err` is a network that is down.
     fn arrived(&self, method: &str) -> Result<Option<Fault>, ()> {
         let mut state = self.state.lock().unwrap();
@@ -261,6 +264,7 @@ async fn serve(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
                 continue;
             }
             Some(Fault::Delay(time)) => tokio::time::sleep(time).await,
+            Some(Fault::Hold) => shared.until(|state| state.released).await,
             Some(Fault::Hang) => return until_closed(&mut stream).await,
             _ => {}
         }

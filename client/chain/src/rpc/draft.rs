@@ -146,6 +146,12 @@ pub trait Flow: Send + Sync {
     }
 }
 
+/// Whether the next step, built anew, may succeed where this refusal came: somebody else was faster, or the
+/// same wish is carried out twice at once.
+pub fn is_race(flow: &dyn Flow, refusal: &Refusal) -> bool {
+    flow.is_race(refusal) || refusal.of_zx1() == Some(zx1_interface::Error::WrongDraftOffset)
+}
+
 impl Flow for Draft {
     fn intent(&self) -> &Intent {
         &self.intent

@@ -31,7 +31,7 @@ mod words;
 pub use client::{Client, ClientOptions};
 pub use cluster::{Cluster, Identity, LOCALHOST, Public};
 pub use compute::{MAX_UNITS, table_units};
-pub use draft::{Asked, Draft, Flow, Intent, Step};
+pub use draft::{Asked, Draft, Flow, Intent, Step, is_race};
 pub use error::{ChainError, Result};
 pub use events::Event;
 pub use history::{Called, HistoryEntry, LandedTransaction, READS_VERSION};

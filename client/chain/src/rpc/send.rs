@@ -2,7 +2,7 @@
 //! confirmed or can never land, and never sign a second transaction for one wish while the first may land.
 
 use super::client::Client;
-use super::draft::{Draft, Flow, Intent, Step};
+use super::draft::{Draft, Flow, Intent, Step, is_race};
 use super::error::{ChainError, Result};
 use super::outbox::{Claim, Outbox, Record};
 use super::partial::PartialTransaction;
@@ -20,7 +20,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout_at};
-use zx1_interface::Error as Program;
 
 /// A key that can sign.
 pub type Key<'a> = &'a (dyn Signer + Send + Sync);
@@ -556,10 +555,6 @@ fn record_of(
     let mut record = Record::new(&signed.intent, &signed.title, genesis, &signature, bytes, blockhash);
     record.end_is_bound = end_is_bound;
     Ok(record)
-}
-
-fn is_race(flow: &dyn Flow, refusal: &Refusal) -> bool {
-    flow.is_race(refusal) || refusal.of_zx1() == Some(Program::WrongDraftOffset)
 }
 
 fn signature_of(record: &Record) -> Result<Signature> {

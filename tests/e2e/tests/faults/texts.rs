@@ -3,7 +3,7 @@
 use serde_json::Value;
 use solana_address::Address;
 use zx1_chain::rpc::registry::Agreement;
-use zx1_e2e::Running;
+use zx1_e2e::{Fault, FaultProxy, Running};
 use zx1_protocol::hash::Sha3;
 use zx1_protocol::interaction::{interaction_hash, task_ref};
 use zx1_protocol::units::Slot;
@@ -71,10 +71,16 @@ fn sponsor(world: &World) -> (Running, String) {
     let line =
         ["--output", "json-compact", "sponsor", "serve", "--listen", "127.0.0.1:0", "--per-sender", "50"];
     let serving = world.named("sponsor").spawn([&line[..], &["--per-day", "50"]].concat());
+    let url = sponsor_url(&serving);
+    (serving, url)
+}
+
+/// Where a sponsor serves.
+fn sponsor_url(serving: &Running) -> String {
     let said = serving.wait_for("listening");
     let line: Value =
         serde_json::from_str(said.lines().find(|line| line.contains("listening")).unwrap()).unwrap();
-    (serving, format!("http://{}", line["listening"].as_str().unwrap()))
+    format!("http://{}", line["listening"].as_str().unwrap())
 }
 
 /// The sender has not a lamport, before and after.
@@ -96,6 +102,31 @@ fn sponsored_feedback_through_a_draft() {
     let text = "poor ".repeat(300);
     let sweep = Sweep { name: "sponsored feedback, draft", ..SPONSORED };
     sweep.run(&world, |world, count| saying(world, count, 0, text.trim(), Some(&url)));
+}
+
+#[test]
+fn a_sponsor_whose_number_somebody_took_meanwhile_takes_the_next_ok() {
+    let world = World::new();
+    let proxy = FaultProxy::start(world.net.rpc_url());
+    let line = ["--output", "json-compact", "sponsor", "serve", "--listen", "127.0.0.1:0"];
+    let serving = world.named("sponsor").url(proxy.url()).spawn(line);
+    let url = sponsor_url(&serving);
+    // The sponsor has read the number of the next entry, and asks what its transaction would do.
+    proxy.fail("simulateTransaction", 1, Fault::Hold);
+    let poor = world.owner_of(0, 0);
+    let mut speaking = poor.zx1.spawn(["feedback", "submit", "too late", "--sponsor", &url, "--yes"]);
+    proxy.wait_for_calls("simulateTransaction", 1);
+    let rich = world.owner();
+    rich.zx1.run(["feedback", "submit", "faster", "--yes"]).ok();
+    proxy.release();
+    let ended = speaking.wait();
+    assert!(ended.success(), "{ended}: {}", speaking.said());
+    let items = world.wait(async { world.eye.client.feedback(None, MOST_ENTRIES).await.unwrap() });
+    let texts: Vec<&str> = items.iter().map(|item| item.text.as_str()).collect();
+    assert_eq!(texts.len(), 2, "{texts:?}");
+    let number = |text| items.iter().find(|item| item.text == text).unwrap().entry.index;
+    assert_eq!((number("faster"), number("too late")), (0, 1));
+    assert_eq!(world.net.lamports(&poor.address()), 0);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::keys::Key;
 use crate::tx::{self, Sent};
 use solana_address::Address;
 use std::time::Duration;
-use zx1_chain::rpc::{ChainError, Intent, PartialTransaction, Step, Summary};
+use zx1_chain::rpc::{ChainError, Intent, PartialTransaction, Step, Summary, is_race};
 use zx1_interface::ids;
 use zx1_protocol::hash::{Keccak as _, Sha3};
 
@@ -161,7 +161,7 @@ pub(super) fn run(context: &Context, url: &str, text: &str, key: &Key) -> Result
             partial.title = expected.0.title.clone();
             partial.sign(&[key.keypair()])?;
             let outcome = match sender.submit(&partial).await {
-                Err(ChainError::Refused(refusal)) if races < MOST_RACES && flow.is_race(&refusal) => {
+                Err(ChainError::Refused(refusal)) if races < MOST_RACES && is_race(flow.as_ref(), &refusal) => {
                     races = races.saturating_add(1);
                     continue;
                 }

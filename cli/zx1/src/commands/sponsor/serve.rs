@@ -24,7 +24,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Mutex;
 use zx1_chain::rpc::actions::Actions;
 use zx1_chain::rpc::registry::Sati;
-use zx1_chain::rpc::{FeePolicy, Prepared, Step};
+use zx1_chain::rpc::{ChainError, FeePolicy, Prepared, Step, is_race};
 use zx1_interface::constants::MAX_FEEDBACK_BYTES;
 use zx1_protocol::hash::{Keccak as _, Sha3};
 
@@ -32,6 +32,8 @@ use zx1_protocol::hash::{Keccak as _, Sha3};
 const MAX_BODY: usize = 6 * MAX_FEEDBACK_BYTES + 256;
 /// How long a request may take.
 const TIMEOUT: Duration = Duration::from_secs(20);
+/// How often somebody else's entry may take the number between our reading the log and the simulation.
+const MOST_RACES: u32 = 10;
 /// Requests that are worked on at once.
 const AT_ONCE: usize = 32;
 
@@ -123,12 +125,25 @@ impl Sponsor {
         let sati = Sati::connect(client).await?;
         let actions = Actions::new(client, &sati).await?;
         let flow = actions.feedback(sender, self.key.address(), &request.text)?;
-        let Step::Send { draft, last } = flow.next(client).await? else {
-            let message = "The text stands already.".to_owned();
-            return Err(Error::Usage { message }.into());
+        let mut races = 0_u32;
+        let (prepared, last) = loop {
+            let Step::Send { draft, last } = flow.next(client).await? else {
+                let message = "The text stands already.".to_owned();
+                return Err(Error::Usage { message }.into());
+            };
+            let prepared = client.prepare(&draft, FeePolicy::Fixed(0), None).await?;
+            match prepared.check() {
+                Ok(()) => break (prepared, last),
+                Err(ChainError::Refused(refusal))
+                    if races < MOST_RACES && is_race(flow.as_ref(), &refusal) =>
+                {
+                    races = races.saturating_add(1);
+                    // A node behind a balancer may be a block behind the one that simulated.
+                    tokio::time::sleep(Duration::from_millis(50 << races.min(5))).await;
+                }
+                Err(error) => return Err(error.into()),
+            }
         };
-        let prepared = client.prepare(&draft, FeePolicy::Fixed(0), None).await?;
-        prepared.check()?;
         let epoch = client.time().await?.epoch;
         let text_hash = hex::encode(Sha3::hashv(&[request.text.as_bytes()]));
         self.ledger.lock().await.charge(epoch, &request.sender, &text_hash, cost(&prepared))?;
