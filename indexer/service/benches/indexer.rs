@@ -2,7 +2,9 @@
 //! Postgres, memory, REST reads, fan-out to streams. Each figure is a line of JSON on standard output, which
 //! `scripts/bench indexer` reads.
 //!
-//! `ZX1_BENCH_EVENTS` (1 000 000) and `ZX1_BENCH_CLIENTS` (1 000) change the sizes. Postgres is one of the
+//! `ZX1_BENCH_EVENTS` (1 000 000) and `ZX1_BENCH_CLIENTS` (1 000) change the sizes; `ZX1_BENCH_ONLY` leaves out
+//! the reads whose name does not hold it, and `--serve FOLDER EVENTS` begins with an index that is there, for
+//! whoever looks for what takes the time. Postgres is one of the
 //! bench's own, or the one that `ZX1_BENCH_POSTGRES` names. Each store's backfill is a process of its own, so
 //! that its memory is its own; the readers are another process, so that a core of the server is a core of the
 //! server.
@@ -114,6 +116,9 @@ async fn reads(server: &Server) {
         ("agents, 50 by stake", "/v1/agents?sort=stake".to_owned(), 20_000),
         ("events, newest 50", "/v1/events".to_owned(), 20_000),
     ] {
+        if std::env::var("ZX1_BENCH_ONLY").is_ok_and(|only| !name.contains(&only)) {
+            continue;
+        }
         let cpu = cpu_seconds();
         let mut command = tokio::process::Command::new(std::env::current_exe().unwrap());
         command.args(["--ask", address, &paths, &count.to_string()]).stderr(Stdio::inherit());
@@ -199,6 +204,7 @@ async fn main() {
         ["--backfill", name, db, folder, events] => {
             return backfill(name, db, events.parse().unwrap(), folder.as_ref()).await;
         }
+        ["--serve", folder, events] => return serve(folder.as_ref(), events.parse().unwrap(), false).await,
         _ => {}
     }
     // `cargo test --benches` only wants to know that it runs.
@@ -213,8 +219,13 @@ async fn main() {
         let url = named.unwrap_or_else(|| own.as_ref().unwrap().url());
         apart(&["--backfill", "Postgres", &url, path, &count]);
     }
+    serve(folder.path(), events, is_test).await;
+}
+
+/// A server over the SQLite index in this folder, and what it can do.
+async fn serve(folder: &std::path::Path, events: u64, is_test: bool) {
     let ledger = Synthetic::of(events);
-    let config = synthetic::config(folder.path(), "");
+    let config = synthetic::config(folder, "");
     let server = Server::start_on(config, ledger.clone(), "synthetic".to_owned(), None).await.unwrap();
     while !server.index().status.get().ready {
         tokio::time::sleep(Duration::from_millis(10)).await;

@@ -4,7 +4,7 @@
 use crate::chain::{Kind, Ledger};
 use crate::error::{Error, Result};
 use crate::index::{Index, now_s};
-use crate::parse::Touched;
+use crate::parse::{Touched, base58};
 use crate::status::LastAudit;
 use crate::store::{AgentRow, BatchRow, ChallengeRow, Find, LifeRow, fixed, signed};
 use serde::{Deserialize, Serialize};
@@ -113,10 +113,6 @@ impl Chain {
             .into_iter()
             .fold(usize::from(self.log.is_some()), usize::saturating_add)
     }
-}
-
-fn base58(bytes: &[u8]) -> String {
-    bs58::encode(bytes).into_string()
 }
 
 struct Comparison {

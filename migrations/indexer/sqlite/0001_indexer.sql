@@ -23,7 +23,9 @@ CREATE TABLE events (
   sequence     BIGINT NOT NULL,
   agent        BLOB,
   payload      BLOB NOT NULL,
-  UNIQUE (signature, ordinal)
+  -- The slot first: what is written next lies beside what was written last. A signature alone is as random as
+  -- anything can be, and a million of them make each commit touch the whole index.
+  UNIQUE (slot, signature, ordinal)
 );
 CREATE INDEX events_by_place ON events (slot, position, ordinal);
 CREATE INDEX events_by_agent ON events (agent, slot, position, ordinal) WHERE agent IS NOT NULL;

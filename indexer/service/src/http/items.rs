@@ -1,6 +1,7 @@
 //! Rows as they are shown.
 
 use crate::merge::ground_name;
+pub(super) use crate::parse::base58;
 use crate::parse::{Program, event_fields};
 use crate::status::Standing;
 use crate::store::{
@@ -11,11 +12,6 @@ use serde_json::{Value, json};
 use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
 use zx1_protocol::lease::{Lease, LeaseState};
 use zx1_protocol::units::Epoch;
-
-/// base58.
-pub(super) fn base58(bytes: &[u8]) -> String {
-    bs58::encode(bytes).into_string()
-}
 
 fn base58_or_null(bytes: Option<&Vec<u8>>) -> Value {
     bytes.map_or(Value::Null, |bytes| base58(bytes).into())

@@ -1,6 +1,6 @@
 //! The second watermark: what was indexed when it was confirmed is compared with the finalized history.
 
-use super::{Ingest, Moved, is_same};
+use super::{Ingest, Moved, is_same, places};
 use crate::chain::{Finality, Listed};
 use crate::error::Result;
 use crate::index::now_ms;
@@ -25,6 +25,12 @@ impl Ingest {
         if to.saturating_sub(from) < index.config.chain.finalize_every_slots.max(1) {
             return Ok(());
         }
+        self.compare(from, to).await
+    }
+
+    /// Compares the slots after `from`, the watermark, up to and including `to`, which are final now.
+    pub(super) async fn compare(&self, from: u64, to: u64) -> Result<()> {
+        let index = &self.index;
         let listed = self.list(from, to, Finality::Finalized).await?;
         let listed: Vec<Listed> = listed.into_iter().filter(|listed| !listed.failed).collect();
         let lasting: HashSet<([u8; 64], u64)> = listed.iter().map(|it| (it.signature, it.slot)).collect();
@@ -49,8 +55,7 @@ impl Ingest {
         };
         if !missed.is_empty() {
             // One that is here in another slot landed a second time, on the fork that won.
-            let signatures: Vec<[u8; 64]> = missed.iter().map(|it| it.signature).collect();
-            let moved = index.store.known(&signatures).await?;
+            let moved = index.store.known(&places(&missed), signed(from)).await?;
             if !moved.is_empty() {
                 self.roll_back(&moved).await?;
             }
@@ -73,13 +78,16 @@ impl Ingest {
         let index = &self.index;
         let mut writer = index.writer().await;
         let by = || Find::any("signature", signatures.iter().copied());
-        let stored = index.store.events(by().order(&["slot", "position", "ordinal"])).await?;
+        // Only what is not final vanishes.
+        let find = by().and("slot", ">", signed(writer.finalized));
+        let stored = index.store.events(find.order(&["slot", "position", "ordinal"])).await?;
         let gone: Vec<EventRow> = stored.into_iter().map(|stored| stored.row).collect();
         let needs = Needs::of(&gone);
         let agents: BTreeSet<Key> = gone.iter().filter_map(|row| row.agent.as_deref().map(fixed)).collect();
         let mut merge = index.load(&needs, &agents).await?;
         let mut commit = Commit::default();
-        commit.remove.extend(signatures.iter().map(|it| Remove::Transaction(it.to_vec())));
+        let whole: BTreeSet<(i64, &[u8])> = gone.iter().map(|row| (row.slot, &row.signature[..])).collect();
+        commit.remove.extend(whole.iter().map(|(slot, it)| Remove::Transaction(*slot, it.to_vec())));
         let mut entries: BTreeSet<i64> = BTreeSet::new();
         for row in &gone {
             if row.name == REGISTERED {

@@ -1,12 +1,12 @@
 //! Gaps: sequence numbers that are missing. First the account's own history is asked, which other nodes'
 //! holes in a program's list do not touch; what is not there either is repaired from the account's state.
 
-use super::{Ingest, Moved};
+use super::{Ingest, Moved, places};
 use crate::chain::{Finality, Listed};
 use crate::error::Result;
 use crate::merge::{Life, Trust, missing};
 use crate::parse::Touched;
-use crate::store::{Commit, Find, GapRow, Remove, fixed, unsigned};
+use crate::store::{Commit, Find, GapRow, Remove, fixed, signed, unsigned};
 use solana_address::Address;
 use std::collections::BTreeSet;
 
@@ -25,8 +25,9 @@ impl Ingest {
             let listed =
                 self.history(Address::new_from_array(account), from, to, Finality::Confirmed).await?;
             let listed: BTreeSet<Listed> = listed.into_iter().filter(|listed| !listed.failed).collect();
-            let signatures: Vec<[u8; 64]> = listed.iter().map(|it| it.signature).collect();
-            let known = index.store.known(&signatures).await?;
+            let listed: Vec<Listed> = listed.into_iter().collect();
+            let finalized = signed(index.writer().await.finalized);
+            let known = index.store.known(&places(&listed), finalized).await?;
             let new: Vec<Listed> = listed.into_iter().filter(|it| !known.contains(&it.signature)).collect();
             if !new.is_empty() {
                 let parsed = self.read(&new, Finality::Confirmed).await?;

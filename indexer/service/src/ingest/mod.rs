@@ -22,7 +22,7 @@ use crate::status::{Backfill, Phase};
 use crate::store::{Commit, EventRow, Find, fixed, signed, unsigned};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use solana_address::Address;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -35,9 +35,9 @@ const PATIENCE: u32 = 25;
 /// A range with more transactions than this is a backfill.
 const FEW: usize = 256;
 /// Chunks that are read ahead of the writing.
-const AHEAD: usize = 16;
+const AHEAD: usize = 32;
 /// Transactions that are written in one go at most, but for the last chunk among them.
-const TOGETHER: usize = 8_192;
+const TOGETHER: usize = 16_384;
 /// So many finalized slots that are missing are read as finalized ones.
 const FAR: u64 = 256;
 
@@ -167,13 +167,13 @@ impl Ingest {
             let writer = index.writer().await;
             (writer.cursor, writer.finalized)
         };
-        // Something that was only confirmed is to be compared first.
-        if finalized < cursor {
-            return Ok(());
-        }
         let to = index.ledger.slot(Finality::Finalized).await?;
         if to.saturating_sub(cursor) <= FAR {
             return Ok(());
+        }
+        // What was only confirmed when the process ended is compared first.
+        if finalized < cursor {
+            self.compare(finalized, cursor).await?;
         }
         let listed = self.list(cursor, to, Finality::Finalized).await?;
         self.follow(cursor, to, listed, Finality::Finalized).await
@@ -339,8 +339,9 @@ impl Ingest {
         let Moved { cursor, is_final, live } = moved;
         let index = &self.index;
         let mut writer = index.writer().await;
-        let signatures: Vec<[u8; 64]> = parsed.iter().map(|(parsed, _)| parsed.signature).collect();
-        let known = index.store.known(&signatures).await?;
+        let here: Vec<_> = parsed.iter().map(|(it, _)| (it.signature, signed(it.slot))).collect();
+        let known: HashSet<[u8; 64]> =
+            index.store.known(&here, signed(writer.finalized)).await?.into_iter().collect();
         let mut events = event_rows(&mut writer.addresses, &parsed);
         events.retain(|row| !known.contains(&fixed(&row.signature)));
         let needs = Needs::of(&events);
@@ -535,6 +536,11 @@ fn agent_of(touched: &Touched) -> Option<Key> {
         Touched::Stake(agent) | Touched::Lease(agent) | Touched::Head(agent) => Some(*agent),
         _ => None,
     }
+}
+
+/// Signatures and slots, as the store knows them.
+fn places(listed: &[Listed]) -> Vec<([u8; 64], i64)> {
+    listed.iter().map(|it| (it.signature, signed(it.slot))).collect()
 }
 
 /// Whether two rows are the same event.

@@ -1,6 +1,7 @@
 //! What the streams are told (spec section 9, step 9). Each event has an origin, so that it is told once.
 
 use super::{Key, Merge};
+use crate::parse::base58;
 use crate::store::{AgentRow, EventRow, StreamRow, unsigned};
 use serde_json::{Map, Value, json};
 use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
@@ -29,10 +30,6 @@ pub fn ground_name(ground: i64) -> &'static str {
         5 => "double_bid",
         _ => "unknown",
     }
-}
-
-fn base58(bytes: &[u8]) -> String {
-    bs58::encode(bytes).into_string()
 }
 
 /// An event of the streams: what all have, then its own fields (a JSON object).

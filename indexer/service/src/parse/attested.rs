@@ -89,7 +89,7 @@ fn bytes(data: &[u8]) -> Option<&[u8]> {
 
 /// The fields of an attestation's payload.
 pub(super) fn attested_fields(payload: &[u8]) -> Option<Map<String, Value>> {
-    let base58 = |bytes: &[u8]| Value::String(bs58::encode(bytes).into_string());
+    let base58 = |bytes: &[u8]| Value::String(super::base58(bytes));
     let (schema, rest) = payload.split_first_chunk::<32>()?;
     let (agent, data) = rest.split_first_chunk::<32>()?;
     let mut fields = Map::new();

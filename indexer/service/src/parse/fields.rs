@@ -3,13 +3,22 @@
 use super::{Registration, event_of};
 use crate::store::EventRow;
 use serde_json::{Map, Value, json};
+use solana_address::Address;
+use solana_signature::Signature;
 
 /// Fields that are money: decimal strings, since they may pass what a browser's number holds.
 const AMOUNTS: [&str; 5] = ["lamports", "amount", "stake_usdc", "slashed", "reward"];
 
-/// An address in base58.
-fn base58(bytes: &[u8]) -> Value {
-    Value::String(bs58::encode(bytes).into_string())
+/// Bytes in base58. Of addresses (32 bytes) and signatures (64) a page has hundreds, so they go the way that is
+/// made for their length.
+pub fn base58(bytes: &[u8]) -> String {
+    if let Ok(address) = <[u8; 32]>::try_from(bytes) {
+        return Address::new_from_array(address).to_string();
+    }
+    match <[u8; 64]>::try_from(bytes) {
+        Ok(signature) => Signature::from(signature).to_string(),
+        Err(_) => bs58::encode(bytes).into_string(),
+    }
 }
 
 /// The fields of an event's row. An object without fields for bytes that are none.
@@ -35,7 +44,7 @@ pub fn registration_fields(registration: &Registration) -> Map<String, Value> {
     let Registration { mint, owner, index } = registration;
     let mut fields = Map::new();
     for (name, value) in [("mint", mint), ("owner", owner), ("index", index)] {
-        fields.insert(name.to_owned(), base58(value));
+        fields.insert(name.to_owned(), base58(value).into());
     }
     fields
 }
@@ -56,7 +65,7 @@ fn read(name: &str, idl_type: &str, rest: &mut &[u8]) -> Option<Value> {
         }
         "\"i64\"" => json!(i64::from_le_bytes(take(rest, 8)?.try_into().ok()?)),
         "\"i128\"" => Value::String(i128::from_le_bytes(take(rest, 16)?.try_into().ok()?).to_string()),
-        "\"pubkey\"" => base58(take(rest, 32)?),
+        "\"pubkey\"" => base58(take(rest, 32)?).into(),
         array => {
             let n: usize = array.rsplit(',').next()?.trim_end_matches("]}").trim().parse().ok()?;
             Value::String(hex::encode(take(rest, n)?))

@@ -19,6 +19,19 @@ fn rows(chain: &Fake) -> Vec<EventRow> {
 }
 
 #[test]
+fn base58_is_the_same_whatever_the_length() {
+    for length in 0..=65_u8 {
+        for first in [0, 1, 255] {
+            let mut bytes: Vec<u8> = (0..length).map(|at| at.wrapping_mul(73)).collect();
+            if let Some(byte) = bytes.first_mut() {
+                *byte = first;
+            }
+            assert_eq!(base58(&bytes), bs58::encode(&bytes).into_string(), "{bytes:?}");
+        }
+    }
+}
+
+#[test]
 fn a_row_gives_the_event_back() {
     let chain = Fake::new();
     chain.register(mint(1), [2; 32]);

@@ -105,8 +105,8 @@ pub struct Commit {
 /// What a rollback or a repair takes away.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Remove {
-    /// All events of a transaction.
-    Transaction(Vec<u8>),
+    /// All events of a transaction: its slot and signature.
+    Transaction(i64, Vec<u8>),
     /// A batch, and what its data said.
     Batch(Vec<u8>, i64),
     /// What a batch's data said.
@@ -186,8 +186,13 @@ macro_rules! store_trait {
             fn commit(&self, commit: Commit) -> StoreFuture<'_, ()>;
             /// Facts about the database.
             fn meta(&self) -> StoreFuture<'_, std::collections::BTreeMap<String, String>>;
-            /// Those of these signatures of which events are here.
-            fn known<'a>(&'a self, signatures: &'a [[u8; 64]]) -> StoreFuture<'a, Vec<[u8; 64]>>;
+            /// Those of these transactions (signature and slot) of which events are here: in that slot, or in
+            /// any after `finalized`, for what is only confirmed can still move to another slot.
+            fn known<'a>(
+                &'a self,
+                listed: &'a [([u8; 64], i64)],
+                finalized: i64,
+            ) -> StoreFuture<'a, Vec<[u8; 64]>>;
             /// Signature and slot of the transactions after `from` up to and including `to`.
             fn signatures(&self, from: i64, to: i64) -> StoreFuture<'_, Vec<([u8; 64], i64)>>;
             /// The sequence numbers of a life that are here, in order.

@@ -23,8 +23,8 @@ pub trait Row: Sized + Send {
         Option<Vec<u8>>: for<'q> Encode<'q, DB> + Type<DB>;
 
     /// `INSERT INTO table (columns) `.
-    fn insert() -> String {
-        format!("INSERT INTO {} ({}) ", Self::TABLE, Self::COLUMNS.join(", "))
+    fn insert(verb: &str) -> String {
+        format!("{verb} INTO {} ({}) ", Self::TABLE, Self::COLUMNS.join(", "))
     }
 
     /// ` ON CONFLICT (key) DO UPDATE SET …`: the new row replaces the old one.
@@ -75,7 +75,7 @@ macro_rules! table {
 
 table! {
     /// An event. `id` is the store's and not among the columns that are written.
-    EventRow "events" ["signature", "ordinal"] {
+    EventRow "events" ["slot", "signature", "ordinal"] {
         /// Slot.
         slot: i64,
         /// Place of the transaction among those of its slot.

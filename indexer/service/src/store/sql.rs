@@ -1,6 +1,6 @@
 //! SQLite and Postgres. Both understand the same statements, so each is written once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -68,13 +68,17 @@ impl SqliteStore {
             .busy_timeout(Duration::from_secs(10));
         // The writer changes the same pages of its indexes again and again: it keeps 64 MB of them, and they go
         // from the log to the file every 64 MB. Eight readers share the system's cache and need little.
-        let writer = options.clone().pragma("cache_size", "-65536").pragma("wal_autocheckpoint", "16384");
+        let writer = options.clone().pragma("cache_size", "-65536").pragma("wal_autocheckpoint", "32768");
         let write = SqlitePoolOptions::new().max_connections(1).connect_with(writer).await?;
         SQLITE.run(&write).await?;
         let reader = options.pragma("cache_size", "-8192").read_only(true);
         let read = SqlitePoolOptions::new().max_connections(8).connect_with(reader).await?;
         Ok(Self { write, read, lock: std::sync::Arc::new(lock) })
     }
+
+    /// A statement that fails takes its transaction with it. So SQLite need not be able to undo the statement
+    /// alone, for which it would copy every page before it changes it.
+    const INSERT: &'static str = "INSERT OR FAIL";
 
     async fn begin(&self) -> Result<sqlx::Transaction<'static, Sqlite>, sqlx::Error> {
         self.write.begin().await
@@ -137,6 +141,8 @@ impl PostgresStore {
         store.begin().await?.rollback().await?;
         Ok(store)
     }
+
+    const INSERT: &'static str = "INSERT";
 
     /// A transaction that alone writes. A process that died may have sent a COMMIT that the server has not
     /// done yet; who came after it must not read before that.
@@ -231,7 +237,7 @@ macro_rules! put {
         let at_once = MAX_VALUES / <$row>::COLUMNS.len();
         let mut rows = rows.into_iter().peekable();
         while rows.peek().is_some() {
-            let mut query = QueryBuilder::<$db>::new(<$row>::insert());
+            let mut query = QueryBuilder::<$db>::new(<$row>::insert(Self::INSERT));
             query.push_values(rows.by_ref().take(at_once), |mut to, row| row.push(&mut to));
             query.push($conflict);
             query.build().execute(&mut *$tx).await?;
@@ -260,9 +266,9 @@ macro_rules! remove {
             "DELETE FROM counterparties WHERE agent = $1 AND epoch = $2",
         ];
         match $remove {
-            Remove::Transaction(signature) => {
-                let sql = "DELETE FROM events WHERE signature = $1";
-                sqlx::query::<$db>(sql).bind(signature).execute(&mut *$tx).await?;
+            Remove::Transaction(slot, signature) => {
+                let sql = "DELETE FROM events WHERE slot = $1 AND signature = $2";
+                sqlx::query::<$db>(sql).bind(slot).bind(signature).execute(&mut *$tx).await?;
             }
             Remove::Batch(agent, epoch) => {
                 let whole = ["DELETE FROM batches WHERE agent = $1 AND epoch = $2"];
@@ -375,7 +381,13 @@ macro_rules! store {
                     for remove in commit.remove {
                         remove!($db, tx, remove);
                     }
-                    put!($db, tx, EventRow, commit.events, " ON CONFLICT (signature, ordinal) DO NOTHING");
+                    put!(
+                        $db,
+                        tx,
+                        EventRow,
+                        commit.events,
+                        " ON CONFLICT (slot, signature, ordinal) DO NOTHING"
+                    );
                     put!($db, tx, LifeRow, commit.lives, LifeRow::replace());
                     put!($db, tx, GapRow, commit.gaps, GapRow::replace());
                     put!($db, tx, AgentRow, commit.agents, AgentRow::replace());
@@ -408,17 +420,35 @@ macro_rules! store {
                 })
             }
 
-            fn known<'a>(&'a self, signatures: &'a [[u8; 64]]) -> StoreFuture<'a, Vec<[u8; 64]>> {
+            fn known<'a>(
+                &'a self,
+                listed: &'a [([u8; 64], i64)],
+                finalized: i64,
+            ) -> StoreFuture<'a, Vec<[u8; 64]>> {
                 Box::pin(async move {
-                    let mut found = Vec::new();
-                    for chunk in signatures.chunks(MAX_KEYS) {
-                        let mut query = QueryBuilder::<$db>::new("SELECT DISTINCT signature FROM events");
-                        conditions!($db, &mut query, Find::any("signature", chunk.iter().copied()));
+                    let asked: BTreeSet<[u8; 64]> = listed.iter().map(|(signature, _)| *signature).collect();
+                    let slots: BTreeSet<i64> =
+                        listed.iter().map(|(_, slot)| *slot).filter(|slot| *slot <= finalized).collect();
+                    let slots: Vec<i64> = slots.into_iter().collect();
+                    // In their slots; a slot has few events. And wherever they were before a fork was left.
+                    let final_ones = slots.chunks(MAX_KEYS).map(|it| Find::any("slot", it.iter().copied()));
+                    let others = listed.chunks(MAX_KEYS).map(|chunk| {
+                        let signatures = chunk.iter().map(|(signature, _)| *signature);
+                        Find::any("signature", signatures).and("slot", ">", finalized)
+                    });
+                    let mut found = BTreeSet::new();
+                    for find in final_ones.chain(others) {
+                        let mut query =
+                            QueryBuilder::<$db>::new("SELECT DISTINCT slot, signature FROM events");
+                        conditions!($db, &mut query, find);
                         for row in query.build().fetch_all(&self.read).await? {
-                            found.push(fixed(&row.try_get::<Vec<u8>, _>(0)?));
+                            let signature = fixed(&row.try_get::<Vec<u8>, _>(1)?);
+                            if asked.contains(&signature) {
+                                found.insert(signature);
+                            }
                         }
                     }
-                    Ok(found)
+                    Ok(found.into_iter().collect())
                 })
             }
 

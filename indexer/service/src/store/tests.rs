@@ -70,13 +70,17 @@ async fn events_are_written_once(store: &dyn Store) {
     assert_eq!(all[0].row, event(5, 1, 0));
     assert!(all.windows(2).all(|pair| pair[0].id < pair[1].id));
     assert_eq!(store.meta().await.unwrap()["cursor"], "7");
-    let known = store.known(&[[1; 64], [9; 64]]).await.unwrap();
-    assert_eq!(known, [[1; 64]]);
-    assert!(store.known(&[]).await.unwrap().is_empty());
+    let known = async |listed: &[([u8; 64], i64)], finalized| store.known(listed, finalized).await.unwrap();
+    assert_eq!(known(&[([1; 64], 5), ([9; 64], 5)], 7).await, [[1; 64]]);
+    assert!(known(&[], 7).await.is_empty());
+    // What is final stands in its slot; what is not may have stood in another one.
+    assert!(known(&[([1; 64], 6)], 7).await.is_empty());
+    assert_eq!(known(&[([1; 64], 6), ([2; 64], 8)], 4).await, [[1; 64], [2; 64]]);
+    assert_eq!(known(&[([1; 64], 6), ([2; 64], 8)], 5).await, [[2; 64]]);
     assert_eq!(store.signatures(5, 7).await.unwrap(), [([2; 64], 7)]);
     assert_eq!(store.sequences(&[1; 32], 1).await.unwrap(), [5, 7]);
     assert_eq!(store.lives(Find::all()).await.unwrap()[0].last, 7);
-    let remove = vec![Remove::Transaction(vec![1; 64])];
+    let remove = vec![Remove::Transaction(5, vec![1; 64])];
     store.commit(Commit { remove, ..Commit::default() }).await.unwrap();
     assert_eq!(store.events(Find::all()).await.unwrap().len(), 1);
 }

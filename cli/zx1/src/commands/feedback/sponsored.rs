@@ -161,7 +161,9 @@ pub(super) fn run(context: &Context, url: &str, text: &str, key: &Key) -> Result
             partial.title = expected.0.title.clone();
             partial.sign(&[key.keypair()])?;
             let outcome = match sender.submit(&partial).await {
-                Err(ChainError::Refused(refusal)) if races < MOST_RACES && is_race(flow.as_ref(), &refusal) => {
+                Err(ChainError::Refused(refusal))
+                    if races < MOST_RACES && is_race(flow.as_ref(), &refusal) =>
+                {
                     races = races.saturating_add(1);
                     continue;
                 }
