@@ -19,7 +19,7 @@ use zx1_protocol::hash::{Keccak, Sha3};
 
 /// Events: a million with ZX1_SOAK=1.
 fn length() -> u64 {
-    if std::env::var_os("ZX1_SOAK").is_some() {
+    if std::env::var_os("ZX1_SOAK").is_some_and(|value| value == "1") {
         return 1_000_000;
     }
     eprintln!("20 000 events; 1 000 000 with ZX1_SOAK=1");

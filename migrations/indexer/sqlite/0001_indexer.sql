@@ -271,3 +271,4 @@ CREATE TABLE stream (
 );
 CREATE INDEX stream_by_signature ON stream (signature) WHERE signature IS NOT NULL;
 CREATE INDEX stream_by_age ON stream (at);
+CREATE INDEX stream_by_agent ON stream (agent, id) WHERE agent IS NOT NULL;

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// Answers that are kept, their bytes in all, and the largest of them.
 const MOST: usize = 4_096;
-const MOST_BYTES: usize = 32 << 20;
+const MOST_BYTES: usize = 64 << 20;
 const LARGEST: usize = 512 << 10;
 
 #[derive(Debug, Clone)]
@@ -25,6 +25,40 @@ struct Pages {
     stamp: u64,
     bytes: usize,
     by_question: HashMap<String, Kept>,
+    /// The questions once more, to choose one of them.
+    questions: Vec<String>,
+    /// Drives the choice.
+    turn: u64,
+}
+
+impl Pages {
+    /// Makes room. Whom it strikes is left to chance: whoever asks for more pages in turn than there is room for
+    /// would find none of them if the oldest had to go, or all of them.
+    fn make_room(&mut self, for_bytes: usize) {
+        while self.questions.len() >= MOST || self.bytes.saturating_add(for_bytes) > MOST_BYTES {
+            // SplitMix64's step and the upper bits of its product.
+            self.turn = self.turn.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mixed = (self.turn ^ (self.turn >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 33;
+            let Some(at) = usize::try_from(mixed).ok().and_then(|it| it.checked_rem(self.questions.len()))
+            else {
+                return;
+            };
+            let question = self.questions.swap_remove(at);
+            if let Some(kept) = self.by_question.remove(&question) {
+                self.bytes = self.bytes.saturating_sub(kept.body.len());
+            }
+        }
+    }
+
+    fn insert(&mut self, question: &str, kept: Kept) {
+        self.make_room(kept.body.len());
+        self.bytes = self.bytes.saturating_add(kept.body.len());
+        match self.by_question.insert(question.to_owned(), kept) {
+            // Two asked at once.
+            Some(before) => self.bytes = self.bytes.saturating_sub(before.body.len()),
+            None => self.questions.push(question.to_owned()),
+        }
+    }
 }
 
 /// The cache.
@@ -66,13 +100,11 @@ impl Cache {
         };
         if body.len() <= LARGEST {
             let mut pages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let full = pages.by_question.len() >= MOST || pages.bytes.saturating_add(body.len()) > MOST_BYTES;
-            if stamp > pages.stamp || full {
-                *pages = Pages { stamp: pages.stamp.max(stamp), ..Pages::default() };
+            if stamp > pages.stamp {
+                *pages = Pages { stamp, turn: pages.turn, ..Pages::default() };
             }
             if stamp == pages.stamp {
-                pages.bytes = pages.bytes.saturating_add(body.len());
-                pages.by_question.insert(question(uri).to_owned(), Kept { tag, body: body.clone() });
+                pages.insert(question(uri), Kept { tag, body: body.clone() });
             }
         }
         Response::from_parts(parts, Body::from(body))
@@ -118,6 +150,33 @@ mod tests {
         let tag = tagged("second").headers()[header::ETAG].clone();
         let known = HeaderMap::from_iter([(header::IF_NONE_MATCH, tag)]);
         assert_eq!(cache.get(2, &other, &known).unwrap().status(), StatusCode::NOT_MODIFIED);
+    }
+
+    #[tokio::test]
+    async fn more_pages_than_there_is_room_for_keep_a_part() {
+        let (cache, none) = (Cache::default(), HeaderMap::new());
+        let long = "x".repeat(LARGEST);
+        let most = MOST_BYTES / LARGEST;
+        let asked: Vec<Uri> = (0..2 * most).map(|it| format!("/v1/agents?a={it}").parse().unwrap()).collect();
+        for uri in &asked {
+            cache.keep(1, uri, tagged(&long)).await;
+            cache.keep(1, uri, tagged(&long)).await;
+            let (bytes, count) = {
+                let pages = cache.0.lock().unwrap();
+                assert_eq!(pages.questions.len(), pages.by_question.len());
+                (pages.bytes, pages.questions.len())
+            };
+            assert_eq!(bytes, count * LARGEST);
+            assert!(bytes <= MOST_BYTES);
+            assert!(cache.get(1, uri, &none).is_some());
+        }
+        let first = asked[..most].iter().filter(|uri| cache.get(1, uri, &none).is_some()).count();
+        assert!((1..most).contains(&first), "{first} of the first {most} are left");
+        cache.keep(1, &asked[0], tagged(&"x".repeat(LARGEST + 1))).await;
+        for number in 0..2 * MOST {
+            cache.keep(2, &format!("/v1/agents?b={number}").parse().unwrap(), tagged("short")).await;
+        }
+        assert_eq!(cache.0.lock().unwrap().questions.len(), MOST);
     }
 
     #[test]
