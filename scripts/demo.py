@@ -27,6 +27,8 @@ MICRO = Decimal(10) ** 6  # micro-USDC in one USDC
 PATIENCE = 120  # seconds that anything may take on a slow machine
 ROLES = {"paula": "has a failing build", "arno": "an agent that repairs", "mallory": "an agent that lies"}
 BOUNTY = "0.5"
+ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # Ctrl-C, kill, a closed terminal
+PROXIES = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"}  # in either case
 
 MAKEFILE = """CFLAGS = -O0 -Wall -fno-builtin
 LDLIBS = -lm
@@ -124,6 +126,8 @@ class World:
             for name, value in os.environ.items()
             # What an operator has set for the real thing must not reach into the demo.
             if not name.startswith(("ZX1_", "FIX_", "NANO_", "ANCHOR_")) or name == "ZX1_DEPLOY_DIR"
+            # All servers are on this machine, where no proxy leads.
+            if name.upper() not in PROXIES
         }
         self.environment["NO_COLOR"] = "1"
 
@@ -142,16 +146,19 @@ class World:
     def start(self, name, program, *arguments, **variables):
         """Starts a server and returns its first line of standard output, which is JSON."""
         log = open(self.logs / f"{name}.log", "wb")
-        child = subprocess.Popen(
-            [self.binaries / program, *map(str, arguments)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            cwd=self.folder,
-            env=self.environment | variables,
-            # Ctrl-C is for the story, which then ends the servers one after the other.
-            start_new_session=True,
-        )
+        try:
+            child = subprocess.Popen(
+                [self.binaries / program, *map(str, arguments)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                cwd=self.folder,
+                env=self.environment | variables,
+                # Ctrl-C is for the story, which then ends the servers one after the other.
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise self.unstartable(program, error) from None
         self.children.append((name, child))
         # It may hang, or close its output without a word.
         ready, _, _ = select.select([child.stdout], [], [], PATIENCE)
@@ -163,6 +170,13 @@ class World:
         except ValueError:
             raise Broken(f"{program} did not start. {self.tail(name)}") from None
 
+    def unstartable(self, program, error):
+        """What to say of a program that the system does not start: most often it is not there."""
+        todo = "Run scripts/demo again; with --keep the logs stay."
+        if "/" not in program:
+            todo = "Set ZX1_BIN_DIR to the folder of the built binaries, or unset it: then scripts/demo builds them."
+        return Broken(f"{self.binaries / program} cannot be started: {error.strerror}. {todo}")
+
     def tail(self, name):
         log = self.logs / f"{name}.log"
         lines = log.read_text(errors="replace").splitlines()[-12:] if log.exists() else []
@@ -171,16 +185,25 @@ class World:
     def run(self, program, *arguments, cwd=None, good=(0,), streams="out", **variables):
         """Runs a command and returns its standard output, or both streams."""
         command = [str(self.binaries / program) if "/" not in program else program, *map(str, arguments)]
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            cwd=cwd or self.folder,
-            env=self.environment | variables,
-            timeout=PATIENCE * 3,
-            check=False,
-        )
+        limit = PATIENCE * 3
+        try:
+            done = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                cwd=cwd or self.folder,
+                env=self.environment | variables,
+                timeout=limit,
+                check=False,
+            )
+        except OSError as error:
+            raise self.unstartable(program, error) from None
+        except subprocess.TimeoutExpired:
+            raise Broken(
+                f"{program} {' '.join(map(str, arguments))}: not done after {limit} s. "
+                "Run scripts/demo again when the machine is less busy; with --keep the servers' logs stay."
+            ) from None
         if done.returncode not in good:
             said = "\n".join(text for text in [done.stdout.strip(), done.stderr.strip()] if text)
             raise Broken(f"{program} {' '.join(map(str, arguments))}: exit code {done.returncode}\n{said}")
@@ -588,6 +611,27 @@ def stay(world, story):
         time.sleep(0.5)
 
 
+def deaf():
+    """From here on no signal but SIGKILL is heard: a server that is left behind holds its port."""
+    for number in ENDS:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def end(number, _):
+    """Ends the story at the first signal; the next ones must not keep it from ending the servers."""
+    deaf()
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+    sys.exit(128 + number)
+
+
+def listen():
+    for number in ENDS:
+        # Who starts it with nohup, or from a script with &, wants the signal ignored.
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, end)
+
+
 def main():
     arguments = argparse.ArgumentParser(prog="scripts/demo")
     arguments.add_argument("--once", action="store_true", help="end when the story is told")
@@ -596,7 +640,7 @@ def main():
     chosen = arguments.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="zx1-demo-"))
     world = World(folder, chosen.binaries.resolve(), fixed_ports=not chosen.once)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    listen()
     try:
         began = time.monotonic()
         story = Story(world, Page())
@@ -615,6 +659,7 @@ def main():
         print()
         return 130 if chosen.once else 0
     finally:
+        deaf()
         world.stop()
         if chosen.keep:
             print(f"zx1: kept: {folder}", file=sys.stderr)
