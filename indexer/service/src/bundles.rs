@@ -8,6 +8,7 @@ use crate::config::Limits;
 use crate::error::{Error, Result};
 use crate::index::{Index, now_ms};
 use crate::merge::{Key, stream_row};
+use crate::parse::base58;
 use crate::reputation;
 use crate::store::{
     BatchRow, Commit, ConversationRow, CounterpartyRow, Find, RatingRow, Remove, StreamRow, fixed, signed,
@@ -252,7 +253,7 @@ impl Bundles {
 
     /// The file of a batch's data, as `zx1_log`'s folder names it.
     pub fn path(&self, agent: &Key, epoch: i64) -> PathBuf {
-        self.dir.join(bs58::encode(agent).into_string()).join(format!("{epoch}.zx1batch"))
+        self.dir.join(base58(agent)).join(format!("{epoch}.zx1batch"))
     }
 
     /// A seat: so many are read or checked at the same time. The others wait.
@@ -274,6 +275,23 @@ impl Bundles {
             return Err(bad("its length has changed".to_owned()));
         }
         Ok(bytes)
+    }
+
+    /// Opens the data of a batch, and says how long it is: for whoever reads it part by part.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Bundles::read`].
+    pub async fn open(&self, row: &BatchRow) -> Result<(tokio::fs::File, u64)> {
+        let expected = row.data_bytes.ok_or(Error::Withheld)?;
+        let path = self.path(&fixed(&row.agent), row.epoch);
+        let bad = |detail: String| Error::Bundle { path: path.display().to_string(), detail };
+        let file = tokio::fs::File::open(&path).await.map_err(|error| bad(error.to_string()))?;
+        let length = file.metadata().await.map_err(|error| bad(error.to_string()))?.len();
+        if i64::try_from(length) != Ok(expected) {
+            return Err(bad("its length has changed".to_owned()));
+        }
+        Ok((file, length))
     }
 
     /// Receives a body into a file, part by part: it is never whole in memory while it arrives, and what is
@@ -344,6 +362,8 @@ impl Bundles {
         };
         let (contents, size) = done.map_err(stopped)??;
         if row.data_bytes.is_some() {
+            // Whoever brought it first may have been told of a failure after it was kept.
+            reputation::refresh(index, &BTreeSet::from([agent]), "batch", &origin(&agent, epoch)).await?;
             return Ok(Put::Same);
         }
         self.record(index, agent, epoch, contents, size).await?;
@@ -359,7 +379,10 @@ impl Bundles {
         contents: Contents,
         size: i64,
     ) -> Result<()> {
-        let mut affected: BTreeSet<Key> = contents.conversations.iter().map(|it| fixed(&it.other)).collect();
+        let others: BTreeSet<Key> = contents.conversations.iter().map(|it| fixed(&it.other)).collect();
+        // Its own agent in any case, however many others it names.
+        let mut affected: BTreeSet<Key> = others.into_iter().take(MOST_AFFECTED).collect();
+        affected.insert(agent);
         {
             let _writer = index.writer().await;
             // It may have vanished with its slot, or have been brought by somebody else meanwhile.
@@ -381,25 +404,22 @@ impl Bundles {
             commit.counterparties = contents.counterparties;
             index.write_rows(commit).await?;
         }
-        affected.insert(agent);
-        let affected = affected.into_iter().take(MOST_AFFECTED).collect();
-        reputation::refresh(
-            index,
-            &affected,
-            "batch",
-            &format!("{}/{epoch}", bs58::encode(agent).into_string()),
-        )
-        .await
+        reputation::refresh(index, &affected, "batch", &origin(&agent, epoch)).await
     }
+}
+
+/// What makes the news of a batch's data one.
+fn origin(agent: &Key, epoch: i64) -> String {
+    format!("{}/{epoch}", base58(agent))
 }
 
 /// What the streams are told of a batch's data.
 fn told(contents: &Contents, row: &BatchRow, agent: &crate::store::AgentRow) -> Vec<StreamRow> {
-    let (now, whose) = (now_ms(), format!("{}/{}", bs58::encode(&row.agent).into_string(), row.epoch));
+    let (now, whose) = (now_ms(), origin(&fixed(&row.agent), row.epoch));
     let mut told = Vec::new();
     for it in contents.conversations.iter().filter(|it| it.kind == i64::from(KIND_VERIFIER)) {
         let conversation = hex::encode(&it.conversation);
-        let verifier = bs58::encode(&it.other).into_string();
+        let verifier = base58(&it.other);
         let origin = format!("assigned/{whose}/{conversation}/{verifier}");
         let fields = json!({
             "source": "batch", "conversation": conversation, "verifier": verifier, "epoch": row.epoch,

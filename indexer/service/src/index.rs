@@ -35,8 +35,11 @@ pub struct Writer {
     pub seen: HashSet<Listed>,
     /// Accounts to be read when the backfill is over.
     pub later: BTreeSet<Touched>,
-    /// Whether an earlier process ended before it read the accounts of its backfill.
+    /// Whether the accounts of a backfill are still to be read: an earlier process ended before it did, or it
+    /// failed.
     pub unsettled: bool,
+    /// The epoch whose beginning was dealt with.
+    pub epoch: Option<u64>,
 }
 
 /// The index. Shared by an [`Arc`].
@@ -53,6 +56,9 @@ pub struct Index {
     pub hub: Hub,
     /// Figures.
     pub metrics: Metrics,
+    /// Held from reading what a reputation rests on until it is written, so that an older one never replaces a
+    /// newer one.
+    pub refreshing: Mutex<()>,
     writer: Mutex<Writer>,
 }
 
@@ -115,6 +121,8 @@ impl Index {
         let status = Status::default();
         let log_head = log_head(&*store).await?;
         status.set(|standing| {
+            // Until the chain's clock is read: leases that have ended must not look alive.
+            standing.epoch = now_s().unsigned_abs() / zx1_interface::constants::EPOCH_SECONDS;
             standing.slot = writer.cursor;
             standing.finalized = writer.finalized;
             standing.digest = writer.digest;
@@ -122,7 +130,16 @@ impl Index {
             standing.log_head = log_head;
             standing.genesis = genesis;
         });
-        Ok(Arc::new(Self { store, ledger, config, status, hub, metrics, writer: Mutex::new(writer) }))
+        Ok(Arc::new(Self {
+            store,
+            ledger,
+            config,
+            status,
+            hub,
+            metrics,
+            refreshing: Mutex::default(),
+            writer: Mutex::new(writer),
+        }))
     }
 
     /// The right to write.

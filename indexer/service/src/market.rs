@@ -190,7 +190,13 @@ impl Markets {
             if before.is_some_and(|row| row.updated_at == updated && row.state == listed.status.as_str()) {
                 continue;
             }
-            let whole = self.ask(market, &format!("/contracts/{id}")).await?;
+            let whole = match self.ask(market, &format!("/contracts/{id}")).await {
+                Ok(whole) => whole,
+                Err(error) => {
+                    trouble = Some(error);
+                    break;
+                }
+            };
             let (row, checked, view) = match &whole {
                 Some(text) => match serde_json::from_str::<ContractView>(text) {
                     Ok(view) if view.id == listed.id => {
@@ -209,6 +215,11 @@ impl Markets {
                 }
             };
             let holds = checked.as_ref().is_some_and(|it| it.report.valid);
+            // Before the row: a contract that is here as it stands is not looked at again.
+            if holds && let Err(error) = self.hear(&view).await {
+                trouble = Some(error);
+                continue;
+            }
             let stream = if holds { told(market, &view) } else { Vec::new() };
             if row.settled == 1 && before.is_none_or(|before| before.settled == 0) {
                 affected.extend(self.rated_in(&row).await?);
@@ -220,9 +231,6 @@ impl Markets {
                 let _writer = self.index.writer().await;
                 let commit = Commit { contracts: vec![row], stream, ..Commit::default() };
                 self.index.write_rows(commit).await?;
-            }
-            if holds {
-                self.hear(&view).await;
             }
         }
         reputation::refresh(&self.index, &affected, "binding", &now_ms().to_string()).await?;
@@ -288,17 +296,23 @@ impl Markets {
         Ok(())
     }
 
-    /// Ratings that parties have chained after the end (decision G1): envelopes as from anywhere else.
-    async fn hear(&self, view: &ContractView) {
+    /// Ratings that parties have chained after the end (decision G1): envelopes as from anywhere else. One that
+    /// is refused is none; an error says that it could not be looked at.
+    async fn hear(&self, view: &ContractView) -> Result<()> {
         for entry in view.transcript.iter().filter(|entry| entry.kind() == EntryType::Feedback) {
             let data = entry_data(entry);
             let envelope =
                 data.get("envelope").and_then(Value::as_str).and_then(|text| hex::decode(text).ok());
             let Some(envelope) = envelope else { continue };
-            if let Err(error) = crate::ratings::put(&self.index, &envelope).await {
-                tracing::debug!(code = error.code(), %error, contract = %view.id, "a rating is not taken");
+            match crate::ratings::put(&self.index, &envelope).await {
+                Ok(_) => {}
+                Err(error @ Error::EnvelopeRefused(_)) => {
+                    tracing::debug!(code = error.code(), %error, contract = %view.id, "a rating is not taken");
+                }
+                Err(error) => return Err(error),
             }
         }
+        Ok(())
     }
 
     /// Agents with ratings whose task this contract is.

@@ -69,7 +69,10 @@ pub fn read(cbor: &[u8], now_ms: i64) -> Result<(EnvelopeRow, Vec<u8>, [u8; 64])
 /// 9651; the chain's when the keys cannot be read.
 pub async fn put(index: &Index, cbor: &[u8]) -> Result<Put> {
     let (mut row, signed_bytes, signature) = read(cbor, now_ms())?;
+    let (target, hash): (Key, String) = (fixed(&row.target), hex::encode(&row.hash));
     if !index.store.envelopes(Find::by("hash", row.hash.clone())).await?.is_empty() {
+        // Whoever brought it first may have been told of a failure after it was kept.
+        reputation::refresh(index, &BTreeSet::from([target]), "rating", &hash).await?;
         return Ok(Put::Same);
     }
     let rater: Key = fixed(&row.rater);
@@ -89,7 +92,6 @@ pub async fn put(index: &Index, cbor: &[u8]) -> Result<Put> {
     let nobody =
         "The envelope's signature is neither its sender's owner's nor a live delegate's; check the key.";
     row.signer = signer.ok_or_else(|| refuse(nobody))?.to_vec();
-    let (target, hash): (Key, String) = (fixed(&row.target), hex::encode(&row.hash));
     {
         let _writer = index.writer().await;
         index.write_rows(Commit { envelopes: vec![row], ..Commit::default() }).await?;

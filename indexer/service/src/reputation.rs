@@ -291,6 +291,7 @@ fn without_epoch(text: &str) -> Value {
 pub async fn refresh(index: &Index, agents: &BTreeSet<Key>, cause: &str, origin: &str) -> Result<()> {
     let epoch = index.status.get().epoch;
     for mint in agents {
+        let _refreshing = index.refreshing.lock().await;
         let facts = facts(index, mint).await?;
         let reputation = compute(mint, &facts, Epoch(epoch));
         let _writer = index.writer().await;
@@ -314,14 +315,15 @@ pub async fn refresh(index: &Index, agents: &BTreeSet<Key>, cause: &str, origin:
     Ok(())
 }
 
-/// A new epoch: positive scores of idle agents have decayed (decision D3).
+/// A new epoch, or a new process: positive scores of idle agents have decayed (decision D3), and an earlier
+/// process may have ended between keeping a batch's data and computing what follows from it.
 ///
 /// # Errors
 ///
 /// The store's.
 pub async fn epoch_began(index: &Index) -> Result<()> {
     let epoch = index.status.get().epoch;
-    let find = Find::all().and("counted_batches", ">", 0);
+    let find = Find::all().sure("(counted_batches > 0 OR withheld < batches)");
     let agents = index.store.agents(find).await?.iter().map(|row| fixed(&row.mint)).collect();
     refresh(index, &agents, "decay", &epoch.to_string()).await
 }

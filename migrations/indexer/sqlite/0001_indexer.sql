@@ -28,6 +28,7 @@ CREATE TABLE events (
   UNIQUE (slot, signature, ordinal)
 );
 CREATE INDEX events_by_place ON events (slot, position, ordinal);
+CREATE INDEX events_by_name ON events (name, slot, position, ordinal);
 CREATE INDEX events_by_agent ON events (agent, slot, position, ordinal) WHERE agent IS NOT NULL;
 CREATE INDEX events_by_life ON events (account, created_slot, sequence);
 

@@ -180,7 +180,7 @@ impl FaultProxy {
             let enough = shared.until(|state| state.calls.get(&asked).copied().unwrap_or(0) >= count);
             tokio::time::timeout(crate::process::PATIENCE, enough).await.is_ok()
         });
-        assert!(came, "{method} was called {} times and not {count}", self.calls(&method));
+        assert!(came, "{method} was called {} times and not {count}", self.calls(method));
     }
 }
 

@@ -15,6 +15,9 @@ macro_rules! events {
         }
 
         impl Event {
+            /// The names of all of them.
+            pub const NAMES: &'static [&'static str] = &[$( stringify!($name), )*];
+
             /// Reads an event that this program emitted; `payload` is what stands behind the tag. None for
             /// anything else.
             pub fn read(program: &[u8; 32], payload: &[u8]) -> Option<Self> {

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use super::{Bundles, Put, check, most_bytes};
-use crate::store::{BatchRow, Find};
+use crate::store::{AgentRow, BatchRow, Commit, Find};
 use crate::testing::{Fake, Party, Rig};
 use proptest::prelude::*;
 use zx1_protocol::behavior_batch::{Built, Commitment};
@@ -141,10 +141,21 @@ async fn an_upload_is_stored_served_and_counted() {
     let reputation = crate::reputation::compute(&ann.mint, &facts, Epoch(EPOCH + 1));
     assert_eq!(reputation.standings.values().collect::<Vec<_>>(), [&Standing::Bound]);
     assert_eq!(reputation.real_time.reliability_score, 80_000);
+    let (mut file, length) = bundles.open(&row).await.unwrap();
+    let mut read = Vec::new();
+    tokio::io::AsyncReadExt::read_to_end(&mut file, &mut read).await.unwrap();
+    assert_eq!((read, length), (bytes.clone(), bytes.len() as u64));
+    // A process that died before it computed what follows is made up for by bringing the data again.
+    let forgotten = AgentRow { counted_batches: 0, reputation: String::new(), ..agent.clone() };
+    index.write_rows(Commit { agents: vec![forgotten], ..Commit::default() }).await.unwrap();
+    assert_eq!(bundles.put(index, ann.mint, epoch, bytes.clone()).await.unwrap(), Put::Same);
+    let again = index.agent_row(&ann.mint).await.unwrap().unwrap();
+    assert_eq!((again.counted_batches, again.tasks), (1, 1));
     // A changed file is not passed on.
     let path = bundles.path(&ann.mint, epoch);
     std::fs::write(&path, b"short").unwrap();
     assert_eq!(bundles.read(&row).await.unwrap_err().code(), 9617);
+    assert_eq!(bundles.open(&row).await.unwrap_err().code(), 9617);
     let told = rig.told().await;
     assert!(told.iter().any(|kind| kind == "notary_assigned"), "{told:?}");
     assert!(told.iter().any(|kind| kind == "reputation_update"), "{told:?}");

@@ -60,13 +60,20 @@ pub trait Ledger: Send + Sync + 'static {
     fn slot(&self, finality: Finality) -> Asked<'_, u64>;
     /// The chain's clock.
     fn time(&self) -> Asked<'_, ChainTime>;
-    /// Transactions that name this address, newest first, before this one.
+    /// Transactions that name this address, newest first, before this one. The node that answers must have
+    /// reached the slot `reached` at this finality: of several behind one address another may have said where
+    /// the chain ends, and what this one does not know yet would seem to have vanished.
+    ///
+    /// # Errors
+    ///
+    /// 9614 where it has not.
     fn list(
         &self,
         address: Address,
         before: Option<[u8; 64]>,
         limit: usize,
         finality: Finality,
+        reached: u64,
     ) -> Asked<'_, Vec<Listed>>;
     /// What a transaction did; none when the node does not give it.
     fn transaction(&self, signature: [u8; 64], finality: Finality) -> Asked<'_, Option<Parsed>>;

@@ -26,6 +26,9 @@ pub struct RpcLedger {
     sati: std::sync::Arc<OnceCell<(Sati, [u8; 32])>>,
 }
 
+/// JSON-RPC's number for a node that has not reached `minContextSlot`.
+const MIN_CONTEXT_SLOT: i64 = -32_016;
+
 #[derive(Deserialize)]
 struct Line {
     signature: String,
@@ -154,15 +157,25 @@ impl Ledger for RpcLedger {
         before: Option<[u8; 64]>,
         limit: usize,
         finality: Finality,
+        reached: u64,
     ) -> Asked<'_, Vec<Listed>> {
         Box::pin(async move {
             let client = self.client(finality);
-            let params = json!([address.to_string(), {
+            let mut config = json!({
                 "limit": limit,
                 "before": before.map(|before| Signature::from(before).to_string()),
                 "commitment": client.commitment().commitment,
-            }]);
-            let lines: Vec<Line> = client.ask(RpcRequest::GetSignaturesForAddress, params).await?;
+            });
+            // On this machine there is one node, and Surfpool (1.6) leaves out what is older than this slot.
+            if !client.cluster().is_local() {
+                config["minContextSlot"] = reached.into();
+            }
+            let params = json!([address.to_string(), config]);
+            let asked = client.ask(RpcRequest::GetSignaturesForAddress, params).await;
+            let lines: Vec<Line> = asked.map_err(|error| match error {
+                ChainError::NodeRefused { number: MIN_CONTEXT_SLOT, .. } => Error::Behind(reached),
+                error => error.into(),
+            })?;
             let read = |line: Line| {
                 let signature = signature(&line.signature)?;
                 Ok(Listed { slot: line.slot, signature, failed: line.err.is_some() })

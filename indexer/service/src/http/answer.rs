@@ -6,7 +6,6 @@ use crate::status::Standing;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use serde_json::{Map, Value};
 use std::hash::{Hash, Hasher};
 use zx1_server::answer::{self, A_MOMENT, Advice, text};
 
@@ -47,18 +46,21 @@ impl Head {
     }
 }
 
-/// A JSON answer with its head, or 304 when the client has it already.
-pub(super) fn headed(app: &App, request: &HeaderMap, digest: &Digest, fields: Value) -> Response {
-    let head = Head::new(&app.index.status.get(), digest);
-    let mut whole: Map<String, Value> = match serde_json::to_value(&head) {
-        Ok(Value::Object(head)) => head,
-        _ => Map::new(),
-    };
-    if let Value::Object(fields) = fields {
-        whole.extend(fields);
+/// A JSON answer with its head, or 304 when the client has it already. `fields` is an object.
+pub(super) fn headed(app: &App, request: &HeaderMap, digest: &Digest, fields: impl Serialize) -> Response {
+    #[derive(Serialize)]
+    struct Whole<T> {
+        #[serde(flatten)]
+        head: Head,
+        #[serde(flatten)]
+        fields: T,
     }
-    let body = Value::Object(whole).to_string();
-    tagged(request, body)
+    let whole = Whole { head: Head::new(&app.index.status.get(), digest), fields };
+    match serde_json::to_string(&whole) {
+        Ok(body) => tagged(request, body),
+        // As in [`json`].
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
 }
 
 /// Whether the client says that it has the answer with this tag.

@@ -2,12 +2,13 @@
 
 use crate::merge::ground_name;
 pub(super) use crate::parse::base58;
-use crate::parse::{Program, event_fields};
+use crate::parse::{Base58, EventFields, Program};
 use crate::status::Standing;
 use crate::store::{
     AgentRow, BatchRow, ChallengeRow, ContractRow, EnvelopeRow, FeedbackRow, GapRow, StoredEvent, signed,
     unsigned,
 };
+use serde::Serialize;
 use serde_json::{Value, json};
 use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
 use zx1_protocol::lease::{Lease, LeaseState};
@@ -137,23 +138,42 @@ pub(super) fn agent_detail(row: &AgentRow, standing: &Standing) -> Value {
 }
 
 /// ChainEvent.
-pub(super) fn event(stored: &StoredEvent, standing: &Standing) -> Value {
-    let row = &stored.row;
-    json!({
-        "id": stored.id,
-        "slot": row.slot,
-        "block_time": row.block_time,
-        "signature": base58(&row.signature),
-        "ordinal": row.ordinal,
-        "program": Program::of_number(row.program).map(Program::name),
-        "name": row.name,
-        "agent": base58_or_null(row.agent.as_ref()),
-        "account": base58(&row.account),
-        "account_created_slot": row.created_slot,
-        "sequence": row.sequence,
-        "finalized": row.slot <= signed(standing.finalized),
-        "fields": event_fields(row),
-    })
+#[derive(Serialize)]
+pub(super) struct Event<'a> {
+    id: i64,
+    slot: i64,
+    block_time: Option<i64>,
+    signature: Base58<'a>,
+    ordinal: i64,
+    program: Option<&'static str>,
+    name: &'a str,
+    agent: Option<Base58<'a>>,
+    account: Base58<'a>,
+    account_created_slot: i64,
+    sequence: i64,
+    finalized: bool,
+    fields: EventFields<'a>,
+}
+
+impl<'a> Event<'a> {
+    pub(super) fn new(stored: &'a StoredEvent, standing: &Standing) -> Self {
+        let row = &stored.row;
+        Self {
+            id: stored.id,
+            slot: row.slot,
+            block_time: row.block_time,
+            signature: Base58(&row.signature),
+            ordinal: row.ordinal,
+            program: Program::of_number(row.program).map(Program::name),
+            name: &row.name,
+            agent: row.agent.as_deref().map(Base58),
+            account: Base58(&row.account),
+            account_created_slot: row.created_slot,
+            sequence: row.sequence,
+            finalized: row.slot <= signed(standing.finalized),
+            fields: EventFields(row),
+        }
+    }
 }
 
 /// BatchSummary.

@@ -27,6 +27,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
 use std::sync::{Arc, RwLock};
 use std::time::Instant;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use zx1_server::limits::{Client, Seats};
 
@@ -39,6 +40,8 @@ pub struct App {
     pub(crate) seats: Arc<Seats>,
     pub(crate) audit: Arc<RwLock<Option<Audit>>>,
     pub(crate) cache: Arc<cache::Cache>,
+    /// Questions to the store at once: some of its connections remain for whoever fills it.
+    pub(crate) turns: Arc<Semaphore>,
     /// Streams end when it is cancelled.
     pub(crate) stopping: CancellationToken,
     pub(crate) started: Instant,
@@ -50,6 +53,9 @@ impl std::fmt::Debug for App {
         f.debug_struct("App").field("cluster", &self.cluster).finish_non_exhaustive()
     }
 }
+
+/// Of the eight connections that read from SQLite, the ingest always finds two.
+const TURNS: usize = 6;
 
 impl App {
     /// Of this index. `cluster` is shown.
@@ -68,6 +74,7 @@ impl App {
             bundles,
             audit,
             cache: Arc::default(),
+            turns: Arc::new(Semaphore::new(TURNS)),
             stopping,
             started: Instant::now(),
             cluster,
@@ -141,7 +148,14 @@ async fn gate(State(app): State<App>, mut request: Request<Body>, next: Next) ->
             let (stamp, uri) = (app.index.status.stamp(), request.uri().clone());
             match app.cache.get(stamp, &uri, request.headers()) {
                 Some(kept) => kept,
-                None => app.cache.keep(stamp, &uri, next.run(request).await).await,
+                None => {
+                    let _turn = app.turns.acquire().await;
+                    // Whoever was before us may have asked the same.
+                    match app.cache.get(stamp, &uri, request.headers()) {
+                        Some(kept) => kept,
+                        None => app.cache.keep(stamp, &uri, next.run(request).await).await,
+                    }
+                }
             }
         }
         Ok(()) => next.run(request).await,

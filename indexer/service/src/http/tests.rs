@@ -208,6 +208,7 @@ async fn hostile_requests_are_refused_with_a_number() {
         ("/v1/feedback/-1".to_owned(), 9644),
         ("/v1/feedback/18446744073709551615".to_owned(), 9644),
         ("/v1/events?program=Sati".to_owned(), 9630),
+        ("/v1/events?name=StakeLockedX".to_owned(), 9630),
         ("/v1/events?from_slot=-1".to_owned(), 9630),
         ("/v1/contracts/..%2f..%2fetc".to_owned(), 9645),
         ("/v1/bindings/x".to_owned(), 9653),

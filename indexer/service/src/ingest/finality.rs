@@ -1,10 +1,10 @@
 //! The second watermark: what was indexed when it was confirmed is compared with the finalized history.
 
-use super::{Ingest, Moved, is_same, places};
+use super::{Ingest, Moved, is_same, places, slot_chunks};
 use crate::chain::{Finality, Listed};
 use crate::error::Result;
 use crate::index::now_ms;
-use crate::merge::{Key, Needs, Trust, announce_retraction, missing};
+use crate::merge::{Key, Needs, Trust, announce_retraction, is_retraction, missing};
 use crate::parse::{REGISTERED, event_of};
 use crate::store::{Commit, EventRow, Find, GapRow, LifeRow, Remove, fixed, signed, unsigned};
 use std::collections::{BTreeSet, HashSet};
@@ -59,8 +59,8 @@ impl Ingest {
             if !moved.is_empty() {
                 self.roll_back(&moved).await?;
             }
-            for chunk in missed.chunks(index.config.chain.chunk.max(1)) {
-                let parsed = self.read(chunk, Finality::Finalized).await?;
+            for chunk in slot_chunks(&missed, index.config.chain.chunk.max(1)) {
+                let parsed = self.read(&chunk, Finality::Finalized, true).await?;
                 self.take(parsed, &[], Moved::LATE).await?;
             }
         }
@@ -154,11 +154,12 @@ impl Ingest {
             commit.remove.push(Remove::Gaps(account.to_vec(), created));
         }
         let now = now_ms();
-        for told in index.store.stream(by()).await? {
+        let told = index.store.stream(by().and("slot", ">", signed(writer.finalized))).await?;
+        for told in told.iter().filter(|told| !is_retraction(&told.row)) {
             commit.stream.push(announce_retraction(told.id, &told.row, now));
         }
         self.refold(&mut merge, &agents, &[], &gone).await?;
-        self.read_states(&mut merge, Trust::Same).await?;
+        self.read_states(&mut merge, Trust::AlsoUnknown { finalized: writer.finalized }).await?;
         index.write(&mut writer, merge, Vec::new(), &gone, commit).await?;
         writer.seen.retain(|listed| !signatures.contains(&listed.signature));
         Ok(())

@@ -30,7 +30,7 @@ impl Ingest {
             let known = index.store.known(&places(&listed), finalized).await?;
             let new: Vec<Listed> = listed.into_iter().filter(|it| !known.contains(&it.signature)).collect();
             if !new.is_empty() {
-                let parsed = self.read(&new, Finality::Confirmed).await?;
+                let parsed = self.read(&new, Finality::Confirmed, true).await?;
                 self.take(parsed, &[], Moved::LATE).await?;
             }
             self.close(account, created).await?;

@@ -146,7 +146,6 @@ impl Ingest {
         self.finalize().await?;
         self.repair().await?;
         let time = index.ledger.time().await?;
-        let is_new_epoch = index.status.get().epoch != time.epoch;
         index.status.set(|standing| {
             standing.epoch = time.epoch;
             standing.chain_time = time.unix;
@@ -154,8 +153,9 @@ impl Ingest {
             standing.ready = true;
             standing.caught_up_ms = now_ms();
         });
-        if is_new_epoch {
+        if index.writer().await.epoch != Some(time.epoch) {
             self.epoch_began(time.epoch).await?;
+            index.writer().await.epoch = Some(time.epoch);
         }
         Ok(())
     }
@@ -196,7 +196,7 @@ impl Ingest {
         const PAGE: usize = 1_000;
         let (mut found, mut before): (Vec<Listed>, Option<[u8; 64]>) = (Vec::new(), None);
         loop {
-            let page = self.index.ledger.list(address, before, PAGE, finality).await?;
+            let page = self.index.ledger.list(address, before, PAGE, finality, to).await?;
             let (count, oldest) = (page.len(), page.iter().map(|listed| listed.slot).min());
             let last = page.last().map(|listed| listed.signature);
             found.extend(page.into_iter().filter(|listed| listed.slot > from && listed.slot <= to));
@@ -248,7 +248,7 @@ impl Ingest {
         reader.spawn(async move {
             let last = chunks.len().saturating_sub(1);
             for (at, chunk) in chunks.into_iter().enumerate() {
-                let parsed = ingest.read(&chunk, finality).await?;
+                let parsed = ingest.read(&chunk, finality, false).await?;
                 let end = if at == last { to } else { chunk.last().map_or(to, |listed| listed.slot) };
                 if sender.send((parsed, chunk, end)).await.is_err() {
                     break;
@@ -277,15 +277,22 @@ impl Ingest {
         }
     }
 
-    /// What these transactions did, each with its place in its slot, in the order of the ledger.
-    pub(crate) async fn read(&self, listed: &[Listed], finality: Finality) -> Result<Vec<(Parsed, i64)>> {
+    /// What these transactions did, each with its place in its slot, in the order of the ledger. Beside `late`
+    /// ones others of the same slot may stand already.
+    pub(crate) async fn read(
+        &self,
+        listed: &[Listed],
+        finality: Finality,
+        late: bool,
+    ) -> Result<Vec<(Parsed, i64)>> {
         let at_once = self.index.config.chain.concurrency.max(1);
         let mut by_slot: BTreeMap<u64, Vec<[u8; 64]>> = BTreeMap::new();
         for it in listed {
             by_slot.entry(it.slot).or_default().push(it.signature);
         }
         // Of slots with several transactions the node is asked for their order.
-        let crowded = by_slot.iter().filter(|(_, signatures)| signatures.len() > 1).map(|(slot, _)| *slot);
+        let crowded =
+            by_slot.iter().filter(|(_, signatures)| late || signatures.len() > 1).map(|(slot, _)| *slot);
         let crowded: Vec<u64> = crowded.collect();
         let orders: Vec<(u64, Option<Vec<[u8; 64]>>)> = stream::iter(crowded)
             .map(|slot| async move { Ok::<_, Error>((slot, self.index.ledger.order(slot).await?)) })
@@ -363,7 +370,9 @@ impl Ingest {
             self.refold(&mut merge, &refold, &events, &[]).await?;
         }
         let mut commit = Commit::default();
-        if live || !refold.is_empty() {
+        if !refold.is_empty() {
+            self.read_states(&mut merge, Trust::AlsoUnknown { finalized: writer.finalized }).await?;
+        } else if live {
             self.read_states(&mut merge, Trust::Same).await?;
         } else {
             // Texts stand only in accounts, and those accounts never change.
@@ -481,9 +490,11 @@ impl Ingest {
     async fn settle(&self) -> Result<()> {
         let index = &self.index;
         let mut writer = index.writer().await;
+        // If it fails, the next round does it for all.
+        let is_whole = std::mem::replace(&mut writer.unsettled, true);
         let mut touched = std::mem::take(&mut writer.later);
         let mut agents: BTreeSet<Key> = touched.iter().filter_map(agent_of).collect();
-        if writer.unsettled {
+        if is_whole {
             // Which accounts the earlier process touched follows from the index.
             agents.extend(index.store.agents(Find::all()).await?.iter().map(|row| fixed::<32>(&row.mint)));
             for row in index.store.challenges(Find::by("closed", 0)).await? {
@@ -514,8 +525,13 @@ impl Ingest {
         use zx1_interface::constants::GRACE_PERIOD_EPOCHS;
         let index = &self.index;
         let mut writer = index.writer().await;
-        let last = signed(epoch.saturating_sub(GRACE_PERIOD_EPOCHS));
-        let find = Find::all().and("paid_through", "<", last);
+        let ends = |epoch: u64| signed(epoch.saturating_sub(GRACE_PERIOD_EPOCHS));
+        let told = index.store.meta().await?.get("told_epoch").and_then(|text| text.parse::<u64>().ok());
+        let mut find = Find::all().and("paid_through", "<", ends(epoch));
+        // What ended before was told then, and the streams forget what is old.
+        if let Some(told) = told {
+            find = find.and("paid_through", ">=", ends(told));
+        }
         let mut merge = Merge { now_ms: now_ms(), ..Merge::default() };
         for row in index.store.agents(find).await? {
             merge.agents.insert(fixed(&row.mint), row);
@@ -525,7 +541,8 @@ impl Ingest {
         }
         // The rows did not change; only what is told is written.
         let told = Merge { stream: merge.stream, ..Merge::default() };
-        index.write(&mut writer, told, Vec::new(), &[], Commit::default()).await?;
+        let meta = vec![("told_epoch", epoch.to_string())];
+        index.write(&mut writer, told, Vec::new(), &[], Commit { meta, ..Commit::default() }).await?;
         drop(writer);
         crate::reputation::epoch_began(index).await
     }

@@ -245,6 +245,87 @@ async fn a_transaction_that_landed_again_in_another_slot_is_moved() {
 }
 
 #[tokio::test]
+async fn what_lands_again_in_another_slot_is_told_taken_back_and_told_again() {
+    let chain = busy();
+    let moved = chain.challenge(mint(3), 20_000, [52; 32]);
+    let rig = Rig::new(&chain).await;
+    rig.round().await;
+    let place = async || {
+        let told =
+            rig.index.store.stream(Find::by("kind", "challenge_submitted").order(&["id"])).await.unwrap();
+        let of = |body: &str| serde_json::from_str::<serde_json::Value>(body).unwrap()["retracts"].as_i64();
+        told.into_iter().map(|it| (it.id, it.row.slot.unwrap(), of(&it.row.body))).collect::<Vec<_>>()
+    };
+    let first = place().await[1];
+    for round in 0..2 {
+        chain.pass(4);
+        let slot = chain.lock().confirmed;
+        chain.change(moved, |tx| tx.slot = slot);
+        chain.pass(2);
+        if round == 0 {
+            // Both are only confirmed until now.
+            chain.lock().finalized = slot - 1;
+        } else {
+            chain.finalize();
+        }
+        rig.round().await;
+    }
+    let told = place().await;
+    let taken_back: Vec<i64> = told.iter().filter_map(|(_, _, retracts)| *retracts).collect();
+    let of_moved: Vec<_> = told.iter().skip(1).filter(|(_, _, retracts)| retracts.is_none()).collect();
+    assert_eq!(taken_back.len() + 1, of_moved.len(), "{told:?}");
+    assert!(taken_back.contains(&first.0), "{told:?}");
+    assert!(taken_back.iter().all(|id| of_moved.iter().any(|it| it.0 == *id)), "{told:?}");
+    let last = of_moved.last().unwrap();
+    assert_eq!(last.1, i64::try_from(chain.lock().confirmed).unwrap() - 2, "{told:?}");
+    assert!(!taken_back.contains(&last.0), "{told:?}");
+}
+
+#[tokio::test]
+async fn a_node_whose_lists_are_behind_makes_nothing_vanish() {
+    let chain = busy();
+    chain.finalize();
+    let rig = Rig::new(&chain).await;
+    rig.round().await;
+    let stake = chain.stake(mint(1), 5_000_000);
+    rig.round().await;
+    let before = rig.contents().await;
+    chain.finalize();
+    chain.lock().lists_behind = 1;
+    assert_eq!(rig.ingest.round(false).await.unwrap_err().code(), 9615);
+    assert_eq!(rig.contents().await, before, "nothing is rolled back");
+    assert!(rig.index.status.get().finalized < chain.lock().finalized);
+    chain.lock().lists_behind = 0;
+    rig.round().await;
+    assert_eq!(rig.index.status.get().finalized, chain.lock().finalized);
+    assert_eq!(rig.contents().await, before);
+    assert!(chain.lock().txs.iter().any(|tx| tx.signature == stake));
+}
+
+#[tokio::test]
+async fn a_backfill_whose_accounts_could_not_be_read_is_settled_in_the_next_round() {
+    let chain = busy();
+    chain.pass(400);
+    chain.finalize();
+    let whole = Rig::new(&chain).await;
+    assert!(whole.index.status.get().epoch > 20_000, "before the first round it is the clock's");
+    whole.round().await;
+    let mut failed = 0;
+    loop {
+        let rig = Rig::new(&chain).await;
+        chain.lock().accounts_fail = failed + 1;
+        if rig.ingest.round(false).await.is_ok() {
+            break;
+        }
+        failed += 1;
+        rig.round().await;
+        assert_eq!(rig.index.store.meta().await.unwrap()["settled"], "1");
+        assert_eq!(standing(&rig).await, standing(&whole).await, "request {failed}");
+    }
+    assert!(failed >= 2, "one for texts and one for the rest: {failed}");
+}
+
+#[tokio::test]
 async fn a_transaction_that_only_the_finalized_history_lists_is_taken() {
     let chain = busy();
     let rig = Rig::new(&chain).await;
@@ -522,6 +603,12 @@ async fn a_lease_that_the_clock_ends_is_told_once() {
     chain.pass(10);
     rig.round().await;
     assert_eq!(ended(rig.told().await), 4, "a second life ends a second time");
+    // The streams forget; what was told is not told again.
+    let remove = vec![crate::store::Remove::StreamBefore(i64::MAX)];
+    rig.index.store.commit(crate::store::Commit { remove, ..Default::default() }).await.unwrap();
+    chain.pass(1);
+    rig.round().await;
+    assert_eq!(ended(rig.told().await), 0);
 }
 
 #[test]

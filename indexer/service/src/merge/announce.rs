@@ -67,13 +67,20 @@ pub fn stream_row(
     }
 }
 
+const RETRACTS: &str = "retracts/";
+
+/// Whether it takes another one back.
+pub fn is_retraction(row: &StreamRow) -> bool {
+    row.origin.starts_with(RETRACTS)
+}
+
 /// The event that takes an earlier one back, whose slot has vanished.
 pub fn retraction(id: i64, earlier: &StreamRow, now_ms: i64) -> StreamRow {
     let mut body: Map<String, Value> = serde_json::from_str(&earlier.body).unwrap_or_default();
     body.insert("retracts".into(), id.into());
     body.insert("at".into(), now_ms.into());
     StreamRow {
-        origin: format!("retracts/{id}"),
+        origin: format!("{RETRACTS}{id}"),
         at: now_ms,
         body: Value::Object(body).to_string(),
         ..earlier.clone()
@@ -133,6 +140,7 @@ impl Merge {
     }
 }
 
+/// With the slot: a transaction that lands again after a fork is told again.
 fn origin(row: &EventRow) -> String {
-    format!("event/{}/{}", base58(&row.signature), row.ordinal)
+    format!("event/{}/{}/{}", row.slot, base58(&row.signature), row.ordinal)
 }

@@ -8,7 +8,7 @@
 mod announce;
 mod states;
 
-pub use announce::{KINDS, ground_name, retraction as announce_retraction, stream_row};
+pub use announce::{KINDS, ground_name, is_retraction, retraction as announce_retraction, stream_row};
 pub use states::{Trust, life_of};
 
 use crate::parse::{Addresses, Parsed, REGISTERED, Registration, Touched, event_of};

@@ -2,41 +2,81 @@
 
 use super::{Registration, event_of};
 use crate::store::EventRow;
-use serde_json::{Map, Value, json};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
 use solana_address::Address;
 use solana_signature::Signature;
+use std::fmt;
 
 /// Fields that are money: decimal strings, since they may pass what a browser's number holds.
 const AMOUNTS: [&str; 5] = ["lamports", "amount", "stake_usdc", "slashed", "reward"];
 
 /// Bytes in base58. Of addresses (32 bytes) and signatures (64) a page has hundreds, so they go the way that is
 /// made for their length.
-pub fn base58(bytes: &[u8]) -> String {
-    if let Ok(address) = <[u8; 32]>::try_from(bytes) {
-        return Address::new_from_array(address).to_string();
-    }
-    match <[u8; 64]>::try_from(bytes) {
-        Ok(signature) => Signature::from(signature).to_string(),
-        Err(_) => bs58::encode(bytes).into_string(),
+#[derive(Debug, Clone, Copy)]
+pub struct Base58<'a>(pub &'a [u8]);
+
+impl fmt::Display for Base58<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Ok(address) = <[u8; 32]>::try_from(self.0) {
+            return Address::new_from_array(address).fmt(f);
+        }
+        match <[u8; 64]>::try_from(self.0) {
+            Ok(signature) => Signature::from(signature).fmt(f),
+            Err(_) => f.write_str(&bs58::encode(self.0).into_string()),
+        }
     }
 }
 
+impl Serialize for Base58<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+/// Bytes in base58.
+pub fn base58(bytes: &[u8]) -> String {
+    Base58(bytes).to_string()
+}
+
 /// The fields of an event's row. An object without fields for bytes that are none.
-pub fn event_fields(row: &EventRow) -> Map<String, Value> {
-    if let Some(registration) = Registration::read(&row.payload).filter(|_| row.name == super::REGISTERED) {
-        return registration_fields(&registration);
+///
+/// A page has fifty of them and each has ten, so they are written as they are read, without a tree of values in
+/// between.
+#[derive(Debug, Clone, Copy)]
+pub struct EventFields<'a>(pub &'a EventRow);
+
+impl EventFields<'_> {
+    /// As a tree of values.
+    pub fn to_map(&self) -> Map<String, Value> {
+        match serde_json::to_value(self) {
+            Ok(Value::Object(fields)) => fields,
+            _ => Map::new(),
+        }
     }
-    if row.name == super::ATTESTED || row.name == super::UNATTESTED {
-        return super::attested::attested_fields(&row.payload).unwrap_or_default();
+}
+
+impl Serialize for EventFields<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Self(row) = self;
+        if let Some(registration) = Registration::read(&row.payload).filter(|_| row.name == super::REGISTERED)
+        {
+            return registration_fields(&registration).serialize(to);
+        }
+        if row.name == super::ATTESTED || row.name == super::UNATTESTED {
+            return super::attested::attested_fields(&row.payload).unwrap_or_default().serialize(to);
+        }
+        let mut map = to.serialize_map(None)?;
+        if let Some(event) = event_of(row) {
+            let mut rest = row.payload.get(8..).unwrap_or_default();
+            for field in event.fields() {
+                let Some(value) = read(field.name, field.idl_type, &mut rest) else { break };
+                map.serialize_entry(field.name, &value)?;
+            }
+        }
+        map.end()
     }
-    let Some(event) = event_of(row) else { return Map::new() };
-    let mut rest = row.payload.get(8..).unwrap_or_default();
-    let mut fields = Map::new();
-    for field in event.fields() {
-        let Some(value) = read(field.name, field.idl_type, &mut rest) else { break };
-        fields.insert(field.name.to_owned(), value);
-    }
-    fields
 }
 
 /// The fields of a registration.
@@ -49,26 +89,54 @@ pub fn registration_fields(registration: &Registration) -> Map<String, Value> {
     fields
 }
 
-fn read(name: &str, idl_type: &str, rest: &mut &[u8]) -> Option<Value> {
+/// A field's value in its bytes.
+enum Field<'a> {
+    Number(u64),
+    Signed(i64),
+    /// As a decimal string.
+    Amount(u64),
+    /// As a decimal string.
+    Long(i128),
+    Key(&'a [u8; 32]),
+    Hex(&'a [u8]),
+}
+
+impl Serialize for Field<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Number(number) => to.serialize_u64(*number),
+            Self::Signed(number) => to.serialize_i64(*number),
+            Self::Amount(number) => to.collect_str(number),
+            Self::Long(number) => to.collect_str(number),
+            Self::Key(key) => Base58(*key).serialize(to),
+            Self::Hex(bytes) => to.serialize_str(&hex::encode(bytes)),
+        }
+    }
+}
+
+fn read<'a>(name: &str, idl_type: &str, rest: &mut &'a [u8]) -> Option<Field<'a>> {
     fn take<'a>(rest: &mut &'a [u8], n: usize) -> Option<&'a [u8]> {
         let (head, tail) = rest.split_at_checked(n)?;
         *rest = tail;
         Some(head)
     }
+    fn some<'a, const N: usize>(rest: &mut &'a [u8]) -> Option<&'a [u8; N]> {
+        take(rest, N)?.try_into().ok()
+    }
     Some(match idl_type {
-        "\"u8\"" => json!(take(rest, 1)?.first()?),
-        "\"u16\"" => json!(u16::from_le_bytes(take(rest, 2)?.try_into().ok()?)),
-        "\"u32\"" => json!(u32::from_le_bytes(take(rest, 4)?.try_into().ok()?)),
+        "\"u8\"" => Field::Number(u8::from_le_bytes(*some(rest)?).into()),
+        "\"u16\"" => Field::Number(u16::from_le_bytes(*some(rest)?).into()),
+        "\"u32\"" => Field::Number(u32::from_le_bytes(*some(rest)?).into()),
         "\"u64\"" => {
-            let number = u64::from_le_bytes(take(rest, 8)?.try_into().ok()?);
-            if AMOUNTS.contains(&name) { Value::String(number.to_string()) } else { json!(number) }
+            let number = u64::from_le_bytes(*some(rest)?);
+            if AMOUNTS.contains(&name) { Field::Amount(number) } else { Field::Number(number) }
         }
-        "\"i64\"" => json!(i64::from_le_bytes(take(rest, 8)?.try_into().ok()?)),
-        "\"i128\"" => Value::String(i128::from_le_bytes(take(rest, 16)?.try_into().ok()?).to_string()),
-        "\"pubkey\"" => base58(take(rest, 32)?).into(),
+        "\"i64\"" => Field::Signed(i64::from_le_bytes(*some(rest)?)),
+        "\"i128\"" => Field::Long(i128::from_le_bytes(*some(rest)?)),
+        "\"pubkey\"" => Field::Key(some(rest)?),
         array => {
             let n: usize = array.rsplit(',').next()?.trim_end_matches("]}").trim().parse().ok()?;
-            Value::String(hex::encode(take(rest, n)?))
+            Field::Hex(take(rest, n)?)
         }
     })
 }

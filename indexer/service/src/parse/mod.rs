@@ -9,7 +9,7 @@ mod fields;
 
 pub use accounts::{State, Touched};
 pub use attested::{ATTESTED, Attested, UNATTESTED};
-pub use fields::{base58, event_fields, registration_fields};
+pub use fields::{Base58, EventFields, base58, registration_fields};
 
 use crate::store::{EventRow, signed};
 use solana_address::Address;

@@ -65,13 +65,13 @@ fn a_row_gives_the_event_back() {
 fn money_is_text_and_other_numbers_are_numbers() {
     let chain = Fake::new();
     chain.stake(mint(1), u64::MAX / 2);
-    let fields = event_fields(&rows(&chain)[0]);
+    let fields = EventFields(&rows(&chain)[0]).to_map();
     assert_eq!(fields["lamports"], json!((u64::MAX / 2).to_string()));
     assert_eq!(fields["slot"], json!(1));
     assert_eq!(fields["agent_mint"], json!(bs58::encode(mint(1)).into_string()));
     let chain = Fake::new();
     chain.batch(&commitment(mint(1), 7));
-    let fields = event_fields(&rows(&chain)[0]);
+    let fields = EventFields(&rows(&chain)[0]).to_map();
     assert_eq!(fields["batch_hash"], json!("07".repeat(32)));
     assert_eq!(fields["log_len"], json!(1));
 }
@@ -91,10 +91,10 @@ proptest! {
     #[test]
     fn no_bytes_panic(payload in proptest::collection::vec(any::<u8>(), 0..400), program in -1_i64..8) {
         let row = EventRow { payload, program, name: REGISTERED.to_owned(), ..EventRow::default() };
-        let _ = (event_of(&row), event_fields(&row));
+        let _ = (event_of(&row), EventFields(&row).to_map());
         for name in ["", super::ATTESTED, super::UNATTESTED] {
             let row = EventRow { name: name.to_owned(), ..row.clone() };
-            let _ = event_fields(&row);
+            let _ = EventFields(&row).to_map();
         }
     }
 
@@ -170,13 +170,13 @@ fn an_attestation_is_shown_with_what_was_attested_and_a_closing_without() {
         (rows[1].agent.as_deref(), rows[1].account.as_slice()),
         (Some([6; 32].as_slice()), [9; 32].as_slice())
     );
-    let fields = event_fields(&rows[0]);
+    let fields = EventFields(&rows[0]).to_map();
     let base58 = |byte: u8| json!(bs58::encode([byte; 32]).into_string());
     let shown = ["schema", "mint", "counterparty"].map(|name| fields[name].clone());
     assert_eq!(shown, [base58(7), base58(4), base58(5)]);
     assert_eq!((&fields["outcome"], &fields["content"]), (&json!(2), &json!("{\"score\":90}")));
     assert_eq!(fields["content_type"], "json");
-    assert_eq!(event_fields(&rows[2]).keys().collect::<Vec<_>>(), ["mint", "schema"]);
+    assert_eq!(EventFields(&rows[2]).to_map().keys().collect::<Vec<_>>(), ["mint", "schema"]);
 }
 
 /// Answers of a real node, recorded by our own run.
@@ -221,7 +221,7 @@ fn recorded_transactions_give_their_events_without_a_gap() {
         assert_eq!(sequences, expected, "{life:?}");
     }
     for row in &rows {
-        assert!(!event_fields(row).is_empty(), "{}", row.name);
+        assert!(!EventFields(row).to_map().is_empty(), "{}", row.name);
     }
 }
 

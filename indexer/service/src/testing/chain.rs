@@ -40,6 +40,10 @@ pub struct State {
     pub owners: HashMap<[u8; 32], [u8; 32]>,
     /// How often an agent was sold.
     pub sales: HashMap<[u8; 32], u8>,
+    /// How far the node that lists transactions is behind the one that says where the chain ends.
+    pub lists_behind: u64,
+    /// The request for accounts that comes as this one, counted from 1, fails.
+    pub accounts_fail: usize,
     /// Calls by method.
     pub calls: HashMap<&'static str, usize>,
     next: u64,
@@ -565,10 +569,18 @@ impl Ledger for Fake {
         address: Address,
         before: Option<[u8; 64]>,
         limit: usize,
-        _: Finality,
+        finality: Finality,
+        reached: u64,
     ) -> Asked<'_, Vec<Listed>> {
         let mut state = self.lock();
         *state.calls.entry("list").or_default() += 1;
+        let end = match finality {
+            Finality::Confirmed => state.confirmed,
+            Finality::Finalized => state.finalized,
+        };
+        if end.saturating_sub(state.lists_behind) < reached {
+            return Box::pin(async move { Err(crate::error::Error::Behind(reached)) });
+        }
         let mut txs: Vec<&Tx> = state.txs.iter().filter(|tx| Self::listed_under(tx, &address)).collect();
         // Newest first, and within a slot the last first.
         txs.sort_by_key(|tx| tx.slot);
@@ -599,6 +611,11 @@ impl Ledger for Fake {
     fn accounts<'a>(&'a self, addresses: &'a [Address]) -> Asked<'a, Vec<Option<RawAccount>>> {
         let mut state = self.lock();
         *state.calls.entry("accounts").or_default() += 1;
+        let is_last = state.accounts_fail == 1;
+        state.accounts_fail = state.accounts_fail.saturating_sub(1);
+        if is_last {
+            return Box::pin(async { Err(crate::error::Error::Behind(0)) });
+        }
         let all = accounts(&state);
         now(addresses.iter().map(|address| all.get(address).cloned()).collect())
     }

@@ -172,6 +172,7 @@ impl Ledger for Synthetic {
         before: Option<[u8; 64]>,
         limit: usize,
         _: Finality,
+        _: u64,
     ) -> Asked<'_, Vec<Listed>> {
         let kinds: &[u64] = match address.to_bytes() {
             ids::LEASE => &[0],

@@ -98,7 +98,7 @@ pub(in crate::http) async fn one(
     let standing = app.index.status.get();
     let find = Find::by("agent", row.mint.clone()).newest(&["slot", "position", "ordinal"]).limit(20);
     let recent = app.index.store.events(find).await?;
-    let recent: Vec<_> = recent.iter().map(|event| items::event(event, &standing)).collect();
+    let recent: Vec<_> = recent.iter().map(|event| items::Event::new(event, &standing)).collect();
     let agent = items::agent_detail(&row, &standing);
     let fields = json!({ "agent": agent, "recent_events": recent });
     Ok(headed(&app, &headers, &Digest::Head(row.head_digest), fields))

@@ -10,10 +10,12 @@ use crate::http::items;
 use crate::http::query::{Query, key};
 use crate::reputation;
 use crate::store::{AgentRow, BatchRow, Find, fixed};
+use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::Response;
 use serde_json::{Value, json};
+use tokio_util::io::ReaderStream;
 use zx1_protocol::bundle::Bundle;
 use zx1_protocol::hash::{Keccak, Sha3};
 use zx1_protocol::merkle;
@@ -90,9 +92,11 @@ pub(in crate::http) async fn data(
     Path((mint, epoch)): Path<(String, String)>,
 ) -> Result<Response> {
     let row = batch_row(&app, &mint, &epoch).await?;
-    let _seat = app.bundles.seat().await?;
-    let bytes = app.bundles.read(&row).await?;
-    Ok(text(StatusCode::OK, "application/cbor", bytes))
+    // Part by part as the client takes it: a slow one holds a file open and not the whole of it in memory.
+    let (file, length) = app.bundles.open(&row).await?;
+    let mut response = text(StatusCode::OK, "application/cbor", Body::from_stream(ReaderStream::new(file)));
+    response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
+    Ok(response)
 }
 
 /// Reads the data and looks into it on a thread for that.

@@ -7,7 +7,7 @@ use crate::http::answer::{Digest, Head, headed, tagged};
 use crate::http::items;
 use crate::http::query::{Query, key};
 use crate::merge::Key;
-use crate::parse::Program;
+use crate::parse::{ATTESTED, Program, REGISTERED, UNATTESTED};
 use crate::store::{ChallengeRow, Find, signed};
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Uri};
@@ -15,6 +15,7 @@ use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
+use zx1_chain::rpc::Event;
 use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
 
 /// Challenges, of one agent or of all.
@@ -141,7 +142,8 @@ pub(super) async fn events_of(
     if let Some(agent) = agent.or(query.key("agent")?) {
         find = find.and("agent", "=", agent);
     }
-    if let Some(name) = query.get("name") {
+    let names: Vec<&str> = Event::NAMES.iter().chain(&[REGISTERED, ATTESTED, UNATTESTED]).copied().collect();
+    if let Some(name) = query.word("name", &names)? {
         find = find.and("name", "=", name);
     }
     if let Some(account) = query.key("account")? {
@@ -169,7 +171,7 @@ pub(super) async fn events_of(
         let row = &stored.row;
         vec![row.slot.into(), row.position.into(), row.ordinal.into(), stored.id.into()]
     });
-    let items = rows.iter().map(|stored| items::event(stored, &standing)).collect();
+    let items = rows.iter().map(|stored| items::Event::new(stored, &standing)).collect();
     Ok(list_answer(app, headers, &Digest::Index, items, next))
 }
 

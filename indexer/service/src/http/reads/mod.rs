@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::store::{AgentRow, Find, Value, fixed};
 use axum::http::HeaderMap;
 use axum::response::Response;
-use serde_json::json;
+use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 
 /// A list under way: its name with its filters, its order, its page.
@@ -62,10 +62,15 @@ pub(super) fn list(
     app: &App,
     headers: &HeaderMap,
     digest: &Digest,
-    items: Vec<serde_json::Value>,
+    items: Vec<impl Serialize>,
     next: Option<String>,
 ) -> Response {
-    headed(app, headers, digest, json!({ "items": items, "next": next }))
+    #[derive(Serialize)]
+    struct List<T> {
+        items: Vec<T>,
+        next: Option<String>,
+    }
+    headed(app, headers, digest, List { items, next })
 }
 
 /// An agent's row by the mint of a path.
