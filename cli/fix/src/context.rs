@@ -132,6 +132,16 @@ impl Context {
         }
     }
 
+    /// What no command of a sandbox may see, beside the usual secrets: fix's folder, the party's key wherever
+    /// --key has it, and zx1's folder where the party has an agent id.
+    pub fn secret_places(&self, who: Who) -> Result<Vec<PathBuf>> {
+        let mut places = vec![self.home()?.to_owned(), self.key_path(who)?];
+        if self.agent_id(who)?.is_some() {
+            places.push(crate::bridge::zx1_home()?);
+        }
+        Ok(places)
+    }
+
     /// The secret of a party of this machine, made on first use where no file is named (decision A1).
     pub fn seed(&self, who: Who) -> Result<Seed> {
         let path = self.key_path(who)?;
@@ -197,4 +207,24 @@ pub fn working_folder() -> Result<PathBuf> {
 /// A file's path as messages show it.
 pub fn shown(path: &Path) -> String {
     files::shown(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_that_lies_elsewhere_is_hidden_from_sandboxes_too() {
+        let key = PathBuf::from("/elsewhere/judge.key");
+        for who in [Who::Principal, Who::Agent, Who::Judge] {
+            let context = Context::new(Global {
+                key: Some(key.clone()),
+                agent_id: Some("an agent".to_owned()),
+                ..Global::default()
+            });
+            let places = context.secret_places(who).unwrap();
+            assert!(places.contains(&key) && places.contains(&context.home().unwrap().to_owned()), "{places:?}");
+            assert!(places.contains(&crate::bridge::zx1_home().unwrap()), "{places:?}");
+        }
+    }
 }

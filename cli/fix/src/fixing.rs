@@ -128,7 +128,7 @@ impl<'a> Session<'a> {
         hosts.extend(context.config()?.allow_hosts.iter().cloned());
         // What no sandbox takes is refused before anything is sent.
         zx1_sandbox::Network::Hosts(hosts.clone()).check()?;
-        let masks = vec![context.home()?.to_owned(), context.key_path(Who::Principal)?];
+        let masks = context.secret_places(Who::Principal)?;
         let bench = Bench::new(&failed, hosts, masks, interrupts.clone());
         let screen = context.screen(options.explain);
         Ok(Self { context, runtime, options, screen, interrupts, failed, bench, bridge: None, asked: None })
