@@ -3,7 +3,7 @@
 
 use super::bench::{Attempt, cut};
 use super::hire::Bill;
-use super::record::{Applied, Held};
+use super::record::{Applied, Held, fingerprint};
 use super::{Ended, Session, apply, narrate, talk};
 use crate::errors::{Error, Failure, Result};
 use crate::screen::Tone;
@@ -17,7 +17,7 @@ use zx1_market::contract::Verification;
 use zx1_market::defaults::MAX_OUTPUT;
 use zx1_market::wire::ReviewAction;
 use zx1_market::{ContractId, State};
-use zx1_sandbox::{RecordState, Records};
+use zx1_sandbox::Records;
 
 /// How often a contract is looked at.
 pub(super) const POLL: Duration = Duration::from_millis(300);
@@ -267,7 +267,10 @@ fn commit(
 ) -> Result<Option<String>, Stop> {
     let records = Records::open(session.context.place("undo")?)?;
     let before = records.list()?.into_iter().map(|record| record.id).collect();
-    held.record.applied = Some(Applied { seq, before, done: None });
+    let changes =
+        fingerprint(attempt.changes.entries.iter().map(|entry| (entry.kind, entry.path.as_path())));
+    let process = std::process::id();
+    held.record.applied = Some(Applied { seq, before, process, changes, done: None });
     held.save()?;
     let undo = match apply::commit(session, attempt, agreed) {
         Ok(undo) => undo,
@@ -294,10 +297,8 @@ fn is_applied(session: &Session<'_>, held: &mut Held, seq: u64) -> Result<bool, 
     }
     // Opening repairs an interrupted commit: it is done, or it never was.
     let records = Records::open(session.context.place("undo")?)?;
-    let done = |record: &zx1_sandbox::RecordInfo| {
-        record.state == RecordState::Done && !applied.before.contains(&record.id)
-    };
-    let found = records.list()?.iter().find(|record| done(record)).map(|record| record.id.clone());
+    let folder = &session.failed.folder;
+    let found = records.list()?.into_iter().find(|undo| applied.is(undo, folder)).map(|undo| undo.id);
     let is_done = found.is_some();
     match found {
         Some(id) => applied.done = Some(Some(id)),

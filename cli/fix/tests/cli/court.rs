@@ -416,6 +416,41 @@ fn a_halt_that_is_resumed_goes_on_to_a_fixed_command() {
     world.assert_ended(&id, "fulfilled", "fulfilled", None);
 }
 
+/// The one record of a contract under way; `change` writes it anew.
+pub(crate) fn change_record(home: &Home, change: impl FnOnce(&mut Value)) {
+    let files = Home::files(&home.path().join(".fix/contracts"));
+    let is_record = |path: &&PathBuf| path.extension().is_some_and(|extension| extension == "json");
+    let path = files.keys().find(is_record).expect("no contract is under way");
+    let mut record: Value = serde_json::from_slice(&files[path]).unwrap();
+    change(&mut record);
+    std::fs::write(path, serde_json::to_vec(&record).unwrap()).unwrap();
+}
+
+/// Killed after the note and before the commit: a later fix's undo record is not this fix's.
+#[test]
+fn a_fix_that_was_killed_before_its_commit_is_not_taken_for_a_later_one() {
+    let world = World::start("halt = 30000\n", &[]).with_agent();
+    let (terminal, id) = world.at_the_consent(&[]);
+    terminal.kill();
+    let transcript = world.transcript(&id);
+    let fix = transcript.iter().find(|entry| entry["type"] == "fix").unwrap();
+    let seq = fix["seq"].clone();
+    change_record(&world.home, |record| {
+        record["applied"] = json!({
+            "seq": seq, "before": [], "process": 1, "changes": "", "done": null,
+        });
+    });
+    let other = world.home.path().join("other");
+    std::fs::create_dir(&other).unwrap();
+    std::fs::write(other.join("m.c"), crate::local::NEEDS_LM).unwrap();
+    let mut command = world.home.command(["--local", "--yes", "gcc", "m.c", "-o", "m"]);
+    assert_eq!(said(command.current_dir(&other)).code, 0);
+    let said = world.we(&["--yes", "resume", &id]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(world.home.work().join("done").exists(), "{said:?}");
+    world.assert_ended(&id, "fulfilled", "fulfilled", None);
+}
+
 #[test]
 fn a_halt_that_nobody_takes_back_comes_before_the_judge() {
     let world = World::start("halt = 500\n", &["canceled"]).with_agent();
