@@ -353,10 +353,9 @@ pub fn resume(args: Because, context: &Context) -> Result<ExitCode> {
     let folder = record.folder.canonicalize();
     let folder = folder.map_err(|error| Error::NoFolder { why: crate::errors::reason(&error) })?;
     let failed = Failed { line: record.line.clone(), folder, output: String::new(), exit: record.exit };
-    let options = Fixing { allow_host: record.hosts.clone(), ..Fixing::default() };
     let exit = record.exit;
     let name = short(&id.to_string());
-    let mut session = Session::new(failed, options, context, &runtime, interrupts)?;
+    let mut session = Session::new(failed, Fixing::default(), context, &runtime, interrupts)?;
     session.screen.step(
         "resumed",
         serde_json::json!({ "contract": id.to_string() }),

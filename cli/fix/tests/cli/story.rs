@@ -158,6 +158,25 @@ fn a_fix_that_was_killed_goes_on_when_the_same_command_is_run_again() {
     assert_eq!(mine.as_array().unwrap().len(), 1, "{mine}");
 }
 
+/// What the contract promised, --accept-corrected, holds also for `fix resume`, which has no such option.
+#[test]
+fn a_contract_that_goes_on_still_takes_a_corrected_command() {
+    let market = Market::start(&[]);
+    let home = Home::new();
+    home.file("m.c", NEEDS_LM);
+    let server = ["--server", market.url()];
+    let line = ["--yes", "--accept-corrected", "gcc", "m.c", "-o", "m"];
+    let mut terminal = Terminal::start(home.command(server.iter().chain(&line)));
+    terminal.wait_for("Waiting for an agent");
+    terminal.kill();
+    let listed = home.fix(["--json", "--server", market.url(), "contracts"]).json();
+    let id = listed[0]["id"].as_str().unwrap();
+    let agents = Home::new();
+    let _agent = market.agent(&agents, &[]);
+    let said = home.fix(["--server", market.url(), "--yes", "resume", id]);
+    assert_eq!((said.code, home.work().join("m").exists()), (0, true), "{said:?}");
+}
+
 /// `true` never fails, so no check can tell that a command was what the principal wanted. Who is not there to
 /// be asked says so in the contract, and an agent that knows nothing else does not take it.
 #[test]

@@ -1,7 +1,7 @@
 //! Questions, on a real pseudo-terminal.
 
 use crate::local::NEEDS_LM;
-use crate::support::{Home, Market};
+use crate::support::{Home, Http, Market};
 
 pub(crate) use zx1_cli_common::testing::Terminal;
 
@@ -70,6 +70,38 @@ fn nothing_is_sent_before_the_payload_was_shown_and_agreed_to() {
     let payload = seen.split("This is all that leaves your machine").nth(1).unwrap();
     assert!(payload.contains("[REDACTED:password]") && !payload.contains("hunter2"), "{payload}");
     assert!(home.fix(["--server", market.url(), "contracts", "--all"]).ok().contains("There are none"));
+}
+
+/// With --yes nobody is asked, so nothing else would stop the post.
+#[test]
+fn ctrl_c_before_the_post_ends_it_and_nothing_is_under_way() {
+    let market = Http::serve(|_| None);
+    let home = Home::new();
+    let line = ["--server", &market.url, "--yes", "--bounty", "0.5", "sh", "-c", "exit 3"];
+    let mut terminal = Terminal::start(home.command(line));
+    terminal.wait_for("Exit code 3: ");
+    terminal.interrupt();
+    let (code, seen) = terminal.end();
+    assert!(code == 130 && seen.contains("error 9503: "), "{code}: {seen}");
+    assert!(!home.path().join(".fix/contracts").exists(), "{seen}");
+}
+
+/// The ledger's node never answers. Whether the post is out already or not, nothing is left of it.
+#[test]
+fn ctrl_c_while_the_wallet_is_asked_pays_nothing() {
+    let market = Market::start(&[]);
+    let node = Http::serve(|_| None);
+    let home = Home::new();
+    let line = ["--server", market.url(), "--yes", "--bounty", "0.5", "sh", "-c", "exit 3"];
+    let mut command = home.command(line);
+    command.env("FIX_NANO_NODE", &node.url).env("FIX_NANO_NETWORK", "dev");
+    let mut terminal = Terminal::start(command);
+    terminal.wait_for("money     bounty 0.5 XNO");
+    terminal.interrupt();
+    let (code, seen) = terminal.end();
+    assert!(code == 130 && !seen.contains("Paying the deposit"), "{code}: {seen}");
+    let listed = home.fix(["--server", market.url(), "contracts"]);
+    assert!(listed.ok().contains("There are none"), "{listed:?}");
 }
 
 #[test]
