@@ -88,6 +88,9 @@ zx1_cli_common::catalogue! {
     9548 Failure CommandNotAccepted { line: String }
         "Not applied: the fix puts {line} in place of your command, and nobody agreed to that." =>
         "run it in a terminal to be asked, or add --accept-corrected; --yes alone never agrees to it";
+    9549 Failure TooManyPaths { count: usize, what: String }
+        "Not applied: the fix changes {count} {what}, too many to be asked for unseen." =>
+        "run the command again with --explain to be shown and asked for all of them";
 
     // The market.
     9550 Failure NoContract { what: String } "There is no contract {what} here." =>

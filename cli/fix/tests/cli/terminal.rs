@@ -31,6 +31,41 @@ fn what_lies_outside_is_asked_for_apart_also_with_yes() {
     assert_eq!((code, target.exists()), (0, true), "{seen}");
 }
 
+/// Many harmless lines neither push what is asked for apart out of sight, nor does the question leave any of
+/// it out.
+#[test]
+fn what_is_asked_for_apart_is_shown_first_and_named_whole() {
+    let market = Market::start(&[]);
+    let (home, agents) = (Home::new(), Home::new());
+    let outside = home.path().join("outside");
+    std::fs::create_dir(&outside).unwrap();
+    let fix = format!(
+        "seq 1 200 > a-harmless; seq 1 200 > b-harmless; for n in 1 2 3 4 5 6 7; do echo evil > {}/o$n; done; \
+         touch done",
+        outside.display()
+    );
+    let _agent = market.scripted_agent(&agents, &fix);
+    let line = ["--server", market.url(), "--yes", "test", "-f", "done"];
+    let mut terminal = Terminal::start(home.command(line));
+    terminal.wait_for("--yes does not cover it. [y/N]");
+    terminal.type_keys("n\r");
+    terminal.wait_for("error 9547: ");
+    terminal.interrupt();
+    let (_, seen) = terminal.end();
+    let shown = seen.split("What changes").nth(1).unwrap();
+    let special = shown.find("needs a consent of its own: files outside of the working tree").unwrap();
+    let ordinary = shown.find("a-harmless").unwrap();
+    assert!(special < ordinary && shown.contains("more lines (--explain shows them)"), "{seen}");
+    assert_eq!(shown.matches("+evil").count(), 7, "{seen}");
+    let question = shown.split("The fix changes files outside").nth(1).unwrap();
+    let question = question.split("Allow this?").next().unwrap();
+    for n in 1..=7 {
+        let path = outside.join(format!("o{n}"));
+        assert!(question.contains(&path.display().to_string()), "{question}");
+    }
+    assert!(std::fs::read_dir(&outside).unwrap().next().is_none());
+}
+
 #[test]
 fn ctrl_c_belongs_to_the_command_while_it_runs() {
     let home = Home::new();
