@@ -108,8 +108,13 @@ impl Context {
             Some(url) => url,
             None => self.config()?.server.clone().unwrap_or_else(|| SERVER.to_owned()),
         };
-        let host = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
-        if host.is_none_or(|host| host.is_empty() || host.contains(char::is_whitespace)) {
+        let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+        // Before an @ stands a password, or a name that looks like the host and is not.
+        let wrong = |rest: &str| {
+            let host = crate::market::authority(rest);
+            host.is_empty() || host.contains('@') || rest.contains(char::is_whitespace)
+        };
+        if rest.is_none_or(wrong) {
             return Err(Error::BadUrl { url }.into());
         }
         Ok(url.trim_end_matches('/').to_owned())
@@ -212,6 +217,16 @@ pub fn shown(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_markets_address_has_a_host_and_no_user() {
+        let server =
+            |url: &str| Context::new(Global { server: Some(url.to_owned()), ..Global::default() }).server();
+        assert_eq!(server("https://fix.example.org/").unwrap(), "https://fix.example.org");
+        for wrong in ["http://", "http:///x", "ftp://x", "http://127.0.0.1:8000@evil.example", "http://a b"] {
+            assert_eq!(server(wrong).unwrap_err().code, 9521, "{wrong}");
+        }
+    }
 
     #[test]
     fn a_key_that_lies_elsewhere_is_hidden_from_sandboxes_too() {
