@@ -79,6 +79,9 @@ zx1_cli_common::catalogue! {
     9543 Failure NoHook "No failed command is known in this shell." =>
         "eval \"$(fix hook bash)\" in ~/.bashrc (or zsh; fish: fix hook fish | source), then try again";
     9544 Failure Unfixed { why: String } "It is not fixed: {why}" => "read the error above";
+    9545 Failure SecretExpected { found: String }
+        "What --expect says holds a secret ({found}), and every agent reads it." =>
+        "give an expression without it";
     9546 Failure InputOutside { path: String }
         "{path} is not below the folder in which the command failed." =>
         "attach files of this folder only";

@@ -16,6 +16,7 @@ use zx1_cli_common::output::{Page, Report, Table};
 use zx1_cli_common::words::short;
 use zx1_cli_common::{confirm, files};
 use zx1_market::case;
+use zx1_market::scrubber::Scrubber;
 use zx1_market::wire::ReviewAction;
 use zx1_market::{ContractId, Millis, State};
 
@@ -279,6 +280,11 @@ impl Act {
     }
 }
 
+/// A reason or an argument as it is signed: others read it, and it stays in the transcript.
+fn without_secrets(text: &str) -> String {
+    Scrubber::new().scrub(text.trim()).text
+}
+
 /// Does one act.
 fn act(which: &Which, act: Act, text: &str, context: &Context) -> Result<()> {
     let id = id_of(which)?;
@@ -295,7 +301,7 @@ fn act(which: &Which, act: Act, text: &str, context: &Context) -> Result<()> {
     if let Some(price) = act.price(&view, now).filter(|_| !context.yes()) {
         confirm::ask(&format!("{price} Go on?"))?;
     }
-    let done = runtime.block_on(act.send(&market, id, text))?;
+    let done = runtime.block_on(act.send(&market, id, &without_secrets(text)))?;
     let after = runtime.block_on(market.view(id))?;
     context.print(&Done { contract: id.to_string(), done, state: after.state().to_string() })
 }
@@ -325,7 +331,7 @@ pub fn review(args: Review, context: &Context) -> Result<()> {
         Verdict::Reject => (ReviewAction::Reject, "Rejected"),
         Verdict::Dispute => (ReviewAction::Dispute, "Disputed"),
     };
-    runtime.block_on(market.review(id, action, &args.reason))?;
+    runtime.block_on(market.review(id, action, &without_secrets(&args.reason)))?;
     let after = runtime.block_on(market.view(id))?;
     context.print(&Done { contract: id.to_string(), done, state: after.state().to_string() })
 }
@@ -337,7 +343,7 @@ pub fn resume(args: Because, context: &Context) -> Result<ExitCode> {
     let market = runtime.block_on(market::connect(context, who(&args.which)))?;
     let view = runtime.block_on(market.view(id))?;
     if view.state() == State::Halted {
-        runtime.block_on(market.resume(id, &args.reason))?;
+        runtime.block_on(market.resume(id, &without_secrets(&args.reason)))?;
     }
     let Some(found) = record::of(context, id)? else {
         if let Some(bridge) = bridge::of(context, who(&args.which))?.filter(|_| view.state().is_terminal()) {

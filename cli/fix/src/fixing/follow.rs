@@ -342,7 +342,7 @@ fn reject(
     if ask && can_talk(session) {
         let reason = session.prompt("Why not? The agent reads it (Enter: nothing to add):")?;
         if !reason.is_empty() {
-            why = format!("{why} {reason}");
+            why = session.bench.scrubber().scrub(&format!("{why} {reason}")).text;
         }
         let to_court = !view.case().contract().is_free()
             && asked(session, "Did the agent act in bad faith? Take it to the court?")?;
@@ -386,6 +386,7 @@ fn court(session: &Session<'_>, market: &Market, view: &View) -> Result<Next, St
             if text.is_empty() {
                 return Ok(Next::Wait);
             }
+            let text = session.bench.scrubber().scrub(&text).text;
             sent(session.runtime.block_on(market.respond(id, &text)))?;
             Ok(Next::Again)
         }
@@ -397,6 +398,7 @@ fn court(session: &Session<'_>, market: &Market, view: &View) -> Result<Next, St
             let fee = next.fee(&view.case().terms().fees).xno();
             if asked(session, &format!("Appeal to the {next} court? Losing there costs {fee} XNO."))? {
                 let text = session.prompt("Your argument:")?;
+                let text = session.bench.scrubber().scrub(&text).text;
                 sent(session.runtime.block_on(market.appeal(id, &text)))?;
             } else {
                 sent(session.runtime.block_on(market.waive(id)))?;

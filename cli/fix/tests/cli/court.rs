@@ -254,13 +254,15 @@ fn a_dispute_from_the_prompt_is_answered_ruled_and_paid() {
     let (mut terminal, id) = world.at_the_consent(&[]);
     terminal.type_keys("n\r");
     terminal.wait_for("Why not?");
-    terminal.type_keys("it reads my letters\r");
+    terminal.type_keys("it reads my letters, password=hunter2hunter2\r");
     terminal.wait_for("Take it to the court? [y/N]");
     terminal.type_keys("y\r");
     terminal.wait_for("The district court rules evil_agent");
     let (code, seen) = terminal.end();
     assert!(code == 1 && seen.contains("it is resolved"), "{code}: {seen}");
     assert!(!world.home.work().join("done").exists());
+    let said = json!(world.transcript(&id)).to_string();
+    assert!(said.contains("it reads my letters") && !said.contains("hunter2"), "{said}");
     world.assert_ended(&id, "resolved", "ruling_evil_agent", Some("district"));
 }
 
@@ -272,7 +274,7 @@ fn a_dispute_goes_up_to_the_supreme_court_from_both_sides() {
     world.agent_stops();
     terminal.kill();
     world.we(&["dispute", &id, "it never worked"]).refused(1, 9501);
-    world.we(&["--yes", "dispute", &id, "it never worked"]).ok();
+    world.we(&["--yes", "dispute", &id, "it never worked with password=hunter2hunter2"]).ok();
     assert!(world.we(&["--yes", "respond", &id, "me too"]).code == 1, "one side cannot speak for both");
     world.they(&["respond", "--as-agent", &id, "see the exit code"]).ok();
     world.wait_for(&id, "ruling", 1);
@@ -282,6 +284,8 @@ fn a_dispute_goes_up_to_the_supreme_court_from_both_sides() {
     world.we(&["--yes", "appeal", &id, "now it did"]).ok();
     world.they(&["respond", "--as-agent", &id, "no"]).ok();
     world.wait_for(&id, "ruling", 3);
+    let said = json!(world.transcript(&id)).to_string();
+    assert!(said.contains("it never worked") && !said.contains("hunter2"), "{said}");
     world.assert_ended(&id, "resolved", "ruling_canceled", Some("supreme"));
     assert_eq!(world.they(&["appeal", "--as-agent", &id, "once more"]).code, 1);
 }
