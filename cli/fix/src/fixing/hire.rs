@@ -16,7 +16,7 @@ use zx1_agent::client::{Deposit, Market, Posted, Purse as _, WalletPurse};
 use zx1_market::chain::Common;
 use zx1_market::contract::Corrected;
 use zx1_market::money::inclusive_bond;
-use zx1_market::{Case, EntryType, Raw, State};
+use zx1_market::{Case, EntryType, Raw, State, case};
 
 /// How long a deposit that somebody else makes (the ledger of a demo) is awaited before it is asked for.
 const OTHERS: Duration = Duration::from_secs(6);
@@ -77,6 +77,7 @@ pub fn fix(session: &mut Session<'_>) -> Result<Ended> {
             exit: failed.exit,
             hosts: session.bench.hosts().to_vec(),
             contract: contract.json().clone(),
+            before: market::transcripts(session.context)?.list(&market.server())?,
             applied: None,
         },
     )?;
@@ -199,21 +200,31 @@ pub(super) fn together(first: &[String], second: &[String]) -> Vec<String> {
     names
 }
 
-/// The post whose signature is saved, though its answer never came.
+/// The post whose signature is saved, though its answer never came. The same command may have had a contract
+/// with the same words before, or since: it is the newest of those that were saved after this record was made
+/// and are not known to have ended.
 fn find_post(session: &Session<'_>, record: &Record) -> Result<Option<zx1_market::ContractId>> {
     let transcripts = market::transcripts(session.context)?;
     let known: Vec<_> = all(session.context)?.into_iter().filter_map(|(_, record)| record.id).collect();
+    let mut newest = None;
     for id in transcripts.list(&record.server)? {
-        if known.contains(&id) {
+        if known.contains(&id) || record.before.contains(&id) {
             continue;
         }
         let Some(transcript) = transcripts.load(&record.server, id)? else { continue };
         let post = transcript.entries.first().filter(|entry| entry.kind() == EntryType::Post);
-        if post.is_some_and(|post| post.data().get("contract") == Some(&record.contract)) {
-            return Ok(Some(id));
+        let Some(post) = post.filter(|post| post.data().get("contract") == Some(&record.contract)) else {
+            continue;
+        };
+        // A lone post has no state yet; what has one says whether it has ended.
+        if case::rebuild(&transcript).is_ok_and(|case| case.state().is_terminal()) {
+            continue;
+        }
+        if newest.is_none_or(|(at, _)| at <= post.at()) {
+            newest = Some((post.at(), id));
         }
     }
-    Ok(None)
+    Ok(newest.map(|(_, id)| id))
 }
 
 /// Waits for a deposit that others make; pays it, or asks for it.

@@ -69,6 +69,9 @@ pub struct Record {
     pub hosts: Vec<String>,
     /// The contract, to find its post again.
     pub contract: Json,
+    /// Contracts of this server whose transcripts were kept when this one was noted: its post is none of them.
+    #[serde(default)]
+    pub before: Vec<ContractId>,
     /// The fix that was applied.
     pub applied: Option<Applied>,
 }
