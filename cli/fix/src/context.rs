@@ -238,7 +238,10 @@ mod tests {
                 ..Global::default()
             });
             let places = context.secret_places(who).unwrap();
-            assert!(places.contains(&key) && places.contains(&context.home().unwrap().to_owned()), "{places:?}");
+            assert!(
+                places.contains(&key) && places.contains(&context.home().unwrap().to_owned()),
+                "{places:?}"
+            );
             assert!(places.contains(&crate::bridge::zx1_home().unwrap()), "{places:?}");
         }
     }

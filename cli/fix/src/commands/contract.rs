@@ -211,12 +211,15 @@ struct Done {
     contract: String,
     done: &'static str,
     state: String,
+    /// What to do next, for people.
+    #[serde(skip)]
+    next: &'static str,
 }
 
 impl Report for Done {
     fn draw(&self, page: &mut Page) {
         page.line(format!("{}: contract {} is {}.", self.done, self.contract, self.state));
-        page.next(format!("fix show {}", self.contract));
+        page.next(format!("fix {} {}", self.next, self.contract));
     }
 }
 
@@ -303,7 +306,7 @@ fn act(which: &Which, act: Act, text: &str, context: &Context) -> Result<()> {
     }
     let done = runtime.block_on(act.send(&market, id, &without_secrets(text)))?;
     let after = runtime.block_on(market.view(id))?;
-    context.print(&Done { contract: id.to_string(), done, state: after.state().to_string() })
+    context.print(&Done { contract: id.to_string(), done, state: after.state().to_string(), next: "show" })
 }
 
 /// Acts that take a reason.
@@ -333,7 +336,10 @@ pub fn review(args: Review, context: &Context) -> Result<()> {
     };
     runtime.block_on(market.review(id, action, &without_secrets(&args.reason)))?;
     let after = runtime.block_on(market.view(id))?;
-    context.print(&Done { contract: id.to_string(), done, state: after.state().to_string() })
+    // An accepted fix is applied by whoever goes on with the contract here.
+    let here = args.verdict == Verdict::Accept && record::of(context, id)?.is_some();
+    let next = if here { "resume" } else { "show" };
+    context.print(&Done { contract: id.to_string(), done, state: after.state().to_string(), next })
 }
 
 /// Takes a halt back, and goes on with a contract of this machine.
@@ -351,7 +357,12 @@ pub fn resume(args: Because, context: &Context) -> Result<ExitCode> {
         }
         let after = runtime.block_on(market.view(id))?;
         let done = if view.state() == State::Halted { "Resumed" } else { "Nothing to resume here" };
-        context.print(&Done { contract: id.to_string(), done, state: after.state().to_string() })?;
+        context.print(&Done {
+            contract: id.to_string(),
+            done,
+            state: after.state().to_string(),
+            next: "show",
+        })?;
         return Ok(ExitCode::SUCCESS);
     };
     let held = record::take(found)?;

@@ -105,10 +105,8 @@ pub fn ask(session: &Session<'_>, changes: &ChangeSet, corrected: Option<Correct
         if paths.len() > PATHS && !session.screen.explains() {
             return Err(Error::TooManyPaths { count: paths.len(), what }.into());
         }
-        let question = format!(
-            "The fix changes {what}:\n{}Allow this? --yes does not cover it.",
-            paths.concat()
-        );
+        let question =
+            format!("The fix changes {what}:\n{}Allow this? --yes does not cover it.", paths.concat());
         match session.ask_always(&question) {
             Ok(()) => consents = consents.with(class),
             Err(failure) if failure.code == Error::Interrupted.code() => return Err(failure),

@@ -344,9 +344,20 @@ fn a_review_by_hand_accepts_or_rejects() {
         let world = World::start("halt = 30000\n", &[]).with_agent();
         let (terminal, id) = world.at_the_consent(&["--autonomous"]);
         terminal.kill();
-        world.we(&["review", &id, verdict, "so be it"]).ok();
+        let said = world.we(&["review", &id, verdict, "so be it"]);
+        let next = if verdict == "accept" { "fix resume" } else { "fix show" };
+        assert!(said.ok().contains(&format!("{next} {id}")), "{said:?}");
         world.assert_ended(&id, state, scenario, None);
         assert!(!world.home.work().join("done").exists());
+        // Without anybody to ask the paid fix is not applied, and not forgotten.
+        if verdict == "accept" {
+            let said = world.we(&["resume", &id]);
+            assert!(said.code == 1 && said.err.contains("error 9501: "), "{said:?}");
+        }
+        let said = world.we(&["--yes", "resume", &id]);
+        let applied = verdict == "accept";
+        assert_eq!((said.code == 0, world.home.work().join("done").exists()), (applied, applied), "{said:?}");
+        assert!(world.we(&["resume", &id]).ok().contains("Nothing to resume here"));
     }
 }
 

@@ -182,6 +182,9 @@ fn a_lost_post_is_not_taken_for_an_older_contract_of_the_same_command() {
         older.extend(ids());
         terminal.interrupt();
         assert_eq!(terminal.end().0, 130);
+        // Looks once more, sees that it has ended, and forgets it.
+        let id = older.last().unwrap();
+        assert_eq!(home.fix(["--server", market.url(), "--yes", "resume", id]).code, 1);
     }
     wait().kill();
     let newest = ids();

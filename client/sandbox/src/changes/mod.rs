@@ -203,7 +203,10 @@ impl ChangeSet {
     }
 
     fn write_ordinary(&self, f: &mut impl fmt::Write) -> fmt::Result {
-        self.entries.iter().filter(|entry| is_ordinary(entry)).try_for_each(|entry| self.write_entry(f, entry))
+        self.entries
+            .iter()
+            .filter(|entry| is_ordinary(entry))
+            .try_for_each(|entry| self.write_entry(f, entry))
     }
 
     fn write_entry(&self, f: &mut impl fmt::Write, entry: &Entry) -> fmt::Result {
