@@ -19,7 +19,10 @@ fn environment(name: &str) -> Option<String> {
 }
 
 /// zx1's folder, where it looks for agents: ZX1_HOME, or ~/.config/zx1.
-fn zx1_home() -> Result<PathBuf> {
+///
+/// # Errors
+/// 9508.
+pub fn zx1_home() -> Result<PathBuf> {
     let named = environment("ZX1_HOME").map(PathBuf::from);
     let home = named.or_else(|| environment("HOME").map(|home| Path::new(&home).join(ZX1_HOME)));
     Ok(home.ok_or(Error::NoHome)?)

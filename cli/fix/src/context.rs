@@ -108,8 +108,13 @@ impl Context {
             Some(url) => url,
             None => self.config()?.server.clone().unwrap_or_else(|| SERVER.to_owned()),
         };
-        let host = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
-        if host.is_none_or(|host| host.is_empty() || host.contains(char::is_whitespace)) {
+        let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+        // Before an @ stands a password, or a name that looks like the host and is not.
+        let wrong = |rest: &str| {
+            let host = crate::market::authority(rest);
+            host.is_empty() || host.contains('@') || rest.contains(char::is_whitespace)
+        };
+        if rest.is_none_or(wrong) {
             return Err(Error::BadUrl { url }.into());
         }
         Ok(url.trim_end_matches('/').to_owned())
@@ -130,6 +135,16 @@ impl Context {
             Some(path) if self.flags.key.is_some() || who == Who::Principal => Ok(path),
             _ => self.place(who.file()),
         }
+    }
+
+    /// What no command of a sandbox may see, beside the usual secrets: fix's folder, the party's key wherever
+    /// --key has it, and zx1's folder where the party has an agent id.
+    pub fn secret_places(&self, who: Who) -> Result<Vec<PathBuf>> {
+        let mut places = vec![self.home()?.to_owned(), self.key_path(who)?];
+        if self.agent_id(who)?.is_some() {
+            places.push(crate::bridge::zx1_home()?);
+        }
+        Ok(places)
     }
 
     /// The secret of a party of this machine, made on first use where no file is named (decision A1).
@@ -197,4 +212,37 @@ pub fn working_folder() -> Result<PathBuf> {
 /// A file's path as messages show it.
 pub fn shown(path: &Path) -> String {
     files::shown(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_markets_address_has_a_host_and_no_user() {
+        let server =
+            |url: &str| Context::new(Global { server: Some(url.to_owned()), ..Global::default() }).server();
+        assert_eq!(server("https://fix.example.org/").unwrap(), "https://fix.example.org");
+        for wrong in ["http://", "http:///x", "ftp://x", "http://127.0.0.1:8000@evil.example", "http://a b"] {
+            assert_eq!(server(wrong).unwrap_err().code, 9521, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_lies_elsewhere_is_hidden_from_sandboxes_too() {
+        let key = PathBuf::from("/elsewhere/judge.key");
+        for who in [Who::Principal, Who::Agent, Who::Judge] {
+            let context = Context::new(Global {
+                key: Some(key.clone()),
+                agent_id: Some("an agent".to_owned()),
+                ..Global::default()
+            });
+            let places = context.secret_places(who).unwrap();
+            assert!(
+                places.contains(&key) && places.contains(&context.home().unwrap().to_owned()),
+                "{places:?}"
+            );
+            assert!(places.contains(&crate::bridge::zx1_home().unwrap()), "{places:?}");
+        }
+    }
 }

@@ -79,6 +79,9 @@ zx1_cli_common::catalogue! {
     9543 Failure NoHook "No failed command is known in this shell." =>
         "eval \"$(fix hook bash)\" in ~/.bashrc (or zsh; fish: fix hook fish | source), then try again";
     9544 Failure Unfixed { why: String } "It is not fixed: {why}" => "read the error above";
+    9545 Failure SecretExpected { found: String }
+        "What --expect says holds a secret ({found}), and every agent reads it." =>
+        "give an expression without it";
     9546 Failure InputOutside { path: String }
         "{path} is not below the folder in which the command failed." =>
         "attach files of this folder only";
@@ -88,6 +91,9 @@ zx1_cli_common::catalogue! {
     9548 Failure CommandNotAccepted { line: String }
         "Not applied: the fix puts {line} in place of your command, and nobody agreed to that." =>
         "run it in a terminal to be asked, or add --accept-corrected; --yes alone never agrees to it";
+    9549 Failure TooManyPaths { count: usize, what: String }
+        "Not applied: the fix changes {count} {what}, too many to be asked for unseen." =>
+        "run the command again with --explain to be shown and asked for all of them";
 
     // The market.
     9550 Failure NoContract { what: String } "There is no contract {what} here." =>

@@ -124,11 +124,10 @@ impl<'a> Session<'a> {
         runtime: &'a Runtime,
         interrupts: Interrupts,
     ) -> Result<Self> {
-        let mut hosts = options.allow_host.clone();
-        hosts.extend(context.config()?.allow_hosts.iter().cloned());
+        let hosts = hire::together(&options.allow_host, &context.config()?.allow_hosts);
         // What no sandbox takes is refused before anything is sent.
         zx1_sandbox::Network::Hosts(hosts.clone()).check()?;
-        let masks = vec![context.home()?.to_owned(), context.key_path(Who::Principal)?];
+        let masks = context.secret_places(Who::Principal)?;
         let bench = Bench::new(&failed, hosts, masks, interrupts.clone());
         let screen = context.screen(options.explain);
         Ok(Self { context, runtime, options, screen, interrupts, failed, bench, bridge: None, asked: None })
@@ -164,6 +163,28 @@ impl<'a> Session<'a> {
     pub fn prompt(&self, question: &str) -> Result<String> {
         let question = format!("{} ", zx1_cli_common::words::plain(question));
         self.unless_interrupted(move || confirm::read_line(&question))
+    }
+
+    /// Waits for something that may be left at any moment, until Ctrl+C.
+    ///
+    /// # Errors
+    /// 9503 for Ctrl+C, else its own.
+    pub fn wait<T, E: Into<Failure>>(&self, work: impl Future<Output = Result<T, E>>) -> Result<T> {
+        self.runtime.block_on(async {
+            tokio::select! {
+                biased;
+                () = self.interrupts.pressed() => Err(Error::Interrupted.into()),
+                done = work => done.map_err(Into::into),
+            }
+        })
+    }
+
+    /// Before something that cannot be left any more: whether Ctrl+C was pressed on the way.
+    ///
+    /// # Errors
+    /// 9503.
+    pub fn unless_pressed(&self) -> Result<()> {
+        if self.interrupts.was_pressed() { Err(Error::Interrupted.into()) } else { Ok(()) }
     }
 
     /// Waits for an answer on a thread of its own: Ctrl+C must be able to leave it behind.

@@ -148,10 +148,21 @@ pub async fn purse(context: &Context, who: Who, ledger: &Ledger) -> Result<Optio
 
 /// Whether a market runs on this machine: a demo ledger may then deposit for both sides.
 pub fn is_this_machine(url: &str) -> bool {
-    let host = url.strip_prefix("http://").unwrap_or_default();
+    let Some(rest) = url.strip_prefix("http://") else { return false };
+    let authority = authority(rest);
+    // All of it must be a name of this machine and a port: what stands before an @ is no host.
     ["127.0.0.1", "localhost", "[::1]"].iter().any(|name| {
-        host.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/']))
+        authority.strip_prefix(name).is_some_and(|port| {
+            port.is_empty()
+                || port.strip_prefix(':').is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
+        })
     })
+}
+
+/// User info, host and port of an address without its scheme. A backslash ends them as a slash does, for
+/// whoever connects.
+pub fn authority(rest: &str) -> &str {
+    rest.split(['/', '\\', '?', '#']).next().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -161,9 +172,17 @@ mod tests {
     #[test]
     fn only_this_machine_is_this_machine() {
         assert!(is_this_machine("http://127.0.0.1:8000") && is_this_machine("http://localhost"));
-        for other in
-            ["https://fix.example.org", "http://127.0.0.1.example.org", "http://localhost.example.org:80"]
-        {
+        assert!(is_this_machine("http://[::1]:8000/") && is_this_machine("http://127.0.0.1:80?a=@b"));
+        for other in [
+            "https://fix.example.org",
+            "http://127.0.0.1.example.org",
+            "http://localhost.example.org:80",
+            "http://127.0.0.1:8000@evil.example",
+            "http://localhost@evil.example:80",
+            "http://localhost:@evil.example",
+            "http://evil.example#127.0.0.1",
+            "http://127.0.0.1:80\t00",
+        ] {
             assert!(!is_this_machine(other), "{other}");
         }
     }

@@ -163,7 +163,7 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
         let text = format!("Agent {} waits for {paid} at {}. Ctrl+C stops it.", market.id(), market.url());
         screen.step("ready", data, &text);
         let store = Folder::open(context.place("agent")?)?;
-        let bench = SandboxBench { masks: vec![context.home()?.to_owned()], ..SandboxBench::default() };
+        let bench = SandboxBench { masks: context.secret_places(Who::Agent)?, ..SandboxBench::default() };
         let mut worker = Worker::new(market, config, Box::new(store))
             .with_hooks(Arc::new(Teller(screen)))
             .with_bench(Arc::new(bench));

@@ -16,6 +16,7 @@ use zx1_cli_common::output::{Page, Report, Table};
 use zx1_cli_common::words::short;
 use zx1_cli_common::{confirm, files};
 use zx1_market::case;
+use zx1_market::scrubber::Scrubber;
 use zx1_market::wire::ReviewAction;
 use zx1_market::{ContractId, Millis, State};
 
@@ -210,12 +211,15 @@ struct Done {
     contract: String,
     done: &'static str,
     state: String,
+    /// What to do next, for people.
+    #[serde(skip)]
+    next: &'static str,
 }
 
 impl Report for Done {
     fn draw(&self, page: &mut Page) {
         page.line(format!("{}: contract {} is {}.", self.done, self.contract, self.state));
-        page.next(format!("fix show {}", self.contract));
+        page.next(format!("fix {} {}", self.next, self.contract));
     }
 }
 
@@ -279,6 +283,11 @@ impl Act {
     }
 }
 
+/// A reason or an argument as it is signed: others read it, and it stays in the transcript.
+fn without_secrets(text: &str) -> String {
+    Scrubber::new().scrub(text.trim()).text
+}
+
 /// Does one act.
 fn act(which: &Which, act: Act, text: &str, context: &Context) -> Result<()> {
     let id = id_of(which)?;
@@ -295,9 +304,9 @@ fn act(which: &Which, act: Act, text: &str, context: &Context) -> Result<()> {
     if let Some(price) = act.price(&view, now).filter(|_| !context.yes()) {
         confirm::ask(&format!("{price} Go on?"))?;
     }
-    let done = runtime.block_on(act.send(&market, id, text))?;
+    let done = runtime.block_on(act.send(&market, id, &without_secrets(text)))?;
     let after = runtime.block_on(market.view(id))?;
-    context.print(&Done { contract: id.to_string(), done, state: after.state().to_string() })
+    context.print(&Done { contract: id.to_string(), done, state: after.state().to_string(), next: "show" })
 }
 
 /// Acts that take a reason.
@@ -325,9 +334,12 @@ pub fn review(args: Review, context: &Context) -> Result<()> {
         Verdict::Reject => (ReviewAction::Reject, "Rejected"),
         Verdict::Dispute => (ReviewAction::Dispute, "Disputed"),
     };
-    runtime.block_on(market.review(id, action, &args.reason))?;
+    runtime.block_on(market.review(id, action, &without_secrets(&args.reason)))?;
     let after = runtime.block_on(market.view(id))?;
-    context.print(&Done { contract: id.to_string(), done, state: after.state().to_string() })
+    // An accepted fix is applied by whoever goes on with the contract here.
+    let here = args.verdict == Verdict::Accept && record::of(context, id)?.is_some();
+    let next = if here { "resume" } else { "show" };
+    context.print(&Done { contract: id.to_string(), done, state: after.state().to_string(), next })
 }
 
 /// Takes a halt back, and goes on with a contract of this machine.
@@ -337,7 +349,7 @@ pub fn resume(args: Because, context: &Context) -> Result<ExitCode> {
     let market = runtime.block_on(market::connect(context, who(&args.which)))?;
     let view = runtime.block_on(market.view(id))?;
     if view.state() == State::Halted {
-        runtime.block_on(market.resume(id, &args.reason))?;
+        runtime.block_on(market.resume(id, &without_secrets(&args.reason)))?;
     }
     let Some(found) = record::of(context, id)? else {
         if let Some(bridge) = bridge::of(context, who(&args.which))?.filter(|_| view.state().is_terminal()) {
@@ -345,7 +357,12 @@ pub fn resume(args: Because, context: &Context) -> Result<ExitCode> {
         }
         let after = runtime.block_on(market.view(id))?;
         let done = if view.state() == State::Halted { "Resumed" } else { "Nothing to resume here" };
-        context.print(&Done { contract: id.to_string(), done, state: after.state().to_string() })?;
+        context.print(&Done {
+            contract: id.to_string(),
+            done,
+            state: after.state().to_string(),
+            next: "show",
+        })?;
         return Ok(ExitCode::SUCCESS);
     };
     let held = record::take(found)?;
@@ -353,10 +370,9 @@ pub fn resume(args: Because, context: &Context) -> Result<ExitCode> {
     let folder = record.folder.canonicalize();
     let folder = folder.map_err(|error| Error::NoFolder { why: crate::errors::reason(&error) })?;
     let failed = Failed { line: record.line.clone(), folder, output: String::new(), exit: record.exit };
-    let options = Fixing { allow_host: record.hosts.clone(), ..Fixing::default() };
     let exit = record.exit;
     let name = short(&id.to_string());
-    let mut session = Session::new(failed, options, context, &runtime, interrupts)?;
+    let mut session = Session::new(failed, Fixing::default(), context, &runtime, interrupts)?;
     session.screen.step(
         "resumed",
         serde_json::json!({ "contract": id.to_string() }),

@@ -89,7 +89,7 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
         let data = json!({ "judge": market.id().to_string(), "market": market.url() });
         let text = format!("Judge {} waits for disputes at {}. Ctrl+C stops it.", market.id(), market.url());
         context.screen(false).step("ready", data, &text);
-        let bench = SandboxBench { masks: vec![context.home()?.to_owned()], ..SandboxBench::default() };
+        let bench = SandboxBench { masks: context.secret_places(Who::Judge)?, ..SandboxBench::default() };
         let options =
             CourtroomOptions { bridge: bridge::of(context, Who::Judge)?, ..CourtroomOptions::default() };
         let court = Courtroom::new(market, models, Arc::new(bench), options);

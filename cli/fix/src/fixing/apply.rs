@@ -6,6 +6,7 @@ use super::Session;
 use super::bench::Attempt;
 use crate::errors::{Error, Failure, Result};
 use serde_json::{Value, json};
+use std::path::Path;
 use zx1_cli_common::confirm;
 use zx1_cli_common::files;
 use zx1_cli_common::words::count;
@@ -14,6 +15,8 @@ use zx1_sandbox::{ChangeSet, Class, Consents, Records};
 
 /// Lines of a diff that are shown without --explain.
 const DIFF_LINES: usize = 60;
+/// Paths that one question names without --explain. Who is asked about more reads none of them.
+const PATHS: usize = 200;
 
 /// What somebody agreed to.
 #[derive(Clone, Debug)]
@@ -38,7 +41,13 @@ pub fn show(session: &Session<'_>, changes: &ChangeSet) {
     if changes.is_empty() {
         session.screen.block("no file", DIFF_LINES);
     } else {
-        session.screen.block(&changes.to_string(), DIFF_LINES);
+        // Before the ordinary changes and never cut: many harmless lines must not push it out of sight.
+        let special = changes.special();
+        if !special.is_empty() {
+            session.screen.block(&special, usize::MAX);
+            session.screen.raw("\n");
+        }
+        session.screen.block(&changes.ordinary(), DIFF_LINES);
     }
     session.screen.raw("\n");
     if session.screen.is_json() {
@@ -68,11 +77,16 @@ pub fn corrected_commands(session: &Session<'_>) -> contract::Corrected {
     }
 }
 
+/// A path as a line of a question. A name with a line break in it stays one line.
+fn line_of(path: &Path) -> String {
+    format!("  {}\n", files::shown(path).replace('\n', "\u{fffd}"))
+}
+
 /// Asks for everything that needs an answer.
 ///
 /// # Errors
 /// 9501 and 9502 for the plain question, 9547 for a class of changes that nobody agreed to, 9548 for a
-/// stranger's command in place of one's own.
+/// stranger's command in place of one's own, 9549 for more paths than a question can name.
 pub fn ask(session: &Session<'_>, changes: &ChangeSet, corrected: Option<Corrected<'_>>) -> Result<Agreed> {
     let special: Vec<Class> = changes.classes().into_iter().filter(|class| class.needs_consent()).collect();
     let mut consents = Consents::none();
@@ -86,12 +100,13 @@ pub fn ask(session: &Session<'_>, changes: &ChangeSet, corrected: Option<Correct
             .entries
             .iter()
             .filter(|entry| entry.classes.contains(&class))
-            .map(|entry| files::shown(&entry.path))
+            .map(|entry| line_of(&entry.path))
             .collect();
-        let shown = paths.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
-        let more = if paths.len() > 5 { ", …" } else { "" };
+        if paths.len() > PATHS && !session.screen.explains() {
+            return Err(Error::TooManyPaths { count: paths.len(), what }.into());
+        }
         let question =
-            format!("The fix changes {what}:\n  {shown}{more}\nAllow this? --yes does not cover it.");
+            format!("The fix changes {what}:\n{}Allow this? --yes does not cover it.", paths.concat());
         match session.ask_always(&question) {
             Ok(()) => consents = consents.with(class),
             Err(failure) if failure.code == Error::Interrupted.code() => return Err(failure),
@@ -143,4 +158,14 @@ pub fn commit(session: &Session<'_>, attempt: Attempt, agreed: &Agreed) -> Resul
 
 fn records(session: &Session<'_>) -> Result<Records> {
     Ok(Records::open(session.context.place("undo")?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_in_a_question_is_one_line() {
+        assert_eq!(line_of(Path::new("/a\nAllow this? ")), "  /a\u{fffd}Allow this? \n");
+    }
 }

@@ -125,6 +125,12 @@ impl Bench {
         &self.hosts
     }
 
+    /// Hosts that a fix may reach from now on, instead.
+    pub fn reach(&mut self, hosts: Vec<String>) {
+        self.hosts = hosts;
+        self.looking = None;
+    }
+
     fn sandbox(&self) -> Result<Sandbox> {
         let mut builder = Sandbox::builder()
             .work_tree(&self.folder)

@@ -3,7 +3,7 @@
 
 use super::bench::{Attempt, cut};
 use super::hire::Bill;
-use super::record::{Applied, Held};
+use super::record::{Applied, Held, fingerprint};
 use super::{Ended, Session, apply, narrate, talk};
 use crate::errors::{Error, Failure, Result};
 use crate::screen::Tone;
@@ -17,7 +17,7 @@ use zx1_market::contract::Verification;
 use zx1_market::defaults::MAX_OUTPUT;
 use zx1_market::wire::ReviewAction;
 use zx1_market::{ContractId, State};
-use zx1_sandbox::{RecordState, Records};
+use zx1_sandbox::Records;
 
 /// How often a contract is looked at.
 pub(super) const POLL: Duration = Duration::from_millis(300);
@@ -146,7 +146,7 @@ fn step(session: &mut Session<'_>, market: &Market, held: &mut Held, view: &View
             session.screen.step("halted", json!({ "contract": id.to_string() }), "The contract is halted.");
             Ok(Next::Wait)
         }
-        State::Fulfilled => Ok(Next::End(fixed(session, held, view)?)),
+        State::Fulfilled => Ok(Next::End(paid(session, held, view)?)),
         state if state.is_terminal() => Ok(Next::End(fixed(session, held, view)?)),
         _ => Ok(Next::Wait),
     }
@@ -222,6 +222,47 @@ fn prove(session: &mut Session<'_>, market: &Market, held: &mut Held, view: &Vie
     accept(session, market, view, "The command works with this fix.", exit, output)
 }
 
+/// Refusals that are a person's no, where a person was asked: 9502, 9547 and 9548.
+fn is_no(session: &Session<'_>, failure: &Failure) -> bool {
+    confirm::can_ask() && !session.screen.is_json() && matches!(failure.code, 9502 | 9547 | 9548)
+}
+
+/// A fix that is paid. If it was accepted by hand or by silence while nobody watched here, it is not applied
+/// yet: that happens now, with the same proof and the same questions (decision E11). The record stays until
+/// it has been decided.
+fn paid(session: &Session<'_>, held: &mut Held, view: &View) -> Result<Ended, Stop> {
+    let Some((seq, fix, explanation, corrected)) = proposal(view) else { return Ok(Ended::AsBefore) };
+    if is_applied(session, held, seq)? {
+        return Ok(Ended::Fixed);
+    }
+    let data = json!({ "contract": view.id().to_string() });
+    session.screen.step("unapplied", data.clone(), "The fix is accepted, and not applied here yet.");
+    super::show_proposal(session, &fix, corrected.as_deref(), &explanation);
+    session.screen.step("verifying", json!({}), "Trying it in the sandbox …");
+    let time = Duration::from_secs(view.case().contract().execution.timeout.into());
+    let mut attempt = session.bench.attempt(&fix, corrected.as_deref(), time)?;
+    session.unless_pressed()?;
+    super::show_verification(session, &attempt);
+    if let Some(why) = unmet(session, view, &attempt)? {
+        session.screen.tell(Tone::Bad, "not_applied", data, &format!("Not applied: {why}"));
+        return Ok(Ended::AsBefore);
+    }
+    let output = attempt.check.as_ref().map(|check| check.output.clone()).unwrap_or_default();
+    apply::show(session, &attempt.changes);
+    let corrected = corrected.as_deref().map(|line| apply::Corrected { line, from_outside: true });
+    let agreed = match apply::ask(session, &attempt.changes, corrected) {
+        Err(failure) if is_no(session, &failure) => {
+            failure.show(session.context.format());
+            return Ok(Ended::AsBefore);
+        }
+        agreed => agreed?,
+    };
+    apply::rehearse(session, &mut attempt, &agreed)?;
+    let undo = commit(session, held, seq, attempt, &agreed)?;
+    super::show_fixed(session, &output, undo.as_deref());
+    Ok(Ended::Fixed)
+}
+
 /// Which of the contract's conditions does not hold (decision E15).
 fn unmet(session: &Session<'_>, view: &View, attempt: &Attempt) -> Result<Option<String>, Stop> {
     let Some(check) = &attempt.check else {
@@ -267,7 +308,9 @@ fn commit(
 ) -> Result<Option<String>, Stop> {
     let records = Records::open(session.context.place("undo")?)?;
     let before = records.list()?.into_iter().map(|record| record.id).collect();
-    held.record.applied = Some(Applied { seq, before, done: None });
+    let changes = fingerprint(attempt.changes.entries.iter().map(|entry| (entry.kind, entry.path.as_path())));
+    let process = std::process::id();
+    held.record.applied = Some(Applied { seq, before, process, changes, done: None });
     held.save()?;
     let undo = match apply::commit(session, attempt, agreed) {
         Ok(undo) => undo,
@@ -294,10 +337,8 @@ fn is_applied(session: &Session<'_>, held: &mut Held, seq: u64) -> Result<bool, 
     }
     // Opening repairs an interrupted commit: it is done, or it never was.
     let records = Records::open(session.context.place("undo")?)?;
-    let done = |record: &zx1_sandbox::RecordInfo| {
-        record.state == RecordState::Done && !applied.before.contains(&record.id)
-    };
-    let found = records.list()?.iter().find(|record| done(record)).map(|record| record.id.clone());
+    let folder = &session.failed.folder;
+    let found = records.list()?.into_iter().find(|undo| applied.is(undo, folder)).map(|undo| undo.id);
     let is_done = found.is_some();
     match found {
         Some(id) => applied.done = Some(Some(id)),
@@ -341,7 +382,7 @@ fn reject(
     if ask && can_talk(session) {
         let reason = session.prompt("Why not? The agent reads it (Enter: nothing to add):")?;
         if !reason.is_empty() {
-            why = format!("{why} {reason}");
+            why = session.bench.scrubber().scrub(&format!("{why} {reason}")).text;
         }
         let to_court = !view.case().contract().is_free()
             && asked(session, "Did the agent act in bad faith? Take it to the court?")?;
@@ -385,6 +426,7 @@ fn court(session: &Session<'_>, market: &Market, view: &View) -> Result<Next, St
             if text.is_empty() {
                 return Ok(Next::Wait);
             }
+            let text = session.bench.scrubber().scrub(&text).text;
             sent(session.runtime.block_on(market.respond(id, &text)))?;
             Ok(Next::Again)
         }
@@ -396,6 +438,7 @@ fn court(session: &Session<'_>, market: &Market, view: &View) -> Result<Next, St
             let fee = next.fee(&view.case().terms().fees).xno();
             if asked(session, &format!("Appeal to the {next} court? Losing there costs {fee} XNO."))? {
                 let text = session.prompt("Your argument:")?;
+                let text = session.bench.scrubber().scrub(&text).text;
                 sent(session.runtime.block_on(market.appeal(id, &text)))?;
             } else {
                 sent(session.runtime.block_on(market.waive(id)))?;
@@ -427,6 +470,7 @@ fn stop(session: &Session<'_>, market: &Market, view: &View) -> Result<Ended> {
                 false => ("The contract is halted. After 30 s a judge decides, unless you resume it.", next),
             }
         }
+        state if state.is_terminal() => ("Nothing was changed.", format!("fix resume {id}")),
         _ => ("Nothing was changed; the contract goes on without you.", format!("fix resume {id}")),
     };
     session.screen.tell(Tone::Warn, "stopped", json!({ "contract": id.to_string() }), done);

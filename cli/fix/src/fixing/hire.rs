@@ -14,8 +14,9 @@ use std::time::Duration;
 use zx1_agent::bridge::BridgeError;
 use zx1_agent::client::{Deposit, Market, Posted, Purse as _, WalletPurse};
 use zx1_market::chain::Common;
+use zx1_market::contract::Corrected;
 use zx1_market::money::inclusive_bond;
-use zx1_market::{Case, EntryType, Raw, State};
+use zx1_market::{Case, EntryType, Raw, State, case};
 
 /// How long a deposit that somebody else makes (the ledger of a demo) is awaited before it is asked for.
 const OTHERS: Duration = Duration::from_secs(6);
@@ -39,8 +40,8 @@ pub fn fix(session: &mut Session<'_>) -> Result<Ended> {
         return Ok(Ended::AsBefore);
     }
     session.bridge = bridge::of(session.context, Who::Principal)?;
-    let market = runtime.block_on(market::connect(session.context, Who::Principal))?;
-    let terms = runtime.block_on(market.terms())?;
+    let market = session.wait(market::connect(session.context, Who::Principal))?;
+    let terms = session.wait(market.terms())?;
     let contract = payload.builder(session).build(&terms)?;
     let money = match payload.bounty {
         None => "free: no deposit, no judge, your word is final".to_owned(),
@@ -54,13 +55,16 @@ pub fn fix(session: &mut Session<'_>) -> Result<Ended> {
     payload.show(session, &url, &money);
     session.ask("Send this?")?;
     let purse = match payload.bounty {
-        Some(_) => runtime.block_on(market::purse(session.context, Who::Principal, &Ledger::default()))?,
+        Some(_) => session.wait(market::purse(session.context, Who::Principal, &Ledger::default()))?,
         None => None,
     };
     let payout = match &purse {
-        Some(purse) => Some(runtime.block_on(purse.address())?),
+        Some(purse) => Some(session.wait(purse.address())?),
         None => None,
     };
+    // From here on Ctrl+C is only noted; what was pressed before must still keep the contract from its post.
+    session.interrupts.in_order(true);
+    session.unless_pressed()?;
     let failed = &session.failed;
     let mut held = Held::begin(
         session.context,
@@ -73,19 +77,26 @@ pub fn fix(session: &mut Session<'_>) -> Result<Ended> {
             exit: failed.exit,
             hosts: session.bench.hosts().to_vec(),
             contract: contract.json().clone(),
+            before: market::transcripts(session.context)?.list(&market.server())?,
             applied: None,
         },
     )?;
-    session.interrupts.in_order(true);
     let posting = async {
         let common = match &session.bridge {
             Some(bridge) => bridge.announce(market.now().await?).await?,
             None => Common::default(),
         };
-        Ok::<_, BridgeError>(market.post_with(&contract, payout, &common).await?)
+        if session.interrupts.was_pressed() {
+            return Ok(None);
+        }
+        Ok::<_, BridgeError>(Some(market.post_with(&contract, payout, &common).await?))
     };
     let posted = match runtime.block_on(posting) {
-        Ok(posted) => posted,
+        Ok(Some(posted)) => posted,
+        Ok(None) => {
+            held.forget();
+            return Err(Error::Interrupted.into());
+        }
         Err(error) => {
             // A refusal means that nothing was posted; anything else is looked up when fix goes on.
             let refused = match &error {
@@ -106,7 +117,7 @@ pub fn fix(session: &mut Session<'_>) -> Result<Ended> {
     let id = posted.id.to_string();
     session.screen.step("posted", json!({ "contract": id }), &format!("Contract {id} is posted."));
     if let Some(deposit) = &posted.deposit {
-        fund(session, &market, deposit, purse.as_ref(), &posted)?;
+        unless_stopped(fund(session, &market, deposit, purse.as_ref(), &posted))?;
     }
     follow::follow(session, &market, held)
 }
@@ -138,7 +149,7 @@ pub fn resume(session: &mut Session<'_>, mut held: Held) -> Result<Ended> {
     let runtime = session.runtime;
     session.bridge = bridge::of(session.context, Who::Principal)?;
     let key = session.context.key(Who::Principal)?;
-    let market = runtime.block_on(market::connect_to(session.context, &held.record.url, key))?;
+    let market = session.wait(market::connect_to(session.context, &held.record.url, key))?;
     if held.record.id.is_none() {
         held.record.id = find_post(session, &held.record)?;
         held.save()?;
@@ -148,6 +159,10 @@ pub fn resume(session: &mut Session<'_>, mut held: Held) -> Result<Ended> {
         held.forget();
         return Err(Error::NoContract { what: "to go on with".to_owned() }.into());
     };
+    // What the contract promised still holds, and a fix reaches what it could reach before.
+    session.options.accept_corrected |= takes_corrected(&held.record);
+    let hosts = together(&held.record.hosts, &session.options.allow_host);
+    session.bench.reach(hosts);
     session.interrupts.in_order(true);
     let view = match runtime.block_on(market.view(id)) {
         Ok(view) => view,
@@ -158,29 +173,58 @@ pub fn resume(session: &mut Session<'_>, mut held: Held) -> Result<Ended> {
         Err(error) => return Err(error.into()),
     };
     if view.state() == State::Unfunded {
-        let purse = runtime.block_on(market::purse(session.context, Who::Principal, &Ledger::default()))?;
-        if let Some(deposit) = runtime.block_on(market.deposit_due(&view))? {
-            pay(session, &market, &deposit, purse.as_ref())?;
-        }
+        let purse = session.wait(market::purse(session.context, Who::Principal, &Ledger::default()));
+        let paid = purse.and_then(|purse| match session.wait(market.deposit_due(&view))? {
+            Some(deposit) => pay(session, &market, &deposit, purse.as_ref()),
+            None => Ok(()),
+        });
+        unless_stopped(paid)?;
     }
     follow::follow(session, &market, held)
 }
 
-/// The post whose signature is saved, though its answer never came.
+/// Whether the contract says that a corrected command is taken without asking (--accept-corrected).
+fn takes_corrected(record: &Record) -> bool {
+    let said = record.contract.get("execution").and_then(|execution| execution.get("corrected_command"));
+    said.and_then(|said| said.as_str()) == Some(Corrected::Yes.as_str())
+}
+
+/// Names of two lists, each once.
+pub(super) fn together(first: &[String], second: &[String]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in first.iter().chain(second) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
+}
+
+/// The post whose signature is saved, though its answer never came. The same command may have had a contract
+/// with the same words before, or since: it is the newest of those that were saved after this record was made
+/// and are not known to have ended.
 fn find_post(session: &Session<'_>, record: &Record) -> Result<Option<zx1_market::ContractId>> {
     let transcripts = market::transcripts(session.context)?;
     let known: Vec<_> = all(session.context)?.into_iter().filter_map(|(_, record)| record.id).collect();
+    let mut newest = None;
     for id in transcripts.list(&record.server)? {
-        if known.contains(&id) {
+        if known.contains(&id) || record.before.contains(&id) {
             continue;
         }
         let Some(transcript) = transcripts.load(&record.server, id)? else { continue };
         let post = transcript.entries.first().filter(|entry| entry.kind() == EntryType::Post);
-        if post.is_some_and(|post| post.data().get("contract") == Some(&record.contract)) {
-            return Ok(Some(id));
+        let Some(post) = post.filter(|post| post.data().get("contract") == Some(&record.contract)) else {
+            continue;
+        };
+        // A lone post has no state yet; what has one says whether it has ended.
+        if case::rebuild(&transcript).is_ok_and(|case| case.state().is_terminal()) {
+            continue;
+        }
+        if newest.is_none_or(|(at, _)| at <= post.at()) {
+            newest = Some((post.at(), id));
         }
     }
-    Ok(None)
+    Ok(newest.map(|(_, id)| id))
 }
 
 /// Waits for a deposit that others make; pays it, or asks for it.
@@ -191,7 +235,8 @@ fn fund(
     purse: Option<&WalletPurse>,
     posted: &Posted,
 ) -> Result<()> {
-    if purse.is_none() && session.runtime.block_on(market.wait_open(posted, OTHERS)).is_ok() {
+    let opened = async { market.wait_open(posted, OTHERS).await.map(drop) };
+    if purse.is_none() && session.wait(opened).is_ok() {
         let data = json!({ "amount": deposit.amount.xno() });
         let text =
             format!("The deposit of {} XNO is made by this market's demo ledger.", deposit.amount.xno());
@@ -201,12 +246,22 @@ fn fund(
     pay(session, market, deposit, purse)
 }
 
+/// Ctrl+C before a deposit is no failure of its own: [`follow`] sees it too, and cancels the contract.
+fn unless_stopped(paid: Result<()>) -> Result<()> {
+    match paid {
+        Err(failure) if failure.code == Error::Interrupted.code() => Ok(()),
+        paid => paid,
+    }
+}
+
+/// Pays the deposit or asks for it; after Ctrl+C neither.
 fn pay(session: &Session<'_>, market: &Market, deposit: &Deposit, purse: Option<&WalletPurse>) -> Result<()> {
     let amount = deposit.amount.xno();
     let screen = session.screen;
     let data = json!({ "address": deposit.address.to_string(), "amount": amount, "uri": deposit.uri });
     if let Some(purse) = purse {
-        let balance = session.runtime.block_on(purse.balance())?;
+        let balance = session.wait(purse.balance())?;
+        session.unless_pressed()?;
         if balance >= deposit.amount {
             screen.step("paying", data, &format!("Paying the deposit of {amount} XNO from your wallet …"));
             session.runtime.block_on(market.pay(purse, deposit))?;
@@ -215,6 +270,7 @@ fn pay(session: &Session<'_>, market: &Market, deposit: &Deposit, purse: Option<
         let text = format!("Your wallet has {} XNO; the deposit is {amount} XNO.", balance.xno());
         screen.tell(Tone::Warn, "short", json!({ "balance": balance.xno() }), &text);
     }
+    session.unless_pressed()?;
     screen.step("deposit", data, &format!("Please pay {amount} XNO to {}", deposit.address));
     screen.raw(&format!("\n{}\n\n  {}\n\n", qr(&deposit.uri), deposit.uri));
     Ok(())
@@ -310,6 +366,14 @@ mod tests {
             "It cost 0.5 XNO (0.45 to the agent, 0.05 to the platform); 0.17 XNO of your 0.67 come back.";
         assert_eq!(bill.sentence(), said);
         assert_eq!(Bill::default().sentence(), "It cost nothing.");
+    }
+
+    #[test]
+    fn hosts_are_named_once_however_often_a_contract_goes_on() {
+        let names = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let once = together(&names("a b"), &names("b c"));
+        assert_eq!(once, names("a b c"));
+        assert_eq!(together(&once, &names("b c")), once);
     }
 
     #[test]

@@ -63,7 +63,7 @@ pub struct Payload {
 /// Gathers and scrubs.
 ///
 /// # Errors
-/// 9506, 9519, 9546: attached files; 9522: the bounty.
+/// 9506, 9519, 9546: attached files; 9522: the bounty; 9545: what is expected holds a secret.
 pub fn gather(session: &Session<'_>) -> Result<Payload> {
     let failed = &session.failed;
     let scrubber = session.bench.scrubber();
@@ -72,6 +72,13 @@ pub fn gather(session: &Session<'_>) -> Result<Payload> {
     let whole = scrubber.scrub(&format!("{prompt}{}", failed.output));
     let mut redacted: Vec<Category> = whole.findings.iter().map(|finding| finding.category).collect();
     let error = session.bench.scrub_output(&failed.line, &failed.output);
+    if let Some(pattern) = &session.options.expect {
+        // An expression with marks in it would expect something else, so it is refused instead of scrubbed.
+        let found = scrubber.scrub(pattern).findings;
+        if !found.is_empty() {
+            return Err(Error::SecretExpected { found: names(found.iter().map(|one| one.category)) }.into());
+        }
+    }
     let mut inputs = Vec::new();
     for path in &session.options.attach {
         let (input, found) = attach(session, path)?;
@@ -170,6 +177,9 @@ impl Payload {
                 .collect();
             lines.push(format!("files     {}", named.join(", ")));
         }
+        if let Some(pattern) = &session.options.expect {
+            lines.push(format!("expected  {pattern}"));
+        }
         lines.push(format!("secrets   {}", self.redactions()));
         if let Ok(Some(agent)) = session.context.agent_id(Who::Principal) {
             lines.push(format!("agent id  {agent}"));
@@ -186,11 +196,16 @@ impl Payload {
         if self.redacted.is_empty() {
             return "none found".to_owned();
         }
-        let mut names: Vec<&str> = self.redacted.iter().map(|category| category.name()).collect();
-        names.sort_unstable();
-        names.dedup();
-        format!("{} removed: {}", self.redacted.len(), names.join(", "))
+        format!("{} removed: {}", self.redacted.len(), names(self.redacted.iter().copied()))
     }
+}
+
+/// "password, token".
+fn names(categories: impl Iterator<Item = Category>) -> String {
+    let mut names: Vec<&str> = categories.map(|category| category.name()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.join(", ")
 }
 
 fn yes(yes: bool) -> &'static str {

@@ -9,6 +9,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use zx1_cli_common::files;
 use zx1_market::{ContractId, Json, PartyId};
+use zx1_sandbox::{Kind, RecordInfo, RecordState};
 
 const LIMIT: u64 = 1 << 22;
 
@@ -19,8 +20,34 @@ pub struct Applied {
     pub seq: u64,
     /// Undo records that were there before, so that the new one is recognised.
     pub before: Vec<String>,
+    /// The process that applies it: its number is a part of the undo record's name.
+    #[serde(default)]
+    pub process: u32,
+    /// What it changes, as [`fingerprint`] has it.
+    #[serde(default)]
+    pub changes: String,
     /// The commit is done; its undo record, unless nothing had to be changed.
     pub done: Option<Option<String>>,
+}
+
+impl Applied {
+    /// Whether an undo record is this commit's. Another fix may have committed since, also in this folder: an
+    /// agent must not be paid for that one.
+    pub fn is(&self, undo: &RecordInfo, folder: &Path) -> bool {
+        let process = undo.id.rsplit_once('-').map(|(_, process)| process);
+        undo.state == RecordState::Done
+            && !self.before.contains(&undo.id)
+            && process == Some(self.process.to_string().as_str())
+            && undo.work_tree == folder
+            && fingerprint(undo.changes.iter().map(|(kind, path)| (*kind, path.as_path()))) == self.changes
+    }
+}
+
+/// Which paths are changed, and how: short, whatever a fix changes.
+pub fn fingerprint<'a>(changes: impl Iterator<Item = (Kind, &'a Path)>) -> String {
+    let change = |(kind, path): (Kind, &Path)| Json::Str(format!("{kind:?} {}", path.display()));
+    let hash = Json::Array(changes.map(change).collect()).sha256();
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A contract of this user.
@@ -42,6 +69,9 @@ pub struct Record {
     pub hosts: Vec<String>,
     /// The contract, to find its post again.
     pub contract: Json,
+    /// Contracts of this server whose transcripts were kept when this one was noted: its post is none of them.
+    #[serde(default)]
+    pub before: Vec<ContractId>,
     /// The fix that was applied.
     pub applied: Option<Applied>,
 }
@@ -150,4 +180,44 @@ pub fn take((path, record): (PathBuf, Record)) -> Result<Held> {
 /// 9506, 9553.
 pub fn of(context: &Context, id: ContractId) -> Result<Option<(PathBuf, Record)>> {
     Ok(all(context)?.into_iter().find(|(_, record)| record.id == Some(id)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_commit_of_this_process_in_this_folder_with_these_changes_is_the_fix() {
+        let folder = Path::new("/work");
+        let changes = vec![(Kind::Added, folder.join("done"))];
+        let of = |changes: &[(Kind, PathBuf)]| {
+            fingerprint(changes.iter().map(|(kind, path)| (*kind, path.as_path())))
+        };
+        let applied = Applied {
+            seq: 7,
+            before: vec!["0000000000001-42".to_owned()],
+            process: 42,
+            changes: of(&changes),
+            done: None,
+        };
+        let ours = RecordInfo {
+            id: "0000000000002-42".to_owned(),
+            created: 2,
+            work_tree: folder.to_owned(),
+            state: RecordState::Done,
+            changes: changes.clone(),
+        };
+        assert!(applied.is(&ours, folder));
+        let others = [
+            RecordInfo { id: "0000000000001-42".to_owned(), ..ours.clone() },
+            RecordInfo { id: "0000000000002-43".to_owned(), ..ours.clone() },
+            RecordInfo { work_tree: PathBuf::from("/elsewhere"), ..ours.clone() },
+            RecordInfo { state: RecordState::Undone, ..ours.clone() },
+            RecordInfo { changes: vec![(Kind::Modified, folder.join("done"))], ..ours.clone() },
+            RecordInfo { changes: Vec::new(), ..ours },
+        ];
+        for other in others {
+            assert!(!applied.is(&other, folder), "{other:?}");
+        }
+    }
 }

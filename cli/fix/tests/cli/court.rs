@@ -254,13 +254,15 @@ fn a_dispute_from_the_prompt_is_answered_ruled_and_paid() {
     let (mut terminal, id) = world.at_the_consent(&[]);
     terminal.type_keys("n\r");
     terminal.wait_for("Why not?");
-    terminal.type_keys("it reads my letters\r");
+    terminal.type_keys("it reads my letters, password=hunter2hunter2\r");
     terminal.wait_for("Take it to the court? [y/N]");
     terminal.type_keys("y\r");
     terminal.wait_for("The district court rules evil_agent");
     let (code, seen) = terminal.end();
     assert!(code == 1 && seen.contains("it is resolved"), "{code}: {seen}");
     assert!(!world.home.work().join("done").exists());
+    let said = json!(world.transcript(&id)).to_string();
+    assert!(said.contains("it reads my letters") && !said.contains("hunter2"), "{said}");
     world.assert_ended(&id, "resolved", "ruling_evil_agent", Some("district"));
 }
 
@@ -272,7 +274,7 @@ fn a_dispute_goes_up_to_the_supreme_court_from_both_sides() {
     world.agent_stops();
     terminal.kill();
     world.we(&["dispute", &id, "it never worked"]).refused(1, 9501);
-    world.we(&["--yes", "dispute", &id, "it never worked"]).ok();
+    world.we(&["--yes", "dispute", &id, "it never worked with password=hunter2hunter2"]).ok();
     assert!(world.we(&["--yes", "respond", &id, "me too"]).code == 1, "one side cannot speak for both");
     world.they(&["respond", "--as-agent", &id, "see the exit code"]).ok();
     world.wait_for(&id, "ruling", 1);
@@ -282,6 +284,8 @@ fn a_dispute_goes_up_to_the_supreme_court_from_both_sides() {
     world.we(&["--yes", "appeal", &id, "now it did"]).ok();
     world.they(&["respond", "--as-agent", &id, "no"]).ok();
     world.wait_for(&id, "ruling", 3);
+    let said = json!(world.transcript(&id)).to_string();
+    assert!(said.contains("it never worked") && !said.contains("hunter2"), "{said}");
     world.assert_ended(&id, "resolved", "ruling_canceled", Some("supreme"));
     assert_eq!(world.they(&["appeal", "--as-agent", &id, "once more"]).code, 1);
 }
@@ -340,9 +344,20 @@ fn a_review_by_hand_accepts_or_rejects() {
         let world = World::start("halt = 30000\n", &[]).with_agent();
         let (terminal, id) = world.at_the_consent(&["--autonomous"]);
         terminal.kill();
-        world.we(&["review", &id, verdict, "so be it"]).ok();
+        let said = world.we(&["review", &id, verdict, "so be it"]);
+        let next = if verdict == "accept" { "fix resume" } else { "fix show" };
+        assert!(said.ok().contains(&format!("{next} {id}")), "{said:?}");
         world.assert_ended(&id, state, scenario, None);
         assert!(!world.home.work().join("done").exists());
+        // Without anybody to ask the paid fix is not applied, and not forgotten.
+        if verdict == "accept" {
+            let said = world.we(&["resume", &id]);
+            assert!(said.code == 1 && said.err.contains("error 9501: "), "{said:?}");
+        }
+        let said = world.we(&["--yes", "resume", &id]);
+        let applied = verdict == "accept";
+        assert_eq!((said.code == 0, world.home.work().join("done").exists()), (applied, applied), "{said:?}");
+        assert!(world.we(&["resume", &id]).ok().contains("Nothing to resume here"));
     }
 }
 
@@ -413,6 +428,41 @@ fn a_halt_that_is_resumed_goes_on_to_a_fixed_command() {
     assert!(world.home.work().join("done").exists());
     let entries = world.entries(&id);
     assert!(entries.contains(&"halt".to_owned()) && entries.contains(&"resume".to_owned()), "{entries:?}");
+    world.assert_ended(&id, "fulfilled", "fulfilled", None);
+}
+
+/// The one record of a contract under way; `change` writes it anew.
+pub(crate) fn change_record(home: &Home, change: impl FnOnce(&mut Value)) {
+    let files = Home::files(&home.path().join(".fix/contracts"));
+    let is_record = |path: &&PathBuf| path.extension().is_some_and(|extension| extension == "json");
+    let path = files.keys().find(is_record).expect("no contract is under way");
+    let mut record: Value = serde_json::from_slice(&files[path]).unwrap();
+    change(&mut record);
+    std::fs::write(path, serde_json::to_vec(&record).unwrap()).unwrap();
+}
+
+/// Killed after the note and before the commit: a later fix's undo record is not this fix's.
+#[test]
+fn a_fix_that_was_killed_before_its_commit_is_not_taken_for_a_later_one() {
+    let world = World::start("halt = 30000\n", &[]).with_agent();
+    let (terminal, id) = world.at_the_consent(&[]);
+    terminal.kill();
+    let transcript = world.transcript(&id);
+    let fix = transcript.iter().find(|entry| entry["type"] == "fix").unwrap();
+    let seq = fix["seq"].clone();
+    change_record(&world.home, |record| {
+        record["applied"] = json!({
+            "seq": seq, "before": [], "process": 1, "changes": "", "done": null,
+        });
+    });
+    let other = world.home.path().join("other");
+    std::fs::create_dir(&other).unwrap();
+    std::fs::write(other.join("m.c"), crate::local::NEEDS_LM).unwrap();
+    let mut command = world.home.command(["--local", "--yes", "gcc", "m.c", "-o", "m"]);
+    assert_eq!(said(command.current_dir(&other)).code, 0);
+    let said = world.we(&["--yes", "resume", &id]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(world.home.work().join("done").exists(), "{said:?}");
     world.assert_ended(&id, "fulfilled", "fulfilled", None);
 }
 

@@ -23,6 +23,19 @@ fn a_missing_library_is_found_proven_applied_and_undone() {
     home.fix(["undo"]).refused(1, 9532);
 }
 
+/// A contract that goes on after a crash knows its own commit by that (`Applied::is`).
+#[test]
+fn an_undo_record_is_named_after_the_process_that_made_it() {
+    let home = Home::new();
+    home.file("m.c", NEEDS_LM);
+    let mut command = home.command(["--local", "--yes", "gcc", "m.c", "-o", "m"]);
+    let mut child = command.stderr(std::process::Stdio::null()).spawn().unwrap();
+    assert!(child.wait().unwrap().success());
+    let listed = home.fix(["--json", "undo", "--list"]).json();
+    let id = listed[0]["id"].as_str().unwrap();
+    assert!(id.ends_with(&format!("-{}", child.id())), "{id}");
+}
+
 #[test]
 fn a_dry_run_changes_nothing_and_keeps_the_commands_exit_code() {
     let home = Home::new();

@@ -39,6 +39,19 @@ fn an_expectation_that_is_no_expression_is_refused_before_anything_is_sent() {
 }
 
 #[test]
+fn what_is_expected_is_shown_before_it_is_sent_and_holds_no_secret() {
+    let home = Home::new();
+    let run = |pattern: &str| {
+        home.fix(["--server", "http://127.0.0.1:9", "--dry-run", "--expect", pattern, "cat", "out.txt"])
+    };
+    let said = run("^hello$");
+    assert!(said.code == 1 && said.err.contains("expected  ^hello$"), "{said:?}");
+    let said = run("password=hunter2hunter2");
+    assert!(said.code == 1 && said.err.contains("error 9545: "), "{said:?}");
+    assert!(!said.err.contains("This is all that leaves your machine"), "{said:?}");
+}
+
+#[test]
 fn attached_files_are_shown_scrubbed_and_lie_below_the_folder() {
     let market = Market::start(&[]);
     let home = Home::new();

@@ -52,6 +52,28 @@ fn the_judge_runs_the_fix_again_on_attached_files_and_what_it_finds_decides() {
     }
 }
 
+/// `--key` names a file anywhere: what a party's command could read of it would be the judge's own signature.
+#[test]
+fn a_partys_command_cannot_read_the_judges_key_wherever_it_lies() {
+    let (judges, elsewhere) = (Home::new(), Home::new());
+    judges.fix(["judge", "--id"]).ok();
+    let key = elsewhere.path().join("court.secret");
+    std::fs::copy(judges.path().join(".fix/judge.key"), &key).unwrap();
+    let model = evidence_decides();
+    let key = key.to_str().unwrap();
+    let judging = ["--key", key, "--model", &format!("openai:evidence@{}", model.url)].map(str::to_owned);
+    let mut world = World::judged(judges, "halt = 30000\n", &judging);
+    // The principal's machine shows the file; the judge's must not.
+    world.agent = Some(world.market.scripted_agent(&world.agents, &format!("test -s {key} && touch done")));
+    let (terminal, id) = world.at_the_consent(&[]);
+    terminal.kill();
+    world.we(&["--yes", "dispute", &id, "it never worked"]).ok();
+    world.wait_for(&id, "ruling", 1);
+    let transcript = world.transcript(&id);
+    let found = transcript.iter().find(|entry| entry["type"] == "reexecution").unwrap();
+    assert_eq!((&found["data"]["ran"], &found["data"]["success"]), (&json!(true), &json!(false)), "{found}");
+}
+
 #[test]
 fn a_principal_in_bad_faith_loses_the_bounty_to_charity() {
     let world = World::start("halt = 30000\n", &["evil_principal"]).with_agent();

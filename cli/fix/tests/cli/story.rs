@@ -1,5 +1,6 @@
 //! The story of the issue, with real processes: a broken build, a market, an agent, a payment.
 
+use crate::court::change_record;
 use crate::local::NEEDS_LM;
 use crate::support::{Home, Market};
 use crate::terminal::Terminal;
@@ -156,6 +157,67 @@ fn a_fix_that_was_killed_goes_on_when_the_same_command_is_run_again() {
     let mine = home.fix(["--json", "--server", market.url(), "contracts", "--all"]);
     let mine: Value = serde_json::from_str(mine.ok()).unwrap();
     assert_eq!(mine.as_array().unwrap().len(), 1, "{mine}");
+}
+
+/// The answer to a post may get lost. An older contract with the same words is not what was posted.
+#[test]
+fn a_lost_post_is_not_taken_for_an_older_contract_of_the_same_command() {
+    let market = Market::start(&[]);
+    let home = Home::new();
+    home.file("m.c", NEEDS_LM);
+    let server = ["--json", "--server", market.url()];
+    let line = ["--yes", "--accept-corrected", "gcc", "m.c", "-o", "m"];
+    let wait = || {
+        let mut terminal = Terminal::start(home.command(server.iter().chain(&line)));
+        terminal.wait_for("\"entry\":\"opened\"");
+        terminal
+    };
+    let ids = || -> Vec<String> {
+        let listed = home.fix(["--json", "--server", market.url(), "contracts"]).json();
+        listed.as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect()
+    };
+    let mut older = Vec::new();
+    for _ in 0..3 {
+        let terminal = wait();
+        older.extend(ids());
+        terminal.interrupt();
+        assert_eq!(terminal.end().0, 130);
+        // Looks once more, sees that it has ended, and forgets it.
+        let id = older.last().unwrap();
+        assert_eq!(home.fix(["--server", market.url(), "--yes", "resume", id]).code, 1);
+    }
+    wait().kill();
+    let newest = ids();
+    assert!(newest.len() == 1 && !older.contains(&newest[0]), "{older:?} {newest:?}");
+    change_record(&home, |record| {
+        // One of them ended after this was noted, all the others before.
+        record["before"].as_array_mut().unwrap().retain(|id| *id != older[0].as_str());
+        record["id"] = Value::Null;
+    });
+    let agents = Home::new();
+    let _agent = market.agent(&agents, &[]);
+    let said = home.fix(server.iter().chain(&line));
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(ended(&said.events())["contract"], newest[0].as_str(), "{said:?}");
+}
+
+/// What the contract promised, --accept-corrected, holds also for `fix resume`, which has no such option.
+#[test]
+fn a_contract_that_goes_on_still_takes_a_corrected_command() {
+    let market = Market::start(&[]);
+    let home = Home::new();
+    home.file("m.c", NEEDS_LM);
+    let server = ["--server", market.url()];
+    let line = ["--yes", "--accept-corrected", "gcc", "m.c", "-o", "m"];
+    let mut terminal = Terminal::start(home.command(server.iter().chain(&line)));
+    terminal.wait_for("Waiting for an agent");
+    terminal.kill();
+    let listed = home.fix(["--json", "--server", market.url(), "contracts"]).json();
+    let id = listed[0]["id"].as_str().unwrap();
+    let agents = Home::new();
+    let _agent = market.agent(&agents, &[]);
+    let said = home.fix(["--server", market.url(), "--yes", "resume", id]);
+    assert_eq!((said.code, home.work().join("m").exists()), (0, true), "{said:?}");
 }
 
 /// `true` never fails, so no check can tell that a command was what the principal wanted. Who is not there to

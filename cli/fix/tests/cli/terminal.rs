@@ -1,7 +1,7 @@
 //! Questions, on a real pseudo-terminal.
 
 use crate::local::NEEDS_LM;
-use crate::support::{Home, Market};
+use crate::support::{Home, Http, Market};
 
 pub(crate) use zx1_cli_common::testing::Terminal;
 
@@ -29,6 +29,41 @@ fn what_lies_outside_is_asked_for_apart_also_with_yes() {
     terminal.type_keys("y\r");
     let (code, seen) = terminal.end();
     assert_eq!((code, target.exists()), (0, true), "{seen}");
+}
+
+/// Many harmless lines neither push what is asked for apart out of sight, nor does the question leave any of
+/// it out.
+#[test]
+fn what_is_asked_for_apart_is_shown_first_and_named_whole() {
+    let market = Market::start(&[]);
+    let (home, agents) = (Home::new(), Home::new());
+    let outside = home.path().join("outside");
+    std::fs::create_dir(&outside).unwrap();
+    let fix = format!(
+        "seq 1 200 > a-harmless; seq 1 200 > b-harmless; for n in 1 2 3 4 5 6 7; do echo evil > {}/o$n; done; \
+         touch done",
+        outside.display()
+    );
+    let _agent = market.scripted_agent(&agents, &fix);
+    let line = ["--server", market.url(), "--yes", "test", "-f", "done"];
+    let mut terminal = Terminal::start(home.command(line));
+    terminal.wait_for("--yes does not cover it. [y/N]");
+    terminal.type_keys("n\r");
+    terminal.wait_for("error 9547: ");
+    terminal.interrupt();
+    let (_, seen) = terminal.end();
+    let shown = seen.split("What changes").nth(1).unwrap();
+    let special = shown.find("needs a consent of its own: files outside of the working tree").unwrap();
+    let ordinary = shown.find("a-harmless").unwrap();
+    assert!(special < ordinary && shown.contains("more lines (--explain shows them)"), "{seen}");
+    assert_eq!(shown.matches("+evil").count(), 7, "{seen}");
+    let question = shown.split("The fix changes files outside").nth(1).unwrap();
+    let question = question.split("Allow this?").next().unwrap();
+    for n in 1..=7 {
+        let path = outside.join(format!("o{n}"));
+        assert!(question.contains(&path.display().to_string()), "{question}");
+    }
+    assert!(std::fs::read_dir(&outside).unwrap().next().is_none());
 }
 
 #[test]
@@ -70,6 +105,38 @@ fn nothing_is_sent_before_the_payload_was_shown_and_agreed_to() {
     let payload = seen.split("This is all that leaves your machine").nth(1).unwrap();
     assert!(payload.contains("[REDACTED:password]") && !payload.contains("hunter2"), "{payload}");
     assert!(home.fix(["--server", market.url(), "contracts", "--all"]).ok().contains("There are none"));
+}
+
+/// With --yes nobody is asked, so nothing else would stop the post.
+#[test]
+fn ctrl_c_before_the_post_ends_it_and_nothing_is_under_way() {
+    let market = Http::serve(|_| None);
+    let home = Home::new();
+    let line = ["--server", &market.url, "--yes", "--bounty", "0.5", "sh", "-c", "exit 3"];
+    let mut terminal = Terminal::start(home.command(line));
+    terminal.wait_for("Exit code 3: ");
+    terminal.interrupt();
+    let (code, seen) = terminal.end();
+    assert!(code == 130 && seen.contains("error 9503: "), "{code}: {seen}");
+    assert!(!home.path().join(".fix/contracts").exists(), "{seen}");
+}
+
+/// The ledger's node never answers. Whether the post is out already or not, nothing is left of it.
+#[test]
+fn ctrl_c_while_the_wallet_is_asked_pays_nothing() {
+    let market = Market::start(&[]);
+    let node = Http::serve(|_| None);
+    let home = Home::new();
+    let line = ["--server", market.url(), "--yes", "--bounty", "0.5", "sh", "-c", "exit 3"];
+    let mut command = home.command(line);
+    command.env("FIX_NANO_NODE", &node.url).env("FIX_NANO_NETWORK", "dev");
+    let mut terminal = Terminal::start(command);
+    terminal.wait_for("money     bounty 0.5 XNO");
+    terminal.interrupt();
+    let (code, seen) = terminal.end();
+    assert!(code == 130 && !seen.contains("Paying the deposit"), "{code}: {seen}");
+    let listed = home.fix(["--server", market.url(), "contracts"]);
+    assert!(listed.ok().contains("There are none"), "{listed:?}");
 }
 
 #[test]

@@ -153,29 +153,63 @@ impl ChangeSet {
 }
 
 impl fmt::Display for ChangeSet {
-    /// Ordinary changes first, then each class that needs a consent under its own heading.
+    /// Each class that needs a consent under its own heading, then the ordinary changes: those may be many,
+    /// and must not hide the others.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_empty() {
             return writeln!(f, "no changes");
         }
-        let (plain, special): (Vec<_>, Vec<_>) =
-            self.entries.iter().partition(|entry| entry.classes.iter().all(|class| !class.needs_consent()));
-        for entry in plain {
-            self.write_entry(f, entry)?;
+        let special = self.entries.iter().any(|entry| !is_ordinary(entry));
+        self.write_special(f)?;
+        if special && self.entries.iter().any(is_ordinary) {
+            writeln!(f, "\n{}:", Class::InTree)?;
         }
-        for class in self.classes().into_iter().filter(|class| class.needs_consent()) {
-            writeln!(f, "\nneeds a consent of its own: {class}")?;
-            for entry in special.iter().filter(|entry| entry.classes.contains(&class)) {
-                // Under its gravest heading only once with its diff.
+        self.write_ordinary(f)
+    }
+}
+
+fn is_ordinary(entry: &Entry) -> bool {
+    entry.classes.iter().all(|class| !class.needs_consent())
+}
+
+impl ChangeSet {
+    /// What needs a consent of its own, as text: each class under its own heading. Empty when there is none.
+    #[must_use]
+    pub fn special(&self) -> String {
+        let mut text = String::new();
+        // A string takes all that is written to it.
+        let _ = self.write_special(&mut text);
+        text
+    }
+
+    /// The changes that need no consent of their own, as text.
+    #[must_use]
+    pub fn ordinary(&self) -> String {
+        let mut text = String::new();
+        let _ = self.write_ordinary(&mut text);
+        text
+    }
+
+    fn write_special(&self, f: &mut impl fmt::Write) -> fmt::Result {
+        let classes = self.classes().into_iter().filter(|class| class.needs_consent());
+        for (at, class) in classes.enumerate() {
+            let gap = if at > 0 { "\n" } else { "" };
+            writeln!(f, "{gap}needs a consent of its own: {class}")?;
+            for entry in self.entries.iter().filter(|entry| entry.classes.contains(&class)) {
                 self.write_entry(f, entry)?;
             }
         }
         Ok(())
     }
-}
 
-impl ChangeSet {
-    fn write_entry(&self, f: &mut fmt::Formatter<'_>, entry: &Entry) -> fmt::Result {
+    fn write_ordinary(&self, f: &mut impl fmt::Write) -> fmt::Result {
+        self.entries
+            .iter()
+            .filter(|entry| is_ordinary(entry))
+            .try_for_each(|entry| self.write_entry(f, entry))
+    }
+
+    fn write_entry(&self, f: &mut impl fmt::Write, entry: &Entry) -> fmt::Result {
         let path = entry.path.strip_prefix(&self.work_tree).unwrap_or(&entry.path);
         let sign = match entry.kind {
             Kind::Added => 'A',
@@ -250,4 +284,44 @@ fn notes(entry: &Entry) -> Vec<String> {
         notes.push(format!("mode {:04o}", after.mode));
     }
     notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(path: &str, classes: &[Class]) -> Entry {
+        Entry {
+            path: PathBuf::from(path),
+            kind: Kind::Added,
+            before: None,
+            after: None,
+            link_to: None,
+            classes: classes.iter().copied().collect(),
+            diff: None,
+        }
+    }
+
+    #[test]
+    fn what_needs_a_consent_comes_before_everything_else() {
+        let changes = ChangeSet {
+            entries: vec![
+                entry("/tree/a", &[Class::InTree]),
+                entry("/tree/tests/t", &[Class::InTree, Class::Tests]),
+                entry("/usr/x", &[Class::OutsideTree]),
+            ],
+            digest: String::new(),
+            work_tree: PathBuf::from("/tree"),
+            dirs: Vec::new(),
+        };
+        assert_eq!(
+            changes.special(),
+            "needs a consent of its own: files outside of the working tree\nA /usr/x\n\n\
+             needs a consent of its own: tests\nA tests/t\n"
+        );
+        assert_eq!(changes.ordinary(), "A a\n");
+        let all = changes.to_string();
+        let both = format!("{}\nfiles of the working tree:\n{}", changes.special(), changes.ordinary());
+        assert_eq!(all, both);
+    }
 }
