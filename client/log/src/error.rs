@@ -241,6 +241,20 @@ impl LogError {
         }
     }
 
+    /// Whether this one message is refused for what it is. Nothing was written, and the log takes others.
+    pub fn is_of_message(&self) -> bool {
+        matches!(
+            self,
+            Self::EpochSealed(_)
+                | Self::DuplicateBid { .. }
+                | Self::NotOurs
+                | Self::PayloadTooLong { .. }
+                | Self::MessageTooLong { .. }
+                | Self::Envelope(_)
+                | Self::Nonce(_)
+        )
+    }
+
     /// What to do next, as a full sentence.
     pub fn next(&self) -> &'static str {
         match self {

@@ -362,7 +362,7 @@ pub async fn audit(ledger: &dyn Ledger, url: &str) -> Result<Audit> {
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        let mut audit = compare(&remote.claims().await?, &chain, slot, now_s());
+        let mut audit = compare(&remote.claims(chain.len()).await?, &chain, slot, now_s());
         if let Some(before) = lasting.take() {
             audit.differences.retain(|now| {
                 before.differences.iter().any(|then| then.what == now.what && then.account == now.account)
@@ -375,6 +375,13 @@ pub async fn audit(ledger: &dyn Ledger, url: &str) -> Result<Audit> {
     }
     Err(Error::NotReady)
 }
+
+/// The longest answer that is read.
+const MOST_BYTES: usize = 8 << 20;
+/// Items of a page.
+const PAGE: usize = 200;
+/// Of each list an indexer may hold so many items more than the chain has accounts now: what was closed since.
+const MOST_GONE: usize = 1_000_000;
 
 struct Remote {
     http: reqwest::Client,
@@ -394,73 +401,105 @@ impl Remote {
     }
 
     async fn get(&self, path: &str) -> Result<Value> {
-        let asked = self.http.get(format!("{}{path}", self.url)).send().await;
-        let answer = asked.map_err(|error| self.bad(error.without_url()))?;
+        self.ask(path, &[]).await
+    }
+
+    /// One question. What is asked is escaped: a cursor is the other side's text.
+    async fn ask(&self, path: &str, query: &[(&str, &str)]) -> Result<Value> {
+        let mut url = reqwest::Url::parse(&format!("{}{path}", self.url)).map_err(|error| self.bad(error))?;
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        let asked = self.http.get(url).send().await;
+        let mut answer = asked.map_err(|error| self.bad(error.without_url()))?;
         if !answer.status().is_success() {
             return Err(self.bad(format!("{path} answers {}", answer.status().as_u16())));
         }
-        answer.json().await.map_err(|error| self.bad(error.without_url()))
+        let mut body = Vec::new();
+        while let Some(chunk) = answer.chunk().await.map_err(|error| self.bad(error.without_url()))? {
+            if chunk.len() > MOST_BYTES.saturating_sub(body.len()) {
+                return Err(self.bad(format!("{path} answers with more than {MOST_BYTES} bytes")));
+            }
+            body.extend_from_slice(&chunk);
+        }
+        serde_json::from_slice(&body).map_err(|error| self.bad(format!("{path}: {error}")))
     }
 
-    async fn all(&self, path: &str) -> Result<Vec<Value>> {
-        let (mut items, mut cursor): (Vec<Value>, Option<String>) = (Vec::new(), None);
+    /// Reads a list, page after page, and hands each item over. Whoever is asked may lie, so a list ends: each
+    /// page counts as a full one, and `most` items are the end.
+    async fn all(&self, path: &str, most: usize, mut take: impl FnMut(&Value) -> Result<()>) -> Result<()> {
+        let (mut left, mut cursor) = (most, None::<String>);
         loop {
-            let from = cursor.as_ref().map(|cursor| format!("&cursor={cursor}")).unwrap_or_default();
-            let page = self.get(&format!("{path}?limit=200{from}")).await?;
+            let limit = PAGE.to_string();
+            let mut query = vec![("limit", limit.as_str())];
+            query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
+            let page = self.ask(path, &query).await?;
             let found = page
                 .get("items")
                 .and_then(Value::as_array)
                 .ok_or_else(|| self.bad("a list without items"))?;
-            items.extend(found.iter().cloned());
+            if found.len() > PAGE {
+                return Err(self.bad(format!("{path} answers with more items than were asked for")));
+            }
+            found.iter().try_for_each(&mut take)?;
             let next = page.get("next").and_then(Value::as_str).map(str::to_owned);
             if next.is_none() || next == cursor {
-                return Ok(items);
+                return Ok(());
+            }
+            left = left.saturating_sub(PAGE);
+            if left == 0 {
+                return Err(self.bad(format!("{path} goes on after {most} items, more than there can be")));
             }
             cursor = next;
         }
     }
 
-    async fn claims(&self) -> Result<Claims> {
+    /// All that it says. `accounts` is how many the chain has.
+    async fn claims(&self, accounts: usize) -> Result<Claims> {
         let mut claims = Claims::default();
-        for item in self.all("/v1/agents").await? {
+        let most = accounts.saturating_add(MOST_GONE);
+        let take = |item: &Value| -> Result<()> {
             let read = || {
                 let stake = item.get("stake").filter(|stake| !stake.is_null());
                 let amount = stake.and_then(|stake| text_number(stake, "micro_usdc"));
                 let of_stake = |name: &str| stake.and_then(|stake| stake.get(name)).and_then(Value::as_i64);
                 let batches = item.get("batches")?;
                 Some(AgentRow {
-                    mint: key(&item, "mint")?.to_vec(),
+                    mint: key(item, "mint")?.to_vec(),
                     stake: amount,
                     unlock_slot: of_stake("unlock_available_slot"),
                     open_challenges: of_stake("open_challenges").unwrap_or(0),
                     paid_through: item.get("lease")?.get("paid_through_epoch")?.as_i64(),
                     batches: batches.get("count")?.as_i64()?,
-                    head_digest: hex::decode(batches.get("digest")?.as_str()?).ok()?,
+                    head_digest: hash(batches, "digest")?,
                     ..AgentRow::default()
                 })
             };
             let row = read().ok_or_else(|| self.bad("an agent has not the form of one"))?;
             claims.agents.insert(fixed(&row.mint), row);
-        }
-        for item in self.all("/v1/batches").await? {
-            let hash = |name: &str| hex::decode(item.get(name)?.as_str()?).ok();
+            Ok(())
+        };
+        self.all("/v1/agents", most, take).await?;
+        let take = |item: &Value| -> Result<()> {
             let read = || {
                 Some(BatchRow {
-                    agent: key(&item, "agent")?.to_vec(),
+                    agent: key(item, "agent")?.to_vec(),
                     epoch: item.get("epoch")?.as_i64()?,
-                    batch_hash: hash("batch_hash")?,
-                    log_root: hash("log_merkle_root")?,
-                    arrays_root: hash("arrays_root")?,
+                    batch_hash: hash(item, "batch_hash")?,
+                    log_root: hash(item, "log_merkle_root")?,
+                    arrays_root: hash(item, "arrays_root")?,
                     ..BatchRow::default()
                 })
             };
             let row = read().ok_or_else(|| self.bad("a batch has not the form of one"))?;
             claims.batches.insert((fixed(&row.agent), row.epoch), row);
-        }
-        for item in self.all("/v1/challenges").await? {
+            Ok(())
+        };
+        self.all("/v1/batches", most, take).await?;
+        let take = |item: &Value| -> Result<()> {
             let read = || {
                 Some(ChallengeRow {
-                    address: key(&item, "address")?.to_vec(),
+                    address: key(item, "address")?.to_vec(),
                     submitted_slot: item.get("submitted_slot")?.as_i64()?,
                     answered_slot: item.get("answered_slot")?.as_i64(),
                     succeeded: item.get("succeeded")?.as_bool().map(i64::from),
@@ -469,7 +508,9 @@ impl Remote {
             };
             let row = read().ok_or_else(|| self.bad("a challenge has not the form of one"))?;
             claims.challenges.insert((fixed(&row.address), row.submitted_slot), row);
-        }
+            Ok(())
+        };
+        self.all("/v1/challenges", most, take).await?;
         let feedback = self.get("/v1/feedback?limit=1").await?;
         let head = feedback.get("digest").and_then(Value::as_str).and_then(|text| hex::decode(text).ok());
         claims.log_head = head.map(|head| fixed(&head));
@@ -483,6 +524,77 @@ fn key(item: &Value, name: &str) -> Option<[u8; 32]> {
     (length == 32).then_some(key)
 }
 
+/// A hash. Nothing longer is kept: whoever is asked may fill an answer with one.
+fn hash(item: &Value, name: &str) -> Option<Vec<u8>> {
+    hex::decode(item.get(name)?.as_str()?).ok().filter(|hash| hash.len() <= 32)
+}
+
 fn text_number(item: &Value, name: &str) -> Option<i64> {
     item.get(name)?.as_str()?.parse::<u64>().ok().map(signed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::extract::RawQuery;
+    use axum::routing::get;
+    use axum::{Json, Router};
+    use serde_json::json;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// An indexer whose list is this one, and how often it was asked.
+    async fn remote(
+        page: impl Fn(usize, String) -> Value + Clone + Send + Sync + 'static,
+    ) -> (Remote, Arc<AtomicUsize>) {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let counter = asked.clone();
+        let answer = move |RawQuery(query): RawQuery| {
+            let value = page(counter.fetch_add(1, Ordering::SeqCst), query.unwrap_or_default());
+            async move { Json(value) }
+        };
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let router = Router::new().route("/list", get(answer));
+        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        (Remote::new(&url).unwrap(), asked)
+    }
+
+    #[tokio::test]
+    async fn a_list_that_never_ends_is_left() {
+        let (remote, asked) =
+            remote(|nth, _| json!({ "items": [nth], "next": format!("cursor {nth}") })).await;
+        let mut taken = 0;
+        let error = remote.all("/list", 1_000, |_| {
+            taken += 1;
+            Ok(())
+        });
+        assert_eq!(error.await.unwrap_err().code(), 9619);
+        assert_eq!((taken, asked.load(Ordering::SeqCst)), (5, 5));
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_is_too_long_or_holds_too_much_is_left() {
+        let (long, _) = remote(|_, _| json!({ "items": ["x".repeat(MOST_BYTES)] })).await;
+        let error = long.all("/list", 1_000, |_| Ok(())).await.unwrap_err();
+        assert_eq!(error.code(), 9619);
+        assert!(error.to_string().contains("bytes"), "{error}");
+        let (many, _) = remote(|_, _| json!({ "items": vec![0; PAGE + 1] })).await;
+        assert_eq!(many.all("/list", 1_000, |_| Ok(())).await.unwrap_err().code(), 9619);
+    }
+
+    #[tokio::test]
+    async fn a_cursor_is_one_parameter_whatever_it_says() {
+        let (remote, _) = remote(|nth, query| match nth {
+            0 => json!({ "items": [query], "next": "a&limit=1#b c" }),
+            _ => json!({ "items": [query] }),
+        })
+        .await;
+        let mut queries = Vec::new();
+        let all = remote.all("/list", 1_000, |item| {
+            queries.push(item.as_str().unwrap_or_default().to_owned());
+            Ok(())
+        });
+        all.await.unwrap();
+        assert_eq!(queries, ["limit=200", "limit=200&cursor=a%26limit%3D1%23b+c"]);
+    }
 }

@@ -135,6 +135,15 @@ impl BridgeError {
             BridgeError::Client(error) => error.code(),
         }
     }
+
+    /// Whether the same act may succeed a little later.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            BridgeError::Slot { .. } | BridgeError::Log { error: LogError::InUse { .. } } => true,
+            BridgeError::Client(error) => error.is_transient(),
+            _ => false,
+        }
+    }
 }
 
 /// The present slot of the configured cluster (`block_ref`). The error is half a sentence.
@@ -228,7 +237,7 @@ impl Bridge {
             EntryType::Fix => MsgType::Deliver,
             _ => return Ok(Common::default()),
         };
-        let Some(peer) = peer(view, side.other()) else { return Ok(Common::default()) };
+        let Some(peer) = self.peer(view, side.other()) else { return Ok(Common::default()) };
         let case = view.case();
         let value = i128::try_from(case.contract().bounty.0).unwrap_or(i128::MAX);
         let payload = match wanted {
@@ -252,7 +261,7 @@ impl Bridge {
         let payload = [HINT.as_slice(), &ruling_digest(ruling)].concat();
         let mut envelopes = Vec::new();
         for side in [Side::Principal, Side::Agent] {
-            let Some(peer) = peer(view, side) else { continue };
+            let Some(peer) = self.peer(view, side) else { continue };
             let place = format!("{}-{}", market.server().hex(), view.id());
             let name = format!("{place}-ruling-{}-{side}", ruling.court);
             let bytes = self.once(market, view, &name, MsgType::Verdict, &peer, &payload).await?;
@@ -266,7 +275,7 @@ impl Bridge {
     pub async fn close(&self, market: &Market, view: &View) -> Result<(), BridgeError> {
         self.keep(view)?;
         let (Some(side), true) = (view.side(), view.state().is_terminal()) else { return Ok(()) };
-        let Some(peer) = peer(view, side.other()) else { return Ok(()) };
+        let Some(peer) = self.peer(view, side.other()) else { return Ok(()) };
         if !has_feedback_of(view, market.id()) {
             self.leave_feedback(market, view, side, peer).await?;
         }
@@ -320,7 +329,8 @@ impl Bridge {
     }
 
     /// Log every envelope of a verified contract that this agent sent or that is addressed to it. What is
-    /// there already is not written again. Answers how many were new.
+    /// there already is not written again. Answers how many were new. An envelope that the log refuses is
+    /// left out: another party wrote it, and it must not keep the others from the log.
     pub fn keep(&self, view: &View) -> Result<usize, BridgeError> {
         let conversation = conversation_id(&view.case().terms().server, &view.id());
         let mut new = 0;
@@ -337,6 +347,12 @@ impl Bridge {
                     continue;
                 }
                 let direction = if *header.sender == self.agent {
+                    // Anybody can write our id into an envelope. Logged as sent it would use up our nonces
+                    // and put bids of others into our batch.
+                    if signer != self.key.id() {
+                        tracing::debug!(contract = %view.id(), "another key signed for this agent id");
+                        continue;
+                    }
                     Direction::Sent
                 } else if *header.recipient == self.agent {
                     Direction::Received
@@ -349,6 +365,9 @@ impl Bridge {
                     // The epoch was closed by a batch; what came later than that belongs to none.
                     Err(BridgeError::Log { error: LogError::EpochSealed(epoch) }) => {
                         tracing::debug!(contract = %view.id(), ?epoch, "too late for the log");
+                    }
+                    Err(BridgeError::Log { error }) if error.is_of_message() => {
+                        tracing::debug!(contract = %view.id(), code = error.code(), "not logged: {error}");
                     }
                     Err(error) => return Err(error),
                 }
@@ -455,6 +474,11 @@ impl Bridge {
     fn append(&self, bytes: &[u8], direction: Direction, at: Millis) -> Result<bool, BridgeError> {
         let envelope = Envelope::decode(bytes).map_err(|e| BridgeError::Draft { why: e.to_string() })?;
         self.with_log(|log| Ok(log.append(&envelope, direction, at.0.saturating_mul(1_000))?.new))
+    }
+
+    /// The agent id of a side. One that claims to be this agent has none: nothing is sent to oneself.
+    fn peer(&self, view: &View, side: Side) -> Option<[u8; 32]> {
+        peer(view, side).filter(|peer| *peer != self.agent)
     }
 
     async fn slot(&self) -> Result<u64, BridgeError> {

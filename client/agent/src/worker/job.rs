@@ -19,6 +19,10 @@ use crate::judge::{Reexecution, Status};
 /// A contract that fails so often in a row is left for the next start.
 const MAX_FAILURES: u32 = 60;
 
+/// So often a fix waits for its envelope; then it goes without. The attempt runs out meanwhile, and a fix
+/// that comes too late is lost for both parties.
+const ENVELOPE_TRIES: u32 = 10;
+
 /// What came of one look at a contract.
 enum Did {
     /// Something was chained; look again at once.
@@ -36,6 +40,10 @@ struct Session {
     proof: Option<(u64, Option<Reexecution>)>,
     /// Whether the entry of before the restart was looked at.
     resumed: bool,
+    /// What was decided on a chain of this length and waits for its envelope: a mind is not asked twice.
+    meant: Option<(usize, Data)>,
+    /// How often in a row no envelope could be made.
+    unenveloped: u32,
 }
 
 impl Worker {
@@ -43,7 +51,7 @@ impl Worker {
     pub(super) async fn work(&self, mut record: Record) -> Result<(), WorkError> {
         let id = record.contract;
         let mind = Mind::new(self.config.rules, self.model_for(id));
-        let mut session = Session { mind, proof: None, resumed: false };
+        let mut session = Session { mind, proof: None, resumed: false, meant: None, unenveloped: 0 };
         let mut view: Option<View> = None;
         let mut failures = 0;
         loop {
@@ -54,23 +62,25 @@ impl Worker {
                 },
                 Err(error) => Err(error.into()),
             };
+            let did = match did {
+                Ok(Did::Ended(state)) => self.close(&record, view.as_ref()).await.map(|()| Did::Ended(state)),
+                other => other,
+            };
             match did {
                 Ok(Did::Acted) => {
                     failures = 0;
                     continue;
                 }
                 Ok(Did::Wait) => failures = 0,
-                Ok(Did::Ended(state)) => {
-                    self.close(&record, view.as_ref()).await?;
-                    return self.forget(&record, state);
-                }
+                Ok(Did::Ended(state)) => return self.forget(&record, state),
                 // Another agent has it: only its parties may read it.
                 Err(WorkError::Client(error))
                     if matches!(error.status(), Some(403 | 404)) && failures > 2 =>
                 {
                     return self.forget(&record, State::Open);
                 }
-                Err(error @ (WorkError::Disk { .. } | WorkError::Bridge(_))) => return Err(error),
+                Err(error @ WorkError::Disk { .. }) => return Err(error),
+                Err(WorkError::Bridge(error)) if !error.is_transient() => return Err(error.into()),
                 Err(error) => {
                     failures += 1;
                     view = None;
@@ -196,15 +206,50 @@ impl Worker {
 
     /// Our turn: ask, accept, propose, talk, or give it back.
     async fn think(&self, view: &View, record: &mut Record, session: &mut Session) -> Result<Did, WorkError> {
-        let case = view.case();
-        if !case.pending_investigations().is_empty() {
+        if !view.case().pending_investigations().is_empty() {
             return Ok(Did::Wait);
         }
+        let length = view.entries().len();
+        let holds = |at: usize, data: &Data| {
+            let since = view.entries().get(at..);
+            since.is_some_and(|entries| entries.iter().all(|e| still_meant(data.kind(), e.kind())))
+        };
+        let data = match session.meant.take() {
+            Some((at, data)) if holds(at, &data) => data,
+            _ => match self.decide(view, session).await? {
+                Some(data) => data,
+                None => return Ok(Did::Wait),
+            },
+        };
+        let common = match self.common(view, &data).await {
+            Ok(common) => {
+                session.unenveloped = 0;
+                common
+            }
+            Err(WorkError::Bridge(error)) if error.is_transient() => {
+                session.unenveloped = session.unenveloped.saturating_add(1);
+                if data.kind() != EntryType::Fix || session.unenveloped < ENVELOPE_TRIES {
+                    session.meant = Some((length, data));
+                    return Err(error.into());
+                }
+                let contract = view.id();
+                tracing::warn!(%contract, code = error.code(), "delivered without an envelope: {error}");
+                Common::default()
+            }
+            Err(error) => return Err(error),
+        };
+        self.say(view, record, data, common).await?;
+        Ok(Did::Acted)
+    }
+
+    /// What to say now. None: nothing.
+    async fn decide(&self, view: &View, session: &mut Session) -> Result<Option<Data>, WorkError> {
+        let case = view.case();
         let memory = Memory::of(view.entries(), self.market.id(), case.principal());
         let accepted = case.state() == State::InProgress;
         let memory = Memory { accepted, ..memory };
         let next = session.mind.next(case, &memory).await;
-        let data = match next {
+        Ok(Some(match next {
             Move::Investigate(command) => {
                 self.pace(case.last_investigation_at(), case.contract().execution.investigation_rate).await?;
                 Data::Investigate { command }
@@ -217,10 +262,9 @@ impl Worker {
             Move::Leave(reason) if !accepted => Data::Decline { reason },
             Move::Leave(reason) => match self.config.when_stuck {
                 Stuck::BackOut => Data::BackOut { reason },
-                Stuck::Wait => return Ok(Did::Wait),
+                Stuck::Wait => return Ok(None),
             },
-        };
-        self.act(view, record, data).await
+        }))
     }
 
     /// Not faster than the contract allows (spec, `investigation_rate`).

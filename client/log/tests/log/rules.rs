@@ -18,6 +18,7 @@ fn refused(message: &Message) -> LogError {
     let checked = log.check(&message.envelope(), message.direction, message.timestamp).unwrap_err();
     let error = message.append_to(&mut log).unwrap_err();
     assert_eq!(checked.code(), error.code());
+    assert!(error.is_of_message(), "{error}");
     assert!(contents(&dir).is_empty());
     assert_eq!(fs::read_dir(dir.join("payloads")).unwrap().count(), 0, "no payload either");
     error

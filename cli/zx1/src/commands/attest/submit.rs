@@ -105,6 +105,22 @@ fn sati_score(score: i8) -> u8 {
     u8::try_from(shifted).unwrap_or(0)
 }
 
+/// The score and the outcome that are filed. A given score brings its own outcome: that of the FEEDBACK in the
+/// log belongs to the score there, and what is filed cannot be taken back.
+fn verdict(given: Option<i8>, sent: Option<&Feedback>) -> Option<(i8, Outcome)> {
+    let (score, sign) = match (given, sent) {
+        (Some(score), _) => (score, score.signum()),
+        (None, Some(rating)) => (rating.score, i8::try_from(rating.outcome).unwrap_or(1).saturating_sub(1)),
+        (None, None) => return None,
+    };
+    let outcome = match sign {
+        -1 => Outcome::Negative,
+        0 => Outcome::Neutral,
+        _ => Outcome::Positive,
+    };
+    Some((score, outcome))
+}
+
 /// The rating that the agent itself sent in this conversation: the last one.
 fn own_rating(
     log: &AgentLog,
@@ -146,17 +162,11 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
         let epochs = (Epoch(now.0.saturating_sub(EPOCHS)), now);
         let log = agent_files::open_log(context, &agent)?;
         let sent = own_rating(&log, &conversation, &about.mint, epochs)?;
-        let score = args.score.or(sent.map(|rating| rating.score)).ok_or_else(|| {
+        let (score, outcome) = verdict(args.score, sent.as_ref()).ok_or_else(|| {
             let why =
                 "the log holds no FEEDBACK of yours about that agent, and --score gives none".to_owned();
             Error::NotAccepted { why }
         })?;
-        let outcome =
-            match sent.map_or(score.signum(), |rating| i8::try_from(rating.outcome).unwrap_or(1) - 1) {
-                -1 => Outcome::Negative,
-                0 => Outcome::Neutral,
-                _ => Outcome::Positive,
-            };
         let (slot, agent_signature) = match (args.slot, given) {
             (Some(slot), Some(signature)) => (Slot(slot), signature),
             _ => agreed(&log, &conversation, &about.mint, epochs)?,
@@ -186,7 +196,31 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::sati_score;
+    use super::{Feedback, Outcome, sati_score, verdict};
+
+    /// A FEEDBACK as the log has it: 0 is negative, 2 is positive.
+    fn logged(score: i8, outcome: u8) -> Feedback {
+        Feedback {
+            conversation_id: [0; 16],
+            target_agent: [0; 32],
+            score,
+            outcome,
+            is_dispute: false,
+            role: 0,
+        }
+    }
+
+    #[test]
+    fn a_given_score_is_filed_with_its_own_outcome() {
+        let good = logged(90, 2);
+        assert_eq!(verdict(None, Some(&good)), Some((90, Outcome::Positive)));
+        assert_eq!(verdict(Some(-80), Some(&good)), Some((-80, Outcome::Negative)));
+        assert_eq!(verdict(Some(0), Some(&good)), Some((0, Outcome::Neutral)));
+        assert_eq!(verdict(Some(1), Some(&logged(-90, 0))), Some((1, Outcome::Positive)));
+        assert_eq!(verdict(Some(-1), None), Some((-1, Outcome::Negative)));
+        assert_eq!(verdict(None, Some(&logged(5, 0))), Some((5, Outcome::Negative)));
+        assert_eq!(verdict(None, None), None);
+    }
 
     #[test]
     fn our_scores_cover_satis_whole_range() {

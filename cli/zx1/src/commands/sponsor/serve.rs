@@ -1,6 +1,6 @@
 //! `zx1 sponsor serve`.
 
-use super::ledger::{Caps, Ledger};
+use super::ledger::{Caps, Charge, Ledger};
 use super::{Answer, ROUTE, Request};
 use crate::amount;
 use crate::chain::Chain;
@@ -34,6 +34,8 @@ const MAX_BODY: usize = 6 * MAX_FEEDBACK_BYTES + 256;
 const TIMEOUT: Duration = Duration::from_secs(20);
 /// How often somebody else's entry may take the number between our reading the log and the simulation.
 const MOST_RACES: u32 = 10;
+/// Expired transactions that one request looks up.
+const MOST_SETTLED: usize = 16;
 /// Requests that are worked on at once.
 const AT_ONCE: usize = 32;
 
@@ -110,6 +112,21 @@ fn cost(prepared: &Prepared) -> u64 {
 }
 
 impl Sponsor {
+    /// Gives back what was charged for transactions that did not land in their time. A request proves nothing,
+    /// so anybody could use up the day's money and a sender's share by asking.
+    async fn settle(&self, sender: &str, newest: u64) -> Result<()> {
+        let expired = self.ledger.lock().await.expired(sender, newest, MOST_SETTLED);
+        let mut fates = Vec::new();
+        for text in expired {
+            let Ok(signature) = text.parse() else { continue };
+            // A node that cannot say leaves the charge as it is.
+            if let Ok(found) = self.chain.client.find_transaction(&signature).await {
+                fates.push((text, found.is_some()));
+            }
+        }
+        self.ledger.lock().await.settle(&fates)
+    }
+
     /// The next transaction that appends this text, signed.
     async fn next(&self, request: &Request) -> Result<Answer> {
         let sender = input::address(&request.sender, "The sender")?;
@@ -144,11 +161,20 @@ impl Sponsor {
                 Err(error) => return Err(error.into()),
             }
         };
-        let epoch = client.time().await?.epoch;
-        let text_hash = hex::encode(Sha3::hashv(&[request.text.as_bytes()]));
-        self.ledger.lock().await.charge(epoch, &request.sender, &text_hash, cost(&prepared))?;
         let mut partial = prepared.unsigned()?;
         partial.sign(&[self.key.keypair()])?;
+        let last_height = partial.last_valid_block_height;
+        self.settle(&request.sender, last_height).await?;
+        let charge = Charge {
+            signature: partial.signature().map(|signature| signature.to_string()).unwrap_or_default(),
+            last_height,
+            sender: request.sender.clone(),
+            text_hash: hex::encode(Sha3::hashv(&[request.text.as_bytes()])),
+            lamports: cost(&prepared),
+        };
+        let epoch = client.time().await?.epoch;
+        // Before the signature leaves the house.
+        self.ledger.lock().await.charge(epoch, charge)?;
         let text = partial.to_json();
         let transaction = serde_json::from_str(&text).unwrap_or(serde_json::Value::String(text));
         Ok(Answer { transaction, last })
