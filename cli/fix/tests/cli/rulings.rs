@@ -65,7 +65,8 @@ fn a_partys_command_cannot_read_the_judges_key_wherever_it_lies() {
     let mut world = World::judged(judges, "halt = 30000\n", &judging);
     // The principal's machine shows the file; the judge's must not.
     world.agent = Some(world.market.scripted_agent(&world.agents, &format!("test -s {key} && touch done")));
-    let (terminal, id) = world.at_the_consent(&[]);
+    world.home.file("notes.txt", "x");
+    let (terminal, id) = world.at_the_consent(&["--attach", "notes.txt"]);
     terminal.kill();
     world.we(&["--yes", "dispute", &id, "it never worked"]).ok();
     world.wait_for(&id, "ruling", 1);
