@@ -155,8 +155,9 @@ impl Payload {
         screen.block(&format!("$ {}\n{}", self.command, self.error), 24);
         let e = &self.environment;
         let list = |items: &[String]| if items.is_empty() { "none".to_owned() } else { items.join(" ") };
+        let shell = if e.shell.is_empty() { "none" } else { &e.shell };
         let mut lines = vec![
-            format!("system    {} {}, {}", e.os, e.arch, e.distro),
+            format!("system    {} {}, {}; shell: {}", e.os, e.arch, e.distro, shell),
             format!("packages  {}", list(&e.package_managers)),
             format!(
                 "allowed   network: {}; sudo: {}; another command: {}",

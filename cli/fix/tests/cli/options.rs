@@ -46,6 +46,7 @@ fn what_is_expected_is_shown_before_it_is_sent_and_holds_no_secret() {
     };
     let said = run("^hello$");
     assert!(said.code == 1 && said.err.contains("expected  ^hello$"), "{said:?}");
+    assert!(said.err.contains("; shell: "), "it leaves the machine, too: {said:?}");
     let said = run("password=hunter2hunter2");
     assert!(said.code == 1 && said.err.contains("error 9545: "), "{said:?}");
     assert!(!said.err.contains("This is all that leaves your machine"), "{said:?}");
