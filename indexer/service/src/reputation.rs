@@ -5,6 +5,7 @@
 use crate::error::Result;
 use crate::index::{Index, chunks, now_ms};
 use crate::merge::{Key, epoch_row, stream_row};
+use crate::parse::base58;
 use crate::store::{
     AgentRow, BatchRow, Commit, ContractRow, ConversationRow, EnvelopeRow, Find, RatingRow, fixed, signed,
     unsigned,
@@ -307,7 +308,7 @@ pub async fn refresh(index: &Index, agents: &BTreeSet<Key>, cause: &str, origin:
             "batch": vector_json(&reputation.batch),
             "real_time": vector_json(&reputation.real_time),
         });
-        let origin = format!("reputation/{}/{cause}/{origin}", bs58::encode(mint).into_string());
+        let origin = format!("reputation/{}/{cause}/{origin}", base58(mint));
         commit.stream.push(stream_row("reputation_update", origin, Some(&row), None, now_ms(), fields));
         commit.agents.push(row);
         index.write_rows(commit).await?;

@@ -66,7 +66,7 @@ pub trait Ledger: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// 9614 where it has not.
+    /// 9615 where it has not.
     fn list(
         &self,
         address: Address,

@@ -17,7 +17,7 @@ use crate::chain::{Announcements, Finality, Listed};
 use crate::error::{Error, Result};
 use crate::index::{Index, Writer, chunks, identify, now_ms, now_s};
 use crate::merge::{Key, Merge, Needs, Trust, event_rows, life_of};
-use crate::parse::{Parsed, Program, Touched};
+use crate::parse::{Parsed, Program, Touched, base58};
 use crate::status::{Backfill, Phase};
 use crate::store::{Commit, EventRow, Find, fixed, signed, unsigned};
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -333,7 +333,7 @@ impl Ingest {
                 tokio::time::sleep(Duration::from_millis(pause.min(5_000))).await;
             }
         }
-        Err(Error::Hole(bs58::encode(listed.signature).into_string()))
+        Err(Error::Hole(base58(&listed.signature)))
     }
 
     /// Writes transactions and moves the cursor.

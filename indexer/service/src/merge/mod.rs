@@ -11,7 +11,7 @@ mod states;
 pub use announce::{KINDS, ground_name, is_retraction, retraction as announce_retraction, stream_row};
 pub use states::{Trust, life_of};
 
-use crate::parse::{Addresses, Parsed, REGISTERED, Registration, Touched, event_of};
+use crate::parse::{Addresses, Parsed, REGISTERED, Registration, Touched, base58, event_of};
 use crate::store::{
     AgentRow, BatchRow, ChallengeRow, EpochRow, EventRow, FeedbackRow, GapRow, LifeRow, StreamRow, fixed,
     signed,
@@ -124,7 +124,7 @@ pub fn new_agent(mint: Key) -> AgentRow {
         metadata: "[]".to_owned(),
         delegates: "[]".to_owned(),
         reputation: "{}".to_owned(),
-        search: bs58::encode(mint).into_string().to_lowercase(),
+        search: base58(&mint).to_lowercase(),
         ..AgentRow::default()
     }
 }
