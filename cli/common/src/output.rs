@@ -56,6 +56,21 @@ pub trait Report: Serialize {
     fn draw(&self, page: &mut Page);
 }
 
+/// A result that a library defines, with the function that draws it here.
+pub struct Drawn<'a, T>(pub &'a T, pub fn(&T, &mut Page));
+
+impl<T: Serialize> Serialize for Drawn<'_, T> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<T: Serialize> Report for Drawn<'_, T> {
+    fn draw(&self, page: &mut Page) {
+        (self.1)(self.0, page);
+    }
+}
+
 /// Writes a result to standard output. `full`: tables show addresses and hashes whole.
 pub fn print(report: &impl Report, format: Format, full: bool) -> Result<(), Fault> {
     let text = match format {

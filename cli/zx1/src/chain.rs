@@ -2,18 +2,18 @@
 
 use crate::context::{Agent, Context};
 use crate::errors::{Error, Failure, Result};
+use crate::input;
+use crate::output::Page;
+use crate::screen::Screen;
 use crate::settings::{Commitment, Source};
+use crate::tx;
+use serde::Serialize;
 use solana_commitment_config::CommitmentConfig;
-use zx1_chain::rpc::{ChainError, Client, ClientOptions, Cluster, Identity};
+use std::sync::Arc;
+use zx1_chain::rpc::{ChainError, Client, ClientOptions, Cluster};
+use zx1_operator::{Attempt, Mode, Operator, Options, Sent};
 
-/// A cluster that has answered.
-#[derive(Clone)]
-pub struct Chain {
-    /// Reads accounts, sends transactions.
-    pub client: Client,
-    /// Which cluster it is, by its genesis.
-    pub identity: Identity,
-}
+pub use zx1_operator::Chain;
 
 impl Context {
     /// A client of the cluster; nothing is asked yet.
@@ -61,10 +61,74 @@ impl Context {
     }
 }
 
+impl Context {
+    /// The operator of this run, for reading.
+    pub async fn operator(&self) -> Result<Operator> {
+        self.operator_on(self.connect().await?)
+    }
+
+    /// The operator of this run, for reading about an agent.
+    pub async fn operator_of(&self, agent: &Agent) -> Result<Operator> {
+        let operator = self.operator().await?;
+        self.check_agent(&operator.chain, agent)?;
+        Ok(operator)
+    }
+
+    /// The operator of this run, for transactions of an agent.
+    pub async fn spender_of(&self, agent: &Agent) -> Result<Operator> {
+        let operator = self.operator_of(agent).await?;
+        self.check_spending(&operator.chain)?;
+        Ok(operator)
+    }
+
+    /// The operator of this run, for transactions.
+    pub async fn spender(&self) -> Result<Operator> {
+        let operator = self.operator().await?;
+        self.check_spending(&operator.chain)?;
+        Ok(operator)
+    }
+
+    /// The same on a cluster that has answered before.
+    pub fn operator_on(&self, chain: Chain) -> Result<Operator> {
+        let flags = self.flags();
+        let mode = match (flags.dry_run, flags.print_tx || flags.sign_only) {
+            (true, _) => Mode::Simulate,
+            (_, true) => {
+                let blockhash = flags.blockhash.as_deref().map(|text| input::address(text, "The blockhash"));
+                Mode::Sign { blockhash: blockhash.transpose()?.map(|hash| hash.to_bytes()) }
+            }
+            _ => Mode::Send,
+        };
+        let options = Options { unit_price: self.settings()?.compute_unit_price.value, mode };
+        self.name_cluster(tx::cluster_line(self, &chain)?);
+        let screen = Screen::new(self.format()?, flags.yes, self.cluster_line(), self.declined());
+        Ok(Operator::new(chain, self.home()?, options, Arc::new(screen)))
+    }
+
+    /// Prints a result, then lets the outbox forget its transaction: in this order, so that a result that nobody
+    /// saw is shown again. A preview is printed instead.
+    pub async fn finish<T: Serialize>(
+        &self,
+        attempt: Attempt<T>,
+        sent: fn(&T) -> &Sent,
+        draw: fn(&T, &mut Page),
+    ) -> Result<()> {
+        let Some(done) = tx::done(self, attempt)? else { return Ok(()) };
+        self.show(&done, draw)?;
+        Ok(sent(&done).acknowledge().await?)
+    }
+}
+
 impl From<ChainError> for Failure {
     fn from(error: ChainError) -> Self {
+        (&error).into()
+    }
+}
+
+impl From<&ChainError> for Failure {
+    fn from(error: &ChainError) -> Self {
         let next = error.next().map(std::borrow::Cow::into_owned);
-        let failure = match &error {
+        let failure = match error {
             // The program's own name and sentence, without the decoration.
             ChainError::Refused(refusal) => {
                 Self::foreign(error.code().into(), &refusal.name, &refusal.message).named(&refusal.name)

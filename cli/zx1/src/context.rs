@@ -1,18 +1,22 @@
 //! What a command works with. Nothing is read before a command asks for it.
 
-use crate::args::Global;
 use crate::config_file::{AgentEntry, ConfigFile};
+use crate::declined::Declined;
 use crate::defaults;
 use crate::errors::{Error, Failure, Result};
+use crate::flags::Global;
 use crate::input;
 use crate::keys::Key;
-use crate::output::{self, Format, Report};
+use crate::output::{self, Drawn, Format, Page, Report};
 use crate::progress::Progress;
 use crate::settings::{self, Settings};
+use serde::Serialize;
 use solana_address::Address;
 use std::cell::OnceCell;
 use std::future::Future;
+use std::ops::Deref;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Settings, key and output of this run.
 #[derive(Debug)]
@@ -20,30 +24,47 @@ pub struct Context {
     flags: Global,
     home: OnceCell<PathBuf>,
     settings: OnceCell<Settings>,
+    declined: Arc<Declined>,
+    cluster: OnceCell<String>,
 }
 
-/// The agent that a command speaks of.
+/// The agent that a command speaks of, under its local name when the configuration has one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agent {
-    /// Its local name, when the configuration has one.
-    pub name: Option<String>,
-    /// The SATI mint: its id.
-    pub mint: Address,
+    agent: zx1_operator::Agent,
     /// What the configuration knows about it.
     pub entry: Option<AgentEntry>,
 }
 
-impl Agent {
-    /// "alice (mint)" or the mint.
-    pub fn shown(&self) -> String {
-        self.name.as_ref().map_or_else(|| self.mint.to_string(), |name| format!("{name} ({})", self.mint))
+/// Which agent a command speaks of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Chosen {
+    /// This one.
+    One(Agent),
+    /// None is in the configuration.
+    None,
+    /// Several are, by these names, and none is the default.
+    Several(String),
+}
+
+impl Deref for Agent {
+    type Target = zx1_operator::Agent;
+
+    fn deref(&self) -> &zx1_operator::Agent {
+        &self.agent
     }
 }
 
 impl Context {
     /// Keeps the flags; reads nothing.
     pub fn new(flags: Global) -> Self {
-        Self { flags, home: OnceCell::new(), settings: OnceCell::new() }
+        Self {
+            flags,
+            home: OnceCell::new(),
+            settings: OnceCell::new(),
+            declined: Arc::default(),
+            cluster: OnceCell::new(),
+        }
     }
 
     /// The global flags.
@@ -94,6 +115,26 @@ impl Context {
         Ok(output::print(report, self.format()?, self.flags.full)?)
     }
 
+    /// Writes a result that a library defines to standard output.
+    pub fn show<T: Serialize>(&self, value: &T, draw: fn(&T, &mut Page)) -> Result<()> {
+        self.print(&Drawn(value, draw))
+    }
+
+    /// The cluster that this run's operator works on, as summaries name it.
+    pub(crate) fn cluster_line(&self) -> String {
+        self.cluster.get().cloned().unwrap_or_default()
+    }
+
+    /// Keeps it, from the cluster's answer.
+    pub(crate) fn name_cluster(&self, line: String) {
+        self.cluster.get_or_init(|| line);
+    }
+
+    /// Why a transaction was not approved.
+    pub(crate) fn declined(&self) -> Arc<Declined> {
+        self.declined.clone()
+    }
+
     /// A spinner with a text; it goes when it is dropped.
     pub fn spinner(&self, text: impl Into<String>) -> Progress {
         Progress::spinner(text, self.error_format())
@@ -111,23 +152,40 @@ impl Context {
         Key::read(path)
     }
 
-    /// The agent that this run speaks of: --agent, the setting, or the only one there is.
+    /// The key, if there is one.
+    ///
+    /// # Errors
+    /// 7411 to 7417 when there is a file, and it is no key.
+    pub fn key_if_any(&self) -> Result<Option<Key>> {
+        if self.settings()?.keypair.value.exists() { self.key().map(Some) } else { Ok(None) }
+    }
+
+    /// The agent that this run speaks of.
     ///
     /// # Errors
     /// 7434 none, 7435 several and no default, 7436 neither name nor mint.
     pub fn agent(&self) -> Result<Agent> {
+        match self.chosen()? {
+            Chosen::One(agent) => Ok(agent),
+            Chosen::None => Err(Error::NoAgent.into()),
+            Chosen::Several(names) => Err(Error::SeveralAgents { names }.into()),
+        }
+    }
+
+    /// Which agent that is: --agent, the setting, or the only one there is.
+    ///
+    /// # Errors
+    /// 7436 neither name nor mint.
+    pub fn chosen(&self) -> Result<Chosen> {
         let config = self.config()?;
         if let Some(named) = &self.settings()?.agent.value {
-            return find_agent(&config, named);
+            return find_agent(&config, named).map(Chosen::One);
         }
-        let mut names = config.agents.keys();
-        match (names.next(), names.next()) {
-            (None, _) => Err(Error::NoAgent.into()),
-            (Some(name), None) => find_agent(&config, name),
-            (Some(_), Some(_)) => {
-                let names: Vec<&str> = config.agents.keys().map(String::as_str).collect();
-                Err(Error::SeveralAgents { names: names.join(", ") }.into())
-            }
+        let names: Vec<&str> = config.agents.keys().map(String::as_str).collect();
+        match names.as_slice() {
+            [] => Ok(Chosen::None),
+            [name] => find_agent(&config, name).map(Chosen::One),
+            names => Ok(Chosen::Several(names.join(", "))),
         }
     }
 
@@ -168,7 +226,8 @@ impl Context {
         });
         // A blocking call that still runs must not hold the process up.
         runtime.shutdown_background();
-        result
+        // The operator only knows that it was not approved.
+        result.map_err(|failure| self.declined.take().unwrap_or(failure))
     }
 }
 
@@ -176,16 +235,14 @@ impl Context {
 pub fn find_agent(config: &ConfigFile, named: &str) -> Result<Agent> {
     if let Some(entry) = config.agents.get(named) {
         let mint = input::address(&entry.mint, &format!("The mint of {named} in the configuration"))?;
-        return Ok(Agent { name: Some(named.to_owned()), mint, entry: Some(entry.clone()) });
+        let agent = zx1_operator::Agent { name: Some(named.to_owned()), mint };
+        return Ok(Agent { agent, entry: Some(entry.clone()) });
     }
     let unknown = |_| Error::UnknownAgent { name: named.to_owned() };
     let mint: Address = named.parse().map_err(unknown)?;
     let known = config.agents.iter().find(|(_, entry)| entry.mint == named);
-    Ok(Agent {
-        name: known.map(|(name, _)| name.clone()),
-        mint,
-        entry: known.map(|(_, entry)| entry.clone()),
-    })
+    let agent = zx1_operator::Agent { name: known.map(|(name, _)| name.clone()), mint };
+    Ok(Agent { agent, entry: known.map(|(_, entry)| entry.clone()) })
 }
 
 fn once<T>(cell: &OnceCell<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {

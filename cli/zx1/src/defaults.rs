@@ -24,8 +24,6 @@ pub const SOLANA_KEYPAIR: &str = ".config/solana/id.json";
 pub const FIX_KEYPAIR: &str = ".fix/key.ed25519";
 /// Days of paid lease below which `doctor` warns.
 pub const LEASE_WARN_DAYS: u64 = 2;
-/// Lamports below which `doctor` warns: about 1 000 transactions.
-pub const LOW_LAMPORTS: u64 = 5_000_000;
 /// Seconds between this machine's clock and the chain's that `doctor` takes for harmless: the tolerance of
 /// envelope timestamps (spec section 11).
 pub const CLOCK_SKEW_SECONDS: u64 = 30;

@@ -147,97 +147,30 @@ zx1_cli_common::catalogue! {
     7476 Failure NoEntries { epoch: u64 } "The log has no entries of epoch {epoch}." => "zx1 log list";
 
     // Agents: registration, stake, delegates.
-    7500 Failure NoStake { agent: String } "{agent} has no stake." => "zx1 stake lock 10";
     7501 Usage DelegateIsOwner { delegate: String } "{delegate} owns the agent and needs no delegation." =>
         "name the hot wallet's address";
     7502 Usage BadLocalName { name: String, why: &'static str }
         "'{name}' cannot be a local name: {why}." => "give another one with --as";
-    7503 Usage BadMultiaddr { text: String } "'{text}' is no libp2p address." =>
-        "give one like /ip4/203.0.113.7/tcp/4001";
     7504 Usage BadMetadata { entry: String }
         "'{entry}' is no entry: it needs a key, an equals sign and a value." =>
         "write --metadata key=value";
-    7505 Failure MintUnknown { signature: String }
-        "The registration {signature} landed, but the node does not show which agent it made." =>
-        "run the same command again, or look it up with zx1 doctor";
     7506 Failure Unhealthy { failed: usize } "Something does not work (checks that failed: {failed})." =>
         "follow the steps above";
-    7507 Usage TooLong { what: String, found: usize, limit: usize }
-        "{what} has {found} bytes, and SATI takes at most {limit}." => "shorten it";
-    7508 Usage TooManyMetadata { found: usize, limit: usize }
-        "There are {found} entries of metadata, and SATI takes at most {limit}." =>
-        "leave some out: the registration file holds as much as you like";
-
-    // Batches.
-    7520 Failure NothingToBatch { epoch: u64, why: String }
-        "There is no batch of epoch {epoch} to make: {why}." =>
-        "zx1 batch show";
-    7521 Failure NoStore "Nobody says where batch data is served." =>
-        "zx1 config set upload FOLDER_OR_URL; or give --data";
-    7523 Failure BatchMissing { epoch: u64 } "There is no saved batch of epoch {epoch}." =>
-        "zx1 batch build --epoch {epoch}";
-    7524 Failure NotOfChain { epoch: u64, what: String }
-        "The data is not that of the batch of epoch {epoch} on chain: {what} differ." =>
-        "ask for the data elsewhere with --data, or for the file that its agent submitted";
-    7525 Failure Withheld { agent: String, epoch: u64, place: String }
-        "The batch of {agent} for epoch {epoch} is withheld: {place} does not serve its data (decision \
-         C7)." =>
-        "try another place with --data; a withheld batch counts for nothing";
-    7526 Failure NoBatchOnChain { agent: String, epoch: u64 }
-        "{agent} has no batch of epoch {epoch} on chain." => "zx1 batch show --agent {agent} --all";
-    7527 Failure BadBatchSignature { signer: String }
-        "The signature over the batch is not one of {signer}." => "ask for the file that its agent submitted";
-    7528 Failure NotASigner { key: String, agent: String }
-        "{key} is neither the owner of {agent} nor a live delegate, so its signature counts for nothing." =>
-        "name the right key with --keypair, or zx1 delegate add";
-    7529 Failure CannotClose { epoch: u64, why: String }
-        "The batch of epoch {epoch} cannot be closed yet: {why}." =>
-        "zx1 batch show --epoch {epoch}";
-    7530 Failure NotAFolder { path: String } "{path} is a file, and batch data lies in a folder." =>
-        "name a folder, or an http(s) address";
 
     // Challenges.
-    7540 Failure NothingFound { why: String } "There is nothing to challenge: {why}." =>
-        "keep the evidence; a later batch may still be wrong";
     7541 Failure NotEvidence { what: String, why: String } "{what} is no evidence: {why}." =>
         "give an envelope, or a log entry, as file, hex or base64";
     7542 Failure ChallengeFile { path: String, why: String }
         "{path} is no challenge that zx1 challenge find made: {why}." =>
         "zx1 challenge find EVIDENCE --out {path}";
-    7543 Failure NoChallenge { address: String }
-        "There is no challenge at {address}." => "zx1 challenge list";
-    7544 Failure NoAnswer { address: String }
-        "The batch's data holds no record that answers {address}: the challenge is right as far as this data \
-         goes." =>
-        "look for the data that was submitted; zx1 batch verify tells whether a file is it";
-    7545 Failure AlreadyAnswered { address: String }
-        "{address} is answered, so nothing is left to do for the agent." =>
-        "zx1 challenge resolve {address} when its window is over";
-    7546 Failure WindowOpen { address: String, slot: u64, left: String }
-        "{address} cannot be resolved yet: its window ends after slot {slot}, {left}." =>
-        "zx1 challenge list";
-    7547 Failure WindowOver { what: String } "It is too late: {what}." => "zx1 challenge list";
 
     // The keeper.
     7560 Usage KeeperBadCap { why: String } "The spending cap cannot be used: {why}." =>
         "give amounts of a day, for example --cap 2 (USDC) and --fee-cap 0.02 (SOL)";
-    7561 Failure KeeperState { path: String, why: String }
-        "The keeper's record {path} does not parse: {why}." =>
-        "look at it; move it away only if you know what was spent today";
     7562 Failure KeeperFailing { failures: u32, last: String }
         "The keeper could not do what had to be done, {failures} times in a row: {last}" => "zx1 doctor";
 
     // Feedback and sponsors.
-    7570 Failure FeedbackLength { found: usize, limit: usize }
-        "The text has {found} bytes, and an entry has 1 to {limit}." =>
-        "give a text of 1 to {limit} bytes";
-    7571 Failure NoFeedback { index: u64, entries: String }
-        "There is no entry {index}: the log has {entries}." =>
-        "zx1 feedback list";
-    7572 Failure SponsorBroken { url: String, why: String } "The sponsor at {url} is no use: {why}." =>
-        "name another sponsor, or pay yourself: leave --sponsor out";
-    7573 Failure SponsorRefused { url: String, why: String } "The sponsor at {url} refused: {why}" =>
-        "try tomorrow, name another sponsor, or leave --sponsor out";
     7574 Failure CannotListen { address: String, why: String } "Nothing can be served at {address}: {why}." =>
         "choose another address with --listen";
     7575 Failure SponsorShare { limit: u32 }
@@ -249,20 +182,6 @@ zx1_cli_common::catalogue! {
         "look at it; move it away only if you know what was spent today";
 
     // Attestations and reputation.
-    7580 Failure NotAccepted { why: String } "There is no agreement to attest: {why}." =>
-        "zx1 log list shows the conversations; give --slot and --presignature when the log lacks them";
-    7581 Failure NoPresignature { why: String }
-        "The rated agent's pre-signature is missing: {why}." =>
-        "ask for the message that carries it: the ACCEPT, or the first one after it";
-    7582 Failure NotOwner { key: String, agent: String }
-        "{key} does not own {agent}, and SATI takes only the owner's signature for this (decision D5)." =>
-        "sign with the owner's key: --keypair";
-    7583 Failure NoSuchSource { what: &'static str, other: &'static str } "{what}." =>
-        "zx1 reputation show --source {other}";
-    7584 Failure NotRegistered { agent: String } "{agent} is no registered agent on this cluster." =>
-        "check the address and the cluster (-u)";
-    7585 Failure NotFiled { by: String, about: String } "{by} has filed no rating of {about} for it." =>
-        "zx1 reputation show --source sati --agent {about}";
 
     // Indexers.
     7590 Usage NoIndexerUrl { text: String } "'{text}' is no address of an indexer." =>
@@ -285,7 +204,13 @@ impl Failure {
 
 impl From<zx1_log::LogError> for Failure {
     fn from(error: zx1_log::LogError) -> Self {
-        Self::foreign(error.code().into(), &error, &error).next(error.next())
+        (&error).into()
+    }
+}
+
+impl From<&zx1_log::LogError> for Failure {
+    fn from(error: &zx1_log::LogError) -> Self {
+        Self::foreign(error.code().into(), error, error).next(error.next())
     }
 }
 

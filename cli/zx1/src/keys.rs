@@ -12,18 +12,26 @@ use crate::errors::{Error, Result, reason};
 use crate::files;
 use solana_address::Address;
 use solana_keypair::Keypair;
-use solana_signer::Signer as _;
 use std::fmt;
 use std::io;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use zx1_cli_common::keys::{self, Seed};
+use zx1_operator::Wallet;
 
 /// A key and where it came from.
 pub struct Key {
-    address: Address,
-    keypair: Keypair,
+    wallet: Wallet,
     path: PathBuf,
     form: Form,
+}
+
+impl Deref for Key {
+    type Target = Wallet;
+
+    fn deref(&self) -> &Wallet {
+        &self.wallet
+    }
 }
 
 impl fmt::Debug for Key {
@@ -43,14 +51,13 @@ impl Key {
     }
 
     fn of(seed: &Seed, path: &Path, form: Form) -> Self {
-        let keypair = Keypair::new_from_array(**seed);
-        Self { address: keypair.pubkey(), keypair, path: path.to_owned(), form }
+        let wallet = Wallet::new(Keypair::new_from_array(**seed));
+        Self { wallet, path: path.to_owned(), form }
     }
 
-    /// An address whose key is elsewhere, for transactions that are made here and signed there. The key in
-    /// hand is one of no wallet, so it signs nothing.
+    /// An address whose key is elsewhere ([`Wallet::elsewhere`]).
     pub fn elsewhere(address: Address) -> Self {
-        Self { address, keypair: Keypair::new(), path: PathBuf::new(), form: Form::AddressOnly }
+        Self { wallet: Wallet::elsewhere(address), path: PathBuf::new(), form: Form::AddressOnly }
     }
 
     /// Makes a new key and writes it; never over another.
@@ -73,17 +80,7 @@ impl Key {
     }
 
     fn seed(&self) -> Seed {
-        Seed::new(*self.keypair.secret_bytes())
-    }
-
-    /// The signer.
-    pub fn keypair(&self) -> &Keypair {
-        &self.keypair
-    }
-
-    /// The wallet's address: the public key.
-    pub fn address(&self) -> Address {
-        self.address
+        Seed::new(*self.keypair().secret_bytes())
     }
 
     /// The file.
@@ -127,8 +124,8 @@ mod tests {
 
     #[test]
     fn a_key_does_not_show_its_secret() {
-        let keypair = Keypair::new_from_array([7; 32]);
-        let key = Key { address: keypair.pubkey(), keypair, path: "p".into(), form: Form::Raw };
+        let wallet = Wallet::new(Keypair::new_from_array([7; 32]));
+        let key = Key { wallet, path: "p".into(), form: Form::Raw };
         let shown = format!("{key:?}");
         assert!(!shown.contains("7, 7") && shown.contains(&key.address().to_string()), "{shown}");
     }

@@ -1,14 +1,13 @@
 //! `zx1`: everything that an agent's owner does on chain, from one command line.
 //!
-//! * [`args`]: what can be typed, and the help texts
+//! * [`args`], [`flags`]: the command tree with its help texts, and the options that all commands share
 //! * [`commands`]: one module a command; each takes its arguments and the [`context::Context`]
 //! * [`context`]: settings, key and cluster, each read when it is first needed and not before
 //! * [`settings`], [`config_file`]: where a value comes from (flag, environment, files, default)
 //! * [`output`]: a command's result as a page for people or as JSON
 //! * [`errors`]: numbered refusals with the next command; exit codes
 //! * [`chain`], [`tx`]: the cluster, and transactions from summary to confirmation
-//! * [`facts`]: what the chain says about an agent
-//! * [`confirm`], [`progress`]: what is asked and shown on the way
+//! * [`screen`], [`confirm`], [`progress`]: what is asked and shown while an operation runs
 //! * [`keys`], [`amount`], [`input`]: reading keys, money and bytes from outside
 //! * [`usage`]: what is wrong with a command line, in one sentence; [`words`]: plurals, dates, short names
 //!
@@ -21,12 +20,15 @@ pub mod chain;
 pub mod commands;
 pub mod config_file;
 pub mod context;
+pub mod declined;
 pub mod defaults;
 pub mod errors;
-pub mod facts;
 pub mod files;
+pub mod flags;
 pub mod input;
 pub mod keys;
+pub mod next;
+pub mod screen;
 pub mod settings;
 pub mod tx;
 pub mod usage;

@@ -1,11 +1,11 @@
 //! Where every value comes from: flag, environment, zx1's config.toml, the Solana command line's
 //! configuration (decision A1), default. The first that says something wins.
 
-use crate::args::Global;
 use crate::config_file::ConfigFile;
 use crate::defaults;
 use crate::errors::{Error, Result};
 use crate::files;
+use crate::flags::Global;
 use crate::output::Format;
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -60,6 +60,25 @@ impl Ground {
         }
     }
 
+    /// All grounds, by number.
+    pub const ALL: [Self; 5] = [Self::Bid, Self::Selection, Self::Verifier, Self::Feedback, Self::DoubleBid];
+
+    /// Its name in files and JSON, in snake_case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bid => "bid",
+            Self::Selection => "selection",
+            Self::Verifier => "verifier",
+            Self::Feedback => "feedback",
+            Self::DoubleBid => "double_bid",
+        }
+    }
+
+    /// The ground with this [`name`](Self::name).
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|ground| ground.name() == name)
+    }
+
     /// Whether a record under the batch's arrays root can answer it.
     pub fn can_be_answered(self) -> bool {
         !matches!(self, Self::DoubleBid)

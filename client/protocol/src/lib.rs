@@ -43,6 +43,8 @@ pub mod log_entry;
 pub mod merkle;
 pub mod nonce;
 pub mod payload;
+#[cfg(feature = "std")]
+pub mod qa;
 pub mod record;
 #[cfg(feature = "std")]
 pub mod reputation;

@@ -73,14 +73,6 @@ pub enum Error {
         /// What is wrong.
         detail: String,
     },
-    /// 9619
-    #[error("The indexer at {url} does not answer as one ({detail}); check the address.")]
-    Remote {
-        /// Where.
-        url: String,
-        /// What is wrong.
-        detail: String,
-    },
     /// 9630
     #[error("The parameter {name} cannot be read: {detail}.")]
     Parameter {
@@ -174,7 +166,6 @@ impl Error {
             Self::Malformed { .. } => 9616,
             Self::Bundle { .. } => 9617,
             Self::Market { .. } => 9618,
-            Self::Remote { .. } => 9619,
             Self::Parameter { .. } => 9630,
             Self::UnknownParameter(_) => 9631,
             Self::Cursor => 9632,

@@ -13,7 +13,7 @@
 //! | [`store`] | SQLite and Postgres behind one trait, and the suite that both pass |
 //! | [`bundles`], [`ratings`], [`nano`], [`market`] | what does not stand on Solana |
 //! | [`reputation`] | what follows from batches and ratings: pure arithmetic over rows |
-//! | [`audit`] | the index compared with the chain, from inside and from outside |
+//! | [`audit`] | the index compared with the chain |
 //! | [`hub`], [`http`] | the streams, the interface, the explorer |
 //! | [`config`], [`cli`], [`server`] | what can be set; all of it, started and stopped |
 //!
@@ -42,7 +42,6 @@ pub mod store;
 #[cfg(test)]
 mod testing;
 
-pub use audit::audit;
 pub use config::Config;
 pub use error::{Error, Result};
 pub use server::{Ready, Server};

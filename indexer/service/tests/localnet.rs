@@ -6,8 +6,8 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
+use zx1_chain::rpc::{Client, ClientOptions, Cluster};
 use zx1_e2e::{Localnet, Running, Zx1};
-use zx1_indexer::chain::RpcLedger;
 
 struct Indexer {
     process: Running,
@@ -167,8 +167,8 @@ fn what_the_command_line_does_is_indexed_served_and_survives_kill_9() {
 
     // The audit from outside, and a second index from nothing.
     let first = indexer.caught_up(&net);
-    let ledger = RpcLedger::new(net.rpc_url(), Duration::from_secs(20), 4).unwrap();
-    let audit = indexer.runtime.block_on(zx1_indexer::audit(&ledger, &indexer.url)).unwrap();
+    let client = Client::new(Cluster::parse(net.rpc_url()).unwrap(), ClientOptions::default());
+    let audit = indexer.runtime.block_on(zx1_operator::audit::audit(&client, &indexer.url)).unwrap();
     assert_eq!(audit.differences, [], "{audit:?}");
     assert!(audit.accounts >= 5, "{audit:?}");
     let fresh = tempfile::tempdir().unwrap();

@@ -1,13 +1,11 @@
 //! `zx1 audit`: what an indexer says, compared with the chain's own accounts, from outside.
 
 use crate::context::Context;
-use crate::errors::{Error, Failure, Result};
+use crate::errors::{Error, Result};
 use crate::output::{Mark, Page, Report};
 use crate::words::count;
 use serde::Serialize;
-use std::time::Duration;
-use zx1_indexer::audit::Difference;
-use zx1_indexer::chain::RpcLedger;
+use zx1_operator::audit::Difference;
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -20,11 +18,6 @@ Reads every stake, lease, batch, challenge and the feedback log from the
 cluster, and what the indexer answers for each. A difference counts when it is
 still there after the indexer has had time to catch up. Choose a node that
 the indexer's operator does not run. Exit code 1 when something differs.";
-
-/// How long one question to the node may take.
-const TIMEOUT: Duration = Duration::from_secs(30);
-/// How often it is asked.
-const ATTEMPTS: usize = 4;
 
 /// What is typed.
 #[derive(Debug, clap::Args)]
@@ -70,11 +63,10 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
 }
 
 async fn audit(args: Args, context: &Context) -> Result<()> {
-    let chain = context.connect().await?;
-    let cluster = chain.client.cluster().url().to_owned();
-    let ledger = RpcLedger::new(&cluster, TIMEOUT, ATTEMPTS).map_err(failure)?;
+    let client = context.connect().await?.client;
+    let cluster = client.cluster().url().to_owned();
     let spinner = context.spinner("Comparing the indexer with the chain");
-    let audit = zx1_indexer::audit(&ledger, &args.indexer).await.map_err(failure)?;
+    let audit = zx1_operator::audit::audit(&client, &args.indexer).await?;
     drop(spinner);
     let audited = Audited {
         indexer: args.indexer,
@@ -88,13 +80,5 @@ async fn audit(args: Args, context: &Context) -> Result<()> {
     match audited.differences.len() {
         0 => Ok(()),
         found => Err(Error::IndexerDiffers { found }.into()),
-    }
-}
-
-fn failure(error: zx1_indexer::Error) -> Failure {
-    match error {
-        zx1_indexer::Error::Chain(error) => error.into(),
-        // Its sentence ends with what to do.
-        error => Failure::foreign(error.code().into(), &error, &error).next("check --indexer and -u"),
     }
 }

@@ -12,11 +12,6 @@ use crate::context::Context;
 use crate::errors::Result;
 use clap::Subcommand;
 
-pub(crate) use build::{build_and_keep, plan};
-pub(crate) use data::{commitment_of, fetch, is_true};
-pub(crate) use sign::sign_and_seal;
-pub(crate) use submit::{commitment, draft as submit_draft, upload};
-
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
 Examples:

@@ -1,7 +1,6 @@
 //! `zx1 challenge`: answer or lose (spec section 8.6, decisions B10 to B12).
 
 mod answer;
-mod file;
 mod find;
 mod list;
 mod settle;
@@ -9,16 +8,8 @@ mod submit;
 mod watch;
 
 use crate::context::Context;
-use crate::errors::{Error, Result};
+use crate::errors::Result;
 use clap::Subcommand;
-use solana_address::Address;
-use zx1_chain::rpc::{Client, Stored};
-use zx1_interface::accounts::ChallengeAccount;
-use zx1_protocol::challenge::{Clock, Ground};
-use zx1_protocol::units::Slot;
-
-pub(crate) use answer::{Data, draft as answer_draft, find_answer};
-pub(crate) use settle::{close as close_draft, resolve as resolve_draft};
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -73,43 +64,5 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
         Action::Close(args) => settle::run_close(&args, context),
         Action::List(args) => list::run(&args, context),
         Action::Watch(args) => watch::run(&args, context),
-    }
-}
-
-/// The challenge at an address.
-///
-/// # Errors
-/// 7543 when there is none.
-async fn need(client: &Client, address: Address) -> Result<Stored<ChallengeAccount>> {
-    let found = client.challenge(address).await?;
-    found.ok_or_else(|| Error::NoChallenge { address: address.to_string() }.into())
-}
-
-/// The window in which it can be answered.
-pub(crate) fn clock(challenge: &ChallengeAccount) -> Clock {
-    Clock { submitted: Slot(challenge.submitted_slot) }
-}
-
-/// What a ground is called.
-fn ground_name(ground: u8) -> &'static str {
-    match Ground::from_u8(ground) {
-        Some(Ground::Bid) => "bid",
-        Some(Ground::Selection) => "selection",
-        Some(Ground::Verifier) => "verifier",
-        Some(Ground::Feedback) => "feedback",
-        Some(Ground::DoubleBid) => "double_bid",
-        None => "unknown",
-    }
-}
-
-/// Where a challenge stands.
-pub(crate) fn state(challenge: &ChallengeAccount, now: Slot) -> &'static str {
-    match (challenge.resolved != 0, challenge.answered != 0, clock(challenge).is_open(now)) {
-        (true, ..) if challenge.succeeded != 0 => "succeeded",
-        (true, ..) => "failed",
-        (_, true, true) => "answered",
-        (_, true, false) => "answered, to be resolved",
-        (_, false, true) => "open",
-        (_, false, false) => "unanswered, to be resolved",
     }
 }

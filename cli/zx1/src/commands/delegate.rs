@@ -6,7 +6,7 @@ use crate::errors::{Error, Result};
 use crate::input;
 use crate::keys::Key;
 use crate::output::{Page, Report, Table};
-use crate::tx::{self, Sent};
+use crate::tx::{self, Sent, Shown as _};
 use crate::words::{duration, moment};
 use clap::Subcommand;
 use serde::Serialize;

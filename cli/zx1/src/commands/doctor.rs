@@ -5,9 +5,8 @@ mod judge;
 mod tests;
 
 use crate::chain::Chain;
-use crate::context::{Agent, Context};
+use crate::context::{Chosen, Context};
 use crate::errors::{Error, Failure, Result};
-use crate::facts::Accounts;
 use crate::files;
 use crate::keys::{self, Key};
 use crate::settings::Source;
@@ -18,6 +17,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use zx1_chain::rpc::registry::{AgentRecord, IdentityRegistry as _, Sati};
 use zx1_chain::rpc::{ChainError, ChallengeFilter, Client};
 use zx1_interface::ids;
+use zx1_operator::facts::Accounts;
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -206,9 +206,13 @@ async fn find_agent(
     key: Option<&Key>,
     checks: &mut Checks,
 ) -> Result<Option<AgentRecord>> {
-    let agent: Agent = match context.agent() {
-        Ok(agent) => agent,
-        Err(failure) if failure.code == Error::NoAgent.code() => {
+    let agent = match context.chosen() {
+        Ok(Chosen::One(agent)) => agent,
+        Ok(Chosen::Several(names)) => {
+            checks.failure("agent", &Error::SeveralAgents { names }.into());
+            return Ok(None);
+        }
+        Ok(Chosen::None) => {
             let owned = match key {
                 Some(key) => registry.agents_of_wallet(key.address()).await?,
                 None => Vec::new(),

@@ -1,7 +1,6 @@
 //! `zx1 envelope`: making signed messages and checking those of others (spec section 5).
 
 mod check;
-mod conversation;
 mod make;
 
 use crate::context::Context;
@@ -9,8 +8,7 @@ use crate::errors::Result;
 use clap::{Subcommand, ValueEnum};
 use zx1_protocol::envelope::MsgType;
 
-pub(crate) use check::keys_of;
-pub(crate) use conversation::{Conversation, conversation_of};
+pub(crate) use zx1_operator::identity::keys_of;
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\

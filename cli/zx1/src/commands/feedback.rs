@@ -1,9 +1,7 @@
 //! `zx1 feedback`: the log that nobody can edit (decision B13), and the findings that QA agents file in it.
 
 mod list;
-mod qa;
 mod resolve;
-mod sponsored;
 mod submit;
 
 use crate::context::Context;

@@ -70,9 +70,11 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
     };
     let imported = match &args.import {
         Some(file) => {
-            Some(Key::read(&settings::expand_home(file)).map_err(|failure| match failure.code {
-                7410 => failure.next("check the path, or make a new key: zx1 init"),
-                _ => failure,
+            let path = settings::expand_home(file);
+            let missing = !path.exists();
+            Some(Key::read(&path).map_err(|failure| match missing {
+                true => failure.next("check the path, or make a new key: zx1 init"),
+                false => failure,
             })?)
         }
         None => None,

@@ -1,10 +1,7 @@
 //! `zx1 keeper`: what an agent must do every day, by itself.
 
-mod act;
-mod facts;
-mod plan;
-mod record;
 mod run;
+mod text;
 mod unit;
 
 use crate::context::Context;

@@ -1,17 +1,14 @@
 //! `zx1 lease`: what an agent pays a day (spec section 10.3, decision B5).
 
 use crate::amount;
-use crate::chain::Chain;
-use crate::context::{Agent, Context};
+use crate::context::Context;
 use crate::errors::Result;
-use crate::facts::{Accounts, LeaseReport};
-use crate::output::{Page, Report};
-use crate::tx::{self, Sent};
+use crate::output::Page;
+use crate::tx::Shown as _;
 use crate::words::{self, duration};
 use clap::Subcommand;
-use serde::Serialize;
-use zx1_chain::rpc::actions::Actions;
-use zx1_chain::rpc::registry::Sati;
+use zx1_operator::facts::LeaseReport;
+use zx1_operator::lease::Changed;
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -58,60 +55,32 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
     }
 }
 
-#[derive(Serialize)]
-struct Changed<'a> {
-    #[serde(flatten)]
-    sent: &'a Sent,
-    lease: LeaseReport,
+fn draw_changed(changed: &Changed, page: &mut Page) {
+    changed.sent.draw(page);
+    draw(&changed.lease, page);
 }
 
-impl Report for Changed<'_> {
-    fn draw(&self, page: &mut Page) {
-        self.sent.draw(page);
-        draw(&self.lease, page);
-    }
-}
-
-#[derive(Serialize)]
-#[serde(transparent)]
-struct Shown(LeaseReport);
-
-impl Report for Shown {
-    fn draw(&self, page: &mut Page) {
-        page.field("agent", &self.0.agent);
-        draw(&self.0, page);
-    }
+fn draw_shown(lease: &LeaseReport, page: &mut Page) {
+    page.field("agent", &lease.agent);
+    draw(lease, page);
 }
 
 async fn change(context: &Context, epochs: Option<u32>) -> Result<()> {
     let key = context.key()?;
     let agent = context.agent()?;
-    let chain = context.connect().await?;
-    context.check_agent(&chain, &agent)?;
-    let registry = Sati::connect(&chain.client).await?;
-    let actions = Actions::new(&chain.client, &registry).await?;
-    let draft = match epochs {
-        Some(epochs) => actions.pay_lease(agent.mint, key.address(), epochs).await?,
-        None => actions.tick_lease(agent.mint, key.address()).await?,
-    };
-    let Some(sent) = tx::run(context, &chain, &draft, &key).await? else { return Ok(()) };
-    let lease = read(&chain, &agent).await?;
-    sent.finish(context, &Changed { sent: &sent, lease }).await
-}
-
-async fn read(chain: &Chain, agent: &Agent) -> Result<LeaseReport> {
-    Ok(Accounts::read(&chain.client, agent.mint).await?.lease_report(agent.mint))
+    let operator = context.spender_of(&agent).await?;
+    let changed = operator.change_lease(&agent, &key, epochs).await?;
+    context.finish(changed, |it| &it.sent, draw_changed).await
 }
 
 async fn show(context: &Context) -> Result<()> {
     let agent = context.agent()?;
-    let chain = context.connect().await?;
-    context.check_agent(&chain, &agent)?;
-    context.print(&Shown(read(&chain, &agent).await?))
+    let lease = context.operator_of(&agent).await?.lease(&agent).await?;
+    context.show(&lease, draw_shown)
 }
 
 fn draw(lease: &LeaseReport, page: &mut Page) {
-    page.field("lease", lease.line());
+    page.field("lease", words::lease(lease));
     page.maybe(
         "paid through",
         lease.paid_through_epoch.map(|epoch| format!("epoch {}", words::epoch(epoch))),

@@ -1,38 +1,19 @@
 //! `zx1 register`: becoming an agent of the registry (spec section 4.2, decision A3).
 
-use crate::chain::Chain;
 use crate::config_file::AgentEntry;
 use crate::confirm;
 use crate::context::Context;
 use crate::errors::{Error, Result};
 use crate::files;
 use crate::output::{Page, Report};
-use crate::tx::{self, Sent};
+use crate::tx::{self, Sent, Shown as _};
 use crate::words;
 use serde::Serialize;
-use serde_json::{Value, json};
 use solana_address::Address;
-use solana_keypair::Keypair;
-use solana_signature::Signature;
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
-use std::sync::Arc;
-use zx1_chain::rpc::registry::{IdentityRegistry as _, Registration, Sati, registered_mint};
-use zx1_chain::sati::NewAgent;
-
-/// The service by which others find the agent on the mesh (spec section 4.1).
-const MESH_SERVICE: &str = "zerox1-mesh";
-const MESH_VERSION: &str = "1";
-
-/// Most bytes that SATI takes, and most entries of metadata ([`NewAgent`]).
-mod limits {
-    pub(super) const NAME: usize = 32;
-    pub(super) const SYMBOL: usize = 10;
-    pub(super) const URI: usize = 200;
-    pub(super) const ENTRIES: usize = 10;
-    pub(super) const KEY: usize = 32;
-    pub(super) const VALUE: usize = 200;
-}
+use zx1_operator::Chain;
+use zx1_operator::register::{Registered, Request};
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -96,47 +77,25 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
     if let Some(why) = why {
         return Err(Error::BadLocalName { name: local, why }.into());
     }
-    check_lengths(&args)?;
-    for endpoint in &args.endpoint {
-        check_multiaddr(endpoint)?;
-    }
-    if args.soulbound && !context.flags().dry_run && !confirm::can_ask() {
-        return Err(Error::NeedsTerminal { what: "The name of a soulbound agent".to_owned() }.into());
-    }
-    let agent = NewAgent {
+    let request = Request {
         name: args.name.clone(),
         symbol: args.symbol.clone(),
         uri: args.uri.clone(),
+        description: args.description.clone(),
+        image: args.image.clone(),
+        endpoints: args.endpoint.clone(),
         metadata: args.metadata.iter().map(|entry| key_value(entry)).collect::<Result<_>>()?,
-        non_transferable: args.soulbound,
+        soulbound: args.soulbound,
     };
+    request.check()?;
+    if args.soulbound && !context.flags().dry_run && !confirm::can_ask() {
+        return Err(Error::NeedsTerminal { what: "The name of a soulbound agent".to_owned() }.into());
+    }
     let file = match &args.file {
         Some(file) => file.clone(),
         None => context.home()?.join("registrations").join(format!("{}.json", file_name(&local))),
     };
-    context.wait(register(context, &args, &local, agent, &file))
-}
-
-/// SATI's limits, before anything is asked or read.
-fn check_lengths(args: &Args) -> Result<()> {
-    let entries: Vec<&str> = args.metadata.iter().map(String::as_str).collect();
-    let pairs = entries.iter().filter_map(|entry| entry.split_once('='));
-    let of_entries = pairs.flat_map(|(key, value)| {
-        [("A metadata key", key, limits::KEY), ("A metadata value", value, limits::VALUE)]
-    });
-    let of_agent = [
-        ("The name", args.name.as_str(), limits::NAME),
-        ("The symbol", args.symbol.as_str(), limits::SYMBOL),
-        ("The address of the registration file", args.uri.as_str(), limits::URI),
-    ];
-    for (what, text, limit) in of_agent.into_iter().chain(of_entries) {
-        let found = text.len();
-        if found > limit {
-            return Err(Error::TooLong { what: what.to_owned(), found, limit }.into());
-        }
-    }
-    let (found, limit) = (entries.len(), limits::ENTRIES);
-    if found > limit { Err(Error::TooManyMetadata { found, limit }.into()) } else { Ok(()) }
+    context.wait(register(context, &request, &local, &file))
 }
 
 /// A name that is a single file name.
@@ -145,44 +104,14 @@ fn file_name(name: &str) -> String {
     name.chars().map(safe).collect::<String>().trim_start_matches('.').to_owned()
 }
 
-/// A multiaddr begins with a slash and names protocols with their values; more only its own software knows.
-fn check_multiaddr(text: &str) -> Result<()> {
-    let parts: Vec<&str> = text.split('/').skip(1).collect();
-    let first = ["ip4", "ip6", "dns", "dns4", "dns6", "dnsaddr"];
-    let fits = text.starts_with('/')
-        && parts.len() >= 2
-        && parts.iter().all(|part| !part.is_empty())
-        && parts.first().is_some_and(|part| first.contains(part))
-        && !text.contains(char::is_whitespace);
-    if fits { Ok(()) } else { Err(Error::BadMultiaddr { text: text.to_owned() }.into()) }
-}
-
 fn key_value(entry: &str) -> Result<(String, String)> {
     let pair = entry.split_once('=').filter(|(key, _)| !key.is_empty());
     let (key, value) = pair.ok_or(Error::BadMetadata { entry: entry.to_owned() })?;
     Ok((key.to_owned(), value.to_owned()))
 }
 
-/// The registration file: what the owner hosts (spec section 4.1).
-fn registration_file(args: &Args) -> Result<Vec<u8>> {
-    let services: Vec<Value> = args
-        .endpoint
-        .iter()
-        .map(|endpoint| json!({ "name": MESH_SERVICE, "endpoint": endpoint, "version": MESH_VERSION }))
-        .collect();
-    let file = json!({
-        "name": args.name,
-        "description": args.description,
-        "image": args.image,
-        "services": services,
-    });
-    let text = serde_json::to_string_pretty(&file);
-    let text = text.map_err(|error| Error::Usage { message: error.to_string() })?;
-    Ok((text + "\n").into_bytes())
-}
-
 #[derive(Serialize)]
-struct Registered<'a> {
+struct Shown<'a> {
     #[serde(flatten)]
     sent: &'a Sent,
     agent: String,
@@ -195,7 +124,7 @@ struct Registered<'a> {
     uri: String,
 }
 
-impl Report for Registered<'_> {
+impl Report for Shown<'_> {
     fn draw(&self, page: &mut Page) {
         self.sent.draw(page);
         page.field("agent", &self.agent)
@@ -212,39 +141,33 @@ impl Report for Registered<'_> {
     }
 }
 
-async fn register(context: &Context, args: &Args, local: &str, agent: NewAgent, file: &Path) -> Result<()> {
+async fn register(context: &Context, request: &Request, local: &str, file: &Path) -> Result<()> {
     let key = context.key()?;
-    let chain = context.connect().await?;
-    let registry = Sati::connect(&chain.client).await?;
-    let (uri, soulbound) = (agent.uri.clone(), agent.non_transferable);
-    let wish =
-        Registration { payer: key.address(), owner: key.address(), agent, mint: Arc::new(Keypair::new()) };
+    let operator = context.spender().await?;
     // Limits are checked here, before anything is asked or written.
-    let flow = registry.register(&wish)?;
-    check_unknown(context, &chain, local, flow.intent().as_str())?;
-    let content = registration_file(args)?;
+    let pending = operator.registration(request, &key).await?;
+    check_unknown(context, &operator.chain, local, pending.intent().as_str())?;
+    let content = request.file().into_bytes();
     check_file(file, &content)?;
-    let flags = context.flags();
-    if soulbound && !flags.dry_run {
+    if request.soulbound && !context.flags().dry_run {
         let question = "A soulbound agent can never be moved to another wallet. Type its name to go on:";
-        confirm::type_exactly(question, &args.name)?;
+        confirm::type_exactly(question, &request.name)?;
     }
-    let Some(sent) = tx::run(context, &chain, flow.as_ref(), &key).await? else { return Ok(()) };
-    // An earlier run's transaction made another mint than the one in hand.
-    let mint = landed_mint(&chain, &sent).await?;
+    let Some(Registered { sent, agent, member_number }) = tx::done(context, pending.send().await?)? else {
+        return Ok(());
+    };
     write_file(file, &content)?;
-    remember(context, &chain, local, mint, &uri)?;
-    let member_number = registry.look_up(mint).await?.map(|record| record.member_number);
-    let report = Registered {
+    remember(context, &operator.chain, local, agent, &request.uri)?;
+    let report = Shown {
         sent: &sent,
-        agent: mint.to_string(),
-        name: args.name.clone(),
+        agent: agent.to_string(),
+        name: request.name.clone(),
         local_name: local.to_owned(),
         member_number,
         owner: key.address().to_string(),
-        soulbound,
+        soulbound: request.soulbound,
         registration_file: files::shown(file),
-        uri,
+        uri: request.uri.clone(),
     };
     sent.finish(context, &report).await
 }
@@ -263,13 +186,6 @@ fn check_unknown(context: &Context, chain: &Chain, local: &str, intent: &str) ->
         return Ok(());
     }
     Err(Error::AgentNameTaken { name: local.to_owned() }.into())
-}
-
-async fn landed_mint(chain: &Chain, sent: &Sent) -> Result<Address> {
-    let missing = || Error::MintUnknown { signature: sent.signature.clone().unwrap_or_default() };
-    let signature = sent.signature.as_ref().and_then(|text| Signature::from_str(text).ok());
-    let transaction = chain.client.transaction(&signature.ok_or_else(missing)?).await?;
-    Ok(registered_mint(&transaction).ok_or_else(missing)?)
 }
 
 fn check_file(path: &Path, content: &[u8]) -> Result<()> {
@@ -304,17 +220,6 @@ fn remember(context: &Context, chain: &Chain, local: &str, mint: Address, uri: &
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn multiaddrs_are_told_from_other_addresses() {
-        for good in ["/ip4/203.0.113.7/tcp/4001", "/dns/a.example/udp/1/quic-v1", "/ip6/::1/tcp/1"] {
-            assert!(check_multiaddr(good).is_ok(), "{good}");
-        }
-        for bad in ["", "/", "/ip4", "/ip4/", "https://a.example", "203.0.113.7:4001", "/ip4/1.2.3.4/tcp/ 1"]
-        {
-            assert!(check_multiaddr(bad).is_err(), "{bad}");
-        }
-    }
 
     #[test]
     fn a_name_never_leads_out_of_the_folder() {

@@ -1,22 +1,16 @@
 //! `zx1 reputation`: what an agent's past says, side by side and never as one number (decisions D1 to D5).
 
-mod batch;
-mod gossip;
-mod sati;
-
-use crate::agent_files::{self, Now};
+use crate::agent_files;
 use crate::amount;
-use crate::chain::Chain;
-use crate::context::{Agent, Context};
+use crate::context::Context;
 use crate::errors::Result;
+use crate::input;
 use crate::output::{Page, Report};
 use crate::words;
 use clap::{Subcommand, ValueEnum};
 use serde::Serialize;
-use zx1_chain::rpc::ChallengeFilter;
-use zx1_protocol::lease::{Lease, LeaseState};
-use zx1_protocol::reputation::{State, Tally, Vector};
-use zx1_protocol::units::Epoch;
+use zx1_operator::reputation::{self, Note, Reputation, Scores, Standings};
+use zx1_protocol::lease::LeaseState;
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -67,68 +61,29 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
     let Action::Show { source, data } = args.action;
     let agent = context.agent()?;
     let store = agent_files::store(context, data.as_deref())?;
-    let shown = context.wait(async {
-        let chain = context.connect().await?;
-        context.check_agent(&chain, &agent)?;
-        let found = match source {
-            Source::Batch => batch::read(context, &chain, &agent, store.as_ref()).await?,
-            Source::Sati => sati::read(&chain, &agent).await?,
-            Source::Gossip => gossip::read(context, &chain, &agent).await?,
-        };
-        show(&chain, &agent, source, found).await
-    })?;
-    context.print(&shown)
+    let own = context
+        .config()?
+        .agents
+        .into_values()
+        .map(|entry| input::address(&entry.mint, "The mint of an agent in the configuration"));
+    let own = own.collect::<Result<Vec<_>>>()?;
+    let from = match source {
+        Source::Batch => reputation::Source::Batch(store.as_ref()),
+        Source::Sati => reputation::Source::Sati,
+        Source::Gossip => reputation::Source::Gossip,
+    };
+    let found = context
+        .wait(async { Ok(context.operator_of(&agent).await?.reputation(&agent, from, &own).await?) })?;
+    context.print(&shown(agent.shown(), source, found))
 }
 
-/// What a source says.
-#[derive(Default)]
-struct Found {
-    /// What counts.
-    counted: State,
-    /// What is shown apart, where the source tells it apart.
-    apart: Option<State>,
-    tally: Option<Tally>,
-    /// Epochs of batches that were read.
-    epochs: Vec<u64>,
-    /// Epochs of batches whose data nobody serves (decision C7).
-    withheld: Vec<u64>,
-    /// Epochs of batches whose data is served and shows that the batch is not true: its counters or arrays
-    /// are not those of its own records.
-    untrue: Vec<u64>,
-    /// What the reader should know.
-    notes: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct Scores {
-    reliability_milli: i64,
-    cooperation_milli: i64,
-    notary_milli: i64,
-    tasks: u32,
-    notarized: u32,
-    disputes: u32,
-}
-
-impl Scores {
-    fn of(vector: &Vector) -> Self {
-        Self {
-            reliability_milli: vector.reliability_score,
-            cooperation_milli: vector.cooperation_index,
-            notary_milli: vector.notary_accuracy,
-            tasks: vector.total_tasks,
-            notarized: vector.total_notarized,
-            disputes: vector.total_disputes,
-        }
-    }
-
-    fn draw(&self, page: &mut Page) {
-        page.field("reliability", milli(self.reliability_milli))
-            .field("cooperation", milli(self.cooperation_milli))
-            .field("as a notary", milli(self.notary_milli))
-            .field("tasks rated", self.tasks)
-            .field("notarizations rated", self.notarized)
-            .field("disputes", self.disputes);
-    }
+fn draw_scores(scores: &Scores, page: &mut Page) {
+    page.field("reliability", milli(scores.reliability_milli))
+        .field("cooperation", milli(scores.cooperation_milli))
+        .field("as a notary", milli(scores.notary_milli))
+        .field("tasks rated", scores.tasks)
+        .field("notarizations rated", scores.notarized)
+        .field("disputes", scores.disputes);
 }
 
 /// Thousandths as a decimal, sign included.
@@ -136,14 +91,6 @@ fn milli(score: i64) -> String {
     let sign = if score < 0 { "-" } else { "" };
     let score = score.unsigned_abs();
     format!("{sign}{}.{:03}", score / 1_000, score % 1_000)
-}
-
-#[derive(Serialize)]
-struct Standings {
-    bound: u32,
-    left_out: u32,
-    unbound: u32,
-    repeated: u32,
 }
 
 #[derive(Serialize)]
@@ -173,7 +120,7 @@ impl Report for Shown {
             .field("source", self.source)
             .field("epoch", words::epoch(self.epoch));
         page.heading("Scores, -100 to 100");
-        self.scores.draw(page);
+        draw_scores(&self.scores, page);
         if let Some(ratings) = &self.ratings {
             page.field(
                 "ratings",
@@ -185,7 +132,7 @@ impl Report for Shown {
         }
         if let Some(unbound) = &self.unbound {
             page.heading("Apart: ratings that nothing confirms");
-            unbound.draw(page);
+            draw_scores(unbound, page);
         }
         page.heading("On chain");
         page.field("stake", amount::usdc(self.stake_micro_usdc))
@@ -209,44 +156,57 @@ impl Report for Shown {
     }
 }
 
-async fn show(chain: &Chain, agent: &Agent, source: Source, found: Found) -> Result<Shown> {
-    let client = &chain.client;
-    let now = Now::ask(chain).await?;
-    let lease = client.lease(agent.mint).await?;
-    let lease = lease.map(|lease| Lease { paid_through: Epoch(lease.paid_through_epoch) }.state(now.epoch));
-    let challenges = client.challenges(ChallengeFilter::Agent(agent.mint)).await?;
-    let tally = found.tally.map(|tally| Standings {
-        bound: tally.bound,
-        left_out: tally.left_out,
-        unbound: tally.unbound,
-        repeated: tally.repeated,
-    });
-    Ok(Shown {
-        agent: agent.shown(),
+fn in_words(note: &Note) -> String {
+    match *note {
+        Note::Closed(1) => {
+            "1 older batch is closed and not read here; an indexer that saw them has their ratings."
+                .to_owned()
+        }
+        Note::Closed(closed) => format!(
+            "{closed} older batches are closed and not read here; an indexer that saw them has their ratings."
+        ),
+        Note::NoMessages => {
+            "No rater's signed message is on this machine, so every rating stands apart (decision D2)."
+                .to_owned()
+        }
+        Note::MostRaters { read, of } => format!("Only {read} of {of} raters' batches were read."),
+        Note::RealTime => "Real-time: what this machine has heard, in the order in which it came.".to_owned(),
+        Note::Filed(0) => "No rating is filed at SATI.".to_owned(),
+        Note::Filed(1) => "1 rating is filed at SATI, signed by both sides.".to_owned(),
+        Note::Filed(many) => format!("{many} ratings are filed at SATI, each signed by both sides."),
+        Note::WithoutScore { ratings, of } => {
+            format!("Without a score, {ratings} of {of}: their outcome stands for it.")
+        }
+    }
+}
+
+fn shown(agent: String, source: Source, found: Reputation) -> Shown {
+    Shown {
+        agent,
         source: match source {
             Source::Batch => "batch",
             Source::Sati => "sati",
             Source::Gossip => "gossip (real-time, not authoritative)",
         },
-        epoch: now.epoch.0,
-        scores: Scores::of(&found.counted.at(now.epoch).vector()),
-        unbound: found.apart.map(|apart| Scores::of(&apart.vector())),
-        ratings: tally,
+        epoch: found.epoch,
+        scores: found.scores,
+        unbound: found.unbound,
+        ratings: found.ratings,
         epochs: found.epochs,
         withheld: found.withheld,
         untrue: found.untrue,
-        stake_micro_usdc: client.stake(agent.mint).await?.map_or(0, |stake| stake.stake_usdc),
-        lease: match lease {
+        stake_micro_usdc: found.stake_micro_usdc,
+        lease: match found.lease {
             None => "never paid",
             Some(LeaseState::Active) => "paid",
             Some(LeaseState::Grace) => "in grace",
             Some(LeaseState::Deactivated) => "deactivated",
         },
-        batches_submitted: client.head(agent.mint).await?.map_or(0, |head| head.count),
-        challenges_open: challenges.iter().filter(|it| it.resolved == 0).count(),
-        challenges_lost: challenges.iter().filter(|it| it.succeeded != 0).count(),
-        notes: found.notes,
-    })
+        batches_submitted: found.batches_submitted,
+        challenges_open: found.challenges_open,
+        challenges_lost: found.challenges_lost,
+        notes: found.notes.iter().map(in_words).collect(),
+    }
 }
 
 #[cfg(test)]

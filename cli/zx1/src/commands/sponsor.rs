@@ -6,10 +6,6 @@ mod serve;
 use crate::context::Context;
 use crate::errors::Result;
 use clap::Subcommand;
-use serde::{Deserialize, Serialize};
-
-/// Where the sponsor listens for requests.
-pub(crate) const ROUTE: &str = "/v1/feedback";
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -43,23 +39,4 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
     match args.action {
         Action::Serve(args) => serve::run(&args, context),
     }
-}
-
-/// What a sender asks for.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Request {
-    /// The sender's wallet in base58.
-    pub(crate) sender: String,
-    /// The text, 1 to 2 048 bytes.
-    pub(crate) text: String,
-}
-
-/// The next transaction, signed by the sponsor.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Answer {
-    /// As `--sign-only` writes one.
-    pub(crate) transaction: serde_json::Value,
-    /// Whether the text stands once this one landed.
-    pub(crate) last: bool,
 }

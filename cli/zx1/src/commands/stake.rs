@@ -1,17 +1,14 @@
 //! `zx1 stake`: the stake that answers for an agent (spec section 10.5, decision B6).
 
 use crate::amount;
-use crate::chain::Chain;
-use crate::context::{Agent, Context};
+use crate::context::Context;
 use crate::errors::{Error, Result};
-use crate::facts::{Accounts, StakeReport};
-use crate::output::{Page, Report};
-use crate::tx::{self, Sent};
+use crate::output::Page;
+use crate::tx::Shown as _;
 use crate::words::{self, count, slots};
 use clap::Subcommand;
-use serde::Serialize;
-use zx1_chain::rpc::actions::Actions;
-use zx1_chain::rpc::registry::Sati;
+use zx1_operator::facts::StakeReport;
+use zx1_operator::stake::{Change, Changed};
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -54,95 +51,49 @@ enum Action {
 
 /// Does it.
 pub fn run(args: Args, context: &Context) -> Result<()> {
-    let wish = match args.action {
+    let wanted = match args.action {
         Action::Show => return context.wait(show(context)),
         Action::Lock { amount: text } => match amount::parse_usdc(&text)? {
             0 => {
                 let why = "it is nothing".to_owned();
                 return Err(Error::BadAmount { text, unit: "USDC", why }.into());
             }
-            amount => Wish::Lock(amount),
+            amount => Change::Lock(amount),
         },
-        Action::Unlock => Wish::Unlock,
-        Action::Cancel => Wish::Cancel,
-        Action::Claim => Wish::Claim,
+        Action::Unlock => Change::Unlock,
+        Action::Cancel => Change::Cancel,
+        Action::Claim => Change::Claim,
     };
-    context.wait(change(context, wish))
+    context.wait(change(context, wanted))
 }
 
-enum Wish {
-    Lock(u64),
-    Unlock,
-    Cancel,
-    Claim,
-}
-
-#[derive(Serialize)]
-struct Changed<'a> {
-    #[serde(flatten)]
-    sent: &'a Sent,
-    agent: String,
-    /// None once it is claimed.
-    stake: Option<StakeReport>,
-}
-
-impl Report for Changed<'_> {
-    fn draw(&self, page: &mut Page) {
-        self.sent.draw(page);
-        match &self.stake {
-            Some(stake) => draw(stake, page),
-            None => {
-                page.field("stake", "none any more");
-            }
+fn draw_changed(changed: &Changed, page: &mut Page) {
+    changed.sent.draw(page);
+    match &changed.stake {
+        Some(stake) => draw(stake, page),
+        None => {
+            page.field("stake", "none any more");
         }
     }
 }
 
-async fn change(context: &Context, wish: Wish) -> Result<()> {
+async fn change(context: &Context, change: Change) -> Result<()> {
     let key = context.key()?;
     let agent = context.agent()?;
-    let chain = context.connect().await?;
-    context.check_agent(&chain, &agent)?;
-    let registry = Sati::connect(&chain.client).await?;
-    let actions = Actions::new(&chain.client, &registry).await?;
-    let (mint, owner) = (agent.mint, key.address());
-    let draft = match wish {
-        Wish::Lock(amount) => actions.lock_stake(mint, owner, amount).await?,
-        Wish::Unlock => actions.queue_unlock(mint, owner).await?,
-        Wish::Cancel => actions.cancel_unlock(mint, owner).await?,
-        Wish::Claim => actions.claim_stake(mint, owner).await?,
-    };
-    let Some(sent) = tx::run(context, &chain, &draft, &key).await? else { return Ok(()) };
-    let stake = read(&chain, &agent).await?;
-    sent.finish(context, &Changed { sent: &sent, agent: mint.to_string(), stake }).await
+    let operator = context.spender_of(&agent).await?;
+    let changed = operator.change_stake(&agent, &key, change).await?;
+    context.finish(changed, |it| &it.sent, draw_changed).await
 }
 
-async fn read(chain: &Chain, agent: &Agent) -> Result<Option<StakeReport>> {
-    Ok(Accounts::read(&chain.client, agent.mint).await?.stake_report(agent.mint))
-}
-
-struct Shown(StakeReport);
-
-impl Serialize for Shown {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
-    }
-}
-
-impl Report for Shown {
-    fn draw(&self, page: &mut Page) {
-        page.field("agent", &self.0.agent);
-        draw(&self.0, page);
-    }
+fn draw_shown(stake: &StakeReport, page: &mut Page) {
+    page.field("agent", &stake.agent);
+    draw(stake, page);
 }
 
 async fn show(context: &Context) -> Result<()> {
     let agent = context.agent()?;
-    let chain = context.connect().await?;
-    context.check_agent(&chain, &agent)?;
-    let missing = Error::NoStake { agent: agent.shown() };
-    let stake = read(&chain, &agent).await?.ok_or(missing)?;
-    context.print(&Shown(stake))
+    let stake = context.operator_of(&agent).await?.stake(&agent).await?;
+    context.show(&stake, draw_shown)
 }
 
 fn draw(stake: &StakeReport, page: &mut Page) {

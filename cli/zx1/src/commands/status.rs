@@ -1,9 +1,8 @@
 //! `zx1 status`: the facts of one party on one screen.
 
 use crate::amount;
-use crate::context::Context;
+use crate::context::{Chosen, Context};
 use crate::errors::Result;
-use crate::facts::{Accounts, LeaseReport, StakeReport};
 use crate::output::{Page, Report, Table};
 use crate::tx;
 use crate::words::{self, count};
@@ -12,6 +11,7 @@ use solana_address::Address;
 use zx1_chain::rpc::registry::{IdentityRegistry as _, Sati};
 use zx1_chain::rpc::{ChallengeFilter, Client};
 use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
+use zx1_operator::facts::{Accounts, LeaseReport, StakeReport};
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -129,7 +129,7 @@ impl OfAgent {
             format!("{}{unlock}", amount::usdc(stake.stake_micro_usdc))
         });
         page.field("stake", stake.unwrap_or_else(|| "none".to_owned()));
-        page.field("lease", self.lease.line());
+        page.field("lease", words::lease(&self.lease));
         let batches = self.batches.as_ref();
         let batches = batches
             .map(|head| format!("{}, the last for epoch {}", head.count, words::epoch(head.last_epoch)));
@@ -153,11 +153,7 @@ pub fn run(_args: Args, context: &Context) -> Result<()> {
 }
 
 async fn status(context: &Context) -> Result<()> {
-    let key = match context.key() {
-        Ok(key) => Some(key),
-        Err(failure) if failure.code == 7410 => None,
-        Err(failure) => return Err(failure),
-    };
+    let key = context.key_if_any()?;
     let chain = context.connect().await?;
     let client = &chain.client;
     let time = client.time().await?;
@@ -171,11 +167,10 @@ async fn status(context: &Context) -> Result<()> {
         }
         None => (None, None),
     };
-    let agent = match context.agent() {
-        Ok(agent) => Some(of_agent(client, agent.mint, agent.name).await?),
-        // None, or several: the list below shows them.
-        Err(failure) if matches!(failure.code, 7434 | 7435) => None,
-        Err(failure) => return Err(failure),
+    let agent = match context.chosen()? {
+        Chosen::One(agent) => Some(of_agent(client, agent.mint, agent.name.clone()).await?),
+        // The list below shows them.
+        Chosen::None | Chosen::Several(_) => None,
     };
     let genesis = &chain.identity.genesis;
     let agents = context.config()?.agents.into_iter().map(|(name, entry)| Known {

@@ -6,7 +6,7 @@ use crate::defaults;
 use crate::errors::{Error, Failure, Result};
 use crate::files;
 use crate::output::{self, Page, Report};
-use crate::tx::{self, Sent, Signed};
+use crate::tx::{self, Sent, Shown as _, Signed};
 use clap::Subcommand;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -120,13 +120,12 @@ impl Report for Landed<'_> {
 
 async fn send(context: &Context, path: &Path) -> Result<()> {
     let partial = read(path)?;
-    let chain = context.connect().await?;
-    context.check_spending(&chain)?;
+    let operator = context.spender().await?;
     show(&partial);
     if !context.flags().yes {
         confirm::ask("Send it?")?;
     }
-    let sender = tx::plain_sender(context, &chain)?;
+    let sender = operator.sender()?;
     let outcome = sender.submit(&partial).await?;
     let sent = Sent::new(sender, outcome);
     sent.finish(context, &Landed { sent: &sent }).await

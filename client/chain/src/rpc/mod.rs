@@ -5,6 +5,7 @@
 //! sends it. A command that is run again finds its transaction in the outbox and never pays twice.
 
 pub mod actions;
+pub mod audit;
 mod blocks;
 mod client;
 mod cluster;

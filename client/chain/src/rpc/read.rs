@@ -322,7 +322,7 @@ impl Client {
 
     /// All accounts of a layout with these bytes at these places. Addresses come first and without data, the
     /// accounts then 100 a call, so that no answer grows with the number of accounts' bytes.
-    async fn all<T: Layout>(&self, matches: &[(usize, &[u8])]) -> Result<Vec<Stored<T>>> {
+    pub(crate) async fn all<T: Layout>(&self, matches: &[(usize, &[u8])]) -> Result<Vec<Stored<T>>> {
         let mut filters: Vec<(usize, &[u8])> = vec![(0, &T::DISCRIMINATOR)];
         filters.extend_from_slice(matches);
         let program = Address::new_from_array(T::PROGRAM);

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use super::openapi;
+use crate::chain::{Finality, Ledger as _};
 use crate::server::Server;
 use crate::testing::{Fake, Party, commitment, config, mint};
 use futures_util::{SinkExt, StreamExt};
@@ -12,8 +13,23 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_tungstenite::tungstenite::Message;
+use zx1_chain::rpc::ChainError;
+use zx1_chain::rpc::audit::Accounts;
 use zx1_protocol::envelope::MsgType;
 use zx1_protocol::payload::bid_payload;
+
+/// The made-up chain as an audit from outside asks it.
+struct Outside<'a>(&'a Fake);
+
+impl zx1_operator::audit::Source for Outside<'_> {
+    async fn slot(&self) -> Result<u64, ChainError> {
+        Ok(self.0.slot(Finality::Confirmed).await.unwrap())
+    }
+
+    async fn accounts(&self) -> Result<Accounts, ChainError> {
+        Ok(crate::audit::read(self.0).await.unwrap())
+    }
+}
 
 struct Live {
     server: Server,
@@ -339,13 +355,13 @@ async fn a_batch_is_uploaded_served_and_proven() {
     assert_eq!(history["epochs"][1]["messages"], 1);
     assert_eq!(history["epochs"][0]["messages"], Value::Null);
     // The audit from outside finds nothing, and finds what is changed.
-    let clean = crate::audit(&live.chain, live.server.url()).await.unwrap();
+    let clean = zx1_operator::audit::audit(&Outside(&live.chain), live.server.url()).await.unwrap();
     assert_eq!(clean.differences, []);
     let index = live.server.index();
     let mut row = index.agent_row(&ann.mint).await.unwrap().unwrap();
     row.batches = 7;
     index.write_rows(crate::store::Commit { agents: vec![row], ..Default::default() }).await.unwrap();
-    let found = crate::audit(&live.chain, live.server.url()).await.unwrap();
+    let found = zx1_operator::audit::audit(&Outside(&live.chain), live.server.url()).await.unwrap();
     assert_eq!(found.differences.len(), 1, "{found:?}");
     assert_eq!((found.differences[0].index.as_str(), found.differences[0].chain.as_str()), ("7", "1"));
     let own = crate::audit::self_audit(index).await.unwrap();

@@ -1,18 +1,16 @@
 //! `zx1 batch verify`: everything that a batch's file claims, recomputed. Offline unless asked otherwise.
 
-use super::data::{compare, on_chain};
-use crate::agent_files::refused;
 use crate::context::{self, Context};
 use crate::defaults;
-use crate::errors::{Error, Result};
+use crate::errors::{Failure, Result};
 use crate::input;
 use crate::output::{Page, Report};
 use crate::words::count;
 use serde::Serialize;
 use solana_address::Address;
-use zx1_protocol::bundle::Bundle;
+use zx1_operator::batch::{check_signature, checked, compare};
+use zx1_operator::{Error, Origin};
 use zx1_protocol::finder::double_bids;
-use zx1_protocol::signature;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -75,25 +73,21 @@ impl Report for Verified {
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let input = input::read(&args.file, defaults::MAX_LARGE_INPUT)?;
-    let next = "ask for the file again, from another place if need be";
-    let bundle = Bundle::decode(&input.bytes)
-        .map_err(|error| refused(error.code(), &error, next).in_input(&input.name))?;
-    let checked =
-        bundle.check().map_err(|error| refused(error.code(), &error, next).in_input(&input.name))?;
+    let checked = checked(&input.bytes).map_err(|source| {
+        Failure::from(Error::Bundle { origin: Origin::File, source }).in_input(&input.name)
+    })?;
     let commitment = checked.commitment();
     if let (Some(signature), Some(signer)) = (&args.signature, &args.signer) {
         let signature: [u8; 64] = input::hex_array(signature, "The signature")?;
         let signer = input::address(signer, "The signer")?;
-        if !signature::verify(signer.as_array(), &commitment.message(), &signature) {
-            return Err(Error::BadBatchSignature { signer: signer.to_string() }.into());
-        }
+        check_signature(commitment, signer, &signature)?;
     }
     let agent = Address::new_from_array(commitment.agent);
     if args.on_chain {
         let agent = context::find_agent(&context.config()?, &agent.to_string())?;
         context.wait(async {
-            let chain = context.connect().await?;
-            compare(&*on_chain(&chain, &agent, commitment.epoch.0).await?, commitment)
+            let account = context.operator().await?.batch_on_chain(&agent, commitment.epoch.0).await?;
+            Ok(compare(&account, commitment)?)
         })?;
     }
     context.print(&Verified {

@@ -1,21 +1,15 @@
 //! `zx1 challenge watch`: answers challenges against the agent by itself, from the saved batches.
 
 use super::answer::{Data, draft, find_answer};
-use crate::agent_files::{self, Now};
-use crate::chain::Chain;
-use crate::context::{Agent, Context};
+use crate::agent_files;
+use crate::context::Context;
 use crate::errors::{Failure, Result};
-use crate::keys::Key;
 use crate::output::{self, Page, Report};
 use crate::tx;
 use crate::words::{self, count};
 use serde::Serialize;
-use solana_address::Address;
-use std::collections::BTreeSet;
 use std::time::Duration;
-use zx1_chain::rpc::{ChallengeFilter, Stored};
-use zx1_interface::accounts::ChallengeAccount;
-use zx1_log::AnyStore;
+use zx1_operator::challenge::{Event, Watch};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -72,29 +66,19 @@ impl Report for Line<'_> {
     }
 }
 
-/// The agent's challenges that wait for an answer.
-async fn open(chain: &Chain, agent: &Agent) -> Result<Vec<Stored<ChallengeAccount>>> {
-    let now = Now::ask(chain).await?.slot;
-    let mut challenges = chain.client.challenges(ChallengeFilter::Agent(agent.mint)).await?;
-    challenges.retain(|it| it.answered == 0 && it.resolved == 0 && super::clock(it).is_open(now));
-    Ok(challenges)
-}
-
 pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let agent = context.agent()?;
     let key = context.key()?;
     let store = agent_files::store(context, args.data.as_deref())?;
     context.wait(async {
-        let chain = context.connect().await?;
-        context.check_agent(&chain, &agent)?;
-        let mut watch =
-            Watch { context, chain: &chain, agent: &agent, key: &key, store, told: BTreeSet::new() };
-        let found = open(&chain, &agent).await?.len();
-        context.print(&Line::Watching { agent: agent.shown(), open: found })?;
+        let operator = context.spender_of(&agent).await?;
+        let mut watch = Watch::new(&operator, &agent, &key, store.as_ref());
+        let open = watch.open().await?.len();
+        context.print(&Line::Watching { agent: agent.shown(), open })?;
         loop {
-            let looked = watch.look().await;
+            let looked = watch.look(|event| context.print(&line(event))).await;
             if args.once {
-                return looked.and_then(|failed| failed.map_or(Ok(()), Err));
+                return looked.and_then(|failed| failed.map_or(Ok(()), |error| Err(error.into())));
             }
             if let Err(failure) = looked {
                 output::warn(&format!("{} Looking again in {} s.", failure.message, args.interval));
@@ -104,55 +88,15 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     })
 }
 
-struct Watch<'a> {
-    context: &'a Context,
-    chain: &'a Chain,
-    agent: &'a Agent,
-    key: &'a Key,
-    store: Option<AnyStore>,
-    /// Challenges that cannot be answered and were spoken of.
-    told: BTreeSet<Address>,
-}
-
-impl Watch<'_> {
-    /// Answers what is open. One that fails does not keep the others from being answered; the last failure
-    /// is returned.
-    async fn look(&mut self) -> Result<Option<Failure>> {
-        let mut failed = None;
-        // What an interrupted run sent is known before it is answered again.
-        for sent in tx::settle_unasked(self.context, self.chain).await? {
-            sent.acknowledge().await?;
+fn line<'a>(event: &Event<'a>) -> Line<'a> {
+    match event {
+        Event::Answered(account, address, sent) => {
+            Line::Answered { challenge: address.to_string(), epoch: account.epoch_number, sent }
         }
-        let challenges = open(self.chain, self.agent).await?;
-        for challenge in &challenges {
-            match self.answer(challenge).await {
-                Ok(()) => {}
-                Err(failure) => {
-                    if self.told.insert(challenge.address) {
-                        let now = Now::ask(self.chain).await?.slot;
-                        let left = super::clock(challenge).deadline().0.saturating_sub(now.0);
-                        self.context.print(&Line::CannotAnswer {
-                            challenge: challenge.address.to_string(),
-                            epoch: challenge.epoch_number,
-                            slots_left: left,
-                            code: failure.code,
-                            reason: failure.message.clone(),
-                        })?;
-                    }
-                    failed = Some(failure);
-                }
-            }
+        Event::CannotAnswer(account, address, slots_left, error) => {
+            let Failure { code, message: reason, .. } = Failure::from(*error);
+            let (challenge, epoch) = (address.to_string(), account.epoch_number);
+            Line::CannotAnswer { challenge, epoch, slots_left: *slots_left, code, reason }
         }
-        Ok(failed)
-    }
-
-    async fn answer(&self, challenge: &Stored<ChallengeAccount>) -> Result<()> {
-        let data = Data::of(self.context, self.agent, self.store.as_ref())?;
-        let (arguments, _) = find_answer(self.chain, challenge, &data).await?;
-        let flow = draft(self.chain, self.key.address(), challenge.address, arguments).await?;
-        let sent = tx::run_unasked(self.context, self.chain, flow.as_ref(), self.key).await?;
-        let (challenge, epoch) = (challenge.address.to_string(), challenge.epoch_number);
-        self.context.print(&Line::Answered { challenge, epoch, sent: &sent })?;
-        sent.acknowledge().await
     }
 }

@@ -3,13 +3,14 @@
 
 use crate::amount;
 use crate::errors::Failure;
-use crate::facts::{LeaseReport, StakeReport};
 use crate::output::{Mark, Page, Report};
 use crate::words::{self, count, duration, slots};
 use crate::{defaults, settings};
 use serde::Serialize;
 use solana_address::Address;
 use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
+use zx1_operator::defaults::LOW_LAMPORTS;
+use zx1_operator::facts::{LeaseReport, StakeReport};
 
 /// What stands on the agent; the checks that are left out when there is none.
 pub(super) const OF_AGENT: [&str; 4] = ["stake", "lease", "batch", "challenges"];
@@ -129,7 +130,7 @@ pub(super) fn sol(wallet: Address, lamports: u64, local: bool, checks: &mut Chec
         if local { format!("zx1-localnet fund {wallet} --sol 1") } else { format!("send SOL to {wallet}") };
     match lamports {
         0 => checks.fail("SOL", "none: no fee can be paid", &fund),
-        few if few < defaults::LOW_LAMPORTS => checks.warn("SOL", amount::sol(few), &fund),
+        few if few < LOW_LAMPORTS => checks.warn("SOL", amount::sol(few), &fund),
         enough => checks.ok("SOL", amount::sol(enough)),
     }
 }
@@ -222,7 +223,7 @@ pub(super) fn stake(stake: Option<&StakeReport>, checks: &mut Checks) {
 /// The lease.
 pub(super) fn lease(lease: &LeaseReport, checks: &mut Checks) {
     let pay = format!("zx1 lease pay --epochs {}", lease.due_epochs.max(1));
-    let (line, due) = (lease.line(), amount::usdc(lease.due_micro_usdc));
+    let (line, due) = (words::lease(lease), amount::usdc(lease.due_micro_usdc));
     match lease.state {
         "none" => checks.fail("lease", format!("{line}: {due} begins it"), &pay),
         "deactivated" => checks.fail("lease", format!("{line}: {due} bring it back"), &pay),

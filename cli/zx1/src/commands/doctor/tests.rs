@@ -2,13 +2,13 @@
 
 use super::judge::{self, Check, Checks, Open, Owner};
 use crate::errors::{Error, Failure};
-use crate::facts::Accounts;
 use crate::output::Mark::{self, Fail, Ok, Skip, Warn};
 use crate::settings::Source;
 use solana_address::Address;
 use zx1_chain::rpc::ChainTime;
 use zx1_interface::accounts::{LeaseAccount, StakeLockAccount};
 use zx1_interface::constants::MIN_STAKE;
+use zx1_operator::facts::Accounts;
 
 const NOW: u64 = 20_778;
 const SLOT: u64 = 400_000_000;

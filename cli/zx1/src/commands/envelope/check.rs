@@ -1,6 +1,6 @@
 //! `zx1 envelope check`: what a receiver would say, though it never says it (spec section 5.5).
 
-use super::type_name;
+use super::{keys_of, type_name};
 use crate::agent_files::{self, Now, refused};
 use crate::commands::log::off_by_in_words;
 use crate::context::Context;
@@ -10,9 +10,8 @@ use crate::input;
 use crate::output::{Page, Report};
 use serde::Serialize;
 use solana_address::Address;
-use zx1_chain::rpc::registry::{IdentityRegistry as _, Sati};
+use zx1_chain::rpc::registry::Sati;
 use zx1_protocol::nonce::LastNonce;
-use zx1_protocol::signature::PublicKey;
 use zx1_protocol::validate::{Candidate, Context as Rules, Reason, Sender};
 
 #[derive(Debug, clap::Args)]
@@ -45,16 +44,6 @@ impl Report for Verdict {
             .field("sender", &self.sender)
             .field("signed by", format!("{} ({})", self.signer, self.signed_by));
     }
-}
-
-/// What the chain says of a sender: the keys that may sign for it, the owner's first. Empty: not registered.
-pub(crate) async fn keys_of(sati: &Sati, agent: Address) -> Result<Vec<PublicKey>> {
-    let Some(record) = sati.look_up(agent).await? else { return Ok(Vec::new()) };
-    let mut keys: Vec<Address> = record.owner.into_iter().collect();
-    let delegates = sati.delegates(agent).await?;
-    keys.extend(delegates.iter().filter(|delegate| delegate.live).map(|delegate| delegate.delegate));
-    // A key that is no point of the curve signs nothing.
-    Ok(keys.iter().filter_map(|key| PublicKey::from_bytes(key.as_array()).ok()).collect())
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<()> {

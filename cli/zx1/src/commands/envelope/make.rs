@@ -3,7 +3,6 @@
 use super::{Kind, keys_of, type_name};
 use crate::agent_files::{self, Now, refused};
 use crate::chain::Chain;
-use crate::commands::attest::owner_of;
 use crate::context::{self, Agent, Context};
 use crate::errors::{Error, Result};
 use crate::files;
@@ -18,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use zx1_chain::rpc::registry::{Agreement, Sati};
 use zx1_log::{AgentLog, LogError};
+use zx1_operator::identity::owner_of;
 use zx1_protocol::beacon::Beacon;
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::channel::channel_of;
@@ -168,12 +168,12 @@ async fn check_signer(chain: &Chain, agent: &Agent, key: &Key) -> Result<()> {
     let sati = Sati::connect(&chain.client).await?;
     let keys = keys_of(&sati, agent.mint).await?;
     if keys.is_empty() {
-        return Err(Error::NotRegistered { agent: agent.shown() }.into());
+        return Err(zx1_operator::Refusal::NotRegistered { agent: agent.shown() }.into());
     }
     if keys.iter().any(|known| known.to_bytes() == key.address().to_bytes()) {
         return Ok(());
     }
-    Err(Error::NotASigner { key: key.address().to_string(), agent: agent.shown() }.into())
+    Err(zx1_operator::Refusal::NotASigner { key: key.address().to_string(), agent: agent.shown() }.into())
 }
 
 /// What is to be said, checked as far as the command line tells.

@@ -1,23 +1,14 @@
 //! `zx1 feedback submit`.
 
-use super::{qa, sponsored};
-use crate::agent_files::refused;
 use crate::context::Context;
 use crate::errors::{Error, Result};
 use crate::files;
-use crate::output::{Page, Report};
-use crate::tx::{self, Sent};
-use serde::Serialize;
-use solana_address::Address;
+use crate::output::Page;
+use crate::tx::Shown as _;
 use std::path::PathBuf;
-use zx1_chain::rpc::Client;
-use zx1_chain::rpc::actions::Actions;
-use zx1_chain::rpc::registry::Sati;
-use zx1_interface::constants::MAX_FEEDBACK_BYTES;
-use zx1_protocol::feedback_log::check_text;
-
-/// How far back the new entry is looked for.
-const NEWEST: usize = 50;
+use zx1_operator::Attempt;
+use zx1_operator::feedback::{Submitted, check_text};
+use zx1_protocol::qa;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -44,26 +35,14 @@ pub(super) struct Args {
     sponsor: Option<String>,
 }
 
-#[derive(Serialize)]
-pub(super) struct Submitted {
-    #[serde(flatten)]
-    pub(super) sent: Sent,
-    pub(super) index: Option<u64>,
-    pub(super) sender: String,
-    pub(super) payer: String,
-    pub(super) bytes: usize,
-}
-
-impl Report for Submitted {
-    fn draw(&self, page: &mut Page) {
-        self.sent.draw(page);
-        page.maybe("entry", self.index).field("bytes", self.bytes).field("from", &self.sender);
-        if self.payer != self.sender {
-            page.field("paid by", &self.payer);
-        }
-        if let Some(index) = self.index {
-            page.next(format!("zx1 feedback show {index}"));
-        }
+fn draw(submitted: &Submitted, page: &mut Page) {
+    submitted.sent.draw(page);
+    page.maybe("entry", submitted.index).field("bytes", submitted.bytes).field("from", &submitted.sender);
+    if submitted.payer != submitted.sender {
+        page.field("paid by", &submitted.payer);
+    }
+    if let Some(index) = submitted.index {
+        page.next(format!("zx1 feedback show {index}"));
     }
 }
 
@@ -96,35 +75,19 @@ fn text_of(args: &Args) -> Result<String> {
         }
         None => text.trim_end_matches('\n').to_owned(),
     };
-    if text.is_empty() || text.len() > MAX_FEEDBACK_BYTES {
-        return Err(Error::FeedbackLength { found: text.len(), limit: MAX_FEEDBACK_BYTES }.into());
-    }
-    check_text(text.as_bytes()).map_err(|error| refused(7570, &error, "give a text of 1 to 2048 bytes"))?;
+    check_text(&text)?;
     Ok(text)
-}
-
-/// The entry that holds this text of this sender: the newest one.
-pub(super) async fn index_of(client: &Client, sender: Address, text: &str) -> Result<Option<u64>> {
-    let newest = client.feedback(None, NEWEST).await?;
-    let found = newest.iter().find(|item| item.entry.sender == *sender.as_array() && item.text == text);
-    Ok(found.map(|item| item.entry.index))
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let text = text_of(args)?;
     let key = context.key()?;
-    if let Some(url) = &args.sponsor {
-        return sponsored::run(context, url, &text, &key);
-    }
     context.wait(async {
-        let chain = context.connect().await?;
-        let sati = Sati::connect(&chain.client).await?;
-        let actions = Actions::new(&chain.client, &sati).await?;
-        let flow = actions.feedback(key.address(), key.address(), &text)?;
-        let Some(sent) = tx::run(context, &chain, flow.as_ref(), &key).await? else { return Ok(()) };
-        let index = index_of(&chain.client, key.address(), &text).await?;
-        let sender = key.address().to_string();
-        let report = Submitted { sent, index, payer: sender.clone(), sender, bytes: text.len() };
-        report.sent.finish(context, &report).await
+        let operator = context.spender().await?;
+        let submitted = match &args.sponsor {
+            Some(url) => Attempt::Done(operator.submit_sponsored(url, &text, &key).await?),
+            None => operator.submit_feedback(&text, &key).await?,
+        };
+        context.finish(submitted, |it| &it.sent, draw).await
     })
 }

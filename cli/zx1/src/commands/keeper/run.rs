@@ -1,20 +1,15 @@
 //! `zx1 keeper run` and `plan`.
 
-use super::act::Actor;
-use super::facts;
-use super::plan::{Action, Plan, Policy, Warning, plan};
+use super::text::{Told, shown};
 use crate::agent_files;
 use crate::amount;
-use crate::chain::Chain;
-use crate::context::{Agent, Context};
+use crate::context::Context;
 use crate::errors::{Error, Failure, Result};
-use crate::keys::Key;
 use crate::output::{Page, Report};
-use crate::tx::{self, Sent};
+use crate::tx::Sent;
 use serde::Serialize;
-use std::collections::BTreeSet;
 use std::time::Duration;
-use zx1_log::AnyStore;
+use zx1_operator::keeper::{Action, Event, Keeper, Policy};
 
 /// Failed looks in a row after which the keeper says so with a number.
 const WORRYING: u32 = 10;
@@ -65,8 +60,8 @@ struct Shown {
     slot: u64,
     spent_today_micro_usdc: u64,
     cap_micro_usdc: u64,
-    #[serde(flatten)]
-    plan: Plan,
+    actions: Vec<Action>,
+    warnings: Vec<Told>,
 }
 
 impl Report for Shown {
@@ -76,16 +71,16 @@ impl Report for Shown {
             format!("{} of {}", amount::usdc(self.spent_today_micro_usdc), amount::usdc(self.cap_micro_usdc)),
         );
         page.heading("To do");
-        if self.plan.actions.is_empty() {
+        if self.actions.is_empty() {
             page.line("Nothing.");
         }
-        for action in &self.plan.actions {
-            page.line(format!("  {}", action.shown()));
+        for action in &self.actions {
+            page.line(format!("  {}", shown(action)));
         }
-        if !self.plan.warnings.is_empty() {
+        if !self.warnings.is_empty() {
             page.heading("Warnings");
         }
-        for (index, warning) in self.plan.warnings.iter().enumerate() {
+        for (index, warning) in self.warnings.iter().enumerate() {
             if index > 0 {
                 page.blank();
             }
@@ -99,20 +94,19 @@ pub(super) fn show(limits: &Limits, context: &Context) -> Result<()> {
     let wallet = context.key()?.address();
     let store = agent_files::store(context, None)?;
     let policy = limits.policy(store.is_some())?;
-    let shown = context.wait(async {
-        let chain = context.connect().await?;
-        context.check_agent(&chain, &agent)?;
-        let (facts, record) = facts::read(context, &chain, &agent, wallet, store.as_ref()).await?;
-        Ok(Shown {
-            agent: agent.shown(),
-            epoch: facts.epoch.0,
-            slot: facts.slot.0,
-            spent_today_micro_usdc: record.day.spent_micro_usdc,
-            cap_micro_usdc: policy.cap_usdc,
-            plan: plan(&facts, &policy),
-        })
+    let (facts, plan) = context.wait(async {
+        let operator = context.operator_of(&agent).await?;
+        Ok(operator.keeper_plan(&agent, wallet, store.as_ref(), &policy).await?)
     })?;
-    context.print(&shown)
+    context.print(&Shown {
+        agent: agent.shown(),
+        epoch: facts.epoch.0,
+        slot: facts.slot.0,
+        spent_today_micro_usdc: facts.spent_usdc,
+        cap_micro_usdc: policy.cap_usdc,
+        actions: plan.actions,
+        warnings: plan.warnings.iter().map(Told::of).collect(),
+    })
 }
 
 /// One line for each thing that happens.
@@ -132,12 +126,12 @@ enum Line<'a> {
     Failed {
         action: &'a Action,
         code: u32,
-        reason: &'a str,
-        next: Option<&'a str>,
+        reason: String,
+        next: Option<String>,
     },
     /// Sent by an earlier run that was interrupted.
     Settled(&'a Sent),
-    Warning(&'a Warning),
+    Warning(Told),
 }
 
 impl Report for Line<'_> {
@@ -148,10 +142,10 @@ impl Report for Line<'_> {
             }
             Self::Done { action, sent } => {
                 let signature = sent.and_then(|sent| sent.signature.as_deref()).unwrap_or("nothing to send");
-                page.line(format!("done: {} ({signature})", action.shown()))
+                page.line(format!("done: {} ({signature})", shown(action)))
             }
             Self::Failed { action, code, reason, next } => {
-                page.line(format!("FAILED: {}: error {code}: {reason}", action.shown()));
+                page.line(format!("FAILED: {}: error {code}: {reason}", shown(action)));
                 if let Some(next) = next {
                     page.next(next);
                 }
@@ -175,121 +169,50 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let store = agent_files::store(context, None)?;
     let policy = args.limits.policy(store.is_some())?;
     context.wait(async {
-        let chain = context.connect().await?;
-        context.check_agent(&chain, &agent)?;
-        context.check_spending(&chain)?;
+        let operator = context.spender_of(&agent).await?;
         let interval_seconds = (!args.once).then_some(args.interval);
         let cap_micro_usdc = policy.cap_usdc;
         context.print(&Line::Started { agent: agent.shown(), cap_micro_usdc, interval_seconds })?;
-        let mut keeper = Keeper {
-            context,
-            chain: &chain,
-            agent: &agent,
-            key: &key,
-            store: store.as_ref(),
-            policy,
-            told: BTreeSet::new(),
-            failures: 0,
-        };
+        let mut keeper = Keeper::new(&operator, &agent, &key, store.as_ref(), policy);
+        let mut failures = 0_u32;
         loop {
-            let looked = keeper.look().await;
-            if args.once {
-                return looked.and_then(|failed| failed.map_or(Ok(()), Err));
+            let looked = keeper.look(|event| context.print(&line(event))).await;
+            let failed = match looked {
+                Ok(failed) => failed.map(Failure::from),
+                Err(failure) if args.once || failure.is_closed_pipe() => return Err(failure),
+                Err(failure) => Some(failure),
+            };
+            match failed {
+                Some(failure) if args.once => return Err(failure),
+                None if args.once => return Ok(()),
+                None => failures = 0,
+                Some(failure) => {
+                    failures = failures.saturating_add(1);
+                    worry(context, failures, failure);
+                }
             }
-            keeper.after(looked)?;
             tokio::time::sleep(Duration::from_secs(args.interval)).await;
         }
     })
 }
 
-struct Keeper<'a> {
-    context: &'a Context,
-    chain: &'a Chain,
-    agent: &'a Agent,
-    key: &'a Key,
-    store: Option<&'a AnyStore>,
-    policy: Policy,
-    /// Warnings that stand and were spoken.
-    told: BTreeSet<String>,
-    failures: u32,
-}
-
-impl Keeper<'_> {
-    /// Looks, warns, and does everything that is to be done. A failure keeps nothing else from being done;
-    /// the last one is returned.
-    async fn look(&mut self) -> Result<Option<Failure>> {
-        // What an interrupted run sent is known before anything is decided: nothing of it can land after the
-        // facts were read, and tomorrow's payment is not taken for today's.
-        for sent in tx::settle_unasked(self.context, self.chain).await? {
-            self.context.print(&Line::Settled(&sent))?;
-            sent.acknowledge().await?;
+fn line<'a>(event: &Event<'a>) -> Line<'a> {
+    match *event {
+        Event::Settled(sent) => Line::Settled(sent),
+        Event::Warning(warning) => Line::Warning(Told::of(warning)),
+        Event::Done(action, sent) => Line::Done { action, sent },
+        Event::Failed(action, error) => {
+            let failure = Failure::from(error);
+            Line::Failed { action, code: failure.code, reason: failure.message, next: failure.next }
         }
-        let wallet = self.key.address();
-        let read = facts::read(self.context, self.chain, self.agent, wallet, self.store);
-        let (facts, mut record) = read.await?;
-        record.keep()?;
-        let plan = plan(&facts, &self.policy);
-        self.warn(&plan.warnings)?;
-        let actor = Actor {
-            context: self.context,
-            chain: self.chain,
-            agent: self.agent,
-            key: self.key,
-            store: self.store,
-        };
-        let mut failed = None;
-        for action in &plan.actions {
-            match actor.act(action, &mut record).await {
-                Ok(sent) => {
-                    self.context.print(&Line::Done { action, sent: sent.as_ref() })?;
-                    if let Some(sent) = sent {
-                        sent.acknowledge().await?;
-                    }
-                }
-                Err(failure) => {
-                    let (reason, next) = (failure.message.as_str(), failure.next.as_deref());
-                    self.context.print(&Line::Failed { action, code: failure.code, reason, next })?;
-                    failed = Some(failure);
-                }
-            }
-        }
-        Ok(failed)
-    }
-
-    /// Says what was not said before; alarms are said every time.
-    fn warn(&mut self, warnings: &[Warning]) -> Result<()> {
-        let standing: BTreeSet<String> = warnings.iter().map(|warning| kind_of(&warning.text)).collect();
-        for warning in warnings {
-            if warning.alarm || !self.told.contains(&kind_of(&warning.text)) {
-                self.context.print(&Line::Warning(warning))?;
-            }
-        }
-        self.told = standing;
-        Ok(())
-    }
-
-    fn after(&mut self, looked: Result<Option<Failure>>) -> Result<()> {
-        let failure = match looked {
-            Ok(None) => {
-                self.failures = 0;
-                return Ok(());
-            }
-            Ok(Some(failure)) | Err(failure) => failure,
-        };
-        if failure.is_closed_pipe() {
-            return Err(failure);
-        }
-        self.failures = self.failures.saturating_add(1);
-        crate::output::warn(&failure.message);
-        if self.failures.is_multiple_of(WORRYING) {
-            let error = Error::KeeperFailing { failures: self.failures, last: failure.message };
-            crate::errors::Failure::from(error).show(self.context.error_format());
-        }
-        Ok(())
     }
 }
 
-/// A warning without its numbers, so that a counting deadline is not a new warning each time.
-fn kind_of(text: &str) -> String {
-    text.chars().filter(|letter| !letter.is_ascii_digit()).collect()
+/// Says that a look failed; now and then with a number.
+fn worry(context: &Context, failures: u32, failure: Failure) {
+    crate::output::warn(&failure.message);
+    if failures.is_multiple_of(WORRYING) {
+        let error = Error::KeeperFailing { failures, last: failure.message };
+        Failure::from(error).show(context.error_format());
+    }
 }

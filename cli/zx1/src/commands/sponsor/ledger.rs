@@ -1,6 +1,6 @@
 //! What a sponsor gave away today: written before a signature leaves the house.
 
-use crate::errors::{Error, Result};
+use crate::errors::{Error, Failure, Result};
 use crate::files;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -60,6 +60,15 @@ impl Day {
     }
 }
 
+/// Why nothing was charged.
+#[derive(Debug)]
+pub(super) enum Spent {
+    /// A cap is reached.
+    Cap(Error),
+    /// The record cannot be written.
+    Record(Failure),
+}
+
 /// The caps of a sponsor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Caps {
@@ -98,7 +107,7 @@ impl Ledger {
     ///
     /// # Errors
     /// 7575 when the sender has had its share, 7576 when the day's money is gone.
-    pub(super) fn charge(&mut self, epoch: u64, charge: Charge) -> Result<()> {
+    pub(super) fn charge(&mut self, epoch: u64, charge: Charge) -> Result<(), Spent> {
         let is_same = |open: &Charge| open.signature == charge.signature && !open.signature.is_empty();
         // The very same transaction, asked for twice, lands once.
         if epoch <= self.day.epoch && self.day.open.iter().any(is_same) {
@@ -108,22 +117,22 @@ impl Ledger {
         let mut day = if epoch > self.day.epoch { Day { epoch, ..Day::default() } } else { self.day.clone() };
         day.lamports = day.lamports.saturating_add(*lamports);
         if day.lamports > self.caps.per_day {
-            return Err(Error::SponsorSpent.into());
+            return Err(Spent::Cap(Error::SponsorSpent));
         }
         let signed = day.texts.entry(charge.text()).or_insert(0);
         if *signed == 0 {
             let texts = day.senders.entry(sender.to_owned()).or_insert(0);
             *texts = texts.saturating_add(1);
             if *texts > self.caps.per_sender {
-                return Err(Error::SponsorShare { limit: self.caps.per_sender }.into());
+                return Err(Spent::Cap(Error::SponsorShare { limit: self.caps.per_sender }));
             }
         }
         *signed = signed.saturating_add(1);
         if *signed > TRANSACTIONS_A_TEXT {
-            return Err(Error::SponsorShare { limit: self.caps.per_sender }.into());
+            return Err(Spent::Cap(Error::SponsorShare { limit: self.caps.per_sender }));
         }
         day.open.push(charge);
-        self.keep(day)
+        self.keep(day).map_err(Spent::Record)
     }
 
     /// Signatures that cannot land any more when a blockhash that is given out now serves up to this height:
@@ -166,12 +175,15 @@ mod tests {
 
     const CAPS: Caps = Caps { per_sender: 2, per_day: 100 };
 
-    fn code(result: Result<()>) -> Option<u32> {
-        result.err().map(|failure| failure.code)
+    fn code(result: Result<(), Spent>) -> Option<u32> {
+        result.err().map(|spent| match spent {
+            Spent::Cap(error) => error.code(),
+            Spent::Record(failure) => failure.code,
+        })
     }
 
     /// Each transaction has a signature of its own, and can land up to height 1 000.
-    fn charge(ledger: &mut Ledger, epoch: u64, sender: &str, text: &str, lamports: u64) -> Result<()> {
+    fn charge(ledger: &mut Ledger, epoch: u64, sender: &str, text: &str, lamports: u64) -> Result<(), Spent> {
         let charge = Charge {
             signature: format!("{sender}-{text}-{}", ledger.day.open.len()),
             last_height: 1_000,

@@ -1,7 +1,6 @@
 //! `zx1 sponsor serve`.
 
-use super::ledger::{Caps, Charge, Ledger};
-use super::{Answer, ROUTE, Request};
+use super::ledger::{Caps, Charge, Ledger, Spent};
 use crate::amount;
 use crate::chain::Chain;
 use crate::context::Context;
@@ -26,6 +25,8 @@ use zx1_chain::rpc::actions::Actions;
 use zx1_chain::rpc::registry::Sati;
 use zx1_chain::rpc::{ChainError, FeePolicy, Prepared, Step, is_race};
 use zx1_interface::constants::MAX_FEEDBACK_BYTES;
+use zx1_operator::Refusal;
+use zx1_operator::feedback::{Answer, ROUTE, Request};
 use zx1_protocol::hash::{Keccak as _, Sha3};
 
 /// JSON escapes a byte in six.
@@ -90,16 +91,33 @@ impl IntoResponse for Refused {
     }
 }
 
+impl From<ChainError> for Refused {
+    fn from(error: ChainError) -> Self {
+        let away = error.is_transient();
+        let status = if away { StatusCode::BAD_GATEWAY } else { StatusCode::UNPROCESSABLE_ENTITY };
+        Self(status, error.into())
+    }
+}
+
+/// Of the sponsor's own record.
 impl From<Failure> for Refused {
     fn from(failure: Failure) -> Self {
-        let status = match failure.code {
-            7575 | 7576 => StatusCode::TOO_MANY_REQUESTS,
-            7000..=7006 => StatusCode::BAD_GATEWAY,
-            7400..=7499 | 7570 => StatusCode::BAD_REQUEST,
-            _ => StatusCode::UNPROCESSABLE_ENTITY,
-        };
-        Self(status, failure)
+        Self(StatusCode::UNPROCESSABLE_ENTITY, failure)
     }
+}
+
+impl From<Spent> for Refused {
+    fn from(spent: Spent) -> Self {
+        match spent {
+            Spent::Cap(error) => Self(StatusCode::TOO_MANY_REQUESTS, error.into()),
+            Spent::Record(failure) => failure.into(),
+        }
+    }
+}
+
+/// What the sender did wrong.
+fn bad(error: impl Into<Failure>) -> Refused {
+    Refused(StatusCode::BAD_REQUEST, error.into())
 }
 
 /// What a transaction costs the payer at most: its fee and everything that it moves from the payer.
@@ -128,15 +146,15 @@ impl Sponsor {
     }
 
     /// The next transaction that appends this text, signed.
-    async fn next(&self, request: &Request) -> Result<Answer> {
-        let sender = input::address(&request.sender, "The sender")?;
+    async fn next(&self, request: &Request) -> Result<Answer, Refused> {
+        let sender = input::address(&request.sender, "The sender").map_err(bad)?;
         let found = request.text.len();
         if found == 0 || found > MAX_FEEDBACK_BYTES {
-            return Err(Error::FeedbackLength { found, limit: MAX_FEEDBACK_BYTES }.into());
+            return Err(bad(Refusal::FeedbackLength { found, limit: MAX_FEEDBACK_BYTES }));
         }
         if sender == self.key.address() {
             let message = "The sponsor does not sponsor itself.".to_owned();
-            return Err(Error::Usage { message }.into());
+            return Err(bad(Error::Usage { message }));
         }
         let client = &self.chain.client;
         let sati = Sati::connect(client).await?;
@@ -146,7 +164,7 @@ impl Sponsor {
         let (prepared, last) = loop {
             let Step::Send { draft, last } = flow.next(client).await? else {
                 let message = "The text stands already.".to_owned();
-                return Err(Error::Usage { message }.into());
+                return Err(bad(Error::Usage { message }));
             };
             let prepared = client.prepare(&draft, FeePolicy::Fixed(0), None).await?;
             match prepared.check() {
@@ -205,7 +223,7 @@ async fn feedback(
 
 async fn health(State(sponsor): State<Arc<Sponsor>>) -> Result<Json<serde_json::Value>, Refused> {
     let wallet = sponsor.key.address();
-    let lamports = sponsor.chain.client.lamports(wallet).await.map_err(Failure::from)?;
+    let lamports = sponsor.chain.client.lamports(wallet).await?;
     Ok(Json(json!({ "sponsor": wallet.to_string(), "lamports": lamports })))
 }
 

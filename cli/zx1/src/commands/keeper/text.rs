@@ -1,0 +1,114 @@
+//! The keeper's actions and warnings in words.
+
+use crate::amount::{sol, usdc};
+use crate::words::{self, count};
+use serde::Serialize;
+use zx1_operator::keeper::{Action, Concern, Warning};
+
+fn days(number: u64) -> String {
+    count(number, "day", "days")
+}
+
+/// An action.
+pub(super) fn shown(action: &Action) -> String {
+    match action {
+        Action::Answer { challenge } => format!("answer {challenge}"),
+        Action::PayLease { epochs, cost_micro_usdc } => {
+            format!("pay {} of lease, {}", days(*epochs), usdc(*cost_micro_usdc))
+        }
+        Action::SubmitBatch { epoch } => format!("submit the batch of epoch {epoch}"),
+        Action::Upload { epoch } => format!("upload the data of epoch {epoch}"),
+        Action::Resolve { challenge } => format!("resolve {challenge}"),
+        Action::CloseChallenge { challenge } => format!("close {challenge}"),
+        Action::CloseBatch { epoch } => format!("close the batch of epoch {epoch}"),
+    }
+}
+
+/// A warning with the command that helps.
+#[derive(Serialize)]
+pub(super) struct Told {
+    pub(super) alarm: bool,
+    pub(super) text: String,
+    pub(super) next: String,
+}
+
+impl Told {
+    pub(super) fn of(warning: &Warning) -> Self {
+        let (text, next) = words(&warning.what);
+        Self { alarm: warning.alarm, text, next }
+    }
+}
+
+fn words(concern: &Concern) -> (String, String) {
+    let (text, next) = match concern {
+        Concern::Challenged { challenge, slots } => {
+            let text = format!(
+                "{challenge} challenges a batch of yours. Unanswered for {} more ({}), it costs the whole stake.",
+                count(*slots, "slot", "slots"),
+                words::slots(*slots),
+            );
+            return (text, format!("zx1 challenge answer {challenge}"));
+        }
+        Concern::Leaving => {
+            ("An unlock of the stake is queued, so the lease is left to die.".to_owned(), "zx1 stake show")
+        }
+        Concern::NoLease => {
+            ("The agent never paid a lease, and the keeper does not begin one.".to_owned(), "zx1 lease pay")
+        }
+        Concern::Deactivated => (
+            "The lease is deactivated. The keeper does not bring it back by itself: it costs four epochs."
+                .to_owned(),
+            "zx1 lease pay",
+        ),
+        Concern::LeaseBehind { days: behind, left: 0 } => (
+            format!("The lease is {} behind. Tomorrow the agent is deactivated.", days(*behind)),
+            "zx1 lease pay",
+        ),
+        Concern::LeaseBehind { days: behind, left } => (
+            format!(
+                "The lease is {} behind; in {} the agent is deactivated.",
+                days(*behind),
+                days(left.saturating_add(1))
+            ),
+            "zx1 lease pay",
+        ),
+        Concern::LittleUsdc { micro_usdc } => (
+            format!("The wallet has {}, too little for the lease.", usdc(*micro_usdc)),
+            "send USDC to the wallet that zx1 status names",
+        ),
+        Concern::Capped { cap_micro_usdc, spent_micro_usdc, days: unpaid } => (
+            format!(
+                "The cap of {} a day leaves {} of lease unpaid ({} spent today).",
+                usdc(*cap_micro_usdc),
+                days(*unpaid),
+                usdc(*spent_micro_usdc)
+            ),
+            "raise --cap",
+        ),
+        Concern::BatchNeedsLease => {
+            ("No batch can be submitted: the lease is not alive.".to_owned(), "zx1 doctor")
+        }
+        Concern::BatchNeedsStake => {
+            ("No batch can be submitted: the stake is below 10 USDC.".to_owned(), "zx1 doctor")
+        }
+        Concern::TooOld(epoch) => {
+            (format!("Messages of epoch {} are too old for any batch.", epoch.0), "zx1 log list")
+        }
+        Concern::NoPlace => (
+            "No place for batch data is set, so batches count as withheld.".to_owned(),
+            "zx1 config set upload FOLDER_OR_URL",
+        ),
+        Concern::LittleSol { lamports } => (
+            format!("The wallet has {}, little for fees.", sol(*lamports)),
+            "send SOL to the wallet that zx1 status names",
+        ),
+        Concern::FeesCapped { spent_lamports, left_out } => (
+            format!(
+                "{} went today, which reaches the cap; {left_out} things that can wait do.",
+                sol(*spent_lamports)
+            ),
+            "raise --fee-cap",
+        ),
+    };
+    (text, next.to_owned())
+}

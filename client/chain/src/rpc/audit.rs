@@ -1,0 +1,268 @@
+//! What somebody claims of an agent's accounts, compared with the accounts themselves.
+
+use super::error::Result;
+use super::{Client, Stored};
+use crate::pda;
+use serde::{Deserialize, Serialize};
+use solana_address::Address;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{self, Display};
+use zx1_interface::accounts::{
+    BatchAccount, ChallengeAccount, FeedbackLogAccount, HeadAccount, LeaseAccount, StakeLockAccount,
+};
+
+/// Differences that are listed at most.
+const MOST: usize = 1_000;
+
+/// Something that the index says and the chain does not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    /// `stake`, `lease`, `head`, `batch`, `challenge`, `feedback`, `events`.
+    pub what: String,
+    /// The account, base58.
+    pub account: String,
+    /// The agent, base58.
+    pub agent: Option<String>,
+    /// What the index says.
+    pub index: String,
+    /// What the chain says.
+    pub chain: String,
+    /// Both in a sentence.
+    pub sentence: String,
+}
+
+/// What an audit found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Audit {
+    /// Unix seconds.
+    pub at: i64,
+    /// The index's slot.
+    pub slot: u64,
+    /// Accounts that were compared.
+    pub accounts: usize,
+    /// Events that those accounts count.
+    pub events: u64,
+    /// What differs.
+    pub differences: Vec<Difference>,
+}
+
+/// What is claimed. Amounts are in micro-USDC.
+#[derive(Debug, Clone, Default)]
+pub struct Claims {
+    /// Agents by mint.
+    pub agents: BTreeMap<[u8; 32], AgentClaim>,
+    /// Batches by agent and epoch.
+    pub batches: BTreeMap<([u8; 32], u64), BatchClaim>,
+    /// Challenges by address and slot of submission.
+    pub challenges: BTreeMap<([u8; 32], u64), ChallengeClaim>,
+    /// Events of each account by its address and the slot of its creation; none where that is not claimed.
+    pub events: Option<BTreeMap<([u8; 32], u64), u64>>,
+    /// The feedback log's head.
+    pub log_head: Option<[u8; 32]>,
+}
+
+/// What is claimed of an agent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AgentClaim {
+    /// Its stake, if it has one.
+    pub stake: Option<u64>,
+    /// The slot from which a queued unlock is over.
+    pub unlock_slot: Option<u64>,
+    /// Challenges that are not resolved.
+    pub open_challenges: u64,
+    /// The last epoch that is paid for.
+    pub paid_through: Option<u64>,
+    /// Batches that were submitted.
+    pub batches: u64,
+    /// The digest over them.
+    pub head_digest: [u8; 32],
+}
+
+/// What is claimed of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are those of the batch account's fields")]
+pub struct BatchClaim {
+    pub batch_hash: [u8; 32],
+    pub log_merkle_root: [u8; 32],
+    pub arrays_root: [u8; 32],
+}
+
+impl Display for BatchClaim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [batch, log, arrays] = [self.batch_hash, self.log_merkle_root, self.arrays_root].map(hex::encode);
+        write!(f, "{batch}/{log}/{arrays}")
+    }
+}
+
+/// What is claimed of a challenge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChallengeClaim {
+    /// Whether the record was shown.
+    pub answered: bool,
+    /// Whether the agent lost; none before it is resolved.
+    pub succeeded: Option<bool>,
+}
+
+impl Display for ChallengeClaim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.answered, text(self.succeeded.map(u64::from)))
+    }
+}
+
+fn text(value: Option<u64>) -> String {
+    value.map_or_else(|| "nothing".to_owned(), |value| value.to_string())
+}
+
+/// The accounts that claims are about.
+#[derive(Debug, Clone, Default)]
+#[allow(missing_docs, reason = "the names are those of the account types")]
+pub struct Accounts {
+    pub stakes: Vec<Stored<StakeLockAccount>>,
+    pub leases: Vec<Stored<LeaseAccount>>,
+    pub heads: Vec<Stored<HeadAccount>>,
+    pub batches: Vec<Stored<BatchAccount>>,
+    pub challenges: Vec<Stored<ChallengeAccount>>,
+    pub log: Option<FeedbackLogAccount>,
+}
+
+impl Accounts {
+    /// Reads all of them.
+    pub async fn read(client: &Client) -> Result<Self> {
+        Ok(Self {
+            stakes: client.all(&[]).await?,
+            leases: client.all(&[]).await?,
+            heads: client.all(&[]).await?,
+            batches: client.all(&[]).await?,
+            challenges: client.all(&[]).await?,
+            log: client.feedback_log().await?.map(|stored| stored.value),
+        })
+    }
+
+    /// How many they are.
+    pub fn count(&self) -> usize {
+        [self.stakes.len(), self.leases.len(), self.heads.len(), self.batches.len(), self.challenges.len()]
+            .into_iter()
+            .fold(usize::from(self.log.is_some()), usize::saturating_add)
+    }
+}
+
+struct Comparison {
+    differences: Vec<Difference>,
+    events: u64,
+}
+
+impl Comparison {
+    fn same(
+        &mut self,
+        what: &str,
+        account: &Address,
+        agent: Option<&[u8]>,
+        index: impl Display,
+        chain: impl Display,
+    ) {
+        let (index, chain) = (index.to_string(), chain.to_string());
+        if index == chain || self.differences.len() >= MOST {
+            return;
+        }
+        let agent = agent.map(|agent| bs58::encode(agent).into_string());
+        let of = agent.as_ref().map(|agent| format!(" of the agent {agent}")).unwrap_or_default();
+        self.differences.push(Difference {
+            what: what.to_owned(),
+            account: account.to_string(),
+            sentence: format!(
+                "The index says {index} and the chain says {chain} for the {what}{of} ({account})."
+            ),
+            agent,
+            index,
+            chain,
+        });
+    }
+
+    fn events(
+        &mut self,
+        claims: &Claims,
+        account: &Address,
+        agent: Option<&[u8]>,
+        created: u64,
+        on_chain: u64,
+    ) {
+        self.events = self.events.saturating_add(on_chain);
+        let Some(events) = &claims.events else { return };
+        let here = events.get(&(account.to_bytes(), created)).copied().unwrap_or(0);
+        self.same("events", account, agent, here, on_chain);
+    }
+}
+
+/// Compares. `slot` is that of the claims, `at` the time of the audit in Unix seconds.
+pub fn compare(claims: &Claims, accounts: &Accounts, slot: u64, at: i64) -> Audit {
+    let mut found = Comparison { differences: Vec::new(), events: 0 };
+    let mut staked: BTreeSet<[u8; 32]> = BTreeSet::new();
+    for stake in &accounts.stakes {
+        let agent = claims.agents.get(&stake.agent_mint).copied().unwrap_or_default();
+        let mint = Some(stake.agent_mint.as_slice());
+        staked.insert(stake.agent_mint);
+        found.same("stake", &stake.address, mint, text(agent.stake), stake.stake_usdc);
+        found.same("open challenges", &stake.address, mint, agent.open_challenges, stake.open_challenges);
+        let unlock = (stake.in_unlock_queue == 1).then_some(stake.unlock_available_slot);
+        found.same("unlock", &stake.address, mint, text(agent.unlock_slot), text(unlock));
+        found.events(claims, &stake.address, mint, stake.created_slot, stake.event_sequence);
+    }
+    for (mint, agent) in claims.agents.iter().filter(|(mint, _)| !staked.contains(*mint)) {
+        if let Some(stake) = agent.stake {
+            let account = pda::stake(&Address::new_from_array(*mint));
+            found.same("stake", &account, Some(mint), stake, "nothing");
+        }
+    }
+    for lease in &accounts.leases {
+        let agent = claims.agents.get(&lease.agent_id).copied().unwrap_or_default();
+        let mint = Some(lease.agent_id.as_slice());
+        found.same("lease", &lease.address, mint, text(agent.paid_through), lease.paid_through_epoch);
+        found.events(claims, &lease.address, mint, lease.created_slot, lease.event_sequence);
+    }
+    for head in &accounts.heads {
+        let agent = claims.agents.get(&head.agent_id).copied().unwrap_or_default();
+        let mint = Some(head.agent_id.as_slice());
+        found.same("number of batches", &head.address, mint, agent.batches, head.count);
+        found.same("head", &head.address, mint, hex::encode(agent.head_digest), hex::encode(head.digest));
+        found.events(claims, &head.address, mint, head.created_slot, head.event_sequence);
+    }
+    for batch in &accounts.batches {
+        let claimed = claims.batches.get(&(batch.agent_id, batch.epoch_number));
+        let on_chain = BatchClaim {
+            batch_hash: batch.batch_hash,
+            log_merkle_root: batch.log_merkle_root,
+            arrays_root: batch.arrays_root,
+        };
+        let claimed = claimed.map_or_else(|| "nothing".to_owned(), BatchClaim::to_string);
+        found.same("batch", &batch.address, Some(&batch.agent_id), claimed, on_chain);
+    }
+    for challenge in &accounts.challenges {
+        let mint = Some(challenge.agent_id.as_slice());
+        let claimed = claims.challenges.get(&(challenge.address.to_bytes(), challenge.submitted_slot));
+        let on_chain = ChallengeClaim {
+            answered: challenge.answered == 1,
+            succeeded: (challenge.resolved == 1).then_some(challenge.succeeded == 1),
+        };
+        let claimed = claimed.map_or_else(|| "nothing".to_owned(), ChallengeClaim::to_string);
+        found.same("challenge", &challenge.address, mint, claimed, on_chain);
+        found.events(claims, &challenge.address, mint, challenge.submitted_slot, challenge.event_sequence);
+    }
+    if let Some(log) = &accounts.log {
+        let address = pda::feedback_log();
+        if let Some(head) = claims.log_head {
+            found.same("feedback log", &address, None, hex::encode(head), hex::encode(log.head));
+        }
+        found.events(claims, &address, None, log.created_slot, log.event_sequence);
+    }
+    Audit { at, slot, accounts: accounts.count(), events: found.events, differences: found.differences }
+}
+
+impl Audit {
+    /// Keeps the differences that an earlier audit found too.
+    pub fn keep_lasting(&mut self, before: &Self) {
+        let lasts = |now: &Difference| {
+            before.differences.iter().any(|then| then.what == now.what && then.account == now.account)
+        };
+        self.differences.retain(lasts);
+    }
+}

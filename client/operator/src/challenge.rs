@@ -1,0 +1,46 @@
+//! Challenges: answer or lose (spec section 8.6, decisions B10 to B12).
+
+mod answer;
+mod file;
+mod find;
+mod list;
+mod settle;
+mod submit;
+mod watch;
+
+pub use answer::Answered;
+pub use file::{ChallengeFile, Prepared};
+pub use find::{Claim, Evidence, Found, FoundPresence, Preferences, Request};
+pub use list::{Listed, State};
+pub use settle::{Closed, Resolved};
+pub use submit::Submitted;
+pub use watch::{Event, Watch};
+
+use crate::error::{Refusal, Result};
+use crate::operator::Operator;
+use solana_address::Address;
+use zx1_chain::rpc::Stored;
+use zx1_interface::accounts::ChallengeAccount;
+use zx1_protocol::challenge::{Clock, Ground};
+use zx1_protocol::units::Slot;
+
+impl Operator {
+    /// The challenge at an address.
+    ///
+    /// # Errors
+    /// 7543 when there is none.
+    async fn challenge_at(&self, address: Address) -> Result<Stored<ChallengeAccount>> {
+        let found = self.client().challenge(address).await?;
+        found.ok_or_else(|| Refusal::NoChallenge { address: address.to_string() }.into())
+    }
+}
+
+/// The window in which it can be answered.
+pub fn clock(challenge: &ChallengeAccount) -> Clock {
+    Clock { submitted: Slot(challenge.submitted_slot) }
+}
+
+/// A ground's name, also of one that this version does not know.
+pub fn ground_name(ground: u8) -> &'static str {
+    Ground::from_u8(ground).map_or("unknown", Ground::name)
+}

@@ -1,0 +1,232 @@
+//! What an operation fails with. Texts name no command line: the next step is the front end's.
+
+use crate::reputation::Silent;
+use std::path::PathBuf;
+use zx1_chain::rpc::ChainError;
+use zx1_coded::Coded;
+use zx1_log::LogError;
+use zx1_protocol::batch::BatchError;
+use zx1_protocol::bundle::BundleError;
+use zx1_protocol::finder::FinderError;
+use zx1_protocol::reputation::ReputationError;
+
+/// What operations return.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What an operation fails with.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// This crate's own refusals.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The cluster, or a program on it.
+    #[error(transparent)]
+    Chain(#[from] ChainError),
+    /// The agent's log, or a place that serves batch data.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// A batch's data does not hold together.
+    #[error("{source}")]
+    Bundle {
+        /// Where the data comes from.
+        origin: Origin,
+        /// What is wrong with it.
+        source: BundleError,
+    },
+    /// Evidence proves nothing against a batch of this agent.
+    #[error("{source}")]
+    Evidence {
+        /// The agent.
+        agent: String,
+        /// Why.
+        source: FinderError,
+    },
+    /// A rating is out of range.
+    #[error(transparent)]
+    Rating(ReputationError),
+    /// A file cannot be read or written.
+    #[error("{}: {source}.", path.display())]
+    File {
+        /// Whether it was to be written.
+        write: bool,
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+}
+
+/// Where a batch's data comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Built from the agent's log just now.
+    Log,
+    /// The unsigned batch in the agent's folder.
+    Unsigned,
+    /// The signed batch in the agent's folder.
+    Saved,
+    /// A place that serves data, in which nobody has to be trusted.
+    Served,
+    /// Served, well-formed, and not what the batch on chain commits to.
+    ServedOther,
+    /// A file that somebody handed over.
+    File,
+}
+
+impl Origin {
+    pub(crate) fn error(self) -> impl Fn(BundleError) -> Error {
+        move |source| Error::Bundle { origin: self, source }
+    }
+}
+
+impl Error {
+    /// Whether a place that serves data did not answer as one, which says nothing about the batch.
+    pub fn is_unavailable(&self) -> bool {
+        matches!(
+            self,
+            Self::Log(
+                LogError::Refused { .. }
+                    | LogError::Unreachable { .. }
+                    | LogError::TooSlow { .. }
+                    | LogError::TooLarge { .. }
+            )
+        )
+    }
+
+    /// Whether the chain has certainly refused the transaction, so that nothing of it can land.
+    pub(crate) fn is_refusal(&self) -> bool {
+        matches!(self, Self::Chain(ChainError::Refused(_)))
+    }
+}
+
+impl Coded for Error {
+    fn code(&self) -> u32 {
+        match self {
+            Self::Refused(error) => error.code(),
+            Self::Chain(error) => error.code().into(),
+            Self::Log(error) => error.code().into(),
+            Self::Bundle { source, .. } => source.code().into(),
+            Self::Evidence { source, .. } => source.code().into(),
+            Self::Rating(error) => error.code().into(),
+            Self::File { write: true, .. } => 7405,
+            Self::File { write: false, .. } => 7406,
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Refused(error) => error.name(),
+            Self::Chain(_) => "Chain",
+            Self::Log(_) => "Log",
+            Self::Bundle { .. } => "Bundle",
+            Self::Evidence { .. } => "Evidence",
+            Self::Rating(_) => "Rating",
+            Self::File { write: true, .. } => "WriteFailed",
+            Self::File { write: false, .. } => "ReadFailed",
+        }
+    }
+
+    fn transient(&self) -> bool {
+        match self {
+            Self::Chain(error) => error.is_transient(),
+            Self::Log(error) => matches!(error, LogError::InUse { .. }) || self.is_unavailable(),
+            _ => false,
+        }
+    }
+}
+
+macro_rules! refusals {
+    ($( $code:literal $name:ident $({ $($field:ident: $ty:ty),* })? $message:literal; )*) => {
+        /// What this crate refuses. The doc comment of a variant is its message.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum Refusal {
+            $( #[doc = $message] $name $({ $(#[doc = stringify!($field)] $field: $ty),* })?, )*
+        }
+
+        impl Refusal {
+            /// Numbers and names, ascending.
+            pub const ALL: &'static [(u32, &'static str)] = &[$( ($code, stringify!($name)) ),*];
+        }
+
+        impl std::fmt::Display for Refusal {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                match self { $( Self::$name $({ $($field),* })? => write!(f, $message), )* }
+            }
+        }
+
+        impl std::error::Error for Refusal {}
+
+        impl Coded for Refusal {
+            fn code(&self) -> u32 {
+                match self { $( Self::$name { .. } => $code, )* }
+            }
+
+            fn name(&self) -> &'static str {
+                match self { $( Self::$name { .. } => stringify!($name), )* }
+            }
+        }
+    };
+}
+
+refusals! {
+    // Agents: registration and stake.
+    7500 NoStake { agent: String } "{agent} has no stake.";
+    7503 BadMultiaddr { text: String } "'{text}' is no libp2p address.";
+    7505 MintUnknown { signature: String }
+        "The registration {signature} landed, but the node does not show which agent it made.";
+    7507 TooLong { what: &'static str, found: usize, limit: usize }
+        "{what} has {found} bytes, and SATI takes at most {limit}.";
+    7508 TooManyMetadata { found: usize, limit: usize }
+        "There are {found} entries of metadata, and SATI takes at most {limit}.";
+
+    // Batches.
+    7520 NothingToBatch { epoch: u64, why: BatchError } "There is no batch of epoch {epoch} to make. {why}";
+    7521 NoStore "Nobody says where batch data is served.";
+    7523 BatchMissing { epoch: u64 } "There is no saved batch of epoch {epoch}.";
+    7524 NotOfChain { epoch: u64, what: String }
+        "The data is not that of the batch of epoch {epoch} on chain: {what} differ.";
+    7525 Withheld { agent: String, epoch: u64, place: String }
+        "The batch of {agent} for epoch {epoch} is withheld: {place} does not serve its data (decision C7).";
+    7526 NoBatchOnChain { agent: String, epoch: u64 } "{agent} has no batch of epoch {epoch} on chain.";
+    7527 BadBatchSignature { signer: String } "The signature over the batch is not one of {signer}.";
+    7528 NotASigner { key: String, agent: String }
+        "{key} is neither the owner of {agent} nor a live delegate, so its signature counts for nothing.";
+    7529 CannotClose { epoch: u64, deadline: u64, left: u64 }
+        "The batch of epoch {epoch} cannot be closed yet: it can be challenged through slot {deadline}, {left} \
+         slots from now.";
+    7530 NotAFolder { path: String } "{path} is a file, and batch data lies in a folder.";
+
+    // Challenges.
+    7540 NothingFound { why: String } "There is nothing to challenge: {why}.";
+    7543 NoChallenge { address: String } "There is no challenge at {address}.";
+    7544 NoAnswer { address: String }
+        "The batch's data holds no record that answers {address}: the challenge is right as far as this data goes.";
+    7545 AlreadyAnswered { address: String }
+        "{address} is answered, so nothing is left to do for the agent.";
+    7546 WindowOpen { address: String, slot: u64, left: u64 }
+        "{address} cannot be resolved yet: its window ends after slot {slot}, {left} slots from now.";
+    7547 WindowOver { address: String, slot: u64 }
+        "It is too late: the window of {address} ended with slot {slot}.";
+
+    // The keeper.
+    7561 KeeperState { path: String, why: String } "The keeper's record {path} does not parse: {why}.";
+
+    // Feedback.
+    7570 FeedbackLength { found: usize, limit: usize }
+        "The text has {found} bytes, and an entry has 1 to {limit}.";
+    7571 NoFeedback { index: u64, count: u64 } "There is no entry {index}: the log has {count}.";
+    7572 SponsorBroken { url: String, why: String } "The sponsor at {url} is no use: {why}.";
+    7573 SponsorRefused { url: String, why: String } "The sponsor at {url} refused: {why}";
+
+    // Ratings and reputation.
+    7580 NotAccepted { why: &'static str } "There is no agreement to attest: {why}.";
+    7581 NoPresignature { why: &'static str } "The rated agent's pre-signature is missing: {why}.";
+    7582 NotOwner { key: String, agent: String }
+        "{key} does not own {agent}, and SATI takes only the owner's signature for this (decision D5).";
+    7583 NoSuchSource { silent: Silent } "{silent}";
+    7584 NotRegistered { agent: String } "{agent} is no registered agent on this cluster.";
+    7585 NotFiled { by: String, about: String } "{by} has filed no rating of {about} for it.";
+
+    // Indexers.
+    9619 NotAnIndexer { url: String, detail: String } "The indexer at {url} does not answer as one ({detail}).";
+}

@@ -1,0 +1,195 @@
+//! Feedback that a sponsor pays for: the sponsor builds and signs each transaction, we look at it, sign and
+//! send it.
+
+use super::Submitted;
+use crate::error::{Error, Refusal, Result};
+use crate::operator::{Event, Operator, Wallet};
+use crate::send::{Sent, holds};
+use serde::{Deserialize, Serialize};
+use solana_address::Address;
+use std::time::Duration;
+use zx1_chain::rpc::actions::Actions;
+use zx1_chain::rpc::registry::Sati;
+use zx1_chain::rpc::{ChainError, Intent, PartialTransaction, Step, Summary, is_race};
+use zx1_interface::ids;
+use zx1_protocol::hash::{Keccak as _, Sha3};
+
+/// Where a sponsor takes requests.
+pub const ROUTE: &str = "/v1/feedback";
+
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// A sponsor's answer is one transaction.
+const MAX_ANSWER: usize = 16_384;
+/// A text of 2 048 bytes takes five.
+const MOST_STEPS: usize = 32;
+/// How often somebody else may be faster.
+const MOST_RACES: u32 = 10;
+
+/// What a sponsor is asked for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// The sender's wallet in base58.
+    pub sender: String,
+    /// The text, 1 to 2 048 bytes.
+    pub text: String,
+}
+
+/// The next transaction, signed by the sponsor.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Answer {
+    pub transaction: serde_json::Value,
+    /// Whether the text stands once this one landed.
+    pub last: bool,
+}
+
+struct Sponsor {
+    client: reqwest::Client,
+    url: String,
+}
+
+impl Sponsor {
+    fn new(url: &str) -> Result<Self> {
+        let bad = |why: String| Refusal::SponsorBroken { url: url.to_owned(), why };
+        if !(url.starts_with("http://") || url.starts_with("https://")) {
+            return Err(bad("it is no http(s) address".to_owned()).into());
+        }
+        // What a stranger's server redirects to is no sponsor.
+        let client = reqwest::Client::builder().timeout(TIMEOUT).redirect(reqwest::redirect::Policy::none());
+        let client = client.build().map_err(|error| bad(error.to_string()))?;
+        Ok(Self { client, url: format!("{}{ROUTE}", url.trim_end_matches('/')) })
+    }
+
+    fn broken(&self, why: impl Into<String>) -> Error {
+        Refusal::SponsorBroken { url: self.url.clone(), why: why.into() }.into()
+    }
+
+    async fn ask(&self, request: &Request) -> Result<Answer> {
+        let sent = self.client.post(&self.url).json(request).send().await;
+        let mut response = sent.map_err(|_| self.broken("it does not answer"))?;
+        let status = response.status();
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|_| self.broken("its answer broke off"))? {
+            if chunk.len() > MAX_ANSWER.saturating_sub(body.len()) {
+                return Err(self.broken("its answer is longer than a transaction"));
+            }
+            body.extend_from_slice(&chunk);
+        }
+        if !status.is_success() {
+            let said: Option<serde_json::Value> = serde_json::from_slice(&body).ok();
+            let said = said.as_ref().and_then(|said| said.get("error")).and_then(|error| error.as_str());
+            let why = said.map_or_else(|| format!("it answered {status}"), str::to_owned);
+            return Err(Refusal::SponsorRefused { url: self.url.clone(), why }.into());
+        }
+        serde_json::from_slice(&body)
+            .map_err(|error| self.broken(format!("its answer is not understood: {error}")))
+    }
+}
+
+/// Whether our signature on this transaction can do nothing but append this text. The sponsor pays for all of
+/// it, or it is not signed.
+fn check(partial: &PartialTransaction, sender: &Address) -> Result<Address, String> {
+    let message = partial.message();
+    let keys = message.static_account_keys();
+    let payer = *keys.first().ok_or("it has no payer")?;
+    if payer == *sender {
+        return Err("it makes you pay".to_owned());
+    }
+    let allowed = [Address::new_from_array(ids::FEEDBACK_LOG), solana_compute_budget_interface::id()];
+    for instruction in message.instructions() {
+        let program = keys.get(usize::from(instruction.program_id_index));
+        if !program.is_some_and(|program| allowed.contains(program)) {
+            return Err("it calls another program than the feedback log".to_owned());
+        }
+    }
+    let summary: Summary = partial.summary();
+    if !summary.is_understood() {
+        return Err("it holds something that zx1 does not understand".to_owned());
+    }
+    let ours = sender.to_string();
+    if summary.moves.iter().any(|moved| moved.from.to_string() == ours) {
+        return Err("it takes money from you".to_owned());
+    }
+    let missing = partial.missing();
+    if missing != [*sender] {
+        return Err("it lacks other signatures than yours".to_owned());
+    }
+    Ok(payer)
+}
+
+impl Operator {
+    /// Appends a text at a sponsor's cost. Every transaction is checked: our signature on it can do nothing but
+    /// append this text.
+    ///
+    /// # Errors
+    /// 7572 when the sponsor is none, 7573 when it refuses.
+    pub async fn submit_sponsored(&self, url: &str, text: &str, key: &Wallet) -> Result<Submitted> {
+        let sponsor = Sponsor::new(url)?;
+        let _stage = self.stage(Event::Preparing);
+        let client = self.client();
+        let sati = Sati::connect(client).await?;
+        let actions = Actions::new(client, &sati).await?;
+        let request = Request { sender: key.address().to_string(), text: text.to_owned() };
+        let sender = self.sender()?;
+        // Whoever pays: a text that was sent is not sent again by another sponsor.
+        let hash = Address::new_from_array(Sha3::hashv(&[text.as_bytes()]));
+        let intent = Intent::new("sponsored-feedback", &[&key.address(), &hash]);
+        if let Some(outcome) = sender.earlier(&intent).await? {
+            return self.sponsored(Sent::new(sender, outcome), key.address(), text).await;
+        }
+        sender.settle_steps(&intent).await?;
+        let mut races = 0_u32;
+        for _ in 0..MOST_STEPS {
+            if races > 0 {
+                tokio::time::sleep(Duration::from_millis(100 << races.min(5))).await;
+            }
+            let answer = sponsor.ask(&request).await?;
+            let mut partial = PartialTransaction::from_text(&answer.transaction.to_string())?;
+            let payer = check(&partial, &key.address()).map_err(|why| sponsor.broken(why))?;
+            // What the transaction must hold is what we would build ourselves for this payer.
+            let flow = actions.feedback(key.address(), payer, text)?;
+            let Step::Send { draft, last } = flow.next(client).await? else {
+                return Err(sponsor.broken("it sends what is done already"));
+            };
+            if !holds(&partial, &draft) {
+                // The number of the entry is in it, and somebody may have taken that one meanwhile.
+                if races < MOST_RACES {
+                    races = races.saturating_add(1);
+                    continue;
+                }
+                return Err(sponsor.broken("its transaction is not the one that appends your text"));
+            }
+            partial.intent = if last { intent.clone() } else { intent.step(draft.intent.as_str()) };
+            partial.title = draft.title.clone();
+            partial.sign(&[key.keypair()])?;
+            let outcome = match sender.submit(&partial).await {
+                Err(ChainError::Refused(refusal))
+                    if races < MOST_RACES && is_race(flow.as_ref(), &refusal) =>
+                {
+                    races = races.saturating_add(1);
+                    continue;
+                }
+                outcome => outcome?,
+            };
+            if last {
+                return self.sponsored(Sent::new(sender, outcome), key.address(), text).await;
+            }
+            sender.acknowledge(&outcome).await?;
+        }
+        Err(sponsor.broken("it does not come to an end"))
+    }
+
+    /// What landed, with the payer that the transaction names.
+    async fn sponsored(&self, sent: Sent, sender: Address, text: &str) -> Result<Submitted> {
+        let index = self.index_of(sender, text).await?;
+        let signature = sent.signature.as_deref().and_then(|text| text.parse().ok());
+        let landed = match signature {
+            Some(signature) => self.client().find_transaction(&signature).await?,
+            None => None,
+        };
+        let payer = landed.and_then(|landed| landed.keys.first().map(Address::to_string));
+        let payer = payer.unwrap_or_else(|| "a sponsor".to_owned());
+        Ok(Submitted { sent, index, sender: sender.to_string(), payer, bytes: text.len() })
+    }
+}

@@ -1,0 +1,44 @@
+//! What an agent pays a day (spec section 10.3, decision B5).
+
+use crate::done;
+use crate::error::Result;
+use crate::facts::{Accounts, LeaseReport};
+use crate::operator::{Agent, Operator, Wallet};
+use crate::send::{Attempt, Sent};
+use serde::Serialize;
+use zx1_chain::rpc::actions::Actions;
+use zx1_chain::rpc::registry::Sati;
+
+/// A lease after its change.
+#[derive(Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Changed {
+    #[serde(flatten)]
+    pub sent: Sent,
+    pub lease: LeaseReport,
+}
+
+impl Operator {
+    /// Pays so many epochs of the agent's lease; without a number moves it to the state that the clock says,
+    /// which anyone may.
+    pub async fn change_lease(
+        &self,
+        agent: &Agent,
+        payer: &Wallet,
+        epochs: Option<u32>,
+    ) -> Result<Attempt<Changed>> {
+        let sati = Sati::connect(self.client()).await?;
+        let actions = Actions::new(self.client(), &sati).await?;
+        let draft = match epochs {
+            Some(epochs) => actions.pay_lease(agent.mint, payer.address(), epochs).await?,
+            None => actions.tick_lease(agent.mint, payer.address()).await?,
+        };
+        let sent = done!(self.send(&draft, payer).await?);
+        Ok(Attempt::Done(Changed { sent, lease: self.lease(agent).await? }))
+    }
+
+    /// The agent's lease.
+    pub async fn lease(&self, agent: &Agent) -> Result<LeaseReport> {
+        Ok(Accounts::read(self.client(), agent.mint).await?.lease_report(agent.mint))
+    }
+}

@@ -1,0 +1,51 @@
+//! What runs an agent on chain, for every front end: register, stake, lease, batches, challenges, the keeper,
+//! feedback, ratings, reputation and audits.
+//!
+//! Requests and results are typed, errors are numbered ([`Error`], [`Refusal`]), progress is an [`Event`], and
+//! nothing is sent before [`Front::approve`] has seen the simulated transaction. This crate prints nothing and
+//! reads no arguments, environment or terminal.
+//!
+//! * [`Operator`]: one cluster, one home folder and a front end; the operations are its methods
+//! * [`batch`], [`challenge`]: an agent's account of what it did, and disputes about it
+//! * [`keeper`]: decides what has to be done and does it
+//! * [`facts`]: stake and lease as they count now; [`identity`]: who owns an agent, who signs for it
+//! * [`Sent`], [`Attempt`]: what became of a transaction
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::indexing_slicing))]
+
+pub mod attest;
+pub mod audit;
+pub mod batch;
+pub mod challenge;
+pub mod defaults;
+pub mod facts;
+pub mod feedback;
+pub mod identity;
+pub mod keeper;
+pub mod lease;
+pub mod register;
+pub mod reputation;
+pub mod stake;
+
+mod error;
+mod files;
+mod operator;
+mod send;
+
+pub use error::{Error, Origin, Refusal, Result};
+pub use operator::{
+    Agent, Chain, Event, Front, LOCK_PATIENCE, Now, Operator, Options, Wallet, agent_folder, log_reader,
+    place,
+};
+pub use send::{Attempt, Mode, OUTBOX, Preview, Sent, Status, holds, outbox};
+pub use zx1_coded::Coded;
+
+/// The value of an attempt that was carried out; a preview is returned to the caller's caller.
+macro_rules! done {
+    ($attempt:expr) => {
+        match $attempt {
+            $crate::Attempt::Done(value) => value,
+            $crate::Attempt::Preview(preview) => return Ok($crate::Attempt::Preview(preview)),
+        }
+    };
+}
+pub(crate) use done;

@@ -1,0 +1,184 @@
+//! What an agent's past says, side by side and never as one number (decisions D1 to D5).
+
+mod batch;
+mod gossip;
+mod sati;
+
+use crate::error::Result;
+use crate::operator::{Agent, Operator};
+use serde::Serialize;
+use solana_address::Address;
+use zx1_chain::rpc::ChallengeFilter;
+use zx1_log::AnyStore;
+use zx1_protocol::lease::{Lease, LeaseState};
+use zx1_protocol::reputation::{State, Tally, Vector};
+use zx1_protocol::units::Epoch;
+
+/// Where a reputation comes from.
+#[derive(Clone, Copy, Debug)]
+pub enum Source<'a> {
+    /// Recomputed from the agent's batches; their data is saved here or served at the place.
+    Batch(Option<&'a AnyStore>),
+    /// Ratings filed at SATI.
+    Sati,
+    /// Ratings that the logs on this machine have received: in real time, not authoritative.
+    Gossip,
+}
+
+/// What a source says.
+#[derive(Default)]
+struct Found {
+    /// What counts.
+    counted: State,
+    /// What is shown apart, where the source tells it apart.
+    apart: Option<State>,
+    tally: Option<Tally>,
+    /// Epochs of batches that were read.
+    epochs: Vec<u64>,
+    /// Epochs of batches whose data nobody serves (decision C7).
+    withheld: Vec<u64>,
+    /// Epochs of batches whose data is served and shows that the batch is not true: its counters or arrays
+    /// are not those of its own records.
+    untrue: Vec<u64>,
+    notes: Vec<Note>,
+}
+
+/// A source that has nothing to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Silent {
+    /// There are no batches.
+    #[error("The agent has no batch on chain to read a reputation from.")]
+    Batch,
+    /// No log has a rating.
+    #[error("The logs on this machine have heard no rating of this agent.")]
+    Gossip,
+}
+
+/// What the reader of a reputation should know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// So many older batches are closed and were not read.
+    Closed(u64),
+    /// No rater's signed message is on this machine, so every rating stands apart (decision D2).
+    NoMessages,
+    /// Only some raters' batches were read.
+    MostRaters {
+        /// How many.
+        read: usize,
+        /// Of how many.
+        of: usize,
+    },
+    /// Ratings in the order in which this machine heard them.
+    RealTime,
+    /// So many ratings are filed at SATI.
+    Filed(usize),
+    /// Some ratings have no score, and their outcome stands for it.
+    WithoutScore {
+        /// How many.
+        ratings: u32,
+        /// Of how many.
+        of: usize,
+    },
+}
+
+/// Scores in thousandths, from -100 000 to 100 000.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names are those of decision D1")]
+pub struct Scores {
+    pub reliability_milli: i64,
+    pub cooperation_milli: i64,
+    pub notary_milli: i64,
+    pub tasks: u32,
+    pub notarized: u32,
+    pub disputes: u32,
+}
+
+impl Scores {
+    fn of(vector: &Vector) -> Self {
+        Self {
+            reliability_milli: vector.reliability_score,
+            cooperation_milli: vector.cooperation_index,
+            notary_milli: vector.notary_accuracy,
+            tasks: vector.total_tasks,
+            notarized: vector.total_notarized,
+            disputes: vector.total_disputes,
+        }
+    }
+}
+
+/// How many ratings of each kind there are.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names are those of decision D2")]
+pub struct Standings {
+    pub bound: u32,
+    pub left_out: u32,
+    pub unbound: u32,
+    pub repeated: u32,
+}
+
+/// An agent's reputation beside what the chain shows of it.
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Reputation {
+    pub epoch: u64,
+    pub scores: Scores,
+    pub unbound: Option<Scores>,
+    /// How many ratings of each kind there are.
+    pub ratings: Option<Standings>,
+    /// Epochs of batches that were read.
+    pub epochs: Vec<u64>,
+    /// Epochs of batches whose data nobody serves (decision C7).
+    pub withheld: Vec<u64>,
+    /// Epochs of batches that are not true.
+    pub untrue: Vec<u64>,
+    pub stake_micro_usdc: u64,
+    /// The lease, if one was ever paid.
+    pub lease: Option<LeaseState>,
+    /// Batches that were ever submitted.
+    pub batches_submitted: u64,
+    /// Challenges that are not resolved.
+    pub challenges_open: usize,
+    /// Challenges that the agent lost.
+    pub challenges_lost: usize,
+    /// What the reader should know.
+    pub notes: Vec<Note>,
+}
+
+impl Operator {
+    /// An agent's reputation. `own` are the agents whose logs may be on this machine.
+    ///
+    /// # Errors
+    /// 7583 when the source has nothing to say.
+    pub async fn reputation(&self, agent: &Agent, source: Source<'_>, own: &[Address]) -> Result<Reputation> {
+        let found = match source {
+            Source::Batch(store) => batch::read(self, agent, own, store).await?,
+            Source::Sati => sati::read(self, agent).await?,
+            Source::Gossip => gossip::read(self, agent, own).await?,
+        };
+        let client = self.client();
+        let epoch = self.now().await?.epoch;
+        let lease = client.lease(agent.mint).await?;
+        let lease = lease.map(|lease| Lease { paid_through: Epoch(lease.paid_through_epoch) }.state(epoch));
+        let challenges = client.challenges(ChallengeFilter::Agent(agent.mint)).await?;
+        let ratings = found.tally.map(|tally| Standings {
+            bound: tally.bound,
+            left_out: tally.left_out,
+            unbound: tally.unbound,
+            repeated: tally.repeated,
+        });
+        Ok(Reputation {
+            epoch: epoch.0,
+            scores: Scores::of(&found.counted.at(epoch).vector()),
+            unbound: found.apart.map(|apart| Scores::of(&apart.vector())),
+            ratings,
+            epochs: found.epochs,
+            withheld: found.withheld,
+            untrue: found.untrue,
+            stake_micro_usdc: client.stake(agent.mint).await?.map_or(0, |stake| stake.stake_usdc),
+            lease,
+            batches_submitted: client.head(agent.mint).await?.map_or(0, |head| head.count),
+            challenges_open: challenges.iter().filter(|it| it.resolved == 0).count(),
+            challenges_lost: challenges.iter().filter(|it| it.succeeded != 0).count(),
+            notes: found.notes,
+        })
+    }
+}

@@ -1,0 +1,186 @@
+//! Reputation recomputed from batches (decision D2): what is on chain, from data that anyone can check.
+
+use super::gossip::heard;
+use super::{Found, Note, Silent};
+use crate::batch::{fetch, is_true};
+use crate::error::{Error, Origin, Refusal, Result};
+use crate::operator::{Agent, Operator};
+use solana_address::Address;
+use std::collections::{BTreeMap, BTreeSet};
+use zx1_chain::rpc::Stored;
+use zx1_chain::rpc::registry::Sati;
+use zx1_interface::accounts::BatchAccount;
+use zx1_log::{AnyStore, LogReader};
+use zx1_protocol::bundle::{Bundle, BundleError};
+use zx1_protocol::record::{self, Record};
+use zx1_protocol::reputation::{BatchFacts, Binding, Event, Ledger, Rating};
+use zx1_protocol::units::Epoch;
+
+/// Most other agents whose batches are read for their selections.
+const MOST_RATERS: usize = 200;
+
+/// Where batches' data is looked for: saved here, then at the place.
+struct Source<'a> {
+    operator: &'a Operator,
+    store: Option<&'a AnyStore>,
+}
+
+/// The data of a batch, as far as it can be had.
+enum Data {
+    /// Of the very batch on chain, and true in all that can be recomputed. Only this counts.
+    True(Vec<u8>),
+    /// Records and log are those on chain, but what the batch says of them is not so, or is not what was
+    /// signed. It can be challenged (zx1 challenge find), but counts for nothing.
+    Untrue,
+    /// Nobody serves it.
+    Withheld,
+}
+
+impl Source<'_> {
+    async fn data(&self, account: &BatchAccount) -> Result<Data> {
+        let folder = zx1_log::agent_dir(&self.operator.home, &account.agent_id);
+        let saved =
+            LogReader::new(folder, account.agent_id).batches().bundle_bytes(Epoch(account.epoch_number));
+        if let Ok(Some(bytes)) = saved
+            && is_true(&bytes, account)
+        {
+            return Ok(Data::True(bytes));
+        }
+        let Some(store) = self.store else { return Ok(Data::Withheld) };
+        match fetch(store, account).await {
+            Ok(bytes) if is_true(&bytes, account) => Ok(Data::True(bytes)),
+            Ok(_) => Ok(Data::Untrue),
+            // A place that does not answer says nothing about the batch.
+            Err(error) if error.is_unavailable() => Err(error),
+            Err(_) => Ok(Data::Withheld),
+        }
+    }
+}
+
+/// Tasks that a batch confirms.
+#[derive(Default)]
+struct Tasks(BTreeMap<[u8; 16], Binding>);
+
+impl Tasks {
+    fn add(&mut self, bundle: &Bundle<'_>) {
+        for packed in bundle.packed_records() {
+            match Record::parse(packed) {
+                Ok(Record::Selection(it)) => self.0.insert(it.conversation, Binding::Selection),
+                Ok(Record::Verifier(it)) => self.0.insert(it.conversation, Binding::Verifier),
+                _ => None,
+            };
+        }
+    }
+}
+
+pub(super) async fn read(
+    operator: &Operator,
+    agent: &Agent,
+    own: &[Address],
+    store: Option<&AnyStore>,
+) -> Result<Found> {
+    let client = operator.client();
+    let source = Source { operator, store };
+    let accounts = client.batches(agent.mint).await?;
+    let head = client.head(agent.mint).await?;
+    let submitted = head.map_or(0, |head| head.count);
+    if accounts.is_empty() {
+        return Err(Refusal::NoSuchSource { silent: Silent::Batch }.into());
+    }
+    let mut found = Found::default();
+    let mut data: Vec<(&Stored<BatchAccount>, Vec<u8>)> = Vec::new();
+    for account in &accounts {
+        match source.data(account).await? {
+            Data::True(bytes) => data.push((account, bytes)),
+            Data::Untrue => found.untrue.push(account.epoch_number),
+            Data::Withheld => found.withheld.push(account.epoch_number),
+        }
+    }
+    let mut tasks = Tasks::default();
+    let mut raters = BTreeSet::new();
+    let mut batches = Vec::new();
+    for (account, bytes) in &data {
+        let bundle = Bundle::decode(bytes).map_err(Origin::File.error())?;
+        tasks.add(&bundle);
+        let batch = bundle.decode_batch().map_err(BundleError::Batch).map_err(Origin::File.error())?;
+        let events: Vec<record::Feedback> = bundle
+            .packed_records()
+            .filter_map(|packed| match Record::parse(packed) {
+                Ok(Record::Feedback(event)) => Some(event),
+                _ => None,
+            })
+            .collect();
+        raters.extend(events.iter().map(|event| event.from));
+        batches.push((account.epoch_number, account.covers_from_epoch, BatchFacts::from(&batch), events));
+    }
+    let sati = Sati::connect(client).await?;
+    let messages = heard(operator, &sati, agent, own).await?;
+    raters.extend(messages.iter().map(|message| message.from));
+    // Either party's selections bind a task, so the raters' batches are read too.
+    for rater in raters.iter().take(MOST_RATERS) {
+        for account in client.batches(Address::new_from_array(*rater)).await? {
+            let Data::True(bytes) = source.data(&account).await? else { continue };
+            if let Ok(bundle) = Bundle::decode(&bytes) {
+                tasks.add(&bundle);
+            }
+        }
+    }
+    let mut ledger = Ledger::default();
+    let mut used = vec![false; messages.len()];
+    let last = batches.len().saturating_sub(1);
+    for (at, (epoch, _, facts, events)) in batches.iter().enumerate() {
+        let mut rated: Vec<Event> = Vec::new();
+        for event in events {
+            let matching = messages.iter().position(|message| {
+                message.from == event.from
+                    && message.feedback.conversation_id == event.conversation
+                    && message.feedback.score == event.score
+                    && message.feedback.role == event.role
+                    && message.slot == event.slot
+            });
+            if let Some(place) = matching.and_then(|place| used.get_mut(place)) {
+                *place = true;
+            }
+            rated.push(Event {
+                rating: Rating::from(event),
+                from: event.from,
+                conversation: event.conversation,
+                slot: event.slot,
+                in_batch: true,
+                envelope_at_hand: matching.is_some(),
+                binding: tasks.0.get(&event.conversation).copied(),
+            });
+        }
+        // What no batch holds is counted with the last one, when all of them have been seen.
+        if at == last {
+            let left_out = messages.iter().zip(&used).filter(|(_, used)| !**used).map(|(message, _)| Event {
+                rating: Rating::from(&message.feedback),
+                from: message.from,
+                conversation: message.feedback.conversation_id,
+                slot: message.slot,
+                in_batch: false,
+                envelope_at_hand: true,
+                binding: tasks.0.get(&message.feedback.conversation_id).copied(),
+            });
+            rated.extend(left_out);
+        }
+        let applied = ledger.apply_batch(facts, &rated);
+        applied.map_err(Error::Rating)?;
+        found.epochs.push(*epoch);
+    }
+    found.counted = *ledger.counted();
+    found.apart = Some(*ledger.apart());
+    found.tally = Some(ledger.tally());
+    let on_chain = u64::try_from(accounts.len()).unwrap_or(u64::MAX);
+    let closed = submitted.saturating_sub(on_chain);
+    if closed > 0 {
+        found.notes.push(Note::Closed(closed));
+    }
+    if messages.is_empty() {
+        found.notes.push(Note::NoMessages);
+    }
+    if raters.len() > MOST_RATERS {
+        found.notes.push(Note::MostRaters { read: MOST_RATERS, of: raters.len() });
+    }
+    Ok(found)
+}

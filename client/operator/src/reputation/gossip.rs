@@ -1,0 +1,82 @@
+//! Ratings that this machine's own log has received: checked messages, in the order in which they came.
+
+use super::{Found, Note, Silent};
+use crate::error::{Error, Refusal, Result};
+use crate::identity::keys_of;
+use crate::operator::{Agent, Operator};
+use solana_address::Address;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use zx1_chain::rpc::registry::Sati;
+use zx1_log::LogReader;
+use zx1_protocol::envelope::{Envelope, MsgType};
+use zx1_protocol::payload::Feedback;
+use zx1_protocol::reputation::Rating;
+use zx1_protocol::signature::PublicKey;
+use zx1_protocol::units::{Epoch, Slot};
+
+/// A rating with the rater's signed message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Heard {
+    pub(super) from: [u8; 32],
+    pub(super) feedback: Feedback,
+    pub(super) slot: Slot,
+}
+
+/// All ratings of an agent that the logs on this machine hold, with signatures that hold.
+pub(super) async fn heard(
+    operator: &Operator,
+    sati: &Sati,
+    about: &Agent,
+    own: &[Address],
+) -> Result<Vec<Heard>> {
+    let mut found = Vec::new();
+    let mut keys: BTreeMap<[u8; 32], Vec<PublicKey>> = BTreeMap::new();
+    for own in own {
+        let folder = zx1_log::agent_dir(&operator.home, own.as_array());
+        if !folder.exists() {
+            continue;
+        }
+        let reader = LogReader::new(folder, *own.as_array());
+        let mut entries = reader.entries(Epoch(0), Epoch(u64::MAX))?;
+        while let Some(stored) = entries.next_entry()? {
+            let entry = stored.entry().map_err(zx1_log::LogError::from)?;
+            if entry.header.msg_type != MsgType::Feedback || entry.header.sender == about.mint.as_array() {
+                continue;
+            }
+            let Ok(feedback) = Feedback::decode(entry.payload) else { continue };
+            if feedback.target_agent != *about.mint.as_array() {
+                continue;
+            }
+            let sender = *entry.header.sender;
+            if let Entry::Vacant(place) = keys.entry(sender) {
+                place.insert(keys_of(sati, Address::new_from_array(sender)).await?);
+            }
+            // A FEEDBACK entry holds its payload, so the whole message can be checked again.
+            let envelope =
+                Envelope { header: entry.header, payload: entry.payload, signature: entry.signature };
+            let signed = envelope.signing_bytes();
+            let holds = keys
+                .get(&sender)
+                .is_some_and(|keys| keys.iter().any(|key| key.verify(&signed, entry.signature)));
+            if holds {
+                found.push(Heard { from: sender, feedback, slot: entry.header.block_ref });
+            }
+        }
+    }
+    Ok(found)
+}
+
+pub(super) async fn read(operator: &Operator, agent: &Agent, own: &[Address]) -> Result<Found> {
+    let sati = Sati::connect(operator.client()).await?;
+    let mut found = Found::default();
+    let heard = heard(operator, &sati, agent, own).await?;
+    for one in &heard {
+        found.counted.rate(&Rating::from(&one.feedback)).map_err(Error::Rating)?;
+    }
+    if heard.is_empty() {
+        return Err(Refusal::NoSuchSource { silent: Silent::Gossip }.into());
+    }
+    found.notes.push(Note::RealTime);
+    Ok(found)
+}

@@ -1,0 +1,236 @@
+//! Transactions: persist, ask, send, wait. What an earlier, interrupted run sent is found in the outbox and
+//! not sent twice.
+
+use crate::error::Result;
+use crate::operator::{Event, Operator, Wallet};
+use serde::Serialize;
+use solana_instruction::Instruction;
+use solana_message::compiled_instruction::CompiledInstruction;
+use std::path::Path;
+use std::sync::Arc;
+use zx1_chain::rpc::{
+    ChainError, Draft, FeePolicy, Flow, Intent, Outbox, Outcome, PartialTransaction, Prepared, Sender,
+    SenderOptions, Step,
+};
+
+/// The folder of transactions whose fate is not known yet, or not yet shown, in the home folder.
+pub const OUTBOX: &str = "outbox";
+
+/// Whether transactions are sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Sent, once the front end approves.
+    #[default]
+    Send,
+    /// Simulated only.
+    Simulate,
+    /// Signed only, with a fresh blockhash or the given one.
+    Sign {
+        /// The blockhash.
+        blockhash: Option<[u8; 32]>,
+    },
+}
+
+/// What [`Mode::Simulate`] and [`Mode::Sign`] make.
+#[derive(Debug)]
+pub enum Preview {
+    /// The transaction and its simulation, which went well.
+    Simulated(Box<Prepared>),
+    /// The transaction with this wallet's signature.
+    Signed(PartialTransaction),
+    /// There is nothing to send, because the chain shows this already.
+    NothingToDo(String),
+}
+
+/// What came of an operation that sends.
+#[derive(Debug)]
+pub enum Attempt<T> {
+    /// It is done.
+    Done(T),
+    /// Nothing was sent: the [`Mode`] asked for a preview.
+    Preview(Preview),
+}
+
+/// How an intent ended well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// The transaction landed.
+    Confirmed,
+    /// One of an earlier, interrupted run landed; nothing was sent now.
+    AlreadyDone,
+    /// The chain shows that it is so; nothing was sent at all.
+    NothingToDo,
+}
+
+/// An intent that is fulfilled. Embed it in a result with `#[serde(flatten)]`.
+#[derive(Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Sent {
+    pub status: Status,
+    /// What was done, in a few words.
+    pub title: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+    /// The slot in which it landed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slot: Option<u64>,
+    #[serde(skip)]
+    sender: Sender,
+    #[serde(skip)]
+    outcome: Outcome,
+}
+
+impl Sent {
+    /// What a sender's outcome means.
+    pub fn new(sender: Sender, outcome: Outcome) -> Self {
+        let (status, title, landed) = match &outcome {
+            Outcome::Confirmed(landed) => (Status::Confirmed, landed.title.clone(), Some(landed)),
+            Outcome::AlreadyDone(landed) => (Status::AlreadyDone, landed.title.clone(), Some(landed)),
+            Outcome::Done(why) => (Status::NothingToDo, why.clone(), None),
+        };
+        let signature = landed.map(|landed| landed.signature.to_string());
+        let slot = landed.map(|landed| landed.slot);
+        Self { status, title, signature, slot, sender, outcome }
+    }
+
+    /// Lets the outbox forget the transaction. To be called after its result was shown: one that nobody saw is
+    /// shown again.
+    pub async fn acknowledge(&self) -> Result<()> {
+        Ok(self.sender.acknowledge(&self.outcome).await?)
+    }
+}
+
+impl Operator {
+    /// Fulfils an intent the way that [`Mode`] says.
+    ///
+    /// # Errors
+    /// [`ChainError::Declined`] when the front end did not approve; the chain's refusals.
+    pub async fn send(&self, flow: &dyn Flow, key: &Wallet) -> Result<Attempt<Sent>> {
+        let _stage = self.stage(Event::Preparing);
+        let sender = self.sender()?;
+        if self.options.mode != Mode::Send {
+            return self.preview(&sender, flow, key).await.map(Attempt::Preview);
+        }
+        let mut approve = |prepared: &Prepared| -> Result<(), ChainError> {
+            prepared.check()?;
+            if self.front.approve(&prepared.summary()) { Ok(()) } else { Err(ChainError::Declined) }
+        };
+        let outcome = sender.run(flow, &[key.keypair()], &mut approve).await?;
+        Ok(Attempt::Done(Sent::new(sender, outcome)))
+    }
+
+    async fn preview(&self, sender: &Sender, flow: &dyn Flow, key: &Wallet) -> Result<Preview> {
+        let draft = match flow.next(self.client()).await? {
+            Step::Send { draft, .. } => draft,
+            Step::Done(why) => return Ok(Preview::NothingToDo(why)),
+        };
+        let mut partial = match self.options.mode {
+            Mode::Sign { blockhash: Some(blockhash) } => {
+                let price = self.options.unit_price.unwrap_or(0);
+                // No blockhash that is known now serves longer than the newest.
+                let last = self.client().blockhash().await?.last_valid_block_height;
+                PartialTransaction::offline(&draft, blockhash, last, None, price)?
+            }
+            Mode::Sign { blockhash: None } => sender.prepare(&draft).await?.unsigned()?,
+            Mode::Send | Mode::Simulate => {
+                let prepared = sender.prepare(&draft).await?;
+                prepared.check()?;
+                return Ok(Preview::Simulated(Box::new(prepared)));
+            }
+        };
+        partial.sign(&[key.keypair()])?;
+        Ok(Preview::Signed(partial))
+    }
+
+    /// Fulfils an intent without asking: for what runs by itself and was allowed to beforehand. Its outbox is
+    /// its own: it decides anew by what the chain shows, so it has to see first what became of what it sent
+    /// ([`Self::settle_unasked`]), and a person's unfinished operations are left to that person.
+    pub async fn send_unasked(&self, flow: &dyn Flow, key: &Wallet) -> Result<Sent> {
+        let _stage = self.stage(Event::Preparing);
+        let sender = self.sender_with(self.unasked_outbox()?);
+        let mut approve = |prepared: &Prepared| -> Result<(), ChainError> { prepared.check() };
+        let outcome = sender.run(flow, &[key.keypair()], &mut approve).await?;
+        Ok(Sent::new(sender, outcome))
+    }
+
+    /// What [`Self::send_unasked`] sent in an interrupted run, followed to its end: what landed. To be shown
+    /// and acknowledged.
+    pub async fn settle_unasked(&self) -> Result<Vec<Sent>> {
+        let outbox = self.unasked_outbox()?;
+        let mut settled = Vec::new();
+        for record in outbox.records()?.iter().filter(|it| it.genesis == self.chain.identity.genesis) {
+            let sender = self.sender_with(outbox.clone());
+            match sender.earlier(&record.wish()).await {
+                Ok(outcome) => settled.extend(outcome.map(|outcome| Sent::new(sender, outcome))),
+                // Another process of this home is at it.
+                Err(ChainError::OutboxBusy { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(settled)
+    }
+
+    /// Whether something that [`Self::send_unasked`] signed for this intent may still land. A transaction is
+    /// recorded before it is published, so without a record nothing was.
+    pub fn may_land_unasked(&self, intent: &Intent) -> Result<bool> {
+        Ok(self.unasked_outbox()?.records()?.iter().any(|record| record.wish() == *intent))
+    }
+
+    /// What an interrupted run of this very operation sent, followed to its end. For operations that the
+    /// chain's state refuses once they have succeeded: they ask this before they look. Nothing in a mode that
+    /// sends nothing.
+    pub async fn earlier(&self, intent: &Intent) -> Result<Option<Sent>> {
+        if self.options.mode != Mode::Send {
+            return Ok(None);
+        }
+        let sender = self.sender()?;
+        let outcome = sender.earlier(intent).await?;
+        Ok(outcome.map(|outcome| Sent::new(sender, outcome)))
+    }
+
+    /// What the chain shows already, so that nothing is sent.
+    pub fn nothing_to_do(&self, why: String) -> Result<Sent> {
+        Ok(Sent::new(self.sender()?, Outcome::Done(why)))
+    }
+
+    /// A sender for what was not built here, such as a sponsor's transactions.
+    pub fn sender(&self) -> Result<Sender> {
+        Ok(self.sender_with(outbox(&self.home)?))
+    }
+
+    fn sender_with(&self, outbox: Outbox) -> Sender {
+        let fees = self.options.unit_price.map_or_else(FeePolicy::default, FeePolicy::Fixed);
+        let options = SenderOptions { fees, ..SenderOptions::default() };
+        let front = self.front.clone();
+        let sender = Sender::new(self.client().clone(), outbox, options);
+        sender.with_progress(Arc::new(move |progress| front.event(Event::Transaction(progress))))
+    }
+
+    fn unasked_outbox(&self) -> Result<Outbox> {
+        Ok(Outbox::open(self.home.join(OUTBOX).join("unasked"))?)
+    }
+}
+
+/// The transactions whose fate is not known yet, or not yet shown.
+pub fn outbox(home: &Path) -> Result<Outbox> {
+    Ok(Outbox::open(home.join(OUTBOX))?)
+}
+
+/// Whether a transaction does exactly what a draft does: the same calls in the same order. The compute budget
+/// is its maker's business.
+pub fn holds(partial: &PartialTransaction, draft: &Draft) -> bool {
+    let message = partial.message();
+    let keys = message.static_account_keys();
+    let key = |index: u8| keys.get(usize::from(index)).copied();
+    let budget = solana_compute_budget_interface::id();
+    let calls = message.instructions().iter().filter(|call| key(call.program_id_index) != Some(budget));
+    let same = |(call, wanted): (&CompiledInstruction, &Instruction)| {
+        let accounts: Vec<_> = call.accounts.iter().map(|index| key(*index)).collect();
+        let expected: Vec<_> = wanted.accounts.iter().map(|account| Some(account.pubkey)).collect();
+        key(call.program_id_index) == Some(wanted.program_id)
+            && call.data == wanted.data
+            && accounts == expected
+    };
+    calls.clone().count() == draft.instructions.len() && calls.zip(&draft.instructions).all(same)
+}
