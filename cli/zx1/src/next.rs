@@ -5,8 +5,7 @@ use crate::errors::{Error, Exit, Failure, reason};
 use crate::files::shown;
 use crate::words::{clause, count, slots};
 use zx1_chain::rpc::ChainError;
-use zx1_operator::reputation::Silent;
-use zx1_operator::{Coded as _, Error as Operation, Origin, Refusal};
+use zx1_operator::{Coded as _, Error as Operation, Origin, Refusal, Silent};
 
 impl From<&Operation> for Failure {
     fn from(error: &Operation) -> Self {

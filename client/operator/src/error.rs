@@ -1,6 +1,5 @@
 //! What an operation fails with. Texts name no command line: the next step is the front end's.
 
-use crate::reputation::Silent;
 use std::path::PathBuf;
 use zx1_chain::rpc::ChainError;
 use zx1_coded::Coded;
@@ -71,6 +70,17 @@ pub enum Origin {
     ServedOther,
     /// A file that somebody handed over.
     File,
+}
+
+/// A source that has nothing to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Silent {
+    /// There are no batches.
+    #[error("The agent has no batch on chain to read a reputation from.")]
+    Batch,
+    /// No log has a rating.
+    #[error("The logs on this machine have heard no rating of this agent.")]
+    Gossip,
 }
 
 impl Origin {

@@ -31,12 +31,12 @@ mod files;
 mod operator;
 mod send;
 
-pub use error::{Error, Origin, Refusal, Result};
+pub use error::{Error, Origin, Refusal, Result, Silent};
 pub use operator::{
-    Agent, Chain, Event, Front, LOCK_PATIENCE, Now, Operator, Options, Wallet, agent_folder, log_reader,
-    place,
+    Agent, Chain, Event, Front, LOCK_PATIENCE, Mode, Now, Operator, Options, Wallet, agent_folder,
+    log_reader, place,
 };
-pub use send::{Attempt, Mode, OUTBOX, Preview, Sent, Status, holds, outbox};
+pub use send::{Attempt, OUTBOX, Preview, Sent, Status, holds, outbox};
 pub use zx1_coded::Coded;
 
 /// The value of an attempt that was carried out; a preview is returned to the caller's caller.

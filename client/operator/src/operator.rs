@@ -1,7 +1,6 @@
 //! What operations work with: a cluster, a home folder, a front end, a wallet, an agent.
 
 use crate::error::{Refusal, Result};
-use crate::send::Mode;
 use solana_address::Address;
 use solana_keypair::Keypair;
 use solana_signer::Signer as _;
@@ -108,6 +107,21 @@ pub trait Front: Send + Sync {
 
     /// Whether this transaction may be sent. It is simulated: the summary says what it moves.
     fn approve(&self, summary: &Summary) -> bool;
+}
+
+/// Whether transactions are sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Sent, once the front end approves.
+    #[default]
+    Send,
+    /// Simulated only.
+    Simulate,
+    /// Signed only, with a fresh blockhash or the given one.
+    Sign {
+        /// The blockhash.
+        blockhash: Option<[u8; 32]>,
+    },
 }
 
 /// How transactions are made.

@@ -43,17 +43,6 @@ struct Found {
     notes: Vec<Note>,
 }
 
-/// A source that has nothing to say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Silent {
-    /// There are no batches.
-    #[error("The agent has no batch on chain to read a reputation from.")]
-    Batch,
-    /// No log has a rating.
-    #[error("The logs on this machine have heard no rating of this agent.")]
-    Gossip,
-}
-
 /// What the reader of a reputation should know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {

@@ -2,7 +2,7 @@
 //! not sent twice.
 
 use crate::error::Result;
-use crate::operator::{Event, Operator, Wallet};
+use crate::operator::{Event, Mode, Operator, Wallet};
 use serde::Serialize;
 use solana_instruction::Instruction;
 use solana_message::compiled_instruction::CompiledInstruction;
@@ -15,21 +15,6 @@ use zx1_chain::rpc::{
 
 /// The folder of transactions whose fate is not known yet, or not yet shown, in the home folder.
 pub const OUTBOX: &str = "outbox";
-
-/// Whether transactions are sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
-    /// Sent, once the front end approves.
-    #[default]
-    Send,
-    /// Simulated only.
-    Simulate,
-    /// Signed only, with a fresh blockhash or the given one.
-    Sign {
-        /// The blockhash.
-        blockhash: Option<[u8; 32]>,
-    },
-}
 
 /// What [`Mode::Simulate`] and [`Mode::Sign`] make.
 #[derive(Debug)]

@@ -113,7 +113,7 @@ fn epochs(context: &Context, range: &Range) -> Result<(Epoch, Epoch)> {
         }
         return Ok((Epoch(epoch), Epoch(through)));
     }
-    let now = context.wait(async { Now::ask(&context.connect().await?).await })?;
+    let now = context.wait(async { Ok(Now::ask(&context.connect().await?).await?) })?;
     Ok((now.epoch, now.epoch))
 }
 

@@ -1,8 +1,15 @@
-//! The catalogue of refusals: every number is used, and every number that a text names exists.
+//! The catalogues of refusals, this command line's and the operator's: every number is used, and every number
+//! that a text names exists.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use zx1_cli::errors::Error;
+use zx1_operator::Refusal;
+
+/// Numbers and names of both catalogues.
+fn catalogues() -> impl Iterator<Item = &'static (u32, &'static str)> {
+    Error::ALL.iter().chain(Refusal::ALL)
+}
 
 /// Every text file of a kind below a folder.
 fn texts(folder: &Path, extensions: &[&str], found: &mut Vec<(String, String)>) {
@@ -23,10 +30,11 @@ fn every_refusal_of_the_catalogue_is_used_somewhere() {
     texts(&crate_folder.join("src"), &["rs"], &mut sources);
     // What both command lines share refuses with variants of the same names.
     texts(&crate_folder.join("../common/src"), &["rs"], &mut sources);
-    let catalogues = ["errors.rs", "tests.rs", "catalogue.rs"];
+    texts(&crate_folder.join("../../client/operator/src"), &["rs"], &mut sources);
+    let left_out = ["errors.rs", "error.rs", "next.rs", "tests.rs", "catalogue.rs"];
     let code: String = sources
         .iter()
-        .filter(|(path, _)| !catalogues.iter().any(|name| path.ends_with(name)))
+        .filter(|(path, _)| !left_out.iter().any(|name| path.ends_with(name)))
         .map(|(_, text)| text.split("#[cfg(test)]\nmod tests {").next().unwrap())
         .collect();
     let stands = |word: String| {
@@ -35,11 +43,14 @@ fn every_refusal_of_the_catalogue_is_used_somewhere() {
             behind.is_none_or(|letter| !letter.is_alphanumeric())
         })
     };
-    let is_used = |name: &str| stands(format!("Error::{name}")) || stands(format!("Fault::{name}"));
-    let unused: Vec<_> = Error::ALL.iter().filter(|(_, name)| !is_used(name)).collect();
+    let is_used =
+        |name: &str| ["Error", "Fault", "Refusal"].iter().any(|kind| stands(format!("{kind}::{name}")));
+    let unused: Vec<_> = catalogues().filter(|(_, name)| !is_used(name)).collect();
     assert!(unused.is_empty(), "{unused:?}");
-    let names: BTreeSet<&str> = Error::ALL.iter().map(|(_, name)| *name).collect();
-    assert_eq!(names.len(), Error::ALL.len(), "two refusals share a name");
+    let names: BTreeSet<&str> = catalogues().map(|(_, name)| *name).collect();
+    assert_eq!(names.len(), catalogues().count(), "two refusals share a name");
+    let numbers: BTreeSet<u32> = catalogues().map(|(number, _)| *number).collect();
+    assert_eq!(numbers.len(), catalogues().count(), "two refusals share a number");
 }
 
 /// Numbers from 7400 to 7599 that stand as words of their own, not as a part of an address or of a hash.
@@ -62,7 +73,7 @@ fn every_number_that_a_text_names_is_in_the_catalogue() {
     for name in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"] {
         found.push((name.to_owned(), std::fs::read_to_string(repository.join(name)).unwrap()));
     }
-    let known: BTreeSet<u32> = Error::ALL.iter().map(|(number, _)| *number).collect();
+    let known: BTreeSet<u32> = catalogues().map(|(number, _)| *number).collect();
     // Where the range itself is spoken of.
     let bounds = [7499, 7599];
     let mut seen = BTreeSet::new();

@@ -1,9 +1,9 @@
 //! Reputation recomputed from batches (decision D2): what is on chain, from data that anyone can check.
 
 use super::gossip::heard;
-use super::{Found, Note, Silent};
+use super::{Found, Note};
 use crate::batch::{fetch, is_true};
-use crate::error::{Error, Origin, Refusal, Result};
+use crate::error::{Error, Origin, Refusal, Result, Silent};
 use crate::operator::{Agent, Operator};
 use solana_address::Address;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! Ratings that this machine's own log has received: checked messages, in the order in which they came.
 
-use super::{Found, Note, Silent};
-use crate::error::{Error, Refusal, Result};
+use super::{Found, Note};
+use crate::error::{Error, Refusal, Result, Silent};
 use crate::identity::keys_of;
 use crate::operator::{Agent, Operator};
 use solana_address::Address;

@@ -3,7 +3,7 @@
 use crate::agent_files;
 use crate::context::{self, Context};
 use crate::defaults;
-use crate::errors::{Error, Failure, Result};
+use crate::errors::{Error, Result};
 use crate::files;
 use crate::input;
 use crate::output::{Page, Report, Table};

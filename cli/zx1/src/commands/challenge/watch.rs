@@ -1,6 +1,5 @@
 //! `zx1 challenge watch`: answers challenges against the agent by itself, from the saved batches.
 
-use super::answer::{Data, draft, find_answer};
 use crate::agent_files;
 use crate::context::Context;
 use crate::errors::{Failure, Result};
