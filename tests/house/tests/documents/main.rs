@@ -1,0 +1,4 @@
+//! Texts of the repository: what they cite is there, and what they say of licences is true.
+
+mod files;
+mod licences;
