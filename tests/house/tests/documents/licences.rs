@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use zx1_house_tests::{SourceFile, pattern, tracked};
+use crate::files::{SourceFile, pattern, tracked};
 
 /// The `license` of a manifest, or of its workspace.
 fn licence(manifest: &SourceFile, manifests: &BTreeMap<String, SourceFile>) -> Option<String> {
