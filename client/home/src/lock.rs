@@ -165,3 +165,20 @@ fn is_at(file: &File, path: &Path) -> bool {
 fn is_at(_: &File, _: &Path) -> bool {
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_ends_with_its_value_although_a_child_process_still_has_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let lock = Lock::try_take(&path).unwrap();
+        // As between fork and exec of a process that is being started.
+        let inherited = lock.file.try_clone().unwrap();
+        drop(lock);
+        assert!(Lock::try_take(&path).is_ok());
+        drop(inherited);
+    }
+}

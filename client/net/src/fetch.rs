@@ -170,7 +170,7 @@ impl Fetcher {
                 // Half a refusal is better than none.
                 false => incoming.body(Limit::Prefix(MAX_REFUSAL)).await.unwrap_or_default(),
             };
-            Ok(Answer { status, headers: std::mem::take(incoming.response.headers_mut()), body })
+            Ok(incoming.into_answer(body))
         };
         self.within(exchange).await
     }
@@ -182,6 +182,12 @@ impl Fetcher {
     /// [`FetchError`]. A status of any kind is an answer.
     pub async fn open(&self, request: RequestBuilder) -> Result<Incoming, FetchError> {
         self.within(self.send(request)).await
+    }
+
+    /// Reads why a request that was [opened](Fetcher::open) was refused: at most 64 KiB.
+    pub async fn refusal(&self, mut incoming: Incoming) -> Answer {
+        let body = timeout(self.options.timeout, incoming.body(Limit::Prefix(MAX_REFUSAL))).await;
+        incoming.into_answer(body.ok().and_then(Result::ok).unwrap_or_default())
     }
 
     async fn send(&self, request: RequestBuilder) -> Result<Incoming, FetchError> {
@@ -204,6 +210,11 @@ pub struct Incoming {
 }
 
 impl Incoming {
+    fn into_answer(mut self, body: Vec<u8>) -> Answer {
+        let headers = std::mem::take(self.response.headers_mut());
+        Answer { status: self.status(), headers, body }
+    }
+
     /// The status.
     pub fn status(&self) -> StatusCode {
         self.response.status()
