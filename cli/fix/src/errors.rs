@@ -134,7 +134,9 @@ macro_rules! foreign {
     ($($error:ty),* $(,)?) => {$(
         impl From<$error> for Failure {
             fn from(error: $error) -> Self {
-                Self::foreign(error.code().into(), &error, &error)
+                let failure = Self::foreign(error.code().into(), &error, &error);
+                let next = crate::next::after(failure.code).unwrap_or_default();
+                failure.next(next)
             }
         }
     )*};

@@ -63,13 +63,13 @@ impl Context {
 
 impl From<ChainError> for Failure {
     fn from(error: ChainError) -> Self {
-        let next = error.next().map(std::borrow::Cow::into_owned);
+        let next = crate::next::after_chain(&error).map(std::borrow::Cow::into_owned);
         let failure = match &error {
             // The program's own name and sentence, without the decoration.
             ChainError::Refused(refusal) => {
-                Self::foreign(error.code().into(), &refusal.name, &refusal.message).named(&refusal.name)
+                Self::foreign(error.code(), &refusal.name, &refusal.message).named(&refusal.name)
             }
-            other => Self::foreign(error.code().into(), other, other),
+            other => Self::foreign(error.code(), other, other),
         };
         failure.next(next.unwrap_or_default())
     }

@@ -69,7 +69,7 @@ const FEEDBACK_POLL: Duration = Duration::from_millis(250);
 #[non_exhaustive]
 pub enum BridgeError {
     /// 9393: the log.
-    #[error("The envelope log cannot be written: {error} {}", .error.next())]
+    #[error("The envelope log cannot be written: {error}")]
     Log {
         /// What it said.
         #[from]
