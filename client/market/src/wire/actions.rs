@@ -2,9 +2,11 @@
 //! client, the server's router and its OpenAPI document read this one table.
 
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
-use super::*;
+use super::answers::*;
+use super::requests::*;
+#[cfg(feature = "openapi")]
+use super::schema;
 use crate::chain::{Data, Entry, EntryType};
 use crate::{ContractId, Reason, Refusal, Result};
 
@@ -24,27 +26,6 @@ impl Method {
             Method::Post => "POST",
             Method::Delete => "DELETE",
         }
-    }
-}
-
-/// The body of an action.
-pub trait Body: Serialize + DeserializeOwned {
-    /// The body that carries an entry; beside it, for older servers, the fields of its data.
-    ///
-    /// # Errors
-    ///
-    /// 9047 for an entry that this body does not carry, and what [`Entry::read`] refuses.
-    fn of(entry: &Entry) -> Result<Self> {
-        Err(Refusal::with(Reason::EntryKind, entry.kind()))
-    }
-
-    /// What the server chains for a body without an entry (decision E13).
-    ///
-    /// # Errors
-    ///
-    /// 9049 where only a signed entry is taken, 9020 for a field that is missing.
-    fn data(self) -> Result<Data> {
-        Err(Reason::EntryNeeded.into())
     }
 }
 

@@ -13,7 +13,7 @@ mod requests;
 #[cfg(feature = "openapi")]
 pub mod schema;
 
-pub use self::actions::{ACTIONS, Action, Body, Method};
+pub use self::actions::{ACTIONS, Action, Method};
 pub use self::agree::{check_entry, check_sender};
 pub use self::answers::*;
 pub use self::events::{EventKind, SseEvent};

@@ -1,9 +1,9 @@
 //! Bodies of requests. Their fields are named as those of [`Data`], and on the wire as those of the entry, so
 //! that a body can be made from an entry and, for older clients, an entry from a body.
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::Body;
 use crate::canonical::Json;
 use crate::chain::{Data, Entry, ReexecutionData, RulingData, Side};
 use crate::{Address, PartyId, Reason, Refusal, Result};
@@ -11,6 +11,27 @@ use crate::{Address, PartyId, Reason, Refusal, Result};
 /// The data of an entry that its body does not carry.
 fn other<T>(entry: &Entry) -> Result<T> {
     Err(Refusal::with(Reason::EntryKind, entry.kind()))
+}
+
+/// The body of an action.
+pub trait Body: Serialize + DeserializeOwned {
+    /// The body that carries an entry; beside it, for older servers, the fields of its data.
+    ///
+    /// # Errors
+    ///
+    /// 9047 for an entry that this body does not carry, and what [`Entry::read`] refuses.
+    fn of(entry: &Entry) -> Result<Self> {
+        Err(Refusal::with(Reason::EntryKind, entry.kind()))
+    }
+
+    /// What the server chains for a body without an entry (decision E13).
+    ///
+    /// # Errors
+    ///
+    /// 9049 where only a signed entry is taken, 9020 for a field that is missing.
+    fn data(self) -> Result<Data> {
+        Err(Reason::EntryNeeded.into())
+    }
 }
 
 /// POST /contracts. The contract may be left out when the entry is there: it holds it, and input files need
