@@ -1,4 +1,4 @@
-//! BehaviorLog's instructions.
+//! Builds the instructions of BehaviorLog.
 
 use super::{AgentAddresses, accounts};
 use crate::pda;

@@ -1,4 +1,4 @@
-//! Challenge's instructions.
+//! Builds the instructions of Challenge.
 
 use super::accounts;
 use crate::pda;
@@ -15,23 +15,23 @@ pub struct ChallengeAddresses {
     pub challenger_usdc: Address,
     /// The USDC mint.
     pub usdc_mint: Address,
-    /// The agent.
+    /// Agent id: the mint of the agent's NFT.
     pub agent: Address,
     /// The batch's epoch.
     pub epoch_number: u64,
-    /// The ground.
+    /// Ground: 1 bid, 2 selection, 3 verifier, 4 feedback, 5 double bid.
     pub ground: u8,
     /// [`crate::claim::seed`] of evidence hash and ground.
     pub claim: [u8; 32],
 }
 
 impl ChallengeAddresses {
-    /// The batch.
+    /// Address of the challenged batch.
     pub fn batch(&self) -> Address {
         pda::batch(&self.agent, self.epoch_number)
     }
 
-    /// The challenge.
+    /// Address of the challenge.
     pub fn challenge(&self) -> Address {
         pda::challenge(&self.batch(), &self.challenger, &self.claim)
     }
@@ -55,7 +55,7 @@ pub enum EvidenceSource {
     },
 }
 
-/// submit_challenge.
+/// Builds the instruction submit_challenge.
 pub fn submit_challenge(addresses: &ChallengeAddresses, source: &EvidenceSource) -> Instruction {
     let (inline, evidence, agent_token, delegation) = match source {
         EvidenceSource::Inline(bytes) => (bytes.clone(), None, None, None),
@@ -91,31 +91,31 @@ pub fn record_envelope(owner: Address, ground: u8, nonce: u64) -> Instruction {
         .with(&data::RecordEnvelope { ground, nonce })
 }
 
-/// discard_envelope.
+/// Builds the instruction discard_envelope.
 pub fn discard_envelope(owner: Address, nonce: u64) -> Instruction {
     accounts::DiscardEnvelope { owner, record: pda::recorded_envelope(&owner, nonce) }
         .with(&data::DiscardEnvelope { nonce })
 }
 
-/// begin_evidence.
+/// Builds the instruction begin_evidence.
 pub fn begin_evidence(owner: Address, nonce: u64, len: u32) -> Instruction {
     accounts::BeginEvidence { owner, draft: pda::evidence_draft(&owner, nonce) }
         .with(&data::BeginEvidence { nonce, len })
 }
 
-/// append_evidence.
+/// Builds the instruction append_evidence.
 pub fn append_evidence(owner: Address, nonce: u64, offset: u32, bytes: Vec<u8>) -> Instruction {
     accounts::AppendEvidence { owner, draft: pda::evidence_draft(&owner, nonce) }
         .with(&data::AppendEvidence { nonce, offset, bytes })
 }
 
-/// cancel_evidence.
+/// Builds the instruction cancel_evidence.
 pub fn cancel_evidence(owner: Address, nonce: u64) -> Instruction {
     accounts::CancelEvidence { owner, draft: pda::evidence_draft(&owner, nonce) }
         .with(&data::CancelEvidence { nonce })
 }
 
-/// answer_challenge.
+/// Builds the instruction answer_challenge.
 pub fn answer_challenge(
     answerer: Address,
     challenge: Address,
@@ -125,7 +125,7 @@ pub fn answer_challenge(
     accounts::AnswerChallenge { answerer, challenge, batch }.with(answer)
 }
 
-/// resolve_challenge.
+/// Builds the instruction resolve_challenge.
 pub fn resolve_challenge(addresses: &ChallengeAddresses, treasury_usdc: Address) -> Instruction {
     let challenge = addresses.challenge();
     accounts::ResolveChallenge {
@@ -140,7 +140,7 @@ pub fn resolve_challenge(addresses: &ChallengeAddresses, treasury_usdc: Address)
     .with(&data::ResolveChallenge {})
 }
 
-/// close_challenge.
+/// Builds the instruction close_challenge.
 pub fn close_challenge(challenge: Address, challenger: Address) -> Instruction {
     accounts::CloseChallenge { challenge, challenger }.with(&data::CloseChallenge {})
 }

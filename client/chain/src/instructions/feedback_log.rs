@@ -1,4 +1,4 @@
-//! FeedbackLog's instructions.
+//! Builds the instructions of FeedbackLog.
 
 use super::accounts;
 use crate::pda;
@@ -12,7 +12,7 @@ pub fn submit_feedback(payer: Address, sender: Address, index: u64, text: Vec<u8
         .with(&data::SubmitFeedback { index, text })
 }
 
-/// begin_draft.
+/// Builds the instruction begin_draft.
 pub fn begin_draft(
     payer: Address,
     sender: Address,
@@ -24,7 +24,7 @@ pub fn begin_draft(
         .with(&data::BeginDraft { nonce, len, text_hash })
 }
 
-/// append_draft.
+/// Builds the instruction append_draft.
 pub fn append_draft(sender: Address, nonce: u64, offset: u32, bytes: Vec<u8>) -> Instruction {
     accounts::AppendDraft { sender, draft: pda::feedback_draft(&sender, nonce) }.with(&data::AppendDraft {
         nonce,

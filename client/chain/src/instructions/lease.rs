@@ -1,4 +1,4 @@
-//! Lease's instructions.
+//! Builds the instructions of Lease.
 
 use super::{AgentAddresses, accounts};
 use crate::pda;
@@ -21,7 +21,7 @@ pub struct LeasePayment {
     pub epochs: u32,
 }
 
-/// pay_lease.
+/// Builds the instruction pay_lease.
 pub fn pay_lease(agent: &AgentAddresses, payment: &LeasePayment) -> Instruction {
     accounts::PayLease {
         authority: payment.authority,
@@ -36,7 +36,7 @@ pub fn pay_lease(agent: &AgentAddresses, payment: &LeasePayment) -> Instruction 
     .with(&data::PayLease { agent_id: agent.mint.to_bytes(), epochs: payment.epochs })
 }
 
-/// tick_lease.
+/// Builds the instruction tick_lease.
 pub fn tick_lease(agent: Address) -> Instruction {
     accounts::TickLease { lease: pda::lease(&agent) }.with(&data::TickLease { agent_id: agent.to_bytes() })
 }

@@ -1,4 +1,4 @@
-//! StakeLock's instructions.
+//! Builds the instructions of StakeLock.
 
 use super::{AgentAddresses, accounts};
 use crate::pda;
@@ -15,7 +15,7 @@ pub struct ConfigAddresses {
     pub treasury: Address,
     /// The maintainer's wallet.
     pub maintainer: Address,
-    /// SATI's RegistryConfig.
+    /// Address of SATI's RegistryConfig.
     pub registry: Address,
     /// Credential of the delegations that count.
     pub delegate_credential: Address,
@@ -56,7 +56,7 @@ pub fn lock_stake(
     .with(&data::LockStake { agent_mint: agent.mint.to_bytes(), amount })
 }
 
-/// queue_unlock.
+/// Builds the instruction queue_unlock.
 pub fn queue_unlock(agent: &AgentAddresses, owner: Address) -> Instruction {
     accounts::QueueUnlock {
         owner,
@@ -69,7 +69,7 @@ pub fn queue_unlock(agent: &AgentAddresses, owner: Address) -> Instruction {
     .with(&data::QueueUnlock { agent_mint: agent.mint.to_bytes() })
 }
 
-/// cancel_unlock.
+/// Builds the instruction cancel_unlock.
 pub fn cancel_unlock(agent: &AgentAddresses, owner: Address) -> Instruction {
     accounts::CancelUnlock {
         owner,
