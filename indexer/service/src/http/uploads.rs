@@ -18,7 +18,7 @@ use std::time::Duration;
 use utoipa::ToSchema;
 use zx1_server::body;
 
-/// What became of an upload.
+/// The outcome of an upload.
 #[derive(Serialize, ToSchema)]
 struct Receipt {
     /// `stored` or `known`

@@ -74,7 +74,7 @@ pub(in crate::http) async fn batch_row(app: &App, mint: &str, epoch: &str) -> Re
     bundles::batch(&app.index, &mint, i64::from(epoch)).await
 }
 
-/// One batch
+/// One batch of an agent
 #[utoipa::path(get, path = "/v1/agents/{mint}/batches/{epoch}", params(MintEpoch), responses((status = 200, body = Headed<BatchAnswer>)))]
 pub(in crate::http) async fn one(
     State(app): State<App>,
@@ -193,7 +193,7 @@ struct ShownRecord {
     value: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verifier: Option<String>,
-    /// the rater
+    /// the agent that rates
     #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
