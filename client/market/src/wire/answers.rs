@@ -225,7 +225,7 @@ impl StatusAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DisputeAnswer {
-    /// Always `awaiting_response`.
+    /// Always `awaiting_response`: the other side may answer.
     pub status: String,
     /// The court that rules, or has ruled.
     pub court: Court,
