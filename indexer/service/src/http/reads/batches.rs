@@ -90,7 +90,7 @@ pub(in crate::http) async fn one(
 }
 
 /// The bundle (C7)
-#[utoipa::path(get, path = "/v1/agents/{mint}/batches/{epoch}/data", params(MintEpoch), responses((status = 200, body = Vec<u8>, content_type = "application/cbor")))]
+#[utoipa::path(get, path = "/v1/agents/{mint}/batches/{epoch}/data", params(MintEpoch), responses((status = 200, body = String, content_type = "application/cbor")))]
 pub(in crate::http) async fn data(
     State(app): State<App>,
     Path((mint, epoch)): Path<(String, String)>,
