@@ -97,7 +97,7 @@ pub(super) fn tagged(request: &HeaderMap, body: String) -> Response {
 #[derive(Serialize, ToSchema)]
 pub(super) struct Refusal {
     detail: String,
-    code: u16,
+    code: u32,
     error: String,
 }
 
