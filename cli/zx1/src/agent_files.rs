@@ -42,6 +42,6 @@ pub fn need_store(context: &Context, argument: Option<&str>) -> Result<AnyStore>
 }
 
 /// A refusal of the protocol library, under its own number.
-pub fn refused<E: Debug + Display>(code: u16, error: &E, next: &str) -> Failure {
-    Failure::foreign(code.into(), error, error).next(next)
+pub fn refused<E: Debug + Display>(code: u32, error: &E, next: &str) -> Failure {
+    Failure::foreign(code, error, error).next(next)
 }

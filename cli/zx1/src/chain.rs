@@ -1,11 +1,11 @@
 //! The cluster of this run: which one it is, and what a command needs to talk to it.
 
 use crate::context::{Agent, Context};
-use crate::errors::{Error, Failure, Result};
+use crate::errors::{Error, Failure, Result, sentence};
 use crate::input;
 use crate::output::Page;
 use crate::screen::Screen;
-use crate::settings::{Commitment, Source};
+use crate::settings::{self, Commitment};
 use crate::tx;
 use serde::Serialize;
 use solana_commitment_config::CommitmentConfig;
@@ -42,7 +42,7 @@ impl Context {
     /// zx1's own default is never the main network (issue 3).
     pub fn check_spending(&self, chain: &Chain) -> Result<()> {
         let url = &self.settings()?.url;
-        if chain.identity.is_real_money() && matches!(url.source, Source::Solana(_)) {
+        if chain.identity.is_real_money() && url.source.is_file(settings::SOLANA) {
             return Err(Error::MainnetUnasked { url: url.value.clone() }.into());
         }
         Ok(())
@@ -127,14 +127,13 @@ impl From<ChainError> for Failure {
 
 impl From<&ChainError> for Failure {
     fn from(error: &ChainError) -> Self {
-        let next = error.next().map(std::borrow::Cow::into_owned);
-        let failure = match error {
+        let failure = Self::of(error, crate::next::after_chain(error));
+        match error {
             // The program's own name and sentence, without the decoration.
             ChainError::Refused(refusal) => {
-                Self::foreign(error.code().into(), &refusal.name, &refusal.message).named(&refusal.name)
+                Self { message: sentence(&refusal.message), ..failure }.named(&refusal.name)
             }
-            other => Self::foreign(error.code().into(), other, other),
-        };
-        failure.next(next.unwrap_or_default())
+            _ => failure,
+        }
     }
 }

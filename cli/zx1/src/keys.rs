@@ -6,7 +6,7 @@ mod passphrase;
 
 pub use backup::{Restored, Summary, restore, save};
 pub use passphrase::{Passphrase, Purpose};
-pub use zx1_cli_common::keys::{Form, is_private};
+pub use zx1_cli_common::keys::is_private;
 
 use crate::errors::{Error, Result, reason};
 use crate::files;
@@ -16,14 +16,14 @@ use std::fmt;
 use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use zx1_cli_common::keys::{self, Seed};
+use zx1_cli_common::keys::{self, Form, Seed};
 use zx1_operator::Wallet;
 
 /// A key and where it came from.
 pub struct Key {
     wallet: Wallet,
     path: PathBuf,
-    form: Form,
+    form: Option<Form>,
 }
 
 impl Deref for Key {
@@ -52,12 +52,12 @@ impl Key {
 
     fn of(seed: &Seed, path: &Path, form: Form) -> Self {
         let wallet = Wallet::new(Keypair::new_from_array(**seed));
-        Self { wallet, path: path.to_owned(), form }
+        Self { wallet, path: path.to_owned(), form: Some(form) }
     }
 
     /// An address whose key is elsewhere ([`Wallet::elsewhere`]).
     pub fn elsewhere(address: Address) -> Self {
-        Self { wallet: Wallet::elsewhere(address), path: PathBuf::new(), form: Form::AddressOnly }
+        Self { wallet: Wallet::elsewhere(address), path: PathBuf::new(), form: None }
     }
 
     /// Makes a new key and writes it; never over another.
@@ -88,9 +88,9 @@ impl Key {
         &self.path
     }
 
-    /// How the file writes it.
-    pub fn form(&self) -> Form {
-        self.form
+    /// How the file writes it; for people.
+    pub fn form(&self) -> &'static str {
+        self.form.map_or("an address, without its key", Form::name)
     }
 }
 
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn a_key_does_not_show_its_secret() {
         let wallet = Wallet::new(Keypair::new_from_array([7; 32]));
-        let key = Key { wallet, path: "p".into(), form: Form::Raw };
+        let key = Key { wallet, path: "p".into(), form: Some(Form::Raw) };
         let shown = format!("{key:?}");
         assert!(!shown.contains("7, 7") && shown.contains(&key.address().to_string()), "{shown}");
     }

@@ -5,7 +5,7 @@
 //! * [`context`]: settings, key and cluster, each read when it is first needed and not before
 //! * [`settings`], [`config_file`]: where a value comes from (flag, environment, files, default)
 //! * [`output`]: a command's result as a page for people or as JSON
-//! * [`errors`]: numbered refusals with the next command; exit codes
+//! * [`errors`]: numbered refusals; exit codes; [`next`]: the next command after a library's error
 //! * [`chain`], [`tx`]: the cluster, and transactions from summary to confirmation
 //! * [`screen`], [`confirm`], [`progress`]: what is asked and shown while an operation runs
 //! * [`keys`], [`amount`], [`input`]: reading keys, money and bytes from outside
@@ -28,6 +28,7 @@ pub mod flags;
 pub mod input;
 pub mod keys;
 pub mod next;
+pub mod operations;
 pub mod screen;
 pub mod settings;
 pub mod tx;

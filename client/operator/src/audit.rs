@@ -5,9 +5,11 @@ use crate::error::{Error, Refusal, Result};
 use serde_json::Value;
 use solana_address::Address;
 use std::fmt::Display;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use zx1_chain::rpc::audit::{Accounts, AgentClaim, BatchClaim, ChallengeClaim, Claims, compare};
 use zx1_chain::rpc::{ChainError, Client};
+use zx1_home::{Clock as _, SystemClock};
+use zx1_net::{Endpoint, Fetcher, Limit, Options, form_urlencoded};
 
 pub use zx1_chain::rpc::audit::{Audit, Difference};
 
@@ -16,7 +18,6 @@ const TRIES: usize = 4;
 /// How often an indexer that is behind is asked again, and the time between.
 const WAITS: usize = 200;
 const WAIT: Duration = Duration::from_millis(100);
-const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The chain that an audit asks.
 pub trait Source: Sync {
@@ -58,8 +59,7 @@ pub async fn audit(source: &impl Source, url: &str) -> Result<Audit> {
             }
             tokio::time::sleep(WAIT).await;
         }
-        let at = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        let at = i64::try_from(at).unwrap_or(i64::MAX);
+        let at = i64::try_from(SystemClock.unix_secs()).unwrap_or(i64::MAX);
         let mut audit = compare(&remote.claims(accounts.count()).await?, &accounts, slot, at);
         if let Some(before) = lasting.take() {
             audit.keep_lasting(&before);
@@ -80,23 +80,20 @@ const PAGE: usize = 200;
 const MOST_GONE: usize = 1_000_000;
 
 struct Remote {
-    http: reqwest::Client,
-    url: String,
+    fetcher: Fetcher,
 }
 
 impl Remote {
     fn new(url: &str) -> Result<Self> {
-        let url = url.trim_end_matches('/').to_owned();
-        let http = reqwest::Client::builder().timeout(TIMEOUT).redirect(reqwest::redirect::Policy::none());
-        let detail = |error: reqwest::Error| error.to_string();
-        let http = http
-            .build()
-            .map_err(|error| Refusal::NotAnIndexer { url: url.clone(), detail: detail(error) })?;
-        Ok(Self { http, url })
+        let bad = |detail: String| Refusal::NotAnIndexer { url: url.to_owned(), detail };
+        let endpoint = Endpoint::parse(url).map_err(|error| bad(error.to_string()))?;
+        let fetcher = Fetcher::new(endpoint, Options::default()).map_err(|error| bad(error.to_string()))?;
+        Ok(Self { fetcher })
     }
 
     fn bad(&self, detail: impl Display) -> Error {
-        Refusal::NotAnIndexer { url: self.url.clone(), detail: detail.to_string() }.into()
+        let url = self.fetcher.endpoint().to_string();
+        Refusal::NotAnIndexer { url, detail: detail.to_string() }.into()
     }
 
     async fn get(&self, path: &str) -> Result<Value> {
@@ -105,23 +102,15 @@ impl Remote {
 
     /// One question. What is asked is escaped: a cursor is the other side's text.
     async fn ask(&self, path: &str, query: &[(&str, &str)]) -> Result<Value> {
-        let mut url = reqwest::Url::parse(&format!("{}{path}", self.url)).map_err(|error| self.bad(error))?;
-        if !query.is_empty() {
-            url.query_pairs_mut().extend_pairs(query);
+        let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish();
+        let mark = if query.is_empty() || path.contains('?') { "" } else { "?" };
+        let request = self.fetcher.get(&format!("{path}{mark}{query}"));
+        let answer = self.fetcher.fetch(request, Limit::Whole(MOST_BYTES)).await;
+        let answer = answer.map_err(|error| self.bad(format!("{path}: {error}")))?;
+        if !answer.status.is_success() {
+            return Err(self.bad(format!("{path} answers {}", answer.status.as_u16())));
         }
-        let asked = self.http.get(url).send().await;
-        let mut answer = asked.map_err(|error| self.bad(error.without_url()))?;
-        if !answer.status().is_success() {
-            return Err(self.bad(format!("{path} answers {}", answer.status().as_u16())));
-        }
-        let mut body = Vec::new();
-        while let Some(chunk) = answer.chunk().await.map_err(|error| self.bad(error.without_url()))? {
-            if chunk.len() > MOST_BYTES.saturating_sub(body.len()) {
-                return Err(self.bad(format!("{path} answers with more than {MOST_BYTES} bytes")));
-            }
-            body.extend_from_slice(&chunk);
-        }
-        serde_json::from_slice(&body).map_err(|error| self.bad(format!("{path}: {error}")))
+        serde_json::from_slice(&answer.body).map_err(|error| self.bad(format!("{path}: {error}")))
     }
 
     /// Reads a list, page after page, and hands each item over. Whoever is asked may lie, so a list ends: each

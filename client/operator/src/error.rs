@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use zx1_chain::rpc::ChainError;
-use zx1_coded::Coded;
+use zx1_coded::{Coded, Row};
 use zx1_log::LogError;
 use zx1_protocol::batch::BatchError;
 use zx1_protocol::bundle::BundleError;
@@ -113,11 +113,11 @@ impl Coded for Error {
     fn code(&self) -> u32 {
         match self {
             Self::Refused(error) => error.code(),
-            Self::Chain(error) => error.code().into(),
-            Self::Log(error) => error.code().into(),
-            Self::Bundle { source, .. } => source.code().into(),
-            Self::Evidence { source, .. } => source.code().into(),
-            Self::Rating(error) => error.code().into(),
+            Self::Chain(error) => error.code(),
+            Self::Log(error) => error.code(),
+            Self::Bundle { source, .. } => source.code(),
+            Self::Evidence { source, .. } => source.code(),
+            Self::Rating(error) => error.code(),
             Self::File { write: true, .. } => 7405,
             Self::File { write: false, .. } => 7406,
         }
@@ -138,8 +138,8 @@ impl Coded for Error {
 
     fn transient(&self) -> bool {
         match self {
-            Self::Chain(error) => error.is_transient(),
-            Self::Log(error) => matches!(error, LogError::InUse { .. }) || self.is_unavailable(),
+            Self::Chain(error) => error.transient(),
+            Self::Log(error) => error.transient(),
             _ => false,
         }
     }
@@ -154,8 +154,13 @@ macro_rules! refusals {
         }
 
         impl Refusal {
-            /// Numbers and names, ascending.
-            pub const ALL: &'static [(u32, &'static str)] = &[$( ($code, stringify!($name)) ),*];
+            /// The numbers, ascending.
+            pub const ROWS: &'static [Row] = &[$( Row {
+                code: $code,
+                name: stringify!($name),
+                message: $message,
+                transient: Some(false),
+            } ),*];
         }
 
         impl std::fmt::Display for Refusal {

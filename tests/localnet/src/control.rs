@@ -187,7 +187,7 @@ impl Client {
         self.call(self.http.get(self.at("status"))).await
     }
 
-    /// Jumps ahead.
+    /// Moves the clock and the slot ahead.
     pub async fn jump(&self, jump: Jump) -> Result<Status, LocalnetError> {
         self.call(self.http.post(self.at("time")).json(&jump)).await
     }
@@ -235,9 +235,7 @@ impl Client {
         if good {
             return serde_json::from_slice(&body).map_err(|why| odd(why.to_string()));
         }
-        let Refusal { code, error, next } =
-            serde_json::from_slice(&body).map_err(|why| odd(why.to_string()))?;
-        Err(LocalnetError::Refused { code, error, next })
+        Err(LocalnetError::Refused(serde_json::from_slice(&body).map_err(|why| odd(why.to_string()))?))
     }
 }
 

@@ -16,6 +16,7 @@ const MOST: usize = 1_000;
 
 /// Something that the index says and the chain does not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Difference {
     /// `stake`, `lease`, `head`, `batch`, `challenge`, `feedback`, `events`.
     pub what: String,
@@ -33,6 +34,7 @@ pub struct Difference {
 
 /// What an audit found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Audit {
     /// Unix seconds.
     pub at: i64,

@@ -12,12 +12,12 @@ use zx1_chain::rpc::actions::Actions;
 use zx1_chain::rpc::registry::Sati;
 use zx1_chain::rpc::{ChainError, Intent, PartialTransaction, Step, Summary, is_race};
 use zx1_interface::ids;
+use zx1_net::{Endpoint, FetchError, Fetcher, Limit, Method, Options};
 use zx1_protocol::hash::{Keccak as _, Sha3};
 
 /// Where a sponsor takes requests.
 pub const ROUTE: &str = "/v1/feedback";
 
-const TIMEOUT: Duration = Duration::from_secs(30);
 /// A sponsor's answer is one transaction.
 const MAX_ANSWER: usize = 16_384;
 /// A text of 2 048 bytes takes five.
@@ -45,44 +45,41 @@ pub struct Answer {
 }
 
 struct Sponsor {
-    client: reqwest::Client,
-    url: String,
+    fetcher: Fetcher,
 }
 
 impl Sponsor {
     fn new(url: &str) -> Result<Self> {
         let bad = |why: String| Refusal::SponsorBroken { url: url.to_owned(), why };
-        if !(url.starts_with("http://") || url.starts_with("https://")) {
-            return Err(bad("it is no http(s) address".to_owned()).into());
-        }
-        // What a stranger's server redirects to is no sponsor.
-        let client = reqwest::Client::builder().timeout(TIMEOUT).redirect(reqwest::redirect::Policy::none());
-        let client = client.build().map_err(|error| bad(error.to_string()))?;
-        Ok(Self { client, url: format!("{}{ROUTE}", url.trim_end_matches('/')) })
+        let endpoint = Endpoint::parse(url).map_err(|_| bad("it is no http(s) address".to_owned()))?;
+        let fetcher = Fetcher::new(endpoint, Options::default()).map_err(|error| bad(error.to_string()))?;
+        Ok(Self { fetcher })
+    }
+
+    fn url(&self) -> String {
+        self.fetcher.endpoint().at(ROUTE).to_string()
     }
 
     fn broken(&self, why: impl Into<String>) -> Error {
-        Refusal::SponsorBroken { url: self.url.clone(), why: why.into() }.into()
+        Refusal::SponsorBroken { url: self.url(), why: why.into() }.into()
     }
 
     async fn ask(&self, request: &Request) -> Result<Answer> {
-        let sent = self.client.post(&self.url).json(request).send().await;
-        let mut response = sent.map_err(|_| self.broken("it does not answer"))?;
-        let status = response.status();
-        let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|_| self.broken("its answer broke off"))? {
-            if chunk.len() > MAX_ANSWER.saturating_sub(body.len()) {
+        let posted = self.fetcher.request(Method::POST, ROUTE).json(request);
+        let answer = match self.fetcher.fetch(posted, Limit::Whole(MAX_ANSWER)).await {
+            Ok(answer) => answer,
+            Err(FetchError::TooLarge { .. }) => {
                 return Err(self.broken("its answer is longer than a transaction"));
             }
-            body.extend_from_slice(&chunk);
-        }
-        if !status.is_success() {
-            let said: Option<serde_json::Value> = serde_json::from_slice(&body).ok();
+            Err(error) => return Err(self.broken(error.to_string())),
+        };
+        if !answer.status.is_success() {
+            let said: Option<serde_json::Value> = serde_json::from_slice(&answer.body).ok();
             let said = said.as_ref().and_then(|said| said.get("error")).and_then(|error| error.as_str());
-            let why = said.map_or_else(|| format!("it answered {status}"), str::to_owned);
-            return Err(Refusal::SponsorRefused { url: self.url.clone(), why }.into());
+            let why = said.map_or_else(|| format!("it answered {}", answer.status), str::to_owned);
+            return Err(Refusal::SponsorRefused { url: self.url(), why }.into());
         }
-        serde_json::from_slice(&body)
+        serde_json::from_slice(&answer.body)
             .map_err(|error| self.broken(format!("its answer is not understood: {error}")))
     }
 }
@@ -191,5 +188,46 @@ impl Operator {
         let payer = landed.and_then(|landed| landed.keys.first().map(Address::to_string));
         let payer = payer.unwrap_or_else(|| "a sponsor".to_owned());
         Ok(Submitted { sent, index, sender: sender.to_string(), payer, bytes: text.len() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpListener;
+    use zx1_coded::Coded as _;
+
+    /// What fits into the buffers of two sockets after the client has stopped reading.
+    const IN_FLIGHT: usize = 16 << 20;
+
+    /// A sponsor that answers one request with chunks and stops only after 256 MB. How many bytes it got rid
+    /// of can be asked when it has ended.
+    fn endless() -> (String, std::thread::JoinHandle<usize>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let server = std::thread::spawn(move || {
+            let (mut socket, _) = listener.accept().unwrap();
+            socket.read(&mut [0; 4096]).unwrap();
+            socket.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n").unwrap();
+            let chunk = format!("10000\r\n{}\r\n", "x".repeat(0x10000));
+            let mut sent = 0;
+            while sent < 16 * IN_FLIGHT && socket.write_all(chunk.as_bytes()).is_ok() {
+                sent += chunk.len();
+            }
+            sent
+        });
+        (url, server)
+    }
+
+    #[tokio::test]
+    async fn an_answer_without_end_does_not_fill_memory() {
+        let (url, server) = endless();
+        let request = Request { sender: "s".to_owned(), text: "t".to_owned() };
+        let refused = Sponsor::new(&url).unwrap().ask(&request).await.unwrap_err();
+        assert_eq!(refused.code(), 7572);
+        assert!(refused.to_string().contains("longer than"), "{refused}");
+        let sent = server.join().unwrap();
+        assert!(sent < IN_FLIGHT, "{sent} bytes were read");
     }
 }

@@ -98,7 +98,7 @@ fn no_whitelisted_command_reads_a_secret_path(_: Who) {
             }
         }
     }
-    assert!(read >= 5, "the same commands do read files that are no secrets: {read}");
+    assert!(read >= 5, "the same commands do read files that are not secret: {read}");
 }
 
 fn no_walk_finds_a_secret(_: Who) {

@@ -1,0 +1,152 @@
+//! What an operation's error says here, and the command that helps.
+
+use crate::agent_files::refused;
+use crate::errors::{Error, Exit, Failure, reason};
+use crate::files::shown;
+use crate::words::{clause, count, slots};
+use zx1_chain::rpc::ChainError;
+use zx1_operator::{Coded as _, Error as Operation, Origin, Refusal, Silent};
+
+impl From<&Operation> for Failure {
+    fn from(error: &Operation) -> Self {
+        match error {
+            Operation::Refused(refusal) => refusal.into(),
+            Operation::Chain(ChainError::Declined) => Error::Declined.into(),
+            Operation::Chain(error) => error.into(),
+            Operation::Log(error) => error.into(),
+            Operation::Bundle { origin, source } => refused(source.code(), source, after_bundle(*origin)),
+            Operation::Evidence { agent, source } => {
+                refused(source.code(), source, &format!("zx1 batch show --agent {agent} --all"))
+            }
+            Operation::Rating(error) => refused(error.code(), error, "zx1 batch verify"),
+            Operation::File { write, path, source } => {
+                let (path, why) = (shown(path), reason(source));
+                let written = *write;
+                let error =
+                    if written { Error::WriteFailed { path, why } } else { Error::ReadFailed { path, why } };
+                error.into()
+            }
+        }
+    }
+}
+
+impl From<Operation> for Failure {
+    fn from(error: Operation) -> Self {
+        (&error).into()
+    }
+}
+
+impl From<&Refusal> for Failure {
+    fn from(refusal: &Refusal) -> Self {
+        Self {
+            code: refusal.code(),
+            name: refusal.name().to_owned(),
+            message: message(refusal),
+            next: Some(next(refusal)),
+            exit: exit(refusal),
+        }
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        (&refusal).into()
+    }
+}
+
+/// What was typed wrongly is the command line's fault.
+fn exit(refusal: &Refusal) -> Exit {
+    match refusal {
+        Refusal::BadMultiaddr { .. } | Refusal::TooLong { .. } | Refusal::TooManyMetadata { .. } => {
+            Exit::Usage
+        }
+        _ => Exit::Failure,
+    }
+}
+
+fn after_bundle(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Log => "zx1 log list",
+        Origin::Unsigned => "zx1 batch build",
+        Origin::Saved => "zx1 batch show",
+        Origin::Served => "ask elsewhere with --data",
+        Origin::ServedOther => {
+            "ask for the data elsewhere with --data: this is not what the chain commits to"
+        }
+        Origin::File => "ask for the file again, from another place if need be",
+    }
+}
+
+/// The refusal, with slots as time.
+fn message(refusal: &Refusal) -> String {
+    let from_now = |left: u64| format!("{} from now, {}", count(left, "slot", "slots"), slots(left));
+    match refusal {
+        Refusal::NothingToBatch { epoch, why } => {
+            format!("There is no batch of epoch {epoch} to make: {}.", clause(&why.to_string()))
+        }
+        Refusal::CannotClose { epoch, deadline, left } => format!(
+            "The batch of epoch {epoch} cannot be closed yet: it can be challenged through slot {deadline}, {}.",
+            from_now(*left)
+        ),
+        Refusal::WindowOpen { address, slot, left } => format!(
+            "{address} cannot be resolved yet: its window ends after slot {slot}, {}.",
+            from_now(*left)
+        ),
+        Refusal::NoFeedback { index, count: entries } => {
+            format!("There is no entry {index}: the log has {}.", count(*entries, "entry", "entries"))
+        }
+        other => other.to_string(),
+    }
+}
+
+fn next(refusal: &Refusal) -> String {
+    let text = match refusal {
+        Refusal::NoStake { .. } => "zx1 stake lock 10",
+        Refusal::BadMultiaddr { .. } => "give one like /ip4/203.0.113.7/tcp/4001",
+        Refusal::MintUnknown { .. } => "run the same command again, or look it up with zx1 doctor",
+        Refusal::TooLong { .. } => "shorten it",
+        Refusal::TooManyMetadata { .. } => "leave some out: the registration file holds as much as you like",
+        Refusal::NothingToBatch { .. } => "zx1 batch show",
+        Refusal::NoStore => "zx1 config set upload FOLDER_OR_URL; or give --data",
+        Refusal::BatchMissing { epoch } => return format!("zx1 batch build --epoch {epoch}"),
+        Refusal::NotOfChain { .. } => {
+            "ask for the data elsewhere with --data, or for the file that its agent submitted"
+        }
+        Refusal::Withheld { .. } => "try another place with --data; a withheld batch counts for nothing",
+        Refusal::NoBatchOnChain { agent, .. } => return format!("zx1 batch show --agent {agent} --all"),
+        Refusal::BadBatchSignature { .. } => "ask for the file that its agent submitted",
+        Refusal::NotASigner { .. } => "name the right key with --keypair, or zx1 delegate add",
+        Refusal::CannotClose { epoch, .. } => return format!("zx1 batch show --epoch {epoch}"),
+        Refusal::NotAFolder { .. } => "name a folder, or an http(s) address",
+        Refusal::NothingFound { .. } => "keep the evidence; a later batch may still be wrong",
+        Refusal::NoAnswer { .. } => {
+            "look for the data that was submitted; zx1 batch verify tells whether a file is it"
+        }
+        Refusal::AlreadyAnswered { address } => {
+            return format!("zx1 challenge resolve {address} when its window is over");
+        }
+        Refusal::NoChallenge { .. } | Refusal::WindowOpen { .. } | Refusal::WindowOver { .. } => {
+            "zx1 challenge list"
+        }
+        Refusal::KeeperState { .. } => "look at it; move it away only if you know what was spent today",
+        Refusal::FeedbackLength { limit, .. } => return format!("give a text of 1 to {limit} bytes"),
+        Refusal::NoFeedback { .. } => "zx1 feedback list",
+        Refusal::SponsorBroken { .. } => "name another sponsor, or pay yourself: leave --sponsor out",
+        Refusal::SponsorRefused { .. } => "try tomorrow, name another sponsor, or leave --sponsor out",
+        Refusal::NotAccepted { .. } => {
+            "zx1 log list shows the conversations; give --slot and --presignature when the log lacks them"
+        }
+        Refusal::NoPresignature { .. } => {
+            "ask for the message that carries it: the ACCEPT, or the first one after it"
+        }
+        Refusal::NotOwner { .. } => "sign with the owner's key: --keypair",
+        Refusal::NotFiled { about, .. } => {
+            return format!("zx1 reputation show --source sati --agent {about}");
+        }
+        Refusal::NoSuchSource { silent: Silent::Batch } => "zx1 reputation show --source sati",
+        Refusal::NoSuchSource { silent: Silent::Gossip } => "zx1 reputation show --source batch",
+        Refusal::NotAnIndexer { .. } => "check --indexer and -u",
+        Refusal::NotRegistered { .. } => "check the address and the cluster (-u)",
+    };
+    text.to_owned()
+}
