@@ -25,7 +25,7 @@ use zx1_chain::rpc::actions::Actions;
 use zx1_chain::rpc::registry::Sati;
 use zx1_chain::rpc::{ChainError, FeePolicy, Prepared, Step, is_race};
 use zx1_interface::constants::MAX_FEEDBACK_BYTES;
-use zx1_operator::Refusal;
+use zx1_operator::{Coded as _, Refusal};
 use zx1_operator::feedback::{Answer, ROUTE, Request};
 use zx1_protocol::hash::{Keccak as _, Sha3};
 
@@ -93,7 +93,7 @@ impl IntoResponse for Refused {
 
 impl From<ChainError> for Refused {
     fn from(error: ChainError) -> Self {
-        let away = error.is_transient();
+        let away = error.transient();
         let status = if away { StatusCode::BAD_GATEWAY } else { StatusCode::UNPROCESSABLE_ENTITY };
         Self(status, error.into())
     }
