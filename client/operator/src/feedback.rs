@@ -2,7 +2,7 @@
 
 mod sponsored;
 
-pub use sponsored::{Answer, ROUTE, Request};
+pub use sponsored::{Answer, ROUTE, Request, Sponsor};
 
 use crate::done;
 use crate::error::{Refusal, Result};

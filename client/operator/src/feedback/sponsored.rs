@@ -44,12 +44,17 @@ pub struct Answer {
     pub last: bool,
 }
 
-struct Sponsor {
+/// Somebody who pays for other people's feedback.
+pub struct Sponsor {
     fetcher: Fetcher,
 }
 
 impl Sponsor {
-    fn new(url: &str) -> Result<Self> {
+    /// The sponsor at an address; nothing is asked yet.
+    ///
+    /// # Errors
+    /// 7572 when it is no http(s) address.
+    pub fn new(url: &str) -> Result<Self> {
         let bad = |why: String| Refusal::SponsorBroken { url: url.to_owned(), why };
         let endpoint = Endpoint::parse(url).map_err(|_| bad("it is no http(s) address".to_owned()))?;
         let fetcher = Fetcher::new(endpoint, Options::default()).map_err(|error| bad(error.to_string()))?;
@@ -121,8 +126,7 @@ impl Operator {
     ///
     /// # Errors
     /// 7572 when the sponsor is none, 7573 when it refuses.
-    pub async fn submit_sponsored(&self, url: &str, text: &str, key: &Wallet) -> Result<Submitted> {
-        let sponsor = Sponsor::new(url)?;
+    pub async fn submit_sponsored(&self, sponsor: &Sponsor, text: &str, key: &Wallet) -> Result<Submitted> {
         let _stage = self.stage(Event::Preparing);
         let client = self.client();
         let sati = Sati::connect(client).await?;

@@ -7,7 +7,7 @@ use crate::output::Page;
 use crate::tx::Shown as _;
 use std::path::PathBuf;
 use zx1_operator::Attempt;
-use zx1_operator::feedback::{Submitted, check_text};
+use zx1_operator::feedback::{Sponsor, Submitted, check_text};
 use zx1_protocol::qa;
 
 #[derive(Debug, clap::Args)]
@@ -82,10 +82,11 @@ fn text_of(args: &Args) -> Result<String> {
 pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let text = text_of(args)?;
     let key = context.key()?;
+    let sponsor = args.sponsor.as_deref().map(Sponsor::new).transpose()?;
     context.wait(async {
         let operator = context.spender().await?;
-        let submitted = match &args.sponsor {
-            Some(url) => Attempt::Done(operator.submit_sponsored(url, &text, &key).await?),
+        let submitted = match &sponsor {
+            Some(sponsor) => Attempt::Done(operator.submit_sponsored(sponsor, &text, &key).await?),
             None => operator.submit_feedback(&text, &key).await?,
         };
         context.finish(submitted, |it| &it.sent, draw).await
