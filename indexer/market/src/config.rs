@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use nano_escrow::Network;
 use serde::{Deserialize, Serialize};
-use zx1_market::terms::{Fees, Windows};
+use zx1_market::terms::{CourtLimits, Fees, Windows};
 use zx1_market::wire::Xno;
 use zx1_market::{Address, Millis, PartyId, Terms};
 
@@ -37,6 +37,8 @@ pub struct Config {
     pub fees: FeesConfig,
     /// How long everything takes, in milliseconds (decision E12).
     pub windows_ms: WindowsConfig,
+    /// What a court's machine gives a re-execution (decision E6).
+    pub court: CourtLimits,
     /// Bounds of the interface.
     pub limits: Limits,
 }
@@ -53,6 +55,7 @@ impl Default for Config {
             nano: NanoConfig::default(),
             fees: FeesConfig::default(),
             windows_ms: WindowsConfig::default(),
+            court: CourtLimits::default(),
             limits: Limits::default(),
         }
     }
@@ -270,6 +273,7 @@ impl Config {
         terms.judges = self.judges.clone();
         terms.fees = self.fees.fees();
         terms.windows = self.windows_ms.windows();
+        terms.court = self.court;
         terms.compat = self.compat;
         terms.check()?;
         Ok(terms)

@@ -13,7 +13,6 @@ use serde_json::json;
 use std::sync::Arc;
 use zx1_agent::budget::{Budget, FileStore, Limits, system_clock};
 use zx1_agent::client::{Purse, Result as ClientResult};
-use zx1_agent::courtroom::SandboxBench;
 use zx1_agent::model::BoxFuture;
 use zx1_agent::worker::{Config, Folder, Hooks, SubmittedFix, WorkError, Worker};
 use zx1_market::{Address, Case, ContractId, Raw, State};
@@ -163,7 +162,7 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
         let text = format!("Agent {} waits for {paid} at {}. Ctrl+C stops it.", market.id(), market.url());
         screen.step("ready", data, &text);
         let store = Folder::open(context.place("agent")?)?;
-        let bench = SandboxBench { masks: context.secret_places(Who::Agent)?, ..SandboxBench::default() };
+        let bench = SandboxBench { masks: context.secret_places(Who::Agent)?, helper: None };
         let mut worker = Worker::new(market, config, Box::new(store))
             .with_hooks(Arc::new(Teller(screen)))
             .with_bench(Arc::new(bench));

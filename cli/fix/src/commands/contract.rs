@@ -1,7 +1,7 @@
 //! `fix contracts|show|cancel|halt|resume|back-out|dispute|respond|appeal|waive|review`: contracts by hand.
 
 use super::verify::Checked;
-use crate::args::Fixing;
+use crate::flags::Fixing;
 use crate::bridge;
 use crate::context::{Context, Who};
 use crate::errors::{Error, Failure, Result};

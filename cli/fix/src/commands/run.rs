@@ -1,6 +1,6 @@
 //! `fix COMMAND` and `fix run`: the command on the real machine, and then, if it failed, the fix.
 
-use crate::args::Fixing;
+use crate::flags::Fixing;
 use crate::context::{self, Context};
 use crate::errors::{Error, Result};
 use crate::fixing::{self, Failed, real};

@@ -1,7 +1,6 @@
 //! What leaves this machine: the command, its output, where it runs, what is allowed, attached files. All of
 //! it scrubbed, and shown before the first send (decision E10).
 
-use super::bench::cut;
 use super::rights::asks_for_root;
 use super::{Session, apply};
 use crate::context::Who;
@@ -14,6 +13,7 @@ use zx1_market::contract::{
 };
 use zx1_market::defaults::{MAX_ERROR, MAX_INPUT_BYTES};
 use zx1_market::scrubber::Category;
+use zx1_trial::cut;
 
 /// Package managers that agents know.
 const MANAGERS: &[&str] = &[
@@ -66,12 +66,12 @@ pub struct Payload {
 /// 9506, 9519, 9546: attached files; 9522: the bounty; 9545: what is expected holds a secret.
 pub fn gather(session: &Session<'_>) -> Result<Payload> {
     let failed = &session.failed;
-    let scrubber = session.bench.scrubber();
+    let scrubber = session.folder.scrubber();
     let command = scrubber.scrub(&failed.line);
     let prompt = format!("$ {}\n", failed.line);
     let whole = scrubber.scrub(&format!("{prompt}{}", failed.output));
     let mut redacted: Vec<Category> = whole.findings.iter().map(|finding| finding.category).collect();
-    let error = session.bench.scrub_output(&failed.line, &failed.output);
+    let error = session.folder.scrub_output(&failed.line, &failed.output);
     if let Some(pattern) = &session.options.expect {
         // An expression with marks in it would expect something else, so it is refused instead of scrubbed.
         let found = scrubber.scrub(pattern).findings;
@@ -85,7 +85,7 @@ pub fn gather(session: &Session<'_>) -> Result<Payload> {
         inputs.push(input);
         redacted.extend(found);
     }
-    let hosts = session.bench.hosts();
+    let hosts = session.folder.hosts();
     let capabilities = Capabilities {
         sudo: session.options.allow_sudo || asks_for_root(&failed.line),
         network: (!hosts.is_empty()).then(|| vec![Scope::Packages]),
@@ -111,7 +111,7 @@ fn attach(session: &Session<'_>, path: &Path) -> Result<(InputFile, Vec<Category
     let relative = relative.to_str().ok_or(Error::NotUtf8)?.to_owned();
     let bytes = files::read_needed(&real, MAX_INPUT_BYTES as u64)?;
     let mode = real.metadata().map_err(read_failed)?.permissions().mode();
-    let scrubbed = session.bench.scrubber().scrub_bytes(&bytes);
+    let scrubbed = session.folder.scrubber().scrub_bytes(&bytes);
     let found = scrubbed.findings.iter().map(|finding| finding.category).collect();
     Ok((InputFile { path: relative, content: scrubbed.bytes, executable: mode & 0o111 != 0 }, found))
 }
@@ -161,7 +161,7 @@ impl Payload {
             format!("packages  {}", list(&e.package_managers)),
             format!(
                 "allowed   network: {}; sudo: {}; another command: {}",
-                list(session.bench.hosts()),
+                list(session.folder.hosts()),
                 yes(self.capabilities.sudo),
                 match apply::corrected_commands(session) {
                     Corrected::Yes => "yes",

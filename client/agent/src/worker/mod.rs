@@ -38,7 +38,7 @@ pub use store::{Folder, Record, Stage, Store};
 use crate::bridge::{Bridge, BridgeError};
 use crate::budget::{Budget, Budgeted};
 use crate::client::{ClientError, Market, Purse, WatchOptions};
-use crate::courtroom::Bench;
+use zx1_trial::Bench;
 use crate::model::Model;
 
 /// Why an agent cannot go on. Numbers 9388 to 9392; those of the client and of the bridge are their own.

@@ -114,7 +114,7 @@ routes! {
     "get" "/platform_info" All None,
         "model min_bounty max_bounty judge_fee min_inclusive_bond platform_fee_rate platform_fee_min \
          cancel_fee_rate court_tiers[] currency stats{} server_pubkey judges[] platform_address \
-         charity_address windows_ms{} compat!"
+         charity_address windows_ms{} court{} compat!"
         OPEN: "Prices and windows";
     "get" "/stats" All None, "total# open# active# fulfilled# canceled# resolved# voided#" OPEN:
         "Counts by state";
