@@ -1,8 +1,8 @@
 //! What a command works with. Nothing is read before a command asks for it.
 
-use crate::flags::Global;
 use crate::config::Config;
 use crate::errors::{Error, Failure, Result};
+use crate::flags::Global;
 use crate::screen::Screen;
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};

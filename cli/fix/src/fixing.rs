@@ -3,7 +3,6 @@
 //! * [`real`]: the command on the real machine, its output kept while it streams
 //! * [`apply`]: the consent screens, the commit and its undo record (decision E11)
 //! * [`payload`]: what leaves this machine, scrubbed, and the screen that shows it (decision E10)
-//! * [`rights`]: whether a fix is granted root rights of its own
 //! * [`local`]: the built-in rules, without any market
 //! * [`hire`], [`follow`], [`narrate`]: the market: offer a contract, see it through, tell what happens
 //! * [`talk`]: what the agent asks, and what is said to it
@@ -22,12 +21,11 @@ pub mod narrate;
 pub mod payload;
 pub mod real;
 pub mod record;
-pub mod rights;
 pub mod talk;
 
-use crate::flags::Fixing;
 use crate::context::{Context, Who};
 use crate::errors::{Error, Failure, Result, reason};
+use crate::flags::Fixing;
 use crate::screen::{Screen, Tone};
 use interrupt::Interrupts;
 use serde_json::json;
@@ -39,7 +37,8 @@ use tokio::runtime::Runtime;
 use zx1_agent::bridge::Bridge;
 use zx1_cli_common::{Exit, confirm};
 use zx1_market::contract::{Unmet, Verification};
-use zx1_trial::{Attempt, WorkingFolder};
+use zx1_market::defaults::TIMEOUT;
+use zx1_trial::{Attempt, Ran, WorkingFolder};
 
 /// A command that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,23 +57,23 @@ pub struct Failed {
 #[derive(Debug)]
 pub struct Session<'a> {
     /// Settings, keys, places.
-    pub context: &'a Context,
+    context: &'a Context,
     /// The threads of the network.
-    pub runtime: &'a Runtime,
+    runtime: &'a Runtime,
     /// How it is to be fixed.
-    pub options: Fixing,
+    options: Fixing,
     /// What is told on the way.
-    pub screen: Screen,
+    screen: Screen,
     /// Ctrl+C.
-    pub interrupts: Interrupts,
+    interrupts: Interrupts,
     /// The command.
-    pub failed: Failed,
+    failed: Failed,
     /// The folder over which fixes are tried.
-    pub folder: WorkingFolder,
+    folder: WorkingFolder,
     /// The log of this party's 0x01 envelopes, if it has an agent id.
-    pub bridge: Option<Arc<Bridge>>,
+    bridge: Option<Arc<Bridge>>,
     /// The agent's last question that was put here: its entry's number.
-    pub asked: Option<u64>,
+    asked: Option<u64>,
 }
 
 /// How it ended.
@@ -130,6 +129,14 @@ impl<'a> Session<'a> {
         let folder = WorkingFolder::new(failed.folder.clone(), failed.line.clone(), hosts, masks, watch);
         let screen = context.screen(options.explain);
         Ok(Self { context, runtime, options, screen, interrupts, failed, folder, bridge: None, asked: None })
+    }
+
+    /// Runs the failing command alone in the sandbox, to see what it says.
+    ///
+    /// # Errors
+    /// 9200 to 9299: the sandbox.
+    pub fn rehearse(&self) -> Result<Ran> {
+        Ok(self.folder.rehearse(Duration::from_secs(TIMEOUT.into()))?)
     }
 
     /// Asks a question that --yes answers; Ctrl+C breaks it off.
@@ -226,12 +233,7 @@ pub fn fix(
     let screen = context.screen(options.explain);
     let exit = failed.exit;
     let text = format!("Exit code {exit}: {} failed.", failed.line);
-    screen.tell(
-        Tone::Bad,
-        "failed",
-        json!({ "command": failed.line, "exit_code": exit }),
-        &text,
-    );
+    screen.tell(Tone::Bad, "failed", json!({ "command": failed.line, "exit_code": exit }), &text);
     let session = Session::new(failed, options, context, runtime, interrupts);
     let ended = session.and_then(|mut session| {
         if session.options.local { local::fix(&mut session) } else { hire::fix(&mut session) }

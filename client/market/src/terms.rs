@@ -12,6 +12,7 @@ use crate::{Address, Millis, PartyId, Raw, Reason, Refusal, Result};
 
 /// How long everything takes (decision E12). The contract's own windows stand in the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Windows {
     /// Until an open contract is canceled.
     pub open: Millis,

@@ -75,8 +75,7 @@ impl Bench for SandboxBench {
         let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_dir());
         let home = home.filter(|home| !folder.path().starts_with(home));
         let make = || {
-            let builder =
-                Sandbox::builder().work_tree(folder.path()).disk_limit(DISK).network(Network::None);
+            let builder = Sandbox::builder().work_tree(folder.path()).disk_limit(DISK).network(Network::None);
             let masked = home.iter().chain(&self.masks).fold(builder, |builder, path| builder.mask(path));
             let helped = self.helper.iter().fold(masked, |builder, path| builder.helper(path));
             helped.build().map_err(|e| failed("There is no sandbox here", &e))

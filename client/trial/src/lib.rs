@@ -10,17 +10,21 @@
 //! [`Attempt`], or drops it.
 
 mod clean;
+mod environment;
 mod folder;
 mod investigate;
 mod job;
+mod rights;
 
 use zx1_market::contract::{Limit, Run, Unmet, Verification, unmet};
 use zx1_sandbox::{LimitKind, Outcome};
 
 pub use clean::{Bench, SandboxBench, ScriptedBench};
+pub use environment::environment;
 pub use folder::{Answer, Attempt, Watch, WorkingFolder, cut};
 pub use investigate::{check_investigation, roots};
 pub use job::{CannotRun, Job};
+pub use rights::asks_for_root;
 
 /// A command line that was run, and what it wrote. Nothing of it is scrubbed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

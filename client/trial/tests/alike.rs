@@ -35,8 +35,20 @@ fn rows() -> Vec<Row> {
         row("a_fix_that_works_and_ends_with_1_ok", "test -f done", "touch done; false", exits(0), None),
         row("a_fix_that_a_signal_ends_ok", "test -f done", "touch done; kill -9 $$", exits(0), None),
         row("a_fix_that_ends_with_0_and_does_nothing_fails", "test -f done", "true", exits(0), wrong(1, 0)),
-        row("a_signal_is_128_and_its_number_ok", "test -f done && kill -9 $$", "touch done", exits(137), None),
-        row("a_signal_is_no_success_fails", "test -f done && kill -9 $$", "touch done", exits(0), wrong(137, 0)),
+        row(
+            "a_signal_is_128_and_its_number_ok",
+            "test -f done && kill -9 $$",
+            "touch done",
+            exits(137),
+            None,
+        ),
+        row(
+            "a_signal_is_no_success_fails",
+            "test -f done && kill -9 $$",
+            "touch done",
+            exits(0),
+            wrong(137, 0),
+        ),
         row("another_exit_code_is_expected_ok", "test -f done && exit 3", "touch done", exits(3), None),
         row("output_that_matches_ok", "cat done", "echo built 3 > done; false", prints("^built [0-9]"), None),
         row(
@@ -131,7 +143,9 @@ fn main() -> ExitCode {
     let both: [(&str, fn(&Row) -> Option<Unmet>); 2] = [("principal", principal), ("machine", machine)];
     let trials = both
         .into_iter()
-        .flat_map(|(who, run)| rows().into_iter().map(move |row| trial(format!("{who}::{}", row.name), row, run)))
+        .flat_map(|(who, run)| {
+            rows().into_iter().map(move |row| trial(format!("{who}::{}", row.name), row, run))
+        })
         .collect();
     libtest_mimic::run(&libtest_mimic::Arguments::from_args(), trials).exit_code()
 }

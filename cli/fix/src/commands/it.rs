@@ -1,14 +1,12 @@
 //! `fix it`: the command that failed last in this shell.
 
 use super::hook;
-use crate::flags::Fixing;
 use crate::context::Context;
 use crate::errors::{Error, Result};
 use crate::fixing::{self, Failed, Session};
+use crate::flags::Fixing;
 use serde_json::json;
 use std::process::ExitCode;
-use std::time::Duration;
-use zx1_market::defaults::TIMEOUT;
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -40,7 +38,7 @@ pub fn run(args: Args, before: Fixing, context: &Context) -> Result<ExitCode> {
     let text = format!("Running {} again in the sandbox, to see what it says …", failed.line);
     screen.step("rehearsing", json!({ "command": failed.line }), &text);
     let session = Session::new(failed.clone(), options.clone(), context, &runtime, interrupts.clone())?;
-    let ran = session.folder.rehearse(Duration::from_secs(TIMEOUT.into()))?;
+    let ran = session.rehearse()?;
     drop(session);
     if ran.run.exit == Some(0) && ran.run.limit.is_none() {
         screen.good(

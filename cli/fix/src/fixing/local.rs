@@ -8,7 +8,7 @@ use zx1_market::contract::Verification;
 use zx1_market::defaults::TIMEOUT;
 
 fn look(session: &mut Session<'_>) -> Result<rules::Proposal> {
-    let environment = super::payload::environment();
+    let environment = zx1_trial::environment();
     let failure = rules::Failure {
         command: session.failed.line.clone(),
         error: session.failed.output.clone(),

@@ -1,7 +1,6 @@
 //! What leaves this machine: the command, its output, where it runs, what is allowed, attached files. All of
 //! it scrubbed, and shown before the first send (decision E10).
 
-use super::rights::asks_for_root;
 use super::{Session, apply};
 use crate::context::Who;
 use crate::errors::{Error, Result};
@@ -13,33 +12,7 @@ use zx1_market::contract::{
 };
 use zx1_market::defaults::{MAX_ERROR, MAX_INPUT_BYTES};
 use zx1_market::scrubber::Category;
-use zx1_trial::cut;
-
-/// Package managers that agents know.
-const MANAGERS: &[&str] = &[
-    "apt", "dnf", "yum", "zypper", "pacman", "apk", "brew", "nix", "pip3", "pip", "npm", "yarn", "pnpm",
-    "cargo", "gem", "go", "mvn", "gradle", "composer", "conda", "uv",
-];
-
-/// Where commands run here.
-pub fn environment() -> Environment {
-    let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
-    let value = |name: &str| {
-        let found = release.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
-        found.unwrap_or_default().trim_matches('"').to_owned()
-    };
-    let os = std::env::consts::OS;
-    let shell = std::env::var("SHELL").unwrap_or_default();
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let there = |name: &&&str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
-    Environment {
-        os: if os == "linux" { "Linux".to_owned() } else { os.to_owned() },
-        arch: std::env::consts::ARCH.to_owned(),
-        distro: format!("{} {}", value("ID"), value("VERSION_ID")).trim().to_owned(),
-        shell: Path::new(&shell).file_name().unwrap_or_default().to_string_lossy().into_owned(),
-        package_managers: MANAGERS.iter().filter(there).map(|name| (*name).to_owned()).collect(),
-    }
-}
+use zx1_trial::{asks_for_root, cut, environment};
 
 /// All that would be sent, and what the scrubber took out of it.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use zx1_market::chain::ReexecutionData;
 use zx1_market::contract::Unmet;
-use zx1_scrub::Scrubber;
+use zx1_market::scrubber::Scrubber;
 use zx1_trial::{Bench, CannotRun, Job, Trial};
 
 use crate::client::View;

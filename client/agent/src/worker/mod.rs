@@ -38,8 +38,8 @@ pub use store::{Folder, Record, Stage, Store};
 use crate::bridge::{Bridge, BridgeError};
 use crate::budget::{Budget, Budgeted};
 use crate::client::{ClientError, Market, Purse, WatchOptions};
-use zx1_trial::Bench;
 use crate::model::Model;
+use zx1_trial::Bench;
 
 /// Why an agent cannot go on. Numbers 9388 to 9392; those of the client and of the bridge are their own.
 #[derive(Debug, thiserror::Error)]

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use zx1_agent::courtroom::{
-    CourtModels, Courtroom, CourtroomOptions, Sitting,
-};
+use zx1_agent::courtroom::{CourtModels, Courtroom, CourtroomOptions, Sitting};
 use zx1_agent::judge::{Flag, Outcome, scripted};
 use zx1_agent::model::{Line, ModelError, Scripted};
 use zx1_market::chain::{Data, Side};
@@ -284,7 +282,8 @@ fn evidence_follows_the_conditions_and_nothing_else() {
         limits: zx1_market::terms::CourtLimits::default(),
     };
     let signal = Ran { run: Run { signal: Some(9), ..Run::default() }, ..Ran::default() };
-    let limited = Ran { run: Run { exit: Some(0), limit: Some(Limit::Time), ..Run::default() }, ..ran(0, "") };
+    let limited =
+        Ran { run: Run { exit: Some(0), limit: Some(Limit::Time), ..Run::default() }, ..ran(0, "") };
     for (expected, control, fix, check, status) in [
         (0, ran(1, ""), ran(0, ""), Some(ran(0, "")), Status::Passed),
         (0, ran(1, ""), ran(1, ""), Some(ran(0, "")), Status::Passed),

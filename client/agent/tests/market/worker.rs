@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex};
 
 use tokio::task::JoinHandle;
 use zx1_agent::budget::{Budget, Limits, MemoryStore, system_clock};
-use zx1_trial::{Bench as Proof, CannotRun, Job, Ran, ScriptedBench, Trial};
 use zx1_agent::model::{Line, Model, ModelError, Scripted};
 use zx1_agent::worker::{Config, Folder, Hooks, SubmittedFix, WorkError, Worker};
 use zx1_market::chain::Data;
 use zx1_market::contract::Corrected;
 use zx1_market::{Case, ContractId, EntryType, Millis, State};
+use zx1_trial::{Bench as Proof, CannotRun, Job, Ran, ScriptedBench, Trial};
 
 use crate::support::*;
 
@@ -240,8 +240,7 @@ fn ran(exit: i32) -> Ran {
 
 /// What a machine finds when the fix ends with `fix`, and the command with 1 before it and with `after` then.
 fn finds(fix: i32, after: i32) -> Arc<dyn Proof> {
-    let trial =
-        Trial { control: Some(ran(1)), fix: ran(fix), check: Some(ran(after)), as_root: true };
+    let trial = Trial { control: Some(ran(1)), fix: ran(fix), check: Some(ran(after)), as_root: true };
     Arc::new(ScriptedBench(Ok(trial)))
 }
 

@@ -1,8 +1,8 @@
 //! The contract's shape and bounds: each violation has its number.
 
 use zx1_market::contract::{
-    Capabilities, Corrected, Environment, InputFile, Limit, Run, Scope, Step, Unmet, Verification, spam_reason,
-    unmet,
+    Capabilities, Corrected, Environment, InputFile, Limit, Run, Scope, Step, Unmet, Verification,
+    spam_reason, unmet,
 };
 use zx1_market::*;
 
@@ -243,7 +243,10 @@ fn conditions_are_judged_as_the_second_implementation_judges_them_ok() {
 fn what_is_unmet_is_said_in_a_sentence() {
     for (unmet, said) in [
         (Unmet::WrongExit { found: Some(1), expected: 0 }, "The command still fails: exit code 1."),
-        (Unmet::WrongExit { found: Some(0), expected: 3 }, "The command ended with exit code 0 instead of 3."),
+        (
+            Unmet::WrongExit { found: Some(0), expected: 3 },
+            "The command ended with exit code 0 instead of 3.",
+        ),
         (Unmet::WrongExit { found: None, expected: 0 }, "The command has no exit code."),
         (Unmet::OutputMismatch { pattern: "^3$".into() }, "The output does not match ^3$."),
         (
