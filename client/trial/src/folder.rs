@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use zx1_market::defaults::MAX_OUTPUT;
-use zx1_market::scrubber::Scrubber;
-use zx1_market::whitelist::ENVIRONMENT;
 use zx1_sandbox::{Canceller, ChangeSet, Command, Limits, Network, Sandbox, SandboxError};
+use zx1_scrub::Scrubber;
+use zx1_whitelist::ENVIRONMENT;
 
 use crate::{Ran, Trial, check_investigation};
 

@@ -3,7 +3,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use zx1_market::whitelist::{Command, Investigation, Refusal, check_paths};
+use zx1_whitelist::{Command, Investigation, Refusal, check_paths};
 
 /// Folders of the system that hold no secrets of the user; what is secret in them is masked and refused by
 /// name.

@@ -8,7 +8,7 @@ use serde_json::json;
 use std::sync::Arc;
 use zx1_agent::courtroom::{CourtModels, Courtroom, CourtroomOptions};
 use zx1_agent::judge::{Outcome, scripted};
-use zx1_agent::model::Model;
+use zx1_model::Model;
 use zx1_trial::SandboxBench;
 
 /// Shown by `--help`.

@@ -3,7 +3,7 @@
 use super::{Ended, Proposal, Session, apply};
 use crate::errors::{Error, Result};
 use serde_json::json;
-use zx1_agent::rules::{self, Findings, Step};
+use zx1_fixer::rules::{self, Findings, Step};
 use zx1_market::contract::Verification;
 use zx1_market::defaults::TIMEOUT;
 

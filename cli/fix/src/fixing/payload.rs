@@ -11,7 +11,7 @@ use zx1_market::contract::{
     Capabilities, Contract, ContractBuilder, Corrected, Environment, InputFile, Scope, Verification,
 };
 use zx1_market::defaults::{MAX_ERROR, MAX_INPUT_BYTES};
-use zx1_market::scrubber::Category;
+use zx1_scrub::Category;
 use zx1_trial::{asks_for_root, cut, environment};
 
 /// All that would be sent, and what the scrubber took out of it.

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use zx1_market::chain::ReexecutionData;
 use zx1_market::contract::Unmet;
-use zx1_market::scrubber::Scrubber;
+use zx1_scrub::Scrubber;
 use zx1_trial::{Bench, CannotRun, Job, Trial};
 
-use crate::client::View;
 use crate::judge::{Reexecution, Status};
+use zx1_market_client::View;
 
 /// Runs the last fix of a contract's agent again. Always answers: what cannot be run is said so.
 pub(crate) async fn reexecute(bench: Arc<dyn Bench>, view: &View) -> Reexecution {
@@ -38,8 +38,8 @@ pub fn evidence(job: &Result<Job, CannotRun>, trial: Result<Trial, CannotRun>) -
         notes.push(format!(
             "The agent says that the failing command itself was wrong: after the fix, `{}` was run in \
              place of `{}`. Whether it does what the principal wanted is not for the machine to say.",
-            crate::prompt::one_line(corrected, 300),
-            crate::prompt::one_line(&job.command, 300)
+            zx1_scrub::neutral::one_line(corrected, 300),
+            zx1_scrub::neutral::one_line(&job.command, 300)
         ));
     }
     if let Some(status) = trial.fix.run.status().filter(|status| *status != 0) {
@@ -69,7 +69,7 @@ pub fn evidence(job: &Result<Job, CannotRun>, trial: Result<Trial, CannotRun>) -
         notes.push("Parts of the input files were redacted before they were attached.".to_owned());
     }
     let scrubber = Scrubber::new();
-    let clean = |text: &str| crate::prompt::fit(&scrubber.scrub(text).text, EXCERPT, None).text;
+    let clean = |text: &str| zx1_scrub::neutral::fit(&scrubber.scrub(text).text, EXCERPT, None).text;
     Reexecution {
         status,
         inputs_before_fix: true,

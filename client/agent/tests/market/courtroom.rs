@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use zx1_agent::courtroom::{CourtModels, Courtroom, CourtroomOptions, Sitting};
 use zx1_agent::judge::{Flag, Outcome, scripted};
-use zx1_agent::model::{Line, ModelError, Scripted};
 use zx1_market::chain::{Data, Side};
 use zx1_market::contract::{Capabilities, Contract, InputFile, Run, Scope};
 use zx1_market::{ContractId, EntryType, State};
+use zx1_model::{Line, ModelError, Scripted};
 use zx1_trial::{Bench as Machine, CannotRun, Job, Ran, ScriptedBench, Trial};
 
 use crate::support::*;
