@@ -1,7 +1,7 @@
 //! The 0x01 side of a party (decision G1): with an agent id, its contracts' envelopes travel in the chain
 //! entries and are logged where `zx1 batch build` finds them. Without one nothing changes.
 
-use crate::context::{Context, Who, environment, zx1_home};
+use crate::context::{Context, Who, zx1_home};
 use crate::errors::{Error, Result};
 use solana_address::Address;
 use std::path::Path;
@@ -9,6 +9,7 @@ use std::sync::Arc;
 use zx1_agent::bridge::{self, Agreements, Bridge};
 use zx1_chain::rpc::registry::{Agreement, IdentityRegistry as _, Sati};
 use zx1_chain::rpc::{ChainError, Client, ClientOptions, Cluster};
+use zx1_home::config::environment;
 use zx1_protocol::units::Slot;
 
 /// The cluster that `zx1` itself uses: ZX1_URL, or `url` in its configuration.
