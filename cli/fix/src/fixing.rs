@@ -166,7 +166,7 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// 9503 for Ctrl+C.
-    pub fn asked(&self, question: &str) -> Result<bool> {
+    pub fn confirms(&self, question: &str) -> Result<bool> {
         match self.ask_always(question) {
             Ok(()) => Ok(true),
             Err(failure) if failure.code == Error::Interrupted.code() => Err(failure),
@@ -325,7 +325,7 @@ pub fn attempt(
     } else if !passed || screen.explains() {
         screen.block(&ran.output(), 12);
     }
-    let unmet = match asks && session.asked("Is this what you wanted?")? {
+    let unmet = match asks && session.confirms("Is this what you wanted?")? {
         true => None,
         false => unmet,
     };

@@ -337,7 +337,7 @@ fn reject(
             why = session.folder.scrubber().scrub(&format!("{why} {reason}")).text;
         }
         let to_court = !view.case().contract().is_free()
-            && session.asked("Did the agent act in bad faith? Take it to the court?")?;
+            && session.confirms("Did the agent act in bad faith? Take it to the court?")?;
         if to_court {
             sent(runtime.block_on(market.dispute(id, &why)))?;
             return Ok(Next::Again);
@@ -379,7 +379,7 @@ fn court(session: &Session<'_>, market: &Market, view: &View) -> Result<Next, St
                 return Ok(Next::Wait);
             };
             let fee = next.fee(&view.case().terms().fees).xno();
-            if session.asked(&format!("Appeal to the {next} court? Losing there costs {fee} XNO."))? {
+            if session.confirms(&format!("Appeal to the {next} court? Losing there costs {fee} XNO."))? {
                 let text = session.prompt("Your argument:")?;
                 let text = session.folder.scrubber().scrub(&text).text;
                 sent(session.runtime.block_on(market.appeal(id, &text)))?;

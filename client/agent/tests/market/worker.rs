@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use tokio::task::JoinHandle;
 use zx1_agent::worker::{Config, Folder, Hooks, SubmittedFix, WorkError, Worker};
 use zx1_market::chain::Data;
-use zx1_market::contract::Corrected;
+use zx1_market::contract::{Corrected, Run};
 use zx1_market::{Case, ContractId, EntryType, Millis, State};
 use zx1_model::budget::{Budget, Limits, MemoryStore, system_clock};
 use zx1_model::{Line, Model, ModelError, Scripted};
