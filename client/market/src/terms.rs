@@ -12,7 +12,7 @@ use crate::{Address, Millis, PartyId, Raw, Reason, Refusal, Result};
 
 /// How long everything takes (decision E12). The contract's own windows stand in the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Windows {
     /// Until an open contract is canceled.
     pub open: Millis,
@@ -125,6 +125,7 @@ impl Default for Fees {
 /// What a court's machine gives a re-execution. Chained with the opening, so that both sides know before they
 /// bond what a fix can use there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct CourtLimits {
     /// Seconds for all its commands together.

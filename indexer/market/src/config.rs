@@ -8,7 +8,7 @@ use nano_escrow::Network;
 use serde::{Deserialize, Serialize};
 use zx1_market::terms::{CourtLimits, Fees, Windows};
 use zx1_market::wire::Xno;
-use zx1_market::{Address, PartyId, Terms};
+use zx1_market::{Address, Millis, PartyId, Terms};
 
 use crate::error::{Error, Result};
 use crate::escrow::Ledger;
@@ -36,7 +36,7 @@ pub struct Config {
     /// Prices.
     pub fees: FeesConfig,
     /// How long everything takes, in milliseconds (decision E12).
-    pub windows_ms: Windows,
+    pub windows_ms: WindowsConfig,
     /// What a court's machine gives a re-execution (decision E6).
     pub court: CourtLimits,
     /// Bounds of the interface.
@@ -54,7 +54,7 @@ impl Default for Config {
             judges: Vec::new(),
             nano: NanoConfig::default(),
             fees: FeesConfig::default(),
-            windows_ms: Windows::default(),
+            windows_ms: WindowsConfig::default(),
             court: CourtLimits::default(),
             limits: Limits::default(),
         }
@@ -156,6 +156,43 @@ impl FeesConfig {
     }
 }
 
+macro_rules! windows {
+    ($($name:ident),*) => {
+        /// The windows in milliseconds; see [`Windows`].
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        #[allow(missing_docs)] // They are named and explained in `Windows`.
+        pub struct WindowsConfig { $(pub $name: u64),* }
+
+        impl Default for WindowsConfig {
+            fn default() -> WindowsConfig {
+                let windows = Windows::default();
+                WindowsConfig { $($name: windows.$name.0),* }
+            }
+        }
+
+        impl WindowsConfig {
+            fn windows(&self) -> Windows {
+                Windows { $($name: Millis(self.$name)),* }
+            }
+        }
+    };
+}
+windows!(
+    open,
+    reservation,
+    unfunded,
+    investigation,
+    grace,
+    verify,
+    response,
+    judge,
+    reexecution,
+    appeal,
+    objection,
+    halt
+);
+
 fn address(text: &str, what: &str) -> Result<Option<Address>> {
     if text.is_empty() {
         return Ok(None);
@@ -235,7 +272,7 @@ impl Config {
         }
         terms.judges = self.judges.clone();
         terms.fees = self.fees.fees();
-        terms.windows = self.windows_ms;
+        terms.windows = self.windows_ms.windows();
         terms.court = self.court;
         terms.compat = self.compat;
         terms.check()?;
@@ -260,8 +297,8 @@ mod tests {
         let config: Config =
             toml::from_str("[windows_ms]\nopen = 5\n[fees]\nmin_bounty = \"0.2\"\n[court]\nprocesses = 9")
                 .unwrap();
-        assert_eq!(config.windows_ms.open.0, 5);
-        assert_eq!(config.windows_ms.halt, Windows::default().halt);
+        assert_eq!(config.windows_ms.open, 5);
+        assert_eq!(config.windows_ms.halt, WindowsConfig::default().halt);
         assert_eq!(config.court, CourtLimits { processes: 9, ..CourtLimits::default() });
         assert_eq!(config.fees.judge_fee, FeesConfig::default().judge_fee);
     }
