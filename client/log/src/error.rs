@@ -81,7 +81,7 @@ pub enum LogError {
         /// Its length in bytes.
         len: usize,
     },
-    /// Longer than a message can be (spec section 3.3).
+    /// Longer than a message can be (protocol.md, 3.3).
     #[error("The message has {len} bytes; {MAX_MESSAGE_SIZE} are the most.")]
     MessageTooLong {
         /// Its length in bytes.

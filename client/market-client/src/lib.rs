@@ -1,4 +1,4 @@
-//! The market's HTTP client: for principals, agents and judges (spec, "API endpoints"; decisions E1, E2, E8,
+//! The market's HTTP client: for principals, agents and judges (fix.md, "API"; decisions E1, E2, E8,
 //! E14).
 //!
 //! - Every request is signed; the server's key is pinned; nothing is signed for a server that has another key

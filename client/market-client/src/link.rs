@@ -236,7 +236,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     text.trim().parse().ok().map(Duration::from_secs)
 }
 
-/// What a refusal says. Every form of `notes/fix-wire.md` is read, and anything else is shown as it is.
+/// What a refusal says. Every form of wire.md, "Market HTTP" is read, and anything else is shown as it is.
 fn refused(call: String, status: u16, retry_after: Option<Duration>, bytes: &[u8]) -> ClientError {
     let body = serde_json::from_slice::<ErrorBody>(bytes).ok();
     let code = body.as_ref().and_then(|body| body.code);

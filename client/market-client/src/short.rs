@@ -112,7 +112,7 @@ impl Market {
         self.act(id, data).await
     }
 
-    /// Stop everything (spec, "Emergency halt").
+    /// Stop everything (fix.md, "Emergency halt").
     pub async fn halt(&self, id: ContractId, reason: &str) -> Result<Acted> {
         self.act(id, Data::Halt { reason: words(reason) }).await
     }

@@ -1,4 +1,4 @@
-//! Request signatures (spec, "Authentication"; decisions E1, E13).
+//! Request signatures (fix.md, "Authentication"; decisions E1, E13).
 
 use sha2::{Digest, Sha256};
 

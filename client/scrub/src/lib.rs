@@ -1,5 +1,5 @@
-//! Takes secrets out of text before it leaves the principal's machine (decision E10; specification of the fix
-//! market, section "Scrubber").
+//! Takes secrets out of text before it leaves the principal's machine (decision E10;
+//! fix.md, "Scrubber").
 //!
 //! ```
 //! use zx1_scrub::Scrubber;

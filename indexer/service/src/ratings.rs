@@ -1,5 +1,5 @@
 //! Signed ratings that are heard: FEEDBACK envelopes, brought by whoever holds one. They make the real-time
-//! scores (spec section 7.3), and they are what lets a batch's feedback event count (decision D2).
+//! scores (protocol.md, 7.3), and they are what lets a batch's feedback event count (decision D2).
 
 use crate::bundles::Put;
 use crate::error::{Error, Result};

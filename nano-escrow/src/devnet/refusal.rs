@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why a block was not added. The texts are a node's own (`notes/nano.md`), because clients decide by them.
+/// Why a block was not added. The texts are a node's own (wire.md, "Nano"), because clients decide by them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Refusal {

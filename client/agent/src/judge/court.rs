@@ -62,7 +62,7 @@ pub struct CourtRecord {
     pub fee: String,
 }
 
-/// The courts in a configuration file. What is missing has the spec's values.
+/// The courts in a configuration file. Missing values are those of fix.md, "Courts".
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CourtsRecord {
@@ -75,7 +75,7 @@ pub struct CourtsRecord {
 }
 
 impl Default for CourtsRecord {
-    /// The spec's table, with the models' names at OpenRouter. Names there change; check them.
+    /// The courts of fix.md, "Courts", with the names that the models have at OpenRouter. Names there change.
     fn default() -> CourtsRecord {
         let court = |title: &str, model: &str, fee: &str| CourtRecord {
             title: title.into(),
@@ -126,7 +126,7 @@ impl Courts {
         self.courts.iter()
     }
 
-    /// The judge fee that both sides deposit: the sum of all courts' fees (spec, "Judge fee").
+    /// The judge fee that both sides deposit: the sum of all courts' fees (fix.md, "Judge fee").
     pub fn judge_fee(&self) -> Raw {
         self.judge_fee
     }

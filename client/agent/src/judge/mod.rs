@@ -1,4 +1,4 @@
-//! Judges (spec, "Three-tier court system"; decisions E5, E6).
+//! Judges (fix.md, "Courts"; decisions E5, E6).
 //!
 //! First the machine: what can be re-run was re-run, and its result ([`Reexecution`]) stands first in the
 //! prompt. Then the model, with every party's text fenced as data. Its answer is read strictly
@@ -159,7 +159,8 @@ impl Judge {
         question::build(court, case, token)
     }
 
-    /// Rule. One question, one answer; an unreadable one is not asked for again (spec, "Judge malfunction").
+    /// Rule. One question, one answer; an unreadable one is not asked for again (fix.md, "Judge
+    /// malfunction").
     pub async fn rule(
         &self,
         model: &dyn Model,

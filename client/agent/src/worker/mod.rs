@@ -1,5 +1,5 @@
 //! The agent: it finds contracts, bonds with its deposit, investigates, repairs with rules first and then a
-//! model, and is paid (spec, "Agent client").
+//! model, and is paid (fix.md, "Agents").
 //!
 //! # What a crash can do
 //!

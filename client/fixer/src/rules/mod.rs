@@ -1,4 +1,4 @@
-//! The built-in fixer: rules that repair the usual failures without any model (issue 5, item 4).
+//! The built-in fixer: rules that repair the usual failures without any model.
 //!
 //! A rule looks at a [`Failure`] and says one of three things: it is not mine; I must see the output of this
 //! read-only command first (decision E9, at most five a contract); or this is the [`Proposal`]. Everything
@@ -7,7 +7,7 @@
 //! # Two kinds of repair
 //!
 //! - [`Kind::World`]: the command was right and the world was wrong. The fix changes files, and the command
-//!   that failed, run again unchanged, must exit 0 (spec section 6).
+//!   that failed, run again unchanged, must exit 0 (fix.md, "Verification").
 //! - [`Kind::Command`]: the command itself was wrong: a misspelt subcommand, a missing `-lm`. No change of
 //!   the world makes it pass honestly, so the proposal carries `corrected_command`. The principal is asked to
 //!   take it in place of the one that failed, and the verification runs it.
@@ -72,10 +72,10 @@ use probe::Probe;
 pub use probe::Findings;
 pub use table::catalogue;
 
-/// How many read-only commands a contract allows (spec section 3 and field `investigation_rounds`).
+/// How many read-only commands a contract allows (fix.md, "Contract").
 pub const MAX_ROUNDS: usize = 5;
 
-/// A failed command, as a contract describes it (spec "Contract format").
+/// A failed command, as a contract describes it (fix.md, "Contract").
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Failure {
     /// The command line, as the principal typed it.
@@ -107,7 +107,7 @@ impl Failure {
     }
 }
 
-/// What a fix may use (spec field `capabilities`).
+/// What a fix may use (fix.md, "Contract").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Capabilities {
     /// Root rights beyond those of the command that failed, through `sudo`. No rule uses them.
@@ -169,7 +169,7 @@ struct Repair {
     confidence: u8,
 }
 
-/// A repair to send as a contract's fix (spec section 5).
+/// A repair to send as a contract's fix (fix.md, "Fix").
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposal {
     /// The rule that made it.
@@ -187,7 +187,7 @@ pub struct Proposal {
 }
 
 impl Proposal {
-    /// The whole repair as one script, as spec section 5 shows it (`apt install libbar-dev && gcc foo.c`):
+    /// The whole repair as one script (`apt install libbar-dev && gcc foo.c`):
     /// for showing, and for clients that know no `corrected_command`.
     pub fn script(&self) -> String {
         match &self.corrected_command {

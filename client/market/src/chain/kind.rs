@@ -14,7 +14,7 @@ pub enum Author {
     Agent,
     /// Either party.
     Either,
-    /// The server only (spec, "Chain entry types").
+    /// The server only (fix.md, "Entry types").
     Server,
 }
 

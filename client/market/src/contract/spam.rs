@@ -1,4 +1,4 @@
-//! What obviously is no failed command (spec, "Principal posts contract"; decision E2). Cautious: a real
+//! What obviously is no failed command (fix.md, "Posting"; decision E2). Cautious: a real
 //! failure must never be taken for spam, so only what no terminal prints is refused.
 
 /// Phrases of advertisements. One alone proves nothing; two in a short command or error do.

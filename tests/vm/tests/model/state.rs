@@ -9,7 +9,7 @@ pub(crate) const AGENTS: usize = 3;
 /// The first three begin as owners of the agents; the others are challengers. All may do everything.
 pub(crate) const WALLETS: usize = 6;
 
-// The constants of spec section 11, in the model's own words.
+// The constants of protocol.md, 11, written a second time.
 pub(crate) const USDC: u64 = 1_000_000;
 pub(crate) const MIN_STAKE: u64 = 10 * USDC;
 pub(crate) const CHALLENGE_STAKE: u64 = 10 * USDC;
