@@ -101,7 +101,7 @@ impl Market {
         self.sided(id, |side| Data::Waive { side }).await
     }
 
-    /// Say something.
+    /// Send a message to the other side.
     pub async fn chat(&self, id: ContractId, kind: MessageKind, message: &str) -> Result<Acted> {
         let message = words(message);
         let data = match kind {

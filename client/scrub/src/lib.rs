@@ -14,7 +14,7 @@
 //! - **Idempotent**: scrubbing a result changes nothing. A marker counts as one opaque character, and the
 //!   rules run until they find nothing new.
 //! - **Linear**: one pass of an automaton over the text finds anchors (`password`, `ghp_`, `://`, …). A rule
-//!   runs only at its anchor, sees so many bytes around it at most, and remembers what it saw for the next
+//!   runs only at its anchor, sees a bounded number of bytes around it, and remembers what it saw for the next
 //!   anchor (`memo.rs`). So hostile text is looked at a bounded number of times a byte too; a test counts it.
 //!   More than 16 names inside of one another's long values are not read: the value goes.
 //! - A value is replaced whole, up to its closing quote or blank. Where findings overlap, their union goes.

@@ -88,7 +88,7 @@ pub struct Failure {
     pub os: String,
     /// `environment.arch`, for example `x86_64`.
     pub arch: String,
-    /// `environment.package_managers`.
+    /// The contract's `environment.package_managers`.
     pub package_managers: Vec<String>,
     /// What the principal allows.
     pub capabilities: Capabilities,
@@ -203,7 +203,7 @@ impl Proposal {
 pub enum Step {
     /// Run this read-only command (it fits the grammar of decision E9) and add its output to the findings.
     Investigate(String),
-    /// Propose this.
+    /// Submit this proposal.
     Propose(Proposal),
     /// Decline the contract.
     Decline(Decline),
