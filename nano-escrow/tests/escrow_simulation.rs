@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use escrow_support::*;
-use nano_escrow::devnet::{Confirm, Devnet, Effect, Epoch, FaultRule, Kind, On};
+use nano_devnet::{Confirm, Devnet, Effect, Epoch, FaultRule, Kind, On};
 use nano_escrow::escrow::{
     AccountKey, AccountLegs, Escrow, EscrowError, Keys as _, Leg, Options, Settlement, Terms, audit_journal,
 };
@@ -322,7 +322,7 @@ impl Sim {
                 let mut seen = BTreeMap::new();
                 let mut previous = BlockHash::ZERO;
                 for entry in ledger.chain(&key) {
-                    let nano_escrow::devnet::Block::State(block) = &entry.block else { continue };
+                    let nano_devnet::Block::State(block) = &entry.block else { continue };
                     assert_eq!(block.block.previous, previous, "linear");
                     previous = block.block.hash();
                     if entry.kind != Kind::Send {

@@ -1,6 +1,6 @@
 //! Every refusal of the server's own: numbers 9400 to 9499. What the market's rules refuse has their numbers.
 
-use nano_escrow::devnet::DevnetError;
+use nano_devnet::DevnetError;
 use nano_escrow::escrow::EscrowError;
 use zx1_market::Refusal;
 use zx1_server::body::BodyFault;

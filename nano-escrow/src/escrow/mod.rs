@@ -9,7 +9,8 @@
 //!
 //! ```
 //! # use std::{sync::Arc, time::Duration};
-//! # use nano_escrow::{Address, Network, PrivateKey, Raw, Seed, devnet::Devnet};
+//! # use nano_devnet::Devnet;
+//! # use nano_escrow::{Address, Network, PrivateKey, Raw, Seed};
 //! # use nano_escrow::escrow::{AccountKey, AccountLegs, Escrow, Keys, Leg, Options, Parts, Settlement, Terms};
 //! # use nano_escrow::{journal::{Journal, NoProbe}, work::WorkService};
 //! # #[tokio::main] async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use nano_escrow::devnet::{Confirm, Devnet};
+use nano_devnet::{Confirm, Devnet};
 use nano_escrow::escrow::{AccountKey, AccountLegs, Clock, Escrow, Leg, Options, Parts, Settlement, Terms};
 use nano_escrow::journal::{At, Journal, NoProbe, Probe, SharedProbe};
 use nano_escrow::node::NodeApi;
@@ -201,7 +201,7 @@ pub fn paid(devnet: &Devnet, accounts: &[Address]) -> BTreeMap<PublicKey, Raw> {
     let mut sums: BTreeMap<PublicKey, Raw> = BTreeMap::new();
     for account in accounts {
         for entry in devnet.account(*account).chain {
-            if entry.kind == nano_escrow::devnet::Kind::Send {
+            if entry.kind == nano_devnet::Kind::Send {
                 assert!(entry.confirmed, "a send is not confirmed");
                 let sum = sums.entry(entry.destination().unwrap()).or_default();
                 *sum = sum.add(entry.amount).unwrap();
@@ -216,7 +216,7 @@ pub fn sends(devnet: &Devnet, accounts: &[Address]) -> BTreeMap<(Address, Public
     let mut counts = BTreeMap::new();
     for account in accounts {
         for entry in devnet.account(*account).chain {
-            if entry.kind == nano_escrow::devnet::Kind::Send {
+            if entry.kind == nano_devnet::Kind::Send {
                 *counts.entry((*account, entry.destination().unwrap())).or_default() += 1;
             }
         }

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use nano_escrow::devnet::Devnet;
+use nano_devnet::Devnet;
 use nano_escrow::escrow::{Options as EscrowOptions, Parts};
 use nano_escrow::journal::{Journal, NoProbe};
 use nano_escrow::node::{HttpNode, HttpOptions};

@@ -9,7 +9,7 @@ pub mod process;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nano_escrow::devnet::Devnet;
+use nano_devnet::Devnet;
 use nano_escrow::{Address, PrivateKey, Raw};
 use serde_json::{Value, json};
 use zx1_market::case::{Transcript, replay};
