@@ -222,7 +222,7 @@ pub enum Error {
     #[error("the block {0} has no proof of work yet")]
     NoWork(BlockHash),
     /// Not the name of a network.
-    #[error("{0:?} is no Nano network; the names are live, beta, dev and test")]
+    #[error("{0:?} is not a Nano network; the names are live, beta, dev and test")]
     NetworkName(String),
 }
 
