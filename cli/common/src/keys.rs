@@ -19,7 +19,7 @@ pub const MAX_KEY_FILE: u64 = 4_096;
 pub enum Form {
     /// JSON array of 64 numbers, as solana-keygen writes it.
     SolanaJson,
-    /// 32 bytes.
+    /// 32 raw bytes: the seed.
     Raw,
     /// 64 hexadecimal digits.
     Hex,
@@ -28,7 +28,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// For people.
+    /// Name of the form, for messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::SolanaJson => "Solana keypair (JSON array of 64)",

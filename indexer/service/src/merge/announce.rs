@@ -1,4 +1,4 @@
-//! What the streams are told (protocol.md, 9). Each event has an origin, so that it is told once.
+//! Events of the streams (protocol.md, 9). Each has an origin, so that it is published once.
 
 use super::{Key, Merge};
 use crate::parse::base58;
@@ -140,7 +140,7 @@ impl Merge {
     }
 }
 
-/// With the slot: a transaction that lands again after a fork is told again.
+/// With the slot: a transaction that lands again after a fork is published again.
 fn origin(row: &EventRow) -> String {
     format!("event/{}/{}/{}", row.slot, base58(&row.signature), row.ordinal)
 }
