@@ -25,7 +25,7 @@ use crate::Spend;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Caps {
-    /// Micro-USD.
+    /// Cost in micro-USD.
     pub micro_usd: u64,
     /// Tokens, read and written.
     pub tokens: u64,
@@ -34,7 +34,7 @@ pub struct Caps {
 }
 
 impl Caps {
-    /// No caps.
+    /// No caps at all.
     pub const NONE: Caps = Caps { micro_usd: u64::MAX, tokens: u64::MAX, millis: u64::MAX };
 
     /// The first kind that `spend` exceeds, with the spend and the cap.
@@ -67,11 +67,11 @@ impl Default for Limits {
 /// What a cap is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Micro-USD.
+    /// Money, in micro-USD.
     Money,
-    /// Tokens.
+    /// Tokens, read and written.
     Tokens,
-    /// Milliseconds.
+    /// Time, in milliseconds.
     Time,
 }
 
@@ -85,12 +85,12 @@ impl Kind {
     }
 }
 
-/// Whose cap.
+/// What a cap is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Span {
-    /// One contract's.
+    /// A cap for one contract.
     Contract,
-    /// The day's.
+    /// A cap for a UTC day.
     Day,
 }
 
@@ -113,7 +113,7 @@ pub enum BudgetError {
          in the agent's configuration.", .span.word(), .kind.words().0, .kind.words().1
     )]
     Cap {
-        /// Whose cap.
+        /// What the cap is for.
         span: Span,
         /// Of what.
         kind: Kind,
@@ -179,7 +179,7 @@ impl Budget {
         Ok(Arc::new(Budget { limits, books: Mutex::new(books), store, clock }))
     }
 
-    /// The limits.
+    /// The limits that hold.
     pub fn limits(&self) -> Limits {
         self.limits
     }
