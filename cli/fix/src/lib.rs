@@ -8,7 +8,7 @@
 //! * [`market`]: the market's client and the wallet
 //! * [`bridge`]: the 0x01 envelopes of a party with an agent id
 //! * [`models`]: language models by name
-//! * [`errors`]: numbered refusals with the next step
+//! * [`errors`]: numbered refusals; [`next`]: the next step after a library's error
 //! * [`screen`]: what is told on the way, to people or, with --json, to programs
 //! * [`shell`]: command lines as a shell writes them
 //!
@@ -23,6 +23,7 @@ pub mod errors;
 pub mod fixing;
 pub mod market;
 pub mod models;
+pub mod next;
 pub mod screen;
 pub mod shell;
 mod usage;

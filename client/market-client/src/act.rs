@@ -4,7 +4,7 @@ use reqwest::Method;
 use tokio::time::sleep;
 use zx1_market::chain::{Common, Data, EntryType, Head, Side};
 use zx1_market::wire::{BondAnswer, DepositAnswer, JudgeRequest, PostAnswer, StatusAnswer};
-use zx1_market::{Address, Contract, ContractId, Entry, Json, Millis, State, Terms};
+use zx1_market::{Address, Contract, ContractId, Entry, Json, Millis, Reason, State, Terms};
 
 use super::deposit::Deposit;
 use super::error::{ClientError, Result};
@@ -148,7 +148,7 @@ impl Market {
                 }
                 Err(error) => error,
             };
-            let conflict = error.status() == Some(409) || error.server_code() == Some(9095);
+            let conflict = error.status() == Some(409) || error.reason() == Some(Reason::RequestReplayed);
             if (conflict || error.is_ambiguous()) && self.is_chained(id, entry).await? {
                 return Ok(None);
             }
@@ -328,7 +328,7 @@ impl Market {
         let answer = match self.send(id, &entry).await {
             Ok(answer) => answer,
             // The contract may be reserved for this key by this very entry.
-            Err(error) if error.is_ambiguous() || error.server_code() == Some(9120) => {
+            Err(error) if error.is_ambiguous() || error.reason() == Some(Reason::Reserved) => {
                 match self.deposit_of(id, Side::Agent, view.case().round()).await {
                     Ok(Some(_)) => None,
                     _ => return Err(error),
@@ -421,7 +421,7 @@ impl Market {
 
 /// Whether the chain has moved on.
 fn is_conflict(error: &ClientError) -> bool {
-    matches!(error, ClientError::Refused(refused) if refused.head.is_some() || refused.code == Some(9050))
+    matches!(error, ClientError::Refused(refused) if refused.head.is_some() || refused.reason() == Some(Reason::ChainConflict))
 }
 
 /// The body: the entry, and beside it the same fields, as older servers want them.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
 use reqwest::{Client, Method, Response, Url};
 use tokio::time::{sleep, timeout};
+use zx1_coded::Coded;
 use zx1_market::chain::Head;
 use zx1_market::wire::{ErrorBody, ErrorDetail};
 use zx1_market::{Json, Millis, PartyKey, request};
@@ -116,7 +117,7 @@ impl Link {
                 ClientError::Refused(refused) => refused.retry_after.unwrap_or_default(),
                 _ => Duration::ZERO,
             };
-            if attempt >= self.options.attempts || !error.is_transient() || asked > self.options.timeout {
+            if attempt >= self.options.attempts || !error.transient() || asked > self.options.timeout {
                 return Err(error);
             }
             tracing::debug!(code = error.code(), attempt, path, "asking the market again");

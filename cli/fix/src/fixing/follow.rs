@@ -10,6 +10,7 @@ use crate::screen::Tone;
 use serde_json::json;
 use std::time::Duration;
 use zx1_cli_common::{confirm, words};
+use zx1_coded::Coded;
 use zx1_market::case::CourtStep;
 use zx1_market::chain::{Data, Side};
 use zx1_market::contract::Verification;
@@ -86,7 +87,7 @@ fn wait(session: &Session<'_>, market: &Market, view: &View, warned: &mut bool) 
             None => return Ok(None),
             Some(Ok(Some(newer))) => return Ok(Some(newer)),
             Some(Ok(None)) => *warned = false,
-            Some(Err(error)) if error.is_transient() => {
+            Some(Err(error)) if error.transient() => {
                 if !*warned {
                     let text = "The market does not answer; trying again until it does. Nothing is lost.";
                     session.screen.tell(Tone::Warn, "unreachable", json!({}), text);

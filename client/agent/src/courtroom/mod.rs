@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep, timeout};
+use zx1_coded::Coded;
 use zx1_market::ContractId;
 use zx1_market::chain::RulingData;
 use zx1_market::wire::JudgeRequest;
@@ -129,7 +130,7 @@ impl Courtroom {
                         }
                     }
                 }
-                Err(error) if error.is_transient() => tracing::warn!(code = error.code(), %error, "no tasks"),
+                Err(error) if error.transient() => tracing::warn!(code = error.code(), %error, "no tasks"),
                 Err(error) => return Err(error),
             }
             tokio::select! {
@@ -258,7 +259,7 @@ impl Courtroom {
                 return Ok(Some(Sitting::Gone));
             }
             tries -= 1;
-            if tries == 0 || !error.is_transient() {
+            if tries == 0 || !error.transient() {
                 return Err(error);
             }
             sleep(Duration::from_millis(200)).await;

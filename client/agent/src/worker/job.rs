@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use tokio::time::sleep;
+use zx1_coded::Coded;
 use zx1_market::case::CourtStep;
 use zx1_market::chain::{Common, Data, Head, Side};
 use zx1_market::{EntryType, Millis, State};
@@ -80,7 +81,7 @@ impl Worker {
                     return self.forget(&record, State::Open);
                 }
                 Err(error @ WorkError::Disk { .. }) => return Err(error),
-                Err(WorkError::Bridge(error)) if !error.is_transient() => return Err(error.into()),
+                Err(WorkError::Bridge(error)) if !error.transient() => return Err(error.into()),
                 Err(error) => {
                     failures += 1;
                     view = None;
@@ -226,7 +227,7 @@ impl Worker {
                 session.unenveloped = 0;
                 common
             }
-            Err(WorkError::Bridge(error)) if error.is_transient() => {
+            Err(WorkError::Bridge(error)) if error.transient() => {
                 session.unenveloped = session.unenveloped.saturating_add(1);
                 if data.kind() != EntryType::Fix || session.unenveloped < ENVELOPE_TRIES {
                     session.meant = Some((length, data));

@@ -23,7 +23,7 @@ struct Heard {
     found: Mutex<Vec<ContractId>>,
     fixes: Mutex<Vec<SubmittedFix>>,
     ended: Mutex<Vec<(ContractId, State)>>,
-    errors: Mutex<Vec<u16>>,
+    errors: Mutex<Vec<u32>>,
 }
 
 impl Hooks for Heard {

@@ -18,7 +18,7 @@ pub struct ErrorBody {
     pub detail: ErrorDetail,
     /// The number of the refusal. Older servers and clients do not know it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub code: Option<u16>,
+    pub code: Option<u32>,
 }
 
 /// What `detail` holds.

@@ -90,7 +90,7 @@ pub(super) fn tagged(request: &HeaderMap, body: String) -> Response {
 #[derive(Serialize)]
 struct Refusal {
     detail: String,
-    code: u16,
+    code: u32,
     error: String,
 }
 
