@@ -23,7 +23,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     sync_folder(path)
 }
 
-/// Remove a file for good. It is no error when it is not there.
+/// Removes a file. A missing file is not an error.
 pub fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Ok(()) => sync_folder(path),

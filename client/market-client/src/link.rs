@@ -18,7 +18,7 @@ use zx1_scrub::neutral::one_line;
 /// What time it is for signatures.
 #[derive(Clone, Default)]
 pub enum Clock {
-    /// The machine's.
+    /// The machine's clock.
     #[default]
     System,
     /// A function of the caller, for tests.
@@ -203,7 +203,7 @@ impl Link {
         }
         let kind = response.headers().get(CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
         if !kind.starts_with("text/event-stream") {
-            return Err(unreadable(&call, "it is no event stream"));
+            return Err(unreadable(&call, "it is not an event stream"));
         }
         Ok(response)
     }

@@ -39,7 +39,7 @@ pub enum Proxies {
     /// Those of the environment (`HTTPS_PROXY`, `NO_PROXY` and the others), but none to this machine itself.
     #[default]
     Environment,
-    /// None.
+    /// Never use a proxy.
     Never,
 }
 
@@ -53,7 +53,7 @@ pub struct HttpOptions {
     pub retry: Retry,
     /// Longest body in bytes.
     pub max_body: usize,
-    /// Proxies.
+    /// Which proxies are used.
     pub proxies: Proxies,
     /// Whether a key may travel over plain http to another machine.
     pub allow_plain_key: bool,

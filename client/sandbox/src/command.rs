@@ -176,7 +176,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// The bytes as text, with replacement characters where they are no UTF-8.
+    /// The bytes as text, with replacement characters where they are not UTF-8.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.bytes)

@@ -221,7 +221,7 @@ pub enum Decline {
     #[code(9301)]
     #[error("the rule {rule} knows this failure but declines: {reason}. Give it to an agent with a model.")]
     Unsure {
-        /// The rule.
+        /// Name of the rule.
         rule: &'static str,
         /// What was missing or ambiguous.
         reason: String,
@@ -230,7 +230,7 @@ pub enum Decline {
     #[code(9302)]
     #[error("the rules {} repair this differently, and none is surer. Choose by hand.", .rules.join(", "))]
     Conflict {
-        /// Their names.
+        /// Names of the rules.
         rules: Vec<&'static str>,
     },
     /// The contract's investigation rounds are used up.
@@ -240,16 +240,16 @@ pub enum Decline {
          to an agent with a model."
     )]
     OutOfRounds {
-        /// The rule.
+        /// Name of the rule.
         rule: &'static str,
     },
     /// The repair needs something that the contract does not grant.
     #[code(9304)]
     #[error("the rule {rule} needs the {capability} capability. Grant it and post the failure again.")]
     NotGranted {
-        /// The rule.
+        /// Name of the rule.
         rule: &'static str,
-        /// `network`.
+        /// Name of the capability.
         capability: &'static str,
     },
 }
@@ -262,7 +262,7 @@ pub struct Candidate<'a> {
 }
 
 impl Candidate<'_> {
-    /// The rule.
+    /// The rule that was chosen.
     pub fn rule(&self) -> &'static Rule {
         self.rule
     }

@@ -112,7 +112,7 @@ pub enum Observation {
     /// The principal wrote, and nothing else is awaited. While an action is under way, [`Solver::hear`] takes
     /// the message.
     Heard {
-        /// The message.
+        /// Text of the message.
         text: String,
     },
     /// The model answered a [`Step::Ask`].

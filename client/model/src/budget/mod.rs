@@ -117,18 +117,18 @@ pub enum BudgetError {
     Cap {
         /// What the cap is for.
         span: Span,
-        /// Of what.
+        /// What the cap counts.
         kind: Kind,
         /// Spent, reserved and this call's worst case.
         would_be: u64,
-        /// The cap.
+        /// The cap that would be exceeded.
         cap: u64,
     },
     /// The books cannot be written; an unwritten call is not made.
     #[code(9341, transient)]
     #[error("The budget's books cannot be written: {why}. Make room or correct the folder's rights.")]
     Store {
-        /// What failed.
+        /// Reason of the failure.
         why: String,
     },
     /// The books cannot be read.
