@@ -18,7 +18,7 @@
 //!   anchor (`memo.rs`). So hostile text is looked at a bounded number of times a byte too; a test counts it.
 //!   More than 16 names inside of one another's long values are not read: the value goes.
 //! - A value is replaced whole, up to its closing quote or blank. Where findings overlap, their union goes.
-//! - Bytes that are no UTF-8 are kept as they are ([`Scrubber::scrub_bytes`]).
+//! - Bytes that are not UTF-8 are kept as they are ([`Scrubber::scrub_bytes`]).
 //!
 //! It is not promised that nothing slips through: a password in a sentence without any hint is a word like
 //! others.

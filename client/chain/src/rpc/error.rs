@@ -99,7 +99,7 @@ pub enum ChainError {
     },
     /// An account of another program.
     #[code(7011)]
-    #[error("The account {address} is not a {what}: it belongs to the program {owner}.")]
+    #[error("The account {address} is not of type {what}: it belongs to the program {owner}.")]
     WrongOwner {
         /// What should be there.
         what: Cow<'static, str>,
@@ -110,7 +110,7 @@ pub enum ChainError {
     },
     /// An account whose bytes are not what they should be.
     #[code(7012)]
-    #[error("The account {address} is not a {what}: its {size} bytes do not have that form.")]
+    #[error("The account {address} is not of type {what}: its {size} bytes do not have that form.")]
     MalformedAccount {
         /// What should be there.
         what: Cow<'static, str>,

@@ -20,7 +20,7 @@ pub(crate) const DELAY: u64 = 432_000;
 /// What every wallet has in the beginning: little enough that it can run out.
 pub(crate) const START_USDC: u64 = 70 * USDC;
 
-/// Lamports that keep so many bytes on chain.
+/// Lamports that keep a number of bytes on chain.
 pub(crate) fn rent(bytes: usize) -> i64 {
     i64::try_from((128 + bytes) * 6_960).unwrap()
 }
