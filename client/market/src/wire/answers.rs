@@ -11,8 +11,57 @@ use crate::machine::State;
 use crate::money::{Court, Outcome};
 use crate::{Address, ContractId, Millis, PartyId, Raw, Reason, Refusal};
 
+/// Answers of which a call gives one: on the wire just that one.
+macro_rules! one_of {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident($type:ty),)* })*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+        #[serde(untagged)]
+        pub enum $name { $($(#[$variant_doc])* $variant($type),)* }
+
+        $(impl From<$type> for $name {
+            fn from(answer: $type) -> $name {
+                $name::$variant(answer)
+            }
+        })*
+
+        // By hand: utoipa makes `oneOf` of such an enum, but an answer may have the fields of another one too.
+        #[cfg(feature = "openapi")]
+        super::schema::any_of!($name: $($type),*);
+    )*};
+}
+
+one_of! {
+    /// POST dispute, respond and appeal.
+    CourtAnswer {
+        /// The case is before a court, and the other side may answer.
+        Filed(DisputeAnswer),
+        /// The court has ruled.
+        Ruled(RulingAnswer),
+        /// Where the dispute stands.
+        Stands(DisputeStatus),
+    }
+    /// POST review: the state, or what a dispute answers.
+    ReviewAnswer {
+        /// The fix is disputed, and the other side may answer.
+        Filed(DisputeAnswer),
+        /// Where the dispute stands.
+        Stands(DisputeStatus),
+        /// The fix is accepted or rejected.
+        Status(StatusAnswer),
+    }
+    /// POST ruling: the last ruling, if there is one.
+    JudgeAnswer {
+        /// The ruling.
+        Ruled(RulingAnswer),
+        /// `ok`
+        Status(StatusAnswer),
+    }
+}
+
 /// Every refusal: `{"detail": ...}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ErrorBody {
     /// A sentence, or where the chain stands.
     pub detail: ErrorDetail,
@@ -24,6 +73,7 @@ pub struct ErrorBody {
 /// What `detail` holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ErrorDetail {
     /// The chain has moved on.
     Conflict {
@@ -55,12 +105,15 @@ impl ErrorBody {
 
 /// A deposit that a party is to make (decision E8).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DepositAnswer {
     /// The escrow account.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub address: Address,
     /// What to send.
     pub amount: Xno,
     /// The same in raw.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub amount_raw: Raw,
     /// For wallets and QR codes.
     pub uri: String,
@@ -83,6 +136,7 @@ impl DepositAnswer {
 
 /// POST /contracts
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PostAnswer {
     /// The new contract.
     pub contract_id: ContractId,
@@ -97,6 +151,7 @@ pub struct PostAnswer {
 
 /// POST bond
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BondAnswer {
     /// `investigating`; `reserved` until the deposit is confirmed.
     pub status: String,
@@ -109,6 +164,7 @@ pub struct BondAnswer {
 
 /// The escrow's part of [`BondAnswer`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BondState {
     /// `agent_locked`, `awaiting_deposit`, or `no_escrow` in free mode.
     pub status: String,
@@ -123,6 +179,7 @@ pub struct BondState {
 /// Most actions: the state, or a word for what follows (`pending_result`, `sent`, `retry`, `pending`, `ok`,
 /// ...).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StatusAnswer {
     /// The word.
     pub status: String,
@@ -166,6 +223,7 @@ impl StatusAnswer {
 
 /// POST dispute and appeal
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DisputeAnswer {
     /// `awaiting_response`
     pub status: String,
@@ -205,6 +263,7 @@ impl DisputeAnswer {
 
 /// GET dispute_status
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DisputeStatus {
     /// `no_pending_dispute`, `awaiting_response`, `judging` or `appealable`.
     pub status: String,
@@ -262,6 +321,7 @@ impl DisputeStatus {
 
 /// GET ruling (or `null`), and what respond answers once there is one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RulingAnswer {
     /// What was decided.
     pub outcome: Outcome,
@@ -308,6 +368,7 @@ impl RulingAnswer {
 
 /// POST halt
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct HaltAnswer {
     /// The state.
     pub status: State,
@@ -320,6 +381,7 @@ pub struct HaltAnswer {
 
 /// GET chain_head
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChainHeadAnswer {
     /// The `prev_hash` of the next entry.
     pub chain_head: String,
@@ -335,6 +397,7 @@ impl From<Head> for ChainHeadAnswer {
 
 /// GET verify_chain
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct VerifyChainAnswer {
     /// Whether all of it holds.
     pub valid: bool,
@@ -362,12 +425,14 @@ impl From<&crate::case::Report> for VerifyChainAnswer {
 
 /// GET /contracts/{id}
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ContractView {
     /// The contract.
     pub id: ContractId,
     /// Where it stands.
     pub status: State,
     /// As posted.
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub contract: Json,
     /// The principal.
     pub principal_pubkey: PartyId,
@@ -429,6 +494,7 @@ impl ContractView {
 
 /// GET /contracts
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ListAnswer {
     /// Without transcripts.
     pub contracts: Vec<ContractView>,
@@ -439,6 +505,7 @@ pub struct ListAnswer {
 
 /// GET review_status
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReviewStatus {
     /// The state.
     pub status: State,
@@ -452,6 +519,7 @@ pub struct ReviewStatus {
 
 /// GET escrow: deposits and payments (decision E4).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EscrowAnswer {
     /// What each side has to pay in.
     pub inclusive_bond: Xno,
@@ -463,12 +531,14 @@ pub struct EscrowAnswer {
 
 /// One escrow account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EscrowAccount {
     /// Whose.
     pub side: Side,
     /// Of which round.
     pub round: u32,
     /// Where.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub address: Address,
     /// What it should hold.
     pub expected: Xno,
@@ -480,12 +550,15 @@ pub struct EscrowAccount {
 
 /// One payment out of an escrow account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EscrowPayment {
     /// Why: the settlement's word, or `refund`.
     pub kind: String,
     /// Out of which account.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub from: Address,
     /// To whom.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub to: Address,
     /// How much.
     pub amount: Xno,
@@ -497,6 +570,7 @@ pub struct EscrowPayment {
 
 /// GET /server_pubkey
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ServerKeyAnswer {
     /// 64 hexadecimal digits.
     pub pubkey: String,
@@ -506,9 +580,36 @@ pub struct ServerKeyAnswer {
 
 /// GET /reputation/{pubkey}
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReputationAnswer {
     /// Whose.
     pub pubkey: String,
     /// Where reputation stands: on the ledgers.
     pub note: String,
+}
+
+/// GET /judge/tasks
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TasksAnswer {
+    /// The most urgent first.
+    pub tasks: Vec<JudgeTask>,
+}
+
+/// A contract that waits for a judge.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct JudgeTask {
+    /// The contract.
+    pub contract_id: ContractId,
+    /// The court that is to rule.
+    pub court: Court,
+    /// Whether the verification was run again already.
+    pub reexecuted: bool,
+    /// Until when the judge may rule.
+    pub deadline: Seconds,
+    /// The `prev_hash` of the next entry.
+    pub chain_head: String,
+    /// The `seq` of the next entry.
+    pub seq: u64,
 }

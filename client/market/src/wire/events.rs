@@ -9,6 +9,7 @@ use crate::{ContractId, PartyId, Raw};
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum EventKind {
     /// A new contract.
     ContractPosted,
@@ -20,6 +21,7 @@ pub enum EventKind {
 
 /// One event: `data: {"event": ...}` without an `event:` line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SseEvent {
     /// What happened.
     pub event: EventKind,

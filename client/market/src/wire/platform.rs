@@ -10,6 +10,7 @@ use crate::{Address, PartyId, Raw, Reason, Refusal, Result};
 
 /// A court.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CourtTier {
     /// Which.
     pub court: Court,
@@ -24,6 +25,7 @@ pub struct CourtTier {
 /// GET /stats, and part of [`PlatformInfo`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Stats {
     /// All contracts.
     pub total: u64,
@@ -43,6 +45,7 @@ pub struct Stats {
 
 /// GET /platform_info. Rates are decimal strings: `"0.10"` is ten percent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PlatformInfo {
     /// Always `inclusive_bond`.
     pub model: String,
@@ -76,9 +79,11 @@ pub struct PlatformInfo {
     pub judges: Vec<PartyId>,
     /// Where fees go.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub platform_address: Option<Address>,
     /// Where forfeited bounties go.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub charity_address: Option<Address>,
     /// The windows in milliseconds.
     #[serde(default)]
