@@ -41,7 +41,7 @@ pub trait Hooks: Send + Sync {
     }
 }
 
-/// No hooks.
+/// Hooks that do nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoHooks;
 
