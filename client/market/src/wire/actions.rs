@@ -13,9 +13,9 @@ use crate::{ContractId, Reason, Refusal, Result};
 /// The method of an action's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// POST
+    /// HTTP POST, for all but one.
     Post,
-    /// DELETE
+    /// HTTP DELETE, to cancel a contract.
     Delete,
 }
 
@@ -35,7 +35,7 @@ macro_rules! actions {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Action { $(#[doc = $summary] $name,)* }
 
-        /// Every action.
+        /// The table: every action with its method, path, entries, body and answer.
         pub const ACTIONS: &[Action] = &[$(Action::$name),*];
 
         impl Action {
@@ -72,7 +72,8 @@ macro_rules! actions {
             ///
             /// # Errors
             ///
-            /// Outside, for what is no body of this action; inside, as [`Body::data`].
+            /// The outer one when the text cannot be read as the body of this action, the inner one as
+            /// [`Body::data`].
             pub fn data(self, body: &[u8]) -> serde_json::Result<Result<Data>> {
                 match self { $(Action::$name => serde_json::from_slice::<$body>(body).map(Body::data),)* }
             }

@@ -1,4 +1,4 @@
-//! Answers.
+//! Bodies of answers.
 
 use serde::{Deserialize, Serialize};
 
@@ -52,9 +52,9 @@ one_of! {
     }
     /// POST ruling: the last ruling, if there is one.
     JudgeAnswer {
-        /// The ruling.
+        /// The ruling of the court.
         Ruled(RulingAnswer),
-        /// `ok`
+        /// `ok`: the re-execution is chained.
         Status(StatusAnswer),
     }
 }
@@ -77,14 +77,14 @@ pub struct ErrorBody {
 pub enum ErrorDetail {
     /// The chain has moved on.
     Conflict {
-        /// `chain_conflict`
+        /// Always `chain_conflict`: the transcript has moved on.
         error: String,
         /// The hash that the next entry must carry.
         chain_head: String,
         /// The number that it must carry.
         seq: u64,
     },
-    /// A sentence.
+    /// What is wrong, and what to do.
     Text(String),
 }
 
@@ -117,7 +117,7 @@ pub struct DepositAnswer {
     pub amount_raw: Raw,
     /// For wallets and QR codes.
     pub uri: String,
-    /// Until when.
+    /// When the offer to pay ends.
     pub expires_at: Seconds,
 }
 
@@ -134,7 +134,7 @@ impl DepositAnswer {
     }
 }
 
-/// POST /contracts
+/// Answer to POST /contracts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PostAnswer {
@@ -149,7 +149,7 @@ pub struct PostAnswer {
     pub deposit: Option<DepositAnswer>,
 }
 
-/// POST bond
+/// Answer to POST bond.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BondAnswer {
@@ -181,7 +181,7 @@ pub struct BondState {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StatusAnswer {
-    /// The word.
+    /// The state, or the word for what follows.
     pub status: String,
     /// Of investigate: the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -221,23 +221,23 @@ impl StatusAnswer {
     }
 }
 
-/// POST dispute and appeal
+/// Answer to a dispute or an appeal that has come before a court.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DisputeAnswer {
-    /// `awaiting_response`
+    /// Always `awaiting_response`: the other side may answer.
     pub status: String,
-    /// The court.
+    /// The court that rules, or has ruled.
     pub court: Court,
     /// 0, 1 or 2.
     pub level: u32,
     /// What the court costs the loser.
     pub fee: Xno,
-    /// Until when the other side may answer.
+    /// When the time of the other side to answer ends.
     pub response_deadline: Seconds,
     /// The same as a span, in seconds.
     pub response_window: u64,
-    /// For people.
+    /// The same in a sentence.
     pub message: String,
 }
 
@@ -261,7 +261,7 @@ impl DisputeAnswer {
     }
 }
 
-/// GET dispute_status
+/// Answer to GET dispute_status.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DisputeStatus {
@@ -270,7 +270,7 @@ pub struct DisputeStatus {
     /// Who filed the dispute or the appeal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filer: Option<Side>,
-    /// The court.
+    /// The court that rules, or has ruled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub court: Option<Court>,
     /// 0, 1 or 2.
@@ -323,11 +323,11 @@ impl DisputeStatus {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RulingAnswer {
-    /// What was decided.
+    /// The outcome that the court decided.
     pub outcome: Outcome,
-    /// Why.
+    /// Why the court decided so.
     pub reasoning: String,
-    /// The court.
+    /// The court that rules, or has ruled.
     pub court: Court,
     /// 0, 1 or 2.
     pub level: u32,
@@ -366,20 +366,20 @@ impl RulingAnswer {
     }
 }
 
-/// POST halt
+/// Answer to POST halt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct HaltAnswer {
-    /// The state.
+    /// The state of the contract.
     pub status: State,
-    /// None yet.
+    /// Always null: there is no ruling yet.
     pub ruling: Option<RulingAnswer>,
     /// Until when the halt can be taken back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume_until: Option<Seconds>,
 }
 
-/// GET chain_head
+/// Answer to GET chain_head.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChainHeadAnswer {
@@ -395,7 +395,7 @@ impl From<Head> for ChainHeadAnswer {
     }
 }
 
-/// GET verify_chain
+/// Answer to GET verify_chain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct VerifyChainAnswer {
@@ -423,24 +423,24 @@ impl From<&crate::case::Report> for VerifyChainAnswer {
     }
 }
 
-/// GET /contracts/{id}
+/// Answer to GET /contracts/{id}.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ContractView {
-    /// The contract.
+    /// The id of the contract.
     pub id: ContractId,
     /// Where it stands.
     pub status: State,
-    /// As posted.
+    /// The contract as it was posted.
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub contract: Json,
-    /// The principal.
+    /// The principal, who posted it.
     pub principal_pubkey: PartyId,
-    /// The agent.
+    /// The agent, while there is one.
     pub agent_pubkey: Option<PartyId>,
     /// The judge; empty in free mode.
     pub judge_pubkey: String,
-    /// Who watches.
+    /// Who watches the fix.
     pub execution_mode: Mode,
     /// Until when a fix waits for review.
     pub review_expires_at: Option<Seconds>,
@@ -492,22 +492,22 @@ impl ContractView {
     }
 }
 
-/// GET /contracts
+/// Answer to GET /contracts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ListAnswer {
-    /// Without transcripts.
+    /// The contracts, without their transcripts.
     pub contracts: Vec<ContractView>,
     /// What to give as `cursor` for the next page; absent on the last one, and from older servers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// GET review_status
+/// Answer to GET review_status.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReviewStatus {
-    /// The state.
+    /// The state of the contract.
     pub status: State,
     /// Until when a fix waits for review.
     pub review_expires_at: Option<Seconds>,
@@ -523,7 +523,7 @@ pub struct ReviewStatus {
 pub struct EscrowAnswer {
     /// What each side has to pay in.
     pub inclusive_bond: Xno,
-    /// The accounts.
+    /// The escrow accounts of both sides.
     pub accounts: Vec<EscrowAccount>,
     /// The payments, planned and done.
     pub payments: Vec<EscrowPayment>,
@@ -533,11 +533,11 @@ pub struct EscrowAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EscrowAccount {
-    /// Whose.
+    /// The side that pays into it.
     pub side: Side,
-    /// Of which round.
+    /// The deposit round, from 0.
     pub round: u32,
-    /// Where.
+    /// The Nano address of the account.
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub address: Address,
     /// What it should hold.
@@ -554,13 +554,13 @@ pub struct EscrowAccount {
 pub struct EscrowPayment {
     /// Why: the settlement's word, or `refund`.
     pub kind: String,
-    /// Out of which account.
+    /// The escrow account that pays.
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub from: Address,
-    /// To whom.
+    /// The Nano address that is paid.
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub to: Address,
-    /// How much.
+    /// The amount in XNO.
     pub amount: Xno,
     /// The block, once signed.
     pub hash: Option<String>,
@@ -568,7 +568,7 @@ pub struct EscrowPayment {
     pub confirmed: bool,
 }
 
-/// GET /server_pubkey
+/// Answer to GET /server_pubkey.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ServerKeyAnswer {
@@ -578,17 +578,17 @@ pub struct ServerKeyAnswer {
     pub fix_id: PartyId,
 }
 
-/// GET /reputation/{pubkey}
+/// Answer to GET /reputation/{pubkey}.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReputationAnswer {
-    /// Whose.
+    /// The party, 64 hexadecimal digits.
     pub pubkey: String,
     /// Where reputation stands: on the ledgers.
     pub note: String,
 }
 
-/// GET /judge/tasks
+/// Answer to GET /judge/tasks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TasksAnswer {
@@ -600,7 +600,7 @@ pub struct TasksAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct JudgeTask {
-    /// The contract.
+    /// The id of the contract.
     pub contract_id: ContractId,
     /// The court that is to rule.
     pub court: Court,

@@ -34,16 +34,16 @@ pub trait Body: Serialize + DeserializeOwned {
     }
 }
 
-/// POST /contracts. The contract may be left out when the entry is there: it holds it, and input files need
+/// Body of POST /contracts. The contract may be left out when the entry is there: it holds it, and input files need
 /// not be sent twice.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PostRequest {
-    /// The whole contract.
+    /// The whole contract as JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
     pub contract: Option<Json>,
-    /// Who posts it.
+    /// The principal, who posts and signs it.
     pub principal_pubkey: PartyId,
     /// Where the principal's money goes: a Nano address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -100,124 +100,124 @@ macro_rules! plain_bodies {
 }
 
 plain_bodies! {
-    /// POST /contracts/{id}/bond
+    /// Body of POST /contracts/{id}/bond.
     BondRequest = Bond {
-        /// Who bonds.
+        /// The agent, who signs the request.
         #[serde(rename = "agent_pubkey")]
         agent: PartyId,
-        /// Where the agent's money goes.
+        /// Where the agent's money goes: a Nano address.
         #[serde(default, rename = "payout_address", skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
         payout: Option<Address>,
     }
-    /// POST /contracts/{id}/accept
+    /// Body of POST /contracts/{id}/accept.
     AcceptRequest = Accept {
-        /// Who accepts.
+        /// The agent, who signs the request.
         #[serde(rename = "agent_pubkey")]
         agent: PartyId,
     }
-    /// POST /contracts/{id}/decline
+    /// Body of POST /contracts/{id}/decline.
     DeclineRequest = Decline {
-        /// Why.
+        /// Why the agent gives the contract back.
         #[serde(default)]
         reason: String,
     }
-    /// POST /contracts/{id}/investigate
+    /// Body of POST /contracts/{id}/investigate.
     InvestigateRequest = Investigate {
         /// The read-only command.
         command: String,
     }
-    /// POST /contracts/{id}/result
+    /// Body of POST /contracts/{id}/result.
     ResultRequest = Result {
         /// The command that was asked for.
         command: String,
         /// What it printed, scrubbed.
         output: String,
-        /// How it ended.
+        /// The exit status of the command, if it ended.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exit_code: Option<i64>,
         /// Whether the client did not run it.
         #[serde(default)]
         refused: bool,
     }
-    /// POST /contracts/{id}/fix
+    /// Body of POST /contracts/{id}/fix.
     FixRequest = Fix {
         /// A shell command.
         fix: String,
-        /// For people and judges.
+        /// An explanation for people and judges.
         #[serde(default)]
         explanation: String,
         /// What to run in place of the contract's command, when that one itself was wrong.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         corrected_command: Option<String>,
     }
-    /// POST /contracts/{id}/verify
+    /// Body of POST /contracts/{id}/verify.
     VerifyRequest = Verify {
-        /// Whether it works.
+        /// Whether the fix works.
         success: bool,
-        /// For people and judges.
+        /// An explanation for people and judges.
         #[serde(default)]
         explanation: String,
-        /// How the verification ended.
+        /// The exit status of the verification, if it ended.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exit_code: Option<i64>,
         /// What it printed, scrubbed.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         output: String,
     }
-    /// POST /contracts/{id}/dispute
+    /// Body of POST /contracts/{id}/dispute.
     DisputeRequest = DisputeFiled {
-        /// Why.
+        /// Why the filer disputes, for the judge.
         argument: String,
         /// The filer's side.
         side: Side,
     }
-    /// POST /contracts/{id}/respond
+    /// Body of POST /contracts/{id}/respond.
     RespondRequest = DisputeResponse {
-        /// The counter-argument.
+        /// The counter-argument, for the judge.
         argument: String,
         /// The side that answers.
         side: Side,
     }
-    /// POST /contracts/{id}/appeal
+    /// Body of POST /contracts/{id}/appeal.
     AppealRequest = Appeal {
-        /// Why.
+        /// Why the ruling is wrong, for the next court.
         argument: String,
         /// The side that appeals.
         side: Side,
     }
-    /// POST /contracts/{id}/waive
+    /// Body of POST /contracts/{id}/waive.
     WaiveRequest = Waive {
         /// The side that gives up its appeal or objection.
         side: Side,
     }
-    /// POST /contracts/{id}/halt
+    /// Body of POST /contracts/{id}/halt.
     HaltRequest = Halt {
-        /// Why.
+        /// Why the principal stops everything.
         #[serde(default)]
         reason: String,
     }
-    /// POST /contracts/{id}/resume
+    /// Body of POST /contracts/{id}/resume.
     ResumeRequest = Resume {
-        /// Why.
+        /// Why the principal takes the halt back.
         #[serde(default)]
         reason: String,
     }
-    /// POST /contracts/{id}/back_out
+    /// Body of POST /contracts/{id}/back_out.
     BackOutRequest = BackOut {
-        /// Why.
+        /// Why the party leaves.
         #[serde(default)]
         reason: String,
     }
-    /// DELETE /contracts/{id}
+    /// Body of DELETE /contracts/{id}.
     CancelRequest = Cancel {
-        /// Why.
+        /// Why the principal takes the contract back.
         #[serde(default)]
         reason: String,
     }
-    /// POST /contracts/{id}/accounts
+    /// Body of POST /contracts/{id}/accounts.
     AccountsRequest = Accounts {
-        /// Where the sender's money goes.
+        /// Where the sender's money goes: a Nano address.
         #[serde(rename = "payout_address", alias = "address", alias = "nano_address", alias = "account")]
         #[cfg_attr(feature = "openapi", schema(value_type = String))]
         payout: Address,
@@ -225,7 +225,7 @@ plain_bodies! {
 }
 
 bodies! {
-    /// POST /contracts/{id}/review
+    /// Body of POST /contracts/{id}/review.
     ReviewRequest {
         /// What the principal decides.
         action: ReviewAction,
@@ -233,14 +233,14 @@ bodies! {
         #[serde(default)]
         argument: String,
     }
-    /// POST /contracts/{id}/chat
+    /// Body of POST /contracts/{id}/chat.
     ChatRequest {
-        /// The words.
+        /// The text of the message.
         message: String,
         /// The sender's side; nothing is decided by it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from_side: Option<Side>,
-        /// Which kind of words.
+        /// The kind of message.
         #[serde(default)]
         msg_type: MessageKind,
     }
@@ -293,15 +293,15 @@ impl Body for ChatRequest {
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ReviewAction {
-    /// It works.
+    /// The fix works.
     Accept,
-    /// It does not.
+    /// The fix does not work.
     Reject,
     /// A court shall decide.
     Dispute,
 }
 
-/// The kind of words in a chat.
+/// The kind of a chat message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -310,12 +310,12 @@ pub enum MessageKind {
     Ask,
     /// An answer of the principal.
     Answer,
-    /// Anything else.
+    /// Any other message.
     #[default]
     Message,
 }
 
-/// POST /contracts/{id}/feedback: only as a signed entry, since it carries the party's envelope (decision
+/// Body of POST /contracts/{id}/feedback: only as a signed entry, since it carries the party's envelope (decision
 /// G1).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -331,22 +331,22 @@ impl Body for FeedbackRequest {
     }
 }
 
-/// POST /contracts/{id}/void. The clock decides, so there is nothing to say.
+/// Body of POST /contracts/{id}/void, empty: the clock decides.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct VoidRequest {}
 
 impl Body for VoidRequest {}
 
-/// POST /contracts/{id}/ruling, from a judge's process (decision E6): its signature is in the data, the
+/// Body of POST /contracts/{id}/ruling, from a judge's process (decision E6): its signature is in the data, the
 /// server's entry goes around it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct JudgeRequest {
-    /// The machine's result.
+    /// The result of running the verification again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reexecution: Option<ReexecutionData>,
-    /// The ruling.
+    /// The ruling of the court.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ruling: Option<RulingData>,
 }

@@ -69,7 +69,7 @@ impl Description {
         let keywords = match schema {
             Value::Object(keywords) => keywords,
             Value::Bool(true) => return Ok(()),
-            _ => return wrong(format!("{schema} is no schema")),
+            _ => return wrong(format!("invalid schema: {schema}")),
         };
         let of = |list: &Value| list.as_array().cloned().unwrap_or_default();
         let fitting = |list: &Value| {

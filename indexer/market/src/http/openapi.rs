@@ -49,22 +49,22 @@ fn group(routes: Routes, refusals: &[u16], signatures: &[bool]) -> Routes {
 
 /// Routes for anybody.
 pub(super) fn open(routes: Routes) -> Routes {
-    group(routes, &[400, 429], &[])
+    group(routes, &[400, 429, 500], &[])
 }
 
 /// Routes that show more to whoever signs the request.
 pub(super) fn readers(routes: Routes) -> Routes {
-    group(routes, &[400, 401, 403, 404, 429], &[false, true])
+    group(routes, &[400, 401, 403, 404, 429, 500], &[false, true])
 }
 
 /// Routes for judges.
 pub(super) fn judges(routes: Routes) -> Routes {
-    group(routes, &[401, 403, 429], &[true])
+    group(routes, &[401, 403, 429, 500], &[true])
 }
 
 /// The actions of the table.
 pub(super) fn actions(routes: Routes) -> Routes {
-    group(routes, &[400, 401, 403, 404, 409, 413, 422, 429], &[true])
+    group(routes, &[400, 401, 403, 404, 408, 409, 410, 413, 422, 429, 500, 501, 503], &[true])
 }
 
 /// A route of the table of actions.
@@ -119,7 +119,7 @@ pub fn text() -> &'static str {
     &TEXT
 }
 
-/// This document
+/// This document in OpenAPI 3.1
 #[utoipa::path(get, path = "/openapi.json", responses((status = 200, body = Object)))]
 pub(super) async fn served() -> Response {
     openapi::served(text())

@@ -34,7 +34,7 @@ pub(super) struct Head {
     slot: u64,
     /// everything up to here is final
     finalized_slot: u64,
-    /// `confirmed`
+    /// always `confirmed`, the commitment of the slot
     commitment: &'static str,
     /// of the events that the answer rests on
     digest: String,

@@ -96,7 +96,7 @@ struct AgentLease {
     /// `active`, `grace`, `deactivated` or `none`
     state: &'static str,
     paid_through_epoch: Option<i64>,
-    /// epochs behind
+    /// how many epochs it is behind
     behind: u64,
     last_paid_slot: Option<i64>,
 }
@@ -126,7 +126,7 @@ struct AgentNano {
     address: String,
     balance_raw: Option<String>,
     receivable_raw: Option<String>,
-    /// Unix seconds
+    /// when the balance was read, in Unix seconds
     checked: Option<i64>,
 }
 
@@ -347,7 +347,7 @@ pub(super) fn content(row: &BatchRow) -> Value {
     row.content.as_deref().map(parsed).unwrap_or_default()
 }
 
-/// A challenge.
+/// A challenge of a batch.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Challenge {
     address: String,

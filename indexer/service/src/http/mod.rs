@@ -133,10 +133,10 @@ fn routes() -> OpenApiRouter<App> {
     let health =
         OpenApiRouter::new().routes(routes!(operations::healthz)).routes(routes!(operations::readyz));
     OpenApiRouter::with_openapi(openapi::base())
-        .merge(openapi::refusing(all, &[400, 429]))
-        .merge(openapi::refusing(one, &[400, 404, 429]))
-        .merge(openapi::refusing(uploads, &[404, 408, 413, 422, 429, 503]))
-        .merge(openapi::refusing(streams, &[400, 429, 503]))
+        .merge(openapi::refusing(all, &[400, 429, 500]))
+        .merge(openapi::refusing(one, &[400, 404, 429, 500, 503]))
+        .merge(openapi::refusing(uploads, &[404, 408, 413, 422, 429, 500, 502, 503]))
+        .merge(openapi::refusing(streams, &[400, 429, 500, 503]))
         .merge(openapi::refusing(health, &[429]))
 }
 

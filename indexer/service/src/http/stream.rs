@@ -77,7 +77,7 @@ async fn subscribe(app: &App, request: &Parts) -> Result<Reader> {
     Ok(reader)
 }
 
-/// Server-sent events
+/// News of the index as server-sent events
 #[utoipa::path(get, path = "/v1/stream", params(StreamQuery), responses((status = 200, body = String, content_type = "text/event-stream")))]
 pub(super) async fn events(State(app): State<App>, request: Request) -> Result<Response> {
     let (parts, _) = request.into_parts();

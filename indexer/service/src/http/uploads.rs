@@ -18,7 +18,7 @@ use std::time::Duration;
 use utoipa::ToSchema;
 use zx1_server::body;
 
-/// What became of an upload.
+/// The outcome of an upload.
 #[derive(Serialize, ToSchema)]
 struct Receipt {
     /// `stored` or `known`
@@ -61,7 +61,7 @@ async fn submitted(app: &App, mint: &str, epoch: &str) -> Result<BatchRow> {
 }
 
 /// Bring a batch's bundle; it must be what the chain commits to
-#[utoipa::path(put, path = "/v1/agents/{mint}/batches/{epoch}/data", params(MintEpoch), request_body(content = Vec<u8>, content_type = "application/cbor"), responses((status = 200, body = Receipt), (status = 201, body = Receipt)))]
+#[utoipa::path(put, path = "/v1/agents/{mint}/batches/{epoch}/data", params(MintEpoch), request_body(content = String, content_type = "application/cbor"), responses((status = 200, body = Receipt), (status = 201, body = Receipt)))]
 pub(super) async fn bundle(
     State(app): State<App>,
     Path((mint, epoch)): Path<(String, String)>,
@@ -79,7 +79,7 @@ pub(super) async fn bundle(
 }
 
 /// Bring a signed FEEDBACK
-#[utoipa::path(post, path = "/v1/envelopes", request_body(content = Vec<u8>, content_type = "application/cbor"), responses((status = 200, body = Receipt), (status = 201, body = Receipt)))]
+#[utoipa::path(post, path = "/v1/envelopes", request_body(content = String, content_type = "application/cbor"), responses((status = 200, body = Receipt), (status = 201, body = Receipt)))]
 pub(super) async fn envelope(State(app): State<App>, request: Body) -> Result<Response> {
     let bytes = small(&app, request).await?;
     Ok(receipt(ratings::put(&app.index, &bytes).await?))

@@ -135,7 +135,7 @@ pub(in crate::http) async fn list(State(app): State<App>, uri: Uri, headers: Hea
     Ok(list_answer(&app, &headers, &Digest::Index, items, next))
 }
 
-/// One agent
+/// One agent with its newest events
 #[utoipa::path(get, path = "/v1/agents/{mint}", params(Mint), responses((status = 200, body = Headed<AgentAnswer<'static>>)))]
 pub(in crate::http) async fn one(
     State(app): State<App>,

@@ -74,7 +74,7 @@ pub(in crate::http) async fn batch_row(app: &App, mint: &str, epoch: &str) -> Re
     bundles::batch(&app.index, &mint, i64::from(epoch)).await
 }
 
-/// One batch
+/// One batch of an agent
 #[utoipa::path(get, path = "/v1/agents/{mint}/batches/{epoch}", params(MintEpoch), responses((status = 200, body = Headed<BatchAnswer>)))]
 pub(in crate::http) async fn one(
     State(app): State<App>,
@@ -90,7 +90,7 @@ pub(in crate::http) async fn one(
 }
 
 /// The bundle (C7)
-#[utoipa::path(get, path = "/v1/agents/{mint}/batches/{epoch}/data", params(MintEpoch), responses((status = 200, body = Vec<u8>, content_type = "application/cbor")))]
+#[utoipa::path(get, path = "/v1/agents/{mint}/batches/{epoch}/data", params(MintEpoch), responses((status = 200, body = String, content_type = "application/cbor")))]
 pub(in crate::http) async fn data(
     State(app): State<App>,
     Path((mint, epoch)): Path<(String, String)>,
@@ -193,7 +193,7 @@ struct ShownRecord {
     value: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verifier: Option<String>,
-    /// the rater
+    /// the agent that rates
     #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -63,7 +63,7 @@ pub(super) async fn challenges_of(
     Ok(list_answer(app, headers, &Digest::Index, items, next))
 }
 
-/// All challenges
+/// All challenges, newest first
 #[utoipa::path(get, path = "/v1/challenges", params(ChallengeQuery, PageQuery), responses((status = 200, body = Headed<List<items::Challenge>>)))]
 pub(in crate::http) async fn challenges(
     State(app): State<App>,
@@ -245,7 +245,7 @@ struct ContractBody<'r> {
     transcript: Vec<&'r RawValue>,
 }
 
-/// A challenge.
+/// The page of a challenge.
 #[derive(Serialize, ToSchema)]
 struct ChallengeAnswer {
     challenge: items::Challenge,

@@ -31,7 +31,7 @@ struct StatusAnswer {
     chain_finalized_slot: u64,
     lag_slots: u64,
     epoch: u64,
-    /// Unix seconds
+    /// the time of the chain in Unix seconds
     chain_time: i64,
     state: Phase,
     backfill: Option<Backfill>,
@@ -253,7 +253,7 @@ pub(in crate::http) async fn audit(State(app): State<App>, uri: Uri, headers: He
     Ok(headed(&app, &headers, &Digest::Index, AuditAnswer { audit }))
 }
 
-/// Missing sequence numbers, and what became of them
+/// Missing sequence numbers, and whether they were found
 #[utoipa::path(get, path = "/v1/gaps", params(GapQuery, PageQuery), responses((status = 200, body = Headed<List<items::Gap>>)))]
 pub(in crate::http) async fn gaps(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Result<Response> {
     let query = Query::read(&uri, &["state", "limit", "cursor"])?;
