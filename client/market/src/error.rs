@@ -214,6 +214,7 @@ reasons! {
         "The path holds a character that it may not hold, or is too long; percent-encode it.";
     9097 RequestBody TooLarge "The body has {} bytes, more than a request may have; send less.";
     // Money.
+    9099 TermsCourt Invalid "The court's limits are out of bounds: {}; correct the terms.";
     9100 MoneyOverflow Invalid "The amounts are larger than all the money there is; correct them.";
     9101 MoneyShort Invalid
         "The fees are larger than what was deposited; raise the bounty or correct the terms.";

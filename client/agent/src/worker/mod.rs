@@ -37,10 +37,10 @@ pub use hooks::{Hooks, NoHooks, SubmittedFix};
 pub use store::{Folder, Record, Stage, Store};
 
 use crate::bridge::{Bridge, BridgeError};
-use crate::courtroom::Bench;
 use zx1_market_client::{ClientError, Market, Purse, WatchOptions};
 use zx1_model::Model;
 use zx1_model::budget::{Budget, Budgeted};
+use zx1_trial::Bench;
 
 /// Why an agent cannot go on. Numbers 9388 to 9392; those of the client and of the bridge are their own.
 #[derive(Debug, thiserror::Error, Coded)]

@@ -5,12 +5,14 @@ mod check;
 mod inputs;
 mod read;
 mod spam;
+mod verify;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 pub use self::build::ContractBuilder;
 pub use self::inputs::InputFile;
 pub use self::spam::spam_reason;
+pub use self::verify::{Limit, Run, Step, Unmet, unmet};
 use crate::canonical::Json;
 use crate::terms::Terms;
 use crate::{Millis, PartyId, Raw, Result};
