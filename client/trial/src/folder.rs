@@ -50,7 +50,7 @@ pub struct Answer {
 /// A fix that was tried. Dropping it leaves no trace.
 #[derive(Debug)]
 pub struct Attempt {
-    /// What ran.
+    /// The command that ran, and its output.
     pub trial: Trial,
     /// All that it changed.
     pub changes: ChangeSet,
@@ -71,7 +71,7 @@ impl WorkingFolder {
         Self { folder, line, hosts, masks, watch, scrubber: Scrubber::new(), looking: None }
     }
 
-    /// The scrubber.
+    /// The scrubber for what leaves the machine.
     pub fn scrubber(&self) -> &Scrubber {
         &self.scrubber
     }
