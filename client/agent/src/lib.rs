@@ -25,7 +25,7 @@
 //! | 9361-9367 | [`judge::CourtError`], [`judge::RuleError`] |
 //! | 9368-9387 | [`client::ClientError`] |
 //! | 9388-9392 | [`worker::WorkError`] |
-//! | 9393-9398 | [`bridge::BridgeError`] |
+//! | 9393-9399 | [`bridge::BridgeError`] |
 
 pub mod answer;
 pub mod bridge;

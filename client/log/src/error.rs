@@ -9,7 +9,7 @@ use zx1_protocol::envelope::EnvelopeError;
 use zx1_protocol::merkle::TreeError;
 use zx1_protocol::nonce::NonceError;
 use zx1_protocol::units::Epoch;
-use zx1_protocol::validate::MAX_MESSAGE_SIZE;
+use zx1_protocol::validate::{MAX_MESSAGE_SIZE, Reason};
 
 /// What this crate's functions return.
 pub type Result<T, E = LogError> = std::result::Result<T, E>;
@@ -33,6 +33,27 @@ pub enum LogError {
     InUse {
         /// The folder.
         path: PathBuf,
+    },
+    /// The process that has the log ended, or closed the connection, before it answered. What it was asked
+    /// to do may have been done.
+    #[error("The process that has the agent's log ended before it answered.")]
+    OwnerLost,
+    /// The process that has the log has not answered in time. What it was asked to do may be done yet.
+    #[error("The process that has the agent's log did not answer in time.")]
+    OwnerSilent,
+    /// What the process at the other end of the log's socket says is not this protocol, of another version,
+    /// or about another agent.
+    #[error("The process that has the agent's log does not speak this program's language: {0}.")]
+    OwnerUnknown(&'static str),
+    /// A refusal of the process that has the log, as it came over its socket.
+    #[error("{sentence}")]
+    ByOwner {
+        /// The number that the refusal has there.
+        code: u16,
+        /// Its text.
+        sentence: String,
+        /// [`Self::is_of_message`] there.
+        of_message: bool,
     },
     /// The file is of another agent or of another epoch than its place says.
     #[error("The file {} belongs to another agent or to another epoch.", path.display())]
@@ -75,6 +96,9 @@ pub enum LogError {
     /// A sent message that is not from this agent, or a received one that is not to it.
     #[error("The message is neither from this agent nor to it, or its direction is wrong.")]
     NotOurs,
+    /// A received message breaks a rule of receivers (spec section 5.5).
+    #[error("{0}")]
+    Rule(#[from] Reason),
     /// A payload that a challenge could not rest on (decision B11).
     #[error("The payload has {len} bytes; for this type of message {MAX_EVIDENCE_PAYLOAD} are the most.")]
     PayloadTooLong {
@@ -203,12 +227,18 @@ impl LogError {
         Self::Damaged { path: path.to_owned(), offset, why }
     }
 
-    /// The number of this refusal, 7200 to 7299; never used again for another one.
+    /// The number of this refusal, 7200 to 7299, or that of the rule that a message breaks
+    /// ([`Reason::code`]); never used again for another one.
     pub fn code(&self) -> u16 {
         match self {
             Self::Io { .. } => 7200,
             Self::InUse { .. } => 7201,
             Self::WrongOwner { .. } => 7202,
+            Self::OwnerLost => 7204,
+            Self::OwnerSilent => 7205,
+            Self::OwnerUnknown(_) => 7206,
+            Self::ByOwner { code, .. } => *code,
+            Self::Rule(reason) => reason.code(),
             Self::WrongFormat { .. } => 7203,
             Self::WriteFailedBefore { .. } => 7211,
             Self::Damaged { .. } => 7212,
@@ -245,7 +275,9 @@ impl LogError {
     pub fn is_of_message(&self) -> bool {
         matches!(
             self,
-            Self::EpochSealed(_)
+            Self::ByOwner { of_message: true, .. }
+                | Self::Rule(_)
+                | Self::EpochSealed(_)
                 | Self::DuplicateBid { .. }
                 | Self::NotOurs
                 | Self::PayloadTooLong { .. }
@@ -271,6 +303,13 @@ impl LogError {
             Self::InUse { .. } => {
                 "Wait until the other process (perhaps `zx1 keeper`) has ended, or stop it."
             }
+            Self::OwnerLost => {
+                "Look at the log before you repeat what is not to be done twice, then try again."
+            }
+            Self::OwnerSilent => "Look at the process that has the log; it may be busy or stopped.",
+            Self::OwnerUnknown(_) => "Update all programs of this agent to the same version.",
+            Self::ByOwner { .. } => "Look at the log with `zx1 log list`, and at the disk that it is on.",
+            Self::Rule(_) => "Drop the message; a receiver answers nothing.",
             Self::WrongOwner { .. } => "Move the file back to the folder of its own agent and epoch.",
             Self::WrongFormat { .. } => "Update zx1, or restore the file from a backup.",
             Self::WriteFailedBefore { .. } => {

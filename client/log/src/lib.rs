@@ -78,9 +78,11 @@ mod error;
 mod frames;
 #[cfg(feature = "http")]
 mod http;
+mod inbox;
 mod index;
 mod layout;
 mod nonces;
+mod owner;
 mod payloads;
 mod reader;
 mod record;
@@ -93,7 +95,9 @@ pub use error::{LogError, Result};
 pub use frames::Torn;
 #[cfg(feature = "http")]
 pub use http::{Http, HttpOptions};
+pub use inbox::{Admitted, Inbox, Keys, Origin, Received, Waiver};
 pub use layout::agent_dir;
+pub use owner::LogHandle;
 pub use reader::{Entries, EpochSummary, Found, LogReader};
 pub use record::StoredEntry;
 pub use store::{AnyStore, BatchStore, Folder, Put};

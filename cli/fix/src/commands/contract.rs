@@ -199,7 +199,13 @@ pub fn show(args: Show, context: &Context) -> Result<()> {
     let view = runtime.block_on(market.view(id))?;
     if let Some(bridge) = bridge::of(context, who(&args.which))? {
         // What the other side has left since belongs into the log too.
-        bridge.keep(&view)?;
+        // A cluster that does not answer keeps nobody from reading.
+        match runtime.block_on(bridge.keep(&market, &view)) {
+            Err(error @ BridgeError::Keys { .. }) => {
+                output::warn(&format!("error {}: {error}", error.code()));
+            }
+            kept => drop(kept?),
+        }
     }
     let report = case::replay(view.transcript());
     context.print(&Checked { report: &report, transcript: view.transcript() })
