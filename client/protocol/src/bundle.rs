@@ -262,7 +262,7 @@ impl<'a> Bundle<'a> {
     }
 
     /// Whether leaves and records are those of this commitment, whatever the batch itself says. That is
-    /// all that challenges and answers rest on, so a batch that lies about itself is no shelter.
+    /// all that challenges and answers rest on, so a batch that lies about itself protects nobody.
     pub fn check_against(&self, commitment: &Commitment) -> Result<Checked<'a>, BundleError> {
         self.check_roots(commitment)?;
         Ok(Checked::new(*self, *commitment, self.decode_batch().ok()))

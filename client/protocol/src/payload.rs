@@ -95,7 +95,7 @@ pub struct BidPayload<'a> {
     /// The four bytes behind the value, where the specification encourages a format hint; `None` when
     /// there are fewer. The protocol does not know whether they are meant as one.
     pub hint: Option<&'a [u8; FORMAT_HINT_LEN]>,
-    /// What follows.
+    /// Content behind the value, format hint included.
     pub content: &'a [u8],
 }
 

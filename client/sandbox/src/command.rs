@@ -143,11 +143,11 @@ impl Default for Limits {
 /// Which limit ended a run, or was seen to refuse something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LimitKind {
-    /// [`Limits::time`].
+    /// The limit [`Limits::time`].
     Time,
-    /// [`Limits::memory`].
+    /// The limit [`Limits::memory`].
     Memory,
-    /// [`Limits::processes`].
+    /// The limit [`Limits::processes`].
     Processes,
     /// [`Limits::output`], 64 times over.
     Output,
@@ -158,9 +158,9 @@ pub enum LimitKind {
 /// Standard output or standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
-    /// Standard output.
+    /// Standard output of the command.
     Stdout,
-    /// Standard error.
+    /// Standard error of the command.
     Stderr,
 }
 
@@ -200,9 +200,9 @@ pub struct Outcome {
     pub exit: Option<i32>,
     /// Signal that ended the command.
     pub signal: Option<i32>,
-    /// Standard output.
+    /// What the command wrote to standard output.
     pub stdout: Output,
-    /// Standard error.
+    /// What the command wrote to standard error.
     pub stderr: Output,
     /// Wall time, set-up of the run included.
     pub wall: Duration,

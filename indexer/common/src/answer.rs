@@ -17,7 +17,7 @@ pub fn text(status: StatusCode, kind: &'static str, text: impl Into<Body>) -> Re
 ///
 /// # Errors
 ///
-/// When the value has no text, as a map whose keys are no text.
+/// If the value cannot be JSON, such as a map whose keys are not strings.
 pub fn json(status: StatusCode, value: &impl Serialize) -> serde_json::Result<Response> {
     Ok(text(status, "application/json", serde_json::to_string(value)?))
 }

@@ -24,7 +24,7 @@ pub trait Filter<E>: Send + 'static {
 /// What comes next.
 #[derive(Debug)]
 pub enum Next<E> {
-    /// An event.
+    /// An event to send.
     Event(Arc<E>),
     /// Nothing for a while.
     Silence,
@@ -63,7 +63,7 @@ impl<E> std::fmt::Debug for Desk<E> {
     }
 }
 
-/// One subscriber.
+/// One subscriber of the stream.
 pub struct Reader<E, F> {
     /// What it wants to hear; may be changed at any time.
     pub filter: F,

@@ -23,7 +23,7 @@ pub struct Claim {
     pub evidence_hash: Hash,
     /// The packed record, zero-padded; empty when nothing can answer.
     pub record: [u8; MAX_RECORD_BYTES],
-    /// Its length.
+    /// Length of the record in bytes.
     pub record_len: u8,
     /// Whether the evidence determines a bid's value.
     pub value_known: bool,

@@ -9,13 +9,13 @@ use zx1_runtime::expect_address;
 
 /// What every call needs.
 pub struct StakeLock<'a> {
-    /// The program.
+    /// The StakeLock program.
     pub program: &'a AccountView,
     /// This program's authority.
     pub authority: &'a AccountView,
     /// The agent's stake.
     pub stake: &'a AccountView,
-    /// The agent.
+    /// Mint of the agent's NFT: the agent id.
     pub agent: &'a [u8; 32],
 }
 

@@ -11,7 +11,7 @@ use zx1_runtime::{Now, Stored, Syscall, bump, create, ensure, existing, expect_a
 pub struct Append<'a> {
     /// Pays the rent.
     pub payer: &'a AccountView,
-    /// Who speaks.
+    /// The wallet that writes the text.
     pub sender: &'a AccountView,
     /// The log's head; created by the first entry.
     pub log: &'a AccountView,

@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout};
 use zx1_protocol::signature::PublicKey;
 
 use super::BridgeError;
-use crate::model::BoxFuture;
+use futures_util::future::BoxFuture;
 
 /// How long an answer of the chain counts.
 const GOOD_FOR: Duration = Duration::from_secs(60);

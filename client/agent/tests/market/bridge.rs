@@ -24,7 +24,7 @@ const AGENT: [u8; 32] = [0xa2; 32];
 fn bridge(world: &World, agent: [u8; 32], n: u8) -> Bridge {
     // A cluster whose slot moves on every third time that it is asked.
     let asked = std::sync::atomic::AtomicU64::new(0);
-    let slots = Arc::new(move || -> zx1_agent::model::BoxFuture<'static, Result<u64, String>> {
+    let slots = Arc::new(move || -> futures_util::future::BoxFuture<'static, Result<u64, String>> {
         let slot = 1_000 + asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst) / 3;
         Box::pin(async move { Ok(slot) })
     });
@@ -300,7 +300,7 @@ async fn an_envelope_in_another_agents_name_is_not_logged() {
 async fn an_agent_that_belongs_to_another_key_is_not_believed() {
     let world = World::start().await;
     let folder = agent_dir(world.folder.path(), &PRINCIPAL);
-    let slots = Arc::new(|| -> zx1_agent::model::BoxFuture<'static, Result<u64, String>> {
+    let slots = Arc::new(|| -> futures_util::future::BoxFuture<'static, Result<u64, String>> {
         Box::pin(async { Ok(1_000) })
     });
     // On chain the agent's owner is key 3, and key 2 trades under its name.
@@ -344,7 +344,7 @@ async fn an_envelope_of_another_time_than_its_entry_is_not_logged() {
 async fn while_the_chain_does_not_answer_nothing_is_believed_and_later_all_of_it() {
     let world = World::start().await;
     let folder = agent_dir(world.folder.path(), &PRINCIPAL);
-    let slots = Arc::new(|| -> zx1_agent::model::BoxFuture<'static, Result<u64, String>> {
+    let slots = Arc::new(|| -> futures_util::future::BoxFuture<'static, Result<u64, String>> {
         Box::pin(async { Ok(1_000) })
     });
     let asked = Arc::new(std::sync::atomic::AtomicU64::new(0));
@@ -376,7 +376,7 @@ async fn delivered_without_slots(silent: u64) -> Option<String> {
     let ours = bridge(&world, PRINCIPAL, 1);
     let asked = std::sync::atomic::AtomicU64::new(0);
     // PROPOSE and ACCEPT have theirs; the slot moves on each time, so that neither asks twice.
-    let slots = Arc::new(move || -> zx1_agent::model::BoxFuture<'static, Result<u64, String>> {
+    let slots = Arc::new(move || -> futures_util::future::BoxFuture<'static, Result<u64, String>> {
         let nth = asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
         let missing = nth >= 2 && nth - 2 < silent;
         Box::pin(async move { if missing { Err("it is not there".to_owned()) } else { Ok(1_000 + nth) } })

@@ -1,4 +1,4 @@
-//! Batches.
+//! Submitting and closing batches.
 
 use super::{Actions, ed25519, intents};
 use crate::instructions::behavior_log;
