@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// How long a group waits for more messages after its first.
 const GROUP_WITHIN: Duration = Duration::from_millis(5);
 /// How long a client has to send the rest of a request, and to take an answer.
-const FRAME_WITHIN: Duration = Duration::from_secs(30);
+const FRAME_WITHIN: Duration = Duration::from_secs(10);
 /// Clients at a time.
 const MAX_GUESTS: usize = 64;
 /// Pause after a connection that could not be accepted, such as for want of file numbers.
@@ -218,4 +218,69 @@ fn attend(stream: &UnixStream, agent: [u8; 32], jobs: &Sender<Job>) -> io::Resul
         wire::send(&mut Timed::new(stream, Some(FRAME_WITHIN)), &Answer::of(outcome), &[])?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent_log::NonceRule;
+    use zx1_protocol::envelope::{Envelope, EnvelopeHeader, MsgType, PROTOCOL_VERSION};
+    use zx1_protocol::hash::{Keccak as _, Sha3};
+    use zx1_protocol::units::Slot;
+
+    const AGENT: [u8; 32] = [1; 32];
+
+    /// Asks for one message to be taken in.
+    fn admit(jobs: &Sender<Job>, nonce: u64) -> Receiver<Result<Answer>> {
+        let header = EnvelopeHeader {
+            version: PROTOCOL_VERSION,
+            msg_type: MsgType::Reject,
+            sender: &[2; 32],
+            recipient: &AGENT,
+            timestamp: nonce,
+            block_ref: Slot(1),
+            nonce,
+            conversation_id: &[3; 16],
+            payload_hash: &Sha3::hashv(&[]),
+            payload_len: 0,
+        };
+        let envelope = Envelope { header, payload: &[], signature: &[0; 64] }.to_cbor();
+        let entrant = Entrant { envelope, arrival_micros: nonce, nonce_rule: NonceRule::Channel };
+        put(jobs, Request::Admit(vec![entrant]))
+    }
+
+    fn put(jobs: &Sender<Job>, request: Request) -> Receiver<Result<Answer>> {
+        let (reply, answer) = mpsc::channel();
+        jobs.send(Job::Ask { request, body: Vec::new(), reply }).unwrap();
+        answer
+    }
+
+    /// Takes the next job, which is messages, and the group that follows.
+    fn group(log: &mut AgentLog, work: &Receiver<Job>) -> Option<Job> {
+        let Ok(Job::Ask { request: Request::Admit(entrants), reply, .. }) = work.recv() else { panic!() };
+        write_group(log, work, (entrants, reply))
+    }
+
+    #[test]
+    fn a_group_takes_256_messages_and_ends_before_anything_else() {
+        let temp = tempfile::tempdir().unwrap();
+        let mut log = AgentLog::open(temp.path(), AGENT).unwrap();
+        let (jobs, work) = mpsc::channel();
+        let answers: Vec<_> = (1..=300).map(|nonce| admit(&jobs, nonce)).collect();
+        let nonce = put(&jobs, Request::ReserveNonce { channel: 3, now_micros: 7 });
+        let behind = admit(&jobs, 301);
+        let answered = |answer: &Receiver<Result<Answer>>| match answer.try_recv() {
+            Ok(Ok(Answer::Admitted(outcomes))) => {
+                assert!(matches!(outcomes.as_slice(), [Ok(Some(_))]), "{outcomes:?}");
+                true
+            }
+            _ => false,
+        };
+        assert!(group(&mut log, &work).is_none());
+        assert_eq!(answers.iter().filter(|answer| answered(answer)).count(), MAX_GROUP);
+        let next = group(&mut log, &work);
+        assert_eq!(answers.iter().filter(|answer| answered(answer)).count(), 300 - MAX_GROUP);
+        assert!(matches!(next, Some(Job::Ask { request: Request::ReserveNonce { .. }, .. })));
+        assert!(nonce.try_recv().is_err() && !answered(&behind), "both are still to come");
+    }
 }
