@@ -73,7 +73,7 @@ fn signing_keys(cluster: &str) -> SigningKeys {
                 let keys = registry::signing_keys(&sati, Address::new_from_array(agent)).await;
                 keys.map_err(|error| error.to_string())
             };
-            Ok(asked.await?.iter().map(Address::to_bytes).collect())
+            Ok(asked.await?.iter().map(|key| key.to_bytes()).collect())
         })
     })
 }

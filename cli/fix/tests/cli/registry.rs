@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use zx1_chain::{pda, sati, token};
+use zx1_interface::Layout as _;
 use zx1_interface::accounts::Config;
-use zx1_interface::layout::Layout as _;
 
 /// The registry's group of agents.
 const GROUP: [u8; 32] = [0x61; 32];
@@ -29,7 +29,7 @@ impl Cluster {
         let known = owners.clone();
         let http = Http::serve(move |body| {
             let question: Value = serde_json::from_str(body).unwrap();
-            let of = question["params"][0].as_str().and_then(|text| text.parse().ok());
+            let of: Option<Address> = question["params"][0].as_str().and_then(|text| text.parse().ok());
             let context = json!({ "slot": 1_000 });
             let result = match question["method"].as_str().unwrap() {
                 "getSlot" => json!(slot.fetch_add(1, Ordering::SeqCst)),

@@ -1,6 +1,6 @@
 //! The keys of other agents, asked for once in a while.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,14 +36,11 @@ impl Known {
     }
 
     /// The keys of these agents, without those for whom the chain does not answer; of one of them why.
-    pub(super) async fn of(&self, agents: impl Iterator<Item = [u8; 32]>) -> (Keys, Option<BridgeError>) {
+    pub(super) async fn of(&self, agents: BTreeSet<[u8; 32]>) -> (Keys, Option<BridgeError>) {
         let (mut keys, mut unread) = (Keys::new(), None);
         let mut answers = self.answers.lock().await;
         answers.retain(|_, (asked, _)| asked.elapsed() < GOOD_FOR);
         for agent in agents {
-            if keys.contains_key(&agent) {
-                continue;
-            }
             if let Some((_, known)) = answers.get(&agent) {
                 keys.insert(agent, known.clone());
                 continue;

@@ -372,7 +372,7 @@ impl Bridge {
         }
         let now = market.now().await?.0.saturating_mul(1_000);
         let others = carried.iter().map(|one| one.sender).filter(|sender| *sender != self.agent);
-        let (mut keys, unread) = self.keys.of(others).await;
+        let (mut keys, unread) = self.keys.of(others.collect()).await;
         // Anybody can write our id into an envelope. Logged as sent it would use up our nonces and put bids of
         // others into our batch; so of our own only what this very key has signed.
         keys.insert(self.agent, keys::parsed(&[*self.key.id().as_bytes()]));

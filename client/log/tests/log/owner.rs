@@ -114,6 +114,16 @@ fn after_kill_9_of_the_owner_a_client_takes_over_and_the_others_follow() {
     assert_eq!(contents(&dir), encoded(&[1, 2, 3].map(Message::deliver)));
 }
 
+/// After the first kill the newest process may be as quick as the older ones.
+fn assert_is_possible(round: u32, role: &str) {
+    let expected = match round {
+        0 => &["owner"][..],
+        1 => &["client"],
+        _ => &["owner", "client"],
+    };
+    assert!(expected.contains(&role), "{role} in round {round}");
+}
+
 #[test]
 fn no_nonce_is_given_out_twice_when_owners_are_killed_one_after_the_other() {
     let (_temp, dir) = folder();
@@ -122,7 +132,8 @@ fn no_nonce_is_given_out_twice_when_owners_are_killed_one_after_the_other() {
     for round in 0..6 {
         running.push(Running::this_binary("share nonces", &dir));
         let newest = running.last_mut().unwrap();
-        assert_eq!(newest.next(), if round == 0 { "owner" } else { "client" });
+        let role = newest.next();
+        assert_is_possible(round, &role);
         running.iter_mut().for_each(|child| said.extend((0..20).map(|_| child.next())));
         // The oldest has it, or another client that was quicker; either way somebody goes on.
         if round > 0 {
@@ -145,7 +156,7 @@ fn what_was_acknowledged_is_in_the_log_once_when_owners_are_killed() {
     for round in 0..4 {
         running.push(Running::this_binary("share appends", &dir));
         let role = running.last_mut().unwrap().next();
-        assert_eq!(role, if round == 0 { "owner" } else { "client" });
+        assert_is_possible(round, &role);
         running.iter_mut().for_each(|child| acknowledged.extend((0..5).map(|_| child.next())));
         if round > 0 {
             acknowledged.extend(running.remove(0).kill());
