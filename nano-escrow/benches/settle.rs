@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, stream};
-use nano_escrow::devnet::{Confirm, Devnet};
+use nano_devnet::{Confirm, Devnet};
 use nano_escrow::escrow::{
     AccountKey, AccountLegs, Escrow, Keys as _, Leg, Options, Parts, Settlement, Terms, restore,
 };

@@ -1,7 +1,8 @@
 //! Nano money, exactly once.
 //!
-//! Keys, blocks, proof of work, a node client, a journalled escrow and wallet, and an embedded ledger. The
-//! crate stands alone: other projects can use it for any contract that holds money for two parties.
+//! Keys, blocks, proof of work, a node client, a journalled escrow and wallet. The crate stands alone: other
+//! projects can use it for any contract that holds money for two parties. The commands are `cli/nano`, the
+//! embedded ledger to test against is the crate `nano-devnet`.
 //!
 //! | feature | what it adds |
 //! |---|---|
@@ -10,8 +11,6 @@
 //! | `binding` (default) | the record that binds an Ed25519 key and a Nano key to one party |
 //! | `node` | the client of a Nano node: RPC, websocket, remote work |
 //! | `escrow` | journal, escrow, wallet (SQLite) |
-//! | `devnet` | the embedded ledger |
-//! | `cli` | the command `nano-escrow` |
 //!
 //! Every refusal is a numbered error with a sentence that says what to do next: see [`Coded`].
 
@@ -19,11 +18,6 @@ mod address;
 #[cfg(feature = "binding")]
 pub mod binding;
 pub mod block;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod cli;
-#[cfg(feature = "devnet")]
-pub mod devnet;
 mod error;
 #[cfg(feature = "escrow")]
 pub mod escrow;

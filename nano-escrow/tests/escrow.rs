@@ -7,7 +7,7 @@ mod escrow_support;
 use std::sync::Arc;
 
 use escrow_support::*;
-use nano_escrow::devnet::Confirm;
+use nano_devnet::Confirm;
 use nano_escrow::escrow::{AccountKey, AccountLegs, EscrowError, Keys as _, Leg, Settlement, Terms};
 use nano_escrow::journal::{Journal, NoProbe};
 use nano_escrow::{Network, Raw, Seed};
@@ -194,7 +194,7 @@ async fn excess_and_late_payments_go_back_once_per_source_ok() {
 
 /// A payment from an account of its own.
 async fn late_payment(
-    devnet: &nano_escrow::devnet::Devnet,
+    devnet: &nano_devnet::Devnet,
     payer: nano_escrow::Address,
     to: nano_escrow::Address,
     amount: Raw,

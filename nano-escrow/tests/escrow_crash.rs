@@ -16,8 +16,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use escrow_support::*;
+use nano_devnet::{Confirm, Devnet, Effect, FaultRule, On};
 use nano_escrow::Address;
-use nano_escrow::devnet::{Confirm, Devnet, Effect, FaultRule, On};
 use nano_escrow::escrow::{Escrow, Settlement};
 use nano_escrow::journal::{At, NoProbe, Probe, SharedProbe};
 use nano_escrow::node::{HttpNode, HttpOptions, NodeApi};
@@ -312,7 +312,7 @@ async fn drop_everywhere(
     let devnet = Arc::new(
         Devnet::builder()
             .confirm(Confirm::AtOnce)
-            .genesis_epoch(nano_escrow::devnet::Epoch::One)
+            .genesis_epoch(nano_devnet::Epoch::One)
             .start()
             .await
             .unwrap(),

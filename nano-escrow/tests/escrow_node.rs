@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use escrow_support::*;
-use nano_escrow::devnet::{Confirm, Devnet, Effect, Epoch, FaultRule, Kind, On};
+use nano_devnet::{Confirm, Devnet, Effect, Epoch, FaultRule, Kind, On};
 use nano_escrow::escrow::{
     AccountKey, AccountLegs, Backup, Escrow, Keys as _, Leg, Settlement, Terms, restore,
 };
@@ -521,7 +521,7 @@ async fn a_deposit_that_loses_its_election_was_never_money() {
     // Genesis spends the same again, and that one wins.
     let key = nano_escrow::PrivateKey::from_bytes(Network::DEV_GENESIS_PRIVATE_KEY);
     let first = devnet.look(|l| *l.block(&hash).unwrap());
-    let nano_escrow::devnet::Block::State(signed) = first.block else { panic!("a state block") };
+    let nano_devnet::Block::State(signed) = first.block else { panic!("a state block") };
     let mut rival = signed.block;
     rival.link = person("elsewhere").public_key().0;
     let rival = rival.sign(&key.keypair()).unwrap().with_work(signed.work.unwrap());

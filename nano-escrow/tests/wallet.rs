@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use escrow_support::*;
-use nano_escrow::devnet::{Confirm, Devnet, Effect, FaultRule, On};
+use nano_devnet::{Confirm, Devnet, Effect, FaultRule, On};
 use nano_escrow::escrow::{DomainKeys, Keys, restore};
 use nano_escrow::journal::{Journal, NoProbe, SharedProbe};
 use nano_escrow::wallet::Wallet;

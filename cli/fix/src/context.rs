@@ -1,15 +1,17 @@
 //! What a command works with. Nothing is read before a command asks for it.
 
-use crate::args::Global;
 use crate::config::Config;
 use crate::errors::{Error, Failure, Result};
+use crate::flags::Global;
 use crate::screen::Screen;
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use zx1_cli_common::keys::{self, Seed};
 use zx1_cli_common::output::{self, Format, Report};
 use zx1_cli_common::{Fault, files};
+use zx1_home::config::{environment, user_home};
 use zx1_market::{PartyKey, Raw};
+use zx1_net::Endpoint;
 
 /// The market when nobody names one: this machine's.
 pub const SERVER: &str = "http://127.0.0.1:8000";
@@ -41,10 +43,6 @@ pub struct Context {
     flags: Global,
     home: OnceCell<PathBuf>,
     config: OnceCell<Config>,
-}
-
-fn environment(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 impl Context {
@@ -80,7 +78,7 @@ impl Context {
             return Ok(home);
         }
         let named = environment("FIX_HOME").map(PathBuf::from);
-        let home = named.or_else(|| environment("HOME").map(|home| Path::new(&home).join(".fix")));
+        let home = named.or_else(|| user_home().map(|home| home.join(".fix")));
         let home = home.ok_or(Error::NoHome)?;
         // A folder that is named relatively must not move when the command changes its own.
         let home = std::path::absolute(&home).unwrap_or(home);
@@ -108,16 +106,10 @@ impl Context {
             Some(url) => url,
             None => self.config()?.server.clone().unwrap_or_else(|| SERVER.to_owned()),
         };
-        let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
-        // Before an @ stands a password, or a name that looks like the host and is not.
-        let wrong = |rest: &str| {
-            let host = crate::market::authority(rest);
-            host.is_empty() || host.contains('@') || rest.contains(char::is_whitespace)
-        };
-        if rest.is_none_or(wrong) {
-            return Err(Error::BadUrl { url }.into());
+        match Endpoint::parse(&url) {
+            Ok(endpoint) => Ok(endpoint.to_string()),
+            Err(_) => Err(Error::BadUrl { url }.into()),
         }
-        Ok(url.trim_end_matches('/').to_owned())
     }
 
     /// The bounty: option, FIX_BOUNTY, configuration; `None` is a free contract.
@@ -142,7 +134,7 @@ impl Context {
     pub fn secret_places(&self, who: Who) -> Result<Vec<PathBuf>> {
         let mut places = vec![self.home()?.to_owned(), self.key_path(who)?];
         if self.agent_id(who)?.is_some() {
-            places.push(crate::bridge::zx1_home()?);
+            places.push(zx1_home()?);
         }
         Ok(places)
     }
@@ -194,6 +186,16 @@ impl Context {
     }
 }
 
+/// zx1's folder, where it looks for agents: ZX1_HOME, or ~/.config/zx1.
+///
+/// # Errors
+/// 9508.
+pub fn zx1_home() -> Result<PathBuf> {
+    let named = environment("ZX1_HOME").map(PathBuf::from);
+    let home = named.or_else(|| user_home().map(|home| home.join(".config/zx1")));
+    Ok(home.ok_or(Error::NoHome)?)
+}
+
 /// An amount of XNO.
 pub fn amount(text: &str) -> Result<Raw> {
     Raw::from_xno(text.trim()).map_err(|error| {
@@ -242,7 +244,7 @@ mod tests {
                 places.contains(&key) && places.contains(&context.home().unwrap().to_owned()),
                 "{places:?}"
             );
-            assert!(places.contains(&crate::bridge::zx1_home().unwrap()), "{places:?}");
+            assert!(places.contains(&zx1_home().unwrap()), "{places:?}");
         }
     }
 }

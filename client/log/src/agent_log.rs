@@ -7,7 +7,7 @@ pub(crate) use admit::{Incoming, NonceRule};
 
 use crate::attestations::Attestations;
 use crate::batches::{SavedBatch, SavedBatches};
-use crate::disk::{self, Lock};
+use crate::disk;
 use crate::error::{LogError, Result};
 use crate::frames::{FrameFile, Torn, has_open_tail, peek};
 use crate::index::{EpochIndex, Facts};
@@ -49,7 +49,7 @@ pub struct AgentLog {
     attestations: Attestations,
     recovery: Recovery,
     // Dropped last: the other files are closed before another process may open them.
-    _lock: Lock,
+    _lock: zx1_home::Lock,
 }
 
 /// An epoch whose entries are remembered.
@@ -108,12 +108,12 @@ impl AgentLog {
     pub fn open_wait(dir: impl AsRef<Path>, agent: [u8; 32], limit: Duration) -> Result<Self> {
         let dir = dir.as_ref().to_owned();
         disk::create_dir(&dir)?;
-        let lock = Lock::take(&dir, limit)?;
+        let lock = disk::lock(&dir, limit)?;
         Self::open_locked(dir, agent, lock)
     }
 
     /// Opens the folder whose lock this process has.
-    pub(crate) fn open_locked(dir: PathBuf, agent: [u8; 32], lock: Lock) -> Result<Self> {
+    pub(crate) fn open_locked(dir: PathBuf, agent: [u8; 32], lock: zx1_home::Lock) -> Result<Self> {
         for folder in [layout::LOG_DIR, layout::PAYLOAD_DIR, layout::BATCH_DIR] {
             disk::create_dir(&dir.join(folder))?;
         }

@@ -94,7 +94,7 @@ mod store;
 
 pub use agent_log::{AgentLog, Append, Appended, RESERVED_FOR_SENT, Recovery};
 pub use batches::{SavedBatch, SavedBatches};
-pub use error::{LogError, Result};
+pub use error::{LogError, OwnerRefusal, Result};
 pub use frames::Torn;
 #[cfg(feature = "http")]
 pub use http::{Http, HttpOptions};

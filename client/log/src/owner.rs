@@ -18,7 +18,7 @@ mod wire;
 
 use crate::agent_log::{AgentLog, Appended, Recovery};
 use crate::batches::SavedBatches;
-use crate::disk::{self, Lock};
+use crate::disk;
 use crate::error::{LogError, Result};
 use crate::inbox::Inbox;
 use crate::layout;
@@ -301,7 +301,7 @@ impl Face {
     fn open(dir: &Path, agent: [u8; 32], patience: Duration) -> Result<(Self, Recovery)> {
         let begun = Instant::now();
         loop {
-            match Lock::take(dir, Duration::ZERO) {
+            match disk::lock(dir, Duration::ZERO) {
                 Ok(lock) => {
                     let log = AgentLog::open_locked(dir.to_owned(), agent, lock)?;
                     let recovery = log.recovery().clone();

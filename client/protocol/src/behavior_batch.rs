@@ -109,7 +109,7 @@ pub struct BehaviorBatch {
     pub log_len: u32,
     /// Root over the packed records of the uncut arrays (decision B9).
     pub arrays_root: Hash,
-    /// How many records those are.
+    /// Number of records under `arrays_root`.
     pub arrays_len: u32,
 }
 
@@ -129,12 +129,12 @@ pub struct Commitment {
     pub batch_hash: Hash,
     /// Root over the packed records.
     pub arrays_root: Hash,
-    /// How many records.
+    /// Number of records.
     pub arrays_len: u32,
 }
 
 impl Commitment {
-    /// What the agent's key signs.
+    /// The bytes that the agent's key signs (wire.md, "Batch").
     pub fn message(&self) -> [u8; BATCH_MESSAGE_LEN] {
         batch_message(
             &self.agent,

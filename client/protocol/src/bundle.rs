@@ -213,13 +213,13 @@ impl<'a> Bundle<'a> {
         self.leaves
     }
 
-    /// How many leaves.
+    /// Number of leaves.
     pub fn log_len(&self) -> u32 {
         // `new` has compared it with MAX_TREE_LEN.
         u32::try_from(self.leaves.len()).unwrap_or(u32::MAX)
     }
 
-    /// How many records.
+    /// Number of records.
     pub fn arrays_len(&self) -> u32 {
         self.sections.len()
     }

@@ -143,7 +143,7 @@ sentences!(EnvelopeError {
 pub struct EnvelopeHeader<'a> {
     /// Always [`PROTOCOL_VERSION`].
     pub version: u8,
-    /// What the message is.
+    /// Type of the message.
     pub msg_type: MsgType,
     /// Agent id (SATI mint) of the sender.
     pub sender: &'a [u8; 32],

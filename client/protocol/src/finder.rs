@@ -76,7 +76,7 @@ pub struct Claim {
     pub presence: Presence,
 }
 
-/// What a log entry allows.
+/// Claims that a log entry gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogFinding {
     /// Number of the entry in the log, without the tree's padding.
@@ -159,7 +159,7 @@ pub fn find_envelope(
 pub struct ProvenRecord {
     /// Number of the record, without the tree's padding.
     pub entry: u32,
-    /// What it says.
+    /// The bid, unpacked.
     pub bid: Bid,
     /// The packed record.
     pub packed: [u8; BID_LEN],

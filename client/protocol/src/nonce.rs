@@ -1,7 +1,7 @@
 //! Nonces: which one comes next, and which one is a replay (spec section 5.2, decisions C4 and I1).
 
 use crate::channel::Channel;
-use crate::error::sentences;
+use crate::error::numbered;
 
 /// Width of the replay window on the topics, in nonces (decision I1).
 pub const REPLAY_WINDOW: u32 = u128::BITS;
@@ -23,24 +23,13 @@ pub enum NonceError {
     },
 }
 
-sentences!(NonceError {
-    Self::Exhausted => "The last nonce was the largest that there is; register a new agent.";
-    Self::NotIncreasing { last } => "The nonce is not above {last}, the last one of this sender and channel.";
-    Self::Replayed { highest } =>
+numbered!(NonceError {
+    7390 Self::Exhausted => "The last nonce was the largest that there is; register a new agent.";
+    7391 Self::NotIncreasing { last } => "The nonce is not above {last}, the last one of this sender and channel.";
+    7399 Self::Replayed { highest } =>
         "The nonce was used before, or is {REPLAY_WINDOW} or more below {highest}, the highest one of this \
         sender and channel.";
 });
-
-impl NonceError {
-    /// The refusal's number; it never changes its meaning.
-    pub fn code(&self) -> u16 {
-        match self {
-            Self::Exhausted => 7390,
-            Self::NotIncreasing { .. } => 7391,
-            Self::Replayed { .. } => 7399,
-        }
-    }
-}
 
 /// The nonce for the next message: the one after the saved one, or the time in unix microseconds if that
 /// is more. So a sender that has lost its file goes on above what it has used, as long as its clock is

@@ -171,7 +171,7 @@ impl State {
         }
     }
 
-    /// What is shown.
+    /// The scores, in thousandths.
     pub fn vector(&self) -> Vector {
         Vector {
             reliability_score: self.reliability,

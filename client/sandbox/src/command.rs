@@ -105,7 +105,7 @@ impl Command {
     }
 }
 
-/// What one run may use.
+/// Limits of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// Wall time; then everything is killed.
@@ -193,7 +193,7 @@ impl std::fmt::Debug for Output {
     }
 }
 
-/// What came of a run.
+/// Outcome of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// Exit code; 127 when the program was not found, 126 when it could not be executed.

@@ -198,13 +198,13 @@ fn baseline_after(started: Timespec) -> Timespec {
 pub struct Info {
     /// It runs as root: root-owned files can be changed too.
     pub privileged: bool,
-    /// What bounds memory and processes.
+    /// Mechanism that bounds memory and processes.
     pub limits_by: &'static str,
     /// Mounts and directories that are not shown, because they cannot be covered.
     pub hidden: Vec<PathBuf>,
     /// Secrets that exist and are masked.
     pub masked: Vec<PathBuf>,
-    /// Where the overlays lie.
+    /// Places of the overlays.
     pub overlays: Vec<PathBuf>,
 }
 

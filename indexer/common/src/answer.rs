@@ -27,12 +27,12 @@ pub fn figures(figures: String) -> Response {
     text(StatusCode::OK, "application/openmetrics-text; version=1.0.0; charset=utf-8", figures)
 }
 
-/// What whoever was refused does next, for headers.
+/// What a client should do after an error; becomes a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Advice {
-    /// What the body says.
+    /// Read the sentence in the body.
     Read,
-    /// Come back after so many seconds.
+    /// Come back after this number of seconds.
     Wait(u64),
     /// Connect anew: what was sent was not read to its end, so nothing else can follow on this connection.
     Reconnect,

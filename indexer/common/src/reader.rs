@@ -21,7 +21,7 @@ pub trait Filter<E>: Send + 'static {
     fn wants(&self, event: &E) -> bool;
 }
 
-/// What comes next.
+/// The next thing to send to a subscriber.
 #[derive(Debug)]
 pub enum Next<E> {
     /// An event to send.
@@ -47,9 +47,9 @@ impl Drop for Open {
 
 /// What a subscriber needs of its server.
 pub struct Desk<E> {
-    /// Where events come from.
+    /// Source of the events.
     pub hub: Hub<E>,
-    /// What is counted.
+    /// Metrics of the server.
     pub figures: Figures,
     /// Cancelled when the server stops.
     pub stopping: CancellationToken,

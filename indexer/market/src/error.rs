@@ -1,6 +1,6 @@
 //! Every refusal of the server's own: numbers 9400 to 9499. What the market's rules refuse has their numbers.
 
-use nano_escrow::devnet::DevnetError;
+use nano_devnet::DevnetError;
 use nano_escrow::escrow::EscrowError;
 use zx1_market::Refusal;
 use zx1_server::body::BodyFault;
@@ -90,12 +90,12 @@ pub enum Error {
 
 impl Error {
     /// The number.
-    pub fn code(&self) -> u16 {
+    pub fn code(&self) -> u32 {
         match self {
-            Error::Market(refusal) => refusal.code(),
-            Error::Store(error) => error.code(),
-            Error::Escrow(error) => error.code(),
-            Error::Devnet(error) => nano_escrow::Coded::code(error),
+            Error::Market(refusal) => refusal.code().into(),
+            Error::Store(error) => error.code().into(),
+            Error::Escrow(error) => error.code().into(),
+            Error::Devnet(error) => nano_escrow::Coded::code(error).into(),
             Error::NoContract(_) => 9400,
             Error::NotForYou => 9401,
             Error::NoPage => 9402,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nano_escrow::devnet::Devnet;
+use nano_devnet::Devnet;
 use nano_escrow::escrow::{
     AccountKey, AccountLegs, AccountView, Escrow, EscrowError, Keys as _, Leg, Options, Parts, Settlement,
     Statement, Terms,

@@ -3,13 +3,14 @@
 //! The rules are in [`zx1_market`], the money in [`nano_escrow`]; here are the store, the timers, the HTTP
 //! interface and what ties them together; what every server does is in [`zx1_server`].
 //!
-//! Every action goes one way: take the contract's lock, read the case, commit whatever the clock demands, act,
-//! commit, then do the effects. One transaction holds the request's replay key, the entries, the snapshot with
-//! its next deadline, deposits to wait for, decided payouts (the outbox) and public events. So a crash leaves
-//! the state before, or the state after with its effects still to do. After a restart the outbox is handed to
-//! the escrow again, and the plan's key makes that harmless. One task sleeps until the earliest deadline of all
-//! contracts. SQLite (WAL, `synchronous=FULL`) and Postgres run the same statements and pass the same suite.
-//! A stream's reader that is a whole ring behind is dropped, and resumes with `Last-Event-ID`.
+//! Every action goes one way: take the contract's lock, read the case, commit whatever the clock demands,
+//! act, commit, then do the effects. One transaction holds the request's replay key, the entries, the
+//! snapshot with its next deadline, deposits to wait for, decided payouts (the outbox) and public events. So
+//! a crash leaves the state before, or the state after with its effects still to do. After a restart the
+//! outbox is handed to the escrow again, and the plan's key makes that harmless. One task sleeps until the
+//! earliest deadline of all contracts. SQLite (WAL, `synchronous=FULL`) and Postgres run the same statements
+//! and pass the same suite. A stream's reader that is a whole ring behind is dropped, and resumes with
+//! `Last-Event-ID`.
 //!
 //! | module | what it holds |
 //! |---|---|

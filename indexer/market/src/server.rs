@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use nano_devnet::Devnet;
 use nano_escrow::Seed;
-use nano_escrow::devnet::Devnet;
 use nano_escrow::journal::{NoProbe, SharedProbe};
 use serde::Serialize;
 use zx1_market::{PartyId, PartyKey};

@@ -8,15 +8,18 @@ use crate::nano::{Held, Node};
 use crate::reputation;
 use crate::store::{Commit, ContractRow, Find, StreamRow, fixed, signed};
 use futures_util::{StreamExt, stream};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
+use utoipa::ToSchema;
 use zx1_market::case::{Report, Transcript, rebuild, replay};
 use zx1_market::wire::{ContractView, ListAnswer};
 use zx1_market::{EntryType, PartyId, State, bridge};
+use zx1_net::{Endpoint, Fetcher, Limit, Options};
 
 /// The longest answer of a market that is read.
 const MAX_ANSWER: usize = 16 << 20;
@@ -36,7 +39,9 @@ const AT_ONCE: usize = 8;
 #[derive(Debug, Clone)]
 pub struct Markets {
     index: Arc<Index>,
-    http: reqwest::Client,
+    /// By the name that rows have them under: the address as the configuration writes it, without its last
+    /// slash.
+    markets: Arc<[(String, Fetcher)]>,
     node: Option<Node>,
     /// How far each market was read.
     seen: Arc<Mutex<HashMap<String, Seen>>>,
@@ -60,14 +65,18 @@ impl Markets {
     ///
     /// 9610
     pub fn new(index: Arc<Index>, node: Option<Node>) -> Result<Self> {
-        let http = reqwest::Client::builder()
-            .connect_timeout(Duration::from_secs(10))
-            .timeout(Duration::from_secs(30))
-            .redirect(reqwest::redirect::Policy::none())
-            .user_agent(concat!("zx1-indexer/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|error| Error::Config(format!("Markets cannot be asked ({error}).")))?;
-        Ok(Self { index, http, node, seen: Arc::default() })
+        let mut markets = Vec::new();
+        for market in &index.config.markets {
+            let wrong = |why: String| Error::Config(format!("The market {market} cannot be asked ({why})."));
+            let endpoint = Endpoint::parse(market).map_err(|error| wrong(error.to_string()))?;
+            let options = Options {
+                user_agent: concat!("zx1-indexer/", env!("CARGO_PKG_VERSION")),
+                ..Options::default()
+            };
+            let fetcher = Fetcher::new(endpoint, options).map_err(|error| wrong(error.to_string()))?;
+            markets.push((market.trim_end_matches('/').to_owned(), fetcher));
+        }
+        Ok(Self { index, markets: markets.into(), node, seen: Arc::default() })
     }
 
     /// Looks until cancelled.
@@ -85,8 +94,7 @@ impl Markets {
     /// Asks all markets once.
     pub async fn look(&self) {
         let mut standing = Vec::new();
-        for market in &self.index.config.markets {
-            let market = market.trim_end_matches('/');
+        for (market, _) in self.markets.iter() {
             let reachable = match self.mirror(market).await {
                 Ok(()) => true,
                 Err(error) => {
@@ -102,22 +110,20 @@ impl Markets {
 
     async fn ask(&self, market: &str, path: &str) -> Result<Option<String>> {
         let bad = |detail: String| Error::Market { url: market.to_owned(), detail };
-        let asked = self.http.get(format!("{market}{path}")).send().await;
-        let mut answer = asked.map_err(|error| bad(error.without_url().to_string()))?;
-        match answer.status().as_u16() {
+        let (_, fetcher) = self
+            .markets
+            .iter()
+            .find(|(name, _)| name == market)
+            .ok_or_else(|| bad("it is not in the configuration".to_owned()))?;
+        let answer = fetcher.fetch(fetcher.get(path), Limit::Whole(MAX_ANSWER)).await;
+        let answer = answer.map_err(|error| bad(error.to_string()))?;
+        match answer.status.as_u16() {
             200 => {}
             // Private, or gone.
             403 | 404 => return Ok(None),
             status => return Err(bad(format!("it answers {status}"))),
         }
-        let mut body = Vec::new();
-        while let Some(part) = answer.chunk().await.map_err(|error| bad(error.without_url().to_string()))? {
-            if body.len().saturating_add(part.len()) > MAX_ANSWER {
-                return Err(bad("its answer is too long".to_owned()));
-            }
-            body.extend_from_slice(&part);
-        }
-        String::from_utf8(body).map(Some).map_err(|_| bad("its answer is no UTF-8".to_owned()))
+        String::from_utf8(answer.body).map(Some).map_err(|_| bad("its answer is no UTF-8".to_owned()))
     }
 
     async fn mirror(&self, market: &str) -> Result<()> {
@@ -367,28 +373,28 @@ impl Markets {
         let task = view.briefing.lines().next().unwrap_or_default();
         let (created, updated) = (signed(view.created_at.0.0), signed(view.updated_at.0.0));
         let settled = report.is_some_and(|it| it.valid) && view.status.is_terminal();
-        let summary = json!({
-            "id": view.id.to_string(),
-            "market": market,
-            "server": server.map(|server| server.to_string()),
-            "state": view.status.as_str(),
-            "principal": view.principal_pubkey.to_string(),
-            "agent": view.agent_pubkey.map(|agent| agent.to_string()),
-            "bounty": bounty_text,
-            "bounty_raw": raw.map(|raw| raw.get().to_string()),
-            "created_at": created,
-            "updated_at": updated,
-            "closing_at": view.closing_at.map(|at| at.0.0),
-            "review_expires_at": view.review_expires_at.map(|at| at.0.0),
-            "deadline": deadline,
-            "chain_head": Some(&view.chain_head).filter(|head| !head.is_empty()),
-            "entries": view.transcript.len(),
-            "verified": report.map(|report| report.valid),
-            "verify_error": report.and_then(|report| report.error.clone()),
-            "conversation": conversation.map(hex::encode),
-            "task": task.chars().take(200).collect::<String>(),
-            "escrow": escrows,
-        });
+        let summary = Summary {
+            id: view.id.to_string(),
+            market: market.to_owned(),
+            server: server.map(|server| server.to_string()),
+            state: view.status.as_str().to_owned(),
+            principal: view.principal_pubkey.to_string(),
+            agent: view.agent_pubkey.map(|agent| agent.to_string()),
+            bounty: bounty_text,
+            bounty_raw: raw.map(|raw| raw.get().to_string()),
+            created_at: created,
+            updated_at: updated,
+            closing_at: view.closing_at.map(|at| at.0.0),
+            review_expires_at: view.review_expires_at.map(|at| at.0.0),
+            deadline,
+            chain_head: Some(view.chain_head.clone()).filter(|head| !head.is_empty()),
+            entries: view.transcript.len(),
+            verified: report.map(|report| report.valid),
+            verify_error: report.and_then(|report| report.error.clone()),
+            conversation: conversation.map(hex::encode),
+            task: task.chars().take(200).collect(),
+            escrow: escrows,
+        };
         ContractRow {
             market: market.to_owned(),
             id: view.id.to_string(),
@@ -397,12 +403,50 @@ impl Markets {
             agent: view.agent_pubkey.map(|agent| agent.to_string()),
             created_at: created,
             updated_at: updated,
-            summary: summary.to_string(),
+            summary: json!(summary).to_string(),
             view: text.to_owned(),
             conversation: conversation.map(|it| it.to_vec()),
             settled: i64::from(settled),
         }
     }
+}
+
+/// A contract as it is stored and shown. Times are Unix milliseconds.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Summary {
+    id: String,
+    /// the URL of the market
+    market: String,
+    server: Option<String>,
+    state: String,
+    principal: String,
+    agent: Option<String>,
+    /// XNO
+    bounty: Option<String>,
+    bounty_raw: Option<String>,
+    created_at: i64,
+    updated_at: i64,
+    closing_at: Option<u64>,
+    review_expires_at: Option<u64>,
+    /// when the rules act next
+    deadline: Option<u64>,
+    chain_head: Option<String>,
+    entries: usize,
+    /// whether the transcript holds; null while strangers see none
+    verified: Option<bool>,
+    verify_error: Option<String>,
+    conversation: Option<String>,
+    task: String,
+    #[schema(value_type = Vec<EscrowAccount>)]
+    escrow: Vec<Value>,
+}
+
+/// An escrow account as the Nano node shows it.
+#[derive(Debug, Serialize, ToSchema)]
+struct EscrowAccount {
+    account: String,
+    balance_raw: Option<String>,
+    receivable_raw: Option<String>,
 }
 
 /// What a transcript proves, and when the rules act next.
@@ -432,10 +476,10 @@ async fn verify(text: String) -> Option<Checked> {
 fn escrow(account: &str, held: Option<&Held>, before: Option<&Value>) -> Value {
     match (held, before) {
         (None, Some(before)) => before.clone(),
-        (held, _) => json!({
-            "account": account,
-            "balance_raw": held.map(|held| &held.balance),
-            "receivable_raw": held.map(|held| &held.receivable),
+        (held, _) => json!(EscrowAccount {
+            account: account.to_owned(),
+            balance_raw: held.map(|held| held.balance.clone()),
+            receivable_raw: held.map(|held| held.receivable.clone()),
         }),
     }
 }

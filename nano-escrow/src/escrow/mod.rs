@@ -9,7 +9,8 @@
 //!
 //! ```
 //! # use std::{sync::Arc, time::Duration};
-//! # use nano_escrow::{Address, Network, PrivateKey, Raw, Seed, devnet::Devnet};
+//! # use nano_devnet::Devnet;
+//! # use nano_escrow::{Address, Network, PrivateKey, Raw, Seed};
 //! # use nano_escrow::escrow::{AccountKey, AccountLegs, Escrow, Keys, Leg, Options, Parts, Settlement, Terms};
 //! # use nano_escrow::{journal::{Journal, NoProbe}, work::WorkService};
 //! # #[tokio::main] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -60,7 +61,7 @@ pub use self::drive::Progress;
 pub use self::engine::Parts;
 pub(crate) use self::engine::{Engine, check_name, running};
 pub use self::error::EscrowError;
-pub use self::parts::{Clock, DomainKeys, Keys, Nonces, Options, SystemClock};
+pub use self::parts::{DomainKeys, Keys, Nonces, Options};
 pub use self::plan::{AccountLegs, Leg};
 pub use self::recover::Recovery;
 pub(crate) use self::views::plan as plan_view;

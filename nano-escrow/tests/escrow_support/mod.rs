@@ -5,12 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use nano_escrow::devnet::{Confirm, Devnet};
-use nano_escrow::escrow::{AccountKey, AccountLegs, Clock, Escrow, Leg, Options, Parts, Settlement, Terms};
+use nano_devnet::{Confirm, Devnet};
+use nano_escrow::escrow::{AccountKey, AccountLegs, Escrow, Leg, Options, Parts, Settlement, Terms};
 use nano_escrow::journal::{At, Journal, NoProbe, Probe, SharedProbe};
 use nano_escrow::node::NodeApi;
 use nano_escrow::work::{Solver, WorkPeers, WorkService};
@@ -51,16 +50,6 @@ pub fn options() -> Options {
 
 pub async fn devnet(confirm: Confirm) -> Arc<Devnet> {
     Arc::new(Devnet::builder().confirm(confirm).start().await.unwrap())
-}
-
-/// A clock that stands still until it is moved.
-#[derive(Default)]
-pub struct TestClock(pub AtomicI64);
-
-impl Clock for TestClock {
-    fn now_ms(&self) -> i64 {
-        self.0.load(Ordering::SeqCst)
-    }
 }
 
 pub fn work(journal: &Journal) -> WorkService {
@@ -201,7 +190,7 @@ pub fn paid(devnet: &Devnet, accounts: &[Address]) -> BTreeMap<PublicKey, Raw> {
     let mut sums: BTreeMap<PublicKey, Raw> = BTreeMap::new();
     for account in accounts {
         for entry in devnet.account(*account).chain {
-            if entry.kind == nano_escrow::devnet::Kind::Send {
+            if entry.kind == nano_devnet::Kind::Send {
                 assert!(entry.confirmed, "a send is not confirmed");
                 let sum = sums.entry(entry.destination().unwrap()).or_default();
                 *sum = sum.add(entry.amount).unwrap();
@@ -216,7 +205,7 @@ pub fn sends(devnet: &Devnet, accounts: &[Address]) -> BTreeMap<(Address, Public
     let mut counts = BTreeMap::new();
     for account in accounts {
         for entry in devnet.account(*account).chain {
-            if entry.kind == nano_escrow::devnet::Kind::Send {
+            if entry.kind == nano_devnet::Kind::Send {
                 *counts.entry((*account, entry.destination().unwrap())).or_default() += 1;
             }
         }

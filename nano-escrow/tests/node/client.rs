@@ -1,6 +1,6 @@
 //! Every action of the client, as a payment uses them.
 
-use nano_escrow::devnet::{Devnet, Dialect};
+use nano_devnet::{Devnet, Dialect};
 use nano_escrow::node::rpc::*;
 use nano_escrow::node::{Fault, NodeApi, NodeCalls};
 use nano_escrow::{BlockHash, Coded, Network, Raw, Signature, Subtype, Thresholds, Work};

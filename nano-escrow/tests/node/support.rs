@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use nano_escrow::devnet::{Builder, Devnet};
+use nano_devnet::{Builder, Devnet};
 use nano_escrow::node::{HttpNode, HttpOptions, NodeApi, NodeCalls};
 use nano_escrow::work::{Cancel, Solver};
 use nano_escrow::{Address, Head, Network, PrivateKey, SignedBlock, StateBlock, Thresholds};

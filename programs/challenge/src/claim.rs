@@ -15,7 +15,7 @@ use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::merkle::MerkleError;
 use zx1_runtime::{Syscall, ensure, same};
 
-/// What a challenge claims.
+/// The record that a challenge demands, and what it rests on.
 pub struct Claim {
     /// keccak256 of what was shown.
     pub entry_hash: Hash,

@@ -7,7 +7,7 @@ use zx1_interface::{ids, pda, seeds};
 use zx1_runtime::cpi::{Passed, call, readonly, signer, writable};
 use zx1_runtime::expect_address;
 
-/// What every call needs.
+/// Accounts of every call of StakeLock.
 pub struct StakeLock<'a> {
     /// The StakeLock program.
     pub program: &'a AccountView,
@@ -19,7 +19,7 @@ pub struct StakeLock<'a> {
     pub agent: &'a [u8; 32],
 }
 
-/// What a slash needs beside.
+/// Further accounts of a slash.
 pub struct SlashAccounts<'a> {
     /// The stake's vault.
     pub vault: &'a AccountView,

@@ -69,7 +69,7 @@ events! {
     StakeClaimed {
         /// Mint of the agent's NFT: the agent id.
         agent_mint: address,
-        /// Who got it.
+        /// Wallet that received it.
         owner: address,
         /// Micro-USDC paid out.
         lamports: u64,
@@ -150,9 +150,9 @@ events! {
         arrays_len: u32,
         /// First epoch that the batch covers.
         covers_from_epoch: u64,
-        /// Who paid the rent.
+        /// Wallet that paid the rent.
         payer: address,
-        /// Who signed it.
+        /// Key that signed the batch.
         signer: address,
         /// Sequence within the agent's head.
         sequence: u64,
@@ -165,7 +165,7 @@ events! {
         agent_id: address,
         /// The batch's epoch.
         epoch_number: u64,
-        /// Who got the rent.
+        /// Wallet that received the rent.
         payer: address,
         /// Sequence within the agent's head.
         sequence: u64,
@@ -235,7 +235,7 @@ events! {
     ChallengeClosed {
         /// The challenge's account.
         challenge: address,
-        /// Who got the rent.
+        /// Wallet that received the rent.
         challenger: address,
         /// Sequence within the challenge; the last of this account.
         sequence: u64,
@@ -246,7 +246,7 @@ events! {
     EnvelopeRecorded {
         /// The envelope's sender.
         agent_id: address,
-        /// Who recorded it.
+        /// Wallet that recorded it.
         owner: address,
         /// The recording account.
         record: address,
@@ -263,7 +263,7 @@ events! {
     EnvelopeDiscarded {
         /// The recording account.
         record: address,
-        /// Who got the rent.
+        /// Wallet that received the rent.
         owner: address,
         /// Sequence within the recording account.
         sequence: u64,
@@ -287,7 +287,7 @@ events! {
     EvidenceDraftCanceled {
         /// The draft's account.
         draft: address,
-        /// Who got the rent.
+        /// Wallet that received the rent.
         owner: address,
         /// Sequence within the draft.
         sequence: u64,
@@ -321,7 +321,7 @@ events! {
         draft: address,
         /// Wallet that wrote the text.
         sender: address,
-        /// Who paid the rent.
+        /// Wallet that paid the rent.
         payer: address,
         /// Length of the whole content in bytes.
         len: u32,
@@ -334,7 +334,7 @@ events! {
     FeedbackDraftCanceled {
         /// The draft's account.
         draft: address,
-        /// Who got the rent.
+        /// Wallet that received the rent.
         payer: address,
         /// Sequence within the draft.
         sequence: u64,

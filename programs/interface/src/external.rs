@@ -110,9 +110,9 @@ pub struct Delegation {
     pub schema: Address,
     /// Mint of the agent's NFT: the agent id.
     pub agent: Address,
-    /// Who may act for it.
+    /// Key that may act for the agent.
     pub delegate: Address,
-    /// The NFT's owner who said so.
+    /// Owner of the NFT who delegated.
     pub delegator: Address,
     /// Unix seconds; 0 means never.
     pub expiry: i64,

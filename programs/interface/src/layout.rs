@@ -8,7 +8,7 @@ pub struct Field {
     pub name: &'static str,
     /// Its type as an Anchor IDL writes it (JSON).
     pub idl_type: &'static str,
-    /// What it means, with units.
+    /// Meaning of the field, with its unit.
     pub doc: &'static str,
 }
 

@@ -6,7 +6,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use nano_escrow::devnet::{Devnet, DevnetError};
+use nano_devnet::{Devnet, DevnetError};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::LocalnetError;

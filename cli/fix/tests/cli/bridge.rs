@@ -89,7 +89,7 @@ fn key_of(home: &Home, file: &str) -> [u8; 32] {
     if !path.exists() {
         keys::write(&keys::random().unwrap(), &path).unwrap();
     }
-    keys::public(&keys::read(&path).unwrap().0)
+    zx1_home::keys::public(&zx1_home::keys::read(&path).unwrap().seed)
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
+use zx1_coded::Coded as _;
 use zx1_agent::bridge::{Agreements, Bridge, SigningKeys, peer};
 use zx1_agent::worker::{Folder, Worker};
 use zx1_log::{LogHandle, LogReader, agent_dir};
@@ -364,7 +365,7 @@ async fn while_the_chain_does_not_answer_nothing_is_believed_and_later_all_of_it
     other.send_bond(&view, bond).await.unwrap();
     let view = world.until(id, State::Investigating).await;
     let error = ours.keep(&world.principal, &view).await.unwrap_err();
-    assert_eq!((error.code(), error.is_transient()), (9399, true), "{error}");
+    assert_eq!((error.code(), error.transient()), (9399, true), "{error}");
     assert_eq!(ours.keep(&world.principal, &view).await.unwrap(), 1);
     assert_eq!(ours.keep(&world.principal, &view).await.unwrap(), 0);
     assert_eq!(asked.load(std::sync::atomic::Ordering::SeqCst), 2, "an answer counts for a while");

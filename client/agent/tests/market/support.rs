@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use nano_escrow::devnet::Devnet;
+use nano_devnet::Devnet;
 use nano_escrow::escrow::{Options as EscrowOptions, Parts};
 use nano_escrow::journal::{Journal, NoProbe};
 use nano_escrow::node::{HttpNode, HttpOptions};
@@ -161,7 +161,7 @@ pub(crate) fn options(clock: &DrivenClock) -> Options {
     Options {
         poll: Duration::from_millis(10),
         pause: Duration::from_millis(10),
-        clock: Clock::Function(Arc::new(move || clock.now())),
+        clock: Clock::Here(Arc::new(clock)),
         ..Options::default()
     }
 }

@@ -127,8 +127,8 @@ pub enum Step {
     Done(String),
 }
 
-/// An operation that takes one transaction or several. How far it is is read from the chain before each step, so
-/// a flow can be resumed by anyone at any time.
+/// An operation that takes one transaction or several. How far it is is read from the chain before each step,
+/// so a flow can be resumed by anyone at any time.
 pub trait Flow: Send + Sync {
     /// The intent of the whole flow; the last transaction carries it.
     fn intent(&self) -> &Intent;

@@ -219,8 +219,8 @@ impl PartialTransaction {
     pub fn from_text(text: &str) -> Result<Self> {
         let bad = |detail: String| ChainError::BadTransaction { detail };
         let text = text.trim();
-        // A file's own description proves nothing. So its intent is named by its bytes: no file can pass for an
-        // intent that was fulfilled already.
+        // A file's own description proves nothing. So its intent is named by its bytes: no file can pass for
+        // an intent that was fulfilled already.
         let of = |transaction: VersionedTransaction, title, last_valid_block_height, slot| {
             let hash: Address = keccak(&transaction.message.serialize()).into();
             let intent = Intent::new("signed", &[&hash]);

@@ -68,8 +68,8 @@ pub struct Landed {
     pub slot: u64,
 }
 
-/// Successful outcome of an intent. Failures are errors: [`ChainError::Refused`], [`ChainError::NotConfirmed`],
-/// [`ChainError::Expired`].
+/// Successful outcome of an intent. Failures are errors: [`ChainError::Refused`],
+/// [`ChainError::NotConfirmed`], [`ChainError::Expired`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It was sent now and landed.
@@ -185,9 +185,9 @@ impl Sender {
         self.client.prepare(draft, self.options.fees, self.options.units).await
     }
 
-    /// Carries out an intent. First it looks whether an earlier run sent a transaction for it: then that one is
-    /// followed to its end and no other is made. Otherwise it goes through the flow's steps; `approve` sees
-    /// each transaction before it is signed.
+    /// Carries out an intent. First it looks whether an earlier run sent a transaction for it: then that one
+    /// is followed to its end and no other is made. Otherwise it goes through the flow's steps; `approve`
+    /// sees each transaction before it is signed.
     ///
     /// Call [`Sender::acknowledge`] after the result was shown.
     ///
@@ -262,9 +262,9 @@ impl Sender {
         self.post(&claim, signed, &record).await.map(Outcome::Confirmed)
     }
 
-    /// What an earlier run of a command left for this intent, followed to its end; `None` when it left nothing,
-    /// or nothing that can land any more. For commands that would be refused by what the chain shows after
-    /// their own success, like closing an account that is closed: they ask this first.
+    /// What an earlier run of a command left for this intent, followed to its end; `None` when it left
+    /// nothing, or nothing that can land any more. For commands that would be refused by what the chain shows
+    /// after their own success, like closing an account that is closed: they ask this first.
     ///
     /// # Errors
     ///
@@ -290,8 +290,8 @@ impl Sender {
         self.outbox.acknowledge(&genesis, &landed.intent, &landed.signature)
     }
 
-    /// What an earlier run left for this intent: its transaction if it landed (true: only now), none if nothing
-    /// was left or what was left can never land.
+    /// What an earlier run left for this intent: its transaction if it landed (true: only now), none if
+    /// nothing was left or what was left can never land.
     async fn resume(&self, claim: &Claim) -> Result<Option<(Landed, bool)>> {
         let Some(record) = claim.record()? else { return Ok(None) };
         let signature = signature_of(&record)?;

@@ -11,8 +11,9 @@
 //! or hold the owner.
 
 use crate::agent_log::{AgentLog, Appended, Incoming, NonceRule};
-use crate::error::{LogError, Result};
+use crate::error::{LogError, OwnerRefusal, Result};
 use serde::{Deserialize, Serialize};
+use zx1_coded::Coded as _;
 use std::io::{self, Read, Write};
 use zx1_protocol::batch::Covered;
 use zx1_protocol::bundle::{Bundle, MAX_BUNDLE_BYTES};
@@ -160,7 +161,7 @@ pub(super) enum Fault {
     SealedDifferently(u64),
     NotIncreasing { last: u64 },
     Replayed { highest: u64 },
-    Other { code: u16, sentence: String, of_message: bool },
+    Other { code: u32, sentence: String, of_message: bool, transient: bool },
 }
 
 impl From<&LogError> for Fault {
@@ -185,6 +186,7 @@ impl From<&LogError> for Fault {
                 code: other.code(),
                 sentence: other.to_string(),
                 of_message: other.is_of_message(),
+                transient: other.transient(),
             },
         }
     }
@@ -204,7 +206,9 @@ impl From<Fault> for LogError {
             Fault::SealedDifferently(epoch) => Self::SealedDifferently(Epoch(epoch)),
             Fault::NotIncreasing { last } => Self::Rule(Reason::Nonce(NonceError::NotIncreasing { last })),
             Fault::Replayed { highest } => Self::Rule(Reason::Nonce(NonceError::Replayed { highest })),
-            Fault::Other { code, sentence, of_message } => Self::ByOwner { code, sentence, of_message },
+            Fault::Other { code, sentence, of_message, transient } => {
+                Self::ByOwner(OwnerRefusal { code, sentence, of_message, transient })
+            }
         }
     }
 }

@@ -34,7 +34,7 @@ fn is_new(admitted: &Admitted) -> bool {
 }
 
 #[track_caller]
-fn refused(admitted: zx1_log::Result<Admitted>, code: u16) {
+fn refused(admitted: zx1_log::Result<Admitted>, code: u32) {
     let error = admitted.unwrap_err();
     assert_eq!(error.code(), code, "{error}");
     assert!(error.is_of_message(), "{error}");
@@ -268,7 +268,7 @@ fn one_refusal_in_a_group_keeps_no_other_message_out() {
     let received: Vec<Received<'_>> =
         bytes.iter().zip(&group).map(|(bytes, message)| Received { bytes, origin: mesh(message) }).collect();
     let outcomes = log.inbox().admit_all(&received, &keys(), NOW).unwrap();
-    let said: Vec<Result<(u32, bool), u16>> = outcomes
+    let said: Vec<Result<(u32, bool), u32>> = outcomes
         .iter()
         .map(|one| {
             one.as_ref().map(|a| a.logged.map_or((9, false), |p| (p.index, p.new))).map_err(LogError::code)

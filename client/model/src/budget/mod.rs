@@ -13,7 +13,10 @@ mod store;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use zx1_home::Clock;
+
 use serde::{Deserialize, Serialize};
+use zx1_coded::Coded;
 
 pub use books::{Account, Books, Open};
 pub use budgeted::Budgeted;
@@ -104,10 +107,11 @@ impl Span {
 }
 
 /// Why a call may not be made.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum BudgetError {
     /// A cap would be exceeded if the call cost its worst case.
+    #[code(9340)]
     #[error(
         "The call could bring this {}'s {} to {would_be} {}, and the cap is {cap}. Decline, or raise the cap \
          in the agent's configuration.", .span.word(), .kind.words().0, .kind.words().1
@@ -123,40 +127,23 @@ pub enum BudgetError {
         cap: u64,
     },
     /// The books cannot be written; an unwritten call is not made.
+    #[code(9341, transient)]
     #[error("The budget's books cannot be written: {why}. Make room or correct the folder's rights.")]
     Store {
         /// What failed.
         why: String,
     },
     /// The books cannot be read.
+    #[code(9342)]
     #[error("The budget's books cannot be read: {why}. Restore the file, or remove it to begin at zero.")]
     Damaged {
         /// What is wrong.
         why: String,
     },
     /// A contract's name is empty or too long for the books.
+    #[code(9343)]
     #[error("The contract's name is empty or longer than 128 bytes. Give the contract's id.")]
     Name,
-}
-
-impl BudgetError {
-    /// The number of this error.
-    pub fn code(&self) -> u16 {
-        match self {
-            Self::Cap { .. } => 9340,
-            Self::Store { .. } => 9341,
-            Self::Damaged { .. } => 9342,
-            Self::Name => 9343,
-        }
-    }
-}
-
-/// Seconds since 1970, by whichever clock the caller has.
-pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
-
-/// The system's clock.
-pub fn system_clock() -> Clock {
-    Arc::new(|| jiff::Timestamp::now().as_second())
 }
 
 /// The budget: limits, books, and where the books are kept. Its methods write to the store, so they block for
@@ -165,15 +152,19 @@ pub struct Budget {
     limits: Limits,
     books: Mutex<Books>,
     store: Box<dyn Store>,
-    clock: Clock,
+    clock: Arc<dyn Clock>,
 }
 
 impl Budget {
     /// Open the books. What was reserved when they were written last counts in full. Fails with 9342 if they
     /// cannot be read, 9341 if they cannot be written.
-    pub fn open(limits: Limits, store: Box<dyn Store>, clock: Clock) -> Result<Arc<Budget>, BudgetError> {
+    pub fn open(
+        limits: Limits,
+        store: Box<dyn Store>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Arc<Budget>, BudgetError> {
         let mut books = store.load().map_err(|why| BudgetError::Damaged { why })?.unwrap_or_default();
-        books.begin_day(day_of(clock()));
+        books.begin_day(day_of(&*clock));
         books.settle_all();
         store.save(&books).map_err(|why| BudgetError::Store { why })?;
         Ok(Arc::new(Budget { limits, books: Mutex::new(books), store, clock }))
@@ -192,7 +183,7 @@ impl Budget {
     /// What the present day has cost, reservations included.
     pub fn spent_today(&self) -> Spend {
         let mut books = self.lock();
-        books.begin_day(day_of((self.clock)()));
+        books.begin_day(day_of(&*self.clock));
         books.day_total()
     }
 
@@ -203,7 +194,7 @@ impl Budget {
             return Err(BudgetError::Name);
         }
         let mut books = self.lock();
-        books.begin_day(day_of((self.clock)()));
+        books.begin_day(day_of(&*self.clock));
         check(Span::Contract, self.limits.per_contract, books.contract_total(contract).plus(worst))?;
         check(Span::Day, self.limits.per_day, books.day_total().plus(worst))?;
         let mut next = books.clone();
@@ -215,7 +206,7 @@ impl Budget {
 
     fn settle(&self, id: u64, actual: Spend) -> Result<(), BudgetError> {
         let mut books = self.lock();
-        books.begin_day(day_of((self.clock)()));
+        books.begin_day(day_of(&*self.clock));
         books.settle(id, actual);
         // If this is not written, the store still holds the reservation, which is the larger number.
         self.store.save(&books).map_err(|why| BudgetError::Store { why })
@@ -241,8 +232,8 @@ fn check(span: Span, caps: Caps, spend: Spend) -> Result<(), BudgetError> {
 }
 
 /// The UTC day of a time.
-fn day_of(unix_seconds: i64) -> i64 {
-    unix_seconds.div_euclid(86_400)
+fn day_of(clock: &dyn Clock) -> i64 {
+    i64::try_from(clock.unix_secs() / 86_400).unwrap_or(i64::MAX)
 }
 
 /// A reserved worst case. Dropped without being settled, it counts in full.

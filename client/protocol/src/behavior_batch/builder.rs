@@ -31,7 +31,7 @@ pub enum Direction {
 pub struct BidKey {
     /// Conversation id of the negotiation.
     pub conversation: [u8; 16],
-    /// Who receives the bid.
+    /// Agent id of the recipient.
     pub counterparty: [u8; 32],
     /// The message's block_ref.
     pub slot: Slot,
@@ -75,7 +75,7 @@ pub enum BuildError {
     AttestationNotUsed,
     /// Two own bids with equal conversation, recipient and slot.
     DuplicateBid {
-        /// What they have in common.
+        /// Conversation, recipient and slot that both have.
         key: BidKey,
     },
     /// More than [`MAX_TREE_LEN`] entries.

@@ -18,7 +18,7 @@ pub(crate) use compare::{Context, compare, look};
 use crate::error::show;
 use crate::raw::Raw;
 
-/// What happened to a path.
+/// Kind of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
     /// It did not exist.
@@ -85,7 +85,7 @@ pub struct Entry {
     /// Absolute path on the real filesystem.
     #[serde(with = "crate::raw::path")]
     pub path: PathBuf,
-    /// What happened to the path.
+    /// Kind of the change.
     pub kind: Kind,
     /// On the real filesystem when the change set was made.
     pub before: Option<Meta>,

@@ -1,8 +1,8 @@
 //! The market on a node that is not its own: an embedded ledger of the test, reached as a live node is, over
 //! RPC and websocket. It loses answers and confirms late.
 
+use nano_devnet::{Confirm, Devnet, Effect, FaultRule, On};
 use nano_escrow::Raw;
-use nano_escrow::devnet::{Confirm, Devnet, Effect, FaultRule, On};
 use serde_json::Value;
 use zx1_market::chain::Data;
 use zx1_market::{ContractId, Millis};

@@ -42,7 +42,7 @@ pub struct SubmitBatch {
     pub system_program: UncheckedAccount,
 }
 
-/// What a batch commits to.
+/// The commitment that the agent's key signs.
 pub struct Commitment {
     /// Mint of the agent's NFT: the agent id.
     pub agent_id: [u8; 32],

@@ -1,0 +1,480 @@
+//! `nano-escrow escrow`: the escrow for people and scripts.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use super::input::SecretSource;
+use super::{Failure, Output};
+use nano_escrow::escrow::{
+    self, AccountKey, AccountLegs, AccountView, Backup, Escrow, EscrowError, Keys as _, Leg, Options, Parts,
+    PlanView, Settlement, Statement, Terms,
+};
+use nano_escrow::journal::{Journal, NoProbe};
+use nano_escrow::node::{HttpNode, HttpOptions, WatchOptions};
+use nano_escrow::work::{Solver, WorkPeers, WorkService};
+use nano_escrow::{Address, BlockHash, Network, Raw, Seed};
+
+/// Where the escrow is and what it talks to.
+#[derive(Debug, Args)]
+pub(crate) struct Place {
+    /// The journal's file. Only one process at a time can write to it.
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "NANO_ESCROW_JOURNAL",
+        global = true,
+        default_value = "escrow.db"
+    )]
+    pub(crate) journal: PathBuf,
+
+    /// The node's RPC, such as http://127.0.0.1:7076.
+    #[arg(long, value_name = "URL", env = "NANO_NODE_URL", global = true)]
+    pub(crate) node: Option<String>,
+
+    /// The node's websocket, such as ws://127.0.0.1:7078; without it the node is only polled.
+    #[arg(long, value_name = "URL", env = "NANO_WS_URL", global = true)]
+    pub(crate) ws: Option<String>,
+
+    /// The network: live, beta, dev or test. There is no default.
+    #[arg(long, value_name = "NAME", env = "NANO_NETWORK", global = true)]
+    pub(crate) network: Option<Network>,
+
+    /// The master seed: -, file:PATH or env:NAME.
+    #[arg(long, value_name = "WHERE", default_value = "env:FIX_NANO_SEED", global = true)]
+    pub(crate) seed: SecretSource,
+
+    /// Who votes with the money that is held.
+    #[arg(long, value_name = "ADDRESS", env = "NANO_REPRESENTATIVE", global = true)]
+    pub(crate) representative: Option<Address>,
+
+    /// A machine that answers work_generate; may be given several times. What it answers is checked.
+    #[arg(long, value_name = "URL", global = true)]
+    pub(crate) work_peer: Vec<String>,
+}
+
+impl Place {
+    pub(crate) fn seed(&self, out: &Output) -> Result<Seed, Failure> {
+        self.seed.clone().not_an_argument()?.seed(out)
+    }
+
+    fn network(&self) -> Result<Network, Failure> {
+        self.network.ok_or_else(|| {
+            Failure::usage(
+                8440,
+                "no network is named",
+                "Give --network live, beta, dev or test, or NANO_NETWORK.",
+            )
+        })
+    }
+
+    /// Everything that an escrow or a wallet is made of.
+    pub(crate) async fn parts(&self, out: &Output) -> Result<Parts, Failure> {
+        let network = self.network()?;
+        let seed = self.seed(out)?;
+        let url = self.node.as_deref().ok_or_else(|| {
+            Failure::usage(8441, "no node is named", "Give --node URL or set NANO_NODE_URL.")
+        })?;
+        let representative = match (self.representative, network) {
+            (Some(address), _) => address,
+            (None, Network::Dev) => Address::from(Network::DEV_GENESIS_ACCOUNT),
+            (None, _) => {
+                return Err(Failure::usage(
+                    8442,
+                    "no representative is named",
+                    "Give --representative ADDRESS: any account that votes on this network.",
+                ));
+            }
+        };
+        let journal = Journal::open(&self.journal, network, &seed.fingerprint(), Arc::new(NoProbe)).await?;
+        let node = HttpNode::new(url, HttpOptions::default())?;
+        let mut peers: Vec<(String, Arc<dyn nano_escrow::node::NodeApi>)> = Vec::new();
+        for peer in &self.work_peer {
+            peers.push((peer.clone(), Arc::new(HttpNode::new(peer, HttpOptions::default())?)));
+        }
+        let peers = WorkPeers::new(peers, Duration::from_secs(30));
+        let work = WorkService::new(journal.work_cache(), peers, Some(Solver::default()));
+        Ok(Parts::new(journal, Arc::new(node), work, Arc::new(seed), Options::new(network, representative)))
+    }
+
+    async fn escrow(&self, out: &Output) -> Result<Escrow, Failure> {
+        Ok(Escrow::new(self.parts(out).await?))
+    }
+
+    async fn reader(&self) -> Result<Journal, Failure> {
+        Ok(Journal::open_read_only(&self.journal).await?)
+    }
+}
+
+/// Hold money for a contract: deposits in, payouts exactly once.
+#[derive(Debug, Args)]
+pub(crate) struct EscrowArgs {
+    #[command(flatten)]
+    place: Place,
+
+    #[command(subcommand)]
+    command: EscrowCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum EscrowCommand {
+    /// Make the account for a contract and a depositor, or find it, and print where to pay.
+    Create {
+        #[command(flatten)]
+        key: KeyArgs,
+        /// What should be paid in, XNO. More goes back to its sender.
+        #[arg(long, value_name = "XNO", value_parser = xno)]
+        expected: Option<Raw>,
+        /// Only what this account sends counts; the rest goes back.
+        #[arg(long, value_name = "ADDRESS")]
+        payer: Option<Address>,
+    },
+    /// Print a contract's accounts, deposits and payouts; without a contract, all contracts and alarms.
+    /// Works beside a running escrow.
+    Status {
+        /// The contract.
+        #[arg(value_name = "CONTRACT")]
+        contract: Option<String>,
+        /// Ask the node for deposits first. Needs the journal for itself.
+        #[arg(long)]
+        watch: bool,
+    },
+    /// Decide who gets what and pay it, exactly once. The same call again pays nothing again.
+    Settle {
+        /// The contract.
+        #[arg(value_name = "CONTRACT")]
+        contract: String,
+        /// What for: with contract and round the name of this decision.
+        #[arg(long, value_name = "WORD")]
+        kind: String,
+        /// Which time.
+        #[arg(long, value_name = "N", default_value_t = 0)]
+        round: u32,
+        /// A payment: DEPOSITOR:ADDRESS:XNO, from that depositor's account of this round; `rest` for the amount
+        /// gives what is left. May be given several times. Each account's payments sum to what it holds.
+        #[arg(long = "pay", value_name = "DEPOSITOR:ADDRESS:XNO", required = true, value_parser = pay)]
+        pays: Vec<Pay>,
+        /// Return as soon as it is decided; `recover` or a running escrow pays.
+        #[arg(long)]
+        no_wait: bool,
+        /// How long to wait for the confirmations, seconds.
+        #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+        limit: u64,
+    },
+    /// Give a deposit's excess, or a late deposit, back to its sender.
+    Refund {
+        /// The hash of the deposit.
+        #[arg(value_name = "HASH")]
+        deposit: BlockHash,
+        /// How long to wait for the confirmations, seconds.
+        #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+        limit: u64,
+    },
+    /// Close an account that will not be settled; everything in it goes back to its senders.
+    Expire {
+        #[command(flatten)]
+        key: KeyArgs,
+    },
+    /// After a crash, a restored backup or a stop: adopt what is on chain and finish what is decided.
+    Recover {
+        /// How long to go on with what is open, seconds.
+        #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+        limit: u64,
+    },
+    /// Let a stopped account go on, after you have looked at it.
+    Resume {
+        /// The account.
+        #[arg(value_name = "ADDRESS")]
+        account: Address,
+    },
+    /// Check the books: every raw in = every raw out + held. Exit code 1 when anything disagrees.
+    Audit {
+        /// Ask the node too; otherwise only the journal is checked, also beside a running escrow.
+        #[arg(long)]
+        with_node: bool,
+    },
+    /// Watch accounts, take up deposits, publish, confirm and refund until stopped.
+    Run,
+    /// Write everything that a restore needs, without the seed, into a new file. Keep it secret.
+    Export {
+        /// The file.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+    /// Make a journal from an export, where there is none; then adopt what has happened since.
+    Restore {
+        /// The file that export wrote.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+}
+
+#[derive(Debug, Args)]
+struct KeyArgs {
+    /// The contract.
+    #[arg(value_name = "CONTRACT")]
+    contract: String,
+    /// Who pays in.
+    #[arg(value_name = "DEPOSITOR")]
+    depositor: String,
+    /// Which time.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    round: u32,
+}
+
+impl KeyArgs {
+    fn key(self) -> AccountKey {
+        AccountKey::new(self.contract, self.depositor, self.round)
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Pay {
+    depositor: String,
+    to: Address,
+    /// None: the rest.
+    amount: Option<Raw>,
+}
+
+pub(crate) fn xno(text: &str) -> Result<Raw, String> {
+    Raw::from_xno(text).and_then(Raw::nonzero).map_err(|e| e.to_string())
+}
+
+fn pay(text: &str) -> Result<Pay, String> {
+    // The depositor's name may have colons; address and amount have none.
+    let mut parts = text.rsplitn(3, ':');
+    match (parts.next(), parts.next(), parts.next()) {
+        (Some(amount), Some(to), Some(depositor)) if !depositor.is_empty() => Ok(Pay {
+            depositor: depositor.to_owned(),
+            to: to.parse().map_err(|e: nano_escrow::Error| e.to_string())?,
+            amount: if amount == "rest" { None } else { Some(xno(amount)?) },
+        }),
+        _ => Err("it is DEPOSITOR:ADDRESS:XNO".into()),
+    }
+}
+
+pub(crate) async fn run(args: EscrowArgs, out: &Output) -> Result<(), Failure> {
+    let EscrowArgs { place, command } = args;
+    match command {
+        EscrowCommand::Create { key, expected, payer } => {
+            let escrow = place.escrow(out).await?;
+            let view = escrow.create(&key.key(), Terms { expected, payer }).await?;
+            let uri = view.address.uri(view.expected);
+            out.print(&json!({ "account": view, "uri": uri }), || format!("{}\n{uri}", view.address))
+        }
+        EscrowCommand::Status { contract: Some(contract), watch } => {
+            let statement = if watch {
+                let escrow = place.escrow(out).await?;
+                for account in escrow.statement(&contract).await?.accounts {
+                    escrow.watch(account.address).await?;
+                    escrow.drive(account.address).await?;
+                }
+                escrow.statement(&contract).await?
+            } else {
+                escrow::statement(&place.reader().await?, &contract).await?
+            };
+            out.print(&statement, || statement_text(&statement))
+        }
+        EscrowCommand::Status { contract: None, watch: _ } => {
+            let journal = place.reader().await?;
+            let contracts = escrow::contracts(&journal).await?;
+            let alarms = escrow::alarms(&journal).await?;
+            out.print(&json!({ "contracts": contracts, "alarms": alarms }), || {
+                let mut lines: Vec<String> = contracts.clone();
+                lines.extend(alarms.iter().map(|a| format!("ALARM {}: {}", a.code, a.message)));
+                lines.join("\n")
+            })
+        }
+        EscrowCommand::Settle { contract, kind, round, pays, no_wait, limit } => {
+            let escrow = place.escrow(out).await?;
+            let accounts = account_legs(&escrow, &contract, round, pays).await?;
+            let settlement = Settlement { contract, kind, round, accounts };
+            let mut plan = escrow.settle(&settlement).await?;
+            if !no_wait {
+                let limit = Duration::from_secs(limit);
+                plan = escrow.wait(&plan.contract, &plan.kind, &plan.key, limit).await?;
+            }
+            out.print(&plan, || plan_text(&plan))
+        }
+        EscrowCommand::Refund { deposit, limit } => {
+            let escrow = place.escrow(out).await?;
+            let plan = escrow.refund(deposit).await?;
+            let limit = Duration::from_secs(limit);
+            let plan = escrow.wait(&plan.contract, &plan.kind, &plan.key, limit).await?;
+            out.print(&plan, || plan_text(&plan))
+        }
+        EscrowCommand::Expire { key } => {
+            let escrow = place.escrow(out).await?;
+            let view = escrow.expire(&key.key()).await?;
+            escrow.watch(view.address).await?;
+            escrow.drive(view.address).await?;
+            let view = escrow.account(&view.key).await?;
+            out.print(&view, || account_text(&view))
+        }
+        EscrowCommand::Recover { limit } => recover(&place, out, limit).await,
+        EscrowCommand::Resume { account } => {
+            place.escrow(out).await?.resume(account).await?;
+            out.print(&json!({ "resumed": account }), || "resumed".into())
+        }
+        EscrowCommand::Audit { with_node } => {
+            let audit = match with_node {
+                true => place.escrow(out).await?.audit(true).await?,
+                false => escrow::audit_journal(&place.reader().await?).await?,
+            };
+            if let (false, Err(error)) = (out.is_json(), audit.check()) {
+                for problem in &audit.problems {
+                    out.warn(problem);
+                }
+                return Err(error.into());
+            }
+            let clean = audit.is_clean();
+            out.print(&audit, || {
+                let (paid_in, paid_out) = (audit.paid_in.xno(), audit.paid_out.xno());
+                format!("in {paid_in} XNO = out {paid_out} XNO + held {} XNO; all agrees", audit.held.xno())
+            })?;
+            // The JSON has the problems; the exit code says that there are some.
+            if clean { Ok(()) } else { Err(Failure::printed(1)) }
+        }
+        EscrowCommand::Run => serve(&place, out).await,
+        EscrowCommand::Export { file } => {
+            let backup = place.escrow(out).await?.export().await?;
+            backup.write(&file, &(Arc::new(NoProbe) as _)).await?;
+            let accounts = backup.accounts();
+            out.print(&json!({ "file": file, "accounts": accounts }), || {
+                format!("{accounts} accounts written")
+            })
+        }
+        EscrowCommand::Restore { file } => restore(&place, out, &file).await,
+    }
+}
+
+async fn account_legs(
+    escrow: &Escrow,
+    contract: &str,
+    round: u32,
+    pays: Vec<Pay>,
+) -> Result<Vec<AccountLegs>, Failure> {
+    let mut accounts: Vec<AccountLegs> = Vec::new();
+    for pay in pays {
+        let account = escrow.account(&AccountKey::new(contract, &pay.depositor, round)).await?.address;
+        let at = match accounts.iter().position(|a| a.account == account) {
+            Some(at) => at,
+            None => {
+                accounts.push(AccountLegs::exact(account, Vec::new()));
+                accounts.len() - 1
+            }
+        };
+        let Some(entry) = accounts.get_mut(at) else { continue };
+        if entry.remainder_to_last {
+            let hint = "Give the payment of the rest last.";
+            return Err(Failure::usage(8443, format!("{} pays after its rest", pay.depositor), hint));
+        }
+        entry.remainder_to_last = pay.amount.is_none();
+        entry.legs.push(Leg::new(pay.to, pay.amount.unwrap_or(Raw::ZERO)));
+    }
+    Ok(accounts)
+}
+
+async fn recover(place: &Place, out: &Output, limit: u64) -> Result<(), Failure> {
+    let escrow = place.escrow(out).await?;
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(limit);
+    let first = escrow.recover().await?;
+    let mut last = first.clone();
+    let mut pause = Duration::from_millis(50);
+    while last.pending > 0 && tokio::time::Instant::now() < deadline {
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(Duration::from_secs(2));
+        last = escrow.recover().await?;
+    }
+    let value = json!({ "found": first, "left": last, "alarms": escrow.alarms().await? });
+    out.print(&value, || {
+        let mut text = format!(
+            "{} accounts; {} blocks were open; {} accounts had foreign blocks, adopted; {} blocks are pending",
+            first.accounts, first.open_blocks, first.adopted, last.pending
+        );
+        for (account, reason) in &last.held_up {
+            text.push_str(&format!("\n{account}: {reason}"));
+        }
+        text
+    })
+}
+
+async fn serve(place: &Place, out: &Output) -> Result<(), Failure> {
+    let escrow = place.escrow(out).await?;
+    let found = escrow.recover().await?;
+    out.warn(format!("recovered {} accounts; serving until Ctrl-C", found.accounts));
+    let cancel = tokio_util::sync::CancellationToken::new();
+    let stop = cancel.clone();
+    tokio::spawn(async move {
+        let _ = tokio::signal::ctrl_c().await;
+        stop.cancel();
+    });
+    escrow.run(cancel, WatchOptions { websocket: place.ws.clone(), ..WatchOptions::default() }).await?;
+    Ok(())
+}
+
+async fn restore(place: &Place, out: &Output, file: &Path) -> Result<(), Failure> {
+    let backup = Backup::read(file)?;
+    let network = backup.network()?;
+    if place.network.is_some_and(|n| n != network) {
+        let journal = network.name().to_owned();
+        return Err(EscrowError::WrongNetwork { journal, given: place.network()? }.into());
+    }
+    let seed = place.seed(out)?;
+    let accounts = backup.accounts();
+    escrow::restore(&place.journal, &backup, &seed).await?.close().await;
+    out.print(&json!({ "journal": place.journal, "accounts": accounts, "network": network.name() }), || {
+        format!("{accounts} accounts restored; now run: nano-escrow escrow recover")
+    })
+}
+
+fn account_text(view: &AccountView) -> String {
+    let mut text = format!("{}  {}\n  held {} XNO", view.key, view.address, view.held.xno());
+    if let Some(expected) = view.expected {
+        text.push_str(&format!(" of {} expected", expected.xno()));
+    }
+    for (amount, what) in [(view.unconfirmed, "unconfirmed"), (view.excess, "excess")] {
+        if !amount.is_zero() {
+            text.push_str(&format!(", {} XNO {what}", amount.xno()));
+        }
+    }
+    text.push_str(if view.closed { "; closed" } else { "; open" });
+    if let Some((code, reason)) = &view.stopped {
+        text.push_str(&format!("\n  STOPPED ({code}): {reason}"));
+    }
+    for deposit in &view.deposits {
+        text.push_str(&format!(
+            "\n  deposit {} {} XNO {}",
+            deposit.hash,
+            deposit.amount.xno(),
+            deposit.state
+        ));
+    }
+    text
+}
+
+pub(crate) fn plan_text(plan: &PlanView) -> String {
+    let state = if plan.done { "done" } else { "decided, in progress" };
+    let mut text = format!("{} {} {}: {state}", plan.contract, plan.kind, plan.key);
+    for leg in &plan.legs {
+        let amount = leg.amount.xno();
+        match (&leg.to, &leg.from) {
+            (Some(to), _) => text.push_str(&format!("\n  pay {amount} XNO to {to}: {}", leg.state)),
+            (None, Some(from)) => {
+                text.push_str(&format!("\n  take up {amount} XNO of {from}: {}", leg.state))
+            }
+            (None, None) => {}
+        }
+    }
+    text
+}
+
+fn statement_text(statement: &Statement) -> String {
+    let mut lines: Vec<String> = statement.accounts.iter().map(account_text).collect();
+    lines.extend(statement.plans.iter().map(plan_text));
+    lines.push(format!("in {} XNO, out {} XNO", statement.paid_in.xno(), statement.paid_out.xno()));
+    lines.join("\n")
+}

@@ -1,0 +1,166 @@
+//! Reading files, standard input and secrets.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use zeroize::Zeroizing;
+
+use super::{Failure, Output};
+use nano_escrow::{PrivateKey, Seed};
+
+/// Blocks, records and keys are small; more is another file.
+const MAX_INPUT: u64 = 1 << 20;
+
+/// A text from a file, or from standard input when there is no name or it is `-`.
+pub(crate) fn text(file: Option<&Path>) -> Result<String, Failure> {
+    let (bytes, name) = match file {
+        None => (read(std::io::stdin().lock(), "standard input")?, "standard input".to_owned()),
+        Some(path) if path == Path::new("-") => return text(None),
+        Some(path) => (open(path)?, path.display().to_string()),
+    };
+    match std::str::from_utf8(&bytes) {
+        Ok(text) => Ok(text.to_owned()),
+        Err(_) => Err(Failure::new(8403, format!("{name} is no text"), "Give JSON.")),
+    }
+}
+
+fn open(path: &Path) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    let name = path.display().to_string();
+    let file = File::open(path).map_err(|e| unreadable(&name, e))?;
+    read(file, &name)
+}
+
+fn read(from: impl Read, name: &str) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    // Room for a key from the beginning: a buffer that grows would leave copies behind.
+    let mut bytes = Zeroizing::new(Vec::with_capacity(8192));
+    from.take(MAX_INPUT + 1).read_to_end(&mut bytes).map_err(|e| unreadable(name, e))?;
+    if bytes.len() as u64 > MAX_INPUT {
+        return Err(unreadable(name, "it is longer than a mebibyte"));
+    }
+    Ok(bytes)
+}
+
+fn unreadable(name: &str, error: impl std::fmt::Display) -> Failure {
+    Failure::new(8402, format!("{name} cannot be read: {error}"), "Check the name and the permissions.")
+}
+
+/// Where a secret comes from. Has no `Debug` that shows it.
+#[derive(Clone)]
+pub(crate) enum SecretSource {
+    /// Standard input.
+    Stdin,
+    /// A file: 64 hexadecimal digits, 32 bytes, or a Solana keypair file.
+    File(PathBuf),
+    /// An environment variable with 64 hexadecimal digits.
+    Env(String),
+    /// The digits themselves, on the command line.
+    Argument(Zeroizing<String>),
+}
+
+impl std::fmt::Debug for SecretSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            SecretSource::Stdin => "Stdin",
+            SecretSource::File(_) => "File",
+            SecretSource::Env(_) => "Env",
+            SecretSource::Argument(_) => "Argument(hidden)",
+        })
+    }
+}
+
+impl FromStr for SecretSource {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text {
+            "-" => SecretSource::Stdin,
+            _ => match (text.strip_prefix("file:"), text.strip_prefix("env:")) {
+                (Some(path), _) => SecretSource::File(path.into()),
+                (_, Some(name)) => SecretSource::Env(name.to_owned()),
+                _ => SecretSource::Argument(Zeroizing::new(text.to_owned())),
+            },
+        })
+    }
+}
+
+impl SecretSource {
+    /// Whether it reads standard input.
+    pub(crate) fn is_stdin(&self) -> bool {
+        matches!(self, SecretSource::Stdin)
+    }
+
+    /// Refuse (8401) digits on the command line, where the shell's history and every process would see them.
+    pub(crate) fn not_an_argument(self) -> Result<SecretSource, Failure> {
+        match self {
+            SecretSource::Argument(_) => Err(Failure::usage(
+                8401,
+                "a key that signs is not taken from the command line, where the shell's history keeps it",
+                "Give it as - (standard input), file:PATH or env:NAME.",
+            )),
+            source => Ok(source),
+        }
+    }
+
+    /// The 32 bytes. The errors do not repeat them.
+    pub(crate) fn bytes(&self, what: &'static str, out: &Output) -> Result<Zeroizing<[u8; 32]>, Failure> {
+        let bytes = match self {
+            SecretSource::Stdin => read(std::io::stdin().lock(), "standard input")?,
+            SecretSource::File(path) => {
+                warn_if_others_can_read(path, out);
+                open(path)?
+            }
+            SecretSource::Env(name) => match std::env::var(name) {
+                Ok(value) => Zeroizing::new(value.into_bytes()),
+                Err(_) => {
+                    return Err(Failure::new(
+                        8404,
+                        format!("the environment has no variable {name}"),
+                        "Set it to 64 hexadecimal digits, or name another.",
+                    ));
+                }
+            },
+            SecretSource::Argument(digits) => Zeroizing::new(digits.as_bytes().to_vec()),
+        };
+        match zx1_home::keys::parse(&bytes) {
+            Ok((secret, _)) => Ok(secret),
+            Err(_) => Err(nano_escrow::Error::Hex { what, digits: 64 }.into()),
+        }
+    }
+
+    pub(crate) fn private_key(&self, out: &Output) -> Result<PrivateKey, Failure> {
+        self.bytes("a private key", out).map(|b| PrivateKey::from_bytes(*b))
+    }
+
+    pub(crate) fn seed(&self, out: &Output) -> Result<Seed, Failure> {
+        self.bytes("a seed", out).map(|b| Seed::from_bytes(*b))
+    }
+}
+
+#[cfg(unix)]
+fn warn_if_others_can_read(path: &Path, out: &Output) {
+    use std::os::unix::fs::PermissionsExt;
+    if let Ok(meta) = std::fs::metadata(path)
+        && meta.is_file()
+        && meta.permissions().mode() & 0o077 != 0
+    {
+        out.warn(format!("others can read {}; run: chmod 600 {0}", path.display()));
+    }
+}
+
+#[cfg(not(unix))]
+fn warn_if_others_can_read(_: &Path, _: &Output) {}
+
+/// Refuse (8405) to read two things from one standard input.
+pub(crate) fn only_one_from_stdin(file: Option<&Path>, secret: &SecretSource) -> Result<(), Failure> {
+    let file_is_stdin = file.is_none_or(|f| f == Path::new("-"));
+    if file_is_stdin && secret.is_stdin() {
+        return Err(Failure::usage(
+            8405,
+            "the key and the JSON cannot both come from standard input",
+            "Give one of them as a file.",
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! `nano-escrow key`.
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use super::input::SecretSource;
+use super::{Failure, Output};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeyCommand {
+    /// Print the public key and the address of a private key, or of a seed with an index or a nonce.
+    ///
+    /// The private key itself is never printed. A seed with an index is the usual wallet derivation; with a
+    /// nonce it is an escrow account. HEX can also be - (standard input), file:PATH or env:NAME, which keeps
+    /// it out of the shell's history.
+    Derive(DeriveArgs),
+}
+
+#[derive(Debug, Args)]
+#[group(id = "from", required = true, multiple = false, args = ["private", "seed"])]
+pub(crate) struct DeriveArgs {
+    /// The private key, 64 hexadecimal digits.
+    #[arg(long, value_name = "HEX", conflicts_with_all = ["index", "nonce"])]
+    private: Option<SecretSource>,
+
+    /// The seed, 64 hexadecimal digits.
+    #[arg(long, value_name = "HEX", requires = "which")]
+    seed: Option<SecretSource>,
+
+    #[command(flatten)]
+    which: Which,
+}
+
+#[derive(Debug, Args)]
+#[group(id = "which", multiple = false)]
+struct Which {
+    /// The account's number in a wallet, 0 to 4294967295.
+    #[arg(long, value_name = "N")]
+    index: Option<u32>,
+
+    /// The account's nonce, 1 to 64 bytes in hexadecimal digits.
+    #[arg(long, value_name = "HEX")]
+    nonce: Option<String>,
+}
+
+pub(crate) fn run(command: KeyCommand, out: &Output) -> Result<(), Failure> {
+    let KeyCommand::Derive(args) = command;
+    let key = match (&args.private, &args.seed) {
+        (Some(private), _) => private.private_key(out)?,
+        (None, Some(seed)) => {
+            let seed = seed.seed(out)?;
+            match (args.which.index, &args.which.nonce) {
+                (Some(index), _) => seed.wallet_key(index),
+                (None, Some(nonce)) => seed.nonce_key(&read_nonce(nonce)?),
+                (None, None) => {
+                    return Err(Failure::usage(8406, "neither index nor nonce", "Give one of them."));
+                }
+            }
+        }
+        (None, None) => {
+            return Err(Failure::usage(8406, "neither private key nor seed", "Give one of them."));
+        }
+    };
+    let public = key.public_key();
+    let address = public.address();
+    out.print(&json!({ "public_key": public, "address": address }), || {
+        format!("public key  {public}\naddress     {address}")
+    })
+}
+
+fn read_nonce(text: &str) -> Result<Vec<u8>, Failure> {
+    match hex::decode(text) {
+        Ok(nonce) if (1..=64).contains(&nonce.len()) => Ok(nonce),
+        _ => Err(Failure::new(
+            8407,
+            "a nonce is 1 to 64 bytes in hexadecimal digits",
+            "Give an even number of digits, without 0x and without blanks.",
+        )),
+    }
+}

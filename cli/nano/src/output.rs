@@ -1,0 +1,103 @@
+//! Printing results and refusals.
+
+use std::fmt::Display;
+use std::io::Write;
+use std::process::ExitCode;
+
+use serde::Serialize;
+use serde_json::json;
+
+use nano_escrow::Coded;
+
+/// Where results go: text for people, or one JSON value for programs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Output {
+    json: bool,
+}
+
+impl Output {
+    pub(crate) fn new(json: bool) -> Output {
+        Output { json }
+    }
+
+    /// Whether JSON is wanted.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Print a result: `value` as JSON, or `text` for people (without a newline at its end).
+    pub(crate) fn print(&self, value: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Failure> {
+        let text =
+            if self.json { serde_json::to_string_pretty(value).map_err(Failure::system)? } else { text() };
+        let mut stdout = std::io::stdout().lock();
+        match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
+            // `| head` closing the pipe is no failure.
+            Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::system(e)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Something to know that is no result: to standard error, not with JSON.
+    pub(crate) fn warn(&self, text: impl Display) {
+        if !self.json {
+            let _ = writeln!(std::io::stderr(), "warning: {text}");
+        }
+    }
+
+    pub(crate) fn fail(&self, failure: &Failure) -> ExitCode {
+        if failure.code == 0 {
+            return ExitCode::from(failure.exit);
+        }
+        if self.json {
+            let value = json!({ "error": {
+                "code": failure.code, "message": failure.message, "next": failure.next,
+            }});
+            let _ = writeln!(std::io::stdout(), "{value:#}");
+        } else {
+            let Failure { code, message, next, .. } = failure;
+            let _ = writeln!(std::io::stderr(), "error {code}: {message}.\n  {next}");
+        }
+        ExitCode::from(failure.exit)
+    }
+}
+
+/// A refusal on its way out. The numbers of the commands themselves are 8400 to 8449.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// The number.
+    pub(crate) code: u16,
+    /// What and why, without a full stop.
+    pub(crate) message: String,
+    /// What to do.
+    pub(crate) next: String,
+    /// The exit code: 1 refused, 2 wrong use.
+    pub(crate) exit: u8,
+}
+
+impl Failure {
+    /// A refusal by a command itself, exit code 1.
+    pub(crate) fn new(code: u16, message: impl Display, next: impl Display) -> Failure {
+        Failure { code, message: message.to_string(), next: next.to_string(), exit: 1 }
+    }
+
+    /// Wrong use, exit code 2.
+    pub(crate) fn usage(code: u16, message: impl Display, next: impl Display) -> Failure {
+        Failure { exit: 2, ..Failure::new(code, message, next) }
+    }
+
+    /// Everything is printed already; only the exit code is left.
+    pub(crate) fn printed(exit: u8) -> Failure {
+        Failure { code: 0, message: String::new(), next: String::new(), exit }
+    }
+
+    /// The machine failed (8400).
+    pub(crate) fn system(error: impl Display) -> Failure {
+        Failure::new(8400, error, "Check the machine: its disk, its memory, its permissions.")
+    }
+}
+
+impl<E: Coded> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Failure::new(error.code(), &error, error.next())
+    }
+}

@@ -1,0 +1,103 @@
+//! `nano-escrow wallet`: ordinary accounts of the seed, journalled.
+
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use super::escrow::{Place, plan_text, xno};
+use super::{Failure, Output};
+use nano_escrow::wallet::Wallet;
+use nano_escrow::{Address, Raw};
+
+/// Send and receive with the seed's ordinary accounts; the same id never pays twice.
+#[derive(Debug, Args)]
+pub(crate) struct WalletArgs {
+    #[command(flatten)]
+    place: Place,
+
+    /// Which account of the seed.
+    #[arg(long, value_name = "N", default_value_t = 0, global = true)]
+    index: u32,
+
+    #[command(subcommand)]
+    command: WalletCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum WalletCommand {
+    /// Print the address.
+    Address,
+    /// Print what the account has and what waits for it.
+    Balance,
+    /// Take up everything that is confirmed and waits.
+    Receive,
+    /// Pay. The same id again is the same payment.
+    Send {
+        /// Who gets it.
+        #[arg(value_name = "ADDRESS")]
+        to: Address,
+        /// How much, XNO.
+        #[arg(value_name = "XNO", value_parser = xno)]
+        amount: Raw,
+        /// The name of this payment; choose a new one for each.
+        #[arg(long, value_name = "ID")]
+        id: String,
+        /// How long to wait for the confirmation, seconds.
+        #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+        limit: u64,
+    },
+    /// Print the account's blocks, newest first.
+    History,
+    /// After a crash or a restore: adopt what is on chain and finish what is decided.
+    Recover,
+}
+
+pub(crate) async fn run(args: WalletArgs, out: &Output) -> Result<(), Failure> {
+    let WalletArgs { place, index, command } = args;
+    let wallet = Wallet::new(place.parts(out).await?);
+    match command {
+        WalletCommand::Address => {
+            let address = wallet.account(index).await?;
+            out.print(&json!({ "index": index, "address": address }), || address.to_string())
+        }
+        WalletCommand::Balance => {
+            let balance = wallet.balance(index).await?;
+            out.print(&balance, || {
+                let waits = balance.receivable.xno();
+                format!("{} XNO, {waits} XNO receivable ({})", balance.balance.xno(), balance.address)
+            })
+        }
+        WalletCommand::Receive => {
+            let mut step = wallet.receive_all(index).await?;
+            let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+            let mut confirmed = step.confirmed;
+            while step.pending > 0 && tokio::time::Instant::now() < deadline {
+                tokio::time::sleep(Duration::from_millis(200)).await;
+                step = wallet.drive(index).await?;
+                confirmed += step.confirmed;
+            }
+            let value = json!({ "confirmed": confirmed, "pending": step.pending });
+            out.print(&value, || format!("{confirmed} received, {} pending", step.pending))
+        }
+        WalletCommand::Send { to, amount, id, limit } => {
+            wallet.send(index, &id, to, amount).await?;
+            let plan = wallet.wait(&id, Duration::from_secs(limit)).await?;
+            out.print(&plan, || plan_text(&plan))
+        }
+        WalletCommand::History => {
+            let history = wallet.history(index).await?;
+            out.print(&history, || {
+                let line = |e: &nano_escrow::wallet::HistoryEntry| {
+                    let other = e.counterparty.map(|a| a.to_string()).unwrap_or_default();
+                    format!("{:>5} {} {} XNO {other} {}", e.height, e.kind, e.amount.xno(), e.state)
+                };
+                history.iter().map(line).collect::<Vec<_>>().join("\n")
+            })
+        }
+        WalletCommand::Recover => {
+            let found = wallet.recover().await?;
+            out.print(&found, || format!("{} adopted, {} pending", found.adopted, found.pending))
+        }
+    }
+}

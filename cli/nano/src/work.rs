@@ -1,0 +1,154 @@
+//! `nano-escrow work`.
+
+use std::num::NonZeroUsize;
+use std::time::Instant;
+
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::json;
+
+use super::{Failure, Output};
+use nano_escrow::work::{Cancel, Path, Solver, Work};
+use nano_escrow::{Address, BlockHash, Network, WorkKind};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum WorkCommand {
+    /// Solve the work of a root on this machine's processor.
+    ///
+    /// A live send takes 2^29 hashes on average: 15 to 70 seconds of one core. A live receive takes 2^23.
+    Solve(SolveArgs),
+    /// Check the work of a root: exit code 0 when it is good, 1 when it is not.
+    Validate(ValidateArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SolveArgs {
+    #[command(flatten)]
+    target: Target,
+
+    /// How many threads; all of the processor's by default.
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+
+    /// How to compute: portable, avx2 or avx512; the fastest that the processor has by default.
+    #[arg(long, value_name = "PATH")]
+    path: Option<Path>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ValidateArgs {
+    /// 16 hexadecimal digits.
+    #[arg(value_name = "WORK", index = 2)]
+    work: String,
+
+    #[command(flatten)]
+    target: Target,
+}
+
+#[derive(Debug, Args)]
+struct Target {
+    /// The hash of the block before, or the address of an account without blocks.
+    #[arg(value_name = "ROOT", index = 1)]
+    root: String,
+
+    #[command(flatten)]
+    how_hard: HowHard,
+
+    /// What the work is for.
+    #[arg(long, value_enum, default_value = "send", conflicts_with = "threshold")]
+    kind: Kind,
+}
+
+// There is no default network: whoever takes the dev network's work to the live one has worked for nothing.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+struct HowHard {
+    /// The thresholds of this network: live, beta, dev or test.
+    #[arg(long, value_name = "NETWORK")]
+    network: Option<Network>,
+
+    /// The threshold itself, 16 hexadecimal digits.
+    #[arg(long, value_name = "HEX")]
+    threshold: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Kind {
+    /// Send or change.
+    Send,
+    /// Receive or open.
+    Receive,
+    /// Any block of an account of an older epoch.
+    Old,
+}
+
+impl Target {
+    fn root(&self) -> Result<BlockHash, Failure> {
+        if self.root.contains('_') {
+            return Ok(BlockHash::from(self.root.parse::<Address>()?.public_key()));
+        }
+        Ok(self.root.parse()?)
+    }
+
+    fn threshold(&self) -> Result<u64, Failure> {
+        let kind = match self.kind {
+            Kind::Send => WorkKind::SendOrChange,
+            Kind::Receive => WorkKind::ReceiveOrOpen,
+            Kind::Old => WorkKind::OldAccount,
+        };
+        match (&self.how_hard.threshold, self.how_hard.network) {
+            // The same 16 digits as work has.
+            (Some(text), _) => match text.parse::<Work>() {
+                Ok(threshold) => Ok(threshold.0),
+                Err(_) => Err(nano_escrow::Error::Hex { what: "a threshold", digits: 16 }.into()),
+            },
+            (None, Some(network)) => Ok(network.thresholds().of(kind)),
+            (None, None) => Err(Failure::usage(8408, "neither network nor threshold", "Give one of them.")),
+        }
+    }
+}
+
+pub(crate) fn run(command: WorkCommand, out: &Output) -> Result<(), Failure> {
+    match command {
+        WorkCommand::Solve(args) => solve(args, out),
+        WorkCommand::Validate(args) => {
+            let (root, threshold) = (args.target.root()?, args.target.threshold()?);
+            let work: Work = args.work.parse()?;
+            work.check(&root, threshold)?;
+            let value = format!("{:016x}", work.value(&root));
+            out.print(
+                &json!({ "valid": true, "value": value, "threshold": format!("{threshold:016x}") }),
+                || format!("valid: {value} reaches {threshold:016x}"),
+            )
+        }
+    }
+}
+
+fn solve(args: SolveArgs, out: &Output) -> Result<(), Failure> {
+    let (root, threshold) = (args.target.root()?, args.target.threshold()?);
+    let mut solver = Solver::default();
+    if let Some(threads) = args.threads {
+        solver = solver.with_threads(threads);
+    }
+    if let Some(path) = args.path {
+        if !path.is_available() {
+            return Err(Failure::new(
+                8409,
+                format!("this processor has no {path}"),
+                "Leave --path out; the fastest that it has is used.",
+            ));
+        }
+        solver = solver.with_path(path);
+    }
+    let start = Instant::now();
+    let work = solver.solve(&root, threshold, &Cancel::new())?;
+    let value = json!({
+        "work": work,
+        "value": format!("{:016x}", work.value(&root)),
+        "threshold": format!("{threshold:016x}"),
+        "root": root,
+        "path": solver.path().name(),
+        "threads": solver.threads(),
+        "milliseconds": u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
+    });
+    out.print(&value, || work.to_string())
+}
