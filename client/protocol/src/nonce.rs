@@ -1,4 +1,4 @@
-//! Nonces: which one comes next, and which one is a replay (spec section 5.2, decisions C4 and I1).
+//! Nonces: which one comes next, and which one is a replay (protocol.md, 5.2; decisions C4 and I1).
 
 use crate::channel::Channel;
 use crate::error::numbered;

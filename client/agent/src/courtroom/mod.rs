@@ -43,7 +43,7 @@ pub struct CourtroomOptions {
     pub bridge: Option<Arc<Bridge>>,
 }
 
-/// So long an envelope may take. A ruling does not wait for a cluster.
+/// Timeout for making an envelope: a ruling does not wait for a cluster.
 const ENVELOPES_WITHIN: Duration = Duration::from_secs(3);
 
 impl Default for CourtroomOptions {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-use zx1_coded::Coded as _;
 use zx1_agent::bridge::{Agreements, Bridge, SigningKeys, peer};
 use zx1_agent::worker::{Folder, Worker};
+use zx1_coded::Coded as _;
 use zx1_log::{LogHandle, LogReader, agent_dir};
 use zx1_market::bridge::conversation_id;
 use zx1_market::chain::{Common, Data, Side};

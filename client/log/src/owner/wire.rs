@@ -13,8 +13,8 @@
 use crate::agent_log::{AgentLog, Appended, Incoming, NonceRule};
 use crate::error::{LogError, OwnerRefusal, Result};
 use serde::{Deserialize, Serialize};
-use zx1_coded::Coded as _;
 use std::io::{self, Read, Write};
+use zx1_coded::Coded as _;
 use zx1_protocol::batch::Covered;
 use zx1_protocol::bundle::{Bundle, MAX_BUNDLE_BYTES};
 use zx1_protocol::channel::Channel;
