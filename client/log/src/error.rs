@@ -103,7 +103,7 @@ pub enum LogError {
     #[code(7222)]
     #[error("The message is neither from this agent nor to it, or its direction is wrong.")]
     NotOurs,
-    /// A received message breaks a rule of receivers (spec section 5.5).
+    /// A received message breaks a rule of receivers (protocol.md, 5.5).
     #[code(inner)]
     #[error("{0}")]
     Rule(#[from] Reason),

@@ -1,4 +1,4 @@
-//! The one door for messages that others sent: the nine rules of spec section 5.5, the nonce, the selection
+//! The one door for messages that others sent: the nine rules of protocol.md, 5.5, the nonce, the selection
 //! of what is logged, and one sync for many.
 
 use crate::agent_log::{Appended, NonceRule};
@@ -34,7 +34,7 @@ impl Keys for BTreeMap<[u8; 32], Vec<PublicKey>> {
     }
 }
 
-/// A rule of spec section 5.5 that is not applied as it stands, and why.
+/// A rule of protocol.md, 5.5, that is not applied as it stands, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiver {
     /// The rule's number.
