@@ -143,11 +143,14 @@ pub struct Inbox<'l> {
     log: &'l LogHandle,
 }
 
-impl<'l> Inbox<'l> {
-    pub(crate) fn new(log: &'l LogHandle) -> Self {
-        Self { log }
+impl LogHandle {
+    /// The door for messages that others sent.
+    pub fn inbox(&self) -> Inbox<'_> {
+        Inbox { log: self }
     }
+}
 
+impl Inbox<'_> {
     /// Takes one message: see [`Self::admit_all`].
     ///
     /// # Errors

@@ -20,7 +20,6 @@ use crate::agent_log::{AgentLog, Appended, Recovery};
 use crate::batches::SavedBatches;
 use crate::disk;
 use crate::error::{LogError, Result};
-use crate::inbox::Inbox;
 use crate::layout;
 use crate::reader::LogReader;
 use client::{Broken, Client};
@@ -133,11 +132,6 @@ impl LogHandle {
     /// The payload of this hash: see [`LogReader::payload`].
     pub fn payload(&self, hash: &Hash) -> Result<Option<Vec<u8>>> {
         self.reader().payload(hash)
-    }
-
-    /// The door for messages that others sent.
-    pub fn inbox(&self) -> Inbox<'_> {
-        Inbox::new(self)
     }
 
     /// Adds a message of this agent: see [`AgentLog::append_own`].
