@@ -1,10 +1,11 @@
 //! What a party says: signed over a verified chain, sent, and looked up when no answer comes.
 
-use reqwest::Method;
 use tokio::time::sleep;
 use zx1_market::chain::{Common, Data, EntryType, Head, Side};
 use zx1_market::wire::{self, Action, BondAnswer, DepositAnswer, JudgeRequest, PostAnswer, StatusAnswer};
 use zx1_market::{Address, Contract, ContractId, Entry, Json, Millis, Reason, State, Terms};
+
+use zx1_net::Method;
 
 use super::deposit::Deposit;
 use super::error::{ClientError, Result};

@@ -4,11 +4,11 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use zx1_home::files;
 use zx1_market::{ContractId, Entry, PartyId, Raw};
 
 use super::WorkError;
 use zx1_market_client::Deposit;
-use zx1_market_client::files;
 
 /// How far an agent has come with a contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,11 +25,11 @@ pub enum Stage {
 /// One contract of an agent, as it is on disk before anything is sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Which contract.
+    /// Id of the contract.
     pub contract: ContractId,
     /// At which server.
     pub server: PartyId,
-    /// How far.
+    /// Stage of the work.
     pub stage: Stage,
     /// What is at stake: bounty and judge fee.
     pub stake: Raw,
@@ -47,7 +47,7 @@ pub struct Record {
 pub trait Store: Send + Sync {
     /// All of them.
     fn load(&self) -> Result<Vec<Record>, WorkError>;
-    /// Replace one.
+    /// Replaces the contract's record.
     fn save(&self, record: &Record) -> Result<(), WorkError>;
     /// Forget one: the contract has ended.
     fn remove(&self, contract: ContractId) -> Result<(), WorkError>;
@@ -81,7 +81,7 @@ impl Store for Folder {
         let mut records = Vec::new();
         for entry in std::fs::read_dir(&self.path).map_err(|e| disk(&self.path, &e))? {
             let path = entry.map_err(|e| disk(&self.path, &e))?.path();
-            // Unfinished files of a crash end in `.new`.
+            // Not the unfinished file of a crash.
             if path.extension().is_none_or(|extension| extension != "json") {
                 continue;
             }
@@ -100,6 +100,6 @@ impl Store for Folder {
 
     fn remove(&self, contract: ContractId) -> Result<(), WorkError> {
         let path = self.file(contract);
-        files::remove(&path).map_err(|e| disk(&path, &e))
+        files::remove(&path).map(|_| ()).map_err(|e| disk(&path, &e))
     }
 }

@@ -16,7 +16,7 @@ use zx1_market::chain::Data;
 use zx1_market::contract::{Contract, Execution, InputFile};
 use zx1_market::{ContractId, EntryType, Millis, PartyKey, State, Terms};
 use zx1_market_client::{Clock, Market, Options, Pin, Transcripts, View, WalletPurse};
-use zx1_market_server::clock::{Clock as _, DrivenClock};
+use zx1_market_server::clock::DrivenClock;
 use zx1_market_server::http::Rate;
 use zx1_market_server::{Config, Options as ServerOptions, Server};
 
@@ -161,7 +161,7 @@ pub(crate) fn options(clock: &DrivenClock) -> Options {
     Options {
         poll: Duration::from_millis(10),
         pause: Duration::from_millis(10),
-        clock: Clock::Function(Arc::new(move || clock.now())),
+        clock: Clock::Here(Arc::new(clock)),
         ..Options::default()
     }
 }
