@@ -10,7 +10,7 @@ use zx1_protocol::envelope::EnvelopeError;
 use zx1_protocol::merkle::TreeError;
 use zx1_protocol::nonce::NonceError;
 use zx1_protocol::units::Epoch;
-use zx1_protocol::validate::MAX_MESSAGE_SIZE;
+use zx1_protocol::validate::{MAX_MESSAGE_SIZE, Reason};
 
 /// What this crate's functions return.
 pub type Result<T, E = LogError> = std::result::Result<T, E>;
@@ -37,6 +37,24 @@ pub enum LogError {
         /// Path of the folder.
         path: PathBuf,
     },
+    /// The process that has the log ended, or closed the connection, before it answered. What it was asked
+    /// to do may have been done.
+    #[code(7204, transient)]
+    #[error("The process that has the agent's log ended before it answered.")]
+    OwnerLost,
+    /// The process that has the log has not answered in time. What it was asked to do may be done yet.
+    #[code(7205, transient)]
+    #[error("The process that has the agent's log did not answer in time.")]
+    OwnerSilent,
+    /// What the process at the other end of the log's socket says is not this protocol, of another version,
+    /// or about another agent.
+    #[code(7206)]
+    #[error("The process that has the agent's log does not speak this program's language: {0}.")]
+    OwnerUnknown(&'static str),
+    /// A refusal of the process that has the log, as it came over its socket.
+    #[code(inner)]
+    #[error(transparent)]
+    ByOwner(OwnerRefusal),
     /// The file is of another agent or of another epoch than its place says.
     #[code(7202)]
     #[error("The file {} belongs to another agent or to another epoch.", path.display())]
@@ -85,6 +103,10 @@ pub enum LogError {
     #[code(7222)]
     #[error("The message is neither from this agent nor to it, or its direction is wrong.")]
     NotOurs,
+    /// A received message breaks a rule of receivers (protocol.md, 5.5).
+    #[code(inner)]
+    #[error("{0}")]
+    Rule(#[from] Reason),
     /// A payload that a challenge could not rest on (decision B11).
     #[code(7223)]
     #[error("The payload has {len} bytes; for this type of message {MAX_EVIDENCE_PAYLOAD} are the most.")]
@@ -226,6 +248,34 @@ pub enum LogError {
     BadLocation(String),
 }
 
+/// A refusal of the process that has the log: what is left of it after the socket.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{sentence}")]
+pub struct OwnerRefusal {
+    /// The number that it has there.
+    pub code: u32,
+    /// Its text.
+    pub sentence: String,
+    /// [`LogError::is_of_message`] there.
+    pub of_message: bool,
+    /// [`Coded::transient`] there.
+    pub transient: bool,
+}
+
+impl Coded for OwnerRefusal {
+    fn code(&self) -> u32 {
+        self.code
+    }
+
+    fn name(&self) -> &'static str {
+        "ByOwner"
+    }
+
+    fn transient(&self) -> bool {
+        self.transient
+    }
+}
+
 impl LogError {
     pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
@@ -240,7 +290,9 @@ impl LogError {
     pub fn is_of_message(&self) -> bool {
         matches!(
             self,
-            Self::EpochSealed(_)
+            Self::ByOwner(OwnerRefusal { of_message: true, .. })
+                | Self::Rule(_)
+                | Self::EpochSealed(_)
                 | Self::DuplicateBid { .. }
                 | Self::NotOurs
                 | Self::PayloadTooLong { .. }

@@ -12,7 +12,7 @@ use crate::channel::{Channel, channel_of};
 use crate::envelope::{Envelope, EnvelopeError, EnvelopeHeader, MsgType, PROTOCOL_VERSION};
 use crate::error::numbered;
 use crate::hash::Sha3;
-use crate::nonce::LastNonce;
+use crate::nonce::{NonceError, SeenNonces};
 use crate::payload::{Feedback, NotarizeBid, PayloadError};
 use crate::signature::PublicKey;
 use zx1_interface::constants::MAX_EVIDENCE_PAYLOAD;
@@ -32,6 +32,8 @@ pub enum Reason {
     Malformed,
     /// Not the one encoding of what it means (decision C1).
     NotCanonical,
+    /// It came by another channel than the one of its type. Who received it knows the channel and compares.
+    WrongChannel,
     /// Rule 1.
     Version,
     /// Rule 2.
@@ -41,10 +43,7 @@ pub enum Reason {
     /// Rule 4.
     Signature,
     /// Rule 5.
-    Nonce {
-        /// The last nonce of this sender on this channel.
-        last: u64,
-    },
+    Nonce(NonceError),
     /// Rule 6.
     Timestamp {
         /// How far the timestamp is from the local clock, in microseconds.
@@ -64,11 +63,12 @@ numbered!(Reason {
     7300 Self::TooLarge => "The message has more than {MAX_MESSAGE_SIZE} bytes.";
     7301 Self::Malformed => "The message does not have the fields of an envelope.";
     7302 Self::NotCanonical => "The message is not in its canonical encoding.";
+    7303 Self::WrongChannel => "The message came by another channel than that of its type.";
     7311 Self::Version => "The message's version is not {PROTOCOL_VERSION}.";
     7312 Self::MsgType => "The message's type is unknown.";
     7313 Self::UnknownSender => "The sender is not a registered agent.";
     7314 Self::Signature => "The signature holds under none of the keys that may sign for the sender.";
-    7315 Self::Nonce { last } => "The nonce is not above {last}, the last one of this sender and channel.";
+    7315 Self::Nonce(error) => "{error}";
     7316 Self::Timestamp { off_by } => "The timestamp is {off_by} microseconds away from the local clock.";
     7317 Self::PayloadHash => "The payload's hash is not what the message says.";
     7318 Self::PayloadLength => "The payload's length is not what the message says.";
@@ -81,12 +81,16 @@ impl Reason {
     /// The rule of protocol.md, 5.5 that the message breaks; `None` for what comes before and after them.
     pub fn rule(&self) -> Option<u8> {
         match self {
-            Self::TooLarge | Self::Malformed | Self::NotCanonical | Self::TooLongForEvidence => None,
+            Self::TooLarge
+            | Self::Malformed
+            | Self::NotCanonical
+            | Self::WrongChannel
+            | Self::TooLongForEvidence => None,
             Self::Version => Some(1),
             Self::MsgType => Some(2),
             Self::UnknownSender => Some(3),
             Self::Signature => Some(4),
-            Self::Nonce { .. } => Some(5),
+            Self::Nonce(_) => Some(5),
             Self::Timestamp { .. } => Some(6),
             Self::PayloadHash => Some(7),
             Self::PayloadLength => Some(8),
@@ -104,8 +108,8 @@ pub enum Sender<'a> {
     Registered {
         /// The keys that may sign for it: its owner's and its live delegates' (decision B3).
         keys: &'a [PublicKey],
-        /// The last nonce that was accepted from it on the message's channel (decision C4).
-        last_nonce: LastNonce,
+        /// The nonces that were accepted from it on the message's channel (decisions C4 and I1).
+        seen: SeenNonces,
     },
 }
 
@@ -194,14 +198,12 @@ impl<'a> Candidate<'a> {
     /// Rules 3 to 9, then the limit of decision B11.
     pub fn validate(&self, context: &Context<'_>) -> Result<Valid<'a>, Reason> {
         let Envelope { header, payload, signature } = &self.envelope;
-        let Sender::Registered { keys, last_nonce } = context.sender else {
+        let Sender::Registered { keys, seen } = context.sender else {
             return Err(Reason::UnknownSender);
         };
         let signed = self.envelope.signing_bytes();
         let signer = keys.iter().find(|key| key.verify(&signed, signature)).ok_or(Reason::Signature)?;
-        if let Some(last) = last_nonce.0.filter(|_| !last_nonce.accepts(header.nonce)) {
-            return Err(Reason::Nonce { last });
-        }
+        seen.accept(header.nonce).map_err(Reason::Nonce)?;
         let off_by = header.timestamp.abs_diff(context.now_micros);
         if off_by > context.tolerance_micros {
             return Err(Reason::Timestamp { off_by });
