@@ -254,11 +254,11 @@ pub enum LogError {
 pub struct OwnerRefusal {
     /// The number that it has there.
     pub code: u32,
-    /// Its text.
+    /// Text of the owner's error.
     pub sentence: String,
-    /// [`LogError::is_of_message`] there.
+    /// [`LogError::is_of_message`] of the owner's error.
     pub of_message: bool,
-    /// [`Coded::transient`] there.
+    /// [`Coded::transient`] of the owner's error.
     pub transient: bool,
 }
 

@@ -77,7 +77,7 @@ enum Face {
     Gone,
 }
 
-/// What became of a request.
+/// Outcome of a request to the owner.
 enum Asked {
     Answered(Answer),
     /// The owner was gone before it had all of the request.

@@ -62,7 +62,7 @@ impl Known {
     }
 }
 
-/// A key that is no point of the curve signs nothing.
+/// Bytes that are not a point of the curve sign nothing.
 pub(super) fn parsed(keys: &[[u8; 32]]) -> Vec<PublicKey> {
     keys.iter().filter_map(|key| PublicKey::from_bytes(key).ok()).collect()
 }
