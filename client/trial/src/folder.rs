@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use zx1_coded::Coded;
 use zx1_market::defaults::MAX_OUTPUT;
 use zx1_sandbox::{Canceller, ChangeSet, Command, Limits, Network, Sandbox, SandboxError};
 use zx1_scrub::Scrubber;

@@ -17,6 +17,7 @@ use zx1_home::SystemClock;
 use zx1_market::{Address, Case, ContractId, Raw, State};
 use zx1_market_client::{Purse, Result as ClientResult};
 use zx1_model::budget::{Budget, FileStore, Limits};
+use zx1_trial::SandboxBench;
 
 /// Shown by `--help`, before the models.
 pub const EXAMPLES: &str = "\
