@@ -29,6 +29,14 @@ macro_rules! catalogue {
         }
 
         impl Failure {
+            /// A library's error under its own number and name, and what helps.
+            pub fn of(error: &impl $crate::Coded, next: Option<impl Into<String>>) -> Self {
+                let message = $crate::errors::sentence(&error.to_string());
+                let (code, name) = (error.code(), error.name().to_owned());
+                let next = next.map(Into::into);
+                Self { code, name, message, next, exit: $crate::Exit::Failure }
+            }
+
             /// A refusal from a library, under its own number. `name` is its debug form: fields are cut off.
             pub fn foreign(code: u32, name: &impl std::fmt::Debug, message: impl std::fmt::Display) -> Self {
                 let debug = format!("{name:?}");

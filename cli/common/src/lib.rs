@@ -23,3 +23,4 @@ pub mod usage;
 pub mod words;
 
 pub use errors::{Exit, Fault};
+pub use zx1_coded::Coded;

@@ -1,6 +1,8 @@
 //! Refusals: a number, a full sentence, and what to do next. Numbers 9500 to 9599 are this command line's;
 //! others come through from the libraries and the server under their own numbers.
 
+use crate::next;
+
 zx1_cli_common::catalogue! {
     // The command line itself.
     9500 Usage Usage { message: String } "{message}" => "fix --help";
@@ -129,37 +131,30 @@ zx1_cli_common::catalogue! {
 
 pub use zx1_cli_common::errors::reason;
 
-/// Lets a library's error through under its own number.
+/// Lets a library's error through under its own number, with what helps.
 macro_rules! foreign {
-    ($($error:ty),* $(,)?) => {$(
+    ($($error:ty => $after:expr),* $(,)?) => {$(
         impl From<$error> for Failure {
             fn from(error: $error) -> Self {
-                Self::foreign(error.code().into(), &error, &error)
+                Self::of(&error, $after(&error))
             }
         }
     )*};
 }
 
 foreign!(
-    zx1_market::Refusal,
-    zx1_whitelist::Refusal,
-    zx1_sandbox::SandboxError,
-    zx1_fixer::rules::Decline,
-    nano_escrow::escrow::EscrowError,
-    zx1_agent::worker::WorkError,
-    zx1_agent::bridge::BridgeError,
+    zx1_market::Refusal => next::after_error,
+    zx1_whitelist::Refusal => next::after_error,
+    zx1_sandbox::SandboxError => next::after_error,
+    zx1_fixer::rules::Decline => next::after_error,
+    zx1_agent::worker::WorkError => next::after_work,
+    zx1_agent::bridge::BridgeError => next::after_envelope,
+    zx1_market_client::ClientError => next::after_call,
 );
 
-impl From<zx1_market_client::ClientError> for Failure {
-    fn from(error: zx1_market_client::ClientError) -> Self {
-        let next = match &error {
-            zx1_market_client::ClientError::Refused(refused) => refused.next(),
-            zx1_market_client::ClientError::Unreachable { .. } => {
-                "check the address (--server, FIX_SERVER), or start a market of your own: fix serve"
-            }
-            _ => "",
-        };
-        Self::foreign(error.code().into(), &error, &error).next(next)
+impl From<nano_escrow::escrow::EscrowError> for Failure {
+    fn from(error: nano_escrow::escrow::EscrowError) -> Self {
+        Self::foreign(error.code().into(), &error, &error)
     }
 }
 

@@ -84,6 +84,6 @@ impl Now {
 }
 
 /// A refusal of the protocol library, under its own number.
-pub fn refused<E: Debug + Display>(code: u16, error: &E, next: &str) -> Failure {
-    Failure::foreign(code.into(), error, error).next(next)
+pub fn refused<E: Debug + Display>(code: u32, error: &E, next: &str) -> Failure {
+    Failure::foreign(code, error, error).next(next)
 }

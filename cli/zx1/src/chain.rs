@@ -1,7 +1,7 @@
 //! The cluster of this run: which one it is, and what a command needs to talk to it.
 
 use crate::context::{Agent, Context};
-use crate::errors::{Error, Failure, Result};
+use crate::errors::{Error, Failure, Result, sentence};
 use crate::settings::{self, Commitment};
 use solana_commitment_config::CommitmentConfig;
 use zx1_chain::rpc::{ChainError, Client, ClientOptions, Cluster, Identity};
@@ -63,14 +63,13 @@ impl Context {
 
 impl From<ChainError> for Failure {
     fn from(error: ChainError) -> Self {
-        let next = error.next().map(std::borrow::Cow::into_owned);
-        let failure = match &error {
+        let failure = Self::of(&error, crate::next::after_chain(&error));
+        match error {
             // The program's own name and sentence, without the decoration.
             ChainError::Refused(refusal) => {
-                Self::foreign(error.code().into(), &refusal.name, &refusal.message).named(&refusal.name)
+                Self { message: sentence(&refusal.message), ..failure }.named(&refusal.name)
             }
-            other => Self::foreign(error.code().into(), other, other),
-        };
-        failure.next(next.unwrap_or_default())
+            _ => failure,
+        }
     }
 }

@@ -285,7 +285,7 @@ impl Failure {
 
 impl From<zx1_log::LogError> for Failure {
     fn from(error: zx1_log::LogError) -> Self {
-        Self::foreign(error.code().into(), &error, &error).next(error.next())
+        Self::of(&error, crate::next::after_log(&error))
     }
 }
 

@@ -5,7 +5,7 @@
 //! * [`context`]: settings, key and cluster, each read when it is first needed and not before
 //! * [`settings`], [`config_file`]: where a value comes from (flag, environment, files, default)
 //! * [`output`]: a command's result as a page for people or as JSON
-//! * [`errors`]: numbered refusals with the next command; exit codes
+//! * [`errors`]: numbered refusals; exit codes; [`next`]: the next command after a library's error
 //! * [`chain`], [`tx`]: the cluster, and transactions from summary to confirmation
 //! * [`facts`]: what the chain says about an agent
 //! * [`confirm`], [`progress`]: what is asked and shown on the way
@@ -27,6 +27,7 @@ pub mod facts;
 pub mod files;
 pub mod input;
 pub mod keys;
+pub mod next;
 pub mod settings;
 pub mod tx;
 pub mod usage;

@@ -1,7 +1,8 @@
-//! Every refusal of this crate: a number from 7200 on, a sentence, and what to do next.
+//! The errors of this crate: numbers 7200 to 7299.
 
 use std::io;
 use std::path::{Path, PathBuf};
+use zx1_coded::Coded;
 use zx1_interface::constants::{MAX_EVIDENCE_PAYLOAD, MAX_TREE_LEN};
 use zx1_protocol::behavior_batch::BuildError;
 use zx1_protocol::bundle::BundleError;
@@ -14,11 +15,12 @@ use zx1_protocol::validate::MAX_MESSAGE_SIZE;
 /// What this crate's functions return.
 pub type Result<T, E = LogError> = std::result::Result<T, E>;
 
-/// Why the log refuses. The text is a full sentence; [`Self::next`] says what to do.
-#[derive(Debug, thiserror::Error)]
+/// Why the log refuses.
+#[derive(Debug, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum LogError {
     /// The operating system refused an operation on a file.
+    #[code(7200)]
     #[error("Could not {action} {}: {source}.", path.display())]
     Io {
         /// What was tried: "write", "read", "sync", ...
@@ -29,30 +31,35 @@ pub enum LogError {
         source: io::Error,
     },
     /// Another process, or another part of this one, has the agent's folder open for writing.
+    #[code(7201, transient)]
     #[error("The agent's folder {} is in use by another process.", path.display())]
     InUse {
         /// The folder.
         path: PathBuf,
     },
     /// The file is of another agent or of another epoch than its place says.
+    #[code(7202)]
     #[error("The file {} belongs to another agent or to another epoch.", path.display())]
     WrongOwner {
         /// The file.
         path: PathBuf,
     },
     /// The file does not begin as a file of this kind and version does.
+    #[code(7203)]
     #[error("The file {} is not a file of this kind, or of a newer version of it.", path.display())]
     WrongFormat {
         /// The file.
         path: PathBuf,
     },
     /// A write failed half-way and could not be taken back, or a sync failed.
+    #[code(7211)]
     #[error("An earlier write to {} failed, so nothing more is added to it.", path.display())]
     WriteFailedBefore {
         /// The file.
         path: PathBuf,
     },
     /// What had been synced to disk is no longer readable. Never repaired silently.
+    #[code(7212)]
     #[error("The file {} is damaged at byte {offset}: {why}.", path.display())]
     Damaged {
         /// The file.
@@ -63,94 +70,115 @@ pub enum LogError {
         why: &'static str,
     },
     /// A batch of this epoch, or of a later one, has been signed.
+    #[code(7220)]
     #[error("Epoch {} is closed: a batch that covers it has been signed.", .0.0)]
     EpochSealed(Epoch),
     /// A second own PROPOSE, COUNTER or ACCEPT with equal conversation, recipient and block_ref
     /// (decision C6).
+    #[code(7221)]
     #[error("A bid of this conversation to this recipient at slot {slot} is in the log already.")]
     DuplicateBid {
         /// The block_ref that both have.
         slot: u64,
     },
     /// A sent message that is not from this agent, or a received one that is not to it.
+    #[code(7222)]
     #[error("The message is neither from this agent nor to it, or its direction is wrong.")]
     NotOurs,
     /// A payload that a challenge could not rest on (decision B11).
+    #[code(7223)]
     #[error("The payload has {len} bytes; for this type of message {MAX_EVIDENCE_PAYLOAD} are the most.")]
     PayloadTooLong {
         /// Its length in bytes.
         len: usize,
     },
     /// Longer than a message can be (spec section 3.3).
+    #[code(7224)]
     #[error("The message has {len} bytes; {MAX_MESSAGE_SIZE} are the most.")]
     MessageTooLong {
         /// Its length in bytes.
         len: usize,
     },
     /// The envelope contradicts itself.
+    #[code(7225)]
     #[error("The envelope cannot be logged: {0}")]
     Envelope(#[from] EnvelopeError),
     /// The epochs that the next batch covers hold as many entries as a batch can have.
+    #[code(7226)]
     #[error("The log of the open epochs is full: a batch can have {MAX_TREE_LEN} entries at most.")]
     LogFull,
     /// The nonce is not greater than the sender's last on this channel, or there is no next one.
+    #[code(7227)]
     #[error("The nonce cannot be used: {0}")]
     Nonce(#[from] NonceError),
     /// A payload that the batch needs is not in the store.
+    #[code(7228)]
     #[error("The payload {hash} is not in the payload store.")]
     PayloadMissing {
         /// Its keccak256, as hex.
         hash: String,
     },
     /// A payload file's bytes do not have the hash that its name says.
+    #[code(7229)]
     #[error("The payload file {} does not have the content that its name says.", path.display())]
     PayloadDamaged {
         /// The file.
         path: PathBuf,
     },
     /// A different batch has been signed for this epoch.
+    #[code(7230)]
     #[error("Another batch of epoch {} has been signed and saved already.", .0.0)]
     SealedDifferently(Epoch),
     /// The log does not have the batch's root: entries came in after it was built, or it is of another log.
+    #[code(7231)]
     #[error("The log of the covered epochs is not the one that the batch was built from.")]
     LogChanged,
     /// The batch cannot be built.
+    #[code(7232)]
     #[error("The batch cannot be built: {0}")]
     Build(#[from] BuildError),
     /// A bundle does not hold together.
+    #[code(7233)]
     #[error("The batch's data is not valid: {0}")]
     Bundle(#[from] BundleError),
     /// A bundle of another agent or epoch than was asked for.
+    #[code(7234)]
     #[error("The batch's data is of another agent or of another epoch.")]
     WrongBundle,
     /// The range has more entries than a tree can count.
+    #[code(7235)]
     #[error("The log is too long for a tree: {0}")]
     Tree(#[from] TreeError),
     /// A backup goes into an empty folder only, and is restored into an empty one only.
+    #[code(7240)]
     #[error("The folder {} is not empty.", path.display())]
     NotEmpty {
         /// The folder.
         path: PathBuf,
     },
     /// The backup has no readable list of its files, or one of another version or agent.
+    #[code(7241)]
     #[error("The folder {} is not a complete backup of this agent.", path.display())]
     NotABackup {
         /// The folder.
         path: PathBuf,
     },
     /// A file of the backup is missing or is not what the list says.
+    #[code(7242)]
     #[error("The backup's file {} is missing or has changed.", path.display())]
     BackupDamaged {
         /// The file.
         path: PathBuf,
     },
     /// The server knows no such batch on chain (404 on PUT).
+    #[code(7260)]
     #[error("The server does not see this batch on chain: {sentence}")]
     NotOnChain {
         /// What the server said.
         sentence: String,
     },
     /// The server compared the data with the chain and they differ (422).
+    #[code(7261)]
     #[error("The server refused the data (its number {code}): {sentence}")]
     Mismatch {
         /// The server's error number.
@@ -159,6 +187,7 @@ pub enum LogError {
         sentence: String,
     },
     /// Any other answer that is not success.
+    #[code(7262)]
     #[error("The server at {url} answered with status {status}: {sentence}")]
     Refused {
         /// Where.
@@ -169,6 +198,7 @@ pub enum LogError {
         sentence: String,
     },
     /// No connection, or it broke.
+    #[code(7263, transient)]
     #[error("The server at {url} cannot be reached: {why}.")]
     Unreachable {
         /// Where.
@@ -177,18 +207,21 @@ pub enum LogError {
         why: String,
     },
     /// No answer in time.
+    #[code(7264, transient)]
     #[error("The server at {url} did not answer in time.")]
     TooSlow {
         /// Where.
         url: String,
     },
     /// More bytes than a bundle can have.
+    #[code(7265)]
     #[error("The data is larger than {limit} bytes, the most that a batch's data can be.")]
     TooLarge {
         /// The limit in bytes.
         limit: u64,
     },
     /// Neither a folder nor an http address.
+    #[code(7267)]
     #[error("`{0}` is neither a folder nor an http or https address.")]
     BadLocation(String),
 }
@@ -203,44 +236,6 @@ impl LogError {
         Self::Damaged { path: path.to_owned(), offset, why }
     }
 
-    /// The number of this refusal, 7200 to 7299; never used again for another one.
-    pub fn code(&self) -> u16 {
-        match self {
-            Self::Io { .. } => 7200,
-            Self::InUse { .. } => 7201,
-            Self::WrongOwner { .. } => 7202,
-            Self::WrongFormat { .. } => 7203,
-            Self::WriteFailedBefore { .. } => 7211,
-            Self::Damaged { .. } => 7212,
-            Self::EpochSealed(_) => 7220,
-            Self::DuplicateBid { .. } => 7221,
-            Self::NotOurs => 7222,
-            Self::PayloadTooLong { .. } => 7223,
-            Self::MessageTooLong { .. } => 7224,
-            Self::Envelope(_) => 7225,
-            Self::LogFull => 7226,
-            Self::Nonce(_) => 7227,
-            Self::PayloadMissing { .. } => 7228,
-            Self::PayloadDamaged { .. } => 7229,
-            Self::SealedDifferently(_) => 7230,
-            Self::LogChanged => 7231,
-            Self::Build(_) => 7232,
-            Self::Bundle(_) => 7233,
-            Self::WrongBundle => 7234,
-            Self::Tree(_) => 7235,
-            Self::NotEmpty { .. } => 7240,
-            Self::NotABackup { .. } => 7241,
-            Self::BackupDamaged { .. } => 7242,
-            Self::NotOnChain { .. } => 7260,
-            Self::Mismatch { .. } => 7261,
-            Self::Refused { .. } => 7262,
-            Self::Unreachable { .. } => 7263,
-            Self::TooSlow { .. } => 7264,
-            Self::TooLarge { .. } => 7265,
-            Self::BadLocation(_) => 7267,
-        }
-    }
-
     /// Whether this one message is refused for what it is. Nothing was written, and the log takes others.
     pub fn is_of_message(&self) -> bool {
         matches!(
@@ -253,68 +248,5 @@ impl LogError {
                 | Self::Envelope(_)
                 | Self::Nonce(_)
         )
-    }
-
-    /// What to do next, as a full sentence.
-    pub fn next(&self) -> &'static str {
-        match self {
-            Self::Io { source, .. } => match source.kind() {
-                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                    "Free some disk space and try again; what was logged before is intact."
-                }
-                io::ErrorKind::FileTooLarge => "Raise the limit on file sizes (ulimit -f) and try again.",
-                io::ErrorKind::PermissionDenied => {
-                    "Run as the user who owns the folder, or correct its owner."
-                }
-                _ => "Check the disk and the folder, and try again.",
-            },
-            Self::InUse { .. } => {
-                "Wait until the other process (perhaps `zx1 keeper`) has ended, or stop it."
-            }
-            Self::WrongOwner { .. } => "Move the file back to the folder of its own agent and epoch.",
-            Self::WrongFormat { .. } => "Update zx1, or restore the file from a backup.",
-            Self::WriteFailedBefore { .. } => {
-                "Check the disk, then start again: the log is checked when it opens."
-            }
-            Self::Damaged { .. } => {
-                "Restore the folder from a backup, or save what is readable with `zx1 log repair --epoch N`."
-            }
-            Self::EpochSealed(_) => "Check this machine's clock; new messages belong to the current epoch.",
-            Self::DuplicateBid { .. } => "Wait for the next slot and sign the message again.",
-            Self::NotOurs => "Choose the agent that sent or received the message, and the right direction.",
-            Self::PayloadTooLong { .. } => "Send the bulk in a DELIVER message, or refer to it by its hash.",
-            Self::MessageTooLong { .. } => "Split the content, or refer to it by its hash.",
-            Self::Envelope(_) => "Ask the sender for the message again.",
-            Self::LogFull => "Build and sign the batch of the epochs that are over.",
-            Self::Nonce(_) => "Drop the message; it was seen before.",
-            Self::PayloadMissing { .. } => {
-                "Restore the payloads folder from a backup, or add the payload again."
-            }
-            Self::PayloadDamaged { .. } => {
-                "Remove the file and restore it from a backup, or add the payload again."
-            }
-            Self::SealedDifferently(_) => {
-                "Submit the saved batch; two signed batches of one epoch contradict."
-            }
-            Self::LogChanged => "Build the batch again and sign that one.",
-            Self::Build(_) => {
-                "Look at the entry with `zx1 log list`, and at the epochs that the batch covers."
-            }
-            Self::Bundle(_) => "Fetch the data from elsewhere, or build the batch again from the log.",
-            Self::WrongBundle => "Check the agent and the epoch that you asked for.",
-            Self::Tree(_) => "Choose fewer epochs.",
-            Self::NotEmpty { .. } => "Choose a new folder.",
-            Self::NotABackup { .. } => {
-                "Choose a folder that an export has finished writing, and its own agent."
-            }
-            Self::BackupDamaged { .. } => "Use another copy of the backup.",
-            Self::NotOnChain { .. } => "Submit the batch first, then upload its data again.",
-            Self::Mismatch { .. } => "Upload the data of the batch that was submitted: `zx1 batch show`.",
-            Self::Refused { .. } => "Try again later, or upload to another server or to a folder.",
-            Self::Unreachable { .. } => "Check the address and the network, then try again.",
-            Self::TooSlow { .. } => "Try again later, or upload to another server or to a folder.",
-            Self::TooLarge { .. } => "Do not use this source; it does not serve batch data.",
-            Self::BadLocation(_) => "Give a path, or an address that begins with http:// or https://.",
-        }
     }
 }

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use zx1_coded::Coded;
 use zx1_market::chain::Head;
-use zx1_market::{ContractId, PartyId, Refusal};
+use zx1_market::{ContractId, PartyId, Reason, Refusal};
 
 /// What this module's functions return.
 pub type Result<T, E = ClientError> = std::result::Result<T, E>;
@@ -15,7 +16,7 @@ pub struct Refused {
     /// The status in HTTP.
     pub status: u16,
     /// The server's number of the refusal, such as 9111; older servers give none.
-    pub code: Option<u16>,
+    pub code: Option<u32>,
     /// The server's sentence, cut and without control characters. It is a stranger's text.
     pub detail: String,
     /// What was asked, such as `POST /contracts/…/fix`.
@@ -27,22 +28,9 @@ pub struct Refused {
 }
 
 impl Refused {
-    /// What to do about it.
-    pub fn next(&self) -> &'static str {
-        match self.status {
-            401 => "Set this machine's clock, and send the request once, signed anew.",
-            403 => "Use the key of the party that may do this.",
-            404 => "Check the contract id and the server's address.",
-            408 | 504 => "Send it again over a better connection.",
-            409 => "Read the contract again to see what can be done now.",
-            410 => "It is too late for this; read the contract to see what follows.",
-            413 => "Send less.",
-            429 => "Wait a little, then go on more slowly.",
-            501 => "This contract is in free mode; nobody rules on it.",
-            400 | 422 => "Correct what the sentence names; if you did not write it, update this program.",
-            500.. => "Try again later, or ask the server's operator.",
-            _ => "Check that the address is a market server's.",
-        }
+    /// Which of the market's rules it was, when the server says so.
+    pub fn reason(&self) -> Option<Reason> {
+        Reason::from_code(self.code?)
     }
 }
 
@@ -52,15 +40,16 @@ impl std::fmt::Display for Refused {
         if let Some(code) = self.code {
             write!(f, ", error {code}")?;
         }
-        write!(f, "): {} {}", self.detail, self.next())
+        write!(f, "): {}", self.detail)
     }
 }
 
 /// Why a call did not succeed. Numbers 9368 to 9387.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// 9368: the address or an option cannot be used.
+    /// The address or an option cannot be used.
+    #[code(9368)]
     #[error("The market's address {url} cannot be used: {why}. Give one such as https://fix.example.org.")]
     Address {
         /// As given.
@@ -68,7 +57,8 @@ pub enum ClientError {
         /// Why not.
         why: String,
     },
-    /// 9369: no connection.
+    /// No connection.
+    #[code(9369, transient)]
     #[error(
         "The market at {url} cannot be reached: {why}. Check the address and the network, then try again."
     )]
@@ -78,7 +68,8 @@ pub enum ClientError {
         /// What the system said.
         why: String,
     },
-    /// 9370: the server has another key than before.
+    /// The server has another key than before.
+    #[code(9370)]
     #[error(
         "The market at {url} has the key {found}, but {pinned} is expected: it is another server, or \
          somebody is in between. Nothing was signed. If its operator has really changed the key, remove its \
@@ -95,7 +86,8 @@ pub enum ClientError {
         /// Where the expected key is kept.
         file: Option<PathBuf>,
     },
-    /// 9371: no answer in time.
+    /// No answer in time.
+    #[code(9371, transient)]
     #[error("The market did not answer {call} within {} s. Try again; what was sent may have been \
          taken.", .after.as_secs())]
     TimedOut {
@@ -104,7 +96,8 @@ pub enum ClientError {
         /// The limit.
         after: Duration,
     },
-    /// 9372: the answer makes no sense.
+    /// The answer makes no sense.
+    #[code(9372, transient)]
     #[error("The answer to {call} cannot be read: {why}. Check that the address is a market server's.")]
     Unreadable {
         /// What was asked.
@@ -112,7 +105,8 @@ pub enum ClientError {
         /// What is wrong with it.
         why: String,
     },
-    /// 9373: the answer is too long.
+    /// The answer is too long.
+    #[code(9373)]
     #[error(
         "The answer to {call} is longer than {max} bytes. It was not read; report it to the server's \
              operator."
@@ -123,10 +117,12 @@ pub enum ClientError {
         /// The bound.
         max: usize,
     },
-    /// 9374: the server said no.
+    /// The server said no.
+    #[code(9374, transient = Self::may_pass)]
     #[error("{0}")]
     Refused(Box<Refused>),
-    /// 9375: entries that were seen before are gone or changed.
+    /// Entries that were seen before are gone or changed.
+    #[code(9375)]
     #[error(
         "The server shows another history of contract {id} than before: entry {seq} differs. Nothing was \
          signed. Keep {}, it proves what was signed.", .file.display()
@@ -139,7 +135,8 @@ pub enum ClientError {
         /// The saved transcript.
         file: PathBuf,
     },
-    /// 9376: the transcript does not hold.
+    /// The transcript does not hold.
+    #[code(9376)]
     #[error("The transcript of contract {id} does not hold: {refusal} Nothing was signed.")]
     Transcript {
         /// Which contract.
@@ -147,7 +144,8 @@ pub enum ClientError {
         /// Why (error number of the market's own range).
         refusal: Refusal,
     },
-    /// 9377: the answer is about something else.
+    /// The answer is about something else.
+    #[code(9377)]
     #[error(
         "The server answered with {found} where {expected} was asked for. Nothing was signed; use \
              another server."
@@ -158,7 +156,8 @@ pub enum ClientError {
         /// What came.
         found: String,
     },
-    /// 9378: something happened that changes what the signer meant.
+    /// Something happened that changes what the signer meant.
+    #[code(9378)]
     #[error(
         "While the {kind} was being sent, the contract moved on ({what}). It was not signed again; read \
          the contract and decide anew."
@@ -169,7 +168,8 @@ pub enum ClientError {
         /// The entries in between.
         what: String,
     },
-    /// 9379: others were faster, again and again.
+    /// Others were faster, again and again.
+    #[code(9379, transient)]
     #[error("The chain of contract {id} moved on {tries} times while an entry was being signed. Try again.")]
     TooBusy {
         /// Which contract.
@@ -177,7 +177,8 @@ pub enum ClientError {
         /// How often.
         tries: u32,
     },
-    /// 9380: a deposit is not what the contract says.
+    /// A deposit is not what the contract says.
+    #[code(9380)]
     #[error(
         "The server asks for a deposit that is not the contract's ({why}). Nothing was paid; use another \
              server."
@@ -186,7 +187,8 @@ pub enum ClientError {
         /// What is wrong.
         why: String,
     },
-    /// 9381: the wallet could not pay.
+    /// The wallet could not pay.
+    #[code(9381)]
     #[error(
         "The wallet did not pay: {why}. Once that is mended, the same payment can be asked for again; it \
              is made once."
@@ -195,7 +197,8 @@ pub enum ClientError {
         /// What the wallet said.
         why: String,
     },
-    /// 9382: a file could not be read or written.
+    /// A file could not be read or written.
+    #[code(9382)]
     #[error("{} cannot be {doing}: {why}. Nothing was sent; make room or correct the permissions, then \
          try again.", .path.display())]
     Disk {
@@ -206,7 +209,8 @@ pub enum ClientError {
         /// What the system said.
         why: String,
     },
-    /// 9383: what was waited for did not happen in time.
+    /// What was waited for did not happen in time.
+    #[code(9383)]
     #[error("{what} did not happen within {} s. Read the contract to see where it stands.", .after.as_secs())]
     NotInTime {
         /// What was waited for.
@@ -214,22 +218,26 @@ pub enum ClientError {
         /// The limit.
         after: Duration,
     },
-    /// 9384: only a part of the chain can be read, and the whole of it is needed.
+    /// Only a part of the chain can be read, and the whole of it is needed.
+    #[code(9384)]
     #[error("Contract {id} shows only its offer to this key. Bond first, or use the key of a party.")]
     NotWhole {
         /// Which contract.
         id: ContractId,
     },
-    /// 9385: the market's rules refuse it before it is sent.
+    /// The market's rules refuse it before it is sent.
+    #[code(9385)]
     #[error("{0} Nothing was sent.")]
     Rules(Refusal),
-    /// 9386: there is no call for this.
+    /// There is no call for this.
+    #[code(9386)]
     #[error("A party cannot send an entry of the type {kind}. Nothing was sent; use another call.")]
     NoCall {
         /// Its type.
         kind: &'static str,
     },
-    /// 9387: the terms are not those that were agreed to.
+    /// The terms are not those that were agreed to.
+    #[code(9387)]
     #[error(
         "The server opened contract {id} under other terms than it advertised ({what}). Nothing more was \
              signed; take the contract back."
@@ -243,35 +251,14 @@ pub enum ClientError {
 }
 
 impl ClientError {
-    /// The number of the error.
-    pub fn code(&self) -> u16 {
-        match self {
-            ClientError::Address { .. } => 9368,
-            ClientError::Unreachable { .. } => 9369,
-            ClientError::KeyChanged { .. } => 9370,
-            ClientError::TimedOut { .. } => 9371,
-            ClientError::Unreadable { .. } => 9372,
-            ClientError::TooLong { .. } => 9373,
-            ClientError::Refused(_) => 9374,
-            ClientError::Rewritten { .. } => 9375,
-            ClientError::Transcript { .. } => 9376,
-            ClientError::Other { .. } => 9377,
-            ClientError::Overtaken { .. } => 9378,
-            ClientError::TooBusy { .. } => 9379,
-            ClientError::Deposit { .. } => 9380,
-            ClientError::Purse { .. } => 9381,
-            ClientError::Disk { .. } => 9382,
-            ClientError::NotInTime { .. } => 9383,
-            ClientError::NotWhole { .. } => 9384,
-            ClientError::Rules(_) => 9385,
-            ClientError::NoCall { .. } => 9386,
-            ClientError::Terms { .. } => 9387,
-        }
+    /// The server's own number, when the server refused and gives one: for people and logs.
+    pub fn server_code(&self) -> Option<u32> {
+        if let ClientError::Refused(refused) = self { refused.code } else { None }
     }
 
-    /// The server's own number, when the server refused.
-    pub fn server_code(&self) -> Option<u16> {
-        if let ClientError::Refused(refused) = self { refused.code } else { None }
+    /// Which of the market's rules refused, when the server did and says which.
+    pub fn reason(&self) -> Option<Reason> {
+        if let ClientError::Refused(refused) = self { refused.reason() } else { None }
     }
 
     /// The status in HTTP, when the server refused.
@@ -279,18 +266,8 @@ impl ClientError {
         if let ClientError::Refused(refused) = self { Some(refused.status) } else { None }
     }
 
-    /// Whether the same call may succeed a little later, without anybody doing anything.
-    pub fn is_transient(&self) -> bool {
-        match self {
-            ClientError::Unreachable { .. }
-            | ClientError::TimedOut { .. }
-            | ClientError::Unreadable { .. }
-            | ClientError::TooBusy { .. } => true,
-            ClientError::Refused(refused) => {
-                refused.status == 408 || refused.status == 429 || refused.status >= 500
-            }
-            _ => false,
-        }
+    fn may_pass(&self) -> bool {
+        self.status().is_some_and(|status| status == 408 || status == 429 || status >= 500)
     }
 
     /// Whether it is open if the server has taken what was sent.

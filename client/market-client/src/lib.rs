@@ -40,6 +40,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
+use zx1_coded::Coded;
 use zx1_market::chain::Head;
 use zx1_market::money::Court;
 use zx1_market::wire::{
@@ -274,7 +275,7 @@ impl Market {
                 Ok(Some(new)) if wanted(&new) => return Ok(new),
                 Ok(Some(new)) => view = Some(new),
                 Ok(None) => {}
-                Err(error) if error.is_transient() => tracing::debug!(%error, "waiting for a contract"),
+                Err(error) if error.transient() => tracing::debug!(%error, "waiting for a contract"),
                 Err(error) => return Err(error),
             }
             if Instant::now() >= deadline {

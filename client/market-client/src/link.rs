@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use zx1_coded::Coded;
 use zx1_home::SystemClock;
 use zx1_market::chain::Head;
 use zx1_market::wire::{ErrorBody, ErrorDetail};
@@ -99,7 +100,7 @@ impl Link {
                 ClientError::Refused(refused) => refused.retry_after.unwrap_or_default(),
                 _ => Duration::ZERO,
             };
-            (error.is_transient() && asked <= self.options.timeout).then_some(asked)
+            (error.transient() && asked <= self.options.timeout).then_some(asked)
         };
         retry.run(|| self.once(Method::GET, path, None, key), again).await
     }

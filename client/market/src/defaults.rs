@@ -57,6 +57,17 @@ pub const OBJECTION_WINDOW: Millis = Millis::secs(120);
 /// A halted contract goes to the judge after this, unless resumed.
 pub const HALT_WINDOW: Millis = Millis::secs(30);
 
+// What a court's machine gives a re-execution (decision E6), unless the server's terms say otherwise.
+
+/// Seconds for all commands of a re-execution together: well within [`REEXECUTION_WINDOW`].
+pub const COURT_TIME: u32 = 45;
+/// Mebibytes of memory for all processes of a command.
+pub const COURT_MEMORY_MIB: u32 = 2_048;
+/// Processes of a command at the same time.
+pub const COURT_PROCESSES: u32 = 256;
+/// Bytes kept of standard output and of standard error, each.
+pub const COURT_OUTPUT: u32 = 64 * 1024;
+
 // Requests and entries.
 
 /// A request or an entry may be this old.

@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+use zx1_coded::{Coded, Row};
+
 use crate::chain::Head;
 
 /// What this crate's functions return.
@@ -60,9 +62,24 @@ macro_rules! reasons {
             /// Every reason, by number.
             pub const ALL: &'static [Reason] = &[$(Reason::$name),*];
 
+            /// The numbers.
+            pub const ROWS: &'static [Row] = &[$(
+                Row { code: $code, name: stringify!($name), message: $text, transient: Some(false) },
+            )*];
+
             /// The number.
-            pub const fn code(self) -> u16 {
+            pub const fn code(self) -> u32 {
                 match self { $(Reason::$name => $code,)* }
+            }
+
+            /// The reason with this number.
+            pub const fn from_code(code: u32) -> Option<Reason> {
+                match code { $($code => Some(Reason::$name),)* _ => None }
+            }
+
+            /// The name.
+            pub const fn name(self) -> &'static str {
+                match self { $(Reason::$name => stringify!($name),)* }
             }
 
             /// The class.
@@ -197,6 +214,7 @@ reasons! {
         "The path holds a character that it may not hold, or is too long; percent-encode it.";
     9097 RequestBody TooLarge "The body has {} bytes, more than a request may have; send less.";
     // Money.
+    9099 TermsCourt Invalid "The court's limits are out of bounds: {}; correct the terms.";
     9100 MoneyOverflow Invalid "The amounts are larger than all the money there is; correct them.";
     9101 MoneyShort Invalid
         "The fees are larger than what was deposited; raise the bounty or correct the terms.";
@@ -301,7 +319,7 @@ impl Refusal {
     }
 
     /// The number.
-    pub fn code(&self) -> u16 {
+    pub fn code(&self) -> u32 {
         self.reason.code()
     }
 
@@ -337,3 +355,13 @@ impl fmt::Display for Refusal {
 }
 
 impl std::error::Error for Refusal {}
+
+impl Coded for Refusal {
+    fn code(&self) -> u32 {
+        self.reason.code()
+    }
+
+    fn name(&self) -> &'static str {
+        self.reason.name()
+    }
+}

@@ -8,24 +8,28 @@ use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
+use zx1_coded::Coded;
 
 /// Longest answer that is read, in bytes.
 pub const MAX_ANSWER: usize = 64 << 10;
 
 /// Why an answer is not one. The texts name no more than a field of the answer.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum AnswerError {
     /// It is too long.
+    #[code(9355)]
     #[error("The answer is longer than {MAX_ANSWER} bytes. Answer with one short JSON object.")]
     TooLong,
     /// It is not one JSON object.
+    #[code(9356)]
     #[error("The answer is not exactly one JSON object: {why}. Answer with the object and nothing else.")]
     NotOneObject {
         /// What is wrong.
         why: String,
     },
     /// The object has another shape.
+    #[code(9357)]
     #[error("The answer has not the shape that was asked for: {why}. Answer with exactly these fields.")]
     Shape {
         /// What is wrong.
@@ -34,15 +38,6 @@ pub enum AnswerError {
 }
 
 impl AnswerError {
-    /// The number of this error.
-    pub fn code(&self) -> u16 {
-        match self {
-            Self::TooLong => 9355,
-            Self::NotOneObject { .. } => 9356,
-            Self::Shape { .. } => 9357,
-        }
-    }
-
     /// A wrong shape.
     pub fn shape(why: impl Into<String>) -> AnswerError {
         AnswerError::Shape { why: why.into() }

@@ -2,18 +2,22 @@
 
 use std::time::Duration;
 
+use zx1_coded::Coded;
+
 /// Why a model gave no answer. None of the texts holds a key; what a server said is cut to 300 bytes and its
 /// non-printing characters are made visible.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum ModelError {
     /// The server limits us.
+    #[code(9310, transient)]
     #[error("The model's server limits our rate{}. Ask later, or use another model.", wait(.retry_after))]
     RateLimited {
         /// How long the server asks us to wait.
         retry_after: Option<Duration>,
     },
     /// Every model of a pool rests.
+    #[code(9311, transient)]
     #[error(
         "All models of the pool are limited; the first is free in {} s. Decline the contract, or add models \
          to the pool.", .retry_after.as_secs()
@@ -23,54 +27,63 @@ pub enum ModelError {
         retry_after: Duration,
     },
     /// The model or its server would not answer this.
+    #[code(9312)]
     #[error("The model refused to answer: {why}. Decline the contract, or use another model.")]
     Refused {
         /// What it said.
         why: String,
     },
     /// A budget's cap is reached.
+    #[code(9313)]
     #[error("{why}")]
     OverBudget {
         /// The sentence of [`crate::budget::BudgetError`].
         why: String,
     },
     /// The server's answer is not what its API promises.
+    #[code(9314)]
     #[error("The model's server sent what its API does not allow: {why}. Check the base URL.")]
     Malformed {
         /// What is wrong.
         why: String,
     },
     /// The prompt is too long for the model.
+    #[code(9315)]
     #[error("The prompt is too long for the model: {why}. Use a model with a longer context.")]
     TooLong {
         /// What the server said.
         why: String,
     },
     /// The body is larger than is read.
+    #[code(9316)]
     #[error("The model's server sent more than {limit} bytes, which were not read. Check the base URL.")]
     BodyTooLarge {
         /// The bound in bytes.
         limit: usize,
     },
     /// No answer in time.
+    #[code(9317, transient)]
     #[error("The model did not answer within {} ms. Ask again, or allow more time.", .after.as_millis())]
     TimedOut {
         /// The time that it had.
         after: Duration,
     },
     /// The connection failed before the question was sent.
+    #[code(9318, transient)]
     #[error("The model's server cannot be reached: {why}. Check the base URL and the proxy variables.")]
     Unreachable {
         /// What failed.
         why: String,
     },
     /// The connection failed after the question was sent.
+    #[code(9324, transient)]
     #[error("The connection broke before the whole answer was there: {why}. Ask again.")]
     Broken {
         /// What failed.
         why: String,
     },
     /// The server is in trouble.
+    #[code(9319, transient)]
     #[error("The model's server answered {status}: {why}. Ask again later.")]
     Unavailable {
         /// The HTTP status, or the number in the body.
@@ -79,6 +92,7 @@ pub enum ModelError {
         why: String,
     },
     /// The server does not take our key, or wants money.
+    #[code(9320)]
     #[error("The model's server answered {status}: {why}. Check the key and the account's credit.")]
     Denied {
         /// The HTTP status.
@@ -87,6 +101,7 @@ pub enum ModelError {
         why: String,
     },
     /// The server does not take this request.
+    #[code(9321)]
     #[error("The model's server answered {status}: {why}. Check the model's name and its options.")]
     Rejected {
         /// The HTTP status.
@@ -95,6 +110,7 @@ pub enum ModelError {
         why: String,
     },
     /// The server sends us elsewhere. The key is not sent there.
+    #[code(9322)]
     #[error(
         "The model's server answered {status}, a redirect, which is never followed. Correct the base URL."
     )]
@@ -103,6 +119,7 @@ pub enum ModelError {
         status: u16,
     },
     /// A script has no more lines.
+    #[code(9323)]
     #[error("The scripted model has no more lines. Add one for each call.")]
     ScriptEnded,
 }
@@ -112,27 +129,6 @@ fn wait(after: &Option<Duration>) -> String {
 }
 
 impl ModelError {
-    /// The number of this error.
-    pub fn code(&self) -> u16 {
-        match self {
-            Self::RateLimited { .. } => 9310,
-            Self::AllLimited { .. } => 9311,
-            Self::Refused { .. } => 9312,
-            Self::OverBudget { .. } => 9313,
-            Self::Malformed { .. } => 9314,
-            Self::TooLong { .. } => 9315,
-            Self::BodyTooLarge { .. } => 9316,
-            Self::TimedOut { .. } => 9317,
-            Self::Unreachable { .. } => 9318,
-            Self::Unavailable { .. } => 9319,
-            Self::Denied { .. } => 9320,
-            Self::Rejected { .. } => 9321,
-            Self::Redirected { .. } => 9322,
-            Self::ScriptEnded => 9323,
-            Self::Broken { .. } => 9324,
-        }
-    }
-
     /// Whether the question may have been answered, and so paid for, although no answer arrived. A budget
     /// then counts the whole reservation.
     pub fn may_have_cost(&self) -> bool {
@@ -148,38 +144,44 @@ impl ModelError {
 }
 
 /// Why a model cannot be set up.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum ConfigError {
     /// The base URL is not one.
+    #[code(9330)]
     #[error("The model's base URL is not usable: {why}. Give an http or https URL without user and query.")]
     Url {
         /// What is wrong.
         why: String,
     },
     /// A key would travel in the clear.
+    #[code(9331)]
     #[error("The key would travel unencrypted to {host}. Use https, or a server on this machine.")]
     PlainKey {
         /// The host.
         host: String,
     },
     /// The environment has no key.
+    #[code(9332)]
     #[error("The environment variable {name} holds no key. Set it to the key of the model's server.")]
     NoKey {
         /// The variable.
         name: String,
     },
     /// The key has bytes that no key has.
+    #[code(9333)]
     #[error(
         "The key has characters that cannot stand in a header, or is longer than 4096 bytes. Copy it again."
     )]
     BadKey,
     /// The model's name is empty or too long.
+    #[code(9334)]
     #[error(
         "The model's name is empty, longer than 200 bytes, or not printable. Give the name its server knows."
     )]
     ModelName,
     /// The HTTP client cannot be made.
+    #[code(9335)]
     #[error(
         "The HTTP client cannot be made: {why}. Check the system's certificates and the proxy variables."
     )]
@@ -188,28 +190,14 @@ pub enum ConfigError {
         why: String,
     },
     /// A pool of nothing.
+    #[code(9336)]
     #[error("The pool has no models. Name at least one.")]
     EmptyPool,
     /// A script cannot be read.
+    #[code(9337)]
     #[error("The script cannot be read: {why}. Give a JSON list of texts.")]
     Script {
         /// What is wrong.
         why: String,
     },
-}
-
-impl ConfigError {
-    /// The number of this error.
-    pub fn code(&self) -> u16 {
-        match self {
-            Self::Url { .. } => 9330,
-            Self::PlainKey { .. } => 9331,
-            Self::NoKey { .. } => 9332,
-            Self::BadKey => 9333,
-            Self::ModelName => 9334,
-            Self::Client { .. } => 9335,
-            Self::EmptyPool => 9336,
-            Self::Script { .. } => 9337,
-        }
-    }
 }

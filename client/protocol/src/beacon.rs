@@ -1,7 +1,7 @@
 //! The BEACON payload: agent id ‖ verifying key ‖ name (decision C3).
 
 use crate::bytes::Reader;
-use crate::error::sentences;
+use crate::error::numbered;
 
 /// Length of a beacon with an empty name.
 pub const BEACON_MIN_LEN: usize = 64;
@@ -21,26 +21,13 @@ pub enum BeaconError {
     KeyNotOnChain,
 }
 
-sentences!(BeaconError {
-    Self::TooShort => "A BEACON payload has at least {BEACON_MIN_LEN} bytes: agent id and verifying key.";
-    Self::NameNotUtf8 => "The name in the BEACON payload is not UTF-8.";
-    Self::OtherAgent => "The BEACON speaks of another agent than the one that sent it.";
-    Self::OtherKey => "The BEACON names another key than the one that signed it.";
-    Self::KeyNotOnChain => "On chain the BEACON's key neither owns the agent nor is its live delegate.";
+numbered!(BeaconError {
+    7392 Self::TooShort => "A BEACON payload has at least {BEACON_MIN_LEN} bytes: agent id and verifying key.";
+    7393 Self::NameNotUtf8 => "The name in the BEACON payload is not UTF-8.";
+    7394 Self::OtherAgent => "The BEACON speaks of another agent than the one that sent it.";
+    7395 Self::OtherKey => "The BEACON names another key than the one that signed it.";
+    7396 Self::KeyNotOnChain => "On chain the BEACON's key neither owns the agent nor is its live delegate.";
 });
-
-impl BeaconError {
-    /// The refusal's number; it never changes its meaning.
-    pub fn code(&self) -> u16 {
-        match self {
-            Self::TooShort => 7392,
-            Self::NameNotUtf8 => 7393,
-            Self::OtherAgent => 7394,
-            Self::OtherKey => 7395,
-            Self::KeyNotOnChain => 7396,
-        }
-    }
-}
 
 /// A BEACON payload, borrowed from its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

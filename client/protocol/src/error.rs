@@ -18,24 +18,51 @@ macro_rules! sentences {
     };
 }
 
-/// [`sentences`] with a stable number before each sentence, for refusals that a person may see.
-#[cfg(feature = "std")]
+/// [`sentences`] with a stable number before each sentence, for refusals that a person may see: implements
+/// [`zx1_coded::Coded`].
 macro_rules! numbered {
-    ($error:ty { $($code:literal $pattern:pat => $($text:expr),+;)+ }) => {
+    ($error:ident { $(
+        $code:literal Self::$name:ident $({ $($field:ident),* })? $(( $($inner:ident),* ))? =>
+            $message:literal $(, $argument:expr)*;
+    )+ }) => {
+        #[cfg(feature = "std")]
         impl $error {
-            /// The refusal's number; it never changes its meaning.
-            #[allow(unused_variables)]
-            pub fn code(&self) -> u16 {
+            /// The numbers of this type.
+            pub const ROWS: &'static [zx1_coded::Row] = &[$(
+                zx1_coded::Row {
+                    code: $code,
+                    name: stringify!($name),
+                    message: $message,
+                    transient: Some(false),
+                },
+            )+];
+
+            /// The stable number of this error, as `docs/errors.md` lists it.
+            pub fn code(&self) -> u32 {
                 match self {
-                    $($pattern => $code,)+
+                    $(Self::$name { .. } => $code,)+
                 }
             }
         }
 
-        $crate::error::sentences!($error { $($pattern => $($text),+;)+ });
+        #[cfg(feature = "std")]
+        impl zx1_coded::Coded for $error {
+            fn code(&self) -> u32 {
+                Self::code(self)
+            }
+
+            fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$name { .. } => stringify!($name),)+
+                }
+            }
+        }
+
+        $crate::error::sentences!($error {
+            $(Self::$name $({ $($field),* })? $(( $($inner),* ))? => $message $(, $argument)*;)+
+        });
     };
 }
 
-#[cfg(feature = "std")]
 pub(crate) use numbered;
 pub(crate) use sentences;

@@ -1,6 +1,6 @@
 //! Nonces: which one comes next, and which one is a replay (spec section 5.2, decision C4).
 
-use crate::error::sentences;
+use crate::error::numbered;
 
 /// Why a nonce is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,20 +14,10 @@ pub enum NonceError {
     },
 }
 
-sentences!(NonceError {
-    Self::Exhausted => "The last nonce was the largest that there is; register a new agent.";
-    Self::NotIncreasing { last } => "The nonce is not above {last}, the last one of this sender and channel.";
+numbered!(NonceError {
+    7390 Self::Exhausted => "The last nonce was the largest that there is; register a new agent.";
+    7391 Self::NotIncreasing { last } => "The nonce is not above {last}, the last one of this sender and channel.";
 });
-
-impl NonceError {
-    /// The refusal's number; it never changes its meaning.
-    pub fn code(&self) -> u16 {
-        match self {
-            Self::Exhausted => 7390,
-            Self::NotIncreasing { .. } => 7391,
-        }
-    }
-}
 
 /// The nonce for the next message: the one after the saved one, or the time in unix microseconds if that
 /// is more. So a sender that has lost its file goes on above what it has used, as long as its clock is

@@ -1,8 +1,9 @@
-//! Every refusal of this crate: a number from 9200 to 9299 and a sentence that says what to do next.
+//! The errors of this crate: numbers 9200 to 9299.
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use zx1_coded::Coded;
 
 use crate::changes::Class;
 
@@ -10,147 +11,128 @@ use crate::changes::Class;
 pub type Result<T> = std::result::Result<T, SandboxError>;
 
 /// Why the sandbox refused. Nothing has been run outside of it, whatever the number (decision E11).
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Coded, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum SandboxError {
-    /// 9201: the kernel gives this user no user namespace.
+    /// The kernel gives this user no user namespace.
+    #[code(9201)]
     #[error(
-        "error 9201: this system gives no user namespace ({detail}), so nothing can be isolated and nothing \
-         was run; raise user.max_user_namespaces or allow unprivileged user namespaces (in a container: run it \
-         with them), or use `sudo fix`"
+        "This system gives no user namespace ({detail}), so nothing can be isolated and nothing was run."
     )]
     NoUserNamespace {
         /// What the kernel said.
         detail: String,
     },
-    /// 9202: the helper program was not found or could not be started.
-    #[error(
-        "error 9202: the sandbox's helper could not be started ({detail}); install zx1-sandbox-init beside \
-         this \
-         program"
-    )]
+    /// The helper program was not found or could not be started.
+    #[code(9202)]
+    #[error("The sandbox's helper zx1-sandbox-init could not be started ({detail}).")]
     NoHelper {
         /// What failed.
         detail: String,
     },
-    /// 9203: the working tree cannot be covered by an overlay.
-    #[error(
-        "error 9203: no overlay can be laid over {path} ({detail}), so nothing was run; load the overlay \
-         module, \
-         or move the working tree to a local filesystem"
-    )]
+    /// The working tree cannot be covered by an overlay.
+    #[code(9203)]
+    #[error("No overlay can be laid over {path} ({detail}), so nothing was run.")]
     NoOverlay {
         /// Where it failed.
         path: String,
         /// What the kernel said.
         detail: String,
     },
-    /// 9204: tmpfs keeps no user attributes (kernels before 6.6), which an ordinary user's overlay needs.
+    /// Tmpfs keeps no user attributes (kernels before 6.6), which an ordinary user's overlay needs.
+    #[code(9204)]
     #[error(
-        "error 9204: this kernel keeps no user attributes in tmpfs, which overlays of ordinary users need \
-         (Linux \
-         6.6 or newer has them), so nothing was run; use `sudo fix` or a newer kernel"
+        "This kernel keeps no user attributes in tmpfs, which overlays of ordinary users need (Linux 6.6 or \
+         newer has them), so nothing was run."
     )]
     NoTmpfsAttributes,
     /// 9205: /proc cannot be mounted for the sandbox's own processes.
-    #[error(
-        "error 9205: /proc cannot be mounted for the sandbox alone ({detail}), so nothing was run; a \
-         container \
-         that hides parts of /proc forbids it: run it with its /proc unmasked"
-    )]
+    #[code(9205)]
+    #[error("/proc cannot be mounted for the sandbox alone ({detail}), so nothing was run.")]
     NoProc {
         /// What the kernel said.
         detail: String,
     },
-    /// 9206: a namespace other than the user namespace is missing.
+    /// A namespace other than the user namespace is missing.
+    #[code(9206)]
     #[error(
-        "error 9206: the kernel refuses a namespace ({detail}), so nothing was run; the sandbox needs \
-         mount, pid, \
-         ipc, uts, cgroup and network namespaces"
+        "The kernel refuses a namespace ({detail}), so nothing was run; the sandbox needs mount, pid, ipc, \
+         uts, cgroup and network namespaces."
     )]
     NoNamespace {
         /// What the kernel said.
         detail: String,
     },
-    /// 9207: system calls cannot be filtered.
+    /// System calls cannot be filtered.
+    #[code(9207)]
     #[error(
-        "error 9207: system calls cannot be filtered ({detail}), so nothing was run; the kernel needs \
-         CONFIG_SECCOMP_FILTER"
+        "System calls cannot be filtered ({detail}), so nothing was run; the kernel needs \
+         CONFIG_SECCOMP_FILTER."
     )]
     NoSeccomp {
         /// What the kernel said.
         detail: String,
     },
-    /// 9208: another step of the set-up failed.
-    #[error(
-        "error 9208: the sandbox could not be set up: {step} failed ({detail}), so nothing was run; this is \
-         not \
-         expected, please report it with this text"
-    )]
+    /// Another step of the set-up failed.
+    #[code(9208)]
+    #[error("The sandbox could not be set up: {step} failed ({detail}), so nothing was run.")]
     Setup {
         /// Which step.
         step: String,
         /// What the kernel said.
         detail: String,
     },
-    /// 9209: the helper ended before it answered.
-    #[error(
-        "error 9209: the sandbox's helper ended unexpectedly ({detail}); its changes are gone, start again"
-    )]
+    /// The helper ended before it answered.
+    #[code(9209)]
+    #[error("The sandbox's helper ended unexpectedly ({detail}); its changes are gone.")]
     HelperDied {
         /// What was seen.
         detail: String,
     },
-    /// 9210: the working tree is not a directory that can be used.
-    #[error(
-        "error 9210: {path} is no directory that can be used as working tree ({detail}); name another one"
-    )]
+    /// The working tree is not a directory that can be used.
+    #[code(9210)]
+    #[error("{path} cannot be used as working directory ({detail}).")]
     WorkTree {
         /// The path.
         path: String,
         /// Why.
         detail: String,
     },
-    /// 9212: the command cannot be passed to the kernel.
-    #[error("error 9212: the command cannot be run: {detail}; change the command")]
+    /// The command cannot be passed to the kernel.
+    #[code(9212)]
+    #[error("The command cannot be run: {detail}.")]
     BadCommand {
         /// Why.
         detail: String,
     },
-    /// 9213: the command's directory does not exist inside the sandbox.
-    #[error("error 9213: the directory {path} cannot be entered in the sandbox ({detail}); name another one")]
+    /// The command's directory does not exist inside the sandbox.
+    #[code(9213)]
+    #[error("The directory {path} cannot be entered in the sandbox ({detail}).")]
     BadDirectory {
         /// The path.
         path: String,
         /// Why.
         detail: String,
     },
-    /// 9220: the change set could not be read.
-    #[error(
-        "error 9220: the changes at {path} could not be read ({detail}); discard the sandbox and start again"
-    )]
+    /// The change set could not be read.
+    #[code(9220)]
+    #[error("The changes at {path} could not be read ({detail}).")]
     Scan {
         /// Where.
         path: String,
         /// Why.
         detail: String,
     },
-    /// 9221: the overlay differs from the change set that was shown and verified.
-    #[error(
-        "error 9221: the sandbox has other changes now than the ones that were verified, first at {path}; \
-         look at \
-         the changes again and verify again"
-    )]
+    /// The overlay differs from the change set that was shown and verified.
+    #[code(9221)]
+    #[error("The sandbox has other changes now than the ones that were verified, first at {path}.")]
     ChangedSinceVerification {
         /// First path that differs.
         path: String,
     },
-    /// 9222: classes of change that need their own consent.
-    #[error(
-        "error 9222: the changes need a consent of their own for: {classes}; first at {path}; look at the \
-         diff and \
-         agree to each kind, or discard (`--yes` never agrees to these)"
-    )]
+    /// Classes of change that need their own consent.
+    #[code(9222)]
+    #[error("The changes need explicit consent for: {classes}; first at {path}.")]
     NeedsConsent {
         /// The missing consents, readable.
         classes: String,
@@ -159,28 +141,28 @@ pub enum SandboxError {
         /// The first path.
         path: String,
     },
-    /// 9223: a file changed on the real filesystem since the sandbox started.
+    /// A file changed on the real filesystem since the sandbox started.
+    #[code(9223)]
     #[error(
-        "error 9223: {path} was changed outside of the sandbox since it started, so the fix was tried on \
-         something \
-         else; run it again in a new sandbox"
+        "{path} was changed outside of the sandbox since it started, so the fix was tried on something \
+         else."
     )]
     LowerChanged {
         /// The file.
         path: String,
     },
-    /// 9224: the change needs root.
-    #[error("error 9224: {path} cannot be changed by this user ({detail}); run it again with `sudo fix`")]
+    /// The change needs root.
+    #[code(9224)]
+    #[error("{path} cannot be changed by this user ({detail}).")]
     NeedsRoot {
         /// The file.
         path: String,
         /// What is missing.
         detail: String,
     },
-    /// 9225: too little space.
-    #[error(
-        "error 9225: the commit needs {needed} bytes at {path} and {free} are free; make room and try again"
-    )]
+    /// Too little space.
+    #[code(9225)]
+    #[error("The commit needs {needed} bytes at {path}, and {free} are free.")]
     NoSpace {
         /// Bytes needed, backups included.
         needed: u64,
@@ -189,84 +171,78 @@ pub enum SandboxError {
         /// A path on that filesystem.
         path: String,
     },
-    /// 9226: a kind of file that is never committed.
-    #[error("error 9226: {path} is {what}, which is never committed; let the fix do without it")]
+    /// A kind of file that is never committed.
+    #[code(9226)]
+    #[error("{path} is {what}, which is never committed.")]
     NeverCommitted {
         /// The file.
         path: String,
         /// What it is.
         what: String,
     },
-    /// 9227: the path of a secret.
-    #[error(
-        "error 9227: {path} is a place of secrets, which no fix may change; change it by hand if you must"
-    )]
+    /// The path of a secret.
+    #[code(9227)]
+    #[error("{path} is a place of secrets, which no fix may change.")]
     SecretPath {
         /// The file.
         path: String,
     },
-    /// 9228: the changed files are larger than the limit, because they have holes.
-    #[error(
-        "error 9228: the changed files hold more than the {limit} bytes that changes may take, first at \
-         {path}; \
-         let the fix make no files with holes, or raise the limit"
-    )]
+    /// The changed files are larger than the limit, because they have holes.
+    #[code(9228)]
+    #[error("The changed files hold more than the {limit} bytes that changes may take, first at {path}.")]
     TooLarge {
         /// The file with which the limit was passed.
         path: String,
         /// Bytes allowed.
         limit: u64,
     },
-    /// 9230: reading or writing the records failed.
-    #[error(
-        "error 9230: the records of commits at {path} cannot be used ({detail}); free the folder or name \
-         another"
-    )]
+    /// Reading or writing the records failed.
+    #[code(9230)]
+    #[error("The records of commits at {path} cannot be used ({detail}).")]
     Records {
         /// The path.
         path: String,
         /// Why.
         detail: String,
     },
-    /// 9231: no such record.
-    #[error("error 9231: there is no record {id}; `fix undo --list` shows what can be undone")]
+    /// No such record.
+    #[code(9231)]
+    #[error("There is no record {id}.")]
     NoRecord {
         /// What was asked for.
         id: String,
     },
-    /// 9232: the record is not of a finished commit.
-    #[error(
-        "error 9232: record {id} cannot be undone, it is {state}; `fix undo --list` shows what can be undone"
-    )]
+    /// The record is not of a finished commit.
+    #[code(9232)]
+    #[error("Record {id} cannot be undone: it is {state}.")]
     NotUndoable {
         /// The record.
         id: String,
         /// Its state.
         state: String,
     },
-    /// 9233: what the commit wrote has been changed since.
+    /// What the commit wrote has been changed since.
+    #[code(9233)]
     #[error(
-        "error 9233: {path} has been changed since the commit, so undoing would lose that change; undo \
-         nothing was \
-         done; move the file away first"
+        "{path} has been changed since the commit, and undoing would lose that change, so nothing was \
+         undone."
     )]
     UndoConflict {
         /// The file.
         path: String,
     },
-    /// 9234: another process is committing or undoing with the same records.
-    #[error(
-        "error 9234: another process is committing or undoing with the records at {path}; wait for its end"
-    )]
+    /// Another process is committing or undoing with the same records.
+    #[code(9234, transient)]
+    #[error("Another process is committing or undoing with the records at {path}.")]
     Locked {
         /// The folder.
         path: String,
     },
-    /// 9235: a crashed commit could not be repaired.
+    /// A crashed commit could not be repaired.
+    #[code(9235)]
     #[error(
-        "error 9235: the unfinished commit {id} could not be repaired at {path} ({detail}); remove the \
-         obstacle and \
-         start again, nothing else is changed until then"
+        "The unfinished commit {id} could not be repaired at {path} ({detail}); nothing else is changed \
+         until it is."
     )]
     Repair {
         /// The record.
@@ -276,25 +252,25 @@ pub enum SandboxError {
         /// Why.
         detail: String,
     },
-    /// 9236: applying a change failed; the tree is as it was before.
-    #[error("error 9236: the commit failed at {path} ({detail}) and was rolled back; nothing is changed")]
+    /// Applying a change failed; the tree is as it was before.
+    #[code(9236)]
+    #[error("The commit failed at {path} ({detail}) and was rolled back; nothing is changed.")]
     Apply {
         /// Where.
         path: String,
         /// Why.
         detail: String,
     },
-    /// 9240: an entry of the list of hosts is no host name.
-    #[error(
-        "error 9240: {host:?} is no host name that can be allowed; write a name such as mirror.example.org or \
-         *.example.net"
-    )]
+    /// An entry of the list of hosts is no host name.
+    #[code(9240)]
+    #[error("{host:?} is not a host name that can be allowed.")]
     BadHost {
         /// The entry.
         host: String,
     },
-    /// 9241: the proxy could not be started.
-    #[error("error 9241: the proxy for allowed hosts could not be started ({detail}); try without network")]
+    /// The proxy could not be started.
+    #[code(9241)]
+    #[error("The proxy for allowed hosts could not be started ({detail}).")]
     Proxy {
         /// Why.
         detail: String,
@@ -302,43 +278,6 @@ pub enum SandboxError {
 }
 
 impl SandboxError {
-    /// The number of the refusal, 9200 to 9299.
-    #[must_use]
-    pub fn code(&self) -> u16 {
-        match self {
-            Self::NoUserNamespace { .. } => 9201,
-            Self::NoHelper { .. } => 9202,
-            Self::NoOverlay { .. } => 9203,
-            Self::NoTmpfsAttributes => 9204,
-            Self::NoProc { .. } => 9205,
-            Self::NoNamespace { .. } => 9206,
-            Self::NoSeccomp { .. } => 9207,
-            Self::Setup { .. } => 9208,
-            Self::HelperDied { .. } => 9209,
-            Self::WorkTree { .. } => 9210,
-            Self::BadCommand { .. } => 9212,
-            Self::BadDirectory { .. } => 9213,
-            Self::Scan { .. } => 9220,
-            Self::ChangedSinceVerification { .. } => 9221,
-            Self::NeedsConsent { .. } => 9222,
-            Self::LowerChanged { .. } => 9223,
-            Self::NeedsRoot { .. } => 9224,
-            Self::NoSpace { .. } => 9225,
-            Self::NeverCommitted { .. } => 9226,
-            Self::SecretPath { .. } => 9227,
-            Self::TooLarge { .. } => 9228,
-            Self::Records { .. } => 9230,
-            Self::NoRecord { .. } => 9231,
-            Self::NotUndoable { .. } => 9232,
-            Self::UndoConflict { .. } => 9233,
-            Self::Locked { .. } => 9234,
-            Self::Repair { .. } => 9235,
-            Self::Apply { .. } => 9236,
-            Self::BadHost { .. } => 9240,
-            Self::Proxy { .. } => 9241,
-        }
-    }
-
     pub(crate) fn setup(step: impl Into<String>, error: impl std::fmt::Display) -> Self {
         Self::Setup { step: step.into(), detail: error.to_string() }
     }

@@ -1,15 +1,18 @@
 //! Why a command line is refused: numbers 9150 to 9167 (decision E9).
 
 use thiserror::Error;
+use zx1_coded::Coded;
 
 /// Why an investigation command may not run. Every sentence names the offending word and says what is
 /// allowed.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Error, Coded)]
 pub enum Refusal {
     /// Nothing but blanks.
+    #[code(9150)]
     #[error("the command is empty; send one program with its arguments")]
     Empty,
     /// More bytes than [`super::MAX_LINE`].
+    #[code(9151)]
     #[error("the command has {length} bytes; at most {limit} are allowed, ask for less at once")]
     TooLong {
         /// Bytes in the line.
@@ -18,12 +21,14 @@ pub enum Refusal {
         limit: usize,
     },
     /// More words than [`super::MAX_WORDS`].
+    #[code(9152)]
     #[error("the command has more than {limit} words; split it into several commands")]
     TooManyWords {
         /// Words that are allowed.
         limit: usize,
     },
     /// A newline, another control character, or a character that is invisible or turns the text around.
+    #[code(9153)]
     #[error(
         "the command holds the character U+{code:04X}, which cannot be seen; send printable text on one line"
     )]
@@ -32,6 +37,7 @@ pub enum Refusal {
         code: u32,
     },
     /// A character that means something to a shell.
+    #[code(9154)]
     #[error(
         "`{character}` in `{word}` is shell syntax and no shell runs; put the word in single quotes if it \
              is meant literally, and send one command at a time"
@@ -43,6 +49,7 @@ pub enum Refusal {
         word: String,
     },
     /// A glob outside of quotes.
+    #[code(9155)]
     #[error(
         "`{character}` in `{word}` would be a pattern of a shell and no shell runs; quote it, or list files \
              with `find . -name '*.c'`"
@@ -54,12 +61,14 @@ pub enum Refusal {
         word: String,
     },
     /// A quote that never ends, or a backslash at the end.
+    #[code(9156)]
     #[error("the quote that begins in `{word}` never ends; close it")]
     OpenQuote {
         /// The word with the quote.
         word: String,
     },
     /// The first word is no name of the whitelist.
+    #[code(9157)]
     #[error("`{word}` is not on the whitelist; allowed are {allowed}")]
     UnknownProgram {
         /// The first word.
@@ -68,12 +77,14 @@ pub enum Refusal {
         allowed: String,
     },
     /// The program can be named only by its plain name.
+    #[code(9158)]
     #[error("`{word}` is a path; name the program alone, such as `ls`, so that the system's own one runs")]
     ProgramPath {
         /// The first word.
         word: String,
     },
     /// An option that the whitelist does not know to be harmless.
+    #[code(9159)]
     #[error("`{program}` may not be given `{word}`; allowed are {allowed}")]
     Word {
         /// The program.
@@ -84,6 +95,7 @@ pub enum Refusal {
         allowed: String,
     },
     /// An option without the value that it takes.
+    #[code(9160)]
     #[error("`{word}` of `{program}` needs a value after it; give one, or leave the option out")]
     MissingValue {
         /// The program.
@@ -92,6 +104,7 @@ pub enum Refusal {
         word: String,
     },
     /// A value of the wrong kind.
+    #[code(9161)]
     #[error("`{word}` is no value for `{option}` of `{program}`; allowed is {allowed}")]
     Value {
         /// The program.
@@ -104,6 +117,7 @@ pub enum Refusal {
         allowed: String,
     },
     /// Fewer operands than the program needs.
+    #[code(9162)]
     #[error("`{program}` needs {needed}; add it")]
     MissingOperand {
         /// The program.
@@ -112,6 +126,7 @@ pub enum Refusal {
         needed: String,
     },
     /// A path that names a secret (decision E11).
+    #[code(9163)]
     #[error("`{path}` names {what}, which no agent may read; ask the principal for what you need to know")]
     Secret {
         /// The path as given.
@@ -120,6 +135,7 @@ pub enum Refusal {
         what: &'static str,
     },
     /// A path outside the roots that the caller allows, after links were followed.
+    #[code(9164)]
     #[error("`{path}` lies outside the folders that an agent may read; allowed are {allowed}")]
     OutsideRoots {
         /// The resolved path.
@@ -128,47 +144,24 @@ pub enum Refusal {
         allowed: String,
     },
     /// A path that the caller did not resolve: relative, or with `.` or `..` in it.
+    #[code(9165)]
     #[error("`{path}` is not a resolved path; follow links and make it absolute before it is checked")]
     Unresolved {
         /// The path.
         path: String,
     },
     /// A device other than /dev/null.
+    #[code(9166)]
     #[error("`{path}` is a device; only /dev/null may be read")]
     Device {
         /// The path.
         path: String,
     },
     /// A program that starts another one, inside itself.
+    #[code(9167)]
     #[error("`{word}` may not start `{word}` again; one time limit is enough")]
     Nested {
         /// The program.
         word: String,
     },
-}
-
-impl Refusal {
-    /// The number of this refusal. Numbers are never used again.
-    pub fn code(&self) -> u16 {
-        match self {
-            Self::Empty => 9150,
-            Self::TooLong { .. } => 9151,
-            Self::TooManyWords { .. } => 9152,
-            Self::Unprintable { .. } => 9153,
-            Self::ShellSyntax { .. } => 9154,
-            Self::Glob { .. } => 9155,
-            Self::OpenQuote { .. } => 9156,
-            Self::UnknownProgram { .. } => 9157,
-            Self::ProgramPath { .. } => 9158,
-            Self::Word { .. } => 9159,
-            Self::MissingValue { .. } => 9160,
-            Self::Value { .. } => 9161,
-            Self::MissingOperand { .. } => 9162,
-            Self::Secret { .. } => 9163,
-            Self::OutsideRoots { .. } => 9164,
-            Self::Unresolved { .. } => 9165,
-            Self::Device { .. } => 9166,
-            Self::Nested { .. } => 9167,
-        }
-    }
 }

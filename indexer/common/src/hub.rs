@@ -49,7 +49,7 @@ impl<E> Page<E> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// The number.
-    pub code: u16,
+    pub code: u32,
     /// The sentence.
     pub sentence: String,
 }

@@ -17,7 +17,7 @@ pub fn run<F, E>(
     variable: &str,
     usual: &str,
     served: impl FnOnce() -> F,
-    code: impl FnOnce(&E) -> u16,
+    code: impl FnOnce(&E) -> u32,
 ) -> ExitCode
 where
     F: Future<Output = Result<(), E>>,

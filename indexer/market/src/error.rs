@@ -90,12 +90,12 @@ pub enum Error {
 
 impl Error {
     /// The number.
-    pub fn code(&self) -> u16 {
+    pub fn code(&self) -> u32 {
         match self {
-            Error::Market(refusal) => refusal.code(),
-            Error::Store(error) => error.code(),
-            Error::Escrow(error) => error.code(),
-            Error::Devnet(error) => nano_escrow::Coded::code(error),
+            Error::Market(refusal) => refusal.code().into(),
+            Error::Store(error) => error.code().into(),
+            Error::Escrow(error) => error.code().into(),
+            Error::Devnet(error) => nano_escrow::Coded::code(error).into(),
             Error::NoContract(_) => 9400,
             Error::NotForYou => 9401,
             Error::NoPage => 9402,

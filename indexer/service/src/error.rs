@@ -2,26 +2,32 @@
 
 use crate::store::StoreError;
 use zx1_chain::rpc::ChainError;
+use zx1_coded::Coded;
 use zx1_server::body::BodyFault;
 use zx1_server::limits::{Full, TooOften};
 
 /// A refusal or a failure. Each is a full sentence that says what to do.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum Error {
     /// The store: 9600 to 9606.
+    #[code(inner)]
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The chain's own number.
+    #[code(inner)]
     #[error(transparent)]
     Chain(#[from] ChainError),
-    /// 9610
+    /// The configuration is wrong; the text says where.
+    #[code(9610)]
     #[error("{0}")]
     Config(String),
-    /// 9611
-    #[error("The indexer cannot listen on {0} ({1}); choose another address with --bind or --port.")]
+    /// The address and what the system said.
+    #[code(9611)]
+    #[error("The indexer cannot listen on {0} ({1}); choose another address or port.")]
     Listen(String, std::io::Error),
-    /// 9612
+    /// The database is of another cluster.
+    #[code(9612)]
     #[error(
         "The database belongs to the cluster with the genesis {stored}, and the node is of {found}; \
          give another database or another node."
@@ -32,7 +38,8 @@ pub enum Error {
         /// What the node says.
         found: String,
     },
-    /// 9613
+    /// The websocket of the node failed.
+    #[code(9613)]
     #[error("The websocket {url} cannot be used ({detail}); check chain.ws, or leave it empty to poll.")]
     Websocket {
         /// Where.
@@ -40,16 +47,19 @@ pub enum Error {
         /// Why.
         detail: String,
     },
-    /// 9614
+    /// A transaction is missing, by its signature.
+    #[code(9614)]
     #[error(
         "The node listed the transaction {0} and does not give it; nothing behind it is indexed until it \
          does, so name a node with the whole history (chain.rpc)."
     )]
     Hole(String),
-    /// 9615
+    /// The node is behind the slot that it announced.
+    #[code(9615, transient)]
     #[error("The node does not list what it announced up to slot {0} yet; it is asked again.")]
     Behind(u64),
-    /// 9616
+    /// An answer of the node that cannot be used.
+    #[code(9616)]
     #[error("The node's answer to {what} cannot be used: {detail}. Name another node (chain.rpc).")]
     Malformed {
         /// Which question.
@@ -57,7 +67,8 @@ pub enum Error {
         /// What is wrong.
         detail: String,
     },
-    /// 9617
+    /// A stored bundle that cannot be used.
+    #[code(9617)]
     #[error("The batch data in {path} cannot be used ({detail}); have the agent upload it again.")]
     Bundle {
         /// The file.
@@ -65,7 +76,8 @@ pub enum Error {
         /// What is wrong.
         detail: String,
     },
-    /// 9618
+    /// The market does not answer usefully.
+    #[code(9618, transient)]
     #[error("The market {url} cannot be read ({detail}); it is asked again.")]
     Market {
         /// Where.
@@ -73,7 +85,8 @@ pub enum Error {
         /// What is wrong.
         detail: String,
     },
-    /// 9619
+    /// Another indexer does not answer usefully.
+    #[code(9619)]
     #[error("The indexer at {url} does not answer as one ({detail}); check the address.")]
     Remote {
         /// Where.
@@ -81,7 +94,8 @@ pub enum Error {
         /// What is wrong.
         detail: String,
     },
-    /// 9630
+    /// A query parameter has a wrong value.
+    #[code(9630)]
     #[error("The parameter {name} cannot be read: {detail}.")]
     Parameter {
         /// Its name.
@@ -89,69 +103,90 @@ pub enum Error {
         /// What it must be.
         detail: &'static str,
     },
-    /// 9631
+    /// A query parameter has an unknown name.
+    #[code(9631)]
     #[error("The parameter '{0}' is not known here; /openapi.json lists those that are.")]
     UnknownParameter(String),
-    /// 9632
+    /// A cursor of another list, or a forged one.
+    #[code(9632)]
     #[error("The cursor is not of this list; begin again without it.")]
     Cursor,
-    /// 9640
+    /// The path is not served.
+    #[code(9640)]
     #[error("There is no such page; /openapi.json lists those that there are.")]
     NoPage,
-    /// 9641
+    /// No agent of this mint, as of the slot.
+    #[code(9641)]
     #[error(
         "No such agent is known here at slot {0}; check the mint, or wait until the slot of its registration."
     )]
     NoAgent(u64),
-    /// 9642
+    /// No such batch, as of the slot.
+    #[code(9642, transient)]
     #[error("No such batch is on chain at slot {0}; submit it first, or wait a moment if you just did.")]
     NoBatch(u64),
-    /// 9643
+    /// No challenge at this address.
+    #[code(9643)]
     #[error("No such challenge is known here; check its address.")]
     NoChallenge,
-    /// 9644
+    /// No feedback entry of this index.
+    #[code(9644)]
     #[error("The feedback log has no such entry yet.")]
     NoFeedback,
-    /// 9645
+    /// No contract of this id.
+    #[code(9645)]
     #[error("No such contract is known here; ask its market.")]
     NoContract,
-    /// 9646
+    /// The data of the batch was never uploaded.
+    #[code(9646)]
     #[error("Nobody serves the data of this batch here: it is withheld. Its agent can upload it.")]
     Withheld,
-    /// 9647
+    /// The path is served for other methods.
+    #[code(9647)]
     #[error("This page is not for this method; see /openapi.json.")]
     Method,
-    /// 9648
+    /// The limit in bytes.
+    #[code(9648)]
     #[error("The body is larger than {0} bytes.")]
     LargeBody(usize),
-    /// 9649
+    /// Reading the body took too long.
+    #[code(9649, transient)]
     #[error("The body did not come in time; send it again.")]
     SlowBody,
-    /// 9650
+    /// An uploaded bundle is refused; the text says why.
+    #[code(9650)]
     #[error("{0}")]
     BundleRefused(String),
-    /// 9651
+    /// An uploaded envelope is refused; the text says why.
+    #[code(9651)]
     #[error("{0}")]
     EnvelopeRefused(String),
-    /// 9652
+    /// An uploaded binding record is refused; the text says why.
+    #[code(9652)]
     #[error("{0}")]
     BindingRefused(String),
-    /// 9653
-    #[error("No binding record of this wallet is known here; its owner can put one with zx1 bind.")]
+    /// No binding record of this wallet.
+    #[code(9653)]
+    #[error("No binding record of this wallet is known here; its owner can publish one.")]
     NoBinding,
-    /// 9655
+    /// Seconds until the next request is taken.
+    #[code(9655, transient)]
     #[error("That is too often; wait {0} s.")]
     TooMany(u64),
-    /// 9656
+    /// The limit of open streams.
+    #[code(9656, transient)]
     #[error("More than {0} streams are open; close one, or come back later.")]
     TooManyStreams(usize),
-    /// 9657
+    /// The process is shutting down.
+    #[code(9657, transient)]
     #[error("The indexer is stopping; come back in a moment.")]
     Stopping,
-    /// 9659
+    /// The memory for uploads is taken.
+    #[code(9659, transient)]
     #[error("So many uploads are arriving that there is no room for yours; send it again in a moment.")]
     NoRoom,
-    /// 9658
+    /// The index is not built yet.
+    #[code(9658, transient)]
     #[error("The first backfill is not done; come back when /readyz says so.")]
     NotReady,
 }
@@ -160,46 +195,6 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// The number.
-    pub fn code(&self) -> u16 {
-        match self {
-            Self::Store(error) => error.code(),
-            Self::Chain(error) => error.code(),
-            Self::Config(_) => 9610,
-            Self::Listen(..) => 9611,
-            Self::OtherCluster { .. } => 9612,
-            Self::Websocket { .. } => 9613,
-            Self::Hole(_) => 9614,
-            Self::Behind(_) => 9615,
-            Self::Malformed { .. } => 9616,
-            Self::Bundle { .. } => 9617,
-            Self::Market { .. } => 9618,
-            Self::Remote { .. } => 9619,
-            Self::Parameter { .. } => 9630,
-            Self::UnknownParameter(_) => 9631,
-            Self::Cursor => 9632,
-            Self::NoPage => 9640,
-            Self::NoAgent(_) => 9641,
-            Self::NoBatch(_) => 9642,
-            Self::NoChallenge => 9643,
-            Self::NoFeedback => 9644,
-            Self::NoContract => 9645,
-            Self::Withheld => 9646,
-            Self::Method => 9647,
-            Self::LargeBody(_) => 9648,
-            Self::SlowBody => 9649,
-            Self::BundleRefused(_) => 9650,
-            Self::EnvelopeRefused(_) => 9651,
-            Self::BindingRefused(_) => 9652,
-            Self::NoBinding => 9653,
-            Self::TooMany(_) => 9655,
-            Self::TooManyStreams(_) => 9656,
-            Self::Stopping => 9657,
-            Self::NotReady => 9658,
-            Self::NoRoom => 9659,
-        }
-    }
-
     /// The HTTP status that says it.
     pub fn status(&self) -> u16 {
         match self {

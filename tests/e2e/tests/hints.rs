@@ -4,15 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-use zx1_chain::rpc::next_command;
 use zx1_e2e::binary;
-use zx1_interface::Error;
 
 /// Every file of sentences with a next step in them.
-const SOURCES: [(&str, &str); 4] = [
-    ("zx1-chain, refusals", include_str!("../../../client/chain/src/rpc/refusal.rs")),
-    ("zx1-chain, errors", include_str!("../../../client/chain/src/rpc/error.rs")),
-    ("zx1-log", include_str!("../../../client/log/src/error.rs")),
+const SOURCES: [(&str, &str); 2] = [
+    ("zx1, libraries' errors", include_str!("../../../cli/zx1/src/next.rs")),
     ("zx1", include_str!("../../../cli/zx1/src/errors.rs")),
 ];
 
@@ -79,28 +75,6 @@ impl Helps {
         let mut missing = options.filter(|option| !help.contains(option.as_str()));
         missing.next().map(|option| format!("'zx1 {}' has no {option}", path.join(" ")))
     }
-}
-
-#[test]
-fn every_refusal_of_the_programs_names_a_command_that_parses() {
-    let mut wrong = Vec::new();
-    let mut count = 0;
-    for error in Error::ALL {
-        let Some(command) = next_command(*error) else { continue };
-        count += 1;
-        let words: Vec<&str> = command.split_whitespace().collect();
-        let Some(("zx1", rest)) = words.split_first().map(|(first, rest)| (*first, rest)) else {
-            // The maintainer's script.
-            assert!(command.starts_with("scripts/deploy "), "{error:?}: {command}");
-            continue;
-        };
-        let output = Command::new(binary("zx1")).args(rest).arg("--help").output().unwrap();
-        if !output.status.success() {
-            wrong.push(format!("{error:?}: {command}: {}", String::from_utf8_lossy(&output.stderr)));
-        }
-    }
-    assert!(count > 50, "{count} refusals name a command");
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// The text of a source file without comments, with broken strings put together.

@@ -235,9 +235,7 @@ impl Client {
         if good {
             return serde_json::from_slice(&body).map_err(|why| odd(why.to_string()));
         }
-        let Refusal { code, error, next } =
-            serde_json::from_slice(&body).map_err(|why| odd(why.to_string()))?;
-        Err(LocalnetError::Refused { code, error, next })
+        Err(LocalnetError::Refused(serde_json::from_slice(&body).map_err(|why| odd(why.to_string()))?))
     }
 }
 

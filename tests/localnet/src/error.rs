@@ -1,13 +1,16 @@
 //! What can go wrong, numbered 7600 to 7699, each with what to do next.
 
 use std::path::PathBuf;
+use zx1_coded::Coded;
+use zx1_fixtures::control::Refusal;
 
 /// A refusal of the local cluster. Every message is a whole sentence; [`LocalnetError::next`] says what to
 /// do about it.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum LocalnetError {
     /// The built programs were not found.
+    #[code(7600)]
     #[error("The built program {missing} is not in {}.", folder.display())]
     ProgramsMissing {
         /// Name of the file that is not there.
@@ -16,6 +19,7 @@ pub enum LocalnetError {
         folder: PathBuf,
     },
     /// A built program does not load.
+    #[code(7601)]
     #[error("The program {} cannot be loaded: {why}.", file.display())]
     ProgramBroken {
         /// The file.
@@ -24,6 +28,7 @@ pub enum LocalnetError {
         why: String,
     },
     /// Somebody else listens on a port.
+    #[code(7602)]
     #[error("The {what} port {port} is taken by another program.")]
     PortTaken {
         /// What was to listen there.
@@ -32,9 +37,11 @@ pub enum LocalnetError {
         port: u16,
     },
     /// No free pair of neighbouring ports.
+    #[code(7603)]
     #[error("No two free neighbouring ports were found on this machine.")]
     NoFreePorts,
     /// Another instance uses the state folder.
+    #[code(7604)]
     #[error("The state folder {} is used by another zx1-localnet{}.", folder.display(), process(*pid))]
     StateInUse {
         /// The folder.
@@ -43,6 +50,7 @@ pub enum LocalnetError {
         pid: Option<u32>,
     },
     /// The state folder cannot be read or written.
+    #[code(7605)]
     #[error("{} cannot be used: {why}.", path.display())]
     StateIo {
         /// The file or folder.
@@ -51,6 +59,7 @@ pub enum LocalnetError {
         why: String,
     },
     /// The ledger's file is damaged before its end.
+    #[code(7606)]
     #[error("The saved ledger {} is damaged in line {line}.", path.display())]
     LedgerDamaged {
         /// The file.
@@ -59,6 +68,7 @@ pub enum LocalnetError {
         line: usize,
     },
     /// The state folder was written by another version.
+    #[code(7607)]
     #[error("The state folder {} has format {found}, and this program reads format {known}.", folder.display())]
     OtherFormat {
         /// The folder.
@@ -69,15 +79,18 @@ pub enum LocalnetError {
         known: u64,
     },
     /// A wallet's file is no key.
+    #[code(7608)]
     #[error("{} is no Solana key file of 64 numbers.", path.display())]
     BadKey {
         /// The file.
         path: PathBuf,
     },
     /// The cluster's machine refused what should have worked.
+    #[code(7609)]
     #[error("The cluster did not start: {0}.")]
     Cluster(String),
     /// A transaction of the set-up or of `fund` failed.
+    #[code(7610)]
     #[error("The transaction '{what}' failed: {why}.")]
     Transaction {
         /// What was to be done.
@@ -86,6 +99,7 @@ pub enum LocalnetError {
         why: String,
     },
     /// A jump that would go back.
+    #[code(7611)]
     #[error("The chain's time is {now} already; {wanted} would be a jump back.")]
     TimeBack {
         /// Unix seconds of the chain.
@@ -94,34 +108,35 @@ pub enum LocalnetError {
         wanted: i64,
     },
     /// A jump that is too far.
+    #[code(7612)]
     #[error("A jump of {0} is too far: the chain's clock ends.")]
     TimeTooFar(String),
     /// An amount that is none.
+    #[code(7613)]
     #[error("'{0}' is no amount: write a number such as 2 or 0.5.")]
     BadAmount(String),
     /// An address that is none.
+    #[code(7614)]
     #[error("'{0}' is no address: 32 bytes in base58.")]
     BadAddress(String),
     /// A request to the control endpoint that means nothing.
+    #[code(7615)]
     #[error("The request was not understood: {0}.")]
     BadRequest(String),
     /// No cluster answers.
+    #[code(7616)]
     #[error("No zx1-localnet answers at {0}.")]
     NotRunning(String),
     /// A cluster answers with something else.
+    #[code(7617)]
     #[error("{0} answers, but not as a zx1-localnet does: {1}.")]
     OddAnswer(String, String),
     /// What a running cluster refused.
-    #[error("{error}")]
-    Refused {
-        /// Its number.
-        code: u16,
-        /// Its sentence.
-        error: String,
-        /// Its advice.
-        next: String,
-    },
+    #[code(inner)]
+    #[error(transparent)]
+    Refused(Refusal),
     /// The Nano ledger did not start.
+    #[code(7618)]
     #[error("The Nano ledger did not start: {0}.")]
     Nano(String),
 }
@@ -131,32 +146,6 @@ fn process(pid: Option<u32>) -> String {
 }
 
 impl LocalnetError {
-    /// The number of this refusal.
-    pub fn code(&self) -> u16 {
-        match self {
-            Self::ProgramsMissing { .. } => 7600,
-            Self::ProgramBroken { .. } => 7601,
-            Self::PortTaken { .. } => 7602,
-            Self::NoFreePorts => 7603,
-            Self::StateInUse { .. } => 7604,
-            Self::StateIo { .. } => 7605,
-            Self::LedgerDamaged { .. } => 7606,
-            Self::OtherFormat { .. } => 7607,
-            Self::BadKey { .. } => 7608,
-            Self::Cluster(_) => 7609,
-            Self::Transaction { .. } => 7610,
-            Self::TimeBack { .. } => 7611,
-            Self::TimeTooFar(_) => 7612,
-            Self::BadAmount(_) => 7613,
-            Self::BadAddress(_) => 7614,
-            Self::BadRequest(_) => 7615,
-            Self::NotRunning(_) => 7616,
-            Self::OddAnswer(..) => 7617,
-            Self::Nano(_) => 7618,
-            Self::Refused { code, .. } => *code,
-        }
-    }
-
     /// What to do next, a sentence.
     pub fn next(&self) -> &str {
         match self {
@@ -187,7 +176,7 @@ impl LocalnetError {
             }
             Self::OddAnswer(..) => "Name the control endpoint that zx1-localnet printed at its start.",
             Self::Nano(_) => "Start without it (--no-nano), or begin anew with --reset.",
-            Self::Refused { next, .. } => next,
+            Self::Refused(refusal) => &refusal.next,
         }
     }
 

@@ -95,6 +95,6 @@ fn failure(error: zx1_indexer::Error) -> Failure {
     match error {
         zx1_indexer::Error::Chain(error) => error.into(),
         // Its sentence ends with what to do.
-        error => Failure::foreign(error.code().into(), &error, &error).next("check --indexer and -u"),
+        error => Failure::foreign(error.code(), &error, &error).next("check --indexer and -u"),
     }
 }

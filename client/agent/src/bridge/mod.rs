@@ -28,11 +28,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
+use zx1_coded::Coded;
 use zx1_home::files;
 use zx1_log::{AgentLog, LogError};
 use zx1_market::bridge::{conversation_id, message_type};
 use zx1_market::chain::{Common, Data, RulingData, Side};
-use zx1_market::{Entry, EntryType, Millis, PartyId, PartyKey};
+use zx1_market::{Entry, EntryType, Millis, PartyId, PartyKey, Reason};
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::channel::channel_of;
 use zx1_protocol::draft::Draft;
@@ -65,17 +66,19 @@ const FEEDBACK_WITHIN: Duration = Duration::from_secs(5);
 const FEEDBACK_POLL: Duration = Duration::from_millis(250);
 
 /// Why an envelope was not made or logged. Numbers 9393 to 9398.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum BridgeError {
-    /// 9393: the log.
-    #[error("The envelope log cannot be written: {error} {}", .error.next())]
+    /// The log.
+    #[code(9393, transient = Self::may_pass)]
+    #[error("The envelope log cannot be written: {error}")]
     Log {
         /// What it said.
         #[from]
         error: LogError,
     },
-    /// 9394: the envelope's own file.
+    /// The envelope's own file.
+    #[code(9394)]
     #[error("{} cannot be kept: {why}. Nothing was sent; make room or correct the permissions.",
          .path.display())]
     Disk {
@@ -84,7 +87,8 @@ pub enum BridgeError {
         /// What the system said.
         why: String,
     },
-    /// 9395: no slot.
+    /// No slot.
+    #[code(9395, transient)]
     #[error(
         "The cluster's slot cannot be read: {why}. Check the cluster's RPC address, or trade without an \
              agent id."
@@ -93,21 +97,22 @@ pub enum BridgeError {
         /// What was said.
         why: String,
     },
-    /// 9396: the protocol refuses the envelope.
+    /// The protocol refuses the envelope.
+    #[code(9396)]
     #[error("The 0x01 envelope cannot be made: {why}")]
     Draft {
         /// Why.
         why: String,
     },
-    /// 9397: no agent id.
-    #[error(
-        "'{text}' is no agent id. Give the mint address of the agent's NFT, in base58 (zx1 status shows it)."
-    )]
+    /// No agent id.
+    #[code(9397)]
+    #[error("'{text}' is not an agent id: expected the mint address of the agent's NFT, in base58.")]
     Id {
         /// What was given.
         text: String,
     },
-    /// 9398: no cluster.
+    /// No cluster.
+    #[code(9398)]
     #[error(
         "'{text}' is no cluster: {why}. Give an http(s) address, localhost, devnet, testnet or mainnet-beta."
     )]
@@ -118,31 +123,14 @@ pub enum BridgeError {
         why: String,
     },
     /// The market.
+    #[code(inner)]
     #[error(transparent)]
     Client(#[from] ClientError),
 }
 
 impl BridgeError {
-    /// The number of the error.
-    pub fn code(&self) -> u16 {
-        match self {
-            BridgeError::Log { .. } => 9393,
-            BridgeError::Disk { .. } => 9394,
-            BridgeError::Slot { .. } => 9395,
-            BridgeError::Draft { .. } => 9396,
-            BridgeError::Id { .. } => 9397,
-            BridgeError::Cluster { .. } => 9398,
-            BridgeError::Client(error) => error.code(),
-        }
-    }
-
-    /// Whether the same act may succeed a little later.
-    pub fn is_transient(&self) -> bool {
-        match self {
-            BridgeError::Slot { .. } | BridgeError::Log { error: LogError::InUse { .. } } => true,
-            BridgeError::Client(error) => error.is_transient(),
-            _ => false,
-        }
+    fn may_pass(&self) -> bool {
+        matches!(self, BridgeError::Log { error } if error.transient())
     }
 }
 
@@ -293,7 +281,7 @@ impl Bridge {
                 Ok(Some(newer)) => latest = newer,
                 Ok(None) => {}
                 // It is the other side's part; our own is done.
-                Err(error) if error.is_transient() => {}
+                Err(error) if error.transient() => {}
                 Err(error) => return Err(error.into()),
             }
         }
@@ -323,7 +311,7 @@ impl Bridge {
         match market.act_on(view, Data::Feedback {}, carrying(&bytes)).await {
             Ok(_) => Ok(()),
             // It was left already, by this program before it ended.
-            Err(error) if error.server_code() == Some(9145) => Ok(()),
+            Err(error) if error.reason() == Some(Reason::FeedbackTwice) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }

@@ -4,7 +4,7 @@
 //! It keeps nothing: what it has done stands in the chain. A judge that was killed finds its result there and
 //! goes on with the ruling; the server takes each of both only once.
 
-mod bench;
+mod evidence;
 mod file;
 
 use std::collections::HashSet;
@@ -12,17 +12,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep, timeout};
+use zx1_coded::Coded;
 use zx1_market::ContractId;
 use zx1_market::chain::RulingData;
 use zx1_market::wire::JudgeRequest;
+use zx1_trial::Bench;
 
-pub use bench::{
-    Bench, CannotRun, Job, Ran, SandboxBench, ScriptedBench, Trial, chained, evidence, from_chain,
-};
+pub(crate) use evidence::reexecute;
+pub use evidence::{chained, evidence, from_chain};
 pub use file::case_file;
 
 use crate::bridge::Bridge;
-use crate::judge::{Consequence, Court, Flag, Judge, Outcome, Reexecution, consequence};
+use crate::judge::{Consequence, Court, Flag, Judge, Outcome, consequence};
 use zx1_market_client::{ClientError, Market, Task, View};
 use zx1_model::Model;
 use zx1_model::prompt::FenceToken;
@@ -129,7 +130,7 @@ impl Courtroom {
                         }
                     }
                 }
-                Err(error) if error.is_transient() => tracing::warn!(code = error.code(), %error, "no tasks"),
+                Err(error) if error.transient() => tracing::warn!(code = error.code(), %error, "no tasks"),
                 Err(error) => return Err(error),
             }
             tokio::select! {
@@ -159,7 +160,7 @@ impl Courtroom {
         let court = task.court;
         let mut view = self.market.view(id).await?;
         if !task.reexecuted {
-            let found = self.reexecute(&view).await;
+            let found = reexecute(self.bench.clone(), &view).await;
             let data = chained(&found).sign(id, &view.head().hash, self.market.key());
             let request = JudgeRequest { reexecution: Some(data), ruling: None };
             if let Some(gone) = self.say(id, &request).await? {
@@ -225,20 +226,6 @@ impl Courtroom {
         }
     }
 
-    /// Run the last fix again. It always answers; what cannot be run is said so.
-    async fn reexecute(&self, view: &View) -> Reexecution {
-        let job = Job::of(view.case(), view.entries());
-        let trial = match job.clone() {
-            Ok(job) => {
-                let bench = self.bench.clone();
-                let run = tokio::task::spawn_blocking(move || bench.run(&job)).await;
-                run.unwrap_or_else(|e| Err(CannotRun(format!("The court's machine failed: {e}"))))
-            }
-            Err(why) => Err(why),
-        };
-        evidence(&job, trial)
-    }
-
     /// Send what was signed. When no answer comes, the chain says whether it was taken.
     async fn say(&self, id: ContractId, request: &JudgeRequest) -> Result<Option<Sitting>, ClientError> {
         let mut tries = 3;
@@ -258,7 +245,7 @@ impl Courtroom {
                 return Ok(Some(Sitting::Gone));
             }
             tries -= 1;
-            if tries == 0 || !error.is_transient() {
+            if tries == 0 || !error.transient() {
                 return Err(error);
             }
             sleep(Duration::from_millis(200)).await;

@@ -2,14 +2,16 @@
 
 use nano_escrow::Raw;
 use serde::{Deserialize, Serialize};
+use zx1_coded::Coded;
 
 pub use zx1_market::money::Court;
 
 /// Why a court cannot be set up.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum CourtError {
     /// A fee is no amount.
+    #[code(9361)]
     #[error(
         "The fee of the {court} court is not an amount: {why}. Write XNO as a decimal text, such as \"0.02\"."
     )]
@@ -20,6 +22,7 @@ pub enum CourtError {
         why: String,
     },
     /// A higher court is cheaper than the one below.
+    #[code(9362)]
     #[error(
         "The fee of the {court} court is lower than that of the court below. Raise it, so that appeals cost."
     )]
@@ -28,26 +31,16 @@ pub enum CourtError {
         court: Court,
     },
     /// The fees' sum is no amount.
+    #[code(9363)]
     #[error("The sum of the courts' fees is too large. Lower the fees.")]
     Sum,
     /// A model's name is empty.
+    #[code(9364)]
     #[error("The {court} court has no model. Name one.")]
     Model {
         /// The court.
         court: Court,
     },
-}
-
-impl CourtError {
-    /// The number of this error.
-    pub fn code(&self) -> u16 {
-        match self {
-            Self::Fee { .. } => 9361,
-            Self::Order { .. } => 9362,
-            Self::Sum => 9363,
-            Self::Model { .. } => 9364,
-        }
-    }
 }
 
 /// A court in a configuration file.

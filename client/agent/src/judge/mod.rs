@@ -28,6 +28,7 @@ pub use court::{Court, CourtConfig, CourtError, CourtRecord, Courts, CourtsRecor
 pub use opinion::{Flag, MAX_REASONING, Opinion, Outcome, read_opinion};
 
 use crate::defaults;
+use zx1_coded::Coded;
 use zx1_model::answer::AnswerError;
 use zx1_model::prompt::{FenceToken, Prompt};
 use zx1_model::{Answer, Finish, Line, Model, ModelError, Scripted, Usage};
@@ -51,10 +52,11 @@ pub struct Verdict {
 }
 
 /// Why there is no verdict.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum RuleError {
     /// The model's answer is not a ruling. First court: impossible. Above: the previous ruling stands.
+    #[code(9365)]
     #[error("The judge's answer cannot be read. {why} It began with: {excerpt}")]
     Unparsable {
         /// Why.
@@ -67,6 +69,7 @@ pub enum RuleError {
         usage: Usage,
     },
     /// No answer in time. First court: void. Above: the previous ruling stands.
+    #[code(9366)]
     #[error(
         "The judge did not rule within {} s. A first dispute is void; an appealed ruling stands.",
         .after.as_secs()
@@ -76,18 +79,14 @@ pub enum RuleError {
         after: Duration,
     },
     /// The model cannot be asked. The caller may try another model while there is time.
+    #[code(9367, transient = Self::may_pass)]
     #[error("The judge's model cannot be asked. {0}")]
     Model(#[from] ModelError),
 }
 
 impl RuleError {
-    /// The number of this error.
-    pub fn code(&self) -> u16 {
-        match self {
-            Self::Unparsable { .. } => 9365,
-            Self::TimedOut { .. } => 9366,
-            Self::Model(_) => 9367,
-        }
+    fn may_pass(&self) -> bool {
+        matches!(self, RuleError::Model(error) if error.transient())
     }
 
     /// The flag that tells of it.

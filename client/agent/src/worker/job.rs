@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use tokio::time::sleep;
+use zx1_coded::Coded;
 use zx1_market::case::CourtStep;
 use zx1_market::chain::{Common, Data, Head, Side};
 use zx1_market::{EntryType, Millis, State};
@@ -11,7 +12,7 @@ use super::config::Stuck;
 use super::memory::{Memory, is_ours};
 use super::mind::{Mind, Move};
 use super::{Record, SubmittedFix, WorkError, Worker};
-use crate::courtroom::{Job, evidence};
+use crate::courtroom::reexecute;
 use crate::judge::{Reexecution, Status};
 use zx1_market_client::View;
 use zx1_market_client::act::still_meant;
@@ -37,7 +38,7 @@ enum Did {
 struct Session {
     mind: Mind,
     /// The own run of the fix at this place in the chain.
-    proof: Option<(u64, Option<Reexecution>)>,
+    proof: Option<(u64, Reexecution)>,
     /// Whether the entry of before the restart was looked at.
     resumed: bool,
     /// What was decided on a chain of this length and waits for its envelope: a mind is not asked twice.
@@ -80,7 +81,7 @@ impl Worker {
                     return self.forget(&record, State::Open);
                 }
                 Err(error @ WorkError::Disk { .. }) => return Err(error),
-                Err(WorkError::Bridge(error)) if !error.is_transient() => return Err(error.into()),
+                Err(WorkError::Bridge(error)) if !error.transient() => return Err(error.into()),
                 Err(error) => {
                     failures += 1;
                     view = None;
@@ -226,7 +227,7 @@ impl Worker {
                 session.unenveloped = 0;
                 common
             }
-            Err(WorkError::Bridge(error)) if error.is_transient() => {
+            Err(WorkError::Bridge(error)) if error.transient() => {
                 session.unenveloped = session.unenveloped.saturating_add(1);
                 if data.kind() != EntryType::Fix || session.unenveloped < ENVELOPE_TRIES {
                     session.meant = Some((length, data));
@@ -370,19 +371,14 @@ impl Worker {
         let found = match known {
             Some((_, found)) => found.clone(),
             None => {
-                let job = Job::of(view.case(), view.entries());
-                let found = match job.clone() {
-                    Err(_) => None,
-                    Ok(one) => {
-                        let trial = tokio::task::spawn_blocking(move || bench.run(&one)).await.ok()?;
-                        Some(evidence(&job, trial))
-                    }
-                };
+                let found = reexecute(bench, view).await;
                 session.proof = Some((fix.seq(), found.clone()));
                 found
             }
         };
-        let found = found.filter(|found| found.status == Status::Passed)?;
+        if found.status != Status::Passed {
+            return None;
+        }
         let exit = found.exit.map_or(String::new(), |exit| format!(" (exit code {exit})"));
         Some(format!(
             "The fix of entry {} works: in a clean sandbox, on the contract's own input files, the \

@@ -29,6 +29,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::task::JoinSet;
+use zx1_coded::Coded;
 use zx1_market::{ContractId, Raw, State};
 
 pub use config::{Config, DisputePolicy, Pass, Stuck, wants};
@@ -36,22 +37,25 @@ pub use hooks::{Hooks, NoHooks, SubmittedFix};
 pub use store::{Folder, Record, Stage, Store};
 
 use crate::bridge::{Bridge, BridgeError};
-use crate::courtroom::Bench;
 use zx1_market_client::{ClientError, Market, Purse, WatchOptions};
 use zx1_model::Model;
 use zx1_model::budget::{Budget, Budgeted};
+use zx1_trial::Bench;
 
 /// Why an agent cannot go on. Numbers 9388 to 9392; those of the client and of the bridge are their own.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum WorkError {
     /// The market.
+    #[code(inner)]
     #[error(transparent)]
     Client(#[from] ClientError),
     /// The log of envelopes.
+    #[code(inner)]
     #[error(transparent)]
     Bridge(#[from] BridgeError),
-    /// 9388: a record cannot be read or written.
+    /// A record cannot be read or written.
+    #[code(9388)]
     #[error(
         "The agent's record {} cannot be kept: {why}. Nothing was sent; make room or correct the \
          permissions, and start again.", .path.display()
@@ -62,10 +66,12 @@ pub enum WorkError {
         /// What the system said.
         why: String,
     },
-    /// 9389: a paid contract, and no wallet.
+    /// A paid contract, and no wallet.
+    #[code(9389)]
     #[error("Contract {0} needs a deposit, and this agent has no wallet. Give it one, or set paid to false.")]
     NoPurse(ContractId),
-    /// 9390: the same contract fails again and again.
+    /// The same contract fails again and again.
+    #[code(9390)]
     #[error(
         "Contract {id} could not be worked on {tries} times in a row, last because: {last} It is looked \
              at again at the next start."
@@ -78,19 +84,6 @@ pub enum WorkError {
         /// The last error.
         last: String,
     },
-}
-
-impl WorkError {
-    /// The number of the error.
-    pub fn code(&self) -> u16 {
-        match self {
-            WorkError::Client(error) => error.code(),
-            WorkError::Bridge(error) => error.code(),
-            WorkError::Disk { .. } => 9388,
-            WorkError::NoPurse(_) => 9389,
-            WorkError::Stalled { .. } => 9390,
-        }
-    }
 }
 
 /// An agent.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
+use zx1_coded::Coded;
 use zx1_market::chain::Data;
 use zx1_market::money::inclusive_bond;
 use zx1_market::{ContractId, Millis, Raw, State};
@@ -63,7 +64,7 @@ impl Worker {
         match self.bond(&view, &mut record).await {
             Ok(true) => self.work(record).await,
             Ok(false) => self.forget(&record, view.state()),
-            Err(WorkError::Client(error)) if record.stage == Stage::Bonding && !error.is_transient() => {
+            Err(WorkError::Client(error)) if record.stage == Stage::Bonding && !error.transient() => {
                 // It was refused, so nothing is owed and nothing was paid.
                 self.store.remove(id)?;
                 Err(error.into())
@@ -120,7 +121,7 @@ impl Worker {
                 // that came too late goes back to where it came from (decision E8).
                 Ok(view) if view.state() != State::Open || !view.is_whole() => return Ok(false),
                 Ok(_) => {}
-                Err(error) if error.is_transient() => {}
+                Err(error) if error.transient() => {}
                 Err(error) if matches!(error.status(), Some(403 | 404)) => return Ok(false),
                 Err(error) => return Err(error.into()),
             }
@@ -188,7 +189,7 @@ impl Worker {
             }
         }
         match self.bond(view, record).await {
-            Err(WorkError::Client(error)) if record.stage == Stage::Bonding && !error.is_transient() => {
+            Err(WorkError::Client(error)) if record.stage == Stage::Bonding && !error.transient() => {
                 tracing::info!(contract = %record.contract, "the bond of before the restart is void: \
                      {error}");
                 Ok(false)
@@ -211,7 +212,7 @@ impl Worker {
     async fn patient_view(&self, id: ContractId) -> Result<View, ClientError> {
         loop {
             match self.market.view(id).await {
-                Err(error) if error.is_transient() => {
+                Err(error) if error.transient() => {
                     tracing::warn!(contract = %id, code = error.code(), "{error}");
                     sleep(Duration::from_secs(1)).await;
                 }

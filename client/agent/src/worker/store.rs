@@ -100,6 +100,6 @@ impl Store for Folder {
 
     fn remove(&self, contract: ContractId) -> Result<(), WorkError> {
         let path = self.file(contract);
-        files::remove(&path).map_err(|e| disk(&path, &e))
+        files::remove(&path).map(|_| ()).map_err(|e| disk(&path, &e))
     }
 }

@@ -5,6 +5,7 @@ use super::error::{ChainError, Result};
 use super::read::ChainTime;
 use serde_json::json;
 use solana_rpc_client_api::request::RpcRequest;
+use zx1_coded::Coded;
 use zx1_interface::constants::EPOCH_SECONDS;
 use zx1_protocol::units::{Epoch, Slot};
 
@@ -37,7 +38,7 @@ impl Client {
         let guess = now.slot.saturating_sub(slots_in(now.unix.saturating_sub(unix)));
         let oldest = match self.ask_once::<u64>(RpcRequest::GetFirstAvailableBlock, json!([])).await {
             Ok(oldest) => oldest,
-            Err(error) if error.is_transient() => return Err(error),
+            Err(error) if error.transient() => return Err(error),
             Err(_) => return Ok(guess),
         };
         let (mut low, mut high) = (oldest, now.slot);
@@ -64,7 +65,7 @@ impl Client {
                 Ok(Some(time)) => return Ok(Some(time)),
                 // A skipped slot, or one that was cleaned up, is an error of the node.
                 Ok(None) | Err(ChainError::NodeRefused { .. }) => {}
-                Err(error) if error.is_transient() => return Err(error),
+                Err(error) if error.transient() => return Err(error),
                 Err(_) => return Ok(None),
             }
         }

@@ -15,6 +15,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OnceCell;
+use zx1_coded::Coded;
 
 /// JSON-RPC's number for a method that is not served.
 const METHOD_NOT_FOUND: i64 = -32601;
@@ -136,7 +137,7 @@ impl Client {
             .with_jitter();
         (|| self.ask_once(request, params.clone()))
             .retry(pauses)
-            .when(ChainError::is_transient)
+            .when(Coded::transient)
             .notify(|error, pause| tracing::debug!(%error, ?pause, "asking again"))
             .await
     }

@@ -46,7 +46,7 @@ pub use outbox::{Outbox, Record};
 pub use partial::PartialTransaction;
 pub use prepare::{FeePolicy, Prepared, Simulation};
 pub use read::{ChainTime, ChallengeFilter, FeedbackItem, RawAccount, RecentBlockhash, Stored, UsdcAccount};
-pub use refusal::{Circumstances, Refusal, next_command};
+pub use refusal::{Circumstances, Foreign, Refusal};
 pub use send::{Approve, Key, Landed, Outcome, Progress, Sender, SenderOptions};
 pub use sizes::{MAX_TRANSACTION, fits, transaction_size};
 pub use summary::{Line, Summary};

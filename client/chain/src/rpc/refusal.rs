@@ -6,10 +6,10 @@ use solana_address::Address;
 use solana_sdk_ids::{compute_budget, ed25519_program, system_program};
 use solana_transaction_error::TransactionError;
 use std::borrow::Cow;
-use std::fmt;
+use zx1_coded::Coded;
 use zx1_interface::{Error, ids};
 
-/// Where a refusal came about; it decides the advice.
+/// Where a refusal came about.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Circumstances<'a> {
     /// Who pays.
@@ -21,16 +21,15 @@ pub struct Circumstances<'a> {
 }
 
 /// A transaction that was refused: in simulation (nothing was sent) or after it landed (only the fee went).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize)]
+#[error("{name} ({code}): {message}")]
 pub struct Refusal {
     /// The number: the five programs' own (6000 to 6999), Anchor's own (100 to 5999), else 7020 to 7059.
-    pub code: u16,
+    pub code: u32,
     /// Its name.
-    pub name: String,
+    pub name: Cow<'static, str>,
     /// What is wrong, in a sentence.
     pub message: String,
-    /// The command to use next.
-    pub next: Option<Cow<'static, str>>,
     /// The innermost program that refused.
     #[serde(serialize_with = "as_text")]
     pub program: Option<Address>,
@@ -40,6 +39,26 @@ pub struct Refusal {
     pub instruction: Option<u8>,
     /// The log, line by line.
     pub logs: Vec<String>,
+    /// The refusal, where it is neither Anchor's nor one of the five programs'.
+    #[serde(skip)]
+    pub foreign: Option<Foreign>,
+    /// Whether the cluster is a local one.
+    #[serde(skip)]
+    pub local: bool,
+}
+
+impl Coded for Refusal {
+    fn code(&self) -> u32 {
+        self.code
+    }
+
+    fn name(&self) -> &'static str {
+        match &self.name {
+            Cow::Borrowed(name) => name,
+            // The runtime's own name, which is in no list of ours.
+            Cow::Owned(_) => "TransactionFailed",
+        }
+    }
 }
 
 fn as_text<S: serde::Serializer>(address: &Option<Address>, out: S) -> Result<S::Ok, S::Error> {
@@ -49,17 +68,140 @@ fn as_text<S: serde::Serializer>(address: &Option<Address>, out: S) -> Result<S:
     }
 }
 
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({}): {}", self.name, self.code, self.message)
-    }
+/// What others than the five programs and Anchor refuse with: numbers 7020 to 7059.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Coded)]
+pub enum Foreign {
+    /// The fee payer's account does not exist.
+    #[code(7020)]
+    #[error("{} has no SOL on this cluster.", wallet(.0))]
+    NoSol(Option<Address>),
+    /// The fee payer cannot pay the fee.
+    #[code(7021)]
+    #[error("The wallet has too little SOL for the transaction's fee.")]
+    FeeTooHigh,
+    /// The blockhash is not among the last ones.
+    #[code(7022)]
+    #[error("The transaction's blockhash is too old, or of another cluster.")]
+    BlockhashExpired,
+    /// The signature landed before.
+    #[code(7023)]
+    #[error("The cluster has processed this very transaction before.")]
+    AlreadyProcessed,
+    /// Too little SOL for a transfer or for rent.
+    #[code(7024)]
+    #[error("The wallet has too little SOL for {0}.")]
+    InsufficientLamports(&'static str),
+    /// The limit of compute units was reached.
+    #[code(7025)]
+    #[error("The transaction needs more compute units than it asked for.")]
+    ComputeExceeded,
+    /// A signature is missing or wrong.
+    #[code(7026)]
+    #[error("An account that must sign this transaction did not, or its signature does not fit.")]
+    SignerMissing,
+    /// No such program on this cluster.
+    #[code(7027)]
+    #[error("A program that the transaction calls is not on this cluster.")]
+    ProgramMissing,
+    /// An account of the wrong owner.
+    #[code(7028)]
+    #[error("An account belongs to another program than the instruction needs.")]
+    AccountOwnerWrong,
+    /// Too few accounts.
+    #[code(7029)]
+    #[error("The instruction was given too few accounts.")]
+    AccountsMissing,
+    /// The address lookup table cannot be used.
+    #[code(7030)]
+    #[error("The address lookup table is not there, or not ready yet.")]
+    LookupTableUnusable,
+    /// Another error of the transaction; it keeps the runtime's name.
+    #[code(7038)]
+    #[error("The cluster refused the transaction: {0}.")]
+    TransactionFailed(String),
+    /// Another error of an instruction; it keeps the runtime's name.
+    #[code(7039)]
+    #[error("{} failed: {text}.", program(.by))]
+    InstructionFailed {
+        /// The innermost program that failed.
+        by: Option<Address>,
+        /// What the runtime says.
+        text: String,
+    },
+    /// The token program's 0.
+    #[code(7040)]
+    #[error("A token account has too few lamports for its rent.")]
+    TokenNotRentExempt,
+    /// The token program's 1.
+    #[code(7041)]
+    #[error("The token account holds fewer tokens than the transaction moves.")]
+    InsufficientTokens,
+    /// The token program's 3.
+    #[code(7042)]
+    #[error("A token account is of another mint than expected.")]
+    TokenMintMismatch,
+    /// The token program's 4.
+    #[code(7043)]
+    #[error("A token account belongs to another wallet than the one that signs.")]
+    TokenOwnerMismatch,
+    /// The token program's 17.
+    #[code(7044)]
+    #[error("The token account is frozen by the mint's authority.")]
+    TokenAccountFrozen,
+    /// Another number of the token program.
+    #[code(7045)]
+    #[error("The token program refused the transaction with its error {0}.")]
+    TokenRefused(u32),
+    /// The system program's 0.
+    #[code(7046)]
+    #[error("The account to be created exists already.")]
+    AccountInUse,
+    /// A signature that an Ed25519 instruction checks.
+    #[code(7047)]
+    #[error("A signature inside the transaction does not fit its message.")]
+    SignatureCheckFailed,
+    /// Another number of the system program.
+    #[code(7048)]
+    #[error("The system program refused the transaction with its error {0}.")]
+    SystemRefused(u32),
+    /// A number of a program that is not known here.
+    #[code(7049)]
+    #[error("{} refused the transaction with its own error {number}.", program(.by))]
+    UnknownRefusal {
+        /// The program.
+        by: Option<Address>,
+        /// Its number.
+        number: u32,
+    },
+    /// Another number of SATI.
+    #[code(7050)]
+    #[error("SATI refused the transaction with its own error {0}.")]
+    RegistryRefused(u32),
+    /// The member number is taken.
+    #[code(7051)]
+    #[error("Somebody else registered an agent at the same moment and took the number.")]
+    RegistryRace,
+    /// A field of a registration is too long.
+    #[code(7052)]
+    #[error("SATI refused a field of the registration as too long: name 32, symbol 10, address 200 bytes.")]
+    RegistrationTooLong,
 }
 
-/// Number, name, sentence and advice.
-type Known = (u16, Cow<'static, str>, Cow<'static, str>, Option<Cow<'static, str>>);
+fn wallet(payer: &Option<Address>) -> String {
+    payer.map_or_else(|| "This wallet".to_owned(), |payer| format!("The wallet {payer}"))
+}
 
-fn known(code: u16, name: &'static str, message: &'static str, next: &'static str) -> Known {
-    (code, Cow::Borrowed(name), Cow::Borrowed(message), (!next.is_empty()).then_some(Cow::Borrowed(next)))
+fn program(by: &Option<Address>) -> String {
+    by.map_or_else(|| "A program".to_owned(), |by| format!("The program {by}"))
+}
+
+/// Number, name and sentence.
+struct Known(u32, Cow<'static, str>, String, Option<Foreign>);
+
+impl From<Foreign> for Known {
+    fn from(error: Foreign) -> Self {
+        Self(error.code(), error.name().into(), error.to_string(), Some(error))
+    }
 }
 
 impl Refusal {
@@ -77,20 +219,21 @@ impl Refusal {
         let found = match (error, number) {
             (_, Some(number)) => of_program(program, number),
             (TransactionError::InstructionError(_, inner), None) => {
-                of_instruction(&format!("{inner:?}"), &inner.to_string(), program)
+                of_instruction(&format!("{inner:?}"), inner.to_string(), program)
             }
             (other, None) => of_transaction(other, at),
         };
-        let (code, name, message, next) = found;
+        let Known(code, name, message, foreign) = found;
         Self {
             code,
-            name: name.into_owned(),
-            message: message.into_owned(),
-            next,
+            name,
+            message,
             program,
             number,
             instruction,
             logs: logs.to_vec(),
+            foreign,
+            local: at.local,
         }
     }
 
@@ -121,36 +264,19 @@ fn is_ours(program: Address) -> bool {
 fn of_program(program: Option<Address>, number: u32) -> Known {
     let id = program.map(|program| program.to_bytes());
     match id {
-        Some(ids::TOKEN | ids::TOKEN_2022) => return of_token(number),
-        Some(ids::SATI) => return of_sati(number),
-        Some(id) if id == system_program::ID.to_bytes() => return of_system(number),
-        Some(id) if id == ed25519_program::ID.to_bytes() => {
-            return known(
-                7047,
-                "SignatureCheckFailed",
-                "A signature inside the transaction does not fit its message.",
-                "sign the message again",
-            );
-        }
+        Some(ids::TOKEN | ids::TOKEN_2022) => return of_token(number).into(),
+        Some(ids::SATI) => return of_sati(number).into(),
+        Some(id) if id == system_program::ID.to_bytes() => return of_system(number).into(),
+        Some(id) if id == ed25519_program::ID.to_bytes() => return Foreign::SignatureCheckFailed.into(),
         _ => {}
     }
     if let Some(error) = Error::from_code(number).filter(|_| program.is_none_or(is_ours)) {
-        // Every number of the catalogue is below 7000.
-        let code = u16::try_from(number).unwrap_or(7049);
-        return (code, error.name().into(), error.message().into(), next_command(error).map(Cow::Borrowed));
+        return Known(number, error.name().into(), error.message().to_owned(), None);
     }
     if let Some((name, message)) = anchor(number) {
-        let code = u16::try_from(number).unwrap_or(7049);
-        return (code, name.into(), message.into(), Some("zx1 doctor".into()));
+        return Known(number, name.into(), message.to_owned(), None);
     }
-    let by = program.map_or_else(|| "a program".to_owned(), |program| format!("the program {program}"));
-    let message = format!("{by} refused the transaction with its own error {number}.");
-    (7049, "UnknownRefusal".into(), capitalize(message).into(), None)
-}
-
-fn capitalize(text: String) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    Foreign::UnknownRefusal { by: program, number }.into()
 }
 
 /// The numbers that Anchor itself uses, below those of any program.
@@ -186,270 +312,83 @@ fn anchor(number: u32) -> Option<(&'static str, &'static str)> {
     })
 }
 
-fn of_token(number: u32) -> Known {
+fn of_token(number: u32) -> Foreign {
     match number {
-        0 => known(
-            7040,
-            "TokenNotRentExempt",
-            "A token account has too few lamports for its rent.",
-            "zx1 status",
-        ),
-        1 => known(
-            7041,
-            "InsufficientTokens",
-            "The token account holds fewer tokens than the transaction moves.",
-            "zx1 status shows the USDC balance; fund the wallet first",
-        ),
-        3 => known(
-            7042,
-            "TokenMintMismatch",
-            "A token account is of another mint than expected.",
-            "zx1 doctor",
-        ),
-        4 => known(
-            7043,
-            "TokenOwnerMismatch",
-            "A token account belongs to another wallet than the one that signs.",
-            "check the wallet (--keypair)",
-        ),
-        17 => known(7044, "TokenAccountFrozen", "The token account is frozen by the mint's authority.", ""),
-        other => (
-            7045,
-            "TokenRefused".into(),
-            format!("The token program refused the transaction with its error {other}.").into(),
-            None,
-        ),
+        0 => Foreign::TokenNotRentExempt,
+        1 => Foreign::InsufficientTokens,
+        3 => Foreign::TokenMintMismatch,
+        4 => Foreign::TokenOwnerMismatch,
+        17 => Foreign::TokenAccountFrozen,
+        other => Foreign::TokenRefused(other),
     }
 }
 
-fn of_system(number: u32) -> Known {
+fn of_system(number: u32) -> Foreign {
     match number {
-        0 => {
-            known(7046, "AccountInUse", "The account to be created exists already.", "run the command again")
-        }
-        1 => known(
-            7024,
-            "InsufficientLamports",
-            "The wallet has too little SOL for the rent of the new accounts.",
-            "zx1 status shows the balance; fund the wallet with SOL",
-        ),
-        other => (
-            7048,
-            "SystemRefused".into(),
-            format!("The system program refused the transaction with its error {other}.").into(),
-            None,
-        ),
+        0 => Foreign::AccountInUse,
+        1 => Foreign::InsufficientLamports("the rent of the new accounts"),
+        other => Foreign::SystemRefused(other),
     }
 }
 
 /// SATI numbers its errors from 6000 as well, so they get a number of ours. Only those whose meaning is
 /// published are told apart (notes on SATI); the rest keeps its number.
-fn of_sati(number: u32) -> Known {
+fn of_sati(number: u32) -> Foreign {
     match number {
-        2006 | 6029 => known(
-            7051,
-            "RegistryRace",
-            "Somebody else registered an agent at the same moment and took the number.",
-            "run the command again",
-        ),
-        6000..=6005 => known(
-            7052,
-            "RegistrationTooLong",
-            "SATI refused a field of the registration as too long: name 32, symbol 10, address 200 bytes.",
-            "shorten the name, the address of the metadata file or the entries",
-        ),
-        other => (
-            7050,
-            "RegistryRefused".into(),
-            format!("SATI refused the transaction with its own error {other}.").into(),
-            Some("zx1 doctor".into()),
-        ),
+        2006 | 6029 => Foreign::RegistryRace,
+        6000..=6005 => Foreign::RegistrationTooLong,
+        other => Foreign::RegistryRefused(other),
     }
 }
 
-fn of_instruction(name: &str, text: &str, program: Option<Address>) -> Known {
-    let by = program.map_or_else(|| "A program".to_owned(), |program| format!("The program {program}"));
-    match name {
+fn of_instruction(name: &str, text: String, program: Option<Address>) -> Known {
+    let error = match name {
         // The index account follows from the member number, which somebody else took.
         "InvalidSeeds" if program.is_some_and(|program| program.to_bytes() == ids::SATI) => of_sati(2006),
-        "ComputationalBudgetExceeded" | "ProgramFailedToComplete" => known(
-            7025,
-            "ComputeExceeded",
-            "The transaction needs more compute units than it asked for.",
-            "run the command again; --compute-units sets the limit by hand",
-        ),
-        "InsufficientFunds" => known(
-            7024,
-            "InsufficientLamports",
-            "The wallet has too little SOL for what the transaction moves.",
-            "zx1 status shows the balance; fund the wallet with SOL",
-        ),
-        "MissingRequiredSignature" => known(
-            7026,
-            "SignerMissing",
-            "An account that must sign this transaction did not.",
-            "check the wallet (--keypair)",
-        ),
-        "UnsupportedProgramId" | "IncorrectProgramId" => known(
-            7027,
-            "ProgramMissing",
-            "A program that the transaction calls is not on this cluster.",
-            "zx1 doctor",
-        ),
-        "InvalidAccountOwner" | "IllegalOwner" => known(
-            7028,
-            "AccountOwnerWrong",
-            "An account belongs to another program than the instruction needs.",
-            "zx1 doctor",
-        ),
-        "NotEnoughAccountKeys" => {
-            known(7029, "AccountsMissing", "The instruction was given too few accounts.", "zx1 doctor")
-        }
-        _ => (
-            7039,
-            name.split(['(', ' ', '{']).next().unwrap_or("InstructionFailed").to_owned().into(),
-            format!("{by} failed: {text}.").into(),
-            None,
-        ),
-    }
+        "ComputationalBudgetExceeded" | "ProgramFailedToComplete" => Foreign::ComputeExceeded,
+        "InsufficientFunds" => Foreign::InsufficientLamports("what the transaction moves"),
+        "MissingRequiredSignature" => Foreign::SignerMissing,
+        "UnsupportedProgramId" | "IncorrectProgramId" => Foreign::ProgramMissing,
+        "InvalidAccountOwner" | "IllegalOwner" => Foreign::AccountOwnerWrong,
+        "NotEnoughAccountKeys" => Foreign::AccountsMissing,
+        _ => return under_its_own_name(Foreign::InstructionFailed { by: program, text }, name),
+    };
+    error.into()
 }
 
 fn of_transaction(error: &TransactionError, at: &Circumstances<'_>) -> Known {
-    match error {
-        TransactionError::AccountNotFound => {
-            let who =
-                at.payer.map_or_else(|| "This wallet".to_owned(), |payer| format!("The wallet {payer}"));
-            let next = match at.payer {
-                Some(payer) if at.local => format!("zx1-localnet fund {payer} --sol 10").into(),
-                _ => "send it some SOL first".into(),
-            };
-            (7020, "NoSol".into(), format!("{who} has no SOL on this cluster.").into(), Some(next))
+    let error = match error {
+        TransactionError::AccountNotFound => Foreign::NoSol(at.payer),
+        TransactionError::InsufficientFundsForFee => Foreign::FeeTooHigh,
+        TransactionError::InsufficientFundsForRent { .. } => {
+            Foreign::InsufficientLamports("the rent of one of its accounts")
         }
-        TransactionError::InsufficientFundsForFee => known(
-            7021,
-            "FeeTooHigh",
-            "The wallet has too little SOL for the transaction's fee.",
-            "fund the wallet with SOL",
-        ),
-        TransactionError::InsufficientFundsForRent { .. } => known(
-            7024,
-            "InsufficientLamports",
-            "An account would be left with too little SOL for its rent.",
-            "fund the wallet with SOL",
-        ),
-        TransactionError::BlockhashNotFound => known(
-            7022,
-            "BlockhashExpired",
-            "The transaction's blockhash is too old, or of another cluster.",
-            "run the command again",
-        ),
-        TransactionError::AlreadyProcessed => known(
-            7023,
-            "AlreadyProcessed",
-            "The cluster has processed this very transaction before.",
-            "run the command again; it finds the first one",
-        ),
-        TransactionError::SignatureFailure => known(
-            7026,
-            "SignerMissing",
-            "A signature of the transaction is missing or does not fit.",
-            "check the wallet (--keypair)",
-        ),
-        TransactionError::ProgramAccountNotFound | TransactionError::InvalidProgramForExecution => known(
-            7027,
-            "ProgramMissing",
-            "A program that the transaction calls is not on this cluster.",
-            "zx1 doctor",
-        ),
+        TransactionError::BlockhashNotFound => Foreign::BlockhashExpired,
+        TransactionError::AlreadyProcessed => Foreign::AlreadyProcessed,
+        TransactionError::SignatureFailure => Foreign::SignerMissing,
+        TransactionError::ProgramAccountNotFound | TransactionError::InvalidProgramForExecution => {
+            Foreign::ProgramMissing
+        }
         TransactionError::AddressLookupTableNotFound
         | TransactionError::InvalidAddressLookupTableIndex
         | TransactionError::InvalidAddressLookupTableData
-        | TransactionError::InvalidAddressLookupTableOwner => known(
-            7030,
-            "LookupTableUnusable",
-            "The address lookup table is not there, or not ready yet.",
-            "wait a few seconds, or leave the table out",
-        ),
-        other => (
-            7038,
-            format!("{other:?}").split(['(', ' ', '{']).next().unwrap_or("Refused").to_owned().into(),
-            format!("The cluster refused the transaction: {other}.").into(),
-            None,
-        ),
-    }
+        | TransactionError::InvalidAddressLookupTableOwner => Foreign::LookupTableUnusable,
+        other => {
+            let failed = Foreign::TransactionFailed(other.to_string());
+            return under_its_own_name(failed, &format!("{other:?}"));
+        }
+    };
+    error.into()
 }
 
-/// The command that helps with a refusal of the five programs. None where no command does.
-pub fn next_command(error: Error) -> Option<&'static str> {
-    use Error::*;
-    Some(match error {
-        ArithmeticOverflow | InvalidInstruction | SlashExceedsStake => "zx1 --help",
-        WrongAccountOwner
-        | WrongAccountType
-        | WrongAddress
-        | AccountMissing
-        | WrongAgent
-        | WrongUsdcMint
-        | NotLegacyToken
-        | WrongTokenAccountOwner
-        | NotTreasury => "zx1 doctor",
-        AccountExists => "zx1 status",
-        InvariantBroken | NoOpenChallenge => "zx1 inspect tx",
-        NoEpochs | LeaseTooFarAhead => "zx1 lease pay --epochs 1",
-        LeaseNotDeactivated | LeasePaidSinceQueueing => "zx1 lease show",
-        LeaseDeactivated | LeaseMissing | LeaseNotPaid => "zx1 lease pay",
-        MintNotToken2022 | MintNotInRegistry | WrongAgentIndex => "zx1 register",
-        AgentNotHeld | NotAgentOwner => "zx1 status",
-        InvalidDelegation | DelegationExpired | FormerOwnersDelegation => "zx1 delegate list",
-        InsufficientUsdc => "zx1 status",
-        StakeBelowMinimum | StakeMissing => "zx1 stake lock 10",
-        UnlockAlreadyQueued | UnlockDelayNotOver => "zx1 stake show",
-        UnlockNotQueued => "zx1 stake unlock",
-        OpenChallenges => "zx1 challenge list",
-        BatchInWindow | WindowNotOver => "zx1 batch show",
-        UnlockQueued => "zx1 stake cancel",
-        NotChallengeProgram => "zx1 challenge submit",
-        NotUpgradeAuthority | NoUpgradeAuthority | WrongProgramData | WrongRegistry | InvalidConfig => {
-            "scripts/deploy config"
-        }
-        ConfigExists => "zx1 doctor",
-        FutureEpoch | CurrentEpoch | EpochTooOld | EpochNotIncreasing => "zx1 batch show",
-        LengthTooLarge => "zx1 log list",
-        SignatureMissing | SignatureCount | SignatureOffsets | SignedOtherBytes | WrongSigner => {
-            "zx1 batch sign"
-        }
-        WrongPayer => "zx1 inspect account",
-        UnknownGround
-        | MalformedEvidence
-        | EvidenceMissing
-        | NoGround
-        | NotAgentsEntry
-        | FeedbackBySelf
-        | FeedbackAboutAnother
-        | MalformedFeedback
-        | PayloadHashMismatch
-        | PayloadNotAllowed
-        | PayloadTooLong
-        | MalformedEntry
-        | MalformedRecord
-        | NotDoubleBid
-        | EmptyTree
-        | EnvelopeOutsideEpochs
-        | WrongEnvelopeSigner
-        | GroundMismatch => "zx1 challenge find",
-        WrongProofLength | IndexOutOfRange | ProofMismatch | WrongRecord => "zx1 batch verify",
-        ChallengeWindowOver => "zx1 batch show",
-        ChallengeExists | WrongBatch | AlreadyAnswered => "zx1 challenge list",
-        AnswerTooLate | NotResolved => "zx1 challenge resolve",
-        NoAnswer => "zx1 challenge list",
-        AlreadyResolved => "zx1 challenge close",
-        InvalidDraftLength | DraftIncomplete | DraftOverrun | WrongDraftOffset | NotDraftOwner
-        | DraftHashMismatch => return None,
-        EmptyText | TextTooLong | TextNotUtf8 => "zx1 feedback submit",
-        IndexTaken => "zx1 feedback submit",
-        NotMaintainer => return None,
-        ResolutionExists | EntryMissing => "zx1 feedback show",
-    })
+/// `debug` is the runtime's error as Rust writes it, with or without fields.
+fn under_its_own_name(error: Foreign, debug: &str) -> Known {
+    let own = debug.split(['(', ' ', '{']).next().filter(|name| !name.is_empty());
+    let mut known = Known::from(error);
+    if let Some(own) = own {
+        known.1 = own.to_owned().into();
+    }
+    known
 }
 
 /// Whether an instruction's program is one that cannot refuse with a number of its own.
@@ -474,10 +413,9 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_of_ours_has_number_name_sentence_and_next_command() {
+    fn a_refusal_of_ours_has_number_name_and_sentence() {
         let refusal = decode(r#"{"InstructionError":[2,{"Custom":6012}]}"#, ids::STAKE_LOCK);
         assert!(refusal.to_string().starts_with("LeaseNotDeactivated (6012): The lease is still paid"));
-        assert_eq!(refusal.next.as_deref(), Some("zx1 lease show"));
         assert_eq!((refusal.instruction, refusal.of_zx1()), (Some(2), Some(Error::LeaseNotDeactivated)));
     }
 
@@ -486,7 +424,7 @@ mod tests {
         for known in Error::ALL {
             let json = format!(r#"{{"InstructionError":[0,{{"Custom":{}}}]}}"#, known.code());
             let refusal = decode(&json, ids::CHALLENGE);
-            assert_eq!((u32::from(refusal.code), refusal.name.as_str()), (known.code(), known.name()));
+            assert_eq!((refusal.code, refusal.name.as_ref()), (known.code(), known.name()));
         }
     }
 
@@ -519,13 +457,13 @@ mod tests {
         let empty = Refusal::decode(&error(r#""AccountNotFound""#), &[], &local);
         assert_eq!(empty.code, 7020);
         assert!(empty.message.contains("has no SOL"), "{empty}");
-        assert!(empty.next.unwrap().contains("zx1-localnet fund"));
+        assert_eq!((&empty.foreign, empty.local), (&Some(Foreign::NoSol(local.payer)), true));
         assert_eq!(Refusal::decode(&error(r#""BlockhashNotFound""#), &[], &local).code, 7022);
         let compute = error(r#"{"InstructionError":[0,"ComputationalBudgetExceeded"]}"#);
         assert_eq!(Refusal::decode(&compute, &[], &local).code, 7025);
         let rent = error(r#"{"InsufficientFundsForRent":{"account_index":3}}"#);
         assert_eq!(Refusal::decode(&rent, &[], &local).code, 7024);
         let odd = Refusal::decode(&error(r#""TooManyAccountLocks""#), &[], &local);
-        assert_eq!((odd.code, odd.name.as_str()), (7038, "TooManyAccountLocks"));
+        assert_eq!((odd.code, odd.name.as_ref()), (7038, "TooManyAccountLocks"));
     }
 }

@@ -68,6 +68,7 @@ use std::fmt;
 
 use case::{Case, Halt};
 use probe::Probe;
+use zx1_coded::Coded;
 
 pub use probe::Findings;
 pub use table::catalogue;
@@ -210,12 +211,14 @@ pub enum Step {
 }
 
 /// Why a failure is declined.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Coded)]
 pub enum Decline {
     /// No rule knows this failure.
+    #[code(9300)]
     #[error("no rule knows this failure. Give it to an agent with a model, or read the error yourself.")]
     Unknown,
     /// A rule knows it, but what it saw does not allow a certain repair.
+    #[code(9301)]
     #[error("the rule {rule} knows this failure but declines: {reason}. Give it to an agent with a model.")]
     Unsure {
         /// The rule.
@@ -224,12 +227,14 @@ pub enum Decline {
         reason: String,
     },
     /// Several rules have equally good, different repairs.
+    #[code(9302)]
     #[error("the rules {} repair this differently, and none is surer. Choose by hand.", .rules.join(", "))]
     Conflict {
         /// Their names.
         rules: Vec<&'static str>,
     },
     /// The contract's investigation rounds are used up.
+    #[code(9303)]
     #[error(
         "the rule {rule} needs to read more than the {MAX_ROUNDS} commands that a contract allows. Give it \
          to an agent with a model."
@@ -239,6 +244,7 @@ pub enum Decline {
         rule: &'static str,
     },
     /// The repair needs something that the contract does not grant.
+    #[code(9304)]
     #[error("the rule {rule} needs the {capability} capability. Grant it and post the failure again.")]
     NotGranted {
         /// The rule.
@@ -246,19 +252,6 @@ pub enum Decline {
         /// `network`.
         capability: &'static str,
     },
-}
-
-impl Decline {
-    /// The number of the refusal.
-    pub fn code(&self) -> u16 {
-        match self {
-            Self::Unknown => 9300,
-            Self::Unsure { .. } => 9301,
-            Self::Conflict { .. } => 9302,
-            Self::OutOfRounds { .. } => 9303,
-            Self::NotGranted { .. } => 9304,
-        }
-    }
 }
 
 /// A rule that recognises a failure.

@@ -21,7 +21,7 @@ fn exported() -> (TempDir, PathBuf, PathBuf) {
     (temp, dir, copy)
 }
 
-fn import(from: &Path, to: &Path) -> Result<backup::Manifest, u16> {
+fn import(from: &Path, to: &Path) -> Result<backup::Manifest, u32> {
     backup::import(from, to, AGENT).map_err(|error| error.code())
 }
 

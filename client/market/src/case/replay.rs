@@ -107,7 +107,7 @@ pub struct Report {
     /// What is wrong, in a sentence.
     pub error: Option<String>,
     /// The number of the refusal.
-    pub code: Option<u16>,
+    pub code: Option<u32>,
     /// How many entries hold.
     pub entries: usize,
     /// How many there are.

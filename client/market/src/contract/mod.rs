@@ -5,12 +5,14 @@ mod check;
 mod inputs;
 mod read;
 mod spam;
+mod verify;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 pub use self::build::ContractBuilder;
 pub use self::inputs::InputFile;
 pub use self::spam::spam_reason;
+pub use self::verify::{Limit, Run, Step, Unmet, unmet};
 use crate::canonical::Json;
 use crate::terms::Terms;
 use crate::{Millis, PartyId, Raw, Result};
@@ -143,6 +145,7 @@ impl Corrected {
 /// Who watches (spec, "Execution modes").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Mode {
     /// The principal verifies at once.
     Supervised,

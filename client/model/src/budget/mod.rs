@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zx1_home::Clock;
 
 use serde::{Deserialize, Serialize};
+use zx1_coded::Coded;
 
 pub use books::{Account, Books, Open};
 pub use budgeted::Budgeted;
@@ -106,10 +107,11 @@ impl Span {
 }
 
 /// Why a call may not be made.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum BudgetError {
     /// A cap would be exceeded if the call cost its worst case.
+    #[code(9340)]
     #[error(
         "The call could bring this {}'s {} to {would_be} {}, and the cap is {cap}. Decline, or raise the cap \
          in the agent's configuration.", .span.word(), .kind.words().0, .kind.words().1
@@ -125,32 +127,23 @@ pub enum BudgetError {
         cap: u64,
     },
     /// The books cannot be written; an unwritten call is not made.
+    #[code(9341, transient)]
     #[error("The budget's books cannot be written: {why}. Make room or correct the folder's rights.")]
     Store {
         /// What failed.
         why: String,
     },
     /// The books cannot be read.
+    #[code(9342)]
     #[error("The budget's books cannot be read: {why}. Restore the file, or remove it to begin at zero.")]
     Damaged {
         /// What is wrong.
         why: String,
     },
     /// A contract's name is empty or too long for the books.
+    #[code(9343)]
     #[error("The contract's name is empty or longer than 128 bytes. Give the contract's id.")]
     Name,
-}
-
-impl BudgetError {
-    /// The number of this error.
-    pub fn code(&self) -> u16 {
-        match self {
-            Self::Cap { .. } => 9340,
-            Self::Store { .. } => 9341,
-            Self::Damaged { .. } => 9342,
-            Self::Name => 9343,
-        }
-    }
 }
 
 /// The budget: limits, books, and where the books are kept. Its methods write to the store, so they block for

@@ -16,22 +16,16 @@
 
 mod fence;
 
+use zx1_coded::Coded;
+
 pub use fence::{Block, FenceToken, Label, Prompt, PromptBuilder, parse_back};
 
 /// Why a prompt cannot be made.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum PromptError {
     /// The system has no randomness.
+    #[code(9350)]
     #[error("The system gives no random numbers, so no fence can be made. Check /dev/urandom.")]
     Random,
-}
-
-impl PromptError {
-    /// The number of this error.
-    pub fn code(&self) -> u16 {
-        match self {
-            Self::Random => 9350,
-        }
-    }
 }

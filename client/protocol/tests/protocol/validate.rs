@@ -134,7 +134,7 @@ fn each_rule_drops_its_message_after_all_earlier_rules_passed() {
     for Adversary { rule, bytes, reason } in adversaries() {
         assert_eq!(judge(&bytes), Err(reason));
         assert_eq!(reason.rule(), Some(rule));
-        assert_eq!(reason.code(), 7310 + u16::from(rule));
+        assert_eq!(reason.code(), 7310 + u32::from(rule));
     }
     // Rule 3 depends on the receiver alone; the same message passes rule 3 and fails rule 4 otherwise.
     let bytes = with_len(&breaks_all_from(3), 1, false);

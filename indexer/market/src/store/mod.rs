@@ -7,6 +7,7 @@
 mod sql;
 
 use futures_util::future::BoxFuture;
+use zx1_coded::Coded;
 use zx1_market::Millis;
 
 #[cfg(feature = "postgres")]
@@ -17,49 +18,41 @@ pub use self::sql::SqliteStore;
 pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 /// Why a store refused.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum StoreError {
     /// 9410
+    #[code(9410, transient)]
     #[error("the contract was changed meanwhile; read it again")]
     Moved,
     /// 9411
+    #[code(9411)]
     #[error("this request was taken already; sign a new one")]
     Replayed,
     /// 9412
+    #[code(9412)]
     #[error("this contract exists already; sign a new post entry")]
     Exists,
     /// 9413
+    #[code(9413, transient)]
     #[error("the database failed ({0}); look at its log and try again")]
     Database(#[from] sqlx::Error),
     /// 9414
+    #[code(9414)]
     #[error(
         "the database could not be migrated ({0}); use the server version that made it, or restore a backup"
     )]
     Migration(#[from] sqlx::migrate::MigrateError),
     /// 9415
+    #[code(9415)]
     #[error("the database holds something that cannot be read ({0}); restore a backup")]
     Corrupt(String),
     /// 9416
+    #[code(9416)]
     #[error(
         "the database belongs to the server {0}; give that server's key (FIX_SERVER_KEY) or another database"
     )]
     OtherServer(String),
-}
-
-impl StoreError {
-    /// The number.
-    pub fn code(&self) -> u16 {
-        match self {
-            StoreError::Moved => 9410,
-            StoreError::Replayed => 9411,
-            StoreError::Exists => 9412,
-            StoreError::Database(_) => 9413,
-            StoreError::Migration(_) => 9414,
-            StoreError::Corrupt(_) => 9415,
-            StoreError::OtherServer(_) => 9416,
-        }
-    }
 }
 
 /// A contract as it stands.

@@ -9,6 +9,7 @@ mod rows;
 mod sql;
 
 use futures_util::future::BoxFuture;
+use zx1_coded::Coded;
 
 pub use find::{Condition, Find, Value};
 pub use rows::{
@@ -23,37 +24,29 @@ pub use sql::SqliteStore;
 pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 /// Why a store refused.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// 9600
+    /// The database refused an operation.
+    #[code(9600, transient)]
     #[error("The database failed ({0}); look at its log and try again.")]
     Database(#[from] sqlx::Error),
-    /// 9601
+    /// The schema could not be brought up to date.
+    #[code(9601)]
     #[error("The database could not be migrated ({0}); use the version that made it, or rebuild the index.")]
     Migration(#[from] sqlx::migrate::MigrateError),
-    /// 9602
+    /// A stored value is not what it must be.
+    #[code(9602)]
     #[error("The database holds something that cannot be read ({0}); rebuild the index from the chain.")]
     Corrupt(String),
-    /// 9603
+    /// Postgres is not compiled in.
+    #[code(9603)]
     #[error("The database URL begins with postgres:, but this indexer was built without Postgres.")]
     NoPostgres,
-    /// 9604
+    /// The writer's lock is held.
+    #[code(9604)]
     #[error("Another indexer writes to this database; stop it, or use another database.")]
     Busy,
-}
-
-impl StoreError {
-    /// The number.
-    pub fn code(&self) -> u16 {
-        match self {
-            Self::Database(_) => 9600,
-            Self::Migration(_) => 9601,
-            Self::Corrupt(_) => 9602,
-            Self::NoPostgres => 9603,
-            Self::Busy => 9604,
-        }
-    }
 }
 
 /// An event with the number that the store gave it.

@@ -42,7 +42,7 @@ pub(super) fn run(args: Args, context: &Context) -> Result<()> {
             fields.section("verdicts", verdicts(&batch.commitment(), None));
             context.print(&fields)
         }
-        Err(error) => Err(Failure::foreign(error.code().into(), &error, error)
+        Err(error) => Err(Failure::foreign(error.code(), &error, error)
             .in_input(&input.name)
             .next("give a .zx1batch file, a batch's CBOR, or the 165 bytes that are signed for it")),
     }
@@ -53,8 +53,7 @@ fn unknown() -> Error {
 }
 
 fn of_bundle(bundle: &Bundle<'_>, size: usize, all: bool) -> Result<Fields> {
-    let batch =
-        bundle.decode_batch().map_err(|error| Failure::foreign(error.code().into(), &error, error))?;
+    let batch = bundle.decode_batch().map_err(|error| Failure::foreign(error.code(), &error, error))?;
     let mut fields = of_batch(&batch, all);
     fields
         .both(

@@ -4,7 +4,7 @@
 use super::super::client::Client;
 use super::super::draft::{Asked, Draft, Flow, Intent, Step};
 use super::super::error::{ChainError, Result};
-use super::super::refusal::Refusal;
+use super::super::refusal::{Foreign, Refusal};
 use super::{AgentRecord, Delegate, IdentityRegistry, Metadata, Registration, metadata};
 use crate::sati::{self, Actors, DelegateV1, RegisterAgent, RegistryConfig, SchemaConfig};
 use crate::token::{self, TOKEN_2022_PROGRAM};
@@ -392,7 +392,7 @@ impl Flow for Registering {
     fn is_race(&self, refusal: &Refusal) -> bool {
         // The index account follows from the number: Anchor's seeds constraint, or the stand-in's own, or the
         // system program that finds it in use.
-        refusal.code == 7051 || refusal.code == 7046
+        matches!(refusal.foreign, Some(Foreign::RegistryRace | Foreign::AccountInUse))
     }
 }
 

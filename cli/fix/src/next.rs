@@ -1,0 +1,92 @@
+//! The next step after an error of a library.
+
+use zx1_agent::bridge::BridgeError;
+use zx1_agent::worker::WorkError;
+use zx1_coded::Coded;
+use zx1_log::LogError;
+use zx1_market_client::ClientError;
+
+/// After an error whose number says enough.
+pub fn after_error(error: &impl Coded) -> Option<&'static str> {
+    after(error.code())
+}
+
+/// After a call to the market.
+pub fn after_call(error: &ClientError) -> Option<&'static str> {
+    let ClientError::Refused(refused) = error else { return after(error.code()) };
+    Some(match refused.status {
+        400 | 422 => "correct what the sentence names; if you did not write it, update this program",
+        401 => "set this machine's clock, and send the request once, signed anew",
+        403 => "use the key of the party that may do this",
+        404 => "check the contract id and the server's address",
+        408 | 504 => "send it again over a better connection",
+        409 => "read the contract again to see what can be done now",
+        410 => "it is too late for this; read the contract to see what follows",
+        413 => "send less",
+        429 => "wait a little, then go on more slowly",
+        501 => "this contract is in free mode; nobody rules on it",
+        500.. => "try again later, or ask the server's operator",
+        _ => "check that the address is a market server's",
+    })
+}
+
+/// After an act that needs an envelope.
+pub fn after_envelope(error: &BridgeError) -> Option<&'static str> {
+    match error {
+        BridgeError::Client(error) => after_call(error),
+        BridgeError::Log { error: LogError::InUse { .. } } => {
+            Some("wait until the other process (perhaps `zx1 keeper`) has ended, or stop it")
+        }
+        other => after(other.code()),
+    }
+}
+
+/// After an agent's stop.
+pub fn after_work(error: &WorkError) -> Option<&'static str> {
+    match error {
+        WorkError::Client(error) => after_call(error),
+        WorkError::Bridge(error) => after_envelope(error),
+        other => after(other.code()),
+    }
+}
+
+/// What helps after the error with this number; none where its sentence says all there is.
+fn after(code: u32) -> Option<&'static str> {
+    Some(match code {
+        // The sandbox.
+        9201 => {
+            "raise user.max_user_namespaces or allow unprivileged user namespaces (in a container: run it with \
+             them), or use `sudo fix`"
+        }
+        9202 => "install zx1-sandbox-init beside this program",
+        9203 => "load the overlay module, or move the working tree to a local filesystem",
+        9204 => "use `sudo fix` or a newer kernel",
+        9205 => "a container that hides parts of /proc forbids it: run it with its /proc unmasked",
+        9206 | 9207 => "enable it in the kernel, or in the container's profile",
+        9208 => "this is not expected: please report it with this text",
+        9209 => "start again",
+        9210 | 9213 => "name another directory",
+        9212 => "change the command",
+        9220 => "discard the sandbox and start again",
+        9221 => "look at the changes again and verify again",
+        9222 => "look at the diff and agree to each kind, or discard (--yes never agrees to these)",
+        9223 => "run it again in a new sandbox",
+        9224 => "run it again with `sudo fix`",
+        9225 => "make room and try again",
+        9226 => "let the fix do without it",
+        9227 => "change it by hand if you must",
+        9228 => "let the fix make no files with holes, or raise the limit",
+        9230 => "free the folder, or name another one",
+        9231 | 9232 => "fix undo --list shows what can be undone",
+        9233 => "move the file away first",
+        9234 => "wait until the other process has ended",
+        9235 => "remove the obstacle and start again",
+        9240 => "write a name such as mirror.example.org or *.example.net",
+        9241 => "try without network",
+
+        // The market, the envelopes.
+        9369 => "check the address (--server, FIX_SERVER), or start a market of your own: fix serve",
+        9397 => "zx1 status shows it",
+        _ => return None,
+    })
+}

@@ -1,0 +1,226 @@
+//! The next step after an error of a library or of the chain: a command of zx1, or what else helps.
+
+use std::borrow::Cow;
+use std::io::ErrorKind;
+use zx1_chain::rpc::{ChainError, Foreign, Refusal};
+use zx1_interface::Error;
+use zx1_log::LogError;
+
+/// After an error of the cluster's client. Where the fields say more than the number does, they decide.
+pub fn after_chain(error: &ChainError) -> Option<Cow<'static, str>> {
+    match error {
+        ChainError::Unreachable { url, .. } if url.contains("127.0.0.1") || url.contains("localhost") => {
+            Some("start the local cluster with zx1-localnet, or name another one with --url".into())
+        }
+        ChainError::NoUsdc { wallet, local: true } => {
+            Some(format!("zx1-localnet fund {wallet} --usdc 100").into())
+        }
+        ChainError::Refused(refusal) => after_refusal(refusal),
+        other => after(other.code()).map(Cow::Borrowed),
+    }
+}
+
+/// After a transaction that the cluster refused.
+pub fn after_refusal(refusal: &Refusal) -> Option<Cow<'static, str>> {
+    match refusal.foreign {
+        Some(Foreign::NoSol(Some(payer))) if refusal.local => {
+            Some(format!("zx1-localnet fund {payer} --sol 10").into())
+        }
+        _ => after(refusal.code).map(Cow::Borrowed),
+    }
+}
+
+/// After an error of the agent's log.
+pub fn after_log(error: &LogError) -> Option<&'static str> {
+    match error {
+        LogError::Io { source, .. } => Some(match source.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+                "free some disk space and try again; what was logged before is intact"
+            }
+            ErrorKind::FileTooLarge => "raise the limit on file sizes (ulimit -f) and try again",
+            ErrorKind::PermissionDenied => "run as the user who owns the folder, or correct its owner",
+            _ => "check the disk and the folder, and try again",
+        }),
+        other => after(other.code()),
+    }
+}
+
+/// After the error with this number.
+fn after(code: u32) -> Option<&'static str> {
+    if let Some(error) = Error::from_code(code) {
+        return after_program(error);
+    }
+    Some(match code {
+        // Anchor's own: client and program do not agree about the accounts.
+        100..=5999 => "zx1 doctor",
+
+        // The cluster's client.
+        7000 => "check the network and the address (--url), then run the command again",
+        7001 => "wait a minute, or use a node of your own with --url",
+        7002 => "check the address: it must be a Solana RPC (--url)",
+        7003 => "choose the cluster that you mean with --url",
+        7004 | 7005 => "try another node with --url",
+        7006 => "wait until it has caught up, or try another node with --url",
+        7007 => "use localhost, devnet, testnet, mainnet-beta or a URL",
+        7010..=7012 => "check the address and the cluster (zx1 doctor)",
+        7013 => "check the cluster with zx1 doctor; a local one: zx1-localnet",
+        7014 => "register an agent with zx1 register, or check the address",
+        7015 => "its last owner can still claim the stake: zx1 stake claim",
+        7016 => "check the signature and the cluster (--url)",
+        7017 => "use the owner's wallet (--keypair), or zx1 delegate add",
+        7018 => "send it some USDC first",
+        7060 => "run the same command again: it looks for this transaction first and never pays twice",
+        7061 => "run the same command again",
+        7062 => "ask a node with the whole history (--url) and run the command again",
+        7063 => "shorten it",
+        7064 => "sign with that key too (--keypair, or --sign-only and combine)",
+        7065 => "sign this transaction again",
+        7066 => "give it as base64, as --sign-only printed it",
+        7067 => "sign the same file with each key",
+        7080 => "check the folder's rights and free space",
+        7081 => "look the transaction up by hand before you delete the file",
+        7082 => "wait for the other process",
+        7090 => "correct it and run the command again",
+
+        // Refusals of the runtime and of programs that are not ours.
+        7020 => "send it some SOL first",
+        7021 => "fund the wallet with SOL",
+        7022 | 7046 | 7051 => "run the command again",
+        7023 => "run the command again; it finds the first one",
+        7024 => "zx1 status shows the balance; fund the wallet with SOL",
+        7025 => "run the command again; --compute-units sets the limit by hand",
+        7026 | 7043 => "check the wallet (--keypair)",
+        7027..=7029 | 7042 | 7050 => "zx1 doctor",
+        7030 => "wait a few seconds, or leave the table out",
+        7040 => "zx1 status",
+        7041 => "zx1 status shows the USDC balance; fund the wallet first",
+        7047 => "sign the message again",
+        7052 => "shorten the name, the address of the metadata file or the entries",
+
+        // The agent's log.
+        7201 => "wait until the other process (perhaps `zx1 keeper`) has ended, or stop it",
+        7202 => "move the file back to the folder of its own agent and epoch",
+        7203 => "update zx1, or restore the file from a backup",
+        7211 => "check the disk, then start again: the log is checked when it opens",
+        7212 => "restore the folder from a backup, or save what is readable with `zx1 log repair --epoch N`",
+        7220 => "check this machine's clock; new messages belong to the current epoch",
+        7221 => "wait for the next slot and sign the message again",
+        7222 => "choose the agent that sent or received the message, and the right direction",
+        7223 => "send the bulk in a DELIVER message, or refer to it by its hash",
+        7224 => "split the content, or refer to it by its hash",
+        7225 => "ask the sender for the message again",
+        7226 => "build and sign the batch of the epochs that are over",
+        7227 => "drop the message; it was seen before",
+        7228 => "restore the payloads folder from a backup, or add the payload again",
+        7229 => "remove the file and restore it from a backup, or add the payload again",
+        7230 => "submit the saved batch; two signed batches of one epoch contradict",
+        7231 => "build the batch again and sign that one",
+        7232 => "look at the entry with `zx1 log list`, and at the epochs that the batch covers",
+        7233 => "fetch the data from elsewhere, or build the batch again from the log",
+        7234 => "check the agent and the epoch that you asked for",
+        7235 => "choose fewer epochs",
+        7240 => "choose a new folder",
+        7241 => "choose a folder that an export has finished writing, and its own agent",
+        7242 => "use another copy of the backup",
+        7260 => "submit the batch first, then upload its data again",
+        7261 => "upload the data of the batch that was submitted: `zx1 batch show`",
+        7262 | 7264 => "try again later, or upload to another server or to a folder",
+        7263 => "check the address and the network, then try again",
+        7265 => "do not use this source; it does not serve batch data",
+        7267 => "give a path, or an address that begins with http:// or https://",
+        _ => return None,
+    })
+}
+
+/// The command that helps with a refusal of the five programs. None where no command does.
+fn after_program(error: Error) -> Option<&'static str> {
+    use Error::*;
+    Some(match error {
+        ArithmeticOverflow | InvalidInstruction | SlashExceedsStake => "zx1 --help",
+        WrongAccountOwner
+        | WrongAccountType
+        | WrongAddress
+        | AccountMissing
+        | WrongAgent
+        | WrongUsdcMint
+        | NotLegacyToken
+        | WrongTokenAccountOwner
+        | NotTreasury => "zx1 doctor",
+        AccountExists => "zx1 status",
+        InvariantBroken | NoOpenChallenge => "zx1 inspect tx",
+        NoEpochs | LeaseTooFarAhead => "zx1 lease pay --epochs 1",
+        LeaseNotDeactivated | LeasePaidSinceQueueing => "zx1 lease show",
+        LeaseDeactivated | LeaseMissing | LeaseNotPaid => "zx1 lease pay",
+        MintNotToken2022 | MintNotInRegistry | WrongAgentIndex => "zx1 register",
+        AgentNotHeld | NotAgentOwner => "zx1 status",
+        InvalidDelegation | DelegationExpired | FormerOwnersDelegation => "zx1 delegate list",
+        InsufficientUsdc => "zx1 status",
+        StakeBelowMinimum | StakeMissing => "zx1 stake lock 10",
+        UnlockAlreadyQueued | UnlockDelayNotOver => "zx1 stake show",
+        UnlockNotQueued => "zx1 stake unlock",
+        OpenChallenges => "zx1 challenge list",
+        BatchInWindow | WindowNotOver => "zx1 batch show",
+        UnlockQueued => "zx1 stake cancel",
+        NotChallengeProgram => "zx1 challenge submit",
+        NotUpgradeAuthority | NoUpgradeAuthority | WrongProgramData | WrongRegistry | InvalidConfig => {
+            "scripts/deploy config"
+        }
+        ConfigExists => "zx1 doctor",
+        FutureEpoch | CurrentEpoch | EpochTooOld | EpochNotIncreasing => "zx1 batch show",
+        LengthTooLarge => "zx1 log list",
+        SignatureMissing | SignatureCount | SignatureOffsets | SignedOtherBytes | WrongSigner => {
+            "zx1 batch sign"
+        }
+        WrongPayer => "zx1 inspect account",
+        UnknownGround
+        | MalformedEvidence
+        | EvidenceMissing
+        | NoGround
+        | NotAgentsEntry
+        | FeedbackBySelf
+        | FeedbackAboutAnother
+        | MalformedFeedback
+        | PayloadHashMismatch
+        | PayloadNotAllowed
+        | PayloadTooLong
+        | MalformedEntry
+        | MalformedRecord
+        | NotDoubleBid
+        | EmptyTree
+        | EnvelopeOutsideEpochs
+        | WrongEnvelopeSigner
+        | GroundMismatch => "zx1 challenge find",
+        WrongProofLength | IndexOutOfRange | ProofMismatch | WrongRecord => "zx1 batch verify",
+        ChallengeWindowOver => "zx1 batch show",
+        ChallengeExists | WrongBatch | AlreadyAnswered => "zx1 challenge list",
+        AnswerTooLate | NotResolved => "zx1 challenge resolve",
+        NoAnswer => "zx1 challenge list",
+        AlreadyResolved => "zx1 challenge close",
+        InvalidDraftLength | DraftIncomplete | DraftOverrun | WrongDraftOffset | NotDraftOwner
+        | DraftHashMismatch => return None,
+        EmptyText | TextTooLong | TextNotUtf8 => "zx1 feedback submit",
+        IndexTaken => "zx1 feedback submit",
+        NotMaintainer => return None,
+        ResolutionExists | EntryMissing => "zx1 feedback show",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearly_every_refusal_of_the_programs_names_a_command() {
+        let silent: Vec<_> = Error::ALL.iter().filter(|error| after(error.code()).is_none()).collect();
+        assert!(silent.len() < 10 && Error::ALL.len() > 60, "{silent:?}");
+    }
+
+    #[test]
+    fn every_number_of_the_log_and_of_the_cluster_leads_on_but_those_that_cannot() {
+        let rows = [ChainError::ROWS, LogError::ROWS].concat();
+        let silent: Vec<u32> =
+            rows.iter().map(|row| row.code).filter(|code| after(*code).is_none()).collect();
+        // After a no there is nothing to do; after a failure of the disk its kind decides.
+        assert_eq!(silent, [7068, 7200]);
+    }
+}
