@@ -23,6 +23,7 @@ use nano_escrow::{Address, BlockHash, Head, Keypair, Network, PrivateKey, Public
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use tokio::sync::Notify;
+use zx1_home::FixedClock;
 
 /// Contracts that share a ledger and a journal, and run at once.
 const TOGETHER: usize = 5;
@@ -76,7 +77,7 @@ struct Sim {
     journal: Journal,
     escrow: Escrow,
     fuse: Arc<Fuse>,
-    clock: Arc<TestClock>,
+    clock: FixedClock,
     nonces: Arc<Mutex<StdRng>>,
     payers: Vec<Payer>,
     contracts: Vec<Contract>,
@@ -93,14 +94,14 @@ fn solve(root: BlockHash, kind: WorkKind) -> Work {
 fn make_escrow(
     journal: &Journal,
     devnet: &Arc<Devnet>,
-    clock: &Arc<TestClock>,
+    clock: &FixedClock,
     nonces: &Arc<Mutex<StdRng>>,
 ) -> Escrow {
     let mut options: Options = options();
     options.prefetch_work = false;
     options.parallel = 1;
     let mut parts = parts(journal.clone(), devnet.clone(), options);
-    parts.clock = clock.clone();
+    parts.clock = Arc::new(clock.clone());
     let nonces = nonces.clone();
     parts.nonces = Arc::new(move || Ok(nonces.lock().unwrap().random()));
     Escrow::new(parts)
@@ -113,7 +114,7 @@ impl Sim {
         let fuse = Arc::new(Fuse::default());
         let fingerprint = escrow_support::seed().fingerprint();
         let journal = Journal::in_memory(Network::Dev, &fingerprint, fuse.clone()).await.unwrap();
-        let clock = Arc::new(TestClock::default());
+        let clock = FixedClock::default();
         let nonces = Arc::new(Mutex::new(StdRng::seed_from_u64(seed ^ 0x5eed)));
         let escrow = make_escrow(&journal, &devnet, &clock, &nonces);
         let mut payers = Vec::new();
@@ -296,7 +297,7 @@ impl Sim {
             }
             _ => {
                 let ms = self.random.random_range(1..4000);
-                self.clock.0.fetch_add(ms, Ordering::SeqCst);
+                self.clock.advance(ms);
             }
         }
         self.invariants(at);
@@ -346,7 +347,7 @@ impl Sim {
         self.escrow = make_escrow(&self.journal, &self.devnet, &self.clock, &self.nonces);
         for round in 0.. {
             assert!(round < 200, "no end");
-            self.clock.0.fetch_add(6000, Ordering::SeqCst);
+            self.clock.advance(6000);
             self.devnet.confirm_all().await.unwrap();
             self.escrow.recover().await.unwrap();
             let mut open = 0;

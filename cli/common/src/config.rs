@@ -4,25 +4,19 @@ use crate::{Fault, files};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::Path;
-
-/// Largest configuration in bytes.
-const LIMIT: u64 = 1 << 20;
+use zx1_home::config::{self, ConfigError};
 
 /// Reads a configuration; an absent one is empty.
 ///
 /// # Errors
 /// [`Fault::ConfigMalformed`] when it does not parse, with the line; as [`files::read_limited`] otherwise.
 pub fn read<T: DeserializeOwned + Default>(path: &Path) -> Result<T, Fault> {
-    let Some(bytes) = files::read_limited(path, LIMIT)? else { return Ok(T::default()) };
-    let malformed = |why: String| Fault::ConfigMalformed { path: files::shown(path), why };
-    let text = std::str::from_utf8(&bytes).map_err(|_| malformed("it is not UTF-8".to_owned()))?;
-    toml::from_str(text).map_err(|error| {
-        let line = error.span().map(|span| {
-            let before = text.get(..span.start).unwrap_or_default();
-            format!("line {}, ", before.matches('\n').count().saturating_add(1))
-        });
-        let message = error.message().trim_end_matches('.').replace('\n', " ");
-        malformed(format!("{}{message}", line.unwrap_or_default()))
+    config::read_toml(path).map(Option::unwrap_or_default).map_err(|error| match error {
+        ConfigError::Malformed { why } => Fault::ConfigMalformed { path: files::shown(path), why },
+        ConfigError::Io(error) => files::read_failed(path, &error),
+        ConfigError::TooLarge { size, limit } => {
+            Fault::InputTooLarge { what: files::shown(path), size, limit }
+        }
     })
 }
 
@@ -31,8 +25,9 @@ pub fn read<T: DeserializeOwned + Default>(path: &Path) -> Result<T, Fault> {
 /// # Errors
 /// [`Fault::WriteFailed`].
 pub fn write<T: Serialize>(path: &Path, header: &str, config: &T) -> Result<(), Fault> {
-    let failed =
-        |error: toml::ser::Error| Fault::WriteFailed { path: files::shown(path), why: error.to_string() };
-    let text = toml::to_string(config).map_err(failed)?;
-    files::replace_private(path, format!("{header}{text}").as_bytes())
+    files::make_private_folder(zx1_home::files::folder_of(path))?;
+    config::write_toml(path, header, config).map_err(|error| match error {
+        ConfigError::Io(error) => files::write_failed(path, &error),
+        error => Fault::WriteFailed { path: files::shown(path), why: error.to_string() },
+    })
 }

@@ -1,11 +1,11 @@
-//! Reading and writing files so that a crash leaves either the old bytes or the new ones.
+//! Files that a crash leaves whole, with this command line's refusals.
 
 use crate::errors::{Fault, reason};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::io::{self, ErrorKind, Read};
+use std::path::Path;
 use zeroize::Zeroizing;
+use zx1_home::files::{self, Draft, ReadError};
+use zx1_home::{Lock, LockError};
 
 /// A path as messages show it.
 pub fn shown(path: &Path) -> String {
@@ -29,8 +29,7 @@ pub fn write_failed(path: &Path, error: &io::Error) -> Fault {
 
 /// Makes a folder and those above it, for this user only.
 pub fn make_private_folder(path: &Path) -> Result<(), Fault> {
-    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
-    made.map_err(|error| write_failed(path, &error))
+    files::make_folder(path).map_err(|error| write_failed(path, &error))
 }
 
 /// A file's bytes, wiped when dropped. `None` when there is no file.
@@ -39,12 +38,14 @@ pub fn make_private_folder(path: &Path) -> Result<(), Fault> {
 /// [`Fault::ReadFailed`] when it cannot be read, [`Fault::InputTooLarge`] when it is larger than `limit`
 /// bytes.
 pub fn read_limited(path: &Path, limit: u64) -> Result<Option<Zeroizing<Vec<u8>>>, Fault> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(read_failed(path, &error)),
-    };
-    read_all(file, &shown(path), limit).map(Some)
+    files::read(path, limit).map_err(|error| unread(error, &shown(path)))
+}
+
+fn unread(error: ReadError, what: &str) -> Fault {
+    match error {
+        ReadError::Io(error) => Fault::ReadFailed { path: what.to_owned(), why: reason(&error) },
+        ReadError::TooLarge { size, limit } => Fault::InputTooLarge { what: what.to_owned(), size, limit },
+    }
 }
 
 /// The bytes of a file that has to be there, wiped when dropped.
@@ -65,17 +66,8 @@ pub fn folder(path: &Path) -> Fault {
 }
 
 /// Everything that a reader gives, wiped when dropped, at most `limit` bytes.
-pub fn read_all(mut from: impl Read, what: &str, limit: u64) -> Result<Zeroizing<Vec<u8>>, Fault> {
-    let mut bytes = Zeroizing::new(Vec::new());
-    let failed = |error: io::Error| Fault::ReadFailed { path: what.to_owned(), why: reason(&error) };
-    let size = (&mut from).take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
-    if u64::try_from(size).is_ok_and(|size| size <= limit) {
-        return Ok(bytes);
-    }
-    // Say how large it is, not only that it is too large.
-    let rest = io::copy(&mut from, &mut io::sink()).map_err(failed)?;
-    let size = rest.saturating_add(limit).saturating_add(1);
-    Err(Fault::InputTooLarge { what: what.to_owned(), size, limit })
+pub fn read_all(from: impl Read, what: &str, limit: u64) -> Result<Zeroizing<Vec<u8>>, Fault> {
+    files::read_all(from, limit).map_err(|error| unread(error, what))
 }
 
 /// Writes a new file that only this user can read, and flushes it to the disk.
@@ -83,28 +75,17 @@ pub fn read_all(mut from: impl Read, what: &str, limit: u64) -> Result<Zeroizing
 /// # Errors
 /// [`Fault::Exists`] when the path is taken; [`Fault::WriteFailed`] when the system refuses.
 pub fn create_private(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
-    let temporary = make_room(path)?;
-    write_new(&temporary, bytes).map_err(|error| write_failed(path, &error))?;
-    // A link, unlike a rename, never replaces what is there.
-    let linked = fs::hard_link(&temporary, path);
-    let removed = fs::remove_file(&temporary);
-    match linked {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            return Err(Fault::Exists { path: shown(path) });
-        }
-        Err(error) => return Err(write_failed(path, &error)),
-    }
-    removed.map_err(|error| write_failed(&temporary, &error))?;
-    sync_folder_of(path)
+    make_room(path)?;
+    files::create(path, bytes).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => Fault::Exists { path: shown(path) },
+        _ => write_failed(path, &error),
+    })
 }
 
 /// Replaces a file, or makes it, in one step.
 pub fn replace_private(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
-    let temporary = make_room(path)?;
-    write_new(&temporary, bytes).map_err(|error| write_failed(path, &error))?;
-    fs::rename(&temporary, path).map_err(|error| write_failed(path, &error))?;
-    sync_folder_of(path)
+    make_room(path)?;
+    files::replace(path, bytes).map_err(|error| write_failed(path, &error))
 }
 
 /// Makes sure that a new file can be written there, before work is done whose result it is to hold. Nothing
@@ -116,20 +97,15 @@ pub fn check_writable(path: &Path) -> Result<(), Fault> {
     if path.exists() {
         return Err(Fault::Exists { path: shown(path) });
     }
-    let folder = nearest_folder(path)?;
-    let temporary = temporary_beside(&folder.join(path.file_name().unwrap_or_default()));
-    let probed = write_new(&temporary, &[]).and_then(|()| fs::remove_file(&temporary));
-    probed.map_err(|error| write_failed(path, &error))
+    // Begun and dropped.
+    let draft = Draft::new_in(nearest_folder(path)?, path);
+    draft.map(drop).map_err(|error| write_failed(path, &error))
 }
 
-/// The folder of a file that is to be written, made if need be, and a temporary name in it.
-fn make_room(path: &Path) -> Result<PathBuf, Fault> {
+/// Makes the folder of a file that is to be written.
+fn make_room(path: &Path) -> Result<(), Fault> {
     nearest_folder(path)?;
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        made.map_err(|error| write_failed(path, &error))?;
-    }
-    Ok(temporary_beside(path))
+    files::make_folder(files::folder_of(path)).map_err(|error| write_failed(path, &error))
 }
 
 /// The last folder on the way to a file that is there.
@@ -148,45 +124,23 @@ fn nearest_folder(path: &Path) -> Result<&Path, Fault> {
     Err(failed(format!("{} is a file, not a folder", shown(nearest))))
 }
 
-fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
-}
-
 /// Makes a rename or a new name durable.
 pub fn sync_folder_of(path: &Path) -> Result<(), Fault> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let synced = File::open(folder).and_then(|folder| folder.sync_all());
-    synced.map_err(|error| write_failed(folder, &error))
+    let folder = files::folder_of(path);
+    files::sync_folder(folder).map_err(|error| write_failed(folder, &error))
 }
 
-fn temporary_beside(path: &Path) -> PathBuf {
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}.new", std::process::id()));
-    path.with_file_name(name)
-}
-
-/// Holds a folder's lock file until it is dropped, so that two processes do not write one file at once.
-#[derive(Debug)]
-pub struct FolderLock(#[allow(dead_code)] File);
-
-/// Waits for the folder's lock.
-pub fn lock_folder(folder: &Path) -> Result<FolderLock, Fault> {
+/// Waits for the lock of a folder, so that two processes do not write one file at once.
+pub fn lock_folder(folder: &Path) -> Result<Lock, Fault> {
     make_private_folder(folder)?;
     let path = folder.join(".lock");
-    let lock = || -> io::Result<File> {
-        let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path)?;
-        file.lock()?;
-        Ok(file)
-    };
-    Ok(FolderLock(lock().map_err(|error| write_failed(&path, &error))?))
+    Lock::wait(&path).map_err(|error: LockError| write_failed(&path, &error.into()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
     #[test]

@@ -9,14 +9,11 @@ use std::sync::Arc;
 use zx1_agent::bridge::{self, Agreements, Bridge};
 use zx1_chain::rpc::registry::{Agreement, IdentityRegistry as _, Sati};
 use zx1_chain::rpc::{ChainError, Client, ClientOptions, Cluster};
+use zx1_home::config::{environment, user_home};
 use zx1_protocol::units::Slot;
 
 /// zx1's folder below the home folder.
 const ZX1_HOME: &str = ".config/zx1";
-
-fn environment(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
-}
 
 /// zx1's folder, where it looks for agents: ZX1_HOME, or ~/.config/zx1.
 ///
@@ -24,7 +21,7 @@ fn environment(name: &str) -> Option<String> {
 /// 9508.
 pub fn zx1_home() -> Result<PathBuf> {
     let named = environment("ZX1_HOME").map(PathBuf::from);
-    let home = named.or_else(|| environment("HOME").map(|home| Path::new(&home).join(ZX1_HOME)));
+    let home = named.or_else(|| user_home().map(|home| home.join(ZX1_HOME)));
     Ok(home.ok_or(Error::NoHome)?)
 }
 

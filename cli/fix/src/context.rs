@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use zx1_cli_common::keys::{self, Seed};
 use zx1_cli_common::output::{self, Format, Report};
 use zx1_cli_common::{Fault, files};
+use zx1_home::config::{environment, user_home};
 use zx1_market::{PartyKey, Raw};
+use zx1_net::Endpoint;
 
 /// The market when nobody names one: this machine's.
 pub const SERVER: &str = "http://127.0.0.1:8000";
@@ -41,10 +43,6 @@ pub struct Context {
     flags: Global,
     home: OnceCell<PathBuf>,
     config: OnceCell<Config>,
-}
-
-fn environment(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 impl Context {
@@ -80,7 +78,7 @@ impl Context {
             return Ok(home);
         }
         let named = environment("FIX_HOME").map(PathBuf::from);
-        let home = named.or_else(|| environment("HOME").map(|home| Path::new(&home).join(".fix")));
+        let home = named.or_else(|| user_home().map(|home| home.join(".fix")));
         let home = home.ok_or(Error::NoHome)?;
         // A folder that is named relatively must not move when the command changes its own.
         let home = std::path::absolute(&home).unwrap_or(home);
@@ -108,16 +106,10 @@ impl Context {
             Some(url) => url,
             None => self.config()?.server.clone().unwrap_or_else(|| SERVER.to_owned()),
         };
-        let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
-        // Before an @ stands a password, or a name that looks like the host and is not.
-        let wrong = |rest: &str| {
-            let host = crate::market::authority(rest);
-            host.is_empty() || host.contains('@') || rest.contains(char::is_whitespace)
-        };
-        if rest.is_none_or(wrong) {
-            return Err(Error::BadUrl { url }.into());
+        match Endpoint::parse(&url) {
+            Ok(endpoint) => Ok(endpoint.to_string()),
+            Err(_) => Err(Error::BadUrl { url }.into()),
         }
-        Ok(url.trim_end_matches('/').to_owned())
     }
 
     /// The bounty: option, FIX_BOUNTY, configuration; `None` is a free contract.

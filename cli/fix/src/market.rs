@@ -12,8 +12,10 @@ use nano_escrow::{Address, Network, Seed};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use zx1_home::config::environment;
 use zx1_market::PartyKey;
 use zx1_market_client::{Clock, Market, Options, Pin, Transcripts, WalletPurse};
+use zx1_net::Endpoint;
 
 /// Where transcripts are kept.
 ///
@@ -42,7 +44,7 @@ pub async fn connect_to(context: &Context, url: &str, key: PartyKey) -> Result<M
     let clock = match std::env::var_os("FIX_TEST_CLOCK") {
         Some(_) if is_this_machine(url) => Clock::Server,
         Some(_) => return Err(Error::TestClock { url: url.to_owned() }.into()),
-        None => Clock::System,
+        None => Clock::default(),
     };
     let options = Options {
         clock,
@@ -74,7 +76,6 @@ impl Ledger {
     /// # Errors
     /// 9520: the configuration.
     pub fn over(&self, context: &Context) -> Result<Self> {
-        let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let config = &context.config()?.wallet;
         Ok(Self {
             node: self.node.clone().or_else(|| environment("FIX_NANO_NODE")).or_else(|| config.node.clone()),
@@ -148,21 +149,7 @@ pub async fn purse(context: &Context, who: Who, ledger: &Ledger) -> Result<Optio
 
 /// Whether a market runs on this machine: a demo ledger may then deposit for both sides.
 pub fn is_this_machine(url: &str) -> bool {
-    let Some(rest) = url.strip_prefix("http://") else { return false };
-    let authority = authority(rest);
-    // All of it must be a name of this machine and a port: what stands before an @ is no host.
-    ["127.0.0.1", "localhost", "[::1]"].iter().any(|name| {
-        authority.strip_prefix(name).is_some_and(|port| {
-            port.is_empty()
-                || port.strip_prefix(':').is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
-        })
-    })
-}
-
-/// User info, host and port of an address without its scheme. A backslash ends them as a slash does, for
-/// whoever connects.
-pub fn authority(rest: &str) -> &str {
-    rest.split(['/', '\\', '?', '#']).next().unwrap_or_default()
+    Endpoint::parse(url).is_ok_and(|endpoint| endpoint.is_this_machine() && !endpoint.is_https())
 }
 
 #[cfg(test)]
@@ -172,10 +159,11 @@ mod tests {
     #[test]
     fn only_this_machine_is_this_machine() {
         assert!(is_this_machine("http://127.0.0.1:8000") && is_this_machine("http://localhost"));
-        assert!(is_this_machine("http://[::1]:8000/") && is_this_machine("http://127.0.0.1:80?a=@b"));
+        assert!(is_this_machine("http://[::1]:8000/") && is_this_machine("http://127.9.9.9:80/a@b"));
         for other in [
             "https://fix.example.org",
             "http://127.0.0.1.example.org",
+            "http://127.evil.example",
             "http://localhost.example.org:80",
             "http://127.0.0.1:8000@evil.example",
             "http://localhost@evil.example:80",

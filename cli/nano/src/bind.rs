@@ -1,10 +1,10 @@
 //! `nano-escrow bind`.
 
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
 use serde_json::json;
+use zx1_home::{Clock as _, SystemClock};
 
 use super::input::{self, SecretSource};
 use super::{Failure, Output};
@@ -76,10 +76,7 @@ fn make(args: MakeArgs, out: &Output) -> Result<(), Failure> {
         Some(nano) => nano.private_key(out)?,
         None => nano_key(&seed, args.index),
     };
-    let created = match args.created {
-        Some(created) => created,
-        None => SystemTime::now().duration_since(UNIX_EPOCH).map_err(Failure::system)?.as_secs(),
-    };
+    let created = args.created.unwrap_or_else(|| SystemClock.unix_secs());
     let binding = Binding::make(&seed, &nano.keypair(), created);
     let json = serde_json::to_string_pretty(&binding).map_err(Failure::system)?;
     out.print(&binding, || json)

@@ -123,7 +123,10 @@ impl SecretSource {
             },
             SecretSource::Argument(digits) => Zeroizing::new(digits.as_bytes().to_vec()),
         };
-        secret(&bytes).ok_or_else(|| nano_escrow::Error::Hex { what, digits: 64 }.into())
+        match zx1_home::keys::parse(&bytes) {
+            Ok((secret, _)) => Ok(secret),
+            Err(_) => Err(nano_escrow::Error::Hex { what, digits: 64 }.into()),
+        }
     }
 
     pub(crate) fn private_key(&self, out: &Output) -> Result<PrivateKey, Failure> {
@@ -133,29 +136,6 @@ impl SecretSource {
     pub(crate) fn seed(&self, out: &Output) -> Result<Seed, Failure> {
         self.bytes("a seed", out).map(|b| Seed::from_bytes(*b))
     }
-}
-
-/// All usual forms (decision A1): 64 hexadecimal digits, 32 bytes, a Solana keypair file (a JSON array of 64
-/// bytes).
-fn secret(bytes: &[u8]) -> Option<Zeroizing<[u8; 32]>> {
-    let mut out = Zeroizing::new([0; 32]);
-    let trimmed = bytes.trim_ascii();
-    if trimmed.len() == 64 && hex::decode_to_slice(trimmed, &mut *out).is_ok() {
-        return Some(out);
-    }
-    if bytes.len() == 32 {
-        out.copy_from_slice(bytes);
-        return Some(out);
-    }
-    if trimmed.first() == Some(&b'[') {
-        let pair = Zeroizing::new(serde_json::from_slice::<Vec<u8>>(trimmed).ok()?);
-        let pair: &[u8; 64] = pair.as_slice().try_into().ok()?;
-        // The second half is the public key; when it does not match, the file was damaged.
-        ed25519_dalek::SigningKey::from_keypair_bytes(pair).ok()?;
-        out.copy_from_slice(pair.first_chunk::<32>()?);
-        return Some(out);
-    }
-    None
 }
 
 #[cfg(unix)]

@@ -7,7 +7,8 @@ use crate::output;
 use crate::words::count;
 use std::fmt::{Debug, Display};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
+use zx1_home::{Clock as _, SystemClock};
 use zx1_log::{AgentLog, AnyStore, LogReader};
 use zx1_protocol::units::{Epoch, Slot};
 
@@ -77,14 +78,9 @@ impl Now {
         let time = chain.client.time().await?;
         let seconds = u64::try_from(time.unix).unwrap_or(0);
         let on_chain = seconds.saturating_mul(MICROS);
-        let micros = if chain.identity.public.is_some() { machine_micros() } else { on_chain };
+        let micros = if chain.identity.public.is_some() { SystemClock.unix_micros() } else { on_chain };
         Ok(Self { slot: Slot(time.slot), micros, epoch: Epoch(time.epoch) })
     }
-}
-
-fn machine_micros() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// A refusal of the protocol library, under its own number.

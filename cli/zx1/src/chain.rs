@@ -2,7 +2,7 @@
 
 use crate::context::{Agent, Context};
 use crate::errors::{Error, Failure, Result, sentence};
-use crate::settings::{Commitment, Source};
+use crate::settings::{self, Commitment};
 use solana_commitment_config::CommitmentConfig;
 use zx1_chain::rpc::{ChainError, Client, ClientOptions, Cluster, Identity};
 
@@ -42,7 +42,7 @@ impl Context {
     /// zx1's own default is never the main network (issue 3).
     pub fn check_spending(&self, chain: &Chain) -> Result<()> {
         let url = &self.settings()?.url;
-        if chain.identity.is_real_money() && matches!(url.source, Source::Solana(_)) {
+        if chain.identity.is_real_money() && url.source.is_file(settings::SOLANA) {
             return Err(Error::MainnetUnasked { url: url.value.clone() }.into());
         }
         Ok(())

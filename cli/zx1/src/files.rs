@@ -1,8 +1,8 @@
 //! Crash-safe files, with this command line's refusals for paths that are taken.
 
 pub use zx1_cli_common::files::{
-    FolderLock, folder, lock_folder, make_private_folder, missing, read_all, read_failed, read_limited,
-    read_needed, replace_private, shown, sync_folder_of, write_failed,
+    folder, lock_folder, make_private_folder, missing, read_all, read_failed, read_limited, read_needed,
+    replace_private, shown, sync_folder_of, write_failed,
 };
 
 use crate::errors::{Error, Result};

@@ -6,7 +6,7 @@ mod passphrase;
 
 pub use backup::{Restored, Summary, restore, save};
 pub use passphrase::{Passphrase, Purpose};
-pub use zx1_cli_common::keys::{Form, is_private};
+pub use zx1_cli_common::keys::is_private;
 
 use crate::errors::{Error, Result, reason};
 use crate::files;
@@ -16,14 +16,14 @@ use solana_signer::Signer as _;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use zx1_cli_common::keys::{self, Seed};
+use zx1_cli_common::keys::{self, Form, Seed};
 
 /// A key and where it came from.
 pub struct Key {
     address: Address,
     keypair: Keypair,
     path: PathBuf,
-    form: Form,
+    form: Option<Form>,
 }
 
 impl fmt::Debug for Key {
@@ -44,13 +44,13 @@ impl Key {
 
     fn of(seed: &Seed, path: &Path, form: Form) -> Self {
         let keypair = Keypair::new_from_array(**seed);
-        Self { address: keypair.pubkey(), keypair, path: path.to_owned(), form }
+        Self { address: keypair.pubkey(), keypair, path: path.to_owned(), form: Some(form) }
     }
 
     /// An address whose key is elsewhere, for transactions that are made here and signed there. The key in
     /// hand is one of no wallet, so it signs nothing.
     pub fn elsewhere(address: Address) -> Self {
-        Self { address, keypair: Keypair::new(), path: PathBuf::new(), form: Form::AddressOnly }
+        Self { address, keypair: Keypair::new(), path: PathBuf::new(), form: None }
     }
 
     /// Makes a new key and writes it; never over another.
@@ -91,9 +91,9 @@ impl Key {
         &self.path
     }
 
-    /// How the file writes it.
-    pub fn form(&self) -> Form {
-        self.form
+    /// How the file writes it; for people.
+    pub fn form(&self) -> &'static str {
+        self.form.map_or("an address, without its key", Form::name)
     }
 }
 
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn a_key_does_not_show_its_secret() {
         let keypair = Keypair::new_from_array([7; 32]);
-        let key = Key { address: keypair.pubkey(), keypair, path: "p".into(), form: Form::Raw };
+        let key = Key { address: keypair.pubkey(), keypair, path: "p".into(), form: Some(Form::Raw) };
         let shown = format!("{key:?}");
         assert!(!shown.contains("7, 7") && shown.contains(&key.address().to_string()), "{shown}");
     }

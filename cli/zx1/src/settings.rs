@@ -7,48 +7,16 @@ use crate::defaults;
 use crate::errors::{Error, Result};
 use crate::files;
 use crate::output::Format;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use zx1_home::config::{Layered, environment};
 
-/// Who said it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// A flag of this command.
-    Flag(&'static str),
-    /// An environment variable.
-    Environment(&'static str),
-    /// zx1's config.toml.
-    Config(PathBuf),
-    /// The Solana command line's configuration.
-    Solana(PathBuf),
-    /// The value of this command itself.
-    Typed,
-    /// Nobody.
-    Default,
-}
+pub use zx1_home::config::{Setting, Source, expand_home, user_home};
 
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Flag(flag) => write!(f, "flag {flag}"),
-            Self::Environment(name) => write!(f, "environment {name}"),
-            Self::Config(_) => f.write_str("config.toml"),
-            Self::Solana(_) => f.write_str("Solana's config.yml"),
-            Self::Typed => f.write_str("typed just now"),
-            Self::Default => f.write_str("default"),
-        }
-    }
-}
-
-/// A value and who said it.
-#[derive(Clone, Debug)]
-pub struct Setting<T> {
-    /// The value.
-    pub value: T,
-    /// Who said it.
-    pub source: Source,
-}
+/// What [`Source`] calls zx1's own file.
+pub const CONFIG: &str = "config.toml";
+/// What [`Source`] calls the Solana command line's file.
+pub const SOLANA: &str = "Solana's config.yml";
 
 /// A setting that `config get`, `set` and `list` know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,20 +165,18 @@ impl Layers<'_> {
         solana: impl Fn(&solana_cli_config::Config) -> Option<String>,
     ) -> Result<Option<Setting<String>>> {
         let key = key(name)?;
-        let found = |value: &str, source| Some(Setting { value: value.to_owned(), source });
-        if let Some(value) = flag {
-            return Ok(found(value, Source::Flag(key.flag)));
+        let found = Layered::new().flag(key.flag, flag.cloned()).environment(key.env).file(
+            CONFIG,
+            self.config_path,
+            config.cloned(),
+        );
+        Ok(match &self.solana {
+            Some((config, path)) => {
+                found.file(SOLANA, path, solana(config).filter(|value| !value.is_empty()))
+            }
+            None => found,
         }
-        if let Some(value) = std::env::var(key.env).ok().filter(|value| !value.is_empty()) {
-            return Ok(found(&value, Source::Environment(key.env)));
-        }
-        if let Some(value) = config {
-            return Ok(found(value, Source::Config(self.config_path.to_owned())));
-        }
-        let solana = self.solana.as_ref().and_then(|(config, path)| Some((solana(config)?, path)));
-        Ok(solana
-            .filter(|(value, _)| !value.is_empty())
-            .and_then(|(value, path)| found(&value, Source::Solana(path.clone()))))
+        .found())
     }
 }
 
@@ -219,23 +185,11 @@ pub fn cluster_url(text: &str) -> Option<String> {
     zx1_chain::rpc::Cluster::parse(text).ok().map(|cluster| cluster.url().to_owned())
 }
 
-/// A path with `~` resolved.
-pub fn expand_home(text: &str) -> PathBuf {
-    match (text.strip_prefix("~/"), user_home()) {
-        (Some(rest), Some(home)) => home.join(rest),
-        _ => PathBuf::from(text),
-    }
-}
-
-/// The user's home folder.
-pub fn user_home() -> Option<PathBuf> {
-    std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
-}
-
 /// zx1's folder: ZX1_HOME, or ~/.config/zx1.
 pub fn zx1_home() -> Result<PathBuf> {
-    let named = std::env::var_os("ZX1_HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
-    let home = named.or_else(|| user_home().map(|home| home.join(defaults::HOME)));
+    let home = environment("ZX1_HOME")
+        .map(PathBuf::from)
+        .or_else(|| user_home().map(|home| home.join(defaults::HOME)));
     home.ok_or_else(|| Error::NoHome.into())
 }
 
@@ -346,14 +300,14 @@ fn filled(name: &str, found: Option<Setting<String>>) -> Result<Option<Setting<S
 
 fn optional(found: Option<Setting<String>>) -> Setting<Option<String>> {
     match found {
-        Some(Setting { value, source }) => Setting { value: Some(value), source },
+        Some(setting) => setting.map(Some),
         None => Setting { value: None, source: Source::Default },
     }
 }
 
 fn keypair_setting(found: Option<Setting<String>>, home: &Path) -> Setting<PathBuf> {
     match found {
-        Some(Setting { value, source }) => Setting { value: expand_home(&value), source },
+        Some(setting) => setting.map(|value| expand_home(&value)),
         None => Setting { value: home.join(defaults::KEYPAIR), source: Source::Default },
     }
 }

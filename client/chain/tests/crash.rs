@@ -333,7 +333,9 @@ fn another_cluster_than_the_one_that_was_meant_fails() {
     }
     assert!(Cluster::default().is_local());
     assert!(Cluster::parse("http://[::1]:8899").unwrap().is_local());
-    assert!(!Cluster::parse("http://localhost.example/").unwrap().is_local());
+    for foreign in ["http://localhost.example/", "http://127.evil.example", "http://127.0.0.1@evil.example"] {
+        assert!(!Cluster::parse(foreign).unwrap().is_local(), "{foreign}");
+    }
     let real = Cluster::default().check("5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d").unwrap();
     assert!(real.is_real_money(), "a fork or tunnel of the main network counts as it");
 }

@@ -2,7 +2,7 @@
 
 use crate::attestations::Attestations;
 use crate::batches::{SavedBatch, SavedBatches};
-use crate::disk::{self, Lock};
+use crate::disk;
 use crate::error::{LogError, Result};
 use crate::frames::{FrameFile, Torn, has_open_tail, peek};
 use crate::index::{EpochIndex, Half, bid_of};
@@ -44,7 +44,7 @@ pub struct AgentLog {
     attestations: Attestations,
     recovery: Recovery,
     // Dropped last: the other files are closed before another process may open them.
-    _lock: Lock,
+    _lock: zx1_home::Lock,
 }
 
 /// An epoch whose entries are remembered.
@@ -127,7 +127,7 @@ impl AgentLog {
     pub fn open_wait(dir: impl AsRef<Path>, agent: [u8; 32], limit: Duration) -> Result<Self> {
         let dir = dir.as_ref().to_owned();
         disk::create_dir(&dir)?;
-        let lock = Lock::take(&dir, limit)?;
+        let lock = disk::lock(&dir, limit)?;
         for folder in [layout::LOG_DIR, layout::PAYLOAD_DIR, layout::BATCH_DIR] {
             disk::create_dir(&dir.join(folder))?;
         }

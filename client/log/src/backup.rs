@@ -4,7 +4,7 @@
 //! which never fall behind the clock (decision C4). It is **not** safe for the log: what was sent after
 //! the copy was made is missing from it, and a batch built from it leaves deals out (decision B11).
 
-use crate::disk::{self, Lock};
+use crate::disk;
 use crate::error::{LogError, Result};
 use crate::layout;
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,7 @@ pub fn export(
     destination: impl AsRef<Path>,
 ) -> Result<Manifest> {
     let (from, to) = (agent_dir.as_ref(), destination.as_ref());
-    let _lock = Lock::take(from, Duration::ZERO)?;
+    let _lock = disk::lock(from, Duration::ZERO)?;
     require_empty(to)?;
     let mut files = Vec::new();
     for path in paths(from)? {
@@ -60,7 +60,7 @@ pub fn export(
     let manifest = Manifest { version: VERSION, agent: layout::base58(&agent), files };
     let list = serde_json::to_vec_pretty(&manifest).map_err(std::io::Error::other);
     let list_path = to.join(MANIFEST);
-    disk::write_whole(&list_path, &[&list.map_err(LogError::io("write", &list_path))?])?;
+    disk::write_whole(&list_path, &list.map_err(LogError::io("write", &list_path))?)?;
     Ok(manifest)
 }
 
@@ -89,7 +89,7 @@ pub fn import(backup: impl AsRef<Path>, agent_dir: impl AsRef<Path>, agent: [u8;
         return Err(LogError::NotABackup { path: from.to_owned() });
     }
     require_empty(to)?;
-    let _lock = Lock::take(to, Duration::ZERO)?;
+    let _lock = disk::lock(to, Duration::ZERO)?;
     for file in &manifest.files {
         copy(to, &file.path, &read_listed(from, file)?)?;
     }
@@ -127,7 +127,7 @@ fn copy(to: &Path, path: &str, bytes: &[u8]) -> Result<()> {
     if let Some(folder) = target.parent() {
         disk::create_dir(folder)?;
     }
-    disk::write_whole(&target, &[bytes])
+    disk::write_whole(&target, bytes)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {

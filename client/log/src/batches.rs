@@ -135,11 +135,7 @@ impl SavedBatches {
         if self.get(epoch)?.is_none() {
             return Ok(false);
         }
-        let removed = disk::remove_if_there(&self.data_path(epoch))?;
-        if removed {
-            disk::sync_dir(&self.dir)?;
-        }
-        Ok(removed)
+        disk::remove_if_there(&self.data_path(epoch))
     }
 
     /// The last epoch with a signed batch.
@@ -150,7 +146,7 @@ impl SavedBatches {
     /// Saves the data, then the signature: what has a signature has had its data on disk. Needs the lock.
     pub(crate) fn save(&self, saved: &SavedBatch, bundle: &Bundle<'_>) -> Result<()> {
         self.save_data(saved.epoch(), bundle)?;
-        disk::write_whole(&self.signature_path(saved.epoch()), &[&saved.encode(&self.agent)])
+        disk::write_whole(&self.signature_path(saved.epoch()), &saved.encode(&self.agent))
     }
 
     pub(crate) fn save_data(&self, epoch: Epoch, bundle: &Bundle<'_>) -> Result<()> {

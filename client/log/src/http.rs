@@ -8,17 +8,18 @@ use crate::batches::{check_bundle, check_form};
 use crate::error::{LogError, Result};
 use crate::layout::base58;
 use crate::store::{BatchStore, Put, off_the_runtime};
-use reqwest::header::CONTENT_TYPE;
-use reqwest::redirect::Policy;
-use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use serde::Deserialize;
 use std::path::Path;
 use std::time::Duration;
+use zx1_net::header::CONTENT_TYPE;
+use zx1_net::{
+    Answer, Endpoint, FetchError, Fetcher, Limit, Method, Options, RequestBuilder, Retry, StatusCode,
+    one_line,
+};
 use zx1_protocol::bundle::MAX_BUNDLE_BYTES;
 use zx1_protocol::units::Epoch;
 
-/// Most bytes of an error's body that are read, and characters of it that are shown.
-const MAX_ERROR_BYTES: usize = 4096;
+/// Most characters of a server's sentence that are shown.
 const MAX_SENTENCE: usize = 300;
 
 /// How long to wait and how often to try.
@@ -51,17 +52,13 @@ impl Default for HttpOptions {
 /// A server that serves batch data.
 #[derive(Clone, Debug)]
 pub struct Http {
-    client: Client,
-    base: Url,
-    options: HttpOptions,
+    fetcher: Fetcher,
+    retry: Retry,
 }
 
-/// What a request is for.
-#[derive(Clone, Copy)]
-enum Want {
-    Receipt,
-    Bundle,
-}
+/// What is read of the answer to an upload, whose status says all.
+const RECEIPT: Limit = Limit::Prefix(0);
+const BUNDLE: Limit = Limit::Whole(MAX_BUNDLE_BYTES);
 
 /// What the server says with a refusal.
 #[derive(Default, Deserialize)]
@@ -75,90 +72,58 @@ impl Http {
     /// The server at this address, which may have a path.
     pub fn new(base: &str, options: HttpOptions) -> Result<Self> {
         let bad = || LogError::BadLocation(base.to_owned());
-        let base = Url::parse(base.trim_end_matches('/')).map_err(|_| bad())?;
-        let plain = base.query().is_none() && base.fragment().is_none() && base.has_host();
-        if !plain || !matches!(base.scheme(), "http" | "https") {
-            return Err(bad());
-        }
-        let client = Client::builder()
-            .connect_timeout(options.connect_timeout)
-            .read_timeout(options.read_timeout)
-            .timeout(options.total_timeout)
-            // A bundle goes to the server that the user named, and to no other.
-            .redirect(Policy::none())
-            .user_agent(concat!("zx1-log/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|error| failure(&base, &error))?;
-        Ok(Self { client, base, options })
+        let endpoint = Endpoint::parse(base).map_err(|_| bad())?;
+        let client = Options {
+            connect_timeout: options.connect_timeout,
+            read_timeout: Some(options.read_timeout),
+            timeout: options.total_timeout,
+            user_agent: concat!("zx1-log/", env!("CARGO_PKG_VERSION")),
+            ..Options::default()
+        };
+        let retry = Retry {
+            attempts: options.attempts,
+            pause: options.pause,
+            longest_pause: Duration::MAX,
+            within: None,
+        };
+        let fetcher = Fetcher::new(endpoint, client).map_err(|_| bad())?;
+        Ok(Self { fetcher, retry })
     }
 
-    fn url(&self, agent: &[u8; 32], epoch: Epoch) -> Result<Url> {
-        let mut url = self.base.clone();
-        let epoch = epoch.0.to_string();
-        let agent = base58(agent);
-        url.path_segments_mut()
-            .map_err(|()| LogError::BadLocation(self.base.to_string()))?
-            .pop_if_empty()
-            .extend(["v1", "agents", &agent, "batches", &epoch, "data"]);
-        Ok(url)
+    fn request(&self, method: Method, agent: &[u8; 32], epoch: Epoch) -> RequestBuilder {
+        let path = format!("/v1/agents/{}/batches/{}/data", base58(agent), epoch.0);
+        self.fetcher.request(method, &path)
     }
 
     /// Asks until there is an answer that asking again would not change. Both requests may be repeated: a
     /// GET changes nothing, and the same bundle twice is the same as once.
-    async fn ask(&self, request: RequestBuilder, want: Want) -> Result<(StatusCode, Vec<u8>)> {
-        let (mut pause, mut left) = (self.options.pause, self.options.attempts.max(1));
-        loop {
-            left = left.saturating_sub(1);
-            // A body of bytes is shared between the copies; only a stream could not be copied.
-            let copy = request.try_clone().ok_or_else(|| LogError::TooSlow { url: self.base.to_string() })?;
-            match self.ask_once(copy, want).await {
-                Err(error) if left > 0 && may_pass(&error) => {
-                    tokio::time::sleep(pause).await;
-                    pause = pause.saturating_mul(2);
-                }
-                answer => return answer,
-            }
-        }
+    async fn ask(&self, request: RequestBuilder, limit: Limit) -> Result<Answer> {
+        let again = |error: &LogError| may_pass(error).then_some(Duration::ZERO);
+        self.retry.run(|| self.ask_once(&request, limit), again).await
     }
 
-    async fn ask_once(&self, request: RequestBuilder, want: Want) -> Result<(StatusCode, Vec<u8>)> {
-        let response = request.send().await.map_err(|error| failure(&self.base, &error))?;
-        match (response.status(), want) {
-            (StatusCode::OK, Want::Bundle) => Ok((StatusCode::OK, self.body(response).await?)),
-            (status @ (StatusCode::OK | StatusCode::CREATED), Want::Receipt) => Ok((status, Vec::new())),
-            _ => Err(self.refusal(response).await),
+    async fn ask_once(&self, request: &RequestBuilder, limit: Limit) -> Result<Answer> {
+        let url = || self.fetcher.endpoint().to_string();
+        // A body of bytes is shared between the copies; only a stream could not be copied.
+        let copy = request.try_clone().ok_or_else(|| LogError::TooSlow { url: url() })?;
+        let answer = self.fetcher.fetch(copy, limit).await.map_err(|error| match error {
+            FetchError::TimedOut { .. } => LogError::TooSlow { url: url() },
+            FetchError::TooLarge { limit } => LogError::TooLarge { limit: limit as u64 },
+            error => LogError::Unreachable { url: url(), why: error.to_string() },
+        })?;
+        match (answer.status, limit) {
+            (StatusCode::OK, _) | (StatusCode::CREATED, RECEIPT) => Ok(answer),
+            _ => Err(self.refusal(&answer)),
         }
-    }
-
-    /// The body of a success, as long as it is no longer than a bundle can be.
-    async fn body(&self, mut response: Response) -> Result<Vec<u8>> {
-        let too_large = || LogError::TooLarge { limit: MAX_BUNDLE_BYTES as u64 };
-        if response.content_length().is_some_and(|len| len > MAX_BUNDLE_BYTES as u64) {
-            return Err(too_large());
-        }
-        let mut body = Vec::new();
-        while let Some(part) = response.chunk().await.map_err(|error| failure(&self.base, &error))? {
-            if part.len() > MAX_BUNDLE_BYTES.saturating_sub(body.len()) {
-                return Err(too_large());
-            }
-            body.extend_from_slice(&part);
-        }
-        Ok(body)
     }
 
     /// What a refusal means. Its body is the server's, so it is cut and cleaned before it is shown.
-    async fn refusal(&self, mut response: Response) -> LogError {
-        let status = response.status();
-        let mut body = Vec::new();
-        while body.len() < MAX_ERROR_BYTES {
-            let Ok(Some(part)) = response.chunk().await else { break };
-            body.extend_from_slice(&part);
-        }
-        body.truncate(MAX_ERROR_BYTES);
-        let said: Option<Refusal> = serde_json::from_slice(&body).ok();
+    fn refusal(&self, answer: &Answer) -> LogError {
+        let (status, body) = (answer.status, &answer.body);
+        let said: Option<Refusal> = serde_json::from_slice(body).ok();
         let sentence = match &said {
-            Some(said) if !said.error.is_empty() => clean(&said.error),
-            _ => clean(&String::from_utf8_lossy(&body)),
+            Some(said) if !said.error.is_empty() => one_line(&said.error, MAX_SENTENCE),
+            _ => one_line(&String::from_utf8_lossy(body), MAX_SENTENCE),
         };
         let sentence = if sentence.is_empty() { "it gave no reason.".to_owned() } else { sentence };
         match status {
@@ -167,22 +132,13 @@ impl Http {
             }
             // A page that is not this protocol's is a wrong address, not an answer about the chain.
             StatusCode::NOT_FOUND if said.is_some() || body.is_empty() => LogError::NotOnChain { sentence },
-            _ => LogError::Refused { url: self.base.to_string(), status: status.as_u16(), sentence },
+            _ => LogError::Refused {
+                url: self.fetcher.endpoint().to_string(),
+                status: status.as_u16(),
+                sentence,
+            },
         }
     }
-}
-
-fn failure(base: &Url, error: &reqwest::Error) -> LogError {
-    let url = base.to_string();
-    if error.is_timeout() {
-        return LogError::TooSlow { url };
-    }
-    // The innermost cause says most; the outer ones repeat the address.
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    LogError::Unreachable { url, why: clean(&cause.to_string()) }
 }
 
 /// Whether the same request may succeed a moment later.
@@ -194,32 +150,26 @@ fn may_pass(error: &LogError) -> bool {
     }
 }
 
-/// One line without control characters, not too long: a server must not write to the user's terminal.
-fn clean(text: &str) -> String {
-    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    text.trim().chars().take(MAX_SENTENCE).collect()
-}
-
 impl BatchStore for Http {
     async fn put(&self, agent: &[u8; 32], epoch: Epoch, bundle: &[u8]) -> Result<Put> {
-        let url = self.url(agent, epoch)?;
         let body = own(bundle.to_vec(), *agent, epoch).await?;
-        let request = self.client.put(url).header(CONTENT_TYPE, "application/cbor").body(body);
-        let (status, _) = self.ask(request, Want::Receipt).await?;
-        Ok(if status == StatusCode::CREATED { Put::Created } else { Put::Same })
+        let request = self.request(Method::PUT, agent, epoch);
+        let request = request.header(CONTENT_TYPE, "application/cbor").body(body);
+        let answer = self.ask(request, RECEIPT).await?;
+        Ok(if answer.status == StatusCode::CREATED { Put::Created } else { Put::Same })
     }
 
     async fn get(&self, agent: &[u8; 32], epoch: Epoch) -> Result<Option<Vec<u8>>> {
-        let request = self.client.get(self.url(agent, epoch)?);
-        match self.ask(request, Want::Bundle).await {
-            Ok((_, body)) => formed(body).await.map(Some),
+        let request = self.request(Method::GET, agent, epoch);
+        match self.ask(request, BUNDLE).await {
+            Ok(answer) => formed(answer.body).await.map(Some),
             Err(LogError::NotOnChain { .. }) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
     fn describe(&self) -> String {
-        format!("the server {}", self.base)
+        format!("the server {}", self.fetcher.endpoint())
     }
 }
 

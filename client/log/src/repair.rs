@@ -1,7 +1,7 @@
 //! Saving what is readable of a damaged log file. Never done by itself: it loses entries that had been
 //! acknowledged, and someone has to know that.
 
-use crate::disk::{self, Lock};
+use crate::disk;
 use crate::error::{LogError, Result};
 use crate::frames::{self, FrameFile};
 use crate::layout::{BATCH_DIR, LOG_DIR, SIGNATURE_ENDING, epochs_in, log_file, log_identity};
@@ -28,7 +28,7 @@ pub struct Salvaged {
 /// from a backup, or leave it: the saved batch has all its leaves.
 pub fn salvage(dir: impl AsRef<Path>, agent: [u8; 32], epoch: Epoch) -> Result<Salvaged> {
     let dir = dir.as_ref();
-    let _lock = Lock::take(dir, Duration::ZERO)?;
+    let _lock = disk::lock(dir, Duration::ZERO)?;
     let sealed = epochs_in(&dir.join(BATCH_DIR), SIGNATURE_ENDING)?.last().copied();
     if sealed.is_some_and(|sealed| epoch <= sealed) {
         return Err(LogError::EpochSealed(epoch));

@@ -6,10 +6,10 @@ use crate::error::{LogError, Result};
 #[cfg(feature = "http")]
 use crate::http::{Http, HttpOptions};
 use crate::layout::{BUNDLE_ENDING, base58};
-use std::fs::{self, File};
+use std::fs;
 use std::future::Future;
-use std::io::Write;
 use std::path::{Path, PathBuf};
+use zx1_home::files;
 use zx1_protocol::units::Epoch;
 
 /// What a [`BatchStore`] did with an upload.
@@ -73,8 +73,8 @@ impl Folder {
         }
         fs::create_dir_all(folder).map_err(LogError::io("create the folder", folder))?;
         disk::sync_dir(&self.dir)?;
-        write_public(&path, bundle)?;
-        disk::sync_dir(folder)?;
+        // Several processes may upload at once, and others read what is here.
+        files::replace_shared(&path, bundle).map_err(LogError::io("write", &path))?;
         Ok(Put::Created)
     }
 
@@ -84,21 +84,6 @@ impl Folder {
         check_form(&bytes)?;
         Ok(Some(bytes))
     }
-}
-
-/// Several processes may upload at once, so each has an unfinished file of its own.
-fn write_public(path: &Path, bytes: &[u8]) -> Result<()> {
-    let unfinished = path.with_extension(format!("{}.unfinished", std::process::id()));
-    let write = || {
-        let mut file = File::create(&unfinished)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&unfinished, path)
-    };
-    write().map_err(|error| {
-        let _ = fs::remove_file(&unfinished);
-        LogError::io("write", path)(error)
-    })
 }
 
 impl BatchStore for Folder {

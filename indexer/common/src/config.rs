@@ -10,11 +10,13 @@ use std::path::Path;
 ///
 /// A sentence.
 pub fn load<T: DeserializeOwned>(path: &Path) -> Result<T, String> {
-    let wrong = |error: &dyn std::fmt::Display| {
-        format!("The configuration {} cannot be read ({error}); correct it.", path.display())
+    let wrong = |why: &dyn std::fmt::Display| {
+        format!("The configuration {} cannot be read ({why}); correct it.", path.display())
     };
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(&error))?;
-    toml::from_str(&text).map_err(|error| wrong(&error))
+    match zx1_home::config::read_toml(path) {
+        Ok(config) => config.ok_or_else(|| wrong(&"there is no such file")),
+        Err(error) => Err(wrong(&error)),
+    }
 }
 
 /// Every value, as TOML.

@@ -20,6 +20,7 @@ use zx1_interface::Layout;
 use zx1_interface::accounts::{
     BatchAccount, ChallengeAccount, FeedbackLogAccount, HeadAccount, LeaseAccount, StakeLockAccount,
 };
+use zx1_net::{Endpoint, Fetcher, Limit, Options, form_urlencoded};
 
 /// So many differences are listed; more are only counted.
 const MOST: usize = 1_000;
@@ -384,20 +385,19 @@ const PAGE: usize = 200;
 const MOST_GONE: usize = 1_000_000;
 
 struct Remote {
-    http: reqwest::Client,
-    url: String,
+    fetcher: Fetcher,
 }
 
 impl Remote {
     fn new(url: &str) -> Result<Self> {
-        let url = url.trim_end_matches('/').to_owned();
-        let http = reqwest::Client::builder().timeout(Duration::from_secs(30)).build();
-        let http = http.map_err(|error| Error::Remote { url: url.clone(), detail: error.to_string() })?;
-        Ok(Self { http, url })
+        let bad = |detail: String| Error::Remote { url: url.to_owned(), detail };
+        let endpoint = Endpoint::parse(url).map_err(|error| bad(error.to_string()))?;
+        let fetcher = Fetcher::new(endpoint, Options::default()).map_err(|error| bad(error.to_string()))?;
+        Ok(Self { fetcher })
     }
 
     fn bad(&self, detail: impl Display) -> Error {
-        Error::Remote { url: self.url.clone(), detail: detail.to_string() }
+        Error::Remote { url: self.fetcher.endpoint().to_string(), detail: detail.to_string() }
     }
 
     async fn get(&self, path: &str) -> Result<Value> {
@@ -406,23 +406,15 @@ impl Remote {
 
     /// One question. What is asked is escaped: a cursor is the other side's text.
     async fn ask(&self, path: &str, query: &[(&str, &str)]) -> Result<Value> {
-        let mut url = reqwest::Url::parse(&format!("{}{path}", self.url)).map_err(|error| self.bad(error))?;
-        if !query.is_empty() {
-            url.query_pairs_mut().extend_pairs(query);
+        let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish();
+        let mark = if query.is_empty() || path.contains('?') { "" } else { "?" };
+        let request = self.fetcher.get(&format!("{path}{mark}{query}"));
+        let answer = self.fetcher.fetch(request, Limit::Whole(MOST_BYTES)).await;
+        let answer = answer.map_err(|error| self.bad(format!("{path}: {error}")))?;
+        if !answer.status.is_success() {
+            return Err(self.bad(format!("{path} answers {}", answer.status.as_u16())));
         }
-        let asked = self.http.get(url).send().await;
-        let mut answer = asked.map_err(|error| self.bad(error.without_url()))?;
-        if !answer.status().is_success() {
-            return Err(self.bad(format!("{path} answers {}", answer.status().as_u16())));
-        }
-        let mut body = Vec::new();
-        while let Some(chunk) = answer.chunk().await.map_err(|error| self.bad(error.without_url()))? {
-            if chunk.len() > MOST_BYTES.saturating_sub(body.len()) {
-                return Err(self.bad(format!("{path} answers with more than {MOST_BYTES} bytes")));
-            }
-            body.extend_from_slice(&chunk);
-        }
-        serde_json::from_slice(&body).map_err(|error| self.bad(format!("{path}: {error}")))
+        serde_json::from_slice(&answer.body).map_err(|error| self.bad(format!("{path}: {error}")))
     }
 
     /// Reads a list, page after page, and hands each item over. Whoever is asked may lie, so a list ends: each

@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use zx1_home::files;
 use zx1_protocol::behavior_batch::{BehaviorBatch, Commitment, MAX_BATCH_BYTES};
 use zx1_protocol::bundle::{Bundle, BundleError};
 use zx1_protocol::hash::{Keccak, Sha3};
@@ -464,11 +465,8 @@ fn cannot(path: &Path, error: &std::io::Error) -> Error {
 
 /// Whole or not at all, and on disk when it returns.
 fn keep(arrived: &Path, path: &Path) -> std::io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    std::fs::File::open(arrived)?.sync_all()?;
-    std::fs::rename(arrived, path)?;
-    std::fs::File::open(folder)?.sync_all()
+    std::fs::create_dir_all(files::folder_of(path))?;
+    files::rename(arrived, path)
 }
 
 #[cfg(test)]

@@ -263,7 +263,7 @@ impl Config {
 
 /// The websocket that belongs to an RPC: the next port where one is named, else the same address.
 fn websocket_of(rpc: &str) -> Option<String> {
-    let mut url = reqwest::Url::parse(rpc).ok()?;
+    let mut url = zx1_net::Url::parse(rpc).ok()?;
     let scheme = if url.scheme() == "https" { "wss" } else { "ws" };
     if let Some(port) = url.port() {
         url.set_port(Some(port.checked_add(1)?)).ok()?;

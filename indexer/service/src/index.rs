@@ -14,9 +14,9 @@ use crate::status::Status;
 use crate::store::{AgentRow, Commit, EventRow, Find, Store, fixed, signed};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::{Mutex, MutexGuard};
 use zx1_chain::rpc::registry::{AgentRecord, Delegate};
+use zx1_home::{Clock as _, SystemClock};
 
 /// What only the writer knows.
 #[derive(Debug, Default)]
@@ -70,8 +70,7 @@ impl std::fmt::Debug for Index {
 
 /// Unix milliseconds.
 pub fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    i64::try_from(SystemClock.unix_ms()).unwrap_or(i64::MAX)
 }
 
 /// Unix seconds.

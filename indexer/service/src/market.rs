@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use zx1_market::case::{Report, Transcript, rebuild, replay};
 use zx1_market::wire::{ContractView, ListAnswer};
 use zx1_market::{EntryType, PartyId, State, bridge};
+use zx1_net::{Endpoint, Fetcher, Limit, Options};
 
 /// The longest answer of a market that is read.
 const MAX_ANSWER: usize = 16 << 20;
@@ -36,7 +37,9 @@ const AT_ONCE: usize = 8;
 #[derive(Debug, Clone)]
 pub struct Markets {
     index: Arc<Index>,
-    http: reqwest::Client,
+    /// By the name that rows have them under: the address as the configuration writes it, without its last
+    /// slash.
+    markets: Arc<[(String, Fetcher)]>,
     node: Option<Node>,
     /// How far each market was read.
     seen: Arc<Mutex<HashMap<String, Seen>>>,
@@ -60,14 +63,18 @@ impl Markets {
     ///
     /// 9610
     pub fn new(index: Arc<Index>, node: Option<Node>) -> Result<Self> {
-        let http = reqwest::Client::builder()
-            .connect_timeout(Duration::from_secs(10))
-            .timeout(Duration::from_secs(30))
-            .redirect(reqwest::redirect::Policy::none())
-            .user_agent(concat!("zx1-indexer/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|error| Error::Config(format!("Markets cannot be asked ({error}).")))?;
-        Ok(Self { index, http, node, seen: Arc::default() })
+        let mut markets = Vec::new();
+        for market in &index.config.markets {
+            let wrong = |why: String| Error::Config(format!("The market {market} cannot be asked ({why})."));
+            let endpoint = Endpoint::parse(market).map_err(|error| wrong(error.to_string()))?;
+            let options = Options {
+                user_agent: concat!("zx1-indexer/", env!("CARGO_PKG_VERSION")),
+                ..Options::default()
+            };
+            let fetcher = Fetcher::new(endpoint, options).map_err(|error| wrong(error.to_string()))?;
+            markets.push((market.trim_end_matches('/').to_owned(), fetcher));
+        }
+        Ok(Self { index, markets: markets.into(), node, seen: Arc::default() })
     }
 
     /// Looks until cancelled.
@@ -85,8 +92,7 @@ impl Markets {
     /// Asks all markets once.
     pub async fn look(&self) {
         let mut standing = Vec::new();
-        for market in &self.index.config.markets {
-            let market = market.trim_end_matches('/');
+        for (market, _) in self.markets.iter() {
             let reachable = match self.mirror(market).await {
                 Ok(()) => true,
                 Err(error) => {
@@ -102,22 +108,20 @@ impl Markets {
 
     async fn ask(&self, market: &str, path: &str) -> Result<Option<String>> {
         let bad = |detail: String| Error::Market { url: market.to_owned(), detail };
-        let asked = self.http.get(format!("{market}{path}")).send().await;
-        let mut answer = asked.map_err(|error| bad(error.without_url().to_string()))?;
-        match answer.status().as_u16() {
+        let (_, fetcher) = self
+            .markets
+            .iter()
+            .find(|(name, _)| name == market)
+            .ok_or_else(|| bad("it is not in the configuration".to_owned()))?;
+        let answer = fetcher.fetch(fetcher.get(path), Limit::Whole(MAX_ANSWER)).await;
+        let answer = answer.map_err(|error| bad(error.to_string()))?;
+        match answer.status.as_u16() {
             200 => {}
             // Private, or gone.
             403 | 404 => return Ok(None),
             status => return Err(bad(format!("it answers {status}"))),
         }
-        let mut body = Vec::new();
-        while let Some(part) = answer.chunk().await.map_err(|error| bad(error.without_url().to_string()))? {
-            if body.len().saturating_add(part.len()) > MAX_ANSWER {
-                return Err(bad("its answer is too long".to_owned()));
-            }
-            body.extend_from_slice(&part);
-        }
-        String::from_utf8(body).map(Some).map_err(|_| bad("its answer is no UTF-8".to_owned()))
+        String::from_utf8(answer.body).map(Some).map_err(|_| bad("its answer is no UTF-8".to_owned()))
     }
 
     async fn mirror(&self, market: &str) -> Result<()> {

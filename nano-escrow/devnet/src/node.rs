@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use zx1_home::{Clock as _, SystemClock};
 
 use super::faults::Faults;
 use super::options::{Confirm, ForkRule, Options, Order};
@@ -74,7 +75,7 @@ pub(crate) struct Node {
 
 /// Seconds since 1970.
 fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs())
+    SystemClock.unix_secs()
 }
 
 /// Work by trying; dev thresholds need a thousand hashes.

@@ -18,11 +18,12 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use blake2::Blake2b;
 use blake2::digest::Digest;
 use blake2::digest::consts::U16;
+use zx1_home::{Lock, LockError, files};
 
 use super::{DevnetError, Epoch};
 use nano_escrow::{BlockHash, Network, SignedBlock};
@@ -151,7 +152,7 @@ pub(crate) struct Opened {
 #[derive(Debug)]
 pub(crate) struct Store {
     file: File,
-    _lock: File,
+    _lock: Lock,
     /// The number of the next record.
     next: u64,
     /// Set when a write failed: what the file holds behind is unknown, so nothing may follow.
@@ -166,18 +167,15 @@ impl Store {
     pub(crate) fn open(folder: &Path, epoch: Epoch) -> Result<Opened, DevnetError> {
         let wrong = |path: &Path, source| DevnetError::Folder { path: path.to_owned(), source };
         std::fs::create_dir_all(folder).map_err(|e| wrong(folder, e))?;
-        let lock_path = folder.join("lock");
-        let lock = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&lock_path)
-            .map_err(|e| wrong(&lock_path, e))?;
-        lock.try_lock().map_err(|_| DevnetError::Locked(folder.to_owned()))?;
+        let lock = Lock::try_take(&folder.join("lock")).map_err(|error| match error {
+            LockError::Held { .. } => DevnetError::Locked(folder.to_owned()),
+            LockError::Io { path, source } => wrong(&path, source),
+        })?;
 
         let path = folder.join(FILE);
         if !path.exists() {
-            make(folder, &path, epoch).map_err(|e| wrong(&path, e))?;
+            // Whole or not at all: a file with half a header never exists.
+            files::replace(&path, &header(epoch)).map_err(|e| wrong(&path, e))?;
         }
         let mut file = OpenOptions::new().read(true).write(true).open(&path).map_err(|e| wrong(&path, e))?;
         let mut bytes = Vec::new();
@@ -232,16 +230,6 @@ impl Store {
         self.next += records.len() as u64;
         Ok(())
     }
-}
-
-/// The header goes in by rename, so a file with half a header never exists.
-fn make(folder: &Path, path: &Path, epoch: Epoch) -> std::io::Result<()> {
-    let new: PathBuf = folder.join("blocks.new");
-    let mut file = File::create(&new)?;
-    file.write_all(&header(epoch))?;
-    file.sync_all()?;
-    std::fs::rename(&new, path)?;
-    File::open(folder)?.sync_all()
 }
 
 fn check_header(path: &Path, bytes: &[u8], epoch: Epoch) -> Result<(), DevnetError> {

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::State;
@@ -13,6 +13,7 @@ use axum::response::Response;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+use zx1_home::{Clock as _, SystemClock};
 
 use super::Entry;
 use super::node::{Event, Node};
@@ -29,7 +30,7 @@ const TOO_SLOW: u16 = 1008;
 const STOPPING: u16 = 1001;
 
 fn millis() -> String {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis()).to_string()
+    SystemClock.unix_ms().to_string()
 }
 
 /// What a client wants to hear.

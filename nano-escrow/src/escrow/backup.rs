@@ -2,13 +2,13 @@
 //! Neither alone moves money.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use sqlx::{Column as _, Row as _, TypeInfo as _, ValueRef as _};
+use zx1_home::files::{self, Draft};
 
 use super::engine::Engine;
 use super::{EscrowError, Keys};
@@ -86,23 +86,15 @@ impl Backup {
             return Err(EscrowError::Exists(path.to_owned()));
         }
         let json = serde_json::to_vec_pretty(self).map_err(|e| EscrowError::Export(e.to_string()))?;
-        let mut name = path.as_os_str().to_owned();
-        name.push(".part");
-        let part = std::path::PathBuf::from(name);
         pass(probe, "before", "file", "export").await;
-        let mut options = std::fs::OpenOptions::new();
-        options.create(true).write(true).truncate(true).mode(0o600);
-        let mut file = options.open(&part).map_err(EscrowError::file(&part))?;
-        file.write_all(&json).and_then(|()| file.sync_all()).map_err(EscrowError::file(&part))?;
+        let mut draft = Draft::new(path).map_err(EscrowError::file(path))?;
+        draft.write_all(&json).map_err(EscrowError::file(path))?;
         pass(probe, "after", "file", "export").await;
         pass(probe, "before", "file", "rename").await;
-        std::fs::rename(&part, path).map_err(EscrowError::file(path))?;
-        // The name is only safe when its folder is on the disk.
-        if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty())
-            && let Ok(folder) = std::fs::File::open(folder)
-        {
-            folder.sync_all().map_err(EscrowError::file(path))?;
-        }
+        draft.create().map_err(|source| match source.kind() {
+            ErrorKind::AlreadyExists => EscrowError::Exists(path.to_owned()),
+            _ => EscrowError::File { path: path.to_owned(), source },
+        })?;
         pass(probe, "after", "file", "rename").await;
         Ok(())
     }
@@ -219,7 +211,7 @@ pub async fn restore(path: &Path, backup: &Backup, keys: &dyn Keys) -> Result<Jo
     journal.commit(tx, "restore").await?;
     // Closing the last connection writes the log back, so the file is whole by itself.
     journal.close().await;
-    std::fs::rename(&part, path).map_err(EscrowError::file(path))?;
+    files::rename(&part, path).map_err(EscrowError::file(path))?;
     let mut lock = part.as_os_str().to_owned();
     lock.push(".lock");
     let _ = std::fs::remove_file(lock);

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{Notify, OwnedMutexGuard};
+use zx1_home::{Clock, SystemClock};
 
 use super::parts::ProbedNode;
 use super::views::{self, AccountView};
-use super::{AccountKey, Clock, EscrowError, Keys, Nonces, Options, SystemClock, Terms};
+use super::{AccountKey, EscrowError, Keys, Nonces, Options, Terms};
 use crate::journal::{AccountRow, AccountState, Journal, rows};
 use crate::node::{NodeApi, NodeCalls};
 use crate::work::WorkService;
@@ -88,7 +89,7 @@ impl Engine {
     }
 
     pub(crate) fn now(&self) -> i64 {
-        self.clock.now_ms()
+        i64::try_from(self.clock.unix_ms()).unwrap_or(i64::MAX)
     }
 
     pub(crate) async fn lock(&self, account: PublicKey) -> Lock {

@@ -61,7 +61,7 @@ pub use self::drive::Progress;
 pub use self::engine::Parts;
 pub(crate) use self::engine::{Engine, check_name, running};
 pub use self::error::EscrowError;
-pub use self::parts::{Clock, DomainKeys, Keys, Nonces, Options, SystemClock};
+pub use self::parts::{DomainKeys, Keys, Nonces, Options};
 pub use self::plan::{AccountLegs, Leg};
 pub use self::recover::Recovery;
 pub(crate) use self::views::plan as plan_view;

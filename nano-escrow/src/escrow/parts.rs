@@ -72,23 +72,6 @@ impl Keys for DomainKeys {
     }
 }
 
-/// The time, so that a test can set it.
-pub trait Clock: Send + Sync {
-    /// Unix milliseconds.
-    fn now_ms(&self) -> i64;
-}
-
-/// The system's clock.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct SystemClock;
-
-impl Clock for SystemClock {
-    fn now_ms(&self) -> i64 {
-        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        since.map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX))
-    }
-}
-
 /// Where nonces come from: the system, unless a test wants the same ones again.
 pub type Nonces = Arc<dyn Fn() -> Result<[u8; 32], super::EscrowError> + Send + Sync>;
 

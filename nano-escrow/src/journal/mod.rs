@@ -5,17 +5,16 @@ mod probe;
 pub(crate) mod rows;
 mod work;
 
-use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
 use sqlx::{Connection, Sqlite, SqliteConnection, Transaction};
+use zx1_home::{Lock, LockError, files};
 
 pub use self::probe::{At, NoProbe, Probe, SharedProbe, pass};
 pub use self::rows::{
@@ -43,7 +42,7 @@ struct Inner {
     path: Option<PathBuf>,
     read_only: bool,
     // Held as long as the journal is open; the system lets go of it when the process dies.
-    _lock: Option<File>,
+    _lock: Option<Lock>,
 }
 
 impl Journal {
@@ -56,12 +55,11 @@ impl Journal {
         fingerprint: &str,
         probe: SharedProbe,
     ) -> Result<Journal, EscrowError> {
-        if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder).map_err(EscrowError::file(folder))?;
-        }
+        let folder = files::folder_of(path);
+        files::make_folder(folder).map_err(EscrowError::file(folder))?;
         let lock = lock(path)?;
         // Made here so that nobody else can read the nonces; SQLite gives its other files the same mode.
-        private_file(path)?;
+        files::create_if_missing(path).map_err(EscrowError::file(path))?;
         let options = options(path);
         let write = SqlitePoolOptions::new()
             .max_connections(1)
@@ -208,27 +206,14 @@ async fn migrate(pool: &SqlitePool) -> Result<(), EscrowError> {
     })
 }
 
-fn private_file(path: &Path) -> Result<(), EscrowError> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let mut options = OpenOptions::new();
-    options.create(true).append(true).mode(0o600);
-    options.open(path).map(drop).map_err(EscrowError::file(path))
-}
-
 /// Take the lock file beside the database.
-fn lock(path: &Path) -> Result<File, EscrowError> {
-    use std::os::unix::fs::OpenOptionsExt;
+fn lock(path: &Path) -> Result<Lock, EscrowError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
-    let name = PathBuf::from(name);
-    let mut options = OpenOptions::new();
-    options.create(true).append(true).mode(0o600);
-    let file = options.open(&name).map_err(EscrowError::file(&name))?;
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(file),
-        Err(rustix::io::Errno::WOULDBLOCK) => Err(EscrowError::Locked(path.to_owned())),
-        Err(e) => Err(EscrowError::File { path: name, source: e.into() }),
-    }
+    Lock::try_take(Path::new(&name)).map_err(|error| match error {
+        LockError::Held { .. } => EscrowError::Locked(path.to_owned()),
+        LockError::Io { path, source } => EscrowError::File { path, source },
+    })
 }
 
 /// Copy the database into a file, consistent, while it is in use: a cold backup that needs no lock.

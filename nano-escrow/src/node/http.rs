@@ -3,9 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
-use backon::{ExponentialBuilder, Retryable};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
+use zx1_net::header::AUTHORIZATION;
+use zx1_net::{Endpoint, FetchError, Fetcher, Limit, Options, Retry};
 
 use super::{Call, NodeApi, NodeError};
 
@@ -54,8 +55,7 @@ impl fmt::Debug for HttpOptions {
 /// A Nano node's RPC. Clones share the connections.
 #[derive(Debug, Clone)]
 pub struct HttpNode {
-    url: reqwest::Url,
-    client: reqwest::Client,
+    fetcher: Fetcher,
     options: HttpOptions,
 }
 
@@ -64,53 +64,33 @@ impl HttpNode {
     /// [`check_network`](super::NodeCalls::check_network) first.
     pub fn new(url: &str, options: HttpOptions) -> Result<HttpNode, NodeError> {
         let wrong = |reason: String| NodeError::Url { url: url.to_owned(), reason };
-        let parsed = reqwest::Url::parse(url).map_err(|e| wrong(e.to_string()))?;
-        if !matches!(parsed.scheme(), "http" | "https") {
-            return Err(wrong("it begins with neither http:// nor https://".into()));
-        }
-        let client = reqwest::Client::builder()
-            .timeout(options.timeout)
-            // A node does not redirect; whoever does would see the blocks first.
-            .redirect(reqwest::redirect::Policy::none())
-            .build()
-            .map_err(|e| wrong(chain(&e)))?;
-        Ok(HttpNode { url: parsed, client, options })
+        let endpoint = Endpoint::parse_with_secrets(url).map_err(|error| wrong(error.to_string()))?;
+        let client =
+            Options { connect_timeout: options.timeout, timeout: options.timeout, ..Options::default() };
+        let fetcher = Fetcher::new(endpoint, client).map_err(|error| wrong(error.to_string()))?;
+        Ok(HttpNode { fetcher, options })
     }
 
-    /// Where the node is, without a password that may be in it.
+    /// Where the node is, without secrets that may be in it.
     pub fn url(&self) -> String {
-        let mut url = self.url.clone();
-        if url.password().is_some() {
-            let _ = url.set_password(Some("hidden"));
-        }
-        url.to_string()
+        self.fetcher.endpoint().to_string()
     }
 
     async fn once(&self, call: &Call) -> Result<Value, NodeError> {
         let action = call.action;
-        let lost = |e: reqwest::Error| {
-            if e.is_timeout() {
-                NodeError::Timeout { action, within: self.options.timeout }
-            } else {
-                NodeError::Unreachable { action, reason: chain(&e.without_url()) }
-            }
-        };
-        let mut request = self.client.post(self.url.clone()).json(&call.to_json());
+        let mut request = self.fetcher.post_to_endpoint().json(&call.to_json());
         if let Some(authorization) = &self.options.authorization {
-            request = request.header(reqwest::header::AUTHORIZATION, authorization);
+            request = request.header(AUTHORIZATION, authorization);
         }
-        let mut response = request.send().await.map_err(lost)?;
-        let status = response.status();
-        let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(lost)? {
-            if body.len() + chunk.len() > MAX_ANSWER {
-                return Err(NodeError::Unreadable {
-                    action,
-                    reason: format!("it is longer than {MAX_ANSWER} bytes"),
-                });
+        let answer = self.fetcher.fetch(request, Limit::Whole(MAX_ANSWER)).await;
+        let answer = answer.map_err(|error| match error {
+            FetchError::TimedOut { after } => NodeError::Timeout { action, within: after },
+            error @ FetchError::TooLarge { .. } => {
+                NodeError::Unreadable { action, reason: error.to_string() }
             }
-            body.extend_from_slice(&chunk);
-        }
+            error => NodeError::Unreachable { action, reason: error.to_string() },
+        })?;
+        let (status, body) = (answer.status, answer.body);
         match serde_json::from_slice::<Value>(&body) {
             // One dialect refuses with status 200, the other with 4xx or 5xx; both have the sentence in the
             // body.
@@ -125,34 +105,20 @@ impl HttpNode {
     }
 }
 
-/// An error with its causes; reqwest's own text ends before it becomes interesting.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
-}
-
 impl NodeApi for HttpNode {
     fn call(&self, call: Call) -> BoxFuture<'_, Result<Value, NodeError>> {
         Box::pin(async move {
             if !call.repeatable {
                 return self.once(&call).await;
             }
-            let waits = ExponentialBuilder::default()
-                .with_min_delay(self.options.first_wait)
-                .with_max_delay(self.options.longest_wait)
-                .with_max_times(self.options.retries)
-                .with_jitter();
-            (|| self.once(&call))
-                .retry(waits)
-                .when(NodeError::is_transient)
-                .notify(|error, wait| tracing::debug!(%error, ?wait, "asking the node again"))
-                .await
+            let retry = Retry {
+                attempts: u32::try_from(self.options.retries).unwrap_or(u32::MAX).saturating_add(1),
+                pause: self.options.first_wait,
+                longest_pause: self.options.longest_wait,
+                within: None,
+            };
+            let again = |error: &NodeError| error.is_transient().then_some(Duration::ZERO);
+            retry.run(|| self.once(&call), again).await
         })
     }
 }

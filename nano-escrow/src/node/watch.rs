@@ -153,7 +153,7 @@ impl Drop for Watcher {
 }
 
 fn check_url(url: &str) -> Result<(), NodeError> {
-    let reason = match reqwest::Url::parse(url) {
+    let reason = match zx1_net::Url::parse(url) {
         Ok(parsed) if parsed.scheme() == "ws" => return Ok(()),
         Ok(parsed) if parsed.scheme() == "wss" => "wss is not spoken; use a local proxy, or polling".into(),
         Ok(_) => "it does not begin with ws://".into(),

@@ -5,12 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use nano_devnet::{Confirm, Devnet};
-use nano_escrow::escrow::{AccountKey, AccountLegs, Clock, Escrow, Leg, Options, Parts, Settlement, Terms};
+use nano_escrow::escrow::{AccountKey, AccountLegs, Escrow, Leg, Options, Parts, Settlement, Terms};
 use nano_escrow::journal::{At, Journal, NoProbe, Probe, SharedProbe};
 use nano_escrow::node::NodeApi;
 use nano_escrow::work::{Solver, WorkPeers, WorkService};
@@ -51,16 +50,6 @@ pub fn options() -> Options {
 
 pub async fn devnet(confirm: Confirm) -> Arc<Devnet> {
     Arc::new(Devnet::builder().confirm(confirm).start().await.unwrap())
-}
-
-/// A clock that stands still until it is moved.
-#[derive(Default)]
-pub struct TestClock(pub AtomicI64);
-
-impl Clock for TestClock {
-    fn now_ms(&self) -> i64 {
-        self.0.load(Ordering::SeqCst)
-    }
 }
 
 pub fn work(journal: &Journal) -> WorkService {

@@ -96,7 +96,7 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
 
 /// Keys of zx1 and Solana, where they usually lie.
 fn others(chosen: &Path) -> Vec<String> {
-    let Some(home) = std::env::var_os("HOME").map(PathBuf::from) else { return Vec::new() };
+    let Some(home) = zx1_home::config::user_home() else { return Vec::new() };
     [".config/zx1/id.json", ".config/solana/id.json"]
         .iter()
         .map(|path| home.join(path))

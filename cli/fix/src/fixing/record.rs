@@ -4,10 +4,9 @@
 use crate::context::Context;
 use crate::errors::{Error, Result};
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions, TryLockError};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use zx1_cli_common::files;
+use zx1_home::{Lock, LockError};
 use zx1_market::{ContractId, Json, PartyId};
 use zx1_sandbox::{Kind, RecordInfo, RecordState};
 
@@ -82,22 +81,18 @@ pub struct Held {
     /// The record.
     pub record: Record,
     path: PathBuf,
-    _lock: File,
+    lock: Lock,
 }
 
 fn folder(context: &Context) -> Result<PathBuf> {
     context.place("contracts")
 }
 
-fn lock(path: &Path, name: &str) -> Result<File> {
-    let path = path.with_extension("lock");
-    let open = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
-    let file = open.map_err(|error| files::write_failed(&path, &error))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(Error::OtherRun { id: name.to_owned() }.into()),
-        Err(TryLockError::Error(error)) => Err(files::write_failed(&path, &error).into()),
-    }
+fn lock(path: &Path, name: &str) -> Result<Lock> {
+    Lock::try_take(&path.with_extension("lock")).map_err(|error| match error {
+        LockError::Held { .. } => Error::OtherRun { id: name.to_owned() }.into(),
+        LockError::Io { path, source } => files::write_failed(&path, &source).into(),
+    })
 }
 
 impl Held {
@@ -111,7 +106,7 @@ impl Held {
         let random = zx1_cli_common::keys::random()?;
         let name: String = random.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
         let path = folder.join(format!("{name}.json"));
-        let held = Self { _lock: lock(&path, &name)?, path, record };
+        let held = Self { lock: lock(&path, &name)?, path, record };
         held.save()?;
         Ok(held)
     }
@@ -133,7 +128,7 @@ impl Held {
     pub fn forget(self) {
         // What stays is found to have ended the next time.
         let _ = std::fs::remove_file(&self.path);
-        let _ = std::fs::remove_file(self.path.with_extension("lock"));
+        self.lock.remove();
     }
 }
 
@@ -171,7 +166,7 @@ pub fn all(context: &Context) -> Result<Vec<(PathBuf, Record)>> {
 /// 9556 when another process has it.
 pub fn take((path, record): (PathBuf, Record)) -> Result<Held> {
     let name = record.id.map_or_else(|| "of this command".to_owned(), |id| id.to_string());
-    Ok(Held { _lock: lock(&path, &name)?, path, record })
+    Ok(Held { lock: lock(&path, &name)?, path, record })
 }
 
 /// The record of a contract.

@@ -10,7 +10,7 @@ use nano_escrow::binding::{Binding, nano_key};
 use nano_escrow::{Coded as _, Seed};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use zx1_home::{Clock as _, SystemClock};
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -80,7 +80,7 @@ fn make(context: &Context, args: &Args) -> Result<()> {
     if let Some(path) = args.file.as_deref() {
         files::check_writable(path, taken(path))?;
     }
-    let created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs());
+    let created = SystemClock.unix_secs();
     let seed = Seed::from_bytes(*key.keypair().secret_bytes());
     let binding = Binding::make(&seed, &nano_key(&seed, args.index).keypair(), created);
     if let Some(path) = &args.file {

@@ -154,7 +154,7 @@ fn set(context: &Context, name: &str, value: Option<String>) -> Result<()> {
     let effective = match key.name {
         // Shown as it was written: a moniker and its address are the same.
         "url" if value.as_deref().and_then(settings::cluster_url) == effective => value.clone(),
-        "keypair" if matches!(source, Source::Config(_)) => value.clone(),
+        "keypair" if source.is_file(settings::CONFIG) => value.clone(),
         _ => effective,
     };
     let (config, effective_source) = (files::shown(&path), source.to_string());
@@ -163,7 +163,7 @@ fn set(context: &Context, name: &str, value: Option<String>) -> Result<()> {
 
 /// The value as it is written: what it cannot be is refused, and a path counts from everywhere.
 fn settle(context: &Context, key: &settings::Key, value: String) -> Result<String> {
-    settings::check(key, &value, &Source::Typed)?;
+    settings::check(key, &value, &Source::Argument)?;
     match key.name {
         "agent" => {
             context::find_agent(&context.config()?, &value)?;

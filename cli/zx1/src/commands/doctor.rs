@@ -10,13 +10,13 @@ use crate::errors::{Error, Failure, Result};
 use crate::facts::Accounts;
 use crate::files;
 use crate::keys::{self, Key};
-use crate::settings::Source;
+use crate::settings;
 use crate::tx;
 use judge::{Checks, Open, Owner};
 use solana_address::Address;
-use std::time::{SystemTime, UNIX_EPOCH};
 use zx1_chain::rpc::registry::{AgentRecord, IdentityRegistry as _, Sati};
 use zx1_chain::rpc::{ChainError, ChallengeFilter, Client};
+use zx1_home::{Clock as _, SystemClock};
 use zx1_interface::ids;
 
 /// Shown by `--help`.
@@ -80,7 +80,7 @@ async fn check_chain(context: &Context, key: Option<&Key>, checks: &mut Checks) 
     };
     check_cluster(context, &chain, checks)?;
     let configured = check_programs(&chain.client, checks).await?;
-    let here = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs());
+    let here = SystemClock.unix_secs();
     let here = i64::try_from(here).unwrap_or(i64::MAX);
     judge::clock(here, chain.client.time().await?.unix, chain.client.cluster().is_local(), checks);
     if let Some(key) = key {
@@ -105,7 +105,7 @@ fn check_cluster(context: &Context, chain: &Chain, checks: &mut Checks) -> Resul
         None => format!("genesis {}", chain.identity.genesis),
     };
     let found = format!("{} ({}), {which}", url.value, url.source);
-    if chain.identity.is_real_money() && matches!(url.source, Source::Solana(_)) {
+    if chain.identity.is_real_money() && url.source.is_file(settings::SOLANA) {
         checks.warn("cluster", found, "zx1 config set url localhost, or say mainnet-beta on purpose");
     } else {
         checks.ok("cluster", found);

@@ -6,7 +6,7 @@ use crate::errors::{Error, Result};
 use crate::files;
 use crate::keys::Key;
 use crate::output::{Page, Report};
-use crate::settings::{self, Source};
+use crate::settings;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -65,7 +65,7 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
     let home = context.home()?;
     // A configuration that names a key keeps it; Solana's default key is not ours to write.
     let target = match &settings.keypair.source {
-        Source::Solana(_) => home.join(defaults::KEYPAIR),
+        source if source.is_file(settings::SOLANA) => home.join(defaults::KEYPAIR),
         _ => settings.keypair.value.clone(),
     };
     let imported = match &args.import {

@@ -104,7 +104,7 @@ fn show(context: &Context) -> Result<()> {
         fix_id: keys::fix_id(&public),
         peer_id: keys::peer_id(&public),
         file: files::shown(key.path()),
-        form: key.form().name(),
+        form: key.form(),
         private,
         source: context.settings()?.keypair.source.to_string(),
     })

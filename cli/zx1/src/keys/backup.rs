@@ -11,10 +11,10 @@ use crate::defaults;
 use crate::errors::{Error, Failure, Result};
 use crate::files;
 use age::armor::{ArmoredReader, ArmoredWriter, Format};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Component, Path, PathBuf};
+use zx1_home::files::Draft;
 
 const MAGIC: &[u8] = b"zx1-backup/v1\n";
 /// Longest path inside a backup.
@@ -52,20 +52,7 @@ pub fn save(home: &Path, key: &Key, target: &Path, passphrase: Passphrase, whole
         return Err(Error::Exists { path: files::shown(target) }.into());
     }
     let listed = list(home, whole)?;
-    let partial = target.with_extension("part");
-    let written = write(home, key, &listed, &partial, passphrase);
-    let linked = written.and_then(|summary| {
-        let taken = |error: io::Error| match error.kind() {
-            io::ErrorKind::AlreadyExists => Error::Exists { path: files::shown(target) },
-            _ => files::write_failed(target, &error).into(),
-        };
-        fs::hard_link(&partial, target).map_err(taken)?;
-        Ok(summary)
-    });
-    let _ = fs::remove_file(&partial);
-    let summary = linked?;
-    files::sync_folder_of(target)?;
-    Ok(summary)
+    write(home, key, &listed, target, passphrase)
 }
 
 fn write(
@@ -76,8 +63,8 @@ fn write(
     passphrase: Passphrase,
 ) -> Result<Summary> {
     let failed = |error: io::Error| Failure::from(files::write_failed(target, &error));
-    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(target);
-    let armored = ArmoredWriter::wrap_output(file.map_err(failed)?, Format::AsciiArmor).map_err(failed)?;
+    let draft = Draft::new(target).map_err(failed)?;
+    let armored = ArmoredWriter::wrap_output(draft, Format::AsciiArmor).map_err(failed)?;
     let encryptor = age::Encryptor::with_user_passphrase(passphrase.0);
     let mut out = BufWriter::new(encryptor.wrap_output(armored).map_err(failed)?);
     out.write_all(MAGIC).map_err(failed)?;
@@ -95,8 +82,11 @@ fn write(
         summary.bytes = summary.bytes.saturating_add(length);
     }
     let stream = out.into_inner().map_err(|error| failed(error.into_error()))?;
-    let file = stream.finish().and_then(ArmoredWriter::finish).map_err(failed)?;
-    file.sync_all().map_err(failed)?;
+    let draft = stream.finish().and_then(ArmoredWriter::finish).map_err(failed)?;
+    draft.create().map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => Error::Exists { path: files::shown(target) }.into(),
+        _ => failed(error),
+    })?;
     Ok(summary)
 }
 
@@ -239,11 +229,11 @@ fn unpack_file(content: &mut impl Read, length: u64, target: &Path) -> Result<()
     let folder = target.parent().unwrap_or(target);
     files::make_private_folder(folder)?;
     let mut write = || -> io::Result<()> {
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(target)?;
-        if io::copy(&mut content.take(length), &mut file)? != length {
+        let mut draft = Draft::new(target)?;
+        if io::copy(&mut content.take(length), &mut draft)? != length {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        file.sync_all()
+        draft.create()
     };
     Ok(write().map_err(|error| files::write_failed(target, &error))?)
 }

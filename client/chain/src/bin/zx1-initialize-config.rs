@@ -8,8 +8,8 @@ use solana_keypair::Keypair;
 use solana_message::legacy::Message;
 use solana_signer::Signer;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::str::FromStr;
-use zeroize::Zeroizing;
 use zx1_chain::instructions::stake_lock::{ConfigAddresses, initialize_config};
 use zx1_interface::pda;
 
@@ -63,17 +63,9 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<BTreeMap<String,
     Ok(options)
 }
 
-/// Reads a Solana keypair file: a JSON array of 64 numbers. The bytes are wiped and never printed.
+/// Reads a key file. The bytes are wiped and never printed.
 fn keypair(file: &str) -> Result<Keypair> {
-    let text = Zeroizing::new(
-        std::fs::read_to_string(file).with_context(|| format!("The key file {file} cannot be read."))?,
-    );
-    let bytes: Zeroizing<Vec<u8>> = Zeroizing::new(
-        serde_json::from_str(&text)
-            .ok()
-            .with_context(|| format!("{file} is no Solana key file: a JSON array of 64 numbers."))?,
-    );
-    Keypair::try_from(bytes.as_slice())
-        .ok()
-        .with_context(|| format!("{file} holds no valid key: secret and public half do not fit."))
+    let key = zx1_home::keys::read(Path::new(file));
+    let key = key.with_context(|| format!("{file} holds no valid key"))?;
+    Ok(Keypair::new_from_array(*key.seed))
 }

@@ -2,6 +2,7 @@
 
 use super::error::ChainError;
 use std::fmt;
+use zx1_net::Endpoint;
 
 /// Solana's public clusters, told apart by the hash of their genesis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -75,7 +76,7 @@ impl Cluster {
             "d" | "devnet" => of(Public::Devnet),
             "t" | "testnet" => of(Public::Testnet),
             "m" | "mainnet-beta" => of(Public::MainnetBeta),
-            url if host(url).is_some() => Ok(Self {
+            url if Endpoint::parse_with_secrets(url).is_ok() => Ok(Self {
                 url: url.to_owned(),
                 public: Public::ALL.into_iter().find(|p| p.url() == url.trim_end_matches('/')),
             }),
@@ -95,8 +96,7 @@ impl Cluster {
 
     /// Whether the URL is of this machine.
     pub fn is_local(&self) -> bool {
-        let host = host(&self.url).unwrap_or_default();
-        host == "localhost" || host == "[::1]" || host.starts_with("127.")
+        Endpoint::parse_with_secrets(&self.url).is_ok_and(|endpoint| endpoint.is_this_machine())
     }
 
     /// Compares what a node says of its genesis with what the URL promises.
@@ -124,18 +124,6 @@ impl fmt::Display for Cluster {
             None => f.write_str(&self.url),
         }
     }
-}
-
-/// The host of an http or https URL, without user, port and path.
-fn host(url: &str) -> Option<&str> {
-    let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"))?;
-    let authority = rest.split(['/', '?', '#']).next()?;
-    let authority = authority.rsplit('@').next()?;
-    let host = match authority.strip_prefix('[') {
-        Some(_) => authority.split_inclusive(']').next()?,
-        None => authority.split(':').next()?,
-    };
-    (!host.is_empty() && !host.contains(char::is_whitespace)).then_some(host)
 }
 
 /// A cluster as it says itself: the hash of its genesis.

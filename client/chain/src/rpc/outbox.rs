@@ -6,10 +6,10 @@ use super::error::{ChainError, Result};
 use serde::{Deserialize, Serialize};
 use sha3::{Digest, Keccak256};
 use solana_signature::Signature;
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{ErrorKind, Write};
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use zx1_home::{Clock as _, Lock, LockError, SystemClock, files};
 
 /// The form of a record.
 const VERSION: u32 = 1;
@@ -52,7 +52,6 @@ impl Record {
         transaction: String,
         blockhash: &super::read::RecentBlockhash,
     ) -> Self {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         Self {
             version: VERSION,
             intent: intent.as_str().to_owned(),
@@ -64,7 +63,7 @@ impl Record {
             last_valid_block_height: blockhash.last_valid_block_height,
             end_is_bound: false,
             slot: blockhash.slot,
-            created: now.map_or(0, |elapsed| elapsed.as_secs()),
+            created: SystemClock.unix_secs(),
         }
     }
 }
@@ -90,11 +89,7 @@ impl Outbox {
     /// [`ChainError::Outbox`].
     pub fn open(folder: impl Into<PathBuf>) -> Result<Self> {
         let folder = folder.into();
-        let mut builder = fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&folder).map_err(|error| refused(&folder, &error))?;
+        files::make_folder(&folder).map_err(|error| refused(&folder, &error))?;
         Ok(Self { folder })
     }
 
@@ -153,22 +148,12 @@ impl Outbox {
         hash.update([0]);
         hash.update(intent.as_str().as_bytes());
         let name: String = hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-        let lock_path = self.folder.join(format!("{name}.lock"));
-        let busy = || ChainError::OutboxBusy { intent: intent.to_string() };
-        loop {
-            let lock = private().read(true).write(true).open(&lock_path);
-            let lock = lock.map_err(|error| refused(&lock_path, &error))?;
-            match lock.try_lock() {
-                Ok(()) => {}
-                Err(TryLockError::WouldBlock) => return Err(busy()),
-                Err(TryLockError::Error(error)) => return Err(refused(&lock_path, &error)),
-            }
-            // Whoever held it before may have removed the file: then this lock is one of nothing.
-            if is_at(&lock, &lock_path) {
-                let path = self.folder.join(format!("{name}.json"));
-                return Ok(Claim { path, lock_path, folder: self.folder.clone(), lock });
-            }
-        }
+        let lock =
+            Lock::try_take(&self.folder.join(format!("{name}.lock"))).map_err(|error| match error {
+                LockError::Held { .. } => ChainError::OutboxBusy { intent: intent.to_string() },
+                LockError::Io { path, source } => refused(&path, &source),
+            })?;
+        Ok(Claim { path: self.folder.join(format!("{name}.json")), lock: Some(lock) })
     }
 }
 
@@ -176,9 +161,8 @@ impl Outbox {
 #[derive(Debug)]
 pub(crate) struct Claim {
     path: PathBuf,
-    lock_path: PathBuf,
-    folder: PathBuf,
-    lock: File,
+    /// There until it is dropped.
+    lock: Option<Lock>,
 }
 
 impl Claim {
@@ -189,72 +173,28 @@ impl Claim {
 
     /// Writes a record down. When this returns it survives a loss of power.
     pub(crate) fn store(&self, record: &Record) -> Result<()> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let draft = self.path.with_extension(format!("{}-{number}.new", std::process::id()));
-        let text = serde_json::to_vec_pretty(record)
-            .map_err(|error| ChainError::OutboxDamaged { path: draft.clone(), detail: error.to_string() })?;
-        let write = || -> std::io::Result<()> {
-            let mut file = private().write(true).truncate(true).open(&draft)?;
-            file.write_all(&text)?;
-            file.sync_all()?;
-            fs::rename(&draft, &self.path)?;
-            sync_folder(&self.folder)
-        };
-        write().map_err(|error| {
-            // What is left of the draft is never read; removing it is only tidy.
-            let _ = fs::remove_file(&draft);
-            refused(&self.path, &error)
-        })
+        let text = serde_json::to_vec_pretty(record).map_err(|error| ChainError::OutboxDamaged {
+            path: self.path.clone(),
+            detail: error.to_string(),
+        })?;
+        files::replace(&self.path, &text).map_err(|error| refused(&self.path, &error))
     }
 
     /// Removes the record.
     pub(crate) fn forget(&self) -> Result<()> {
-        match fs::remove_file(&self.path) {
-            Ok(()) => {}
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(refused(&self.path, &error)),
-        }
-        sync_folder(&self.folder).map_err(|error| refused(&self.folder, &error))
+        files::remove(&self.path).map(drop).map_err(|error| refused(&self.path, &error))
     }
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // A wish that left no record leaves no lock file either. Still locked, so nobody is in between; a
-        // file that stays does no harm.
-        if matches!(self.path.try_exists(), Ok(false)) {
-            let _ = fs::remove_file(&self.lock_path);
+        // A wish that left no record leaves no lock file either.
+        if matches!(self.path.try_exists(), Ok(false))
+            && let Some(lock) = self.lock.take()
+        {
+            lock.remove();
         }
-        // Closing the file would do, were it not for a process that this one is just starting: until it runs
-        // its program it has the file open too, and the lock would outlive the claim.
-        let _ = self.lock.unlock();
     }
-}
-
-fn private() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-}
-
-/// A rename counts only once the folder itself is on the disk.
-fn sync_folder(folder: &Path) -> std::io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
-#[cfg(unix)]
-fn is_at(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let both = file.metadata().and_then(|open| Ok((open, fs::metadata(path)?)));
-    both.is_ok_and(|(open, named)| (open.dev(), open.ino()) == (named.dev(), named.ino()))
-}
-
-#[cfg(not(unix))]
-fn is_at(_file: &File, _path: &Path) -> bool {
-    true
 }
 
 fn load(path: &Path) -> Result<Option<Record>> {
@@ -313,26 +253,13 @@ mod tests {
         assert_eq!(outbox.claim("g", &intent).unwrap_err().code(), 7082);
         drop(outbox.claim("g", &other).unwrap());
         // A removed lock file does not let two in: the new one is another file.
-        fs::remove_file(&claim.lock_path).unwrap();
+        fs::remove_file(claim.lock.as_ref().unwrap().path()).unwrap();
         let again = outbox.claim("g", &intent).unwrap();
         assert_eq!(outbox.claim("g", &intent).unwrap_err().code(), 7082);
         drop(again);
         drop(claim);
         assert!(outbox.claim("g", &intent).is_ok());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
-    }
-
-    #[test]
-    fn a_claim_ends_with_its_value_although_a_child_process_still_has_its_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let outbox = Outbox::open(folder.path()).unwrap();
-        let intent = Intent::new("a", &[]);
-        let claim = outbox.claim("g", &intent).unwrap();
-        // As between fork and exec of a process that is being started.
-        let inherited = claim.lock.try_clone().unwrap();
-        drop(claim);
-        assert!(outbox.claim("g", &intent).is_ok());
-        drop(inherited);
     }
 
     #[test]

@@ -4,13 +4,13 @@
 //! The state decides what a crash means: before `committing` nothing is in its place yet and everything is
 //! taken back; from `committing` on everything is carried to its end.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
-use std::os::fd::OwnedFd;
+use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use zx1_home::{Lock, LockError, files};
 
 use crate::changes::{Kind, Meta};
 use crate::error::{Result, SandboxError, show};
@@ -192,33 +192,15 @@ impl Folder {
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
-        let (path, part) = (self.path.join(name), self.path.join(format!("{name}.part")));
-        let written = (|| {
-            let mut file = File::create(&part)?;
-            file.write_all(bytes)?;
-            file.sync_all()?;
-            fs::rename(&part, &path)?;
-            File::open(&self.path)?.sync_all()
-        })();
-        written.map_err(|error: std::io::Error| SandboxError::records(&path, error))
+        let path = self.path.join(name);
+        files::replace(&path, bytes).map_err(|error| SandboxError::records(&path, error))
     }
 }
 
-/// Held while the records change; the kernel lets go of it when the process ends.
-#[derive(Debug)]
-pub(super) struct Lock {
-    _file: OwnedFd,
-}
-
-impl Lock {
-    pub(super) fn take(records: &Path) -> Result<Self> {
-        let path = records.join("lock");
-        let fail = |error: std::io::Error| SandboxError::records(&path, error);
-        let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(fail)?;
-        match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Self { _file: file.into() }),
-            Err(rustix::io::Errno::WOULDBLOCK) => Err(SandboxError::Locked { path: show(records) }),
-            Err(error) => Err(fail(error.into())),
-        }
-    }
+/// Held while the records change.
+pub(super) fn lock(records: &Path) -> Result<Lock> {
+    Lock::try_take(&records.join("lock")).map_err(|error| match error {
+        LockError::Held { .. } => SandboxError::Locked { path: show(records) },
+        LockError::Io { path, source } => SandboxError::records(&path, source),
+    })
 }

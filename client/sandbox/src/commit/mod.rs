@@ -13,18 +13,17 @@ mod tree;
 mod undo;
 
 use std::fs::{self, File};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::event::Timespec;
+use zx1_home::{Clock as _, SystemClock, files};
 
 pub use journal::RecordState;
 
 use crate::changes::{ChangeSet, Consents, Kind};
 use crate::error::{Result, SandboxError};
 use crate::raw::Raw;
-use journal::{Folder, Lock};
+use journal::Folder;
 
 /// The folder with the records of all commits of a user.
 #[derive(Debug)]
@@ -88,14 +87,10 @@ impl Records {
     /// 9230: the folder cannot be used. 9234: another process is at it. 9235: a repair needs a person.
     pub fn open(dir: impl Into<PathBuf>) -> Result<Self> {
         let dir = dir.into();
-        let made = fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&dir)
-            .and_then(|()| fs::canonicalize(&dir));
+        let made = files::make_folder(&dir).and_then(|()| fs::canonicalize(&dir));
         let dir = made.map_err(|error| SandboxError::records(&dir, error))?;
         let mut records = Self { dir, repaired: Vec::new() };
-        let _lock = Lock::take(&records.dir)?;
+        let _lock = journal::lock(&records.dir)?;
         records.repaired = records.repair()?;
         Ok(records)
     }
@@ -170,7 +165,7 @@ impl Records {
     /// 9231: no such record. 9232: it is undone already. 9233: a file was changed since; nothing is undone
     /// then. 9235: a step failed; opening the records again carries on.
     pub fn undo(&self, id: &str) -> Result<()> {
-        let _lock = Lock::take(&self.dir)?;
+        let _lock = journal::lock(&self.dir)?;
         let folder = self.folder(id)?;
         match folder.state()? {
             Some(RecordState::Done) => undo::undo(&folder, &folder.load()?),
@@ -185,7 +180,7 @@ impl Records {
     ///
     /// 9231: no such record. 9232: it is at work.
     pub fn forget(&self, id: &str) -> Result<()> {
-        let _lock = Lock::take(&self.dir)?;
+        let _lock = journal::lock(&self.dir)?;
         let folder = self.folder(id)?;
         match folder.state()? {
             Some(RecordState::Done | RecordState::Undone) => folder.remove(),
@@ -221,9 +216,9 @@ pub(crate) fn commit(
     records: &Records,
     mut open: impl FnMut(&Path) -> Result<File>,
 ) -> Result<UndoRecord> {
-    let _lock = Lock::take(&records.dir)?;
+    let _lock = journal::lock(&records.dir)?;
     plan::check(changes, consents, baseline, &records.dir)?;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now = SystemClock.since_epoch();
     // Sorts by time; the process id keeps two commits of one millisecond apart.
     let id = format!("{:013}-{}", now.as_millis(), std::process::id());
     let plan = plan::plan(changes, id.clone(), now.as_secs());

@@ -12,6 +12,7 @@ use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
 use sqlx::{Row, Sqlite};
+use zx1_home::files;
 
 use super::{
     Commit, ContractRow, DepositRow, EntryRow, EventRow, ListFilter, OutboxRow, Store, StoreError,
@@ -32,10 +33,8 @@ pub struct SqliteStore {
 impl SqliteStore {
     /// Open the file, or make it, with mode 0600.
     pub async fn open(path: &Path) -> Result<SqliteStore, StoreError> {
-        if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder).map_err(sqlx::Error::Io)?;
-        }
-        private_file(path).map_err(sqlx::Error::Io)?;
+        let made = files::make_folder(files::folder_of(path)).and_then(|()| files::create_if_missing(path));
+        made.map_err(sqlx::Error::Io)?;
         let options = SqliteConnectOptions::new()
             .filename(path)
             .create_if_missing(true)
@@ -48,14 +47,6 @@ impl SqliteStore {
         SQLITE.run(&write).await?;
         let read = SqlitePoolOptions::new().max_connections(8).connect_with(options.read_only(true)).await?;
         Ok(SqliteStore { write, read })
-    }
-}
-
-fn private_file(path: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::OpenOptionsExt;
-    match std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-        made => made.map(drop),
     }
 }
 

@@ -13,6 +13,7 @@ use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
 use sqlx::{QueryBuilder, Row as _, Sqlite};
+use zx1_home::{Lock, LockError, files};
 
 use super::find::pattern;
 use super::rows::{
@@ -39,7 +40,7 @@ pub struct SqliteStore {
     write: SqlitePool,
     read: SqlitePool,
     /// Held by the one writer.
-    lock: std::sync::Arc<std::fs::File>,
+    lock: std::sync::Arc<Lock>,
 }
 
 impl SqliteStore {
@@ -49,15 +50,11 @@ impl SqliteStore {
     ///
     /// 9600, 9601; 9604 while another process has it open.
     pub async fn open(path: &Path) -> Result<Self, StoreError> {
-        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder).map_err(sqlx::Error::Io)?;
-        }
-        let lock = std::fs::File::create(path.with_extension("lock")).map_err(sqlx::Error::Io)?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(std::fs::TryLockError::WouldBlock) => return Err(StoreError::Busy),
-            Err(std::fs::TryLockError::Error(error)) => return Err(sqlx::Error::Io(error).into()),
-        }
+        files::make_folder(files::folder_of(path)).map_err(sqlx::Error::Io)?;
+        let lock = Lock::try_take(&path.with_extension("lock")).map_err(|error| match error {
+            LockError::Held { .. } => StoreError::Busy,
+            LockError::Io { source, .. } => sqlx::Error::Io(source).into(),
+        })?;
         let options = SqliteConnectOptions::new()
             .filename(path)
             .create_if_missing(true)
@@ -85,7 +82,7 @@ impl SqliteStore {
     }
 
     async fn release(&self) {
-        let _ = self.lock.unlock();
+        self.lock.release();
     }
 }
 

@@ -178,3 +178,43 @@ pub(super) fn run(context: &Context, url: &str, text: &str, key: &Key) -> Result
         Err(sponsor.broken("it does not come to an end"))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpListener;
+
+    /// What fits into the buffers of two sockets after the client has stopped reading.
+    const IN_FLIGHT: usize = 16 << 20;
+
+    /// A sponsor that answers one request with chunks and stops only after 256 MB. How many bytes it got rid
+    /// of can be asked when it has ended.
+    fn endless() -> (String, std::thread::JoinHandle<usize>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let server = std::thread::spawn(move || {
+            let (mut socket, _) = listener.accept().unwrap();
+            socket.read(&mut [0; 4096]).unwrap();
+            socket.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n").unwrap();
+            let chunk = format!("10000\r\n{}\r\n", "x".repeat(0x10000));
+            let mut sent = 0;
+            while sent < 16 * IN_FLIGHT && socket.write_all(chunk.as_bytes()).is_ok() {
+                sent += chunk.len();
+            }
+            sent
+        });
+        (url, server)
+    }
+
+    #[tokio::test]
+    async fn an_answer_without_end_does_not_fill_memory() {
+        let (url, server) = endless();
+        let request = Request { sender: "s".to_owned(), text: "t".to_owned() };
+        let refused = Sponsor::new(&url).unwrap().ask(&request).await.unwrap_err();
+        assert_eq!(refused.code, 7572);
+        assert!(refused.message.contains("longer than"), "{}", refused.message);
+        let sent = server.join().unwrap();
+        assert!(sent < IN_FLIGHT, "{sent} bytes were read");
+    }
+}
