@@ -92,8 +92,8 @@ impl Error {
     /// The number.
     pub fn code(&self) -> u32 {
         match self {
-            Error::Market(refusal) => refusal.code().into(),
-            Error::Store(error) => error.code().into(),
+            Error::Market(refusal) => refusal.code(),
+            Error::Store(error) => error.code(),
             Error::Escrow(error) => error.code().into(),
             Error::Devnet(error) => nano_escrow::Coded::code(error).into(),
             Error::NoContract(_) => 9400,

@@ -42,7 +42,6 @@ fn lists() -> Vec<(&'static str, Vec<Row>)> {
             .concat(),
         ),
         ("zx1-cli", cli(zx1_cli::errors::Error::ALL, zx1_cli::errors::Error::TEXTS)),
-        ("zx1-localnet", zx1_localnet::LocalnetError::ROWS.to_vec()),
         ("zx1-market", zx1_market::Reason::ROWS.to_vec()),
         ("zx1-whitelist", zx1_whitelist::Refusal::ROWS.to_vec()),
         ("zx1-sandbox", zx1_sandbox::SandboxError::ROWS.to_vec()),
@@ -108,7 +107,7 @@ fn no_message_of_a_library_names_a_command_line() {
     let mut wrong = Vec::new();
     for (crate_name, rows) in lists() {
         // These are command lines.
-        if ["zx1-cli", "fix-cli", "zx1-localnet"].contains(&crate_name) {
+        if ["zx1-cli", "fix-cli"].contains(&crate_name) {
             continue;
         }
         for row in rows {

@@ -105,7 +105,7 @@ fn a_decline_is_numbered_and_says_what_to_do() {
         Decline::OutOfRounds { rule: "make-library" },
         Decline::NotGranted { rule: "pip-missing-package", capability: "network" },
     ];
-    let codes: Vec<u16> = reasons.iter().map(Decline::code).collect();
+    let codes: Vec<u32> = reasons.iter().map(Decline::code).collect();
     assert_eq!(codes, [9300, 9301, 9302, 9303, 9304]);
     for reason in reasons {
         assert!(reason.to_string().ends_with('.'), "{reason}");

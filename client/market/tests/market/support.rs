@@ -61,7 +61,7 @@ pub(crate) fn paid() -> Contract {
     builder().bounty(xno("0.5")).build(&terms()).unwrap()
 }
 
-pub(crate) fn code<T: std::fmt::Debug>(result: Result<T>) -> u16 {
+pub(crate) fn code<T: std::fmt::Debug>(result: Result<T>) -> u32 {
     result.unwrap_err().code()
 }
 
