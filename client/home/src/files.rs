@@ -274,6 +274,18 @@ pub fn read(path: &Path, limit: u64) -> Result<Option<Zeroizing<Vec<u8>>>, ReadE
     }
 }
 
+/// The bytes of a file of one's own, whatever its size; `None` when there is no file.
+///
+/// # Errors
+/// The system's.
+pub fn read_if_there(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// Everything that a reader gives, wiped when dropped.
 ///
 /// # Errors

@@ -57,11 +57,7 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
 
 /// The whole file, or `None` when there is none.
 pub(crate) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(LogError::io("read", path)(error)),
-    }
+    files::read_if_there(path).map_err(LogError::io("read", path))
 }
 
 /// Removes the file for good; whether there was one.

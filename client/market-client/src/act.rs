@@ -1,10 +1,11 @@
 //! What a party says: signed over a verified chain, sent, and looked up when no answer comes.
 
-use reqwest::Method;
 use tokio::time::sleep;
 use zx1_market::chain::{Common, Data, EntryType, Head, Side};
-use zx1_market::wire::{BondAnswer, DepositAnswer, JudgeRequest, PostAnswer, StatusAnswer};
+use zx1_market::wire::{self, Action, BondAnswer, DepositAnswer, JudgeRequest, PostAnswer, StatusAnswer};
 use zx1_market::{Address, Contract, ContractId, Entry, Json, Millis, Reason, State, Terms};
+
+use zx1_net::Method;
 
 use super::deposit::Deposit;
 use super::error::{ClientError, Result};
@@ -59,31 +60,10 @@ pub struct Bonded {
     pub deposit: Option<Deposit>,
 }
 
-/// The call for an entry: method and the path behind the contract's.
-fn call(kind: EntryType) -> Option<(Method, &'static str)> {
-    use EntryType as T;
-    let post = |name| Some((Method::POST, name));
-    match kind {
-        T::Cancel => Some((Method::DELETE, "")),
-        T::Bond => post("/bond"),
-        T::Accept => post("/accept"),
-        T::Decline => post("/decline"),
-        T::Investigate => post("/investigate"),
-        T::Result => post("/result"),
-        T::Fix => post("/fix"),
-        T::Verify => post("/verify"),
-        T::ReviewAccept | T::ReviewReject => post("/review"),
-        T::DisputeFiled => post("/dispute"),
-        T::DisputeResponse => post("/respond"),
-        T::Appeal => post("/appeal"),
-        T::Waive => post("/waive"),
-        T::Chat | T::Ask | T::Answer | T::Message => post("/chat"),
-        T::Halt => post("/halt"),
-        T::Resume => post("/resume"),
-        T::BackOut => post("/back_out"),
-        T::Accounts => post("/accounts"),
-        T::Feedback => post("/feedback"),
-        _ => None,
+fn method(action: Action) -> Method {
+    match action.method() {
+        wire::Method::Post => Method::POST,
+        wire::Method::Delete => Method::DELETE,
     }
 }
 
@@ -129,11 +109,11 @@ impl Market {
     /// entry that moved the chain.
     pub async fn send(&self, id: ContractId, entry: &Entry) -> Result<Option<Json>> {
         let kind = entry.kind();
-        let Some((method, path)) = call(kind) else {
+        let Some(action) = Action::of(kind) else {
             return Err(ClientError::NoCall { kind: kind.as_str() });
         };
-        let path = format!("/contracts/{id}{path}");
-        let body = body(entry);
+        let (method, path) = (method(action), action.path_of(id));
+        let body = action.body(entry).map_err(ClientError::Rules)?;
         let mut pause = self.options().pause;
         let mut attempt = 1;
         loop {
@@ -277,24 +257,22 @@ impl Market {
         id: ContractId,
         entry: &Entry,
     ) -> Result<(State, Option<Option<DepositAnswer>>)> {
-        let body =
-            format!("{{\"chain_entry\":{},\"principal_pubkey\":\"{}\"}}", entry.canonical(), self.id());
+        let (path, body) = (Action::Post.path(), Action::Post.body(entry).map_err(ClientError::Rules)?);
         let mut pause = self.options().pause;
         let mut attempt = 1;
         loop {
             let link = &self.inner.link;
-            let error =
-                match link.once(Method::POST, "/contracts", Some(body.as_bytes()), Some(self.key())).await {
-                    Ok(bytes) => match link::read::<PostAnswer>("POST /contracts", &bytes) {
-                        Ok(answer) if answer.contract_id != id => {
-                            let found = answer.contract_id.to_string();
-                            return Err(ClientError::Other { expected: id.to_string(), found });
-                        }
-                        Ok(answer) => return Ok((answer.status, Some(answer.deposit))),
-                        Err(error) => error,
-                    },
+            let error = match link.once(Method::POST, path, Some(body.as_bytes()), Some(self.key())).await {
+                Ok(bytes) => match link::read::<PostAnswer>("POST /contracts", &bytes) {
+                    Ok(answer) if answer.contract_id != id => {
+                        let found = answer.contract_id.to_string();
+                        return Err(ClientError::Other { expected: id.to_string(), found });
+                    }
+                    Ok(answer) => return Ok((answer.status, Some(answer.deposit))),
                     Err(error) => error,
-                };
+                },
+                Err(error) => error,
+            };
             if error.is_ambiguous() || error.status() == Some(409) {
                 match self.view(id).await {
                     Ok(view) if view.holds(entry) => return Ok((view.state(), None)),
@@ -404,7 +382,7 @@ impl Market {
 
     /// A judge's result or ruling, signed over the head that it has read.
     pub async fn judge(&self, id: ContractId, request: &JudgeRequest) -> Result<Json> {
-        let path = format!("/contracts/{id}/ruling");
+        let path = Action::Ruling.path_of(id);
         let body =
             serde_json::to_vec(request).map_err(|e| link::unreadable("POST ruling", &e.to_string()))?;
         let bytes = self.inner.link.once(Method::POST, &path, Some(&body), Some(self.key())).await?;
@@ -413,7 +391,7 @@ impl Market {
 
     /// POST void: asks the server to void a contract whose judge was late. Only the clock decides.
     pub async fn void(&self, id: ContractId) -> Result<StatusAnswer> {
-        let path = format!("/contracts/{id}/void");
+        let path = Action::Void.path_of(id);
         let bytes = self.inner.link.once(Method::POST, &path, Some(b"{}"), Some(self.key())).await?;
         link::read("POST void", &bytes)
     }
@@ -422,22 +400,6 @@ impl Market {
 /// Whether the chain has moved on.
 fn is_conflict(error: &ClientError) -> bool {
     matches!(error, ClientError::Refused(refused) if refused.head.is_some() || refused.reason() == Some(Reason::ChainConflict))
-}
-
-/// The body: the entry, and beside it the same fields, as older servers want them.
-fn body(entry: &Entry) -> String {
-    let mut fields = entry.data().as_object().cloned().unwrap_or_default();
-    let kind = match entry.kind() {
-        EntryType::Ask => Some("ask"),
-        EntryType::Answer => Some("answer"),
-        EntryType::Chat | EntryType::Message => Some("message"),
-        _ => None,
-    };
-    if let Some(kind) = kind {
-        fields.insert("msg_type".to_owned(), Json::from(kind));
-    }
-    fields.insert("chain_entry".to_owned(), entry.to_json());
-    Json::Object(fields).canonical()
 }
 
 #[cfg(test)]
@@ -462,13 +424,5 @@ mod tests {
         assert!(still_meant(T::Halt, T::Verify), "a halt is meant whatever happened");
         assert!(!still_meant(T::BackOut, T::Fix));
         assert!(!still_meant(T::Bond, T::Bonded));
-    }
-
-    #[test]
-    fn every_type_of_a_party_has_a_call_and_the_server_s_have_none() {
-        for kind in EntryType::ALL.iter().copied() {
-            let has = call(kind).is_some() || kind == EntryType::Post;
-            assert_eq!(has, !kind.is_server_only(), "{kind}");
-        }
     }
 }

@@ -29,8 +29,6 @@
 pub mod act;
 mod deposit;
 mod error;
-#[doc(hidden)]
-pub mod files;
 mod link;
 mod pin;
 mod short;
@@ -95,7 +93,7 @@ impl Default for Options {
             attempts: 4,
             pause: Duration::from_millis(250),
             poll: Duration::from_millis(500),
-            clock: Clock::System,
+            clock: Clock::default(),
             proxies: true,
         }
     }

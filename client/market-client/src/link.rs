@@ -3,97 +3,80 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
-use reqwest::{Client, Method, Response, Url};
-use tokio::time::{sleep, timeout};
 use zx1_coded::Coded;
+use zx1_home::SystemClock;
 use zx1_market::chain::Head;
 use zx1_market::wire::{ErrorBody, ErrorDetail};
 use zx1_market::{Json, Millis, PartyKey, request};
+use zx1_net::header::{ACCEPT, CONTENT_TYPE};
+use zx1_net::{Answer, Endpoint, FetchError, Fetcher, Incoming, Limit, Method, Proxies, Retry, retry_after};
 
 use super::Options;
 use super::error::{ClientError, Refused, Result};
 use zx1_scrub::neutral::one_line;
 
 /// What time it is for signatures.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub enum Clock {
-    /// The machine's.
-    #[default]
-    System,
-    /// A function of the caller, for tests.
-    Function(Arc<dyn Fn() -> Millis + Send + Sync>),
+    /// This machine's, or one that a test moves.
+    Here(Arc<dyn zx1_home::Clock>),
     /// The test clock of the server itself (`fix serve --test-clock`): asked before every signature.
     Server,
+}
+
+impl Default for Clock {
+    fn default() -> Clock {
+        Clock::Here(Arc::new(SystemClock))
+    }
 }
 
 impl std::fmt::Debug for Clock {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Clock::System => "System",
-            Clock::Function(_) => "Function",
+            Clock::Here(_) => "Here",
             Clock::Server => "Server",
         })
     }
 }
 
-/// Unix milliseconds by the machine's clock.
-fn system_now() -> Millis {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    Millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
-}
-
 /// A server's address and how it is talked to.
 pub(super) struct Link {
-    client: Client,
-    url: Url,
+    fetcher: Fetcher,
+    /// The address without its last slash.
+    base: String,
     pub(super) options: Options,
 }
 
 impl Link {
     pub(super) fn new(base: &str, options: Options) -> Result<Link> {
-        let bad = |why: &str| ClientError::Address { url: one_line(base, 200), why: why.to_owned() };
-        let url = Url::parse(base.trim()).map_err(|e| bad(&e.to_string()))?;
-        if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-            return Err(bad("it does not begin with http:// or https://"));
-        }
-        if !url.username().is_empty() || url.password().is_some() {
-            return Err(bad("it has a user or a password"));
-        }
-        if url.query().is_some() || url.fragment().is_some() {
-            return Err(bad("it has a query or a fragment"));
-        }
-        let mut client = Client::builder()
-            .redirect(reqwest::redirect::Policy::none())
-            .connect_timeout(options.connect_timeout)
-            .referer(false)
-            .user_agent(concat!("zx1-agent/", env!("CARGO_PKG_VERSION")));
-        if !options.proxies || is_this_machine(&url) {
-            client = client.no_proxy();
-        }
-        let client = client.build().map_err(|e| bad(&e.to_string()))?;
-        Ok(Link { client, url, options })
+        let bad = |why: String| ClientError::Address { url: one_line(base, 200), why };
+        let endpoint = Endpoint::parse(base).map_err(|error| bad(error.to_string()))?;
+        let client = zx1_net::Options {
+            connect_timeout: options.connect_timeout,
+            timeout: options.timeout,
+            proxies: if options.proxies { Proxies::Environment } else { Proxies::Never },
+            user_agent: concat!("zx1-agent/", env!("CARGO_PKG_VERSION")),
+            ..zx1_net::Options::default()
+        };
+        let base = endpoint.to_string();
+        let fetcher = Fetcher::new(endpoint, client).map_err(|error| bad(error.to_string()))?;
+        Ok(Link { fetcher, base, options })
     }
 
     /// The address without its last slash.
     pub(super) fn base(&self) -> &str {
-        self.url.as_str().trim_end_matches('/')
-    }
-
-    fn at(&self, path: &str) -> String {
-        format!("{}{path}", self.base())
+        &self.base
     }
 
     /// The path as the server sees it: behind the base's own path.
     fn signed_path(&self, path: &str) -> String {
-        format!("{}{path}", self.url.path().trim_end_matches('/'))
+        format!("{}{path}", self.fetcher.endpoint().path())
     }
 
     /// The time for signatures.
     pub(super) async fn now(&self) -> Result<Millis> {
         match &self.options.clock {
-            Clock::System => Ok(system_now()),
-            Clock::Function(now) => Ok(now()),
+            Clock::Here(clock) => Ok(Millis(clock.unix_ms())),
             Clock::Server => {
                 let call = "GET /test/clock";
                 let bytes = self.exchange(Method::GET, "/test/clock", None, None).await?;
@@ -106,25 +89,20 @@ impl Link {
 
     /// A GET, asked again a few times when the server or the network fails.
     pub(super) async fn get(&self, path: &str, key: Option<&PartyKey>) -> Result<Vec<u8>> {
-        let mut pause = self.options.pause;
-        let mut attempt = 1;
-        loop {
-            let error = match self.once(Method::GET, path, None, key).await {
-                Ok(bytes) => return Ok(bytes),
-                Err(error) => error,
-            };
-            let asked = match &error {
+        let retry = Retry {
+            attempts: self.options.attempts,
+            pause: self.options.pause,
+            longest_pause: Duration::MAX,
+            within: None,
+        };
+        let again = |error: &ClientError| {
+            let asked = match error {
                 ClientError::Refused(refused) => refused.retry_after.unwrap_or_default(),
                 _ => Duration::ZERO,
             };
-            if attempt >= self.options.attempts || !error.transient() || asked > self.options.timeout {
-                return Err(error);
-            }
-            tracing::debug!(code = error.code(), attempt, path, "asking the market again");
-            sleep(asked.max(pause)).await;
-            pause = pause.saturating_mul(2);
-            attempt += 1;
-        }
+            (error.transient() && asked <= self.options.timeout).then_some(asked)
+        };
+        retry.run(|| self.once(Method::GET, path, None, key), again).await
     }
 
     /// One signed request, sent once.
@@ -153,8 +131,8 @@ impl Link {
         body: Option<&[u8]>,
         headers: Option<request::SignedHeaders>,
     ) -> Result<Vec<u8>> {
-        let call = format!("{method} {}", path.split('?').next().unwrap_or(path));
-        let mut request = self.client.request(method, self.at(path));
+        let call = call_of(&method, path);
+        let mut request = self.fetcher.request(method, path);
         if let Some(body) = body {
             request = request.header(CONTENT_TYPE, "application/json").body(body.to_vec());
         }
@@ -164,81 +142,48 @@ impl Link {
                 .header("X-Fix-Signature", headers.signature)
                 .header("X-Fix-Timestamp", headers.timestamp);
         }
-        let max = self.options.max_body;
-        let work = async {
-            let mut response = request.send().await.map_err(|e| self.broken(&e))?;
-            let status = response.status();
-            let retry_after = retry_after(response.headers());
-            let bytes = body_of(&mut response, max).await.map_err(|e| self.broken(&e))?;
-            if !status.is_success() {
-                let bytes = bytes.unwrap_or_default();
-                return Err(refused(call.clone(), status.as_u16(), retry_after, &bytes));
-            }
-            bytes.ok_or_else(|| ClientError::TooLong { call: call.clone(), max })
-        };
-        match timeout(self.options.timeout, work).await {
-            Ok(done) => done,
-            Err(_) => Err(ClientError::TimedOut { call, after: self.options.timeout }),
-        }
+        let answer = self.fetcher.fetch(request, Limit::Whole(self.options.max_body)).await;
+        let answer = answer.map_err(|error| self.failed(&call, error))?;
+        if answer.status.is_success() { Ok(answer.body) } else { Err(refused(call, &answer)) }
     }
 
     /// Open a stream. Its reader sets its own limits.
-    pub(super) async fn stream(&self, path: &str, last: Option<&str>) -> Result<Response> {
-        let call = format!("GET {}", path.split('?').next().unwrap_or(path));
-        let mut request = self.client.get(self.at(path)).header("accept", "text/event-stream");
+    pub(super) async fn stream(&self, path: &str, last: Option<&str>) -> Result<Incoming> {
+        let call = call_of(&Method::GET, path);
+        let mut request = self.fetcher.get(path).header(ACCEPT, "text/event-stream");
         if let Some(last) = last {
             request = request.header("Last-Event-ID", last);
         }
-        let opened = timeout(self.options.timeout, request.send()).await;
-        let mut response = match opened {
-            Ok(response) => response.map_err(|e| self.broken(&e))?,
-            Err(_) => return Err(ClientError::TimedOut { call, after: self.options.timeout }),
-        };
-        let status = response.status();
-        if !status.is_success() {
-            let wait = retry_after(response.headers());
-            let bytes = timeout(self.options.timeout, body_of(&mut response, 64 << 10)).await;
-            let bytes = bytes.ok().and_then(|read| read.ok()).flatten().unwrap_or_default();
-            return Err(refused(call, status.as_u16(), wait, &bytes));
+        let incoming = self.fetcher.open(request).await.map_err(|error| self.failed(&call, error))?;
+        if !incoming.status().is_success() {
+            return Err(refused(call, &self.fetcher.refusal(incoming).await));
         }
-        let kind = response.headers().get(CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
-        if !kind.starts_with("text/event-stream") {
+        if incoming.media_type() != "text/event-stream" {
             return Err(unreadable(&call, "it is no event stream"));
         }
-        Ok(response)
+        Ok(incoming)
     }
 
-    fn broken(&self, error: &reqwest::Error) -> ClientError {
-        let mut reason: &dyn std::error::Error = error;
-        while let Some(inner) = reason.source() {
-            reason = inner;
+    fn failed(&self, call: &str, error: FetchError) -> ClientError {
+        match error {
+            FetchError::TimedOut { after } => ClientError::TimedOut { call: call.to_owned(), after },
+            FetchError::TooLarge { limit } => ClientError::TooLong { call: call.to_owned(), max: limit },
+            error => ClientError::Unreachable {
+                url: self.base().to_owned(),
+                why: one_line(&error.to_string(), 200),
+            },
         }
-        ClientError::Unreachable { url: self.base().to_owned(), why: one_line(&reason.to_string(), 200) }
     }
 }
 
-/// The body, or nothing when it is longer than the bound.
-async fn body_of(response: &mut Response, max: usize) -> reqwest::Result<Option<Vec<u8>>> {
-    if response.content_length().is_some_and(|n| n > max as u64) {
-        return Ok(None);
-    }
-    let mut bytes = Vec::new();
-    while let Some(chunk) = response.chunk().await? {
-        if chunk.len() > max - bytes.len() {
-            return Ok(None);
-        }
-        bytes.extend_from_slice(&chunk);
-    }
-    Ok(Some(bytes))
-}
-
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = headers.get(RETRY_AFTER)?.to_str().ok()?;
-    text.trim().parse().ok().map(Duration::from_secs)
+fn call_of(method: &Method, path: &str) -> String {
+    format!("{method} {}", path.split('?').next().unwrap_or(path))
 }
 
 /// What a refusal says. Every form of `notes/fix-wire.md` is read, and anything else is shown as it is.
-fn refused(call: String, status: u16, retry_after: Option<Duration>, bytes: &[u8]) -> ClientError {
+fn refused(call: String, answer: &Answer) -> ClientError {
+    let (status, retry_after) = (answer.status.as_u16(), retry_after(&answer.headers));
+    let bytes = answer.body.as_slice();
     let body = serde_json::from_slice::<ErrorBody>(bytes).ok();
     let code = body.as_ref().and_then(|body| body.code);
     let (detail, head) = match body.map(|body| body.detail) {
@@ -262,14 +207,6 @@ fn refused(call: String, status: u16, retry_after: Option<Duration>, bytes: &[u8
     ClientError::Refused(Box::new(Refused { status, code, detail, call, head, retry_after }))
 }
 
-/// Whether the host is this machine itself.
-fn is_this_machine(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    host.eq_ignore_ascii_case("localhost")
-        || address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
-}
-
 pub(super) fn unreadable(call: &str, why: &str) -> ClientError {
     ClientError::Unreadable { call: call.to_owned(), why: one_line(why, 200) }
 }
@@ -285,9 +222,16 @@ pub(super) fn read<T: serde::de::DeserializeOwned>(call: &str, bytes: &[u8]) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use zx1_net::StatusCode;
+    use zx1_net::header::HeaderMap;
 
     fn of(status: u16, body: &str) -> Refused {
-        match refused("POST /x".into(), status, None, body.as_bytes()) {
+        let answer = Answer {
+            status: StatusCode::from_u16(status).unwrap(),
+            headers: HeaderMap::new(),
+            body: body.as_bytes().to_vec(),
+        };
+        match refused("POST /x".into(), &answer) {
             ClientError::Refused(refused) => *refused,
             other => panic!("{other}"),
         }
@@ -315,7 +259,7 @@ mod tests {
             assert_eq!(error, Some(9368), "{bad}");
         }
         let link = Link::new("http://x/market/", Options::default()).unwrap();
-        assert_eq!(link.at("/contracts"), "http://x/market/contracts");
+        assert_eq!(link.base(), "http://x/market");
         assert_eq!(link.signed_path("/contracts?a=1"), "/market/contracts?a=1");
     }
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use zx1_home::files;
 use zx1_market::PartyId;
 
 use super::error::{ClientError, Result};
 use super::transcripts::disk;
-use crate::files;
 
 /// Which key a server must have.
 #[derive(Debug, Clone)]
@@ -46,7 +46,7 @@ fn same(url: &str, pinned: PartyId, found: PartyId, file: Option<&Path>) -> Resu
 }
 
 fn read(path: &Path) -> Result<BTreeMap<String, PartyId>> {
-    match files::read(path).map_err(|e| disk(path, "read", &e))? {
+    match files::read_if_there(path).map_err(|e| disk(path, "read", &e))? {
         None => Ok(BTreeMap::new()),
         Some(bytes) => serde_json::from_slice(&bytes).map_err(|e| disk(path, "read", &e)),
     }

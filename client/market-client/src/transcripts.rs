@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use zx1_home::files;
 use zx1_market::case::Transcript;
 use zx1_market::{ContractId, Entry, PartyId};
 
 use super::error::{ClientError, Result};
-use crate::files;
 
 /// A folder of transcripts: `<server's key>/<contract>.json`, in the form that `fix verify` and
 /// `fix serve --import` read. A file is replaced whole and durable when [`Transcripts::save`] returns.
@@ -34,7 +34,9 @@ impl Transcripts {
     /// What was saved of a contract.
     pub fn load(&self, server: &PartyId, id: ContractId) -> Result<Option<Transcript>> {
         let path = self.path(server, id);
-        let Some(bytes) = files::read(&path).map_err(|e| disk(&path, "read", &e))? else { return Ok(None) };
+        let Some(bytes) = files::read_if_there(&path).map_err(|e| disk(&path, "read", &e))? else {
+            return Ok(None);
+        };
         let transcript = Transcript::parse(&bytes).map_err(|e| disk(&path, "read", &e))?;
         Ok(Some(transcript))
     }

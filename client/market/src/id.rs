@@ -23,6 +23,7 @@ pub(crate) fn lower_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
 ///
 /// Every value is a point of the curve and not of small order (decision A4).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(value_type = String))]
 pub struct PartyId([u8; 32]);
 
 impl PartyId {
@@ -77,6 +78,7 @@ impl FromStr for PartyId {
 /// A contract: the first 8 bytes of the chain hash of its `post` entry (decision E2). Prints and reads as 16
 /// lower-case hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(value_type = String))]
 pub struct ContractId([u8; 8]);
 
 impl ContractId {

@@ -12,6 +12,7 @@ macro_rules! states {
         /// Where a contract stands.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
+        #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
         pub enum State { $($(#[$doc])* $name,)* }
 
         impl State {

@@ -12,6 +12,7 @@ use crate::{Raw, Reason, Refusal, Result};
 /// A court (spec, "Three-tier court system").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Court {
     /// The first.
     District,
@@ -73,6 +74,7 @@ impl std::fmt::Display for Court {
 /// What a judge decides (spec, "Judge rulings").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Outcome {
     /// The agent did the work.
     Fulfilled,

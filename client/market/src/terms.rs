@@ -12,6 +12,7 @@ use crate::{Address, Millis, PartyId, Raw, Reason, Refusal, Result};
 
 /// How long everything takes (decision E12). The contract's own windows stand in the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Windows {
     /// Until an open contract is canceled.
     pub open: Millis,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A moment or a span: milliseconds, since 1970 when it is a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Millis(pub u64);
 
 impl Millis {

@@ -1,7 +1,7 @@
 //! Anthropic's messages API.
 
-use reqwest::header::HeaderName;
 use serde_json::{Map, Value, json};
+use zx1_net::header::HeaderName;
 
 use super::http::{Read, Transport};
 use super::openai::{check_name, name_of};

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use zx1_net::Retry;
+
 use crate::budget::{Caps, Limits};
 
 /// Longest body that is read from a model's server.
@@ -10,12 +12,13 @@ pub const MAX_BODY: usize = 8 << 20;
 pub const MODEL_TIMEOUT: Duration = Duration::from_secs(90);
 /// Time to open a connection.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Attempts for one answer: the first and three more.
-pub const MODEL_ATTEMPTS: u32 = 4;
-/// First pause before another attempt; it doubles.
-pub const RETRY_BASE: Duration = Duration::from_millis(500);
-/// Longest pause before another attempt, unless the server asks for more.
-pub const RETRY_CAP: Duration = Duration::from_secs(8);
+/// Repetition of a call: on 408, 429, every 5xx and when no connection can be made.
+pub const RETRY: Retry = Retry {
+    attempts: 4,
+    pause: Duration::from_millis(500),
+    longest_pause: Duration::from_secs(8),
+    within: None,
+};
 /// How long a limited model of a pool rests when the server does not say.
 pub const POOL_REST: Duration = Duration::from_secs(60);
 /// How long a model of a pool rests that failed, but is not limited.

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use reqwest::header::HeaderValue;
 use zeroize::Zeroizing;
+use zx1_net::header::HeaderValue;
 
 use super::ConfigError;
 

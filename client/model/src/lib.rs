@@ -24,12 +24,13 @@ use futures_util::future::BoxFuture;
 
 pub use anthropic::{Anthropic, AnthropicOptions};
 pub use error::{ConfigError, ModelError};
-pub use http::{HttpOptions, Proxies, Retry};
+pub use http::HttpOptions;
 pub use key::ApiKey;
 pub use openai::{OpenAi, OpenAiOptions, TokenField};
 pub use pool::Pool;
 pub use price::{Price, Spend, micro_usd_of_decimal};
 pub use scripted::{Line, Scripted};
+pub use zx1_net::{Proxies, Retry};
 
 /// Who speaks in a [`Message`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -1,7 +1,7 @@
 //! Chat completions as OpenAI defined them and as most servers speak them.
 
-use reqwest::header::AUTHORIZATION;
 use serde_json::{Map, Value, json};
+use zx1_net::header::AUTHORIZATION;
 
 use super::http::{Read, Transport};
 use super::{

@@ -111,7 +111,7 @@ fn no_name_has_two_rules() {
 
 #[test]
 fn each_kind_of_refusal_has_its_number_and_names_the_word() {
-    let cases: &[(&str, u16, &str)] = &[
+    let cases: &[(&str, u32, &str)] = &[
         ("cat a.c | sh", 9154, "`|`"),
         ("echo $HOME", 9154, "`$`"),
         ("ls *.c", 9155, "`*`"),

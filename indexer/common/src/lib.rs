@@ -10,7 +10,7 @@
 //! | [`hub`], [`reader`] | a stream of events for many subscribers who may resume |
 //! | [`figures`] | what every server counts |
 //! | [`config`], [`process`], [`jobs`] | a file of settings; a process from its start to its stop |
-//! | `testing` | a Postgres of a test's own (feature `testing`) |
+//! | `testing` | a Postgres of a test's own; answers against their schema (feature `testing`) |
 
 pub mod answer;
 pub mod body;

@@ -1,5 +1,7 @@
-//! A Postgres of a test's own.
+//! A Postgres of a test's own; answers held against the description of an interface.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
+
+pub mod schema;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

@@ -1,33 +1,27 @@
 //! The time: the system's, or one that a test moves (decision E12).
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use tokio::sync::watch;
+pub use zx1_home::SystemClock;
 use zx1_market::Millis;
 
 /// Where the market gets its time from.
-pub trait Clock: Send + Sync + 'static {
+pub trait Clock: zx1_home::Clock + 'static {
     /// Now.
-    fn now(&self) -> Millis;
+    fn now(&self) -> Millis {
+        Millis(self.unix_ms())
+    }
     /// Wait until that moment; may return early, never late by more than the system is.
     fn until(&self, moment: Millis) -> BoxFuture<'_, ()>;
 }
-
-/// The system's clock.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct SystemClock;
 
 /// The longest single wait: the system's clock may be set meanwhile.
 const LONGEST: Duration = Duration::from_secs(1);
 
 impl Clock for SystemClock {
-    fn now(&self) -> Millis {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
-    }
-
     fn until(&self, moment: Millis) -> BoxFuture<'_, ()> {
         let wait = Duration::from_millis(moment.minus(self.now()).0).min(LONGEST);
         Box::pin(tokio::time::sleep(wait))
@@ -61,11 +55,13 @@ impl DrivenClock {
     }
 }
 
-impl Clock for DrivenClock {
-    fn now(&self) -> Millis {
-        *self.0.borrow()
+impl zx1_home::Clock for DrivenClock {
+    fn since_epoch(&self) -> Duration {
+        Duration::from_millis(self.0.borrow().0)
     }
+}
 
+impl Clock for DrivenClock {
     fn until(&self, moment: Millis) -> BoxFuture<'_, ()> {
         let mut seen = self.0.subscribe();
         Box::pin(async move {

@@ -15,6 +15,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+use utoipa::ToSchema;
 use zx1_chain::rpc::{RawAccount, Stored};
 use zx1_interface::Layout;
 use zx1_interface::accounts::{
@@ -26,7 +27,7 @@ use zx1_net::{Endpoint, Fetcher, Limit, Options, form_urlencoded};
 const MOST: usize = 1_000;
 
 /// Something that the index says and the chain does not.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Difference {
     /// `stake`, `lease`, `head`, `batch`, `challenge`, `feedback`, `events`.
     pub what: String,
@@ -43,7 +44,7 @@ pub struct Difference {
 }
 
 /// What an audit found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Audit {
     /// Unix seconds.
     pub at: i64,

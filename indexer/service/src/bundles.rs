@@ -15,12 +15,14 @@ use crate::store::{
     unsigned,
 };
 use axum::body::{Body, HttpBody as _};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use utoipa::ToSchema;
 use zx1_home::files;
 use zx1_protocol::behavior_batch::{BehaviorBatch, Commitment, MAX_BATCH_BYTES};
 use zx1_protocol::bundle::{Bundle, BundleError};
@@ -70,6 +72,52 @@ pub enum Put {
     Created,
     /// The same was served before.
     Same,
+}
+
+/// What the data of a batch says of it.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Content {
+    /// whether it is what the chain commits to, and can be read
+    holds: bool,
+    fault: Option<String>,
+    records: RecordCounts,
+    #[serde(flatten)]
+    #[schema(value_type = ContentBatch)]
+    batch: Option<ContentBatch>,
+}
+
+/// How many records of each kind a batch has.
+#[derive(Debug, Serialize, ToSchema)]
+struct RecordCounts {
+    bids: u32,
+    selections: u32,
+    verifiers: u32,
+    feedback: u32,
+}
+
+/// The batch's own fields; absent when they cannot be read.
+#[derive(Debug, Serialize, ToSchema)]
+struct ContentBatch {
+    #[schema(required = false)]
+    slot_start: u64,
+    #[schema(required = false)]
+    slot_end: u64,
+    #[schema(required = false)]
+    message_count: u32,
+    #[schema(required = false)]
+    msg_type_counts: Vec<u32>,
+    #[schema(required = false)]
+    unique_counterparties: u32,
+    #[schema(required = false)]
+    tasks_completed: u32,
+    #[schema(required = false)]
+    notarizations: u32,
+    #[schema(required = false)]
+    disputes: u32,
+    #[schema(required = false)]
+    overflow: bool,
+    #[schema(required = false)]
+    overflow_data_hash: String,
 }
 
 /// What a batch's data says, as rows.
@@ -153,29 +201,24 @@ fn content(batch: Option<&BehaviorBatch>, bundle: &Bundle<'_>, fault: Option<Bun
         }
     }
     let [bids, selections, verifiers, feedback] = counts;
-    let mut value = json!({
-        "holds": fault.is_none() && batch.is_some(),
-        "fault": fault.map(|fault| fault.to_string()),
-        "records": { "bids": bids, "selections": selections, "verifiers": verifiers, "feedback": feedback },
-    });
-    if let (Some(batch), Some(object)) = (batch, value.as_object_mut()) {
-        let own = json!({
-            "slot_start": batch.slot_start.0,
-            "slot_end": batch.slot_end.0,
-            "message_count": batch.message_count,
-            "msg_type_counts": batch.msg_type_counts,
-            "unique_counterparties": batch.unique_counterparties,
-            "tasks_completed": batch.tasks_completed,
-            "notarizations": batch.notarizations,
-            "disputes": batch.disputes,
-            "overflow": batch.overflow,
-            "overflow_data_hash": hex::encode(batch.overflow_data_hash),
-        });
-        if let Value::Object(own) = own {
-            object.extend(own);
-        }
-    }
-    value
+    let content = Content {
+        holds: fault.is_none() && batch.is_some(),
+        fault: fault.map(|fault| fault.to_string()),
+        records: RecordCounts { bids, selections, verifiers, feedback },
+        batch: batch.map(|batch| ContentBatch {
+            slot_start: batch.slot_start.0,
+            slot_end: batch.slot_end.0,
+            message_count: batch.message_count,
+            msg_type_counts: batch.msg_type_counts.to_vec(),
+            unique_counterparties: batch.unique_counterparties,
+            tasks_completed: batch.tasks_completed,
+            notarizations: batch.notarizations,
+            disputes: batch.disputes,
+            overflow: batch.overflow,
+            overflow_data_hash: hex::encode(batch.overflow_data_hash),
+        }),
+    };
+    json!(content)
 }
 
 fn records(bundle: &Bundle<'_>, row: &BatchRow, most: usize, contents: &mut Contents) {

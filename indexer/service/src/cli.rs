@@ -86,7 +86,7 @@ impl ServeArgs {
     /// Those of [`Server::start`].
     pub async fn serve(self) -> Result<()> {
         if self.print_openapi {
-            print!("{}", openapi::text_of());
+            print!("{}", openapi::text());
             return Ok(());
         }
         let config = self.configuration()?;

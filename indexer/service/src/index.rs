@@ -12,9 +12,11 @@ use crate::metrics::Metrics;
 use crate::parse::{Addresses, Touched};
 use crate::status::Status;
 use crate::store::{AgentRow, Commit, EventRow, Find, Store, fixed, signed};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use tokio::sync::{Mutex, MutexGuard};
+use utoipa::ToSchema;
 use zx1_chain::rpc::registry::{AgentRecord, Delegate};
 use zx1_home::{Clock as _, SystemClock};
 
@@ -288,6 +290,28 @@ pub fn chunks<T: Copy>(keys: &BTreeSet<T>) -> Vec<Vec<T>> {
     keys.chunks(4_000).map(<[T]>::to_vec).collect()
 }
 
+/// A delegate as it is stored and shown.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct ShownDelegate {
+    delegate: String,
+    delegator: String,
+    /// Unix seconds
+    expiry: i64,
+    /// neither expired nor withdrawn
+    live: bool,
+}
+
+impl From<&Delegate> for ShownDelegate {
+    fn from(it: &Delegate) -> Self {
+        Self {
+            delegate: it.delegate.to_string(),
+            delegator: it.delegator.to_string(),
+            expiry: it.expiry,
+            live: it.live,
+        }
+    }
+}
+
 /// Takes what the registry says into an agent's row.
 pub fn identify(row: &mut AgentRow, record: &AgentRecord, delegates: &[Delegate], now: i64) {
     row.number = signed(record.member_number);
@@ -305,16 +329,8 @@ pub fn identify(row: &mut AgentRow, record: &AgentRecord, delegates: &[Delegate]
     row.owner = owner;
     row.token = record.token.map(|token| token.to_bytes().to_vec());
     row.member_index = Some(record.index.to_bytes().to_vec());
-    let list: Vec<serde_json::Value> = delegates
-        .iter()
-        .map(|it| {
-            serde_json::json!({
-                "delegate": it.delegate.to_string(), "delegator": it.delegator.to_string(),
-                "expiry": it.expiry, "live": it.live,
-            })
-        })
-        .collect();
-    row.delegates = serde_json::Value::from(list).to_string();
+    let list: Vec<ShownDelegate> = delegates.iter().map(ShownDelegate::from).collect();
+    row.delegates = serde_json::to_string(&list).unwrap_or_else(|_| "[]".to_owned());
     row.identified = now.max(1);
     let owner = record.owner.map(|owner| owner.to_string()).unwrap_or_default();
     row.search = format!("{}\n{}\n{owner}", row.name, record.mint).to_lowercase();

@@ -8,12 +8,14 @@ use crate::nano::{Held, Node};
 use crate::reputation;
 use crate::store::{Commit, ContractRow, Find, StreamRow, fixed, signed};
 use futures_util::{StreamExt, stream};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
+use utoipa::ToSchema;
 use zx1_market::case::{Report, Transcript, rebuild, replay};
 use zx1_market::wire::{ContractView, ListAnswer};
 use zx1_market::{EntryType, PartyId, State, bridge};
@@ -371,28 +373,28 @@ impl Markets {
         let task = view.briefing.lines().next().unwrap_or_default();
         let (created, updated) = (signed(view.created_at.0.0), signed(view.updated_at.0.0));
         let settled = report.is_some_and(|it| it.valid) && view.status.is_terminal();
-        let summary = json!({
-            "id": view.id.to_string(),
-            "market": market,
-            "server": server.map(|server| server.to_string()),
-            "state": view.status.as_str(),
-            "principal": view.principal_pubkey.to_string(),
-            "agent": view.agent_pubkey.map(|agent| agent.to_string()),
-            "bounty": bounty_text,
-            "bounty_raw": raw.map(|raw| raw.get().to_string()),
-            "created_at": created,
-            "updated_at": updated,
-            "closing_at": view.closing_at.map(|at| at.0.0),
-            "review_expires_at": view.review_expires_at.map(|at| at.0.0),
-            "deadline": deadline,
-            "chain_head": Some(&view.chain_head).filter(|head| !head.is_empty()),
-            "entries": view.transcript.len(),
-            "verified": report.map(|report| report.valid),
-            "verify_error": report.and_then(|report| report.error.clone()),
-            "conversation": conversation.map(hex::encode),
-            "task": task.chars().take(200).collect::<String>(),
-            "escrow": escrows,
-        });
+        let summary = Summary {
+            id: view.id.to_string(),
+            market: market.to_owned(),
+            server: server.map(|server| server.to_string()),
+            state: view.status.as_str().to_owned(),
+            principal: view.principal_pubkey.to_string(),
+            agent: view.agent_pubkey.map(|agent| agent.to_string()),
+            bounty: bounty_text,
+            bounty_raw: raw.map(|raw| raw.get().to_string()),
+            created_at: created,
+            updated_at: updated,
+            closing_at: view.closing_at.map(|at| at.0.0),
+            review_expires_at: view.review_expires_at.map(|at| at.0.0),
+            deadline,
+            chain_head: Some(view.chain_head.clone()).filter(|head| !head.is_empty()),
+            entries: view.transcript.len(),
+            verified: report.map(|report| report.valid),
+            verify_error: report.and_then(|report| report.error.clone()),
+            conversation: conversation.map(hex::encode),
+            task: task.chars().take(200).collect(),
+            escrow: escrows,
+        };
         ContractRow {
             market: market.to_owned(),
             id: view.id.to_string(),
@@ -401,12 +403,50 @@ impl Markets {
             agent: view.agent_pubkey.map(|agent| agent.to_string()),
             created_at: created,
             updated_at: updated,
-            summary: summary.to_string(),
+            summary: json!(summary).to_string(),
             view: text.to_owned(),
             conversation: conversation.map(|it| it.to_vec()),
             settled: i64::from(settled),
         }
     }
+}
+
+/// A contract as it is stored and shown. Times are Unix milliseconds.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Summary {
+    id: String,
+    /// the URL of the market
+    market: String,
+    server: Option<String>,
+    state: String,
+    principal: String,
+    agent: Option<String>,
+    /// XNO
+    bounty: Option<String>,
+    bounty_raw: Option<String>,
+    created_at: i64,
+    updated_at: i64,
+    closing_at: Option<u64>,
+    review_expires_at: Option<u64>,
+    /// when the rules act next
+    deadline: Option<u64>,
+    chain_head: Option<String>,
+    entries: usize,
+    /// whether the transcript holds; null while strangers see none
+    verified: Option<bool>,
+    verify_error: Option<String>,
+    conversation: Option<String>,
+    task: String,
+    #[schema(value_type = Vec<EscrowAccount>)]
+    escrow: Vec<Value>,
+}
+
+/// An escrow account as the Nano node shows it.
+#[derive(Debug, Serialize, ToSchema)]
+struct EscrowAccount {
+    account: String,
+    balance_raw: Option<String>,
+    receivable_raw: Option<String>,
 }
 
 /// What a transcript proves, and when the rules act next.
@@ -436,10 +476,10 @@ async fn verify(text: String) -> Option<Checked> {
 fn escrow(account: &str, held: Option<&Held>, before: Option<&Value>) -> Value {
     match (held, before) {
         (None, Some(before)) => before.clone(),
-        (held, _) => json!({
-            "account": account,
-            "balance_raw": held.map(|held| &held.balance),
-            "receivable_raw": held.map(|held| &held.receivable),
+        (held, _) => json!(EscrowAccount {
+            account: account.to_owned(),
+            balance_raw: held.map(|held| held.balance.clone()),
+            receivable_raw: held.map(|held| held.receivable.clone()),
         }),
     }
 }

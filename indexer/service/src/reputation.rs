@@ -10,8 +10,10 @@ use crate::store::{
     AgentRow, BatchRow, Commit, ContractRow, ConversationRow, EnvelopeRow, Find, RatingRow, fixed, signed,
     unsigned,
 };
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use utoipa::ToSchema;
 use zx1_protocol::record::{KIND_SELECTION, KIND_VERIFIER};
 use zx1_protocol::reputation::{BatchFacts, Binding, Event, Ledger, Rating, Standing, State, Tally, Vector};
 use zx1_protocol::units::{Epoch, Slot};
@@ -47,17 +49,62 @@ pub struct Reputation {
 }
 
 /// A vector on the wire.
-pub fn vector_json(vector: &Vector) -> Value {
-    json!({
-        "reliability": vector.reliability_score,
-        "cooperation": vector.cooperation_index,
-        "notary": vector.notary_accuracy,
-        "tasks": vector.total_tasks,
-        "notarized": vector.total_notarized,
-        "disputes": vector.total_disputes,
-        "batches": vector.batches,
-        "last_active_slot": vector.last_active_slot.0,
-    })
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Scores {
+    /// mean score as participant
+    pub reliability: i64,
+    /// mean outcome in both roles, from -100 to 100
+    pub cooperation: i64,
+    /// mean score as notary
+    pub notary: i64,
+    /// ratings as participant
+    pub tasks: i64,
+    /// ratings as notary
+    pub notarized: i64,
+    /// disputes involved in
+    pub disputes: i64,
+    /// batches that count
+    pub batches: i64,
+    /// the last slot of the last batch in which the agent sent anything
+    pub last_active_slot: i64,
+}
+
+impl From<&Vector> for Scores {
+    fn from(vector: &Vector) -> Self {
+        Self {
+            reliability: vector.reliability_score,
+            cooperation: vector.cooperation_index,
+            notary: vector.notary_accuracy,
+            tasks: vector.total_tasks.into(),
+            notarized: vector.total_notarized.into(),
+            disputes: vector.total_disputes.into(),
+            batches: vector.batches.into(),
+            last_active_slot: signed(vector.last_active_slot.0),
+        }
+    }
+}
+
+/// How many ratings had which standing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct StoredTally {
+    bound: u32,
+    left_out: u32,
+    unbound: u32,
+    repeated: u32,
+}
+
+/// What is kept of a reputation beside the batch-derived vector.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StoredReputation {
+    /// Ratings that nobody vouches for.
+    pub unbound: Scores,
+    /// Everything that was heard, as it came.
+    pub real_time: Scores,
+    /// How many ratings had which standing.
+    pub tally: StoredTally,
+    /// The epoch that it was computed in.
+    pub as_of_epoch: Option<u64>,
 }
 
 fn byte(number: i64) -> u8 {
@@ -253,13 +300,13 @@ pub fn take(row: &mut AgentRow, reputation: &Reputation, epoch: u64) -> bool {
     row.counted_batches = i64::from(batches);
     row.reputation_slot = signed(last_active_slot.0);
     let Tally { bound, left_out, unbound, repeated } = reputation.tally;
-    row.reputation = json!({
-        "unbound": vector_json(&reputation.unbound),
-        "real_time": vector_json(&reputation.real_time),
-        "tally": { "bound": bound, "left_out": left_out, "unbound": unbound, "repeated": repeated },
-        "as_of_epoch": epoch,
-    })
-    .to_string();
+    let stored = StoredReputation {
+        unbound: Scores::from(&reputation.unbound),
+        real_time: Scores::from(&reputation.real_time),
+        tally: StoredTally { bound, left_out, unbound, repeated },
+        as_of_epoch: Some(epoch),
+    };
+    row.reputation = json!(stored).to_string();
     let changed = |row: &AgentRow| {
         (
             row.reliability,
@@ -274,13 +321,10 @@ pub fn take(row: &mut AgentRow, reputation: &Reputation, epoch: u64) -> bool {
     changed(&before) != changed(row) || without_epoch(&before.reputation) != without_epoch(&row.reputation)
 }
 
-/// The text up to the epoch, which alone is no news. `json!` writes names in alphabetical order.
-fn without_epoch(text: &str) -> Value {
-    let mut value: Value = serde_json::from_str(text).unwrap_or_default();
-    if let Some(object) = value.as_object_mut() {
-        object.remove("as_of_epoch");
-    }
-    value
+/// The text up to the epoch, which alone is no news.
+fn without_epoch(text: &str) -> StoredReputation {
+    let stored: StoredReputation = serde_json::from_str(text).unwrap_or_default();
+    StoredReputation { as_of_epoch: None, ..stored }
 }
 
 /// Computes these agents' reputations anew and tells what changed. `cause` is `batch`, `rating`, `binding` or
@@ -305,8 +349,8 @@ pub async fn refresh(index: &Index, agents: &BTreeSet<Key>, cause: &str, origin:
         let fields = json!({
             "cause": cause,
             "epoch": epoch,
-            "batch": vector_json(&reputation.batch),
-            "real_time": vector_json(&reputation.real_time),
+            "batch": Scores::from(&reputation.batch),
+            "real_time": Scores::from(&reputation.real_time),
         });
         let origin = format!("reputation/{}/{cause}/{origin}", base58(mint));
         commit.stream.push(stream_row("reputation_update", origin, Some(&row), None, now_ms(), fields));

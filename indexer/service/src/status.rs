@@ -3,9 +3,10 @@
 use serde::Serialize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
+use utoipa::ToSchema;
 
 /// What the ingest is doing.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
     /// Reading what happened before.
@@ -18,7 +19,7 @@ pub enum Phase {
 }
 
 /// How far a backfill is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Backfill {
     /// The cursor when it began.
     pub from_slot: u64,
@@ -29,7 +30,7 @@ pub struct Backfill {
 }
 
 /// What the last self-audit found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct LastAudit {
     /// Unix seconds.
     pub at: i64,

@@ -14,9 +14,10 @@ use serde_json::json;
 use std::sync::Arc;
 use zx1_agent::courtroom::SandboxBench;
 use zx1_agent::worker::{Config, Folder, Hooks, SubmittedFix, WorkError, Worker};
+use zx1_home::SystemClock;
 use zx1_market::{Address, Case, ContractId, Raw, State};
 use zx1_market_client::{Purse, Result as ClientResult};
-use zx1_model::budget::{Budget, FileStore, Limits, system_clock};
+use zx1_model::budget::{Budget, FileStore, Limits};
 
 /// Shown by `--help`, before the models.
 pub const EXAMPLES: &str = "\
@@ -175,7 +176,7 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
         }
         if let Some(model) = model {
             let file = FileStore::new(context.place("agent-budget.json")?);
-            let budget = Budget::open(limits, Box::new(file), system_clock())?;
+            let budget = Budget::open(limits, Box::new(file), Arc::new(SystemClock))?;
             worker = worker.with_model(model, budget);
         }
         worker.run(stop_signal()).await?;

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use reqwest::{Client, Url};
 use serde::Deserialize;
+use zx1_net::{Endpoint, Fetcher, Limit, Options};
 use zx1_protocol::units::Slot;
 
 use super::{BridgeError, Slots};
@@ -43,18 +43,12 @@ pub fn slots_of(cluster: &str) -> Result<Slots, BridgeError> {
         "m" | "mainnet-beta" => "https://api.mainnet-beta.solana.com",
         url => url,
     };
-    let url = Url::parse(named).map_err(|error| bad(error.to_string()))?;
-    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
-        return Err(bad("it is no http or https address".to_owned()));
-    }
-    let mut client = Client::builder().redirect(reqwest::redirect::Policy::none()).timeout(TIMEOUT);
-    if matches!(url.host_str(), Some("127.0.0.1" | "localhost" | "[::1]")) {
-        client = client.no_proxy();
-    }
-    let client = client.build().map_err(|error| bad(error.to_string()))?;
+    let endpoint = Endpoint::parse_with_secrets(named).map_err(|error| bad(error.to_string()))?;
+    let options = Options { timeout: TIMEOUT, ..Options::default() };
+    let fetcher = Fetcher::new(endpoint, options).map_err(|error| bad(error.to_string()))?;
     Ok(std::sync::Arc::new(move || {
-        let (client, url) = (client.clone(), url.clone());
-        Box::pin(async move { ask(&client, url).await.map(|slot| slot.0) })
+        let fetcher = fetcher.clone();
+        Box::pin(async move { ask(&fetcher).await.map(|slot| slot.0) })
     }))
 }
 
@@ -71,20 +65,12 @@ struct Refusal {
 }
 
 /// One question. The error is half a sentence; an address may hold a key, so none is named.
-async fn ask(client: &Client, url: Url) -> Result<Slot, String> {
-    let broken = |error: reqwest::Error| error.without_url().to_string();
+async fn ask(fetcher: &Fetcher) -> Result<Slot, String> {
     let question = r#"{"jsonrpc":"2.0","id":1,"method":"getSlot","params":[{"commitment":"confirmed"}]}"#;
-    let request = client.post(url).header("Content-Type", "application/json").body(question);
-    let mut answer = request.send().await.map_err(broken)?;
-    let status = answer.status();
-    let mut body = Vec::new();
-    while let Some(chunk) = answer.chunk().await.map_err(broken)? {
-        if chunk.len() > MAX_ANSWER.saturating_sub(body.len()) {
-            return Err("its answer is too long".to_owned());
-        }
-        body.extend_from_slice(&chunk);
-    }
-    read(status.as_u16(), &body)
+    let request = fetcher.post_to_endpoint().header("Content-Type", "application/json").body(question);
+    let answer = fetcher.fetch(request, Limit::Whole(MAX_ANSWER)).await;
+    let answer = answer.map_err(|error| error.to_string())?;
+    read(answer.status.as_u16(), &answer.body)
 }
 
 fn read(status: u16, body: &[u8]) -> Result<Slot, String> {

@@ -29,6 +29,7 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 use zx1_coded::Coded;
+use zx1_home::files;
 use zx1_log::{AgentLog, LogError};
 use zx1_market::bridge::{conversation_id, message_type};
 use zx1_market::chain::{Common, Data, RulingData, Side};
@@ -46,7 +47,6 @@ pub use cluster::{agent_id, slots_of};
 pub use rating::{Rating, rating};
 
 use futures_util::future::BoxFuture;
-use zx1_market_client::files;
 use zx1_market_client::{ClientError, Market, View};
 
 /// The format hint of this crate's payloads.
@@ -376,7 +376,7 @@ impl Bridge {
     ) -> Result<Vec<u8>, BridgeError> {
         let path = self.made.join(name);
         let now = market.now().await?;
-        if let Some(kept) = files::read(&path).map_err(|e| disk(&path, &e))? {
+        if let Some(kept) = files::read_if_there(&path).map_err(|e| disk(&path, &e))? {
             // Of an earlier run. The payload is the same unless a model has changed its mind about a fix.
             if Envelope::decode(&kept).is_ok_and(|envelope| unsigned(&envelope) == payload) {
                 let made = Envelope::decode(&kept).map(|e| Millis(e.header.timestamp / 1_000)).unwrap_or(now);

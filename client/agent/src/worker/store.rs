@@ -4,11 +4,11 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use zx1_home::files;
 use zx1_market::{ContractId, Entry, PartyId, Raw};
 
 use super::WorkError;
 use zx1_market_client::Deposit;
-use zx1_market_client::files;
 
 /// How far an agent has come with a contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,7 +81,7 @@ impl Store for Folder {
         let mut records = Vec::new();
         for entry in std::fs::read_dir(&self.path).map_err(|e| disk(&self.path, &e))? {
             let path = entry.map_err(|e| disk(&self.path, &e))?.path();
-            // Unfinished files of a crash end in `.new`.
+            // Not the unfinished file of a crash.
             if path.extension().is_none_or(|extension| extension != "json") {
                 continue;
             }
@@ -100,6 +100,6 @@ impl Store for Folder {
 
     fn remove(&self, contract: ContractId) -> Result<(), WorkError> {
         let path = self.file(contract);
-        files::remove(&path).map_err(|e| disk(&path, &e))
+        files::remove(&path).map(|_| ()).map_err(|e| disk(&path, &e))
     }
 }

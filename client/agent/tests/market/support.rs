@@ -161,7 +161,7 @@ pub(crate) fn options(clock: &DrivenClock) -> Options {
     Options {
         poll: Duration::from_millis(10),
         pause: Duration::from_millis(10),
-        clock: Clock::Function(Arc::new(move || clock.now())),
+        clock: Clock::Here(Arc::new(clock)),
         ..Options::default()
     }
 }

@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex};
 use tokio::task::JoinHandle;
 use zx1_agent::courtroom::{Bench as Proof, CannotRun, Job, Ran, ScriptedBench, Trial};
 use zx1_agent::worker::{Config, Folder, Hooks, SubmittedFix, WorkError, Worker};
+use zx1_home::SystemClock;
 use zx1_market::chain::Data;
 use zx1_market::contract::Corrected;
 use zx1_market::{Case, ContractId, EntryType, Millis, State};
-use zx1_model::budget::{Budget, Limits, MemoryStore, system_clock};
+use zx1_model::budget::{Budget, Limits, MemoryStore};
 use zx1_model::{Line, Model, ModelError, Scripted};
 
 use crate::support::*;
@@ -23,7 +24,7 @@ struct Heard {
     found: Mutex<Vec<ContractId>>,
     fixes: Mutex<Vec<SubmittedFix>>,
     ended: Mutex<Vec<(ContractId, State)>>,
-    errors: Mutex<Vec<u16>>,
+    errors: Mutex<Vec<u32>>,
 }
 
 impl Hooks for Heard {
@@ -66,7 +67,8 @@ async fn agent(world: &World, n: u8, config: Config, more: impl FnOnce(Worker) -
 }
 
 fn with_model(worker: Worker, model: Arc<dyn Model>) -> Worker {
-    let budget = Budget::open(Limits::default(), Box::new(MemoryStore::default()), system_clock()).unwrap();
+    let budget =
+        Budget::open(Limits::default(), Box::new(MemoryStore::default()), Arc::new(SystemClock)).unwrap();
     worker.with_model(model, budget)
 }
 

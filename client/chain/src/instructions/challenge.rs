@@ -1,10 +1,9 @@
 //! Builds the instructions of Challenge.
 
-use super::{evented, optional, plain, program, read, sign, sign_write, system, token, write};
+use super::accounts;
 use crate::pda;
 use solana_address::Address;
 use solana_instruction::Instruction;
-use zx1_interface::ids;
 use zx1_interface::instruction as data;
 
 /// Who challenges what.
@@ -66,76 +65,54 @@ pub fn submit_challenge(addresses: &ChallengeAddresses, source: &EvidenceSource)
         }
     };
     let challenge = addresses.challenge();
-    evented(
-        vec![
-            sign_write(addresses.challenger),
-            read(pda::config()),
-            read(addresses.batch()),
-            write(pda::stake(&addresses.agent)),
-            write(challenge),
-            write(pda::challenge_vault(&challenge)),
-            read(addresses.usdc_mint),
-            write(addresses.challenger_usdc),
-            read(pda::challenge_authority()),
-            read(program(ids::STAKE_LOCK)),
-            optional(evidence, ids::CHALLENGE, write),
-            optional(agent_token, ids::CHALLENGE, read),
-            optional(delegation, ids::CHALLENGE, read),
-            token(),
-            system(),
-        ],
-        &data::SubmitChallenge {
-            agent_id: addresses.agent.to_bytes(),
-            epoch_number: addresses.epoch_number,
-            ground: addresses.ground,
-            contradicting_entry: inline,
-        },
-    )
+    accounts::SubmitChallenge {
+        challenger: addresses.challenger,
+        batch: addresses.batch(),
+        stake: pda::stake(&addresses.agent),
+        challenge,
+        vault: pda::challenge_vault(&challenge),
+        usdc_mint: addresses.usdc_mint,
+        challenger_usdc: addresses.challenger_usdc,
+        evidence,
+        agent_token,
+        delegation,
+    }
+    .with(&data::SubmitChallenge {
+        agent_id: addresses.agent.to_bytes(),
+        epoch_number: addresses.epoch_number,
+        ground: addresses.ground,
+        contradicting_entry: inline,
+    })
 }
 
 /// record_envelope. The Ed25519 check of the envelope's signed bytes must be the instruction right before.
 pub fn record_envelope(owner: Address, ground: u8, nonce: u64) -> Instruction {
-    evented(
-        vec![
-            sign_write(owner),
-            write(pda::recorded_envelope(&owner, nonce)),
-            read(program(ids::INSTRUCTIONS_SYSVAR)),
-            system(),
-        ],
-        &data::RecordEnvelope { ground, nonce },
-    )
+    accounts::RecordEnvelope { owner, record: pda::recorded_envelope(&owner, nonce) }
+        .with(&data::RecordEnvelope { ground, nonce })
 }
 
 /// Builds the instruction discard_envelope.
 pub fn discard_envelope(owner: Address, nonce: u64) -> Instruction {
-    evented(
-        vec![sign_write(owner), write(pda::recorded_envelope(&owner, nonce))],
-        &data::DiscardEnvelope { nonce },
-    )
+    accounts::DiscardEnvelope { owner, record: pda::recorded_envelope(&owner, nonce) }
+        .with(&data::DiscardEnvelope { nonce })
 }
 
 /// Builds the instruction begin_evidence.
 pub fn begin_evidence(owner: Address, nonce: u64, len: u32) -> Instruction {
-    evented(
-        vec![sign_write(owner), write(pda::evidence_draft(&owner, nonce)), system()],
-        &data::BeginEvidence { nonce, len },
-    )
+    accounts::BeginEvidence { owner, draft: pda::evidence_draft(&owner, nonce) }
+        .with(&data::BeginEvidence { nonce, len })
 }
 
 /// Builds the instruction append_evidence.
 pub fn append_evidence(owner: Address, nonce: u64, offset: u32, bytes: Vec<u8>) -> Instruction {
-    plain(
-        vec![sign(owner), write(pda::evidence_draft(&owner, nonce))],
-        &data::AppendEvidence { nonce, offset, bytes },
-    )
+    accounts::AppendEvidence { owner, draft: pda::evidence_draft(&owner, nonce) }
+        .with(&data::AppendEvidence { nonce, offset, bytes })
 }
 
 /// Builds the instruction cancel_evidence.
 pub fn cancel_evidence(owner: Address, nonce: u64) -> Instruction {
-    evented(
-        vec![sign_write(owner), write(pda::evidence_draft(&owner, nonce))],
-        &data::CancelEvidence { nonce },
-    )
+    accounts::CancelEvidence { owner, draft: pda::evidence_draft(&owner, nonce) }
+        .with(&data::CancelEvidence { nonce })
 }
 
 /// Builds the instruction answer_challenge.
@@ -145,32 +122,25 @@ pub fn answer_challenge(
     batch: Address,
     answer: &data::AnswerChallenge,
 ) -> Instruction {
-    evented(vec![sign(answerer), write(challenge), read(batch)], answer)
+    accounts::AnswerChallenge { answerer, challenge, batch }.with(answer)
 }
 
 /// Builds the instruction resolve_challenge.
 pub fn resolve_challenge(addresses: &ChallengeAddresses, treasury_usdc: Address) -> Instruction {
     let challenge = addresses.challenge();
-    evented(
-        vec![
-            write(challenge),
-            write(addresses.challenger),
-            write(addresses.challenger_usdc),
-            write(treasury_usdc),
-            write(pda::challenge_vault(&challenge)),
-            write(pda::stake(&addresses.agent)),
-            write(pda::stake_vault(&addresses.agent)),
-            read(pda::config()),
-            read(pda::challenge_authority()),
-            read(program(ids::STAKE_LOCK)),
-            read(pda::event_authority(ids::STAKE_LOCK)),
-            token(),
-        ],
-        &data::ResolveChallenge {},
-    )
+    accounts::ResolveChallenge {
+        challenge,
+        challenger: addresses.challenger,
+        challenger_usdc: addresses.challenger_usdc,
+        treasury_usdc,
+        vault: pda::challenge_vault(&challenge),
+        stake: pda::stake(&addresses.agent),
+        stake_vault: pda::stake_vault(&addresses.agent),
+    }
+    .with(&data::ResolveChallenge {})
 }
 
 /// Builds the instruction close_challenge.
 pub fn close_challenge(challenge: Address, challenger: Address) -> Instruction {
-    evented(vec![write(challenge), write(challenger)], &data::CloseChallenge {})
+    accounts::CloseChallenge { challenge, challenger }.with(&data::CloseChallenge {})
 }

@@ -1,10 +1,9 @@
 //! Builds the instructions of Lease.
 
-use super::{AgentAddresses, evented, optional, read, sign_write, system, token, write};
+use super::{AgentAddresses, accounts};
 use crate::pda;
 use solana_address::Address;
 use solana_instruction::Instruction;
-use zx1_interface::ids;
 use zx1_interface::instruction as data;
 
 /// Where a lease's fee comes from and goes to.
@@ -24,25 +23,20 @@ pub struct LeasePayment {
 
 /// Builds the instruction pay_lease.
 pub fn pay_lease(agent: &AgentAddresses, payment: &LeasePayment) -> Instruction {
-    evented(
-        vec![
-            sign_write(payment.authority),
-            read(pda::config()),
-            read(agent.mint),
-            read(agent.index),
-            read(agent.token),
-            optional(payment.delegation, ids::LEASE, read),
-            write(pda::lease(&agent.mint)),
-            write(payment.authority_usdc),
-            write(payment.treasury_usdc),
-            token(),
-            system(),
-        ],
-        &data::PayLease { agent_id: agent.mint.to_bytes(), epochs: payment.epochs },
-    )
+    accounts::PayLease {
+        authority: payment.authority,
+        agent_mint: agent.mint,
+        agent_index: agent.index,
+        agent_token: agent.token,
+        delegation: payment.delegation,
+        lease: pda::lease(&agent.mint),
+        authority_usdc: payment.authority_usdc,
+        treasury_usdc: payment.treasury_usdc,
+    }
+    .with(&data::PayLease { agent_id: agent.mint.to_bytes(), epochs: payment.epochs })
 }
 
 /// Builds the instruction tick_lease.
 pub fn tick_lease(agent: Address) -> Instruction {
-    evented(vec![write(pda::lease(&agent))], &data::TickLease { agent_id: agent.to_bytes() })
+    accounts::TickLease { lease: pda::lease(&agent) }.with(&data::TickLease { agent_id: agent.to_bytes() })
 }

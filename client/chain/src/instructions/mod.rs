@@ -1,5 +1,5 @@
-//! Instructions of the five programs: account lists here, data in [`zx1_interface::instruction`]. A test
-//! compares every list with the committed IDLs.
+//! Instructions of the five programs: data in [`zx1_interface::instruction`], order and flags of the accounts
+//! from the committed IDLs, by `build.rs`.
 
 pub mod behavior_log;
 pub mod challenge;
@@ -7,11 +7,7 @@ pub mod feedback_log;
 pub mod lease;
 pub mod stake_lock;
 
-use crate::pda;
 use solana_address::Address;
-use solana_instruction::{AccountMeta, Instruction};
-use zx1_interface::ids;
-use zx1_interface::instruction::Instruction as Data;
 
 /// The addresses that prove who owns an agent (decision B3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,47 +20,29 @@ pub struct AgentAddresses {
     pub token: Address,
 }
 
-fn program(id: [u8; 32]) -> Address {
-    Address::new_from_array(id)
-}
+/// The accounts of every instruction, named as in the IDL. What is the same in every call is filled in.
+mod accounts {
+    use crate::pda;
+    use solana_address::Address;
+    use solana_instruction::{AccountMeta, Instruction};
+    use zx1_interface::ids;
+    use zx1_interface::instruction::{self as data, Instruction as _};
 
-fn read(address: Address) -> AccountMeta {
-    AccountMeta::new_readonly(address, false)
-}
+    fn program(id: [u8; 32]) -> Address {
+        Address::new_from_array(id)
+    }
 
-fn write(address: Address) -> AccountMeta {
-    AccountMeta::new(address, false)
-}
+    fn meta(pubkey: Address, is_signer: bool, is_writable: bool) -> AccountMeta {
+        AccountMeta { pubkey, is_signer, is_writable }
+    }
 
-fn sign(address: Address) -> AccountMeta {
-    AccountMeta::new_readonly(address, true)
-}
+    fn optional(given: Option<Address>, id: [u8; 32], is_signer: bool, is_writable: bool) -> AccountMeta {
+        given.map_or_else(|| meta(program(id), false, false), |given| meta(given, is_signer, is_writable))
+    }
 
-fn sign_write(address: Address) -> AccountMeta {
-    AccountMeta::new(address, true)
-}
+    fn instruction<D: data::Instruction>(data: &D, accounts: Vec<AccountMeta>) -> Instruction {
+        Instruction { program_id: program(D::PROGRAM), accounts, data: data.data() }
+    }
 
-/// Anchor's sign for an optional account that is not given is the program itself.
-fn optional(address: Option<Address>, id: [u8; 32], meta: fn(Address) -> AccountMeta) -> AccountMeta {
-    address.map_or_else(|| read(program(id)), meta)
-}
-
-fn token() -> AccountMeta {
-    read(program(ids::TOKEN))
-}
-
-fn system() -> AccountMeta {
-    read(program(ids::SYSTEM))
-}
-
-/// An instruction without events.
-fn plain<D: Data>(accounts: Vec<AccountMeta>, data: &D) -> Instruction {
-    Instruction { program_id: program(D::PROGRAM), accounts, data: data.data() }
-}
-
-/// An instruction with events: event authority and program come last.
-fn evented<D: Data>(mut accounts: Vec<AccountMeta>, data: &D) -> Instruction {
-    accounts.push(read(pda::event_authority(D::PROGRAM)));
-    accounts.push(read(program(D::PROGRAM)));
-    plain(accounts, data)
+    include!(concat!(env!("OUT_DIR"), "/accounts.rs"));
 }

@@ -1,10 +1,9 @@
 //! Builds the instructions of StakeLock.
 
-use super::{AgentAddresses, evented, plain, program, read, sign, sign_write, system, token, write};
+use super::{AgentAddresses, accounts};
 use crate::pda;
 use solana_address::Address;
-use solana_instruction::{AccountMeta, Instruction};
-use zx1_interface::ids;
+use solana_instruction::Instruction;
 use zx1_interface::instruction as data;
 
 /// What initialize_config writes (decision B2).
@@ -26,15 +25,7 @@ pub struct ConfigAddresses {
 
 /// initialize_config, signed by StakeLock's upgrade authority.
 pub fn initialize_config(authority: Address, config: &ConfigAddresses) -> Instruction {
-    evented(
-        vec![
-            sign_write(authority),
-            read(pda::program_data(ids::STAKE_LOCK)),
-            read(config.usdc_mint),
-            read(config.registry),
-            write(pda::config()),
-            system(),
-        ],
+    accounts::InitializeConfig { authority, usdc_mint: config.usdc_mint, registry: config.registry }.with(
         &data::InitializeConfig {
             treasury: config.treasury.to_bytes(),
             maintainer: config.maintainer.to_bytes(),
@@ -52,93 +43,80 @@ pub fn lock_stake(
     owner_usdc: Address,
     amount: u64,
 ) -> Instruction {
-    evented(
-        vec![
-            sign_write(owner),
-            read(pda::config()),
-            read(agent.mint),
-            read(agent.index),
-            read(agent.token),
-            write(pda::stake(&agent.mint)),
-            write(pda::stake_vault(&agent.mint)),
-            read(usdc_mint),
-            write(owner_usdc),
-            token(),
-            system(),
-        ],
-        &data::LockStake { agent_mint: agent.mint.to_bytes(), amount },
-    )
-}
-
-/// The accounts of queue_unlock and cancel_unlock.
-fn unlock_accounts(agent: &AgentAddresses, owner: Address) -> Vec<AccountMeta> {
-    vec![
-        sign(owner),
-        read(pda::config()),
-        read(agent.mint),
-        read(agent.index),
-        read(agent.token),
-        write(pda::stake(&agent.mint)),
-        read(pda::lease(&agent.mint)),
-    ]
+    accounts::LockStake {
+        owner,
+        agent_mint: agent.mint,
+        agent_index: agent.index,
+        agent_token: agent.token,
+        stake: pda::stake(&agent.mint),
+        vault: pda::stake_vault(&agent.mint),
+        usdc_mint,
+        owner_usdc,
+    }
+    .with(&data::LockStake { agent_mint: agent.mint.to_bytes(), amount })
 }
 
 /// Builds the instruction queue_unlock.
 pub fn queue_unlock(agent: &AgentAddresses, owner: Address) -> Instruction {
-    evented(unlock_accounts(agent, owner), &data::QueueUnlock { agent_mint: agent.mint.to_bytes() })
+    accounts::QueueUnlock {
+        owner,
+        agent_mint: agent.mint,
+        agent_index: agent.index,
+        agent_token: agent.token,
+        stake: pda::stake(&agent.mint),
+        lease: pda::lease(&agent.mint),
+    }
+    .with(&data::QueueUnlock { agent_mint: agent.mint.to_bytes() })
 }
 
 /// Builds the instruction cancel_unlock.
 pub fn cancel_unlock(agent: &AgentAddresses, owner: Address) -> Instruction {
-    evented(unlock_accounts(agent, owner), &data::CancelUnlock { agent_mint: agent.mint.to_bytes() })
+    accounts::CancelUnlock {
+        owner,
+        agent_mint: agent.mint,
+        agent_index: agent.index,
+        agent_token: agent.token,
+        stake: pda::stake(&agent.mint),
+        lease: pda::lease(&agent.mint),
+    }
+    .with(&data::CancelUnlock { agent_mint: agent.mint.to_bytes() })
 }
 
 /// claim_stake: stake into `owner_usdc`, rent to `owner`.
 pub fn claim_stake(agent: &AgentAddresses, owner: Address, owner_usdc: Address) -> Instruction {
-    evented(
-        vec![
-            sign_write(owner),
-            read(pda::config()),
-            read(agent.mint),
-            read(agent.index),
-            read(agent.token),
-            write(pda::stake(&agent.mint)),
-            write(pda::stake_vault(&agent.mint)),
-            write(owner_usdc),
-            read(pda::lease(&agent.mint)),
-            read(pda::head(&agent.mint)),
-            token(),
-        ],
-        &data::ClaimStake { agent_mint: agent.mint.to_bytes() },
-    )
+    accounts::ClaimStake {
+        owner,
+        agent_mint: agent.mint,
+        agent_index: agent.index,
+        agent_token: agent.token,
+        stake: pda::stake(&agent.mint),
+        vault: pda::stake_vault(&agent.mint),
+        owner_usdc,
+        lease: pda::lease(&agent.mint),
+        head: pda::head(&agent.mint),
+    }
+    .with(&data::ClaimStake { agent_mint: agent.mint.to_bytes() })
 }
 
 /// slash, which only Challenge can call with success; here for tests and inspection.
 pub fn slash(agent: Address, authority: Address, recipient: Address, amount: u64) -> Instruction {
-    evented(
-        vec![
-            sign(authority),
-            write(pda::stake(&agent)),
-            write(pda::stake_vault(&agent)),
-            write(recipient),
-            read(program(ids::TOKEN)),
-        ],
-        &data::Slash { agent_mint: agent.to_bytes(), amount },
-    )
+    accounts::Slash {
+        challenge_authority: authority,
+        stake: pda::stake(&agent),
+        vault: pda::stake_vault(&agent),
+        recipient,
+    }
+    .with(&data::Slash { agent_mint: agent.to_bytes(), amount })
 }
 
 /// open_challenge, which only Challenge can call with success; here for tests and inspection.
 pub fn open_challenge(agent: Address, authority: Address) -> Instruction {
-    plain(
-        vec![sign(authority), write(pda::stake(&agent))],
-        &data::OpenChallenge { agent_mint: agent.to_bytes() },
-    )
+    accounts::OpenChallenge { challenge_authority: authority, stake: pda::stake(&agent) }
+        .with(&data::OpenChallenge { agent_mint: agent.to_bytes() })
 }
 
 /// settle_challenge, which only Challenge can call with success; here for tests and inspection.
 pub fn settle_challenge(agent: Address, authority: Address) -> Instruction {
-    plain(
-        vec![sign(authority), write(pda::stake(&agent))],
-        &data::SettleChallenge { agent_mint: agent.to_bytes() },
-    )
+    accounts::SettleChallenge { challenge_authority: authority, stake: pda::stake(&agent) }
+        .with(&data::SettleChallenge { agent_mint: agent.to_bytes() })
 }

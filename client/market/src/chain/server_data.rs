@@ -43,6 +43,7 @@ impl DepositData {
 
 /// A judge's signature over what it decided. The server chains it with the decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct JudgeSignature {
     /// Whose.
     pub judge: PartyId,
@@ -100,6 +101,7 @@ impl JudgeSignature {
 
 /// What the machine saw when it ran what could be run again (decision E6).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReexecutionData {
     /// Whether anything could be run: inputs were chained before the fix, and the verification needs no
     /// person.
@@ -168,6 +170,7 @@ pub(super) fn is_lower_hex(text: &str) -> bool {
 
 /// A ruling (spec, "Judge rulings").
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RulingData {
     /// What was decided.
     pub outcome: Outcome,

@@ -143,6 +143,7 @@ impl Corrected {
 /// Who watches (spec, "Execution modes").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Mode {
     /// The principal verifies at once.
     Supervised,

@@ -1,4 +1,4 @@
-//! Answers.
+//! Bodies of answers.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,8 +11,57 @@ use crate::machine::State;
 use crate::money::{Court, Outcome};
 use crate::{Address, ContractId, Millis, PartyId, Raw, Reason, Refusal};
 
+/// Answers of which a call gives one: on the wire just that one.
+macro_rules! one_of {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident($type:ty),)* })*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+        #[serde(untagged)]
+        pub enum $name { $($(#[$variant_doc])* $variant($type),)* }
+
+        $(impl From<$type> for $name {
+            fn from(answer: $type) -> $name {
+                $name::$variant(answer)
+            }
+        })*
+
+        // By hand: utoipa makes `oneOf` of such an enum, but an answer may have the fields of another one too.
+        #[cfg(feature = "openapi")]
+        super::schema::any_of!($name: $($type),*);
+    )*};
+}
+
+one_of! {
+    /// POST dispute, respond and appeal.
+    CourtAnswer {
+        /// The case is before a court, and the other side may answer.
+        Filed(DisputeAnswer),
+        /// The court has ruled.
+        Ruled(RulingAnswer),
+        /// Where the dispute stands.
+        Stands(DisputeStatus),
+    }
+    /// POST review: the state, or what a dispute answers.
+    ReviewAnswer {
+        /// The fix is disputed, and the other side may answer.
+        Filed(DisputeAnswer),
+        /// Where the dispute stands.
+        Stands(DisputeStatus),
+        /// The fix is accepted or rejected.
+        Status(StatusAnswer),
+    }
+    /// POST ruling: the last ruling, if there is one.
+    JudgeAnswer {
+        /// The ruling of the court.
+        Ruled(RulingAnswer),
+        /// `ok`: the re-execution is chained.
+        Status(StatusAnswer),
+    }
+}
+
 /// Every refusal: `{"detail": ...}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ErrorBody {
     /// A sentence, or where the chain stands.
     pub detail: ErrorDetail,
@@ -24,17 +73,18 @@ pub struct ErrorBody {
 /// What `detail` holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ErrorDetail {
     /// The chain has moved on.
     Conflict {
-        /// `chain_conflict`
+        /// Always `chain_conflict`: the transcript has moved on.
         error: String,
         /// The hash that the next entry must carry.
         chain_head: String,
         /// The number that it must carry.
         seq: u64,
     },
-    /// A sentence.
+    /// What is wrong, and what to do.
     Text(String),
 }
 
@@ -55,16 +105,19 @@ impl ErrorBody {
 
 /// A deposit that a party is to make (decision E8).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DepositAnswer {
     /// The escrow account.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub address: Address,
     /// What to send.
     pub amount: Xno,
     /// The same in raw.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub amount_raw: Raw,
     /// For wallets and QR codes.
     pub uri: String,
-    /// Until when.
+    /// When the offer to pay ends.
     pub expires_at: Seconds,
 }
 
@@ -81,8 +134,9 @@ impl DepositAnswer {
     }
 }
 
-/// POST /contracts
+/// Answer to POST /contracts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PostAnswer {
     /// The new contract.
     pub contract_id: ContractId,
@@ -95,8 +149,9 @@ pub struct PostAnswer {
     pub deposit: Option<DepositAnswer>,
 }
 
-/// POST bond
+/// Answer to POST bond.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BondAnswer {
     /// `investigating`; `reserved` until the deposit is confirmed.
     pub status: String,
@@ -109,6 +164,7 @@ pub struct BondAnswer {
 
 /// The escrow's part of [`BondAnswer`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BondState {
     /// `agent_locked`, `awaiting_deposit`, or `no_escrow` in free mode.
     pub status: String,
@@ -123,8 +179,9 @@ pub struct BondState {
 /// Most actions: the state, or a word for what follows (`pending_result`, `sent`, `retry`, `pending`, `ok`,
 /// ...).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StatusAnswer {
-    /// The word.
+    /// The state, or the word for what follows.
     pub status: String,
     /// Of investigate: the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -164,22 +221,23 @@ impl StatusAnswer {
     }
 }
 
-/// POST dispute and appeal
+/// Answer to a dispute or an appeal that has come before a court.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DisputeAnswer {
-    /// `awaiting_response`
+    /// Always `awaiting_response`: the other side may answer.
     pub status: String,
-    /// The court.
+    /// The court that rules, or has ruled.
     pub court: Court,
     /// 0, 1 or 2.
     pub level: u32,
     /// What the court costs the loser.
     pub fee: Xno,
-    /// Until when the other side may answer.
+    /// When the time of the other side to answer ends.
     pub response_deadline: Seconds,
     /// The same as a span, in seconds.
     pub response_window: u64,
-    /// For people.
+    /// The same in a sentence.
     pub message: String,
 }
 
@@ -203,15 +261,16 @@ impl DisputeAnswer {
     }
 }
 
-/// GET dispute_status
+/// Answer to GET dispute_status.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DisputeStatus {
     /// `no_pending_dispute`, `awaiting_response`, `judging` or `appealable`.
     pub status: String,
     /// Who filed the dispute or the appeal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filer: Option<Side>,
-    /// The court.
+    /// The court that rules, or has ruled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub court: Option<Court>,
     /// 0, 1 or 2.
@@ -262,12 +321,13 @@ impl DisputeStatus {
 
 /// GET ruling (or `null`), and what respond answers once there is one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RulingAnswer {
-    /// What was decided.
+    /// The outcome that the court decided.
     pub outcome: Outcome,
-    /// Why.
+    /// Why the court decided so.
     pub reasoning: String,
-    /// The court.
+    /// The court that rules, or has ruled.
     pub court: Court,
     /// 0, 1 or 2.
     pub level: u32,
@@ -306,20 +366,22 @@ impl RulingAnswer {
     }
 }
 
-/// POST halt
+/// Answer to POST halt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct HaltAnswer {
-    /// The state.
+    /// The state of the contract.
     pub status: State,
-    /// None yet.
+    /// Always null: there is no ruling yet.
     pub ruling: Option<RulingAnswer>,
     /// Until when the halt can be taken back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume_until: Option<Seconds>,
 }
 
-/// GET chain_head
+/// Answer to GET chain_head.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChainHeadAnswer {
     /// The `prev_hash` of the next entry.
     pub chain_head: String,
@@ -333,8 +395,9 @@ impl From<Head> for ChainHeadAnswer {
     }
 }
 
-/// GET verify_chain
+/// Answer to GET verify_chain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct VerifyChainAnswer {
     /// Whether all of it holds.
     pub valid: bool,
@@ -360,22 +423,24 @@ impl From<&crate::case::Report> for VerifyChainAnswer {
     }
 }
 
-/// GET /contracts/{id}
+/// Answer to GET /contracts/{id}.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ContractView {
-    /// The contract.
+    /// The id of the contract.
     pub id: ContractId,
     /// Where it stands.
     pub status: State,
-    /// As posted.
+    /// The contract as it was posted.
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub contract: Json,
-    /// The principal.
+    /// The principal, who posted it.
     pub principal_pubkey: PartyId,
-    /// The agent.
+    /// The agent, while there is one.
     pub agent_pubkey: Option<PartyId>,
     /// The judge; empty in free mode.
     pub judge_pubkey: String,
-    /// Who watches.
+    /// Who watches the fix.
     pub execution_mode: Mode,
     /// Until when a fix waits for review.
     pub review_expires_at: Option<Seconds>,
@@ -427,20 +492,22 @@ impl ContractView {
     }
 }
 
-/// GET /contracts
+/// Answer to GET /contracts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ListAnswer {
-    /// Without transcripts.
+    /// The contracts, without their transcripts.
     pub contracts: Vec<ContractView>,
     /// What to give as `cursor` for the next page; absent on the last one, and from older servers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// GET review_status
+/// Answer to GET review_status.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReviewStatus {
-    /// The state.
+    /// The state of the contract.
     pub status: State,
     /// Until when a fix waits for review.
     pub review_expires_at: Option<Seconds>,
@@ -452,10 +519,11 @@ pub struct ReviewStatus {
 
 /// GET escrow: deposits and payments (decision E4).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EscrowAnswer {
     /// What each side has to pay in.
     pub inclusive_bond: Xno,
-    /// The accounts.
+    /// The escrow accounts of both sides.
     pub accounts: Vec<EscrowAccount>,
     /// The payments, planned and done.
     pub payments: Vec<EscrowPayment>,
@@ -463,12 +531,14 @@ pub struct EscrowAnswer {
 
 /// One escrow account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EscrowAccount {
-    /// Whose.
+    /// The side that pays into it.
     pub side: Side,
-    /// Of which round.
+    /// The deposit round, from 0.
     pub round: u32,
-    /// Where.
+    /// The Nano address of the account.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub address: Address,
     /// What it should hold.
     pub expected: Xno,
@@ -480,14 +550,17 @@ pub struct EscrowAccount {
 
 /// One payment out of an escrow account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EscrowPayment {
     /// Why: the settlement's word, or `refund`.
     pub kind: String,
-    /// Out of which account.
+    /// The escrow account that pays.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub from: Address,
-    /// To whom.
+    /// The Nano address that is paid.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub to: Address,
-    /// How much.
+    /// The amount in XNO.
     pub amount: Xno,
     /// The block, once signed.
     pub hash: Option<String>,
@@ -495,8 +568,9 @@ pub struct EscrowPayment {
     pub confirmed: bool,
 }
 
-/// GET /server_pubkey
+/// Answer to GET /server_pubkey.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ServerKeyAnswer {
     /// 64 hexadecimal digits.
     pub pubkey: String,
@@ -504,11 +578,38 @@ pub struct ServerKeyAnswer {
     pub fix_id: PartyId,
 }
 
-/// GET /reputation/{pubkey}
+/// Answer to GET /reputation/{pubkey}.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReputationAnswer {
-    /// Whose.
+    /// The party, 64 hexadecimal digits.
     pub pubkey: String,
     /// Where reputation stands: on the ledgers.
     pub note: String,
+}
+
+/// Answer to GET /judge/tasks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TasksAnswer {
+    /// The most urgent first.
+    pub tasks: Vec<JudgeTask>,
+}
+
+/// A contract that waits for a judge.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct JudgeTask {
+    /// The id of the contract.
+    pub contract_id: ContractId,
+    /// The court that is to rule.
+    pub court: Court,
+    /// Whether the verification was run again already.
+    pub reexecuted: bool,
+    /// Until when the judge may rule.
+    pub deadline: Seconds,
+    /// The `prev_hash` of the next entry.
+    pub chain_head: String,
+    /// The `seq` of the next entry.
+    pub seq: u64,
 }

@@ -6,9 +6,10 @@ use super::Xno;
 use crate::machine::State;
 use crate::{ContractId, PartyId, Raw};
 
-/// What happened.
+/// What has happened to the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum EventKind {
     /// A new contract.
     ContractPosted,
@@ -20,10 +21,11 @@ pub enum EventKind {
 
 /// One event: `data: {"event": ...}` without an `event:` line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SseEvent {
-    /// What happened.
+    /// What has happened to the contract.
     pub event: EventKind,
-    /// To which contract.
+    /// The id of the contract.
     pub contract_id: ContractId,
     /// Its state, or `retry`.
     pub status: String,
@@ -33,7 +35,7 @@ pub struct SseEvent {
     /// Of posted: the scrubbed command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// Of accepted.
+    /// The agent, of an accepted contract.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<PartyId>,
 }
@@ -54,7 +56,7 @@ impl SseEvent {
         SseEvent { agent: Some(agent), ..SseEvent::new(EventKind::ContractAccepted, id, state.as_str()) }
     }
 
-    /// It ended.
+    /// A contract that has ended.
     pub fn resolved(id: ContractId, state: State, bounty: Raw) -> SseEvent {
         let event = SseEvent::new(EventKind::ContractResolved, id, state.as_str());
         SseEvent { bounty: Some(bounty.into()), ..event }

@@ -4,12 +4,16 @@
 //! Bodies ignore unknown fields, as older clients send some. Answers are read by clients with the same types.
 //! Amounts are XNO as decimal strings; times are Unix seconds with decimals, as older clients expect them.
 
+mod actions;
 mod agree;
 mod answers;
 mod events;
 mod platform;
 mod requests;
+#[cfg(feature = "openapi")]
+pub mod schema;
 
+pub use self::actions::{ACTIONS, Action, Method};
 pub use self::agree::{check_entry, check_sender};
 pub use self::answers::*;
 pub use self::events::{EventKind, SseEvent};
@@ -22,6 +26,7 @@ use crate::{Millis, Raw};
 
 /// An amount that is XNO on the wire: `"0.67"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(value_type = String))]
 pub struct Xno(pub Raw);
 
 impl Serialize for Xno {
@@ -45,6 +50,7 @@ impl From<Raw> for Xno {
 
 /// A moment or a span that is seconds with decimals on the wire: `1708531200.25`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(value_type = f64))]
 pub struct Seconds(pub Millis);
 
 impl Serialize for Seconds {

@@ -8,30 +8,32 @@ use crate::money::Court;
 use crate::terms::{Fees, Terms, Windows};
 use crate::{Address, PartyId, Raw, Reason, Refusal, Result};
 
-/// A court.
+/// A court and its fee.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CourtTier {
-    /// Which.
+    /// The name of the court.
     pub court: Court,
     /// 0, 1 or 2.
     pub level: u32,
     /// What it costs the loser.
     pub fee: Xno,
-    /// Who rules there.
+    /// The model that rules there.
     pub model: String,
 }
 
 /// GET /stats, and part of [`PlatformInfo`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Stats {
-    /// All contracts.
+    /// All contracts that were ever open.
     pub total: u64,
     /// Waiting for an agent.
     pub open: u64,
     /// With an agent, not ended.
     pub active: u64,
-    /// Ended well.
+    /// Ended with a fix that works.
     pub fulfilled: u64,
     /// Ended without a fix.
     pub canceled: u64,
@@ -43,8 +45,9 @@ pub struct Stats {
 
 /// GET /platform_info. Rates are decimal strings: `"0.10"` is ten percent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PlatformInfo {
-    /// Always `inclusive_bond`.
+    /// The kind of deposit: always `inclusive_bond`.
     pub model: String,
     /// The smallest bounty.
     pub min_bounty: Xno,
@@ -61,9 +64,9 @@ pub struct PlatformInfo {
     pub platform_fee_min: Xno,
     /// What leaving late costs.
     pub cancel_fee_rate: String,
-    /// The courts.
+    /// The courts, lowest first.
     pub court_tiers: Vec<CourtTier>,
-    /// `XNO`
+    /// The currency: always `XNO`.
     pub currency: String,
     /// What has happened here.
     #[serde(default)]
@@ -76,9 +79,11 @@ pub struct PlatformInfo {
     pub judges: Vec<PartyId>,
     /// Where fees go.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub platform_address: Option<Address>,
     /// Where forfeited bounties go.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub charity_address: Option<Address>,
     /// The windows in milliseconds.
     #[serde(default)]

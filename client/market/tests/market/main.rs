@@ -1,6 +1,7 @@
 //! Tests of the market's rules. One binary, so that it is linked once.
 #![allow(clippy::unwrap_used)]
 
+mod actions;
 mod canonical;
 mod chain;
 mod contract;

@@ -27,7 +27,7 @@ fn bodies_ignore_what_they_do_not_know_and_keep_entries_exact() {
     read.verify(chain::SignatureForm::Full).unwrap();
     assert_eq!(*read, entry);
     assert_eq!(
-        request.data(),
+        request.data().unwrap(),
         Data::Fix { fix: "true".into(), explanation: "x".into(), corrected_command: None }
     );
     let json: Json = body.parse().unwrap();
@@ -48,10 +48,10 @@ fn requests_become_the_entries_of_their_calls() {
     let chat: ChatRequest =
         serde_json::from_str(r#"{"message":"hi","from_side":"agent","msg_type":"ask","pubkey":"x"}"#)
             .unwrap();
-    assert_eq!(chat.data(), Data::Ask { message: "hi".into() });
+    assert_eq!(chat.data().unwrap(), Data::Ask { message: "hi".into() });
     let review = |action: &str| {
         let body: ReviewRequest = serde_json::from_str(&format!(r#"{{"action":"{action}"}}"#)).unwrap();
-        body.data().kind()
+        body.data().unwrap().kind()
     };
     assert_eq!(review("accept"), EntryType::ReviewAccept);
     assert_eq!(review("reject"), EntryType::ReviewReject);

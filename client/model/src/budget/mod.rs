@@ -13,6 +13,8 @@ mod store;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use zx1_home::Clock;
+
 use serde::{Deserialize, Serialize};
 use zx1_coded::Coded;
 
@@ -144,29 +146,25 @@ pub enum BudgetError {
     Name,
 }
 
-/// Seconds since 1970, by whichever clock the caller has.
-pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
-
-/// The system's clock.
-pub fn system_clock() -> Clock {
-    Arc::new(|| jiff::Timestamp::now().as_second())
-}
-
 /// The budget: limits, books, and where the books are kept. Its methods write to the store, so they block for
 /// as long as that takes; [`Budgeted`] calls them on a thread for blocking work.
 pub struct Budget {
     limits: Limits,
     books: Mutex<Books>,
     store: Box<dyn Store>,
-    clock: Clock,
+    clock: Arc<dyn Clock>,
 }
 
 impl Budget {
     /// Open the books. What was reserved when they were written last counts in full. Fails with 9342 if they
     /// cannot be read, 9341 if they cannot be written.
-    pub fn open(limits: Limits, store: Box<dyn Store>, clock: Clock) -> Result<Arc<Budget>, BudgetError> {
+    pub fn open(
+        limits: Limits,
+        store: Box<dyn Store>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Arc<Budget>, BudgetError> {
         let mut books = store.load().map_err(|why| BudgetError::Damaged { why })?.unwrap_or_default();
-        books.begin_day(day_of(clock()));
+        books.begin_day(day_of(&*clock));
         books.settle_all();
         store.save(&books).map_err(|why| BudgetError::Store { why })?;
         Ok(Arc::new(Budget { limits, books: Mutex::new(books), store, clock }))
@@ -185,7 +183,7 @@ impl Budget {
     /// What the present day has cost, reservations included.
     pub fn spent_today(&self) -> Spend {
         let mut books = self.lock();
-        books.begin_day(day_of((self.clock)()));
+        books.begin_day(day_of(&*self.clock));
         books.day_total()
     }
 
@@ -196,7 +194,7 @@ impl Budget {
             return Err(BudgetError::Name);
         }
         let mut books = self.lock();
-        books.begin_day(day_of((self.clock)()));
+        books.begin_day(day_of(&*self.clock));
         check(Span::Contract, self.limits.per_contract, books.contract_total(contract).plus(worst))?;
         check(Span::Day, self.limits.per_day, books.day_total().plus(worst))?;
         let mut next = books.clone();
@@ -208,7 +206,7 @@ impl Budget {
 
     fn settle(&self, id: u64, actual: Spend) -> Result<(), BudgetError> {
         let mut books = self.lock();
-        books.begin_day(day_of((self.clock)()));
+        books.begin_day(day_of(&*self.clock));
         books.settle(id, actual);
         // If this is not written, the store still holds the reservation, which is the larger number.
         self.store.save(&books).map_err(|why| BudgetError::Store { why })
@@ -234,8 +232,8 @@ fn check(span: Span, caps: Caps, spend: Spend) -> Result<(), BudgetError> {
 }
 
 /// The UTC day of a time.
-fn day_of(unix_seconds: i64) -> i64 {
-    unix_seconds.div_euclid(86_400)
+fn day_of(clock: &dyn Clock) -> i64 {
+    i64::try_from(clock.unix_secs() / 86_400).unwrap_or(i64::MAX)
 }
 
 /// A reserved worst case. Dropped without being settled, it counts in full.

@@ -1,9 +1,9 @@
 //! Where the books are kept.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+
+use zx1_home::files;
 
 use super::Books;
 
@@ -42,34 +42,16 @@ impl FileStore {
     pub fn new(path: impl Into<PathBuf>) -> FileStore {
         FileStore { path: path.into() }
     }
-
-    fn folder(&self) -> &Path {
-        self.path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
-    }
 }
 
 impl Store for FileStore {
     fn load(&self) -> Result<Option<Books>, String> {
-        match fs::read(&self.path) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|e| e.to_string()),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error.to_string()),
-        }
+        let bytes = files::read_if_there(&self.path).map_err(|error| error.to_string())?;
+        bytes.map(|bytes| serde_json::from_slice(&bytes).map_err(|error| error.to_string())).transpose()
     }
 
     fn save(&self, books: &Books) -> Result<(), String> {
-        let mut name = self.path.clone().into_os_string();
-        name.push(".new");
-        let new = PathBuf::from(name);
-        let bytes = serde_json::to_vec(books).map_err(|e| e.to_string())?;
-        let write = || -> std::io::Result<()> {
-            let mut file = File::create(&new)?;
-            file.write_all(&bytes)?;
-            file.sync_all()?;
-            fs::rename(&new, &self.path)?;
-            // The new name is durable only when its folder is.
-            File::open(self.folder())?.sync_all()
-        };
-        write().map_err(|e| e.to_string())
+        let bytes = serde_json::to_vec(books).map_err(|error| error.to_string())?;
+        files::replace(&self.path, &bytes).map_err(|error| error.to_string())
     }
 }

@@ -1,16 +1,17 @@
 //! Budgets are never exceeded.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use proptest::prelude::*;
+use zx1_home::{Clock as _, FixedClock, SystemClock};
 use zx1_model::budget::{
-    Books, Budget, BudgetError, Budgeted, Caps, Clock, FileStore, Kind, Limits, MemoryStore, Reservation,
-    Span, Store, system_clock,
+    Books, Budget, BudgetError, Budgeted, Caps, FileStore, Kind, Limits, MemoryStore, Reservation, Span,
+    Store,
 };
 use zx1_model::{Line, Model, ModelError, Price, Request, Scripted, Spend, micro_usd_of_decimal};
 
-const DAY: i64 = 86_400;
+const DAY_MS: u64 = 86_400_000;
 
 fn spend(n: u64) -> Spend {
     Spend { micro_usd: n, tokens: n, millis: n }
@@ -24,10 +25,9 @@ fn limits(contract: u64, day: u64) -> Limits {
     Limits { per_contract: caps(contract), per_day: caps(day) }
 }
 
-fn hand_clock() -> (Clock, Arc<AtomicI64>) {
-    let time = Arc::new(AtomicI64::new(1_000 * DAY));
-    let read = time.clone();
-    (Arc::new(move || read.load(Ordering::SeqCst)), time)
+fn hand_clock() -> (Arc<FixedClock>, FixedClock) {
+    let time = FixedClock::new(1_000 * DAY_MS);
+    (Arc::new(time.clone()), time)
 }
 
 fn within(spend: Spend, caps: Caps) -> bool {
@@ -68,12 +68,12 @@ fn the_day_has_a_cap_of_its_own_and_ends() {
     let error = budget.reserve("b", spend(6)).unwrap_err();
     assert_eq!(error, BudgetError::Cap { span: Span::Day, kind: Kind::Money, would_be: 16, cap: 15 });
     let over_night = budget.reserve("b", spend(5)).unwrap();
-    time.fetch_add(DAY, Ordering::SeqCst);
+    time.advance(DAY_MS);
     assert_eq!(budget.spent_today(), spend(5), "a call that is under way counts for the new day");
     over_night.settle(spend(4)).unwrap();
     assert_eq!(budget.spent_today(), spend(4));
     assert_eq!(budget.reserve("a", spend(1)).unwrap_err().code(), 9340, "a contract's cap does not end");
-    time.fetch_sub(3 * DAY, Ordering::SeqCst);
+    time.set(time.unix_ms() - 3 * DAY_MS);
     assert_eq!(budget.spent_today(), spend(4), "a clock that goes back opens no new day");
 }
 
@@ -220,7 +220,7 @@ async fn a_call_whose_future_is_dropped_counts_in_full() {
 #[test]
 fn fifty_threads_at_once_stay_within_the_cap() {
     let budget =
-        Budget::open(limits(1_000, 1_000), Box::new(MemoryStore::default()), system_clock()).unwrap();
+        Budget::open(limits(1_000, 1_000), Box::new(MemoryStore::default()), Arc::new(SystemClock)).unwrap();
     std::thread::scope(|scope| {
         for _ in 0..50 {
             scope.spawn(|| {
@@ -306,7 +306,7 @@ proptest! {
         // The truth, kept apart from the books.
         let mut real = [Spend::default(); 3];
         let mut real_today = Spend::default();
-        let mut day = 1_000i64;
+        let mut day = 1_000u64;
         for deed in deeds {
             match deed {
                 Deed::Reserve { contract, worst } => {
@@ -346,9 +346,10 @@ proptest! {
                     budget = Budget::open(limits, Box::new(store.clone()), clock.clone()).unwrap();
                 }
                 Deed::Pass { seconds } => {
-                    let now = time.fetch_add(seconds.into(), Ordering::SeqCst) + i64::from(seconds);
-                    if now / DAY > day {
-                        day = now / DAY;
+                    time.advance(u64::from(seconds) * 1_000);
+                    let now = time.unix_ms();
+                    if now / DAY_MS > day {
+                        day = now / DAY_MS;
                         real_today = Spend::default();
                     }
                 }

@@ -22,7 +22,12 @@ const GOOD: &str = r#"{"id":"1","model":"m-1","choices":[{"index":0,"finish_reas
 fn options(base: String) -> OpenAiOptions {
     let mut options = OpenAiOptions::new(base, "some/model", Some(ApiKey::new(KEY).unwrap()));
     options.http.timeout = Duration::from_secs(20);
-    options.http.retry = Retry { attempts: 4, base: Duration::from_millis(1), cap: Duration::from_millis(2) };
+    options.http.retry = Retry {
+        attempts: 4,
+        pause: Duration::from_millis(1),
+        longest_pause: Duration::from_millis(2),
+        within: None,
+    };
     options
 }
 

@@ -7,12 +7,13 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Path, Request, State};
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
-use serde::de::DeserializeOwned;
+use axum::routing::{MethodFilter, MethodRouter, on};
 use zx1_market::case::CourtStep;
 use zx1_market::chain::{Common, Data, Head};
 use zx1_market::request::{Authenticated, ReplayKey};
 use zx1_market::wire::{
-    self, BondAnswer, BondState, DepositAnswer, DisputeAnswer, RulingAnswer, StatusAnswer,
+    self, Action, BondAnswer, BondState, CourtAnswer, DepositAnswer, DisputeAnswer, DisputeStatus,
+    HaltAnswer, JudgeAnswer, Method, PostAnswer, ReviewAnswer, RulingAnswer, StatusAnswer,
 };
 use zx1_market::{
     Case, Class, ContractId, Entry, EntryType, Json, Millis, PartyId, Reason, Refusal, State as Stand,
@@ -92,32 +93,27 @@ impl Call {
         Some(self.who.replay)
     }
 
-    /// The body as one of the types, or 422.
-    fn typed<T: DeserializeOwned>(&self) -> std::result::Result<T, Fault> {
-        serde_json::from_slice(&self.bytes)
-            .map_err(|error| Fault::Answer(Box::new(unprocessable("value_error", &error.to_string()))))
+    /// What the body says of itself, or 422.
+    fn data(&self, action: Action) -> std::result::Result<Data, Fault> {
+        let read = action.data(&self.bytes);
+        let unreadable = |error: serde_json::Error| unprocessable("value_error", &error.to_string());
+        Ok(read.map_err(|error| Fault::Answer(Box::new(unreadable(error))))??)
     }
 
     /// What the party says: its entry, or with --compat the body.
-    fn said(
-        &self,
-        kinds: &[EntryType],
-        data: impl FnOnce(&Call) -> DataOr,
-    ) -> std::result::Result<Said, Fault> {
+    fn said(&self, action: Action) -> std::result::Result<Said, Fault> {
         match &self.entry {
             Some(entry) => {
-                wire::check_entry(&self.body, entry, kinds, &self.party())?;
+                wire::check_entry(&self.body, entry, action.entries(), &self.party())?;
                 Ok(Said::Entry(Box::new(entry.clone())))
             }
             None => {
                 wire::check_sender(&self.body, &self.party())?;
-                Ok(Said::Data(Box::new(data(self)?)))
+                Ok(Said::Data(Box::new(self.data(action)?)))
             }
         }
     }
 }
-
-type DataOr = std::result::Result<Data, Fault>;
 
 /// What a party says, signed by itself or to be signed for it.
 enum Said {
@@ -134,21 +130,36 @@ impl Said {
     }
 }
 
-/// POST /contracts
-pub(super) async fn post_contract(State(app): State<App>, request: Request) -> Answer {
+/// What handles an action.
+pub(super) fn handler(action: Action) -> MethodRouter<App> {
+    let method = match action.method() {
+        Method::Post => MethodFilter::POST,
+        Method::Delete => MethodFilter::DELETE,
+    };
+    match action {
+        Action::Post => on(method, post),
+        Action::Bond => on(method, bond),
+        Action::Void => on(method, void),
+        Action::Ruling => on(method, ruling),
+        _ => on(method, move |app, id, request| act(action, app, id, request)),
+    }
+}
+
+/// A contract's id and a signed request about it.
+async fn read(app: &App, id: &str, request: Request) -> std::result::Result<(ContractId, Call), Fault> {
+    let (parts, body) = request.into_parts();
+    let call = Call::read(app, &parts, body).await?;
+    Ok((id.parse::<ContractId>()?, call))
+}
+
+async fn post(State(app): State<App>, request: Request) -> Answer {
     let (parts, body) = request.into_parts();
     let call = Call::read(&app, &parts, body).await?;
     let engine = &app.engine;
     if let Some(client) = parts.extensions.get::<Client>() {
         app.rates.post(*client)?;
     }
-    let said = call.said(&[EntryType::Post], |call| {
-        let body: wire::PostRequest = call.typed()?;
-        let Some(contract) = body.contract else {
-            return Err(Refusal::with(Reason::FieldMissing, "contract").into());
-        };
-        Ok(Data::Post { contract, principal: body.principal_pubkey, payout: body.payout_address })
-    })?;
+    let said = call.said(Action::Post)?;
     let post = match said {
         Said::Entry(entry) => *entry,
         Said::Data(_) if !engine.terms().compat => return Err(Refusal::of(Reason::EntryNeeded).into()),
@@ -166,7 +177,7 @@ pub(super) async fn post_contract(State(app): State<App>, request: Request) -> A
     let case = engine.post(post, call.replay()).await?;
     let deposit = deposit(engine, &case).await?;
     let case = if deposit.is_some() { settled_in(engine, case, Stand::Unfunded).await? } else { case };
-    let answer = wire::PostAnswer {
+    let answer = PostAnswer {
         contract_id: case.id(),
         status: case.state(),
         server_pubkey: engine.terms().server.hex(),
@@ -200,16 +211,6 @@ async fn settled_in(engine: &Engine, case: Case, not: Stand) -> Result<Case> {
     }
 }
 
-/// DELETE /contracts/{id}
-pub(super) async fn cancel(State(app): State<App>, Path(id): Path<String>, request: Request) -> Answer {
-    let (parts, body) = request.into_parts();
-    let call = Call::read(&app, &parts, body).await?;
-    let id: ContractId = id.parse()?;
-    let said = call.said(&[EntryType::Cancel], |call| Ok(call.typed::<wire::CancelRequest>()?.data()))?;
-    let case = handle(&app, id, &call, said).await?;
-    Ok(json(&StatusAnswer::of(case.state()))?)
-}
-
 /// Chain what a party says.
 async fn handle(app: &App, id: ContractId, call: &Call, said: Said) -> Result<Case> {
     let party = call.party();
@@ -220,77 +221,46 @@ async fn handle(app: &App, id: ContractId, call: &Call, said: Said) -> Result<Ca
     Ok(app.engine.act(id, call.replay(), act).await?.0)
 }
 
-/// POST /contracts/{id}/{action}
-pub(super) async fn action(
-    State(app): State<App>,
-    Path((id, action)): Path<(String, String)>,
-    request: Request,
-) -> Answer {
-    use EntryType as T;
-    let (parts, body) = request.into_parts();
-    let call = Call::read(&app, &parts, body).await?;
-    let id: ContractId = id.parse()?;
-    macro_rules! said {
-        ($body:ident, $($kind:ident),+) => {
-            call.said(&[$(T::$kind),+], |call| Ok(call.typed::<wire::$body>()?.data()))?
-        };
+/// An action that is one entry of a party.
+async fn act(action: Action, State(app): State<App>, Path(id): Path<String>, request: Request) -> Answer {
+    let (id, call) = read(&app, &id, request).await?;
+    if action == Action::Dispute
+        && let Some(answer) = dispute_again(&app, id, &call).await?
+    {
+        return Ok(json(&answer)?);
     }
-    let said = match action.as_str() {
-        "bond" => return bond(&app, id, &call).await,
-        "void" => return void(&app, id, &call).await,
-        "dispute" => {
-            if let Some(answer) = dispute_again(&app, id, &call).await? {
-                return Ok(answer);
-            }
-            said!(DisputeRequest, DisputeFiled)
+    let said = call.said(action)?;
+    let (kind, command) = match &said {
+        Said::Entry(entry) => {
+            (entry.kind(), entry.data().get("command").and_then(Json::as_str).map(str::to_owned))
         }
-        "accept" => said!(AcceptRequest, Accept),
-        "decline" => said!(DeclineRequest, Decline),
-        "investigate" => said!(InvestigateRequest, Investigate),
-        "result" => said!(ResultRequest, Result),
-        "fix" => said!(FixRequest, Fix),
-        "verify" => said!(VerifyRequest, Verify),
-        "review" => said!(ReviewRequest, ReviewAccept, ReviewReject, DisputeFiled),
-        "respond" => said!(RespondRequest, DisputeResponse),
-        "appeal" => said!(AppealRequest, Appeal),
-        "waive" => said!(WaiveRequest, Waive),
-        "chat" => said!(ChatRequest, Chat, Ask, Answer, Message),
-        "halt" => said!(HaltRequest, Halt),
-        "resume" => said!(ResumeRequest, Resume),
-        "back_out" => said!(BackOutRequest, BackOut),
-        "cancel" => said!(CancelRequest, Cancel),
-        "accounts" => said!(AccountsRequest, Accounts),
-        "feedback" => call.said(&[T::Feedback], |_| Err(Refusal::of(Reason::EntryNeeded).into()))?,
-        _ => return Err(Error::NoPage.into()),
-    };
-    let disputes = match &said {
-        Said::Entry(entry) => entry.kind() == T::DisputeFiled,
-        Said::Data(data) => data.kind() == T::DisputeFiled,
-    };
-    let command = match &said {
-        Said::Entry(entry) => entry.data().get("command").and_then(Json::as_str).map(str::to_owned),
         Said::Data(data) => match &**data {
-            Data::Investigate { command } => Some(command.clone()),
-            _ => None,
+            Data::Investigate { command } => (data.kind(), Some(command.clone())),
+            data => (data.kind(), None),
         },
     };
     let case = handle(&app, id, &call, said).await?;
     let now = app.engine.now();
-    Ok(match action.as_str() {
-        "investigate" => json(&StatusAnswer { command, ..StatusAnswer::of("pending_result") }),
-        "result" | "accounts" | "feedback" => json(&StatusAnswer::of("ok")),
-        "chat" => json(&StatusAnswer::of("sent")),
-        "fix" => json(&StatusAnswer::fix(&case)),
-        _ if disputes || action == "appeal" => match DisputeAnswer::of(&case, now) {
-            Some(answer) => json(&answer),
-            None => json(&wire::DisputeStatus::of(&case, now)),
-        },
-        "verify" | "review" => json(&StatusAnswer::verify(&case)),
-        "respond" => match ruled_in(&app, &case).await? {
-            Some(ruling) => json(&ruling),
-            None => json(&wire::DisputeStatus::of(&case, now)),
-        },
-        "halt" => json(&wire::HaltAnswer {
+    Ok(match action {
+        Action::Investigate => json(&StatusAnswer { command, ..StatusAnswer::of("pending_result") }),
+        Action::Result | Action::Accounts | Action::Feedback => json(&StatusAnswer::of("ok")),
+        Action::Chat => json(&StatusAnswer::of("sent")),
+        Action::Fix => json(&StatusAnswer::fix(&case)),
+        Action::Verify => json(&StatusAnswer::verify(&case)),
+        Action::Review => json(&match (kind, DisputeAnswer::of(&case, now)) {
+            (EntryType::DisputeFiled, Some(filed)) => ReviewAnswer::from(filed),
+            (EntryType::DisputeFiled, None) => DisputeStatus::of(&case, now).into(),
+            _ => StatusAnswer::verify(&case).into(),
+        }),
+        Action::Dispute | Action::Appeal => json(&match DisputeAnswer::of(&case, now) {
+            Some(filed) => CourtAnswer::from(filed),
+            None => DisputeStatus::of(&case, now).into(),
+        }),
+        Action::Respond => json(&match ruled_in(&app, &case).await? {
+            Some(ruling) => CourtAnswer::from(ruling),
+            None => DisputeStatus::of(&case, now).into(),
+        }),
+        Action::Halt => json(&HaltAnswer {
             status: case.state(),
             ruling: None,
             resume_until: case.resume_until().map(wire::Seconds),
@@ -301,8 +271,9 @@ pub(super) async fn action(
 
 /// POST bond: free contracts are taken at once, others are reserved until the deposit is confirmed (decision
 /// E8).
-async fn bond(app: &App, id: ContractId, call: &Call) -> Answer {
-    let said = call.said(&[EntryType::Bond], |call| Ok(call.typed::<wire::BondRequest>()?.data()))?;
+async fn bond(State(app): State<App>, Path(id): Path<String>, request: Request) -> Answer {
+    let (id, call) = read(&app, &id, request).await?;
+    let said = call.said(Action::Bond)?;
     let party = call.party();
     let act = |case: &mut Case, now, key: &zx1_market::PartyKey| {
         let entry = said.entry(case, party, now, key)?;
@@ -334,7 +305,8 @@ async fn bond(app: &App, id: ContractId, call: &Call) -> Answer {
 }
 
 /// POST void: the clock has done it already when the judge was late; otherwise it says why not.
-async fn void(app: &App, id: ContractId, call: &Call) -> Answer {
+async fn void(State(app): State<App>, Path(id): Path<String>, request: Request) -> Answer {
+    let (id, call) = read(&app, &id, request).await?;
     let case = app.engine.run(id).await?;
     if case.side_of(&call.party()).is_none() && !case.terms().is_judge(&call.party()) {
         return Err(Refusal::of(Reason::NotParty).into());
@@ -347,7 +319,7 @@ async fn void(app: &App, id: ContractId, call: &Call) -> Answer {
 
 /// Older clients send a dispute again to hear the ruling. It is answered from what is there, and chains
 /// nothing.
-async fn dispute_again(app: &App, id: ContractId, call: &Call) -> Result<Option<Response>> {
+async fn dispute_again(app: &App, id: ContractId, call: &Call) -> Result<Option<CourtAnswer>> {
     if !app.engine.terms().compat || call.entry.is_some() {
         return Ok(None);
     }
@@ -356,12 +328,12 @@ async fn dispute_again(app: &App, id: ContractId, call: &Call) -> Result<Option<
         return Ok(None);
     }
     if let Some(ruling) = ruled_in(app, &case).await? {
-        return Ok(Some(json(&ruling)?));
+        return Ok(Some(ruling.into()));
     }
     if let Some(ruling) = super::reads::last_ruling(app, &case).await? {
-        return Ok(Some(json(&ruling)?));
+        return Ok(Some(ruling.into()));
     }
-    Ok(if is_judging(&case) { Some(json(&wire::DisputeStatus::of(&case, app.engine.now()))?) } else { None })
+    Ok(is_judging(&case).then(|| DisputeStatus::of(&case, app.engine.now()).into()))
 }
 
 fn is_judging(case: &Case) -> bool {
@@ -393,11 +365,9 @@ async fn ruled_in(app: &App, case: &Case) -> Result<Option<RulingAnswer>> {
 }
 
 /// POST ruling: a judge's re-execution or ruling (decision E6).
-pub(super) async fn ruling(State(app): State<App>, Path(id): Path<String>, request: Request) -> Answer {
-    let (parts, body) = request.into_parts();
-    let call = Call::read(&app, &parts, body).await?;
-    let id: ContractId = id.parse()?;
-    let data = call.typed::<wire::JudgeRequest>()?.data()?;
+async fn ruling(State(app): State<App>, Path(id): Path<String>, request: Request) -> Answer {
+    let (id, call) = read(&app, &id, request).await?;
+    let data = call.data(Action::Ruling)?;
     let party = call.party();
     let (case, ()) = app
         .engine
@@ -408,8 +378,8 @@ pub(super) async fn ruling(State(app): State<App>, Path(id): Path<String>, reque
             Ok((case.chain_by_server(data, now, key)?, ()))
         })
         .await?;
-    Ok(match super::reads::last_ruling(&app, &case).await? {
-        Some(ruling) => json(&ruling),
-        None => json(&StatusAnswer::of("ok")),
-    }?)
+    Ok(json(&match super::reads::last_ruling(&app, &case).await? {
+        Some(ruling) => JudgeAnswer::from(ruling),
+        None => StatusAnswer::of("ok").into(),
+    })?)
 }

@@ -3,6 +3,7 @@
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use utoipa::ToSchema;
 use zx1_market::wire::{ErrorBody, ErrorDetail};
 use zx1_server::answer::{self, A_MOMENT, Advice, refusal};
 
@@ -48,16 +49,19 @@ impl IntoResponse for Error {
 }
 
 /// One item of a 422, as older clients know them.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct Item<'a> {
     r#type: &'a str,
     loc: &'a [&'a str],
     msg: &'a str,
+    #[schema(value_type = Option<String>)]
     input: Option<()>,
 }
 
-#[derive(Serialize)]
-struct Unprocessable<'a> {
+/// A body that is no JSON object of the right shape.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Unprocessable<'a> {
+    #[schema(value_type = Vec<Item>)]
     detail: [Item<'a>; 1],
 }
 

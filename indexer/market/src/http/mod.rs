@@ -16,8 +16,11 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::get;
 use tokio_util::sync::CancellationToken;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+use zx1_market::wire::ACTIONS;
 
 pub use self::limits::Limits;
 pub use zx1_server::limits::Rate;
@@ -56,28 +59,9 @@ impl App {
         }
     }
 
-    /// All routes.
+    /// Serves all routes.
     pub(crate) fn router(self) -> Router {
-        let mut router = Router::new()
-            .route("/contracts", get(reads::list).post(actions::post_contract))
-            .route("/contracts/stream", get(stream::stream))
-            .route("/contracts/{id}", get(reads::contract).delete(actions::cancel))
-            .route("/contracts/{id}/chain_head", get(reads::chain_head))
-            .route("/contracts/{id}/verify_chain", get(reads::verify_chain))
-            .route("/contracts/{id}/dispute_status", get(reads::dispute_status))
-            .route("/contracts/{id}/ruling", get(reads::ruling).post(actions::ruling))
-            .route("/contracts/{id}/review_status", get(reads::review_status))
-            .route("/contracts/{id}/escrow", get(reads::escrow))
-            .route("/contracts/{id}/{action}", post(actions::action))
-            .route("/judge/tasks", get(reads::judge_tasks))
-            .route("/server_pubkey", get(reads::server_pubkey))
-            .route("/platform_info", get(reads::platform_info))
-            .route("/stats", get(reads::stats))
-            .route("/reputation/{pubkey}", get(reads::reputation))
-            .route("/healthz", get(reads::healthz))
-            .route("/readyz", get(reads::readyz))
-            .route("/metrics", get(reads::metrics))
-            .route("/openapi.json", get(openapi::served));
+        let mut router = Router::from(routes());
         if self.test_clock.is_some() {
             router = router.route("/test/clock", get(test_clock::show).post(test_clock::set));
         }
@@ -87,6 +71,37 @@ impl App {
             .layer(axum::middleware::from_fn_with_state(self.clone(), gate))
             .with_state(self)
     }
+}
+
+/// The routes with their description.
+fn routes() -> OpenApiRouter<App> {
+    let open = OpenApiRouter::new()
+        .routes(routes!(reads::list))
+        .routes(routes!(stream::stream))
+        .routes(routes!(reads::server_pubkey))
+        .routes(routes!(reads::platform_info))
+        .routes(routes!(reads::stats))
+        .routes(routes!(reads::reputation))
+        .routes(routes!(reads::healthz))
+        .routes(routes!(reads::readyz))
+        .routes(routes!(reads::metrics))
+        .routes(routes!(openapi::served));
+    let readers = OpenApiRouter::new()
+        .routes(routes!(reads::contract))
+        .routes(routes!(reads::chain_head))
+        .routes(routes!(reads::verify_chain))
+        .routes(routes!(reads::dispute_status))
+        .routes(routes!(reads::ruling))
+        .routes(routes!(reads::review_status))
+        .routes(routes!(reads::escrow));
+    let judges = OpenApiRouter::new().routes(routes!(reads::judge_tasks));
+    let described = |action| openapi::described(action, actions::handler(action));
+    let actions = ACTIONS.iter().fold(OpenApiRouter::new(), |all, action| all.routes(described(*action)));
+    OpenApiRouter::with_openapi(openapi::base())
+        .merge(openapi::open(open))
+        .merge(openapi::readers(readers))
+        .merge(openapi::judges(judges))
+        .merge(openapi::actions(actions))
 }
 
 /// Every request passes here: the rate of its address, its time, its count.

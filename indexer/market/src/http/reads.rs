@@ -4,18 +4,21 @@ use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use nano_escrow::Raw;
+use utoipa::IntoParams;
 use zx1_market::case::{Report, Transcript, replay};
 use zx1_market::chain::{Data, Side};
 use zx1_market::wire::{
-    ChainHeadAnswer, ContractView, DisputeStatus, EscrowAccount, EscrowAnswer, EscrowPayment, PlatformInfo,
-    ReputationAnswer, ReviewStatus, RulingAnswer, Seconds, ServerKeyAnswer, Stats, VerifyChainAnswer,
+    ChainHeadAnswer, ContractView, DisputeStatus, EscrowAccount, EscrowAnswer, EscrowPayment, JudgeTask,
+    ListAnswer, PlatformInfo, ReputationAnswer, ReviewStatus, RulingAnswer, Seconds, ServerKeyAnswer, Stats,
+    StatusAnswer, TasksAnswer, VerifyChainAnswer,
 };
-use zx1_market::{Case, ContractId, Entry, EntryType, Json, Millis, PartyId, State as Stand};
+use zx1_market::{Case, ContractId, Entry, EntryType, Millis, PartyId, State as Stand};
 use zx1_server::answer::{figures, text};
 
 use super::App;
 use super::answer::{json, json_with};
 use super::auth::reader;
+use super::openapi::Id;
 use crate::error::{Error, Result};
 use crate::store::{ListFilter, StoreError};
 use crate::view;
@@ -41,13 +44,31 @@ fn after(text: &str) -> Option<(i64, String)> {
     Some((at.parse().ok()?, id.parse::<ContractId>().ok()?.to_string()))
 }
 
-/// GET /contracts?status&limit&mine&cursor&updated_since
+/// Parameters of the list of contracts.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "only its description is used")]
+struct ListQuery {
+    /// only contracts in this state
+    status: Option<String>,
+    /// at most 200; 50 by default
+    limit: Option<u64>,
+    /// `next` of the page before
+    cursor: Option<String>,
+    /// Unix milliseconds; only what has changed then or later
+    updated_since: Option<u64>,
+    /// 1: only the signer's own
+    mine: Option<String>,
+}
+
+/// List contracts, newest first
+#[utoipa::path(get, path = "/contracts", params(ListQuery), responses((status = 200, body = ListAnswer)))]
 pub(super) async fn list(State(app): State<App>, request: Request) -> Result<Response> {
     let (parts, _) = request.into_parts();
     let query = query(parts.uri.query());
     let state = match parameter(&query, "status").filter(|s| !s.is_empty()) {
         // Unpaid contracts are listed nowhere (decision E8).
-        Some("unfunded") => return json(&Json::object([("contracts", Json::Array(Vec::new()))])),
+        Some("unfunded") => return json(&ListAnswer { contracts: Vec::new(), next: None }),
         Some(word) => Some(word.parse::<Stand>().map_err(|_| Error::Query("status"))?.as_str().to_owned()),
         None => None,
     };
@@ -114,7 +135,8 @@ async fn transcript(app: &App, case: &Case) -> Result<(Vec<Entry>, Vec<Millis>)>
     Ok((entries, times))
 }
 
-/// GET /contracts/{id}
+/// A contract with its transcript
+#[utoipa::path(get, path = "/contracts/{id}", params(Id), responses((status = 200, body = ContractView)))]
 pub(super) async fn contract(
     State(app): State<App>,
     Path(id): Path<String>,
@@ -135,7 +157,8 @@ pub(super) async fn contract(
     json(&ContractView::new(&case, entries, times.into_iter().take(offer).collect()))
 }
 
-/// GET chain_head
+/// What the next entry must carry
+#[utoipa::path(get, path = "/contracts/{id}/chain_head", params(Id), responses((status = 200, body = ChainHeadAnswer)))]
 pub(super) async fn chain_head(
     State(app): State<App>,
     Path(id): Path<String>,
@@ -145,7 +168,8 @@ pub(super) async fn chain_head(
     json(&ChainHeadAnswer::from(case.head()))
 }
 
-/// GET verify_chain: the whole transcript is replayed.
+/// Replay the transcript
+#[utoipa::path(get, path = "/contracts/{id}/verify_chain", params(Id), responses((status = 200, body = VerifyChainAnswer)))]
 pub(super) async fn verify_chain(
     State(app): State<App>,
     Path(id): Path<String>,
@@ -161,7 +185,8 @@ pub(super) async fn verify_chain(
     json(&VerifyChainAnswer::from(&report))
 }
 
-/// GET dispute_status
+/// Where a dispute stands
+#[utoipa::path(get, path = "/contracts/{id}/dispute_status", params(Id), responses((status = 200, body = DisputeStatus)))]
 pub(super) async fn dispute_status(
     State(app): State<App>,
     Path(id): Path<String>,
@@ -183,7 +208,8 @@ pub(super) async fn last_ruling(app: &App, case: &Case) -> Result<Option<RulingA
     }
 }
 
-/// GET ruling
+/// The last ruling, or null
+#[utoipa::path(get, path = "/contracts/{id}/ruling", params(Id), responses((status = 200, body = Option<RulingAnswer>)))]
 pub(super) async fn ruling(
     State(app): State<App>,
     Path(id): Path<String>,
@@ -193,7 +219,8 @@ pub(super) async fn ruling(
     json(&last_ruling(&app, &case).await?)
 }
 
-/// GET review_status
+/// Where a review stands
+#[utoipa::path(get, path = "/contracts/{id}/review_status", params(Id), responses((status = 200, body = ReviewStatus)))]
 pub(super) async fn review_status(
     State(app): State<App>,
     Path(id): Path<String>,
@@ -209,7 +236,8 @@ pub(super) async fn review_status(
     })
 }
 
-/// GET escrow
+/// Deposits, planned and done payouts
+#[utoipa::path(get, path = "/contracts/{id}/escrow", params(Id), responses((status = 200, body = EscrowAnswer)))]
 pub(super) async fn escrow(
     State(app): State<App>,
     Path(id): Path<String>,
@@ -256,7 +284,8 @@ pub(super) async fn escrow(
 /// So many contracts before the courts are looked at.
 const MAX_COURT: i64 = 10_000;
 
-/// GET /judge/tasks: what waits for a judge. For judges.
+/// What waits for a judge
+#[utoipa::path(get, path = "/judge/tasks", responses((status = 200, body = TasksAnswer)))]
 pub(super) async fn judge_tasks(State(app): State<App>, request: Request) -> Result<Response> {
     let (parts, _) = request.into_parts();
     let who = reader(&app, &parts)?.ok_or(Error::NotForYou)?;
@@ -273,25 +302,24 @@ pub(super) async fn judge_tasks(State(app): State<App>, request: Request) -> Res
                 serde_json::from_str(&summary).map_err(|e| StoreError::Corrupt(format!("a summary: {e}")))?;
             let case = app.engine.read(view.id).await?;
             let Some(task) = case.judge_task() else { continue };
-            let json = Json::object([
-                ("contract_id", Json::from(case.id().to_string())),
-                ("court", Json::from(task.court.as_str())),
-                ("reexecuted", Json::Bool(task.reexecuted)),
-                ("deadline", Json::Float(task.deadline.as_secs_f64())),
-                ("chain_head", Json::from(case.head().hex())),
-                ("seq", Json::from(case.head().seq)),
-            ]);
-            tasks.push((task.deadline, json));
+            tasks.push(JudgeTask {
+                contract_id: case.id(),
+                court: task.court,
+                reexecuted: task.reexecuted,
+                deadline: task.deadline.into(),
+                chain_head: case.head().hex(),
+                seq: case.head().seq,
+            });
         }
     }
     // The most urgent first: whoever floods the courts delays only those that come later.
-    tasks.sort_by_key(|(deadline, _)| *deadline);
+    tasks.sort_by_key(|task| task.deadline);
     tasks.truncate(zx1_market::defaults::MAX_LIST);
-    let tasks = tasks.into_iter().map(|(_, task)| task).collect();
-    json(&Json::object([("tasks", Json::Array(tasks))]))
+    json(&TasksAnswer { tasks })
 }
 
-/// GET /server_pubkey
+/// The server's key
+#[utoipa::path(get, path = "/server_pubkey", responses((status = 200, body = ServerKeyAnswer)))]
 pub(super) async fn server_pubkey(State(app): State<App>) -> Result<Response> {
     let server = app.engine.terms().server;
     json(&ServerKeyAnswer { pubkey: server.hex(), fix_id: server })
@@ -316,17 +344,20 @@ async fn counts(app: &App) -> Result<Stats> {
     Ok(stats)
 }
 
-/// GET /platform_info
+/// Prices and windows
+#[utoipa::path(get, path = "/platform_info", responses((status = 200, body = PlatformInfo)))]
 pub(super) async fn platform_info(State(app): State<App>) -> Result<Response> {
     json(&PlatformInfo::new(app.engine.terms(), counts(&app).await?))
 }
 
-/// GET /stats
+/// Counts by state
+#[utoipa::path(get, path = "/stats", responses((status = 200, body = Stats)))]
 pub(super) async fn stats(State(app): State<App>) -> Result<Response> {
     json(&counts(&app).await?)
 }
 
-/// GET /reputation/{pubkey}
+/// Where a party's reputation stands
+#[utoipa::path(get, path = "/reputation/{pubkey}", params(("pubkey" = String, Path, description = "64 hexadecimal digits, with or without fix_")), responses((status = 200, body = ReputationAnswer)))]
 pub(super) async fn reputation(Path(pubkey): Path<String>) -> Result<Response> {
     let hex = pubkey.strip_prefix("fix_").unwrap_or(&pubkey);
     let party = PartyId::from_hex(hex)?;
@@ -338,14 +369,16 @@ pub(super) async fn reputation(Path(pubkey): Path<String>) -> Result<Response> {
     })
 }
 
-/// GET /healthz: the process answers.
+/// The process answers
+#[utoipa::path(get, path = "/healthz", responses((status = 200, body = StatusAnswer)))]
 pub(super) async fn healthz() -> Response {
     text(StatusCode::OK, "application/json", "{\"status\":\"ok\"}")
 }
 
-/// GET /readyz: the store answers and the server is not stopping.
+/// The store answers and the server is not stopping
+#[utoipa::path(get, path = "/readyz", responses((status = 200, body = StatusAnswer), (status = 503, body = StatusAnswer)))]
 pub(super) async fn readyz(State(app): State<App>) -> Result<Response> {
-    let word = |status, word: &'static str| json_with(status, &Json::object([("status", word)]));
+    let word = |status, word: &'static str| json_with(status, &StatusAnswer::of(word));
     if app.stopping.is_cancelled() {
         return word(StatusCode::SERVICE_UNAVAILABLE, "stopping");
     }
@@ -355,7 +388,8 @@ pub(super) async fn readyz(State(app): State<App>) -> Result<Response> {
     }
 }
 
-/// GET /metrics
+/// Metrics in the OpenMetrics format
+#[utoipa::path(get, path = "/metrics", responses((status = 200, body = String, content_type = "application/openmetrics-text")))]
 pub(super) async fn metrics(State(app): State<App>) -> Response {
     figures(app.engine.metrics().text())
 }

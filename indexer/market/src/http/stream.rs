@@ -2,6 +2,8 @@
 
 use axum::extract::{Request, State};
 use axum::response::Response;
+use utoipa::IntoParams;
+use zx1_market::wire::ErrorBody;
 use zx1_market::{Raw, State as Stand};
 use zx1_server::limits::Client;
 use zx1_server::reader::{Desk, Reader, resumes};
@@ -11,7 +13,31 @@ use super::reads::{parameter, query};
 use crate::error::{Error, Result};
 use crate::events::Wanted;
 
-/// Open a stream. From here on no event is missed; with `Last-Event-ID` none since that one.
+/// Parameters of the stream.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "only its description is used")]
+struct StreamQuery {
+    /// XNO; drops events without a bounty
+    min_bounty: Option<String>,
+    /// only events with this status
+    status: Option<String>,
+    /// resume after this id
+    last_event_id: Option<String>,
+}
+
+/// Server-sent events of new, taken and ended contracts
+///
+/// From here on no event is missed; with `Last-Event-ID` none since that one.
+#[utoipa::path(
+    get,
+    path = "/contracts/stream",
+    params(
+        StreamQuery,
+        ("Last-Event-ID" = Option<String>, Header, description = "resume after this id; wins over the query")
+    ),
+    responses((status = 200, body = String, content_type = "text/event-stream"), (status = 503, body = ErrorBody))
+)]
 pub(super) async fn stream(State(app): State<App>, request: Request) -> Result<Response> {
     let query = query(request.uri().query());
     let min_bounty = match parameter(&query, "min_bounty").filter(|text| !text.is_empty()) {

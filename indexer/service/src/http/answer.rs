@@ -7,6 +7,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use std::hash::{Hash, Hasher};
+use utoipa::ToSchema;
 use zx1_server::answer::{self, A_MOMENT, Advice, text};
 
 /// A JSON answer with a status.
@@ -26,13 +27,26 @@ pub(super) enum Digest {
     Head(Vec<u8>),
 }
 
-/// The head of every answer.
-#[derive(Serialize)]
+/// What an answer rests on.
+#[derive(Serialize, ToSchema)]
 pub(super) struct Head {
+    /// everything up to here is in the answer
     slot: u64,
+    /// everything up to here is final
     finalized_slot: u64,
+    /// always `confirmed`, the commitment of the slot
     commitment: &'static str,
+    /// of the events that the answer rests on
     digest: String,
+}
+
+/// An answer with its head.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Headed<T> {
+    #[serde(flatten)]
+    head: Head,
+    #[serde(flatten)]
+    fields: T,
 }
 
 impl Head {
@@ -48,14 +62,7 @@ impl Head {
 
 /// A JSON answer with its head, or 304 when the client has it already. `fields` is an object.
 pub(super) fn headed(app: &App, request: &HeaderMap, digest: &Digest, fields: impl Serialize) -> Response {
-    #[derive(Serialize)]
-    struct Whole<T> {
-        #[serde(flatten)]
-        head: Head,
-        #[serde(flatten)]
-        fields: T,
-    }
-    let whole = Whole { head: Head::new(&app.index.status.get(), digest), fields };
+    let whole = Headed { head: Head::new(&app.index.status.get(), digest), fields };
     match serde_json::to_string(&whole) {
         Ok(body) => tagged(request, body),
         // As in [`json`].
@@ -87,8 +94,8 @@ pub(super) fn tagged(request: &HeaderMap, body: String) -> Response {
 }
 
 /// `detail` and `code`; `error` as well, which an agent's log reads after an upload.
-#[derive(Serialize)]
-struct Refusal {
+#[derive(Serialize, ToSchema)]
+pub(super) struct Refusal {
     detail: String,
     code: u32,
     error: String,

@@ -24,11 +24,12 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post, put};
 use std::sync::{Arc, RwLock};
 use std::time::Instant;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 use zx1_server::limits::{Client, Seats};
 
 /// What every handler sees.
@@ -81,50 +82,62 @@ impl App {
         }
     }
 
-    /// All routes.
+    /// Serves all routes.
     pub fn router(self) -> Router {
-        use reads::{agents, batches, lists, operations};
-        let data = get(batches::data).put(uploads::bundle);
-        Router::new()
-            .route("/v1/status", get(operations::status))
-            .route("/v1/network", get(operations::network))
-            .route("/v1/audit", get(operations::audit))
-            .route("/v1/gaps", get(operations::gaps))
-            .route("/v1/agents", get(agents::list))
-            .route("/v1/agents/{mint}", get(agents::one))
-            .route("/v1/agents/{mint}/history", get(agents::history))
-            .route("/v1/agents/{mint}/events", get(agents::events))
-            .route("/v1/agents/{mint}/counterparties", get(agents::counterparties))
-            .route("/v1/agents/{mint}/ratings", get(agents::ratings))
-            .route("/v1/agents/{mint}/challenges", get(agents::challenges))
-            .route("/v1/agents/{mint}/batches", get(batches::of_agent))
-            .route("/v1/agents/{mint}/batches/{epoch}", get(batches::one))
-            .route("/v1/agents/{mint}/batches/{epoch}/records", get(batches::records))
-            .route("/v1/agents/{mint}/batches/{epoch}/leaves", get(batches::leaves))
-            .route("/v1/agents/{mint}/batches/{epoch}/proof", get(batches::proof))
-            .route("/v1/agents/{mint}/batches/{epoch}/data", data)
-            .route("/v1/batches", get(batches::list))
-            .route("/v1/challenges", get(lists::challenges))
-            .route("/v1/challenges/{address}", get(lists::challenge))
-            .route("/v1/feedback", get(lists::feedback))
-            .route("/v1/feedback/{index}", get(lists::entry))
-            .route("/v1/events", get(lists::events))
-            .route("/v1/contracts", get(lists::contracts))
-            .route("/v1/contracts/{id}", get(lists::contract))
-            .route("/v1/envelopes", post(uploads::envelope))
-            .route("/v1/bindings", put(uploads::binding))
-            .route("/v1/bindings/{wallet}", get(lists::binding))
-            .route("/v1/stream", get(stream::events))
-            .route("/v1/ws", get(stream::websocket))
-            .route("/healthz", get(operations::healthz))
-            .route("/readyz", get(operations::readyz))
-            .route("/metrics", get(operations::metrics))
-            .route("/openapi.json", get(openapi::served))
+        Router::from(routes())
             .fallback(explorer::page)
             .method_not_allowed_fallback(|| async { Error::Method.into_response() })
             .layer(axum::middleware::from_fn_with_state(self.clone(), gate))
             .with_state(self)
     }
+}
+
+/// The routes with their description.
+fn routes() -> OpenApiRouter<App> {
+    use reads::{agents, batches, lists, operations};
+    let all = OpenApiRouter::new()
+        .routes(routes!(operations::status))
+        .routes(routes!(operations::network))
+        .routes(routes!(operations::audit))
+        .routes(routes!(operations::gaps))
+        .routes(routes!(agents::list))
+        .routes(routes!(batches::list))
+        .routes(routes!(lists::challenges))
+        .routes(routes!(lists::feedback))
+        .routes(routes!(lists::events))
+        .routes(routes!(lists::contracts))
+        .routes(routes!(operations::metrics))
+        .routes(routes!(openapi::served));
+    let one = OpenApiRouter::new()
+        .routes(routes!(agents::one))
+        .routes(routes!(agents::history))
+        .routes(routes!(agents::events))
+        .routes(routes!(agents::counterparties))
+        .routes(routes!(agents::ratings))
+        .routes(routes!(agents::challenges))
+        .routes(routes!(batches::of_agent))
+        .routes(routes!(batches::one))
+        .routes(routes!(batches::records))
+        .routes(routes!(batches::leaves))
+        .routes(routes!(batches::proof))
+        .routes(routes!(batches::data))
+        .routes(routes!(lists::challenge))
+        .routes(routes!(lists::entry))
+        .routes(routes!(lists::contract))
+        .routes(routes!(lists::binding));
+    let uploads = OpenApiRouter::new()
+        .routes(routes!(uploads::bundle))
+        .routes(routes!(uploads::envelope))
+        .routes(routes!(uploads::binding));
+    let streams = OpenApiRouter::new().routes(routes!(stream::events)).routes(routes!(stream::websocket));
+    let health =
+        OpenApiRouter::new().routes(routes!(operations::healthz)).routes(routes!(operations::readyz));
+    OpenApiRouter::with_openapi(openapi::base())
+        .merge(openapi::refusing(all, &[400, 429, 500]))
+        .merge(openapi::refusing(one, &[400, 404, 429, 500, 503]))
+        .merge(openapi::refusing(uploads, &[404, 408, 413, 422, 429, 500, 502, 503]))
+        .merge(openapi::refusing(streams, &[400, 429, 500, 503]))
+        .merge(openapi::refusing(health, &[429]))
 }
 
 /// Every request passes here: the rate of its address, its time, its count.

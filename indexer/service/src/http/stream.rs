@@ -1,6 +1,7 @@
 //! GET /v1/stream (server-sent events) and GET /v1/ws (a websocket): the same events, filters and ids.
 
 use super::App;
+use super::openapi::StreamQuery;
 use super::query::{Query, key};
 use crate::error::{Error, Result};
 use crate::hub::{self, Filter, Told};
@@ -76,13 +77,15 @@ async fn subscribe(app: &App, request: &Parts) -> Result<Reader> {
     Ok(reader)
 }
 
-/// GET /v1/stream
+/// News of the index as server-sent events
+#[utoipa::path(get, path = "/v1/stream", params(StreamQuery), responses((status = 200, body = String, content_type = "text/event-stream")))]
 pub(super) async fn events(State(app): State<App>, request: Request) -> Result<Response> {
     let (parts, _) = request.into_parts();
     Ok(subscribe(&app, &parts).await?.into_sse("the indexer"))
 }
 
-/// GET /v1/ws
+/// The same as a websocket
+#[utoipa::path(get, path = "/v1/ws", params(StreamQuery), responses((status = 101, description = "A websocket")))]
 pub(super) async fn websocket(State(app): State<App>, request: Request) -> Result<Response> {
     let (mut parts, _) = request.into_parts();
     let reader = subscribe(&app, &parts).await?;

@@ -9,11 +9,15 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 use tokio_tungstenite::tungstenite::Message;
 use zx1_protocol::envelope::MsgType;
 use zx1_protocol::payload::bid_payload;
+use zx1_server::testing::schema::Description;
+
+static DESCRIPTION: LazyLock<Description> =
+    LazyLock::new(|| Description::new(include_str!("../../openapi.json")));
 
 struct Live {
     server: Server,
@@ -59,7 +63,12 @@ impl Live {
 
     async fn get(&self, path: &str) -> (u16, Value) {
         let answer = self.http.get(self.url(path)).send().await.unwrap();
-        (answer.status().as_u16(), answer.json().await.unwrap())
+        let (status, body) = (answer.status().as_u16(), answer.json().await.unwrap());
+        // Every answer is as the committed document says.
+        if let Err(what) = DESCRIPTION.check("GET", path, status, &body) {
+            panic!("{what}");
+        }
+        (status, body)
     }
 
     async fn ok(&self, path: &str) -> Value {
@@ -532,17 +541,13 @@ async fn a_graceful_stop_ends_streams_and_frees_the_database() {
 fn the_openapi_document_is_up_to_date() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("openapi.json");
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        committed == openapi::text_of(),
-        "run zx1-indexer --print-openapi > indexer/service/openapi.json"
-    );
+    assert!(committed == openapi::text(), "run zx1-indexer --print-openapi > indexer/service/openapi.json");
 }
 
 #[tokio::test]
 async fn every_documented_route_is_there_and_every_parameter_known() {
     let live = Live::start(world()).await;
-    let document = openapi::document();
-    for (method, path) in openapi::routes() {
+    for (method, path) in DESCRIPTION.operations() {
         let filled = path
             .replace("{mint}", &base58(mint(1)))
             .replace("{epoch}", "19999")
@@ -561,8 +566,8 @@ async fn every_documented_route_is_there_and_every_parameter_known() {
         if method != "get" || path == "/v1/ws" {
             continue;
         }
-        let parameters = document["paths"][path][method]["parameters"].as_array().unwrap();
-        for parameter in parameters.iter().filter(|it| it["in"] == "query") {
+        let parameters = DESCRIPTION.operation(method, path).unwrap()["parameters"].as_array();
+        for parameter in parameters.into_iter().flatten().filter(|it| it["in"] == "query") {
             let name = parameter["name"].as_str().unwrap();
             // An empty value is as if it were left out, but its name must be known.
             let (_, body) = live.get(&format!("{filled}?{name}=")).await;

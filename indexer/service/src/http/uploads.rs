@@ -2,6 +2,7 @@
 
 use super::App;
 use super::answer::json;
+use super::openapi::MintEpoch;
 use super::reads::batches::batch_row;
 use crate::bundles::{Put, most_bytes};
 use crate::chain::Finality;
@@ -12,14 +13,22 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde_json::json as object;
+use serde::Serialize;
 use std::time::Duration;
+use utoipa::ToSchema;
 use zx1_server::body;
+
+/// The outcome of an upload.
+#[derive(Serialize, ToSchema)]
+struct Receipt {
+    /// `stored` or `known`
+    status: &'static str,
+}
 
 fn receipt(put: Put) -> Response {
     match put {
-        Put::Created => json(StatusCode::CREATED, &object!({ "status": "stored" })),
-        Put::Same => json(StatusCode::OK, &object!({ "status": "known" })),
+        Put::Created => json(StatusCode::CREATED, &Receipt { status: "stored" }),
+        Put::Same => json(StatusCode::OK, &Receipt { status: "known" }),
     }
 }
 
@@ -51,7 +60,8 @@ async fn submitted(app: &App, mint: &str, epoch: &str) -> Result<BatchRow> {
     }
 }
 
-/// PUT /v1/agents/{mint}/batches/{epoch}/data
+/// Bring a batch's bundle; it must be what the chain commits to
+#[utoipa::path(put, path = "/v1/agents/{mint}/batches/{epoch}/data", params(MintEpoch), request_body(content = String, content_type = "application/cbor"), responses((status = 200, body = Receipt), (status = 201, body = Receipt)))]
 pub(super) async fn bundle(
     State(app): State<App>,
     Path((mint, epoch)): Path<(String, String)>,
@@ -68,13 +78,15 @@ pub(super) async fn bundle(
     Ok(receipt(app.bundles.take(&app.index, fixed(&row.agent), row.epoch, upload).await?))
 }
 
-/// POST /v1/envelopes
+/// Bring a signed FEEDBACK
+#[utoipa::path(post, path = "/v1/envelopes", request_body(content = String, content_type = "application/cbor"), responses((status = 200, body = Receipt), (status = 201, body = Receipt)))]
 pub(super) async fn envelope(State(app): State<App>, request: Body) -> Result<Response> {
     let bytes = small(&app, request).await?;
     Ok(receipt(ratings::put(&app.index, &bytes).await?))
 }
 
-/// PUT /v1/bindings
+/// Bring a binding record
+#[utoipa::path(put, path = "/v1/bindings", request_body(content = Object, content_type = "application/json"), responses((status = 200, body = Receipt), (status = 201, body = Receipt)))]
 pub(super) async fn binding(State(app): State<App>, request: Body) -> Result<Response> {
     let bytes = small(&app, request).await?;
     let no_text =

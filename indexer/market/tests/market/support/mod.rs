@@ -6,7 +6,7 @@
 pub mod live;
 pub mod process;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use nano_devnet::Devnet;
@@ -20,8 +20,11 @@ use zx1_market::{ContractId, Entry, Json, Millis, PartyKey, Terms, request};
 use zx1_market_server::clock::{Clock, DrivenClock};
 use zx1_market_server::http::Rate;
 use zx1_market_server::{Config, Options, Server};
+use zx1_server::testing::schema::Description;
 
 pub const PATIENCE: Duration = Duration::from_secs(60);
+pub static DESCRIPTION: LazyLock<Description> =
+    LazyLock::new(|| Description::new(include_str!("../../../openapi.json")));
 pub const START: Millis = Millis(1_800_000_000_000);
 
 pub fn key(n: u8) -> PartyKey {
@@ -137,6 +140,10 @@ impl Client {
         let retry_after = response.headers().get("retry-after").map(|v| v.to_str().unwrap().to_owned());
         let text = response.text().await?;
         let body = serde_json::from_str(&text).unwrap_or_default();
+        // Every answer is as the committed document says.
+        if let Err(what) = DESCRIPTION.check(method, path, status, &body) {
+            panic!("{what}");
+        }
         Ok(Got { status, body, text, retry_after })
     }
 

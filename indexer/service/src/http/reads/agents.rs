@@ -1,10 +1,11 @@
 //! Agents: the list, one of them, and what hangs on it.
 
-use super::{Page, agent_row, list as list_answer, names};
+use super::{List, Page, agent_row, list as list_answer, names};
 use crate::error::{Error, Result};
 use crate::http::App;
-use crate::http::answer::{Digest, headed};
+use crate::http::answer::{Digest, Headed, headed};
 use crate::http::items;
+use crate::http::openapi::{AgentQuery, ChallengeQuery, EventQuery, HistoryQuery, Mint, PageQuery};
 use crate::http::query::{Query, key};
 use crate::merge::Key;
 use crate::reputation;
@@ -12,8 +13,9 @@ use crate::store::{AgentRow, Find, Value, fixed, signed};
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
-use serde_json::json;
+use serde::Serialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use utoipa::ToSchema;
 use zx1_interface::constants::GRACE_PERIOD_EPOCHS;
 use zx1_protocol::reputation::Binding;
 use zx1_protocol::units::Epoch;
@@ -39,7 +41,54 @@ const SORTS: [Sort; 12] = [
 /// Most epochs of a history, and how many when nothing is said.
 const EPOCHS: (u64, u64) = (400, 60);
 
-/// GET /v1/agents
+/// An agent's page.
+#[derive(Serialize, ToSchema)]
+struct AgentAnswer<'a> {
+    agent: items::AgentDetail,
+    /// the newest first
+    recent_events: Vec<items::Event<'a>>,
+}
+
+/// An agent by epoch.
+#[derive(Serialize, ToSchema)]
+struct History {
+    epochs: Vec<AgentEpoch>,
+}
+
+/// An agent at the end of an epoch. Counts are null without a batch, or while its data is withheld.
+#[derive(Serialize, ToSchema)]
+struct AgentEpoch {
+    epoch: u64,
+    stake_micro_usdc: String,
+    lease_paid_through: Option<i64>,
+    lease_state: &'static str,
+    batch: bool,
+    withheld: bool,
+    messages: Option<u64>,
+    counterparties: Option<u64>,
+    tasks_completed: Option<u64>,
+    notarizations: Option<u64>,
+    disputes: Option<u64>,
+    reliability: i64,
+    cooperation: i64,
+    notary: i64,
+}
+
+/// Whom an agent dealt with, and how often.
+#[derive(Serialize, ToSchema)]
+struct Counterparty {
+    agent: String,
+    name: Option<String>,
+    bids: i64,
+    selections: i64,
+    verifiers: i64,
+    ratings_given: i64,
+    ratings_received: i64,
+    last_slot: i64,
+}
+
+/// Agents: search, filter, sort
+#[utoipa::path(get, path = "/v1/agents", params(AgentQuery, PageQuery), responses((status = 200, body = Headed<List<items::Agent>>)))]
 pub(in crate::http) async fn list(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Result<Response> {
     let known = ["query", "state", "owner", "staked", "withheld", "sort", "order", "limit", "cursor"];
     let query = Query::read(&uri, &known)?;
@@ -82,11 +131,12 @@ pub(in crate::http) async fn list(State(app): State<App>, uri: Uri, headers: Hea
     let page = Page::new("agents", &query, kinds)?;
     let rows = app.index.store.agents(page.find(find)?).await?;
     let (rows, next) = page.cut(rows, |row| vec![value(row), row.mint.clone().into()]);
-    let items = rows.iter().map(|row| items::agent(row, &standing)).collect();
+    let items = rows.iter().map(|row| items::Agent::new(row, &standing)).collect();
     Ok(list_answer(&app, &headers, &Digest::Index, items, next))
 }
 
-/// GET /v1/agents/{mint}
+/// One agent with its newest events
+#[utoipa::path(get, path = "/v1/agents/{mint}", params(Mint), responses((status = 200, body = Headed<AgentAnswer<'static>>)))]
 pub(in crate::http) async fn one(
     State(app): State<App>,
     Path(mint): Path<String>,
@@ -99,12 +149,12 @@ pub(in crate::http) async fn one(
     let find = Find::by("agent", row.mint.clone()).newest(&["slot", "position", "ordinal"]).limit(20);
     let recent = app.index.store.events(find).await?;
     let recent: Vec<_> = recent.iter().map(|event| items::Event::new(event, &standing)).collect();
-    let agent = items::agent_detail(&row, &standing);
-    let fields = json!({ "agent": agent, "recent_events": recent });
+    let fields = AgentAnswer { agent: items::AgentDetail::new(&row, &standing), recent_events: recent };
     Ok(headed(&app, &headers, &Digest::Head(row.head_digest), fields))
 }
 
-/// GET /v1/agents/{mint}/events
+/// An agent's events, newest first
+#[utoipa::path(get, path = "/v1/agents/{mint}/events", params(Mint, EventQuery, PageQuery), responses((status = 200, body = Headed<List<items::Event<'static>>>)))]
 pub(in crate::http) async fn events(
     State(app): State<App>,
     Path(mint): Path<String>,
@@ -115,7 +165,8 @@ pub(in crate::http) async fn events(
     super::lists::events_of(&app, &uri, &headers, Some(fixed(&row.mint))).await
 }
 
-/// GET /v1/agents/{mint}/challenges
+/// Challenges against an agent
+#[utoipa::path(get, path = "/v1/agents/{mint}/challenges", params(Mint, ChallengeQuery, PageQuery), responses((status = 200, body = Headed<List<items::Challenge>>)))]
 pub(in crate::http) async fn challenges(
     State(app): State<App>,
     Path(mint): Path<String>,
@@ -126,7 +177,8 @@ pub(in crate::http) async fn challenges(
     super::lists::challenges_of(&app, &uri, &headers, Some(fixed(&row.mint))).await
 }
 
-/// GET /v1/agents/{mint}/history
+/// An agent by epoch
+#[utoipa::path(get, path = "/v1/agents/{mint}/history", params(Mint, HistoryQuery), responses((status = 200, body = Headed<History>)))]
 pub(in crate::http) async fn history(
     State(app): State<App>,
     Path(mint): Path<String>,
@@ -157,29 +209,30 @@ pub(in crate::http) async fn history(
         }
         let batch = batches.get(&signed(epoch));
         let content = batch.map(items::content).unwrap_or_default();
-        let of_batch = |name: &str| content.get(name).cloned().unwrap_or_default();
+        let of_batch = |name: &str| content.get(name).and_then(serde_json::Value::as_u64);
         let paid = now.as_ref().and_then(|row| row.paid_through);
-        epochs.push(json!({
-            "epoch": epoch,
-            "stake_micro_usdc": now.as_ref().map_or(0, |row| row.stake).to_string(),
-            "lease_paid_through": paid,
-            "lease_state": items::lease_state(paid, epoch).0,
-            "batch": batch.is_some(),
-            "withheld": batch.is_some_and(|batch| batch.data_bytes.is_none()),
-            "messages": of_batch("message_count"),
-            "counterparties": of_batch("unique_counterparties"),
-            "tasks_completed": of_batch("tasks_completed"),
-            "notarizations": of_batch("notarizations"),
-            "disputes": of_batch("disputes"),
-            "reliability": now.as_ref().map_or(0, |row| row.reliability),
-            "cooperation": now.as_ref().map_or(0, |row| row.cooperation),
-            "notary": now.as_ref().map_or(0, |row| row.notary),
-        }));
+        epochs.push(AgentEpoch {
+            epoch,
+            stake_micro_usdc: now.as_ref().map_or(0, |row| row.stake).to_string(),
+            lease_paid_through: paid,
+            lease_state: items::lease_state(paid, epoch).0,
+            batch: batch.is_some(),
+            withheld: batch.is_some_and(|batch| batch.data_bytes.is_none()),
+            messages: of_batch("message_count"),
+            counterparties: of_batch("unique_counterparties"),
+            tasks_completed: of_batch("tasks_completed"),
+            notarizations: of_batch("notarizations"),
+            disputes: of_batch("disputes"),
+            reliability: now.as_ref().map_or(0, |row| row.reliability),
+            cooperation: now.as_ref().map_or(0, |row| row.cooperation),
+            notary: now.as_ref().map_or(0, |row| row.notary),
+        });
     }
-    Ok(headed(&app, &headers, &Digest::Head(row.head_digest), json!({ "epochs": epochs })))
+    Ok(headed(&app, &headers, &Digest::Head(row.head_digest), History { epochs }))
 }
 
-/// GET /v1/agents/{mint}/counterparties
+/// Whom an agent dealt with
+#[utoipa::path(get, path = "/v1/agents/{mint}/counterparties", params(Mint, PageQuery), responses((status = 200, body = Headed<List<Counterparty>>)))]
 pub(in crate::http) async fn counterparties(
     State(app): State<App>,
     Path(mint): Path<String>,
@@ -221,23 +274,22 @@ pub(in crate::http) async fn counterparties(
     }
     let (rows, next) = page.cut(sorted, |(other, with)| vec![with.last_slot.into(), other.clone().into()]);
     let names = names(&app, rows.iter().map(|(other, _)| other)).await?;
-    let item = |(other, with): &(Vec<u8>, With)| {
-        json!({
-            "agent": items::base58(other),
-            "name": names.get(other),
-            "bids": with.bids,
-            "selections": with.selections,
-            "verifiers": with.verifiers,
-            "ratings_given": with.given,
-            "ratings_received": with.received,
-            "last_slot": with.last_slot,
-        })
+    let item = |(other, with): &(Vec<u8>, With)| Counterparty {
+        agent: items::base58(other),
+        name: names.get(other).cloned(),
+        bids: with.bids,
+        selections: with.selections,
+        verifiers: with.verifiers,
+        ratings_given: with.given,
+        ratings_received: with.received,
+        last_slot: with.last_slot,
     };
     let items = rows.iter().map(item).collect();
     Ok(list_answer(&app, &headers, &Digest::Head(row.head_digest), items, next))
 }
 
-/// GET /v1/agents/{mint}/ratings
+/// Signed ratings of an agent
+#[utoipa::path(get, path = "/v1/agents/{mint}/ratings", params(Mint, PageQuery), responses((status = 200, body = Headed<List<items::Rating>>)))]
 pub(in crate::http) async fn ratings(
     State(app): State<App>,
     Path(mint): Path<String>,
@@ -268,7 +320,7 @@ pub(in crate::http) async fn ratings(
                 Binding::Verifier => "verifier",
                 Binding::Contract => "contract",
             });
-            items::rating(row, held.contains(&same), word)
+            items::Rating::new(row, held.contains(&same), word)
         })
         .collect();
     Ok(list_answer(&app, &headers, &Digest::Index, items, next))

@@ -1,12 +1,13 @@
 //! Batches, their records, leaves and proofs.
 
 use super::agents::epoch as current_epoch;
-use super::{Page, agent_row, list as list_answer, names};
+use super::{List, Page, agent_row, list as list_answer, names};
 use crate::bundles;
 use crate::error::{Error, Result};
 use crate::http::App;
-use crate::http::answer::{Digest, headed};
+use crate::http::answer::{Digest, Headed, headed};
 use crate::http::items;
+use crate::http::openapi::{BatchQuery, Mint, MintEpoch, PageQuery, ProofQuery, RecordQuery};
 use crate::http::query::{Query, key};
 use crate::reputation;
 use crate::store::{AgentRow, BatchRow, Find, fixed};
@@ -14,13 +15,15 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::Response;
-use serde_json::{Value, json};
+use serde::Serialize;
 use tokio_util::io::ReaderStream;
+use utoipa::ToSchema;
 use zx1_protocol::bundle::Bundle;
 use zx1_protocol::hash::{Keccak, Sha3};
 use zx1_protocol::merkle;
 use zx1_protocol::record::Record;
 use zx1_protocol::reputation::Standing;
+use zx1_protocol::units::Slot;
 use zx1_server::answer::text;
 
 async fn page_of(app: &App, uri: &Uri, headers: &HeaderMap, agent: Option<&AgentRow>) -> Result<Response> {
@@ -40,17 +43,19 @@ async fn page_of(app: &App, uri: &Uri, headers: &HeaderMap, agent: Option<&Agent
     let place = |row: &BatchRow| vec![row.submitted_slot.into(), row.agent.clone().into(), row.epoch.into()];
     let (rows, next) = page.cut(rows, place);
     let names = names(app, rows.iter().map(|row| &row.agent)).await?;
-    let items = rows.iter().map(|row| items::batch(row, names.get(&row.agent))).collect();
+    let items = rows.iter().map(|row| items::Batch::new(row, names.get(&row.agent))).collect();
     let digest = agent.map_or(Digest::Index, |agent| Digest::Head(agent.head_digest.clone()));
     Ok(list_answer(app, headers, &digest, items, next))
 }
 
-/// GET /v1/batches
+/// All batches, newest first
+#[utoipa::path(get, path = "/v1/batches", params(BatchQuery, PageQuery), responses((status = 200, body = Headed<List<items::Batch>>)))]
 pub(in crate::http) async fn list(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Result<Response> {
     page_of(&app, &uri, &headers, None).await
 }
 
-/// GET /v1/agents/{mint}/batches
+/// An agent's batches
+#[utoipa::path(get, path = "/v1/agents/{mint}/batches", params(Mint, BatchQuery, PageQuery), responses((status = 200, body = Headed<List<items::Batch>>)))]
 pub(in crate::http) async fn of_agent(
     State(app): State<App>,
     Path(mint): Path<String>,
@@ -69,7 +74,8 @@ pub(in crate::http) async fn batch_row(app: &App, mint: &str, epoch: &str) -> Re
     bundles::batch(&app.index, &mint, i64::from(epoch)).await
 }
 
-/// GET /v1/agents/{mint}/batches/{epoch}
+/// One batch of an agent
+#[utoipa::path(get, path = "/v1/agents/{mint}/batches/{epoch}", params(MintEpoch), responses((status = 200, body = Headed<BatchAnswer>)))]
 pub(in crate::http) async fn one(
     State(app): State<App>,
     Path((mint, epoch)): Path<(String, String)>,
@@ -79,14 +85,12 @@ pub(in crate::http) async fn one(
     Query::read(&uri, &[])?;
     let row = batch_row(&app, &mint, &epoch).await?;
     let agent = agent_row(&app, &mint).await?;
-    let mut batch = items::batch(&row, Some(&agent.name).filter(|name| !name.is_empty()));
-    if let Some(object) = batch.as_object_mut() {
-        object.insert("content".into(), items::content(&row));
-    }
-    Ok(headed(&app, &headers, &Digest::Head(agent.head_digest), json!({ "batch": batch })))
+    let batch = items::BatchDetail::new(&row, Some(&agent.name).filter(|name| !name.is_empty()));
+    Ok(headed(&app, &headers, &Digest::Head(agent.head_digest), BatchAnswer { batch }))
 }
 
-/// GET /v1/agents/{mint}/batches/{epoch}/data
+/// The bundle (C7)
+#[utoipa::path(get, path = "/v1/agents/{mint}/batches/{epoch}/data", params(MintEpoch), responses((status = 200, body = String, content_type = "application/cbor")))]
 pub(in crate::http) async fn data(
     State(app): State<App>,
     Path((mint, epoch)): Path<(String, String)>,
@@ -116,7 +120,8 @@ async fn look<T: Send + 'static>(
     done.await.map_err(|error| Error::Bundle { path: String::new(), detail: error.to_string() })?
 }
 
-/// GET /v1/agents/{mint}/batches/{epoch}/records
+/// The records under arrays_root
+#[utoipa::path(get, path = "/v1/agents/{mint}/batches/{epoch}/records", params(MintEpoch, RecordQuery, PageQuery), responses((status = 200, body = Headed<List<ShownRecord>>)))]
 pub(in crate::http) async fn records(
     State(app): State<App>,
     Path((mint, epoch)): Path<(String, String)>,
@@ -135,73 +140,141 @@ pub(in crate::http) async fn records(
     let most = usize::try_from(find.limit.unwrap_or(0)).unwrap_or(0);
     let mint_key: [u8; 32] = fixed(&row.agent);
     let wanted = kind.clone();
-    let found: Vec<(i64, Value)> = look(&app, &row, move |bundle| {
+    let found: Vec<ShownRecord> = look(&app, &row, move |bundle| {
         let all = (0_i64..).zip(bundle.packed_records()).skip(from);
         let shown = all.filter_map(|(entry, packed)| {
-            let record = Record::parse(packed).ok()?;
-            let value = record_json(entry, packed, &record);
-            let fits =
-                wanted.as_ref().is_none_or(|kind| value.get("kind").and_then(Value::as_str) == Some(kind));
-            fits.then_some((entry, value))
+            let shown = ShownRecord::new(entry, packed, &Record::parse(packed).ok()?);
+            wanted.as_ref().is_none_or(|kind| shown.kind == kind).then_some(shown)
         });
         Ok(shown.take(most).collect())
     })
     .await?;
-    let (mut rows, next) = page.cut(found, |(entry, _)| vec![(*entry).into()]);
-    if rows.iter().any(|(_, value)| value.get("standing").is_some()) {
+    let (mut rows, next) = page.cut(found, |record| vec![record.entry.into()]);
+    if rows.iter().any(|record| record.standing.is_some()) {
         let facts = reputation::facts(&app.index, &mint_key).await?;
         let computed = reputation::compute(&mint_key, &facts, current_epoch(&app));
-        for (entry, value) in &mut rows {
-            let standing = computed.standings.get(&(row.epoch, *entry)).copied();
-            let word = standing.map_or("unbound", |standing| match standing {
+        for record in &mut rows {
+            let Some(shown) = &mut record.standing else { continue };
+            let standing = computed.standings.get(&(row.epoch, record.entry)).copied();
+            *shown = standing.map_or("unbound", |standing| match standing {
                 Standing::Bound => "bound",
                 Standing::LeftOut => "left_out",
                 Standing::Unbound => "unbound",
                 Standing::Repeated => "repeated",
             });
-            if let Some(place) = value.get_mut("standing") {
-                *place = word.into();
-            }
         }
     }
-    let items = rows.into_iter().map(|(_, value)| value).collect();
     let agent = agent_row(&app, &mint).await?;
-    Ok(list_answer(&app, &headers, &Digest::Head(agent.head_digest), items, next))
+    Ok(list_answer(&app, &headers, &Digest::Head(agent.head_digest), rows, next))
 }
 
-fn record_json(entry: i64, packed: &[u8], record: &Record) -> Value {
-    let mut value = match record {
-        Record::Bid(it) => json!({
-            "kind": "bid",
-            "conversation": hex::encode(it.conversation),
-            "counterparty": items::base58(&it.counterparty),
-            "value": it.value.to_string(), "slot": it.slot.0,
-        }),
-        Record::Selection(it) => json!({
-            "kind": "selection", "conversation": hex::encode(it.conversation),
-            "counterparty": items::base58(&it.counterparty), "slot": it.slot.0,
-        }),
-        Record::Verifier(it) => json!({
-            "kind": "verifier",
-            "conversation": hex::encode(it.conversation),
-            "verifier": items::base58(&it.verifier),
-            "slot": it.slot.0,
-        }),
-        Record::Feedback(it) => json!({
-            "kind": "feedback", "conversation": hex::encode(it.conversation), "from": items::base58(&it.from),
-            "score": it.score, "outcome": it.outcome, "role": it.role, "slot": it.slot.0,
-            "attestation": hex::encode(it.attestation), "standing": "unbound",
-        }),
-    };
-    if let Some(object) = value.as_object_mut() {
-        object.insert("entry".into(), entry.into());
-        object.insert("packed".into(), hex::encode(packed).into());
-        object.insert("leaf".into(), hex::encode(merkle::leaf::<Sha3>(packed)).into());
+/// A batch's page.
+#[derive(Serialize, ToSchema)]
+struct BatchAnswer {
+    batch: items::BatchDetail,
+}
+
+/// A record of a batch; which fields it has depends on its kind.
+#[derive(Default, Serialize, ToSchema)]
+#[schema(as = Record)]
+struct ShownRecord {
+    /// its number in the batch
+    entry: i64,
+    /// `bid`, `selection`, `verifier` or `feedback`
+    kind: &'static str,
+    packed: String,
+    leaf: String,
+    conversation: String,
+    slot: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counterparty: Option<String>,
+    /// of a bid
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verifier: Option<String>,
+    /// the agent that rates
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<i8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attestation: Option<String>,
+    /// of a rating: `bound`, `left_out`, `unbound` or `repeated`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    standing: Option<&'static str>,
+}
+
+impl ShownRecord {
+    fn new(entry: i64, packed: &[u8], record: &Record) -> Self {
+        let (leaf, packed) = (hex::encode(merkle::leaf::<Sha3>(packed)), hex::encode(packed));
+        let of = |kind, conversation: [u8; 16], slot: Slot| Self {
+            entry,
+            kind,
+            packed,
+            leaf,
+            conversation: hex::encode(conversation),
+            slot: slot.0,
+            ..Self::default()
+        };
+        match record {
+            Record::Bid(it) => Self {
+                counterparty: Some(items::base58(&it.counterparty)),
+                value: Some(it.value.to_string()),
+                ..of("bid", it.conversation, it.slot)
+            },
+            Record::Selection(it) => Self {
+                counterparty: Some(items::base58(&it.counterparty)),
+                ..of("selection", it.conversation, it.slot)
+            },
+            Record::Verifier(it) => Self {
+                verifier: Some(items::base58(&it.verifier)),
+                ..of("verifier", it.conversation, it.slot)
+            },
+            Record::Feedback(it) => Self {
+                from: Some(items::base58(&it.from)),
+                score: Some(it.score),
+                outcome: Some(it.outcome),
+                role: Some(it.role),
+                attestation: Some(hex::encode(it.attestation)),
+                standing: Some("unbound"),
+                ..of("feedback", it.conversation, it.slot)
+            },
+        }
     }
-    value
 }
 
-/// GET /v1/agents/{mint}/batches/{epoch}/leaves
+/// A leaf of a batch's log.
+#[derive(Serialize, ToSchema)]
+struct Leaf {
+    entry: i64,
+    leaf: String,
+}
+
+/// A Merkle proof.
+#[derive(Serialize, ToSchema)]
+struct Proof {
+    entry: u32,
+    /// the leaf's place in the tree
+    index: u32,
+    leaf: String,
+    /// the siblings from the leaf up
+    path: Vec<String>,
+    root: String,
+}
+
+/// A Merkle proof of a record or a leaf.
+#[derive(Serialize, ToSchema)]
+struct ProofAnswer {
+    proof: Proof,
+}
+
+/// The leaves under log_merkle_root
+#[utoipa::path(get, path = "/v1/agents/{mint}/batches/{epoch}/leaves", params(MintEpoch, PageQuery), responses((status = 200, body = Headed<List<Leaf>>)))]
 pub(in crate::http) async fn leaves(
     State(app): State<App>,
     Path((mint, epoch)): Path<(String, String)>,
@@ -217,18 +290,18 @@ pub(in crate::http) async fn leaves(
         _ => 0,
     };
     let most = usize::try_from(find.limit.unwrap_or(0)).unwrap_or(0);
-    let found: Vec<(i64, Value)> = look(&app, &row, move |bundle| {
+    let found: Vec<Leaf> = look(&app, &row, move |bundle| {
         let all = (0_i64..).zip(bundle.leaves()).skip(from).take(most);
-        Ok(all.map(|(entry, leaf)| (entry, json!({ "entry": entry, "leaf": hex::encode(leaf) }))).collect())
+        Ok(all.map(|(entry, leaf)| Leaf { entry, leaf: hex::encode(leaf) }).collect())
     })
     .await?;
-    let (rows, next) = page.cut(found, |(entry, _)| vec![(*entry).into()]);
-    let items = rows.into_iter().map(|(_, value)| value).collect();
+    let (items, next) = page.cut(found, |leaf| vec![leaf.entry.into()]);
     let agent = agent_row(&app, &mint).await?;
     Ok(list_answer(&app, &headers, &Digest::Head(agent.head_digest), items, next))
 }
 
-/// GET /v1/agents/{mint}/batches/{epoch}/proof
+/// A Merkle proof of a record or a leaf
+#[utoipa::path(get, path = "/v1/agents/{mint}/batches/{epoch}/proof", params(MintEpoch, ProofQuery), responses((status = 200, body = Headed<ProofAnswer>)))]
 pub(in crate::http) async fn proof(
     State(app): State<App>,
     Path((mint, epoch)): Path<(String, String)>,
@@ -262,15 +335,9 @@ pub(in crate::http) async fn proof(
         };
         let proof = proof.ok_or_else(missing)?;
         let path: Vec<String> = proof.path.iter().map(hex::encode).collect();
-        Ok(json!({
-            "entry": entry,
-            "index": proof.index,
-            "leaf": hex::encode(leaf),
-            "path": path,
-            "root": hex::encode(root),
-        }))
+        Ok(Proof { entry, index: proof.index, leaf: hex::encode(leaf), path, root: hex::encode(root) })
     })
     .await?;
     let agent = agent_row(&app, &mint).await?;
-    Ok(headed(&app, &headers, &Digest::Head(agent.head_digest), json!({ "proof": proof })))
+    Ok(headed(&app, &headers, &Digest::Head(agent.head_digest), ProofAnswer { proof }))
 }

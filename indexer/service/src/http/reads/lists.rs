@@ -1,10 +1,13 @@
 //! Challenges, the feedback log, events, contracts, bindings.
 
-use super::{Page, list as list_answer, names};
+use super::{List, Page, list as list_answer, names};
 use crate::error::{Error, Result};
 use crate::http::App;
-use crate::http::answer::{Digest, Head, headed, tagged};
+use crate::http::answer::{Digest, Head, Headed, headed, tagged};
 use crate::http::items;
+use crate::http::openapi::{
+    ChallengeQuery, ContractQuery, EventQuery, FeedbackQuery, MarketQuery, PageQuery,
+};
 use crate::http::query::{Query, key};
 use crate::merge::Key;
 use crate::parse::{ATTESTED, Program, REGISTERED, UNATTESTED};
@@ -13,8 +16,8 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use serde_json::value::RawValue;
+use utoipa::ToSchema;
 use zx1_chain::rpc::Event;
 use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
 
@@ -56,11 +59,12 @@ pub(super) async fn challenges_of(
     let place = |row: &ChallengeRow| vec![row.submitted_slot.into(), row.address.clone().into()];
     let (rows, next) = page.cut(rows, place);
     let names = names(app, rows.iter().map(|row| &row.agent)).await?;
-    let items = rows.iter().map(|row| items::challenge(row, names.get(&row.agent), &standing)).collect();
+    let items = rows.iter().map(|row| items::Challenge::new(row, names.get(&row.agent), &standing)).collect();
     Ok(list_answer(app, headers, &Digest::Index, items, next))
 }
 
-/// GET /v1/challenges
+/// All challenges, newest first
+#[utoipa::path(get, path = "/v1/challenges", params(ChallengeQuery, PageQuery), responses((status = 200, body = Headed<List<items::Challenge>>)))]
 pub(in crate::http) async fn challenges(
     State(app): State<App>,
     uri: Uri,
@@ -69,7 +73,8 @@ pub(in crate::http) async fn challenges(
     challenges_of(&app, &uri, &headers, None).await
 }
 
-/// GET /v1/challenges/{address}: its present or last life.
+/// One challenge: its present or last life
+#[utoipa::path(get, path = "/v1/challenges/{address}", params(("address" = String, Path, description = "base58")), responses((status = 200, body = Headed<ChallengeAnswer>)))]
 pub(in crate::http) async fn challenge(
     State(app): State<App>,
     Path(address): Path<String>,
@@ -81,11 +86,12 @@ pub(in crate::http) async fn challenge(
     let find = Find::by("address", address).newest(&["submitted_slot"]).limit(1);
     let row = app.index.store.challenges(find).await?.into_iter().next().ok_or(Error::NoChallenge)?;
     let names = names(&app, std::iter::once(&row.agent)).await?;
-    let challenge = items::challenge(&row, names.get(&row.agent), &app.index.status.get());
-    Ok(headed(&app, &headers, &Digest::Index, json!({ "challenge": challenge })))
+    let challenge = items::Challenge::new(&row, names.get(&row.agent), &app.index.status.get());
+    Ok(headed(&app, &headers, &Digest::Index, ChallengeAnswer { challenge }))
 }
 
-/// GET /v1/feedback
+/// The feedback log, newest first
+#[utoipa::path(get, path = "/v1/feedback", params(FeedbackQuery, PageQuery), responses((status = 200, body = Headed<List<items::Entry>>)))]
 pub(in crate::http) async fn feedback(
     State(app): State<App>,
     uri: Uri,
@@ -109,11 +115,12 @@ pub(in crate::http) async fn feedback(
     let page = Page::new("feedback", &query, &[0])?;
     let rows = app.index.store.feedback(page.find(find)?).await?;
     let (rows, next) = page.cut(rows, |row| vec![row.number.into()]);
-    let items = rows.iter().map(items::entry).collect();
+    let items = rows.iter().map(items::Entry::new).collect();
     Ok(list_answer(&app, &headers, &Digest::Log, items, next))
 }
 
-/// GET /v1/feedback/{index}
+/// One entry of the feedback log
+#[utoipa::path(get, path = "/v1/feedback/{index}", params(("index" = u64, Path)), responses((status = 200, body = Headed<EntryAnswer>)))]
 pub(in crate::http) async fn entry(
     State(app): State<App>,
     Path(index): Path<String>,
@@ -124,7 +131,7 @@ pub(in crate::http) async fn entry(
     let index: u64 = index.parse().map_err(|_| Error::NoFeedback)?;
     let rows = app.index.store.feedback(Find::by("number", signed(index))).await?;
     let row = rows.into_iter().next().ok_or(Error::NoFeedback)?;
-    Ok(headed(&app, &headers, &Digest::Log, json!({ "entry": items::entry(&row) })))
+    Ok(headed(&app, &headers, &Digest::Log, EntryAnswer { entry: items::Entry::new(&row) }))
 }
 
 /// Events, of one agent or of all.
@@ -175,7 +182,8 @@ pub(super) async fn events_of(
     Ok(list_answer(app, headers, &Digest::Index, items, next))
 }
 
-/// GET /v1/events
+/// Events of the programs, newest first
+#[utoipa::path(get, path = "/v1/events", params(EventQuery, PageQuery), responses((status = 200, body = Headed<List<items::Event<'static>>>)))]
 pub(in crate::http) async fn events(
     State(app): State<App>,
     uri: Uri,
@@ -184,7 +192,8 @@ pub(in crate::http) async fn events(
     events_of(&app, &uri, &headers, None).await
 }
 
-/// GET /v1/contracts
+/// The markets' contracts
+#[utoipa::path(get, path = "/v1/contracts", params(ContractQuery, PageQuery), responses((status = 200, body = Headed<List<items::Contract>>)))]
 pub(in crate::http) async fn contracts(
     State(app): State<App>,
     uri: Uri,
@@ -212,24 +221,48 @@ pub(in crate::http) async fn contracts(
     };
     let (rows, next) =
         page.cut(rows, |row| vec![row.created_at.into(), row.market.clone().into(), row.id.clone().into()]);
-    let items = rows.iter().map(items::contract).collect();
+    let items = rows.iter().map(items::Contract::new).collect();
     Ok(list_answer(&app, &headers, &Digest::Index, items, next))
 }
 
 /// A contract's answer: the market's JSON is passed on as it is, so that hashes over it hold.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct ContractAnswer<'r> {
     #[serde(flatten)]
     head: Head,
     contract: ContractBody<'r>,
 }
 
-#[derive(Serialize)]
+/// A contract's page.
+#[derive(Serialize, ToSchema)]
 struct ContractBody<'r> {
     #[serde(flatten)]
-    summary: serde_json::Value,
+    summary: items::Contract,
+    /// what the market serves
+    #[schema(value_type = Object)]
     view: &'r RawValue,
+    #[schema(value_type = Vec<Object>)]
     transcript: Vec<&'r RawValue>,
+}
+
+/// The page of a challenge.
+#[derive(Serialize, ToSchema)]
+struct ChallengeAnswer {
+    challenge: items::Challenge,
+}
+
+/// An entry of the feedback log.
+#[derive(Serialize, ToSchema)]
+struct EntryAnswer {
+    entry: items::Entry,
+}
+
+/// A binding record.
+#[derive(Serialize, ToSchema)]
+struct BindingAnswer {
+    /// as its wallet has signed it
+    #[schema(value_type = Object)]
+    binding: serde_json::Value,
 }
 
 #[derive(Deserialize)]
@@ -238,7 +271,8 @@ struct WithTranscript<'r> {
     transcript: Vec<&'r RawValue>,
 }
 
-/// GET /v1/contracts/{id}; `?market=` where two markets have the same id.
+/// One contract with its transcript
+#[utoipa::path(get, path = "/v1/contracts/{id}", params(("id" = String, Path, description = "16 lower-case hexadecimal digits"), MarketQuery), responses((status = 200, body = ContractAnswer<'static>)))]
 pub(in crate::http) async fn contract(
     State(app): State<App>,
     Path(id): Path<String>,
@@ -256,12 +290,13 @@ pub(in crate::http) async fn contract(
     let parts: WithTranscript<'_> = serde_json::from_str(&row.view).map_err(unreadable)?;
     let answer = ContractAnswer {
         head: Head::new(&app.index.status.get(), &Digest::Index),
-        contract: ContractBody { summary: items::contract(&row), view, transcript: parts.transcript },
+        contract: ContractBody { summary: items::Contract::new(&row), view, transcript: parts.transcript },
     };
     Ok(tagged(&headers, serde_json::to_string(&answer).map_err(unreadable)?))
 }
 
-/// GET /v1/bindings/{wallet}
+/// A wallet's binding record
+#[utoipa::path(get, path = "/v1/bindings/{wallet}", params(("wallet" = String, Path, description = "base58")), responses((status = 200, body = Headed<BindingAnswer>)))]
 pub(in crate::http) async fn binding(
     State(app): State<App>,
     Path(wallet): Path<String>,
@@ -273,5 +308,5 @@ pub(in crate::http) async fn binding(
     let rows = app.index.store.bindings(Find::by("wallet", wallet)).await?;
     let row = rows.into_iter().next().ok_or(Error::NoBinding)?;
     let record: serde_json::Value = serde_json::from_str(&row.record).unwrap_or_default();
-    Ok(headed(&app, &headers, &Digest::Index, json!({ "binding": record })))
+    Ok(headed(&app, &headers, &Digest::Index, BindingAnswer { binding: record }))
 }

@@ -15,6 +15,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
+use utoipa::ToSchema;
 
 /// A list under way: its name with its filters, its order, its page.
 pub(super) struct Page {
@@ -57,6 +58,14 @@ impl Page {
     }
 }
 
+/// A page of a list.
+#[derive(Serialize, ToSchema)]
+pub(super) struct List<T> {
+    items: Vec<T>,
+    /// what to give as `cursor` for the next page; null on the last one
+    next: Option<String>,
+}
+
 /// A list's answer.
 pub(super) fn list(
     app: &App,
@@ -65,11 +74,6 @@ pub(super) fn list(
     items: Vec<impl Serialize>,
     next: Option<String>,
 ) -> Response {
-    #[derive(Serialize)]
-    struct List<T> {
-        items: Vec<T>,
-        next: Option<String>,
-    }
     headed(app, headers, digest, List { items, next })
 }
 

@@ -1,24 +1,128 @@
 //! Where the indexer stands, sums, health.
 
-use super::{Page, list as list_answer};
+use super::{List, Page, list as list_answer};
+use crate::audit::Audit;
 use crate::error::Result;
 use crate::http::App;
-use crate::http::answer::{Digest, headed, json as json_answer};
+use crate::http::answer::{Digest, Headed, headed, json as json_answer};
 use crate::http::items;
+use crate::http::openapi::{GapQuery, PageQuery};
 use crate::http::query::Query;
 use crate::index::now_ms;
-use crate::status::Phase;
+use crate::status::{Backfill, LastAudit, Phase};
 use crate::store::{Find, GapRow, signed};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::Response;
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::sync::PoisonError;
+use utoipa::ToSchema;
 
 /// Epochs of the network's page.
 const EPOCHS: u64 = 60;
 
-/// GET /v1/status
+/// Where the index stands.
+#[derive(Serialize, ToSchema)]
+struct StatusAnswer {
+    version: &'static str,
+    cluster: String,
+    genesis: String,
+    chain_slot: u64,
+    chain_finalized_slot: u64,
+    lag_slots: u64,
+    epoch: u64,
+    /// the time of the chain in Unix seconds
+    chain_time: i64,
+    state: Phase,
+    backfill: Option<Backfill>,
+    events: u64,
+    gaps_open: i64,
+    subscribed: bool,
+    nano: NanoStatus,
+    markets: Vec<MarketStatus>,
+    last_audit: Option<LastAudit>,
+    uptime_seconds: u64,
+}
+
+/// The Nano node.
+#[derive(Serialize, ToSchema)]
+struct NanoStatus {
+    configured: bool,
+    reachable: bool,
+}
+
+/// A market that is followed.
+#[derive(Serialize, ToSchema)]
+struct MarketStatus {
+    url: String,
+    reachable: bool,
+    contracts: i64,
+}
+
+/// Sums over everything.
+#[derive(Serialize, ToSchema)]
+struct Network {
+    agents: i64,
+    agents_active: i64,
+    agents_grace: i64,
+    agents_deactivated: i64,
+    staked_micro_usdc: String,
+    slashed_micro_usdc: String,
+    lease_paid_micro_usdc: String,
+    batches: i64,
+    batches_withheld: i64,
+    challenges: i64,
+    challenges_open: i64,
+    challenges_succeeded: i64,
+    feedback_entries: i64,
+    feedback_resolved: i64,
+    contracts: i64,
+    contracts_open: i64,
+    events: i64,
+    nano_raw: String,
+    epochs: Vec<NetworkEpoch>,
+}
+
+/// The network at the end of an epoch.
+#[derive(Serialize, ToSchema)]
+struct NetworkEpoch {
+    epoch: u64,
+    joined: i64,
+    active: usize,
+    staked_micro_usdc: String,
+    batches: i64,
+    challenges: i64,
+    feedback: i64,
+}
+
+/// The last self-audit; null before the first.
+#[derive(Serialize, ToSchema)]
+struct AuditAnswer {
+    audit: Option<Audit>,
+}
+
+/// How far behind the index is.
+#[derive(Serialize, ToSchema)]
+struct Health {
+    ok: bool,
+    slot: u64,
+    chain_slot: u64,
+    lag_slots: u64,
+    lag_seconds: u64,
+    state: Phase,
+}
+
+/// Whether the indexer serves.
+#[derive(Serialize, ToSchema)]
+struct Readiness {
+    ready: bool,
+    backfilled: bool,
+    store: bool,
+    stopping: bool,
+}
+
+/// Where the index stands
+#[utoipa::path(get, path = "/v1/status", responses((status = 200, body = Headed<StatusAnswer>)))]
 pub(in crate::http) async fn status(
     State(app): State<App>,
     uri: Uri,
@@ -26,37 +130,38 @@ pub(in crate::http) async fn status(
 ) -> Result<Response> {
     Query::read(&uri, &[])?;
     let it = app.index.status.get();
-    let markets: Vec<Value> = it
-        .markets
-        .iter()
-        .map(|(url, reachable, count)| json!({ "url": url, "reachable": reachable, "contracts": count }))
-        .collect();
-    let fields = json!({
-        "version": env!("CARGO_PKG_VERSION"),
-        "cluster": app.cluster,
-        "genesis": it.genesis,
-        "chain_slot": it.chain_slot,
-        "chain_finalized_slot": it.chain_finalized,
-        "lag_slots": it.lag(),
-        "epoch": it.epoch,
-        "chain_time": it.chain_time,
-        "state": it.phase,
-        "backfill": it.backfill,
-        "events": it.events,
-        "gaps_open": it.gaps_open,
-        "subscribed": it.subscribed,
-        "nano": {
-            "configured": !app.index.config.nano.rpc.is_empty(),
-            "reachable": it.nano.unwrap_or(false),
+    let market = |(url, reachable, contracts): &(String, bool, i64)| MarketStatus {
+        url: url.clone(),
+        reachable: *reachable,
+        contracts: *contracts,
+    };
+    let fields = StatusAnswer {
+        version: env!("CARGO_PKG_VERSION"),
+        cluster: app.cluster.clone(),
+        chain_slot: it.chain_slot,
+        chain_finalized_slot: it.chain_finalized,
+        lag_slots: it.lag(),
+        epoch: it.epoch,
+        chain_time: it.chain_time,
+        state: it.phase,
+        backfill: it.backfill,
+        events: it.events,
+        gaps_open: it.gaps_open,
+        subscribed: it.subscribed,
+        nano: NanoStatus {
+            configured: !app.index.config.nano.rpc.is_empty(),
+            reachable: it.nano.unwrap_or(false),
         },
-        "markets": markets,
-        "last_audit": it.last_audit.map(|audit| json!({ "at": audit.at, "differences": audit.differences })),
-        "uptime_seconds": app.started.elapsed().as_secs(),
-    });
+        markets: it.markets.iter().map(market).collect(),
+        last_audit: it.last_audit,
+        uptime_seconds: app.started.elapsed().as_secs(),
+        genesis: it.genesis,
+    };
     Ok(headed(&app, &headers, &Digest::Index, fields))
 }
 
-/// GET /v1/network
+/// Sums over everything, and by epoch
+#[utoipa::path(get, path = "/v1/network", responses((status = 200, body = Headed<Network>)))]
 pub(in crate::http) async fn network(
     State(app): State<App>,
     uri: Uri,
@@ -82,27 +187,27 @@ pub(in crate::http) async fn network(
     let stood =
         app.index.store.epochs(Find::all().and("epoch", "<=", signed(it.epoch)).order(&["epoch"])).await?;
     let epochs = per_epoch(&epochs, stood, from, it.epoch);
-    let fields = json!({
-        "agents": totals.agents,
-        "agents_active": active,
-        "agents_grace": grace,
-        "agents_deactivated": deactivated,
-        "staked_micro_usdc": totals.staked.to_string(),
-        "slashed_micro_usdc": totals.slashed.to_string(),
-        "lease_paid_micro_usdc": totals.lease_paid.to_string(),
-        "batches": totals.batches,
-        "batches_withheld": totals.withheld,
-        "challenges": totals.challenges,
-        "challenges_open": totals.challenges_open,
-        "challenges_succeeded": totals.challenges_succeeded,
-        "feedback_entries": totals.feedback,
-        "feedback_resolved": totals.feedback_resolved,
-        "contracts": totals.contracts,
-        "contracts_open": totals.contracts_open,
-        "events": totals.events,
-        "nano_raw": nano,
-        "epochs": epochs,
-    });
+    let fields = Network {
+        agents: totals.agents,
+        agents_active: active,
+        agents_grace: grace,
+        agents_deactivated: deactivated,
+        staked_micro_usdc: totals.staked.to_string(),
+        slashed_micro_usdc: totals.slashed.to_string(),
+        lease_paid_micro_usdc: totals.lease_paid.to_string(),
+        batches: totals.batches,
+        batches_withheld: totals.withheld,
+        challenges: totals.challenges,
+        challenges_open: totals.challenges_open,
+        challenges_succeeded: totals.challenges_succeeded,
+        feedback_entries: totals.feedback,
+        feedback_resolved: totals.feedback_resolved,
+        contracts: totals.contracts,
+        contracts_open: totals.contracts_open,
+        events: totals.events,
+        nano_raw: nano,
+        epochs,
+    };
     Ok(headed(&app, &headers, &Digest::Index, fields))
 }
 
@@ -112,7 +217,7 @@ fn per_epoch(
     stood: Vec<crate::store::EpochRow>,
     from: u64,
     to: u64,
-) -> Vec<Value> {
+) -> Vec<NetworkEpoch> {
     let mut stood = stood.into_iter().peekable();
     let mut agents: std::collections::HashMap<Vec<u8>, crate::store::EpochRow> =
         std::collections::HashMap::new();
@@ -127,27 +232,29 @@ fn per_epoch(
                 .values()
                 .filter(|row| items::lease_state(row.paid_through, epoch).0 == "active")
                 .count();
-            json!({
-                "epoch": epoch,
-                "joined": of.joined,
-                "active": active,
-                "staked_micro_usdc": staked.to_string(),
-                "batches": of.batches,
-                "challenges": of.challenges,
-                "feedback": of.feedback,
-            })
+            NetworkEpoch {
+                epoch,
+                joined: of.joined,
+                active,
+                staked_micro_usdc: staked.to_string(),
+                batches: of.batches,
+                challenges: of.challenges,
+                feedback: of.feedback,
+            }
         })
         .collect()
 }
 
-/// GET /v1/audit
+/// What the last self-audit found
+#[utoipa::path(get, path = "/v1/audit", responses((status = 200, body = Headed<AuditAnswer>)))]
 pub(in crate::http) async fn audit(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Result<Response> {
     Query::read(&uri, &[])?;
     let audit = app.audit.read().unwrap_or_else(PoisonError::into_inner).clone();
-    Ok(headed(&app, &headers, &Digest::Index, json!({ "audit": audit })))
+    Ok(headed(&app, &headers, &Digest::Index, AuditAnswer { audit }))
 }
 
-/// GET /v1/gaps
+/// Missing sequence numbers, and whether they were found
+#[utoipa::path(get, path = "/v1/gaps", params(GapQuery, PageQuery), responses((status = 200, body = Headed<List<items::Gap>>)))]
 pub(in crate::http) async fn gaps(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Result<Response> {
     let query = Query::read(&uri, &["state", "limit", "cursor"])?;
     let mut find = Find::all().newest(&["found_slot", "account", "created_slot", "first"]);
@@ -159,11 +266,12 @@ pub(in crate::http) async fn gaps(State(app): State<App>, uri: Uri, headers: Hea
     let (rows, next) = page.cut(rows, |row: &GapRow| {
         vec![row.found_slot.into(), row.account.clone().into(), row.created_slot.into(), row.first.into()]
     });
-    let items = rows.iter().map(items::gap).collect();
+    let items = rows.iter().map(items::Gap::new).collect();
     Ok(list_answer(&app, &headers, &Digest::Index, items, next))
 }
 
-/// GET /healthz: 503 when the index is too far behind.
+/// How far behind the index is; 503 when it is too far
+#[utoipa::path(get, path = "/healthz", responses((status = 200, body = Health), (status = 503, body = Health)))]
 pub(in crate::http) async fn healthz(State(app): State<App>) -> Response {
     let it = app.index.status.get();
     let health = &app.index.config.health;
@@ -172,27 +280,29 @@ pub(in crate::http) async fn healthz(State(app): State<App>) -> Response {
         if it.caught_up_ms == 0 { app.started.elapsed().as_secs() } else { since_ms.unsigned_abs() / 1_000 };
     let late = seconds > health.max_lag_secs && it.phase != Phase::Backfill;
     let ok = it.lag() <= health.max_lag_slots && !late;
-    let body = json!({
-        "ok": ok,
-        "slot": it.slot,
-        "chain_slot": it.chain_slot,
-        "lag_slots": it.lag(),
-        "lag_seconds": seconds,
-        "state": it.phase,
-    });
+    let body = Health {
+        ok,
+        slot: it.slot,
+        chain_slot: it.chain_slot,
+        lag_slots: it.lag(),
+        lag_seconds: seconds,
+        state: it.phase,
+    };
     json_answer(if ok { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }, &body)
 }
 
-/// GET /readyz: 503 until the first backfill is done, or while the store does not answer.
+/// Whether it serves; 503 until the first backfill is done, or while the store does not answer
+#[utoipa::path(get, path = "/readyz", responses((status = 200, body = Readiness), (status = 503, body = Readiness)))]
 pub(in crate::http) async fn readyz(State(app): State<App>) -> Response {
     let (backfilled, stopping) = (app.index.status.get().ready, app.stopping.is_cancelled());
     let store = app.index.store.ping().await.is_ok();
     let ready = backfilled && store && !stopping;
-    let body = json!({ "ready": ready, "backfilled": backfilled, "store": store, "stopping": stopping });
+    let body = Readiness { ready, backfilled, store, stopping };
     json_answer(if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }, &body)
 }
 
-/// GET /metrics
+/// Metrics in the OpenMetrics format
+#[utoipa::path(get, path = "/metrics", responses((status = 200, body = String, content_type = "application/openmetrics-text")))]
 pub(in crate::http) async fn metrics(State(app): State<App>) -> Response {
     let figures = app.index.metrics.text(&app.index.status.get());
     zx1_server::answer::figures(figures)
