@@ -231,7 +231,7 @@ pub enum ChainError {
     },
     /// A transaction or message that is none.
     #[code(7066)]
-    #[error("This is no transaction that zx1 can read: {detail}.")]
+    #[error("This is not a transaction that can be read: {detail}.")]
     BadTransaction {
         /// What is wrong.
         detail: String,
@@ -265,7 +265,7 @@ pub enum ChainError {
     },
     /// Another process is at the same transaction.
     #[code(7082)]
-    #[error("Another zx1 process is sending this very transaction ({intent}).")]
+    #[error("Another process is sending this very transaction ({intent}).")]
     OutboxBusy {
         /// What it does.
         intent: String,
