@@ -34,35 +34,35 @@ pub enum LogError {
     #[code(7201, transient)]
     #[error("The agent's folder {} is in use by another process.", path.display())]
     InUse {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
     },
     /// The file is of another agent or of another epoch than its place says.
     #[code(7202)]
     #[error("The file {} belongs to another agent or to another epoch.", path.display())]
     WrongOwner {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// The file does not begin as a file of this kind and version does.
     #[code(7203)]
     #[error("The file {} is not a file of this kind, or of a newer version of it.", path.display())]
     WrongFormat {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// A write failed half-way and could not be taken back, or a sync failed.
     #[code(7211)]
     #[error("An earlier write to {} failed, so nothing more is added to it.", path.display())]
     WriteFailedBefore {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// What had been synced to disk is no longer readable. Never repaired silently.
     #[code(7212)]
     #[error("The file {} is damaged at byte {offset}: {why}.", path.display())]
     Damaged {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// Where the first unreadable record begins.
         offset: u64,
@@ -92,7 +92,7 @@ pub enum LogError {
         /// Its length in bytes.
         len: usize,
     },
-    /// Longer than a message can be (spec section 3.3).
+    /// Longer than a message can be (protocol.md, 3.3).
     #[code(7224)]
     #[error("The message has {len} bytes; {MAX_MESSAGE_SIZE} are the most.")]
     MessageTooLong {
@@ -122,7 +122,7 @@ pub enum LogError {
     #[code(7229)]
     #[error("The payload file {} does not have the content that its name says.", path.display())]
     PayloadDamaged {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// A different batch has been signed for this epoch.
@@ -153,21 +153,21 @@ pub enum LogError {
     #[code(7240)]
     #[error("The folder {} is not empty.", path.display())]
     NotEmpty {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
     },
     /// The backup has no readable list of its files, or one of another version or agent.
     #[code(7241)]
     #[error("The folder {} is not a complete backup of this agent.", path.display())]
     NotABackup {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
     },
     /// A file of the backup is missing or is not what the list says.
     #[code(7242)]
     #[error("The backup's file {} is missing or has changed.", path.display())]
     BackupDamaged {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// The server knows no such batch on chain (404 on PUT).
@@ -190,7 +190,7 @@ pub enum LogError {
     #[code(7262)]
     #[error("The server at {url} answered with status {status}: {sentence}")]
     Refused {
-        /// Where.
+        /// URL that was asked.
         url: String,
         /// The HTTP status.
         status: u16,
@@ -201,7 +201,7 @@ pub enum LogError {
     #[code(7263, transient)]
     #[error("The server at {url} cannot be reached: {why}.")]
     Unreachable {
-        /// Where.
+        /// URL that was asked.
         url: String,
         /// What went wrong.
         why: String,
@@ -210,7 +210,7 @@ pub enum LogError {
     #[code(7264, transient)]
     #[error("The server at {url} did not answer in time.")]
     TooSlow {
-        /// Where.
+        /// URL that was asked.
         url: String,
     },
     /// More bytes than a bundle can have.

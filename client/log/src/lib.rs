@@ -1,4 +1,4 @@
-//! The envelope log of an agent (spec section 8.1): append-only files, nonces, payloads and saved batches,
+//! The envelope log of an agent (protocol.md, 8.1): append-only files, nonces, payloads and saved batches,
 //! safe against crashes.
 //!
 //! [`zx1_protocol`] has the rules and does no I/O; this crate has the disk. [`AgentLog`] is the one writer

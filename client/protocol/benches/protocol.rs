@@ -1,4 +1,4 @@
-//! What design.md sets bars for: messages in, trees, batches.
+//! Messages in, trees, batches: what has a bar in BENCHMARKS.md.
 #![allow(missing_docs, clippy::unwrap_used, clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};

@@ -1,4 +1,4 @@
-//! Nonces: which one comes next, and which one is a replay (spec section 5.2, decision C4).
+//! Nonces: which one comes next, and which one is a replay (protocol.md, 5.2; decision C4).
 
 use crate::error::numbered;
 

@@ -1,4 +1,4 @@
-//! Taking a message in: the nine rules of spec section 5.5, in their order.
+//! Taking a message in: the nine rules of protocol.md, 5.5, in their order.
 //!
 //! A message that fails any rule is dropped, and its sender hears nothing. The reasons here are for the
 //! receiver's own log and counters only.
@@ -17,10 +17,10 @@ use crate::payload::{Feedback, NotarizeBid, PayloadError};
 use crate::signature::PublicKey;
 use zx1_interface::constants::MAX_EVIDENCE_PAYLOAD;
 
-/// The longest message, in bytes of CBOR: the whole envelope (spec section 11).
+/// The longest message, in bytes of CBOR: the whole envelope (protocol.md, 11).
 pub const MAX_MESSAGE_SIZE: usize = 65_536;
-/// How far a message's timestamp may be from the local clock, in microseconds, either way (spec
-/// section 11).
+/// How far a message's timestamp may be from the local clock, in microseconds, either way (protocol.md,
+/// 11).
 pub const TIMESTAMP_TOLERANCE_MICROS: u64 = 30_000_000;
 
 /// Why a message is dropped. 7310 + n is the number of rule n.
@@ -78,7 +78,7 @@ numbered!(Reason {
 });
 
 impl Reason {
-    /// The rule of spec section 5.5 that the message breaks; `None` for what comes before and after them.
+    /// The rule of protocol.md, 5.5 that the message breaks; `None` for what comes before and after them.
     pub fn rule(&self) -> Option<u8> {
         match self {
             Self::TooLarge | Self::Malformed | Self::NotCanonical | Self::TooLongForEvidence => None,

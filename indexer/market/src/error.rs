@@ -114,7 +114,7 @@ impl Error {
         }
     }
 
-    /// The status in HTTP (`notes/fix-wire.md`).
+    /// The status in HTTP (wire.md, "Market HTTP").
     pub fn status(&self) -> u16 {
         match self {
             Error::Market(refusal) => refusal.class().status(),

@@ -1,12 +1,12 @@
 //! `fix contracts|show|cancel|halt|resume|back-out|dispute|respond|appeal|waive|review`: contracts by hand.
 
 use super::verify::Checked;
-use crate::args::Fixing;
 use crate::bridge;
 use crate::context::{Context, Who};
 use crate::errors::{Error, Failure, Result};
 use crate::fixing::record;
 use crate::fixing::{self, Failed, Session, hire};
+use crate::flags::Fixing;
 use crate::market;
 use clap::ValueEnum;
 use serde::Serialize;
@@ -373,11 +373,8 @@ pub fn resume(args: Because, context: &Context) -> Result<ExitCode> {
     let exit = record.exit;
     let name = short(&id.to_string());
     let mut session = Session::new(failed, Fixing::default(), context, &runtime, interrupts)?;
-    session.screen.step(
-        "resumed",
-        serde_json::json!({ "contract": id.to_string() }),
-        &format!("Going on with {name}."),
-    );
+    let data = serde_json::json!({ "contract": id.to_string() });
+    context.screen(false).step("resumed", data, &format!("Going on with {name}."));
     let ended = hire::resume(&mut session, held);
     drop(session);
     runtime.shutdown_background();

@@ -1,4 +1,4 @@
-//! `zx1 log`: the agent's log of messages, from which its batches are made (spec section 8.1).
+//! `zx1 log`: the agent's log of messages, from which its batches are made (protocol.md, 8.1).
 
 use crate::agent_files::{self, Now, refused};
 use crate::commands::envelope::{keys_of, type_name};

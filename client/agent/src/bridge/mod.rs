@@ -238,8 +238,8 @@ impl Bridge {
         Ok(carrying(&bytes))
     }
 
-    /// For a ruling of this judge: a VERDICT to each party that has an agent id (specification 0x01, "notary
-    /// sends VERDICT to both participants"), logged, in hexadecimal digits. None when neither has one.
+    /// For a ruling of this judge: a VERDICT to each party that has an agent id (protocol.md, 6), logged, in
+    /// hexadecimal digits. None when neither has one.
     pub async fn verdicts(
         &self,
         market: &Market,

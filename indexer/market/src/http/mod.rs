@@ -1,4 +1,4 @@
-//! The HTTP interface (spec, "API endpoints"; `notes/fix-wire.md`; decisions E1, E4, E8, E13, E14).
+//! The HTTP interface (fix.md, "API"; wire.md, "Market HTTP"; decisions E1, E4, E8, E13, E14).
 
 mod actions;
 mod answer;

@@ -1,4 +1,4 @@
-//! `zx1 envelope check`: what a receiver would say, though it never says it (spec section 5.5).
+//! `zx1 envelope check`: what a receiver would say, though it never says it (protocol.md, 5.5).
 
 use super::type_name;
 use crate::agent_files::{self, Now, refused};
@@ -61,13 +61,13 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let input = input::read(&args.envelope, defaults::MAX_INPUT)?;
     let dropped = |reason: &Reason| {
         let rule =
-            reason.rule().map_or_else(String::new, |rule| format!(" (rule {rule} of spec section 5.5)"));
+            reason.rule().map_or_else(String::new, |rule| format!(" (rule {rule} of docs/protocol.md, 5.5)"));
         let next =
             format!("a receiver drops it without an answer{rule}; zx1 inspect envelope shows its fields");
         let failure = refused(reason.code(), reason, &next);
         match reason {
             Reason::Timestamp { off_by } => off_by_in_words(failure, *off_by).next(
-                "a receiver drops it without an answer (rule 6 of spec section 5.5); --at checks it as of \
+                "a receiver drops it without an answer (rule 6 of docs/protocol.md, 5.5); --at checks it as of \
                        another time",
             ),
             _ => failure,
