@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The second implementation of zx1's formats: it makes the vectors and judges those that the Rust code makes.
 
-  make.py generate      write zx1/*.json
+  make.py generate      write zx1/*.json and fix/verification.json
   make.py check         regenerate and compare, then verify every committed file; exit 1 on a difference
   make.py verify FILE   decode and verify a JSON file of the same sections, made by somebody else
 
@@ -19,10 +19,11 @@ import ed25519  # noqa: E402
 import epoch_formats as e  # noqa: E402
 import formats as f  # noqa: E402
 import samples  # noqa: E402
+import verification  # noqa: E402
 from keccak import keccak256  # noqa: E402
 
-FILES = samples.FILES | batch_samples.FILES
-HERE = Path(__file__).resolve().parent / "zx1"
+FILES = {f"zx1/{name}": file for name, file in (samples.FILES | batch_samples.FILES).items()} | verification.FILES
+HERE = Path(__file__).resolve().parent
 
 
 class Wrong(Exception):
@@ -198,6 +199,10 @@ PARSERS = {
 }
 
 
+def verify_run(item):
+    expect(item["name"], verification.unmet(item["conditions"], item["fix"], item["check"]), item["unmet"])
+
+
 def verify_verdict(item):
     data = bytes.fromhex(item["bytes"])
     found = samples.verdict(item["what"], item["name"], data, PARSERS[item["what"]])
@@ -219,6 +224,7 @@ SECTIONS = {
     "evidence_hashes": verify_evidence_hash,
     "derivations": verify_derivation,
     "verdicts": verify_verdict,
+    "runs": verify_run,
 }
 
 
@@ -240,7 +246,7 @@ def verify_given_trees(content):
         verify_tree({**tree, "proofs": []})
 
 
-GIVEN = {"envelopes": verify_given_envelopes, "merkle": verify_given_trees}
+GIVEN = {"zx1/envelopes": verify_given_envelopes, "zx1/merkle": verify_given_trees}
 
 
 def verify_sections(content):

@@ -1,29 +1,16 @@
 //! The 0x01 side of a party (decision G1): with an agent id, its contracts' envelopes travel in the chain
 //! entries and are logged where `zx1 batch build` finds them. Without one nothing changes.
 
-use crate::context::{Context, Who};
+use crate::context::{Context, Who, zx1_home};
 use crate::errors::{Error, Result};
 use solana_address::Address;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use zx1_agent::bridge::{self, Agreements, Bridge};
-use zx1_chain::rpc::registry::{Agreement, IdentityRegistry as _, Sati};
+use zx1_agent::bridge::{self, Agreements, Bridge, SigningKeys};
+use zx1_chain::rpc::registry::{self, Agreement, IdentityRegistry as _, Sati};
 use zx1_chain::rpc::{ChainError, Client, ClientOptions, Cluster};
-use zx1_home::config::{environment, user_home};
+use zx1_home::config::environment;
 use zx1_protocol::units::Slot;
-
-/// zx1's folder below the home folder.
-const ZX1_HOME: &str = ".config/zx1";
-
-/// zx1's folder, where it looks for agents: ZX1_HOME, or ~/.config/zx1.
-///
-/// # Errors
-/// 9508.
-pub fn zx1_home() -> Result<PathBuf> {
-    let named = environment("ZX1_HOME").map(PathBuf::from);
-    let home = named.or_else(|| user_home().map(|home| home.join(ZX1_HOME)));
-    Ok(home.ok_or(Error::NoHome)?)
-}
 
 /// The cluster that `zx1` itself uses: ZX1_URL, or `url` in its configuration.
 fn zx1_cluster(home: &Path) -> Option<String> {
@@ -50,11 +37,29 @@ pub fn of(context: &Context, who: Who) -> Result<Option<Arc<Bridge>>> {
     let slots = bridge::slots_of(&cluster)?;
     let key = Arc::new(context.key(who)?);
     let agreements = agreements(&cluster, agent, *key.id().as_bytes());
-    let bridge = Bridge::open(zx1_log::agent_dir(&home, &agent), agent, key, slots)?;
+    let keys = signing_keys(&cluster);
+    let bridge = Bridge::open(zx1_log::agent_dir(&home, &agent), agent, key, slots, keys)?;
     Ok(Some(Arc::new(match agreements {
         Some(agreements) => bridge.presigning(agreements),
         None => bridge,
     })))
+}
+
+/// Asks SATI whose keys may sign for an agent.
+fn signing_keys(cluster: &str) -> SigningKeys {
+    let client = Cluster::parse(cluster).map(|cluster| Client::new(cluster, ClientOptions::default()));
+    let client = client.map_err(|error| error.to_string());
+    Arc::new(move |agent| {
+        let client = client.clone();
+        Box::pin(async move {
+            let asked = async {
+                let sati = Sati::connect(&client?).await.map_err(|error| error.to_string())?;
+                let keys = registry::signing_keys(&sati, Address::new_from_array(agent)).await;
+                keys.map_err(|error| error.to_string())
+            };
+            Ok(asked.await?.iter().map(|key| key.to_bytes()).collect())
+        })
+    })
 }
 
 /// Asks SATI what an agreement's hash is (decision D5). It takes the signature of the NFT's owner only, so a

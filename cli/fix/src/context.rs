@@ -1,8 +1,8 @@
 //! What a command works with. Nothing is read before a command asks for it.
 
-use crate::args::Global;
 use crate::config::Config;
 use crate::errors::{Error, Failure, Result};
+use crate::flags::Global;
 use crate::screen::Screen;
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
@@ -134,7 +134,7 @@ impl Context {
     pub fn secret_places(&self, who: Who) -> Result<Vec<PathBuf>> {
         let mut places = vec![self.home()?.to_owned(), self.key_path(who)?];
         if self.agent_id(who)?.is_some() {
-            places.push(crate::bridge::zx1_home()?);
+            places.push(zx1_home()?);
         }
         Ok(places)
     }
@@ -186,6 +186,16 @@ impl Context {
     }
 }
 
+/// zx1's folder, where it looks for agents: ZX1_HOME, or ~/.config/zx1.
+///
+/// # Errors
+/// 9508.
+pub fn zx1_home() -> Result<PathBuf> {
+    let named = environment("ZX1_HOME").map(PathBuf::from);
+    let home = named.or_else(|| user_home().map(|home| home.join(".config/zx1")));
+    Ok(home.ok_or(Error::NoHome)?)
+}
+
 /// An amount of XNO.
 pub fn amount(text: &str) -> Result<Raw> {
     Raw::from_xno(text.trim()).map_err(|error| {
@@ -234,7 +244,7 @@ mod tests {
                 places.contains(&key) && places.contains(&context.home().unwrap().to_owned()),
                 "{places:?}"
             );
-            assert!(places.contains(&crate::bridge::zx1_home().unwrap()), "{places:?}");
+            assert!(places.contains(&zx1_home().unwrap()), "{places:?}");
         }
     }
 }

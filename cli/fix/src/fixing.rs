@@ -1,11 +1,8 @@
 //! What happens between a command that fails and one that works.
 //!
 //! * [`real`]: the command on the real machine, its output kept while it streams
-//! * [`bench`]: the sandbox: investigations, attempts, what they change
-//! * [`investigate`]: which commands may look at what (decision E9)
 //! * [`apply`]: the consent screens, the commit and its undo record (decision E11)
 //! * [`payload`]: what leaves this machine, scrubbed, and the screen that shows it (decision E10)
-//! * [`rights`]: whether a fix is granted root rights of its own
 //! * [`local`]: the built-in rules, without any market
 //! * [`hire`], [`follow`], [`narrate`]: the market: offer a contract, see it through, tell what happens
 //! * [`talk`]: what the agent asks, and what is said to it
@@ -16,32 +13,32 @@
 //! for Ctrl+C.
 
 pub mod apply;
-pub mod bench;
 pub mod follow;
 pub mod hire;
 pub mod interrupt;
-pub mod investigate;
 pub mod local;
 pub mod narrate;
 pub mod payload;
 pub mod real;
 pub mod record;
-pub mod rights;
 pub mod talk;
 
-use crate::args::Fixing;
 use crate::context::{Context, Who};
 use crate::errors::{Error, Failure, Result, reason};
-use crate::screen::Screen;
-use bench::{Attempt, Bench};
+use crate::flags::Fixing;
+use crate::screen::{Screen, Tone};
 use interrupt::Interrupts;
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::runtime::Runtime;
 use zx1_agent::bridge::Bridge;
 use zx1_cli_common::{Exit, confirm};
+use zx1_market::contract::{Unmet, Verification};
+use zx1_market::defaults::TIMEOUT;
+use zx1_trial::{Attempt, Ran, WorkingFolder};
 
 /// A command that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,23 +57,23 @@ pub struct Failed {
 #[derive(Debug)]
 pub struct Session<'a> {
     /// Settings, keys, places.
-    pub context: &'a Context,
+    context: &'a Context,
     /// The threads of the network.
-    pub runtime: &'a Runtime,
+    runtime: &'a Runtime,
     /// How it is to be fixed.
-    pub options: Fixing,
+    options: Fixing,
     /// What is told on the way.
-    pub screen: Screen,
+    screen: Screen,
     /// Ctrl+C.
-    pub interrupts: Interrupts,
+    interrupts: Interrupts,
     /// The command.
-    pub failed: Failed,
-    /// Where fixes are tried.
-    pub bench: Bench,
+    failed: Failed,
+    /// The folder over which fixes are tried.
+    folder: WorkingFolder,
     /// The log of this party's 0x01 envelopes, if it has an agent id.
-    pub bridge: Option<Arc<Bridge>>,
+    bridge: Option<Arc<Bridge>>,
     /// The agent's last question that was put here: its entry's number.
-    pub asked: Option<u64>,
+    asked: Option<u64>,
 }
 
 /// How it ended.
@@ -128,9 +125,18 @@ impl<'a> Session<'a> {
         // What no sandbox takes is refused before anything is sent.
         zx1_sandbox::Network::Hosts(hosts.clone()).check()?;
         let masks = context.secret_places(Who::Principal)?;
-        let bench = Bench::new(&failed, hosts, masks, interrupts.clone());
+        let watch = Box::new(interrupts.clone());
+        let folder = WorkingFolder::new(failed.folder.clone(), failed.line.clone(), hosts, masks, watch);
         let screen = context.screen(options.explain);
-        Ok(Self { context, runtime, options, screen, interrupts, failed, bench, bridge: None, asked: None })
+        Ok(Self { context, runtime, options, screen, interrupts, failed, folder, bridge: None, asked: None })
+    }
+
+    /// Runs the failing command alone in the sandbox, to see what it says.
+    ///
+    /// # Errors
+    /// 9200 to 9299: the sandbox.
+    pub fn rehearse(&self) -> Result<Ran> {
+        Ok(self.folder.rehearse(Duration::from_secs(TIMEOUT.into()))?)
     }
 
     /// Asks a question that --yes answers; Ctrl+C breaks it off.
@@ -154,6 +160,18 @@ impl<'a> Session<'a> {
     pub fn ask_always(&self, question: &str) -> Result<()> {
         let question = zx1_cli_common::words::plain(question).into_owned();
         Ok(self.unless_interrupted(move || confirm::ask(&question))??)
+    }
+
+    /// A question whose answer may be no; --yes does not answer it.
+    ///
+    /// # Errors
+    /// 9503 for Ctrl+C.
+    pub fn confirms(&self, question: &str) -> Result<bool> {
+        match self.ask_always(question) {
+            Ok(()) => Ok(true),
+            Err(failure) if failure.code == Error::Interrupted.code() => Err(failure),
+            Err(_) => Ok(false),
+        }
     }
 
     /// Asks for a line of text.
@@ -215,12 +233,7 @@ pub fn fix(
     let screen = context.screen(options.explain);
     let exit = failed.exit;
     let text = format!("Exit code {exit}: {} failed.", failed.line);
-    screen.tell(
-        crate::screen::Tone::Bad,
-        "failed",
-        json!({ "command": failed.line, "exit_code": exit }),
-        &text,
-    );
+    screen.tell(Tone::Bad, "failed", json!({ "command": failed.line, "exit_code": exit }), &text);
     let session = Session::new(failed, options, context, runtime, interrupts);
     let ended = session.and_then(|mut session| {
         if session.options.local { local::fix(&mut session) } else { hire::fix(&mut session) }
@@ -241,9 +254,21 @@ pub fn fix(
     ExitCode::from(code)
 }
 
+/// What an agent or a rule proposes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposal {
+    /// A shell command.
+    pub fix: String,
+    /// What takes the place of the command that failed, if that was wrong.
+    pub corrected_command: Option<String>,
+    /// Why it should work.
+    pub explanation: String,
+}
+
 /// Shows a proposal: what is run, what it corrects, and why.
-pub fn show_proposal(session: &Session<'_>, fix: &str, corrected: Option<&str>, explanation: &str) {
+fn show_proposal(session: &Session<'_>, proposal: &Proposal) {
     let screen = session.screen;
+    let Proposal { fix, corrected_command: corrected, explanation } = proposal;
     if screen.is_json() {
         let data = json!({ "fix": fix, "corrected_command": corrected, "explanation": explanation });
         return screen.step("proposal", data, "");
@@ -261,27 +286,50 @@ pub fn show_proposal(session: &Session<'_>, fix: &str, corrected: Option<&str>, 
     screen.raw("\n");
 }
 
-/// Says how an attempt went in the sandbox.
-pub fn show_verification(session: &Session<'_>, attempt: &Attempt) {
+/// Tries a fix in the sandbox and says how it went: the attempt, and the first condition that it does not meet.
+/// What only the principal can say is asked for here.
+///
+/// # Errors
+/// 9503 for Ctrl+C, 9200 to 9299 from the sandbox.
+pub fn attempt(
+    session: &Session<'_>,
+    proposal: &Proposal,
+    conditions: &[Verification],
+    seconds: u32,
+) -> Result<(Attempt, Option<Unmet>)> {
+    show_proposal(session, proposal);
     let screen = session.screen;
-    match &attempt.check {
-        None => {
-            let data = json!({ "passed": false, "step": "fix", "exit_code": attempt.fix.exit });
-            let text = format!("The fix itself does not run through in the sandbox: {}.", attempt.fix.how());
-            screen.tell(crate::screen::Tone::Bad, "verified", data, &text);
-            screen.block(&attempt.fix.output, 12);
-        }
-        Some(check) => {
-            let passed = check.exit == Some(0) && check.stopped.is_none();
-            let (line, exit) = (&check.line, check.exit);
-            let data = json!({ "passed": passed, "step": "command", "command": line, "exit_code": exit });
-            let tone = if passed { crate::screen::Tone::Good } else { crate::screen::Tone::Bad };
-            screen.tell(tone, "verified", data, &format!("In the sandbox, {}: {}.", check.line, check.how()));
-            if !passed || screen.explains() {
-                screen.block(&check.output, 12);
-            }
-        }
+    screen.step("verifying", json!({}), "Trying it in the sandbox …");
+    let time = Duration::from_secs(seconds.into());
+    let attempt = session.folder.attempt(&proposal.fix, proposal.corrected_command.as_deref(), time)?;
+    session.unless_pressed()?;
+    let unmet = attempt.trial.unmet(conditions);
+    let ran = attempt.trial.last();
+    let passed = matches!(unmet, None | Some(Unmet::Principal));
+    let tone = if passed { Tone::Good } else { Tone::Bad };
+    let exit = ran.run.status();
+    let (data, text) = match &attempt.trial.check {
+        None => (
+            json!({ "passed": passed, "step": "fix", "exit_code": exit }),
+            format!("The fix itself does not run through in the sandbox: {}.", ran.run),
+        ),
+        Some(check) => (
+            json!({ "passed": passed, "step": "command", "command": check.line, "exit_code": exit }),
+            format!("In the sandbox, {}: {}.", check.line, check.run),
+        ),
+    };
+    screen.tell(tone, "verified", data, &text);
+    let asks = unmet == Some(Unmet::Principal);
+    if asks {
+        screen.block(&ran.output(), 40);
+    } else if !passed || screen.explains() {
+        screen.block(&ran.output(), 12);
     }
+    let unmet = match asks && session.confirms("Is this what you wanted?")? {
+        true => None,
+        false => unmet,
+    };
+    Ok((attempt, unmet))
 }
 
 /// Says that it is done, shows the command's output, and how to take it back.

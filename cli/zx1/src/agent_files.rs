@@ -5,7 +5,7 @@ use crate::errors::{Failure, Result};
 use crate::screen::warn_torn;
 use std::fmt::{Debug, Display};
 use std::path::PathBuf;
-use zx1_log::{AgentLog, AnyStore, LogReader};
+use zx1_log::{AnyStore, LogHandle, LogReader};
 use zx1_operator::{LOCK_PATIENCE, Refusal};
 
 pub use zx1_operator::Now;
@@ -15,9 +15,9 @@ pub fn folder(context: &Context, agent: &Agent) -> Result<PathBuf> {
     Ok(zx1_operator::agent_folder(context.home()?, agent))
 }
 
-/// The agent's log, for writing; says what a crash had left behind.
-pub fn open_log(context: &Context, agent: &Agent) -> Result<AgentLog> {
-    let log = AgentLog::open_wait(folder(context, agent)?, *agent.mint.as_array(), LOCK_PATIENCE)?;
+/// The agent's log, for writing, also while another program has it; says what a crash had left behind.
+pub fn open_log(context: &Context, agent: &Agent) -> Result<LogHandle> {
+    let log = LogHandle::open(folder(context, agent)?, *agent.mint.as_array(), LOCK_PATIENCE)?;
     log.recovery().torn.iter().for_each(warn_torn);
     Ok(log)
 }

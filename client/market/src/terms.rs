@@ -122,6 +122,72 @@ impl Default for Fees {
     }
 }
 
+/// What a court's machine gives a re-execution. Chained with the opening, so that both sides know before they
+/// bond what a fix can use there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct CourtLimits {
+    /// Seconds for all its commands together.
+    pub reexecution: u32,
+    /// Mebibytes of memory for all processes of a command.
+    pub memory_mib: u32,
+    /// Processes of a command at the same time.
+    pub processes: u32,
+    /// Bytes kept of standard output and of standard error, each; beginning and end are kept.
+    pub output_bytes: u32,
+}
+
+impl Default for CourtLimits {
+    fn default() -> CourtLimits {
+        CourtLimits {
+            reexecution: d::COURT_TIME,
+            memory_mib: d::COURT_MEMORY_MIB,
+            processes: d::COURT_PROCESSES,
+            output_bytes: d::COURT_OUTPUT,
+        }
+    }
+}
+
+impl CourtLimits {
+    fn to_json(self) -> Json {
+        Builder::new()
+            .put("reexecution", self.reexecution)
+            .put("memory_mib", self.memory_mib)
+            .put("processes", self.processes)
+            .put("output_bytes", self.output_bytes)
+            .build()
+    }
+
+    fn read(mut fields: Fields<'_>) -> Result<CourtLimits> {
+        let limits = CourtLimits {
+            reexecution: fields.small("reexecution")?,
+            memory_mib: fields.small("memory_mib")?,
+            processes: fields.small("processes")?,
+            output_bytes: fields.small("output_bytes")?,
+        };
+        fields.done()?;
+        Ok(limits)
+    }
+
+    /// Refuse what no machine can give, and what would let a server's terms use up a judge's machine.
+    fn check(&self) -> Result<()> {
+        let bounds = [
+            ("reexecution", self.reexecution, 1..=3_600),
+            ("memory_mib", self.memory_mib, 64..=65_536),
+            ("processes", self.processes, 8..=4_096),
+            ("output_bytes", self.output_bytes, 1_024..=1 << 20),
+        ];
+        match bounds.into_iter().find(|(_, value, bound)| !bound.contains(value)) {
+            Some((name, value, bound)) => {
+                let (least, most) = bound.into_inner();
+                Err(Refusal::with(Reason::TermsCourt, format!("{name} {value} is not in {least} to {most}")))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
 /// Everything that holds for a contract and that its parties did not choose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Terms {
@@ -133,6 +199,8 @@ pub struct Terms {
     pub fees: Fees,
     /// The windows.
     pub windows: Windows,
+    /// What a court's machine gives a re-execution.
+    pub court: CourtLimits,
     /// Where the platform's fees go.
     pub platform: Address,
     /// Where forfeited bounties go.
@@ -150,6 +218,7 @@ impl Terms {
             judges: Vec::new(),
             fees: Fees::default(),
             windows: Windows::default(),
+            court: CourtLimits::default(),
             platform,
             charity,
             compat: false,
@@ -161,8 +230,8 @@ impl Terms {
         *party == self.server || self.judges.contains(party)
     }
 
-    /// Refuse fees that could not be paid: courts dearer than the insurance, shares above the bounty. A
-    /// server checks its configuration with it on start, and a replay the terms of a transcript.
+    /// Refuse fees that could not be paid (courts dearer than the insurance, shares above the bounty) and limits
+    /// that no court can keep. A server checks its configuration with it on start, and a replay the terms of a transcript.
     pub fn check(&self) -> Result<()> {
         let fees = &self.fees;
         let share = u64::from(fees.platform_fee_bp) + u64::from(fees.cancel_fee_bp);
@@ -177,7 +246,10 @@ impl Terms {
             && fees.judge_fee <= d::MAX_BOUNTY
             && least.is_ok_and(|least| least <= fees.min_bounty.saturating_sub(twice))
             && self.judges.len() <= 64;
-        if good { Ok(()) } else { Err(Reason::TermsFees.into()) }
+        if !good {
+            return Err(Reason::TermsFees.into());
+        }
+        self.court.check()
     }
 
     /// As `opened` carries them.
@@ -196,6 +268,7 @@ impl Terms {
             .put("cancel_fee_bp", fees.cancel_fee_bp)
             .put("court_fees", courts)
             .put("windows_ms", self.windows.to_json())
+            .put("court", self.court.to_json())
             .text("platform", self.platform)
             .text("charity", self.charity)
             .put("compat", self.compat)
@@ -224,6 +297,7 @@ impl Terms {
                 courts: [court(0)?, court(1)?, court(2)?],
             },
             windows: Windows::read(fields.object("windows_ms")?)?,
+            court: CourtLimits::read(fields.object("court")?)?,
             platform: fields.address("platform")?,
             charity: fields.address("charity")?,
             compat: fields.flag("compat")?,

@@ -1,4 +1,4 @@
-//! Ratings at SATI that neither side can take back (spec section 7.2, decision D5).
+//! Ratings at SATI that neither side can take back (protocol.md, 7.2; decision D5).
 
 use crate::done;
 use crate::error::{Refusal, Result};
@@ -9,7 +9,7 @@ use serde::Serialize;
 use solana_address::Address;
 use zx1_chain::rpc::registry::{Agreement, Feedback as Filed, IdentityRegistry as _, ReadAttestation, Sati};
 use zx1_chain::sati::Outcome;
-use zx1_log::AgentLog;
+use zx1_log::LogHandle;
 use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::envelope::MsgType;
@@ -31,7 +31,7 @@ pub struct Conversation {
 
 /// Reads the conversation with `other` in these epochs.
 pub fn conversation_of(
-    log: &AgentLog,
+    log: &LogHandle,
     conversation: &[u8; 16],
     other: &[u8; 32],
     (from, to): (Epoch, Epoch),
@@ -166,7 +166,7 @@ fn verdict(given: Option<i8>, sent: Option<&Feedback>) -> Option<(i8, Outcome)> 
 
 /// The rating that the agent itself sent in this conversation: the last one.
 fn own_rating(
-    log: &AgentLog,
+    log: &LogHandle,
     conversation: &[u8; 16],
     about: &Address,
     (from, to): (Epoch, Epoch),
@@ -188,7 +188,7 @@ fn own_rating(
 
 /// The slot of the ACCEPT between two agents, and the pre-signature of `rated`, from what the log holds.
 fn agreed(
-    log: &AgentLog,
+    log: &LogHandle,
     conversation: &[u8; 16],
     rated: &Address,
     epochs: (Epoch, Epoch),
@@ -286,7 +286,7 @@ impl Operator {
     pub(crate) async fn collect_attestations(
         &self,
         agent: &Agent,
-        log: &mut AgentLog,
+        log: &LogHandle,
         covered: Covered,
     ) -> Result<()> {
         let mut open = Vec::new();
@@ -300,7 +300,7 @@ impl Operator {
                 continue;
             }
             let Ok(feedback) = Feedback::decode(entry.payload) else { continue };
-            let known = log.attestation(&feedback.conversation_id, entry.header.sender).is_some();
+            let known = log.attestation(&feedback.conversation_id, entry.header.sender)?.is_some();
             if feedback.target_agent == *agent.mint.as_array() && !known {
                 open.push((feedback.conversation_id, *entry.header.sender));
             }

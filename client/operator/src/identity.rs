@@ -3,7 +3,7 @@
 use crate::error::{Refusal, Result};
 use crate::operator::{Agent, Operator};
 use solana_address::Address;
-use zx1_chain::rpc::registry::{IdentityRegistry as _, Sati};
+use zx1_chain::rpc::registry::{IdentityRegistry as _, Sati, signing_keys};
 use zx1_protocol::signature::PublicKey;
 
 /// The wallet of an agent's owner.
@@ -18,10 +18,7 @@ pub async fn owner_of(sati: &Sati, agent: Address) -> Result<Address> {
 
 /// The keys that may sign for an agent, the owner's first. Empty: not registered.
 pub async fn keys_of(sati: &Sati, agent: Address) -> Result<Vec<PublicKey>> {
-    let Some(record) = sati.look_up(agent).await? else { return Ok(Vec::new()) };
-    let mut keys: Vec<Address> = record.owner.into_iter().collect();
-    let delegates = sati.delegates(agent).await?;
-    keys.extend(delegates.iter().filter(|delegate| delegate.live).map(|delegate| delegate.delegate));
+    let keys = signing_keys(sati, agent).await?;
     // A key that is no point of the curve signs nothing.
     Ok(keys.iter().filter_map(|key| PublicKey::from_bytes(key.as_array()).ok()).collect())
 }

@@ -1,4 +1,4 @@
-//! What an agent pays a day (spec section 10.3, decision B5).
+//! What an agent pays a day (protocol.md, 10.3; decision B5).
 
 use crate::done;
 use crate::error::Result;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use zx1_chain::rpc::{Client, Identity, Progress, Summary};
 use zx1_home::{Clock as _, SystemClock};
-use zx1_log::{AgentLog, AnyStore, LogReader, Torn};
+use zx1_log::{AnyStore, LogHandle, LogReader, Torn};
 use zx1_protocol::units::{Epoch, Slot};
 
 /// How long an operation waits for another process that has the log.
@@ -161,9 +161,9 @@ impl Operator {
     }
 
     /// The agent's log, for writing.
-    pub fn open_log(&self, agent: &Agent) -> Result<AgentLog> {
+    pub fn open_log(&self, agent: &Agent) -> Result<LogHandle> {
         let folder = agent_folder(&self.home, agent);
-        let log = AgentLog::open_wait(folder, *agent.mint.as_array(), LOCK_PATIENCE)?;
+        let log = LogHandle::open(folder, *agent.mint.as_array(), LOCK_PATIENCE)?;
         log.recovery().torn.iter().for_each(|torn| self.front.event(Event::Torn(torn)));
         Ok(log)
     }

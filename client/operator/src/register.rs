@@ -1,4 +1,4 @@
-//! Becoming an agent of the registry (spec section 4.2, decision A3).
+//! Becoming an agent of the registry (protocol.md, 4.2; decision A3).
 
 use crate::done;
 use crate::error::{Refusal, Result};
@@ -12,7 +12,7 @@ use zx1_chain::rpc::registry::{IdentityRegistry as _, Registration, Sati, regist
 use zx1_chain::rpc::{Flow, Intent};
 use zx1_chain::sati::NewAgent;
 
-/// The service by which others find the agent on the mesh (spec section 4.1).
+/// The service by which others find the agent on the mesh (protocol.md, 4.1).
 const MESH_SERVICE: &str = "zerox1-mesh";
 const MESH_VERSION: &str = "1";
 
@@ -72,7 +72,7 @@ impl Request {
         self.endpoints.iter().try_for_each(|endpoint| check_multiaddr(endpoint))
     }
 
-    /// The registration file: what the owner hosts (spec section 4.1).
+    /// The registration file: what the owner hosts (protocol.md, 4.1).
     pub fn file(&self) -> String {
         let services: Vec<Value> = self
             .endpoints

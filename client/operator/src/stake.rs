@@ -1,4 +1,4 @@
-//! The stake that answers for an agent (spec section 10.5, decision B6).
+//! The stake that answers for an agent (protocol.md, 10.5; decision B6).
 
 use crate::done;
 use crate::error::{Refusal, Result};

@@ -1,12 +1,12 @@
-//! The configuration: a TOML file, over it the environment (spec, "Environment variables"; decision A1), over
-//! it the command line. `--print-config` writes every value out.
+//! The configuration: a TOML file, over it the environment (fix.md, "Environment variables"; decision A1),
+//! over it the command line. `--print-config` writes every value out.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use nano_escrow::Network;
 use serde::{Deserialize, Serialize};
-use zx1_market::terms::{Fees, Windows};
+use zx1_market::terms::{CourtLimits, Fees, Windows};
 use zx1_market::wire::Xno;
 use zx1_market::{Address, Millis, PartyId, Terms};
 
@@ -37,6 +37,8 @@ pub struct Config {
     pub fees: FeesConfig,
     /// How long everything takes, in milliseconds (decision E12).
     pub windows_ms: WindowsConfig,
+    /// What a court's machine gives a re-execution (decision E6).
+    pub court: CourtLimits,
     /// Bounds of the interface.
     pub limits: Limits,
 }
@@ -53,6 +55,7 @@ impl Default for Config {
             nano: NanoConfig::default(),
             fees: FeesConfig::default(),
             windows_ms: WindowsConfig::default(),
+            court: CourtLimits::default(),
             limits: Limits::default(),
         }
     }
@@ -74,7 +77,7 @@ pub struct NanoConfig {
     /// Where the platform's fees go (FIX_PLATFORM_ADDRESS). Empty: the first wallet account of the escrow's
     /// seed.
     pub platform_address: String,
-    /// Where forfeited bounties go. Empty: the spec's charity.
+    /// Where forfeited bounties go. Empty: the default charity (`zx1_market::defaults::CHARITY`).
     pub charity_address: String,
     /// Who votes with the money that is held. Empty on a live network: the charity's account; else the
     /// genesis account.
@@ -270,6 +273,7 @@ impl Config {
         terms.judges = self.judges.clone();
         terms.fees = self.fees.fees();
         terms.windows = self.windows_ms.windows();
+        terms.court = self.court;
         terms.compat = self.compat;
         terms.check()?;
         Ok(terms)
@@ -290,9 +294,12 @@ mod tests {
 
     #[test]
     fn a_part_of_a_table_leaves_the_rest_as_it_is_ok() {
-        let config: Config = toml::from_str("[windows_ms]\nopen = 5\n[fees]\nmin_bounty = \"0.2\"").unwrap();
+        let config: Config =
+            toml::from_str("[windows_ms]\nopen = 5\n[fees]\nmin_bounty = \"0.2\"\n[court]\nprocesses = 9")
+                .unwrap();
         assert_eq!(config.windows_ms.open, 5);
         assert_eq!(config.windows_ms.halt, WindowsConfig::default().halt);
+        assert_eq!(config.court, CourtLimits { processes: 9, ..CourtLimits::default() });
         assert_eq!(config.fees.judge_fee, FeesConfig::default().judge_fee);
     }
 

@@ -12,12 +12,12 @@ use crate::screen::{Screen, Tone};
 use futures_util::future::BoxFuture;
 use serde_json::json;
 use std::sync::Arc;
-use zx1_agent::courtroom::SandboxBench;
 use zx1_agent::worker::{Config, Folder, Hooks, SubmittedFix, WorkError, Worker};
 use zx1_home::SystemClock;
 use zx1_market::{Address, Case, ContractId, Raw, State};
 use zx1_market_client::{Purse, Result as ClientResult};
 use zx1_model::budget::{Budget, FileStore, Limits};
+use zx1_trial::SandboxBench;
 
 /// Shown by `--help`, before the models.
 pub const EXAMPLES: &str = "\
@@ -164,7 +164,7 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
         let text = format!("Agent {} waits for {paid} at {}. Ctrl+C stops it.", market.id(), market.url());
         screen.step("ready", data, &text);
         let store = Folder::open(context.place("agent")?)?;
-        let bench = SandboxBench { masks: context.secret_places(Who::Agent)?, ..SandboxBench::default() };
+        let bench = SandboxBench { masks: context.secret_places(Who::Agent)?, helper: None };
         let mut worker = Worker::new(market, config, Box::new(store))
             .with_hooks(Arc::new(Teller(screen)))
             .with_bench(Arc::new(bench));
@@ -176,8 +176,7 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
         }
         if let Some(model) = model {
             let file = FileStore::new(context.place("agent-budget.json")?);
-            let budget = Budget::open(limits, Box::new(file), Arc::new(SystemClock))
-                .map_err(|error| Failure::foreign(error.code().into(), &error, &error))?;
+            let budget = Budget::open(limits, Box::new(file), Arc::new(SystemClock))?;
             worker = worker.with_model(model, budget);
         }
         worker.run(stop_signal()).await?;

@@ -2,7 +2,6 @@
 
 use crate::context::{self, Context};
 use crate::errors::{Error, Result};
-use crate::fixing::investigate;
 use crate::shell;
 use serde::Serialize;
 use zx1_cli_common::output::{Page, Report};
@@ -46,7 +45,7 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
         words => shell::line(words).ok_or(Error::NotUtf8)?,
     };
     let folder = context::working_folder()?;
-    let checked = investigate::check(&line, &folder)?;
+    let checked = zx1_trial::check_investigation(&line, &folder)?;
     let reads = checked.paths.iter().map(|path| path.path.clone()).collect();
     context.print(&Allowed { allowed: true, argv: checked.argv, reads })
 }

@@ -1,17 +1,18 @@
 //! `fix contracts|show|cancel|halt|resume|back-out|dispute|respond|appeal|waive|review`: contracts by hand.
 
 use super::verify::Checked;
-use crate::args::Fixing;
 use crate::bridge;
 use crate::context::{Context, Who};
 use crate::errors::{Error, Failure, Result};
 use crate::fixing::record;
 use crate::fixing::{self, Failed, Session, hire};
+use crate::flags::Fixing;
 use crate::market;
 use clap::ValueEnum;
 use serde::Serialize;
 use std::process::ExitCode;
-use zx1_cli_common::output::{Page, Report, Table};
+use zx1_agent::bridge::BridgeError;
+use zx1_cli_common::output::{self, Page, Report, Table};
 use zx1_cli_common::words::short;
 use zx1_cli_common::{confirm, files};
 use zx1_market::case;
@@ -199,7 +200,13 @@ pub fn show(args: Show, context: &Context) -> Result<()> {
     let view = runtime.block_on(market.view(id))?;
     if let Some(bridge) = bridge::of(context, who(&args.which))? {
         // What the other side has left since belongs into the log too.
-        bridge.keep(&view)?;
+        // A cluster that does not answer keeps nobody from reading.
+        match runtime.block_on(bridge.keep(&market, &view)) {
+            Err(error @ BridgeError::Keys { .. }) => {
+                output::warn(&format!("error {}: {error}", error.code()));
+            }
+            kept => drop(kept?),
+        }
     }
     let report = case::replay(view.transcript());
     context.print(&Checked { report: &report, transcript: view.transcript() })
@@ -373,11 +380,8 @@ pub fn resume(args: Because, context: &Context) -> Result<ExitCode> {
     let exit = record.exit;
     let name = short(&id.to_string());
     let mut session = Session::new(failed, Fixing::default(), context, &runtime, interrupts)?;
-    session.screen.step(
-        "resumed",
-        serde_json::json!({ "contract": id.to_string() }),
-        &format!("Going on with {name}."),
-    );
+    let data = serde_json::json!({ "contract": id.to_string() });
+    context.screen(false).step("resumed", data, &format!("Going on with {name}."));
     let ended = hire::resume(&mut session, held);
     drop(session);
     runtime.shutdown_background();

@@ -1,14 +1,12 @@
 //! `fix it`: the command that failed last in this shell.
 
 use super::hook;
-use crate::args::Fixing;
 use crate::context::Context;
 use crate::errors::{Error, Result};
 use crate::fixing::{self, Failed, Session};
+use crate::flags::Fixing;
 use serde_json::json;
 use std::process::ExitCode;
-use std::time::Duration;
-use zx1_market::defaults::TIMEOUT;
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -40,9 +38,9 @@ pub fn run(args: Args, before: Fixing, context: &Context) -> Result<ExitCode> {
     let text = format!("Running {} again in the sandbox, to see what it says …", failed.line);
     screen.step("rehearsing", json!({ "command": failed.line }), &text);
     let session = Session::new(failed.clone(), options.clone(), context, &runtime, interrupts.clone())?;
-    let ran = session.bench.rehearse(Duration::from_secs(TIMEOUT.into()))?;
+    let ran = session.rehearse()?;
     drop(session);
-    if ran.exit == Some(0) && ran.stopped.is_none() {
+    if ran.run.exit == Some(0) && ran.run.limit.is_none() {
         screen.good(
             "works",
             json!({ "command": ran.line }),
@@ -50,9 +48,10 @@ pub fn run(args: Args, before: Fixing, context: &Context) -> Result<ExitCode> {
         );
         return Ok(ExitCode::SUCCESS);
     }
-    screen.block(&ran.output, 24);
-    let exit = ran.exit.and_then(|exit| u8::try_from(exit).ok()).unwrap_or(failed.exit);
-    let output = zx1_cli_common::words::unstyled(&ran.output);
+    screen.block(&ran.output(), 24);
+    let exit = ran.run.status().filter(|_| ran.run.limit.is_none());
+    let exit = exit.and_then(|exit| u8::try_from(exit).ok()).unwrap_or(failed.exit);
+    let output = zx1_cli_common::words::unstyled(&ran.output());
     let code = fixing::fix(Failed { output, exit, ..failed }, options, context, &runtime, interrupts);
     runtime.shutdown_background();
     Ok(code)

@@ -6,9 +6,10 @@ use crate::errors::{Error, Result};
 use crate::{bridge, fixing, market, models};
 use serde_json::json;
 use std::sync::Arc;
-use zx1_agent::courtroom::{CourtModels, Courtroom, CourtroomOptions, SandboxBench};
+use zx1_agent::courtroom::{CourtModels, Courtroom, CourtroomOptions};
 use zx1_agent::judge::{Outcome, scripted};
 use zx1_model::Model;
+use zx1_trial::SandboxBench;
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -89,7 +90,7 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
         let data = json!({ "judge": market.id().to_string(), "market": market.url() });
         let text = format!("Judge {} waits for disputes at {}. Ctrl+C stops it.", market.id(), market.url());
         context.screen(false).step("ready", data, &text);
-        let bench = SandboxBench { masks: context.secret_places(Who::Judge)?, ..SandboxBench::default() };
+        let bench = SandboxBench { masks: context.secret_places(Who::Judge)?, helper: None };
         let options =
             CourtroomOptions { bridge: bridge::of(context, Who::Judge)?, ..CourtroomOptions::default() };
         let court = Courtroom::new(market, models, Arc::new(bench), options);

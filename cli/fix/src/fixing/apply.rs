@@ -2,8 +2,7 @@
 //! working folder, in start-up files, hooks, rights, tests or the command's own program is asked for apart,
 //! and --yes never answers that.
 
-use super::Session;
-use super::bench::Attempt;
+use super::{Proposal, Session};
 use crate::errors::{Error, Failure, Result};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -12,6 +11,7 @@ use zx1_cli_common::files;
 use zx1_cli_common::words::count;
 use zx1_market::contract;
 use zx1_sandbox::{ChangeSet, Class, Consents, Records};
+use zx1_trial::Attempt;
 
 /// Lines of a diff that are shown without --explain.
 const DIFF_LINES: usize = 60;
@@ -55,16 +55,6 @@ pub fn show(session: &Session<'_>, changes: &ChangeSet) {
     }
 }
 
-/// A command that takes the place of the one that failed.
-#[derive(Clone, Copy, Debug)]
-pub struct Corrected<'a> {
-    /// The command.
-    pub line: &'a str,
-    /// Whether a stranger wrote it: no check can tell whether it is what was wanted (`true` never fails), so
-    /// --yes does not cover it.
-    pub from_outside: bool,
-}
-
 /// What becomes of a command that an agent puts in place of one's own: said in the contract beforehand, and
 /// what [`ask`] then does.
 pub fn corrected_commands(session: &Session<'_>) -> contract::Corrected {
@@ -82,12 +72,36 @@ fn line_of(path: &Path) -> String {
     format!("  {}\n", files::shown(path).replace('\n', "\u{fffd}"))
 }
 
+/// Shows what an attempt changes, asks for everything that needs an answer, and makes sure that a commit would
+/// go through: success is posted only after this. The real files stay as they are. `from_outside`: a stranger
+/// wrote the proposal; no check can tell whether its corrected command is what was wanted (`true` never
+/// fails), so --yes does not cover it.
+///
+/// # Errors
+/// As [`ask`]; 9200 to 9299: why a commit would not go through.
+pub fn agree(
+    session: &Session<'_>,
+    attempt: &mut Attempt,
+    proposal: &Proposal,
+    from_outside: bool,
+) -> Result<Agreed> {
+    show(session, &attempt.changes);
+    let agreed = ask(session, &attempt.changes, proposal.corrected_command.as_deref(), from_outside)?;
+    attempt.sandbox.dry_run_commit(&attempt.changes, &agreed.0, &records(session)?)?;
+    Ok(agreed)
+}
+
 /// Asks for everything that needs an answer.
 ///
 /// # Errors
 /// 9501 and 9502 for the plain question, 9547 for a class of changes that nobody agreed to, 9548 for a
 /// stranger's command in place of one's own, 9549 for more paths than a question can name.
-pub fn ask(session: &Session<'_>, changes: &ChangeSet, corrected: Option<Corrected<'_>>) -> Result<Agreed> {
+fn ask(
+    session: &Session<'_>,
+    changes: &ChangeSet,
+    corrected: Option<&str>,
+    from_outside: bool,
+) -> Result<Agreed> {
     let special: Vec<Class> = changes.classes().into_iter().filter(|class| class.needs_consent()).collect();
     let mut consents = Consents::none();
     for class in special {
@@ -118,28 +132,19 @@ pub fn ask(session: &Session<'_>, changes: &ChangeSet, corrected: Option<Correct
         some => format!("It changes {}.", count(some, "file", "files")),
     };
     match corrected {
-        Some(Corrected { line, from_outside: true }) if !session.options.accept_corrected => {
+        Some(line) if from_outside && !session.options.accept_corrected => {
             if corrected_commands(session) == contract::Corrected::No {
                 return Err(Error::CommandNotAccepted { line: line.to_owned() }.into());
             }
             let note = if session.context.yes() { " --yes does not cover it." } else { "" };
             session.ask_always(&format!("{files} Take {line} in place of your command?{note}"))?;
         }
-        Some(Corrected { line, .. }) => {
+        Some(line) => {
             session.ask(&format!("{files} Take {line} in place of your command?"))?;
         }
         None => session.ask(&format!("{files} Apply the fix?"))?,
     }
     Ok(Agreed(consents))
-}
-
-/// Whether a commit would go through; the real files stay as they are. Success is posted only after this.
-///
-/// # Errors
-/// 9200 to 9299: why it would not.
-pub fn rehearse(session: &Session<'_>, attempt: &mut Attempt, agreed: &Agreed) -> Result<()> {
-    let records = records(session)?;
-    Ok(attempt.sandbox.dry_run_commit(&attempt.changes, &agreed.0, &records)?)
 }
 
 /// Applies the changes; the undo record's id, `None` when there are none to apply.

@@ -1,10 +1,9 @@
 //! A contract from its post to its end: what the agent asks for is answered, what it proposes is tried, what
 //! it changes is consented to. Everything that happens is told as it happens.
 
-use super::bench::{Attempt, cut};
 use super::hire::Bill;
 use super::record::{Applied, Held, fingerprint};
-use super::{Ended, Session, apply, narrate, talk};
+use super::{Ended, Proposal, Session, apply, narrate, talk};
 use crate::errors::{Error, Failure, Result};
 use crate::screen::Tone;
 use serde_json::json;
@@ -13,12 +12,13 @@ use zx1_cli_common::{confirm, words};
 use zx1_coded::Coded;
 use zx1_market::case::CourtStep;
 use zx1_market::chain::{Data, Side};
-use zx1_market::contract::Verification;
+use zx1_market::contract::Unmet;
 use zx1_market::defaults::MAX_OUTPUT;
 use zx1_market::wire::ReviewAction;
 use zx1_market::{ContractId, State};
 use zx1_market_client::{ClientError, Market, View};
 use zx1_sandbox::Records;
+use zx1_trial::{Attempt, cut};
 
 /// How often a contract is looked at.
 pub(super) const POLL: Duration = Duration::from_millis(300);
@@ -155,7 +155,7 @@ fn step(session: &mut Session<'_>, market: &Market, held: &mut Held, view: &View
 
 /// Answers an investigation: checked by the whitelist, run read-only in the sandbox, scrubbed.
 fn answer(session: &mut Session<'_>, market: &Market, id: ContractId, command: &str) -> Result<Next, Stop> {
-    let answer = session.bench.investigate(command)?;
+    let answer = session.folder.investigate(command)?;
     let data = json!({ "command": command, "output": answer.text, "refused": answer.refused });
     let (tone, text) = match answer.refused {
         true => (Tone::Warn, format!("refused: {command}")),
@@ -173,41 +173,36 @@ fn answer(session: &mut Session<'_>, market: &Market, id: ContractId, command: &
 }
 
 /// The fix that waits: its entry's number and what it says.
-fn proposal(view: &View) -> Option<(u64, String, String, Option<String>)> {
+fn proposal(view: &View) -> Option<(u64, Proposal)> {
     view.entries().iter().rev().find_map(|entry| match entry.read().ok()?.0 {
         Data::Fix { fix, explanation, corrected_command } => {
-            Some((entry.seq(), fix, explanation, corrected_command))
+            Some((entry.seq(), Proposal { fix, corrected_command, explanation }))
         }
         _ => None,
     })
 }
 
+/// Tries a proposal by the contract's conditions.
+fn attempt(session: &Session<'_>, view: &View, proposal: &Proposal) -> Result<(Attempt, Option<Unmet>)> {
+    let contract = view.case().contract();
+    super::attempt(session, proposal, &contract.verification, contract.execution.timeout)
+}
+
 /// Tries the fix, shows what it changes, asks, applies, and says so to the market.
 fn prove(session: &mut Session<'_>, market: &Market, held: &mut Held, view: &View) -> Result<Next, Stop> {
-    let Some((seq, fix, explanation, corrected)) = proposal(view) else { return Ok(Next::Wait) };
+    let Some((seq, proposal)) = proposal(view) else { return Ok(Next::Wait) };
     if is_applied(session, held, seq)? {
-        return accept(session, market, view, "The command works with this fix.", Some(0), String::new());
+        return accept(session, market, view, Some(0), String::new());
     }
-    super::show_proposal(session, &fix, corrected.as_deref(), &explanation);
-    session.screen.step("verifying", json!({}), "Trying it in the sandbox …");
-    let time = Duration::from_secs(view.case().contract().execution.timeout.into());
-    let mut attempt = session.bench.attempt(&fix, corrected.as_deref(), time)?;
-    if session.interrupts.was_pressed() {
-        return Err(Stop::Failed(Error::Interrupted.into()));
+    let (mut attempt, unmet) = attempt(session, view, &proposal)?;
+    let ran = attempt.trial.last();
+    let said = ran.output();
+    let output = cut(session.folder.scrub_output(&ran.line, &said), MAX_OUTPUT);
+    let exit = ran.run.status().map(i64::from);
+    if let Some(unmet) = unmet {
+        return reject(session, market, view, &unmet.to_string(), exit, output, false);
     }
-    super::show_verification(session, &attempt);
-    let ran = attempt.check.as_ref().unwrap_or(&attempt.fix).clone();
-    let output = cut(session.bench.scrub_output(&ran.line, &ran.output), MAX_OUTPUT);
-    let exit = ran.exit.map(i64::from);
-    if let Some(why) = unmet(session, view, &attempt)? {
-        return reject(session, market, view, &why, exit, output, false);
-    }
-    apply::show(session, &attempt.changes);
-    let corrected = corrected.as_deref().map(|line| apply::Corrected { line, from_outside: true });
-    let agreed = apply::ask(session, &attempt.changes, corrected);
-    let agreed = match agreed
-        .and_then(|agreed| apply::rehearse(session, &mut attempt, &agreed).map(|()| agreed))
-    {
+    let agreed = match apply::agree(session, &mut attempt, &proposal, true) {
         Ok(agreed) => agreed,
         Err(failure) if failure.code == Error::Interrupted.code() => return Err(Stop::Failed(failure)),
         Err(failure) => {
@@ -217,86 +212,46 @@ fn prove(session: &mut Session<'_>, market: &Market, held: &mut Held, view: &Vie
             return reject(session, market, view, &why, exit, output, true);
         }
     };
-    let said = ran.output.clone();
     let undo = commit(session, held, seq, attempt, &agreed)?;
     super::show_fixed(session, &said, undo.as_deref());
-    accept(session, market, view, "The command works with this fix.", exit, output)
+    accept(session, market, view, exit, output)
 }
 
-/// Refusals that are a person's no, where a person was asked: 9502, 9547 and 9548.
+/// Errors that mean the user declined, where a user was asked.
 fn is_no(session: &Session<'_>, failure: &Failure) -> bool {
-    confirm::can_ask() && !session.screen.is_json() && matches!(failure.code, 9502 | 9547 | 9548)
+    let declined = matches!(
+        failure.own,
+        Some(Error::Declined | Error::NotConsented { .. } | Error::CommandNotAccepted { .. })
+    );
+    confirm::can_ask() && !session.screen.is_json() && declined
 }
 
 /// A fix that is paid. If it was accepted by hand or by silence while nobody watched here, it is not applied
 /// yet: that happens now, with the same proof and the same questions (decision E11). The record stays until
 /// it has been decided.
 fn paid(session: &Session<'_>, held: &mut Held, view: &View) -> Result<Ended, Stop> {
-    let Some((seq, fix, explanation, corrected)) = proposal(view) else { return Ok(Ended::AsBefore) };
+    let Some((seq, proposal)) = proposal(view) else { return Ok(Ended::AsBefore) };
     if is_applied(session, held, seq)? {
         return Ok(Ended::Fixed);
     }
     let data = json!({ "contract": view.id().to_string() });
     session.screen.step("unapplied", data.clone(), "The fix is accepted, and not applied here yet.");
-    super::show_proposal(session, &fix, corrected.as_deref(), &explanation);
-    session.screen.step("verifying", json!({}), "Trying it in the sandbox …");
-    let time = Duration::from_secs(view.case().contract().execution.timeout.into());
-    let mut attempt = session.bench.attempt(&fix, corrected.as_deref(), time)?;
-    session.unless_pressed()?;
-    super::show_verification(session, &attempt);
-    if let Some(why) = unmet(session, view, &attempt)? {
-        session.screen.tell(Tone::Bad, "not_applied", data, &format!("Not applied: {why}"));
+    let (mut attempt, unmet) = attempt(session, view, &proposal)?;
+    if let Some(unmet) = unmet {
+        session.screen.tell(Tone::Bad, "not_applied", data, &format!("Not applied: {unmet}"));
         return Ok(Ended::AsBefore);
     }
-    let output = attempt.check.as_ref().map(|check| check.output.clone()).unwrap_or_default();
-    apply::show(session, &attempt.changes);
-    let corrected = corrected.as_deref().map(|line| apply::Corrected { line, from_outside: true });
-    let agreed = match apply::ask(session, &attempt.changes, corrected) {
+    let agreed = match apply::agree(session, &mut attempt, &proposal, true) {
         Err(failure) if is_no(session, &failure) => {
             failure.show(session.context.format());
             return Ok(Ended::AsBefore);
         }
         agreed => agreed?,
     };
-    apply::rehearse(session, &mut attempt, &agreed)?;
+    let said = attempt.trial.last().output();
     let undo = commit(session, held, seq, attempt, &agreed)?;
-    super::show_fixed(session, &output, undo.as_deref());
+    super::show_fixed(session, &said, undo.as_deref());
     Ok(Ended::Fixed)
-}
-
-/// Which of the contract's conditions does not hold (decision E15).
-fn unmet(session: &Session<'_>, view: &View, attempt: &Attempt) -> Result<Option<String>, Stop> {
-    let Some(check) = &attempt.check else {
-        return Ok(Some(format!("The fix itself does not run through: {}.", attempt.fix.how())));
-    };
-    if let Some(why) = &check.stopped {
-        return Ok(Some(format!("The command did not end by itself: {why}.")));
-    }
-    for condition in &view.case().contract().verification {
-        let unmet = match condition {
-            Verification::ExitCode { expected } if check.exit != Some(i32::from(*expected)) => {
-                Some(format!("The command still fails: {}.", check.how()))
-            }
-            Verification::OutputMatch { pattern } => {
-                let regex = condition.regex().transpose()?;
-                let matches = regex.is_some_and(|regex| regex.is_match(&check.stdout));
-                (!matches).then(|| format!("The output does not match {pattern}."))
-            }
-            Verification::Principal => {
-                session.screen.block(&check.output, 40);
-                match session.ask_always("Is this what you wanted?") {
-                    Ok(()) => None,
-                    Err(failure) if failure.code == Error::Interrupted.code() => return Err(failure.into()),
-                    Err(_) => Some("The principal says that this is not what was wanted.".to_owned()),
-                }
-            }
-            Verification::ExitCode { .. } => None,
-        };
-        if unmet.is_some() {
-            return Ok(unmet);
-        }
-    }
-    Ok(None)
 }
 
 /// Commits, noted before and after: a crash in between neither applies twice nor forgets the agent's pay.
@@ -353,12 +308,12 @@ fn accept(
     session: &Session<'_>,
     market: &Market,
     view: &View,
-    why: &str,
     exit: Option<i64>,
     output: String,
 ) -> Result<Next, Stop> {
     let id = view.id();
     let runtime = session.runtime;
+    let why = "The command works with this fix.";
     if view.state() == State::Review {
         sent(runtime.block_on(market.review(id, ReviewAction::Accept, why)))?;
     } else {
@@ -383,10 +338,10 @@ fn reject(
     if ask && can_talk(session) {
         let reason = session.prompt("Why not? The agent reads it (Enter: nothing to add):")?;
         if !reason.is_empty() {
-            why = session.bench.scrubber().scrub(&format!("{why} {reason}")).text;
+            why = session.folder.scrubber().scrub(&format!("{why} {reason}")).text;
         }
         let to_court = !view.case().contract().is_free()
-            && asked(session, "Did the agent act in bad faith? Take it to the court?")?;
+            && session.confirms("Did the agent act in bad faith? Take it to the court?")?;
         if to_court {
             sent(runtime.block_on(market.dispute(id, &why)))?;
             return Ok(Next::Again);
@@ -405,15 +360,6 @@ fn can_talk(session: &Session<'_>) -> bool {
     confirm::can_ask() && !session.screen.is_json() && !session.context.yes()
 }
 
-/// A question whose answer may be no; Ctrl+C breaks the step off.
-fn asked(session: &Session<'_>, question: &str) -> Result<bool, Stop> {
-    match session.ask_always(question) {
-        Ok(()) => Ok(true),
-        Err(failure) if failure.code == Error::Interrupted.code() => Err(failure.into()),
-        Err(_) => Ok(false),
-    }
-}
-
 /// Before a court: answers and appeals are asked for, if somebody is there.
 fn court(session: &Session<'_>, market: &Market, view: &View) -> Result<Next, Stop> {
     let Some(proceedings) = view.case().proceedings() else { return Ok(Next::Wait) };
@@ -427,7 +373,7 @@ fn court(session: &Session<'_>, market: &Market, view: &View) -> Result<Next, St
             if text.is_empty() {
                 return Ok(Next::Wait);
             }
-            let text = session.bench.scrubber().scrub(&text).text;
+            let text = session.folder.scrubber().scrub(&text).text;
             sent(session.runtime.block_on(market.respond(id, &text)))?;
             Ok(Next::Again)
         }
@@ -437,9 +383,9 @@ fn court(session: &Session<'_>, market: &Market, view: &View) -> Result<Next, St
                 return Ok(Next::Wait);
             };
             let fee = next.fee(&view.case().terms().fees).xno();
-            if asked(session, &format!("Appeal to the {next} court? Losing there costs {fee} XNO."))? {
+            if session.confirms(&format!("Appeal to the {next} court? Losing there costs {fee} XNO."))? {
                 let text = session.prompt("Your argument:")?;
-                let text = session.bench.scrubber().scrub(&text).text;
+                let text = session.folder.scrubber().scrub(&text).text;
                 sent(session.runtime.block_on(market.appeal(id, &text)))?;
             } else {
                 sent(session.runtime.block_on(market.waive(id)))?;

@@ -75,7 +75,7 @@ pub fn fix(session: &mut Session<'_>) -> Result<Ended> {
             line: failed.line.clone(),
             folder: failed.folder.clone(),
             exit: failed.exit,
-            hosts: session.bench.hosts().to_vec(),
+            hosts: session.folder.hosts().to_vec(),
             contract: contract.json().clone(),
             before: market::transcripts(session.context)?.list(&market.server())?,
             applied: None,
@@ -162,7 +162,7 @@ pub fn resume(session: &mut Session<'_>, mut held: Held) -> Result<Ended> {
     // What the contract promised still holds, and a fix reaches what it could reach before.
     session.options.accept_corrected |= takes_corrected(&held.record);
     let hosts = together(&held.record.hosts, &session.options.allow_host);
-    session.bench.reach(hosts);
+    session.folder.reach(hosts);
     session.interrupts.in_order(true);
     let view = match runtime.block_on(market.view(id)) {
         Ok(view) => view,

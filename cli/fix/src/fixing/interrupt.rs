@@ -53,11 +53,6 @@ impl Interrupts {
         self.0.orderly.store(yes, Ordering::SeqCst);
     }
 
-    /// What Ctrl+C stops right now, beside everything else.
-    pub fn stops(&self, run: Option<Canceller>) {
-        *self.0.running.lock().unwrap_or_else(PoisonError::into_inner) = run;
-    }
-
     /// Whether Ctrl+C was pressed.
     pub fn was_pressed(&self) -> bool {
         *self.0.pressed.borrow() > 0
@@ -74,6 +69,13 @@ impl Interrupts {
     pub fn forget(&self) {
         self.0.pressed.send_replace(0);
         self.0.presses.store(0, Ordering::SeqCst);
+    }
+}
+
+impl zx1_trial::Watch for Interrupts {
+    /// What Ctrl+C stops right now, beside everything else.
+    fn running(&self, run: Option<Canceller>) {
+        *self.0.running.lock().unwrap_or_else(PoisonError::into_inner) = run;
     }
 }
 

@@ -1,14 +1,14 @@
 //! `--local`: the built-in rules drive the same sandbox, without any market. Nothing leaves this machine.
 
-use super::{Ended, Session, apply};
+use super::{Ended, Proposal, Session, apply};
 use crate::errors::{Error, Result};
 use serde_json::json;
-use std::time::Duration;
-use zx1_fixer::rules::{self, Findings, Proposal, Step};
+use zx1_fixer::rules::{self, Findings, Step};
+use zx1_market::contract::Verification;
 use zx1_market::defaults::TIMEOUT;
 
-fn look(session: &mut Session<'_>) -> Result<Proposal> {
-    let environment = super::payload::environment();
+fn look(session: &mut Session<'_>) -> Result<rules::Proposal> {
+    let environment = zx1_trial::environment();
     let failure = rules::Failure {
         command: session.failed.line.clone(),
         error: session.failed.output.clone(),
@@ -17,7 +17,7 @@ fn look(session: &mut Session<'_>) -> Result<Proposal> {
         arch: environment.arch,
         package_managers: environment.package_managers,
         capabilities: rules::Capabilities {
-            network: !session.bench.hosts().is_empty(),
+            network: !session.folder.hosts().is_empty(),
             ..Default::default()
         },
     };
@@ -27,7 +27,7 @@ fn look(session: &mut Session<'_>) -> Result<Proposal> {
             Step::Propose(proposal) => return Ok(proposal),
             Step::Decline(why) => return Err(why.into()),
             Step::Investigate(line) => {
-                let answer = session.bench.investigate(&line)?;
+                let answer = session.folder.investigate(&line)?;
                 let data = json!({ "command": line, "output": answer.text, "refused": answer.refused });
                 session.screen.step("investigates", data, &format!("reads: {line}"));
                 if session.screen.explains() {
@@ -45,30 +45,27 @@ fn look(session: &mut Session<'_>) -> Result<Proposal> {
 /// 9300 to 9309 when no rule knows it, 9544 when the proposal does not work, 9200 to 9299 from the sandbox,
 /// 9501, 9502 and 9547 when nobody agrees.
 pub fn fix(session: &mut Session<'_>) -> Result<Ended> {
-    let proposal = look(session)?;
-    let fix = proposal.fix.as_str();
-    let text = format!("The rule {} knows this.", proposal.rule);
-    session.screen.step("rule", json!({ "rule": proposal.rule, "confidence": proposal.confidence }), &text);
-    super::show_proposal(session, fix, proposal.corrected_command.as_deref(), &proposal.explanation);
-    session.screen.step("verifying", json!({}), "Trying it in the sandbox …");
-    let time = Duration::from_secs(TIMEOUT.into());
-    let mut attempt = session.bench.attempt(&proposal.fix, proposal.corrected_command.as_deref(), time)?;
-    super::show_verification(session, &attempt);
-    let passed = attempt.check.as_ref().is_some_and(|check| check.exit == Some(0) && check.stopped.is_none());
-    if !passed {
+    let found = look(session)?;
+    let text = format!("The rule {} knows this.", found.rule);
+    session.screen.step("rule", json!({ "rule": found.rule, "confidence": found.confidence }), &text);
+    let proposal = Proposal {
+        fix: found.fix,
+        corrected_command: found.corrected_command,
+        explanation: found.explanation,
+    };
+    let works = [Verification::ExitCode { expected: 0 }];
+    let (mut attempt, unmet) = super::attempt(session, &proposal, &works, TIMEOUT)?;
+    if unmet.is_some() {
         let why = "the proposal does not work in the sandbox, so nothing was changed.".to_owned();
         return Err(Error::Unfixed { why }.into());
     }
-    apply::show(session, &attempt.changes);
     if session.options.dry_run {
+        apply::show(session, &attempt.changes);
         session.screen.step("dry_run", json!({}), "Nothing was changed: this was a dry run.");
         return Ok(Ended::AsBefore);
     }
-    let corrected = proposal.corrected_command.as_deref();
-    let corrected = corrected.map(|line| apply::Corrected { line, from_outside: false });
-    let agreed = apply::ask(session, &attempt.changes, corrected)?;
-    apply::rehearse(session, &mut attempt, &agreed)?;
-    let output = attempt.check.as_ref().map(|check| check.output.clone()).unwrap_or_default();
+    let agreed = apply::agree(session, &mut attempt, &proposal, false)?;
+    let output = attempt.trial.last().output();
     let undo = apply::commit(session, attempt, &agreed)?;
     super::show_fixed(session, &output, undo.as_deref());
     Ok(Ended::Fixed)

@@ -1,8 +1,6 @@
 //! What leaves this machine: the command, its output, where it runs, what is allowed, attached files. All of
 //! it scrubbed, and shown before the first send (decision E10).
 
-use super::bench::cut;
-use super::rights::asks_for_root;
 use super::{Session, apply};
 use crate::context::Who;
 use crate::errors::{Error, Result};
@@ -14,32 +12,7 @@ use zx1_market::contract::{
 };
 use zx1_market::defaults::{MAX_ERROR, MAX_INPUT_BYTES};
 use zx1_scrub::Category;
-
-/// Package managers that agents know.
-const MANAGERS: &[&str] = &[
-    "apt", "dnf", "yum", "zypper", "pacman", "apk", "brew", "nix", "pip3", "pip", "npm", "yarn", "pnpm",
-    "cargo", "gem", "go", "mvn", "gradle", "composer", "conda", "uv",
-];
-
-/// Where commands run here.
-pub fn environment() -> Environment {
-    let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
-    let value = |name: &str| {
-        let found = release.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
-        found.unwrap_or_default().trim_matches('"').to_owned()
-    };
-    let os = std::env::consts::OS;
-    let shell = std::env::var("SHELL").unwrap_or_default();
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let there = |name: &&&str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
-    Environment {
-        os: if os == "linux" { "Linux".to_owned() } else { os.to_owned() },
-        arch: std::env::consts::ARCH.to_owned(),
-        distro: format!("{} {}", value("ID"), value("VERSION_ID")).trim().to_owned(),
-        shell: Path::new(&shell).file_name().unwrap_or_default().to_string_lossy().into_owned(),
-        package_managers: MANAGERS.iter().filter(there).map(|name| (*name).to_owned()).collect(),
-    }
-}
+use zx1_trial::{asks_for_root, cut, environment};
 
 /// All that would be sent, and what the scrubber took out of it.
 #[derive(Debug)]
@@ -66,12 +39,12 @@ pub struct Payload {
 /// 9506, 9519, 9546: attached files; 9522: the bounty; 9545: what is expected holds a secret.
 pub fn gather(session: &Session<'_>) -> Result<Payload> {
     let failed = &session.failed;
-    let scrubber = session.bench.scrubber();
+    let scrubber = session.folder.scrubber();
     let command = scrubber.scrub(&failed.line);
     let prompt = format!("$ {}\n", failed.line);
     let whole = scrubber.scrub(&format!("{prompt}{}", failed.output));
     let mut redacted: Vec<Category> = whole.findings.iter().map(|finding| finding.category).collect();
-    let error = session.bench.scrub_output(&failed.line, &failed.output);
+    let error = session.folder.scrub_output(&failed.line, &failed.output);
     if let Some(pattern) = &session.options.expect {
         // An expression with marks in it would expect something else, so it is refused instead of scrubbed.
         let found = scrubber.scrub(pattern).findings;
@@ -85,7 +58,7 @@ pub fn gather(session: &Session<'_>) -> Result<Payload> {
         inputs.push(input);
         redacted.extend(found);
     }
-    let hosts = session.bench.hosts();
+    let hosts = session.folder.hosts();
     let capabilities = Capabilities {
         sudo: session.options.allow_sudo || asks_for_root(&failed.line),
         network: (!hosts.is_empty()).then(|| vec![Scope::Packages]),
@@ -111,7 +84,7 @@ fn attach(session: &Session<'_>, path: &Path) -> Result<(InputFile, Vec<Category
     let relative = relative.to_str().ok_or(Error::NotUtf8)?.to_owned();
     let bytes = files::read_needed(&real, MAX_INPUT_BYTES as u64)?;
     let mode = real.metadata().map_err(read_failed)?.permissions().mode();
-    let scrubbed = session.bench.scrubber().scrub_bytes(&bytes);
+    let scrubbed = session.folder.scrubber().scrub_bytes(&bytes);
     let found = scrubbed.findings.iter().map(|finding| finding.category).collect();
     Ok((InputFile { path: relative, content: scrubbed.bytes, executable: mode & 0o111 != 0 }, found))
 }
@@ -161,7 +134,7 @@ impl Payload {
             format!("packages  {}", list(&e.package_managers)),
             format!(
                 "allowed   network: {}; sudo: {}; another command: {}",
-                list(session.bench.hosts()),
+                list(session.folder.hosts()),
                 yes(self.capabilities.sudo),
                 match apply::corrected_commands(session) {
                     Corrected::Yes => "yes",

@@ -57,7 +57,7 @@ pub fn answer(session: &mut Session<'_>, market: &Market, view: &View) -> Result
     if text.is_empty() {
         return Ok(false);
     }
-    let scrubbed = session.bench.scrubber().scrub(&text).text;
+    let scrubbed = session.folder.scrubber().scrub(&text).text;
     let sent = session.runtime.block_on(market.chat(id, MessageKind::Answer, &scrubbed));
     if let Err(error) = sent {
         // The contract may just have moved on to where nobody talks.

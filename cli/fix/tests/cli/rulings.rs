@@ -75,6 +75,23 @@ fn a_partys_command_cannot_read_the_judges_key_wherever_it_lies() {
     assert_eq!((&found["data"]["ran"], &found["data"]["success"]), (&json!(true), &json!(false)), "{found}");
 }
 
+/// Only how the command ends is a condition, so a script whose last line is `grep -q` has done its work. The
+/// court's machine sees it work; a principal that rejected it would lose bounty and insurance.
+#[test]
+fn a_fix_that_works_and_ends_with_1_is_accepted_and_no_court_is_asked() {
+    let model = evidence_decides();
+    let judging = ["--model".to_owned(), format!("openai:evidence@{}", model.url)];
+    let mut world = World::judged(Home::new(), "halt = 30000\nobjection = 5000\n", &judging);
+    world.agent = Some(world.market.scripted_agent(&world.agents, "touch done; grep -q x done"));
+    world.home.file("notes.txt", "x");
+    let said = world.we(&["--bounty", BOUNTY, "--yes", "--attach", "notes.txt", "test", "-f", "done"]);
+    let id = world.id();
+    let kinds = world.entries(&id);
+    assert_eq!((said.code, world.home.work().join("done").exists()), (0, true), "{said:?}: {kinds:?}");
+    assert!(!kinds.contains(&"dispute_filed".to_owned()), "{kinds:?}");
+    world.assert_ended(&id, "fulfilled", "fulfilled", None);
+}
+
 #[test]
 fn a_principal_in_bad_faith_loses_the_bounty_to_charity() {
     let world = World::start("halt = 30000\n", &["evil_principal"]).with_agent();

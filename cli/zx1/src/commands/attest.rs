@@ -1,4 +1,4 @@
-//! `zx1 attest`: ratings at SATI that neither side can take back (spec section 7.2, decision D5).
+//! `zx1 attest`: ratings at SATI that neither side can take back (protocol.md, 7.2; decision D5).
 
 use crate::context::{self, Context};
 use crate::errors::Result;

@@ -1,4 +1,4 @@
-//! `zx1 register`: becoming an agent of the registry (spec section 4.2, decision A3).
+//! `zx1 register`: becoming an agent of the registry (protocol.md, 4.2; decision A3).
 
 use crate::config_file::AgentEntry;
 use crate::confirm;

@@ -4,7 +4,7 @@
 //! It keeps nothing: what it has done stands in the chain. A judge that was killed finds its result there and
 //! goes on with the ruling; the server takes each of both only once.
 
-mod bench;
+mod evidence;
 mod file;
 
 use std::collections::HashSet;
@@ -16,14 +16,14 @@ use zx1_coded::Coded;
 use zx1_market::ContractId;
 use zx1_market::chain::RulingData;
 use zx1_market::wire::JudgeRequest;
+use zx1_trial::Bench;
 
-pub use bench::{
-    Bench, CannotRun, Job, Ran, SandboxBench, ScriptedBench, Trial, chained, evidence, from_chain,
-};
+pub(crate) use evidence::reexecute;
+pub use evidence::{chained, evidence, from_chain};
 pub use file::case_file;
 
 use crate::bridge::Bridge;
-use crate::judge::{Consequence, Court, Flag, Judge, Outcome, Reexecution, consequence};
+use crate::judge::{Consequence, Court, Flag, Judge, Outcome, consequence};
 use zx1_market_client::{ClientError, Market, Task, View};
 use zx1_model::Model;
 use zx1_model::prompt::FenceToken;
@@ -43,7 +43,7 @@ pub struct CourtroomOptions {
     pub bridge: Option<Arc<Bridge>>,
 }
 
-/// So long an envelope may take. A ruling does not wait for a cluster.
+/// Timeout for making an envelope: a ruling does not wait for a cluster.
 const ENVELOPES_WITHIN: Duration = Duration::from_secs(3);
 
 impl Default for CourtroomOptions {
@@ -160,7 +160,7 @@ impl Courtroom {
         let court = task.court;
         let mut view = self.market.view(id).await?;
         if !task.reexecuted {
-            let found = self.reexecute(&view).await;
+            let found = reexecute(self.bench.clone(), &view).await;
             let data = chained(&found).sign(id, &view.head().hash, self.market.key());
             let request = JudgeRequest { reexecution: Some(data), ruling: None };
             if let Some(gone) = self.say(id, &request).await? {
@@ -209,7 +209,7 @@ impl Courtroom {
     /// The VERDICTs of a ruling. Without them, for whatever reason, it is a ruling all the same.
     async fn envelopes(&self, view: &View, ruling: &RulingData) -> Vec<String> {
         let Some(bridge) = &self.options.bridge else { return Vec::new() };
-        // On a task of its own: waiting for the log blocks while another program has it.
+        // On a task of its own: what has begun when the time is over is still finished, and logged whole.
         let (bridge, market) = (bridge.clone(), self.market.clone());
         let (of, words) = (view.clone(), ruling.clone());
         let made = tokio::spawn(async move { bridge.verdicts(&market, &of, &words).await });
@@ -224,20 +224,6 @@ impl Courtroom {
                 Vec::new()
             }
         }
-    }
-
-    /// Run the last fix again. It always answers; what cannot be run is said so.
-    async fn reexecute(&self, view: &View) -> Reexecution {
-        let job = Job::of(view.case(), view.entries());
-        let trial = match job.clone() {
-            Ok(job) => {
-                let bench = self.bench.clone();
-                let run = tokio::task::spawn_blocking(move || bench.run(&job)).await;
-                run.unwrap_or_else(|e| Err(CannotRun(format!("The court's machine failed: {e}"))))
-            }
-            Err(why) => Err(why),
-        };
-        evidence(&job, trial)
     }
 
     /// Send what was signed. When no answer comes, the chain says whether it was taken.

@@ -12,7 +12,7 @@ use super::config::Stuck;
 use super::memory::{Memory, is_ours};
 use super::mind::{Mind, Move};
 use super::{Record, SubmittedFix, WorkError, Worker};
-use crate::courtroom::{Job, evidence};
+use crate::courtroom::reexecute;
 use crate::judge::{Reexecution, Status};
 use zx1_market_client::View;
 use zx1_market_client::act::still_meant;
@@ -38,7 +38,7 @@ enum Did {
 struct Session {
     mind: Mind,
     /// The own run of the fix at this place in the chain.
-    proof: Option<(u64, Option<Reexecution>)>,
+    proof: Option<(u64, Reexecution)>,
     /// Whether the entry of before the restart was looked at.
     resumed: bool,
     /// What was decided on a chain of this length and waits for its envelope: a mind is not asked twice.
@@ -268,7 +268,7 @@ impl Worker {
         }))
     }
 
-    /// Not faster than the contract allows (spec, `investigation_rate`).
+    /// Not faster than the contract allows (fix.md, "Contract").
     async fn pace(&self, last: Option<Millis>, rate: u32) -> Result<(), WorkError> {
         let Some(last) = last else { return Ok(()) };
         loop {
@@ -371,19 +371,14 @@ impl Worker {
         let found = match known {
             Some((_, found)) => found.clone(),
             None => {
-                let job = Job::of(view.case(), view.entries());
-                let found = match job.clone() {
-                    Err(_) => None,
-                    Ok(one) => {
-                        let trial = tokio::task::spawn_blocking(move || bench.run(&one)).await.ok()?;
-                        Some(evidence(&job, trial))
-                    }
-                };
+                let found = reexecute(bench, view).await;
                 session.proof = Some((fix.seq(), found.clone()));
                 found
             }
         };
-        let found = found.filter(|found| found.status == Status::Passed)?;
+        if found.status != Status::Passed {
+            return None;
+        }
         let exit = found.exit.map_or(String::new(), |exit| format!(" (exit code {exit})"));
         Some(format!(
             "The fix of entry {} works: in a clean sandbox, on the contract's own input files, the \

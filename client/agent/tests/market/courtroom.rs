@@ -3,24 +3,28 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use zx1_agent::courtroom::{
-    Bench as Machine, CannotRun, CourtModels, Courtroom, CourtroomOptions, Job, Ran, ScriptedBench, Sitting,
-    Trial,
-};
+use zx1_agent::courtroom::{CourtModels, Courtroom, CourtroomOptions, Sitting};
 use zx1_agent::judge::{Flag, Outcome, scripted};
 use zx1_market::chain::{Data, Side};
-use zx1_market::contract::{Capabilities, Contract, InputFile, Scope};
+use zx1_market::contract::{Capabilities, Contract, InputFile, Run, Scope};
 use zx1_market::{ContractId, EntryType, State};
 use zx1_model::{Line, ModelError, Scripted};
+use zx1_trial::{Bench as Machine, CannotRun, Job, Ran, ScriptedBench, Trial};
 
 use crate::support::*;
 
 fn ran(exit: i32, stdout: &str) -> Ran {
-    Ran { exit: Some(exit), stdout: stdout.to_owned(), ..Ran::default() }
+    let run = Run { exit: Some(exit), stdout: stdout.to_owned(), ..Run::default() };
+    Ran { run, ..Ran::default() }
 }
 
 fn machine(before: i32, after: i32) -> Arc<dyn Machine> {
-    let trial = Trial { before: ran(before, ""), fix: ran(0, ""), after: ran(after, "built"), as_root: true };
+    let trial = Trial {
+        control: Some(ran(before, "")),
+        fix: ran(0, ""),
+        check: Some(ran(after, "built")),
+        as_root: true,
+    };
     Arc::new(ScriptedBench(Ok(trial)))
 }
 
@@ -218,8 +222,9 @@ fn helper() -> std::path::PathBuf {
 
 #[tokio::test]
 async fn a_fix_is_really_run_again_in_a_clean_sandbox() {
-    use zx1_agent::courtroom::{SandboxBench, evidence};
+    use zx1_agent::courtroom::evidence;
     use zx1_agent::judge::Status;
+    use zx1_trial::SandboxBench;
     let bench = SandboxBench { helper: Some(helper()), ..SandboxBench::default() };
     let folder = Bench::lacks_lm();
     let content = std::fs::read(folder.folder.path().join("app.c")).unwrap();
@@ -233,6 +238,7 @@ async fn a_fix_is_really_run_again_in_a_clean_sandbox() {
             zx1_market::contract::Verification::ExitCode { expected: 0 },
             zx1_market::contract::Verification::OutputMatch { pattern: "(?m)^3$".into() },
         ],
+        limits: zx1_market::terms::CourtLimits::default(),
     };
     let found = |job: Job| {
         let trial = bench.run(&job);
@@ -259,4 +265,38 @@ async fn a_fix_is_really_run_again_in_a_clean_sandbox() {
     let mut idle = job("true", None);
     idle.command = "echo 3".into();
     assert_eq!(found(idle).status, Status::NotPossible);
+}
+
+/// The court's machine and an agent's own proof read a trial alike (decision E15).
+#[test]
+fn evidence_follows_the_conditions_and_nothing_else() {
+    use zx1_agent::courtroom::evidence;
+    use zx1_agent::judge::Status;
+    use zx1_market::contract::{Limit, Verification};
+    let job = |expected| Job {
+        command: "make".into(),
+        corrected_command: None,
+        fix: "touch done; false".into(),
+        inputs: Vec::new(),
+        verification: vec![Verification::ExitCode { expected }],
+        limits: zx1_market::terms::CourtLimits::default(),
+    };
+    let signal = Ran { run: Run { signal: Some(9), ..Run::default() }, ..Ran::default() };
+    let limited =
+        Ran { run: Run { exit: Some(0), limit: Some(Limit::Time), ..Run::default() }, ..ran(0, "") };
+    for (expected, control, fix, check, status) in [
+        (0, ran(1, ""), ran(0, ""), Some(ran(0, "")), Status::Passed),
+        (0, ran(1, ""), ran(1, ""), Some(ran(0, "")), Status::Passed),
+        (0, ran(1, ""), signal.clone(), Some(ran(0, "")), Status::Passed),
+        (0, ran(1, ""), ran(0, ""), Some(ran(1, "")), Status::Failed),
+        (137, ran(1, ""), ran(0, ""), Some(signal.clone()), Status::Passed),
+        (0, ran(1, ""), ran(0, ""), Some(signal), Status::Failed),
+        (0, ran(1, ""), ran(0, ""), Some(limited.clone()), Status::NotPossible),
+        (0, ran(1, ""), limited, None, Status::NotPossible),
+        (0, ran(0, ""), ran(0, ""), Some(ran(0, "")), Status::NotPossible),
+    ] {
+        let trial = Trial { control: Some(control), fix, check, as_root: true };
+        let found = evidence(&Ok(job(expected)), Ok(trial.clone()));
+        assert_eq!(found.status, status, "{trial:?}");
+    }
 }

@@ -3,14 +3,14 @@
 use std::sync::{Arc, Mutex};
 
 use tokio::task::JoinHandle;
-use zx1_agent::courtroom::{Bench as Proof, CannotRun, Job, Ran, ScriptedBench, Trial};
 use zx1_agent::worker::{Config, Folder, Hooks, SubmittedFix, WorkError, Worker};
 use zx1_home::SystemClock;
 use zx1_market::chain::Data;
-use zx1_market::contract::Corrected;
+use zx1_market::contract::{Corrected, Run};
 use zx1_market::{Case, ContractId, EntryType, Millis, State};
 use zx1_model::budget::{Budget, Limits, MemoryStore};
 use zx1_model::{Line, Model, ModelError, Scripted};
+use zx1_trial::{Bench as Proof, CannotRun, Job, Ran, ScriptedBench, Trial};
 
 use crate::support::*;
 
@@ -237,15 +237,21 @@ async fn money_bounds_are_kept() {
 }
 
 fn ran(exit: i32) -> Ran {
-    Ran { exit: Some(exit), ..Ran::default() }
+    Ran { run: Run { exit: Some(exit), ..Run::default() }, ..Ran::default() }
+}
+
+/// What a machine finds when the fix ends with `fix`, and the command with 1 before it and with `after` then.
+fn finds(fix: i32, after: i32) -> Arc<dyn Proof> {
+    let trial = Trial { control: Some(ran(1)), fix: ran(fix), check: Some(ran(after)), as_root: true };
+    Arc::new(ScriptedBench(Ok(trial)))
 }
 
 fn passes() -> Arc<dyn Proof> {
-    Arc::new(ScriptedBench(Ok(Trial { before: ran(1), fix: ran(0), after: ran(0), as_root: true })))
+    finds(0, 0)
 }
 
 fn fails() -> Arc<dyn Proof> {
-    Arc::new(ScriptedBench(Ok(Trial { before: ran(1), fix: ran(0), after: ran(1), as_root: true })))
+    finds(0, 1)
 }
 
 /// A principal that says no to every fix. How it stands when the contract closes or a dispute is filed.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Xno;
 use crate::defaults::COURT_MODELS;
 use crate::money::Court;
-use crate::terms::{Fees, Terms, Windows};
+use crate::terms::{CourtLimits, Fees, Terms, Windows};
 use crate::{Address, PartyId, Raw, Reason, Refusal, Result};
 
 /// A court and its fee.
@@ -88,6 +88,9 @@ pub struct PlatformInfo {
     /// The windows in milliseconds.
     #[serde(default)]
     pub windows_ms: Windows,
+    /// What a court's machine gives a re-execution.
+    #[serde(default)]
+    pub court: CourtLimits,
     /// Whether the server signs for older clients.
     #[serde(default)]
     pub compat: bool,
@@ -140,6 +143,7 @@ impl PlatformInfo {
             platform_address: Some(terms.platform),
             charity_address: Some(terms.charity),
             windows_ms: terms.windows,
+            court: terms.court,
             compat: terms.compat,
         }
     }
@@ -167,6 +171,7 @@ impl PlatformInfo {
                 courts,
             },
             windows: self.windows_ms,
+            court: self.court,
             platform: self.platform_address.ok_or_else(|| missing("platform_info.platform_address"))?,
             charity: self.charity_address.ok_or_else(|| missing("platform_info.charity_address"))?,
             compat: self.compat,

@@ -1,7 +1,8 @@
 //! The contract's shape and bounds: each violation has its number.
 
 use zx1_market::contract::{
-    Capabilities, Corrected, Environment, InputFile, Scope, Verification, spam_reason,
+    Capabilities, Corrected, Environment, InputFile, Limit, Run, Scope, Step, Unmet, Verification,
+    spam_reason, unmet,
 };
 use zx1_market::*;
 
@@ -208,4 +209,57 @@ fn spam_is_told_from_failures() {
     ] {
         assert!(spam_reason(command, error).is_some(), "{command}");
     }
+}
+
+#[derive(serde::Deserialize)]
+struct Sample {
+    name: String,
+    conditions: Vec<Json>,
+    fix: Run,
+    check: Run,
+    unmet: Option<Unmet>,
+}
+
+/// Every row says what a machine must find (decision E15); the second implementation made them.
+#[test]
+fn conditions_are_judged_as_the_second_implementation_judges_them_ok() {
+    #[derive(serde::Deserialize)]
+    struct File {
+        runs: Vec<Sample>,
+    }
+    let file: File = serde_json::from_str(&vectors("verification")).unwrap();
+    assert!(file.runs.len() > 30);
+    for Sample { name, conditions, fix, check, unmet: expected } in file.runs {
+        let mut json = paid().json().clone();
+        let Json::Object(fields) = &mut json else { unreachable!() };
+        fields.insert("verification".to_owned(), conditions.into());
+        let contract = Contract::read(&json).unwrap();
+        contract.check(&terms()).unwrap();
+        assert_eq!(unmet(&contract.verification, &fix, &check), expected, "{name}");
+    }
+}
+
+#[test]
+fn what_is_unmet_is_said_in_a_sentence() {
+    for (unmet, said) in [
+        (Unmet::WrongExit { found: Some(1), expected: 0 }, "The command still fails: exit code 1."),
+        (
+            Unmet::WrongExit { found: Some(0), expected: 3 },
+            "The command ended with exit code 0 instead of 3.",
+        ),
+        (Unmet::WrongExit { found: None, expected: 0 }, "The command has no exit code."),
+        (Unmet::OutputMismatch { pattern: "^3$".into() }, "The output does not match ^3$."),
+        (
+            Unmet::Limit { step: Step::Apply, limit: Limit::Time },
+            "The fix did not end by itself: it took too long.",
+        ),
+        (
+            Unmet::Limit { step: Step::Check, limit: Limit::Memory },
+            "The command did not end by itself: it used too much memory.",
+        ),
+    ] {
+        assert_eq!(unmet.to_string(), said);
+    }
+    let signal = Run { signal: Some(9), ..Run::default() };
+    assert_eq!((signal.status(), signal.to_string().as_str()), (Some(137), "signal 9 ended it"));
 }

@@ -1,6 +1,7 @@
 //! Bodies, answers, events, and the bridge.
 
 use zx1_market::chain::{Data, EntryType, Side};
+use zx1_market::terms::CourtLimits;
 use zx1_market::wire::*;
 use zx1_market::*;
 
@@ -98,6 +99,29 @@ fn platform_info_carries_the_terms() {
     let broken = PlatformInfo { platform_fee_rate: "0.00001".into(), ..info.clone() };
     assert_eq!(code(broken.terms()), 9028);
     assert_eq!(code(PlatformInfo { server_pubkey: None, ..info }.terms()), 9020);
+}
+
+/// What a fix can use before a court is known before anybody bonds, and no server can ask for a whole machine.
+#[test]
+fn the_terms_carry_what_a_court_gives_a_re_execution() {
+    let mut own = terms();
+    own.court = CourtLimits { reexecution: 600, memory_mib: 4_096, processes: 512, output_bytes: 65_536 };
+    assert_eq!(PlatformInfo::new(&own, Stats::default()).terms().unwrap(), own);
+    let chained = own.to_json();
+    assert_eq!(
+        chained.get("court").unwrap().canonical(),
+        r#"{"memory_mib":4096,"output_bytes":65536,"processes":512,"reexecution":600}"#
+    );
+    assert_eq!(Terms::from_json(&chained).unwrap(), own);
+    for court in [
+        CourtLimits { reexecution: 0, ..own.court },
+        CourtLimits { reexecution: 3_601, ..own.court },
+        CourtLimits { memory_mib: 1 << 20, ..own.court },
+        CourtLimits { processes: 1, ..own.court },
+        CourtLimits { output_bytes: 0, ..own.court },
+    ] {
+        assert_eq!(code(Terms { court, ..own.clone() }.check()), 9099, "{court:?}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::files;
 use crate::operator::{Agent, Event, Operator};
 use serde::Serialize;
 use std::path::PathBuf;
-use zx1_log::AgentLog;
+use zx1_log::LogHandle;
 use zx1_protocol::batch::{Covered, check_epoch};
 use zx1_protocol::behavior_batch::Built;
 use zx1_protocol::units::{Epoch, Slot};
@@ -91,7 +91,7 @@ impl Operator {
     pub(crate) async fn build_and_keep(
         &self,
         agent: &Agent,
-        log: &mut AgentLog,
+        log: &LogHandle,
         plan: Plan,
     ) -> Result<Unsigned> {
         self.collect_attestations(agent, log, plan.covered).await?;
@@ -107,7 +107,7 @@ impl Operator {
     /// Builds a batch from the log; signs and sends nothing.
     pub async fn build_batch(&self, agent: &Agent, epoch: Option<u64>) -> Result<Unsigned> {
         let plan = self.plan_batch(agent, epoch).await?;
-        let mut log = self.open_log(agent)?;
-        self.build_and_keep(agent, &mut log, plan).await
+        let log = self.open_log(agent)?;
+        self.build_and_keep(agent, &log, plan).await
     }
 }

@@ -4,7 +4,7 @@ use super::checked;
 use crate::error::{Origin, Result};
 use crate::operator::{Agent, Operator, Wallet};
 use serde::Serialize;
-use zx1_log::AgentLog;
+use zx1_log::LogHandle;
 use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::Commitment;
 use zx1_protocol::bundle::Bundle;
@@ -43,12 +43,7 @@ pub fn sign_file(bytes: &[u8], key: &Wallet) -> Result<Signed> {
 }
 
 /// Signs a bundle and saves it with its data.
-pub(crate) fn sign_and_seal(
-    log: &mut AgentLog,
-    bytes: &[u8],
-    covered: Covered,
-    key: &Wallet,
-) -> Result<Signed> {
+pub(crate) fn sign_and_seal(log: &LogHandle, bytes: &[u8], covered: Covered, key: &Wallet) -> Result<Signed> {
     let bundle = Bundle::decode(bytes).map_err(Origin::Unsigned.error())?;
     let checked = bundle.check().map_err(Origin::Unsigned.error())?;
     let signature = key.sign(&checked.commitment().message());
@@ -68,8 +63,8 @@ impl Operator {
         let bytes = self.unsigned(agent, epoch)?;
         Bundle::decode(&bytes).map_err(Origin::Unsigned.error())?;
         self.check_signer(agent, key.address()).await?;
-        let mut log = self.open_log(agent)?;
-        let signed = sign_and_seal(&mut log, &bytes, plan.covered, key)?;
+        let log = self.open_log(agent)?;
+        let signed = sign_and_seal(&log, &bytes, plan.covered, key)?;
         self.forget_unsigned(agent, epoch)?;
         Ok(signed)
     }

@@ -141,7 +141,7 @@ impl Operator {
         if let Some(saved) = batches.get(epoch)? {
             return Ok(saved);
         }
-        let mut log = self.open_log(agent)?;
+        let log = self.open_log(agent)?;
         if let Some((signer, signature)) = request.signature {
             let bytes = self.unsigned(agent, epoch)?;
             let bundle = Bundle::decode(&bytes).map_err(Origin::Unsigned.error())?;
@@ -151,8 +151,8 @@ impl Operator {
             log.seal(&bundle, plan.covered, signer.to_bytes(), signature)?;
         } else {
             self.check_signer(agent, key.address()).await?;
-            let built = self.build_and_keep(agent, &mut log, plan).await?;
-            sign_and_seal(&mut log, &built.bundle, plan.covered, key)?;
+            let built = self.build_and_keep(agent, &log, plan).await?;
+            sign_and_seal(&log, &built.bundle, plan.covered, key)?;
         }
         self.forget_unsigned(agent, epoch)?;
         batches.get(epoch)?.ok_or_else(|| Refusal::BatchMissing { epoch: epoch.0 }.into())
@@ -165,9 +165,9 @@ impl Operator {
             return Ok(saved);
         }
         let plan = self.plan_batch(agent, Some(epoch.0)).await?;
-        let mut log = self.open_log(agent)?;
-        let built = self.build_and_keep(agent, &mut log, plan).await?;
-        sign_and_seal(&mut log, &built.bundle, plan.covered, key)?;
+        let log = self.open_log(agent)?;
+        let built = self.build_and_keep(agent, &log, plan).await?;
+        sign_and_seal(&log, &built.bundle, plan.covered, key)?;
         batches.get(epoch)?.ok_or_else(|| Refusal::BatchMissing { epoch: epoch.0 }.into())
     }
 

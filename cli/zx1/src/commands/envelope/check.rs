@@ -1,4 +1,4 @@
-//! `zx1 envelope check`: what a receiver would say, though it never says it (spec section 5.5).
+//! `zx1 envelope check`: what a receiver would say, though it never says it (protocol.md, 5.5).
 
 use super::{keys_of, type_name};
 use crate::agent_files::{self, Now, refused};
@@ -11,7 +11,7 @@ use crate::output::{Page, Report};
 use serde::Serialize;
 use solana_address::Address;
 use zx1_chain::rpc::registry::Sati;
-use zx1_protocol::nonce::LastNonce;
+use zx1_protocol::nonce::{LastNonce, SeenNonces};
 use zx1_protocol::validate::{Candidate, Context as Rules, Reason, Sender};
 
 #[derive(Debug, clap::Args)]
@@ -50,13 +50,13 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let input = input::read(&args.envelope, defaults::MAX_INPUT)?;
     let dropped = |reason: &Reason| {
         let rule =
-            reason.rule().map_or_else(String::new, |rule| format!(" (rule {rule} of spec section 5.5)"));
+            reason.rule().map_or_else(String::new, |rule| format!(" (rule {rule} of docs/protocol.md, 5.5)"));
         let next =
             format!("a receiver drops it without an answer{rule}; zx1 inspect envelope shows its fields");
         let failure = refused(reason.code(), reason, &next);
         match reason {
             Reason::Timestamp { off_by } => off_by_in_words(failure, *off_by).next(
-                "a receiver drops it without an answer (rule 6 of spec section 5.5); --at checks it as of \
+                "a receiver drops it without an answer (rule 6 of docs/protocol.md, 5.5); --at checks it as of \
                        another time",
             ),
             _ => failure,
@@ -70,18 +70,17 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
         let chain = context.connect().await?;
         let sati = Sati::connect(&chain.client).await?;
         let keys = keys_of(&sati, sender).await?;
-        let last_nonce = match own.as_ref().filter(|_| !args.any_nonce) {
+        let seen = match own.as_ref().filter(|_| !args.any_nonce) {
             Some(agent) if agent_files::folder(context, agent)?.exists() => {
-                agent_files::open_log(context, agent)?.last_nonce(candidate.sender(), candidate.channel())
+                agent_files::open_log(context, agent)?.seen_nonces(candidate.sender(), candidate.channel())?
             }
-            _ => LastNonce::default(),
+            _ => SeenNonces::Strict(LastNonce::default()),
         };
         let now = match args.at {
             Some(micros) => micros,
             None => Now::ask(&chain).await?.micros,
         };
-        let known =
-            if keys.is_empty() { Sender::Unknown } else { Sender::Registered { keys: &keys, last_nonce } };
+        let known = if keys.is_empty() { Sender::Unknown } else { Sender::Registered { keys: &keys, seen } };
         let valid = candidate.validate(&Rules::new(now, known)).map_err(|reason| dropped(&reason))?;
         let owner = keys.first().is_some_and(|key| key.to_bytes() == valid.signer);
         context.print(&Verdict {

@@ -1,9 +1,9 @@
 //! Which commands an agent may run here: the whitelist's grammar, and paths inside the allowed roots
 //! (decision E9).
 
-use crate::errors::Result;
 use std::path::{Component, Path, PathBuf};
-use zx1_whitelist::{Command, Investigation};
+
+use zx1_whitelist::{Command, Investigation, Refusal, check_paths};
 
 /// Folders of the system that hold no secrets of the user; what is secret in them is masked and refused by
 /// name.
@@ -31,12 +31,12 @@ pub fn roots(folder: &Path) -> Vec<PathBuf> {
 ///
 /// # Errors
 /// The whitelist's refusals, with the word or the path that is refused.
-pub fn check(line: &str, folder: &Path) -> Result<Investigation> {
+pub fn check_investigation(line: &str, folder: &Path) -> Result<Investigation, Refusal> {
     let checked = Command::parse(line)?;
     let mut resolved: Vec<PathBuf> = checked.paths.iter().map(|path| resolve(folder, &path.path)).collect();
     // Without a path a program reads the working folder.
     resolved.push(folder.to_owned());
-    zx1_whitelist::check_paths(&roots(folder), &resolved)?;
+    check_paths(&roots(folder), &resolved)?;
     Ok(checked)
 }
 
@@ -80,16 +80,13 @@ mod tests {
         std::fs::write(folder.join("m.c"), "int main;").unwrap();
         std::os::unix::fs::symlink("../secret", folder.join("link")).unwrap();
         std::os::unix::fs::symlink("..", folder.join("up")).unwrap();
-        assert!(check("cat m.c", &folder).is_ok());
-        assert!(check("cat ./none/../m.c", &folder).is_ok());
+        assert!(check_investigation("cat m.c", &folder).is_ok());
+        assert!(check_investigation("cat ./none/../m.c", &folder).is_ok());
         for line in
             ["cat link", "cat ../secret", "cat up/secret", "cat up/none", "ls ..", "cat none/../../secret"]
         {
-            let refused = check(line, &folder).unwrap_err();
-            assert!(
-                (9100..9130).contains(&refused.code) || (9150..9200).contains(&refused.code),
-                "{refused:?}"
-            );
+            let refused = check_investigation(line, &folder).unwrap_err();
+            assert!((9150..9200).contains(&refused.code()), "{refused:?}");
         }
     }
 
@@ -101,10 +98,10 @@ mod tests {
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::create_dir(outer.join(".git")).unwrap();
         std::fs::write(outer.join("Makefile"), "all:").unwrap();
-        assert!(check("cat ../../Makefile", &folder).is_ok());
-        assert!(check("cat /usr/include/math.h", &folder).is_ok());
+        assert!(check_investigation("cat ../../Makefile", &folder).is_ok());
+        assert!(check_investigation("cat /usr/include/math.h", &folder).is_ok());
         for line in ["cat ../../.env", "cat /etc/shadow", "cat ~/.ssh/id_ed25519", "rm x", "ls; ls"] {
-            assert!(check(line, &folder).is_err(), "{line}");
+            assert!(check_investigation(line, &folder).is_err(), "{line}");
         }
     }
 }
