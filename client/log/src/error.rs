@@ -254,11 +254,11 @@ pub enum LogError {
 pub struct OwnerRefusal {
     /// The number that it has there.
     pub code: u32,
-    /// Its text.
+    /// The message that the owner's error displays.
     pub sentence: String,
-    /// [`LogError::is_of_message`] there.
+    /// What [`LogError::is_of_message`] says of the owner's error.
     pub of_message: bool,
-    /// [`Coded::transient`] there.
+    /// What [`Coded::transient`] says of the owner's error.
     pub transient: bool,
 }
 

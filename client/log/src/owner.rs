@@ -77,7 +77,7 @@ enum Face {
     Gone,
 }
 
-/// What became of a request.
+/// The outcome of one attempt to ask the owner.
 enum Asked {
     Answered(Answer),
     /// The owner was gone before it had all of the request.

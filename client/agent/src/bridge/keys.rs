@@ -1,4 +1,4 @@
-//! The keys of other agents, asked for once in a while.
+//! The keys of other agents, cached for a minute.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -62,7 +62,7 @@ impl Known {
     }
 }
 
-/// A key that is no point of the curve signs nothing.
+/// Leaves out bytes that are not a public key: nothing can be signed with them.
 pub(super) fn parsed(keys: &[[u8; 32]]) -> Vec<PublicKey> {
     keys.iter().filter_map(|key| PublicKey::from_bytes(key).ok()).collect()
 }

@@ -75,7 +75,7 @@ async fn both_logs_tell_of_the_same_work_and_nothing_is_logged_twice() {
     .await;
     task.abort();
     let _ = task.await;
-    // Read again, and again: the other side's feedback is new once, everything else is there already.
+    // Read again, and again: the other side's feedback is new once, everything else exists.
     ours.keep(&world.principal, &end).await.unwrap();
     assert_eq!(ours.keep(&world.principal, &end).await.unwrap(), 0);
     theirs.keep(&world.principal, &end).await.unwrap();

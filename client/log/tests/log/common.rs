@@ -100,7 +100,7 @@ impl Message {
         self.signed_by(sender)
     }
 
-    /// What travels.
+    /// The envelope's CBOR, as it travels.
     pub(crate) fn cbor(&self) -> Vec<u8> {
         self.envelope().to_cbor()
     }
