@@ -76,7 +76,7 @@ impl Recovery {
 /// A message to be logged.
 #[derive(Clone, Copy, Debug)]
 pub struct Append<'a> {
-    /// The message to add.
+    /// The envelope that was logged.
     pub envelope: Envelope<'a>,
     /// Whether this agent sends it or received it.
     pub direction: Direction,
@@ -176,7 +176,7 @@ impl AgentLog {
 
     /// Adds messages of this agent, in this order, with one sync for all (one for each epoch, if they are of
     /// several): first the payloads, then the entries. All are on disk when it returns, so a message may be
-    /// sent after this and not before. A message that already exists is not added again.
+    /// sent after this and not before. A message that the log has is not added again.
     ///
     /// Refuses a second PROPOSE, COUNTER or ACCEPT with equal conversation, recipient and block_ref
     /// (decision C6), a payload that no challenge could rest on (decision B11), a closed epoch, and messages

@@ -254,11 +254,11 @@ pub enum LogError {
 pub struct OwnerRefusal {
     /// The number that it has there.
     pub code: u32,
-    /// The message that the owner's error displays.
+    /// Text of the owner's error.
     pub sentence: String,
-    /// What [`LogError::is_of_message`] says of the owner's error.
+    /// [`LogError::is_of_message`] of the owner's error.
     pub of_message: bool,
-    /// What [`Coded::transient`] says of the owner's error.
+    /// [`Coded::transient`] of the owner's error.
     pub transient: bool,
 }
 

@@ -21,7 +21,7 @@ const KIND_SEEN: u8 = 2;
 const KIND_WINDOW: u8 = 3;
 const NOT_A_NONCE: &str = "a record is not a nonce";
 
-/// One channel of one's own: `next` is free up to `reserved`, both included.
+/// An own channel: `next` is free up to `reserved`, both included.
 #[derive(Clone, Copy, Debug)]
 struct Own {
     /// The last one that was given out in this run.

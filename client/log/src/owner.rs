@@ -77,7 +77,7 @@ enum Face {
     Gone,
 }
 
-/// The outcome of one attempt to ask the owner.
+/// Outcome of a request to the owner.
 enum Asked {
     Answered(Answer),
     /// The owner was gone before it had all of the request.

@@ -141,7 +141,7 @@ sentences!(EnvelopeError {
 /// The 10 fields before the payload, borrowed from the bytes that they were read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EnvelopeHeader<'a> {
-    /// Always [`PROTOCOL_VERSION`].
+    /// Version of the protocol: [`PROTOCOL_VERSION`].
     pub version: u8,
     /// Type of the message.
     pub msg_type: MsgType,

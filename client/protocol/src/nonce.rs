@@ -144,7 +144,7 @@ impl ReplayWindow {
 /// (decision C4), a window on the topics (decision I1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SeenNonces {
-    /// Nonces must strictly increase.
+    /// Strictly increasing, on the direct stream.
     Strict(LastNonce),
     /// Any order within the window.
     Window(ReplayWindow),

@@ -34,26 +34,26 @@ pub enum Reason {
     NotCanonical,
     /// It came by another channel than the one of its type. Who received it knows the channel and compares.
     WrongChannel,
-    /// Rule 1.
+    /// Rule 1: another version.
     Version,
-    /// Rule 2.
+    /// Rule 2: an unknown message type.
     MsgType,
-    /// Rule 3.
+    /// Rule 3: the sender is not registered.
     UnknownSender,
-    /// Rule 4.
+    /// Rule 4: the signature does not hold.
     Signature,
-    /// Rule 5.
+    /// Rule 5: the nonce was seen or is too old.
     Nonce(NonceError),
-    /// Rule 6.
+    /// Rule 6: the clocks differ too much.
     Timestamp {
         /// How far the timestamp is from the local clock, in microseconds.
         off_by: u64,
     },
-    /// Rule 7.
+    /// Rule 7: another hash than the payload's.
     PayloadHash,
-    /// Rule 8.
+    /// Rule 8: another length than the payload's.
     PayloadLength,
-    /// Rule 9.
+    /// Rule 9: the payload does not parse.
     Payload(PayloadError),
     /// A PROPOSE, COUNTER, ACCEPT or NOTARIZE_ASSIGN on which no challenge could rest (decision B11).
     TooLongForEvidence,
@@ -140,7 +140,7 @@ pub struct Candidate<'a> {
 /// A message that keeps all rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Valid<'a> {
-    /// The message.
+    /// The envelope, which keeps all rules.
     pub envelope: Envelope<'a>,
     /// The key under which its signature holds.
     pub signer: [u8; 32],

@@ -50,7 +50,7 @@ pub struct Answer {
 /// A fix that was tried. Dropping it leaves no trace.
 #[derive(Debug)]
 pub struct Attempt {
-    /// The command that ran, and its output.
+    /// Its runs, and how they ended.
     pub trial: Trial,
     /// All that it changed.
     pub changes: ChangeSet,

@@ -1,4 +1,4 @@
-//! The keys of other agents, cached for a minute.
+//! The keys of other agents, asked for once in a while.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -62,7 +62,7 @@ impl Known {
     }
 }
 
-/// Leaves out bytes that are not a public key: nothing can be signed with them.
+/// Bytes that are not a point of the curve sign nothing.
 pub(super) fn parsed(keys: &[[u8; 32]]) -> Vec<PublicKey> {
     keys.iter().filter_map(|key| PublicKey::from_bytes(key).ok()).collect()
 }

@@ -69,10 +69,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// 30 s away.
 const FRESH_FOR: Millis = Millis(20_000);
 
-/// So long an ACCEPT waits for what its pre-signature needs; the reservation runs meanwhile.
+/// Timeout for what an ACCEPT's pre-signature needs; the reservation runs meanwhile.
 const PRESIGN_WITHIN: Duration = Duration::from_secs(5);
 
-/// So long [`Bridge::close`] waits for the other side's FEEDBACK, and how often it looks.
+/// Timeout of [`Bridge::close`] for the other side's FEEDBACK.
 const FEEDBACK_WITHIN: Duration = Duration::from_secs(5);
 const FEEDBACK_POLL: Duration = Duration::from_millis(250);
 
@@ -80,7 +80,7 @@ const FEEDBACK_POLL: Duration = Duration::from_millis(250);
 #[derive(Debug, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum BridgeError {
-    /// The log.
+    /// Error of the agent's log.
     #[code(9393, transient = Self::may_pass)]
     #[error("The envelope log cannot be written: {error}")]
     Log {
@@ -93,12 +93,12 @@ pub enum BridgeError {
     #[error("{} cannot be kept: {why}. Nothing was sent; make room or correct the permissions.",
          .path.display())]
     Disk {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
         /// What the system said.
         why: String,
     },
-    /// No slot.
+    /// The cluster gave no slot.
     #[code(9395, transient)]
     #[error(
         "The cluster's slot cannot be read: {why}. Check the cluster's RPC address, or trade without an \
@@ -112,7 +112,7 @@ pub enum BridgeError {
     #[code(9396)]
     #[error("The 0x01 envelope cannot be made: {why}")]
     Draft {
-        /// Why.
+        /// What is wrong with it.
         why: String,
     },
     /// No agent id.
@@ -122,10 +122,10 @@ pub enum BridgeError {
         /// What was given.
         text: String,
     },
-    /// No cluster.
+    /// The cluster's address is invalid.
     #[code(9398)]
     #[error(
-        "'{text}' is no cluster: {why}. Give an http(s) address, localhost, devnet, testnet or mainnet-beta."
+        "invalid cluster '{text}': {why}. Give an http(s) address, localhost, devnet, testnet or mainnet-beta."
     )]
     Cluster {
         /// What was given.
@@ -142,7 +142,7 @@ pub enum BridgeError {
         /// What was said.
         why: String,
     },
-    /// The market.
+    /// Error of the market's client.
     #[code(inner)]
     #[error(transparent)]
     Client(#[from] ClientError),
@@ -173,7 +173,7 @@ pub struct Bridge {
     keys: keys::Known,
     agreements: Option<Agreements>,
     log: LogHandle,
-    /// One file for each envelope of one's own.
+    /// Folder with a file for each own envelope.
     made: PathBuf,
 }
 
@@ -458,8 +458,8 @@ impl Bridge {
         .await
     }
 
-    /// The payload with this party's pre-signature. A registry that does not answer in time is no reason to
-    /// lose the contract: the ACCEPT then goes without.
+    /// The payload with this party's pre-signature. A registry that does not answer in time must
+    /// not cost the contract: the ACCEPT then goes without.
     async fn presigned(
         &self,
         peer: &[u8; 32],

@@ -81,7 +81,7 @@ impl AgentLog {
         }
         let append = Append { envelope, direction: Direction::Received, arrival_micros };
         let concerns = self.concerns(&envelope);
-        // A copy of an entry is accepted: it came another way, or an answer was lost.
+        // A copy of what the log has is not a replay: it came by another way, or an answer was lost.
         if concerns && self.has(&envelope, group)? {
             return self.stage(&append, group).map(Some);
         }

@@ -21,7 +21,7 @@ pub(super) struct Client {
 /// Why there is no answer.
 #[derive(Debug)]
 pub(super) enum Broken {
-    /// The owner did not receive all of the request, so it did not carry it out.
+    /// The owner cannot have carried it out: it did not receive all of it.
     NotSent,
     /// The connection ended before the answer.
     Lost,

@@ -195,7 +195,7 @@ fn let_in(listener: &UnixListener, agent: [u8; 32], jobs: &Sender<Job>, closing:
         let (Ok(own), jobs) = (stream.try_clone(), jobs.clone()) else { continue };
         let thread = Builder::new().name("zx1-log-guest".to_owned());
         let attended = thread.spawn(move || {
-            // A client that breaks off or sends an invalid request is disconnected.
+            // A guest that breaks off, or sends what is not a request, is let go.
             let _ = attend(&own, agent, &jobs);
             let _ = own.shutdown(Shutdown::Both);
         });

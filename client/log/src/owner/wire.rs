@@ -355,7 +355,7 @@ fn read_exactly(from: &mut impl Read, len: usize) -> io::Result<Vec<u8>> {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Bytes(#[serde(with = "hexed")] pub(super) Vec<u8>);
 
-/// An array of `N` bytes, as hex.
+/// A byte string of fixed length, in hex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Bytes", into = "Bytes")]
 pub(super) struct Fixed<const N: usize>(pub(super) [u8; N]);

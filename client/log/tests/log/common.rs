@@ -100,7 +100,7 @@ impl Message {
         self.signed_by(sender)
     }
 
-    /// The envelope's CBOR, as it travels.
+    /// The envelope's CBOR.
     pub(crate) fn cbor(&self) -> Vec<u8> {
         self.envelope().to_cbor()
     }
