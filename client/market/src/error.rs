@@ -276,7 +276,7 @@ reasons! {
     9143 PostFirst Invalid
         "A chain begins with one `post` entry and has no second one; check the transcript.";
     9144 OnBehalf Forbidden
-        "The server may sign for a party only with --compat, and only for a party of the contract; send \
+        "The server may sign for a party only in compatibility mode, and only for a party of the contract; send \
          the party's own entry.";
     9145 FeedbackTwice Conflict "This side has left its feedback already; it can be left once.";
     9146 AccountsFrozen Conflict

@@ -265,7 +265,7 @@ pub enum ChainError {
     },
     /// Another process is at the same transaction.
     #[code(7082)]
-    #[error("Another zx1 process is sending this very transaction ({intent}).")]
+    #[error("Another process is sending this very transaction ({intent}).")]
     OutboxBusy {
         /// What it does.
         intent: String,

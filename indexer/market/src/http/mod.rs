@@ -76,7 +76,6 @@ impl App {
 /// The routes with their description.
 fn routes() -> OpenApiRouter<App> {
     let open = OpenApiRouter::new()
-        .routes(routes!(reads::list))
         .routes(routes!(stream::stream))
         .routes(routes!(reads::server_pubkey))
         .routes(routes!(reads::platform_info))
@@ -87,6 +86,7 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(reads::metrics))
         .routes(routes!(openapi::served));
     let readers = OpenApiRouter::new()
+        .routes(routes!(reads::list))
         .routes(routes!(reads::contract))
         .routes(routes!(reads::chain_head))
         .routes(routes!(reads::verify_chain))
