@@ -14,7 +14,7 @@ macro_rules! catalogue {
         /// A refusal as people and scripts see it.
         #[derive(Clone, Debug, serde::Serialize)]
         pub struct Failure {
-            /// The number.
+            /// The error's number.
             pub code: u32,
             /// The name behind the number, in CamelCase.
             pub name: String,
@@ -64,7 +64,7 @@ macro_rules! catalogue {
                 self
             }
 
-            /// Whether the reader of standard output went away, which is no failure.
+            /// Whether the reader of standard output went away, which is not a failure.
             pub fn is_closed_pipe(&self) -> bool {
                 self.code == Error::ClosedPipe.code()
             }
@@ -88,12 +88,12 @@ macro_rules! catalogue {
             /// Messages and next steps as they are written here, fields in braces, in the same order.
             pub const TEXTS: &'static [(&'static str, &'static str)] = &[$( ($message, $next) ),*];
 
-            /// The number.
+            /// The error's number.
             pub fn code(&self) -> u32 {
                 match self { $( Self::$name { .. } => $code, )* }
             }
 
-            /// The name.
+            /// The error's name.
             pub fn name(&self) -> &'static str {
                 match self { $( Self::$name { .. } => stringify!($name), )* }
             }

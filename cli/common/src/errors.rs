@@ -35,21 +35,21 @@ pub enum Fault {
     ClosedPipe,
     /// A file cannot be written.
     WriteFailed {
-        /// The file.
+        /// Path of the file.
         path: String,
         /// A part of a sentence.
         why: String,
     },
     /// A file cannot be read.
     ReadFailed {
-        /// The file.
+        /// Path of the file.
         path: String,
         /// A part of a sentence.
         why: String,
     },
     /// The path is taken.
     Exists {
-        /// The path.
+        /// The path that was given.
         path: String,
     },
     /// Something has to be typed, and there is no terminal.
@@ -59,38 +59,38 @@ pub enum Fault {
     },
     /// There is no key file.
     KeyMissing {
-        /// The file.
+        /// Path of the file.
         path: String,
     },
     /// The key file is a folder.
     KeyIsFolder {
-        /// The folder.
+        /// Path of the folder.
         path: String,
     },
     /// The key file begins like JSON and is none.
     KeyNotJson {
-        /// The file.
+        /// Path of the file.
         path: String,
         /// Which place is wrong; never what stands there.
         why: String,
     },
     /// The key file's array has another length than 64.
     KeyWrongLength {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// Its length.
+        /// Length of the file in bytes.
         found: usize,
     },
     /// The public half of the key file is not that of the secret half.
     KeyHalvesDiffer {
-        /// The file.
+        /// Path of the file.
         path: String,
     },
     /// The key file has none of the forms.
     KeyUnknownForm {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// Its bytes.
+        /// Size of the file in bytes.
         found: u64,
     },
     /// A hardware wallet or a prompt is named instead of a file.
@@ -100,21 +100,21 @@ pub enum Fault {
     },
     /// A configuration file does not parse.
     ConfigMalformed {
-        /// The file.
+        /// Path of the file.
         path: String,
         /// Where and why.
         why: String,
     },
     /// The system gave no random bytes.
     RandomFailed {
-        /// Why.
+        /// What is wrong with it.
         why: String,
     },
     /// An input is larger than what is read.
     InputTooLarge {
-        /// The input.
+        /// Name of the input.
         what: String,
-        /// Its bytes.
+        /// Size of the input in bytes.
         size: u64,
         /// The largest that is read.
         limit: u64,
