@@ -16,7 +16,7 @@ use zx1_market::chain::Data;
 use zx1_market::contract::{Contract, Execution, InputFile};
 use zx1_market::{ContractId, EntryType, Millis, PartyKey, State, Terms};
 use zx1_market_client::{Clock, Market, Options, Pin, Transcripts, View, WalletPurse};
-use zx1_market_server::clock::{Clock as _, DrivenClock};
+use zx1_market_server::clock::DrivenClock;
 use zx1_market_server::http::Rate;
 use zx1_market_server::{Config, Options as ServerOptions, Server};
 
