@@ -31,7 +31,7 @@ pub enum BindingError {
     #[error("the Nano signature does not fit the record")]
     NanoSignature,
     /// A key that cannot sign.
-    #[error("the Ed25519 key {0} is no key that can sign")]
+    #[error("the Ed25519 key {0} cannot sign")]
     Ed25519Key(String),
     /// The record cannot be read.
     #[error("the record cannot be read: {0}")]

@@ -49,7 +49,7 @@ pub enum AmountError {
     #[error("the amount starts with a zero that means nothing")]
     LeadingZero,
     /// More than 30 digits after the point.
-    #[error("the amount has more than 30 decimals, so it is no whole number of raw")]
+    #[error("the amount has more than 30 decimals, so it is not a whole number of raw")]
     Decimals,
     /// A point in an amount of raw.
     #[error("an amount of raw is a whole number, without a point")]
@@ -57,8 +57,8 @@ pub enum AmountError {
     /// Above 2^128 - 1 raw.
     #[error("the amount is above 340282366.920938463463374607431768211455 XNO, more than there can be")]
     TooLarge,
-    /// Anything else.
-    #[error("the amount has a character that is no digit from 0 to 9")]
+    /// It has another character.
+    #[error("the amount has a character that is not a digit from 0 to 9")]
     Character,
     /// Zero, where something must be paid.
     #[error("the amount is zero")]
@@ -99,7 +99,7 @@ impl Coded for AmountError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// See [`AmountError`].
+    /// An invalid amount: see [`AmountError`].
     #[error(transparent)]
     Amount(#[from] AmountError),
     /// Adding two amounts passes 2^128 - 1.
@@ -133,8 +133,8 @@ pub enum Error {
         /// How many digits it has.
         digits: usize,
     },
-    /// The 32 bytes are no point of the curve.
-    #[error("the public key {0} is no point of the curve, so nothing can be signed with it")]
+    /// The 32 bytes do not encode a point of the curve.
+    #[error("the public key {0} is not a point of the curve, so nothing can be signed with it")]
     PublicKey(crate::PublicKey),
     /// The signature does not hold.
     #[error("the signature does not fit the key and the hash")]
@@ -172,12 +172,12 @@ pub enum Error {
     /// A change that would move money.
     #[error("a change must leave the balance as it is: it goes from {before} to {after} raw")]
     ChangeMovesMoney {
-        /// Balance before.
+        /// Balance before the block, in raw.
         before: Raw,
         /// Balance in the block.
         after: Raw,
     },
-    /// A change to the representative that is there already.
+    /// A change to the representative that the account has.
     #[error("the account has this representative already")]
     SameRepresentative,
     /// A receive whose balance rises by another amount than the source's.
@@ -185,7 +185,7 @@ pub enum Error {
     WrongDelta {
         /// The amount of the source.
         expected: Raw,
-        /// Balance before.
+        /// Balance before the block, in raw.
         before: Raw,
         /// Balance in the block.
         after: Raw,
@@ -193,7 +193,7 @@ pub enum Error {
     /// The block does not follow the head.
     #[error("the block follows {found}, but the account's last block is {expected}")]
     NotNext {
-        /// The head.
+        /// Hash of the account's last block.
         expected: BlockHash,
         /// The block's previous.
         found: BlockHash,
@@ -215,14 +215,14 @@ pub enum Error {
     /// `link` and `link_as_account` differ.
     #[error("the block's link and link_as_account name different keys")]
     LinkMismatch,
-    /// Not 216 bytes, or other bytes that are no block.
+    /// Not 216 bytes, or bytes that are not a block.
     #[error("a state block on the wire is 216 bytes, not {0}")]
     BlockLength(usize),
     /// A block that goes out must carry work.
     #[error("the block {0} has no proof of work yet")]
     NoWork(BlockHash),
     /// Not the name of a network.
-    #[error("{0:?} is no Nano network; the names are live, beta, dev and test")]
+    #[error("{0:?} is not a Nano network; the names are live, beta, dev and test")]
     NetworkName(String),
 }
 

@@ -39,7 +39,7 @@ impl BlockHash {
         *self == Self::ZERO
     }
 
-    /// The bytes.
+    /// The 32 bytes of the hash.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }

@@ -84,7 +84,7 @@ impl PrivateKey {
         self.keypair().public_key()
     }
 
-    /// The address.
+    /// The address of the account with this key.
     pub fn address(&self) -> Address {
         Address::from(self.public_key())
     }
@@ -103,7 +103,7 @@ impl Keypair {
         PublicKey(self.verifying.to_bytes())
     }
 
-    /// The address.
+    /// The address of the account with this key.
     pub fn address(&self) -> Address {
         Address::from(self.public_key())
     }
@@ -136,12 +136,12 @@ impl PublicKey {
         *self == Self::BURN
     }
 
-    /// The bytes.
+    /// The 32 bytes of the key.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// The address.
+    /// The address of the account with this key.
     pub fn address(&self) -> Address {
         Address::from(*self)
     }

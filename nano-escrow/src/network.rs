@@ -21,11 +21,11 @@ pub enum Network {
 /// The usual ports of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ports {
-    /// HTTP RPC.
+    /// Port of the HTTP RPC.
     pub rpc: u16,
-    /// Websocket.
+    /// Port of the websocket.
     pub websocket: u16,
-    /// Other nodes.
+    /// Port for other nodes.
     pub peer: u16,
 }
 

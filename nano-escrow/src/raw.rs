@@ -17,9 +17,9 @@ use crate::{AmountError, Error};
 pub struct Raw(pub u128);
 
 impl Raw {
-    /// No money.
+    /// Nothing: 0 raw.
     pub const ZERO: Raw = Raw(0);
-    /// 1 XNO.
+    /// 1 XNO in raw: 10^30.
     pub const XNO: Raw = Raw(1_000_000_000_000_000_000_000_000_000_000);
     /// All the raw that there can be, 2^128 - 1; the supply that genesis held.
     pub const MAX: Raw = Raw(u128::MAX);
@@ -145,7 +145,7 @@ impl Raw {
     }
 }
 
-/// Name the reason for what is no plain number, so that the reader need not guess.
+/// Names the reason why a text is not a plain number, so that the reader need not guess.
 fn check_shape(text: &str) -> Result<(), AmountError> {
     if text.is_empty() {
         return Err(AmountError::Empty);

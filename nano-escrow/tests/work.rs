@@ -94,7 +94,7 @@ fn a_cancelled_solver_stops_fails() {
     assert_eq!(solver.solve(&root(2), u64::MAX, &cancel).unwrap_err().code(), 8101);
 }
 
-/// A peer that answers what it was told to, and counts.
+/// A peer that gives prepared answers, and counts.
 struct Peer {
     asked: AtomicUsize,
     answer: fn(BlockHash, u64) -> Result<Value, NodeError>,

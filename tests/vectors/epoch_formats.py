@@ -154,7 +154,7 @@ def check_batch(batch):
 
 
 def overflow_data_hash(arrays):
-    """Of the uncut arrays, as lists of records in spec order; zeros when none has to be cut."""
+    """Of the uncut arrays, as lists of records in the batch's order; zeros when none has to be cut."""
     if max(map(len, arrays)) <= MAX_ENTRIES:
         return ZERO
     return keccak256(
@@ -165,7 +165,7 @@ def overflow_data_hash(arrays):
 
 
 def make_batch(front, arrays, leaves):
-    """(batch, packed records): the arrays are uncut, in spec order, each already by slot."""
+    """(batch, packed records): the arrays are uncut, in the batch's order, each already by slot."""
     packed = [pack_record(kind, fields) for (_, kind), array in zip(ARRAYS, arrays) for fields in array]
     hash_of_arrays = overflow_data_hash(arrays)
     batch = {

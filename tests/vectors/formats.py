@@ -1,4 +1,4 @@
-"""The protocol's formats and rules a second time, written from the specification and the decisions and not from the
+"""The protocol's formats and rules a second time, written from docs/ and not from the
 Rust code: envelopes and log entries (C1, C2), records (B9), batch messages (B7), trees (C5), evidence and what
 follows from it (B10, B11), the feedback log (B13); epoch_formats.py has the rest. A refusal carries the name of the Rust error variant, so that
 both sides can be compared on damaged bytes too."""

@@ -12,7 +12,7 @@ macro_rules! catalogue {
         pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
         /// A refusal as people and scripts see it.
-        #[derive(Debug, serde::Serialize)]
+        #[derive(Clone, Debug, serde::Serialize)]
         pub struct Failure {
             /// The number.
             pub code: u32,
@@ -26,6 +26,9 @@ macro_rules! catalogue {
             /// What the process ends with.
             #[serde(skip)]
             pub exit: $crate::Exit,
+            /// The refusal, when it is this command line's own.
+            #[serde(skip)]
+            pub own: Option<Error>,
         }
 
         impl Failure {
@@ -34,7 +37,7 @@ macro_rules! catalogue {
                 let message = $crate::errors::sentence(&error.to_string());
                 let (code, name) = (error.code(), error.name().to_owned());
                 let next = next.map(Into::into);
-                Self { code, name, message, next, exit: $crate::Exit::Failure }
+                Self { code, name, message, next, exit: $crate::Exit::Failure, own: None }
             }
 
             /// A refusal from a library, under its own number. `name` is its debug form: fields are cut off.
@@ -42,7 +45,7 @@ macro_rules! catalogue {
                 let debug = format!("{name:?}");
                 let name = debug.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned();
                 let message = $crate::errors::sentence(&message.to_string());
-                Self { code, name, message, next: None, exit: $crate::Exit::Failure }
+                Self { code, name, message, next: None, exit: $crate::Exit::Failure, own: None }
             }
 
             /// Replaces the name.
@@ -123,6 +126,7 @@ macro_rules! catalogue {
                     message: error.to_string(),
                     next: Some(error.next()).filter(|next| !next.is_empty()),
                     exit: error.exit(),
+                    own: Some(error),
                 }
             }
         }

@@ -7,7 +7,7 @@ use clap::Command;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// What is typed to get manual pages.
+/// Command-line arguments of `man`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Folder for all pages; it is made when it is missing
@@ -18,7 +18,7 @@ pub struct Args {
     command: Vec<String>,
 }
 
-/// What became of it.
+/// The manual pages that were written.
 #[derive(Debug)]
 pub enum Made {
     /// All pages are in a folder.

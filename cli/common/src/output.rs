@@ -14,9 +14,9 @@ use std::str::FromStr;
 /// How results are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// For people.
+    /// Text for people.
     Display,
-    /// Indented JSON.
+    /// JSON, indented by two spaces.
     Json,
     /// JSON on one line.
     JsonCompact,

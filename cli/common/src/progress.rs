@@ -1,5 +1,5 @@
 //! What is shown while something takes its time: a line on standard error, and nothing where standard
-//! error is no terminal.
+//! error is not a terminal.
 
 use crate::output::Format;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -36,7 +36,7 @@ impl Progress {
         Self(bar)
     }
 
-    /// Another text.
+    /// Replaces the text that is shown.
     pub fn say(&self, text: impl Into<String>) {
         self.0.set_message(text.into());
     }

@@ -24,7 +24,7 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Starts it.
+    /// Starts the command in a terminal.
     #[must_use]
     pub fn start(mut command: Command) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
@@ -70,7 +70,7 @@ impl Terminal {
         }
     }
 
-    /// Types.
+    /// Sends keys to the terminal.
     pub fn type_keys(&mut self, keys: &str) {
         self.keyboard.write_all(keys.as_bytes()).unwrap();
     }

@@ -6,7 +6,7 @@ use std::fmt::Display;
 
 /// Characters of an identifier that are kept at each end when it is shortened.
 const ENDS: usize = 6;
-/// Identifiers of at most so many characters stay whole: shortening would save nothing.
+/// Length up to which identifiers stay whole: shortening would save nothing.
 const SHORT: usize = 2 * ENDS + 4;
 
 /// "1 entry", "2 entries".

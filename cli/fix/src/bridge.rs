@@ -6,8 +6,8 @@ use crate::errors::{Error, Result};
 use solana_address::Address;
 use std::path::Path;
 use std::sync::Arc;
-use zx1_agent::bridge::{self, Agreements, Bridge};
-use zx1_chain::rpc::registry::{Agreement, IdentityRegistry as _, Sati};
+use zx1_agent::bridge::{self, Agreements, Bridge, SigningKeys};
+use zx1_chain::rpc::registry::{self, Agreement, IdentityRegistry as _, Sati};
 use zx1_chain::rpc::{ChainError, Client, ClientOptions, Cluster};
 use zx1_home::config::environment;
 use zx1_protocol::units::Slot;
@@ -37,11 +37,29 @@ pub fn of(context: &Context, who: Who) -> Result<Option<Arc<Bridge>>> {
     let slots = bridge::slots_of(&cluster)?;
     let key = Arc::new(context.key(who)?);
     let agreements = agreements(&cluster, agent, *key.id().as_bytes());
-    let bridge = Bridge::open(zx1_log::agent_dir(&home, &agent), agent, key, slots)?;
+    let keys = signing_keys(&cluster);
+    let bridge = Bridge::open(zx1_log::agent_dir(&home, &agent), agent, key, slots, keys)?;
     Ok(Some(Arc::new(match agreements {
         Some(agreements) => bridge.presigning(agreements),
         None => bridge,
     })))
+}
+
+/// Asks SATI whose keys may sign for an agent.
+fn signing_keys(cluster: &str) -> SigningKeys {
+    let client = Cluster::parse(cluster).map(|cluster| Client::new(cluster, ClientOptions::default()));
+    let client = client.map_err(|error| error.to_string());
+    Arc::new(move |agent| {
+        let client = client.clone();
+        Box::pin(async move {
+            let asked = async {
+                let sati = Sati::connect(&client?).await.map_err(|error| error.to_string())?;
+                let keys = registry::signing_keys(&sati, Address::new_from_array(agent)).await;
+                keys.map_err(|error| error.to_string())
+            };
+            Ok(asked.await?.iter().map(|key| key.to_bytes()).collect())
+        })
+    })
 }
 
 /// Asks SATI what an agreement's hash is (decision D5). It takes the signature of the NFT's owner only, so a

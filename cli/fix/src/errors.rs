@@ -147,6 +147,7 @@ foreign!(
     zx1_whitelist::Refusal => next::after_error,
     zx1_sandbox::SandboxError => next::after_error,
     zx1_fixer::rules::Decline => next::after_error,
+    zx1_model::budget::BudgetError => next::after_error,
     zx1_agent::worker::WorkError => next::after_work,
     zx1_agent::bridge::BridgeError => next::after_envelope,
     zx1_market_client::ClientError => next::after_call,

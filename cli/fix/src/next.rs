@@ -87,6 +87,7 @@ fn after(code: u32) -> Option<&'static str> {
         // The market, the envelopes.
         9369 => "check the address (--server, FIX_SERVER), or start a market of your own: fix serve",
         9397 => "zx1 status shows it",
+        9399 => "look at the contract again when the cluster answers: fix show",
         _ => return None,
     })
 }

@@ -1,4 +1,4 @@
-//! `nano-escrow address`.
+//! The commands of `nano-escrow address`.
 
 use clap::Subcommand;
 use serde_json::json;

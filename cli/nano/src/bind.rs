@@ -1,4 +1,4 @@
-//! `nano-escrow bind`.
+//! The commands of `nano-escrow bind`.
 
 use std::path::PathBuf;
 

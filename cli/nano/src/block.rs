@@ -1,4 +1,4 @@
-//! `nano-escrow block`.
+//! The commands of `nano-escrow block`.
 
 use std::path::PathBuf;
 

@@ -22,7 +22,7 @@ pub(crate) fn text(file: Option<&Path>) -> Result<String, Failure> {
     };
     match std::str::from_utf8(&bytes) {
         Ok(text) => Ok(text.to_owned()),
-        Err(_) => Err(Failure::new(8403, format!("{name} is no text"), "Give JSON.")),
+        Err(_) => Err(Failure::new(8403, format!("{name} is not valid UTF-8"), "Give JSON.")),
     }
 }
 
@@ -49,7 +49,7 @@ fn unreadable(name: &str, error: impl std::fmt::Display) -> Failure {
 /// Where a secret comes from. Has no `Debug` that shows it.
 #[derive(Clone)]
 pub(crate) enum SecretSource {
-    /// Standard input.
+    /// Read standard input.
     Stdin,
     /// A file: 64 hexadecimal digits, 32 bytes, or a Solana keypair file.
     File(PathBuf),

@@ -1,4 +1,4 @@
-//! `nano-escrow key`.
+//! The commands of `nano-escrow key`.
 
 use clap::{Args, Subcommand};
 use serde_json::json;

@@ -43,7 +43,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Derive keys.
+    /// Make and derive keys.
     #[command(subcommand)]
     Key(key::KeyCommand),
     /// Encode, decode and check addresses.
@@ -70,7 +70,7 @@ fn main() -> ExitCode {
     let cli = match Cli::command().try_get_matches().and_then(|m| Cli::from_arg_matches(&m)) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are no errors and go to standard output; clap knows.
+            // Help and version are not errors and go to standard output; clap knows.
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }

@@ -31,13 +31,13 @@ impl Output {
             if self.json { serde_json::to_string_pretty(value).map_err(Failure::system)? } else { text() };
         let mut stdout = std::io::stdout().lock();
         match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
-            // `| head` closing the pipe is no failure.
+            // `| head` closing the pipe is not a failure.
             Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::system(e)),
             _ => Ok(()),
         }
     }
 
-    /// Something to know that is no result: to standard error, not with JSON.
+    /// Prints a notice to standard error, not with JSON.
     pub(crate) fn warn(&self, text: impl Display) {
         if !self.json {
             let _ = writeln!(std::io::stderr(), "warning: {text}");
@@ -64,7 +64,7 @@ impl Output {
 /// A refusal on its way out. The numbers of the commands themselves are 8400 to 8449.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
-    /// The number.
+    /// The error's number.
     pub(crate) code: u16,
     /// What and why, without a full stop.
     pub(crate) message: String,

@@ -1,4 +1,4 @@
-//! `nano-escrow qr`.
+//! The commands of `nano-escrow qr`.
 
 use clap::Args;
 use qrcode::QrCode;

@@ -1,4 +1,4 @@
-//! `nano-escrow work`.
+//! The commands of `nano-escrow work`.
 
 use std::num::NonZeroUsize;
 use std::time::Instant;

@@ -9,10 +9,10 @@ use std::fmt::{Debug, Display};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use zx1_home::{Clock as _, SystemClock};
-use zx1_log::{AgentLog, AnyStore, LogReader};
+use zx1_log::{AnyStore, LogHandle, LogReader};
 use zx1_protocol::units::{Epoch, Slot};
 
-/// How long a command waits for another one that has the log.
+/// How long a command waits for another one that has the log and does not share it.
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 const MICROS: u64 = 1_000_000;
 
@@ -21,9 +21,9 @@ pub fn folder(context: &Context, agent: &Agent) -> Result<PathBuf> {
     Ok(zx1_log::agent_dir(context.home()?, agent.mint.as_array()))
 }
 
-/// The agent's log, for writing; says what a crash had left behind.
-pub fn open_log(context: &Context, agent: &Agent) -> Result<AgentLog> {
-    let log = AgentLog::open_wait(folder(context, agent)?, *agent.mint.as_array(), LOCK_PATIENCE)?;
+/// The agent's log, for writing, also while another program has it; says what a crash had left behind.
+pub fn open_log(context: &Context, agent: &Agent) -> Result<LogHandle> {
+    let log = LogHandle::open(folder(context, agent)?, *agent.mint.as_array(), LOCK_PATIENCE)?;
     for torn in &log.recovery().torn {
         output::warn(&format!(
             "{}: cut off {} at {} that a crash left unfinished. Nothing of it had been acknowledged.",

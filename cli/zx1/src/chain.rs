@@ -39,7 +39,7 @@ impl Context {
     }
 
     /// Refuses to spend on the main network when only the Solana command line's configuration names it:
-    /// zx1's own default is never the main network (issue 3).
+    /// zx1's own default is never the main network.
     pub fn check_spending(&self, chain: &Chain) -> Result<()> {
         let url = &self.settings()?.url;
         if chain.identity.is_real_money() && url.source.is_file(settings::SOLANA) {

@@ -151,7 +151,7 @@ pub enum Command {
     Tx(tx::Args),
     /// Compute and check Merkle trees as the protocol builds them
     ///
-    /// Keccak-256, entries padded on the left with zero hashes to a power of two (spec section 8.5).
+    /// Keccak-256, entries padded on the left with zero hashes to a power of two (protocol.md, 8.5).
     #[command(after_long_help = merkle::EXAMPLES)]
     Merkle(merkle::Args),
     /// Print completions for a shell

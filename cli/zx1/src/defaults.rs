@@ -1,6 +1,6 @@
 //! What holds when nobody says anything else. One line each.
 
-/// The cluster: this machine's. Never mainnet (issue 3).
+/// The cluster: this machine's. Never mainnet.
 pub const URL: &str = "http://127.0.0.1:8899";
 /// How final a state must be before zx1 believes it.
 pub const COMMITMENT: &str = "confirmed";
@@ -27,11 +27,11 @@ pub const LEASE_WARN_DAYS: u64 = 2;
 /// Lamports below which `doctor` warns: about 1 000 transactions.
 pub const LOW_LAMPORTS: u64 = 5_000_000;
 /// Seconds between this machine's clock and the chain's that `doctor` takes for harmless: the tolerance of
-/// envelope timestamps (spec section 11).
+/// envelope timestamps (protocol.md, 11).
 pub const CLOCK_SKEW_SECONDS: u64 = 30;
 /// Largest input of `inspect`, but for batches, in bytes.
 pub const MAX_INPUT: u64 = 1 << 20;
 /// Largest file with a batch or with Merkle entries, in bytes: 2^20 leaves and as many records fit.
 pub const MAX_LARGE_INPUT: u64 = 1 << 28;
-/// Largest envelope in bytes (spec section 11, MAX_MESSAGE_SIZE).
+/// Largest envelope in bytes (protocol.md, 11, MAX_MESSAGE_SIZE).
 pub const MAX_MESSAGE: usize = 65_536;

@@ -107,7 +107,7 @@ zx1_cli_common::catalogue! {
     7452 Failure InputTooLarge { what: String, size: u64, limit: u64 }
         "{what} has {size} bytes, and at most {limit} are read." => "check that this is the right file";
     7453 Failure MessageTooLarge { what: String, size: usize, limit: usize }
-        "{what} has {size} bytes, and a message has at most {limit} (spec section 11)." =>
+        "{what} has {size} bytes, and a message has at most {limit}." =>
         "send bulk data by its hash instead";
     7454 Failure InputEmpty { what: String }
         "{what} is empty." => "give hex, base64 or a file, or - for standard input";

@@ -99,6 +99,9 @@ fn after(code: u32) -> Option<&'static str> {
 
         // The agent's log.
         7201 => "wait until the other process (perhaps `zx1 keeper`) has ended, or stop it",
+        7204 => "run the command again; zx1 log list shows what the log has",
+        7205 => "look at the process that has the log; it may be busy or stopped",
+        7206 => "update all programs of this agent to the same version",
         7202 => "move the file back to the folder of its own agent and epoch",
         7203 => "update zx1, or restore the file from a backup",
         7211 => "check the disk, then start again: the log is checked when it opens",

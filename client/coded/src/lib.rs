@@ -70,7 +70,7 @@ impl<T: Coded> Coded for Box<T> {
 /// One number of a crate, as `docs/errors.md` lists it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
-    /// The number.
+    /// The error's number.
     pub code: u32,
     /// The variant's name.
     pub name: &'static str,

@@ -28,7 +28,7 @@ impl Inner {
 /// An error above.
 #[derive(Debug, thiserror::Error, Coded)]
 enum Outer {
-    /// Passed on.
+    /// The inner error's number.
     #[code(inner)]
     #[error(transparent)]
     Inner(#[from] Inner),
@@ -36,11 +36,11 @@ enum Outer {
     #[code(inner)]
     #[error(transparent)]
     Boxed(Box<Inner>),
-    /// One's own.
+    /// A number of its own.
     #[code(20)]
     #[error("The file {path} has {} bytes too many.", .size - 1)]
     Large { path: &'static str, size: u8 },
-    /// Not compiled.
+    /// A variant that is not compiled.
     #[cfg(any())]
     #[code(21)]
     #[error("Never.")]

@@ -10,9 +10,9 @@ pub const TASK_FACT: usize = 4 << 10;
 pub const INVESTIGATION_OUTPUT: usize = 8 << 10;
 /// Bound of all history in a solver's prompt.
 pub const SOLVER_HISTORY: usize = 40 << 10;
-/// Investigation rounds (spec, "Contract format").
+/// Investigation rounds (fix.md, "Contract").
 pub const ROUNDS: u32 = 5;
-/// Attempts (spec, "Contract format").
+/// Attempts (fix.md, "Contract").
 pub const ATTEMPTS: u32 = 5;
 /// A solver's longest answer, in tokens.
 pub const SOLVER_TOKENS: u32 = 3_000;

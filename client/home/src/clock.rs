@@ -1,4 +1,4 @@
-//! The time.
+//! The source of time of a process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

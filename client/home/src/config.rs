@@ -55,9 +55,9 @@ impl fmt::Display for Source {
 /// A value and the layer that it came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting<T> {
-    /// The value.
+    /// The value that counts.
     pub value: T,
-    /// The layer.
+    /// The layer that it came from.
     pub source: Source,
 }
 

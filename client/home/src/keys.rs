@@ -20,14 +20,14 @@ pub const MAX_KEY_FILE: u64 = 4_096;
 pub enum Form {
     /// A JSON array of 64 numbers, secret then public, as solana-keygen writes it.
     SolanaJson,
-    /// 32 bytes.
+    /// 32 raw bytes: the seed.
     Raw,
     /// 64 hexadecimal digits.
     Hex,
 }
 
 impl Form {
-    /// For people.
+    /// Name of the form, for messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::SolanaJson => "Solana keypair (JSON array of 64)",
@@ -49,7 +49,7 @@ pub enum KeyError {
     /// A JSON array of another length than 64.
     #[error("expected 64 numbers, found {found}")]
     WrongLength {
-        /// Its length.
+        /// Length of the file in bytes.
         found: usize,
     },
     /// The second half is not the public key of the first.
@@ -83,7 +83,7 @@ pub enum KeyFileError {
 /// A key as its file has it.
 #[derive(Debug)]
 pub struct KeyFile {
-    /// The secret.
+    /// The key's secret seed.
     pub seed: Seed,
     /// How the file writes it.
     pub form: Form,
@@ -168,7 +168,7 @@ pub fn solana_json(seed: &Seed) -> Zeroizing<String> {
 /// [`KeyError`].
 pub fn parse(bytes: &[u8]) -> Result<(Seed, Form), KeyError> {
     let text = bytes.trim_ascii();
-    // An array that was cut to 32 characters is no raw key.
+    // An array that was cut to 32 characters is not a raw key.
     let is_json =
         |text: &[u8]| text.iter().all(|byte| b"0123456789[],".contains(byte) || byte.is_ascii_whitespace());
     if text.first() == Some(&b'[') && (bytes.len() != 32 || is_json(text)) {
@@ -212,7 +212,7 @@ fn parse_numbers(text: &[u8]) -> Result<(Zeroizing<Vec<u8>>, usize), String> {
         let item = item.trim_ascii();
         let number = std::str::from_utf8(item).ok().filter(|_| item.iter().all(u8::is_ascii_digit));
         let number = number.and_then(|digits| digits.parse::<u8>().ok());
-        let number = number.ok_or_else(|| format!("item {found} is no number from 0 to 255"))?;
+        let number = number.ok_or_else(|| format!("item {found} is not a number from 0 to 255"))?;
         // More are counted, not kept: the buffer must not grow.
         if numbers.len() < 64 {
             numbers.push(number);

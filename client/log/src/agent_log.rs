@@ -1,36 +1,41 @@
 //! The log of one agent, open for writing.
 
+mod admit;
+mod stage;
+
+pub(crate) use admit::{Incoming, NonceRule};
+
 use crate::attestations::Attestations;
 use crate::batches::{SavedBatch, SavedBatches};
 use crate::disk;
 use crate::error::{LogError, Result};
 use crate::frames::{FrameFile, Torn, has_open_tail, peek};
-use crate::index::{EpochIndex, Half, bid_of};
+use crate::index::{EpochIndex, Facts};
 use crate::layout::{self, log_epochs, log_file, log_identity};
 use crate::nonces::Nonces;
 use crate::payloads::Payloads;
 use crate::reader::LogReader;
-use crate::record::{self, StoredEntry};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use crate::record::StoredEntry;
+use stage::Group;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use zx1_interface::constants::{MAX_BATCH_AGE_EPOCHS, MAX_EVIDENCE_PAYLOAD, MAX_TREE_LEN};
+use zx1_interface::constants::MAX_BATCH_AGE_EPOCHS;
 use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::{Built, Direction};
 use zx1_protocol::bundle::Bundle;
 use zx1_protocol::channel::{Channel, channel_of};
-use zx1_protocol::envelope::{BROADCAST, Envelope, MsgType};
+use zx1_protocol::envelope::Envelope;
 use zx1_protocol::hash::{Hash, Keccak, Sha3};
-use zx1_protocol::log_entry::LogEntry;
-use zx1_protocol::nonce::LastNonce;
+use zx1_protocol::nonce::SeenNonces;
 use zx1_protocol::units::{Epoch, Slot};
-use zx1_protocol::validate::MAX_MESSAGE_SIZE;
 
 /// Places in a batch's log that received messages leave free, so that a flood of them cannot keep the agent
 /// from logging what it sends.
 pub const RESERVED_FOR_SENT: u32 = 1 << 16;
 
-/// An agent's folder with its lock: the only writer. See the crate's documentation.
+/// An agent's folder with its lock: the only writer, for whoever wants it alone. What runs beside other
+/// programs of the agent uses [`crate::LogHandle`]. See the crate's documentation.
 #[derive(Debug)]
 pub struct AgentLog {
     dir: PathBuf,
@@ -71,8 +76,7 @@ impl Recovery {
 /// A message to be logged.
 #[derive(Clone, Copy, Debug)]
 pub struct Append<'a> {
-    /// The message. Its signature and its sender's registration have been checked
-    /// ([`zx1_protocol::validate`]).
+    /// The envelope that was logged.
     pub envelope: Envelope<'a>,
     /// Whether this agent sends it or received it.
     pub direction: Direction,
@@ -93,29 +97,6 @@ pub struct Appended {
     pub new: bool,
 }
 
-/// A message that may be added, and what goes into the file.
-struct Admitted {
-    epoch: Epoch,
-    leaf: Hash,
-    record: Vec<u8>,
-    bid: Option<Half>,
-}
-
-/// What was decided about the messages of a group, before anything is written.
-#[derive(Default)]
-struct Group {
-    admitted: Vec<Admitted>,
-    leaves: HashMap<Hash, usize>,
-    bids: HashSet<Half>,
-    added: BTreeMap<Epoch, u32>,
-}
-
-enum Verdict {
-    Known(Appended),
-    /// The place in the group's `admitted`.
-    Staged(usize),
-}
-
 impl AgentLog {
     /// Opens the agent's folder for writing; makes it if there is none. Reads the open epochs, cuts off
     /// what a crash left half-written ([`Self::recovery`]) and refuses what is damaged.
@@ -128,6 +109,11 @@ impl AgentLog {
         let dir = dir.as_ref().to_owned();
         disk::create_dir(&dir)?;
         let lock = disk::lock(&dir, limit)?;
+        Self::open_locked(dir, agent, lock)
+    }
+
+    /// Opens the folder whose lock this process has.
+    pub(crate) fn open_locked(dir: PathBuf, agent: [u8; 32], lock: zx1_home::Lock) -> Result<Self> {
         for folder in [layout::LOG_DIR, layout::PAYLOAD_DIR, layout::BATCH_DIR] {
             disk::create_dir(&dir.join(folder))?;
         }
@@ -188,68 +174,48 @@ impl AgentLog {
         SavedBatches::new(&self.dir, self.agent)
     }
 
-    /// Adds a message: first its payload, then its entry. Both are on disk when it returns, so a message
-    /// may be sent after this and not before. A message that is there already is not added again.
+    /// Adds messages of this agent, in this order, with one sync for all (one for each epoch, if they are of
+    /// several): first the payloads, then the entries. All are on disk when it returns, so a message may be
+    /// sent after this and not before. A message that the log has is not added again.
     ///
-    /// Refuses a second own PROPOSE, COUNTER or ACCEPT with equal conversation, recipient and block_ref
-    /// (decision C6), a payload that no challenge could rest on (decision B11), a closed epoch, and
-    /// messages of others.
+    /// Refuses a second PROPOSE, COUNTER or ACCEPT with equal conversation, recipient and block_ref
+    /// (decision C6), a payload that no challenge could rest on (decision B11), a closed epoch, and messages
+    /// of others. If one is refused, none is added. After an error of the disk some of them may have been
+    /// added; adding them again is safe.
+    pub fn append_own(&mut self, messages: &[Envelope<'_>], now_micros: u64) -> Result<Vec<Appended>> {
+        let (direction, arrival_micros) = (Direction::Sent, now_micros);
+        let messages: Vec<Append<'_>> = messages
+            .iter()
+            .map(|envelope| Append { envelope: *envelope, direction, arrival_micros })
+            .collect();
+        self.add_all(&messages)
+    }
+
+    /// [`Self::append_own`], and of received messages without a look at signature, time and nonce: what tests
+    /// and benchmarks fill a log with. Everything else goes through [`crate::Inbox`].
+    #[cfg(feature = "unchecked")]
+    pub fn append_all(&mut self, messages: &[Append<'_>]) -> Result<Vec<Appended>> {
+        self.add_all(messages)
+    }
+
+    /// One message: see [`Self::append_all`].
+    #[cfg(feature = "unchecked")]
     pub fn append(
         &mut self,
         envelope: &Envelope<'_>,
         direction: Direction,
         arrival_micros: u64,
     ) -> Result<Appended> {
-        let added = self.append_all(&[Append { envelope: *envelope, direction, arrival_micros }])?;
+        let added = self.add_all(&[Append { envelope: *envelope, direction, arrival_micros }])?;
         // One in, one out.
         added.first().copied().ok_or(LogError::LogChanged)
     }
 
-    /// Adds the messages in this order with one sync for all (one for each epoch, if they are of several).
-    /// If one is refused, none is added. After an error of the disk some of them may have been added;
-    /// adding them again is safe.
-    pub fn append_all(&mut self, messages: &[Append<'_>]) -> Result<Vec<Appended>> {
-        let mut group = Group::default();
-        let verdicts =
-            messages.iter().map(|message| self.admit(message, &mut group)).collect::<Result<Vec<_>>>()?;
-        let beside = messages.iter().filter(|message| !message.envelope.header.msg_type.payload_is_logged());
-        self.payloads.put_all(beside.map(|message| {
-            let envelope = &message.envelope;
-            (envelope.header.payload_hash, envelope.payload)
-        }))?;
-        let places = self.write(&group.admitted)?;
-        let appended = verdicts.into_iter().map(|verdict| match verdict {
-            Verdict::Known(appended) => Some(appended),
-            Verdict::Staged(place) => places.get(place).copied(),
-        });
-        let mut appended: Vec<Appended> = appended.collect::<Option<_>>().ok_or(LogError::LogChanged)?;
-        // Of several equal messages in a group the first is the new one.
-        let mut seen = HashSet::new();
-        appended.iter_mut().for_each(|one| one.new &= seen.insert(one.leaf));
-        Ok(appended)
-    }
-
-    /// Adds a received message if its nonce is above the sender's last one on its channel (decision C4),
-    /// and keeps the nonce. The same message again is refused as a replay.
-    pub fn receive(&mut self, envelope: &Envelope<'_>, arrival_micros: u64) -> Result<Appended> {
-        let header = &envelope.header;
-        let channel = channel_of(header.msg_type);
-        self.last_nonce(header.sender, channel).accept(header.nonce)?;
-        let appended = self.append(envelope, Direction::Received, arrival_micros)?;
-        self.nonces.saw(header.sender, channel, header.nonce);
-        Ok(appended)
-    }
-
-    /// Whether [`Self::append`] would take the message: ask before a message is signed and sent. The
-    /// signature is part of the leaf but of no rule, so any 64 bytes do.
-    pub fn check(
-        &mut self,
-        envelope: &Envelope<'_>,
-        direction: Direction,
-        arrival_micros: u64,
-    ) -> Result<()> {
-        let message = Append { envelope: *envelope, direction, arrival_micros };
-        self.admit(&message, &mut Group::default()).map(|_| ())
+    /// Whether [`Self::append_own`] would take the message: ask before it is signed and sent. The signature
+    /// is part of the leaf but of no rule, so any 64 bytes do.
+    pub fn check_own(&mut self, envelope: &Envelope<'_>, now_micros: u64) -> Result<()> {
+        let message = Append { envelope: *envelope, direction: Direction::Sent, arrival_micros: now_micros };
+        self.stage(&message, &mut Group::default()).map(|_| ())
     }
 
     /// A nonce for the next message on this channel: above all that were given out before, also by a run
@@ -258,9 +224,23 @@ impl AgentLog {
         self.nonces.reserve(channel, now_micros)
     }
 
-    /// The last nonce of this sender on this channel, for [`zx1_protocol::validate::Sender`].
-    pub fn last_nonce(&self, sender: &[u8; 32], channel: Channel) -> LastNonce {
-        self.nonces.last(sender, channel)
+    /// The nonces that were accepted from this sender on this channel, for
+    /// [`zx1_protocol::validate::Sender`].
+    pub fn seen_nonces(&self, sender: &[u8; 32], channel: Channel) -> SeenNonces {
+        self.nonces.seen(sender, channel)
+    }
+
+    /// Where the entry with this leaf is, if it is in the epoch or in one beside it.
+    pub(crate) fn find_near(&mut self, epoch: Epoch, leaf: &Hash) -> Result<Option<Appended>> {
+        for epoch in [epoch.0.saturating_sub(1), epoch.0, epoch.0.saturating_add(1)] {
+            self.load(Epoch(epoch))?;
+        }
+        Ok(self.find(leaf))
+    }
+
+    fn find(&self, leaf: &Hash) -> Option<Appended> {
+        let found = self.live.iter().find_map(|(epoch, live)| Some((*epoch, live.index.find(leaf)?)));
+        found.map(|(epoch, index)| Appended { epoch, index, leaf: *leaf, new: false })
     }
 
     /// The payload of this hash, compared with it; `None` when it is not in the store.
@@ -340,129 +320,6 @@ impl AgentLog {
         self.sealed_through.is_some_and(|sealed| epoch <= sealed)
     }
 
-    /// Everything that can be refused, before anything is written.
-    fn admit(&mut self, message: &Append<'_>, group: &mut Group) -> Result<Verdict> {
-        let Append { envelope, direction, arrival_micros } = message;
-        self.check_form(envelope, *direction)?;
-        let epoch = match direction {
-            Direction::Sent => envelope.header.epoch(),
-            Direction::Received => Epoch::from_unix_micros(*arrival_micros),
-        };
-        let entry = LogEntry::of(envelope);
-        let encoded = entry.to_cbor::<Sha3>()?;
-        let leaf = LogEntry::leaf::<Sha3>(&encoded);
-        if let Some(place) = group.leaves.get(&leaf) {
-            return Ok(Verdict::Staged(*place));
-        }
-        self.load(epoch)?;
-        let known = self.live.iter().find_map(|(epoch, live)| Some((*epoch, live.index.find(&leaf)?)));
-        if let Some((epoch, index)) = known {
-            return Ok(Verdict::Known(Appended { epoch, index, leaf, new: false }));
-        }
-        if self.is_sealed(epoch) {
-            return Err(LogError::EpochSealed(epoch));
-        }
-        let bid = bid_of(*direction, &entry);
-        if let Some(bid) = &bid
-            && (group.bids.contains(bid) || self.has_open_bid(bid))
-        {
-            return Err(LogError::DuplicateBid { slot: entry.header.block_ref.0 });
-        }
-        if self.room(epoch, group, *direction) == 0 {
-            return Err(LogError::LogFull);
-        }
-        let record = record::encode(*direction, *arrival_micros, &encoded);
-        let place = group.admitted.len();
-        group.leaves.insert(leaf, place);
-        group.bids.extend(bid);
-        let added = group.added.entry(epoch).or_insert(0);
-        *added = added.saturating_add(1);
-        group.admitted.push(Admitted { epoch, leaf, record, bid });
-        Ok(Verdict::Staged(place))
-    }
-
-    fn check_form(&self, envelope: &Envelope<'_>, direction: Direction) -> Result<()> {
-        let header = &envelope.header;
-        let from_here = *header.sender == self.agent;
-        let to_here = *header.recipient == self.agent || *header.recipient == BROADCAST;
-        let ours = match direction {
-            Direction::Sent => from_here,
-            Direction::Received => to_here && !from_here,
-        };
-        if !ours {
-            return Err(LogError::NotOurs);
-        }
-        let len = envelope.payload.len();
-        let is_evidence = matches!(
-            header.msg_type,
-            MsgType::Propose | MsgType::Counter | MsgType::Accept | MsgType::NotarizeAssign
-        );
-        if is_evidence && len > MAX_EVIDENCE_PAYLOAD {
-            return Err(LogError::PayloadTooLong { len });
-        }
-        // Before the encoding, which takes memory of that size.
-        let len = if len > MAX_MESSAGE_SIZE { len } else { envelope.to_cbor().len() };
-        if len > MAX_MESSAGE_SIZE {
-            return Err(LogError::MessageTooLong { len });
-        }
-        Ok(envelope.check_payload::<Sha3>()?)
-    }
-
-    fn has_open_bid(&self, bid: &Half) -> bool {
-        self.live.iter().any(|(epoch, live)| !self.is_sealed(*epoch) && live.index.has_bid(bid))
-    }
-
-    /// How many more entries the next batch can take of this epoch.
-    fn room(&self, epoch: Epoch, group: &Group, direction: Direction) -> u32 {
-        // The first batch covers its own epoch only, every later one all since the last (decision B7).
-        let together = |other: &Epoch| self.sealed_through.is_some() || *other == epoch;
-        let counts = self.open_counts.iter().chain(&group.added).filter(|(other, _)| together(other));
-        let taken = counts.fold(0u32, |sum, (_, count)| sum.saturating_add(*count));
-        let most = match direction {
-            Direction::Sent => MAX_TREE_LEN,
-            Direction::Received => MAX_TREE_LEN - RESERVED_FOR_SENT,
-        };
-        most.saturating_sub(taken)
-    }
-
-    /// Writes the group's records, one sync for each epoch, and remembers them.
-    fn write(&mut self, admitted: &[Admitted]) -> Result<Vec<Appended>> {
-        let mut by_epoch: BTreeMap<Epoch, Vec<(usize, &Admitted)>> = BTreeMap::new();
-        for (place, one) in admitted.iter().enumerate() {
-            by_epoch.entry(one.epoch).or_default().push((place, one));
-        }
-        let mut places = BTreeMap::new();
-        for (epoch, group) in by_epoch {
-            let live = match self.live.entry(epoch) {
-                std::collections::btree_map::Entry::Occupied(live) => live.into_mut(),
-                std::collections::btree_map::Entry::Vacant(vacant) => {
-                    // Nonces are restored from the newest files only, so those before must not be needed.
-                    self.nonces.sync()?;
-                    let identity = log_identity(&self.agent, epoch);
-                    let file = FrameFile::create(&log_file(&self.dir, epoch), &identity)?;
-                    vacant.insert(Live { file, index: EpochIndex::default() })
-                }
-            };
-            let mut index = live.file.count();
-            live.file.append(group.iter().map(|(_, one)| one.record.as_slice()))?;
-            for (place, Admitted { leaf, bid, .. }) in group {
-                live.index.add(index, leaf, *bid);
-                places.insert(place, Appended { epoch, index, leaf: *leaf, new: true });
-                index = index.saturating_add(1);
-            }
-            self.open_counts.insert(epoch, live.file.count());
-        }
-        self.forget_old();
-        Ok(places.into_values().collect())
-    }
-
-    /// Without batches nothing is ever closed; then only the newest epochs stay in memory.
-    fn forget_old(&mut self) {
-        while self.sealed_through.is_none() && self.live.len() > newest_epochs() {
-            self.live.pop_first();
-        }
-    }
-
     /// Reads what the rules need: all epochs that the next batch covers, the newest closed one, and of an
     /// agent that has never signed a batch only the newest ones. Of the others, tails are checked.
     fn load_open_epochs(&mut self) -> Result<()> {
@@ -488,7 +345,7 @@ impl AgentLog {
             return Ok(());
         }
         let (mut index, mut next) = (EpochIndex::default(), 0u32);
-        let nonces = &mut self.nonces;
+        let (nonces, agent) = (&mut self.nonces, self.agent);
         let (file, torn) = FrameFile::open(&path, &log_identity(&self.agent, epoch), |_, bytes| {
             let (stored, entry) = StoredEntry::decode_entry(bytes, epoch, next, &path)?;
             let header = &entry.header;
@@ -497,7 +354,7 @@ impl AgentLog {
                 Direction::Sent => nonces.restore_own(channel, header.nonce),
                 Direction::Received => nonces.restore(header.sender, channel, header.nonce),
             }
-            index.add(next, &stored.leaf(), bid_of(stored.direction, &entry));
+            index.add(next, &Facts::of(&agent, stored.direction, &entry, stored.leaf()));
             next = next.saturating_add(1);
             Ok(())
         })?;
@@ -518,7 +375,8 @@ fn newest_epochs() -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zx1_protocol::envelope::{EnvelopeHeader, PROTOCOL_VERSION};
+    use zx1_interface::constants::MAX_TREE_LEN;
+    use zx1_protocol::envelope::{EnvelopeHeader, MsgType, PROTOCOL_VERSION};
 
     const AGENT: [u8; 32] = [1; 32];
     const PEER: [u8; 32] = [2; 32];
@@ -540,7 +398,8 @@ mod tests {
             payload_len: 0,
         };
         let envelope = Envelope { header, payload: &[], signature: &[0; 64] };
-        log.append(&envelope, direction, nonce)
+        let added = log.add_all(&[Append { envelope, direction, arrival_micros: nonce }])?;
+        Ok(added[0])
     }
 
     #[test]

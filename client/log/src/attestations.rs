@@ -1,5 +1,5 @@
 //! Which SATI attestation belongs to which rating: (conversation, rater) to the hash that the batch's
-//! feedback event carries (spec section 8.3, decision D5).
+//! feedback event carries (protocol.md, 8.3; decision D5).
 
 use crate::error::{LogError, Result};
 use crate::frames::{FrameFile, FrameReader, Identity, Torn, peek};

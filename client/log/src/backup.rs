@@ -35,7 +35,7 @@ pub struct Manifest {
 pub struct BackupFile {
     /// Relative to the folder, with `/`.
     pub path: String,
-    /// In bytes.
+    /// Length in bytes.
     pub len: u64,
     /// keccak256 of the content, as hex.
     pub keccak256: String,

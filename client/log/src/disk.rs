@@ -39,7 +39,7 @@ impl Pending {
         Ok(Self { draft, path: path.to_owned() })
     }
 
-    /// Adds bytes.
+    /// Appends bytes to the file.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.draft.write_all(bytes).map_err(LogError::io("write", &self.path))
     }

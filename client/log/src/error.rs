@@ -10,7 +10,7 @@ use zx1_protocol::envelope::EnvelopeError;
 use zx1_protocol::merkle::TreeError;
 use zx1_protocol::nonce::NonceError;
 use zx1_protocol::units::Epoch;
-use zx1_protocol::validate::MAX_MESSAGE_SIZE;
+use zx1_protocol::validate::{MAX_MESSAGE_SIZE, Reason};
 
 /// What this crate's functions return.
 pub type Result<T, E = LogError> = std::result::Result<T, E>;
@@ -34,35 +34,53 @@ pub enum LogError {
     #[code(7201, transient)]
     #[error("The agent's folder {} is in use by another process.", path.display())]
     InUse {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
     },
+    /// The process that has the log ended, or closed the connection, before it answered. What it was asked
+    /// to do may have been done.
+    #[code(7204, transient)]
+    #[error("The process that has the agent's log ended before it answered.")]
+    OwnerLost,
+    /// The process that has the log has not answered in time. What it was asked to do may be done yet.
+    #[code(7205, transient)]
+    #[error("The process that has the agent's log did not answer in time.")]
+    OwnerSilent,
+    /// What the process at the other end of the log's socket says is not this protocol, of another version,
+    /// or about another agent.
+    #[code(7206)]
+    #[error("The process that has the agent's log does not speak this program's language: {0}.")]
+    OwnerUnknown(&'static str),
+    /// A refusal of the process that has the log, as it came over its socket.
+    #[code(inner)]
+    #[error(transparent)]
+    ByOwner(OwnerRefusal),
     /// The file is of another agent or of another epoch than its place says.
     #[code(7202)]
     #[error("The file {} belongs to another agent or to another epoch.", path.display())]
     WrongOwner {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// The file does not begin as a file of this kind and version does.
     #[code(7203)]
     #[error("The file {} is not a file of this kind, or of a newer version of it.", path.display())]
     WrongFormat {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// A write failed half-way and could not be taken back, or a sync failed.
     #[code(7211)]
     #[error("An earlier write to {} failed, so nothing more is added to it.", path.display())]
     WriteFailedBefore {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// What had been synced to disk is no longer readable. Never repaired silently.
     #[code(7212)]
     #[error("The file {} is damaged at byte {offset}: {why}.", path.display())]
     Damaged {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// Where the first unreadable record begins.
         offset: u64,
@@ -85,6 +103,10 @@ pub enum LogError {
     #[code(7222)]
     #[error("The message is neither from this agent nor to it, or its direction is wrong.")]
     NotOurs,
+    /// A received message breaks a rule of receivers (protocol.md, 5.5).
+    #[code(inner)]
+    #[error("{0}")]
+    Rule(#[from] Reason),
     /// A payload that a challenge could not rest on (decision B11).
     #[code(7223)]
     #[error("The payload has {len} bytes; for this type of message {MAX_EVIDENCE_PAYLOAD} are the most.")]
@@ -92,7 +114,7 @@ pub enum LogError {
         /// Its length in bytes.
         len: usize,
     },
-    /// Longer than a message can be (spec section 3.3).
+    /// Longer than a message can be (protocol.md, 3.3).
     #[code(7224)]
     #[error("The message has {len} bytes; {MAX_MESSAGE_SIZE} are the most.")]
     MessageTooLong {
@@ -122,7 +144,7 @@ pub enum LogError {
     #[code(7229)]
     #[error("The payload file {} does not have the content that its name says.", path.display())]
     PayloadDamaged {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// A different batch has been signed for this epoch.
@@ -153,21 +175,21 @@ pub enum LogError {
     #[code(7240)]
     #[error("The folder {} is not empty.", path.display())]
     NotEmpty {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
     },
     /// The backup has no readable list of its files, or one of another version or agent.
     #[code(7241)]
     #[error("The folder {} is not a complete backup of this agent.", path.display())]
     NotABackup {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
     },
     /// A file of the backup is missing or is not what the list says.
     #[code(7242)]
     #[error("The backup's file {} is missing or has changed.", path.display())]
     BackupDamaged {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// The server knows no such batch on chain (404 on PUT).
@@ -190,7 +212,7 @@ pub enum LogError {
     #[code(7262)]
     #[error("The server at {url} answered with status {status}: {sentence}")]
     Refused {
-        /// Where.
+        /// URL that was asked.
         url: String,
         /// The HTTP status.
         status: u16,
@@ -201,7 +223,7 @@ pub enum LogError {
     #[code(7263, transient)]
     #[error("The server at {url} cannot be reached: {why}.")]
     Unreachable {
-        /// Where.
+        /// URL that was asked.
         url: String,
         /// What went wrong.
         why: String,
@@ -210,7 +232,7 @@ pub enum LogError {
     #[code(7264, transient)]
     #[error("The server at {url} did not answer in time.")]
     TooSlow {
-        /// Where.
+        /// URL that was asked.
         url: String,
     },
     /// More bytes than a bundle can have.
@@ -224,6 +246,34 @@ pub enum LogError {
     #[code(7267)]
     #[error("`{0}` is neither a folder nor an http or https address.")]
     BadLocation(String),
+}
+
+/// A refusal of the process that has the log: what is left of it after the socket.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{sentence}")]
+pub struct OwnerRefusal {
+    /// The number that it has there.
+    pub code: u32,
+    /// Text of the owner's error.
+    pub sentence: String,
+    /// [`LogError::is_of_message`] of the owner's error.
+    pub of_message: bool,
+    /// [`Coded::transient`] of the owner's error.
+    pub transient: bool,
+}
+
+impl Coded for OwnerRefusal {
+    fn code(&self) -> u32 {
+        self.code
+    }
+
+    fn name(&self) -> &'static str {
+        "ByOwner"
+    }
+
+    fn transient(&self) -> bool {
+        self.transient
+    }
 }
 
 impl LogError {
@@ -240,7 +290,9 @@ impl LogError {
     pub fn is_of_message(&self) -> bool {
         matches!(
             self,
-            Self::EpochSealed(_)
+            Self::ByOwner(OwnerRefusal { of_message: true, .. })
+                | Self::Rule(_)
+                | Self::EpochSealed(_)
                 | Self::DuplicateBid { .. }
                 | Self::NotOurs
                 | Self::PayloadTooLong { .. }

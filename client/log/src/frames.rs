@@ -114,7 +114,7 @@ impl Watermark {
 /// A tail that was cut off: bytes of a write that had not been acknowledged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Torn {
-    /// The file.
+    /// Path of the file.
     pub file: PathBuf,
     /// Where it ends now.
     pub offset: u64,

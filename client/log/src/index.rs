@@ -1,7 +1,10 @@
 //! What is remembered of an epoch's entries: which are there, and which bids were made.
 
+use crate::nonces::Line;
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher as _, RandomState};
 use zx1_protocol::behavior_batch::{BidKey, Direction};
+use zx1_protocol::channel::channel_of;
 use zx1_protocol::hash::{Hash, Keccak, Sha3};
 use zx1_protocol::log_entry::LogEntry;
 
@@ -9,17 +12,48 @@ use zx1_protocol::log_entry::LogEntry;
 /// gain would be that one's own second message is not logged. At 2^20 entries this halves the memory.
 pub(crate) type Half = [u8; 16];
 
+/// What an entry says that later ones are compared with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Facts {
+    pub(crate) leaf: Hash,
+    /// Of an own bid: what no other may share.
+    pub(crate) bid: Option<Half>,
+    /// Of a message between this agent and another: the conversation.
+    conversation: Option<[u8; 16]>,
+    /// Of a received message: whose nonce it is.
+    pub(crate) received: Option<(Line, u64)>,
+}
+
+impl Facts {
+    pub(crate) fn of(agent: &[u8; 32], direction: Direction, entry: &LogEntry<'_>, leaf: Hash) -> Self {
+        let header = &entry.header;
+        let line = (*header.sender, channel_of(header.msg_type));
+        let received = (direction == Direction::Received).then_some((line, header.nonce));
+        let takes_part = direction == Direction::Sent || header.recipient == agent;
+        // Zero is the conversation of what belongs to none.
+        let conversation =
+            Some(*header.conversation_id).filter(|conversation| takes_part && *conversation != [0; 16]);
+        Self { leaf, bid: bid_of(direction, entry), conversation, received }
+    }
+}
+
 /// One epoch's entries.
 #[derive(Debug, Default)]
 pub(crate) struct EpochIndex {
     leaves: HashMap<Half, u32>,
     bids: HashSet<Half>,
+    conversations: HashSet<[u8; 16]>,
+    /// Keyed hashes of (sender, channel, nonce): 8 bytes an entry, and nobody can choose two that are equal.
+    nonces: HashSet<u64>,
+    key: RandomState,
 }
 
 impl EpochIndex {
-    pub(crate) fn add(&mut self, index: u32, leaf: &Hash, bid: Option<Half>) {
-        self.leaves.entry(half(leaf)).or_insert(index);
-        self.bids.extend(bid);
+    pub(crate) fn add(&mut self, index: u32, facts: &Facts) {
+        self.leaves.entry(half(&facts.leaf)).or_insert(index);
+        self.bids.extend(facts.bid);
+        self.conversations.extend(facts.conversation);
+        self.nonces.extend(facts.received.map(|received| self.key.hash_one(received)));
     }
 
     /// The place of the entry with this leaf.
@@ -29,6 +63,15 @@ impl EpochIndex {
 
     pub(crate) fn has_bid(&self, bid: &Half) -> bool {
         self.bids.contains(bid)
+    }
+
+    pub(crate) fn has_conversation(&self, conversation: &[u8; 16]) -> bool {
+        self.conversations.contains(conversation)
+    }
+
+    /// Whether a received entry has this nonce.
+    pub(crate) fn has_nonce(&self, received: &(Line, u64)) -> bool {
+        self.nonces.contains(&self.key.hash_one(received))
     }
 }
 

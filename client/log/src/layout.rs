@@ -9,6 +9,8 @@ pub(crate) const PAYLOAD_DIR: &str = "payloads";
 pub(crate) const BATCH_DIR: &str = "batches";
 pub(crate) const NONCES: &str = "nonces";
 pub(crate) const ATTESTATIONS: &str = "attestations";
+/// The owner's socket.
+pub(crate) const SOCKET: &str = "log.sock";
 pub(crate) const BUNDLE_ENDING: &str = "zx1batch";
 pub(crate) const SIGNATURE_ENDING: &str = "sig";
 const LOG_ENDING: &str = "log";

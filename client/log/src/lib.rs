@@ -1,23 +1,26 @@
-//! The envelope log of an agent (spec section 8.1): append-only files, nonces, payloads and saved batches,
+//! The envelope log of an agent (protocol.md, 8.1): append-only files, nonces, payloads and saved batches,
 //! safe against crashes.
 //!
-//! [`zx1_protocol`] has the rules and does no I/O; this crate has the disk. [`AgentLog`] is the one writer
-//! of an agent's folder. [`LogReader`] reads it at any time, also beside the writer. [`BatchStore`] is where
+//! [`zx1_protocol`] has the rules and does no I/O; this crate has the disk. [`LogHandle`] is an agent's log
+//! for a program that runs beside others: the first of them owns it, the next ones go through the first.
+//! [`Inbox`] is the one door for messages that others sent. [`AgentLog`] is the log for whoever wants it
+//! alone. [`LogReader`] reads it at any time, also beside the writer. [`BatchStore`] is where
 //! batch data is uploaded to (decision C7): a [`Folder`], or a server with feature `http`.
 //!
 //! | in the folder | what |
 //! |---|---|
 //! | `lock` | held by the one writer |
+//! | `log.sock` | where other programs reach the writer |
 //! | `log/<epoch>.log` | the entries of an epoch, in the order of the Merkle leaves |
 //! | `payloads/<keccak256 in hex>` | what the entries leave out (decision C2) |
-//! | `nonces` | one's own, reserved before use, and the last of every sender (decision C4) |
+//! | `nonces` | one's own, reserved before use, and those seen of every sender (decisions C4 and I1) |
 //! | `attestations` | which SATI attestation belongs to which rating |
 //! | `batches/<epoch>.zx1batch`, `.sig` | batches that were signed: data and signature |
 //!
 //! # What a crash can do
 //!
-//! Nothing, to what was acknowledged. [`AgentLog::append`] returns when payload and entry are on disk, and
-//! [`AgentLog::reserve_nonce`] when the number is; so log first, then send. A write that was under way is
+//! Nothing, to what was acknowledged. [`LogHandle::append_own`] returns when payload and entry are on disk, and
+//! [`LogHandle::reserve_nonce`] when the number is; so log first, then send. A write that was under way is
 //! cut off at the next open and told in [`AgentLog::recovery`], or kept if it was complete. Each file knows
 //! how far it was synced, so damage within that part is told apart from a torn tail: it is an error with
 //! the place and what to do, and nothing is dropped ([`repair::salvage`] saves the rest when told to).
@@ -25,9 +28,9 @@
 //! # Example
 //!
 //! ```
-//! use zx1_log::{AgentLog, agent_dir};
+//! use std::time::Duration;
+//! use zx1_log::{LogHandle, agent_dir};
 //! use zx1_protocol::batch::Covered;
-//! use zx1_protocol::behavior_batch::Direction;
 //! use zx1_protocol::channel::Channel;
 //! use zx1_protocol::draft::Draft;
 //! use zx1_protocol::envelope::{Envelope, MsgType};
@@ -39,7 +42,7 @@
 //! # let sign = |_: &[u8]| [7; 64];
 //! let (agent, peer) = ([1; 32], [2; 32]);
 //! let now_micros = 1_790_000_000_000_000;
-//! let mut log = AgentLog::open(agent_dir(home, &agent), agent)?;
+//! let log = LogHandle::open(agent_dir(home, &agent), agent, Duration::from_secs(10))?;
 //!
 //! // A nonce that no crash can give out twice, then the message.
 //! let nonce = log.reserve_nonce(Channel::Direct, now_micros)?;
@@ -57,7 +60,7 @@
 //! let envelope = Envelope::decode(&cbor)?;
 //!
 //! // On disk when it returns; only now may the message leave.
-//! let place = log.append(&envelope, Direction::Sent, now_micros)?;
+//! let place = log.append_own(&envelope, now_micros)?;
 //! assert!(place.new);
 //!
 //! // After the epoch: build the batch, sign it, save it, and only then publish it.
@@ -65,7 +68,7 @@
 //! let built = log.build(covered, Slot(900), Slot(216_900))?;
 //! let signature = sign(&built.commitment().message());
 //! log.seal(&built.bundle()?, covered, [4; 32], signature)?;
-//! assert_eq!(log.sealed_through(), Some(place.epoch));
+//! assert_eq!(log.batches().get(place.epoch)?.map(|batch| batch.covered), Some(covered));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -78,9 +81,11 @@ mod error;
 mod frames;
 #[cfg(feature = "http")]
 mod http;
+mod inbox;
 mod index;
 mod layout;
 mod nonces;
+mod owner;
 mod payloads;
 mod reader;
 mod record;
@@ -89,11 +94,13 @@ mod store;
 
 pub use agent_log::{AgentLog, Append, Appended, RESERVED_FOR_SENT, Recovery};
 pub use batches::{SavedBatch, SavedBatches};
-pub use error::{LogError, Result};
+pub use error::{LogError, OwnerRefusal, Result};
 pub use frames::Torn;
 #[cfg(feature = "http")]
 pub use http::{Http, HttpOptions};
+pub use inbox::{Admitted, Inbox, Keys, Origin, Received, Waiver};
 pub use layout::agent_dir;
+pub use owner::LogHandle;
 pub use reader::{Entries, EpochSummary, Found, LogReader};
 pub use record::StoredEntry;
 pub use store::{AnyStore, BatchStore, Folder, Put};

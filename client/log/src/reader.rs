@@ -29,7 +29,7 @@ pub struct LogReader {
 /// One epoch's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EpochSummary {
-    /// Which epoch.
+    /// Epoch of the entry.
     pub epoch: Epoch,
     /// How many entries it has.
     pub entries: u32,
@@ -179,7 +179,7 @@ impl LogReader {
     }
 }
 
-/// Entries one after the other. Only one is in memory at a time, so it is no `Iterator`. It ends where
+/// Entries one after the other. Only one is in memory at a time, so it is not an `Iterator`. It ends where
 /// the log ended when it was made, whatever is added meanwhile.
 pub struct Entries {
     agent: [u8; 32],

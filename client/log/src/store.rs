@@ -78,7 +78,7 @@ impl Folder {
         Ok(Put::Created)
     }
 
-    /// [`BatchStore::get`], blocking.
+    /// As [`BatchStore::get`], blocking.
     pub fn get_now(&self, agent: &[u8; 32], epoch: Epoch) -> Result<Option<Vec<u8>>> {
         let Some(bytes) = disk::read_if_there(&self.path(agent, epoch))? else { return Ok(None) };
         check_form(&bytes)?;
@@ -127,9 +127,9 @@ pub(crate) async fn off_the_runtime<T: Send + 'static>(
 /// A store of any kind.
 #[derive(Clone, Debug)]
 pub enum AnyStore {
-    /// A folder.
+    /// A folder of this machine.
     Folder(Folder),
-    /// A server.
+    /// A server, over HTTP.
     #[cfg(feature = "http")]
     Http(Http),
 }

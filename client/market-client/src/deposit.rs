@@ -173,8 +173,8 @@ impl Market {
         purse.pay(&id, deposit.address, deposit.amount).await
     }
 
-    /// The deposit of a contract of one's own that is still to be paid, looked up at the server: for a
-    /// program that was restarted. Principals only.
+    /// The deposit of an own contract that is still to be paid, looked up at the server: for a program that
+    /// was restarted. Principals only.
     pub async fn deposit_due(&self, view: &View) -> Result<Option<Deposit>> {
         if view.state() != State::Unfunded || view.side() != Some(Side::Principal) {
             return Ok(None);

@@ -52,18 +52,18 @@ pub enum ClientError {
     #[code(9368)]
     #[error("The market's address {url} cannot be used: {why}. Give one such as https://fix.example.org.")]
     Address {
-        /// As given.
+        /// The address as it was given.
         url: String,
-        /// Why not.
+        /// What is wrong with it.
         why: String,
     },
-    /// No connection.
+    /// No connection could be made.
     #[code(9369, transient)]
     #[error(
         "The market at {url} cannot be reached: {why}. Check the address and the network, then try again."
     )]
     Unreachable {
-        /// The server.
+        /// URL of the server.
         url: String,
         /// What the system said.
         why: String,
@@ -77,7 +77,7 @@ pub enum ClientError {
         .file.as_ref().map_or("your configuration".to_owned(), |f| f.display().to_string())
     )]
     KeyChanged {
-        /// The server.
+        /// URL of the server.
         url: String,
         /// The key that it should have.
         pinned: PartyId,
@@ -93,7 +93,7 @@ pub enum ClientError {
     TimedOut {
         /// What was asked.
         call: String,
-        /// The limit.
+        /// Timeout that was hit.
         after: Duration,
     },
     /// The answer makes no sense.
@@ -114,7 +114,7 @@ pub enum ClientError {
     TooLong {
         /// What was asked.
         call: String,
-        /// The bound.
+        /// Limit in bytes.
         max: usize,
     },
     /// The server said no.
@@ -128,7 +128,7 @@ pub enum ClientError {
          signed. Keep {}, it proves what was signed.", .file.display()
     )]
     Rewritten {
-        /// Which contract.
+        /// Id of the contract.
         id: ContractId,
         /// The first entry that differs or is missing.
         seq: u64,
@@ -139,7 +139,7 @@ pub enum ClientError {
     #[code(9376)]
     #[error("The transcript of contract {id} does not hold: {refusal} Nothing was signed.")]
     Transcript {
-        /// Which contract.
+        /// Id of the contract.
         id: ContractId,
         /// Why (error number of the market's own range).
         refusal: Refusal,
@@ -153,7 +153,7 @@ pub enum ClientError {
     Other {
         /// What was asked for.
         expected: String,
-        /// What came.
+        /// What the server sent instead.
         found: String,
     },
     /// Something happened that changes what the signer meant.
@@ -172,9 +172,9 @@ pub enum ClientError {
     #[code(9379, transient)]
     #[error("The chain of contract {id} moved on {tries} times while an entry was being signed. Try again.")]
     TooBusy {
-        /// Which contract.
+        /// Id of the contract.
         id: ContractId,
-        /// How often.
+        /// Number of attempts.
         tries: u32,
     },
     /// A deposit is not what the contract says.
@@ -202,7 +202,7 @@ pub enum ClientError {
     #[error("{} cannot be {doing}: {why}. Nothing was sent; make room or correct the permissions, then \
          try again.", .path.display())]
     Disk {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
         /// `read` or `written`.
         doing: &'static str,
@@ -215,14 +215,14 @@ pub enum ClientError {
     NotInTime {
         /// What was waited for.
         what: String,
-        /// The limit.
+        /// Timeout that was hit.
         after: Duration,
     },
     /// Only a part of the chain can be read, and the whole of it is needed.
     #[code(9384)]
     #[error("Contract {id} shows only its offer to this key. Bond first, or use the key of a party.")]
     NotWhole {
-        /// Which contract.
+        /// Id of the contract.
         id: ContractId,
     },
     /// The market's rules refuse it before it is sent.
@@ -233,7 +233,7 @@ pub enum ClientError {
     #[code(9386)]
     #[error("A party cannot send an entry of the type {kind}. Nothing was sent; use another call.")]
     NoCall {
-        /// Its type.
+        /// Type of the entry.
         kind: &'static str,
     },
     /// The terms are not those that were agreed to.
@@ -243,9 +243,9 @@ pub enum ClientError {
              signed; take the contract back."
     )]
     Terms {
-        /// Which contract.
+        /// Id of the contract.
         id: ContractId,
-        /// What differs.
+        /// Name of what differs.
         what: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The market's HTTP client: for principals, agents and judges (spec, "API endpoints"; decisions E1, E2, E8,
+//! The market's HTTP client: for principals, agents and judges (fix.md, "API"; decisions E1, E2, E8,
 //! E14).
 //!
 //! - Every request is signed; the server's key is pinned; nothing is signed for a server that has another key
@@ -122,7 +122,7 @@ impl std::fmt::Debug for Market {
 pub struct ListFilter {
     /// Only in this state.
     pub status: Option<State>,
-    /// At most so many; the server has its own bound (200).
+    /// Maximum number to list; the server has its own limit (200).
     pub limit: Option<u32>,
     /// Only those of this key.
     pub mine: bool,
@@ -141,7 +141,7 @@ pub struct Task {
     pub deadline: Seconds,
     /// The head that is signed over.
     pub chain_head: String,
-    /// Its number.
+    /// Sequence number of the next entry.
     pub seq: u64,
 }
 
@@ -163,7 +163,7 @@ impl Market {
         Ok(Market { inner: Arc::new(Inner { link, key, server: answer.fix_id }) })
     }
 
-    /// The party.
+    /// The party whose key signs.
     pub fn id(&self) -> PartyId {
         self.inner.key.id()
     }
@@ -214,7 +214,7 @@ impl Market {
         self.platform_info().await?.terms().map_err(ClientError::Rules)
     }
 
-    /// GET /contracts
+    /// Lists contracts: GET /contracts
     pub async fn list(&self, filter: ListFilter) -> Result<Vec<ContractView>> {
         let mut query = Vec::new();
         query.extend(filter.status.map(|state| format!("status={state}")));
@@ -285,7 +285,7 @@ impl Market {
         }
     }
 
-    /// GET chain_head
+    /// The transcript's head: GET chain_head
     pub async fn chain_head(&self, id: ContractId) -> Result<Head> {
         let answer: ChainHeadAnswer = self.read(&format!("/contracts/{id}/chain_head")).await?;
         let mut hash = [0; 32];
@@ -304,12 +304,12 @@ impl Market {
         self.read(&format!("/contracts/{id}/escrow")).await
     }
 
-    /// GET dispute_status
+    /// The dispute's status: GET dispute_status
     pub async fn dispute_status(&self, id: ContractId) -> Result<DisputeStatus> {
         self.read(&format!("/contracts/{id}/dispute_status")).await
     }
 
-    /// GET review_status
+    /// The review's status: GET review_status
     pub async fn review_status(&self, id: ContractId) -> Result<ReviewStatus> {
         self.read(&format!("/contracts/{id}/review_status")).await
     }
@@ -319,12 +319,12 @@ impl Market {
         self.read(&format!("/contracts/{id}/ruling")).await
     }
 
-    /// GET /stats
+    /// Statistics of the server: GET /stats
     pub async fn stats(&self) -> Result<Stats> {
         self.read("/stats").await
     }
 
-    /// GET /reputation/{key}
+    /// Where to look a party up: GET /reputation/{key}
     pub async fn reputation(&self, party: &PartyId) -> Result<ReputationAnswer> {
         self.read(&format!("/reputation/{}", party.hex())).await
     }

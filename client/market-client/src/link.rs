@@ -159,7 +159,7 @@ impl Link {
             return Err(refused(call, &self.fetcher.refusal(incoming).await));
         }
         if incoming.media_type() != "text/event-stream" {
-            return Err(unreadable(&call, "it is no event stream"));
+            return Err(unreadable(&call, "it is not an event stream"));
         }
         Ok(incoming)
     }
@@ -180,7 +180,7 @@ fn call_of(method: &Method, path: &str) -> String {
     format!("{method} {}", path.split('?').next().unwrap_or(path))
 }
 
-/// What a refusal says. Every form of `notes/fix-wire.md` is read, and anything else is shown as it is.
+/// What a refusal says. Every form of wire.md, "Market HTTP" is read, and anything else is shown as it is.
 fn refused(call: String, answer: &Answer) -> ClientError {
     let (status, retry_after) = (answer.status.as_u16(), retry_after(&answer.headers));
     let bytes = answer.body.as_slice();

@@ -12,7 +12,7 @@ use super::transcripts::disk;
 /// Which key a server must have.
 #[derive(Debug, Clone)]
 pub enum Pin {
-    /// This one.
+    /// Exactly this key.
     Key(PartyId),
     /// The one that it had the first time; kept in this file of JSON, one line for each address.
     File(PathBuf),

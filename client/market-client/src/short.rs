@@ -101,7 +101,7 @@ impl Market {
         self.sided(id, |side| Data::Waive { side }).await
     }
 
-    /// Say something.
+    /// Send a message to the other side.
     pub async fn chat(&self, id: ContractId, kind: MessageKind, message: &str) -> Result<Acted> {
         let message = words(message);
         let data = match kind {
@@ -112,7 +112,7 @@ impl Market {
         self.act(id, data).await
     }
 
-    /// Stop everything (spec, "Emergency halt").
+    /// Stop everything (fix.md, "Emergency halt").
     pub async fn halt(&self, id: ContractId, reason: &str) -> Result<Acted> {
         self.act(id, Data::Halt { reason: words(reason) }).await
     }

@@ -1,5 +1,5 @@
-//! Finding contracts: server-sent events with resumption, and polling when there are none (spec, "SSE
-//! events").
+//! Finding contracts: server-sent events with resumption, and polling when there are none (fix.md,
+//! "Events").
 
 use std::collections::{HashSet, VecDeque};
 use std::time::Duration;

@@ -7,7 +7,7 @@ use crate::Millis;
 /// 0.001 XNO in raw.
 const MILLI_XNO: u128 = Raw::XNO.0 / 1000;
 
-// Money (spec, "Bonds and escrow" and "Economics").
+// Money (fix.md, "Escrow" and "Economics").
 
 /// The dispute insurance of each side: the sum of the three courts' fees, 0.17 XNO.
 pub const JUDGE_FEE: Raw = Raw(170 * MILLI_XNO);
@@ -25,7 +25,7 @@ pub const PLATFORM_FEE_MIN: Raw = Raw(2 * MILLI_XNO);
 pub const CANCEL_FEE_BP: u32 = 2_000;
 /// Where forfeited bounties go: the Green Mountain State Wolfdog Refuge.
 pub const CHARITY: &str = "nano_1q3hsjq6tmj1tne66rymctadqbi8ijtak7x1fr5dkmesnkdrqxnoojttcgok";
-/// The models of the three courts (spec, "Three-tier court system"); a server's configuration may name
+/// The models of the three courts (fix.md, "Courts"); a server's configuration may name
 /// others.
 pub const COURT_MODELS: [&str; 3] = ["GLM-4 Plus", "Claude Sonnet", "Claude Opus"];
 
@@ -162,7 +162,7 @@ pub const MAX_LAPSED_RESERVATIONS: u32 = 8;
 /// A halt can be taken back this often for one agent.
 pub const MAX_RESUMES: u32 = 3;
 
-// Lists and streams (notes/fix-wire.md).
+// Lists and streams (wire.md, "Market HTTP").
 
 /// The most contracts in one answer.
 pub const MAX_LIST: usize = 200;

@@ -11,7 +11,7 @@ use crate::chain::Head;
 /// What this crate's functions return.
 pub type Result<T, E = Refusal> = std::result::Result<T, E>;
 
-/// What kind of refusal it is. A server turns it into the status of `notes/fix-wire.md`.
+/// What kind of refusal it is. A server turns it into the status of wire.md, "Market HTTP".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Class {
     /// The request or the entry is not well formed: 400.
@@ -130,11 +130,11 @@ reasons! {
     9031 FieldTooMany Invalid "`{}` has more items than it may have; send fewer.";
     9032 FieldEmpty Invalid "`{}` is empty; say something.";
     9033 FieldWord Invalid
-        "`{}` holds a word that has no meaning there; see the specification for the words.";
+        "`{}` holds a word that has no meaning there; see docs/fix.md for the words.";
     9034 FieldNotLine Invalid
         "`{}` must be one line without control characters; send a single line.";
     // Entries and chains.
-    9040 EntryType Invalid "The entry type `{}` is not known; see the specification for the types.";
+    9040 EntryType Invalid "The entry type `{}` is not known; see docs/fix.md for the types.";
     9041 EntryTimestamp Invalid
         "An entry's timestamp must be a number of seconds since 1970; correct it and sign anew.";
     9042 EntryUnsigned Invalid "Entry {} has no signature; sign it.";
@@ -233,7 +233,7 @@ reasons! {
     9107 UnparsableRuling Invalid "An answer that nobody could read must repeat `{}`; correct the outcome.";
     9108 AttemptOver Gone "The time for this attempt ended at {}; wait for the next attempt.";
     9109 ResumesUsed Conflict "A halt can be taken back {} times at most; the judge decides.";
-    9110 StateWord Invalid "The state `{}` is not known; see the specification for the states.";
+    9110 StateWord Invalid "The state `{}` is not known; see docs/fix.md for the states.";
     9111 WrongState Conflict "This cannot be done while the contract is {}; fetch it to see what can.";
     9112 Ended Conflict "The contract has ended ({}); nothing can be added to it.";
     9113 NotPrincipal Forbidden "Only the contract's principal may do this; sign with the principal's key.";
@@ -276,7 +276,7 @@ reasons! {
     9143 PostFirst Invalid
         "A chain begins with one `post` entry and has no second one; check the transcript.";
     9144 OnBehalf Forbidden
-        "The server may sign for a party only with --compat, and only for a party of the contract; send \
+        "The server may sign for a party only in compatibility mode, and only for a party of the contract; send \
          the party's own entry.";
     9145 FeedbackTwice Conflict "This side has left its feedback already; it can be left once.";
     9146 AccountsFrozen Conflict

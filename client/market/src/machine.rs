@@ -1,4 +1,4 @@
-//! The states of a contract and every way from one to another (spec, "State machine"; decision E4).
+//! The states of a contract and every way from one to another (fix.md, "States"; decision E4).
 
 use std::fmt;
 use std::str::FromStr;

@@ -9,7 +9,7 @@ use crate::chain::Side;
 use crate::terms::Fees;
 use crate::{Raw, Reason, Refusal, Result};
 
-/// A court (spec, "Three-tier court system").
+/// A court (fix.md, "Courts").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -71,7 +71,7 @@ impl std::fmt::Display for Court {
     }
 }
 
-/// What a judge decides (spec, "Judge rulings").
+/// What a judge decides (fix.md, "Rulings").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -249,7 +249,7 @@ pub struct Share {
 }
 
 /// Which accounts are paid out, and to whom. An account that is not paid out stays as it is. Shares stand in
-/// the spec's order of payment; one for each payee (decision F2).
+/// the order of payment, one for each payee (decision F2).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Payout {
     /// Of the principal's account.

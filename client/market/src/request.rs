@@ -1,4 +1,4 @@
-//! Request signatures (spec, "Authentication"; decisions E1, E13).
+//! Request signatures (fix.md, "Authentication"; decisions E1, E13).
 
 use sha2::{Digest, Sha256};
 
@@ -47,11 +47,11 @@ pub struct ReplayKey {
 /// The values of the three headers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignedHeaders {
-    /// `X-Fix-Pubkey`
+    /// Value of `X-Fix-Pubkey`.
     pub pubkey: String,
-    /// `X-Fix-Signature`
+    /// Value of `X-Fix-Signature`.
     pub signature: String,
-    /// `X-Fix-Timestamp`
+    /// Value of `X-Fix-Timestamp`.
     pub timestamp: String,
 }
 

@@ -18,7 +18,7 @@ pub struct AnthropicOptions {
     pub base_url: String,
     /// The model's name.
     pub model: String,
-    /// The key; the spec's variable is `FIX_API_KEY`.
+    /// The key; usually from `FIX_API_KEY`.
     pub key: Option<ApiKey>,
     /// What the model costs.
     pub price: Price,

@@ -38,7 +38,7 @@ pub const ANTHROPIC_URL: &str = "https://api.anthropic.com";
 pub const LLAMA_CPP_URL: &str = "http://127.0.0.1:8080/v1";
 /// The base URL of ollama on this machine.
 pub const OLLAMA_URL: &str = "http://127.0.0.1:11434/v1";
-/// The free agent's models (spec, "Free-mode contracts") by their names at OpenRouter. Names there change;
+/// The free agent's models (fix.md, "Free contracts") by their names at OpenRouter. Names there change;
 /// an operator's configuration comes first.
 pub const FREE_MODELS: [&str; 4] = [
     "meta-llama/llama-3.3-70b-instruct:free",

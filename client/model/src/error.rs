@@ -72,14 +72,14 @@ pub enum ModelError {
     #[code(9318, transient)]
     #[error("The model's server cannot be reached: {why}. Check the base URL and the proxy variables.")]
     Unreachable {
-        /// What failed.
+        /// Reason of the failure.
         why: String,
     },
     /// The connection failed after the question was sent.
     #[code(9324, transient)]
     #[error("The connection broke before the whole answer was there: {why}. Ask again.")]
     Broken {
-        /// What failed.
+        /// Reason of the failure.
         why: String,
     },
     /// The server is in trouble.
@@ -158,14 +158,14 @@ pub enum ConfigError {
     #[code(9331)]
     #[error("The key would travel unencrypted to {host}. Use https, or a server on this machine.")]
     PlainKey {
-        /// The host.
+        /// Host of the server.
         host: String,
     },
     /// The environment has no key.
     #[code(9332)]
     #[error("The environment variable {name} holds no key. Set it to the key of the model's server.")]
     NoKey {
-        /// The variable.
+        /// Name of the variable.
         name: String,
     },
     /// The key has bytes that no key has.

@@ -23,7 +23,7 @@ impl ApiKey {
         Ok(ApiKey(text))
     }
 
-    /// The key in an environment variable, for example `OPENROUTER_API_KEY` or `FIX_API_KEY` (spec,
+    /// The key in an environment variable, for example `OPENROUTER_API_KEY` or `FIX_API_KEY` (fix.md,
     /// "Environment variables"). Fails with 9332 if it is not set or empty.
     pub fn from_env(name: &str) -> Result<ApiKey, ConfigError> {
         match std::env::var(name) {

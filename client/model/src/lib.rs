@@ -45,7 +45,7 @@ pub enum Role {
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Message {
-    /// Who speaks.
+    /// Role of the author.
     pub role: Role,
     /// What was said.
     pub text: String,
@@ -66,7 +66,7 @@ impl Message {
 /// One question to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// What the model is told before everything else. Only text of this program belongs here.
+    /// System prompt. Only text of this program belongs here.
     pub system: String,
     /// The conversation; the last message is the program's.
     pub messages: Vec<Message>,
@@ -116,7 +116,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Both together.
+    /// Tokens read and written together.
     pub fn total(self) -> u64 {
         self.input.saturating_add(self.output)
     }
@@ -138,7 +138,7 @@ pub enum Finish {
 pub struct Answer {
     /// The text. It was made from strangers' texts: read it with [`crate::answer`], never run it.
     pub text: String,
-    /// Tokens.
+    /// Tokens that were used.
     pub usage: Usage,
     /// Cost in micro-USD, rounded up.
     pub micro_usd: u64,

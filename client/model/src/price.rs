@@ -8,7 +8,7 @@ use super::{Request, Usage};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spend {
-    /// Micro-USD.
+    /// Price in micro-USD.
     pub micro_usd: u64,
     /// Tokens, read and written.
     pub tokens: u64,

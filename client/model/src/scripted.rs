@@ -1,4 +1,4 @@
-//! A model that says what it is told: for tests and demonstrations, where no server may be needed.
+//! A model that gives scripted answers: for tests and demonstrations without a server.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -13,7 +13,7 @@ use futures_util::future::BoxFuture;
 pub enum Line {
     /// It answers this text.
     Say(String),
-    /// It fails.
+    /// The call fails with this error.
     Fail(ModelError),
     /// It never answers.
     Hang,
@@ -38,7 +38,7 @@ enum Source {
     Function(Speak),
 }
 
-/// A model that says what it is told, and remembers what it was asked. A token of it is four bytes; its price
+/// A model that gives scripted answers and remembers its requests. A token of it is four bytes; its price
 /// is zero unless it is given one.
 pub struct Scripted {
     name: String,

@@ -20,16 +20,16 @@ pub enum EndpointError {
     /// Characters that URL parsers drop or replace, so that a person and a parser read different hosts.
     #[error("it contains a space, a backslash or a control character")]
     Characters,
-    /// No URL.
+    /// The text is not a URL.
     #[error("{0}")]
     Malformed(#[from] url::ParseError),
-    /// `user:password@host`.
+    /// A user or password, as in `user:password@host`.
     #[error("it contains a user name or a password")]
     Credentials,
-    /// `?a=b`.
+    /// A query, as in `?a=b`.
     #[error("it contains a query")]
     Query,
-    /// `#part`.
+    /// A fragment, as in `#part`.
     #[error("it contains a fragment")]
     Fragment,
 }

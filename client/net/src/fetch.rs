@@ -18,7 +18,7 @@ pub enum Proxies {
     /// Those of the environment: `HTTPS_PROXY`, `NO_PROXY` and the others.
     #[default]
     Environment,
-    /// None.
+    /// Never use a proxy.
     Never,
 }
 
@@ -31,7 +31,7 @@ pub struct Options {
     pub read_timeout: Option<Duration>,
     /// Time for a whole exchange; of a [stream](Fetcher::open), until its headers have arrived.
     pub timeout: Duration,
-    /// Proxies.
+    /// Which proxies are used.
     pub proxies: Proxies,
     /// The `User-Agent`; empty: none is sent.
     pub user_agent: &'static str,
@@ -65,7 +65,7 @@ pub enum FetchError {
     /// The client could not be set up, or the request could not be built.
     #[error("the HTTP client cannot be used: {why}")]
     Client {
-        /// The reason.
+        /// Innermost cause of the failure.
         why: String,
     },
     /// No connection. Nothing was sent.
@@ -83,7 +83,7 @@ pub enum FetchError {
     /// The request was sent, and the answer did not arrive in time.
     #[error("there was no complete answer within {after:?}")]
     TimedOut {
-        /// The limit.
+        /// Timeout that was hit.
         after: Duration,
     },
     /// The body is longer than the caller's limit.
@@ -97,9 +97,9 @@ pub enum FetchError {
 /// What a server answered. The status may be any, also a redirect, which is not followed.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// The status.
+    /// HTTP status of the answer.
     pub status: StatusCode,
-    /// The headers.
+    /// Headers of the answer.
     pub headers: HeaderMap,
     /// The body, within the [`Limit`].
     pub body: Vec<u8>,
@@ -215,12 +215,12 @@ impl Incoming {
         Answer { status: self.status(), headers, body }
     }
 
-    /// The status.
+    /// HTTP status of the answer.
     pub fn status(&self) -> StatusCode {
         self.response.status()
     }
 
-    /// The headers.
+    /// Headers of the answer.
     pub fn headers(&self) -> &HeaderMap {
         self.response.headers()
     }

@@ -23,7 +23,7 @@ pub struct Retry {
 }
 
 impl Retry {
-    /// One call.
+    /// One call, never repeated.
     pub const NEVER: Retry =
         Retry { attempts: 1, pause: Duration::ZERO, longest_pause: Duration::ZERO, within: None };
 

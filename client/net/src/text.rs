@@ -5,7 +5,7 @@ use std::error::Error;
 /// Longest cause that is shown, in characters.
 const LONGEST_CAUSE: usize = 200;
 
-/// The innermost cause of an error, on one line: the outer ones repeat the address and say less.
+/// The innermost cause of an error, on one line: the outer ones repeat the address and add nothing.
 pub fn deepest_cause(error: &(dyn Error + 'static)) -> String {
     let mut cause = error;
     while let Some(inner) = cause.source() {

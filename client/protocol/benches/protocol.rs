@@ -1,4 +1,4 @@
-//! What design.md sets bars for: messages in, trees, batches.
+//! Messages in, trees, batches: what has a bar in BENCHMARKS.md.
 #![allow(missing_docs, clippy::unwrap_used, clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
@@ -11,7 +11,7 @@ use zx1_protocol::envelope::{Envelope, MsgType};
 use zx1_protocol::hash::{Hash, Keccak, Sha3};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::merkle::{leaf, root_of_leaves};
-use zx1_protocol::nonce::LastNonce;
+use zx1_protocol::nonce::{LastNonce, SeenNonces};
 use zx1_protocol::payload::bid_payload;
 use zx1_protocol::signature::PublicKey;
 use zx1_protocol::units::{Epoch, Slot};
@@ -42,7 +42,7 @@ fn messages(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(1));
     group.bench_function("decode", |bencher| bencher.iter(|| Envelope::decode(black_box(&bytes)).unwrap()));
     group.bench_function("decode_and_validate", |bencher| {
-        let sender = Sender::Registered { keys: &[key], last_nonce: LastNonce(Some(0)) };
+        let sender = Sender::Registered { keys: &[key], seen: SeenNonces::Strict(LastNonce(Some(0))) };
         bencher.iter(|| validate(black_box(&bytes), &Context::new(NOW, sender)).unwrap());
     });
     let envelope = Envelope::decode(&bytes).unwrap();

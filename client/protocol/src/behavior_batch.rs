@@ -1,7 +1,7 @@
-//! The BehaviorBatch: an agent's own account of an epoch (spec sections 8.2 and 8.3, decision C6).
+//! The BehaviorBatch: an agent's own account of an epoch (protocol.md, 8.2 and 8.3; decision C6).
 //!
-//! It is a canonical CBOR array of 20: the specification's fields in order, then log_len, arrays_root and
-//! arrays_len. Its hash is what the chain keeps as `batch_hash`. [`Builder`] makes one from a log.
+//! It is a canonical CBOR array of 20: the fields of protocol.md, 8.2 in order, with log_len, arrays_root and
+//! arrays_len last. Its hash is what the chain keeps as `batch_hash`. [`Builder`] makes one from a log.
 
 mod builder;
 mod cbor;
@@ -20,7 +20,7 @@ use crate::record::{Bid, Feedback, Selection, Verifier};
 use crate::units::{Epoch, Slot};
 use zx1_interface::constants::MAX_TREE_LEN;
 
-/// Entries of each array that the batch itself holds (spec section 11); the rest is only committed to.
+/// Entries of each array that the batch itself holds (protocol.md, 11); the rest is only committed to.
 pub const MAX_BATCH_ENTRIES: usize = 1_000;
 /// No batch is longer, in bytes of CBOR: 1000 entries of each kind and the widest numbers take 299 293.
 pub const MAX_BATCH_BYTES: usize = 300_000;
@@ -222,7 +222,7 @@ impl BehaviorBatch {
         }
     }
 
-    /// Lengths of the arrays, in spec order.
+    /// Lengths of the arrays, in the batch's order.
     fn array_lens(&self) -> [usize; 4] {
         [
             self.bid_values.len(),

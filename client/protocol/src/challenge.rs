@@ -20,7 +20,7 @@ impl Clock {
         self.submitted.saturating_add(CHALLENGE_WINDOW_SLOTS)
     }
 
-    /// Whether the window is still open at `now` (spec section 10.4: `now <= submitted + window`).
+    /// Whether the window is still open at `now` (protocol.md, 10.4: `now <= submitted + window`).
     pub fn is_open(&self, now: Slot) -> bool {
         now <= self.deadline()
     }

@@ -1,4 +1,4 @@
-//! Where a message travels (spec sections 3.2 and 5.3). Nonces count per sender and channel (decision C4).
+//! Where a message travels (protocol.md, 3.2 and 5.3). Nonces count per sender and channel (decision C4).
 
 use crate::envelope::MsgType;
 

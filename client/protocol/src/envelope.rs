@@ -1,4 +1,4 @@
-//! The envelope: what every message is wrapped in (spec section 5.2, decision C1).
+//! The envelope: what every message is wrapped in (protocol.md, 5.2; decision C1).
 //!
 //! It has two encodings. On the wire it is a canonical CBOR array of 12. What is signed is the packed
 //! big-endian form of the 11 fields before the signature; a program sees only that one, in the Ed25519
@@ -22,7 +22,7 @@ pub const BROADCAST: [u8; 32] = [0; 32];
 /// Fields of an envelope, and of a log entry: the array's length.
 pub(crate) const FIELDS: u64 = 12;
 
-/// What a message is (spec section 5.3). The discriminant is the wire value.
+/// What a message is (protocol.md, 5.3). The discriminant is the wire value.
 #[repr(u16)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MsgType {
@@ -77,7 +77,7 @@ impl MsgType {
         self as u16
     }
 
-    /// Whether the protocol defines the payload, so that a log keeps it whole (spec section 8.1).
+    /// Whether the protocol defines the payload, so that a log keeps it whole (protocol.md, 8.1).
     pub fn payload_is_logged(self) -> bool {
         matches!(self, Self::Feedback | Self::NotarizeBid)
     }
@@ -141,7 +141,7 @@ sentences!(EnvelopeError {
 /// The 10 fields before the payload, borrowed from the bytes that they were read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EnvelopeHeader<'a> {
-    /// Always [`PROTOCOL_VERSION`].
+    /// Version of the protocol: [`PROTOCOL_VERSION`].
     pub version: u8,
     /// Type of the message.
     pub msg_type: MsgType,

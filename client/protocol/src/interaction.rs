@@ -1,4 +1,4 @@
-//! What ties a SATI FeedbackV1 attestation to a task (spec section 7.2, decision D5).
+//! What ties a SATI FeedbackV1 attestation to a task (protocol.md, 7.2; decision D5).
 //!
 //! At ACCEPT time, before anyone knows how the task ends, the owner of the agent that will be rated signs
 //! SATI's own hash over `task_ref` and `data_hash`; the two functions here give both. SATI's hash itself is
@@ -8,7 +8,7 @@
 use crate::hash::{Hash, Keccak};
 use crate::units::Slot;
 
-/// SATI's `data_hash` of the rating: the spec's interaction hash, keccak256(conversation id ‖ counterparty ‖
+/// SATI's `data_hash` of the rating: the interaction hash, keccak256(conversation id ‖ counterparty ‖
 /// slot of the ACCEPT, big-endian). The counterparty is the one who will rate.
 pub fn interaction_hash<K: Keccak>(
     conversation_id: &[u8; 16],

@@ -1,5 +1,5 @@
 //! A log entry: what an agent keeps of every envelope, and the leaf of its log's Merkle tree
-//! (spec section 8.1, decision C2).
+//! (protocol.md, 8.1; decision C2).
 //!
 //! It is the envelope with the payload left out, except where the protocol defines the payload. It is
 //! always longer than 64 bytes, so it cannot be taken for an inner node of the tree.

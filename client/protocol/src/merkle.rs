@@ -1,4 +1,4 @@
-//! Inclusion proofs in the protocol's Merkle tree (spec section 8.5, decision C5).
+//! Inclusion proofs in the protocol's Merkle tree (protocol.md, 8.5; decision C5).
 //!
 //! The tree is **left**-padded with zero hashes to a power of two: of a tree of 5, the padded indexes 0, 1
 //! and 2 are padding and the entries are 3 to 7. An index in a proof always counts in the padded tree.

@@ -1,5 +1,5 @@
 //! The payloads that the protocol itself reads: the value of a bid (decision B11), FEEDBACK and
-//! NOTARIZE_BID (spec sections 7.2 and 5.4, decision C3).
+//! NOTARIZE_BID (protocol.md, 7.2 and 5.4; decision C3).
 
 use crate::bytes::Reader;
 use crate::canonical::{Canonical, CborReader};
@@ -8,7 +8,7 @@ use minicbor::encode::{Encoder, Error, Write};
 
 /// Bytes of a bid value at the front of a PROPOSE, COUNTER or ACCEPT payload.
 pub const BID_VALUE_LEN: usize = 16;
-/// Bytes of a format hint (spec section 5.4).
+/// Bytes of a format hint (protocol.md, 5.4).
 pub const FORMAT_HINT_LEN: usize = 4;
 /// Bytes of the pre-signature at the end of an ACCEPT payload (decision D5).
 pub const PRESIGNATURE_LEN: usize = 64;
@@ -51,7 +51,7 @@ sentences!(PayloadError {
     Self::BufferTooSmall => "The buffer is too small for the encoding.";
 });
 
-/// Checks the ranges of spec section 7.2, which a record of the rating must keep as well.
+/// Checks the ranges of protocol.md, 7.2, which a record of the rating must keep as well.
 pub fn check_rating(score: i8, outcome: u8, role: u8) -> Result<(), PayloadError> {
     if score.unsigned_abs() > MAX_SCORE.unsigned_abs() {
         return Err(PayloadError::Score);
@@ -81,7 +81,7 @@ pub fn bid_payload(value: i128, content: &[u8]) -> Vec<u8> {
     [value.to_le_bytes().as_slice(), content].concat()
 }
 
-/// [`bid_payload`] with the format hint of spec section 5.4 before the content, such as `b"JSON"`.
+/// [`bid_payload`] with the format hint of protocol.md, 5.4 before the content, such as `b"JSON"`.
 #[cfg(feature = "std")]
 pub fn bid_payload_with_hint(value: i128, hint: &[u8; FORMAT_HINT_LEN], content: &[u8]) -> Vec<u8> {
     [value.to_le_bytes().as_slice(), hint, content].concat()
@@ -92,7 +92,7 @@ pub fn bid_payload_with_hint(value: i128, hint: &[u8; FORMAT_HINT_LEN], content:
 pub struct BidPayload<'a> {
     /// The bid, in units that the agents agree on.
     pub value: i128,
-    /// The four bytes behind the value, where the specification encourages a format hint; `None` when
+    /// The four bytes behind the value, where a format hint may stand; `None` when
     /// there are fewer. The protocol does not know whether they are meant as one.
     pub hint: Option<&'a [u8; FORMAT_HINT_LEN]>,
     /// Content behind the value, format hint included.

@@ -30,7 +30,7 @@ const BID_VALUE_AT: usize = 1 + 16 + 32;
 /// The longest of them. None is 64, so no record can be taken for an inner node of the tree.
 pub const MAX_LEN: usize = FEEDBACK_LEN;
 
-/// Spec section 8.3, TypedBid.
+/// protocol.md, 8.3, TypedBid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bid {
     /// Conversation id of the negotiation.
@@ -43,7 +43,7 @@ pub struct Bid {
     pub slot: Slot,
 }
 
-/// Spec section 8.3, TaskSelection.
+/// protocol.md, 8.3, TaskSelection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Selection {
     /// The negotiation that was accepted.
@@ -54,7 +54,7 @@ pub struct Selection {
     pub slot: Slot,
 }
 
-/// Spec section 8.3, VerifierAssignment.
+/// protocol.md, 8.3, VerifierAssignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verifier {
     /// The task to be notarized.
@@ -65,7 +65,7 @@ pub struct Verifier {
     pub slot: Slot,
 }
 
-/// Spec section 8.3, FeedbackEvent.
+/// protocol.md, 8.3, FeedbackEvent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Feedback {
     /// The task that is rated.

@@ -1,4 +1,4 @@
-//! Reputation: pure arithmetic over ratings and batches (spec section 7, decisions D1 to D4).
+//! Reputation: pure arithmetic over ratings and batches (protocol.md, 7; decisions D1 to D4).
 //!
 //! A [`State`] takes ratings. A [`Ledger`] keeps two of them: what counts, recomputed from batches, and
 //! what is shown apart because nobody vouches for it. What is heard by gossip goes into a [`State`] of its
@@ -14,9 +14,9 @@ use std::collections::BTreeSet;
 pub const SCALE: i64 = 1_000;
 /// The best score, and negated the worst. Neutral is 0.
 pub const MAX_REPUTATION: i64 = MAX_SCORE as i64 * SCALE;
-/// Epochs without a batch before decay begins (spec section 11).
+/// Epochs without a batch before decay begins (protocol.md, 11).
 pub const DECAY_WINDOW_EPOCHS: u64 = 6;
-/// What an idle epoch leaves of a positive score: 95/100 (spec section 11).
+/// What an idle epoch leaves of a positive score: 95/100 (protocol.md, 11).
 pub const DECAY_FACTOR: (i64, i64) = (95, 100);
 
 /// Why a rating or a batch is not taken.

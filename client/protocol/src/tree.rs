@@ -1,4 +1,4 @@
-//! Building the Merkle tree (spec section 8.5, decision C5): roots and proofs, off chain.
+//! Building the Merkle tree (protocol.md, 8.5; decision C5): roots and proofs, off chain.
 
 use crate::error::sentences;
 use crate::hash::{Hash, Keccak};

@@ -1,4 +1,4 @@
-//! Getting a stake back: queue, wait, claim (decision B6, spec section 10.5).
+//! Getting a stake back: queue, wait, claim (decision B6, protocol.md, 10.5).
 
 use crate::error::sentences;
 use crate::units::Slot;

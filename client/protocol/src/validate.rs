@@ -1,4 +1,4 @@
-//! Taking a message in: the nine rules of spec section 5.5, in their order.
+//! Taking a message in: the nine rules of protocol.md, 5.5, in their order.
 //!
 //! A message that fails any rule is dropped, and its sender hears nothing. The reasons here are for the
 //! receiver's own log and counters only.
@@ -12,15 +12,15 @@ use crate::channel::{Channel, channel_of};
 use crate::envelope::{Envelope, EnvelopeError, EnvelopeHeader, MsgType, PROTOCOL_VERSION};
 use crate::error::numbered;
 use crate::hash::Sha3;
-use crate::nonce::LastNonce;
+use crate::nonce::{NonceError, SeenNonces};
 use crate::payload::{Feedback, NotarizeBid, PayloadError};
 use crate::signature::PublicKey;
 use zx1_interface::constants::MAX_EVIDENCE_PAYLOAD;
 
-/// The longest message, in bytes of CBOR: the whole envelope (spec section 11).
+/// The longest message, in bytes of CBOR: the whole envelope (protocol.md, 11).
 pub const MAX_MESSAGE_SIZE: usize = 65_536;
-/// How far a message's timestamp may be from the local clock, in microseconds, either way (spec
-/// section 11).
+/// How far a message's timestamp may be from the local clock, in microseconds, either way (protocol.md,
+/// 11).
 pub const TIMESTAMP_TOLERANCE_MICROS: u64 = 30_000_000;
 
 /// Why a message is dropped. 7310 + n is the number of rule n.
@@ -32,29 +32,28 @@ pub enum Reason {
     Malformed,
     /// Not the one encoding of what it means (decision C1).
     NotCanonical,
-    /// Rule 1.
+    /// It came by another channel than the one of its type. Who received it knows the channel and compares.
+    WrongChannel,
+    /// Rule 1: another version.
     Version,
-    /// Rule 2.
+    /// Rule 2: an unknown message type.
     MsgType,
-    /// Rule 3.
+    /// Rule 3: the sender is not registered.
     UnknownSender,
-    /// Rule 4.
+    /// Rule 4: the signature does not hold.
     Signature,
-    /// Rule 5.
-    Nonce {
-        /// The last nonce of this sender on this channel.
-        last: u64,
-    },
-    /// Rule 6.
+    /// Rule 5: the nonce was seen or is too old.
+    Nonce(NonceError),
+    /// Rule 6: the clocks differ too much.
     Timestamp {
         /// How far the timestamp is from the local clock, in microseconds.
         off_by: u64,
     },
-    /// Rule 7.
+    /// Rule 7: another hash than the payload's.
     PayloadHash,
-    /// Rule 8.
+    /// Rule 8: another length than the payload's.
     PayloadLength,
-    /// Rule 9.
+    /// Rule 9: the payload does not parse.
     Payload(PayloadError),
     /// A PROPOSE, COUNTER, ACCEPT or NOTARIZE_ASSIGN on which no challenge could rest (decision B11).
     TooLongForEvidence,
@@ -64,11 +63,12 @@ numbered!(Reason {
     7300 Self::TooLarge => "The message has more than {MAX_MESSAGE_SIZE} bytes.";
     7301 Self::Malformed => "The message does not have the fields of an envelope.";
     7302 Self::NotCanonical => "The message is not in its canonical encoding.";
+    7303 Self::WrongChannel => "The message came by another channel than that of its type.";
     7311 Self::Version => "The message's version is not {PROTOCOL_VERSION}.";
     7312 Self::MsgType => "The message's type is unknown.";
     7313 Self::UnknownSender => "The sender is not a registered agent.";
     7314 Self::Signature => "The signature holds under none of the keys that may sign for the sender.";
-    7315 Self::Nonce { last } => "The nonce is not above {last}, the last one of this sender and channel.";
+    7315 Self::Nonce(error) => "{error}";
     7316 Self::Timestamp { off_by } => "The timestamp is {off_by} microseconds away from the local clock.";
     7317 Self::PayloadHash => "The payload's hash is not what the message says.";
     7318 Self::PayloadLength => "The payload's length is not what the message says.";
@@ -78,15 +78,19 @@ numbered!(Reason {
 });
 
 impl Reason {
-    /// The rule of spec section 5.5 that the message breaks; `None` for what comes before and after them.
+    /// The rule of protocol.md, 5.5 that the message breaks; `None` for what comes before and after them.
     pub fn rule(&self) -> Option<u8> {
         match self {
-            Self::TooLarge | Self::Malformed | Self::NotCanonical | Self::TooLongForEvidence => None,
+            Self::TooLarge
+            | Self::Malformed
+            | Self::NotCanonical
+            | Self::WrongChannel
+            | Self::TooLongForEvidence => None,
             Self::Version => Some(1),
             Self::MsgType => Some(2),
             Self::UnknownSender => Some(3),
             Self::Signature => Some(4),
-            Self::Nonce { .. } => Some(5),
+            Self::Nonce(_) => Some(5),
             Self::Timestamp { .. } => Some(6),
             Self::PayloadHash => Some(7),
             Self::PayloadLength => Some(8),
@@ -104,8 +108,8 @@ pub enum Sender<'a> {
     Registered {
         /// The keys that may sign for it: its owner's and its live delegates' (decision B3).
         keys: &'a [PublicKey],
-        /// The last nonce that was accepted from it on the message's channel (decision C4).
-        last_nonce: LastNonce,
+        /// The nonces that were accepted from it on the message's channel (decisions C4 and I1).
+        seen: SeenNonces,
     },
 }
 
@@ -136,7 +140,7 @@ pub struct Candidate<'a> {
 /// A message that keeps all rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Valid<'a> {
-    /// The message.
+    /// The envelope, which keeps all rules.
     pub envelope: Envelope<'a>,
     /// The key under which its signature holds.
     pub signer: [u8; 32],
@@ -194,14 +198,12 @@ impl<'a> Candidate<'a> {
     /// Rules 3 to 9, then the limit of decision B11.
     pub fn validate(&self, context: &Context<'_>) -> Result<Valid<'a>, Reason> {
         let Envelope { header, payload, signature } = &self.envelope;
-        let Sender::Registered { keys, last_nonce } = context.sender else {
+        let Sender::Registered { keys, seen } = context.sender else {
             return Err(Reason::UnknownSender);
         };
         let signed = self.envelope.signing_bytes();
         let signer = keys.iter().find(|key| key.verify(&signed, signature)).ok_or(Reason::Signature)?;
-        if let Some(last) = last_nonce.0.filter(|_| !last_nonce.accepts(header.nonce)) {
-            return Err(Reason::Nonce { last });
-        }
+        seen.accept(header.nonce).map_err(Reason::Nonce)?;
         let off_by = header.timestamp.abs_diff(context.now_micros);
         if off_by > context.tolerance_micros {
             return Err(Reason::Timestamp { off_by });

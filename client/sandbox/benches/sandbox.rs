@@ -1,4 +1,4 @@
-//! What a sandbox costs: set up, run `true`, discard (bar of `design.md`: at most 30 ms), and its parts.
+//! What a sandbox costs: set up, run `true`, discard (bar: at most 30 ms), and its parts.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use criterion::{BatchSize, Criterion};

@@ -126,8 +126,8 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 5 minutes (the spec's execution.timeout), 4 GiB, 512 processes, 1 MiB of output, 4 GiB a file, 4096
-    /// descriptors.
+    /// 5 minutes (a contract's default `execution.timeout`), 4 GiB, 512 processes, 1 MiB of output, 4 GiB a
+    /// file, 4096 descriptors.
     fn default() -> Self {
         Self {
             time: Duration::from_secs(300),
@@ -176,7 +176,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// The bytes as text, with replacement characters where they are no UTF-8.
+    /// The bytes as text, with replacement characters where they are not UTF-8.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.bytes)

@@ -27,7 +27,7 @@ pub enum SandboxError {
     #[code(9202)]
     #[error("The sandbox's helper zx1-sandbox-init could not be started ({detail}).")]
     NoHelper {
-        /// What failed.
+        /// Reason of the failure.
         detail: String,
     },
     /// The working tree cannot be covered by an overlay.
@@ -77,7 +77,7 @@ pub enum SandboxError {
     #[code(9208)]
     #[error("The sandbox could not be set up: {step} failed ({detail}), so nothing was run.")]
     Setup {
-        /// Which step.
+        /// Step of the set-up.
         step: String,
         /// What the kernel said.
         detail: String,
@@ -93,34 +93,34 @@ pub enum SandboxError {
     #[code(9210)]
     #[error("{path} cannot be used as working directory ({detail}).")]
     WorkTree {
-        /// The path.
+        /// The path that was given.
         path: String,
-        /// Why.
+        /// Reason of the failure.
         detail: String,
     },
     /// The command cannot be passed to the kernel.
     #[code(9212)]
     #[error("The command cannot be run: {detail}.")]
     BadCommand {
-        /// Why.
+        /// Reason of the failure.
         detail: String,
     },
     /// The command's directory does not exist inside the sandbox.
     #[code(9213)]
     #[error("The directory {path} cannot be entered in the sandbox ({detail}).")]
     BadDirectory {
-        /// The path.
+        /// The path that was given.
         path: String,
-        /// Why.
+        /// Reason of the failure.
         detail: String,
     },
     /// The change set could not be read.
     #[code(9220)]
     #[error("The changes at {path} could not be read ({detail}).")]
     Scan {
-        /// Where.
+        /// Path of the failure.
         path: String,
-        /// Why.
+        /// Reason of the failure.
         detail: String,
     },
     /// The overlay differs from the change set that was shown and verified.
@@ -148,14 +148,14 @@ pub enum SandboxError {
          else."
     )]
     LowerChanged {
-        /// The file.
+        /// Path of the file.
         path: String,
     },
     /// The change needs root.
     #[code(9224)]
     #[error("{path} cannot be changed by this user ({detail}).")]
     NeedsRoot {
-        /// The file.
+        /// Path of the file.
         path: String,
         /// What is missing.
         detail: String,
@@ -166,7 +166,7 @@ pub enum SandboxError {
     NoSpace {
         /// Bytes needed, backups included.
         needed: u64,
-        /// Bytes free.
+        /// Free bytes on that filesystem.
         free: u64,
         /// A path on that filesystem.
         path: String,
@@ -175,7 +175,7 @@ pub enum SandboxError {
     #[code(9226)]
     #[error("{path} is {what}, which is never committed.")]
     NeverCommitted {
-        /// The file.
+        /// Path of the file.
         path: String,
         /// What it is.
         what: String,
@@ -184,7 +184,7 @@ pub enum SandboxError {
     #[code(9227)]
     #[error("{path} is a place of secrets, which no fix may change.")]
     SecretPath {
-        /// The file.
+        /// Path of the file.
         path: String,
     },
     /// The changed files are larger than the limit, because they have holes.
@@ -193,16 +193,16 @@ pub enum SandboxError {
     TooLarge {
         /// The file with which the limit was passed.
         path: String,
-        /// Bytes allowed.
+        /// Largest size in bytes.
         limit: u64,
     },
     /// Reading or writing the records failed.
     #[code(9230)]
     #[error("The records of commits at {path} cannot be used ({detail}).")]
     Records {
-        /// The path.
+        /// The path that was given.
         path: String,
-        /// Why.
+        /// Reason of the failure.
         detail: String,
     },
     /// No such record.
@@ -216,9 +216,9 @@ pub enum SandboxError {
     #[code(9232)]
     #[error("Record {id} cannot be undone: it is {state}.")]
     NotUndoable {
-        /// The record.
+        /// Id of the record.
         id: String,
-        /// Its state.
+        /// State of the record.
         state: String,
     },
     /// What the commit wrote has been changed since.
@@ -228,14 +228,14 @@ pub enum SandboxError {
          undone."
     )]
     UndoConflict {
-        /// The file.
+        /// Path of the file.
         path: String,
     },
     /// Another process is committing or undoing with the same records.
     #[code(9234, transient)]
     #[error("Another process is committing or undoing with the records at {path}.")]
     Locked {
-        /// The folder.
+        /// Path of the folder.
         path: String,
     },
     /// A crashed commit could not be repaired.
@@ -245,34 +245,34 @@ pub enum SandboxError {
          until it is."
     )]
     Repair {
-        /// The record.
+        /// Id of the record.
         id: String,
-        /// Where.
+        /// Path of the failure.
         path: String,
-        /// Why.
+        /// Reason of the failure.
         detail: String,
     },
     /// Applying a change failed; the tree is as it was before.
     #[code(9236)]
     #[error("The commit failed at {path} ({detail}) and was rolled back; nothing is changed.")]
     Apply {
-        /// Where.
+        /// Path of the failure.
         path: String,
-        /// Why.
+        /// Reason of the failure.
         detail: String,
     },
-    /// An entry of the list of hosts is no host name.
+    /// An entry of the list of hosts is not a host name.
     #[code(9240)]
     #[error("{host:?} is not a host name that can be allowed.")]
     BadHost {
-        /// The entry.
+        /// The entry as it was given.
         host: String,
     },
     /// The proxy could not be started.
     #[code(9241)]
     #[error("The proxy for allowed hosts could not be started ({detail}).")]
     Proxy {
-        /// Why.
+        /// Reason of the failure.
         detail: String,
     },
 }

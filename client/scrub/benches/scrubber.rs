@@ -1,4 +1,4 @@
-//! The scrubber's bar in design.md: at least 50 MB/s.
+//! The scrubber's bar: at least 50 MB/s.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};

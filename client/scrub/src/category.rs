@@ -27,7 +27,7 @@ pub enum Category {
     CreditCard,
     /// Social security numbers of the United States.
     Ssn,
-    /// Telephone numbers.
+    /// Telephone numbers, national and international.
     Phone,
     /// Seeds of one-time passwords.
     TotpSeed,

@@ -230,7 +230,7 @@ pub(super) fn signature(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Ca
     }
 }
 
-/// `otpauth://totp/…?secret=SEED`.
+/// Seeds in `otpauth://totp/…?secret=SEED`.
 pub(super) fn otpauth(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
     let end = text.run_seen(Site::Otpauth, anchor.end, 1024, |byte| {
         !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'<' | b'>')

@@ -1,5 +1,5 @@
-//! Takes secrets out of text before it leaves the principal's machine (decision E10; specification of the fix
-//! market, section "Scrubber").
+//! Takes secrets out of text before it leaves the principal's machine (decision E10;
+//! fix.md, "Scrubber").
 //!
 //! ```
 //! use zx1_scrub::Scrubber;
@@ -14,11 +14,11 @@
 //! - **Idempotent**: scrubbing a result changes nothing. A marker counts as one opaque character, and the
 //!   rules run until they find nothing new.
 //! - **Linear**: one pass of an automaton over the text finds anchors (`password`, `ghp_`, `://`, …). A rule
-//!   runs only at its anchor, sees so many bytes around it at most, and remembers what it saw for the next
+//!   runs only at its anchor, sees a bounded number of bytes around it, and remembers what it saw for the next
 //!   anchor (`memo.rs`). So hostile text is looked at a bounded number of times a byte too; a test counts it.
 //!   More than 16 names inside of one another's long values are not read: the value goes.
 //! - A value is replaced whole, up to its closing quote or blank. Where findings overlap, their union goes.
-//! - Bytes that are no UTF-8 are kept as they are ([`Scrubber::scrub_bytes`]).
+//! - Bytes that are not UTF-8 are kept as they are ([`Scrubber::scrub_bytes`]).
 //!
 //! It is not promised that nothing slips through: a password in a sentence without any hint is a word like
 //! others.

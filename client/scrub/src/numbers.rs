@@ -250,7 +250,7 @@ fn plus(text: Text<'_>, start: usize, found: &mut Vec<Candidate>) -> Option<usiz
     fits.then(|| found.push(Candidate { category: Category::Phone, range: start..end })).map(|()| end)
 }
 
-/// `(415) 555-0123`.
+/// A telephone number such as `(415) 555-0123`.
 fn parentheses(text: Text<'_>, start: usize, found: &mut Vec<Candidate>) -> Option<usize> {
     let digits =
         |from: usize, count: usize| (from..from + count).all(|index| text.at(index).is_ascii_digit());

@@ -12,7 +12,7 @@ pub(super) enum Tie {
     Tight,
     /// `name: value`, `name = value`.
     Loose,
-    /// `--name value`.
+    /// A command-line option: `--name value`.
     Flag,
     /// `name value`, `name 'value'`, `the name is value`.
     Beside,

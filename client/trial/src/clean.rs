@@ -106,7 +106,7 @@ fn lay_out(folder: &Path, inputs: &[InputFile]) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A bench that answers as it is told, for tests of whoever uses one.
+/// A bench with prepared answers, for tests of whoever uses one.
 pub struct ScriptedBench(pub Result<Trial, CannotRun>);
 
 impl Bench for ScriptedBench {

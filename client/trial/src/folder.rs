@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use zx1_coded::Coded;
 use zx1_market::defaults::MAX_OUTPUT;
 use zx1_sandbox::{Canceller, ChangeSet, Command, Limits, Network, Sandbox, SandboxError};
 use zx1_scrub::Scrubber;
@@ -51,7 +50,7 @@ pub struct Answer {
 /// A fix that was tried. Dropping it leaves no trace.
 #[derive(Debug)]
 pub struct Attempt {
-    /// What ran.
+    /// Its runs, and how they ended.
     pub trial: Trial,
     /// All that it changed.
     pub changes: ChangeSet,
@@ -72,7 +71,7 @@ impl WorkingFolder {
         Self { folder, line, hosts, masks, watch, scrubber: Scrubber::new(), looking: None }
     }
 
-    /// The scrubber.
+    /// The scrubber for what leaves the machine.
     pub fn scrubber(&self) -> &Scrubber {
         &self.scrubber
     }

@@ -69,7 +69,6 @@ fn resolve(folder: &Path, path: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zx1_coded::Coded;
 
     #[test]
     fn a_link_does_not_lead_out_of_the_folder() {

@@ -65,7 +65,7 @@ impl Ran {
 pub struct Trial {
     /// The command that failed, without the fix, in a sandbox of its own. `None`: it was not run.
     pub control: Option<Ran>,
-    /// The fix.
+    /// Run of the fix.
     pub fix: Ran,
     /// The verified command, after the fix. `None`: a limit ended the fix before.
     pub check: Option<Ran>,

@@ -95,7 +95,7 @@ pub(super) struct Options {
 /// What may stand beside the options.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Operands {
-    /// Nothing.
+    /// No operands at all.
     None,
     /// Any number of one kind.
     Many(Kind),
@@ -281,9 +281,9 @@ impl Operands {
 /// One word of a fixed form.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Part {
-    /// Exactly this.
+    /// Exactly this word.
     Word(&'static str),
-    /// One operand.
+    /// One operand of this kind.
     Operand(Kind),
     /// Options and operands from here to the end.
     Rest(&'static Options),
@@ -302,7 +302,7 @@ pub(super) enum Shape {
     Custom(fn(&mut Draft) -> Result<(), Refusal>),
 }
 
-/// One program.
+/// One program of the whitelist.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rule {
     /// Its name, and others that take the same words.

@@ -1,5 +1,5 @@
 //! Which commands an agent may run on the principal's machine while it investigates (decision E9;
-//! specification of the fix market, section "Investigation whitelist").
+//! fix.md, "Investigation whitelist").
 //!
 //! The whitelist is a grammar. A line is split into words by rules of our own ([`MAX_LINE`], [`MAX_WORDS`]),
 //! the first word names a program, and that program's table says which options, values and operands it may
@@ -20,7 +20,7 @@
 //!    names, so for them the masks are what protects the secrets;
 //! 4. scrubs the output ([`zx1-scrub`]) before it leaves the machine.
 //!
-//! # Where the specification is silent
+//! # What the list leaves open
 //!
 //! - Globs outside of quotes are refused: no shell runs, so they would be taken literally, which is never
 //!   meant.
@@ -28,7 +28,7 @@
 //!   because the links inside of a folder are not checked.
 //! - `less` is only asked for its version: it is a pager, which starts other programs.
 //! - `type` is a shell's own word. It is run as `which`, which answers the same question.
-//! - Programs beside the specification's list ([`names`]) may be asked for their version, and nothing else.
+//! - Programs beside that list ([`names`]) may be asked for their version, and nothing else.
 //! - `cargo`, `npm`, `pip` and their like answer what is installed. `cargo tree`, `cargo metadata`, `make -n`
 //!   and `pip config` do not count as reading: they run programs that the project names, or print passwords.
 //! - `ldd` may run code of the file that it looks at. The vectors allow it; [`Investigation::runs_input`]
@@ -176,7 +176,7 @@ impl Draft {
     }
 }
 
-/// All names that may begin a command: the specification's, and those of which only the version may be asked.
+/// All names that may begin a command: the list's, and those of which only the version may be asked.
 pub fn names() -> impl Iterator<Item = &'static str> {
     rules::all().flat_map(|rule| rule.names.iter().copied())
 }

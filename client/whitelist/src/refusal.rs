@@ -43,7 +43,7 @@ pub enum Refusal {
              is meant literally, and send one command at a time"
     )]
     ShellSyntax {
-        /// The character.
+        /// The refused character.
         character: char,
         /// The word up to and with it.
         word: String,
@@ -55,7 +55,7 @@ pub enum Refusal {
              with `find . -name '*.c'`"
     )]
     Glob {
-        /// The character.
+        /// The refused character.
         character: char,
         /// The word up to and with it.
         word: String,
@@ -67,7 +67,7 @@ pub enum Refusal {
         /// The word with the quote.
         word: String,
     },
-    /// The first word is no name of the whitelist.
+    /// The first word is not a name of the whitelist.
     #[code(9157)]
     #[error("`{word}` is not on the whitelist; allowed are {allowed}")]
     UnknownProgram {
@@ -87,7 +87,7 @@ pub enum Refusal {
     #[code(9159)]
     #[error("`{program}` may not be given `{word}`; allowed are {allowed}")]
     Word {
-        /// The program.
+        /// Name of the program.
         program: String,
         /// The offending word.
         word: String,
@@ -98,20 +98,20 @@ pub enum Refusal {
     #[code(9160)]
     #[error("`{word}` of `{program}` needs a value after it; give one, or leave the option out")]
     MissingValue {
-        /// The program.
+        /// Name of the program.
         program: String,
-        /// The option.
+        /// The refused option.
         word: String,
     },
     /// A value of the wrong kind.
     #[code(9161)]
-    #[error("`{word}` is no value for `{option}` of `{program}`; allowed is {allowed}")]
+    #[error("`{word}` is not a value for `{option}` of `{program}`; allowed is {allowed}")]
     Value {
-        /// The program.
+        /// Name of the program.
         program: String,
         /// The option, or what the operand stands for.
         option: String,
-        /// The value.
+        /// The refused value.
         word: String,
         /// What it may be.
         allowed: String,
@@ -120,7 +120,7 @@ pub enum Refusal {
     #[code(9162)]
     #[error("`{program}` needs {needed}; add it")]
     MissingOperand {
-        /// The program.
+        /// Name of the program.
         program: String,
         /// What is missing.
         needed: String,
@@ -147,21 +147,21 @@ pub enum Refusal {
     #[code(9165)]
     #[error("`{path}` is not a resolved path; follow links and make it absolute before it is checked")]
     Unresolved {
-        /// The path.
+        /// The path, resolved.
         path: String,
     },
     /// A device other than /dev/null.
     #[code(9166)]
     #[error("`{path}` is a device; only /dev/null may be read")]
     Device {
-        /// The path.
+        /// The path, resolved.
         path: String,
     },
     /// A program that starts another one, inside itself.
     #[code(9167)]
     #[error("`{word}` may not start `{word}` again; one time limit is enough")]
     Nested {
-        /// The program.
+        /// Name of the program.
         word: String,
     },
 }

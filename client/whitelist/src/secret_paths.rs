@@ -72,7 +72,7 @@ pub const HOME: &[SecretPath] = patterns! {
         ".bash_sessions" ".local/share/powershell/PSReadLine" ".local/share/atuin" ".local/state/bash";
 };
 
-/// Absolute paths.
+/// Secret places by absolute path.
 pub const SYSTEM: &[SecretPath] = patterns! {
     "password hashes": "/etc/shadow" "/etc/shadow-" "/etc/gshadow" "/etc/gshadow-" "/etc/master.passwd"
         "/etc/security/opasswd" "/etc/sudoers" "/etc/sudoers.d" "/var/backups" "/var/db/shadow" "/etc/tcb";

@@ -11,7 +11,7 @@ use tokio::io::AsyncWriteExt as _;
 /// Why a body was not taken.
 #[derive(Debug)]
 pub enum BodyFault {
-    /// It has, or says that it has, more than so many bytes.
+    /// It is, or announces that it is, longer than this limit in bytes.
     Large(usize),
     /// It did not come in time, or broke off.
     Slow,

@@ -59,11 +59,11 @@ pub type PageFuture<'a, E> = Pin<Box<dyn Future<Output = Result<Page<E>, Failure
 
 /// Where the events are kept.
 pub trait Source<E>: Send + Sync + 'static {
-    /// Events after this id, in order, at most so many.
+    /// Up to `most` events after this id, in order.
     fn after(&self, id: i64, most: i64) -> PageFuture<'_, E>;
 }
 
-/// So many events are read at once.
+/// Number of events that are read at once.
 pub const PAGE: i64 = 256;
 
 /// The hub. Clones share everything.
@@ -123,7 +123,7 @@ impl<E: Event> Hub<E> {
                     Ok(page) => {
                         for event in page.events {
                             let id = event.id();
-                            // Nobody listening is no error.
+                            // Without a listener there is nobody to send to.
                             let _ = self.ring.send(Arc::new(event));
                             self.last.store(id, Ordering::Release);
                         }

@@ -65,7 +65,7 @@ fn behind<'t>(peer: IpAddr, told: impl Iterator<Item = &'t str>, proxies: &[IpAd
     address
 }
 
-/// Somebody asks too often and may again after so many seconds, 1 at least.
+/// Too many requests. Holds the number of seconds to wait, at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooOften(pub u64);
 

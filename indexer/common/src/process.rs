@@ -77,7 +77,7 @@ impl StopSignals {
 ///
 /// # Errors
 ///
-/// A sentence. That nobody reads it is no error.
+/// A sentence, if it cannot be written. A closed standard output is not an error.
 pub fn say_ready(ready: &impl Serialize) -> Result<(), String> {
     use io::Write as _;
     let line = serde_json::to_string(ready)

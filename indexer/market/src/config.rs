@@ -1,5 +1,5 @@
-//! The configuration: a TOML file, over it the environment (spec, "Environment variables"; decision A1), over
-//! it the command line. `--print-config` writes every value out.
+//! The configuration: a TOML file, over it the environment (fix.md, "Environment variables"; decision A1),
+//! over it the command line. `--print-config` writes every value out.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -77,7 +77,7 @@ pub struct NanoConfig {
     /// Where the platform's fees go (FIX_PLATFORM_ADDRESS). Empty: the first wallet account of the escrow's
     /// seed.
     pub platform_address: String,
-    /// Where forfeited bounties go. Empty: the spec's charity.
+    /// Where forfeited bounties go. Empty: the default charity (`zx1_market::defaults::CHARITY`).
     pub charity_address: String,
     /// Who votes with the money that is held. Empty on a live network: the charity's account; else the
     /// genesis account.

@@ -73,9 +73,7 @@ pub enum Error {
     #[error("The address {0} cannot be listened on ({1}); choose another port.")]
     Listen(String, std::io::Error),
     /// 9423
-    #[error(
-        "A test clock is served on a loopback address only; leave --test-clock out or listen on 127.0.0.1."
-    )]
+    #[error("A test clock is served on a loopback address only; leave it out or listen on 127.0.0.1.")]
     TestClock,
     /// 9424
     #[error("There are no random bytes ({0}); repair the system.")]
@@ -84,7 +82,7 @@ pub enum Error {
     #[error("The contract is changed by too many at once; try again.")]
     Busy,
     /// 9427
-    #[error("The contract cannot be imported ({0}); check the transcript with `fix verify`.")]
+    #[error("The contract cannot be imported ({0}); verify its transcript.")]
     Import(String),
 }
 
@@ -92,8 +90,8 @@ impl Error {
     /// The number.
     pub fn code(&self) -> u32 {
         match self {
-            Error::Market(refusal) => refusal.code().into(),
-            Error::Store(error) => error.code().into(),
+            Error::Market(refusal) => refusal.code(),
+            Error::Store(error) => error.code(),
             Error::Escrow(error) => error.code().into(),
             Error::Devnet(error) => nano_escrow::Coded::code(error).into(),
             Error::NoContract(_) => 9400,
@@ -116,7 +114,7 @@ impl Error {
         }
     }
 
-    /// The status in HTTP (`notes/fix-wire.md`).
+    /// The status in HTTP (wire.md, "Market HTTP").
     pub fn status(&self) -> u16 {
         match self {
             Error::Market(refusal) => refusal.class().status(),

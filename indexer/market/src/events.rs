@@ -62,8 +62,7 @@ impl Source<Event> for Stored {
     fn after(&self, id: i64, most: i64) -> PageFuture<'_, Event> {
         Box::pin(async move {
             let rows = self.0.events_after(id, most).await;
-            let rows =
-                rows.map_err(|error| Failure { code: error.code().into(), sentence: error.to_string() })?;
+            let rows = rows.map_err(|error| Failure { code: error.code(), sentence: error.to_string() })?;
             Ok(Page::of(&rows, most, |row| row.id, Event::of))
         })
     }

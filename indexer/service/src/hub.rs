@@ -11,9 +11,9 @@ use zx1_server::reader;
 /// An event, ready to be sent.
 #[derive(Debug, Clone)]
 pub struct Told {
-    /// Its id.
+    /// Id of the event; ascending.
     pub id: i64,
-    /// Its type.
+    /// Type of the event.
     pub kind: String,
     /// The agent that it is about.
     pub agent: Option<[u8; 32]>,
@@ -54,9 +54,9 @@ impl Event for Told {
 /// What a subscriber wants; empty sets want everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Types.
+    /// Types of events; empty for all.
     pub kinds: BTreeSet<String>,
-    /// Agents.
+    /// Agents whose events are wanted; empty for all.
     pub agents: BTreeSet<[u8; 32]>,
 }
 
@@ -81,7 +81,7 @@ impl Source<Told> for Stored {
     }
 }
 
-/// The last events that a subscriber wants, after `since` if there is one, at most so many: in order.
+/// The last `most` events that a subscriber wants, after `since` if there is one, in order.
 ///
 /// # Errors
 ///

@@ -22,7 +22,7 @@ pub struct Held {
     pub receivable: String,
 }
 
-/// A node.
+/// The Nano node whose balances are shown.
 #[derive(Debug, Clone)]
 pub struct Node(HttpNode);
 
@@ -166,7 +166,7 @@ impl Balances {
     }
 }
 
-/// The sum of decimal texts, in raw; what is no number counts as nothing.
+/// The sum of decimal texts, in raw; a text that is not a number counts as 0.
 pub fn sum<'a>(amounts: impl Iterator<Item = &'a str>) -> String {
     amounts.filter_map(|text| text.parse::<u128>().ok()).fold(0_u128, u128::saturating_add).to_string()
 }

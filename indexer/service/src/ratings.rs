@@ -1,5 +1,5 @@
 //! Signed ratings that are heard: FEEDBACK envelopes, brought by whoever holds one. They make the real-time
-//! scores (spec section 7.3), and they are what lets a batch's feedback event count (decision D2).
+//! scores (protocol.md, 7.3), and they are what lets a batch's feedback event count (decision D2).
 
 use crate::bundles::Put;
 use crate::error::{Error, Result};
@@ -78,7 +78,7 @@ pub async fn put(index: &Index, cbor: &[u8]) -> Result<Put> {
     let rater: Key = fixed(&row.rater);
     let mint = Address::new_from_array(rater);
     let agent = index.ledger.agent(mint).await?;
-    let agent = agent.ok_or_else(|| refuse("The envelope's sender is no agent of the registry."))?;
+    let agent = agent.ok_or_else(|| refuse("The envelope's sender is not an agent of the registry."))?;
     let mut keys: Vec<[u8; 32]> = agent.owner.map(|owner| owner.to_bytes()).into_iter().collect();
     let verifies = |key: &[u8; 32]| {
         PublicKey::from_bytes(key).is_ok_and(|public| public.verify(&signed_bytes, &signature))

@@ -24,11 +24,11 @@ use zx1_server::serve::listen;
 /// What a started indexer says, as one line of JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Ready {
-    /// Always true.
+    /// Always `true`, for scripts that wait.
     pub ready: bool,
     /// Where it serves.
     pub url: String,
-    /// Its process.
+    /// Process id of the server.
     pub pid: u32,
     /// The cluster that it follows.
     pub cluster: String,
@@ -64,11 +64,11 @@ impl Server {
         Self::start_on(config, Arc::new(ledger), cluster, websocket).await
     }
 
-    /// The same on any ledger. `websocket` announces transactions; without one the chain is polled.
+    /// As [`Self::start`], on any ledger. `websocket` announces transactions; without one the chain is polled.
     ///
     /// # Errors
     ///
-    /// The same.
+    /// As [`Self::start`].
     pub async fn start_on(
         config: Config,
         ledger: Arc<dyn Ledger>,

@@ -191,7 +191,7 @@ fn what_the_command_line_does_is_indexed_served_and_survives_kill_9() {
     assert_eq!(put.status().as_u16(), 201, "{}", indexer.process.said());
     let shown = indexer.until(&format!("/v1/agents/{}", alice.mint), |it| it["agent"]["nano"].is_object());
     assert!(shown["agent"]["nano"]["address"].as_str().unwrap().starts_with("nano_"), "{shown}");
-    // Every kind of news was told, in order, once; the first process told some, the second the rest.
+    // Every type of event was published, in order, once; some by the first process, the rest by the second.
     let told = indexer.get("/v1/network");
     assert_eq!((&told["agents"], &told["challenges_succeeded"]), (&2.into(), &1.into()), "{told}");
 }

@@ -29,7 +29,7 @@ pub(crate) struct ControlState {
     pub(crate) hub: Arc<Hub>,
 }
 
-/// The commands.
+/// Commands of the control endpoint.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 enum Command {

@@ -44,7 +44,7 @@ pub(crate) struct Door {
     gate: Gate,
 }
 
-/// Makes doors.
+/// Opens and closes the node's doors.
 #[derive(Debug)]
 pub(crate) struct Doors(pub(crate) TcpListener);
 

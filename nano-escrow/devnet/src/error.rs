@@ -13,7 +13,7 @@ pub enum DevnetError {
     /// The folder cannot be made or opened.
     #[error("the folder {path} of the ledger cannot be used: {source}")]
     Folder {
-        /// The folder.
+        /// Folder of the ledger.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -41,9 +41,9 @@ pub enum DevnetError {
         asked: u8,
     },
     /// A frame in the middle of the file does not match its checksum, with whole frames behind it.
-    #[error("the block file is damaged at byte {offset}, and whole records follow, so it is no torn end")]
+    #[error("the block file is damaged at byte {offset}, and whole records follow, so it is not a torn end")]
     Damaged {
-        /// Where.
+        /// Offset of the damage in bytes.
         offset: u64,
     },
     /// A record of the file is not one that the ledger accepts.
@@ -51,7 +51,7 @@ pub enum DevnetError {
     Replay {
         /// Counted from 0.
         record: u64,
-        /// Why.
+        /// What is wrong with it.
         reason: String,
     },
     /// Writing failed; the ledger answers nothing any more, because it could not keep it.
@@ -60,7 +60,7 @@ pub enum DevnetError {
     /// An address cannot be listened on.
     #[error("cannot listen on {address}: {source}")]
     Bind {
-        /// The address.
+        /// Address to listen on.
         address: std::net::SocketAddr,
         /// What the system said.
         source: io::Error,
@@ -71,9 +71,9 @@ pub enum DevnetError {
     /// A block that the ledger itself or a test submits was refused.
     #[error("the ledger refuses the block {hash}: {refusal}")]
     Refused {
-        /// The block.
+        /// Hash of the refused block.
         hash: BlockHash,
-        /// Why.
+        /// Why the ledger refuses it.
         refusal: Refusal,
     },
     /// Genesis has less than what is asked for.

@@ -86,7 +86,7 @@ pub enum Effect {
     Drop,
     /// The request waits, then is done as usual.
     Delay {
-        /// How long.
+        /// Delay in milliseconds.
         ms: u64,
     },
     /// The request is done; the connection closes without an answer, after a while.
@@ -96,7 +96,7 @@ pub enum Effect {
     },
     /// The request is done; the answer comes late.
     DelayAnswer {
-        /// How late.
+        /// Delay in milliseconds.
         ms: u64,
     },
     /// The request is done; the connection closes in the middle of the answer.
@@ -120,7 +120,7 @@ pub enum Effect {
     Status {
         /// The HTTP status, 200 to 599.
         code: u16,
-        /// The body.
+        /// Body of the answer.
         body: String,
     },
     /// Before a `process` is done, a rival of its block comes from the network: it has the same previous
@@ -151,26 +151,26 @@ pub enum Effect {
     },
     /// `account_info` and `accounts_frontiers` answer as if the last blocks were not there.
     OldFrontier {
-        /// How many.
+        /// Number of blocks.
         blocks: u64,
     },
     /// `account_info` and `accounts_frontiers` name another frontier, that may be no block at all.
     FalseFrontier {
-        /// The frontier.
+        /// Hash that is shown as the frontier.
         hash: BlockHash,
     },
     /// `version` names another network.
     OtherNetwork {
-        /// Its name.
+        /// Name of the network.
         network: String,
         /// Its genesis hash.
         genesis: BlockHash,
     },
     /// `work_generate` answers work that is not good enough.
     BadWork,
-    /// A block becomes final, but no listener is told.
+    /// A block is confirmed, but no listener is notified.
     HideConfirmation,
-    /// Listeners are told twice.
+    /// Listeners are notified twice.
     RepeatConfirmation,
     /// A block does not become final as long as the rule is there. Counts are ignored.
     HoldConfirmation,
@@ -189,7 +189,7 @@ pub struct FaultRule {
     /// What it strikes.
     #[serde(default)]
     pub on: On,
-    /// What happens.
+    /// Effect on the matching call.
     pub effect: Effect,
     /// How many matching requests pass first.
     #[serde(default)]
@@ -233,9 +233,9 @@ pub struct FaultId(pub u64);
 /// A rule and how often it struck.
 #[derive(Debug, Clone, Serialize)]
 pub struct FaultState {
-    /// Its name.
+    /// Name of the rule.
     pub id: FaultId,
-    /// The rule.
+    /// Rule that was ordered.
     pub rule: FaultRule,
     /// How many requests or blocks matched so far.
     pub seen: u64,

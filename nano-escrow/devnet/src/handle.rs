@@ -275,7 +275,7 @@ impl fmt::Debug for Faults<'_> {
 }
 
 impl Faults<'_> {
-    /// Order one.
+    /// Adds a fault rule.
     pub fn add(&self, rule: FaultRule) -> FaultId {
         self.node.faults.add(rule)
     }

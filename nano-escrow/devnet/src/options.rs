@@ -59,12 +59,12 @@ impl FromStr for Dialect {
         match text {
             "cpp" => Ok(Dialect::Cpp),
             "rust" => Ok(Dialect::Rust),
-            _ => Err(format!("{text:?} is no dialect; the dialects are cpp and rust")),
+            _ => Err(format!("{text:?} is not a dialect; the dialects are cpp and rust")),
         }
     }
 }
 
-/// All options.
+/// All options of the embedded ledger.
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
     pub(crate) folder: Option<PathBuf>,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why a block was not added. The texts are a node's own (`notes/nano.md`), because clients decide by them.
+/// Why a block was not added. The texts are a node's own (wire.md, "Nano"), because clients decide by them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -18,7 +18,7 @@ pub enum Refusal {
     BadSignature,
     /// Another block follows the same block, or the account is open already.
     Fork,
-    /// What it names as source is no send to this account, or was received.
+    /// Its source is not a send to this account, or was received.
     Unreceivable,
     /// A send that raises the balance. Only blocks of the old kinds can do that; this ledger holds none but
     /// genesis.
@@ -39,9 +39,9 @@ pub enum Refusal {
     SubtypeBalance,
     /// `subtype` says open and there is a previous block, or change and there is none.
     SubtypePrevious,
-    /// `subtype` says epoch and the link is no epoch's.
+    /// `subtype` says epoch and the link is not an epoch's.
     SubtypeEpochLink,
-    /// `subtype` is no word that a node knows.
+    /// `subtype` is not a word that a node knows.
     Subtype,
 }
 

@@ -26,7 +26,7 @@ const MAX_MESSAGE: usize = 64 << 10;
 const MAX_ACCOUNTS: usize = 100_000;
 /// "Policy violation": the client does not read.
 const TOO_SLOW: u16 = 1008;
-/// "Going away".
+/// Close code of RFC 6455: going away.
 const STOPPING: u16 = 1001;
 
 fn millis() -> String {

@@ -59,7 +59,7 @@ async fn a_dropped_request_does_nothing_and_a_lost_answer_hides_what_was_done() 
     devnet.faults().add(FaultRule::once(On::action("process"), Effect::CutAnswer));
     assert!(raw_post(&devnet, processing(&third), WITHIN).await.is_err());
     assert!(has(&devnet, &third));
-    // The same without HTTP: the client is told that nobody knows.
+    // The same without HTTP: the client learns that the outcome is unknown.
     devnet.faults().add(FaultRule::once(On::action("version"), Effect::LoseAnswer { ms: 0 }));
     assert!(devnet.version().await.is_err());
     devnet.version().await.unwrap();

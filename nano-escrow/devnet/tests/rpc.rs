@@ -1,4 +1,4 @@
-//! The RPC of the embedded ledger: the shape of every answer, both dialects, and what is no request.
+//! The RPC of the embedded ledger: the shape of every answer, both dialects, and what is not a request.
 #![allow(clippy::unwrap_used)]
 
 mod support;

@@ -5,11 +5,11 @@ use crate::{Address, BlockHash, Error, PublicKey, Raw, StateBlock, Subtype};
 /// The end of an account's chain: what the next block is built on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
-    /// Whose chain.
+    /// Account that the block belongs to.
     pub account: PublicKey,
     /// Its last block; zero when it has none.
     pub frontier: BlockHash,
-    /// Its balance.
+    /// Balance after the last block.
     pub balance: Raw,
     /// Who votes with it. An account that was opened by an epoch block has the all-zero one; set another with
     /// [`Head::with_representative`] before building.

@@ -76,7 +76,7 @@ impl FromStr for Subtype {
         [Subtype::Open, Subtype::Send, Subtype::Receive, Subtype::Change, Subtype::Epoch]
             .into_iter()
             .find(|s| s.name().eq_ignore_ascii_case(text))
-            .ok_or_else(|| Error::BlockJson(format!("{text:?} is no subtype of a block")))
+            .ok_or_else(|| Error::BlockJson(format!("{text:?} is not a subtype of a block")))
     }
 }
 

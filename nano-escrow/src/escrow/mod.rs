@@ -3,7 +3,7 @@
 //! What is decided is written first: one transaction of the [journal](crate::journal) plans, builds and signs all
 //! legs as one chain per account; only then the first block goes out. After a crash the same blocks go out again,
 //! byte for byte. There is never a second block for one (account, previous); so whatever a node answers, a leg is
-//! paid once (decision F3, `notes/nano.md`).
+//! paid once (decision F3, wire.md, "Nano").
 //!
 //! A deposit and a settlement, on the embedded ledger:
 //!

@@ -55,7 +55,7 @@ impl<T: NodeApi + ?Sized> NodeApi for &T {
 pub trait Message: Send + Sync {
     /// The name of the action.
     const ACTION: &'static str;
-    /// See [`Call::repeatable`].
+    /// Whether the call may be repeated: see [`Call::repeatable`].
     const REPEATABLE: bool = true;
     /// What the node answers.
     type Answer: Send;

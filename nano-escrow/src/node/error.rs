@@ -162,15 +162,15 @@ pub enum NodeError {
     /// The node understood and refused.
     #[error("the node refuses {action}: {fault}")]
     Refused {
-        /// The action.
+        /// Name of the RPC call.
         action: &'static str,
-        /// Why.
+        /// What went wrong.
         fault: Fault,
     },
     /// No answer in time. Whether the node did it is unknown.
     #[error("the node did not answer {action} within {} ms", within.as_millis())]
     Timeout {
-        /// The action.
+        /// Name of the RPC call.
         action: &'static str,
         /// How long was waited.
         within: Duration,
@@ -178,7 +178,7 @@ pub enum NodeError {
     /// No connection, or it broke. Whether the node did it is unknown.
     #[error("the node cannot be reached for {action}: {reason}")]
     Unreachable {
-        /// The action.
+        /// Name of the RPC call.
         action: &'static str,
         /// What the network said.
         reason: String,
@@ -186,9 +186,9 @@ pub enum NodeError {
     /// An HTTP status other than 200 without a sentence that is known.
     #[error("the node answers {action} with HTTP status {status}: {text}")]
     Http {
-        /// The action.
+        /// Name of the RPC call.
         action: &'static str,
-        /// The status.
+        /// HTTP status of the answer.
         status: u16,
         /// The beginning of the body.
         text: String,
@@ -196,7 +196,7 @@ pub enum NodeError {
     /// An answer that is not what the action answers.
     #[error("the node's answer to {action} cannot be read: {reason}")]
     Unreadable {
-        /// The action.
+        /// Name of the RPC call.
         action: &'static str,
         /// What is wrong with it.
         reason: String,

@@ -21,7 +21,7 @@ const MAX_FRAME: usize = 1 << 20;
 /// A confirmation that the node announced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Hint {
-    /// The block.
+    /// Hash of the confirmed block.
     pub hash: BlockHash,
     /// In whose chain.
     pub account: Option<Address>,

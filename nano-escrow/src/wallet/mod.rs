@@ -22,9 +22,9 @@ const SEND: &str = "send";
 /// What an account has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WalletBalance {
-    /// Which account.
+    /// Index of the account under the seed.
     pub index: u32,
-    /// Its address.
+    /// Address of the account.
     pub address: Address,
     /// After everything that is decided, sends in flight included.
     pub balance: Raw,
@@ -37,13 +37,13 @@ pub struct WalletBalance {
 /// A block of the wallet's history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HistoryEntry {
-    /// Its hash.
+    /// Hash of the block.
     pub hash: BlockHash,
     /// `open`, `receive`, `send`, `change` or `epoch`.
     pub kind: &'static str,
     /// Who got it, or who sent it.
     pub counterparty: Option<Address>,
-    /// What moved.
+    /// Amount that moved, in raw.
     pub amount: Raw,
     /// The balance after it.
     pub balance: Raw,
@@ -258,17 +258,17 @@ impl Wallet {
         account(&self.engine.journal, &Self::key(index)).await
     }
 
-    /// See [`Escrow::recover`](crate::escrow::Escrow::recover).
+    /// Finishes what an earlier process decided: [`Escrow::recover`](crate::escrow::Escrow::recover).
     pub async fn recover(&self) -> Result<Recovery, EscrowError> {
         self.engine.recover().await
     }
 
-    /// See [`Escrow::audit`](crate::escrow::Escrow::audit).
+    /// Compares books and ledger: [`Escrow::audit`](crate::escrow::Escrow::audit).
     pub async fn audit(&self, node: bool) -> Result<Audit, EscrowError> {
         self.engine.audit(node).await
     }
 
-    /// See [`Escrow::export`](crate::escrow::Escrow::export).
+    /// Writes a backup: [`Escrow::export`](crate::escrow::Escrow::export).
     pub async fn export(&self) -> Result<Backup, EscrowError> {
         self.engine.export().await
     }

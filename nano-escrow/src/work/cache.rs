@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use super::WorkError;
 use crate::{BlockHash, Work};
 
-/// Solved work by its root. It is worth keeping (a live send costs 2^29 hashes), and it is no secret.
+/// Solved work by its root. It is worth keeping (a live send costs 2^29 hashes), and it is not secret.
 ///
 /// The journal keeps it in SQLite. What comes out is checked again, so a store that lies costs time, not
 /// money.

@@ -2,19 +2,19 @@
 
 use crate::{BlockHash, Coded};
 
-/// No work.
+/// Why there is no work.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkError {
     /// The work does not reach the threshold.
     #[error("the work's value {value:016x} is below the threshold {threshold:016x}")]
     Invalid {
-        /// The value.
+        /// Value that the peer's work has.
         value: u64,
         /// What it must reach.
         threshold: u64,
     },
-    /// Somebody cancelled.
+    /// The caller cancelled it.
     #[error("solving was cancelled")]
     Cancelled,
     /// The fast path and the reference differ.
@@ -24,7 +24,7 @@ pub enum WorkError {
     /// No peer and no processor.
     #[error("nothing can make work for {root}: {reason}")]
     NoSource {
-        /// What for.
+        /// Root that the work is for.
         root: BlockHash,
         /// What each said.
         reason: String,

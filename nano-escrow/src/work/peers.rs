@@ -17,7 +17,7 @@ const DOUBLINGS: u32 = 8;
 /// How a peer has done.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PeerRecord {
-    /// Good answers.
+    /// Number of valid answers.
     pub good: u64,
     /// Failures since the last good answer.
     pub failures: u32,

@@ -55,7 +55,7 @@ impl Default for Solver {
 }
 
 impl Solver {
-    /// So many threads.
+    /// Sets the number of threads.
     pub fn with_threads(mut self, threads: NonZeroUsize) -> Solver {
         self.threads = threads;
         self
@@ -79,7 +79,7 @@ impl Solver {
         self.threads
     }
 
-    /// Which path.
+    /// The instruction set that is used.
     pub fn path(&self) -> Path {
         self.path
     }

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 #[derive(Clone)]
 enum Say {
     Status(u16, String),
-    /// Never.
+    /// It never answers.
     Nothing,
 }
 

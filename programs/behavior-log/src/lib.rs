@@ -1,4 +1,4 @@
-//! BehaviorLog (spec section 10.2): one commitment an epoch and agent.
+//! BehaviorLog (protocol.md, 10.2): one commitment an epoch and agent.
 #![cfg_attr(target_os = "solana", no_std)]
 
 use anchor_lang::prelude::*;
@@ -18,7 +18,8 @@ pub mod zx1_behavior_log {
     use super::*;
 
     /// Commits to an epoch's batch. The instruction before it must be the Ed25519 check of its message.
-    // The arguments are the commitment's fields, as the specification lists them.
+    // The arguments are the commitment's fields, in the order of the message that is signed (wire.md,
+    // "Batch").
     #[allow(clippy::too_many_arguments)]
     pub fn submit_batch(
         ctx: &mut Context<SubmitBatch>,

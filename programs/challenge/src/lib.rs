@@ -1,4 +1,4 @@
-//! Challenge (spec sections 8.6 and 10.4): a batch that hides a deal is answered or loses its agent's stake.
+//! Challenge (protocol.md, 8.6 and 10.4): a batch that hides a deal is answered or loses its agent's stake.
 #![cfg_attr(target_os = "solana", no_std)]
 
 extern crate alloc;

@@ -1,4 +1,4 @@
-//! FeedbackLog (spec "autonomous loop", decision B13): an append-only log that anyone may write to and
+//! FeedbackLog (protocol.md, 10.6; decision B13): an append-only log that anyone may write to and
 //! nobody can edit.
 #![cfg_attr(target_os = "solana", no_std)]
 

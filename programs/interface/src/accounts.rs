@@ -1,4 +1,4 @@
-//! Account layouts (spec section 10; what decisions B2 to B14 add is marked). Integers first, so that no
+//! Account layouts (protocol.md, 10; what decisions B2 to B14 add is marked). Integers first, so that no
 //! layout has padding; `version` is 1 in all of them.
 
 use crate::ids;
@@ -37,7 +37,7 @@ accounts! { ids::STAKE_LOCK;
         /// Padding; always zero.
         reserved: [u8; 6],
     }
-    /// An agent's stake (spec 10.5). `["stake", agent_mint]` of StakeLock.
+    /// An agent's stake (protocol.md, 10.5). `["stake", agent_mint]` of StakeLock.
     StakeLockAccount {
         /// Locked amount in micro-USDC.
         stake_usdc: u64,
@@ -69,7 +69,7 @@ accounts! { ids::STAKE_LOCK;
 }
 
 accounts! { ids::LEASE;
-    /// An agent's lease (spec 10.3). `["lease", agent_id]` of Lease.
+    /// An agent's lease (protocol.md, 10.3). `["lease", agent_id]` of Lease.
     LeaseAccount {
         /// Last epoch that is paid.
         paid_through_epoch: u64,
@@ -118,7 +118,7 @@ accounts! { ids::BEHAVIOR_LOG;
         /// Padding; always zero.
         reserved: [u8; 6],
     }
-    /// One epoch's commitment (spec 10.2). `["batch", agent_id, epoch_number]` of BehaviorLog.
+    /// One epoch's commitment (protocol.md, 10.2). `["batch", agent_id, epoch_number]` of BehaviorLog.
     BatchAccount {
         /// The batch's epoch.
         epoch_number: u64,
@@ -152,7 +152,7 @@ accounts! { ids::BEHAVIOR_LOG;
 }
 
 accounts! { ids::CHALLENGE;
-    /// A challenge (spec 10.4). `["challenge", batch, challenger, claim]` of Challenge.
+    /// A challenge (protocol.md, 10.4). `["challenge", batch, challenger, claim]` of Challenge.
     ChallengeAccount {
         /// The batch's epoch.
         epoch_number: u64,

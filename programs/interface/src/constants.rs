@@ -1,4 +1,4 @@
-//! The protocol's constants (spec section 11), each with its unit.
+//! The protocol's constants (protocol.md, 11), each with its unit.
 
 /// Length of a zx1 epoch in seconds (decision B1). Not Solana's validator epoch.
 pub const EPOCH_SECONDS: u64 = 86_400;

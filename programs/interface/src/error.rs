@@ -117,7 +117,7 @@ catalogue! {
     6085 ProofMismatch "The proof does not lead to the committed root. Build it from the served leaf hashes.",
     6086 EmptyTree "The batch commits to no entries there, so nothing can be proven in it.",
     6087 NotAgentsEntry "The entry was sent by somebody else. Only the agent's own messages and feedback about it prove something.",
-    6088 NoGround "A message of this type gives no such ground. See the table of grounds in ARCHITECTURE.md.",
+    6088 NoGround "A message of this type gives no such ground. See the table of grounds in docs/protocol.md, 8.6.",
     6089 FeedbackBySelf "The feedback was given by the agent itself, and an agent's word about itself counts for nothing.",
     6090 FeedbackAboutAnother "The feedback is about another agent. Challenge that agent's batch.",
     6091 MalformedFeedback "The feedback payload does not parse, so no batch has to hold it.",

@@ -1,4 +1,4 @@
-//! Events (spec section 10 and decision B14): self-CPI instruction data. The last two fields of each are
+//! Events (protocol.md, 10 and decision B14): self-CPI instruction data. The last two fields of each are
 //! the sequence number within its account, from 0 without gaps, and the slot in which that account was
 //! created: two numbers by which an indexer proves that it missed none, also across a closed account.
 
@@ -32,7 +32,7 @@ events! {
         agent_mint: address,
         /// Wallet of the NFT's owner, who paid.
         owner: address,
-        /// Micro-USDC added (the specification calls them lamports).
+        /// Micro-USDC added (the field's name says lamports for historical reasons).
         lamports: u64,
         /// Slot of the event.
         slot: u64,

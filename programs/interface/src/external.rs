@@ -218,7 +218,7 @@ fn ed25519_single(data: &[u8]) -> Option<Signed<'_>> {
 }
 
 /// The upgrade authority in a ProgramData account: `Some(None)` for an immutable program, None when the
-/// bytes are no ProgramData.
+/// bytes are not ProgramData.
 pub fn upgrade_authority(data: &[u8]) -> Option<Option<Address>> {
     (u32::from_le_bytes(field(data, 0)?) == 3).then_some(())?;
     match data.get(12)? {

@@ -1,4 +1,4 @@
-//! Instruction data (spec section 10 and decisions B2 to B13): eight bytes of discriminator, then the
+//! Instruction data (protocol.md, 10 and decisions B2 to B13): eight bytes of discriminator, then the
 //! arguments in Borsh. The programs take the same arguments through Anchor; a test compares both with the
 //! committed IDLs. Account lists stand in client/chain, compared with the IDLs likewise.
 
@@ -109,7 +109,7 @@ instructions! { ids::STAKE_LOCK;
         /// Schema of the delegations that count.
         delegate_schema: address,
     }
-    /// Creates or tops up an agent's stake (spec 10.5, decision B6).
+    /// Creates or tops up an agent's stake (protocol.md, 10.5; decision B6).
     lock_stake LockStake {
         /// Mint of the agent's NFT: the agent id.
         agent_mint: address,
@@ -131,7 +131,7 @@ instructions! { ids::STAKE_LOCK;
         /// Mint of the agent's NFT: the agent id.
         agent_mint: address,
     }
-    /// Takes from a stake; only Challenge may call it (spec 10.5, decision B12).
+    /// Takes from a stake; only Challenge may call it (protocol.md, 10.5; decision B12).
     slash Slash {
         /// Mint of the agent's NFT: the agent id.
         agent_mint: address,
@@ -158,7 +158,7 @@ instructions! { ids::LEASE;
         /// Epochs to pay, at least 1.
         epochs: u32,
     }
-    /// Moves a lease to the state that the clock says; anyone may call it (spec 10.3).
+    /// Moves a lease to the state that the clock says; anyone may call it (protocol.md, 10.3).
     tick_lease TickLease {
         /// Mint of the agent's NFT: the agent id.
         agent_id: address,
@@ -249,7 +249,7 @@ instructions! { ids::CHALLENGE;
         /// The feedback's attestation hash; ignored for every other record.
         attestation: [u8; 32],
     }
-    /// Settles a challenge after its window (spec 10.4, decisions B10 and B12).
+    /// Settles a challenge after its window (protocol.md, 10.4; decisions B10 and B12).
     resolve_challenge ResolveChallenge {}
     /// Returns a settled challenge's rent (decision B8).
     close_challenge CloseChallenge {}

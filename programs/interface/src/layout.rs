@@ -14,7 +14,7 @@ pub struct Field {
 
 /// A fixed-size account: 8 bytes of discriminator, then the fields, little-endian, without padding.
 pub trait Layout: bytemuck::Pod {
-    /// The account's name, as in spec section 10.
+    /// The account's name, as in protocol.md, 10.
     const NAME: &'static str;
     /// Description, as in the IDL.
     const DOC: &'static str;
@@ -38,7 +38,7 @@ pub trait Layout: bytemuck::Pod {
 
 /// An event as a program emits it by self-CPI (decision B14).
 pub trait Event {
-    /// The event's name, as in spec section 10.
+    /// The event's name, as in protocol.md, 10.
     const NAME: &'static str;
     /// First eight bytes of `sha256("event:" + NAME)`.
     const DISCRIMINATOR: [u8; 8];

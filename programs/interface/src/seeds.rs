@@ -1,4 +1,4 @@
-//! Seeds of every program-derived address (spec section 10, decisions B2 to B14). A seed that is an
+//! Seeds of every program-derived address (protocol.md, 10; decisions B2 to B14). A seed that is an
 //! integer is little-endian.
 
 /// StakeLock `["config"]`: the configuration.

@@ -1,4 +1,4 @@
-//! Lease (spec section 10.3): the daily fee in USDC that keeps an agent alive.
+//! Lease (protocol.md, 10.3): the daily fee in USDC that keeps an agent alive.
 #![cfg_attr(target_os = "solana", no_std)]
 
 use anchor_lang::prelude::*;

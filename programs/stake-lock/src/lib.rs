@@ -1,4 +1,4 @@
-//! StakeLock (spec section 10.5): agents' stakes, one vault each, and the configuration that all five
+//! StakeLock (protocol.md, 10.5): agents' stakes, one vault each, and the configuration that all five
 //! programs read.
 #![cfg_attr(target_os = "solana", no_std)]
 

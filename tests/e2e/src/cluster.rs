@@ -217,7 +217,7 @@ impl Localnet {
         self.jump(Jump { epochs: Some(epochs), ..Jump::default() })
     }
 
-    /// Jumps so many slots ahead; 400 ms of time go with each.
+    /// Jumps a number of slots ahead; 400 ms of time go with each.
     #[track_caller]
     pub fn travel_slots(&self, slots: u64) -> Status {
         self.jump(Jump { slots: Some(slots), ..Jump::default() })

@@ -33,7 +33,7 @@ pub enum Fault {
     TooManyRequests,
     /// This HTTP status, and the cluster never hears of the request.
     Status(u16),
-    /// The cluster does what was asked; the answer is 200 with something that is no JSON.
+    /// The cluster does what was asked; the answer is 200 with something that is not JSON.
     Garbage,
     /// The cluster does what was asked; the connection breaks in the middle of the answer.
     HalfAnswer,

@@ -1,5 +1,5 @@
 //! The network goes away, or the process dies, at every request of every command that moves money or state.
-//! A rerun of the same command pays nothing twice and ends in the right state (issue 3).
+//! A rerun of the same command pays nothing twice and ends in the right state.
 //!
 //! `ZX1_SOAK=1` runs every request with every disturbance; otherwise a sample whose seed is printed
 //! (`ZX1_SEED`) and, always, the transactions themselves. `ZX1_SLOT_MS` is the time between empty blocks:

@@ -84,7 +84,7 @@ fn bad_arguments_are_refused_with_a_sentence_fails() {
         (&["--port", "99999"], 2, "99999"),
         (&["--no-state", "--state", "x"], 2, "cannot be used with"),
         (&["bogus"], 2, "bogus"),
-        (&["fund", "nobody", "--sol", "1", "--control", url], 1, "error 7614: 'nobody' is no address"),
+        (&["fund", "nobody", "--sol", "1", "--control", url], 1, "error 7614: invalid address 'nobody'"),
         (&["fund", "nobody", "--sol", "1,5", "--control", url], 1, "error 7613"),
         (&["fund", "nobody", "--usdc", "0.0000001", "--control", url], 1, "error 7613"),
         (&["time", "--unix", "5", "--control", url], 1, "error 7611"),

@@ -210,7 +210,7 @@ impl Client {
         let deadline = tokio::time::Instant::now() + Duration::from_secs(30);
         while !folder::is_free(&state) {
             if tokio::time::Instant::now() > deadline {
-                return Err(LocalnetError::Cluster("it was told to stop and still runs".into()));
+                return Err(LocalnetError::Cluster("it was asked to stop and still runs".into()));
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
         }

@@ -22,7 +22,7 @@ pub enum LocalnetError {
     #[code(7601)]
     #[error("The program {} cannot be loaded: {why}.", file.display())]
     ProgramBroken {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
         /// What the virtual machine says.
         why: String,
@@ -33,7 +33,7 @@ pub enum LocalnetError {
     PortTaken {
         /// What was to listen there.
         what: &'static str,
-        /// The port.
+        /// The port that is taken.
         port: u16,
     },
     /// No free pair of neighbouring ports.
@@ -44,7 +44,7 @@ pub enum LocalnetError {
     #[code(7604)]
     #[error("The state folder {} is used by another zx1-localnet{}.", folder.display(), process(*pid))]
     StateInUse {
-        /// The folder.
+        /// Path of the folder.
         folder: PathBuf,
         /// Its process, if it could be read.
         pid: Option<u32>,
@@ -62,7 +62,7 @@ pub enum LocalnetError {
     #[code(7606)]
     #[error("The saved ledger {} is damaged in line {line}.", path.display())]
     LedgerDamaged {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// The first line that does not fit its checksum.
         line: usize,
@@ -71,18 +71,18 @@ pub enum LocalnetError {
     #[code(7607)]
     #[error("The state folder {} has format {found}, and this program reads format {known}.", folder.display())]
     OtherFormat {
-        /// The folder.
+        /// Path of the folder.
         folder: PathBuf,
         /// What it says.
         found: u64,
         /// What this program knows.
         known: u64,
     },
-    /// A wallet's file is no key.
+    /// A wallet's file does not hold a key.
     #[code(7608)]
-    #[error("{} is no Solana key file of 64 numbers.", path.display())]
+    #[error("{} is not a Solana key file of 64 numbers.", path.display())]
     BadKey {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// The cluster's machine refused what should have worked.
@@ -113,11 +113,11 @@ pub enum LocalnetError {
     TimeTooFar(String),
     /// An amount that is none.
     #[code(7613)]
-    #[error("'{0}' is no amount: write a number such as 2 or 0.5.")]
+    #[error("invalid amount '{0}': expected a number such as 2 or 0.5.")]
     BadAmount(String),
     /// An address that is none.
     #[code(7614)]
-    #[error("'{0}' is no address: 32 bytes in base58.")]
+    #[error("invalid address '{0}': expected 32 bytes in base58.")]
     BadAddress(String),
     /// A request to the control endpoint that means nothing.
     #[code(7615)]

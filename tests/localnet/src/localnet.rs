@@ -158,7 +158,7 @@ pub struct Localnet {
 pub enum Restored {
     /// A new ledger.
     New,
-    /// A saved one, with so many bytes of an unfinished block cut off.
+    /// A saved one, with this number of bytes of an unfinished block cut off.
     Saved {
         /// Bytes that a kill had left unfinished.
         cut_bytes: u64,
@@ -271,7 +271,7 @@ impl Localnet {
         self.jump(Jump { epochs: Some(epochs), ..Jump::default() })
     }
 
-    /// Jumps so many slots ahead.
+    /// Jumps this number of slots ahead.
     pub fn travel_slots(&self, slots: u64) -> Result<Status, LocalnetError> {
         self.jump(Jump { slots: Some(slots), ..Jump::default() })
     }

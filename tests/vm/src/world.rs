@@ -157,7 +157,7 @@ impl World {
         self.svm.expire_blockhash();
     }
 
-    /// Goes so many slots ahead.
+    /// Moves ahead by a number of slots.
     pub fn advance_slots(&mut self, slots: u64) {
         self.warp_to_slot(self.slot().checked_add(slots).unwrap());
     }
@@ -206,7 +206,7 @@ impl World {
         self.set_account(at, account);
     }
 
-    /// The lamports that make so many bytes rent-exempt.
+    /// The lamports that make a number of bytes rent-exempt.
     pub fn rent(&self, length: usize) -> u64 {
         self.svm.minimum_balance_for_rent_exemption(length)
     }

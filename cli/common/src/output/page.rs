@@ -9,7 +9,7 @@ use std::fmt::{Display, Write as _};
 /// Ends a style.
 const RESET: &str = "\u{1b}[0m";
 
-/// Bold.
+/// The text in bold, if colors are on.
 pub fn bold(text: &str) -> String {
     text.bold().to_string()
 }
@@ -29,7 +29,7 @@ pub fn green(text: &str) -> String {
     text.green().bold().to_string()
 }
 
-/// Dimmed: labels.
+/// The text dimmed, if colors are on; for labels.
 pub fn dim(text: &str) -> String {
     text.dimmed().to_string()
 }

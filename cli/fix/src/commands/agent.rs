@@ -17,6 +17,7 @@ use zx1_home::SystemClock;
 use zx1_market::{Address, Case, ContractId, Raw, State};
 use zx1_market_client::{Purse, Result as ClientResult};
 use zx1_model::budget::{Budget, FileStore, Limits};
+use zx1_trial::SandboxBench;
 
 /// Shown by `--help`, before the models.
 pub const EXAMPLES: &str = "\
@@ -175,8 +176,7 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
         }
         if let Some(model) = model {
             let file = FileStore::new(context.place("agent-budget.json")?);
-            let budget = Budget::open(limits, Box::new(file), Arc::new(SystemClock))
-                .map_err(|error| Failure::foreign(error.code().into(), &error, &error))?;
+            let budget = Budget::open(limits, Box::new(file), Arc::new(SystemClock))?;
             worker = worker.with_model(model, budget);
         }
         worker.run(stop_signal()).await?;

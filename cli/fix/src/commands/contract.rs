@@ -11,7 +11,8 @@ use crate::market;
 use clap::ValueEnum;
 use serde::Serialize;
 use std::process::ExitCode;
-use zx1_cli_common::output::{Page, Report, Table};
+use zx1_agent::bridge::BridgeError;
+use zx1_cli_common::output::{self, Page, Report, Table};
 use zx1_cli_common::words::short;
 use zx1_cli_common::{confirm, files};
 use zx1_market::case;
@@ -199,7 +200,13 @@ pub fn show(args: Show, context: &Context) -> Result<()> {
     let view = runtime.block_on(market.view(id))?;
     if let Some(bridge) = bridge::of(context, who(&args.which))? {
         // What the other side has left since belongs into the log too.
-        bridge.keep(&view)?;
+        // A cluster that does not answer keeps nobody from reading.
+        match runtime.block_on(bridge.keep(&market, &view)) {
+            Err(error @ BridgeError::Keys { .. }) => {
+                output::warn(&format!("error {}: {error}", error.code()));
+            }
+            kept => drop(kept?),
+        }
     }
     let report = case::replay(view.transcript());
     context.print(&Checked { report: &report, transcript: view.transcript() })

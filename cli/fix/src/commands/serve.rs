@@ -33,7 +33,7 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
     }
     logs("warn,zx1_market_server=info");
     let runtime = fixing::threads()?;
-    runtime.block_on(serve.serve()).map_err(|error| Failure::foreign(error.code().into(), &error, &error))?;
+    runtime.block_on(serve.serve()).map_err(|error| Failure::foreign(error.code(), &error, &error))?;
     if !prints {
         stopped(context, "The market has stopped.");
     }

@@ -217,9 +217,13 @@ fn prove(session: &mut Session<'_>, market: &Market, held: &mut Held, view: &Vie
     accept(session, market, view, exit, output)
 }
 
-/// Refusals that are a person's no, where a person was asked: 9502, 9547 and 9548.
+/// Errors that mean the user declined, where a user was asked.
 fn is_no(session: &Session<'_>, failure: &Failure) -> bool {
-    confirm::can_ask() && !session.screen.is_json() && matches!(failure.code, 9502 | 9547 | 9548)
+    let declined = matches!(
+        failure.own,
+        Some(Error::Declined | Error::NotConsented { .. } | Error::CommandNotAccepted { .. })
+    );
+    confirm::can_ask() && !session.screen.is_json() && declined
 }
 
 /// A fix that is paid. If it was accepted by hand or by silence while nobody watched here, it is not applied

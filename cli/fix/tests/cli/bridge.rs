@@ -2,11 +2,12 @@
 
 use crate::court::World;
 use crate::local::NEEDS_LM;
+use crate::registry::Cluster;
 use crate::support::{Home, Http, LIMIT, Market};
-use serde_json::{Value, json};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use zx1_log::{AgentLog, agent_dir};
+use serde_json::Value;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use zx1_cli_common::keys;
+use zx1_log::{LogReader, agent_dir};
 use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::BehaviorBatch;
 use zx1_protocol::envelope::{Envelope, MsgType};
@@ -16,21 +17,6 @@ const PRINCIPAL: [u8; 32] = [0xa1; 32];
 const AGENT: [u8; 32] = [0xa2; 32];
 const JUDGE: [u8; 32] = [0xa3; 32];
 
-/// A cluster whose slot moves on each time that it is asked.
-fn cluster() -> Http {
-    let slot = AtomicU64::new(1_000);
-    Http::serve(move |body| {
-        let question: Value = serde_json::from_str(body).unwrap();
-        if question["method"] != "getSlot" {
-            // It knows no registry: what is accepted is accepted without a pre-signature.
-            let error = json!({ "code": -32601, "message": "Method not found" });
-            return Some(json!({ "jsonrpc": "2.0", "error": error, "id": question["id"] }).to_string());
-        }
-        let slot = slot.fetch_add(1, Ordering::SeqCst);
-        Some(json!({ "jsonrpc": "2.0", "result": slot, "id": question["id"] }).to_string())
-    })
-}
-
 fn epoch() -> Epoch {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     Epoch::from_unix_micros(u64::try_from(since.as_micros()).unwrap())
@@ -39,8 +25,7 @@ fn epoch() -> Epoch {
 /// A batch that is built of an agent's log, as `zx1 batch build` does: every entry is read and checked.
 fn batch(home: &Home, agent: [u8; 32], from: Epoch) -> BehaviorBatch {
     let folder = agent_dir(&home.path().join(".config/zx1"), &agent);
-    let log = AgentLog::open_wait(folder, agent, Duration::from_secs(10)).unwrap();
-    log.build(Covered { from, to: epoch() }, Slot(1), Slot(100_000)).unwrap().batch
+    LogReader::new(folder, agent).build(Covered { from, to: epoch() }, Slot(1), Slot(100_000)).unwrap().batch
 }
 
 /// How many entries it has.
@@ -55,9 +40,11 @@ fn base58(agent: [u8; 32]) -> String {
 #[test]
 fn both_logs_hold_the_envelopes_of_a_contract_and_a_batch_builds_from_each() {
     let from = epoch();
-    let cluster = cluster();
+    let cluster = Cluster::start();
     let market = Market::start(&[]);
     let (home, agents) = (Home::new(), Home::new());
+    cluster.registers(PRINCIPAL, key_of(&home, "key.ed25519"));
+    cluster.registers(AGENT, key_of(&agents, "agent.key"));
     let _agent = market.agent(&agents, &["--agent-id", &base58(AGENT), "--cluster", &cluster.url]);
     home.file("m.c", NEEDS_LM);
     let server = ["--json", "--server", market.url()];
@@ -95,6 +82,37 @@ fn both_logs_hold_the_envelopes_of_a_contract_and_a_batch_builds_from_each() {
     assert!(home.fix(["verify", id]).ok().contains("All "));
 }
 
+/// The public key in this file of a home; made if there is none.
+fn key_of(home: &Home, file: &str) -> [u8; 32] {
+    let path = home.path().join(".fix").join(file);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    if !path.exists() {
+        keys::write(&keys::random().unwrap(), &path).unwrap();
+    }
+    zx1_home::keys::public(&zx1_home::keys::read(&path).unwrap().seed)
+}
+
+#[test]
+fn an_envelope_of_an_agent_that_is_another_wallets_is_not_logged() {
+    let from = epoch();
+    let cluster = Cluster::start();
+    let market = Market::start(&[]);
+    let (home, agents) = (Home::new(), Home::new());
+    cluster.registers(PRINCIPAL, key_of(&home, "key.ed25519"));
+    // The agent that works here names an id that somebody else owns.
+    cluster.registers(AGENT, [0x99; 32]);
+    let _agent = market.agent(&agents, &["--agent-id", &base58(AGENT), "--cluster", &cluster.url]);
+    home.file("m.c", NEEDS_LM);
+    let server = ["--json", "--server", market.url()];
+    let line = ["--yes", "--accept-corrected", "--bounty", "0.5", "gcc", "m.c", "-o", "m"];
+    let mut command = home.command(server.iter().chain(&line));
+    command.env("FIX_AGENT_ID", base58(PRINCIPAL)).env("FIX_CLUSTER", &cluster.url);
+    let said = crate::support::said(&mut command);
+    assert_eq!(said.code, 0, "{said:?}");
+    // Its own DISCOVER and FEEDBACK, and nothing of the other side.
+    assert_eq!(batched(&home, PRINCIPAL, from), 2, "{said:?}");
+}
+
 /// Who is at work with an agent id, in the settings of its home.
 fn settings(home: &Home, party: &str, agent: [u8; 32], cluster: &str) {
     std::fs::create_dir_all(home.path().join(".fix")).unwrap();
@@ -105,10 +123,13 @@ fn settings(home: &Home, party: &str, agent: [u8; 32], cluster: &str) {
 #[test]
 fn the_verdicts_of_a_judge_are_in_its_log_and_in_those_of_both_parties() {
     let from = epoch();
-    let cluster = cluster();
+    let cluster = Cluster::start();
     let judges = Home::new();
     settings(&judges, "judge", JUDGE, &cluster.url);
+    cluster.registers(JUDGE, key_of(&judges, "judge.key"));
     let mut world = World::start_by(judges, "halt = 30000\n", &["evil_principal", "canceled"]);
+    cluster.registers(PRINCIPAL, key_of(&world.home, "key.ed25519"));
+    cluster.registers(AGENT, key_of(&world.agents, "agent.key"));
     settings(&world.home, "principal", PRINCIPAL, &cluster.url);
     settings(&world.agents, "agent", AGENT, &cluster.url);
     world.agent = Some(world.market.scripted_agent(&world.agents, "touch done"));
@@ -159,7 +180,7 @@ fn the_verdicts_of_a_judge_are_in_its_log_and_in_those_of_both_parties() {
 fn a_judge_whose_cluster_is_gone_rules_all_the_same() {
     let judges = Home::new();
     settings(&judges, "judge", JUDGE, "http://127.0.0.1:9");
-    let cluster = cluster();
+    let cluster = Cluster::start();
     let mut world = World::start_by(judges, "halt = 30000\n", &["canceled"]);
     settings(&world.home, "principal", PRINCIPAL, &cluster.url);
     settings(&world.agents, "agent", AGENT, &cluster.url);

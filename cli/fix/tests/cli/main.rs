@@ -10,6 +10,7 @@ mod local;
 mod network;
 mod offline;
 mod options;
+mod registry;
 mod rulings;
 mod story;
 mod support;

@@ -1,4 +1,4 @@
-//! `zx1 attest`: ratings at SATI that neither side can take back (spec section 7.2, decision D5).
+//! `zx1 attest`: ratings at SATI that neither side can take back (protocol.md, 7.2; decision D5).
 
 mod submit;
 
@@ -13,7 +13,7 @@ use serde::Serialize;
 use solana_address::Address;
 use solana_signer::Signer as _;
 use zx1_chain::rpc::registry::{Agreement, IdentityRegistry as _, Sati};
-use zx1_log::AgentLog;
+use zx1_log::LogHandle;
 use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::envelope::MsgType;
@@ -158,12 +158,7 @@ fn show(context: &Context, conversation: &str, about: &str, by: &str) -> Result<
 
 /// Looks up the attestations of the ratings that the agent received in these epochs, so that their hashes go
 /// into the batch.
-pub(crate) async fn collect(
-    chain: &Chain,
-    agent: &Agent,
-    log: &mut AgentLog,
-    covered: Covered,
-) -> Result<()> {
+pub(crate) async fn collect(chain: &Chain, agent: &Agent, log: &LogHandle, covered: Covered) -> Result<()> {
     let mut open = Vec::new();
     let mut entries = log.reader().entries(covered.from, covered.to)?;
     while let Some(stored) = entries.next_entry()? {
@@ -175,7 +170,7 @@ pub(crate) async fn collect(
             continue;
         }
         let Ok(feedback) = Feedback::decode(entry.payload) else { continue };
-        let known = log.attestation(&feedback.conversation_id, entry.header.sender).is_some();
+        let known = log.attestation(&feedback.conversation_id, entry.header.sender)?.is_some();
         if feedback.target_agent == *agent.mint.as_array() && !known {
             open.push((feedback.conversation_id, *entry.header.sender));
         }
@@ -200,7 +195,7 @@ pub(crate) async fn collect(
 /// # Errors
 /// 7580 without an ACCEPT, 7581 without the pre-signature.
 pub(crate) fn agreed(
-    log: &AgentLog,
+    log: &LogHandle,
     conversation: &[u8; 16],
     rated: &Address,
     epochs: (Epoch, Epoch),

@@ -1,4 +1,4 @@
-//! `zx1 batch`: an agent's daily account of what it did (spec section 8, decisions B7, B9, C6, C7).
+//! `zx1 batch`: an agent's daily account of what it did (protocol.md, 8; decisions B7, B9, C6, C7).
 
 mod build;
 mod close;

@@ -1,4 +1,4 @@
-//! `zx1 challenge`: answer or lose (spec section 8.6, decisions B10 to B12).
+//! `zx1 challenge`: answer or lose (protocol.md, 8.6; decisions B10 to B12).
 
 mod answer;
 mod file;

@@ -1,4 +1,4 @@
-//! `zx1 delegate`: keys that may act for an agent (spec section 4.1, decision B3).
+//! `zx1 delegate`: keys that may act for an agent (protocol.md, 4.1; decision B3).
 
 use crate::chain::Chain;
 use crate::context::Context;

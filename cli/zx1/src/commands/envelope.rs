@@ -1,4 +1,4 @@
-//! `zx1 envelope`: making signed messages and checking those of others (spec section 5).
+//! `zx1 envelope`: making signed messages and checking those of others (protocol.md, 5).
 
 mod check;
 mod conversation;

@@ -1,4 +1,4 @@
-//! `zx1 lease`: what an agent pays a day (spec section 10.3, decision B5).
+//! `zx1 lease`: what an agent pays a day (protocol.md, 10.3; decision B5).
 
 use crate::amount;
 use crate::chain::Chain;

@@ -1,4 +1,4 @@
-//! `zx1 log`: the agent's log of messages, from which its batches are made (spec section 8.1).
+//! `zx1 log`: the agent's log of messages, from which its batches are made (protocol.md, 8.1).
 
 use crate::agent_files::{self, Now, refused};
 use crate::commands::envelope::{keys_of, type_name};
@@ -13,15 +13,15 @@ use crate::words::{self, count};
 use clap::Subcommand;
 use serde::Serialize;
 use solana_address::Address;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use zx1_chain::rpc::registry::Sati;
-use zx1_log::{AgentLog, LogReader};
+use zx1_log::{Admitted, LogError, LogHandle, LogReader, Origin};
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::envelope::BROADCAST;
-use zx1_protocol::hash::Sha3;
-use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::signature::PublicKey;
 use zx1_protocol::units::Epoch;
-use zx1_protocol::validate::{Candidate, Context as Rules, Reason, Sender};
+use zx1_protocol::validate::{Candidate, Reason};
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -32,9 +32,10 @@ Examples:
   zx1 log root --epoch 20777
   zx1 log prove --epoch 20777 --index 3 --output json > proof.json && zx1 merkle verify proof.json
 
-append checks a message by the rules of a receiver first and keeps what holds. A
-message that is there already is not added again. A sent message belongs to the
-epoch of its timestamp, a received one to that of its arrival.";
+append checks a message by the rules of a receiver first and keeps what holds and
+concerns the agent: what is addressed to it, rates it, or belongs to one of its
+conversations. A message that is there already is not added again. A sent message
+belongs to the epoch of its timestamp, a received one to that of its arrival.";
 
 /// What is typed.
 #[derive(Debug, clap::Args)]
@@ -215,21 +216,19 @@ fn append(context: &Context, agent: &Agent, arguments: &[String], arrival: Optio
             Some(micros) => micros,
             None => Now::ask(&chain).await?.micros,
         };
-        let mut log = agent_files::open_log(context, agent)?;
+        let log = agent_files::open_log(context, agent)?;
         let progress = context.spinner("Adding messages");
-        let mut keys: Option<([u8; 32], Vec<PublicKey>)> = None;
+        let mut keys: HashMap<[u8; 32], Vec<PublicKey>> = HashMap::new();
         let mut added = Vec::with_capacity(messages.len());
         for message in &messages {
-            let refused = |reason: Reason| refused_message(&message.name, reason);
-            let candidate = Candidate::parse(&message.bytes).map_err(refused)?;
+            let candidate = Candidate::parse(&message.bytes)
+                .map_err(|reason| refused_reason(reason).in_input(&message.name))?;
             let sender = *candidate.sender();
-            // Messages in a row are mostly of one sender.
-            if keys.as_ref().is_none_or(|(known, _)| *known != sender) {
-                keys = Some((sender, keys_of(&sati, Address::new_from_array(sender)).await?));
+            if let Entry::Vacant(unknown) = keys.entry(sender) {
+                unknown.insert(keys_of(&sati, Address::new_from_array(sender)).await?);
             }
-            let keys = keys.as_ref().map(|(_, keys)| keys.as_slice()).unwrap_or_default();
             added.push(
-                append_one(&mut log, agent, &candidate, keys, arrival)
+                append_one(&log, &candidate, &message.bytes, &keys, arrival)
                     .map_err(|failure| failure.in_input(&message.name))?,
             );
             progress.say(format!("Added {}", count(added.len(), "message", "messages")));
@@ -237,10 +236,6 @@ fn append(context: &Context, agent: &Agent, arguments: &[String], arrival: Optio
         Ok(added)
     })?;
     context.print(&Added { agent: agent.mint.to_string(), added })
-}
-
-fn refused_message(name: &str, reason: Reason) -> Failure {
-    refused_reason(reason).in_input(name)
 }
 
 fn refused_reason(reason: Reason) -> Failure {
@@ -267,58 +262,27 @@ pub(crate) fn off_by_in_words(failure: Failure, off_by: u64) -> Failure {
 }
 
 fn append_one(
-    log: &mut AgentLog,
-    agent: &Agent,
+    log: &LogHandle,
     candidate: &Candidate<'_>,
-    keys: &[PublicKey],
+    bytes: &[u8],
+    keys: &HashMap<[u8; 32], Vec<PublicKey>>,
     arrival: u64,
 ) -> Result<AddedOne> {
-    if let Some(known) = known(log, candidate)? {
-        return Ok(known);
-    }
-    let sent = candidate.sender() == agent.mint.as_array();
-    // What the agent signed elsewhere has a nonce that this log did not give out; a message that is there
-    // already is found by its leaf, so nonces decide only about what is received.
-    let last_nonce =
-        if sent { Default::default() } else { log.last_nonce(candidate.sender(), candidate.channel()) };
-    let sender = if keys.is_empty() { Sender::Unknown } else { Sender::Registered { keys, last_nonce } };
-    let when = if sent { candidate.timestamp() } else { arrival };
-    let valid = candidate.validate(&Rules::new(when, sender)).map_err(refused_reason)?;
-    let header = valid.envelope.header;
-    let for_us = *header.recipient == BROADCAST || header.recipient == agent.mint.as_array();
-    if !sent && !for_us {
-        return Err(zx1_log::LogError::NotOurs.into());
-    }
-    let (direction, appended) = if sent {
-        (Direction::Sent, log.append(&valid.envelope, Direction::Sent, when)?)
-    } else {
-        (Direction::Received, log.receive(&valid.envelope, arrival)?)
-    };
+    let Admitted { direction, logged } =
+        log.inbox().admit(bytes, keys, arrival, Origin::File).map_err(|error| match error {
+            LogError::Rule(reason) => refused_reason(reason),
+            other => other.into(),
+        })?;
+    // What concerns others keeps all rules, and is for a person to hear that it was left out.
+    let place = logged.ok_or(LogError::NotOurs)?;
     Ok(AddedOne {
-        kind: type_name(header.msg_type),
+        kind: type_name(candidate.msg_type()),
         direction: direction_name(direction),
-        epoch: appended.epoch.0,
-        index: appended.index,
-        leaf: hex::encode(appended.leaf),
-        new: appended.new,
+        epoch: place.epoch.0,
+        index: place.index,
+        leaf: hex::encode(place.leaf),
+        new: place.new,
     })
-}
-
-/// The entry of a message that the log holds already, near the epoch of its timestamp.
-fn known(log: &AgentLog, candidate: &Candidate<'_>) -> Result<Option<AddedOne>> {
-    let Some(envelope) = candidate.envelope() else { return Ok(None) };
-    let entry = LogEntry::of(envelope).to_cbor::<Sha3>().map_err(zx1_log::LogError::from)?;
-    let epoch = envelope.header.epoch();
-    let (from, to) = (Epoch(epoch.0.saturating_sub(1)), Epoch(epoch.0.saturating_add(1)));
-    let found = log.reader().find(from, to, &LogEntry::leaf::<Sha3>(&entry))?;
-    Ok(found.map(|found| AddedOne {
-        kind: type_name(envelope.header.msg_type),
-        direction: direction_name(found.direction),
-        epoch: found.epoch.0,
-        index: found.index,
-        leaf: hex::encode(LogEntry::leaf::<Sha3>(&entry)),
-        new: false,
-    }))
 }
 
 fn direction_name(direction: Direction) -> &'static str {

@@ -1,4 +1,4 @@
-//! `zx1 merkle`: roots and proofs as the protocol builds them (spec section 8.5, decision C5).
+//! `zx1 merkle`: roots and proofs as the protocol builds them (protocol.md, 8.5; decision C5).
 
 use crate::context::Context;
 use crate::defaults;

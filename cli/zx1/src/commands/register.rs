@@ -1,4 +1,4 @@
-//! `zx1 register`: becoming an agent of the registry (spec section 4.2, decision A3).
+//! `zx1 register`: becoming an agent of the registry (protocol.md, 4.2; decision A3).
 
 use crate::chain::Chain;
 use crate::config_file::AgentEntry;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use zx1_chain::rpc::registry::{IdentityRegistry as _, Registration, Sati, registered_mint};
 use zx1_chain::sati::NewAgent;
 
-/// The service by which others find the agent on the mesh (spec section 4.1).
+/// The service by which others find the agent on the mesh (protocol.md, 4.1).
 const MESH_SERVICE: &str = "zerox1-mesh";
 const MESH_VERSION: &str = "1";
 
@@ -163,7 +163,7 @@ fn key_value(entry: &str) -> Result<(String, String)> {
     Ok((key.to_owned(), value.to_owned()))
 }
 
-/// The registration file: what the owner hosts (spec section 4.1).
+/// The registration file: what the owner hosts (protocol.md, 4.1).
 fn registration_file(args: &Args) -> Result<Vec<u8>> {
     let services: Vec<Value> = args
         .endpoint

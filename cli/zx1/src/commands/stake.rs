@@ -1,4 +1,4 @@
-//! `zx1 stake`: the stake that answers for an agent (spec section 10.5, decision B6).
+//! `zx1 stake`: the stake that answers for an agent (protocol.md, 10.5; decision B6).
 
 use crate::amount;
 use crate::chain::Chain;

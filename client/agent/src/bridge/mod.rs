@@ -19,22 +19,28 @@
 //! An envelope is made once for each act of a contract: it is kept in a file of its own before it is logged,
 //! and logged before it leaves. The same act again finds it there. A transcript that is read again writes
 //! nothing twice.
+//!
+//! # What is believed
+//!
+//! Whatever an entry carries goes through the log's one door ([`zx1_log::Inbox`]): an envelope is logged when
+//! the claimed agent's own key signed it, at the time of its entry, and with a nonce that no other message in
+//! the log has. Whose key that is comes from the chain ([`SigningKeys`]), not from the market.
 
 mod cluster;
+mod keys;
 mod rating;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 use zx1_coded::Coded;
 use zx1_home::files;
-use zx1_log::{AgentLog, LogError};
+use zx1_log::{LogError, LogHandle, Origin, Received};
 use zx1_market::bridge::{conversation_id, message_type};
 use zx1_market::chain::{Common, Data, RulingData, Side};
 use zx1_market::{Entry, EntryType, Millis, PartyId, PartyKey, Reason};
-use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::channel::channel_of;
 use zx1_protocol::draft::Draft;
 use zx1_protocol::envelope::{BROADCAST, Envelope, MsgType};
@@ -44,6 +50,7 @@ use zx1_protocol::payload::{
 use zx1_protocol::units::Slot;
 
 pub use cluster::{agent_id, slots_of};
+pub use keys::SigningKeys;
 pub use rating::{Rating, rating};
 
 use futures_util::future::BoxFuture;
@@ -55,21 +62,25 @@ pub const HINT: &[u8; 4] = b"FIX1";
 /// How often a next slot is waited for, 200 ms each time.
 const SLOT_TRIES: u32 = 50;
 
-/// So long the log is waited for while another program has it, such as `zx1 batch build`.
+/// Timeout for opening the log while another program has it and does not share it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// So long an ACCEPT waits for what its pre-signature needs; the reservation runs meanwhile.
+/// Age from which an envelope of an earlier run is made anew: receivers refuse a timestamp that is more than
+/// 30 s away.
+const FRESH_FOR: Millis = Millis(20_000);
+
+/// Timeout for what an ACCEPT's pre-signature needs; the reservation runs meanwhile.
 const PRESIGN_WITHIN: Duration = Duration::from_secs(5);
 
-/// So long [`Bridge::close`] waits for the other side's FEEDBACK, and how often it looks.
+/// Timeout of [`Bridge::close`] for the other side's FEEDBACK.
 const FEEDBACK_WITHIN: Duration = Duration::from_secs(5);
 const FEEDBACK_POLL: Duration = Duration::from_millis(250);
 
-/// Why an envelope was not made or logged. Numbers 9393 to 9398.
+/// Why an envelope was not made or logged. Numbers 9393 to 9399.
 #[derive(Debug, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum BridgeError {
-    /// The log.
+    /// Error of the agent's log.
     #[code(9393, transient = Self::may_pass)]
     #[error("The envelope log cannot be written: {error}")]
     Log {
@@ -82,12 +93,12 @@ pub enum BridgeError {
     #[error("{} cannot be kept: {why}. Nothing was sent; make room or correct the permissions.",
          .path.display())]
     Disk {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
         /// What the system said.
         why: String,
     },
-    /// No slot.
+    /// The cluster gave no slot.
     #[code(9395, transient)]
     #[error(
         "The cluster's slot cannot be read: {why}. Check the cluster's RPC address, or trade without an \
@@ -101,7 +112,7 @@ pub enum BridgeError {
     #[code(9396)]
     #[error("The 0x01 envelope cannot be made: {why}")]
     Draft {
-        /// Why.
+        /// What is wrong with it.
         why: String,
     },
     /// No agent id.
@@ -111,10 +122,10 @@ pub enum BridgeError {
         /// What was given.
         text: String,
     },
-    /// No cluster.
+    /// The cluster's address is invalid.
     #[code(9398)]
     #[error(
-        "'{text}' is no cluster: {why}. Give an http(s) address, localhost, devnet, testnet or mainnet-beta."
+        "invalid cluster '{text}': {why}. Give an http(s) address, localhost, devnet, testnet or mainnet-beta."
     )]
     Cluster {
         /// What was given.
@@ -122,7 +133,16 @@ pub enum BridgeError {
         /// What is wrong with it.
         why: String,
     },
-    /// The market.
+    /// The keys of an agent are not known.
+    #[code(9399, transient)]
+    #[error("The keys of the agent {agent} cannot be read, so its messages are not logged yet: {why}.")]
+    Keys {
+        /// Its id, in base58.
+        agent: String,
+        /// What was said.
+        why: String,
+    },
+    /// Error of the market's client.
     #[code(inner)]
     #[error(transparent)]
     Client(#[from] ClientError),
@@ -144,17 +164,16 @@ pub type Agreements = Arc<
     dyn Fn([u8; 32], [u8; 16], Slot) -> BoxFuture<'static, Result<Option<[u8; 32]>, String>> + Send + Sync,
 >;
 
-/// The envelope log of one agent id. The log has one writer at a time; it is opened for each act and let go
-/// again, so that several programs of one party, and `zx1`, get their turn while this one runs.
+/// The envelope log of one agent id. It is opened once: this program has it, or goes through the one that has
+/// it, and `zx1` and other programs of the party work beside it.
 pub struct Bridge {
     agent: [u8; 32],
     key: Arc<PartyKey>,
     slots: Slots,
+    keys: keys::Known,
     agreements: Option<Agreements>,
-    folder: PathBuf,
-    /// One act at a time in this program.
-    turn: Mutex<()>,
-    /// One file for each envelope of one's own.
+    log: LogHandle,
+    /// Folder with a file for each own envelope.
     made: PathBuf,
 }
 
@@ -166,20 +185,21 @@ impl std::fmt::Debug for Bridge {
 
 impl Bridge {
     /// Open the log of an agent id (its folder: [`zx1_log::agent_dir`]). `key` signs the envelopes: the NFT's
-    /// owner or its live delegate (decision B3), which is the party's key (decision A1).
+    /// owner or its live delegate (decision B3), which is the party's key (decision A1). `keys` are asked for
+    /// those of other agents. Blocks, at most while another program opens the log.
     pub fn open(
         folder: impl AsRef<Path>,
         agent: [u8; 32],
         key: Arc<PartyKey>,
         slots: Slots,
+        keys: SigningKeys,
     ) -> Result<Bridge, BridgeError> {
-        let folder = folder.as_ref().to_owned();
+        let folder = folder.as_ref();
         let made = folder.join("fix");
-        let bridge = Bridge { agent, key, slots, agreements: None, folder, turn: Mutex::new(()), made };
-        // A log that cannot be used is told of before anything is signed.
-        bridge.with_log(|_| Ok(()))?;
-        files::make_folder(&bridge.made).map_err(|e| disk(&bridge.made, &e))?;
-        Ok(bridge)
+        let log = LogHandle::open(folder, agent, PATIENCE)?;
+        files::make_folder(&made).map_err(|e| disk(&made, &e))?;
+        let keys = keys::Known::new(keys);
+        Ok(Bridge { agent, key, slots, keys, agreements: None, log, made })
     }
 
     /// The same, whose ACCEPTs carry a pre-signature.
@@ -194,19 +214,24 @@ impl Bridge {
         &self.agent
     }
 
-    /// Does one act on the log. Blocks while another program has it, at most [`PATIENCE`].
-    fn with_log<T>(&self, act: impl FnOnce(&mut AgentLog) -> Result<T, LogError>) -> Result<T, BridgeError> {
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut log = AgentLog::open_wait(&self.folder, self.agent, PATIENCE)?;
-        Ok(act(&mut log)?)
+    /// Works on the log and the files beside it, on a thread that may block.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        act: impl FnOnce(&LogHandle) -> Result<T, BridgeError> + Send + 'static,
+    ) -> Result<T, BridgeError> {
+        let log = self.log.clone();
+        let done = tokio::task::spawn_blocking(move || act(&log)).await;
+        // It ends early only when the program does, or by a fault of ours.
+        done.unwrap_or_else(|_| Err(LogError::OwnerLost.into()))
     }
 
     /// For a `post`: a DISCOVER that names this agent id, so that agents can answer with envelopes.
     pub async fn announce(&self, now: Millis) -> Result<Common, BridgeError> {
         let slot = self.slot().await?;
-        let bytes = self.sign(MsgType::Discover, &BROADCAST, now, slot, &[0; 16], HINT)?;
-        self.append(&bytes, Direction::Sent, now)?;
-        Ok(carrying(&bytes))
+        let bytes = self.sign(MsgType::Discover, &BROADCAST, now, slot, &[0; 16], HINT).await?;
+        let carrying = carrying(&bytes);
+        self.blocking(move |log| append(log, &bytes, now)).await?;
+        Ok(carrying)
     }
 
     /// For a bond, an accept or a fix: the envelope of the same act, logged. Nothing when the other side has
@@ -238,8 +263,8 @@ impl Bridge {
         Ok(carrying(&bytes))
     }
 
-    /// For a ruling of this judge: a VERDICT to each party that has an agent id (specification 0x01, "notary
-    /// sends VERDICT to both participants"), logged, in hexadecimal digits. None when neither has one.
+    /// For a ruling of this judge: a VERDICT to each party that has an agent id (protocol.md, 6), logged, in
+    /// hexadecimal digits. None when neither has one.
     pub async fn verdicts(
         &self,
         market: &Market,
@@ -261,9 +286,10 @@ impl Bridge {
     /// After the end: leave the FEEDBACK of this side, and log what the other side has sent. Its FEEDBACK is
     /// waited for a little; what comes later is logged by [`Bridge::keep`] whenever the contract is read.
     pub async fn close(&self, market: &Market, view: &View) -> Result<(), BridgeError> {
-        self.keep(view)?;
-        let (Some(side), true) = (view.side(), view.state().is_terminal()) else { return Ok(()) };
-        let Some(peer) = self.peer(view, side.other()) else { return Ok(()) };
+        // What cannot be logged now keeps nobody from the rating.
+        let kept = self.keep(market, view).await;
+        let (Some(side), true) = (view.side(), view.state().is_terminal()) else { return kept.map(drop) };
+        let Some(peer) = self.peer(view, side.other()) else { return kept.map(drop) };
         if !has_feedback_of(view, market.id()) {
             self.leave_feedback(market, view, side, peer).await?;
         }
@@ -285,8 +311,7 @@ impl Bridge {
                 Err(error) => return Err(error.into()),
             }
         }
-        self.keep(&latest)?;
-        Ok(())
+        self.keep(market, &latest).await.map(drop)
     }
 
     async fn leave_feedback(
@@ -319,49 +344,67 @@ impl Bridge {
     /// Log every envelope of a verified contract that this agent sent or that is addressed to it. What is
     /// there already is not written again. Answers how many were new. An envelope that the log refuses is
     /// left out: another party wrote it, and it must not keep the others from the log.
-    pub fn keep(&self, view: &View) -> Result<usize, BridgeError> {
+    ///
+    /// # Errors
+    /// 9399 when the keys of a sender cannot be read; the envelopes of the others are logged all the same.
+    pub async fn keep(&self, market: &Market, view: &View) -> Result<usize, BridgeError> {
+        let carried = self.carried(view);
+        if carried.is_empty() {
+            return Ok(0);
+        }
+        let now = market.now().await?.0.saturating_mul(1_000);
+        let others = carried.iter().map(|one| one.sender).filter(|sender| *sender != self.agent);
+        let (mut keys, unread) = self.keys.of(others.collect()).await;
+        // Anybody can write our id into an envelope. Logged as sent it would use up our nonces and put bids of
+        // others into our batch; so of our own only what this very key has signed.
+        keys.insert(self.agent, keys::parsed(&[*self.key.id().as_bytes()]));
+        let known = carried.into_iter().filter(|one| keys.contains_key(&one.sender));
+        let known: Vec<Carried> = known.collect();
+        let contract = view.id();
+        let new = self
+            .blocking(move |log| {
+                let messages: Vec<Received<'_>> =
+                    known.iter().map(|one| Received { bytes: &one.bytes, origin: one.origin }).collect();
+                let mut new = 0;
+                for admitted in log.inbox().admit_all(&messages, &keys, now)? {
+                    match admitted {
+                        Ok(admitted) => new += usize::from(admitted.logged.is_some_and(|place| place.new)),
+                        Err(error) if error.is_of_message() => {
+                            tracing::debug!(%contract, code = error.code(), "not logged: {error}");
+                        }
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+                Ok(new)
+            })
+            .await?;
+        unread.map_or(Ok(new), Err)
+    }
+
+    /// The envelopes of a contract that may concern this agent, each signed by the author of its entry.
+    fn carried(&self, view: &View) -> Vec<Carried> {
         let conversation = conversation_id(&view.case().terms().server, &view.id());
-        let mut new = 0;
+        let mut found = Vec::new();
         for (at, entry) in view.entries().iter().enumerate() {
-            let arrival = view.transcript().received_at.get(at).copied().unwrap_or(entry.at());
-            let Some((signer, carried)) = envelopes_of(entry) else { continue };
-            for bytes in carried {
+            let Some((signer, envelopes)) = envelopes_of(entry) else { continue };
+            let chained = view.transcript().received_at.get(at).copied().unwrap_or(entry.at());
+            let origin = Origin::Market {
+                signed_micros: entry.at().0.saturating_mul(1_000),
+                chained_micros: chained.0.saturating_mul(1_000),
+            };
+            for bytes in envelopes {
                 let Ok(envelope) = Envelope::decode(&bytes) else { continue };
                 let header = &envelope.header;
-                if !is_signed(&envelope, &signer) || header.conversation_id != &conversation {
-                    continue;
-                }
-                if message_type(entry.kind()) != Some(header.msg_type.wire()) {
-                    continue;
-                }
-                let direction = if *header.sender == self.agent {
-                    // Anybody can write our id into an envelope. Logged as sent it would use up our nonces
-                    // and put bids of others into our batch.
-                    if signer != self.key.id() {
-                        tracing::debug!(contract = %view.id(), "another key signed for this agent id");
-                        continue;
-                    }
-                    Direction::Sent
-                } else if *header.recipient == self.agent {
-                    Direction::Received
-                } else {
-                    continue;
-                };
-                match self.append(&bytes, direction, arrival) {
-                    Ok(true) => new += 1,
-                    Ok(false) => {}
-                    // The epoch was closed by a batch; what came later than that belongs to none.
-                    Err(BridgeError::Log { error: LogError::EpochSealed(epoch) }) => {
-                        tracing::debug!(contract = %view.id(), ?epoch, "too late for the log");
-                    }
-                    Err(BridgeError::Log { error }) if error.is_of_message() => {
-                        tracing::debug!(contract = %view.id(), code = error.code(), "not logged: {error}");
-                    }
-                    Err(error) => return Err(error),
+                let ours = [header.sender, header.recipient].contains(&&self.agent);
+                let fits = *header.conversation_id == conversation
+                    && message_type(entry.kind()) == Some(header.msg_type.wire());
+                if ours && fits && is_signed(&envelope, &signer) {
+                    let sender = *header.sender;
+                    found.push(Carried { bytes, sender, origin });
                 }
             }
         }
-        Ok(new)
+        found
     }
 
     /// An envelope that is made once: kept, then logged, then handed out.
@@ -376,13 +419,12 @@ impl Bridge {
     ) -> Result<Vec<u8>, BridgeError> {
         let path = self.made.join(name);
         let now = market.now().await?;
-        if let Some(kept) = files::read_if_there(&path).map_err(|e| disk(&path, &e))? {
-            // Of an earlier run. The payload is the same unless a model has changed its mind about a fix.
-            if Envelope::decode(&kept).is_ok_and(|envelope| unsigned(&envelope) == payload) {
-                let made = Envelope::decode(&kept).map(|e| Millis(e.header.timestamp / 1_000)).unwrap_or(now);
-                self.append(&kept, Direction::Sent, made)?;
-                return Ok(kept);
-            }
+        let reused = {
+            let (path, payload) = (path.clone(), payload.to_vec());
+            self.blocking(move |log| reuse(log, &path, &payload, now)).await?
+        };
+        if let Some(kept) = reused {
+            return Ok(kept);
         }
         let conversation = conversation_id(&market.server(), &view.id());
         let mut tries = SLOT_TRIES;
@@ -393,8 +435,12 @@ impl Bridge {
                 _ => None,
             };
             let payload = presigned.as_deref().unwrap_or(payload);
-            let bytes = self.sign(msg_type, peer, now, slot, &conversation, payload)?;
-            match self.check(&bytes, now) {
+            let bytes = self.sign(msg_type, peer, now, slot, &conversation, payload).await?;
+            let checked = {
+                let bytes = bytes.clone();
+                self.blocking(move |log| Ok(log.check_own(&decoded(&bytes)?, micros(now))?)).await
+            };
+            match checked {
                 // Decision C6: the log takes one bid of a conversation in a slot; wait for the next one.
                 Err(BridgeError::Log { error: LogError::DuplicateBid { .. } }) if tries > 0 => {
                     tries -= 1;
@@ -404,13 +450,16 @@ impl Bridge {
                 Ok(()) => break bytes,
             }
         };
-        files::replace(&path, &bytes).map_err(|e| disk(&path, &e))?;
-        self.append(&bytes, Direction::Sent, now)?;
-        Ok(bytes)
+        self.blocking(move |log| {
+            files::replace(&path, &bytes).map_err(|e| disk(&path, &e))?;
+            append(log, &bytes, now)?;
+            Ok(bytes)
+        })
+        .await
     }
 
-    /// The payload with this party's pre-signature. A registry that does not answer in time is no reason to
-    /// lose the contract: the ACCEPT then goes without.
+    /// The payload with this party's pre-signature. A registry that does not answer in time must
+    /// not cost the contract: the ACCEPT then goes without.
     async fn presigned(
         &self,
         peer: &[u8; 32],
@@ -429,7 +478,7 @@ impl Bridge {
         }
     }
 
-    fn sign(
+    async fn sign(
         &self,
         msg_type: MsgType,
         recipient: &[u8; 32],
@@ -438,8 +487,8 @@ impl Bridge {
         conversation: &[u8; 16],
         payload: &[u8],
     ) -> Result<Vec<u8>, BridgeError> {
-        let timestamp = now.0.saturating_mul(1_000);
-        let nonce = self.with_log(|log| log.reserve_nonce(channel_of(msg_type), timestamp))?;
+        let timestamp = micros(now);
+        let nonce = self.blocking(move |log| Ok(log.reserve_nonce(channel_of(msg_type), timestamp)?)).await?;
         let draft = Draft {
             msg_type,
             sender: &self.agent,
@@ -453,17 +502,6 @@ impl Bridge {
         draft.sign(|bytes| self.key.sign(bytes)).map_err(|e| BridgeError::Draft { why: e.to_string() })
     }
 
-    /// Whether the log would take it.
-    fn check(&self, bytes: &[u8], at: Millis) -> Result<(), BridgeError> {
-        let envelope = Envelope::decode(bytes).map_err(|e| BridgeError::Draft { why: e.to_string() })?;
-        self.with_log(|log| log.check(&envelope, Direction::Sent, at.0.saturating_mul(1_000)))
-    }
-
-    fn append(&self, bytes: &[u8], direction: Direction, at: Millis) -> Result<bool, BridgeError> {
-        let envelope = Envelope::decode(bytes).map_err(|e| BridgeError::Draft { why: e.to_string() })?;
-        self.with_log(|log| Ok(log.append(&envelope, direction, at.0.saturating_mul(1_000))?.new))
-    }
-
     /// The agent id of a side. One that claims to be this agent has none: nothing is sent to oneself.
     fn peer(&self, view: &View, side: Side) -> Option<[u8; 32]> {
         peer(view, side).filter(|peer| *peer != self.agent)
@@ -471,6 +509,46 @@ impl Bridge {
 
     async fn slot(&self) -> Result<u64, BridgeError> {
         (self.slots)().await.map_err(|why| BridgeError::Slot { why })
+    }
+}
+
+/// An envelope of a contract, and what the log needs to judge it.
+struct Carried {
+    bytes: Vec<u8>,
+    sender: [u8; 32],
+    origin: Origin,
+}
+
+fn micros(at: Millis) -> u64 {
+    at.0.saturating_mul(1_000)
+}
+
+fn decoded(bytes: &[u8]) -> Result<Envelope<'_>, BridgeError> {
+    Envelope::decode(bytes).map_err(|e| BridgeError::Draft { why: e.to_string() })
+}
+
+/// Logs an envelope of our own.
+fn append(log: &LogHandle, bytes: &[u8], now: Millis) -> Result<(), BridgeError> {
+    log.append_own(&decoded(bytes)?, micros(now))?;
+    Ok(())
+}
+
+/// The envelope that an earlier run made for the same act and may not have sent: logged, if it still says the
+/// same and receivers still take it.
+fn reuse(log: &LogHandle, path: &Path, payload: &[u8], now: Millis) -> Result<Option<Vec<u8>>, BridgeError> {
+    let Some(kept) = files::read_if_there(path).map_err(|e| disk(path, &e))? else { return Ok(None) };
+    let Ok(envelope) = Envelope::decode(&kept) else { return Ok(None) };
+    let made = Millis(envelope.header.timestamp / 1_000);
+    let fresh = now.0.abs_diff(made.0) <= FRESH_FOR.0;
+    // A model may have changed its mind about a fix.
+    if !fresh || unsigned(&envelope) != payload {
+        return Ok(None);
+    }
+    match append(log, &kept, made) {
+        // It was never logged, and another program's bid has its slot by now.
+        Err(BridgeError::Log { error: LogError::DuplicateBid { .. } }) => Ok(None),
+        Err(error) => Err(error),
+        Ok(()) => Ok(Some(kept)),
     }
 }
 

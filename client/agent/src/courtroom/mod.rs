@@ -43,7 +43,7 @@ pub struct CourtroomOptions {
     pub bridge: Option<Arc<Bridge>>,
 }
 
-/// So long an envelope may take. A ruling does not wait for a cluster.
+/// Timeout for making an envelope: a ruling does not wait for a cluster.
 const ENVELOPES_WITHIN: Duration = Duration::from_secs(3);
 
 impl Default for CourtroomOptions {
@@ -209,7 +209,7 @@ impl Courtroom {
     /// The VERDICTs of a ruling. Without them, for whatever reason, it is a ruling all the same.
     async fn envelopes(&self, view: &View, ruling: &RulingData) -> Vec<String> {
         let Some(bridge) = &self.options.bridge else { return Vec::new() };
-        // On a task of its own: waiting for the log blocks while another program has it.
+        // On a task of its own: what has begun when the time is over is still finished, and logged whole.
         let (bridge, market) = (bridge.clone(), self.market.clone());
         let (of, words) = (view.clone(), ruling.clone());
         let made = tokio::spawn(async move { bridge.verdicts(&market, &of, &words).await });

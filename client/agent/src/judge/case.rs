@@ -8,7 +8,7 @@ use super::{Court, Outcome};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Author {
-    /// The principal.
+    /// The contract's principal.
     Principal,
     /// The agent of this round.
     Agent,
@@ -16,7 +16,7 @@ pub enum Author {
     EarlierAgent,
     /// The judge, below.
     Judge,
-    /// The server.
+    /// The market server.
     Server,
 }
 
@@ -148,7 +148,7 @@ impl Reexecution {
 /// The ruling of the court below.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Previous {
-    /// Which court.
+    /// Court that has to rule.
     pub court: Court,
     /// What it ruled.
     pub outcome: Outcome,

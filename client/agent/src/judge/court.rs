@@ -10,13 +10,13 @@ pub use zx1_market::money::Court;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum CourtError {
-    /// A fee is no amount.
+    /// A fee is not an amount.
     #[code(9361)]
     #[error(
         "The fee of the {court} court is not an amount: {why}. Write XNO as a decimal text, such as \"0.02\"."
     )]
     Fee {
-        /// The court.
+        /// Court that is configured wrongly.
         court: Court,
         /// What is wrong.
         why: String,
@@ -27,10 +27,10 @@ pub enum CourtError {
         "The fee of the {court} court is lower than that of the court below. Raise it, so that appeals cost."
     )]
     Order {
-        /// The court.
+        /// Court that is configured wrongly.
         court: Court,
     },
-    /// The fees' sum is no amount.
+    /// The fees' sum is too large.
     #[code(9363)]
     #[error("The sum of the courts' fees is too large. Lower the fees.")]
     Sum,
@@ -38,7 +38,7 @@ pub enum CourtError {
     #[code(9364)]
     #[error("The {court} court has no model. Name one.")]
     Model {
-        /// The court.
+        /// Court that is configured wrongly.
         court: Court,
     },
 }
@@ -55,7 +55,7 @@ pub struct CourtRecord {
     pub fee: String,
 }
 
-/// The courts in a configuration file. What is missing has the spec's values.
+/// The courts in a configuration file. Missing values are those of fix.md, "Courts".
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CourtsRecord {
@@ -68,7 +68,7 @@ pub struct CourtsRecord {
 }
 
 impl Default for CourtsRecord {
-    /// The spec's table, with the models' names at OpenRouter. Names there change; check them.
+    /// The courts of fix.md, "Courts", with the names that the models have at OpenRouter. Names there change.
     fn default() -> CourtsRecord {
         let court = |title: &str, model: &str, fee: &str| CourtRecord {
             title: title.into(),
@@ -86,7 +86,7 @@ impl Default for CourtsRecord {
 /// A court, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CourtConfig {
-    /// Which.
+    /// Court that it configures.
     pub court: Court,
     /// What people are shown.
     pub title: String,
@@ -104,7 +104,7 @@ pub struct Courts {
 }
 
 impl Courts {
-    /// One court.
+    /// Configuration of one court.
     pub fn get(&self, court: Court) -> &CourtConfig {
         let [district, appeals, supreme] = &self.courts;
         match court {
@@ -119,7 +119,7 @@ impl Courts {
         self.courts.iter()
     }
 
-    /// The judge fee that both sides deposit: the sum of all courts' fees (spec, "Judge fee").
+    /// The judge fee that both sides deposit: the sum of all courts' fees (fix.md, "Judge fee").
     pub fn judge_fee(&self) -> Raw {
         self.judge_fee
     }

@@ -1,8 +1,8 @@
-//! Judges (spec, "Three-tier court system"; decisions E5, E6).
+//! Judges (fix.md, "Courts"; decisions E5, E6).
 //!
 //! First the machine: what can be re-run was re-run, and its result ([`Reexecution`]) stands first in the
 //! prompt. Then the model, with every party's text fenced as data. Its answer is read strictly
-//! ([`read_opinion`]); what cannot be read is no ruling. [`consequence`] says what follows from each end:
+//! ([`read_opinion`]); what cannot be read is not a ruling. [`consequence`] says what follows from each end:
 //!
 //! | end | first court | higher court |
 //! |---|---|---|
@@ -43,7 +43,7 @@ pub struct Verdict {
     pub reasoning: String,
     /// What a reader should know.
     pub flags: BTreeSet<Flag>,
-    /// The model.
+    /// Name of the model.
     pub model: String,
     /// What it took.
     pub usage: Usage,
@@ -59,11 +59,11 @@ pub enum RuleError {
     #[code(9365)]
     #[error("The judge's answer cannot be read. {why} It began with: {excerpt}")]
     Unparsable {
-        /// Why.
+        /// What is wrong with the answer.
         why: AnswerError,
         /// Its first 200 bytes, neutral, on one line.
         excerpt: String,
-        /// The model.
+        /// Name of the model.
         model: String,
         /// What it took.
         usage: Usage,
@@ -111,7 +111,7 @@ pub enum Consequence {
 }
 
 /// What follows. `time_is_over` says whether the judge's time has passed: before, a model that cannot be
-/// asked is no end yet, and `None` comes back: ask another.
+/// asked is not an end yet, and `None` comes back: ask another.
 pub fn consequence(court: Court, end: Result<Verdict, RuleError>, time_is_over: bool) -> Option<Consequence> {
     let error = match end {
         Ok(verdict) => return Some(Consequence::Ruled(verdict)),
@@ -158,7 +158,8 @@ impl Judge {
         question::build(court, case, token)
     }
 
-    /// Rule. One question, one answer; an unreadable one is not asked for again (spec, "Judge malfunction").
+    /// Rule. One question, one answer; an unreadable one is not asked for again (fix.md, "Judge
+    /// malfunction").
     pub async fn rule(
         &self,
         model: &dyn Model,
@@ -206,7 +207,7 @@ fn verdict(case: &Case, prompt: &Prompt, answer: Answer) -> Result<Verdict, Rule
     })
 }
 
-/// A judge's model that rules as it is told, for tests and demonstrations. Once for each outcome.
+/// A model with prepared rulings, one for each outcome, for tests and demonstrations.
 pub fn scripted(outcomes: impl IntoIterator<Item = Outcome>) -> Scripted {
     let line = |outcome: Outcome| {
         let opinion = serde_json::json!({

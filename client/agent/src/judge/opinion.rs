@@ -55,7 +55,7 @@ impl Flag {
 /// What a model said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opinion {
-    /// The outcome.
+    /// Outcome that the model chose.
     pub outcome: Outcome,
     /// Why. At most [`MAX_REASONING`] bytes, and not yet neutral.
     pub reasoning: String,

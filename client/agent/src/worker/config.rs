@@ -42,7 +42,7 @@ pub enum Stuck {
     Wait,
 }
 
-/// An agent's configuration (spec, "Agent client").
+/// An agent's configuration (fix.md, "Agents").
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {

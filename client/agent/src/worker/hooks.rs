@@ -16,7 +16,7 @@ pub struct SubmittedFix {
     pub corrected_command: Option<String>,
 }
 
-/// Callbacks of an agent (spec, "Agent client"). They are called on the agent's own tasks: be quick, and hand
+/// Callbacks of an agent (fix.md, "Agents"). They are called on the agent's own tasks: be quick, and hand
 /// long work to other threads. All do nothing by default.
 pub trait Hooks: Send + Sync {
     /// A wanted contract was found. `false`: leave it.
@@ -41,7 +41,7 @@ pub trait Hooks: Send + Sync {
     }
 }
 
-/// No hooks.
+/// Hooks that do nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoHooks;
 

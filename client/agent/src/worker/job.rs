@@ -268,7 +268,7 @@ impl Worker {
         }))
     }
 
-    /// Not faster than the contract allows (spec, `investigation_rate`).
+    /// Not faster than the contract allows (fix.md, "Contract").
     async fn pace(&self, last: Option<Millis>, rate: u32) -> Result<(), WorkError> {
         let Some(last) = last else { return Ok(()) };
         loop {

@@ -15,7 +15,7 @@ pub(super) struct Answered {
     pub(super) refused: bool,
 }
 
-/// One of our fixes, and what became of it.
+/// One of our fixes, and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tried {
     pub(super) fix: String,
@@ -85,7 +85,7 @@ impl Memory {
         }
     }
 
-    /// A fix under review that a halt interrupted is no attempt any more.
+    /// A fix under review that a halt interrupted does not count as an attempt any more.
     fn withdrawn(&mut self) {
         if self.tried.last().is_some_and(|last| last.failure.is_none()) {
             self.tried.pop();

@@ -162,7 +162,7 @@ impl Mind {
         }
     }
 
-    /// What the solver is told about its last action, out of the chain.
+    /// The solver's observation of its last action, from the transcript.
     fn observation(&self, memory: &Memory) -> Observation {
         match self.waits {
             Waits::Nothing => Observation::Begin,

@@ -1,5 +1,5 @@
 //! The agent: it finds contracts, bonds with its deposit, investigates, repairs with rules first and then a
-//! model, and is paid (spec, "Agent client").
+//! model, and is paid (fix.md, "Agents").
 //!
 //! # What a crash can do
 //!
@@ -46,7 +46,7 @@ use zx1_trial::Bench;
 #[derive(Debug, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum WorkError {
-    /// The market.
+    /// Error of the market's client.
     #[code(inner)]
     #[error(transparent)]
     Client(#[from] ClientError),
@@ -61,7 +61,7 @@ pub enum WorkError {
          permissions, and start again.", .path.display()
     )]
     Disk {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
         /// What the system said.
         why: String,
@@ -77,16 +77,16 @@ pub enum WorkError {
              at again at the next start."
     )]
     Stalled {
-        /// Which contract.
+        /// Id of the contract.
         id: ContractId,
-        /// How often.
+        /// Number of attempts.
         tries: u32,
         /// The last error.
         last: String,
     },
 }
 
-/// An agent.
+/// An agent at one market.
 pub struct Worker {
     market: Market,
     config: Config,
@@ -134,7 +134,7 @@ impl Worker {
         self
     }
 
-    /// Call these.
+    /// Sets the hooks to call.
     pub fn with_hooks(mut self, hooks: Arc<dyn Hooks>) -> Worker {
         self.hooks = hooks;
         self
@@ -146,7 +146,7 @@ impl Worker {
         self
     }
 
-    /// The market.
+    /// Client of the market that it works at.
     pub fn market(&self) -> &Market {
         &self.market
     }

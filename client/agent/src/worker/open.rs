@@ -13,7 +13,7 @@ use super::memory::is_ours;
 use super::{Record, Stage, WorkError, Worker};
 use zx1_market_client::{Bonded, ClientError, View};
 
-/// So long a deposit is waited for in the chain after it was paid.
+/// Timeout for a paid deposit to appear in the transcript.
 const BONDED_WITHIN: Duration = Duration::from_secs(300);
 /// A bond that is older is not sent again.
 const FRESH: Millis = Millis::secs(45);

@@ -25,11 +25,11 @@ pub enum Stage {
 /// One contract of an agent, as it is on disk before anything is sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Which contract.
+    /// Id of the contract.
     pub contract: ContractId,
     /// At which server.
     pub server: PartyId,
-    /// How far.
+    /// Stage of the work.
     pub stage: Stage,
     /// What is at stake: bounty and judge fee.
     pub stake: Raw,
@@ -47,7 +47,7 @@ pub struct Record {
 pub trait Store: Send + Sync {
     /// All of them.
     fn load(&self) -> Result<Vec<Record>, WorkError>;
-    /// Replace one.
+    /// Replaces the contract's record.
     fn save(&self, record: &Record) -> Result<(), WorkError>;
     /// Forget one: the contract has ended.
     fn remove(&self, contract: ContractId) -> Result<(), WorkError>;

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-use zx1_agent::bridge::{Agreements, Bridge, peer};
+use zx1_agent::bridge::{Agreements, Bridge, SigningKeys, peer};
 use zx1_agent::worker::{Folder, Worker};
-use zx1_log::{AgentLog, agent_dir};
+use zx1_coded::Coded as _;
+use zx1_log::{LogHandle, LogReader, agent_dir};
 use zx1_market::bridge::conversation_id;
 use zx1_market::chain::{Common, Data, Side};
 use zx1_market::{ContractId, EntryType, State};
@@ -28,12 +29,21 @@ fn bridge(world: &World, agent: [u8; 32], n: u8) -> Bridge {
         let slot = 1_000 + asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst) / 3;
         Box::pin(async move { Ok(slot) })
     });
-    Bridge::open(agent_dir(world.folder.path(), &agent), agent, key(n), slots).unwrap()
+    Bridge::open(agent_dir(world.folder.path(), &agent), agent, key(n), slots, registry()).unwrap()
+}
+
+/// A registry that knows the principal and the agent of these tests, and what their owners' keys are.
+fn registry() -> SigningKeys {
+    Arc::new(|agent| {
+        let owner = [(PRINCIPAL, 1), (AGENT, 2)].into_iter().find(|(known, _)| *known == agent);
+        let keys = owner.map(|(_, n)| *key(n).id().as_bytes()).into_iter().collect();
+        Box::pin(async move { Ok(keys) })
+    })
 }
 
 /// How many entries the log of an agent has in the epoch of these tests, and that a batch can be built of it.
 fn logged(world: &World, agent: [u8; 32]) -> usize {
-    let log = AgentLog::open(agent_dir(world.folder.path(), &agent), agent).unwrap();
+    let log = LogReader::new(agent_dir(world.folder.path(), &agent), agent);
     let epoch = Epoch::from_unix_micros(START.0 * 1_000);
     let built = log.build(Covered { from: epoch, to: epoch }, Slot(1), Slot(2_000)).unwrap();
     usize::try_from(built.batch.log_len).unwrap()
@@ -65,11 +75,11 @@ async fn both_logs_tell_of_the_same_work_and_nothing_is_logged_twice() {
     .await;
     task.abort();
     let _ = task.await;
-    // Read again, and again: the other side's feedback is new once, everything else is there already.
-    ours.keep(&end).unwrap();
-    assert_eq!(ours.keep(&end).unwrap(), 0);
-    theirs.keep(&end).unwrap();
-    assert_eq!(theirs.keep(&end).unwrap(), 0);
+    // Read again, and again: the other side's feedback is new once, everything else exists.
+    ours.keep(&world.principal, &end).await.unwrap();
+    assert_eq!(ours.keep(&world.principal, &end).await.unwrap(), 0);
+    theirs.keep(&world.principal, &end).await.unwrap();
+    assert_eq!(theirs.keep(&world.principal, &end).await.unwrap(), 0);
     ours.close(&world.principal, &end).await.unwrap();
     drop((ours, theirs));
     // DISCOVER, PROPOSE, ACCEPT, DELIVER, two FEEDBACK for the principal; the agent got no broadcast.
@@ -91,7 +101,7 @@ async fn a_party_without_an_agent_id_writes_no_envelope_and_trades_all_the_same(
     assert!(end.entries().iter().all(|e| e.read().unwrap().1.envelope.is_none()));
     task.abort();
     let _ = task.await;
-    assert_eq!(theirs.keep(&end).unwrap(), 0);
+    assert_eq!(theirs.keep(&world.principal, &end).await.unwrap(), 0);
 }
 
 /// What a registry would answer: something that binds all that was asked, or nothing.
@@ -154,16 +164,29 @@ fn forged(
     world: &World,
     id: ContractId,
     n: u8,
+    message: (MsgType, u64),
+    between: (&[u8; 32], &[u8; 32]),
+    payload: &[u8],
+) -> Common {
+    dated(world, id, n, message, between, payload, START.0 * 1_000)
+}
+
+/// The same, of any time (unix microseconds).
+fn dated(
+    world: &World,
+    id: ContractId,
+    n: u8,
     (msg_type, nonce): (MsgType, u64),
     (sender, recipient): (&[u8; 32], &[u8; 32]),
     payload: &[u8],
+    timestamp: u64,
 ) -> Common {
     let header = EnvelopeHeader {
         version: PROTOCOL_VERSION,
         msg_type,
         sender,
         recipient,
-        timestamp: START.0 * 1_000,
+        timestamp,
         block_ref: Slot(1),
         nonce,
         conversation_id: &conversation_id(&world.principal.server(), &id),
@@ -195,14 +218,14 @@ async fn an_envelope_in_our_name_that_another_key_signed_uses_up_no_nonce() {
     assert_eq!(end.entries().last().unwrap().kind(), EntryType::Feedback);
     task.abort();
     let _ = task.await;
-    assert_eq!(theirs.keep(&end).unwrap(), 0);
+    assert_eq!(theirs.keep(&world.principal, &end).await.unwrap(), 0);
     // Nor is an agent rated by itself.
     let market = world.party(2).await;
     theirs.close(&market, &market.view(id).await.unwrap()).await.unwrap();
     let end = world.principal.view(id).await.unwrap();
     assert_eq!(end.entries().iter().filter(|entry| entry.kind() == EntryType::Feedback).count(), 1);
-    drop(theirs);
-    let mut log = AgentLog::open(agent_dir(world.folder.path(), &AGENT), AGENT).unwrap();
+    // Another program of the agent works beside this one.
+    let log = LogHandle::open(agent_dir(world.folder.path(), &AGENT), AGENT, PATIENCE).unwrap();
     let nonce = log.reserve_nonce(channel_of(MsgType::Feedback), START.0 * 1_000).unwrap();
     assert!(nonce < u64::MAX / 2, "{nonce}");
 }
@@ -225,12 +248,127 @@ async fn an_envelope_that_the_log_refuses_keeps_no_other_one_from_it() {
     thief.send_bond(&view, bond).await.unwrap();
     let short = forged(&world, id, 2, (MsgType::Accept, 2), between, &[0; 50]);
     let view = world.until(id, State::Investigating).await;
-    assert_eq!(ours.keep(&view).unwrap(), 0);
+    assert_eq!(ours.keep(&world.principal, &view).await.unwrap(), 0);
     let view = thief.view(view.id()).await.unwrap();
     thief.act_on(&view, Data::Accept { agent: thief.id() }, short).await.unwrap();
     let view = world.until(id, State::InProgress).await;
-    assert_eq!(ours.keep(&view).unwrap(), 1);
-    assert_eq!(ours.keep(&view).unwrap(), 0);
+    assert_eq!(ours.keep(&world.principal, &view).await.unwrap(), 1);
+    assert_eq!(ours.keep(&world.principal, &view).await.unwrap(), 0);
+}
+
+/// What the principal logs of an agent's bond and accept that carry these envelopes.
+async fn logged_of(carried: impl Fn(&World, ContractId) -> [Common; 2]) -> usize {
+    let world = World::start().await;
+    let ours = bridge(&world, PRINCIPAL, 1);
+    let bench = Bench::lacks_folder();
+    let id = world.open(&bench.contract(&world.terms().await, "", &[], |_| {})).await;
+    let other = world.party(2).await;
+    let [bond, accept] = carried(&world, id);
+    let view = other.view(id).await.unwrap();
+    let bond = other.sign_bond(&view, None, &bond).await.unwrap();
+    other.send_bond(&view, bond).await.unwrap();
+    world.until(id, State::Investigating).await;
+    let view = other.view(id).await.unwrap();
+    other.act_on(&view, Data::Accept { agent: other.id() }, accept).await.unwrap();
+    let view = world.until(id, State::InProgress).await;
+    let new = ours.keep(&world.principal, &view).await.unwrap();
+    assert_eq!(ours.keep(&world.principal, &view).await.unwrap(), 0);
+    new
+}
+
+const TO_US: (&[u8; 32], &[u8; 32]) = (&AGENT, &PRINCIPAL);
+
+#[tokio::test]
+async fn envelopes_with_new_nonces_by_the_agents_own_key_are_logged_ok() {
+    let new = logged_of(|world, id| {
+        [(MsgType::Propose, 9), (MsgType::Accept, 8)].map(|of| forged(world, id, 2, of, TO_US, &[0; 50]))
+    });
+    assert_eq!(new.await, 2, "in whatever order their numbers are");
+}
+
+#[tokio::test]
+async fn an_envelope_in_another_agents_name_is_not_logged() {
+    // The party with key 2 says that it is an agent of somebody else, or one that nobody has registered.
+    let new = logged_of(|world, id| {
+        let bond = forged(world, id, 2, (MsgType::Propose, 1), (&[0xb7; 32], &PRINCIPAL), &[0; 50]);
+        let other = forged(world, id, 2, (MsgType::Accept, 2), (&[0xb7; 32], &PRINCIPAL), &[0; 50]);
+        [bond, other]
+    });
+    assert_eq!(new.await, 0);
+}
+
+#[tokio::test]
+async fn an_agent_that_belongs_to_another_key_is_not_believed() {
+    let world = World::start().await;
+    let folder = agent_dir(world.folder.path(), &PRINCIPAL);
+    let slots = Arc::new(|| -> futures_util::future::BoxFuture<'static, Result<u64, String>> {
+        Box::pin(async { Ok(1_000) })
+    });
+    // On chain the agent's owner is key 3, and key 2 trades under its name.
+    let stolen: SigningKeys = Arc::new(|_| {
+        let keys = vec![*key(3).id().as_bytes()];
+        Box::pin(async move { Ok(keys) })
+    });
+    let ours = Bridge::open(folder, PRINCIPAL, key(1), slots, stolen).unwrap();
+    let bench = Bench::lacks_folder();
+    let id = world.open(&bench.contract(&world.terms().await, "", &[], |_| {})).await;
+    let thief = world.party(2).await;
+    let view = thief.view(id).await.unwrap();
+    let bond = forged(&world, id, 2, (MsgType::Propose, 1), TO_US, &[0; 50]);
+    let bond = thief.sign_bond(&view, None, &bond).await.unwrap();
+    thief.send_bond(&view, bond).await.unwrap();
+    let view = world.until(id, State::Investigating).await;
+    assert_eq!(ours.keep(&world.principal, &view).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_nonce_that_another_message_has_is_not_logged() {
+    let new = logged_of(|world, id| {
+        [MsgType::Propose, MsgType::Accept].map(|of| forged(world, id, 2, (of, 7), TO_US, &[0; 50]))
+    });
+    assert_eq!(new.await, 1);
+}
+
+#[tokio::test]
+async fn an_envelope_of_another_time_than_its_entry_is_not_logged() {
+    for minutes_off in [-1, 1] {
+        let new = logged_of(|world, id| {
+            let at = (START.0 * 1_000).saturating_add_signed(minutes_off * 60_000_000);
+            let stale = dated(world, id, 2, (MsgType::Propose, 1), TO_US, &[0; 50], at);
+            [stale, forged(world, id, 2, (MsgType::Accept, 2), TO_US, &[0; 50])]
+        });
+        assert_eq!(new.await, 1, "{minutes_off}");
+    }
+}
+
+#[tokio::test]
+async fn while_the_chain_does_not_answer_nothing_is_believed_and_later_all_of_it() {
+    let world = World::start().await;
+    let folder = agent_dir(world.folder.path(), &PRINCIPAL);
+    let slots = Arc::new(|| -> futures_util::future::BoxFuture<'static, Result<u64, String>> {
+        Box::pin(async { Ok(1_000) })
+    });
+    let asked = Arc::new(std::sync::atomic::AtomicU64::new(0));
+    let counted = asked.clone();
+    let answers = registry();
+    let silent: SigningKeys = Arc::new(move |agent| {
+        let first = counted.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == 0;
+        if first { Box::pin(async { Err("it is not there".to_owned()) }) } else { answers(agent) }
+    });
+    let ours = Bridge::open(folder, PRINCIPAL, key(1), slots, silent).unwrap();
+    let bench = Bench::lacks_folder();
+    let id = world.open(&bench.contract(&world.terms().await, "", &[], |_| {})).await;
+    let other = world.party(2).await;
+    let view = other.view(id).await.unwrap();
+    let bond = forged(&world, id, 2, (MsgType::Propose, 1), TO_US, &[0; 50]);
+    let bond = other.sign_bond(&view, None, &bond).await.unwrap();
+    other.send_bond(&view, bond).await.unwrap();
+    let view = world.until(id, State::Investigating).await;
+    let error = ours.keep(&world.principal, &view).await.unwrap_err();
+    assert_eq!((error.code(), error.transient()), (9399, true), "{error}");
+    assert_eq!(ours.keep(&world.principal, &view).await.unwrap(), 1);
+    assert_eq!(ours.keep(&world.principal, &view).await.unwrap(), 0);
+    assert_eq!(asked.load(std::sync::atomic::Ordering::SeqCst), 2, "an answer counts for a while");
 }
 
 /// The envelope of the fix of an agent whose cluster does not say its slot, so many times from the DELIVER on.
@@ -244,7 +382,8 @@ async fn delivered_without_slots(silent: u64) -> Option<String> {
         let missing = nth >= 2 && nth - 2 < silent;
         Box::pin(async move { if missing { Err("it is not there".to_owned()) } else { Ok(1_000 + nth) } })
     });
-    let theirs = Bridge::open(agent_dir(world.folder.path(), &AGENT), AGENT, key(2), slots).unwrap();
+    let folder = agent_dir(world.folder.path(), &AGENT);
+    let theirs = Bridge::open(folder, AGENT, key(2), slots, registry()).unwrap();
     let folder = Folder::open(world.folder.path().join("agent")).unwrap();
     let market = world.party(2).await;
     let worker = Worker::new(market, crate::worker::quick(), Box::new(folder)).with_bridge(Arc::new(theirs));

@@ -1,4 +1,4 @@
-//! The courts.
+//! The courts: configuration, prompts, rulings.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -26,7 +26,8 @@ const OPTIONS: [&str; 7] = [
 fn main() -> Result<()> {
     let options = parse(std::env::args().skip(1))?;
     let address = |name: &str| -> Result<Address> {
-        Address::from_str(&options[name]).with_context(|| format!("{name} is no address: {}.", options[name]))
+        Address::from_str(&options[name])
+            .with_context(|| format!("{name} is not an address: {}.", options[name]))
     };
     let authority = keypair(&options["--authority"])?;
     let instruction = initialize_config(

@@ -17,7 +17,7 @@ const SKIPPED: u64 = 8;
 impl Client {
     /// The first slot of the first of these epochs and the last slot of the last, as the blocks' times say;
     /// where the node no longer has those blocks, as 400 ms a slot say. A batch states them for readers, and
-    /// no program looks at them (spec section 8.2).
+    /// no program looks at them (protocol.md, 8.2).
     ///
     /// # Errors
     ///

@@ -128,7 +128,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// When the node does not answer, refuses, or answers something that is no `T`.
+    /// When the node does not answer, refuses, or answers something that is not a `T`.
     pub async fn ask<T: DeserializeOwned>(&self, request: RpcRequest, params: Value) -> Result<T> {
         let options = &self.inner.options;
         let pauses = ExponentialBuilder::default()
@@ -142,7 +142,7 @@ impl Client {
             .await
     }
 
-    /// Asks once.
+    /// Sends the request once.
     pub(crate) async fn ask_once<T: DeserializeOwned>(
         &self,
         request: RpcRequest,
@@ -185,7 +185,7 @@ impl Client {
                         ChainError::Unreachable { url, detail: format!("nothing came within {seconds} s") }
                     }
                     None if error.is_decode() && is_no_json(error) => {
-                        wrong("its answer is no JSON".to_owned())
+                        wrong("its answer is not JSON".to_owned())
                     }
                     None => ChainError::Unreachable { url, detail: root_cause(error) },
                 }

@@ -7,7 +7,7 @@ use zx1_net::Endpoint;
 /// Solana's public clusters, told apart by the hash of their genesis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Public {
-    /// Real money.
+    /// The main network: real money.
     MainnetBeta,
     /// Solana's cluster for application developers.
     Devnet,

@@ -11,7 +11,7 @@ use zx1_coded::Coded;
 /// An error of this crate.
 #[derive(Debug, thiserror::Error, Coded)]
 pub enum ChainError {
-    /// Nobody answers.
+    /// The node does not answer.
     #[code(7000, transient)]
     #[error("No answer from {url}: {detail}.")]
     Unreachable {
@@ -27,7 +27,7 @@ pub enum ChainError {
         /// Where it was asked.
         url: String,
     },
-    /// What answers is no Solana node, or one that lacks this method.
+    /// The server is not a Solana node, or lacks this method.
     #[code(7002)]
     #[error("What answers at {url} does not serve Solana's RPC method {method}: {detail}.")]
     WrongNode {
@@ -68,9 +68,9 @@ pub enum ChainError {
         url: String,
         /// What was asked.
         method: String,
-        /// JSON-RPC's number.
+        /// Error number of JSON-RPC.
         number: i64,
-        /// Its words.
+        /// Message of the node.
         message: String,
     },
     /// The node knows that it is behind.
@@ -94,27 +94,27 @@ pub enum ChainError {
     AccountMissing {
         /// What should be there.
         what: Cow<'static, str>,
-        /// Where.
+        /// Address of the account.
         address: Address,
     },
     /// An account of another program.
     #[code(7011)]
-    #[error("The account {address} is no {what}: it belongs to the program {owner}.")]
+    #[error("The account {address} is not of type {what}: it belongs to the program {owner}.")]
     WrongOwner {
         /// What should be there.
         what: Cow<'static, str>,
-        /// Where.
+        /// Address of the account.
         address: Address,
         /// Whose it is.
         owner: Address,
     },
     /// An account whose bytes are not what they should be.
     #[code(7012)]
-    #[error("The account {address} is no {what}: its {size} bytes do not have that form.")]
+    #[error("The account {address} is not of type {what}: its {size} bytes do not have that form.")]
     MalformedAccount {
         /// What should be there.
         what: Cow<'static, str>,
-        /// Where.
+        /// Address of the account.
         address: Address,
         /// How many bytes there are.
         size: usize,
@@ -126,9 +126,9 @@ pub enum ChainError {
         /// Where it was looked for.
         cluster: String,
     },
-    /// A mint that is no agent.
+    /// A mint that is not an agent.
     #[code(7014)]
-    #[error("{mint} is no agent of the registry {registry}.")]
+    #[error("{mint} is not an agent of the registry {registry}.")]
     NotAnAgent {
         /// What was given.
         mint: Address,
@@ -139,23 +139,23 @@ pub enum ChainError {
     #[code(7015)]
     #[error("The agent {mint} was burned: nobody owns it any more.")]
     AgentBurned {
-        /// The agent.
+        /// Mint of the agent.
         mint: Address,
     },
     /// No transaction of this signature.
     #[code(7016)]
     #[error("The node knows no transaction {signature}.")]
     TransactionMissing {
-        /// The signature.
+        /// Signature of the transaction.
         signature: Signature,
     },
     /// The wallet may not act for the agent.
     #[code(7017)]
     #[error("The wallet {wallet} neither owns the agent {mint} nor is its live delegate.")]
     NotAuthorized {
-        /// The agent.
+        /// Mint of the agent.
         mint: Address,
-        /// The wallet.
+        /// Address of the wallet.
         wallet: Address,
     },
 
@@ -163,7 +163,7 @@ pub enum ChainError {
     #[code(7018)]
     #[error("The wallet {wallet} has no USDC on this cluster.")]
     NoUsdc {
-        /// The wallet.
+        /// Address of the wallet.
         wallet: Address,
         /// Whether the cluster is a local one.
         local: bool,
@@ -180,7 +180,7 @@ pub enum ChainError {
          {last_valid_block_height}."
     )]
     NotConfirmed {
-        /// Its signature.
+        /// Signature of the transaction.
         signature: Signature,
         /// The last block in which it can land.
         last_valid_block_height: u64,
@@ -189,7 +189,7 @@ pub enum ChainError {
     #[code(7061)]
     #[error("The transaction {signature} expired before it landed. Nothing was done.")]
     Expired {
-        /// Its signature.
+        /// Signature of the transaction.
         signature: Signature,
     },
     /// The node's memory does not reach back far enough to decide.
@@ -199,7 +199,7 @@ pub enum ChainError {
          {first_slot}, after it was signed."
     )]
     HistoryGone {
-        /// Its signature.
+        /// Signature of the transaction.
         signature: Signature,
         /// Where it was asked.
         url: String,
@@ -219,19 +219,19 @@ pub enum ChainError {
     #[code(7064)]
     #[error("The signature of {address} is missing.")]
     MissingSigner {
-        /// Whose.
+        /// Address whose key is missing.
         address: Address,
     },
     /// A signature that does not hold.
     #[code(7065)]
     #[error("The signature of {address} does not fit this transaction.")]
     BadSignature {
-        /// Whose.
+        /// Address whose key is missing.
         address: Address,
     },
     /// A transaction or message that is none.
     #[code(7066)]
-    #[error("This is no transaction that zx1 can read: {detail}.")]
+    #[error("The transaction cannot be read: {detail}.")]
     BadTransaction {
         /// What is wrong.
         detail: String,
@@ -249,7 +249,7 @@ pub enum ChainError {
     #[code(7080)]
     #[error("The outbox file {path} cannot be used: {detail}.", path = .path.display())]
     Outbox {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// What the system said.
         detail: String,
@@ -258,14 +258,14 @@ pub enum ChainError {
     #[code(7081)]
     #[error("The outbox record {path} is damaged: {detail}.", path = .path.display())]
     OutboxDamaged {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// What is wrong.
         detail: String,
     },
     /// Another process is at the same transaction.
     #[code(7082)]
-    #[error("Another zx1 process is sending this very transaction ({intent}).")]
+    #[error("Another process is sending this very transaction ({intent}).")]
     OutboxBusy {
         /// What it does.
         intent: String,

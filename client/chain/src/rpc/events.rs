@@ -31,7 +31,7 @@ macro_rules! events {
                 None
             }
 
-            /// Its name, as the specification writes it.
+            /// Its name, as the program writes it.
             pub fn name(&self) -> &'static str {
                 match self { $( Self::$name(_) => stringify!($name), )* }
             }

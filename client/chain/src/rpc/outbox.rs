@@ -110,7 +110,7 @@ impl Outbox {
         Ok(found)
     }
 
-    /// The steps of a wish of several transactions that left a record: their wishes. Records that cannot be
+    /// The intents of the steps of a flow that left a record. Records that cannot be
     /// read are passed over; they are refused where they are needed.
     pub(crate) fn steps_of(&self, genesis: &str, intent: &Intent) -> Result<Vec<Intent>> {
         let steps = intent.step("").to_string();
@@ -132,7 +132,7 @@ impl Outbox {
     ///
     /// # Errors
     ///
-    /// [`ChainError::OutboxBusy`] while another process works on the same wish.
+    /// [`ChainError::OutboxBusy`] while another process works on the same intent.
     pub fn acknowledge(&self, genesis: &str, intent: &Intent, signature: &Signature) -> Result<()> {
         let claim = self.claim(genesis, intent)?;
         match claim.record()? {
@@ -141,7 +141,7 @@ impl Outbox {
         }
     }
 
-    /// Takes a wish for this process alone, until the claim is dropped.
+    /// Takes an intent for this process alone, until the claim is dropped.
     pub(crate) fn claim(&self, genesis: &str, intent: &Intent) -> Result<Claim> {
         let mut hash = Keccak256::new();
         hash.update(genesis.as_bytes());
@@ -157,7 +157,7 @@ impl Outbox {
     }
 }
 
-/// A wish that this process works on.
+/// An intent that this process works on.
 #[derive(Debug)]
 pub(crate) struct Claim {
     path: PathBuf,
@@ -188,7 +188,7 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // A wish that left no record leaves no lock file either.
+        // An intent that left no record leaves no lock file either.
         if matches!(self.path.try_exists(), Ok(false))
             && let Some(lock) = self.lock.take()
         {

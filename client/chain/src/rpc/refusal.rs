@@ -12,7 +12,7 @@ use zx1_interface::{Error, ids};
 /// Where a refusal came about.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Circumstances<'a> {
-    /// Who pays.
+    /// Wallet that pays.
     pub payer: Option<Address>,
     /// Programs of the transaction's instructions, in order.
     pub programs: &'a [Address],
@@ -26,7 +26,7 @@ pub struct Circumstances<'a> {
 pub struct Refusal {
     /// The number: the five programs' own (6000 to 6999), Anchor's own (100 to 5999), else 7020 to 7059.
     pub code: u32,
-    /// Its name.
+    /// Name of the error.
     pub name: Cow<'static, str>,
     /// What is wrong, in a sentence.
     pub message: String,
@@ -168,9 +168,9 @@ pub enum Foreign {
     #[code(7049)]
     #[error("{} refused the transaction with its own error {number}.", program(.by))]
     UnknownRefusal {
-        /// The program.
+        /// Program that refused.
         by: Option<Address>,
-        /// Its number.
+        /// Error number of that program.
         number: u32,
     },
     /// Another number of SATI.

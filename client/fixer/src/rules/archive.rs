@@ -1,4 +1,4 @@
-//! tar.
+//! Rules for archives made and read with tar.
 
 use super::Repair;
 use super::case::{Case, OrNotMine, Try, mine, regex};

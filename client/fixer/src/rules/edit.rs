@@ -83,7 +83,7 @@ impl<'a> Edit<'a> {
         }
     }
 
-    /// The script.
+    /// The POSIX shell script that makes the edit.
     pub(crate) fn script(self) -> Try<String> {
         if self.commands.is_empty() {
             return Err(Halt::decline("there is nothing to change"));

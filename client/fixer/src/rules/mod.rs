@@ -1,4 +1,4 @@
-//! The built-in fixer: rules that repair the usual failures without any model (issue 5, item 4).
+//! The built-in fixer: rules that repair the usual failures without any model.
 //!
 //! A rule looks at a [`Failure`] and says one of three things: it is not mine; I must see the output of this
 //! read-only command first (decision E9, at most five a contract); or this is the [`Proposal`]. Everything
@@ -7,7 +7,7 @@
 //! # Two kinds of repair
 //!
 //! - [`Kind::World`]: the command was right and the world was wrong. The fix changes files, and the command
-//!   that failed, run again unchanged, must exit 0 (spec section 6).
+//!   that failed, run again unchanged, must exit 0 (fix.md, "Verification").
 //! - [`Kind::Command`]: the command itself was wrong: a misspelt subcommand, a missing `-lm`. No change of
 //!   the world makes it pass honestly, so the proposal carries `corrected_command`. The principal is asked to
 //!   take it in place of the one that failed, and the verification runs it.
@@ -73,10 +73,10 @@ use zx1_coded::Coded;
 pub use probe::Findings;
 pub use table::catalogue;
 
-/// How many read-only commands a contract allows (spec section 3 and field `investigation_rounds`).
+/// How many read-only commands a contract allows (fix.md, "Contract").
 pub const MAX_ROUNDS: usize = 5;
 
-/// A failed command, as a contract describes it (spec "Contract format").
+/// A failed command, as a contract describes it (fix.md, "Contract").
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Failure {
     /// The command line, as the principal typed it.
@@ -89,7 +89,7 @@ pub struct Failure {
     pub os: String,
     /// `environment.arch`, for example `x86_64`.
     pub arch: String,
-    /// `environment.package_managers`.
+    /// The contract's `environment.package_managers`.
     pub package_managers: Vec<String>,
     /// What the principal allows.
     pub capabilities: Capabilities,
@@ -108,7 +108,7 @@ impl Failure {
     }
 }
 
-/// What a fix may use (spec field `capabilities`).
+/// What a fix may use (fix.md, "Contract").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Capabilities {
     /// Root rights beyond those of the command that failed, through `sudo`. No rule uses them.
@@ -170,7 +170,7 @@ struct Repair {
     confidence: u8,
 }
 
-/// A repair to send as a contract's fix (spec section 5).
+/// A repair to send as a contract's fix (fix.md, "Fix").
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposal {
     /// The rule that made it.
@@ -188,7 +188,7 @@ pub struct Proposal {
 }
 
 impl Proposal {
-    /// The whole repair as one script, as spec section 5 shows it (`apt install libbar-dev && gcc foo.c`):
+    /// The whole repair as one script (`apt install libbar-dev && gcc foo.c`):
     /// for showing, and for clients that know no `corrected_command`.
     pub fn script(&self) -> String {
         match &self.corrected_command {
@@ -204,7 +204,7 @@ impl Proposal {
 pub enum Step {
     /// Run this read-only command (it fits the grammar of decision E9) and add its output to the findings.
     Investigate(String),
-    /// Propose this.
+    /// Submit this proposal.
     Propose(Proposal),
     /// Decline the contract.
     Decline(Decline),
@@ -221,7 +221,7 @@ pub enum Decline {
     #[code(9301)]
     #[error("the rule {rule} knows this failure but declines: {reason}. Give it to an agent with a model.")]
     Unsure {
-        /// The rule.
+        /// Name of the rule.
         rule: &'static str,
         /// What was missing or ambiguous.
         reason: String,
@@ -230,7 +230,7 @@ pub enum Decline {
     #[code(9302)]
     #[error("the rules {} repair this differently, and none is surer. Choose by hand.", .rules.join(", "))]
     Conflict {
-        /// Their names.
+        /// Names of the rules.
         rules: Vec<&'static str>,
     },
     /// The contract's investigation rounds are used up.
@@ -240,16 +240,16 @@ pub enum Decline {
          to an agent with a model."
     )]
     OutOfRounds {
-        /// The rule.
+        /// Name of the rule.
         rule: &'static str,
     },
     /// The repair needs something that the contract does not grant.
     #[code(9304)]
     #[error("the rule {rule} needs the {capability} capability. Grant it and post the failure again.")]
     NotGranted {
-        /// The rule.
+        /// Name of the rule.
         rule: &'static str,
-        /// `network`.
+        /// Name of the capability.
         capability: &'static str,
     },
 }
@@ -262,7 +262,7 @@ pub struct Candidate<'a> {
 }
 
 impl Candidate<'_> {
-    /// The rule.
+    /// The rule that was chosen.
     pub fn rule(&self) -> &'static Rule {
         self.rule
     }

@@ -1,4 +1,4 @@
-//! Node.js.
+//! Rules for programs that run on Node.js.
 
 use super::Repair;
 use super::case::{Case, Halt, OrNotMine, Try, mine, regex};

@@ -1,4 +1,4 @@
-//! Perl.
+//! Rules for Perl scripts and modules.
 
 use super::Repair;
 use super::case::{Case, Halt, OrNotMine, Try, mine, regex};

@@ -85,7 +85,7 @@ pub(crate) fn missing_package(case: &Case<'_>, probe: &Probe<'_>) -> Try<Repair>
         return Err(Halt::decline(format!("requirements.txt does not name {package}")));
     }
     if !probe.files(&environment)?.iter().any(|name| name == "pyvenv.cfg") {
-        return Err(Halt::decline(format!("{} is no virtual environment", environment.as_str())));
+        return Err(Halt::decline(format!("{} is not a virtual environment", environment.as_str())));
     }
     if !case.failure.capabilities.network {
         return Err(Halt::NotGranted("network"));

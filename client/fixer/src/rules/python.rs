@@ -55,7 +55,7 @@ pub(crate) fn relative_import(case: &Case<'_>, probe: &Probe<'_>) -> Try<Repair>
     let module = path.as_str().strip_suffix(".py").mine()?.replace('/', ".");
     mine(module.split('.').all(|part| text::identifier(part).is_some()))?;
     if !probe.files(&package)?.iter().any(|name| name == "__init__.py") {
-        return Err(Halt::decline(format!("{} is no package", package.as_str())));
+        return Err(Halt::decline(format!("{} is not a package", package.as_str())));
     }
     Repair::command(
         case.with(&script.span, &format!("-m {module}"))?,

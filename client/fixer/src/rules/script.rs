@@ -106,7 +106,7 @@ pub(crate) fn interpreter_path(case: &Case<'_>, probe: &Probe<'_>) -> Try<Repair
     let program = interpreter.rsplit('/').next().mine()?;
     let known = ["sh", "bash", "dash", "zsh", "python", "python3", "perl", "node", "ruby", "awk"];
     if !known.contains(&program) {
-        return Err(Halt::decline(format!("{program} is no interpreter that this rule knows")));
+        return Err(Halt::decline(format!("{program} is not an interpreter that this rule knows")));
     }
     let wanted = if program == "python" { "python3" } else { program };
     if !probe.has_program(wanted)? {

@@ -20,7 +20,7 @@ pub(crate) struct Word {
 /// `> file`, `< file`, `>> file`, with or without a number before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Redirect {
-    /// It writes: `>`, `>>`, `>|`.
+    /// Whether it writes, as `>`, `>>` and `>|` do.
     pub(crate) writes: bool,
     pub(crate) target: Word,
 }

@@ -328,7 +328,7 @@ const RULES: &[Rule] = &[
         title: "the wrong compression letter",
         tool: "tar",
         kind: Kind::Command,
-        doc: "tar is told a compression that the archive has not: the letter is dropped.",
+        doc: "The option names a compression that the archive does not have: the letter is dropped.",
         run: archive::wrong_compression,
     },
     Rule {

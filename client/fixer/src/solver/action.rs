@@ -14,7 +14,7 @@ pub(super) const MAX_REASON: usize = 1_000;
 /// A proposed fix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposal {
-    /// A shell command, one or several lines (spec, "Agent submits fix").
+    /// A shell command, one or several lines (fix.md, "Fix").
     pub fix: String,
     /// For the principal, and for the judge if there is a dispute.
     pub explanation: String,

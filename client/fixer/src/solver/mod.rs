@@ -97,7 +97,7 @@ pub enum Observation {
     },
     /// The principal's client or the server refused an investigation after all. It costs the round.
     Refused {
-        /// Why.
+        /// Reason that was given.
         why: String,
     },
     /// The contract is ours to fix.
@@ -112,7 +112,7 @@ pub enum Observation {
     /// The principal wrote, and nothing else is awaited. While an action is under way, [`Solver::hear`] takes
     /// the message.
     Heard {
-        /// What.
+        /// Text of the message.
         text: String,
     },
     /// The model answered a [`Step::Ask`].
@@ -124,7 +124,7 @@ pub enum Observation {
 pub enum Step {
     /// Ask the model, and come back with [`Observation::Answered`].
     Ask(Box<Request>),
-    /// Do this.
+    /// Take this action.
     Act(Action),
 }
 
@@ -294,7 +294,7 @@ impl<'a> Solver<'a> {
                 Step::Act(action) => return action,
                 Step::Ask(request) => {
                     let answer = model.complete(&request).await;
-                    // A cut text is no answer, even if what is left can be read.
+                    // A truncated text is not an answer, even if what is left can be read.
                     let text =
                         answer.map(|a| if a.finish == Finish::Length { String::new() } else { a.text });
                     step = self.step(Observation::Answered(text));

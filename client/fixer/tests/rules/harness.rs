@@ -187,7 +187,7 @@ impl Workshop {
         failure
     }
 
-    /// Answers questions until the step is no question any more.
+    /// Answers questions until the step is something else.
     pub(crate) fn answer(&self, mut step: impl FnMut(&Findings) -> Step) -> Step {
         let mut findings = Findings::default();
         loop {

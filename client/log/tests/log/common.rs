@@ -1,18 +1,23 @@
-//! Messages without real signatures: the log checks none.
+//! Messages, most of them without real signatures: the log itself checks none, the inbox does.
 
+use ed25519_dalek::{Signer as _, SigningKey};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tempfile::TempDir;
-use zx1_log::{AgentLog, Appended, LogReader};
+use zx1_log::{AgentLog, Appended, LogHandle, LogReader};
 use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::{Built, Direction};
 use zx1_protocol::envelope::{Envelope, EnvelopeHeader, MsgType, PROTOCOL_VERSION};
 use zx1_protocol::hash::{Hash, Keccak, Sha3};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::payload::{Feedback, bid_payload};
+use zx1_protocol::signature::PublicKey;
 use zx1_protocol::units::{Epoch, Slot};
 
 pub(crate) const AGENT: [u8; 32] = [0xA1; 32];
 pub(crate) const PEER: [u8; 32] = [0xB2; 32];
+pub(crate) const OTHER: [u8; 32] = [0xC3; 32];
 pub(crate) const DAY: u64 = 86_400_000_000;
 pub(crate) const EPOCH: Epoch = Epoch(20_000);
 /// Bytes before the first record of a file.
@@ -82,6 +87,29 @@ impl Message {
         self
     }
 
+    /// Signed with the key of this agent, whoever the sender is.
+    pub(crate) fn signed_by(mut self, agent: [u8; 32]) -> Self {
+        self.hash = Sha3::hashv(&[&self.payload]);
+        self.signature = key_of(agent).sign(&self.envelope().signing_bytes()).to_bytes();
+        self
+    }
+
+    /// Signed with the sender's key.
+    pub(crate) fn signed(self) -> Self {
+        let sender = self.sender;
+        self.signed_by(sender)
+    }
+
+    /// The envelope's CBOR.
+    pub(crate) fn cbor(&self) -> Vec<u8> {
+        self.envelope().to_cbor()
+    }
+
+    pub(crate) fn earlier(mut self, micros: u64) -> Self {
+        self.timestamp -= micros;
+        self
+    }
+
     pub(crate) fn later(mut self, epochs: u64) -> Self {
         self.timestamp += epochs * DAY;
         self
@@ -113,6 +141,21 @@ impl Message {
     pub(crate) fn append_to(&self, log: &mut AgentLog) -> zx1_log::Result<Appended> {
         log.append(&self.envelope(), self.direction, self.timestamp)
     }
+}
+
+fn key_of(agent: [u8; 32]) -> SigningKey {
+    SigningKey::from_bytes(&agent)
+}
+
+/// The keys of AGENT, PEER and OTHER, as a registry would have them.
+pub(crate) fn keys() -> HashMap<[u8; 32], Vec<PublicKey>> {
+    let key = |agent| vec![PublicKey::from_bytes(key_of(agent).verifying_key().as_bytes()).unwrap()];
+    [AGENT, PEER, OTHER].into_iter().map(|agent| (agent, key(agent))).collect()
+}
+
+/// The log for whoever comes first, or by way of its owner.
+pub(crate) fn share(dir: &Path) -> LogHandle {
+    LogHandle::open(dir, AGENT, Duration::from_secs(60)).unwrap()
 }
 
 /// A new agent's folder, not made yet.

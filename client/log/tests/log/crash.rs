@@ -25,6 +25,9 @@ fn child() {
         writeln!(out, "said {line}").unwrap();
         out.flush().unwrap();
     };
+    if crate::owner::child(&task, Path::new(&dir), &say) {
+        return;
+    }
     let mut log = match AgentLog::open(&dir, AGENT) {
         Ok(log) => log,
         Err(error) => return say(format!("refused {}", error.code())),
@@ -65,7 +68,7 @@ fn append_group(log: &mut AgentLog, group: &[Message]) {
     log.append_all(&appends).unwrap();
 }
 
-struct Running {
+pub(crate) struct Running {
     child: Child,
     lines: Box<dyn Iterator<Item = String>>,
 }
@@ -83,25 +86,30 @@ impl Running {
         Self { child, lines: Box::new(lines) }
     }
 
-    fn this_binary(task: &str, dir: &Path) -> Self {
+    pub(crate) fn this_binary(task: &str, dir: &Path) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "crash::child", "--nocapture"]);
         Self::start(command, task, dir)
     }
 
-    fn next(&mut self) -> String {
+    pub(crate) fn next(&mut self) -> String {
         self.lines.next().expect("the child says something")
     }
 
+    /// Ends its wait.
+    pub(crate) fn end(&mut self) {
+        drop(self.child.stdin.take());
+    }
+
     /// Kill -9, then everything that it had said.
-    fn kill(mut self) -> Vec<String> {
+    pub(crate) fn kill(mut self) -> Vec<String> {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
         self.lines.collect()
     }
 }
 
-fn count(line: &str) -> u64 {
+pub(crate) fn count(line: &str) -> u64 {
     line.parse().unwrap_or_else(|_| panic!("the child said `{line}`"))
 }
 

@@ -1,4 +1,4 @@
-//! The log on a real disk: rules, torn tails, damage, killed processes, batches, uploads.
+//! The log on a real disk: rules, the inbox, torn tails, damage, killed processes, batches, uploads.
 // A test may stop at what it did not expect.
 #![allow(clippy::unwrap_used)]
 
@@ -9,7 +9,9 @@ mod damage;
 mod hostile;
 #[cfg(feature = "http")]
 mod http;
+mod inbox;
 mod model;
+mod owner;
 mod rules;
 mod seal;
 mod store;

@@ -42,7 +42,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..25)
 }
 
-/// Epoch to its entries; a message that is there already, in any epoch, is not added again.
+/// Epoch to its entries; a message that any epoch has is not added again.
 #[derive(Default)]
 struct Model(BTreeMap<Epoch, Vec<Vec<u8>>>);
 

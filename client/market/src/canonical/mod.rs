@@ -54,7 +54,7 @@ impl<T: Into<i128>> From<T> for Integer {
 /// A JSON value that knows integers from floats. Objects are sorted by code point, as Python sorts them.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Json {
-    /// `null`
+    /// JSON's `null`.
     Null,
     /// `true` or `false`
     Bool(bool),
@@ -62,11 +62,11 @@ pub enum Json {
     Int(Integer),
     /// A number with a point or an exponent; finite.
     Float(f64),
-    /// Text.
+    /// A string, unescaped.
     Str(String),
-    /// A list.
+    /// An array of values.
     Array(Vec<Json>),
-    /// An object.
+    /// An object; names are unique.
     Object(BTreeMap<String, Json>),
 }
 

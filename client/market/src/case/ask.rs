@@ -36,7 +36,7 @@ pub struct JudgeTask {
 }
 
 impl Case {
-    /// Its id.
+    /// Id of the contract.
     pub fn id(&self) -> ContractId {
         self.id
     }

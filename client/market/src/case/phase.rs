@@ -81,7 +81,7 @@ pub(super) enum Phase {
 /// A case before a court.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proceedings {
-    /// Which court.
+    /// Court that has the case.
     pub court: Court,
     /// Who filed the dispute or the present appeal, or halted the contract.
     pub filer: Side,
@@ -101,21 +101,21 @@ pub struct Proceedings {
 pub enum CourtStep {
     /// The other side may answer.
     Responding {
-        /// Until then.
+        /// End of the window.
         until: Millis,
-        /// Who.
+        /// Side whose turn it is.
         by: Side,
     },
     /// The judge re-executes, then rules.
     Judging {
-        /// Since then.
+        /// Beginning of the judge's time.
         since: Millis,
         /// When the re-execution's result was chained.
         reexecuted_at: Option<Millis>,
     },
     /// The loser may appeal.
     Appealable {
-        /// Until then.
+        /// End of the window.
         until: Millis,
     },
 }
@@ -136,7 +136,7 @@ pub enum Timer {
     Attempt,
     /// The principal's silence accepts the fix.
     Silence,
-    /// Nobody objected.
+    /// The agent did not object.
     Objection,
     /// The judge takes over from a halt; in free mode the contract ends.
     Halt,
@@ -144,7 +144,7 @@ pub enum Timer {
     Response,
     /// The judge did not rule.
     Judge,
-    /// Nobody appealed.
+    /// The loser did not appeal.
     Appeal,
     /// The server's next entry is due now.
     Now,

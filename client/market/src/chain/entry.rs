@@ -1,4 +1,4 @@
-//! One signed entry of a chain (spec, "Signed message chain").
+//! One signed entry of a chain (fix.md, "Transcript").
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest, Sha256};

@@ -12,9 +12,9 @@ pub enum Author {
     Principal,
     /// The agent only.
     Agent,
-    /// Either party.
+    /// Principal or agent.
     Either,
-    /// The server only (spec, "Chain entry types").
+    /// The server only (fix.md, "Entry types").
     Server,
 }
 
@@ -25,7 +25,7 @@ macro_rules! kinds {
         pub enum EntryType { $($(#[$doc])* $name,)* }
 
         impl EntryType {
-            /// Every type.
+            /// Every type of entry.
             pub const ALL: &'static [EntryType] = &[$(EntryType::$name),*];
 
             /// The name in the entry's `type`.
@@ -83,13 +83,13 @@ kinds! {
     Appeal "appeal" Either;
     /// The loser gives up its appeal, or the agent its objection.
     Waive "waive" Either;
-    /// Words.
+    /// A message; older clients use this type.
     Chat "chat" Either;
     /// A question of the agent.
     Ask "ask" Agent;
     /// An answer of the principal.
     Answer "answer" Principal;
-    /// Words.
+    /// A message to the other side.
     Message "message" Either;
     /// The principal stops everything.
     Halt "halt" Principal;

@@ -59,7 +59,7 @@ impl std::fmt::Display for Side {
 }
 
 /// Check that `entry` is the next one after `head`, and what the head is behind it. A conflict is
-/// [`Reason::ChainConflict`] with the present head, so that the author can sign anew (spec, "Seq conflicts").
+/// [`Reason::ChainConflict`] with the present head, so that the author can sign anew (fix.md, "Transcript").
 pub fn follows(head: Head, entry: &Entry) -> Result<Head> {
     if entry.seq() != head.seq || *entry.prev_hash() != head.hash {
         return Err(Refusal::conflict(head));

@@ -168,7 +168,7 @@ pub(super) fn is_lower_hex(text: &str) -> bool {
     text.len().is_multiple_of(2) && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// A ruling (spec, "Judge rulings").
+/// A ruling (fix.md, "Rulings").
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RulingData {

@@ -49,7 +49,8 @@ pub(super) fn contract(contract: &Contract, terms: &Terms) -> Result<()> {
 fn money(contract: &Contract, terms: &Terms) -> Result<()> {
     let fees = &terms.fees;
     let Some(judge) = &contract.judge else {
-        // Older clients send a bounty in free mode too; it is not escrowed (notes/fix-wire.md, `no_escrow`).
+        // Older clients send a bounty in free mode too; it is not escrowed (wire.md, "Market HTTP",
+        // `no_escrow`).
         let zero = contract.bounty == Raw::ZERO || terms.compat;
         return if zero { Ok(()) } else { Err(Reason::ContractFreeBounty.into()) };
     };

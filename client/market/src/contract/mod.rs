@@ -1,4 +1,4 @@
-//! The contract: what is to be fixed, where, with which permissions, for how much (spec, "Contract format").
+//! The contract: what is to be fixed, where, with which permissions, for how much (fix.md, "Contract").
 
 mod build;
 mod check;
@@ -142,7 +142,7 @@ impl Corrected {
     }
 }
 
-/// Who watches (spec, "Execution modes").
+/// Who watches (fix.md, "Execution modes").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -172,7 +172,7 @@ pub struct Judge {
     pub fee: Raw,
 }
 
-/// How success is told (spec, "Verification methods").
+/// How success is told (fix.md, "Verification").
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verification {
     /// The command, run again, ends with this status.

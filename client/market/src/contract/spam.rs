@@ -1,5 +1,5 @@
-//! What obviously is no failed command (spec, "Principal posts contract"; decision E2). Cautious: a real
-//! failure must never be taken for spam, so only what no terminal prints is refused.
+//! Spam: texts that obviously are not a failed command (fix.md, "Posting"; decision E2). Cautious: a real
+//! failure must never count as spam, so only what no terminal prints is refused.
 
 /// Phrases of advertisements. One alone proves nothing; two in a short command or error do.
 const PHRASES: &[&str] = &[

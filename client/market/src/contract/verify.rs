@@ -1,10 +1,9 @@
 //! The rule of verification (decision E15): whether what was run meets a contract's conditions. The principal,
 //! the agent's own proof and the courts all ask [`unmet`], so that none of them pays for obeying another rule.
 //!
-//! The spec's answer ("re-run the original command after applying the fix. Exit 0 = success"): what counts is
-//! how the command ends after the fix. How the fix's own script ends does not count, because a script whose
-//! last line is `grep -q` may have repaired everything. Only a limit that ended the script does: what it
-//! leaves behind is half a fix.
+//! What counts is how the command ends after the fix (fix.md, "Verification"). How the fix's own script ends
+//! does not count, because a script whose last line is `grep -q` may have repaired everything. Only a limit
+//! that ended the script does: what it leaves behind is half a fix.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Events of the public stream (spec, "SSE events"; `notes/fix-wire.md`).
+//! Events of the public stream (fix.md, "Events"; wire.md, "Market HTTP").
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Bodies, answers and events of the HTTP interface (spec, "API endpoints"; `notes/fix-wire.md`; decisions
+//! Bodies, answers and events of the HTTP interface (fix.md, "API"; wire.md, "Market HTTP"; decisions
 //! E4, E8).
 //!
 //! Bodies ignore unknown fields, as older clients send some. Answers are read by clients with the same types.

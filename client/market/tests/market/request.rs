@@ -1,4 +1,4 @@
-//! Request signatures.
+//! Request signatures: forms, freshness, replay.
 
 use proptest::prelude::*;
 use zx1_market::request::{Request, SignedHeaders, authenticate, sign};

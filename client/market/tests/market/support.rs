@@ -312,7 +312,7 @@ pub(crate) fn side_key(side: Side) -> PartyKey {
     if side == Side::Principal { principal() } else { agent() }
 }
 
-/// OPEN, paid.
+/// A paid contract in the state open.
 pub(crate) fn open() -> World {
     open_with(&paid())
 }
@@ -333,14 +333,14 @@ pub(crate) fn autonomous() -> Contract {
     builder().bounty(xno("0.5")).autonomous().build(&terms()).unwrap()
 }
 
-/// INVESTIGATING.
+/// A contract under investigation.
 pub(crate) fn investigating_with(contract: &Contract) -> World {
     let mut world = open_with(contract);
     world.bond(&agent()).unwrap();
     world
 }
 
-/// IN_PROGRESS.
+/// A contract in progress.
 pub(crate) fn working_with(contract: &Contract) -> World {
     let mut world = investigating_with(contract);
     world.accept(&agent()).unwrap();
@@ -358,7 +358,7 @@ pub(crate) fn verifying() -> World {
     world
 }
 
-/// REVIEW.
+/// A contract whose fix is in review.
 pub(crate) fn reviewing() -> World {
     let mut world = working_with(&autonomous());
     world.fix().unwrap();

@@ -13,7 +13,7 @@ const KEEP_DAYS: i64 = 30;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Account {
-    /// Settled calls.
+    /// Cost of all settled calls.
     pub spent: Spend,
     /// The UTC day of the last call, in days since 1970.
     pub last_day: i64,
@@ -23,7 +23,7 @@ pub struct Account {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Open {
-    /// The contract.
+    /// Id of the contract that it belongs to.
     pub contract: String,
     /// The most that the call can cost.
     pub worst: Spend,
@@ -37,7 +37,7 @@ pub struct Books {
     pub day: i64,
     /// What this day's settled calls have cost.
     pub today: Spend,
-    /// By contract.
+    /// Cost of each contract, by id.
     pub contracts: BTreeMap<String, Account>,
     /// Reservations by number.
     pub open: BTreeMap<u64, Open>,

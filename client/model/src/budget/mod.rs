@@ -28,7 +28,7 @@ use crate::Spend;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Caps {
-    /// Micro-USD.
+    /// Cost in micro-USD.
     pub micro_usd: u64,
     /// Tokens, read and written.
     pub tokens: u64,
@@ -37,7 +37,7 @@ pub struct Caps {
 }
 
 impl Caps {
-    /// No caps.
+    /// No caps at all.
     pub const NONE: Caps = Caps { micro_usd: u64::MAX, tokens: u64::MAX, millis: u64::MAX };
 
     /// The first kind that `spend` exceeds, with the spend and the cap.
@@ -70,11 +70,11 @@ impl Default for Limits {
 /// What a cap is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Micro-USD.
+    /// Money, in micro-USD.
     Money,
-    /// Tokens.
+    /// Tokens, read and written.
     Tokens,
-    /// Milliseconds.
+    /// Time, in milliseconds.
     Time,
 }
 
@@ -88,12 +88,12 @@ impl Kind {
     }
 }
 
-/// Whose cap.
+/// What a cap is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Span {
-    /// One contract's.
+    /// A cap for one contract.
     Contract,
-    /// The day's.
+    /// A cap for a UTC day.
     Day,
 }
 
@@ -117,20 +117,20 @@ pub enum BudgetError {
          in the agent's configuration.", .span.word(), .kind.words().0, .kind.words().1
     )]
     Cap {
-        /// Whose cap.
+        /// What the cap is for.
         span: Span,
-        /// Of what.
+        /// What the cap counts.
         kind: Kind,
         /// Spent, reserved and this call's worst case.
         would_be: u64,
-        /// The cap.
+        /// The cap that would be exceeded.
         cap: u64,
     },
     /// The books cannot be written; an unwritten call is not made.
     #[code(9341, transient)]
     #[error("The budget's books cannot be written: {why}. Make room or correct the folder's rights.")]
     Store {
-        /// What failed.
+        /// Reason of the failure.
         why: String,
     },
     /// The books cannot be read.
@@ -170,7 +170,7 @@ impl Budget {
         Ok(Arc::new(Budget { limits, books: Mutex::new(books), store, clock }))
     }
 
-    /// The limits.
+    /// The limits that hold.
     pub fn limits(&self) -> Limits {
         self.limits
     }

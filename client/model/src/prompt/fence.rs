@@ -39,7 +39,7 @@ impl FenceToken {
         FenceToken(text)
     }
 
-    /// The digits.
+    /// The fence's random hexadecimal digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -134,7 +134,7 @@ impl PromptBuilder {
         self.user.is_empty()
     }
 
-    /// The prompt.
+    /// Finishes the prompt.
     pub fn build(self) -> Prompt {
         Prompt {
             token: self.token,
@@ -146,7 +146,7 @@ impl PromptBuilder {
     }
 }
 
-/// A prompt.
+/// A prompt with fenced data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
     /// The fences' token.
@@ -175,7 +175,7 @@ pub enum Block {
     Said(String),
     /// A fenced text.
     Data {
-        /// The label.
+        /// Label that names the data's author.
         label: String,
         /// The text, neutral as it was put in.
         text: String,

@@ -13,7 +13,7 @@ use zx1_protocol::feedback_log::{check_text, packed_entry_parts, packed_numbers}
 use zx1_protocol::finder;
 use zx1_protocol::hash::Sha3;
 use zx1_protocol::log_entry::LogEntry;
-use zx1_protocol::nonce::LastNonce;
+use zx1_protocol::nonce::{LastNonce, SeenNonces};
 use zx1_protocol::payload::{
     BidPayload, Feedback, NotarizeBid, bid_value, split_accept_presignature, split_presignature,
 };
@@ -60,7 +60,7 @@ pub fn signing_bytes(bytes: &[u8]) {
 /// The whole way of a message in, short of a signature that holds.
 pub fn validate(bytes: &[u8]) {
     if let Ok(candidate) = Candidate::parse(bytes) {
-        let sender = Sender::Registered { keys: &[], last_nonce: LastNonce(None) };
+        let sender = Sender::Registered { keys: &[], seen: SeenNonces::Strict(LastNonce(None)) };
         assert!(candidate.validate(&Context::new(0, sender)).is_err());
     }
 }

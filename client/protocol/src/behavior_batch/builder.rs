@@ -480,7 +480,7 @@ fn keep_packed<const N: usize>(records: &mut Vec<[u8; N]>, packed: &[u8]) {
     records.extend(<[u8; N]>::try_from(packed));
 }
 
-/// Chronologically (spec section 8.2); what has the same slot stays in log order.
+/// Chronologically (protocol.md, 8.2); what has the same slot stays in log order.
 fn sort_by_slot<const N: usize>(records: &mut [[u8; N]]) {
     // A log is nearly always in order already, and then no room for sorting is taken.
     if !records.is_sorted_by_key(|record| slot_of(record)) {

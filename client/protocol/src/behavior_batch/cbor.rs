@@ -7,7 +7,7 @@ use crate::record::{Bid, Feedback, Record, Selection, Verifier};
 use crate::units::{Epoch, Slot};
 use minicbor::encode::{Encoder, Error, Write};
 
-/// The specification's 17 fields, log_len, arrays_root, arrays_len.
+/// The fields of protocol.md, 8.2.
 const FIELDS: u64 = 20;
 /// More than the longest record's CBOR: a feedback event's 98 bytes.
 const MAX_RECORD_CBOR: usize = 128;
@@ -99,7 +99,7 @@ fn read_array<T: Entry>(cbor: &mut CborReader<'_>) -> Result<Vec<T>, BatchFormat
     Ok(entries)
 }
 
-/// An entry of an array: a CBOR array of its fields in the specification's order.
+/// An entry of an array: a CBOR array of its fields in the order of protocol.md, 8.3.
 trait Entry: Canonical + Sized {
     fn read(cbor: &mut CborReader<'_>) -> Option<Self>;
 }
@@ -243,7 +243,7 @@ impl Canonical for BehaviorBatch {
     }
 }
 
-/// overflow_data_hash (spec section 8.2): keccak256 of the four uncut arrays' CBOR, one after the other,
+/// overflow_data_hash (protocol.md, 8.2): keccak256 of the four uncut arrays' CBOR, one after the other,
 /// each a definite array with its length in its head. The arrays never lie in memory as CBOR.
 #[derive(Default)]
 pub(crate) struct OverflowHash(KeccakStream);

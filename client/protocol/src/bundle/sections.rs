@@ -109,7 +109,7 @@ impl Sections {
         self.counts.iter().any(|count| *count as usize > MAX_BATCH_ENTRIES)
     }
 
-    /// The hash of the uncut arrays; zeros when none is cut (spec section 8.2).
+    /// The hash of the uncut arrays; zeros when none is cut (protocol.md, 8.2).
     pub(crate) fn overflow_data_hash(&self, records: &[u8]) -> Hash {
         if !self.overflow() {
             return ZERO;

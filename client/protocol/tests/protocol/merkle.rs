@@ -19,7 +19,7 @@ fn leaves(len: u32) -> Vec<Hash> {
     (0..len).map(|i| leaf::<Sha3>(&i.to_be_bytes())).collect()
 }
 
-/// The whole padded row, as the specification says it.
+/// The whole padded row, built naively.
 fn padded(leaves: &[Hash]) -> Vec<Hash> {
     let mut row = vec![ZERO; leaves.len().next_power_of_two() - leaves.len()];
     row.extend_from_slice(leaves);

@@ -8,7 +8,7 @@ use zx1_protocol::beacon::{Beacon, BeaconError};
 use zx1_protocol::channel::{Channel, channel_of};
 use zx1_protocol::draft::{Draft, DraftError, SignError};
 use zx1_protocol::envelope::{BROADCAST, Envelope, MsgType};
-use zx1_protocol::nonce::LastNonce;
+use zx1_protocol::nonce::{LastNonce, NonceError, SeenNonces};
 use zx1_protocol::payload::{Feedback, NotarizeBid, PayloadError, bid_payload};
 use zx1_protocol::signature::PublicKey;
 use zx1_protocol::units::Slot;
@@ -52,7 +52,7 @@ fn signed(mut message: Message) -> Message {
 /// Validates for a receiver that knows the sender's key and has seen nonce 9.
 fn judge(bytes: &[u8]) -> Result<(), Reason> {
     let keys = [other_key(), public_key()];
-    let sender = Sender::Registered { keys: &keys, last_nonce: LastNonce(Some(9)) };
+    let sender = Sender::Registered { keys: &keys, seen: SeenNonces::Strict(LastNonce(Some(9))) };
     validate(bytes, &Context::new(NOW, sender)).map(|_| ())
 }
 
@@ -62,7 +62,7 @@ fn a_good_message_passes_and_says_who_signed_it() {
     let candidate = Candidate::parse(&bytes).unwrap();
     assert_eq!((candidate.sender(), candidate.channel()), (&[0xa1; 32], Channel::Direct));
     let keys = [other_key(), public_key()];
-    let sender = Sender::Registered { keys: &keys, last_nonce: LastNonce(None) };
+    let sender = Sender::Registered { keys: &keys, seen: SeenNonces::Strict(LastNonce(None)) };
     let valid = candidate.validate(&Context::new(NOW, sender)).unwrap();
     assert_eq!(valid.signer, public_key().to_bytes());
     assert_eq!(valid.envelope, Envelope::decode(&bytes).unwrap());
@@ -121,7 +121,7 @@ fn adversaries() -> Vec<Adversary> {
         of(2, with_number(&all(2), 1, 14), Reason::MsgType),
         of(2, with_number(&all(2), 1, 0xffff), Reason::MsgType),
         of(4, with_len(&all(4), 1, false), Reason::Signature),
-        of(5, with_len(&all(5), 1, true), Reason::Nonce { last }),
+        of(5, with_len(&all(5), 1, true), Reason::Nonce(NonceError::NotIncreasing { last })),
         of(6, with_len(&all(6), 1, true), Reason::Timestamp { off_by }),
         of(7, with_len(&all(7), 1, true), Reason::PayloadHash),
         of(8, with_len(&all(8), 1, true), Reason::PayloadLength),
@@ -223,7 +223,7 @@ fn good_rating() -> Vec<u8> {
 fn a_signature_by_a_key_that_may_not_sign_fails() {
     let bytes = good(MsgType::Deliver, b"").envelope().to_cbor();
     for keys in [&[][..], &[other_key()]] {
-        let sender = Sender::Registered { keys, last_nonce: LastNonce(None) };
+        let sender = Sender::Registered { keys, seen: SeenNonces::Strict(LastNonce(None)) };
         assert_eq!(validate(&bytes, &Context::new(NOW, sender)).err(), Some(Reason::Signature));
     }
 }
@@ -321,7 +321,8 @@ proptest! {
         prop_assert_eq!(Envelope::decode(&bytes), Ok(message.envelope()));
         prop_assert_eq!(draft.signing_bytes().unwrap(), message.envelope().signing_bytes());
         let keys = [public_key()];
-        let sender = Sender::Registered { keys: &keys, last_nonce: LastNonce(message.nonce.checked_sub(1)) };
+        let seen = SeenNonces::Strict(LastNonce(message.nonce.checked_sub(1)));
+        let sender = Sender::Registered { keys: &keys, seen };
         prop_assert!(validate(&bytes, &Context::new(message.timestamp, sender)).is_ok());
     }
 
@@ -331,7 +332,7 @@ proptest! {
         let bytes = damaged(&original, &harm);
         prop_assume!(bytes != original);
         let keys = [public_key()];
-        let sender = Sender::Registered { keys: &keys, last_nonce: LastNonce(None) };
+        let sender = Sender::Registered { keys: &keys, seen: SeenNonces::Strict(LastNonce(None)) };
         prop_assert!(validate(&bytes, &Context::new(message.timestamp, sender)).is_err());
     }
 

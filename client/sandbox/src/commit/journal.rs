@@ -30,7 +30,7 @@ pub enum RecordState {
     Done,
     /// The old files are being put back.
     Undoing,
-    /// Undone.
+    /// The commit was undone.
     Undone,
 }
 
@@ -88,7 +88,7 @@ pub(super) struct Op {
 /// Modification time, seconds and nanoseconds.
 type Mtime = (i64, u32);
 
-/// `record.json`.
+/// Contents of `record.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Plan {
     pub(super) version: u32,

@@ -51,7 +51,7 @@ pub struct UndoRecord {
 }
 
 impl UndoRecord {
-    /// For [`Records::undo`].
+    /// Id of the record, for [`Records::undo`].
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
@@ -67,7 +67,7 @@ impl UndoRecord {
 /// A line of the list of records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordInfo {
-    /// For [`Records::undo`].
+    /// Id of the record, for [`Records::undo`].
     pub id: String,
     /// Unix time of the commit, seconds.
     pub created: u64,

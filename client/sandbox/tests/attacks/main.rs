@@ -1,5 +1,5 @@
 //! Attacks on the sandbox, each as root and as an ordinary user, each in an outer jail with a throwaway root,
-//! so that a bug destroys nothing. After every attack the jail's whole tree must be as it was (issue 5).
+//! so that a bug destroys nothing. After every attack the jail's whole tree must be as it was.
 //!
 //! One program plays all parts: the list of tests, the jail, the caller of the sandbox, and the attacker
 //! inside.

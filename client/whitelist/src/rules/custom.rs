@@ -1,4 +1,4 @@
-//! Programs whose words are no options: echo, ps, test, timeout, pacman.
+//! Programs whose words are not options: echo, ps, test, timeout, pacman.
 
 use super::super::Draft;
 use super::super::grammar::Kind;

@@ -8,7 +8,7 @@ mod tools;
 
 use super::grammar::Rule;
 
-/// Every rule, in the order of the specification's list.
+/// Every rule, in the order of fix.md, "Investigation whitelist".
 pub(super) fn all() -> impl Iterator<Item = &'static Rule> {
     [files::RULES, system::RULES, packages::RULES, tools::RULES].into_iter().flatten()
 }

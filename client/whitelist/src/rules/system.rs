@@ -117,7 +117,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule { names: &["ps"], shape: Shape::Custom(custom::ps), response_files: false },
     Rule { names: &["test"], shape: Shape::Custom(custom::test), response_files: false },
     Rule { names: &["timeout"], shape: Shape::Custom(custom::timeout), response_files: false },
-    // Beside the specification's list: versions, and nothing else.
+    // Beside the list: versions, and nothing else.
     version(&[
         "python", "python2", "python3", "perl", "ruby", "node", "nodejs", "git", "tar", "bash", "zsh", "fish",
     ]),

@@ -101,7 +101,7 @@ impl Description {
                     }
                 }
                 "enum" if !of(rule).contains(value) => return wrong(format!("{value} is none of {rule}")),
-                "minimum" if value.as_f64() < rule.as_f64() => {
+                "minimum" if value.is_number() && value.as_f64() < rule.as_f64() => {
                     return wrong(format!("{value} is less than {rule}"));
                 }
                 "required" => {
@@ -153,8 +153,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_not_as_described_is_found() {
-        let named =
-            json!({ "type": "object", "required": ["a"], "properties": { "a": { "type": "string" } } });
+        let named = json!({ "type": "object", "required": ["a"], "properties": { "a": { "type": "string" }, "n": { "type": ["integer", "null"], "minimum": 0 } } });
         let schema = json!({ "oneOf": [{ "type": "null" }, { "$ref": "#/components/schemas/Named" }] });
         let document = json!({
             "paths": { "/x/{id}": { "get": { "responses": { "200": {
@@ -164,7 +163,8 @@ mod tests {
         let description = Description::new(&document.to_string());
         let check = |status, body: Value| description.check("GET", "/x/1?y", status, &body);
         check(200, json!(null)).unwrap();
-        check(200, json!({ "a": "b", "more": 1 })).unwrap();
+        check(200, json!({ "a": "b", "n": null, "more": 1 })).unwrap();
+        assert!(check(200, json!({ "a": "b", "n": -1 })).unwrap_err().contains("less than 0"));
         assert!(check(200, json!({ "a": null })).unwrap_err().contains("/a"));
         assert!(check(200, json!({})).unwrap_err().contains("missing"));
         assert!(check(404, json!({})).unwrap_err().contains("status"));

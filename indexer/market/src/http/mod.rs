@@ -1,4 +1,4 @@
-//! The HTTP interface (spec, "API endpoints"; `notes/fix-wire.md`; decisions E1, E4, E8, E13, E14).
+//! The HTTP interface (fix.md, "API"; wire.md, "Market HTTP"; decisions E1, E4, E8, E13, E14).
 
 mod actions;
 mod answer;
@@ -76,7 +76,6 @@ impl App {
 /// The routes with their description.
 fn routes() -> OpenApiRouter<App> {
     let open = OpenApiRouter::new()
-        .routes(routes!(reads::list))
         .routes(routes!(stream::stream))
         .routes(routes!(reads::server_pubkey))
         .routes(routes!(reads::platform_info))
@@ -87,6 +86,7 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(reads::metrics))
         .routes(routes!(openapi::served));
     let readers = OpenApiRouter::new()
+        .routes(routes!(reads::list))
         .routes(routes!(reads::contract))
         .routes(routes!(reads::chain_head))
         .routes(routes!(reads::verify_chain))

@@ -1,4 +1,4 @@
-//! GET /contracts/stream: server-sent events (spec, "SSE events"; `notes/fix-wire.md`).
+//! GET /contracts/stream: server-sent events (fix.md, "Events"; wire.md, "Market HTTP").
 
 use axum::extract::{Request, State};
 use axum::response::Response;

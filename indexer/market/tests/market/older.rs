@@ -1,4 +1,4 @@
-//! What older clients send and expect (`notes/fix-wire.md`, decision E13): bodies without entries, entries
+//! What older clients send and expect (wire.md, "Market HTTP", decision E13): bodies without entries, entries
 //! whose signature leaves the timestamp out, requests signed with line ends, answers with the next state in
 //! them.
 

@@ -22,7 +22,7 @@ const SENTENCES = {
   9026: "`{}` must be a whole number in its range; send one.",
   9029: "`{}` must be lower-case hexadecimal digits of the right length; correct it.",
   9031: "`{}` has more items than it may have; send fewer.",
-  9040: "The entry type `{}` is not known; see the specification for the types.",
+  9040: "The entry type `{}` is not known; see docs/fix.md for the types.",
   9041: "An entry's timestamp must be a number of seconds since 1970; correct it and sign anew.",
   9042: "Entry {} has no signature; sign it.",
   9044: "The signature of entry {} does not hold; sign exactly what is sent.",

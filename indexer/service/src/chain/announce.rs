@@ -14,17 +14,17 @@ use tokio::sync::Notify;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_util::sync::CancellationToken;
 
-/// So many announcements are kept; of older ones only the slot is.
+/// Number of announcements that are kept; of older ones only the slot is.
 const MAX_PENDING: usize = 65_536;
-/// A node that says nothing for so long is asked whether it lives.
+/// Silence after which the node is pinged.
 const PING: Duration = Duration::from_secs(20);
 
 /// An announced transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Announced {
-    /// Its slot.
+    /// Slot of the transaction.
     pub slot: u64,
-    /// Its signature.
+    /// Signature of the transaction.
     pub signature: [u8; 64],
 }
 

@@ -29,7 +29,7 @@ pub enum Finality {
 /// A transaction in an address's history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Listed {
-    /// Its slot.
+    /// Slot of the transaction.
     pub slot: u64,
     /// Its first signature.
     pub signature: [u8; 64],
@@ -40,15 +40,15 @@ pub struct Listed {
 /// A kind of account of which all are listed by the self-audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Stakes.
+    /// Accounts of stakes.
     Stake,
-    /// Leases.
+    /// Accounts of leases.
     Lease,
     /// Heads of batches.
     Head,
-    /// Batches.
+    /// Accounts of batches.
     Batch,
-    /// Challenges.
+    /// Accounts of challenges.
     Challenge,
 }
 

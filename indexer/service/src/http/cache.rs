@@ -61,7 +61,7 @@ impl Pages {
     }
 }
 
-/// The cache.
+/// Answers that are kept until the index changes.
 #[derive(Debug, Default)]
 pub(crate) struct Cache(Mutex<Pages>);
 

@@ -1,4 +1,4 @@
-//! The explorer: static files that `build.rs` embeds. Everything that is no route of the API is looked for
+//! The explorer: static files that `build.rs` embeds. Every path that is not a route of the API is looked up
 //! here.
 
 use crate::error::Error;

@@ -38,7 +38,7 @@ const FEW: usize = 256;
 const AHEAD: usize = 32;
 /// Transactions that are written in one go at most, but for the last chunk among them.
 const TOGETHER: usize = 16_384;
-/// So many finalized slots that are missing are read as finalized ones.
+/// Lag in slots above which backfill reads finalized history directly.
 const FAR: u64 = 256;
 
 /// How a range moves the watermarks.
@@ -57,7 +57,7 @@ impl Moved {
     pub(crate) const LATE: Self = Self { cursor: None, is_final: false, live: true };
 }
 
-/// The ingest.
+/// Follows the chain and writes the index.
 #[derive(Debug, Clone)]
 pub struct Ingest {
     index: Arc<Index>,
@@ -466,7 +466,7 @@ impl Ingest {
         Ok(())
     }
 
-    /// Asks the registry who agents are that nothing is known of yet, so that what is told names them.
+    /// Asks the registry for agents that are not known yet, so that events name them.
     async fn introduce(&self, merge: &mut Merge, events: &[EventRow]) {
         const MOST: usize = 16;
         let agents: BTreeSet<Key> = events.iter().filter_map(|row| row.agent.as_deref().map(fixed)).collect();
@@ -528,7 +528,7 @@ impl Ingest {
         let ends = |epoch: u64| signed(epoch.saturating_sub(GRACE_PERIOD_EPOCHS));
         let told = index.store.meta().await?.get("told_epoch").and_then(|text| text.parse::<u64>().ok());
         let mut find = Find::all().and("paid_through", "<", ends(epoch));
-        // What ended before was told then, and the streams forget what is old.
+        // What ended before was published then, and the streams forget what is old.
         if let Some(told) = told {
             find = find.and("paid_through", ">=", ends(told));
         }
@@ -539,7 +539,7 @@ impl Ingest {
         for mint in merge.agents.keys().copied().collect::<Vec<_>>() {
             merge.announce_deactivated(None, mint, "clock", signed(epoch));
         }
-        // The rows did not change; only what is told is written.
+        // The rows did not change; only events are written.
         let told = Merge { stream: merge.stream, ..Merge::default() };
         let meta = vec![("told_epoch", epoch.to_string())];
         index.write(&mut writer, told, Vec::new(), &[], Commit { meta, ..Commit::default() }).await?;

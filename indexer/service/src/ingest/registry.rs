@@ -19,7 +19,7 @@ use zx1_interface::external;
 /// Agents that are asked for in one go.
 const AT_ONCE: usize = 8;
 
-/// The job.
+/// The job that follows the registry.
 #[derive(Debug, Clone)]
 pub struct Registry {
     index: Arc<Index>,
@@ -168,7 +168,7 @@ impl Registry {
             let Some(mut row) = index.agent_row(&mint).await? else { continue };
             match record {
                 Some(record) => identify(&mut row, &record, &delegates, now),
-                // Not of the registry: an account with a stake under an address that is no agent any more.
+                // Not of the registry: an account with a stake under an address that is not an agent any more.
                 None => (row.identified, row.token) = (now, None),
             }
             agents.push(row);

@@ -593,7 +593,7 @@ async fn a_lease_that_the_clock_ends_is_told_once() {
     let rig = Rig::new(&chain).await;
     rig.round().await;
     let ended = |told: Vec<String>| told.iter().filter(|kind| *kind == "agent_deactivated").count();
-    assert_eq!(ended(rig.told().await), 3, "so many slots are more than three epochs");
+    assert_eq!(ended(rig.told().await), 3, "these slots are more than three epochs");
     chain.pass(1);
     rig.round().await;
     assert_eq!(ended(rig.told().await), 3);
@@ -603,7 +603,7 @@ async fn a_lease_that_the_clock_ends_is_told_once() {
     chain.pass(10);
     rig.round().await;
     assert_eq!(ended(rig.told().await), 4, "a second life ends a second time");
-    // The streams forget; what was told is not told again.
+    // The streams forget; what was published is not published again.
     let remove = vec![crate::store::Remove::StreamBefore(i64::MAX)];
     rig.index.store.commit(crate::store::Commit { remove, ..Default::default() }).await.unwrap();
     chain.pass(1);

@@ -1,4 +1,4 @@
-//! What the streams are told (spec section 9, step 9). Each event has an origin, so that it is told once.
+//! Events of the streams (protocol.md, 9). Each has an origin, so that it is published once.
 
 use super::{Key, Merge};
 use crate::parse::base58;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
 use zx1_interface::events::{ChallengeResolved, ChallengeSubmitted};
 
-/// The nine types of step 9.
+/// The nine types of events.
 pub const KINDS: [&str; 9] = [
     "message",
     "reputation_update",
@@ -140,7 +140,7 @@ impl Merge {
     }
 }
 
-/// With the slot: a transaction that lands again after a fork is told again.
+/// With the slot: a transaction that lands again after a fork is published again.
 fn origin(row: &EventRow) -> String {
     format!("event/{}/{}/{}", row.slot, base58(&row.signature), row.ordinal)
 }

@@ -32,15 +32,15 @@ pub type Life = (Key, i64);
 /// Which rows a set of events needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// Agents.
+    /// Agents, by mint.
     pub agents: BTreeSet<Key>,
-    /// Batches.
+    /// Batches, by agent and epoch.
     pub batches: BTreeSet<(Key, i64)>,
-    /// Challenges.
+    /// Challenges, by address and creation slot.
     pub challenges: BTreeSet<Life>,
-    /// Feedback entries.
+    /// Feedback entries, by index.
     pub feedback: BTreeSet<i64>,
-    /// Lives.
+    /// Account incarnations, by address and creation slot.
     pub lives: BTreeSet<Life>,
 }
 
@@ -86,19 +86,19 @@ impl Needs {
 /// The rows that are known, and what the events make of them.
 #[derive(Debug, Clone, Default)]
 pub struct Merge {
-    /// Agents.
+    /// Agents, by mint.
     pub agents: BTreeMap<Key, AgentRow>,
-    /// Batches.
+    /// Batches, by agent and epoch.
     pub batches: BTreeMap<(Key, i64), BatchRow>,
-    /// Challenges.
+    /// Challenges, by address and creation slot.
     pub challenges: BTreeMap<Life, ChallengeRow>,
-    /// Feedback entries.
+    /// Feedback entries, by index.
     pub feedback: BTreeMap<i64, FeedbackRow>,
-    /// Lives.
+    /// Account incarnations, by address and creation slot.
     pub lives: BTreeMap<Life, LifeRow>,
     /// How agents stood at the ends of epochs.
     pub epochs: BTreeMap<(Key, i64), EpochRow>,
-    /// New gaps.
+    /// Gaps that were found.
     pub gaps: Vec<GapRow>,
     /// Events of the streams.
     pub stream: Vec<StreamRow>,

@@ -30,17 +30,17 @@ pub enum Touched {
 /// What is there; none where no account is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
-    /// A stake.
+    /// A stake; `None` when it is closed.
     Stake(Option<StakeLockAccount>),
-    /// A lease.
+    /// A lease; `None` when it does not exist.
     Lease(Option<LeaseAccount>),
-    /// A head.
+    /// A head of batches; `None` when it does not exist.
     Head(Option<HeadAccount>),
-    /// A challenge.
+    /// A challenge; `None` when it is closed.
     Challenge(Option<Box<ChallengeAccount>>),
     /// A feedback entry with its text.
     Entry(Option<(FeedbackEntry, String)>),
-    /// A resolution.
+    /// A resolution; `None` when it does not exist.
     Resolution(Option<FeedbackResolution>),
     /// The feedback log's head.
     Log(Option<FeedbackLogAccount>),

@@ -36,7 +36,7 @@ impl Attested {
         if self.data.is_empty() { UNATTESTED } else { ATTESTED }
     }
 
-    /// The payload.
+    /// Bytes that stand for it in the index: schema, agent, data.
     pub fn payload(&self) -> Vec<u8> {
         [self.schema.as_slice(), &self.agent, &self.data].concat()
     }

@@ -22,15 +22,15 @@ use zx1_interface::ids;
 /// The programs whose transactions are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Program {
-    /// StakeLock.
+    /// The program StakeLock.
     StakeLock,
-    /// Lease.
+    /// The program Lease.
     Lease,
-    /// BehaviorLog.
+    /// The program BehaviorLog.
     BehaviorLog,
-    /// Challenge.
+    /// The program Challenge.
     Challenge,
-    /// FeedbackLog.
+    /// The program FeedbackLog.
     FeedbackLog,
     /// SATI, the registry.
     Sati,
@@ -41,7 +41,7 @@ impl Program {
     pub const ALL: [Self; 6] =
         [Self::StakeLock, Self::Lease, Self::BehaviorLog, Self::Challenge, Self::FeedbackLog, Self::Sati];
 
-    /// Its address.
+    /// Program id of the program.
     pub fn address(self) -> Address {
         Address::new_from_array(match self {
             Self::StakeLock => ids::STAKE_LOCK,
@@ -98,7 +98,7 @@ pub const REGISTERED: &str = "AgentRegistered";
 /// A registration at SATI: its payload in the store is mint ‖ owner ‖ index account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Registration {
-    /// The agent.
+    /// Mint of the agent's NFT.
     pub mint: [u8; 32],
     /// Its first owner.
     pub owner: [u8; 32],
@@ -107,7 +107,7 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// The payload.
+    /// Bytes that stand for it in the index: mint, owner, index account.
     pub fn payload(&self) -> Vec<u8> {
         [self.mint, self.owner, self.index].concat()
     }
@@ -126,7 +126,7 @@ impl Registration {
 pub struct Parsed {
     /// Its first signature.
     pub signature: [u8; 64],
-    /// Its slot.
+    /// Slot of the transaction.
     pub slot: u64,
     /// Unix seconds of its block.
     pub block_time: Option<i64>,
@@ -139,7 +139,7 @@ pub struct Parsed {
 pub enum Fact {
     /// An event of one of the five programs.
     Event(Event),
-    /// A registration.
+    /// An agent was registered.
     Registered(Registration),
     /// An attestation, or the closing of one.
     Attested(Attested),
@@ -170,7 +170,7 @@ pub struct Addresses {
     known: HashMap<(Program, [u8; 32]), [u8; 32]>,
 }
 
-/// So many are kept before all are forgotten.
+/// Number of addresses above which the cache is emptied.
 const MAX_ADDRESSES: usize = 1 << 20;
 
 impl Addresses {
@@ -296,7 +296,7 @@ pub fn agent_of(event: &Event) -> Option<[u8; 32]> {
     }
 }
 
-/// The event in a row; none for a registration or bytes that are no event.
+/// The event in a row; `None` for a registration or bytes that are not an event.
 pub fn event_of(row: &EventRow) -> Option<Event> {
     let program = Program::of_number(row.program)?;
     Event::read(program.address().as_array(), &row.payload)

@@ -3,11 +3,11 @@
 /// A value to compare with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
-    /// A number.
+    /// A 64-bit number.
     Int(i64),
-    /// A text.
+    /// A UTF-8 text.
     Text(String),
-    /// Bytes.
+    /// A byte string.
     Bytes(Vec<u8>),
 }
 
@@ -71,12 +71,12 @@ pub struct Find {
     pub descending: bool,
     /// Only what comes after the row with these values of `order`.
     pub after: Vec<Value>,
-    /// At most so many.
+    /// Maximum number of rows.
     pub limit: Option<i64>,
 }
 
 impl Find {
-    /// Everything.
+    /// All rows, unordered.
     pub fn all() -> Self {
         Self::default()
     }
@@ -129,7 +129,7 @@ impl Find {
         self
     }
 
-    /// At most so many.
+    /// Maximum number of rows.
     #[must_use]
     pub fn limit(mut self, limit: i64) -> Self {
         self.limit = Some(limit);

@@ -20,7 +20,7 @@ pub const CROWD: u64 = 8;
 pub const KINDS: u64 = 4;
 pub const BLOCK_TIME: i64 = 1_800_000_000;
 
-/// The chain.
+/// A chain that is made up.
 pub struct Synthetic {
     pub events: AtomicU64,
     /// How long each 64th transaction takes, in milliseconds.

@@ -215,7 +215,7 @@ impl Cli {
             }
             text
         };
-        // Whoever started it may not read; that is no reason to stop.
+        // Whoever started it may not read; it goes on all the same.
         let mut out = std::io::stdout().lock();
         let _ = writeln!(out, "{text}").and_then(|()| out.flush());
     }

@@ -23,7 +23,7 @@ pub struct Audit {
 pub struct AccountAudit {
     /// Every block from the first to the last.
     pub chain: Vec<Entry>,
-    /// The balance.
+    /// Balance of the account, in raw.
     pub balance: Raw,
     /// Sends to it that are not received, by hash.
     pub receivable: BTreeMap<BlockHash, Raw>,

@@ -98,7 +98,7 @@ impl Ledger {
         &self.thresholds
     }
 
-    /// A block.
+    /// A block of the ledger, by hash.
     pub fn block(&self, hash: &BlockHash) -> Option<&Entry> {
         self.blocks.get(hash)
     }

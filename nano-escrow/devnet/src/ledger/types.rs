@@ -63,7 +63,7 @@ pub struct Genesis {
     pub source: BlockHash,
     /// Who votes with it.
     pub representative: PublicKey,
-    /// Its account.
+    /// Account that signed it.
     pub account: PublicKey,
     /// Of its account over its hash.
     pub signature: Signature,
@@ -88,7 +88,7 @@ pub enum Block {
 }
 
 impl Block {
-    /// Its hash.
+    /// Hash of the block.
     pub fn hash(&self) -> BlockHash {
         match self {
             Block::Genesis(g) => g.hash(),
@@ -149,9 +149,9 @@ impl Kind {
 /// A block and what the ledger knows of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// The block.
+    /// The block itself.
     pub block: Block,
-    /// Whose chain.
+    /// Account that the block belongs to.
     pub account: PublicKey,
     /// What it did.
     pub kind: Kind,
@@ -204,7 +204,7 @@ pub struct Account {
     pub balance: Raw,
     /// How many blocks.
     pub block_count: u64,
-    /// The version.
+    /// Epoch that the source had.
     pub epoch: Epoch,
     /// When the last block came, seconds since 1970.
     pub modified: u64,
@@ -217,7 +217,7 @@ pub struct Account {
 /// A send that is not received yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Receivable {
-    /// How much.
+    /// Amount in raw.
     pub amount: Raw,
     /// Who sent it.
     pub source: PublicKey,

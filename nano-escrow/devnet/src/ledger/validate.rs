@@ -1,4 +1,4 @@
-//! The checks of a block, in the order of a node (`notes/nano.md`, "Ledger order of checks"). Where a block
+//! The checks of a block, in the order of a node (wire.md, "Nano"). Where a block
 //! has two faults, the earlier check names it, so the order is part of what clients see.
 
 use super::{Account, Block, Entry, Epoch, Kind, Ledger, Receivable};
@@ -41,8 +41,8 @@ impl Ledger {
     }
 
     /// The check of `process` on the word `subtype`, which a node makes before the ledger sees the block and
-    /// against the account's present balance. So a repeated send is refused by its subtype (the TRAP of
-    /// `notes/nano.md`), and not as old.
+    /// against the account's present balance. So a repeated send is refused by its subtype (wire.md,
+    /// "Nano"), and not as old.
     pub fn check_subtype(&self, signed: &SignedBlock, subtype: &str) -> Result<(), Refusal> {
         let b = &signed.block;
         if !b.previous.is_zero() && !self.blocks.contains_key(&b.previous) {

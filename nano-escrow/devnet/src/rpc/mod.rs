@@ -65,7 +65,7 @@ pub(crate) enum Outcome {
     Answer(Value),
     /// With the first half of one.
     Cut(Value),
-    /// Without one.
+    /// Close the connection without an answer.
     Close,
     /// With what a proxy says.
     Status(u16, String),

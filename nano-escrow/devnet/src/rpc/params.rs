@@ -54,7 +54,7 @@ impl Params<'_> {
         self.text(name).ok_or_else(|| UNREADABLE.into())
     }
 
-    /// Anything that is no flag counts as the default.
+    /// Anything that is not a flag counts as the default.
     pub(crate) fn flag(&self, name: &str, default: bool) -> bool {
         match self.text(name).as_deref() {
             Some("true" | "1") => true,

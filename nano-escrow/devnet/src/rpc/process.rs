@@ -23,7 +23,7 @@ pub(super) fn read_block(p: &Params<'_>) -> Result<SignedBlock, Text> {
 }
 
 /// As tolerant as a node: digits of either case, with leading zeros left out, and a link that may be an
-/// address. `link_as_account` is not read. Blocks of the old kinds are no state blocks, so none.
+/// address. `link_as_account` is not read. Blocks of the old kinds are not state blocks: `None`.
 fn state_block(fields: &Map<String, Value>) -> Option<SignedBlock> {
     let text = |name: &str| fields.get(name).and_then(text_of);
     if text("type")? != "state" {

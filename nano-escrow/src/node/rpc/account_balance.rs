@@ -1,4 +1,4 @@
-//! `account_balance`.
+//! The RPC call `account_balance`.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use crate::{Address, Raw};
 /// What does an account hold, and what waits for it?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AccountBalance {
-    /// Whose.
+    /// Account to ask about.
     pub account: Address,
     /// Count confirmed blocks only.
     pub confirmed_only: bool,
@@ -20,7 +20,7 @@ pub struct AccountBalance {
 pub struct Balance {
     /// What it holds.
     pub balance: Raw,
-    /// What waits.
+    /// Amount that waits to be received.
     pub receivable: Raw,
 }
 

@@ -1,4 +1,4 @@
-//! `account_history`.
+//! The RPC call `account_history`.
 
 use serde_json::{Map, Value};
 
@@ -9,13 +9,13 @@ use crate::{Address, BlockHash, Raw, Subtype};
 /// Which blocks has an account? Asked in the raw form, so that changes and epoch blocks are there too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AccountHistory {
-    /// Whose.
+    /// Account to ask about.
     pub account: Address,
-    /// At most so many; `None` for all.
+    /// Maximum number to return; `None` for all.
     pub count: Option<u64>,
     /// Where to begin; `None` for the last block (or the first with `reverse`).
     pub head: Option<BlockHash>,
-    /// Oldest first.
+    /// Whether the oldest comes first.
     pub reverse: bool,
 }
 
@@ -38,7 +38,7 @@ pub struct History {
 /// One block of a history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HistoryEntry {
-    /// Its hash.
+    /// Hash of the block.
     pub hash: BlockHash,
     /// What it does.
     pub subtype: Option<Subtype>,

@@ -1,4 +1,4 @@
-//! `account_info`.
+//! The RPC call `account_info`.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use crate::{Address, BlockHash, Head, Raw};
 /// How does an account's chain stand?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AccountInfo {
-    /// Whose.
+    /// Account to ask about.
     pub account: Address,
 }
 

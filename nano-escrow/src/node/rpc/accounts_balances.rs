@@ -1,4 +1,4 @@
-//! `accounts_balances`.
+//! The RPC call `accounts_balances`.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::node::{Message, NodeError};
 /// What do these accounts hold?
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccountsBalances {
-    /// Whose.
+    /// Accounts to ask about.
     pub accounts: Vec<Address>,
     /// Count confirmed blocks only.
     pub confirmed_only: bool,

@@ -1,4 +1,4 @@
-//! `accounts_frontiers`.
+//! The RPC call `accounts_frontiers`.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::{Address, BlockHash};
 /// What are the last blocks of these accounts? Accounts without blocks are missing in the answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccountsFrontiers {
-    /// Whose.
+    /// Accounts to ask about.
     pub accounts: Vec<Address>,
 }
 

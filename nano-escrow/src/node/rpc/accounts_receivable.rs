@@ -1,4 +1,4 @@
-//! `accounts_receivable`.
+//! The RPC call `accounts_receivable`.
 
 use std::collections::BTreeMap;
 
@@ -13,9 +13,9 @@ use crate::{Address, Raw};
 /// Which sends wait for these accounts?
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccountsReceivable {
-    /// For whom.
+    /// Receiving accounts.
     pub accounts: Vec<Address>,
-    /// At most so many each.
+    /// Maximum number for each account.
     pub count: u64,
     /// Only from this amount on.
     pub threshold: Option<Raw>,

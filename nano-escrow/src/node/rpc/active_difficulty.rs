@@ -1,4 +1,4 @@
-//! `active_difficulty`.
+//! The RPC call `active_difficulty`.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! `block_confirm`.
+//! The RPC call `block_confirm`.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use crate::node::{Message, NodeError};
 /// Start an election on a block again. No risk: it decides nothing by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockConfirm {
-    /// Its hash.
+    /// Hash of the block.
     pub hash: BlockHash,
 }
 

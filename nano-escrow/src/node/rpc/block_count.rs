@@ -1,4 +1,4 @@
-//! `block_count`.
+//! The RPC call `block_count`.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! `block_info`.
+//! The RPC call `block_info`.
 
 use serde_json::{Map, Value};
 
@@ -9,14 +9,14 @@ use crate::{Address, BlockHash, Raw, SignedBlock, Subtype};
 /// What is this block, and is it confirmed?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockInfo {
-    /// Its hash.
+    /// Hash of the block.
     pub hash: BlockHash,
 }
 
 /// A block in the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockState {
-    /// Its hash.
+    /// Hash of the block.
     pub hash: BlockHash,
     /// In whose chain.
     pub account: Address,

@@ -1,4 +1,4 @@
-//! `blocks_info`.
+//! The RPC call `blocks_info`.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::node::{Message, NodeError};
 /// What are these blocks, and who received those that are sends?
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlocksInfo {
-    /// Their hashes.
+    /// Hashes of the blocks.
     pub hashes: Vec<BlockHash>,
 }
 

@@ -1,4 +1,4 @@
-//! `process`.
+//! The RPC call `process`.
 
 use serde_json::{Map, Value};
 

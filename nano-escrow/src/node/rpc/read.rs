@@ -99,7 +99,7 @@ impl<'a> Answer<'a> {
     pub fn hex64(&self, name: &str) -> Result<u64, NodeError> {
         let text = self.need(name)?.text()?;
         u64::from_str_radix(&text, 16)
-            .map_err(|_| self.unreadable(format!("{name} is no hexadecimal number")))
+            .map_err(|_| self.unreadable(format!("{name} is not a hexadecimal number")))
     }
 
     /// The entries of an object; a missing field and an empty `[]` or `""` are an empty object.
@@ -108,7 +108,7 @@ impl<'a> Answer<'a> {
             None => Ok(Vec::new()),
             Some(Value::Object(map)) => Ok(map.iter().map(|(k, v)| (k.as_str(), self.at(v))).collect()),
             Some(Value::Array(list)) if list.is_empty() => Ok(Vec::new()),
-            Some(_) => Err(self.unreadable(format!("{name} is no object"))),
+            Some(_) => Err(self.unreadable(format!("{name} is not an object"))),
         }
     }
 
@@ -118,7 +118,7 @@ impl<'a> Answer<'a> {
             None => Ok(Vec::new()),
             Some(Value::Array(list)) => Ok(list.iter().map(|v| self.at(v)).collect()),
             Some(Value::Object(map)) if map.is_empty() => Ok(Vec::new()),
-            Some(_) => Err(self.unreadable(format!("{name} is no list"))),
+            Some(_) => Err(self.unreadable(format!("{name} is not a list"))),
         }
     }
 
@@ -152,7 +152,7 @@ pub(super) fn texts<T: Display>(items: &[T]) -> Value {
     items.iter().map(|i| Value::String(i.to_string())).collect()
 }
 
-/// A text.
+/// A JSON string of it.
 pub(super) fn text(item: impl Display) -> Value {
     Value::String(item.to_string())
 }

@@ -1,4 +1,4 @@
-//! `receivable`.
+//! The RPC call `receivable`.
 
 use serde_json::{Map, Value};
 
@@ -9,9 +9,9 @@ use crate::{Address, BlockHash, Raw};
 /// Which sends wait for an account? Always asks for amounts and sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Receivable {
-    /// For whom.
+    /// Receiving account.
     pub account: Address,
-    /// At most so many; nodes take the largest first when `threshold` is given.
+    /// Maximum number to return; nodes return the largest first when `threshold` is given.
     pub count: u64,
     /// Only from this amount on.
     pub threshold: Option<Raw>,
@@ -34,7 +34,7 @@ impl Receivable {
 /// A send that waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReceivableBlock {
-    /// The send.
+    /// Hash of the sending block.
     pub hash: BlockHash,
     /// How much; `None` when the node answered hashes only.
     pub amount: Option<Raw>,

@@ -1,4 +1,4 @@
-//! `receivable_exists`.
+//! The RPC call `receivable_exists`.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use crate::node::{Fault, Message, NodeError};
 /// Does this send still wait to be received?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReceivableExists {
-    /// The send.
+    /// Hash of the sending block.
     pub hash: BlockHash,
     /// Only if it is confirmed.
     pub confirmed_only: bool,

@@ -1,4 +1,4 @@
-//! `version`.
+//! The RPC call `version`.
 
 use serde_json::{Map, Value};
 

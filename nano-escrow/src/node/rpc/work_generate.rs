@@ -1,4 +1,4 @@
-//! `work_generate`.
+//! The RPC call `work_generate`.
 
 use serde_json::{Map, Value};
 
@@ -9,9 +9,9 @@ use crate::{BlockHash, Work};
 /// Let somebody else compute work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkGenerate {
-    /// What for.
+    /// Root that the work is for.
     pub root: BlockHash,
-    /// The threshold.
+    /// Threshold that the work must reach.
     pub difficulty: u64,
     /// Whether the node may ask its own work peers.
     pub use_peers: bool,

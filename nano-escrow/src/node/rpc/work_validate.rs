@@ -1,4 +1,4 @@
-//! `work_validate`.
+//! The RPC call `work_validate`.
 
 use serde_json::{Map, Value};
 
@@ -9,9 +9,9 @@ use crate::{BlockHash, Work};
 /// Is this work good? Only to compare a node with ourselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkValidate {
-    /// What for.
+    /// Root that the work is for.
     pub root: BlockHash,
-    /// The work.
+    /// Work to check.
     pub work: Work,
 }
 
@@ -22,7 +22,7 @@ pub struct WorkVerdict {
     pub valid_all: bool,
     /// Good for receive and open.
     pub valid_receive: bool,
-    /// The value.
+    /// Value that the work has.
     pub difficulty: u64,
 }
 

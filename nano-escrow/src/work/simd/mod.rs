@@ -184,7 +184,7 @@ impl FromStr for Path {
         Self::ALL
             .into_iter()
             .find(|p| p.name() == text)
-            .ok_or_else(|| format!("{text:?} is no path; the paths are portable, avx2 and avx512"))
+            .ok_or_else(|| format!("{text:?} is not a path; the paths are portable, avx2 and avx512"))
     }
 }
 

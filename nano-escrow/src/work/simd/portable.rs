@@ -1,4 +1,4 @@
-//! Plain Rust.
+//! The solver in plain Rust, for every processor.
 
 use super::{H0, IV, LOW, rounds};
 

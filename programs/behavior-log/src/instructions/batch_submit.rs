@@ -1,4 +1,4 @@
-//! submit_batch (spec section 10.2, decision B7).
+//! submit_batch (protocol.md, 10.2; decision B7).
 
 use crate::state::{Head, expect_lengths, expect_live_lease, expect_stake};
 use anchor_lang::prelude::*;

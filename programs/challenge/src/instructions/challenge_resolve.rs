@@ -1,4 +1,4 @@
-//! resolve_challenge (spec section 10.4, decisions B10 and B12).
+//! resolve_challenge (protocol.md, 10.4; decisions B10 and B12).
 
 use crate::stake_lock::{SlashAccounts, StakeLock};
 use crate::state::{Challenged, claim_seed, expect_vault};

@@ -1,4 +1,4 @@
-//! submit_challenge (spec section 10.4, decisions B10 and B11).
+//! submit_challenge (protocol.md, 10.4; decisions B10 and B11).
 
 use crate::claim::{Claim, ground, seed};
 use crate::stake_lock::StakeLock;

@@ -1,4 +1,4 @@
-//! pay_lease (spec section 10.3, decision B5).
+//! pay_lease (protocol.md, 10.3; decision B5).
 
 use crate::state::{Leased, kind, quote};
 use anchor_lang::prelude::*;

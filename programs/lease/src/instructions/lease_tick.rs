@@ -1,4 +1,4 @@
-//! tick_lease (spec section 10.3, decision B5).
+//! tick_lease (protocol.md, 10.3; decision B5).
 
 use crate::state::Leased;
 use anchor_lang::prelude::*;

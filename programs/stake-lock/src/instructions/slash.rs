@@ -1,4 +1,4 @@
-//! slash (spec section 10.5, decision B12).
+//! slash (protocol.md, 10.5; decision B12).
 
 use crate::state::{Stake, expect_agent, expect_vault};
 use anchor_lang::prelude::*;

@@ -1,4 +1,4 @@
-//! claim_stake (spec section 10.5, decision B6).
+//! claim_stake (protocol.md, 10.5; decision B6).
 
 use super::unlock_queue::beneficiary;
 use crate::state::{Stake, expect_agent, expect_vault, lease_facts};

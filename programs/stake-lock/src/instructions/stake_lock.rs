@@ -1,4 +1,4 @@
-//! lock_stake (spec section 10.5, decision B6).
+//! lock_stake (protocol.md, 10.5; decision B6).
 
 use crate::state::{Stake, expect_agent, expect_vault};
 use anchor_lang::prelude::*;

@@ -1,4 +1,4 @@
-//! queue_unlock (spec section 10.5, decision B6).
+//! queue_unlock (protocol.md, 10.5; decision B6).
 
 use crate::state::{Stake, expect_agent, lease_facts};
 use anchor_lang::prelude::*;

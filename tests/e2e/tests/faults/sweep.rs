@@ -30,7 +30,7 @@ enum Disturbance {
     Lost,
     /// The request is done and its answer is lost.
     AnswerLost,
-    /// The request is done and its answer is no JSON.
+    /// The request is done and its answer is not JSON.
     Garbage,
     /// The request is lost behind a server that is broken.
     Status500,

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::LazyLock;
 
 use regex::Regex;
+use zx1_house_tests::{files, root};
 
 /// A tracked text file.
 #[derive(Debug, Clone)]
@@ -31,34 +31,13 @@ impl SourceFile {
     }
 }
 
-/// The repository's root.
-pub(crate) fn root() -> PathBuf {
-    let mut root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    root.pop();
-    root.pop();
-    root
-}
-
-/// Every tracked file that exists and is UTF-8 text. Lock files are left out.
-///
-/// # Panics
-///
-/// If `git` cannot list the files.
+/// Every file that is UTF-8 text. Lock files are left out.
 pub(crate) fn tracked() -> Vec<SourceFile> {
-    let listed = Command::new("git")
-        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-        .current_dir(root())
-        .output()
-        .unwrap_or_else(|error| panic!("git ls-files: {error}"));
-    assert!(listed.status.success(), "git ls-files: {}", String::from_utf8_lossy(&listed.stderr));
-    let paths: BTreeSet<String> = String::from_utf8_lossy(&listed.stdout)
-        .split('\0')
-        .filter(|path| !path.is_empty() && !path.ends_with(".lock"))
-        .map(str::to_owned)
-        .collect();
-    let read =
-        |path: String| Some(SourceFile { text: std::fs::read_to_string(root().join(&path)).ok()?, path });
-    paths.into_iter().filter_map(read).collect()
+    let read = |path: PathBuf| {
+        let text = std::fs::read_to_string(root().join(&path)).ok()?;
+        Some(SourceFile { path: path.to_str()?.to_owned(), text })
+    };
+    files().into_iter().filter_map(read).filter(|file| !file.has_extension(&["lock"])).collect()
 }
 
 /// What a link to a Markdown file may name after `#`: headings as GitHub writes them, and explicit ids.

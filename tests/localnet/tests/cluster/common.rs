@@ -170,7 +170,7 @@ pub(crate) fn lock_stake(net: &Localnet, owner: &Keypair, agent: &AgentAddresses
     send(net, &[instruction], owner, &[]);
 }
 
-/// pay_lease of so many epochs.
+/// Pays the lease for a number of epochs.
 #[track_caller]
 pub(crate) fn pay_lease(net: &Localnet, owner: &Keypair, agent: &AgentAddresses, epochs: u32) {
     let treasury = net.env().treasury.parse().unwrap();

@@ -32,7 +32,7 @@ fn the_configuration_stands_as_the_instruction_writes_it_ok() {
 fn sati_has_its_real_addresses_ok() {
     let net = start();
     let env = net.env();
-    // notes/sati.md; a client with the main network's constants works here.
+    // The main network's addresses (wire.md, "SATI"): a client with its constants works here.
     assert_eq!(env.sati_registry, "EdtfLCcsiMPuNdVTUivqAsomTYwqdLcha7Y8KM8ndB5p");
     assert_eq!(env.credential, "DQHW6fAhPfGAENuwJVYfzEvUN12DakZgaaGtPPRfGei1");
     for (schema, name) in [(&env.feedback_schema, "FeedbackV1"), (&env.delegate_schema, "DelegateV1")] {

@@ -114,7 +114,7 @@ pub(crate) enum Action {
     Burn {
         agent: usize,
     },
-    /// The holder lets another wallet act for so many days (0: for ever).
+    /// The holder lets another wallet act for a number of days (0: for ever).
     Delegate {
         agent: usize,
         to: usize,

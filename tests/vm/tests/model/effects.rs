@@ -120,7 +120,7 @@ pub(crate) fn perform(state: &mut State, action: &Action) {
     }
 }
 
-/// The text of so many bytes; every prefix of it is UTF-8.
+/// A text of this length in bytes; every prefix of it is UTF-8.
 pub(crate) fn text(len: usize) -> Vec<u8> {
     b"The quick brown fox. ".iter().copied().cycle().take(len).collect()
 }

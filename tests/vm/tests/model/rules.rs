@@ -258,7 +258,7 @@ pub(crate) fn reasons(state: &State, action: &Action) -> Vec<u32> {
     found.0
 }
 
-/// What so many epochs cost now.
+/// Price of a number of epochs now.
 pub(crate) fn price(state: &State, agent: usize, epochs: u32) -> u64 {
     let back = if state.agents[agent].lease.is_some() && !state.is_live(agent) { GRACE } else { 0 };
     (u64::from(epochs) + back) * EPOCH_PRICE

@@ -9,7 +9,7 @@ pub(crate) const AGENTS: usize = 3;
 /// The first three begin as owners of the agents; the others are challengers. All may do everything.
 pub(crate) const WALLETS: usize = 6;
 
-// The constants of spec section 11, in the model's own words.
+// The constants of protocol.md, 11, written a second time.
 pub(crate) const USDC: u64 = 1_000_000;
 pub(crate) const MIN_STAKE: u64 = 10 * USDC;
 pub(crate) const CHALLENGE_STAKE: u64 = 10 * USDC;
@@ -20,7 +20,7 @@ pub(crate) const DELAY: u64 = 432_000;
 /// What every wallet has in the beginning: little enough that it can run out.
 pub(crate) const START_USDC: u64 = 70 * USDC;
 
-/// Lamports that keep so many bytes on chain.
+/// Lamports that keep a number of bytes on chain.
 pub(crate) fn rent(bytes: usize) -> i64 {
     i64::try_from((128 + bytes) * 6_960).unwrap()
 }

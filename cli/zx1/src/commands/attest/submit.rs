@@ -12,7 +12,7 @@ use solana_address::Address;
 use solana_signer::Signer as _;
 use zx1_chain::rpc::registry::{Agreement, Feedback as Filed, ReadAttestation, Sati};
 use zx1_chain::sati::Outcome;
-use zx1_log::AgentLog;
+use zx1_log::LogHandle;
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::envelope::MsgType;
 use zx1_protocol::interaction::task_ref;
@@ -123,7 +123,7 @@ fn verdict(given: Option<i8>, sent: Option<&Feedback>) -> Option<(i8, Outcome)> 
 
 /// The rating that the agent itself sent in this conversation: the last one.
 fn own_rating(
-    log: &AgentLog,
+    log: &LogHandle,
     conversation: &[u8; 16],
     about: &Address,
     (from, to): (Epoch, Epoch),

@@ -10,7 +10,7 @@ use crate::output::{Page, Report};
 use crate::words::{self, count};
 use serde::Serialize;
 use std::path::PathBuf;
-use zx1_log::AgentLog;
+use zx1_log::LogHandle;
 use zx1_protocol::batch::{BatchError, Covered, check_epoch};
 use zx1_protocol::behavior_batch::{Built, Commitment};
 use zx1_protocol::units::{Epoch, Slot};
@@ -141,7 +141,7 @@ pub(crate) async fn build_and_keep(
     context: &Context,
     chain: &Chain,
     agent: &Agent,
-    log: &mut AgentLog,
+    log: &LogHandle,
     plan: Plan,
 ) -> Result<(Built, PathBuf)> {
     attest::collect(chain, agent, log, plan.covered).await?;
@@ -168,8 +168,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
         let chain = context.connect().await?;
         context.check_agent(&chain, &agent)?;
         let plan = plan(&chain, &agent, args.epoch).await?;
-        let mut log = agent_files::open_log(context, &agent)?;
-        let (built, path) = build_and_keep(context, &chain, &agent, &mut log, plan).await?;
+        let log = agent_files::open_log(context, &agent)?;
+        let (built, path) = build_and_keep(context, &chain, &agent, &log, plan).await?;
         Ok((built, plan.covered, path))
     })?;
     let path = match &args.out {

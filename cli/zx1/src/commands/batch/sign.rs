@@ -13,7 +13,7 @@ use serde::Serialize;
 use solana_signer::Signer as _;
 use std::path::{Path, PathBuf};
 use zx1_chain::rpc::registry::{IdentityRegistry as _, Sati};
-use zx1_log::AgentLog;
+use zx1_log::LogHandle;
 use zx1_protocol::batch::Covered;
 use zx1_protocol::bundle::Bundle;
 use zx1_protocol::units::Epoch;
@@ -83,7 +83,7 @@ pub(super) fn read_bundle(path: &Path) -> Result<Option<Vec<u8>>> {
 
 /// Signs a bundle and saves it with its data, before anything is sent.
 pub(crate) fn sign_and_seal(
-    log: &mut AgentLog,
+    log: &LogHandle,
     bundle: &Bundle<'_>,
     covered: Covered,
     key: &Key,
@@ -125,8 +125,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
         let bundle =
             Bundle::decode(&bytes).map_err(|error| refused(error.code(), &error, "zx1 batch build"))?;
         check_signer(&chain, &agent, key.address()).await?;
-        let mut log = agent_files::open_log(context, &agent)?;
-        let signature = sign_and_seal(&mut log, &bundle, plan.covered, &key)?;
+        let log = agent_files::open_log(context, &agent)?;
+        let signature = sign_and_seal(&log, &bundle, plan.covered, &key)?;
         forget_unsigned(context, &agent, epoch)?;
         let checked = bundle.check().map_err(|error| refused(error.code(), &error, "zx1 batch build"))?;
         Ok(Signed {

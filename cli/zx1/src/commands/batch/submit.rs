@@ -96,7 +96,7 @@ async fn saved(
     if let Some(saved) = batches.get(epoch)? {
         return Ok(saved);
     }
-    let mut log = agent_files::open_log(context, agent)?;
+    let log = agent_files::open_log(context, agent)?;
     if let (Some(signature), Some(signer)) = (&args.signature, &args.signer) {
         let bytes = read_bundle(&unsigned_path(context, agent, epoch)?)?
             .ok_or(Error::BatchMissing { epoch: epoch.0 })?;
@@ -113,9 +113,9 @@ async fn saved(
     } else {
         let key = context.key()?;
         check_signer(chain, agent, key.address()).await?;
-        let (built, _) = build_and_keep(context, chain, agent, &mut log, plan).await?;
+        let (built, _) = build_and_keep(context, chain, agent, &log, plan).await?;
         let bundle = built.bundle().map_err(|error| refused(error.code(), &error, "zx1 log list"))?;
-        sign_and_seal(&mut log, &bundle, plan.covered, &key)?;
+        sign_and_seal(&log, &bundle, plan.covered, &key)?;
     }
     forget_unsigned(context, agent, epoch)?;
     batches.get(epoch)?.ok_or_else(|| Error::BatchMissing { epoch: epoch.0 }.into())

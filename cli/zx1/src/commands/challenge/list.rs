@@ -85,12 +85,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let agent = context.agent();
     let key = context.key();
     if let (Err(_), Err(failure)) = (&agent, &key) {
-        return Err(crate::errors::Failure {
-            message: failure.message.clone(),
-            next: failure.next.clone(),
-            name: failure.name.clone(),
-            ..*failure
-        });
+        return Err(failure.clone());
     }
     let listed = context.wait(async {
         let chain = context.connect().await?;

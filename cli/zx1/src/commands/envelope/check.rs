@@ -1,4 +1,4 @@
-//! `zx1 envelope check`: what a receiver would say, though it never says it (spec section 5.5).
+//! `zx1 envelope check`: what a receiver would say, though it never says it (protocol.md, 5.5).
 
 use super::type_name;
 use crate::agent_files::{self, Now, refused};
@@ -10,8 +10,8 @@ use crate::input;
 use crate::output::{Page, Report};
 use serde::Serialize;
 use solana_address::Address;
-use zx1_chain::rpc::registry::{IdentityRegistry as _, Sati};
-use zx1_protocol::nonce::LastNonce;
+use zx1_chain::rpc::registry::{Sati, signing_keys};
+use zx1_protocol::nonce::{LastNonce, SeenNonces};
 use zx1_protocol::signature::PublicKey;
 use zx1_protocol::validate::{Candidate, Context as Rules, Reason, Sender};
 
@@ -49,10 +49,7 @@ impl Report for Verdict {
 
 /// What the chain says of a sender: the keys that may sign for it, the owner's first. Empty: not registered.
 pub(crate) async fn keys_of(sati: &Sati, agent: Address) -> Result<Vec<PublicKey>> {
-    let Some(record) = sati.look_up(agent).await? else { return Ok(Vec::new()) };
-    let mut keys: Vec<Address> = record.owner.into_iter().collect();
-    let delegates = sati.delegates(agent).await?;
-    keys.extend(delegates.iter().filter(|delegate| delegate.live).map(|delegate| delegate.delegate));
+    let keys = signing_keys(sati, agent).await?;
     // A key that is no point of the curve signs nothing.
     Ok(keys.iter().filter_map(|key| PublicKey::from_bytes(key.as_array()).ok()).collect())
 }
@@ -61,13 +58,13 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let input = input::read(&args.envelope, defaults::MAX_INPUT)?;
     let dropped = |reason: &Reason| {
         let rule =
-            reason.rule().map_or_else(String::new, |rule| format!(" (rule {rule} of spec section 5.5)"));
+            reason.rule().map_or_else(String::new, |rule| format!(" (rule {rule} of docs/protocol.md, 5.5)"));
         let next =
             format!("a receiver drops it without an answer{rule}; zx1 inspect envelope shows its fields");
         let failure = refused(reason.code(), reason, &next);
         match reason {
             Reason::Timestamp { off_by } => off_by_in_words(failure, *off_by).next(
-                "a receiver drops it without an answer (rule 6 of spec section 5.5); --at checks it as of \
+                "a receiver drops it without an answer (rule 6 of docs/protocol.md, 5.5); --at checks it as of \
                        another time",
             ),
             _ => failure,
@@ -81,18 +78,17 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
         let chain = context.connect().await?;
         let sati = Sati::connect(&chain.client).await?;
         let keys = keys_of(&sati, sender).await?;
-        let last_nonce = match own.as_ref().filter(|_| !args.any_nonce) {
+        let seen = match own.as_ref().filter(|_| !args.any_nonce) {
             Some(agent) if agent_files::folder(context, agent)?.exists() => {
-                agent_files::open_log(context, agent)?.last_nonce(candidate.sender(), candidate.channel())
+                agent_files::open_log(context, agent)?.seen_nonces(candidate.sender(), candidate.channel())?
             }
-            _ => LastNonce::default(),
+            _ => SeenNonces::Strict(LastNonce::default()),
         };
         let now = match args.at {
             Some(micros) => micros,
             None => Now::ask(&chain).await?.micros,
         };
-        let known =
-            if keys.is_empty() { Sender::Unknown } else { Sender::Registered { keys: &keys, last_nonce } };
+        let known = if keys.is_empty() { Sender::Unknown } else { Sender::Registered { keys: &keys, seen } };
         let valid = candidate.validate(&Rules::new(now, known)).map_err(|reason| dropped(&reason))?;
         let owner = keys.first().is_some_and(|key| key.to_bytes() == valid.signer);
         context.print(&Verdict {

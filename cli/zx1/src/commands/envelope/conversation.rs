@@ -1,7 +1,7 @@
 //! What a log holds of a conversation: the ACCEPT, and the other side's pre-signature (decision D5).
 
 use crate::errors::Result;
-use zx1_log::AgentLog;
+use zx1_log::LogHandle;
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::envelope::MsgType;
 use zx1_protocol::payload;
@@ -18,7 +18,7 @@ pub(crate) struct Conversation {
 
 /// Reads the conversation with `other` in these epochs.
 pub(crate) fn conversation_of(
-    log: &AgentLog,
+    log: &LogHandle,
     conversation: &[u8; 16],
     other: &[u8; 32],
     (from, to): (Epoch, Epoch),

@@ -17,7 +17,7 @@ use solana_signer::Signer as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use zx1_chain::rpc::registry::{Agreement, Sati};
-use zx1_log::{AgentLog, LogError};
+use zx1_log::{LogError, LogHandle};
 use zx1_protocol::beacon::Beacon;
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::channel::channel_of;
@@ -151,8 +151,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
         let chain = context.connect().await?;
         context.check_agent(&chain, &agent)?;
         check_signer(&chain, &agent, &key).await?;
-        let mut log = agent_files::open_log(context, &agent)?;
-        make(&chain, &agent, &key, &mut log, &wish).await
+        let log = agent_files::open_log(context, &agent)?;
+        make(&chain, &agent, &key, &log, &wish).await
     })?;
     let written = args.out.as_ref().map(|path| files::create_private(path, &cbor, taken(path)));
     if let Some(Ok(())) = written {
@@ -303,7 +303,7 @@ async fn make(
     chain: &Chain,
     agent: &Agent,
     key: &Key,
-    log: &mut AgentLog,
+    log: &LogHandle,
     wish: &Wish<'_>,
 ) -> Result<(Vec<u8>, Made)> {
     let msg_type = wish.args.kind.msg_type();
@@ -336,7 +336,7 @@ async fn make(
         // Asked before a nonce is spent.
         let sample = sign(&draft, |_| [0; 64])?;
         let sample = Envelope::decode(&sample).map_err(zx1_log::LogError::from)?;
-        match log.check(&sample, Direction::Sent, now.micros) {
+        match log.check_own(&sample, now.micros) {
             // Decision C6: the same deal again waits for another slot.
             Err(LogError::DuplicateBid { .. }) if tokio::time::Instant::now() < deadline => {
                 tokio::time::sleep(SLOT_PAUSE).await;
@@ -348,7 +348,7 @@ async fn make(
         draft.nonce = log.reserve_nonce(channel_of(msg_type), now.micros)?;
         let cbor = sign(&draft, |bytes| key.keypair().sign_message(bytes).into())?;
         let envelope = Envelope::decode(&cbor).map_err(zx1_log::LogError::from)?;
-        let appended = log.append(&envelope, Direction::Sent, now.micros)?;
+        let appended = log.append_own(&envelope, now.micros)?;
         let made = Made {
             kind: type_name(msg_type),
             sender: agent.mint.to_string(),
@@ -390,7 +390,7 @@ fn sign(draft: &Draft<'_>, signer: impl FnOnce(&[u8]) -> [u8; 64]) -> Result<Vec
 
 /// The slot of the counterparty's ACCEPT in this conversation, when this is the first message after it: it
 /// then carries the pre-signature (decision D5).
-fn accepted_slot(log: &AgentLog, wish: &Wish<'_>, now: Now) -> Result<Option<Slot>> {
+fn accepted_slot(log: &LogHandle, wish: &Wish<'_>, now: Now) -> Result<Option<Slot>> {
     let opaque = !wish.args.kind.msg_type().payload_is_logged() && !wish.args.kind.is_broadcast();
     if !opaque || wish.args.kind == Kind::Accept {
         return Ok(None);

@@ -96,12 +96,11 @@ impl Actor<'_> {
         let batches = agent_files::reader(self.context, self.agent)?.batches();
         if batches.get(epoch)?.is_none() {
             let plan = batch::plan(self.chain, self.agent, Some(epoch.0)).await?;
-            let mut log = agent_files::open_log(self.context, self.agent)?;
-            let (built, _) =
-                batch::build_and_keep(self.context, self.chain, self.agent, &mut log, plan).await?;
+            let log = agent_files::open_log(self.context, self.agent)?;
+            let (built, _) = batch::build_and_keep(self.context, self.chain, self.agent, &log, plan).await?;
             let bundle =
                 built.bundle().map_err(|error| agent_files::refused(error.code(), &error, "zx1 log list"))?;
-            batch::sign_and_seal(&mut log, &bundle, plan.covered, self.key)?;
+            batch::sign_and_seal(&log, &bundle, plan.covered, self.key)?;
         }
         let saved = batches.get(epoch)?.ok_or(Error::BatchMissing { epoch: epoch.0 })?;
         let (commitment, bytes) = batch::commitment(self.context, self.agent, &saved)?;

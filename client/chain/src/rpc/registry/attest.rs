@@ -30,7 +30,7 @@ pub struct Agreement {
     pub counterparty: Address,
     /// conversation id ‖ 16 zero bytes (`zx1_protocol::interaction::task_ref`).
     pub task_ref: [u8; 32],
-    /// The specification's interaction hash (`zx1_protocol::interaction::interaction_hash`).
+    /// The interaction hash of protocol.md, 7.2 (`zx1_protocol::interaction::interaction_hash`).
     pub data_hash: [u8; 32],
 }
 
@@ -77,7 +77,7 @@ pub struct ReadAttestation {
     pub address: Address,
     /// What it says.
     pub attestation: Attestation,
-    /// keccak256 of that address: what a batch's feedback record holds (spec section 8.3).
+    /// keccak256 of that address: what a batch's feedback record holds (protocol.md, 8.3).
     pub hash: [u8; 32],
 }
 

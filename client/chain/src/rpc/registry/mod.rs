@@ -82,6 +82,19 @@ pub struct Registration {
     pub mint: Arc<Keypair>,
 }
 
+/// The keys that may sign messages for an agent (decision B3): its owner's first, then those of its live
+/// delegates. None when the registry has no such agent.
+///
+/// # Errors
+///
+/// Those of the registry.
+pub async fn signing_keys(registry: &dyn IdentityRegistry, agent: Address) -> Result<Vec<Address>> {
+    let Some(record) = registry.look_up(agent).await? else { return Ok(Vec::new()) };
+    let delegates = registry.delegates(agent).await?;
+    let live = delegates.into_iter().filter(|delegate| delegate.live).map(|delegate| delegate.delegate);
+    Ok(record.owner.into_iter().chain(live).collect())
+}
+
 /// A registry of agents.
 pub trait IdentityRegistry: Send + Sync {
     /// Name of the registry.

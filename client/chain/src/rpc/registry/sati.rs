@@ -48,7 +48,7 @@ impl Edition {
     }
 }
 
-/// SATI.
+/// The registry SATI.
 #[derive(Clone, Debug)]
 pub struct Sati {
     pub(super) client: Client,

@@ -1,4 +1,4 @@
-//! make.
+//! Failures of make.
 
 use super::Case;
 

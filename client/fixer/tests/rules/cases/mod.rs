@@ -15,7 +15,7 @@ mod tools;
 
 macro_rules! groups {
     ($($test:ident: $group:path;)*) => {
-        /// Every case.
+        /// Every case of the file.
         pub(crate) fn all() -> Vec<Case> {
             let mut all = Vec::new();
             $(all.extend($group());)*

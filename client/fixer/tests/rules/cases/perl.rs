@@ -1,4 +1,4 @@
-//! Perl.
+//! Failures of Perl scripts.
 
 use super::Case;
 

@@ -68,7 +68,7 @@ impl Got {
     }
 
     #[track_caller]
-    pub fn refused(self, status: u16, code: u16) -> Value {
+    pub fn refused(self, status: u16, code: u32) -> Value {
         assert_eq!((self.status, self.body["code"].as_u64()), (status, Some(code.into())), "{}", self.body);
         self.body
     }

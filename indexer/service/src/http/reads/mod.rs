@@ -1,4 +1,4 @@
-//! Reading.
+//! The routes that read the index.
 
 pub(super) mod agents;
 pub(super) mod batches;

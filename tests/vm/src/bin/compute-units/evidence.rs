@@ -50,7 +50,7 @@ fn message(kind: MsgType, sender: &[u8; 32], recipient: &[u8; 32], epoch: u64, p
     }
 }
 
-/// A PROPOSE of the agent's with a payload of so many bytes.
+/// A PROPOSE of the agent with a payload of this length.
 pub(crate) fn proposal(agent: &Agent, epoch: u64, payload_len: usize) -> Message {
     let payload = bid_payload(VALUE, &vec![b'.'; payload_len - 16]);
     message(MsgType::Propose, &agent.mint.to_bytes(), &COUNTERPARTY, epoch, &payload)
