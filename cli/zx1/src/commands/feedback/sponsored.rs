@@ -5,16 +5,16 @@ use super::submit::{Submitted, index_of};
 use crate::chain::Chain;
 use crate::commands::sponsor::{Answer, ROUTE, Request};
 use crate::context::Context;
-use crate::errors::{Error, Failure, Result, json_fault, reason};
+use crate::errors::{Error, Failure, Result, json_fault};
 use crate::keys::Key;
 use crate::tx::{self, Sent};
 use solana_address::Address;
 use std::time::Duration;
 use zx1_chain::rpc::{ChainError, Intent, PartialTransaction, Step, Summary, is_race};
 use zx1_interface::ids;
+use zx1_net::{Answer as Answered, Endpoint, FetchError, Fetcher, Limit, Method, Options};
 use zx1_protocol::hash::{Keccak as _, Sha3};
 
-const TIMEOUT: Duration = Duration::from_secs(30);
 /// A sponsor's answer is one transaction.
 const MAX_ANSWER: usize = 16_384;
 /// A text of 2 048 bytes takes five.
@@ -23,20 +23,17 @@ const MOST_STEPS: usize = 32;
 const MOST_RACES: u32 = 10;
 
 struct Sponsor {
-    client: reqwest::Client,
+    fetcher: Fetcher,
     url: String,
 }
 
 impl Sponsor {
     fn new(url: &str) -> Result<Self> {
-        let known = url.starts_with("http://") || url.starts_with("https://");
-        let bad = |why: &str| Error::SponsorBroken { url: url.to_owned(), why: why.to_owned() };
-        if !known {
-            return Err(bad("it is no http(s) address").into());
-        }
-        let client = reqwest::Client::builder().timeout(TIMEOUT).build();
-        let client = client.map_err(|error| bad(&error.to_string()))?;
-        Ok(Self { client, url: format!("{}{ROUTE}", url.trim_end_matches('/')) })
+        let bad = |why: String| Error::SponsorBroken { url: url.to_owned(), why };
+        let endpoint = Endpoint::parse(url).map_err(|error| bad(error.to_string()))?;
+        let url = endpoint.at(ROUTE).to_string();
+        let fetcher = Fetcher::new(endpoint, Options::default()).map_err(|error| bad(error.to_string()))?;
+        Ok(Self { fetcher, url })
     }
 
     fn broken(&self, why: impl Into<String>) -> Failure {
@@ -44,21 +41,14 @@ impl Sponsor {
     }
 
     async fn ask(&self, request: &Request) -> Result<Answer> {
-        let sent = self.client.post(&self.url).json(request).send().await;
-        let response = sent.map_err(|error| {
-            let why = std::error::Error::source(&error)
-                .and_then(|source| source.downcast_ref::<std::io::Error>())
-                .map_or_else(|| "it does not answer".to_owned(), reason);
-            self.broken(why)
+        let request = self.fetcher.request(Method::POST, ROUTE).json(request);
+        let answer = self.fetcher.fetch(request, Limit::Whole(MAX_ANSWER)).await;
+        let Answered { status, body, .. } = answer.map_err(|error| match error {
+            FetchError::TooLarge { .. } => self.broken("its answer is longer than a transaction"),
+            FetchError::Broken { .. } => self.broken("its answer broke off"),
+            FetchError::TimedOut { .. } => self.broken("it does not answer"),
+            error => self.broken(error.to_string()),
         })?;
-        let status = response.status();
-        if response.content_length().is_some_and(|length| length > MAX_ANSWER as u64) {
-            return Err(self.broken("its answer is longer than a transaction"));
-        }
-        let body = response.bytes().await.map_err(|_| self.broken("its answer broke off"))?;
-        if body.len() > MAX_ANSWER {
-            return Err(self.broken("its answer is longer than a transaction"));
-        }
         if !status.is_success() {
             let said: Option<serde_json::Value> = serde_json::from_slice(&body).ok();
             let said = said.as_ref().and_then(|said| said.get("error")).and_then(|error| error.as_str());
