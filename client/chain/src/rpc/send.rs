@@ -4,6 +4,7 @@
 use super::client::Client;
 use super::draft::{Draft, Flow, Intent, Step, is_race};
 use super::error::{ChainError, Result};
+use super::message::Key;
 use super::outbox::{Claim, Outbox, Record};
 use super::partial::PartialTransaction;
 use super::prepare::{FeePolicy, Prepared};
@@ -20,9 +21,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout_at};
-
-/// A key that can sign.
-pub type Key<'a> = &'a (dyn Signer + Send + Sync);
 
 /// Asked before anything is signed; an error, for example [`ChainError::Declined`], stops everything.
 pub type Approve<'a> = dyn FnMut(&Prepared) -> Result<()> + Send + 'a;
