@@ -1,10 +1,10 @@
 //! The 0x01 side of a party (decision G1): with an agent id, its contracts' envelopes travel in the chain
 //! entries and are logged where `zx1 batch build` finds them. Without one nothing changes.
 
-use crate::context::{Context, Who};
+use crate::context::{Context, Who, zx1_home};
 use crate::errors::{Error, Result};
 use solana_address::Address;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use zx1_agent::bridge::{self, Agreements, Bridge};
 use zx1_chain::rpc::registry::{Agreement, IdentityRegistry as _, Sati};
@@ -12,20 +12,9 @@ use zx1_chain::rpc::{ChainError, Client, ClientOptions, Cluster};
 use zx1_protocol::units::Slot;
 
 /// zx1's folder below the home folder.
-const ZX1_HOME: &str = ".config/zx1";
 
 fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
-}
-
-/// zx1's folder, where it looks for agents: ZX1_HOME, or ~/.config/zx1.
-///
-/// # Errors
-/// 9508.
-pub fn zx1_home() -> Result<PathBuf> {
-    let named = environment("ZX1_HOME").map(PathBuf::from);
-    let home = named.or_else(|| environment("HOME").map(|home| Path::new(&home).join(ZX1_HOME)));
-    Ok(home.ok_or(Error::NoHome)?)
 }
 
 /// The cluster that `zx1` itself uses: ZX1_URL, or `url` in its configuration.

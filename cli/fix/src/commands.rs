@@ -18,9 +18,9 @@ pub mod undo;
 pub mod verify;
 pub mod wallet;
 
-use crate::args::Cli;
 use crate::context::Context;
 use crate::errors::{Error, Result};
+use crate::flags::Fixing;
 use clap::Subcommand;
 use contract::Act;
 use std::ffi::OsString;
@@ -179,10 +179,15 @@ pub enum Command {
     Other(Vec<OsString>),
 }
 
-/// Runs a command. The exit code is the fixed command's own, or that of a command of fix that is done.
-pub fn run(cli: Cli, context: &Context) -> Result<ExitCode> {
-    let fixing = cli.fixing;
-    let command = match cli.command {
+/// Runs a command. The exit code is the fixed command's own, or that of a command of fix that is
+/// done. `tree` makes the whole command line, for manual pages and completions.
+pub fn run(
+    command: Command,
+    fixing: Fixing,
+    tree: fn() -> clap::Command,
+    context: &Context,
+) -> Result<ExitCode> {
+    let command = match command {
         Command::Other(words) => return run::fix(words, fixing, context),
         Command::Run(args) => return run::run(args, fixing, context),
         Command::It(args) => return it::run(args, fixing, context),
@@ -215,8 +220,8 @@ pub fn run(cli: Cli, context: &Context) -> Result<ExitCode> {
         Command::Scrub(args) => scrub::run(args, context),
         Command::CheckCommand(args) => check_command::run(args, context),
         Command::Payout(args) => payout::run(args, context),
-        Command::Completions(args) => completions::run(args),
-        Command::Man(args) => man::run(args, context),
+        Command::Completions(args) => completions::run(args, tree()),
+        Command::Man(args) => man::run(args, tree(), context),
         Command::Run(_) | Command::It(_) | Command::Resume(_) | Command::Other(_) => Ok(()),
     }?;
     Ok(ExitCode::SUCCESS)

@@ -1,8 +1,8 @@
 //! What a command works with. Nothing is read before a command asks for it.
 
-use crate::args::Global;
 use crate::config::Config;
 use crate::errors::{Error, Failure, Result};
+use crate::flags::Global;
 use crate::screen::Screen;
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
@@ -34,6 +34,9 @@ impl Who {
         }
     }
 }
+
+/// Where zx1 keeps its files unless ZX1_HOME says otherwise, in the home folder.
+const ZX1_HOME: &str = ".config/zx1";
 
 /// Settings, keys and places of this run.
 #[derive(Debug)]
@@ -111,7 +114,7 @@ impl Context {
         let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
         // Before an @ stands a password, or a name that looks like the host and is not.
         let wrong = |rest: &str| {
-            let host = crate::market::authority(rest);
+            let host = authority(rest);
             host.is_empty() || host.contains('@') || rest.contains(char::is_whitespace)
         };
         if rest.is_none_or(wrong) {
@@ -142,7 +145,7 @@ impl Context {
     pub fn secret_places(&self, who: Who) -> Result<Vec<PathBuf>> {
         let mut places = vec![self.home()?.to_owned(), self.key_path(who)?];
         if self.agent_id(who)?.is_some() {
-            places.push(crate::bridge::zx1_home()?);
+            places.push(zx1_home()?);
         }
         Ok(places)
     }
@@ -214,6 +217,22 @@ pub fn shown(path: &Path) -> String {
     files::shown(path)
 }
 
+/// zx1's folder, where it looks for agents: ZX1_HOME, or ~/.config/zx1.
+///
+/// # Errors
+/// 9508.
+pub fn zx1_home() -> Result<PathBuf> {
+    let named = environment("ZX1_HOME").map(PathBuf::from);
+    let home = named.or_else(|| environment("HOME").map(|home| Path::new(&home).join(ZX1_HOME)));
+    Ok(home.ok_or(Error::NoHome)?)
+}
+
+/// User info, host and port of an address without its scheme. A backslash ends them as a slash does, for
+/// whoever connects.
+pub fn authority(rest: &str) -> &str {
+    rest.split(['/', '\\', '?', '#']).next().unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -242,7 +261,7 @@ mod tests {
                 places.contains(&key) && places.contains(&context.home().unwrap().to_owned()),
                 "{places:?}"
             );
-            assert!(places.contains(&crate::bridge::zx1_home().unwrap()), "{places:?}");
+            assert!(places.contains(&zx1_home().unwrap()), "{places:?}");
         }
     }
 }

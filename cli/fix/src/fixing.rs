@@ -17,6 +17,7 @@
 
 pub mod apply;
 pub mod bench;
+pub mod bill;
 pub mod follow;
 pub mod hire;
 pub mod interrupt;
@@ -29,9 +30,9 @@ pub mod record;
 pub mod rights;
 pub mod talk;
 
-use crate::args::Fixing;
 use crate::context::{Context, Who};
 use crate::errors::{Error, Failure, Result, reason};
+use crate::flags::Fixing;
 use crate::screen::Screen;
 use bench::{Attempt, Bench};
 use interrupt::Interrupts;
@@ -39,9 +40,13 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::runtime::Runtime;
 use zx1_agent::bridge::Bridge;
 use zx1_cli_common::{Exit, confirm};
+
+/// How often a contract is looked at.
+const POLL: Duration = Duration::from_millis(300);
 
 /// A command that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]

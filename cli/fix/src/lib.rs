@@ -1,6 +1,6 @@
 //! `fix`: a failing command, an agent, a sandbox, a payment.
 //!
-//! * [`args`]: what can be typed, and the help texts
+//! * [`args`]: what can be typed, and the help texts; [`flags`]: the options that several commands share
 //! * [`commands`]: one module a command
 //! * [`fixing`]: what happens between a command that fails and one that works
 //! * [`context`]: settings, keys and places, each read when it is first needed and not before
@@ -21,6 +21,7 @@ pub mod config;
 pub mod context;
 pub mod errors;
 pub mod fixing;
+pub mod flags;
 pub mod market;
 pub mod models;
 pub mod screen;
@@ -39,7 +40,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(error) => return usage::refuse(&error, &arguments).into(),
     };
     let context = context::Context::new(cli.global.clone());
-    match commands::run(cli, &context) {
+    match commands::run(cli.command, cli.fixing, args::command, &context) {
         Ok(code) => code,
         // Whoever reads us has seen enough (`fix … | head`).
         Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,

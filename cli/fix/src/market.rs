@@ -1,10 +1,10 @@
 //! The market's client with this user's key, and the wallet that pays.
 
-use crate::context::{Context, Who};
+use crate::context::{Context, Who, authority};
 use crate::errors::{Error, Result};
 use nano_escrow::binding::KEY_DOMAIN;
 use nano_escrow::escrow::{DomainKeys, EscrowError, Options as Habits, Parts};
-use nano_escrow::journal::{Journal, NoProbe};
+use nano_escrow::journal::Journal;
 use nano_escrow::node::{HttpNode, HttpOptions};
 use nano_escrow::wallet::Wallet;
 use nano_escrow::work::{Solver, WorkPeers, WorkService};
@@ -37,12 +37,14 @@ pub async fn connect(context: &Context, who: Who) -> Result<Market> {
 /// # Errors
 /// As [`connect`].
 pub async fn connect_to(context: &Context, url: &str, key: PartyKey) -> Result<Market> {
+    let clock = Clock::System;
     // For tests that move the clock of a server of this machine (fix serve --test-clock). No other server may
     // say what time a signature carries.
+    #[cfg(feature = "testing")]
     let clock = match std::env::var_os("FIX_TEST_CLOCK") {
         Some(_) if is_this_machine(url) => Clock::Server,
         Some(_) => return Err(Error::TestClock { url: url.to_owned() }.into()),
-        None => Clock::System,
+        None => clock,
     };
     let options = Options {
         clock,
@@ -123,7 +125,7 @@ pub async fn wallet(context: &Context, who: Who, ledger: &Ledger) -> Result<Wall
     let path = context.place(file)?;
     zx1_cli_common::files::make_private_folder(path.parent().unwrap_or(Path::new(".")))?;
     let fingerprint = nano_escrow::escrow::Keys::fingerprint(&keys);
-    let journal = Journal::open(&path, network, &fingerprint, Arc::new(NoProbe)).await?;
+    let journal = Journal::open(&path, network, &fingerprint).await?;
     let node = HttpNode::new(&url, HttpOptions::default()).map_err(EscrowError::from)?;
     let peers = WorkPeers::new(Vec::<(String, _)>::new(), Duration::from_secs(30));
     let work = WorkService::new(journal.work_cache(), peers, Some(Solver::default()));
@@ -157,12 +159,6 @@ pub fn is_this_machine(url: &str) -> bool {
                 || port.strip_prefix(':').is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
         })
     })
-}
-
-/// User info, host and port of an address without its scheme. A backslash ends them as a slash does, for
-/// whoever connects.
-pub fn authority(rest: &str) -> &str {
-    rest.split(['/', '\\', '?', '#']).next().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! The time: the system's, or one that a test moves (decision E12).
 
+#[cfg(feature = "testing")]
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_util::future::BoxFuture;
+#[cfg(feature = "testing")]
 use tokio::sync::watch;
 use zx1_market::Millis;
 
@@ -35,9 +37,11 @@ impl Clock for SystemClock {
 }
 
 /// A clock that stands still until it is moved; never goes back. Clones show the same time.
+#[cfg(feature = "testing")]
 #[derive(Debug, Clone)]
 pub struct DrivenClock(Arc<watch::Sender<Millis>>);
 
+#[cfg(feature = "testing")]
 impl DrivenClock {
     /// A clock that shows `start`.
     pub fn new(start: Millis) -> DrivenClock {
@@ -61,6 +65,7 @@ impl DrivenClock {
     }
 }
 
+#[cfg(feature = "testing")]
 impl Clock for DrivenClock {
     fn now(&self) -> Millis {
         *self.0.borrow()

@@ -1,8 +1,11 @@
 //! The fix market's server: it relays signed chains, keeps the time, and holds the escrow.
 //!
 //! The rules are in [`zx1_market`], the money in [`nano_escrow`]; here are the store, the timers, the HTTP
-//! interface and what ties them together; what every server does is in [`zx1_server`]. A crash anywhere loses nothing: the transaction comes first, its
-//! effects follow, and what was not done is done after a restart.
+//! interface and what ties them together; what every server does is in [`zx1_server`]. A crash anywhere loses
+//! nothing: the transaction comes first, its effects follow, and what was not done is done after a restart.
+//!
+//! The embedded ledger (`--nano embedded`, `--auto-fund`) is in builds with the feature `devnet`, which is a
+//! default one. A server for real money is built without: `--no-default-features --features postgres`.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -12,7 +15,7 @@
 //! | [`events`] | the public stream's events |
 //! | [`http`] | the interface, its bounds, OpenAPI |
 //! | [`config`], [`cli`], [`keys`] | what can be set, and the secrets |
-//! | [`crash`] | where a test lets the process die |
+//! | `crash` | where a test lets the process die (feature `testing`) |
 //! | [`server`] | all of it, started and stopped |
 //!
 //! Errors have the numbers 9400 to 9499 ([`error::Error`]).
@@ -20,7 +23,10 @@
 pub mod cli;
 pub mod clock;
 pub mod config;
+#[cfg(feature = "testing")]
 pub mod crash;
+pub mod dead_letters;
+mod embedded;
 pub mod engine;
 pub mod error;
 pub mod escrow;

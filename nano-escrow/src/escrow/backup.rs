@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use sqlx::{Column as _, Row as _, TypeInfo as _, ValueRef as _};
@@ -13,7 +12,7 @@ use sqlx::{Column as _, Row as _, TypeInfo as _, ValueRef as _};
 use super::engine::Engine;
 use super::{EscrowError, Keys};
 use crate::blake2b_256;
-use crate::journal::{Journal, NoProbe, SharedProbe, pass, rows};
+use crate::journal::{CrashPoints, Journal, JournalError, rows};
 use crate::{BlockHash, Network};
 
 /// The tables, in an order in which references hold.
@@ -81,35 +80,40 @@ impl Backup {
 
     /// Write it into a new file that only its owner can read: whole or not at all. Fails with 8683 when the file is
     /// there.
-    pub async fn write(&self, path: &Path, probe: &SharedProbe) -> Result<(), EscrowError> {
+    pub async fn write(&self, path: &Path) -> Result<(), EscrowError> {
+        self.write_with(path, &CrashPoints::default()).await
+    }
+
+    /// As [`write`](Self::write), with crash points that a test has chosen.
+    pub async fn write_with(&self, path: &Path, points: &CrashPoints) -> Result<(), EscrowError> {
         if path.exists() {
-            return Err(EscrowError::Exists(path.to_owned()));
+            return Err(JournalError::Exists(path.to_owned()).into());
         }
         let json = serde_json::to_vec_pretty(self).map_err(|e| EscrowError::Export(e.to_string()))?;
         let mut name = path.as_os_str().to_owned();
         name.push(".part");
         let part = std::path::PathBuf::from(name);
-        pass(probe, "before", "file", "export").await;
+        points.pass("before", "file", "export").await;
         let mut options = std::fs::OpenOptions::new();
         options.create(true).write(true).truncate(true).mode(0o600);
-        let mut file = options.open(&part).map_err(EscrowError::file(&part))?;
-        file.write_all(&json).and_then(|()| file.sync_all()).map_err(EscrowError::file(&part))?;
-        pass(probe, "after", "file", "export").await;
-        pass(probe, "before", "file", "rename").await;
-        std::fs::rename(&part, path).map_err(EscrowError::file(path))?;
+        let mut file = options.open(&part).map_err(JournalError::file(&part))?;
+        file.write_all(&json).and_then(|()| file.sync_all()).map_err(JournalError::file(&part))?;
+        points.pass("after", "file", "export").await;
+        points.pass("before", "file", "rename").await;
+        std::fs::rename(&part, path).map_err(JournalError::file(path))?;
         // The name is only safe when its folder is on the disk.
         if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty())
             && let Ok(folder) = std::fs::File::open(folder)
         {
-            folder.sync_all().map_err(EscrowError::file(path))?;
+            folder.sync_all().map_err(JournalError::file(path))?;
         }
-        pass(probe, "after", "file", "rename").await;
+        points.pass("after", "file", "rename").await;
         Ok(())
     }
 
     /// Read a file. Fails with 8601 or 8681.
     pub fn read(path: &Path) -> Result<Backup, EscrowError> {
-        let bytes = std::fs::read(path).map_err(EscrowError::file(path))?;
+        let bytes = std::fs::read(path).map_err(JournalError::file(path))?;
         serde_json::from_slice(&bytes).map_err(|e| EscrowError::Export(e.to_string()))
     }
 }
@@ -165,7 +169,7 @@ fn cell(row: &sqlx::sqlite::SqliteRow, at: usize) -> Result<Cell, EscrowError> {
 /// Fails with 8683 when there is a journal, 8682 for a wrong seed or a changed file.
 pub async fn restore(path: &Path, backup: &Backup, keys: &dyn Keys) -> Result<Journal, EscrowError> {
     if path.exists() {
-        return Err(EscrowError::Exists(path.to_owned()));
+        return Err(JournalError::Exists(path.to_owned()).into());
     }
     let network = backup.network()?;
     backup.check(keys)?;
@@ -178,12 +182,12 @@ pub async fn restore(path: &Path, backup: &Backup, keys: &dyn Keys) -> Result<Jo
         old.push(suffix);
         match std::fs::remove_file(&old) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                return Err(EscrowError::File { path: old.into(), source: e });
+                return Err(JournalError::File { path: old.into(), source: e }.into());
             }
             _ => {}
         }
     }
-    let journal = Journal::open(&part, network, &keys.fingerprint(), Arc::new(NoProbe)).await?;
+    let journal = Journal::open(&part, network, &keys.fingerprint()).await?;
     let mut tx = journal.begin().await?;
     // `deposit` and `plan`, `block` and `leg` refer to each other; all is there at the end.
     sqlx::query("PRAGMA defer_foreign_keys = ON").execute(&mut *tx).await?;
@@ -219,9 +223,9 @@ pub async fn restore(path: &Path, backup: &Backup, keys: &dyn Keys) -> Result<Jo
     journal.commit(tx, "restore").await?;
     // Closing the last connection writes the log back, so the file is whole by itself.
     journal.close().await;
-    std::fs::rename(&part, path).map_err(EscrowError::file(path))?;
+    std::fs::rename(&part, path).map_err(JournalError::file(path))?;
     let mut lock = part.as_os_str().to_owned();
     lock.push(".lock");
     let _ = std::fs::remove_file(lock);
-    Journal::open(path, network, &keys.fingerprint(), Arc::new(NoProbe)).await
+    Ok(Journal::open(path, network, &keys.fingerprint()).await?)
 }

@@ -1,6 +1,5 @@
 //! `fix completions`: scripts for shells, made from the command tree.
 
-use crate::args;
 use crate::errors::Result;
 use clap_complete::Shell;
 use zx1_cli_common::{manual, output};
@@ -20,6 +19,6 @@ pub struct Args {
 }
 
 /// Prints the script.
-pub fn run(args: Args) -> Result<()> {
-    Ok(output::write_out(&manual::completions(args.shell, &mut args::command(), "fix"))?)
+pub fn run(args: Args, mut tree: clap::Command) -> Result<()> {
+    Ok(output::write_out(&manual::completions(args.shell, &mut tree, "fix"))?)
 }

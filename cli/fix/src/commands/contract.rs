@@ -1,12 +1,12 @@
 //! `fix contracts|show|cancel|halt|resume|back-out|dispute|respond|appeal|waive|review`: contracts by hand.
 
 use super::verify::Checked;
-use crate::args::Fixing;
 use crate::bridge;
 use crate::context::{Context, Who};
 use crate::errors::{Error, Failure, Result};
 use crate::fixing::record;
 use crate::fixing::{self, Failed, Session, hire};
+use crate::flags::Fixing;
 use crate::market;
 use clap::ValueEnum;
 use serde::Serialize;

@@ -1,10 +1,10 @@
 //! `fix it`: the command that failed last in this shell.
 
 use super::hook;
-use crate::args::Fixing;
 use crate::context::Context;
 use crate::errors::{Error, Result};
 use crate::fixing::{self, Failed, Session};
+use crate::flags::Fixing;
 use serde_json::json;
 use std::process::ExitCode;
 use std::time::Duration;

@@ -1,6 +1,5 @@
 //! `fix man`: manual pages, made from the command tree.
 
-use crate::args;
 use crate::context::Context;
 use crate::errors::{Error, Result};
 use zx1_cli_common::manual::{self, Made};
@@ -15,8 +14,8 @@ Examples:
   fix man verify | man -l -                 one page, without installing it";
 
 /// Prints or writes pages.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    match manual::make(args, args::command())? {
+pub fn run(args: Args, tree: clap::Command, context: &Context) -> Result<()> {
+    match manual::make(args, tree)? {
         Made::Written(written) => context.print(&written),
         Made::Page(page) => Ok(output::write_out(&page)?),
         Made::Unknown(message) => Err(Error::Usage { message }.into()),

@@ -1,9 +1,9 @@
 //! `fix COMMAND` and `fix run`: the command on the real machine, and then, if it failed, the fix.
 
-use crate::args::Fixing;
 use crate::context::{self, Context};
 use crate::errors::{Error, Result};
 use crate::fixing::{self, Failed, real};
+use crate::flags::Fixing;
 use crate::shell;
 use std::ffi::OsString;
 use std::process::ExitCode;

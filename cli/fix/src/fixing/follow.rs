@@ -2,9 +2,9 @@
 //! it changes is consented to. Everything that happens is told as it happens.
 
 use super::bench::{Attempt, cut};
-use super::hire::Bill;
+use super::bill::Bill;
 use super::record::{Applied, Held, fingerprint};
-use super::{Ended, Session, apply, narrate, talk};
+use super::{Ended, POLL, Session, apply, narrate, talk};
 use crate::errors::{Error, Failure, Result};
 use crate::screen::Tone;
 use serde_json::json;
@@ -18,9 +18,6 @@ use zx1_market::defaults::MAX_OUTPUT;
 use zx1_market::wire::ReviewAction;
 use zx1_market::{ContractId, State};
 use zx1_sandbox::Records;
-
-/// How often a contract is looked at.
-pub(super) const POLL: Duration = Duration::from_millis(300);
 
 /// What comes next.
 enum Next {

@@ -23,6 +23,7 @@ pub enum Clock {
     /// A function of the caller, for tests.
     Function(Arc<dyn Fn() -> Millis + Send + Sync>),
     /// The test clock of the server itself (`fix serve --test-clock`): asked before every signature.
+    #[cfg(feature = "testing")]
     Server,
 }
 
@@ -31,6 +32,7 @@ impl std::fmt::Debug for Clock {
         f.write_str(match self {
             Clock::System => "System",
             Clock::Function(_) => "Function",
+            #[cfg(feature = "testing")]
             Clock::Server => "Server",
         })
     }
@@ -93,6 +95,7 @@ impl Link {
         match &self.options.clock {
             Clock::System => Ok(system_now()),
             Clock::Function(now) => Ok(now()),
+            #[cfg(feature = "testing")]
             Clock::Server => {
                 let call = "GET /test/clock";
                 let bytes = self.exchange(Method::GET, "/test/clock", None, None).await?;
