@@ -85,7 +85,7 @@ class Page:
 
     @staticmethod
     def table(head, rows, left=1):
-        """So many columns to the left, the others to the right."""
+        """A table; the first `left` columns are aligned to the left, the others to the right."""
         widths = [max(len(str(row[at])) for row in [head, *rows]) for at in range(len(head))]
         for number, row in enumerate([head, *rows]):
             cells = [f"{cell:<{width}}" for cell, width in zip(row[:left], widths)]
@@ -634,7 +634,7 @@ def listen():
 
 def main():
     arguments = argparse.ArgumentParser(prog="scripts/demo")
-    arguments.add_argument("--once", action="store_true", help="end when the story is told")
+    arguments.add_argument("--once", action="store_true", help="end after the story")
     arguments.add_argument("--keep", action="store_true", help="keep the folder with keys, ledgers and logs")
     arguments.add_argument("--binaries", type=Path, required=True, help=argparse.SUPPRESS)
     chosen = arguments.parse_args()

@@ -145,19 +145,19 @@ macro_rules! foreign {
 
 foreign!(
     zx1_market::Refusal,
-    zx1_market::whitelist::Refusal,
+    zx1_whitelist::Refusal,
     zx1_sandbox::SandboxError,
-    zx1_agent::rules::Decline,
+    zx1_fixer::rules::Decline,
     nano_escrow::escrow::EscrowError,
     zx1_agent::worker::WorkError,
     zx1_agent::bridge::BridgeError,
 );
 
-impl From<zx1_agent::client::ClientError> for Failure {
-    fn from(error: zx1_agent::client::ClientError) -> Self {
+impl From<zx1_market_client::ClientError> for Failure {
+    fn from(error: zx1_market_client::ClientError) -> Self {
         let next = match &error {
-            zx1_agent::client::ClientError::Refused(refused) => refused.next(),
-            zx1_agent::client::ClientError::Unreachable { .. } => {
+            zx1_market_client::ClientError::Refused(refused) => refused.next(),
+            zx1_market_client::ClientError::Unreachable { .. } => {
                 "check the address (--server, FIX_SERVER), or start a market of your own: fix serve"
             }
             _ => "",

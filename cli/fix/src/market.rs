@@ -12,8 +12,8 @@ use nano_escrow::{Address, Network, Seed};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use zx1_agent::client::{Clock, Market, Options, Pin, Transcripts, WalletPurse};
 use zx1_market::PartyKey;
+use zx1_market_client::{Clock, Market, Options, Pin, Transcripts, WalletPurse};
 
 /// Where transcripts are kept.
 ///

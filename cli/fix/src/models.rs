@@ -3,8 +3,8 @@
 use crate::errors::{Error, Failure, Result};
 use std::path::Path;
 use std::sync::Arc;
-use zx1_agent::defaults::{FREE_MODELS, OPENROUTER_URL};
-use zx1_agent::model::{
+use zx1_model::defaults::{FREE_MODELS, OPENROUTER_URL};
+use zx1_model::{
     Anthropic, AnthropicOptions, ApiKey, ConfigError, Model, OpenAi, OpenAiOptions, Pool, Price, Retry,
     Scripted, micro_usd_of_decimal,
 };

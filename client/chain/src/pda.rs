@@ -7,7 +7,7 @@ fn find(seeds: &[&[u8]], program: [u8; 32]) -> Address {
     Address::find_program_address(seeds, &Address::new_from_array(program)).0
 }
 
-/// The configuration.
+/// StakeLock's configuration, `["config"]`.
 pub fn config() -> Address {
     Address::new_from_array(pda::CONFIG.address)
 }

@@ -21,40 +21,40 @@ pub use instructions::{
 use solana_address::Address;
 use zx1_interface::ids;
 
-/// SATI's program.
+/// SATI's program id on every cluster.
 pub const PROGRAM: Address = Address::new_from_array(ids::SATI);
 /// The Solana Attestation Service's program.
 pub const SAS: Address = Address::new_from_array(ids::SAS);
 
 /// First eight bytes of the accounts' data.
 pub mod account_discriminator {
-    /// RegistryConfig.
+    /// Discriminator of RegistryConfig.
     pub const REGISTRY: [u8; 8] = [0x17, 0x76, 0x0a, 0xf6, 0xad, 0xe7, 0xf3, 0x9c];
-    /// AgentIndex.
+    /// Discriminator of AgentIndex.
     pub const AGENT_INDEX: [u8; 8] = [0xf1, 0x9a, 0x23, 0x67, 0xb4, 0x8d, 0x31, 0xb3];
-    /// SchemaConfig.
+    /// Discriminator of SchemaConfig.
     pub const SCHEMA_CONFIG: [u8; 8] = [0xd3, 0x13, 0x69, 0xdc, 0xba, 0x3d, 0xb6, 0x2f];
 }
 
 /// First eight bytes of the instructions' data.
 pub mod instruction_discriminator {
-    /// initialize.
+    /// Discriminator of initialize.
     pub const INITIALIZE: [u8; 8] = [0xaf, 0xaf, 0x6d, 0x1f, 0x0d, 0x98, 0x9b, 0xed];
-    /// register_agent.
+    /// Discriminator of register_agent.
     pub const REGISTER_AGENT: [u8; 8] = [0x87, 0x9d, 0x42, 0xc3, 0x02, 0x71, 0xaf, 0x1e];
-    /// update_registry_authority.
+    /// Discriminator of update_registry_authority.
     pub const UPDATE_REGISTRY_AUTHORITY: [u8; 8] = [0x24, 0x67, 0x0f, 0x95, 0x75, 0x86, 0x1a, 0x29];
-    /// register_schema_config.
+    /// Discriminator of register_schema_config.
     pub const REGISTER_SCHEMA_CONFIG: [u8; 8] = [0x15, 0x83, 0xbc, 0x7c, 0xbd, 0xca, 0x46, 0xd2];
-    /// link_evm_address.
+    /// Discriminator of link_evm_address.
     pub const LINK_EVM_ADDRESS: [u8; 8] = [0x9c, 0x4b, 0x83, 0xb2, 0x40, 0x6e, 0xec, 0x40];
-    /// create_compressed_attestation.
+    /// Discriminator of create_compressed_attestation.
     pub const CREATE_COMPRESSED: [u8; 8] = [0xcc, 0xfb, 0x3d, 0x6d, 0x19, 0x85, 0xed, 0x4d];
-    /// close_compressed_attestation.
+    /// Discriminator of close_compressed_attestation.
     pub const CLOSE_COMPRESSED: [u8; 8] = [0x50, 0x07, 0x13, 0xce, 0x8a, 0x9e, 0x5c, 0x18];
-    /// create_regular_attestation.
+    /// Discriminator of create_regular_attestation.
     pub const CREATE_REGULAR: [u8; 8] = [0x45, 0x06, 0x1c, 0xe4, 0xbe, 0xf0, 0x8e, 0x4f];
-    /// close_regular_attestation.
+    /// Discriminator of close_regular_attestation.
     pub const CLOSE_REGULAR: [u8; 8] = [0xf3, 0x0a, 0x92, 0xa3, 0xa9, 0x4b, 0x40, 0x1c];
 }
 
@@ -74,7 +74,7 @@ pub mod event_discriminator {
     pub const ATTESTATION_CLOSED: [u8; 8] = [0x7e, 0x2d, 0x60, 0xab, 0x10, 0xc9, 0x0b, 0x4e];
 }
 
-/// The RegistryConfig.
+/// Address and bump of RegistryConfig.
 pub fn registry_address() -> (Address, u8) {
     Address::find_program_address(&[b"registry"], &PROGRAM)
 }

@@ -16,7 +16,7 @@ use zx1_interface::ids;
 
 /// The legacy token program.
 pub const TOKEN_PROGRAM: Address = Address::new_from_array(ids::TOKEN);
-/// Token-2022.
+/// Program id of Token-2022.
 pub const TOKEN_2022_PROGRAM: Address = Address::new_from_array(ids::TOKEN_2022);
 /// The associated token account program.
 pub const ASSOCIATED_TOKEN_PROGRAM: Address = spl_associated_token_account_interface::program::ID;
@@ -99,7 +99,7 @@ pub fn create_group_mint(
     ])
 }
 
-/// Mints tokens.
+/// Mints `amount` tokens into an account.
 pub fn mint_to(
     mint: &Address,
     account: &Address,
@@ -110,7 +110,7 @@ pub fn mint_to(
     token::mint_to(token_program, mint, account, authority, &[], amount)
 }
 
-/// Moves tokens.
+/// Transfers tokens; the mint's decimals are checked.
 pub fn transfer(
     from: &Address,
     mint: &Address,
@@ -123,7 +123,7 @@ pub fn transfer(
     token::transfer_checked(token_program, from, mint, to, owner, &[], amount, decimals)
 }
 
-/// Burns tokens.
+/// Burns `amount` tokens of an account.
 pub fn burn(
     account: &Address,
     mint: &Address,
@@ -147,9 +147,9 @@ pub fn close_account(
 /// What the front of a token account says, of either program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenAccount {
-    /// Whose tokens.
+    /// Mint of the tokens.
     pub mint: Address,
-    /// Whose account.
+    /// Wallet that may spend them.
     pub owner: Address,
     /// How many, in the smallest unit.
     pub amount: u64,

@@ -219,7 +219,7 @@ fn an_answer_that_is_lost_is_found_by_the_next_run() {
     assert!(matches!(runtime().block_on(run(&impatient)).unwrap(), Outcome::AlreadyDone(_)));
     runtime().block_on(impatient.acknowledge(&outcome)).unwrap();
     let next = runtime().block_on(run(&impatient)).unwrap();
-    assert!(matches!(next, Outcome::Confirmed(_)), "a new wish: {next:?}");
+    assert!(matches!(next, Outcome::Confirmed(_)), "a new intent: {next:?}");
     assert!(chain.got.lock().unwrap().len() > sent);
 }
 
@@ -238,7 +238,7 @@ fn a_second_transaction_is_signed_only_when_the_first_can_never_land() {
     assert_eq!(Outbox::open(folder.path()).unwrap().records().unwrap(), first);
     assert!(chain.got.lock().unwrap().iter().all(|bytes| *bytes == first[0].transaction));
 
-    // One block later it is dead, and the wish may be signed anew.
+    // One block later it is dead, and the intent may be signed anew.
     chain.height.store(151, Ordering::SeqCst);
     assert_eq!(runtime().block_on(run(&impatient)).unwrap_err().code(), 7060);
     let second = Outbox::open(folder.path()).unwrap().records().unwrap();

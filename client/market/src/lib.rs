@@ -1,5 +1,4 @@
-//! The pure rules of the fix market: contracts, signed chains, states, money table, whitelist grammar,
-//! scrubber.
+//! The pure rules of the fix market: contracts, signed transcripts, states, the money table.
 //!
 //! Nothing here reads a clock, a disk or a network. Time is an argument ([`time::Millis`]), keys are handed
 //! in, and every answer follows from what was passed. So the market's server, the clients, the judge and
@@ -17,8 +16,6 @@
 //! | [`money`] | the money table |
 //! | [`case`] | one contract's whole life: entries and time in, effects and deadlines out; replay |
 //! | [`wire`] | bodies, answers and events of the HTTP interface |
-//! | [`whitelist`] | which commands an agent may have run on the principal's machine |
-//! | [`scrubber`] | what never leaves that machine |
 //! | [`bridge`] | a contract as a task of the 0x01 protocol |
 //! | [`defaults`] | every default and bound |
 //!
@@ -40,10 +37,8 @@ pub mod machine;
 pub mod money;
 pub mod parties;
 pub mod request;
-pub mod scrubber;
 pub mod terms;
 pub mod time;
-pub mod whitelist;
 pub mod wire;
 
 pub use canonical::Json;

@@ -79,15 +79,15 @@ pub struct BehaviorBatch {
     pub slot_start: Slot,
     /// Slot at its end.
     pub slot_end: Slot,
-    /// Messages sent.
+    /// Number of messages sent in the epoch.
     pub message_count: u32,
     /// Messages sent, by type: `[msg_type]`; index 0 is unused. Their sum is `message_count`.
     pub msg_type_counts: [u32; MSG_TYPE_COUNTERS],
     /// Distinct agents that sent a message to this one, or got one from it; broadcasts do not count.
     pub unique_counterparties: u32,
-    /// VERDICTs received.
+    /// Number of VERDICTs received.
     pub tasks_completed: u32,
-    /// VERDICTs sent.
+    /// Number of VERDICTs sent.
     pub notarizations: u32,
     /// DISPUTEs sent or received.
     pub disputes: u32,
@@ -109,7 +109,7 @@ pub struct BehaviorBatch {
     pub log_len: u32,
     /// Root over the packed records of the uncut arrays (decision B9).
     pub arrays_root: Hash,
-    /// How many records those are.
+    /// Number of records under `arrays_root`.
     pub arrays_len: u32,
 }
 
@@ -117,7 +117,7 @@ pub struct BehaviorBatch {
 /// the batch is the one that was submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Commitment {
-    /// The agent.
+    /// Agent id: the mint of the agent's NFT.
     pub agent: [u8; 32],
     /// The batch's epoch.
     pub epoch: Epoch,
@@ -129,12 +129,12 @@ pub struct Commitment {
     pub batch_hash: Hash,
     /// Root over the packed records.
     pub arrays_root: Hash,
-    /// How many records.
+    /// Number of records.
     pub arrays_len: u32,
 }
 
 impl Commitment {
-    /// What the agent's key signs.
+    /// The bytes that the agent's key signs (wire.md, "Batch").
     pub fn message(&self) -> [u8; BATCH_MESSAGE_LEN] {
         batch_message(
             &self.agent,

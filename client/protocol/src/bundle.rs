@@ -213,13 +213,13 @@ impl<'a> Bundle<'a> {
         self.leaves
     }
 
-    /// How many leaves.
+    /// Number of leaves.
     pub fn log_len(&self) -> u32 {
         // `new` has compared it with MAX_TREE_LEN.
         u32::try_from(self.leaves.len()).unwrap_or(u32::MAX)
     }
 
-    /// How many records.
+    /// Number of records.
     pub fn arrays_len(&self) -> u32 {
         self.sections.len()
     }
@@ -262,7 +262,7 @@ impl<'a> Bundle<'a> {
     }
 
     /// Whether leaves and records are those of this commitment, whatever the batch itself says. That is
-    /// all that challenges and answers rest on, so a batch that lies about itself is no shelter.
+    /// all that challenges and answers rest on, so a batch that lies about itself protects nobody.
     pub fn check_against(&self, commitment: &Commitment) -> Result<Checked<'a>, BundleError> {
         self.check_roots(commitment)?;
         Ok(Checked::new(*self, *commitment, self.decode_batch().ok()))

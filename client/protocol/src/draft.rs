@@ -56,7 +56,7 @@ impl<E: core::fmt::Debug + core::fmt::Display> std::error::Error for SignError<E
 /// A message before its signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draft<'a> {
-    /// What the message is.
+    /// Type of the message.
     pub msg_type: MsgType,
     /// The sending agent's id.
     pub sender: &'a [u8; 32],
@@ -70,7 +70,7 @@ pub struct Draft<'a> {
     pub nonce: u64,
     /// Random for the first message of a negotiation, then the same.
     pub conversation_id: &'a [u8; 16],
-    /// What the message carries.
+    /// Payload of the message.
     pub payload: &'a [u8],
 }
 
@@ -87,7 +87,7 @@ impl Draft<'_> {
         if envelope.to_cbor().len() > MAX_MESSAGE_SIZE { Err(DraftError::TooLarge) } else { Ok(()) }
     }
 
-    /// What the signature must cover.
+    /// The bytes that the signature covers.
     pub fn signing_bytes(&self) -> Result<Vec<u8>, DraftError> {
         self.check()?;
         let hash = Sha3::hashv(&[self.payload]);

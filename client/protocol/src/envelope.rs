@@ -34,9 +34,9 @@ pub enum MsgType {
     Propose = 0x03,
     /// "Here is a modified deal."
     Counter = 0x04,
-    /// "Deal confirmed."
+    /// "The deal is made."
     Accept = 0x05,
-    /// "No deal."
+    /// "There is no deal."
     Reject = 0x06,
     /// "Here is the work product."
     Deliver = 0x07,
@@ -141,9 +141,9 @@ sentences!(EnvelopeError {
 /// The 10 fields before the payload, borrowed from the bytes that they were read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EnvelopeHeader<'a> {
-    /// [`PROTOCOL_VERSION`].
+    /// Always [`PROTOCOL_VERSION`].
     pub version: u8,
-    /// What the message is.
+    /// Type of the message.
     pub msg_type: MsgType,
     /// Agent id (SATI mint) of the sender.
     pub sender: &'a [u8; 32],
@@ -294,7 +294,7 @@ impl<'a> RawHeader<'a> {
 pub struct SignedFields<'a> {
     /// The first 10.
     pub header: EnvelopeHeader<'a>,
-    /// The eleventh.
+    /// The payload, which is the eleventh field.
     pub payload: &'a [u8],
 }
 
@@ -320,7 +320,7 @@ pub fn parse_signing_bytes(signed: &[u8]) -> Result<SignedFields<'_>, EnvelopeEr
 pub struct Envelope<'a> {
     /// The 10 fields before the payload.
     pub header: EnvelopeHeader<'a>,
-    /// The payload.
+    /// The payload, whole.
     pub payload: &'a [u8],
     /// Ed25519 over the packed form of the fields before it.
     pub signature: &'a [u8; 64],
@@ -361,7 +361,7 @@ impl<'a> Envelope<'a> {
         self.header.signing_header()
     }
 
-    /// The CBOR.
+    /// The canonical CBOR, as it travels.
     #[cfg(feature = "std")]
     pub fn to_cbor(&self) -> Vec<u8> {
         self.encode_to_vec()

@@ -72,7 +72,7 @@ pub struct LogEvidence<'a> {
 pub struct ProvenBid<'a> {
     /// The packed record.
     pub record: &'a [u8; BID_LEN],
-    /// What it says.
+    /// The bid, unpacked.
     pub bid: Bid,
     /// Index in the padded tree.
     pub leaf_index: u32,

@@ -7,11 +7,11 @@ use zx1_interface::constants::MAX_FEEDBACK_BYTES;
 /// Why a text is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextError {
-    /// Nothing is said.
+    /// The text is empty.
     Empty,
     /// More than [`MAX_FEEDBACK_BYTES`] bytes.
     TooLong,
-    /// Not UTF-8.
+    /// The text is not UTF-8.
     NotUtf8,
 }
 

@@ -66,7 +66,7 @@ pub enum Presence {
 /// One ground that a piece of evidence gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// The ground.
+    /// Ground on which the batch can be challenged.
     pub ground: Ground,
     /// The record that an honest batch must hold.
     pub expected: Expected,
@@ -76,7 +76,7 @@ pub struct Claim {
     pub presence: Presence,
 }
 
-/// What a log entry allows.
+/// Claims that a log entry gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogFinding {
     /// Number of the entry in the log, without the tree's padding.
@@ -159,11 +159,11 @@ pub fn find_envelope(
 pub struct ProvenRecord {
     /// Number of the record, without the tree's padding.
     pub entry: u32,
-    /// What it says.
+    /// The bid, unpacked.
     pub bid: Bid,
     /// The packed record.
     pub packed: [u8; BID_LEN],
-    /// Its proof.
+    /// Proof under the arrays root.
     pub proof: Proof,
 }
 
@@ -172,7 +172,7 @@ pub struct ProvenRecord {
 pub struct DoubleBid {
     /// The one with the smaller value.
     pub a: ProvenRecord,
-    /// The other.
+    /// The bid that contradicts it.
     pub b: ProvenRecord,
 }
 
@@ -215,7 +215,7 @@ fn prove(checked: &Checked<'_>, (entry, bid): (u32, Bid)) -> Option<ProvenRecord
 pub struct Answer {
     /// Number of the record, without the tree's padding.
     pub entry: u32,
-    /// The record.
+    /// Record that answers the challenge.
     pub record: Record,
     /// Its proof; the index counts in the padded tree, as the instruction takes it.
     pub proof: Proof,

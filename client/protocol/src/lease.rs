@@ -74,7 +74,7 @@ pub enum PaymentKind {
 /// What to transfer and what to store afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Payment {
-    /// The price.
+    /// Price of all paid epochs.
     pub amount: MicroUsdc,
     /// The last epoch that is paid for once the amount has been transferred.
     pub paid_through: Epoch,

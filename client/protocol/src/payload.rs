@@ -95,7 +95,7 @@ pub struct BidPayload<'a> {
     /// The four bytes behind the value, where the specification encourages a format hint; `None` when
     /// there are fewer. The protocol does not know whether they are meant as one.
     pub hint: Option<&'a [u8; FORMAT_HINT_LEN]>,
-    /// What follows.
+    /// Content behind the value, format hint included.
     pub content: &'a [u8],
 }
 
@@ -139,7 +139,7 @@ pub fn split_accept_presignature(payload: &[u8]) -> Option<(&[u8], &[u8; PRESIGN
 /// A FEEDBACK payload: CBOR array of 6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Feedback {
-    /// Which task is rated.
+    /// Conversation id of the task.
     pub conversation_id: [u8; 16],
     /// Agent id of whom it is about.
     pub target_agent: [u8; 32],
@@ -212,7 +212,7 @@ impl Canonical for Feedback {
     }
 }
 
-/// Who speaks in a NOTARIZE_BID.
+/// Role of the sender of a NOTARIZE_BID.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BidType {

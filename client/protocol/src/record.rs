@@ -33,7 +33,7 @@ pub const MAX_LEN: usize = FEEDBACK_LEN;
 /// Spec section 8.3, TypedBid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bid {
-    /// The negotiation.
+    /// Conversation id of the negotiation.
     pub conversation: [u8; 16],
     /// Agent id of who receives the bid.
     pub counterparty: [u8; 32],
@@ -87,13 +87,13 @@ pub struct Feedback {
 /// One entry of one of the arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Record {
-    /// Of bid_values.
+    /// An entry of `bid_values`.
     Bid(Bid),
-    /// Of task_selections.
+    /// An entry of `task_selections`.
     Selection(Selection),
-    /// Of verifier_ids.
+    /// An entry of `verifier_ids`.
     Verifier(Verifier),
-    /// Of feedback_events.
+    /// An entry of `feedback_events`.
     Feedback(Feedback),
 }
 

@@ -94,7 +94,7 @@ pub struct Vector {
     pub total_notarized: u32,
     /// Disputes involved in.
     pub total_disputes: u32,
-    /// Batches submitted.
+    /// Number of batches that count.
     pub batches: u32,
     /// The slot up to which the last batch in which the agent sent anything reaches.
     pub last_active_slot: Slot,
@@ -103,11 +103,11 @@ pub struct Vector {
 /// What counts of a batch besides its ratings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchFacts {
-    /// Its epoch.
+    /// Epoch of the batch.
     pub epoch: Epoch,
-    /// Its last slot.
+    /// Last slot of the batch's epochs.
     pub slot_end: Slot,
-    /// Messages sent.
+    /// Number of messages sent.
     pub message_count: u32,
     /// Disputes sent or received.
     pub disputes: u32,
@@ -171,7 +171,7 @@ impl State {
         }
     }
 
-    /// What is shown.
+    /// The scores, in thousandths.
     pub fn vector(&self) -> Vector {
         Vector {
             reliability_score: self.reliability,
@@ -226,11 +226,11 @@ pub enum Binding {
 /// A rating of an agent, with what is known about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// The rating.
+    /// Score, outcome and role.
     pub rating: Rating,
-    /// Who gave it.
+    /// Agent id of the rater.
     pub from: [u8; 32],
-    /// The task.
+    /// Conversation id of the task.
     pub conversation: [u8; 16],
     /// block_ref of the FEEDBACK.
     pub slot: Slot,
@@ -245,7 +245,7 @@ pub struct Event {
 /// What a rating is worth (decision D2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It counts.
+    /// It counts: the batch holds it, and its task is confirmed.
     Bound,
     /// It counts although the agent's batch left it out.
     LeftOut,
@@ -277,13 +277,13 @@ impl Event {
 /// How many ratings had which standing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// [`Standing::Bound`].
+    /// Ratings that are [`Standing::Bound`].
     pub bound: u32,
-    /// [`Standing::LeftOut`].
+    /// Ratings that are [`Standing::LeftOut`].
     pub left_out: u32,
-    /// [`Standing::Unbound`].
+    /// Ratings that are [`Standing::Unbound`].
     pub unbound: u32,
-    /// [`Standing::Repeated`].
+    /// Ratings that are [`Standing::Repeated`].
     pub repeated: u32,
 }
 

@@ -6,7 +6,7 @@ use ed25519_dalek::{Signature, Verifier, VerifyingKey};
 /// Why 32 bytes are not a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyError {
-    /// The bytes are no point of the curve.
+    /// The bytes do not encode a point of the curve.
     NotAPoint,
     /// A point of small order: signatures under it prove nothing.
     SmallOrder,
@@ -80,7 +80,7 @@ impl PublicKey {
     }
 }
 
-/// [`PublicKey::verify`] with a key from bytes; `false` also when they are no key.
+/// [`PublicKey::verify`] with a key from bytes; `false` also when they do not encode a key.
 pub fn verify(key: &[u8; 32], message: &[u8], signature: &[u8; 64]) -> bool {
     PublicKey::from_bytes(key).is_ok_and(|key| key.verify(message, signature))
 }

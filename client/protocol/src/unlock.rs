@@ -9,7 +9,7 @@ use zx1_interface::constants::{CHALLENGE_WINDOW_SLOTS, UNLOCK_DELAY_SLOTS};
 pub struct Unlock {
     /// Whether an unlock is queued. While it is not, the slots mean nothing.
     pub queued: bool,
-    /// When it was queued.
+    /// Slot in which it was queued.
     pub queued_slot: Slot,
     /// The first slot at which the delay is over.
     pub available: Slot,

@@ -105,7 +105,7 @@ impl Command {
     }
 }
 
-/// What one run may use.
+/// Limits of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// Wall time; then everything is killed.
@@ -143,11 +143,11 @@ impl Default for Limits {
 /// Which limit ended a run, or was seen to refuse something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LimitKind {
-    /// [`Limits::time`].
+    /// The limit [`Limits::time`].
     Time,
-    /// [`Limits::memory`].
+    /// The limit [`Limits::memory`].
     Memory,
-    /// [`Limits::processes`].
+    /// The limit [`Limits::processes`].
     Processes,
     /// [`Limits::output`], 64 times over.
     Output,
@@ -158,9 +158,9 @@ pub enum LimitKind {
 /// Standard output or standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
-    /// Standard output.
+    /// Standard output of the command.
     Stdout,
-    /// Standard error.
+    /// Standard error of the command.
     Stderr,
 }
 
@@ -193,16 +193,16 @@ impl std::fmt::Debug for Output {
     }
 }
 
-/// What came of a run.
+/// Outcome of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// Exit code; 127 when the program was not found, 126 when it could not be executed.
     pub exit: Option<i32>,
     /// Signal that ended the command.
     pub signal: Option<i32>,
-    /// Standard output.
+    /// What the command wrote to standard output.
     pub stdout: Output,
-    /// Standard error.
+    /// What the command wrote to standard error.
     pub stderr: Output,
     /// Wall time, set-up of the run included.
     pub wall: Duration,

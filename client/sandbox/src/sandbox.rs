@@ -134,7 +134,7 @@ impl Builder {
         };
         let work_tree = std::fs::canonicalize(&tree).map_err(|error| bad_tree(&error))?;
         if !work_tree.is_dir() {
-            return Err(bad_tree(&"it is no directory"));
+            return Err(bad_tree(&"not a directory"));
         }
         let hosts = match self.network {
             Network::None => None,
@@ -198,13 +198,13 @@ fn baseline_after(started: Timespec) -> Timespec {
 pub struct Info {
     /// It runs as root: root-owned files can be changed too.
     pub privileged: bool,
-    /// What bounds memory and processes.
+    /// Mechanism that bounds memory and processes.
     pub limits_by: &'static str,
     /// Mounts and directories that are not shown, because they cannot be covered.
     pub hidden: Vec<PathBuf>,
     /// Secrets that exist and are masked.
     pub masked: Vec<PathBuf>,
-    /// Where the overlays lie.
+    /// Places of the overlays.
     pub overlays: Vec<PathBuf>,
 }
 
@@ -291,7 +291,7 @@ impl Sandbox {
     ///
     /// # Errors
     ///
-    /// 9205 to 9213: the run could not be isolated or started. A command that fails is no error.
+    /// 9205 to 9213: the run could not be isolated or started. A command that fails is not an error.
     pub fn run(&mut self, command: &Command, limits: &Limits) -> Result<Outcome> {
         self.run_with(command, limits, |_, _| {})
     }
@@ -370,7 +370,7 @@ impl Sandbox {
         drop(proxy);
         let (exit, signal, limit) = end.unwrap_or_default();
         let [stdout, stderr] = streams.map(|(_, _, keeper)| keeper.finish());
-        // The caller's reason comes first: the helper calls all that it is told to end canceled.
+        // The caller's reason comes first: the helper calls every run that it was asked to end canceled.
         let limit_hit = ended_by.or(limit);
         Ok(Outcome { exit, signal, stdout, stderr, wall: began.elapsed(), limit_hit })
     }

@@ -41,7 +41,7 @@ pub(crate) enum Request {
     Open { path: Raw },
 }
 
-/// One run.
+/// One run of a command in the sandbox.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct RunRequest {
     pub(crate) argv: Vec<Raw>,

@@ -17,7 +17,7 @@ pub fn text(status: StatusCode, kind: &'static str, text: impl Into<Body>) -> Re
 ///
 /// # Errors
 ///
-/// When the value has no text, as a map whose keys are no text.
+/// If the value cannot be JSON, such as a map whose keys are not strings.
 pub fn json(status: StatusCode, value: &impl Serialize) -> serde_json::Result<Response> {
     Ok(text(status, "application/json", serde_json::to_string(value)?))
 }
@@ -27,12 +27,12 @@ pub fn figures(figures: String) -> Response {
     text(StatusCode::OK, "application/openmetrics-text; version=1.0.0; charset=utf-8", figures)
 }
 
-/// What whoever was refused does next, for headers.
+/// What a client should do after an error; becomes a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Advice {
-    /// What the body says.
+    /// Read the sentence in the body.
     Read,
-    /// Come back after so many seconds.
+    /// Come back after this number of seconds.
     Wait(u64),
     /// Connect anew: what was sent was not read to its end, so nothing else can follow on this connection.
     Reconnect,

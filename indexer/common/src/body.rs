@@ -33,7 +33,7 @@ pub fn announced(body: &Body, most: usize) -> Result<(), BodyFault> {
     if said > most { Err(BodyFault::Large(most)) } else { Ok(()) }
 }
 
-/// Reads a body: at most so many bytes, and within the time.
+/// Reads a body within its limits of size and time.
 ///
 /// # Errors
 ///
@@ -47,8 +47,8 @@ pub async fn read(body: Body, most: usize, time: Duration) -> Result<Bytes, Body
     }
 }
 
-/// Writes a body to a file, part by part as it arrives: at most so many bytes, and within the time. Answers
-/// how many bytes it has; they are in the file, and not flushed to the disk yet.
+/// Writes a body to a file, part by part as it arrives, within its limits of size and time. Returns
+/// the number of bytes; they are in the file, and not flushed to the disk yet.
 ///
 /// # Errors
 ///

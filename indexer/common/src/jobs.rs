@@ -21,7 +21,7 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    /// None yet.
+    /// No jobs at first.
     pub fn new() -> Jobs {
         Jobs::default()
     }

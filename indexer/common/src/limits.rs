@@ -14,7 +14,7 @@ use std::time::Instant;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rate {
-    /// At once.
+    /// Requests at once, when the bucket is full.
     pub burst: u32,
     /// A second. 0: as many as one likes.
     pub per_second: u32,
@@ -40,7 +40,7 @@ impl Client {
     pub fn of(extensions: &Extensions, headers: &HeaderMap, proxies: &[IpAddr]) -> Option<Client> {
         let peer = extensions.get::<ConnectInfo<SocketAddr>>()?.0.ip();
         let lines = headers.get_all("x-forwarded-for").iter().rev();
-        // A line that is no text vouches for nothing, so it ends the walk as an address that is none does.
+        // A line that is not text vouches for nothing, so it ends the walk as an invalid address does.
         let told = lines.flat_map(|line| line.to_str().unwrap_or("?").rsplit(','));
         Some(Client::new(behind(peer, told, proxies)))
     }
@@ -84,7 +84,7 @@ struct Levels<K> {
     sweep_at: usize,
 }
 
-/// So many keys are remembered before full buckets are looked for.
+/// Number of keys above which full buckets are evicted.
 const MAX_BUCKETS: usize = 65_536;
 /// Levels are counted in billionths: a rate of so many a second is the same number of billionths in a
 /// billionth of a second.
@@ -136,7 +136,7 @@ impl<K: Hash + Eq> Buckets<K> {
     }
 }
 
-/// So many streams are open that there is no seat: this is the bound that was met.
+/// No further stream may be opened. Holds the bound that was met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Full(pub usize);
 
@@ -157,7 +157,7 @@ pub struct Seat {
 }
 
 impl Seats {
-    /// So many, and so many of one client.
+    /// Bounds on open streams: in all, and of one client.
     pub fn new(most: usize, per_client: usize) -> Arc<Seats> {
         Arc::new(Seats { most, per_client, taken: AtomicUsize::new(0), by_client: Mutex::default() })
     }

@@ -21,10 +21,10 @@ pub trait Filter<E>: Send + 'static {
     fn wants(&self, event: &E) -> bool;
 }
 
-/// What comes next.
+/// The next thing to send to a subscriber.
 #[derive(Debug)]
 pub enum Next<E> {
-    /// An event.
+    /// An event to send.
     Event(Arc<E>),
     /// Nothing for a while.
     Silence,
@@ -47,9 +47,9 @@ impl Drop for Open {
 
 /// What a subscriber needs of its server.
 pub struct Desk<E> {
-    /// Where events come from.
+    /// Source of the events.
     pub hub: Hub<E>,
-    /// What is counted.
+    /// Metrics of the server.
     pub figures: Figures,
     /// Cancelled when the server stops.
     pub stopping: CancellationToken,
@@ -63,7 +63,7 @@ impl<E> std::fmt::Debug for Desk<E> {
     }
 }
 
-/// One subscriber.
+/// One subscriber of the stream.
 pub struct Reader<E, F> {
     /// What it wants to hear; may be changed at any time.
     pub filter: F,

@@ -26,7 +26,7 @@ pub const STOP: Duration = Duration::from_secs(10);
 /// Bounds of connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// At once.
+    /// Connections open at once.
     pub connections: usize,
     /// How long a request's head may take.
     pub head: Duration,

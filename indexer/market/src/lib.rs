@@ -1,8 +1,16 @@
 //! The fix market's server: it relays signed chains, keeps the time, and holds the escrow.
 //!
 //! The rules are in [`zx1_market`], the money in [`nano_escrow`]; here are the store, the timers, the HTTP
-//! interface and what ties them together; what every server does is in [`zx1_server`]. A crash anywhere loses
-//! nothing: the transaction comes first, its effects follow, and what was not done is done after a restart.
+//! interface and what ties them together; what every server does is in [`zx1_server`].
+//!
+//! Every action goes one way: take the contract's lock, read the case, commit whatever the clock demands,
+//! act, commit, then do the effects. One transaction holds the request's replay key, the entries, the
+//! snapshot with its next deadline, deposits to wait for, decided payouts (the outbox) and public events. So
+//! a crash leaves the state before, or the state after with its effects still to do. After a restart the
+//! outbox is handed to the escrow again, and the plan's key makes that harmless; what the escrow refuses for
+//! good becomes a dead letter. One task sleeps until the earliest deadline of all contracts. SQLite (WAL,
+//! `synchronous=FULL`) and Postgres run the same statements and pass the same suite. A stream's reader that
+//! is a whole ring behind is dropped, and resumes with `Last-Event-ID`.
 //!
 //! The embedded ledger (`--nano embedded`, `--auto-fund`) is in builds with the feature `devnet`, which is a
 //! default one. A server for real money is built without: `--no-default-features --features postgres`.

@@ -12,7 +12,7 @@ use instructions::*;
 
 declare_id!("6fCEMaficSjaoK96uUFTTZoWVb3EYUgyZcHpmEWRY8A6");
 
-/// The program.
+/// The instructions of the program.
 #[program]
 pub mod zx1_behavior_log {
     use super::*;

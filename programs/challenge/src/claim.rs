@@ -15,7 +15,7 @@ use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::merkle::MerkleError;
 use zx1_runtime::{Syscall, ensure, same};
 
-/// What a challenge claims.
+/// The record that a challenge demands, and what it rests on.
 pub struct Claim {
     /// keccak256 of what was shown.
     pub entry_hash: Hash,
@@ -23,7 +23,7 @@ pub struct Claim {
     pub evidence_hash: Hash,
     /// The packed record, zero-padded; empty when nothing can answer.
     pub record: [u8; MAX_RECORD_BYTES],
-    /// Its length.
+    /// Length of the record in bytes.
     pub record_len: u8,
     /// Whether the evidence determines a bid's value.
     pub value_known: bool,

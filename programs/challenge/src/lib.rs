@@ -17,7 +17,7 @@ use instructions::*;
 
 declare_id!("C2TcF7GNezwzpG3TS85i9AKqKNmeWpJr85VZHWqeRvD1");
 
-/// The program.
+/// The instructions of the program.
 #[program]
 pub mod zx1_challenge {
     use super::*;

@@ -7,19 +7,19 @@ use zx1_interface::{ids, pda, seeds};
 use zx1_runtime::cpi::{Passed, call, readonly, signer, writable};
 use zx1_runtime::expect_address;
 
-/// What every call needs.
+/// Accounts of every call of StakeLock.
 pub struct StakeLock<'a> {
-    /// The program.
+    /// The StakeLock program.
     pub program: &'a AccountView,
     /// This program's authority.
     pub authority: &'a AccountView,
     /// The agent's stake.
     pub stake: &'a AccountView,
-    /// The agent.
+    /// Mint of the agent's NFT: the agent id.
     pub agent: &'a [u8; 32],
 }
 
-/// What a slash needs beside.
+/// Further accounts of a slash.
 pub struct SlashAccounts<'a> {
     /// The stake's vault.
     pub vault: &'a AccountView,

@@ -23,7 +23,7 @@ pub trait Challenged {
 
 /// A place under arrays_root and the fields that the evidence does not determine.
 pub struct Answer<'a> {
-    /// Who answers.
+    /// Wallet of the answerer.
     pub answerer: &'a [u8; 32],
     /// Leaf, counted in the padded tree.
     pub leaf_index: u32,

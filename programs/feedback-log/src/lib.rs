@@ -16,7 +16,7 @@ use instructions::*;
 
 declare_id!("BEU1rk9Q3d6t1GB6mhVngjHDWizLFQMhrvWncPgJg1jj");
 
-/// The program.
+/// The instructions of the program.
 #[program]
 pub mod zx1_feedback_log {
     use super::*;

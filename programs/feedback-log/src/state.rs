@@ -7,15 +7,15 @@ use zx1_interface::{Error, pda, seeds};
 use zx1_protocol::feedback_log::{TextError, check_text, entry_digest};
 use zx1_runtime::{Now, Stored, Syscall, bump, create, ensure, existing, expect_address, key, time};
 
-/// Who writes where.
+/// Accounts of a write to the log.
 pub struct Append<'a> {
     /// Pays the rent.
     pub payer: &'a AccountView,
-    /// Who speaks.
+    /// The wallet that writes the text.
     pub sender: &'a AccountView,
     /// The log's head; created by the first entry.
     pub log: &'a AccountView,
-    /// Where the entry goes.
+    /// The entry's account, to be created.
     pub entry: &'a AccountView,
     /// The draft that is sealed; zero when the text came in the instruction.
     pub draft: [u8; 32],

@@ -22,7 +22,7 @@ accounts! { ids::STAKE_LOCK;
         treasury: address,
         /// The wallet that may mark feedback entries as resolved.
         maintainer: address,
-        /// SATI's RegistryConfig.
+        /// SATI's RegistryConfig account, which names the group of agents.
         registry: address,
         /// The registry's TokenGroup mint, read from it at initialization; SATI never changes it.
         registry_group: address,
@@ -30,11 +30,11 @@ accounts! { ids::STAKE_LOCK;
         delegate_credential: address,
         /// Schema of the DelegateV1 attestations that count.
         delegate_schema: address,
-        /// Layout version.
+        /// Version of the layout: 1.
         version: u8,
         /// Bump of the address.
         bump: u8,
-        /// Zero.
+        /// Padding; always zero.
         reserved: [u8; 6],
     }
     /// An agent's stake (spec 10.5). `["stake", agent_mint]` of StakeLock.
@@ -55,7 +55,7 @@ accounts! { ids::STAKE_LOCK;
         open_challenges: u32,
         /// 1 while an unlock is queued.
         in_unlock_queue: u8,
-        /// Layout version.
+        /// Version of the layout: 1.
         version: u8,
         /// Bump of the address.
         bump: u8,
@@ -83,13 +83,13 @@ accounts! { ids::LEASE;
         in_grace_period: u8,
         /// 1 when the last tick saw the lease deactivated. A reader computes the state from the clock.
         deactivated: u8,
-        /// Layout version.
+        /// Version of the layout: 1.
         version: u8,
         /// Bump of the address.
         bump: u8,
-        /// Zero.
+        /// Padding; always zero.
         reserved: [u8; 4],
-        /// The agent.
+        /// Mint of the agent's NFT: the agent id.
         agent_id: address,
     }
 }
@@ -101,21 +101,21 @@ accounts! { ids::BEHAVIOR_LOG;
         last_epoch: u64,
         /// Slot of the last batch.
         last_slot: u64,
-        /// Batches submitted.
+        /// Number of batches submitted.
         count: u64,
         /// Slot of creation.
         created_slot: u64,
         /// Events emitted for this agent's batches.
         event_sequence: u64,
-        /// The agent.
+        /// Mint of the agent's NFT: the agent id.
         agent_id: address,
         /// keccak(previous digest ‖ batch message), from 32 zero bytes.
         digest: [u8; 32],
-        /// Layout version.
+        /// Version of the layout: 1.
         version: u8,
         /// Bump of the address.
         bump: u8,
-        /// Zero.
+        /// Padding; always zero.
         reserved: [u8; 6],
     }
     /// One epoch's commitment (spec 10.2). `["batch", agent_id, epoch_number]` of BehaviorLog.
@@ -130,7 +130,7 @@ accounts! { ids::BEHAVIOR_LOG;
         log_len: u32,
         /// Entries of the economic arrays.
         arrays_len: u32,
-        /// The agent.
+        /// Mint of the agent's NFT: the agent id.
         agent_id: address,
         /// Merkle root of the epoch's envelope log.
         log_merkle_root: [u8; 32],
@@ -142,11 +142,11 @@ accounts! { ids::BEHAVIOR_LOG;
         signer: address,
         /// Who paid the rent and gets it back.
         payer: address,
-        /// Layout version.
+        /// Version of the layout: 1.
         version: u8,
         /// Bump of the address.
         bump: u8,
-        /// Zero.
+        /// Padding; always zero.
         reserved: [u8; 6],
     }
 }
@@ -164,7 +164,7 @@ accounts! { ids::CHALLENGE;
         event_sequence: u64,
         /// The agent whose batch is challenged.
         agent_id: address,
-        /// The batch.
+        /// Account of the challenged batch.
         batch: address,
         /// Who challenges, puts up the stake and gets the rent back.
         challenger: address,
@@ -188,13 +188,13 @@ accounts! { ids::CHALLENGE;
         succeeded: u8,
         /// 1 when the right record was shown.
         answered: u8,
-        /// Layout version.
+        /// Version of the layout: 1.
         version: u8,
         /// Bump of the address.
         bump: u8,
         /// Bump of the vault.
         vault_bump: u8,
-        /// Zero.
+        /// Padding; always zero.
         reserved: [u8; 3],
     }
     /// Evidence under construction (decision B10). `["draft", owner, nonce]` of Challenge; the bytes follow.
@@ -205,17 +205,17 @@ accounts! { ids::CHALLENGE;
         created_slot: u64,
         /// Events emitted for this account.
         event_sequence: u64,
-        /// Bytes announced.
+        /// Length of the whole content in bytes.
         len: u32,
         /// Bytes written so far.
         written: u32,
         /// Who made it, may extend and cancel it, and gets the rent back.
         owner: address,
-        /// Layout version.
+        /// Version of the layout: 1.
         version: u8,
         /// Bump of the address.
         bump: u8,
-        /// Zero.
+        /// Padding; always zero.
         reserved: [u8; 6],
     }
     /// An envelope whose signature was verified (decision B11). `["evidence", owner, nonce]` of Challenge.
@@ -242,7 +242,7 @@ accounts! { ids::CHALLENGE;
         expected_len: u8,
         /// The ground it was derived for.
         ground: u8,
-        /// Layout version.
+        /// Version of the layout: 1.
         version: u8,
         /// Bump of the address.
         bump: u8,
@@ -260,11 +260,11 @@ accounts! { ids::FEEDBACK_LOG;
         event_sequence: u64,
         /// keccak(previous head ‖ packed entry), from 32 zero bytes.
         head: [u8; 32],
-        /// Layout version.
+        /// Version of the layout: 1.
         version: u8,
         /// Bump of the address.
         bump: u8,
-        /// Zero.
+        /// Padding; always zero.
         reserved: [u8; 6],
     }
     /// One entry (decision B13). `["entry", index]` of FeedbackLog; the text follows.
@@ -275,19 +275,19 @@ accounts! { ids::FEEDBACK_LOG;
         timestamp: i64,
         /// Slot of submission.
         slot: u64,
-        /// Who speaks.
+        /// Wallet that wrote the text.
         sender: address,
-        /// Who paid.
+        /// Wallet that paid the rent.
         payer: address,
         /// The log's head before this entry.
         previous_head: [u8; 32],
         /// Bytes of the text.
         text_len: u32,
-        /// Layout version.
+        /// Version of the layout: 1.
         version: u8,
         /// Bump of the address.
         bump: u8,
-        /// Zero.
+        /// Padding; always zero.
         reserved: [u8; 2],
     }
     /// A text under construction (decision B13). `["draft", sender, nonce]` of FeedbackLog; the text follows.
@@ -298,7 +298,7 @@ accounts! { ids::FEEDBACK_LOG;
         created_slot: u64,
         /// Events emitted for this account.
         event_sequence: u64,
-        /// Bytes announced.
+        /// Length of the whole content in bytes.
         len: u32,
         /// Bytes written so far.
         written: u32,
@@ -308,14 +308,14 @@ accounts! { ids::FEEDBACK_LOG;
         payer: address,
         /// keccak256 of the whole text, checked when it is sealed.
         text_hash: [u8; 32],
-        /// Layout version.
+        /// Version of the layout: 1.
         version: u8,
         /// Bump of the address.
         bump: u8,
-        /// Zero.
+        /// Padding; always zero.
         reserved: [u8; 6],
     }
-    /// What became of an entry (decision B13). `["resolution", index]` of FeedbackLog.
+    /// The maintainer's resolution of an entry (decision B13). `["resolution", index]` of FeedbackLog.
     FeedbackResolution {
         /// The entry's index.
         index: u64,
@@ -327,11 +327,11 @@ accounts! { ids::FEEDBACK_LOG;
         commit: [u8; 32],
         /// The maintainer who said so.
         maintainer: address,
-        /// Layout version.
+        /// Version of the layout: 1.
         version: u8,
         /// Bump of the address.
         bump: u8,
-        /// Zero.
+        /// Padding; always zero.
         reserved: [u8; 6],
     }
 }

@@ -14,17 +14,17 @@ macro_rules! catalogue {
             /// All of them, by number.
             pub const ALL: &'static [Error] = &[$( Error::$name ),*];
 
-            /// The number.
+            /// The error's number.
             pub const fn code(self) -> u32 {
                 self as u32
             }
 
-            /// The name, as an IDL shows it.
+            /// The name, as the IDL has it.
             pub const fn name(self) -> &'static str {
                 match self { $( Error::$name => stringify!($name), )* }
             }
 
-            /// What is wrong and what to do next.
+            /// The sentence that a person reads.
             pub const fn message(self) -> &'static str {
                 match self { $( Error::$name => $message, )* }
             }

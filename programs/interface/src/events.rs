@@ -13,7 +13,7 @@ events! {
         treasury: address,
         /// The maintainer's wallet.
         maintainer: address,
-        /// SATI's RegistryConfig.
+        /// SATI's RegistryConfig account, which names the group of agents.
         registry: address,
         /// The registry's group, as it was read from it.
         registry_group: address,
@@ -28,13 +28,13 @@ events! {
     }
     /// A stake was created or topped up.
     StakeLocked {
-        /// The agent.
+        /// Mint of the agent's NFT: the agent id.
         agent_mint: address,
-        /// Who locked.
+        /// Wallet of the NFT's owner, who paid.
         owner: address,
         /// Micro-USDC added (the specification calls them lamports).
         lamports: u64,
-        /// Slot.
+        /// Slot of the event.
         slot: u64,
         /// Micro-USDC locked after it.
         stake_usdc: u64,
@@ -45,7 +45,7 @@ events! {
     }
     /// An unlock was queued.
     UnlockQueued {
-        /// The agent.
+        /// Mint of the agent's NFT: the agent id.
         agent_mint: address,
         /// Earliest slot of a claim.
         unlock_available_slot: u64,
@@ -56,9 +56,9 @@ events! {
     }
     /// A queued unlock was canceled.
     UnlockCanceled {
-        /// The agent.
+        /// Mint of the agent's NFT: the agent id.
         agent_mint: address,
-        /// Slot.
+        /// Slot of the event.
         slot: u64,
         /// Sequence within the stake.
         sequence: u64,
@@ -67,9 +67,9 @@ events! {
     }
     /// A stake was claimed and its account closed.
     StakeClaimed {
-        /// The agent.
+        /// Mint of the agent's NFT: the agent id.
         agent_mint: address,
-        /// Who got it.
+        /// Wallet that received it.
         owner: address,
         /// Micro-USDC paid out.
         lamports: u64,
@@ -80,9 +80,9 @@ events! {
     }
     /// A stake was slashed by Challenge.
     StakeSlashed {
-        /// The agent.
+        /// Mint of the agent's NFT: the agent id.
         agent_mint: address,
-        /// Micro-USDC taken.
+        /// Amount taken, in micro-USDC.
         amount: u64,
         /// The token account that received them.
         recipient: address,
@@ -93,13 +93,13 @@ events! {
     }
     /// A lease was paid.
     LeasePaid {
-        /// The agent.
+        /// Mint of the agent's NFT: the agent id.
         agent_id: address,
         /// Last epoch paid after it.
         epoch: u64,
-        /// Micro-USDC paid.
+        /// Amount paid, in micro-USDC.
         amount: u64,
-        /// Who paid.
+        /// Wallet that paid for it.
         payer: address,
         /// 0 the first payment, 1 a renewal, 2 a reactivation.
         kind: u8,
@@ -110,7 +110,7 @@ events! {
     }
     /// A tick saw a lease enter its grace period.
     GracePeriodEntered {
-        /// The agent.
+        /// Mint of the agent's NFT: the agent id.
         agent_id: address,
         /// The current epoch.
         epoch: u64,
@@ -121,7 +121,7 @@ events! {
     }
     /// A tick saw a lease deactivated.
     LeaseExpired {
-        /// The agent.
+        /// Mint of the agent's NFT: the agent id.
         agent_id: address,
         /// The current epoch.
         epoch: u64,
@@ -132,13 +132,13 @@ events! {
     }
     /// A batch was submitted.
     BatchSubmitted {
-        /// The agent.
+        /// Mint of the agent's NFT: the agent id.
         agent_id: address,
         /// The batch's epoch.
         epoch_number: u64,
         /// keccak256 of the batch.
         batch_hash: [u8; 32],
-        /// Slot.
+        /// Slot of the event.
         submitted_slot: u64,
         /// Merkle root of the log.
         log_merkle_root: [u8; 32],
@@ -150,9 +150,9 @@ events! {
         arrays_len: u32,
         /// First epoch that the batch covers.
         covers_from_epoch: u64,
-        /// Who paid the rent.
+        /// Wallet that paid the rent.
         payer: address,
-        /// Who signed it.
+        /// Key that signed the batch.
         signer: address,
         /// Sequence within the agent's head.
         sequence: u64,
@@ -161,11 +161,11 @@ events! {
     }
     /// A batch's account was closed and its rent returned.
     BatchClosed {
-        /// The agent.
+        /// Mint of the agent's NFT: the agent id.
         agent_id: address,
         /// The batch's epoch.
         epoch_number: u64,
-        /// Who got the rent.
+        /// Wallet that received the rent.
         payer: address,
         /// Sequence within the agent's head.
         sequence: u64,
@@ -174,11 +174,11 @@ events! {
     }
     /// A challenge was submitted.
     ChallengeSubmitted {
-        /// The agent.
+        /// Mint of the agent's NFT: the agent id.
         agent_id: address,
         /// The batch's epoch.
         epoch_number: u64,
-        /// Who challenges.
+        /// Wallet of the challenger.
         challenger: address,
         /// The challenge's account.
         challenge: address,
@@ -188,7 +188,7 @@ events! {
         entry_hash: [u8; 32],
         /// The evidence hash.
         evidence_hash: [u8; 32],
-        /// The ground.
+        /// Ground: 1 bid, 2 selection, 3 verifier, 4 feedback, 5 double bid.
         ground: u8,
         /// Sequence within the challenge.
         sequence: u64,
@@ -197,11 +197,11 @@ events! {
     }
     /// A challenge was answered.
     ChallengeAnswered {
-        /// The agent.
+        /// Mint of the agent's NFT: the agent id.
         agent_id: address,
         /// The challenge's account.
         challenge: address,
-        /// Who answered.
+        /// Wallet that showed the record.
         answerer: address,
         /// Leaf of the record under arrays_root.
         leaf_index: u32,
@@ -212,17 +212,17 @@ events! {
     }
     /// A challenge was resolved.
     ChallengeResolved {
-        /// The agent.
+        /// Mint of the agent's NFT: the agent id.
         agent_id: address,
         /// The batch's epoch.
         epoch_number: u64,
         /// 1 when the agent was slashed.
         succeeded: u8,
-        /// Who challenged.
+        /// Wallet of the challenger.
         challenger: address,
         /// The challenge's account.
         challenge: address,
-        /// Micro-USDC slashed.
+        /// Amount slashed, in micro-USDC.
         slashed: u64,
         /// Micro-USDC of it paid to the challenger.
         reward: u64,
@@ -235,7 +235,7 @@ events! {
     ChallengeClosed {
         /// The challenge's account.
         challenge: address,
-        /// Who got the rent.
+        /// Wallet that received the rent.
         challenger: address,
         /// Sequence within the challenge; the last of this account.
         sequence: u64,
@@ -246,13 +246,13 @@ events! {
     EnvelopeRecorded {
         /// The envelope's sender.
         agent_id: address,
-        /// Who recorded it.
+        /// Wallet that recorded it.
         owner: address,
         /// The recording account.
         record: address,
         /// keccak256 of the signed bytes.
         entry_hash: [u8; 32],
-        /// The ground.
+        /// Ground: 1 bid, 2 selection, 3 verifier, 4 feedback, 5 double bid.
         ground: u8,
         /// Sequence within the recording account.
         sequence: u64,
@@ -263,7 +263,7 @@ events! {
     EnvelopeDiscarded {
         /// The recording account.
         record: address,
-        /// Who got the rent.
+        /// Wallet that received the rent.
         owner: address,
         /// Sequence within the recording account.
         sequence: u64,
@@ -274,9 +274,9 @@ events! {
     EvidenceDraftBegun {
         /// The draft's account.
         draft: address,
-        /// Its owner.
+        /// Wallet that began the draft.
         owner: address,
-        /// Bytes announced.
+        /// Length of the whole content in bytes.
         len: u32,
         /// Sequence within the draft.
         sequence: u64,
@@ -287,7 +287,7 @@ events! {
     EvidenceDraftCanceled {
         /// The draft's account.
         draft: address,
-        /// Who got the rent.
+        /// Wallet that received the rent.
         owner: address,
         /// Sequence within the draft.
         sequence: u64,
@@ -296,11 +296,11 @@ events! {
     }
     /// A feedback entry was appended.
     FeedbackSubmitted {
-        /// Its index.
+        /// Position in the log, from 0.
         index: u64,
-        /// Who speaks.
+        /// Wallet that wrote the text.
         sender: address,
-        /// Who paid.
+        /// Wallet that paid for it.
         payer: address,
         /// The draft that was sealed, and closed by it; zero for a text in one transaction.
         draft: address,
@@ -319,11 +319,11 @@ events! {
     FeedbackDraftBegun {
         /// The draft's account.
         draft: address,
-        /// Who speaks.
+        /// Wallet that wrote the text.
         sender: address,
-        /// Who paid the rent.
+        /// Wallet that paid the rent.
         payer: address,
-        /// Bytes announced.
+        /// Length of the whole content in bytes.
         len: u32,
         /// Sequence within the draft.
         sequence: u64,
@@ -334,7 +334,7 @@ events! {
     FeedbackDraftCanceled {
         /// The draft's account.
         draft: address,
-        /// Who got the rent.
+        /// Wallet that received the rent.
         payer: address,
         /// Sequence within the draft.
         sequence: u64,

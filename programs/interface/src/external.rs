@@ -12,11 +12,11 @@ fn field<const N: usize>(data: &[u8], at: usize) -> Option<[u8; N]> {
 /// What a token account holds; the first 165 bytes are the same in both token programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenAccount {
-    /// The mint.
+    /// Mint of the token.
     pub mint: Address,
     /// The wallet that may spend.
     pub owner: Address,
-    /// Units held.
+    /// Amount, in the mint's smallest unit.
     pub amount: u64,
 }
 
@@ -104,15 +104,15 @@ pub fn registry_group(data: &[u8]) -> Option<Address> {
 /// A DelegateV1 attestation as SAS keeps it (decision B3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delegation {
-    /// SAS credential.
+    /// SAS credential that issued it.
     pub credential: Address,
-    /// SAS schema.
+    /// SAS schema of its data.
     pub schema: Address,
-    /// The agent.
+    /// Mint of the agent's NFT: the agent id.
     pub agent: Address,
-    /// Who may act for it.
+    /// Key that may act for the agent.
     pub delegate: Address,
-    /// The NFT's owner who said so.
+    /// Owner of the NFT who delegated.
     pub delegator: Address,
     /// Unix seconds; 0 means never.
     pub expiry: i64,
@@ -162,9 +162,9 @@ pub enum SignatureFault {
 /// One verified signature: who signed what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signed<'a> {
-    /// The key.
+    /// Ed25519 public key.
     pub signer: Address,
-    /// The bytes.
+    /// Bytes that the key signed.
     pub message: &'a [u8],
 }
 

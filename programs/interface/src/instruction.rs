@@ -9,19 +9,18 @@ use alloc::vec::Vec;
 
 /// An instruction's data.
 pub trait Instruction {
-    /// Its name in snake case.
+    /// Name in snake case, as in the IDL.
     const NAME: &'static str;
-    /// `sha256("global:" + NAME)[..8]`.
+    /// First eight bytes of `sha256("global:" + NAME)`.
     const DISCRIMINATOR: [u8; 8];
     /// The program that takes it.
     const PROGRAM: Address;
-    /// Its arguments in order.
+    /// Arguments, in the order of the data.
     const FIELDS: &'static [Field];
-    /// The whole data.
+    /// The whole instruction data.
     fn data(&self) -> Vec<u8>;
 }
 
-/// One argument.
 trait Argument {
     fn write(&self, out: &mut Vec<u8>);
 }
@@ -112,41 +111,41 @@ instructions! { ids::STAKE_LOCK;
     }
     /// Creates or tops up an agent's stake (spec 10.5, decision B6).
     lock_stake LockStake {
-        /// The agent.
+        /// Mint of the agent's NFT: the agent id.
         agent_mint: address,
         /// Micro-USDC to add.
         amount: u64,
     }
     /// Starts the unlock delay (decision B6).
     queue_unlock QueueUnlock {
-        /// The agent.
+        /// Mint of the agent's NFT: the agent id.
         agent_mint: address,
     }
     /// Takes a queued unlock back once the lease is paid again (decision B6).
     cancel_unlock CancelUnlock {
-        /// The agent.
+        /// Mint of the agent's NFT: the agent id.
         agent_mint: address,
     }
     /// Pays the stake out and closes its accounts (decision B6).
     claim_stake ClaimStake {
-        /// The agent.
+        /// Mint of the agent's NFT: the agent id.
         agent_mint: address,
     }
     /// Takes from a stake; only Challenge may call it (spec 10.5, decision B12).
     slash Slash {
-        /// The agent.
+        /// Mint of the agent's NFT: the agent id.
         agent_mint: address,
         /// Micro-USDC to take.
         amount: u64,
     }
     /// Counts a challenge as open; only Challenge may call it (decision B6).
     open_challenge OpenChallenge {
-        /// The agent.
+        /// Mint of the agent's NFT: the agent id.
         agent_mint: address,
     }
     /// Counts a challenge as settled; only Challenge may call it (decision B6).
     settle_challenge SettleChallenge {
-        /// The agent.
+        /// Mint of the agent's NFT: the agent id.
         agent_mint: address,
     }
 }
@@ -154,14 +153,14 @@ instructions! { ids::STAKE_LOCK;
 instructions! { ids::LEASE;
     /// Pays for epochs; the first payment creates the lease, a late one reactivates it (decision B5).
     pay_lease PayLease {
-        /// The agent.
+        /// Mint of the agent's NFT: the agent id.
         agent_id: address,
         /// Epochs to pay, at least 1.
         epochs: u32,
     }
     /// Moves a lease to the state that the clock says; anyone may call it (spec 10.3).
     tick_lease TickLease {
-        /// The agent.
+        /// Mint of the agent's NFT: the agent id.
         agent_id: address,
     }
 }
@@ -170,7 +169,7 @@ instructions! { ids::BEHAVIOR_LOG;
     /// Commits to an epoch's batch. The instruction before it must be the Ed25519 check of its message
     /// (decision B7).
     submit_batch SubmitBatch {
-        /// The agent.
+        /// Mint of the agent's NFT: the agent id.
         agent_id: address,
         /// The batch's epoch.
         epoch_number: u64,
@@ -187,7 +186,7 @@ instructions! { ids::BEHAVIOR_LOG;
     }
     /// Returns a batch's rent once it can no longer be challenged (decision B8).
     close_batch CloseBatch {
-        /// The agent.
+        /// Mint of the agent's NFT: the agent id.
         agent_id: address,
         /// The batch's epoch.
         epoch_number: u64,
@@ -197,7 +196,7 @@ instructions! { ids::BEHAVIOR_LOG;
 instructions! { ids::CHALLENGE;
     /// Challenges a batch with evidence given inline, in a draft or as a recorded envelope (decision B10).
     submit_challenge SubmitChallenge {
-        /// The agent.
+        /// Mint of the agent's NFT: the agent id.
         agent_id: address,
         /// The batch's epoch.
         epoch_number: u64,
@@ -215,7 +214,7 @@ instructions! { ids::CHALLENGE;
     }
     /// Closes a recorded envelope that was not used.
     discard_envelope DiscardEnvelope {
-        /// Its nonce.
+        /// Nonce of the recording.
         nonce: u64,
     }
     /// Opens a draft for evidence that does not fit one transaction (decision B10).
@@ -231,7 +230,7 @@ instructions! { ids::CHALLENGE;
         nonce: u64,
         /// Where the bytes go: the draft's present length.
         offset: u32,
-        /// The bytes.
+        /// Content to append.
         bytes: bytes,
     }
     /// Closes an evidence draft that was not used.
@@ -279,7 +278,7 @@ instructions! { ids::FEEDBACK_LOG;
         nonce: u64,
         /// Where the bytes go: the draft's present length.
         offset: u32,
-        /// The bytes.
+        /// Content to append.
         bytes: bytes,
     }
     /// Turns a complete draft into an entry and closes it.
@@ -296,7 +295,7 @@ instructions! { ids::FEEDBACK_LOG;
     }
     /// Attaches a resolution to an entry; only the maintainer may (decision B13).
     resolve_entry ResolveEntry {
-        /// The entry.
+        /// Index of the entry.
         index: u64,
         /// Hash of the contract under which it was fixed; zero when there was none.
         contract_hash: [u8; 32],

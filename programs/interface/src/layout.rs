@@ -4,11 +4,11 @@
 /// One field of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Its name.
+    /// Name in snake case.
     pub name: &'static str,
     /// Its type as an Anchor IDL writes it (JSON).
     pub idl_type: &'static str,
-    /// What it means, with units.
+    /// Meaning of the field, with its unit.
     pub doc: &'static str,
 }
 
@@ -16,13 +16,13 @@ pub struct Field {
 pub trait Layout: bytemuck::Pod {
     /// The account's name, as in spec section 10.
     const NAME: &'static str;
-    /// What it is.
+    /// Description, as in the IDL.
     const DOC: &'static str;
-    /// `sha256("account:" + NAME)[..8]`.
+    /// First eight bytes of `sha256("account:" + NAME)`.
     const DISCRIMINATOR: [u8; 8];
     /// The program that owns it.
     const PROGRAM: crate::ids::Address;
-    /// Its fields in order.
+    /// Fields, in the order of the bytes.
     const FIELDS: &'static [Field];
     /// Bytes of the account with its discriminator and without a variable tail.
     const SIZE: usize = 8 + core::mem::size_of::<Self>();
@@ -40,9 +40,9 @@ pub trait Layout: bytemuck::Pod {
 pub trait Event {
     /// The event's name, as in spec section 10.
     const NAME: &'static str;
-    /// `sha256("event:" + NAME)[..8]`.
+    /// First eight bytes of `sha256("event:" + NAME)`.
     const DISCRIMINATOR: [u8; 8];
-    /// Its fields in order.
+    /// Fields, in the order of the bytes.
     const FIELDS: &'static [Field];
     /// Bytes of an emitted event: the tag, the discriminator and the fields.
     const SIZE: usize;
@@ -160,7 +160,7 @@ macro_rules! accounts {
 }
 pub(crate) use accounts;
 
-/// Declares events.
+/// Declares events with their bytes.
 macro_rules! events {
     ($(
         $(#[doc = $doc:literal])*

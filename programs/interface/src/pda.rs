@@ -3,9 +3,9 @@
 /// A program-derived address with its canonical bump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Derived {
-    /// The address.
+    /// The derived address.
     pub address: crate::ids::Address,
-    /// Its canonical bump.
+    /// The canonical bump.
     pub bump: u8,
     /// The program that derives it and can sign for it.
     pub program: crate::ids::Address,

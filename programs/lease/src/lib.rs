@@ -12,7 +12,7 @@ use instructions::*;
 
 declare_id!("A1NMXJ3mAyRfRWXBv7EpMy2MMToNpRdYGStzFVw7kB2q");
 
-/// The program.
+/// The instructions of the program.
 #[program]
 pub mod zx1_lease {
     use super::*;

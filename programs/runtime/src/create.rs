@@ -25,7 +25,7 @@ pub fn find(seeds: &[&[u8]], program: &Address, view: &AccountView) -> Result<u8
 
 /// Creates the account of a layout at its derived address with `tail` further bytes, and fills in the fixed
 /// part, which is zero before. Whoever has sent lamports there before has only paid part of the rent
-/// (decision B4). `fill` gets the canonical bump. Refused with `exists` when something is there already.
+/// (decision B4). `fill` gets the canonical bump. Refused with `exists` when the account already exists.
 pub fn create<T: Layout>(
     payer: &AccountView,
     view: &AccountView,

@@ -90,7 +90,7 @@ impl<T: Layout> Stored<T> {
         self.view
     }
 
-    /// What follows the fixed part.
+    /// The bytes behind the fixed part.
     pub fn tail(&self) -> &[u8] {
         bytes(&self.view).get(T::SIZE..).unwrap_or_default()
     }

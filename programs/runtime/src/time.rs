@@ -8,7 +8,7 @@ use zx1_protocol::units::{Epoch, Slot};
 /// The present moment as the chain sees it.
 #[derive(Clone, Copy)]
 pub struct Now {
-    /// The slot.
+    /// The current slot.
     pub slot: Slot,
     /// Unix time in seconds.
     pub unix: i64,

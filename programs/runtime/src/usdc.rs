@@ -112,7 +112,7 @@ impl Vault<'_> {
         Ok(token_account(self.account).ok_or(Error::NotLegacyToken)?.amount)
     }
 
-    /// Pays out.
+    /// Transfers `amount` micro-USDC to a token account; nothing when it is 0.
     pub fn send(&self, to: &AccountView, amount: u64) -> Result<()> {
         if amount == 0 {
             return Ok(());

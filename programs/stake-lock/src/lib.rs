@@ -13,7 +13,7 @@ use instructions::*;
 
 declare_id!("5mcuH9RPxQCtLdK41VAbrTQZKnEkZtfPzjiKJ3b3ZrwK");
 
-/// The program.
+/// The instructions of the program.
 #[program]
 pub mod zx1_stake_lock {
     use super::*;

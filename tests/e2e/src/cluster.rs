@@ -135,7 +135,7 @@ impl Localnet {
         &self.env().rpc_url
     }
 
-    /// The websocket.
+    /// URL of the cluster's websocket.
     pub fn ws_url(&self) -> &str {
         &self.env().ws_url
     }
@@ -223,7 +223,7 @@ impl Localnet {
         self.jump(Jump { slots: Some(slots), ..Jump::default() })
     }
 
-    /// Jumps.
+    /// Moves the cluster's clock and slot ahead.
     #[track_caller]
     pub fn jump(&self, jump: Jump) -> Status {
         serde_json::from_value(self.post("time", serde_json::to_value(jump).unwrap())).unwrap()

@@ -16,9 +16,9 @@ use crate::{Localnet, Running, process::binary};
 pub struct Output {
     /// Exit code; -1 if a signal ended it.
     pub code: i32,
-    /// Standard output.
+    /// What it wrote to standard output.
     pub stdout: String,
-    /// Standard error.
+    /// What it wrote to standard error.
     pub stderr: String,
     /// What was run, for messages.
     pub line: String,

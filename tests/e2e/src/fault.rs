@@ -1,5 +1,5 @@
 //! A network that fails on order: an HTTP proxy in front of the RPC, which loses, delays and garbles what it
-//! is told to, by JSON-RPC method and count.
+//! is asked to, by JSON-RPC method and count.
 
 use std::{
     collections::{BTreeMap, VecDeque},

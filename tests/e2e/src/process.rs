@@ -31,7 +31,7 @@ pub fn binary(name: &str) -> PathBuf {
     file
 }
 
-/// Waits for a condition, at most a minute; `what` is told when it never comes.
+/// Waits for a condition for up to a minute, then panics with `what`.
 #[track_caller]
 pub fn wait_until<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + PATIENCE;

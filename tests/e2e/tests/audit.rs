@@ -81,7 +81,7 @@ fn an_honest_indexer_passes_the_audit_and_a_lying_one_is_caught() {
         assert!(difference["account"].as_str().is_some_and(|it| it.len() >= 32), "{caught}");
     }
 
-    // What is no indexer, and what is no address.
+    // Neither a server that is not an indexer nor a text that is not an address.
     zx1.run(["audit", "--indexer", net.rpc_url()]).fails_with(9619);
     zx1.run(["audit", "--indexer", "http://127.0.0.1:9"]).fails_with(9619);
     zx1.run(["audit", "--indexer", "indexer.example.org"]).fails_with(7590);

@@ -44,7 +44,7 @@ async fn an_agents_life_from_registration_to_claim() {
     assert!(sati.verify_ownership(mint, owner.address()).await.unwrap());
     assert!(!sati.verify_ownership(mint, treasury).await.unwrap());
     assert_eq!(sati.agents_of_wallet(owner.address()).await.unwrap(), vec![found]);
-    assert_eq!(sati.look_up(net.usdc_mint()).await.unwrap(), None, "a mint that is no agent");
+    assert_eq!(sati.look_up(net.usdc_mint()).await.unwrap(), None, "a mint that is not an agent");
     assert_eq!(sati.look_up(Address::new_from_array([9; 32])).await.unwrap(), None);
 
     // Stake: what the prompt shows is what happens.

@@ -17,7 +17,7 @@ const SOURCES: [(&str, &str); 4] = [
 ];
 
 /// Whether it is the program that is spoken of and not a command that is named: "zx1 signs with keypair
-/// files". A word that begins as a command does is taken for a misspelled one.
+/// files". A word that begins as a command does counts as a misspelled one.
 fn is_prose(word: &str, commands: &BTreeSet<String>) -> bool {
     let others = ["can", "itself", "process", "program", "protocol"];
     let verb = word.ends_with('s') && !commands.iter().any(|command| word.starts_with(command.as_str()));
@@ -48,7 +48,7 @@ impl Helps {
         names.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
     }
 
-    /// What is wrong with a hint that begins behind "zx1 "; none where it is no command at all.
+    /// What is wrong with a hint that begins behind "zx1 "; `None` where it is not a command at all.
     fn fault(&mut self, hint: &str) -> Option<String> {
         let mut words = hint.split_whitespace().peekable();
         let mut path: Vec<&str> = Vec::new();

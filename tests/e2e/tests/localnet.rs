@@ -184,7 +184,7 @@ fn stop_signals_and_the_stop_command_end_it_in_order_ok() {
     let state = net.state().to_path_buf();
     let output = localnet(&["stop", "--state", state.to_str().unwrap()]);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(!state.join("running.json").exists(), "nobody is told of it any more");
+    assert!(!state.join("running.json").exists(), "a stopped cluster is not announced any more");
     net.restart();
     assert_eq!(net.usdc(&owner), 1_000_000_001);
 }

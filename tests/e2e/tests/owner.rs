@@ -329,7 +329,7 @@ fn a_killed_command_run_again_pays_once() {
     );
     assert_eq!(net.usdc(&owner), 990 * USDC);
     assert_eq!(zx1.json(["status"])["unfinished"], serde_json::json!([]));
-    // Once it was shown it is another wish.
+    // Once its result was shown, the same command is another intent.
     assert_eq!(zx1.json(["stake", "lock", "10", "--yes"])["status"], "confirmed");
     assert_eq!(net.usdc(&owner), 980 * USDC);
 }

@@ -33,7 +33,7 @@ pub fn find(variable: Option<OsString>, path: Option<OsString>) -> Result<PathBu
         return if file.is_file() {
             Ok(file)
         } else {
-            Err(format!("{CHROMIUM} names {}, which is no file; correct or unset it.", file.display()))
+            Err(format!("{CHROMIUM} names {}, which does not exist; correct or unset it.", file.display()))
         };
     }
     let path = path.unwrap_or_default();

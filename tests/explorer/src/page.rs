@@ -111,7 +111,7 @@ impl Page {
     #[track_caller]
     pub fn text(&self, expression: &str) -> String {
         let value = self.eval(expression);
-        value.as_str().unwrap_or_else(|| panic!("{expression} is no text but {value}")).to_owned()
+        value.as_str().unwrap_or_else(|| panic!("{expression} is not a string but {value}")).to_owned()
     }
 
     /// Waits until an expression is true (and not undefined, "" or 0), and returns its value. Panics after a

@@ -140,13 +140,13 @@ pub struct World {
     pub agents: Vec<Party>,
     /// Who posts the contracts.
     pub principal: Fix,
-    /// The contracts.
+    /// Contracts in all their states.
     pub deals: Deals,
     /// The challenge against Bob's batch.
     pub challenge: String,
     /// The epoch of both batches.
     pub epoch: u64,
-    /// The cluster.
+    /// The Solana cluster.
     pub net: Localnet,
     /// The market's line when it was ready.
     pub market: Value,

@@ -44,7 +44,7 @@ pub(crate) struct Ports {
     pub(crate) ws: u16,
 }
 
-/// A machine that nobody serves yet.
+/// A simulated machine before its RPC is served.
 pub(crate) struct Machine {
     pub(crate) svm: SurfnetSvm,
     simnet_events: Receiver<SimnetEvent>,

@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(seconds(to.unix_ms), 86_400_001);
         assert_eq!(to.slot, 1_003, "877 ms are three slots");
         let here = after_jump(FROM, Jump { unix: Some(86_400_000), ..Jump::default() }).expect("a jump");
-        assert_eq!(here, FROM, "the present second is no jump back");
+        assert_eq!(here, FROM, "the present second does not jump back");
     }
 
     #[test]

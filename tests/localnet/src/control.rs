@@ -187,7 +187,7 @@ impl Client {
         self.call(self.http.get(self.at("status"))).await
     }
 
-    /// Jumps ahead.
+    /// Moves the clock and the slot ahead.
     pub async fn jump(&self, jump: Jump) -> Result<Status, LocalnetError> {
         self.call(self.http.post(self.at("time")).json(&jump)).await
     }

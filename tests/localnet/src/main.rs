@@ -27,7 +27,7 @@ enum Command {
     Status {
         #[command(flatten)]
         target: Target,
-        /// Print JSON
+        /// Print the result as JSON
         #[arg(long)]
         json: bool,
     },
@@ -45,13 +45,13 @@ enum Command {
         target: Target,
         #[command(flatten)]
         jump: JumpArgs,
-        /// Print JSON
+        /// Print the result as JSON
         #[arg(long)]
         json: bool,
     },
     /// Give an address SOL and USDC
     Fund {
-        /// The address
+        /// Address to fund, in base58
         address: String,
         /// SOL to add
         #[arg(long, default_value = "0", value_name = "AMOUNT")]
@@ -61,7 +61,7 @@ enum Command {
         usdc: String,
         #[command(flatten)]
         target: Target,
-        /// Print JSON
+        /// Print the result as JSON
         #[arg(long)]
         json: bool,
     },
@@ -136,7 +136,7 @@ struct JumpArgs {
     /// Days (zx1 epochs) ahead
     #[arg(long, value_name = "N")]
     epochs: Option<u64>,
-    /// Slots ahead
+    /// Number of slots to jump ahead
     #[arg(long, value_name = "N")]
     slots: Option<u64>,
     /// To this Unix time in seconds
@@ -283,7 +283,7 @@ fn announce(net: &Localnet, json: bool) {
         lines.join("\n")
     };
     let mut out = std::io::stdout().lock();
-    // A closed standard output is no reason to end.
+    // A closed standard output does not end the cluster.
     let _ = writeln!(out, "{text}");
     let _ = out.flush();
 }
@@ -291,7 +291,7 @@ fn announce(net: &Localnet, json: bool) {
 impl Target {
     fn client(&self) -> Result<control::Client, LocalnetError> {
         let variable = || std::env::var(CONTROL_VARIABLE).ok().filter(|url| !url.is_empty());
-        // What is typed wins over what the shell's environment says.
+        // Arguments win over the environment.
         let unasked = || if self.state.is_none() { variable() } else { None };
         if let Some(url) = self.control.clone().or_else(unasked) {
             return Ok(control::Client::new(url));

@@ -184,7 +184,7 @@ impl World {
         self.send_ok(&[burn.unwrap()], &faucet, &[owner]);
     }
 
-    /// Gives an owner one token of a mint that is no agent; all fields but `member_number` are filled.
+    /// Gives an owner one token of a mint that is not an agent; all fields but `member_number` are filled.
     /// `agent_index` is that of member 1.
     pub fn foreign_agent(&mut self, kind: ForeignMint, owner: &Address) -> Agent {
         let mint = self.new_keypair();

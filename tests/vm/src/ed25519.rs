@@ -23,7 +23,7 @@ pub struct Ed25519Entry {
     pub key_instruction: u16,
     /// Where the message begins.
     pub message_offset: u16,
-    /// Its length.
+    /// Length of the message in bytes.
     pub message_size: u16,
     /// In which instruction's data.
     pub message_instruction: u16,

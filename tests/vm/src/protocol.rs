@@ -25,7 +25,7 @@ pub const USDC: u64 = 1_000_000;
 /// What a batch commits to, with the trees to prove it.
 #[derive(Clone, Debug)]
 pub struct Batch {
-    /// Its epoch.
+    /// Epoch of the batch.
     pub epoch: u64,
     /// The log's entries, encoded.
     pub entries: Vec<Vec<u8>>,
@@ -44,7 +44,7 @@ impl Batch {
         Tree::of_entries(&self.records).unwrap()
     }
 
-    /// submit_batch's arguments.
+    /// The arguments of submit_batch.
     pub fn arguments(&self, agent: &Address) -> SubmitBatch {
         SubmitBatch {
             agent_id: agent.to_bytes(),
@@ -223,7 +223,7 @@ impl World {
     pub fn read<T: Layout>(&self, at: &Address) -> T {
         let account = self.account(at).unwrap_or_else(|| panic!("there is no account at {at}"));
         assert_eq!(account.owner.to_bytes(), T::PROGRAM, "{} has another owner", T::NAME);
-        T::read(&account.data).unwrap_or_else(|| panic!("{at} is no {}", T::NAME))
+        T::read(&account.data).unwrap_or_else(|| panic!("{at} is not a {}", T::NAME))
     }
 
     /// The vault's balance of an agent's stake.

@@ -28,9 +28,9 @@ pub struct Inner {
     pub depth: u8,
     /// The program called.
     pub program: Address,
-    /// Its accounts.
+    /// Accounts of the instruction, in order.
     pub accounts: Vec<Address>,
-    /// Its data.
+    /// Data of the instruction.
     pub data: Vec<u8>,
 }
 
@@ -89,7 +89,7 @@ impl fmt::Debug for Receipt {
 /// A transaction that was refused. Nothing changed, but the fee may have been taken.
 #[derive(Clone)]
 pub struct Failure {
-    /// Why.
+    /// Error of the transaction.
     pub error: TransactionError,
     /// What ran until then.
     pub sent: Sent,

@@ -136,7 +136,7 @@ impl World {
         self.svm.set_account(at, account).unwrap();
     }
 
-    /// The slot.
+    /// The current slot.
     pub fn slot(&self) -> u64 {
         self.svm.get_sysvar::<Clock>().slot
     }

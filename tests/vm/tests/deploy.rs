@@ -63,7 +63,7 @@ fn a_configuration_with_something_that_is_no_address_is_refused_before_anything_
         "--delegate-schema",
         ADDRESS,
     ]);
-    assert!(words.contains("'0xdeadbeef' is no address") && words.contains("Nothing was sent"), "{words}");
+    assert!(words.contains("invalid address: '0xdeadbeef'") && words.contains("Nothing was sent"), "{words}");
 }
 
 #[test]

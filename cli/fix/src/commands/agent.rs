@@ -9,14 +9,14 @@ use crate::fixing;
 use crate::market::{self, Ledger};
 use crate::models;
 use crate::screen::{Screen, Tone};
+use futures_util::future::BoxFuture;
 use serde_json::json;
 use std::sync::Arc;
-use zx1_agent::budget::{Budget, FileStore, Limits, system_clock};
-use zx1_agent::client::{Purse, Result as ClientResult};
 use zx1_agent::courtroom::SandboxBench;
-use zx1_agent::model::BoxFuture;
 use zx1_agent::worker::{Config, Folder, Hooks, SubmittedFix, WorkError, Worker};
 use zx1_market::{Address, Case, ContractId, Raw, State};
+use zx1_market_client::{Purse, Result as ClientResult};
+use zx1_model::budget::{Budget, FileStore, Limits, system_clock};
 
 /// Shown by `--help`, before the models.
 pub const EXAMPLES: &str = "\
@@ -94,7 +94,7 @@ impl Hooks for Teller {
     fn on_contract_found(&self, case: &Case) -> bool {
         let contract = case.contract();
         let (id, bounty) = (case.id().to_string(), contract.bounty.xno());
-        let command = zx1_agent::prompt::one_line(&contract.task.command, 60);
+        let command = zx1_scrub::neutral::one_line(&contract.task.command, 60);
         let price = if contract.is_free() { "free".to_owned() } else { format!("{bounty} XNO") };
         self.0.step(
             "found",
@@ -108,7 +108,7 @@ impl Hooks for Teller {
         let id = contract.to_string();
         let shown = fix.corrected_command.as_deref().unwrap_or(&fix.fix);
         let data = json!({ "contract": id, "fix": fix.fix, "corrected_command": fix.corrected_command });
-        self.0.step("fix", data, &format!("{id}: proposes {}", zx1_agent::prompt::one_line(shown, 60)));
+        self.0.step("fix", data, &format!("{id}: proposes {}", zx1_scrub::neutral::one_line(shown, 60)));
     }
 
     fn on_ended(&self, contract: ContractId, state: State) {
@@ -189,7 +189,7 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
 
 fn limits(args: &Args) -> Result<Limits> {
     let micro = |text: &str| {
-        zx1_agent::model::micro_usd_of_decimal(text).ok_or_else(|| {
+        zx1_model::micro_usd_of_decimal(text).ok_or_else(|| {
             let message = format!("A budget cannot be '{text}': it is an amount of dollars, such as 0.50.");
             Failure::from(crate::errors::Error::Usage { message })
         })

@@ -7,13 +7,13 @@ use crate::fixing::{self, talk};
 use crate::market;
 use serde::Serialize;
 use std::io::IsTerminal as _;
-use zx1_agent::client::View;
-use zx1_agent::prompt::neutral;
 use zx1_cli_common::confirm;
 use zx1_cli_common::output::{Format, Page, Report};
 use zx1_market::chain::{Data, Side};
-use zx1_market::scrubber::Scrubber;
 use zx1_market::wire::MessageKind;
+use zx1_market_client::View;
+use zx1_scrub::Scrubber;
+use zx1_scrub::neutral::neutral;
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\

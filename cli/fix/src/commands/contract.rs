@@ -11,14 +11,14 @@ use crate::market;
 use clap::ValueEnum;
 use serde::Serialize;
 use std::process::ExitCode;
-use zx1_agent::client::{ListFilter, Market, View};
 use zx1_cli_common::output::{Page, Report, Table};
 use zx1_cli_common::words::short;
 use zx1_cli_common::{confirm, files};
 use zx1_market::case;
-use zx1_market::scrubber::Scrubber;
 use zx1_market::wire::ReviewAction;
 use zx1_market::{ContractId, Millis, State};
+use zx1_market_client::{ListFilter, Market, View};
+use zx1_scrub::Scrubber;
 
 /// Shown by `--help` of contracts.
 pub const LIST_EXAMPLES: &str = "\

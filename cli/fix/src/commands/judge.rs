@@ -8,7 +8,7 @@ use serde_json::json;
 use std::sync::Arc;
 use zx1_agent::courtroom::{CourtModels, Courtroom, CourtroomOptions, SandboxBench};
 use zx1_agent::judge::{Outcome, scripted};
-use zx1_agent::model::Model;
+use zx1_model::Model;
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\

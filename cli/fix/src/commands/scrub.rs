@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::io;
 use zx1_cli_common::files;
 use zx1_cli_common::output::{self, Format};
-use zx1_market::scrubber::Scrubber;
+use zx1_scrub::Scrubber;
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -43,7 +43,7 @@ pub fn run(_: Args, context: &Context) -> Result<()> {
     if context.format() == Format::Display {
         return Ok(output::write_out(&scrubbed.bytes)?);
     }
-    let finding = |found: &zx1_market::scrubber::Finding| Finding {
+    let finding = |found: &zx1_scrub::Finding| Finding {
         category: found.category.name(),
         from: found.range.start,
         to: found.range.end,

@@ -7,9 +7,9 @@ use crate::errors::Result;
 use std::path::PathBuf;
 use std::time::Duration;
 use zx1_market::defaults::MAX_OUTPUT;
-use zx1_market::scrubber::Scrubber;
-use zx1_market::whitelist::ENVIRONMENT;
 use zx1_sandbox::{ChangeSet, Command, LimitKind, Limits, Network, Outcome, Sandbox};
+use zx1_scrub::Scrubber;
+use zx1_whitelist::ENVIRONMENT;
 
 /// Longest time of an investigation command.
 const INVESTIGATION_TIME: Duration = Duration::from_secs(20);

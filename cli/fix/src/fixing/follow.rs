@@ -9,7 +9,6 @@ use crate::errors::{Error, Failure, Result};
 use crate::screen::Tone;
 use serde_json::json;
 use std::time::Duration;
-use zx1_agent::client::{ClientError, Market, View};
 use zx1_cli_common::{confirm, words};
 use zx1_market::case::CourtStep;
 use zx1_market::chain::{Data, Side};
@@ -17,6 +16,7 @@ use zx1_market::contract::Verification;
 use zx1_market::defaults::MAX_OUTPUT;
 use zx1_market::wire::ReviewAction;
 use zx1_market::{ContractId, State};
+use zx1_market_client::{ClientError, Market, View};
 use zx1_sandbox::Records;
 
 /// What comes next.

@@ -12,11 +12,11 @@ use qrcode::render::unicode::Dense1x2;
 use serde_json::json;
 use std::time::Duration;
 use zx1_agent::bridge::BridgeError;
-use zx1_agent::client::{Deposit, Market, Posted, Purse as _, WalletPurse};
 use zx1_market::chain::Common;
 use zx1_market::contract::Corrected;
 use zx1_market::money::inclusive_bond;
 use zx1_market::{Case, EntryType, Raw, State, case};
+use zx1_market_client::{Deposit, Market, Posted, Purse as _, WalletPurse};
 
 /// How long a deposit that somebody else makes (the ledger of a demo) is awaited before it is asked for.
 const OTHERS: Duration = Duration::from_secs(6);

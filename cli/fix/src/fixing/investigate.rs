@@ -3,7 +3,7 @@
 
 use crate::errors::Result;
 use std::path::{Component, Path, PathBuf};
-use zx1_market::whitelist::{self, Command, Investigation};
+use zx1_whitelist::{Command, Investigation};
 
 /// Folders of the system that hold no secrets of the user; what is secret in them is masked and refused by
 /// name.
@@ -36,7 +36,7 @@ pub fn check(line: &str, folder: &Path) -> Result<Investigation> {
     let mut resolved: Vec<PathBuf> = checked.paths.iter().map(|path| resolve(folder, &path.path)).collect();
     // Without a path a program reads the working folder.
     resolved.push(folder.to_owned());
-    whitelist::check_paths(&roots(folder), &resolved)?;
+    zx1_whitelist::check_paths(&roots(folder), &resolved)?;
     Ok(checked)
 }
 

@@ -4,7 +4,7 @@ use super::{Ended, Session, apply};
 use crate::errors::{Error, Result};
 use serde_json::json;
 use std::time::Duration;
-use zx1_agent::rules::{self, Findings, Proposal, Step};
+use zx1_fixer::rules::{self, Findings, Proposal, Step};
 use zx1_market::defaults::TIMEOUT;
 
 fn look(session: &mut Session<'_>) -> Result<Proposal> {

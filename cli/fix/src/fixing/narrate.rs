@@ -3,10 +3,10 @@
 use super::Session;
 use crate::screen::Tone;
 use serde_json::json;
-use zx1_agent::prompt::one_line;
 use zx1_cli_common::words::short;
 use zx1_market::Entry;
 use zx1_market::chain::Data;
+use zx1_scrub::neutral::one_line;
 
 /// Letters of a stranger's text that a line shows.
 const MOST: usize = 300;

@@ -13,7 +13,7 @@ use zx1_market::contract::{
     Capabilities, Contract, ContractBuilder, Corrected, Environment, InputFile, Scope, Verification,
 };
 use zx1_market::defaults::{MAX_ERROR, MAX_INPUT_BYTES};
-use zx1_market::scrubber::Category;
+use zx1_scrub::Category;
 
 /// Package managers that agents know.
 const MANAGERS: &[&str] = &[

@@ -9,11 +9,11 @@ use serde_json::json;
 use std::io::BufRead as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use zx1_agent::client::{Market, View};
-use zx1_agent::prompt::neutral;
 use zx1_market::chain::Data;
 use zx1_market::wire::MessageKind;
 use zx1_market::{Entry, EntryType};
+use zx1_market_client::{Market, View};
+use zx1_scrub::neutral::neutral;
 
 /// How often the prompt looks whether it is still wanted: 200 ms.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };

@@ -59,7 +59,10 @@ fn every_number_that_a_text_names_is_in_the_catalogue() {
     texts(&crate_folder.join("src"), &["rs"], &mut found);
     texts(&crate_folder.join("tests"), &["rs", "trycmd"], &mut found);
     texts(&repository.join("tests/e2e/tests"), &["rs"], &mut found);
-    for name in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"] {
+    let pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
+    for name in
+        pages.into_iter().chain(["docs/operate.md", "docs/protocol.md", "docs/fix.md", "docs/wire.md"])
+    {
         found.push((name.to_owned(), std::fs::read_to_string(repository.join(name)).unwrap()));
     }
     let known: BTreeSet<u32> = Error::ALL.iter().map(|(number, _)| *number).collect();

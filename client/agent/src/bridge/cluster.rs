@@ -8,7 +8,7 @@ use serde::Deserialize;
 use zx1_protocol::units::Slot;
 
 use super::{BridgeError, Slots};
-use crate::prompt::one_line;
+use zx1_scrub::neutral::one_line;
 
 /// Time for one answer.
 const TIMEOUT: Duration = Duration::from_secs(10);

@@ -44,9 +44,9 @@ use zx1_protocol::units::Slot;
 pub use cluster::{agent_id, slots_of};
 pub use rating::{Rating, rating};
 
-use crate::client::{ClientError, Market, View};
-use crate::files;
-use crate::model::BoxFuture;
+use futures_util::future::BoxFuture;
+use zx1_market_client::files;
+use zx1_market_client::{ClientError, Market, View};
 
 /// The format hint of this crate's payloads.
 pub const HINT: &[u8; 4] = b"FIX1";

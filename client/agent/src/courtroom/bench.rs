@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use zx1_market::chain::{Data, ReexecutionData};
 use zx1_market::contract::{Contract, InputFile, Verification};
-use zx1_market::scrubber::Scrubber;
 use zx1_market::{Case, Entry, PartyId};
 use zx1_sandbox::{Command, Limits, Network, Sandbox};
+use zx1_scrub::Scrubber;
 
 use crate::judge::{Reexecution, Status};
 
@@ -260,8 +260,8 @@ pub fn evidence(job: &Result<Job, CannotRun>, trial: Result<Trial, CannotRun>) -
         notes.push(format!(
             "The agent says that the failing command itself was wrong: after the fix, `{}` was run in \
              place of `{}`. Whether it does what the principal wanted is not for the machine to say.",
-            crate::prompt::one_line(corrected, 300),
-            crate::prompt::one_line(&job.command, 300)
+            zx1_scrub::neutral::one_line(corrected, 300),
+            zx1_scrub::neutral::one_line(&job.command, 300)
         ));
     }
     if trial.fix.exit != Some(0) {
@@ -289,7 +289,7 @@ pub fn evidence(job: &Result<Job, CannotRun>, trial: Result<Trial, CannotRun>) -
         notes.push("Parts of the input files were redacted before they were attached.".to_owned());
     }
     let scrubber = Scrubber::new();
-    let clean = |text: &str| crate::prompt::fit(&scrubber.scrub(text).text, EXCERPT, None).text;
+    let clean = |text: &str| zx1_scrub::neutral::fit(&scrubber.scrub(text).text, EXCERPT, None).text;
     Reexecution {
         status,
         inputs_before_fix: true,

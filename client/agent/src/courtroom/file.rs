@@ -4,8 +4,8 @@ use zx1_market::chain::{Data, EntryType, ReexecutionData};
 use zx1_market::wire::JudgeRequest;
 use zx1_market::{Entry, Json, PartyId};
 
-use crate::client::View;
 use crate::judge::{Author, Case, Entry as Line, Previous, Reexecution};
+use zx1_market_client::View;
 
 /// The case before a court, out of a verified transcript, with the machine's evidence.
 pub fn case_file(view: &View, reexecution: Reexecution) -> Case {

@@ -22,10 +22,10 @@ pub use bench::{
 pub use file::case_file;
 
 use crate::bridge::Bridge;
-use crate::client::{ClientError, Market, Task, View};
 use crate::judge::{Consequence, Court, Flag, Judge, Outcome, Reexecution, consequence};
-use crate::model::Model;
-use crate::prompt::FenceToken;
+use zx1_market_client::{ClientError, Market, Task, View};
+use zx1_model::Model;
+use zx1_model::prompt::FenceToken;
 
 /// How a judge works.
 #[derive(Debug, Clone)]

@@ -27,10 +27,11 @@ pub use case::{Author, Case, Entry, Previous, Reexecution, Status};
 pub use court::{Court, CourtConfig, CourtError, CourtRecord, Courts, CourtsRecord};
 pub use opinion::{Flag, MAX_REASONING, Opinion, Outcome, read_opinion};
 
-use crate::answer::AnswerError;
 use crate::defaults;
-use crate::model::{Answer, Finish, Line, Model, ModelError, Scripted, Usage};
-use crate::prompt::{FenceToken, Prompt, neutral, one_line};
+use zx1_model::answer::AnswerError;
+use zx1_model::prompt::{FenceToken, Prompt};
+use zx1_model::{Answer, Finish, Line, Model, ModelError, Scripted, Usage};
+use zx1_scrub::neutral::{neutral, one_line};
 
 /// A ruling, before it is signed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

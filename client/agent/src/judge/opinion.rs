@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::answer::{self, AnswerError};
+use zx1_model::answer::{self, AnswerError};
 
 pub use zx1_market::money::Outcome;
 

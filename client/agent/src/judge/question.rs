@@ -2,7 +2,7 @@
 
 use super::{Case, Court, Entry, Status};
 use crate::defaults as d;
-use crate::prompt::{FenceToken, Label, Prompt, PromptBuilder};
+use zx1_model::prompt::{FenceToken, Label, Prompt, PromptBuilder};
 
 const TASK: &str = "\
 You are a judge in a market where agents repair failing shell commands for a bounty. A principal posted a \

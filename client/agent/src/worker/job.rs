@@ -11,10 +11,10 @@ use super::config::Stuck;
 use super::memory::{Memory, is_ours};
 use super::mind::{Mind, Move};
 use super::{Record, SubmittedFix, WorkError, Worker};
-use crate::client::View;
-use crate::client::act::still_meant;
 use crate::courtroom::{Job, evidence};
 use crate::judge::{Reexecution, Status};
+use zx1_market_client::View;
+use zx1_market_client::act::still_meant;
 
 /// A contract that fails so often in a row is left for the next start.
 const MAX_FAILURES: u32 = 60;
@@ -103,7 +103,7 @@ impl Worker {
         &self,
         view: &mut Option<View>,
         id: zx1_market::ContractId,
-    ) -> Result<(), crate::client::ClientError> {
+    ) -> Result<(), zx1_market_client::ClientError> {
         match view {
             Some(old) => {
                 if let Some(new) = self.market.refresh(old).await? {

@@ -3,8 +3,8 @@
 use zx1_market::chain::Data;
 use zx1_market::{Case, Entry, PartyId, State};
 
-use crate::rules::{self, Failure, Findings};
-use crate::solver::Task;
+use zx1_fixer::rules::{self, Failure, Findings};
+use zx1_fixer::solver::Task;
 
 /// An answered investigation.
 #[derive(Debug, Clone, PartialEq, Eq)]

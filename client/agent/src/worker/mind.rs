@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use zx1_market::{Case, whitelist};
+use zx1_market::Case;
 
 use super::memory::{Memory, failure, task};
-use crate::model::Model;
-use crate::prompt::{FenceToken, one_line};
-use crate::rules::{self, Step};
-use crate::solver::{Action, Bounds, Observation, Solver};
+use zx1_fixer::rules::{self, Step};
+use zx1_fixer::solver::{Action, Bounds, Observation, Solver};
+use zx1_model::Model;
+use zx1_model::prompt::FenceToken;
+use zx1_scrub::neutral::one_line;
 
 /// What to do in a contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub(super) enum Move {
 
 /// Whether an investigation command may be asked for (decision E9): its grammar, before anybody is asked.
 pub(super) fn allowed(command: &str) -> Result<(), String> {
-    whitelist::Command::parse(command).map(|_| ()).map_err(|refusal| refusal.to_string())
+    zx1_whitelist::Command::parse(command).map(|_| ()).map_err(|refusal| refusal.to_string())
 }
 
 /// The longest corrected command, and one line: what a fix entry takes.

@@ -8,7 +8,7 @@
 //! which is read again on start. A contract that was begun is found again whatever happened.
 //!
 //! ```no_run
-//! # async fn example(market: zx1_agent::client::Market) -> Result<(), zx1_agent::worker::WorkError> {
+//! # async fn example(market: zx1_market_client::Market) -> Result<(), zx1_agent::worker::WorkError> {
 //! use zx1_agent::worker::{Config, Folder, Worker};
 //!
 //! let worker = Worker::new(market, Config::default(), Box::new(Folder::open("agent")?));
@@ -36,10 +36,10 @@ pub use hooks::{Hooks, NoHooks, SubmittedFix};
 pub use store::{Folder, Record, Stage, Store};
 
 use crate::bridge::{Bridge, BridgeError};
-use crate::budget::{Budget, Budgeted};
-use crate::client::{ClientError, Market, Purse, WatchOptions};
 use crate::courtroom::Bench;
-use crate::model::Model;
+use zx1_market_client::{ClientError, Market, Purse, WatchOptions};
+use zx1_model::Model;
+use zx1_model::budget::{Budget, Budgeted};
 
 /// Why an agent cannot go on. Numbers 9388 to 9392; those of the client and of the bridge are their own.
 #[derive(Debug, thiserror::Error)]

@@ -10,7 +10,7 @@ use zx1_market::{ContractId, Millis, Raw, State};
 use super::config::{knows, wants};
 use super::memory::is_ours;
 use super::{Record, Stage, WorkError, Worker};
-use crate::client::{Bonded, ClientError, View};
+use zx1_market_client::{Bonded, ClientError, View};
 
 /// So long a deposit is waited for in the chain after it was paid.
 const BONDED_WITHIN: Duration = Duration::from_secs(300);

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use zx1_market::{ContractId, Entry, PartyId, Raw};
 
 use super::WorkError;
-use crate::client::Deposit;
-use crate::files;
+use zx1_market_client::Deposit;
+use zx1_market_client::files;
 
 /// How far an agent has come with a contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -24,7 +24,7 @@ const AGENT: [u8; 32] = [0xa2; 32];
 fn bridge(world: &World, agent: [u8; 32], n: u8) -> Bridge {
     // A cluster whose slot moves on every third time that it is asked.
     let asked = std::sync::atomic::AtomicU64::new(0);
-    let slots = Arc::new(move || -> zx1_agent::model::BoxFuture<'static, Result<u64, String>> {
+    let slots = Arc::new(move || -> futures_util::future::BoxFuture<'static, Result<u64, String>> {
         let slot = 1_000 + asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst) / 3;
         Box::pin(async move { Ok(slot) })
     });
@@ -239,7 +239,7 @@ async fn delivered_without_slots(silent: u64) -> Option<String> {
     let ours = bridge(&world, PRINCIPAL, 1);
     let asked = std::sync::atomic::AtomicU64::new(0);
     // PROPOSE and ACCEPT have theirs; the slot moves on each time, so that neither asks twice.
-    let slots = Arc::new(move || -> zx1_agent::model::BoxFuture<'static, Result<u64, String>> {
+    let slots = Arc::new(move || -> futures_util::future::BoxFuture<'static, Result<u64, String>> {
         let nth = asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
         let missing = nth >= 2 && nth - 2 < silent;
         Box::pin(async move { if missing { Err("it is not there".to_owned()) } else { Ok(1_000 + nth) } })

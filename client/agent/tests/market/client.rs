@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use zx1_agent::client::{ClientError, Deposit, ListFilter, Market, Pin, Transcripts, WatchOptions};
 use zx1_market::case::{Transcript, replay};
 use zx1_market::chain::{Common, Data, Side};
 use zx1_market::wire::MessageKind;
 use zx1_market::{EntryType, Millis, State};
+use zx1_market_client::{ClientError, Deposit, ListFilter, Market, Pin, Transcripts, WatchOptions};
 
 use crate::support::*;
 

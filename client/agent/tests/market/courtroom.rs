@@ -8,10 +8,10 @@ use zx1_agent::courtroom::{
     Trial,
 };
 use zx1_agent::judge::{Flag, Outcome, scripted};
-use zx1_agent::model::{Line, ModelError, Scripted};
 use zx1_market::chain::{Data, Side};
 use zx1_market::contract::{Capabilities, Contract, InputFile, Scope};
 use zx1_market::{ContractId, EntryType, State};
+use zx1_model::{Line, ModelError, Scripted};
 
 use crate::support::*;
 

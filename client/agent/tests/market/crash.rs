@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use nano_escrow::{Address, Raw};
-use zx1_agent::client::{Clock, Market, Options, Pin, Purse, Transcripts, WalletPurse};
-use zx1_agent::model::BoxFuture;
 use zx1_agent::worker::{Folder, Hooks, Record, Store, WorkError, Worker};
 use zx1_market::{ContractId, EntryType, Millis, State};
+use zx1_market_client::{Clock, Market, Options, Pin, Purse, Transcripts, WalletPurse};
 
 use crate::support::*;
 
@@ -93,11 +93,11 @@ impl Store for Mortal<Folder> {
 }
 
 impl Purse for Mortal<WalletPurse> {
-    fn address(&self) -> BoxFuture<'_, zx1_agent::client::Result<Address>> {
+    fn address(&self) -> BoxFuture<'_, zx1_market_client::Result<Address>> {
         self.inner.address()
     }
 
-    fn balance(&self) -> BoxFuture<'_, zx1_agent::client::Result<Raw>> {
+    fn balance(&self) -> BoxFuture<'_, zx1_market_client::Result<Raw>> {
         self.inner.balance()
     }
 
@@ -106,7 +106,7 @@ impl Purse for Mortal<WalletPurse> {
         id: &'a str,
         to: Address,
         amount: Raw,
-    ) -> BoxFuture<'a, zx1_agent::client::Result<()>> {
+    ) -> BoxFuture<'a, zx1_market_client::Result<()>> {
         Box::pin(async move {
             if self.death == Death::Pay(false) {
                 die();

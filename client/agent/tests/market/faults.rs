@@ -9,8 +9,8 @@ use axum::body::Body;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
-use zx1_agent::client::{ClientError, ListFilter, Market, Options, Pin, WatchOptions};
 use zx1_market::ContractId;
+use zx1_market_client::{ClientError, ListFilter, Market, Options, Pin, WatchOptions};
 
 use crate::support::*;
 

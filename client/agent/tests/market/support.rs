@@ -12,10 +12,10 @@ use nano_escrow::node::{HttpNode, HttpOptions};
 use nano_escrow::wallet::Wallet;
 use nano_escrow::work::{Solver, WorkPeers, WorkService};
 use nano_escrow::{Address, Network, PrivateKey, Raw, Seed};
-use zx1_agent::client::{Clock, Market, Options, Pin, Transcripts, View, WalletPurse};
 use zx1_market::chain::Data;
 use zx1_market::contract::{Contract, Execution, InputFile};
-use zx1_market::{ContractId, EntryType, Millis, PartyKey, State, Terms, whitelist};
+use zx1_market::{ContractId, EntryType, Millis, PartyKey, State, Terms};
+use zx1_market_client::{Clock, Market, Options, Pin, Transcripts, View, WalletPurse};
 use zx1_market_server::clock::{Clock as _, DrivenClock};
 use zx1_market_server::http::Rate;
 use zx1_market_server::{Config, Options as ServerOptions, Server};
@@ -293,7 +293,7 @@ impl Bench {
 
     /// An investigation as the whitelist reads it: no shell.
     fn investigate(&self, line: &str) -> (i64, String) {
-        let command = whitelist::Command::parse(line).unwrap();
+        let command = zx1_whitelist::Command::parse(line).unwrap();
         let output = Command::new(&command.program)
             .args(&command.argv[1..])
             .current_dir(self.folder.path())

@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex};
 
 use tokio::task::JoinHandle;
-use zx1_agent::budget::{Budget, Limits, MemoryStore, system_clock};
 use zx1_agent::courtroom::{Bench as Proof, CannotRun, Job, Ran, ScriptedBench, Trial};
-use zx1_agent::model::{Line, Model, ModelError, Scripted};
 use zx1_agent::worker::{Config, Folder, Hooks, SubmittedFix, WorkError, Worker};
 use zx1_market::chain::Data;
 use zx1_market::contract::Corrected;
 use zx1_market::{Case, ContractId, EntryType, Millis, State};
+use zx1_model::budget::{Budget, Limits, MemoryStore, system_clock};
+use zx1_model::{Line, Model, ModelError, Scripted};
 
 use crate::support::*;
 

@@ -3,9 +3,10 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 use zx1_agent::judge::{Flag, Outcome, read_opinion};
-use zx1_agent::model::micro_usd_of_decimal;
-use zx1_agent::prompt::{Block, FenceToken, Label, PromptBuilder, fit, neutral, one_line, parse_back};
-use zx1_agent::solver::{Action, Bounds, Observation, Solver, Step, Task, read_action};
+use zx1_fixer::solver::{Action, Bounds, Observation, Solver, Step, Task, read_action};
+use zx1_model::micro_usd_of_decimal;
+use zx1_model::prompt::{Block, FenceToken, Label, PromptBuilder, parse_back};
+use zx1_scrub::neutral::{fit, neutral, one_line};
 
 /// Any JSON, mostly made of the words that the readers look for.
 fn any_json() -> impl Strategy<Value = Value> {

@@ -1,11 +1,12 @@
 //! Prompt injection: whatever a party writes, it stays inside its fence, and nothing but the one object is
 //! read.
 
-use zx1_agent::answer;
 use zx1_agent::judge::{Author, Case, Court, Entry, Judge, Outcome, Reexecution, read_opinion};
-use zx1_agent::model::Request;
-use zx1_agent::prompt::{Block, FenceToken, Label, PromptBuilder, fit, neutral, parse_back};
-use zx1_agent::solver::{Bounds, Observation, Solver, Step, Task, read_action};
+use zx1_fixer::solver::{Bounds, Observation, Solver, Step, Task, read_action};
+use zx1_model::Request;
+use zx1_model::answer;
+use zx1_model::prompt::{Block, FenceToken, Label, PromptBuilder, parse_back};
+use zx1_scrub::neutral::{fit, neutral};
 
 /// The token of these tests. Hostile texts know it: the worst case.
 const TOKEN: [u8; 16] = [0xAB; 16];

@@ -7,8 +7,8 @@ use zx1_agent::judge::{
     Author, Case, Consequence, Court, Courts, CourtsRecord, Entry, Flag, Judge, Outcome, Previous,
     Reexecution, RuleError, Status, Verdict, consequence, read_opinion, scripted,
 };
-use zx1_agent::model::{Line, ModelError, Scripted};
-use zx1_agent::prompt::{Block, FenceToken, Prompt, parse_back};
+use zx1_model::prompt::{Block, FenceToken, Prompt, parse_back};
+use zx1_model::{Line, ModelError, Scripted};
 
 fn token() -> FenceToken {
     FenceToken::from_bytes([7; 16])

@@ -1,12 +1,7 @@
-//! Models, budgets, prompts, the solver and the judges.
+//! Prompts, readers and judges against hostile texts.
 
 #![allow(clippy::unwrap_used)]
 
-mod budget;
 mod fuzz;
-mod http;
 mod injection;
 mod judge;
-mod pool;
-mod server;
-mod solver;

@@ -1,4 +1,4 @@
-//! BehaviorLog's instructions.
+//! Builds the instructions of BehaviorLog.
 
 use super::{AgentAddresses, evented, optional, program, read, sign_write, system, write};
 use crate::pda;

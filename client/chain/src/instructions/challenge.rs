@@ -1,4 +1,4 @@
-//! Challenge's instructions.
+//! Builds the instructions of Challenge.
 
 use super::{evented, optional, plain, program, read, sign, sign_write, system, token, write};
 use crate::pda;
@@ -16,23 +16,23 @@ pub struct ChallengeAddresses {
     pub challenger_usdc: Address,
     /// The USDC mint.
     pub usdc_mint: Address,
-    /// The agent.
+    /// Agent id: the mint of the agent's NFT.
     pub agent: Address,
     /// The batch's epoch.
     pub epoch_number: u64,
-    /// The ground.
+    /// Ground: 1 bid, 2 selection, 3 verifier, 4 feedback, 5 double bid.
     pub ground: u8,
     /// [`crate::claim::seed`] of evidence hash and ground.
     pub claim: [u8; 32],
 }
 
 impl ChallengeAddresses {
-    /// The batch.
+    /// Address of the challenged batch.
     pub fn batch(&self) -> Address {
         pda::batch(&self.agent, self.epoch_number)
     }
 
-    /// The challenge.
+    /// Address of the challenge.
     pub fn challenge(&self) -> Address {
         pda::challenge(&self.batch(), &self.challenger, &self.claim)
     }
@@ -56,7 +56,7 @@ pub enum EvidenceSource {
     },
 }
 
-/// submit_challenge.
+/// Builds the instruction submit_challenge.
 pub fn submit_challenge(addresses: &ChallengeAddresses, source: &EvidenceSource) -> Instruction {
     let (inline, evidence, agent_token, delegation) = match source {
         EvidenceSource::Inline(bytes) => (bytes.clone(), None, None, None),
@@ -106,7 +106,7 @@ pub fn record_envelope(owner: Address, ground: u8, nonce: u64) -> Instruction {
     )
 }
 
-/// discard_envelope.
+/// Builds the instruction discard_envelope.
 pub fn discard_envelope(owner: Address, nonce: u64) -> Instruction {
     evented(
         vec![sign_write(owner), write(pda::recorded_envelope(&owner, nonce))],
@@ -114,7 +114,7 @@ pub fn discard_envelope(owner: Address, nonce: u64) -> Instruction {
     )
 }
 
-/// begin_evidence.
+/// Builds the instruction begin_evidence.
 pub fn begin_evidence(owner: Address, nonce: u64, len: u32) -> Instruction {
     evented(
         vec![sign_write(owner), write(pda::evidence_draft(&owner, nonce)), system()],
@@ -122,7 +122,7 @@ pub fn begin_evidence(owner: Address, nonce: u64, len: u32) -> Instruction {
     )
 }
 
-/// append_evidence.
+/// Builds the instruction append_evidence.
 pub fn append_evidence(owner: Address, nonce: u64, offset: u32, bytes: Vec<u8>) -> Instruction {
     plain(
         vec![sign(owner), write(pda::evidence_draft(&owner, nonce))],
@@ -130,7 +130,7 @@ pub fn append_evidence(owner: Address, nonce: u64, offset: u32, bytes: Vec<u8>) 
     )
 }
 
-/// cancel_evidence.
+/// Builds the instruction cancel_evidence.
 pub fn cancel_evidence(owner: Address, nonce: u64) -> Instruction {
     evented(
         vec![sign_write(owner), write(pda::evidence_draft(&owner, nonce))],
@@ -138,7 +138,7 @@ pub fn cancel_evidence(owner: Address, nonce: u64) -> Instruction {
     )
 }
 
-/// answer_challenge.
+/// Builds the instruction answer_challenge.
 pub fn answer_challenge(
     answerer: Address,
     challenge: Address,
@@ -148,7 +148,7 @@ pub fn answer_challenge(
     evented(vec![sign(answerer), write(challenge), read(batch)], answer)
 }
 
-/// resolve_challenge.
+/// Builds the instruction resolve_challenge.
 pub fn resolve_challenge(addresses: &ChallengeAddresses, treasury_usdc: Address) -> Instruction {
     let challenge = addresses.challenge();
     evented(
@@ -170,7 +170,7 @@ pub fn resolve_challenge(addresses: &ChallengeAddresses, treasury_usdc: Address)
     )
 }
 
-/// close_challenge.
+/// Builds the instruction close_challenge.
 pub fn close_challenge(challenge: Address, challenger: Address) -> Instruction {
     evented(vec![write(challenge), write(challenger)], &data::CloseChallenge {})
 }

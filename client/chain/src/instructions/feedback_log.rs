@@ -1,4 +1,4 @@
-//! FeedbackLog's instructions.
+//! Builds the instructions of FeedbackLog.
 
 use super::{evented, plain, read, sign, sign_write, system, write};
 use crate::pda;
@@ -20,7 +20,7 @@ pub fn submit_feedback(payer: Address, sender: Address, index: u64, text: Vec<u8
     )
 }
 
-/// begin_draft.
+/// Builds the instruction begin_draft.
 pub fn begin_draft(
     payer: Address,
     sender: Address,
@@ -34,7 +34,7 @@ pub fn begin_draft(
     )
 }
 
-/// append_draft.
+/// Builds the instruction append_draft.
 pub fn append_draft(sender: Address, nonce: u64, offset: u32, bytes: Vec<u8>) -> Instruction {
     plain(
         vec![sign(sender), write(pda::feedback_draft(&sender, nonce))],

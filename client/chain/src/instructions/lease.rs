@@ -1,4 +1,4 @@
-//! Lease's instructions.
+//! Builds the instructions of Lease.
 
 use super::{AgentAddresses, evented, optional, read, sign_write, system, token, write};
 use crate::pda;
@@ -22,7 +22,7 @@ pub struct LeasePayment {
     pub epochs: u32,
 }
 
-/// pay_lease.
+/// Builds the instruction pay_lease.
 pub fn pay_lease(agent: &AgentAddresses, payment: &LeasePayment) -> Instruction {
     evented(
         vec![
@@ -42,7 +42,7 @@ pub fn pay_lease(agent: &AgentAddresses, payment: &LeasePayment) -> Instruction 
     )
 }
 
-/// tick_lease.
+/// Builds the instruction tick_lease.
 pub fn tick_lease(agent: Address) -> Instruction {
     evented(vec![write(pda::lease(&agent))], &data::TickLease { agent_id: agent.to_bytes() })
 }

@@ -1,4 +1,4 @@
-//! StakeLock's instructions.
+//! Builds the instructions of StakeLock.
 
 use super::{AgentAddresses, evented, plain, program, read, sign, sign_write, system, token, write};
 use crate::pda;
@@ -16,7 +16,7 @@ pub struct ConfigAddresses {
     pub treasury: Address,
     /// The maintainer's wallet.
     pub maintainer: Address,
-    /// SATI's RegistryConfig.
+    /// Address of SATI's RegistryConfig.
     pub registry: Address,
     /// Credential of the delegations that count.
     pub delegate_credential: Address,
@@ -83,12 +83,12 @@ fn unlock_accounts(agent: &AgentAddresses, owner: Address) -> Vec<AccountMeta> {
     ]
 }
 
-/// queue_unlock.
+/// Builds the instruction queue_unlock.
 pub fn queue_unlock(agent: &AgentAddresses, owner: Address) -> Instruction {
     evented(unlock_accounts(agent, owner), &data::QueueUnlock { agent_mint: agent.mint.to_bytes() })
 }
 
-/// cancel_unlock.
+/// Builds the instruction cancel_unlock.
 pub fn cancel_unlock(agent: &AgentAddresses, owner: Address) -> Instruction {
     evented(unlock_accounts(agent, owner), &data::CancelUnlock { agent_mint: agent.mint.to_bytes() })
 }

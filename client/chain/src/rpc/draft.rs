@@ -23,7 +23,7 @@ pub type Asked<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 pub struct Intent(String);
 
 impl Intent {
-    /// A verb and everything that tells this wish from another one.
+    /// An intent's name: a verb, and everything that distinguishes it from other intents.
     pub fn new(verb: &str, parts: &[&dyn fmt::Display]) -> Self {
         let mut text = verb.to_owned();
         for part in parts {
@@ -36,17 +36,17 @@ impl Intent {
         Self(text)
     }
 
-    /// A wish in the words of [`Intent::as_str`].
+    /// An intent by its name, as [`Intent::as_str`] gives it.
     pub(crate) fn from_words(words: &str) -> Self {
         Self(words.to_owned())
     }
 
-    /// A step of a flow that serves this wish.
+    /// The intent of one step of a flow.
     pub fn step(&self, name: &str) -> Self {
         Self(format!("{} / {name}", self.0))
     }
 
-    /// Its words.
+    /// The intent's name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -117,24 +117,24 @@ impl Draft {
 /// What comes next in a flow.
 #[derive(Debug)]
 pub enum Step {
-    /// This transaction.
+    /// Send this transaction.
     Send {
-        /// The transaction.
+        /// Instructions and signers.
         draft: Draft,
-        /// Whether the wish is fulfilled once it landed.
+        /// Whether the flow is complete once it has landed.
         last: bool,
     },
-    /// Nothing: the chain shows that the wish is fulfilled. In words.
+    /// Nothing: the chain shows that the flow is complete. Holds a sentence that says so.
     Done(String),
 }
 
-/// A wish that takes one transaction or several. Where it stands is read from the chain before each step, so
-/// a flow can be resumed by anyone at any time.
+/// An operation that takes one transaction or several. How far it is is read from the chain before each step,
+/// so a flow can be resumed by anyone at any time.
 pub trait Flow: Send + Sync {
-    /// The wish; the last transaction carries it.
+    /// The intent of the whole flow; the last transaction carries it.
     fn intent(&self) -> &Intent;
 
-    /// The wish in a few words.
+    /// What it does, in a few words for a person.
     fn title(&self) -> String;
 
     /// The next step, from what the chain shows now.
@@ -148,7 +148,7 @@ pub trait Flow: Send + Sync {
 }
 
 /// Whether the next step, built anew, may succeed where this refusal came: somebody else was faster, or the
-/// same wish is carried out twice at once.
+/// same intent is carried out twice at once.
 pub fn is_race(flow: &dyn Flow, refusal: &Refusal) -> bool {
     flow.is_race(refusal) || refusal.of_zx1() == Some(zx1_interface::Error::WrongDraftOffset)
 }

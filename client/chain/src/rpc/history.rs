@@ -45,13 +45,13 @@ pub struct LandedTransaction {
     pub fee: u64,
     /// Compute units used, where the node says so.
     pub units: Option<u64>,
-    /// The message.
+    /// Message that was signed.
     pub message: VersionedMessage,
     /// All addresses: those of the message, then those of lookup tables.
     pub keys: Vec<Address>,
     /// Its instructions and what they called, each instruction before its calls.
     pub calls: Vec<Called>,
-    /// The log.
+    /// Log lines of the programs.
     pub logs: Vec<String>,
     /// Lamports before and after, in the order of `keys`.
     pub balances: Vec<(u64, u64)>,
@@ -147,7 +147,7 @@ impl LandedTransaction {
 /// A line of an address's history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistoryEntry {
-    /// The transaction.
+    /// Signature of the transaction.
     pub signature: Signature,
     /// The slot of its block.
     pub slot: u64,
@@ -189,7 +189,7 @@ impl Client {
         found.ok_or(ChainError::TransactionMissing { signature: *signature })
     }
 
-    /// The same, where its absence is no error.
+    /// As [`Self::transaction`]; `None` when the node does not know it.
     pub async fn find_transaction(&self, signature: &Signature) -> Result<Option<LandedTransaction>> {
         let request = RpcRequest::GetTransaction;
         let params = json!([signature.to_string(), {

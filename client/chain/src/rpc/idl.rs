@@ -21,11 +21,11 @@ pub enum Value {
     Unsigned(u128),
     /// A signed number.
     Signed(i128),
-    /// An address.
+    /// A public key.
     Address(Address),
-    /// Bytes.
+    /// A byte string.
     Bytes(Vec<u8>),
-    /// Hashes.
+    /// A list of hashes.
     Hashes(Vec<[u8; 32]>),
 }
 

@@ -1,5 +1,5 @@
-//! Wishes in the words that a rerun finds them by, for commands that have to look for their own success
-//! before the chain's state refuses them ([`crate::rpc::Sender::earlier`]).
+//! The intents of commands, by the names under which a rerun finds them, for commands that have to look for
+//! their own success before the chain's state refuses them ([`crate::rpc::Sender::earlier`]).
 
 use crate::rpc::draft::Intent;
 use solana_address::Address;

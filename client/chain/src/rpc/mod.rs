@@ -1,8 +1,14 @@
-//! The client of a cluster: reading accounts, building, sending and confirming transactions (issue 3).
+//! The client of a cluster: reading accounts, building, sending and confirming transactions.
 //!
 //! The way of a command: [`Client`] reads, [`actions`] builds a [`Flow`], [`Sender`] prepares, simulates,
 //! lets the caller agree to the [`Prepared`] transaction, signs, writes it to the [`Outbox`] and only then
 //! sends it. A command that is run again finds its transaction in the outbox and never pays twice.
+//!
+//! An [`Intent`] is the name of what a command wants; it is the same when the command is run again. The same
+//! bytes are sent until the chain has decided or the blockhash can no longer land; meanwhile nothing else is
+//! signed for this intent. A rerun finds the record: landed means done, still valid means the same bytes
+//! again, expired means built anew. Long texts and long evidence take several transactions; how far they are
+//! is read from the chain before each. Transactions are version 0, with a lookup table where one is given.
 
 pub mod actions;
 mod blocks;

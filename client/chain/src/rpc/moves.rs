@@ -10,15 +10,15 @@ use std::fmt;
 /// An amount of something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Money {
-    /// Micro-USDC.
+    /// An amount of micro-USDC.
     Usdc(u64),
-    /// Lamports.
+    /// An amount of lamports.
     Lamports(u64),
     /// The smallest unit of some other token, and its mint where that is known.
     Token {
-        /// How much.
+        /// Amount in the smallest unit.
         amount: u64,
-        /// Of what.
+        /// Mint, where it is known.
         mint: Option<Address>,
     },
 }
@@ -48,11 +48,11 @@ impl fmt::Display for Money {
 /// Money from one account to another. Of tokens these are token accounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move {
-    /// How much.
+    /// Amount that moves.
     pub money: Money,
-    /// From where.
+    /// Account that pays.
     pub from: Address,
-    /// To where.
+    /// Account that receives.
     pub to: Address,
 }
 
@@ -90,16 +90,16 @@ impl Move {
 /// An instruction as it was called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// The program.
+    /// Program that is called.
     pub program: Address,
-    /// Its accounts.
+    /// Accounts of the call, in order.
     pub accounts: Vec<Address>,
-    /// Its data.
+    /// Data of the call.
     pub data: Vec<u8>,
 }
 
 impl Call {
-    /// The money that this call itself moves. `usdc` is the configured mint, whose amounts are told as USDC.
+    /// The money that this call itself moves. `usdc` is the configured mint, whose amounts are shown as USDC.
     pub fn moved(&self, usdc: Option<Address>) -> Option<Move> {
         let at = |index: usize| self.accounts.get(index).copied();
         let amount =

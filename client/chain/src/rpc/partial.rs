@@ -14,7 +14,7 @@ use solana_message::VersionedMessage;
 use solana_signature::Signature;
 use solana_transaction::versioned::VersionedTransaction;
 
-/// What `--sign-only` writes, so that nothing else is taken for it.
+/// Kind of a file that `--sign-only` writes; other files are refused.
 const KIND: &str = "zx1-partial-transaction/v1";
 
 /// A transaction with some, all or none of its signatures. Every signature in it was checked.
@@ -199,8 +199,8 @@ impl PartialTransaction {
     pub fn from_text(text: &str) -> Result<Self> {
         let bad = |detail: String| ChainError::BadTransaction { detail };
         let text = text.trim();
-        // Whose words a file's are is not known. So it is the bytes that tell this wish from others: no file
-        // can pass for a wish that was fulfilled already.
+        // A file's own description proves nothing. So its intent is named by its bytes: no file can pass for
+        // an intent that was fulfilled already.
         let of = |transaction: VersionedTransaction, title, last_valid_block_height, slot| {
             let hash: Address = keccak(&transaction.message.serialize()).into();
             let intent = Intent::new("signed", &[&hash]);

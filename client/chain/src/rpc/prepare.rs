@@ -28,10 +28,10 @@ pub enum FeePolicy {
     /// What three quarters of the recent transactions on the same accounts paid at most, but never more than
     /// the cap.
     Auto {
-        /// The cap.
+        /// Highest price in micro-lamports a compute unit.
         cap: u64,
     },
-    /// Exactly this.
+    /// A fixed price.
     Fixed(u64),
 }
 
@@ -47,7 +47,7 @@ impl Default for FeePolicy {
 pub struct Simulation {
     /// Compute units used.
     pub units: u32,
-    /// The log.
+    /// Log lines of the simulation.
     pub logs: Vec<String>,
     /// Why it would be refused, if it would.
     pub refusal: Option<Refusal>,

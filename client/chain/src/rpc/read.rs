@@ -30,11 +30,11 @@ const PAGE: usize = 100;
 pub struct RawAccount {
     /// Where it is.
     pub address: Address,
-    /// Its balance.
+    /// Balance of the account.
     pub lamports: u64,
     /// The program it belongs to.
     pub owner: Address,
-    /// Its bytes.
+    /// Data of the account.
     pub data: Vec<u8>,
     /// Whether it is a program.
     pub executable: bool,
@@ -129,7 +129,7 @@ pub enum ChallengeFilter {
 /// The chain's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChainTime {
-    /// Slot.
+    /// Slot of the clock.
     pub slot: u64,
     /// Unix time in seconds.
     pub unix: i64,
@@ -149,18 +149,18 @@ pub struct UsdcAccount {
 /// An entry of the feedback log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeedbackItem {
-    /// The entry.
+    /// The entry's account.
     pub entry: Stored<FeedbackEntry>,
-    /// Its text.
+    /// Text of the entry.
     pub text: String,
-    /// What became of it.
+    /// The maintainer's resolution, if there is one.
     pub resolution: Option<FeedbackResolution>,
 }
 
 /// A recent blockhash and how long it serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecentBlockhash {
-    /// The hash.
+    /// The blockhash itself.
     pub hash: [u8; 32],
     /// Last block height at which a transaction with it can land.
     pub last_valid_block_height: u64,
@@ -263,7 +263,7 @@ impl Client {
         self.stored(pda::batch(&agent, epoch)).await
     }
 
-    /// A challenge.
+    /// Reads a challenge; `None` when it does not exist.
     pub async fn challenge(&self, address: Address) -> Result<Option<Stored<ChallengeAccount>>> {
         self.stored(address).await
     }

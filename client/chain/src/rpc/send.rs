@@ -1,5 +1,5 @@
 //! Sending with exactly one effect: simulate, agree, sign, write down, send the same bytes until they are
-//! confirmed or can never land, and never sign a second transaction for one wish while the first may land.
+//! confirmed or can never land, and never sign a second transaction for one intent while the first may land.
 
 use super::client::Client;
 use super::draft::{Draft, Flow, Intent, Step, is_race};
@@ -56,18 +56,18 @@ impl Default for SenderOptions {
 /// A transaction that landed and did what it should.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Landed {
-    /// The wish.
+    /// Intent that the transaction serves.
     pub intent: Intent,
-    /// The wish in a few words.
+    /// What it does, in a few words for a person.
     pub title: String,
-    /// The transaction.
+    /// Signature of the transaction.
     pub signature: Signature,
     /// The slot of its block.
     pub slot: u64,
 }
 
-/// How a wish ended well. Bad ends are errors: [`ChainError::Refused`], [`ChainError::NotConfirmed`],
-/// [`ChainError::Expired`].
+/// Successful outcome of an intent. Failures are errors: [`ChainError::Refused`],
+/// [`ChainError::NotConfirmed`], [`ChainError::Expired`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It was sent now and landed.
@@ -107,7 +107,7 @@ pub enum Progress {
 
 type Listener = Arc<dyn Fn(&Progress) + Send + Sync>;
 
-/// Sends wishes.
+/// Submits transactions, exactly once per intent.
 #[derive(Clone)]
 pub struct Sender {
     client: Client,
@@ -126,7 +126,7 @@ impl fmt::Debug for Sender {
     }
 }
 
-/// What became of signed bytes.
+/// Outcome of a signed transaction.
 #[derive(Debug)]
 enum Fate {
     /// They landed and worked.
@@ -161,7 +161,7 @@ impl Sender {
         self
     }
 
-    /// The client.
+    /// The client that it sends through.
     pub fn client(&self) -> &Client {
         &self.client
     }
@@ -177,15 +177,15 @@ impl Sender {
     ///
     /// # Errors
     ///
-    /// A refusal by the simulation is no error here: see [`Prepared::check`].
+    /// A simulation that is refused is not an error here: see [`Prepared::check`].
     pub async fn prepare(&self, draft: &Draft) -> Result<Prepared> {
         self.client.identity().await?;
         self.client.prepare(draft, self.options.fees, self.options.units).await
     }
 
-    /// Fulfils a wish. First it looks whether an earlier run sent a transaction for it: then that one is
-    /// followed to its end and no other is made. Otherwise it goes through the flow's steps; `approve` sees
-    /// each transaction before it is signed.
+    /// Carries out an intent. First it looks whether an earlier run sent a transaction for it: then that one
+    /// is followed to its end and no other is made. Otherwise it goes through the flow's steps; `approve`
+    /// sees each transaction before it is signed.
     ///
     /// Call [`Sender::acknowledge`] after the result was shown.
     ///
@@ -260,9 +260,9 @@ impl Sender {
         self.post(&claim, signed, &record).await.map(Outcome::Confirmed)
     }
 
-    /// What an earlier run of a command left for this wish, followed to its end; `None` when it left nothing,
-    /// or nothing that can land any more. For commands that would be refused by what the chain shows after
-    /// their own success, like closing an account that is closed: they ask this first.
+    /// What an earlier run of a command left for this intent, followed to its end; `None` when it left
+    /// nothing, or nothing that can land any more. For commands that would be refused by what the chain shows
+    /// after their own success, like closing an account that is closed: they ask this first.
     ///
     /// # Errors
     ///
@@ -288,8 +288,8 @@ impl Sender {
         self.outbox.acknowledge(&genesis, &landed.intent, &landed.signature)
     }
 
-    /// What an earlier run left for this wish: its transaction if it landed (true: only now), none if nothing
-    /// was left or what was left can never land.
+    /// What an earlier run left for this intent: its transaction if it landed (true: only now), none if
+    /// nothing was left or what was left can never land.
     async fn resume(&self, claim: &Claim) -> Result<Option<(Landed, bool)>> {
         let Some(record) = claim.record()? else { return Ok(None) };
         let signature = signature_of(&record)?;
@@ -476,7 +476,7 @@ impl Sender {
         }
     }
 
-    /// What became of written-down bytes. `end` is the last block height in which they can land as far as it
+    /// Outcome of a recorded transaction. `end` is the last block height in which they can land as far as it
     /// is known; where that is only a bound it is lowered here.
     async fn look(&self, record: &Record, signature: &Signature, end: &mut u64) -> Result<Fate> {
         if record.end_is_bound && !self.is_blockhash_valid(&record.blockhash).await? {
@@ -498,7 +498,7 @@ impl Sender {
         Ok(self.client.cluster().is_local() && !self.client.identity().await?.is_real_money())
     }
 
-    /// What became of written-down bytes that can land until this block height.
+    /// Outcome of a recorded transaction that can land until this block height.
     async fn fate(&self, record: &Record, signature: &Signature, end: u64) -> Result<Fate> {
         if let (Some(fate), _) = self.status_at(signature, true).await? {
             return Ok(fate);

@@ -170,9 +170,9 @@ impl SchemaConfig {
 pub struct SasAttestation {
     /// Makes the address unique.
     pub nonce: [u8; 32],
-    /// The credential.
+    /// SAS credential that issued it.
     pub credential: Address,
-    /// The schema.
+    /// SAS schema of its data.
     pub schema: Address,
     /// What is attested, in the schema's form.
     pub data: Vec<u8>,

@@ -17,11 +17,11 @@ fn keccak(parts: &[&[u8]]) -> [u8; 32] {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Outcome {
-    /// Badly.
+    /// The task went badly.
     Negative = 0,
-    /// Neither.
+    /// Neither well nor badly.
     Neutral = 1,
-    /// Well.
+    /// The task went well.
     Positive = 2,
 }
 
@@ -40,24 +40,24 @@ impl Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ContentType {
-    /// No content.
+    /// There is no content.
     None = 0,
-    /// JSON.
+    /// The content is JSON.
     Json = 1,
-    /// Text.
+    /// The content is UTF-8 text.
     Utf8 = 2,
     /// An IPFS address.
     Ipfs = 3,
     /// An Arweave address.
     Arweave = 4,
-    /// Encrypted bytes.
+    /// The content is encrypted.
     Encrypted = 5,
 }
 
 /// An attestation in SATI's universal layout: 131 bytes, then the content without a length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attestation {
-    /// The task.
+    /// The task: conversation id and zeros (decision D5).
     pub task_ref: [u8; 32],
     /// The agent it is about.
     pub agent: Address,
@@ -69,7 +69,7 @@ pub struct Attestation {
     pub data_hash: [u8; 32],
     /// The content's form.
     pub content_type: ContentType,
-    /// The content.
+    /// Content, of the type above.
     pub content: Vec<u8>,
 }
 
@@ -78,7 +78,7 @@ impl Attestation {
     pub const VERSION: u8 = 1;
     /// Bytes before the content.
     pub const BASE_LEN: usize = 131;
-    /// Longest content.
+    /// Longest content, in bytes.
     pub const MAX_CONTENT: usize = 512;
     /// Longest content when both sign: the message has to fit the transaction too.
     pub const MAX_DUAL_CONTENT: usize = 70;

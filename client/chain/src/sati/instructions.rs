@@ -82,7 +82,7 @@ pub struct NewAgent {
 /// The accounts of a registration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegisterAgent {
-    /// Pays; signs.
+    /// Pays the rent; signs.
     pub payer: Address,
     /// Who owns the agent.
     pub owner: Address,
@@ -90,7 +90,7 @@ pub struct RegisterAgent {
     pub group_mint: Address,
     /// The new mint; signs.
     pub agent_mint: Address,
-    /// total_agents + 1.
+    /// Number of the new agent: `total_agents` + 1.
     pub member_number: u64,
 }
 

@@ -1,5 +1,6 @@
-//! What every fuzz target does with its bytes: one function per decoder. `tests/protocol/decoders.rs` of
-//! zx1-protocol includes this file as a module and runs the same functions, bounded, on the stable compiler.
+//! What every fuzz target does with its bytes: one function per decoder.
+//! `client/protocol/tests/protocol/decoders.rs` includes this file as a module and runs the same
+//! functions, bounded, on the stable compiler.
 //!
 //! A decoder must not panic, and what it accepts must be the one encoding of what it returns.
 

@@ -29,9 +29,9 @@ pub enum Direction {
 /// different values would be a double bid. A log keeps a set of these and refuses the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BidKey {
-    /// The negotiation.
+    /// Conversation id of the negotiation.
     pub conversation: [u8; 16],
-    /// Who receives the bid.
+    /// Agent id of the recipient.
     pub counterparty: [u8; 32],
     /// The message's block_ref.
     pub slot: Slot,
@@ -71,11 +71,11 @@ pub enum BuildError {
     PayloadMissing,
     /// The payload is not the one that the entry speaks of.
     PayloadMismatch,
-    /// An attestation for an entry that is no rating of this agent.
+    /// An attestation for an entry that does not rate this agent.
     AttestationNotUsed,
     /// Two own bids with equal conversation, recipient and slot.
     DuplicateBid {
-        /// What they have in common.
+        /// Conversation, recipient and slot that both have.
         key: BidKey,
     },
     /// More than [`MAX_TREE_LEN`] entries.
@@ -140,11 +140,11 @@ pub struct Builder {
 /// A batch and everything that is uploaded with it (decision C7).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Built {
-    /// The batch.
+    /// The batch of the covered epochs.
     pub batch: BehaviorBatch,
-    /// Its CBOR.
+    /// Canonical CBOR of the batch.
     pub batch_bytes: Vec<u8>,
-    /// keccak256 of that.
+    /// keccak256 of `batch_bytes`.
     pub batch_hash: Hash,
     /// The packed records of the uncut arrays, one after another: bids, selections, verifiers, feedback,
     /// each kind by slot and within a slot in log order.

@@ -68,7 +68,7 @@ fn items(batch: &BehaviorBatch) -> Cbor {
     ])
 }
 
-/// So many bids, none like the other.
+/// `count` packed bids that all differ.
 fn bids(count: u32) -> Vec<u8> {
     let bid = |i: u32| Bid {
         conversation: u128::from(i).to_be_bytes(),

@@ -18,7 +18,7 @@ pub(crate) use compare::{Context, compare, look};
 use crate::error::show;
 use crate::raw::Raw;
 
-/// What happened to a path.
+/// Kind of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
     /// It did not exist.
@@ -38,7 +38,7 @@ pub enum Kind {
 pub enum FileType {
     /// A regular file.
     File,
-    /// A directory.
+    /// A directory, without what it holds.
     Dir,
     /// A symbolic link and its target.
     Symlink(#[serde(with = "crate::raw::path")] PathBuf),
@@ -51,15 +51,15 @@ pub enum FileType {
 /// A file before or after.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meta {
-    /// Its type.
+    /// Type of the file.
     pub file_type: FileType,
     /// Permission bits with set-id and sticky bits.
     pub mode: u32,
-    /// Owner.
+    /// User id of the owner.
     pub uid: u32,
-    /// Group.
+    /// Group id of the file.
     pub gid: u32,
-    /// Bytes, of regular files.
+    /// Size in bytes; of regular files only.
     pub size: u64,
     /// Modification time, seconds and nanoseconds since 1970.
     pub mtime: (i64, u32),
@@ -82,10 +82,10 @@ pub(crate) struct Identity {
 /// One changed path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Absolute path.
+    /// Absolute path on the real filesystem.
     #[serde(with = "crate::raw::path")]
     pub path: PathBuf,
-    /// What happened.
+    /// Kind of the change.
     pub kind: Kind,
     /// On the real filesystem when the change set was made.
     pub before: Option<Meta>,
@@ -121,7 +121,7 @@ pub struct ChangeSet {
 }
 
 impl ChangeSet {
-    /// Nothing changed.
+    /// Whether nothing changed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()

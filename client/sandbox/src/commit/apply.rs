@@ -11,7 +11,7 @@ use super::tree::{self, At, Looks, at};
 use crate::changes::{ChangeSet, Entry, FileType, Meta};
 use crate::error::{Result, SandboxError, show};
 
-/// Where it failed and why.
+/// Path and reason of a failure.
 type Failure = (PathBuf, Error);
 
 /// Writes all new objects beside their places, puts them there, keeps the old ones.

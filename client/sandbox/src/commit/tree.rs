@@ -72,7 +72,7 @@ impl At {
         rustix::fs::openat(&self.dir, self.name.as_os_str(), flags, Mode::empty()).map_err(Into::into)
     }
 
-    /// What lies in the directory.
+    /// Names in the directory.
     fn children(&self) -> Result<Vec<At>> {
         let dir = self.open_dir()?;
         let mut children = Vec::new();

@@ -16,7 +16,7 @@ use crate::wire::{Node, Upper};
 /// Entries in one frame.
 const BATCH: usize = 500;
 
-/// Where it failed and why.
+/// Path and reason of a failure.
 pub(super) type Failure = (PathBuf, io::Error);
 
 /// Lists all upper layers, parents before children, to `send`.

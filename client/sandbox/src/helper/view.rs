@@ -37,7 +37,7 @@ pub(super) struct Overlay {
     pub(super) mode: u32,
 }
 
-/// What was built.
+/// The view that was built.
 #[derive(Debug)]
 pub(super) struct View {
     pub(super) overlays: Vec<Overlay>,

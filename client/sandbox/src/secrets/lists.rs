@@ -1,4 +1,4 @@
-//! Places of secrets, besides the market's own list (`zx1_market::whitelist::secret_paths`).
+//! Places of secrets, besides the market's own list (`zx1_whitelist::secret_paths`).
 
 /// In every home, besides the market's list, which the whitelist refuses by name too. `*` stands for any
 /// characters within one name.

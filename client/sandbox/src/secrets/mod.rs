@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use lists::{HARMLESS_ENV, IN_HOME, ON_MACHINE};
-use zx1_market::whitelist::secret_paths;
+use zx1_whitelist::secret_paths;
 
 mod lists;
 

@@ -312,7 +312,7 @@ fn terminal() {
     tried("typing", call(c::SYS_ioctl, [0, c::TIOCSTI as usize, byte, 0, 0, 0]));
     let hidden = (1usize << 32) | c::TIOCSTI as usize;
     tried("typing with high bits", call(c::SYS_ioctl, [0, hidden, byte, 0, 0, 0]));
-    // A terminal of one's own may be had, but not be typed into.
+    // An own terminal can be opened, but nothing can be typed into it.
     if let Ok(own) = fs::OpenOptions::new().read(true).write(true).open("/dev/ptmx") {
         let own = own.as_raw_fd() as usize;
         tried("typing into one's own", call(c::SYS_ioctl, [own, c::TIOCSTI as usize, byte, 0, 0, 0]));

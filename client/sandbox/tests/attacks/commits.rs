@@ -185,7 +185,7 @@ fn records_cannot_be_forged_by_a_fix(_: Who) {
     assert_eq!(error.code(), 9227, "{error}");
 }
 
-/// Its modification time cannot be put back, which is no reason to fail.
+/// Its modification time cannot be put back, which must not fail the commit.
 fn a_directory_of_another_user_is_committed_into_ok(who: Who) {
     let records = Records::open(records_dir(who)).unwrap();
     let mut sandbox = sandbox();

@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use zx1_market::whitelist::{self, secret_paths};
 use zx1_sandbox::{Class, Command, Consents, Limits, Records};
+use zx1_whitelist::secret_paths;
 
 use crate::jail::plant as file;
 use crate::scenarios;
@@ -78,7 +78,7 @@ fn no_whitelisted_command_reads_a_secret_path(_: Who) {
     let mut read = 0;
     // Some wait for input or for the end of a file that grows.
     let short = Limits { time: std::time::Duration::from_millis(250), ..limits() };
-    for name in whitelist::names() {
+    for name in zx1_whitelist::names() {
         for options in [&[][..], &["-r", ""], &["-a"], &["-f"], &["-n"]] {
             let argv = |paths: &[String]| -> Vec<String> {
                 let options = options.iter().map(|option| (*option).to_owned());
@@ -98,7 +98,7 @@ fn no_whitelisted_command_reads_a_secret_path(_: Who) {
             }
         }
     }
-    assert!(read >= 5, "the same commands do read files that are no secrets: {read}");
+    assert!(read >= 5, "the same commands do read files that are not secret: {read}");
 }
 
 fn no_walk_finds_a_secret(_: Who) {

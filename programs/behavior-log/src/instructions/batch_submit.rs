@@ -42,9 +42,9 @@ pub struct SubmitBatch {
     pub system_program: UncheckedAccount,
 }
 
-/// What a batch commits to.
+/// The commitment that the agent's key signs.
 pub struct Commitment {
-    /// The agent.
+    /// Mint of the agent's NFT: the agent id.
     pub agent_id: [u8; 32],
     /// The batch's epoch.
     pub epoch_number: u64,
@@ -56,7 +56,7 @@ pub struct Commitment {
     pub batch_hash: [u8; 32],
     /// Merkle root of the packed records.
     pub arrays_root: [u8; 32],
-    /// Packed records.
+    /// Number of records in all four arrays.
     pub arrays_len: u32,
 }
 

@@ -8,7 +8,7 @@ use zx1_runtime::{Stored, draft, ensure, key, same};
 /// Accounts of append_evidence.
 #[derive(Accounts)]
 pub struct AppendEvidence {
-    /// Who began the draft.
+    /// The wallet that began the draft.
     pub owner: Signer,
     /// The draft; checked by type, owner and nonce.
     #[account(mut)]

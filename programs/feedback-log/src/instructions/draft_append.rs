@@ -8,7 +8,7 @@ use zx1_runtime::{Stored, draft, ensure, key};
 /// Accounts of append_draft.
 #[derive(Accounts)]
 pub struct AppendDraft {
-    /// Who speaks.
+    /// The wallet that writes the text.
     pub sender: Signer,
     /// The draft; checked by type, sender and nonce.
     #[account(mut)]

@@ -14,7 +14,7 @@ pub struct BeginDraft {
     /// Pays the draft's rent and gets it back; may be the sender or a sponsor.
     #[account(mut, unsafe(dup))]
     pub payer: Signer,
-    /// Who speaks.
+    /// The wallet that writes the text.
     pub sender: Signer,
     /// Where the draft goes; checked by address.
     #[account(mut)]

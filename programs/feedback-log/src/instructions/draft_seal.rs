@@ -14,7 +14,7 @@ pub struct SealDraft {
     /// Pays the entry's rent; may be the sender or a sponsor.
     #[account(mut, unsafe(dup))]
     pub payer: Signer,
-    /// Who speaks.
+    /// The wallet that writes the text.
     pub sender: Signer,
     /// The complete draft; checked by type, sender and nonce, and closed by this.
     #[account(mut)]

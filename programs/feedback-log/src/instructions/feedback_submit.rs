@@ -12,7 +12,7 @@ pub struct SubmitFeedback {
     /// Pays; may be the sender (hence the same account twice) or a sponsor.
     #[account(mut, unsafe(dup))]
     pub payer: Signer,
-    /// Who speaks.
+    /// The wallet that writes the text.
     pub sender: Signer,
     /// The log's head; created by the first entry. Checked by address.
     #[account(mut)]

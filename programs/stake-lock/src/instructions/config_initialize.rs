@@ -20,7 +20,7 @@ pub struct InitializeConfig {
     pub usdc_mint: UncheckedAccount,
     /// SATI's RegistryConfig, which names the group; checked by address, owner and discriminator.
     pub registry: UncheckedAccount,
-    /// Where the configuration goes.
+    /// The configuration's account, to be created.
     #[account(mut)]
     pub config: UncheckedAccount,
     /// The system program, called to create the account; a wrong one cannot be called in its place.

@@ -40,7 +40,7 @@ async fn an_answer_lost_after_landing_is_found_and_nothing_is_paid_twice() {
     assert!(matches!(outcome, Outcome::AlreadyDone(_)), "{outcome:?}");
     assert_eq!(net.usdc(&through.address()), 100_000_000 - MIN_STAKE, "paid once");
     through.sender.acknowledge(&outcome).await.unwrap();
-    // Only after it was shown does the same wish mean a second payment.
+    // Only after it was shown does the same intent mean a second payment.
     let outcome = through.run(&draft).await;
     assert!(matches!(outcome, Outcome::Confirmed(_)));
     assert_eq!(net.usdc(&through.address()), 100_000_000 - 2 * MIN_STAKE);
@@ -239,7 +239,7 @@ async fn a_flow_cut_off_anywhere_goes_on_where_it_was_and_ends_once() {
         }
         proxy.clear();
     };
-    // On a busy machine a rerun may lose patience before it has seen what became of the last one's.
+    // On a busy machine a rerun may lose patience before it has seen the outcome of the last one's.
     assert!(runs > *sent.lock().unwrap(), "every run but the last was cut off");
     assert!(outcome.landed().is_some(), "{outcome:?}");
     let items = through.client.feedback(None, 10).await.unwrap();

@@ -32,7 +32,7 @@ fn staged(owner: Owner, mint: Address, line: &[&str]) -> Staged {
     }
 }
 
-/// So many agents, of one owner each, after `prepare`.
+/// `count` agents, each with an owner of its own, after `prepare`.
 fn agents(world: &World, count: usize, prepare: impl Fn(&Owner, Address) + Sync) -> Vec<(Owner, Address)> {
     world.times(count, |_| {
         let owner = world.owner();

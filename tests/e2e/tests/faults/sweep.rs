@@ -17,7 +17,7 @@ pub(crate) type Facts = BTreeMap<&'static str, i128>;
 pub(crate) struct Staged {
     /// Its home and wallet, with the network whole.
     pub(crate) zx1: Zx1,
-    /// The command.
+    /// Arguments of the command.
     pub(crate) line: Vec<String>,
     /// What it changes.
     pub(crate) measure: Box<dyn Fn(&World) -> Facts + Send + Sync>,
@@ -53,7 +53,7 @@ struct Plan {
     how: Disturbance,
 }
 
-/// What is told about a command.
+/// A command, and what to break while it runs.
 pub(crate) struct Sweep<'a> {
     /// Its name, for messages.
     pub(crate) name: &'a str,
@@ -215,7 +215,7 @@ impl Sweep<'_> {
         let first = running.said();
         drop(running);
         let mut told = format!("first run: {ended:?}\n{first}");
-        // It said that it is done: then it is, and another run would be another wish.
+        // It said that it is done: then it is, and another run would be another intent.
         if ended != Some(0) {
             let again = one.zx1.run(&one.line);
             told = format!("{told}\nthe rerun: {again}");

@@ -86,7 +86,7 @@ fn after_a_crash_of_the_server_the_feed_goes_on_where_it_stopped() {
     page.until("events are there", "document.querySelectorAll('.events .event').length > 5");
     let last = page.eval("Number(document.querySelector('.events .event').dataset.id)");
     stage.world.kill_indexer();
-    page.until("the loss is told", &format!("{live} === 'broken'"));
+    page.until("the loss is shown", &format!("{live} === 'broken'"));
     page.until_text("Connection lost");
     // What happens while nobody listens is there afterwards, once.
     let erin = zx1_explorer_tests::Party::register(&stage.world.net, 4, "erin", None);

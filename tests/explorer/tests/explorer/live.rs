@@ -138,7 +138,7 @@ fn moving(page: &Page) -> u64 {
 
 fn nothing_moves_for_those_who_want_less_motion(stage: &Stage) {
     let page = stage.page("#/agents");
-    // Without the wish something does, or this would prove nothing.
+    // Without that preference something moves, or this would prove nothing.
     assert!(moving(&page) > 0);
     page.prefers(&[("prefers-reduced-motion", "reduce")]);
     assert_eq!(moving(&page), 0);

@@ -12,7 +12,7 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn start() -> Self {
-        // The browser first: where there is none, that is told at once.
+        // The browser first: a missing one is reported at once.
         Self { browser: Browser::start(), world: World::start() }
     }
 

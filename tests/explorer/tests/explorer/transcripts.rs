@@ -83,7 +83,7 @@ fn a_real_transcript_is_valid_and_a_tampered_one_names_its_broken_entry() {
     page.choose_file("#file", &junk);
     until_verdict(&page, "junk.json", "This is no transcript");
 
-    // By its id, by the keyboard alone; a wrong id is told beside the field.
+    // By its id, by the keyboard alone; an invalid id is reported beside the field.
     page.tab_to("#contract-id");
     page.type_text("nonsense");
     page.press("Enter");

@@ -106,7 +106,7 @@ fn a_version_1_transaction_lands_and_is_read_ok() {
     let found = wait_until("it is confirmed", || read(json!(1)).ok().filter(|found| !found.is_null()));
     assert_eq!(found["version"], 1);
     assert_eq!(found["transaction"][0], wire);
-    assert!(read(json!(0)).is_err(), "a reader that does not know version 1 is told so");
+    assert!(read(json!(0)).is_err(), "a reader that does not know version 1 gets an error");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The clock.
+//! The clock: jumps, epochs, slots.
 
 use crate::common::*;
 use serde_json::json;

@@ -33,7 +33,7 @@ pub use error::SatiError;
 use pinocchio::{AccountView, Address, ProgramResult, error::ProgramError};
 use runtime::Reader;
 
-/// SATI's address.
+/// SATI's program id on every cluster.
 pub const ID: Address =
     Address::new_from_array(five8_const::decode_32_const("satiRkxEiwZ51cv8PRu8UMzuaqeaNU9jABo6oAFMsLe"));
 

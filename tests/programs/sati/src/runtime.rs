@@ -16,7 +16,7 @@ pub const SYSTEM: Address = Address::new_from_array([0; 32]);
 /// An account as a called program gets it.
 #[derive(Clone)]
 pub struct Meta<'a> {
-    /// The account.
+    /// The account to pass.
     pub account: &'a AccountView,
     /// Whether it may be written.
     pub writable: bool,
@@ -24,12 +24,12 @@ pub struct Meta<'a> {
     pub signer: bool,
 }
 
-/// Read only.
+/// An account that is only read.
 pub fn read(account: &AccountView) -> Meta<'_> {
     Meta { account, writable: false, signer: false }
 }
 
-/// Writable.
+/// An account that is written.
 pub fn write(account: &AccountView) -> Meta<'_> {
     Meta { account, writable: true, signer: false }
 }
@@ -150,7 +150,7 @@ impl<'a> Reader<'a> {
     pub fn array<const N: usize>(&mut self) -> Result<[u8; N], ProgramError> {
         self.take(N)?.try_into().map_err(|_| ProgramError::InvalidInstructionData)
     }
-    /// One byte.
+    /// Reads one byte.
     pub fn u8(&mut self) -> Result<u8, ProgramError> {
         self.array::<1>().map(u8::from_le_bytes)
     }
@@ -175,7 +175,7 @@ impl<'a> Reader<'a> {
     pub fn text(&mut self) -> Result<&'a str, ProgramError> {
         core::str::from_utf8(self.bytes()?).map_err(|_| ProgramError::InvalidInstructionData)
     }
-    /// An address.
+    /// Reads an address.
     pub fn address(&mut self) -> Result<Address, ProgramError> {
         self.array().map(Address::new_from_array)
     }

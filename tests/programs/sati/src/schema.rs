@@ -16,13 +16,13 @@ const SCHEMA_CONFIG_REGISTERED: [u8; 8] = [0xd7, 0x1a, 0xf9, 0x8d, 0x66, 0x66, 0
 /// Room for the longest name and a delegation schema.
 const SPACE: usize = 113;
 
-/// Both sign.
+/// Signature mode: both sides sign.
 pub(crate) const DUAL: u8 = 0;
 /// Only the counterparty signs.
 pub(crate) const COUNTERPARTY: u8 = 1;
 /// Only the agent's owner signs.
 pub(crate) const AGENT_OWNER: u8 = 2;
-/// Kept compressed.
+/// Storage: kept compressed.
 pub(crate) const COMPRESSED: u8 = 0;
 /// Kept by SAS.
 pub(crate) const REGULAR: u8 = 1;

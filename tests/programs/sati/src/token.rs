@@ -8,7 +8,7 @@ use crate::{
     runtime::{call, push_bytes, read, write},
 };
 
-/// Token-2022.
+/// Program id of Token-2022.
 pub(crate) const TOKEN_2022: Address =
     Address::new_from_array(five8_const::decode_32_const("TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb"));
 /// The associated token account program.

@@ -43,7 +43,7 @@ fn challenge_counts_up_and_down_and_changes_nothing_else_ok() {
         let receipt = send_unsigned(&mut s.world, instruction).unwrap();
         snapshot.assert_only_changed(&s.world, &[s.world.faucet.pubkey(), pda::stake(&s.agent.mint)]);
         assert_eq!(s.stake(), StakeLockAccount { open_challenges: count, ..before });
-        // Challenge's own events tell of challenges; the counter's moves are no events of the stake.
+        // Challenge's own events tell of challenges; the counter's moves are not events of the stake.
         assert!(events(&receipt, &address(ids::STAKE_LOCK)).is_empty());
     }
 }

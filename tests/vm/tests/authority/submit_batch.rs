@@ -312,7 +312,7 @@ fn without_a_stake_fails() {
     let mut s = Scene::registered();
     s.world.pay_lease(&s.agent, &s.owner, None, 1).unwrap();
     s.epoch_refused(s.last_epoch(), Error::StakeMissing);
-    // Lamports alone are no stake.
+    // Lamports alone are not a stake.
     gift(&mut s.world, &pda::stake(&s.agent.mint), 5_000_000);
     s.epoch_refused(s.last_epoch(), Error::StakeMissing);
 }

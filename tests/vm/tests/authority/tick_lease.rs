@@ -1,4 +1,4 @@
-//! tick_lease: anybody moves a lease to the state that the clock says, and each step is told once.
+//! tick_lease: anybody moves a lease to the state that the clock says, and each step has one event.
 
 use super::common::{Scene, only_event, with_account};
 use solana_address::Address;

@@ -36,7 +36,7 @@ pub(crate) struct Filing {
 }
 
 impl Filing {
-    /// The instruction.
+    /// The instruction submit_challenge.
     pub(crate) fn instruction(&self) -> Instruction {
         submit_challenge(&self.addresses, &self.source)
     }
@@ -46,7 +46,7 @@ impl Filing {
         self.addresses.challenge()
     }
 
-    /// Its vault.
+    /// Address of the challenge's vault.
     pub(crate) fn vault(&self) -> Address {
         pda::challenge_vault(&self.challenge())
     }
@@ -126,7 +126,7 @@ impl std::ops::Deref for Key {
 }
 
 impl Key {
-    /// The address.
+    /// Address of the account.
     pub(crate) fn at(&self) -> Address {
         self.0.pubkey()
     }
@@ -316,7 +316,7 @@ impl Scene {
         self.world.read(&pda::stake(&self.agent.mint))
     }
 
-    /// resolve_challenge.
+    /// The instruction resolve_challenge.
     pub(crate) fn resolving(&mut self, filing: &Filing) -> Instruction {
         let treasury = self.world.treasury_usdc();
         resolve_challenge(&filing.addresses, treasury)

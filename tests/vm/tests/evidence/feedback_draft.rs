@@ -93,7 +93,7 @@ fn a_draft_is_begun_and_written_ok() {
     assert_eq!(draft(&world, &sender), (FeedbackDraft { written: 4, ..expected }, b"abcd\0\0".to_vec()));
     world.send_ok(&[append_draft(sender.at(), NONCE, 4, b"ef".to_vec())], &sender, &[]);
     assert_eq!(draft(&world, &sender), (FeedbackDraft { written: 6, ..expected }, b"abcdef".to_vec()));
-    assert!(world.account(&pda::feedback_log()).is_none(), "a draft is no entry");
+    assert!(world.account(&pda::feedback_log()).is_none(), "a draft is not an entry");
 }
 
 #[test]

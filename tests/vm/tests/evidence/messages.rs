@@ -14,23 +14,23 @@ use zx1_vm_tests::Batch;
 
 /// The grounds' numbers.
 pub(crate) const BID: u8 = 1;
-/// Task selection.
+/// Ground 2, task selection.
 pub(crate) const SELECTION: u8 = 2;
-/// Verifier.
+/// Ground 3, notary assignment.
 pub(crate) const VERIFIER: u8 = 3;
-/// Feedback.
+/// Ground 4, a rating.
 pub(crate) const FEEDBACK: u8 = 4;
-/// Double bid.
+/// Ground 5, double bid.
 pub(crate) const DOUBLE_BID: u8 = 5;
 
 /// Whom the agent trades with.
 pub(crate) const COUNTERPARTY: [u8; 32] = [0xcc; 32];
-/// The negotiation.
+/// Conversation id of every message.
 pub(crate) const CONVERSATION: [u8; 16] = [0xc0; 16];
 /// The slot of every message.
 pub(crate) const SLOT: u64 = 399_990_000;
 
-/// Keccak-256.
+/// Keccak-256 of all parts.
 pub(crate) fn keccak(parts: &[&[u8]]) -> Hash {
     Sha3::hashv(parts)
 }

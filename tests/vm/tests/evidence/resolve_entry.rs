@@ -1,4 +1,4 @@
-//! resolve_entry: the maintainer says what became of an entry, once.
+//! resolve_entry: the maintainer attaches a resolution to an entry, once.
 
 use crate::common::{Key, Scene, feedback_entry, feedback_log, only_event, refused, speakers, with_account};
 use solana_instruction::Instruction;
@@ -105,7 +105,7 @@ fn a_missing_entry_fails() {
     for index in [3, 4, u64::MAX] {
         refused(&mut world, &[resolving(&maintainer, index)], &maintainer, &[], Error::EntryMissing);
     }
-    // Lamports alone are no entry.
+    // Lamports alone are not an entry.
     let gift = system::transfer(&sender.at(), &pda::feedback_entry(3), 5_000_000);
     world.send_ok(&[gift], &sender, &[]);
     refused(&mut world, &[resolving(&maintainer, 3)], &maintainer, &[], Error::EntryMissing);

@@ -78,7 +78,7 @@ fn an_evidence_account_that_is_none_fails() {
     let nowhere = pda::evidence_draft(&scene.challenger.at(), 99);
     let missing = Filing { source: EvidenceSource::Draft(nowhere), ..filing.clone() };
     scene.refuse(&missing, Error::AccountMissing);
-    // Another program's account, and one of Challenge's that is no evidence.
+    // Another program's account, and one of Challenge's that is not evidence.
     let head = pda::head(&scene.agent.mint);
     let other = Filing { source: EvidenceSource::Draft(head), ..filing.clone() };
     scene.refuse(&other, Error::WrongAccountOwner);

@@ -81,7 +81,7 @@ fn lock(stage: &Stage, agent: &Agent) -> Instruction {
     stake_lock::lock_stake(&agent.addresses(), owner, stage.usdc_mint, stage.usdc_account(&owner), MIN_STAKE)
 }
 
-/// StakeLock.
+/// Valid calls of StakeLock.
 pub(crate) fn stake_lock(stage: &Stage) -> Vec<Call> {
     let (agent, owner) = (stage.agent.addresses(), stage.owner.pubkey());
     let mut empty = stage.empty.clone();
@@ -145,7 +145,7 @@ fn pay(stage: &Stage, agent: &Agent, who: &Keypair, delegation: Option<Address>)
     pay_lease(&agent.addresses(), &payment)
 }
 
-/// Lease.
+/// Valid calls of Lease.
 pub(crate) fn lease(stage: &Stage) -> Vec<Call> {
     let mut leaseless = stage.world.clone();
     let second = leaseless.register_agent(&stage.owner);
@@ -169,7 +169,7 @@ pub(crate) fn lease(stage: &Stage) -> Vec<Call> {
     ]
 }
 
-/// BehaviorLog.
+/// Valid calls of BehaviorLog.
 pub(crate) fn behavior_log(stage: &Stage) -> Vec<Call> {
     let mut tomorrow = stage.world.clone();
     tomorrow.advance_epochs(1);
@@ -193,7 +193,7 @@ pub(crate) fn behavior_log(stage: &Stage) -> Vec<Call> {
     ]
 }
 
-/// FeedbackLog.
+/// Valid calls of FeedbackLog.
 pub(crate) fn feedback_log(stage: &Stage) -> Vec<Call> {
     let (sponsor, sender) = (stage.sponsor.pubkey(), stage.owner.pubkey());
     let text = b"It fails when the list is empty.".to_vec();

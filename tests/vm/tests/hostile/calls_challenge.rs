@@ -12,7 +12,7 @@ use zx1_vm_tests::ed25519_instruction;
 use crate::calls::{Call, Free};
 use crate::stage::Stage;
 
-/// Challenge.
+/// Valid calls of Challenge.
 pub(crate) fn challenge(stage: &Stage) -> Vec<Call> {
     let mut calls = submitting(stage);
     calls.extend(collecting(stage));

@@ -150,7 +150,7 @@ pub(crate) fn of_arguments(random: &mut Random, fields: &[Field], valid: &[u8]) 
     all.into_iter().map(Mutation::Arguments).collect()
 }
 
-/// Bytes that are no instruction, or hardly one.
+/// Bytes that do not decode as an instruction, or barely do.
 pub(crate) fn of_data(random: &mut Random, valid: &[u8]) -> Vec<Mutation> {
     let mut all = vec![Vec::new(), valid[..8].to_vec(), EVENT_TAG.to_vec()];
     for _ in 0..5 {

@@ -206,7 +206,6 @@ impl Stage {
         }
     }
 
-    /// Submits it.
     pub(crate) fn open_challenge(
         &self,
         world: &mut World,

@@ -1,5 +1,5 @@
 //! When an action must be refused (decisions B5 to B8, B10 to B13). For each action every reason that holds
-//! is named, by the number of its error: which of several is checked first is no rule.
+//! is named, by the number of its error: which of several is checked first is left open.
 
 use crate::actions::Action;
 use crate::state::{CHALLENGE_STAKE, DELAY, EPOCH_PRICE, GRACE, MIN_STAKE, RECORDS, Shown, State};
@@ -68,7 +68,6 @@ pub(crate) fn chunk(asked: usize, missing: usize) -> usize {
     if asked == usize::MAX { missing.min(CHUNK) } else { asked.min(CHUNK) }
 }
 
-/// Collects reasons.
 #[derive(Default)]
 struct Reasons(Vec<u32>);
 

@@ -174,7 +174,7 @@ pub(crate) enum Shown {
     Entry { message: usize, payload: bool },
     /// An envelope of an epoch.
     Envelope { message: usize, epoch: u64 },
-    /// Two bids.
+    /// Two bids that contradict each other.
     Bids,
 }
 

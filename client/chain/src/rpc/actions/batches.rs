@@ -1,4 +1,4 @@
-//! Batches.
+//! Submitting and closing batches.
 
 use super::Actions;
 use crate::instructions::behavior_log;

@@ -35,23 +35,23 @@ pub enum ChallengeWith {
     Envelope {
         /// The signed bytes: header and payload (decision C1).
         signed: Vec<u8>,
-        /// The signature.
+        /// Ed25519 signature of the envelope.
         signature: [u8; 64],
         /// The key that signed: the agent's owner, its delegate, or the batch's signer.
         signer: Address,
     },
 }
 
-/// A wish to challenge.
+/// What to challenge, and with which evidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChallengeRequest {
     /// Who challenges; pays the stake of 10 USDC and the rent.
     pub challenger: Address,
-    /// The agent.
+    /// Agent id of the challenged agent.
     pub agent: Address,
     /// The batch's epoch.
     pub epoch: u64,
-    /// The ground.
+    /// Ground on which the batch is challenged.
     pub ground: Ground,
     /// What it rests on.
     pub with: ChallengeWith,
@@ -350,7 +350,7 @@ impl Flow for WithEvidence {
     }
 }
 
-/// An envelope.
+/// The steps for evidence that is an envelope.
 struct WithEnvelope {
     challenge: Challenging,
     check: Instruction,

@@ -45,7 +45,7 @@ impl<'a> Actions<'a> {
         self
     }
 
-    /// The configuration.
+    /// The configuration that all programs read.
     pub fn config(&self) -> &Config {
         &self.config
     }
@@ -111,7 +111,7 @@ impl<'a> Actions<'a> {
     }
 }
 
-/// The first eight bytes of a hash as a draft's nonce: the same wish finds the same draft again.
+/// The first eight bytes of a hash as a draft's nonce: the same intent finds the same draft again.
 fn nonce(parts: &[&[u8]]) -> u64 {
     use sha3::{Digest, Keccak256};
     let mut hash = Keccak256::new();

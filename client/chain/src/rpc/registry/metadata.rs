@@ -11,18 +11,18 @@ const NON_TRANSFERABLE: u16 = 9;
 /// What an agent says of itself on chain. The registration file itself is off chain.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Metadata {
-    /// Name.
+    /// Name of the agent.
     pub name: String,
-    /// Symbol.
+    /// Symbol of the NFT.
     pub symbol: String,
     /// Address of the registration file.
     pub uri: String,
-    /// More entries.
+    /// Further entries, by key.
     pub entries: Vec<(String, String)>,
 }
 
 /// The metadata of a mint and whether it is soulbound. Default values for a mint without metadata; None when
-/// the bytes are no mint or the metadata is malformed.
+/// the bytes are not a mint or the metadata is malformed.
 pub(crate) fn read(data: &[u8]) -> Option<(Metadata, bool)> {
     let extensions = mint_extensions(data)?;
     let soulbound = extensions.iter().any(|(kind, _)| *kind == NON_TRANSFERABLE);

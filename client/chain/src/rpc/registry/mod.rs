@@ -59,7 +59,7 @@ impl AgentRecord {
 pub struct Delegate {
     /// The delegation's account.
     pub account: Address,
-    /// The key.
+    /// Key of the delegate.
     pub delegate: Address,
     /// Who gave it.
     pub delegator: Address,
@@ -69,10 +69,10 @@ pub struct Delegate {
     pub live: bool,
 }
 
-/// A wish to register an agent.
+/// What to register.
 #[derive(Clone)]
 pub struct Registration {
-    /// Who pays.
+    /// Wallet that pays the rent and the fee.
     pub payer: Address,
     /// Who owns it; signs as well where entries are given.
     pub owner: Address,
@@ -84,7 +84,7 @@ pub struct Registration {
 
 /// A registry of agents.
 pub trait IdentityRegistry: Send + Sync {
-    /// Its name.
+    /// Name of the registry.
     fn name(&self) -> &'static str;
 
     /// A flow that registers an agent.

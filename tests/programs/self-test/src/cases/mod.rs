@@ -124,7 +124,6 @@ impl In<'_> {
     }
 }
 
-/// Collects results.
 struct Out(Vec<u8>);
 
 impl Out {

@@ -127,7 +127,7 @@ fn record(bench: &mut Bench, owner: &Keypair, signer: &Keypair, signing_bytes: &
     bench.world.send_ok(&[signature, challenge::record_envelope(key(owner), 1, 0)], owner, &[]);
 }
 
-/// record_envelope, discard_envelope.
+/// Measures record_envelope and discard_envelope.
 pub(crate) fn recording(bench: &mut Bench) {
     let ((agent, owner), holder) = (bench.agent(), bench.world.new_party());
     let epoch = bench.world.epoch() - 1;
@@ -178,7 +178,7 @@ fn answer(at: &ChallengeAddresses, arrays: &Place, answerer: &Keypair) -> solana
     challenge::answer_challenge(key(answerer), at.challenge(), at.batch(), &answer)
 }
 
-/// answer_challenge.
+/// Measures answer_challenge, with proofs of several depths.
 pub(crate) fn answering(bench: &mut Bench) {
     for depth in [0, 5, 20] {
         let (at, arrays, challenger) = challenged(bench, depth);

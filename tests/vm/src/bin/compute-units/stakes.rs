@@ -11,7 +11,7 @@ use zx1_vm_tests::{Agent, ed25519_instruction, message_of};
 
 use crate::measure::{Bench, key};
 
-/// initialize_config.
+/// Measures the instruction initialize_config.
 pub(crate) fn configuration(bench: &mut Bench) {
     let authority = bench.world.upgrade_authority();
     let addresses = bench.world.config_addresses();
@@ -24,7 +24,7 @@ fn lock(bench: &mut Bench, agent: &Agent, owner: &Keypair) -> Instruction {
     stake_lock::lock_stake(&agent.addresses(), key(owner), mint, from, MIN_STAKE)
 }
 
-/// lock_stake.
+/// Measures the instruction lock_stake.
 pub(crate) fn locking(bench: &mut Bench) {
     let owner = bench.world.new_party();
     let agent = bench.world.register_agent(&owner);
@@ -83,7 +83,7 @@ fn pay(
     pay_lease(&agent.addresses(), &payment)
 }
 
-/// pay_lease, tick_lease.
+/// Measures pay_lease and tick_lease.
 pub(crate) fn leasing(bench: &mut Bench) {
     let (owner, hot) = (bench.world.new_party(), bench.world.new_party());
     let agent = bench.world.register_agent(&owner);
@@ -116,7 +116,7 @@ fn empty_batch(bench: &Bench) -> zx1_vm_tests::Batch {
     zx1_vm_tests::Batch { epoch: bench.world.epoch() - 1, entries: Vec::new(), records: Vec::new() }
 }
 
-/// submit_batch, close_batch.
+/// Measures submit_batch and close_batch.
 pub(crate) fn logging(bench: &mut Bench) {
     let (agent, owner) = bench.agent();
     let (hot, stranger) = (bench.world.new_party(), bench.world.new_party());

@@ -1,4 +1,4 @@
-//! FeedbackLog.
+//! Measures FeedbackLog's instructions.
 
 use solana_keypair::Keypair;
 use zx1_chain::instructions::feedback_log;
@@ -11,7 +11,7 @@ fn text(length: usize) -> Vec<u8> {
     "A sentence that says what is wrong. ".bytes().cycle().take(length).collect()
 }
 
-/// submit_feedback.
+/// Measures the instruction submit_feedback.
 pub(crate) fn submitting(bench: &mut Bench) {
     let (sender, sponsor) = (bench.world.new_wallet(10), bench.world.new_wallet(10));
     let submit =
@@ -55,7 +55,7 @@ pub(crate) fn drafting(bench: &mut Bench) {
     bench.measure_one::<data::CancelDraft>("2048 bytes", cancel, &sender);
 }
 
-/// resolve_entry.
+/// Measures the instruction resolve_entry.
 pub(crate) fn resolving(bench: &mut Bench) {
     let (sender, maintainer) = (bench.world.new_wallet(10), bench.world.maintainer());
     let submit = feedback_log::submit_feedback(key(&sender), key(&sender), 0, text(80));
