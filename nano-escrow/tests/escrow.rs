@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use escrow_support::*;
 use nano_devnet::Confirm;
-use nano_escrow::escrow::{AccountKey, AccountLegs, EscrowError, Keys as _, Leg, Settlement, Terms};
-use nano_escrow::journal::{CrashPoints, Journal};
+use nano_escrow::escrow::{AccountKey, AccountLegs, Keys as _, Leg, Settlement, Terms};
+use nano_escrow::journal::{CrashPoints, Journal, JournalError};
 use nano_escrow::{Network, Raw, Seed};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -325,7 +325,7 @@ async fn a_wrong_seed_or_network_is_refused_by_the_journal() {
     let mine = seed().fingerprint();
     Journal::open(&path, Network::Dev, &mine).await.unwrap().close().await;
     let other = Seed::from_bytes([8; 32]).fingerprint();
-    let code = |r: Result<Journal, EscrowError>| r.err().map(|e| e.code());
+    let code = |r: Result<Journal, JournalError>| r.err().map(|e| e.code());
     assert_eq!(code(Journal::open(&path, Network::Dev, &other).await), Some(8603));
     assert_eq!(code(Journal::open(&path, Network::Live, &mine).await), Some(8604));
     assert_eq!(code(Journal::open(&path, Network::Dev, &mine).await), None);

@@ -149,6 +149,7 @@ foreign!(
     zx1_sandbox::SandboxError,
     zx1_fixer::rules::Decline,
     nano_escrow::escrow::EscrowError,
+    nano_escrow::journal::JournalError,
     zx1_agent::worker::WorkError,
     zx1_agent::bridge::BridgeError,
 );

@@ -10,10 +10,10 @@ use serde_json::json;
 use super::input::SecretSource;
 use super::{Failure, Output};
 use nano_escrow::escrow::{
-    self, AccountKey, AccountLegs, AccountView, Backup, Escrow, EscrowError, Keys as _, Leg, Options, Parts,
-    PlanView, Settlement, Statement, Terms,
+    self, AccountKey, AccountLegs, AccountView, Backup, Escrow, Keys as _, Leg, Options, Parts, PlanView,
+    Settlement, Statement, Terms,
 };
-use nano_escrow::journal::Journal;
+use nano_escrow::journal::{Journal, JournalError};
 use nano_escrow::node::{HttpNode, HttpOptions, WatchOptions};
 use nano_escrow::work::{Solver, WorkPeers, WorkService};
 use nano_escrow::{Address, BlockHash, Network, Raw, Seed};
@@ -421,7 +421,7 @@ async fn restore(place: &Place, out: &Output, file: &Path) -> Result<(), Failure
     let network = backup.network()?;
     if place.network.is_some_and(|n| n != network) {
         let journal = network.name().to_owned();
-        return Err(EscrowError::WrongNetwork { journal, given: place.network()? }.into());
+        return Err(JournalError::WrongNetwork { journal, given: place.network()? }.into());
     }
     let seed = place.seed(out)?;
     let accounts = backup.accounts();

@@ -111,7 +111,7 @@ impl Server {
         };
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         #[cfg(feature = "testing")]
-        let clock = match &options.test_clock {
+        let clock: Arc<dyn Clock> = match &options.test_clock {
             Some(driven) => Arc::new(driven.clone()),
             None => clock,
         };

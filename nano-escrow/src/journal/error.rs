@@ -62,6 +62,13 @@ impl JournalError {
     }
 }
 
+impl JournalError {
+    /// The stable number.
+    pub fn code(&self) -> u16 {
+        Coded::code(self)
+    }
+}
+
 impl Coded for JournalError {
     fn code(&self) -> u16 {
         match self {

@@ -15,7 +15,7 @@ use zx1_agent::bridge::BridgeError;
 use zx1_market::chain::Common;
 use zx1_market::contract::Corrected;
 use zx1_market::money::inclusive_bond;
-use zx1_market::{Case, EntryType, Raw, State, case};
+use zx1_market::{EntryType, State, case};
 use zx1_market_client::{Deposit, Market, Posted, Purse as _, WalletPurse};
 
 /// How long a deposit that somebody else makes (the ledger of a demo) is awaited before it is asked for.

@@ -173,7 +173,7 @@ impl Flow for Draft {
 /// # Errors
 ///
 /// [`ChainError::Invalid`] for a message longer than any transaction.
-pub fn ed25519(signer: &Address, signature: &[u8; 64], message: &[u8]) -> Result<Instruction> {
+pub(crate) fn ed25519(signer: &Address, signature: &[u8; 64], message: &[u8]) -> Result<Instruction> {
     const KEY: u16 = 16;
     const SIGNATURE: u16 = KEY + 32;
     const MESSAGE: u16 = SIGNATURE + 64;

@@ -20,7 +20,7 @@ mod error;
 pub mod events;
 mod history;
 pub mod idl;
-mod intents;
+pub mod intents;
 pub mod lookup;
 mod message;
 mod moves;

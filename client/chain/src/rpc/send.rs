@@ -15,7 +15,6 @@ use serde_json::json;
 use solana_address::Address;
 use solana_rpc_client_api::request::RpcRequest;
 use solana_signature::Signature;
-use solana_signer::Signer;
 use solana_transaction_error::TransactionError;
 use std::fmt;
 use std::sync::Arc;

@@ -6,6 +6,7 @@ use crate::instructions::stake_lock::ConfigAddresses;
 use crate::instructions::{AgentAddresses, behavior_log, challenge, feedback_log, lease, stake_lock};
 use crate::rpc::draft::ed25519;
 use crate::rpc::idl;
+use crate::rpc::message::writable;
 use crate::rpc::moves::Call;
 use crate::rpc::sizes::{MAX_TRANSACTION, compile, fits, transaction_size};
 use crate::sati::{

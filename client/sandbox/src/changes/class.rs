@@ -459,7 +459,7 @@ mod tests {
 
     #[test]
     fn no_consent_is_given_unless_named() {
-        let consents = Consents::none().with(Class::OutsideTree);
+        let consents = crate::consent::Consents::none().with(Class::OutsideTree);
         assert!(consents.allow(Class::InTree) && consents.allow(Class::OutsideTree));
         assert!(!consents.allow(Class::StartUpFile));
     }

@@ -10,7 +10,7 @@ pub use super::intents;
 pub use challenges::{ChallengeRequest, ChallengeWith, challenge_address};
 
 use super::client::Client;
-use super::draft::{Draft, Intent, ed25519};
+use super::draft::{Draft, Intent};
 use super::error::{ChainError, Result};
 use super::registry::{AgentRecord, IdentityRegistry, need};
 use crate::token::{self, TOKEN_PROGRAM};
