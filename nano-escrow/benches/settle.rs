@@ -12,7 +12,7 @@ use nano_devnet::{Confirm, Devnet};
 use nano_escrow::escrow::{
     AccountKey, AccountLegs, Escrow, Keys as _, Leg, Options, Parts, Settlement, Terms, restore,
 };
-use nano_escrow::journal::{Journal, NoProbe};
+use nano_escrow::journal::Journal;
 use nano_escrow::node::NodeApi;
 use nano_escrow::work::{Solver, WorkPeers, WorkService};
 use nano_escrow::{Address, Network, PrivateKey, Raw, Seed};
@@ -28,7 +28,7 @@ fn parts(journal: Journal, node: Arc<dyn NodeApi>) -> Parts {
 async fn open(folder: &Path, node: Arc<dyn NodeApi>) -> Result<Escrow, Box<dyn std::error::Error>> {
     let fingerprint = Seed::from_bytes([7; 32]).fingerprint();
     let path = folder.join("escrow.db");
-    let journal = Journal::open(&path, Network::Dev, &fingerprint, Arc::new(NoProbe)).await?;
+    let journal = Journal::open(&path, Network::Dev, &fingerprint).await?;
     Ok(Escrow::new(parts(journal, node)))
 }
 

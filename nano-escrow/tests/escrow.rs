@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use escrow_support::*;
 use nano_devnet::Confirm;
-use nano_escrow::escrow::{AccountKey, AccountLegs, EscrowError, Keys as _, Leg, Settlement, Terms};
-use nano_escrow::journal::{Journal, NoProbe};
+use nano_escrow::escrow::{AccountKey, AccountLegs, Keys as _, Leg, Settlement, Terms};
+use nano_escrow::journal::{CrashPoints, Journal, JournalError};
 use nano_escrow::{Network, Raw, Seed};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -244,7 +244,7 @@ async fn dust_is_left_alone_and_cannot_keep_the_deposit_out() {
     let (devnet, folder) = (devnet(Confirm::AtOnce).await, tempfile::tempdir().unwrap());
     let mut options = options();
     options.max_deposits = 3;
-    let journal = journal_at(folder.path(), Arc::new(NoProbe)).await;
+    let journal = journal_at(folder.path(), CrashPoints::default()).await;
     let escrow = nano_escrow::escrow::Escrow::new(parts(journal, devnet.clone(), options));
     let [account, _] = create(&escrow, "c", xno("1")).await;
     for _ in 0..20 {
@@ -323,17 +323,17 @@ async fn a_wrong_seed_or_network_is_refused_by_the_journal() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("escrow.db");
     let mine = seed().fingerprint();
-    Journal::open(&path, Network::Dev, &mine, Arc::new(NoProbe)).await.unwrap().close().await;
+    Journal::open(&path, Network::Dev, &mine).await.unwrap().close().await;
     let other = Seed::from_bytes([8; 32]).fingerprint();
-    let code = |r: Result<Journal, EscrowError>| r.err().map(|e| e.code());
-    assert_eq!(code(Journal::open(&path, Network::Dev, &other, Arc::new(NoProbe)).await), Some(8603));
-    assert_eq!(code(Journal::open(&path, Network::Live, &mine, Arc::new(NoProbe)).await), Some(8604));
-    assert_eq!(code(Journal::open(&path, Network::Dev, &mine, Arc::new(NoProbe)).await), None);
+    let code = |r: Result<Journal, JournalError>| r.err().map(|e| e.code());
+    assert_eq!(code(Journal::open(&path, Network::Dev, &other).await), Some(8603));
+    assert_eq!(code(Journal::open(&path, Network::Live, &mine).await), Some(8604));
+    assert_eq!(code(Journal::open(&path, Network::Dev, &mine).await), None);
     let missing = folder.path().join("none.db");
     assert_eq!(code(Journal::open_read_only(&missing).await), Some(8601));
     std::fs::write(folder.path().join("text.db"), "not a database, but long enough to look at").unwrap();
     let text = folder.path().join("text.db");
-    assert_eq!(code(Journal::open(&text, Network::Dev, &mine, Arc::new(NoProbe)).await), Some(8600));
+    assert_eq!(code(Journal::open(&text, Network::Dev, &mine).await), Some(8600));
 }
 
 #[cfg(unix)]

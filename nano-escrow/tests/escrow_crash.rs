@@ -19,7 +19,7 @@ use escrow_support::*;
 use nano_devnet::{Confirm, Devnet, Effect, FaultRule, On};
 use nano_escrow::Address;
 use nano_escrow::escrow::{Escrow, Settlement};
-use nano_escrow::journal::{At, NoProbe, Probe, SharedProbe};
+use nano_escrow::journal::{At, CrashPoints, Probe};
 use nano_escrow::node::{HttpNode, HttpOptions, NodeApi};
 
 /// The rows that a real process is killed for by default: no dispute, most legs with two destinations each, and a
@@ -52,10 +52,10 @@ impl Probe for Killer {
 async fn whole_life(
     folder: &Path,
     node: Arc<dyn NodeApi>,
-    probe: SharedProbe,
+    points: CrashPoints,
     settlement: &Settlement,
 ) -> Escrow {
-    let journal = journal_at(folder, probe.clone()).await;
+    let journal = journal_at(folder, points.clone()).await;
     let mut options = options();
     // Nothing runs beside the sequence of points.
     options.prefetch_work = false;
@@ -80,7 +80,7 @@ async fn whole_life(
     .await;
     let export = folder.join("export.json");
     if !export.exists() {
-        escrow.export().await.unwrap().write(&export, &probe).await.unwrap();
+        escrow.export().await.unwrap().write_with(&export, &points).await.unwrap();
     }
     escrow
 }
@@ -94,9 +94,9 @@ fn child_process() {
     let at = job["at"].as_u64().unwrap() as usize;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let probe = Arc::new(Killer { at, seen: AtomicUsize::new(0) });
+        let points = CrashPoints::new(Arc::new(Killer { at, seen: AtomicUsize::new(0) }));
         let folder = job["folder"].as_str().unwrap();
-        whole_life(Path::new(folder), http(job["node"].as_str().unwrap()), probe, &settlement).await;
+        whole_life(Path::new(folder), http(job["node"].as_str().unwrap()), points, &settlement).await;
     });
 }
 
@@ -156,7 +156,7 @@ async fn restart_and_check(
     settlement: &Settlement,
     row: &Row,
 ) {
-    let escrow = whole_life(folder, node, Arc::new(NoProbe), settlement).await;
+    let escrow = whole_life(folder, node, CrashPoints::default(), settlement).await;
     assert_paid_once(devnet, &escrow, settlement).await;
     let accounts: Vec<Address> = settlement.accounts.iter().map(|a| a.account).collect();
     assert_eq!(paid(devnet, &accounts), row.totals());
@@ -329,7 +329,7 @@ async fn drop_everywhere(
         println!("{} fault {name} {fault:?} point {at}", row.name());
         let died = tokio::select! {
             biased;
-            escrow = whole_life(folder.path(), devnet.clone(), counter.clone(), &settlement) => {
+            escrow = whole_life(folder.path(), devnet.clone(), CrashPoints::new(counter.clone()), &settlement) => {
                 escrow.journal().clone().close().await;
                 false
             }

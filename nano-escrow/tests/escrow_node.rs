@@ -14,7 +14,7 @@ use nano_devnet::{Confirm, Devnet, Effect, Epoch, FaultRule, Kind, On};
 use nano_escrow::escrow::{
     AccountKey, AccountLegs, Backup, Escrow, Keys as _, Leg, Settlement, Terms, restore,
 };
-use nano_escrow::journal::{Journal, NoProbe};
+use nano_escrow::journal::{CrashPoints, Journal};
 use nano_escrow::work::{Solver, WorkPeers, WorkService};
 use nano_escrow::{Address, BlockHash, Network, Raw, Seed};
 
@@ -52,7 +52,7 @@ async fn every_fault_of_publishing_ends_with_each_leg_paid_once_ok() {
     let folder = folder();
     let mut options = options();
     options.nudge_after = Duration::from_millis(50);
-    let journal = journal_at(folder.path(), Arc::new(NoProbe)).await;
+    let journal = journal_at(folder.path(), CrashPoints::default()).await;
     let escrow = Escrow::new(parts(journal, devnet.clone(), options));
     let text = |text: &str| text.to_owned();
     let rules = [
@@ -266,7 +266,7 @@ async fn an_account_that_the_network_opened_is_used_ok() {
 
 async fn export(escrow: &Escrow, folder: &Path) -> Backup {
     let path = folder.join("export.json");
-    escrow.export().await.unwrap().write(&path, &(Arc::new(NoProbe) as _)).await.unwrap();
+    escrow.export().await.unwrap().write(&path).await.unwrap();
     Backup::read(&path).unwrap()
 }
 
@@ -441,14 +441,14 @@ async fn a_changed_export_or_another_seed_is_refused() {
 
 async fn export_code(escrow: &Escrow, folder: &Path) -> u16 {
     let backup = escrow.export().await.unwrap();
-    backup.write(&folder.join("export.json"), &(Arc::new(NoProbe) as _)).await.unwrap_err().code()
+    backup.write(&folder.join("export.json")).await.unwrap_err().code()
 }
 
 #[tokio::test]
 async fn a_work_peer_that_lies_costs_nothing_but_time_ok() {
     let (devnet, folder) = (devnet(Confirm::AtOnce).await, folder());
     devnet.faults().add(FaultRule::new(On::action("work_generate"), Effect::BadWork));
-    let journal = journal_at(folder.path(), Arc::new(NoProbe)).await;
+    let journal = journal_at(folder.path(), CrashPoints::default()).await;
     let peer: Arc<dyn nano_escrow::node::NodeApi> = devnet.clone();
     let peers = WorkPeers::new([("liar", peer)], Duration::from_secs(5));
     let work = WorkService::new(journal.work_cache(), peers, Some(Solver::default()));
@@ -463,9 +463,9 @@ async fn a_work_peer_that_lies_costs_nothing_but_time_ok() {
 #[tokio::test]
 async fn a_second_journal_in_this_process_is_refused_too() {
     let folder = folder();
-    let journal = journal_at(folder.path(), Arc::new(NoProbe)).await;
+    let journal = journal_at(folder.path(), CrashPoints::default()).await;
     let path = folder.path().join("escrow.db");
-    let second = Journal::open(&path, Network::Dev, &seed().fingerprint(), Arc::new(NoProbe)).await;
+    let second = Journal::open(&path, Network::Dev, &seed().fingerprint()).await;
     assert_eq!(second.err().unwrap().code(), 8602);
     let reader = Journal::open_read_only(&path).await.unwrap();
     assert_eq!(reader.network().await.unwrap(), Network::Dev);
@@ -478,7 +478,7 @@ fn holder_process() {
     let Ok(folder) = std::env::var("HOLD_JOURNAL") else { return };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let _journal = journal_at(Path::new(&folder), Arc::new(NoProbe)).await;
+        let _journal = journal_at(Path::new(&folder), CrashPoints::default()).await;
         println!("holding");
         let mut line = String::new();
         std::io::stdin().read_line(&mut line).unwrap();
@@ -501,13 +501,13 @@ async fn a_second_process_on_one_journal_fails_until_the_first_has_died() {
     assert!(lines.any(|l| l.unwrap().contains("holding")));
     let path = folder.path().join("escrow.db");
     let fingerprint = seed().fingerprint();
-    let second = Journal::open(&path, Network::Dev, &fingerprint, Arc::new(NoProbe)).await;
+    let second = Journal::open(&path, Network::Dev, &fingerprint).await;
     let error = second.err().unwrap();
     assert_eq!(error.code(), 8602);
     assert!(error.to_string().contains("another process"));
     child.kill().unwrap();
     child.wait().unwrap();
-    Journal::open(&path, Network::Dev, &fingerprint, Arc::new(NoProbe)).await.unwrap();
+    Journal::open(&path, Network::Dev, &fingerprint).await.unwrap();
 }
 
 #[tokio::test]

@@ -18,7 +18,7 @@ use nano_devnet::{Confirm, Devnet, Effect, Epoch, FaultRule, Kind, On};
 use nano_escrow::escrow::{
     AccountKey, AccountLegs, Escrow, EscrowError, Keys as _, Leg, Options, Settlement, Terms, audit_journal,
 };
-use nano_escrow::journal::{At, Journal, Probe};
+use nano_escrow::journal::{At, CrashPoints, Journal, Probe};
 use nano_escrow::{Address, BlockHash, Head, Keypair, Network, PrivateKey, PublicKey, Raw, Work, WorkKind};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -113,7 +113,8 @@ impl Sim {
         let devnet = Arc::new(devnet.await.unwrap());
         let fuse = Arc::new(Fuse::default());
         let fingerprint = escrow_support::seed().fingerprint();
-        let journal = Journal::in_memory(Network::Dev, &fingerprint, fuse.clone()).await.unwrap();
+        let journal =
+            Journal::in_memory(Network::Dev, &fingerprint, CrashPoints::new(fuse.clone())).await.unwrap();
         let clock = FixedClock::default();
         let nonces = Arc::new(Mutex::new(StdRng::seed_from_u64(seed ^ 0x5eed)));
         let escrow = make_escrow(&journal, &devnet, &clock, &nonces);

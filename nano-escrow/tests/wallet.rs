@@ -10,14 +10,14 @@ use std::sync::Arc;
 use escrow_support::*;
 use nano_devnet::{Confirm, Devnet, Effect, FaultRule, On};
 use nano_escrow::escrow::{DomainKeys, Keys, restore};
-use nano_escrow::journal::{Journal, NoProbe, SharedProbe};
+use nano_escrow::journal::{CrashPoints, Journal};
 use nano_escrow::wallet::Wallet;
 use nano_escrow::{Network, Raw};
 
-async fn wallet_at(folder: &Path, devnet: &Arc<Devnet>, probe: SharedProbe) -> Wallet {
+async fn wallet_at(folder: &Path, devnet: &Arc<Devnet>, points: CrashPoints) -> Wallet {
     let mut options = options();
     options.prefetch_work = false;
-    Wallet::new(parts(journal_at(folder, probe).await, devnet.clone(), options))
+    Wallet::new(parts(journal_at(folder, points).await, devnet.clone(), options))
 }
 
 async fn filled(wallet: &Wallet, devnet: &Devnet, amount: Raw) {
@@ -37,7 +37,7 @@ async fn fill(wallet: &Wallet, index: u32, devnet: &Devnet, amount: Raw) {
 #[tokio::test]
 async fn a_wallet_receives_and_sends_and_remembers_ok() {
     let (devnet, folder) = (devnet(Confirm::AtOnce).await, folder());
-    let wallet = wallet_at(folder.path(), &devnet, Arc::new(NoProbe)).await;
+    let wallet = wallet_at(folder.path(), &devnet, CrashPoints::default()).await;
     assert_eq!(wallet.account(0).await.unwrap(), seed().wallet_key(0).address(), "the standard derivation");
     assert_eq!(wallet.balance(0).await.unwrap().balance, Raw::ZERO);
     filled(&wallet, &devnet, xno("5")).await;
@@ -59,7 +59,7 @@ async fn a_wallet_receives_and_sends_and_remembers_ok() {
 #[tokio::test]
 async fn one_id_pays_once_and_another_payment_under_it_fails() {
     let (devnet, folder) = (devnet(Confirm::AtOnce).await, folder());
-    let wallet = wallet_at(folder.path(), &devnet, Arc::new(NoProbe)).await;
+    let wallet = wallet_at(folder.path(), &devnet, CrashPoints::default()).await;
     filled(&wallet, &devnet, xno("5")).await;
     let bob = person("bob");
     let sends = (0..8).map(|_| wallet.send(0, "one", bob, xno("1")));
@@ -78,7 +78,7 @@ async fn one_id_pays_once_and_another_payment_under_it_fails() {
 #[tokio::test]
 async fn bad_payments_fail_and_change_nothing() {
     let (devnet, folder) = (devnet(Confirm::AtOnce).await, folder());
-    let wallet = wallet_at(folder.path(), &devnet, Arc::new(NoProbe)).await;
+    let wallet = wallet_at(folder.path(), &devnet, CrashPoints::default()).await;
     let me = wallet.account(0).await.unwrap();
     let code = |r: Result<_, nano_escrow::escrow::EscrowError>| r.map(drop).unwrap_err().code();
     assert_eq!(code(wallet.send(0, "a", person("bob"), xno("1")).await), 8042, "no blocks yet");
@@ -99,8 +99,8 @@ async fn a_crash_at_every_point_of_a_send_pays_once_ok() {
     let devnet = devnet(Confirm::AtOnce).await;
     let bob = person("bob");
     // The journal must be filled before the points are counted: a first life without a probe.
-    let life = |folder: std::path::PathBuf, index: u32, probe: SharedProbe, devnet: Arc<Devnet>| async move {
-        let wallet = wallet_at(&folder, &devnet, probe).await;
+    let life = |folder: std::path::PathBuf, index: u32, points: CrashPoints, devnet: Arc<Devnet>| async move {
+        let wallet = wallet_at(&folder, &devnet, points).await;
         wallet.recover().await.unwrap();
         wallet.send(index, "one", bob, xno("1")).await.unwrap();
         wallet.wait("one", PATIENCE).await.unwrap();
@@ -112,21 +112,21 @@ async fn a_crash_at_every_point_of_a_send_pays_once_ok() {
         let folder = folder();
         // An account of its own each time.
         let index = u32::try_from(at).unwrap();
-        let first = wallet_at(folder.path(), &devnet, Arc::new(NoProbe)).await;
+        let first = wallet_at(folder.path(), &devnet, CrashPoints::default()).await;
         let account = first.account(index).await.unwrap();
         fill(&first, index, &devnet, Raw::XNO).await;
         drop(first);
         let counter = Counter::new(at);
         tokio::select! {
             biased;
-            wallet = life(folder.path().to_owned(), index, counter.clone(), devnet.clone()) => drop(wallet),
+            wallet = life(folder.path().to_owned(), index, CrashPoints::new(counter.clone()), devnet.clone()) => drop(wallet),
             () = counter.hung.notified() => {}
         }
         if at == 0 {
             points = counter.count();
             assert!(points > 10, "{points}");
         }
-        let wallet = life(folder.path().to_owned(), index, Arc::new(NoProbe), devnet.clone()).await;
+        let wallet = life(folder.path().to_owned(), index, CrashPoints::default(), devnet.clone()).await;
         let sent = devnet.account(account).sent_confirmed[&bob.public_key()];
         assert_eq!(sent, Raw::XNO, "point {at} of {points}: {}", counter.last());
         let audit = wallet.audit(true).await.unwrap();
@@ -139,7 +139,7 @@ async fn a_crash_at_every_point_of_a_send_pays_once_ok() {
 #[tokio::test]
 async fn a_restored_wallet_pays_an_id_again_never_ok() {
     let (devnet, [old, new]) = (devnet(Confirm::AtOnce).await, [folder(), folder()]);
-    let wallet = wallet_at(old.path(), &devnet, Arc::new(NoProbe)).await;
+    let wallet = wallet_at(old.path(), &devnet, CrashPoints::default()).await;
     filled(&wallet, &devnet, xno("5")).await;
     let backup = wallet.export().await.unwrap();
     wallet.send(0, "one", person("bob"), xno("1")).await.unwrap();
@@ -156,7 +156,7 @@ async fn a_restored_wallet_pays_an_id_again_never_ok() {
 #[tokio::test]
 async fn an_answer_that_is_lost_pays_once_ok() {
     let (devnet, folder) = (devnet(Confirm::AtOnce).await, folder());
-    let wallet = wallet_at(folder.path(), &devnet, Arc::new(NoProbe)).await;
+    let wallet = wallet_at(folder.path(), &devnet, CrashPoints::default()).await;
     filled(&wallet, &devnet, xno("5")).await;
     for n in 0..3 {
         devnet.faults().add(FaultRule::once(On::action("process"), Effect::LoseAnswer { ms: 0 }));
@@ -175,7 +175,7 @@ async fn keys_of_a_domain_are_those_of_decision_a2_ok() {
     let keys = Arc::new(DomainKeys::new(b"zx1/nano/v1", seed()));
     assert_ne!(keys.fingerprint(), seed().fingerprint());
     let path = folder.path().join("wallet.db");
-    let journal = Journal::open(&path, Network::Dev, &keys.fingerprint(), Arc::new(NoProbe)).await.unwrap();
+    let journal = Journal::open(&path, Network::Dev, &keys.fingerprint()).await.unwrap();
     let mut parts = parts(journal, devnet, options());
     parts.keys = keys;
     let wallet = Wallet::new(parts);

@@ -151,6 +151,7 @@ macro_rules! catalogue {
                     Fault::KeyNotAFile { path } => Self::KeyNotAFile { path },
                     Fault::ConfigMalformed { path, why } => Self::ConfigMalformed { path, why },
                     Fault::RandomFailed { why } => Self::RandomFailed { why },
+                    Fault::CannotExecute { program, why } => Self::CannotExecute { program, why },
                     Fault::InputTooLarge { what, size, limit } => Self::InputTooLarge { what, size, limit },
                 }
             }

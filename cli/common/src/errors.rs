@@ -110,6 +110,13 @@ pub enum Fault {
         /// What is wrong with it.
         why: String,
     },
+    /// A program of the same installation cannot be executed.
+    CannotExecute {
+        /// The program.
+        program: String,
+        /// A part of a sentence.
+        why: String,
+    },
     /// An input is larger than what is read.
     InputTooLarge {
         /// Name of the input.

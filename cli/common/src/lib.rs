@@ -5,6 +5,7 @@
 //! * [`files`], [`keys`]: crash-safe files, and the one key of a party in every usual form (decision A1)
 //! * [`config`]: a configuration file; [`confirm`]: questions; [`words`]: plurals, dates, and text of strangers that cannot steer a terminal
 //! * [`manual`]: manual pages and completions
+//! * [`sibling`]: programs of the same installation, executed
 //! * [`usage`]: what is wrong with a command line, in one sentence
 //! * `testing`: a pseudo-terminal, and what a command said (feature `testing`)
 
@@ -17,6 +18,7 @@ pub mod keys;
 pub mod manual;
 pub mod output;
 pub mod progress;
+pub mod sibling;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod usage;

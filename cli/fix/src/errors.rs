@@ -127,6 +127,9 @@ zx1_cli_common::catalogue! {
     9567 Failure TestClock { url: String }
         "FIX_TEST_CLOCK is set, and {url} is not on this machine: its clock must not say when you sign." =>
         "unset FIX_TEST_CLOCK; it is for tests of fix serve --test-clock";
+    9568 Failure CannotExecute { program: String, why: String }
+        "The program {program} is needed for this and cannot be executed: {why}." =>
+        "install {program} beside fix, or in a folder of PATH";
 }
 
 pub use zx1_cli_common::errors::reason;
@@ -152,6 +155,12 @@ foreign!(
     zx1_agent::bridge::BridgeError => next::after_envelope,
     zx1_market_client::ClientError => next::after_call,
 );
+
+impl From<nano_escrow::journal::JournalError> for Failure {
+    fn from(error: nano_escrow::journal::JournalError) -> Self {
+        Self::foreign(error.code().into(), &error, &error)
+    }
+}
 
 impl From<nano_escrow::escrow::EscrowError> for Failure {
     fn from(error: nano_escrow::escrow::EscrowError) -> Self {

@@ -13,6 +13,7 @@
 //! for Ctrl+C.
 
 pub mod apply;
+pub mod bill;
 pub mod follow;
 pub mod hire;
 pub mod interrupt;
@@ -39,6 +40,9 @@ use zx1_cli_common::{Exit, confirm};
 use zx1_market::contract::{Unmet, Verification};
 use zx1_market::defaults::TIMEOUT;
 use zx1_trial::{Attempt, Ran, WorkingFolder};
+
+/// How often a contract is looked at.
+const POLL: Duration = Duration::from_millis(300);
 
 /// A command that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]

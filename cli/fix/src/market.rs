@@ -4,7 +4,7 @@ use crate::context::{Context, Who};
 use crate::errors::{Error, Result};
 use nano_escrow::binding::KEY_DOMAIN;
 use nano_escrow::escrow::{DomainKeys, EscrowError, Options as Habits, Parts};
-use nano_escrow::journal::{Journal, NoProbe};
+use nano_escrow::journal::Journal;
 use nano_escrow::node::{HttpNode, HttpOptions};
 use nano_escrow::wallet::Wallet;
 use nano_escrow::work::{Solver, WorkPeers, WorkService};
@@ -39,12 +39,14 @@ pub async fn connect(context: &Context, who: Who) -> Result<Market> {
 /// # Errors
 /// As [`connect`].
 pub async fn connect_to(context: &Context, url: &str, key: PartyKey) -> Result<Market> {
+    let clock = Clock::default();
     // For tests that move the clock of a server of this machine (fix serve --test-clock). No other server may
     // say what time a signature carries.
+    #[cfg(feature = "testing")]
     let clock = match std::env::var_os("FIX_TEST_CLOCK") {
         Some(_) if is_this_machine(url) => Clock::Server,
         Some(_) => return Err(Error::TestClock { url: url.to_owned() }.into()),
-        None => Clock::default(),
+        None => clock,
     };
     let options = Options {
         clock,
@@ -124,7 +126,7 @@ pub async fn wallet(context: &Context, who: Who, ledger: &Ledger) -> Result<Wall
     let path = context.place(file)?;
     zx1_cli_common::files::make_private_folder(path.parent().unwrap_or(Path::new(".")))?;
     let fingerprint = nano_escrow::escrow::Keys::fingerprint(&keys);
-    let journal = Journal::open(&path, network, &fingerprint, Arc::new(NoProbe)).await?;
+    let journal = Journal::open(&path, network, &fingerprint).await?;
     let node = HttpNode::new(&url, HttpOptions::default()).map_err(EscrowError::from)?;
     let peers = WorkPeers::new(Vec::<(String, _)>::new(), Duration::from_secs(30));
     let work = WorkService::new(journal.work_cache(), peers, Some(Solver::default()));

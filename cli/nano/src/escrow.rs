@@ -10,10 +10,10 @@ use serde_json::json;
 use super::input::SecretSource;
 use super::{Failure, Output};
 use nano_escrow::escrow::{
-    self, AccountKey, AccountLegs, AccountView, Backup, Escrow, EscrowError, Keys as _, Leg, Options, Parts,
-    PlanView, Settlement, Statement, Terms,
+    self, AccountKey, AccountLegs, AccountView, Backup, Escrow, Keys as _, Leg, Options, Parts, PlanView,
+    Settlement, Statement, Terms,
 };
-use nano_escrow::journal::{Journal, NoProbe};
+use nano_escrow::journal::{Journal, JournalError};
 use nano_escrow::node::{HttpNode, HttpOptions, WatchOptions};
 use nano_escrow::work::{Solver, WorkPeers, WorkService};
 use nano_escrow::{Address, BlockHash, Network, Raw, Seed};
@@ -89,7 +89,7 @@ impl Place {
                 ));
             }
         };
-        let journal = Journal::open(&self.journal, network, &seed.fingerprint(), Arc::new(NoProbe)).await?;
+        let journal = Journal::open(&self.journal, network, &seed.fingerprint()).await?;
         let node = HttpNode::new(url, HttpOptions::default())?;
         let mut peers: Vec<(String, Arc<dyn nano_escrow::node::NodeApi>)> = Vec::new();
         for peer in &self.work_peer {
@@ -341,7 +341,7 @@ pub(crate) async fn run(args: EscrowArgs, out: &Output) -> Result<(), Failure> {
         EscrowCommand::Run => serve(&place, out).await,
         EscrowCommand::Export { file } => {
             let backup = place.escrow(out).await?.export().await?;
-            backup.write(&file, &(Arc::new(NoProbe) as _)).await?;
+            backup.write(&file).await?;
             let accounts = backup.accounts();
             out.print(&json!({ "file": file, "accounts": accounts }), || {
                 format!("{accounts} accounts written")
@@ -421,7 +421,7 @@ async fn restore(place: &Place, out: &Output, file: &Path) -> Result<(), Failure
     let network = backup.network()?;
     if place.network.is_some_and(|n| n != network) {
         let journal = network.name().to_owned();
-        return Err(EscrowError::WrongNetwork { journal, given: place.network()? }.into());
+        return Err(JournalError::WrongNetwork { journal, given: place.network()? }.into());
     }
     let seed = place.seed(out)?;
     let accounts = backup.accounts();

@@ -62,6 +62,10 @@ zx1_cli_common::catalogue! {
         "restore into an empty folder: ZX1_HOME=/a/new/folder zx1 key restore …";
 
     // Settings, configuration and agents.
+    7424 Failure CannotExecute { program: String, why: String }
+        "The program {program} is needed for this and cannot be executed: {why}." =>
+        "install {program} beside zx1, or in a folder of PATH";
+
     7430 Usage UnknownKey { key: String, known: String }
         "There is no setting named {key}. There are {known}." =>
         "zx1 config list";

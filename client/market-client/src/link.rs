@@ -21,6 +21,7 @@ pub enum Clock {
     /// This machine's, or one that a test moves.
     Here(Arc<dyn zx1_home::Clock>),
     /// The test clock of the server itself (`fix serve --test-clock`): asked before every signature.
+    #[cfg(feature = "testing")]
     Server,
 }
 
@@ -34,6 +35,7 @@ impl std::fmt::Debug for Clock {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Clock::Here(_) => "Here",
+            #[cfg(feature = "testing")]
             Clock::Server => "Server",
         })
     }
@@ -77,6 +79,7 @@ impl Link {
     pub(super) async fn now(&self) -> Result<Millis> {
         match &self.options.clock {
             Clock::Here(clock) => Ok(Millis(clock.unix_ms())),
+            #[cfg(feature = "testing")]
             Clock::Server => {
                 let call = "GET /test/clock";
                 let bytes = self.exchange(Method::GET, "/test/clock", None, None).await?;

@@ -12,6 +12,7 @@
 //! | [`contract`] | the contract's shape, its bounds, a builder |
 //! | [`request`] | request signatures |
 //! | [`machine`] | the states, and the table of every transition |
+//! | [`parties`], [`court`] | the two sides; the three courts and their outcomes |
 //! | [`money`] | the money table |
 //! | [`case`] | one contract's whole life: entries and time in, effects and deadlines out; replay |
 //! | [`wire`] | bodies, answers and events of the HTTP interface |
@@ -26,11 +27,15 @@ pub mod canonical;
 pub mod case;
 pub mod chain;
 pub mod contract;
+pub mod court;
 pub mod defaults;
 mod error;
+mod fees;
+mod fields;
 pub mod id;
 pub mod machine;
 pub mod money;
+pub mod parties;
 pub mod request;
 pub mod terms;
 pub mod time;

@@ -5,135 +5,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::chain::Side;
-use crate::terms::Fees;
-use crate::{Raw, Reason, Refusal, Result};
-
-/// A court (fix.md, "Courts").
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum Court {
-    /// The first.
-    District,
-    /// The second.
-    Appeals,
-    /// The last; its rulings are final.
-    Supreme,
-}
-
-impl Court {
-    /// All, lowest first.
-    pub const ALL: [Court; 3] = [Court::District, Court::Appeals, Court::Supreme];
-
-    /// The word on the wire.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Court::District => "district",
-            Court::Appeals => "appeals",
-            Court::Supreme => "supreme",
-        }
-    }
-
-    /// From the word on the wire.
-    pub fn from_word(word: &str) -> Option<Court> {
-        Court::ALL.into_iter().find(|court| court.as_str() == word)
-    }
-
-    /// 0, 1 or 2.
-    pub const fn level(self) -> u32 {
-        self as u32
-    }
-
-    /// Where an appeal goes.
-    pub const fn next(self) -> Option<Court> {
-        match self {
-            Court::District => Some(Court::Appeals),
-            Court::Appeals => Some(Court::Supreme),
-            Court::Supreme => None,
-        }
-    }
-
-    /// What it costs the loser.
-    pub const fn fee(self, fees: &Fees) -> Raw {
-        let [district, appeals, supreme] = fees.courts;
-        match self {
-            Court::District => district,
-            Court::Appeals => appeals,
-            Court::Supreme => supreme,
-        }
-    }
-}
-
-impl std::fmt::Display for Court {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-/// What a judge decides (fix.md, "Rulings").
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum Outcome {
-    /// The agent did the work.
-    Fulfilled,
-    /// It did not.
-    Canceled,
-    /// Nobody could have.
-    Impossible,
-    /// The agent acted in bad faith.
-    EvilAgent,
-    /// The principal acted in bad faith.
-    EvilPrincipal,
-    /// Both did.
-    EvilBoth,
-}
-
-impl Outcome {
-    /// All.
-    pub const ALL: [Outcome; 6] = [
-        Outcome::Fulfilled,
-        Outcome::Canceled,
-        Outcome::Impossible,
-        Outcome::EvilAgent,
-        Outcome::EvilPrincipal,
-        Outcome::EvilBoth,
-    ];
-
-    /// The word on the wire.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Outcome::Fulfilled => "fulfilled",
-            Outcome::Canceled => "canceled",
-            Outcome::Impossible => "impossible",
-            Outcome::EvilAgent => "evil_agent",
-            Outcome::EvilPrincipal => "evil_principal",
-            Outcome::EvilBoth => "evil_both",
-        }
-    }
-
-    /// From the word on the wire.
-    pub fn from_word(word: &str) -> Option<Outcome> {
-        Outcome::ALL.into_iter().find(|outcome| outcome.as_str() == word)
-    }
-
-    /// Whether `side` lost, so that it may appeal. After `impossible` and `evil_both` either may (decision
-    /// E5).
-    pub const fn is_lost_by(self, side: Side) -> bool {
-        match self {
-            Outcome::Fulfilled | Outcome::EvilPrincipal => matches!(side, Side::Principal),
-            Outcome::Canceled | Outcome::EvilAgent => matches!(side, Side::Agent),
-            Outcome::Impossible | Outcome::EvilBoth => true,
-        }
-    }
-}
-
-impl std::fmt::Display for Outcome {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
-}
+pub use crate::court::{Court, Outcome};
+pub use crate::fees::{Fees, inclusive_bond, platform_fee};
+use crate::fees::{minus, plus, too_large};
+use crate::parties::Side;
+use crate::{Raw, Refusal, Result};
 
 /// Why money moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -279,38 +155,6 @@ impl Payout {
             Side::Agent => self.agent_account.as_deref(),
         }
     }
-}
-
-fn too_large() -> Refusal {
-    Reason::MoneyOverflow.into()
-}
-
-fn fraction(amount: Raw, basis_points: u32) -> Result<Raw> {
-    amount.mul_div_floor(basis_points.into(), 10_000).ok_or_else(too_large)
-}
-
-fn plus(a: Raw, b: Raw) -> Result<Raw> {
-    a.checked_add(b).ok_or_else(too_large)
-}
-
-fn minus(a: Raw, b: Raw) -> Result<Raw> {
-    a.checked_sub(b).ok_or_else(|| Reason::MoneyShort.into())
-}
-
-/// The platform's fee on a bounty: its share, rounded down to the raw, and never less than the minimum.
-pub fn platform_fee(fees: &Fees, bounty: Raw) -> Result<Raw> {
-    Ok(fraction(bounty, fees.platform_fee_bp)?.max(fees.platform_fee_min))
-}
-
-/// Half of what leaving late costs: so much each for the other side and the platform. Rounded down to the
-/// raw. Zero instead of what cannot be computed, which [`crate::Terms::check`] rules out.
-pub(crate) fn cancel_share(fees: &Fees, bounty: Raw) -> Raw {
-    bounty.mul_div_floor(fees.cancel_fee_bp.into(), 20_000).unwrap_or(Raw::ZERO)
-}
-
-/// What each side deposits: bounty and judge fee. 9100 when that is more than there is.
-pub fn inclusive_bond(fees: &Fees, bounty: Raw) -> Result<Raw> {
-    plus(bounty, fees.judge_fee)
 }
 
 /// The money table. `bounty` is the contract's; both sides are taken to have deposited [`inclusive_bond`].

@@ -6,8 +6,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::canonical::Json;
-use crate::chain::fields::{Builder, Fields};
 use crate::defaults as d;
+pub use crate::fees::Fees;
+use crate::fees::{cancel_share, platform_fee};
+use crate::fields::{Builder, Fields};
 use crate::{Address, Millis, PartyId, Raw, Reason, Refusal, Result};
 
 /// How long everything takes (decision E12). The contract's own windows stand in the contract.
@@ -88,39 +90,6 @@ windows!(
     objection,
     halt
 );
-
-/// What each side pays and who gets it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fees {
-    /// The smallest bounty.
-    pub min_bounty: Raw,
-    /// The largest bounty.
-    pub max_bounty: Raw,
-    /// Each side's dispute insurance.
-    pub judge_fee: Raw,
-    /// The platform's share of the bounty, in hundredths of a percent.
-    pub platform_fee_bp: u32,
-    /// The least that the platform takes.
-    pub platform_fee_min: Raw,
-    /// What leaving late costs, in hundredths of a percent of the bounty.
-    pub cancel_fee_bp: u32,
-    /// The courts' fees: district, appeals, supreme.
-    pub courts: [Raw; 3],
-}
-
-impl Default for Fees {
-    fn default() -> Fees {
-        Fees {
-            min_bounty: d::MIN_BOUNTY,
-            max_bounty: d::MAX_BOUNTY,
-            judge_fee: d::JUDGE_FEE,
-            platform_fee_bp: d::PLATFORM_FEE_BP,
-            platform_fee_min: d::PLATFORM_FEE_MIN,
-            cancel_fee_bp: d::CANCEL_FEE_BP,
-            courts: d::COURT_FEES,
-        }
-    }
-}
 
 /// What a court's machine gives a re-execution. Chained with the opening, so that both sides know before they
 /// bond what a fix can use there.
@@ -235,9 +204,9 @@ impl Terms {
     pub fn check(&self) -> Result<()> {
         let fees = &self.fees;
         let share = u64::from(fees.platform_fee_bp) + u64::from(fees.cancel_fee_bp);
-        let least = crate::money::platform_fee(fees, fees.min_bounty);
+        let least = platform_fee(fees, fees.min_bounty);
         // What leaving late takes at most, with a raw for each rounding.
-        let half = crate::money::cancel_share(fees, fees.min_bounty).0;
+        let half = cancel_share(fees, fees.min_bounty).0;
         let twice = Raw(half.saturating_mul(2).saturating_add(2));
         let good = fees.courts.iter().all(|fee| *fee <= fees.judge_fee)
             && share <= 10_000

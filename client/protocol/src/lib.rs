@@ -51,8 +51,6 @@ pub mod reputation;
 #[cfg(feature = "std")]
 pub mod signature;
 pub mod slash;
-#[cfg(feature = "std")]
-mod tree;
 pub mod units;
 pub mod unlock;
 #[cfg(feature = "std")]

@@ -3,11 +3,14 @@
 //! The tree is **left**-padded with zero hashes to a power of two: of a tree of 5, the padded indexes 0, 1
 //! and 2 are padding and the entries are 3 to 7. An index in a proof always counts in the padded tree.
 
+#[cfg(feature = "std")]
+mod tree;
+
 use crate::error::sentences;
 use crate::hash::{Hash, Keccak};
 
 #[cfg(feature = "std")]
-pub use crate::tree::{Proof, StreamingRoot, Tree, TreeError, root_of_leaves};
+pub use self::tree::{Proof, StreamingRoot, Tree, TreeError, root_of_leaves};
 
 /// The root of a tree without entries, and every leaf of the padding.
 pub const ZERO: Hash = [0; 32];

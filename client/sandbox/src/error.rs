@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use zx1_coded::Coded;
 
-use crate::changes::Class;
+use crate::consent::Class;
 
 /// Result of this crate.
 pub type Result<T> = std::result::Result<T, SandboxError>;

@@ -67,6 +67,7 @@
 mod changes;
 mod command;
 mod commit;
+mod consent;
 mod error;
 mod hash;
 mod helper;

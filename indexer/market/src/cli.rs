@@ -2,15 +2,20 @@
 
 use std::net::IpAddr;
 use std::path::PathBuf;
+#[cfg(feature = "testing")]
 use std::sync::Arc;
 
 use clap::Args;
-use nano_escrow::journal::SharedProbe;
+#[cfg(feature = "testing")]
+use nano_escrow::journal::CrashPoints;
+#[cfg(feature = "testing")]
 use zx1_market::Millis;
 use zx1_server::process::{StopSignals, say_ready};
 
+#[cfg(feature = "testing")]
 use crate::clock::DrivenClock;
 use crate::config::Config;
+#[cfg(feature = "testing")]
 use crate::crash::DieAfter;
 use crate::error::{Error, Result};
 use crate::http::openapi;
@@ -64,10 +69,15 @@ pub struct ServeArgs {
     /// Write the interface as OpenAPI, and end
     #[arg(long)]
     pub print_openapi: bool,
+    /// Where the data lie when neither an option nor a configuration file says so; fix serve gives it
+    #[arg(long, value_name = "DIR", hide = true)]
+    pub default_data: Option<PathBuf>,
     /// A clock that stands still at this Unix millisecond until a test moves it; loopback only
+    #[cfg(feature = "testing")]
     #[arg(long, value_name = "MS", hide = true)]
     pub test_clock: Option<u64>,
     /// Die at the n-th crash point
+    #[cfg(feature = "testing")]
     #[arg(long, value_name = "N", hide = true, requires = "test_clock")]
     pub test_die_after: Option<u64>,
 }
@@ -79,6 +89,9 @@ impl ServeArgs {
             Some(path) => Config::load(path)?,
             None => Config::default(),
         };
+        if let (None, Some(data)) = (&self.config, &self.default_data) {
+            config.data.clone_from(data);
+        }
         macro_rules! set {
             ($($to:expr => $from:expr;)*) => { $(if let Some(value) = &$from { $to = value.clone(); })* };
         }
@@ -117,10 +130,17 @@ impl ServeArgs {
             return Ok(());
         }
         let options = Options {
-            key: None,
             nano_seed: std::env::var("FIX_NANO_SEED").ok().map(zeroize::Zeroizing::new),
+            ..Options::default()
+        };
+        #[cfg(feature = "testing")]
+        let options = Options {
             test_clock: self.test_clock.map(|ms| DrivenClock::new(Millis(ms))),
-            probe: self.test_die_after.map(|points| Arc::new(DieAfter::new(points)) as SharedProbe),
+            points: match self.test_die_after {
+                Some(points) => CrashPoints::new(Arc::new(DieAfter::new(points))),
+                None => CrashPoints::default(),
+            },
+            ..options
         };
         // Before it says that it is ready: whoever reads that may stop it at once.
         let mut signals = StopSignals::catch().map_err(Error::Config)?;

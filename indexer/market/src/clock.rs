@@ -1,9 +1,11 @@
 //! The time: the system's, or one that a test moves (decision E12).
 
+#[cfg(feature = "testing")]
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
+#[cfg(feature = "testing")]
 use tokio::sync::watch;
 pub use zx1_home::SystemClock;
 use zx1_market::Millis;
@@ -29,9 +31,11 @@ impl Clock for SystemClock {
 }
 
 /// A clock that stands still until it is moved; never goes back. Clones show the same time.
+#[cfg(feature = "testing")]
 #[derive(Debug, Clone)]
 pub struct DrivenClock(Arc<watch::Sender<Millis>>);
 
+#[cfg(feature = "testing")]
 impl DrivenClock {
     /// A clock that shows `start`.
     pub fn new(start: Millis) -> DrivenClock {
@@ -55,6 +59,7 @@ impl DrivenClock {
     }
 }
 
+#[cfg(feature = "testing")]
 impl zx1_home::Clock for DrivenClock {
     fn since_epoch(&self) -> Duration {
         Duration::from_millis(self.0.borrow().0)

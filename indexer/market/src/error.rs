@@ -1,5 +1,6 @@
 //! Every refusal of the server's own: numbers 9400 to 9499. What the market's rules refuse has their numbers.
 
+#[cfg(feature = "devnet")]
 use nano_devnet::DevnetError;
 use nano_escrow::escrow::EscrowError;
 use zx1_market::Refusal;
@@ -22,6 +23,7 @@ pub enum Error {
     #[error("{0}")]
     Escrow(#[from] EscrowError),
     /// The embedded ledger, 8500 to 8599.
+    #[cfg(feature = "devnet")]
     #[error("{0}")]
     Devnet(#[from] DevnetError),
     /// 9400
@@ -73,6 +75,7 @@ pub enum Error {
     #[error("The address {0} cannot be listened on ({1}); choose another port.")]
     Listen(String, std::io::Error),
     /// 9423
+    #[cfg(feature = "testing")]
     #[error("A test clock is served on a loopback address only; leave it out or listen on 127.0.0.1.")]
     TestClock,
     /// 9424
@@ -81,9 +84,17 @@ pub enum Error {
     /// 9425
     #[error("The contract is changed by too many at once; try again.")]
     Busy,
+    /// 9426
+    #[error(
+        "This server was built without the embedded ledger; give a node's URL (--nano), or none for free contracts."
+    )]
+    NoDevnet,
     /// 9427
     #[error("The contract cannot be imported ({0}); verify its transcript.")]
     Import(String),
+    /// 9428
+    #[error("There is no such dead letter; `fix-server dead-letters` lists them.")]
+    NoDeadLetter,
 }
 
 impl Error {
@@ -93,6 +104,7 @@ impl Error {
             Error::Market(refusal) => refusal.code(),
             Error::Store(error) => error.code(),
             Error::Escrow(error) => error.code().into(),
+            #[cfg(feature = "devnet")]
             Error::Devnet(error) => nano_escrow::Coded::code(error).into(),
             Error::NoContract(_) => 9400,
             Error::NotForYou => 9401,
@@ -107,10 +119,13 @@ impl Error {
             Error::Config(_) => 9420,
             Error::KeyFile { .. } => 9421,
             Error::Listen(..) => 9422,
+            #[cfg(feature = "testing")]
             Error::TestClock => 9423,
             Error::Random(_) => 9424,
             Error::Busy => 9425,
+            Error::NoDevnet => 9426,
             Error::Import(_) => 9427,
+            Error::NoDeadLetter => 9428,
         }
     }
 

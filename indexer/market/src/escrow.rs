@@ -5,19 +5,22 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(feature = "devnet")]
 use nano_devnet::Devnet;
 use nano_escrow::escrow::{
     AccountKey, AccountLegs, AccountView, Escrow, EscrowError, Keys as _, Leg, Options, Parts, Settlement,
     Statement, Terms,
 };
-use nano_escrow::journal::{Journal, SharedProbe};
+use nano_escrow::journal::{CrashPoints, Journal};
 use nano_escrow::node::{HttpNode, NodeApi, WatchOptions};
 use nano_escrow::work::{Solver, WorkPeers, WorkService};
 use nano_escrow::{Address, Network, Raw, Seed};
 use tokio_util::sync::CancellationToken;
 use zx1_market::case::Settle;
 
+use crate::embedded::Embedded;
 use crate::error::{Error, Result};
+use crate::store::StoreError;
 
 /// Which ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +43,7 @@ pub enum Ledger {
 pub struct Desk {
     escrow: Escrow,
     work: WorkService,
-    devnet: Option<Arc<Devnet>>,
+    embedded: Option<Embedded>,
     websocket: Option<String>,
     auto_fund: bool,
 }
@@ -55,25 +58,23 @@ impl Desk {
         representative: Option<Address>,
         auto_fund: bool,
         work_threads: usize,
-        probe: SharedProbe,
+        points: CrashPoints,
     ) -> Result<Desk> {
-        let (network, devnet, websocket) = match ledger {
+        let (network, node, embedded, websocket): (_, Arc<dyn NodeApi>, _, _) = match ledger {
             Ledger::Embedded => {
-                let devnet = Arc::new(Devnet::builder().folder(folder.join("devnet")).start().await?);
-                let ws = Some(devnet.ws_url());
-                (Network::Dev, Some(devnet), ws)
+                let embedded = Embedded::start(folder.join("devnet")).await?;
+                let ws = Some(embedded.ws_url());
+                (Network::Dev, embedded.node(), Some(embedded), ws)
             }
-            Ledger::Node { ws, network, .. } => (*network, None, ws.clone()),
-        };
-        let node: Arc<dyn NodeApi> = match (&devnet, ledger) {
-            (Some(devnet), _) => devnet.clone(),
-            (None, Ledger::Node { rpc, .. }) => {
-                Arc::new(HttpNode::new(rpc, Default::default()).map_err(EscrowError::from)?)
+            Ledger::Node { rpc, ws, network } => {
+                let node = HttpNode::new(rpc, Default::default()).map_err(EscrowError::from)?;
+                (*network, Arc::new(node), None, ws.clone())
             }
-            (None, Ledger::Embedded) => return Err(Error::NoEscrow),
         };
         let path = folder.join("escrow.db");
-        let journal = Journal::open(&path, network, &seed.fingerprint(), probe).await?;
+        let journal = Journal::open_with(&path, network, &seed.fingerprint(), points)
+            .await
+            .map_err(EscrowError::from)?;
         let solver = match std::num::NonZeroUsize::new(work_threads) {
             Some(threads) => Solver::default().with_threads(threads),
             None => Solver::default(),
@@ -81,12 +82,12 @@ impl Desk {
         let work = WorkService::new(journal.work_cache(), WorkPeers::default(), Some(solver));
         let representative = representative.unwrap_or_else(|| Address::from(Network::DEV_GENESIS_ACCOUNT));
         let mut options = Options::new(network, representative);
-        if devnet.is_some() {
+        if embedded.is_some() {
             options.poll = Duration::from_millis(200);
         }
         let escrow = Escrow::new(Parts::new(journal, node, work.clone(), Arc::new(seed), options));
         escrow.recover().await?;
-        Ok(Desk { escrow, work, devnet, websocket, auto_fund })
+        Ok(Desk { escrow, work, embedded, websocket, auto_fund })
     }
 
     /// Serve the escrow until cancelled.
@@ -107,13 +108,19 @@ impl Desk {
     }
 
     /// The embedded ledger, if it is that.
+    pub(crate) fn embedded(&self) -> Option<&Embedded> {
+        self.embedded.as_ref()
+    }
+
+    /// The embedded ledger, if it is that.
+    #[cfg(feature = "devnet")]
     pub fn devnet(&self) -> Option<&Arc<Devnet>> {
-        self.devnet.as_ref()
+        self.embedded.as_ref().map(Embedded::devnet)
     }
 
     /// Whether it deposits for both sides by itself.
     pub fn auto_fund(&self) -> bool {
-        self.auto_fund && self.devnet.is_some()
+        self.auto_fund && self.embedded.is_some()
     }
 
     /// The account for a deposit; the same one each time.
@@ -127,7 +134,7 @@ impl Desk {
     /// [`run`](Self::run).
     pub async fn look(&self, contract: &str, party: &str, round: u32) -> Result<AccountView> {
         let view = self.escrow.account(&AccountKey::new(contract, party, round)).await?;
-        if self.devnet.is_some() && !view.funded {
+        if self.embedded.is_some() && !view.funded {
             return Ok(self.escrow.watch(view.address).await?);
         }
         Ok(view)
@@ -168,8 +175,8 @@ impl Desk {
 
     /// Pay a deposit out of the embedded ledger's faucet.
     pub async fn fund(&self, account: Address, amount: Raw) -> Result<()> {
-        if let Some(devnet) = &self.devnet {
-            devnet.faucet(account, amount).await?;
+        if let Some(embedded) = &self.embedded {
+            embedded.faucet(account, amount).await?;
         }
         Ok(())
     }
@@ -178,14 +185,29 @@ impl Desk {
 impl std::fmt::Debug for Desk {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Desk")
-            .field("embedded", &self.devnet.is_some())
+            .field("embedded", &self.embedded.is_some())
             .field("auto_fund", &self.auto_fund)
             .finish()
     }
 }
 
-/// Which of the market's errors an escrow's is, for the log.
-pub(crate) fn is_final(error: &Error) -> bool {
-    // 8625: the account is closed, 8644: the key was used for something else. Trying again cannot help.
-    matches!(error, Error::Escrow(e) if matches!(e.code(), 8625 | 8644))
+/// Whether the escrow will refuse a decision each time, so that only an operator can help.
+pub(crate) fn refused_for_good(error: &Error) -> bool {
+    match error {
+        Error::Escrow(error) => matches!(
+            error,
+            EscrowError::NoAccount(_)
+                | EscrowError::Name { .. }
+                | EscrowError::OtherContract { .. }
+                | EscrowError::BadRequest(_)
+                | EscrowError::Closed(_)
+                | EscrowError::PaysItself(_)
+                | EscrowError::Burns(_)
+                | EscrowError::OtherLegs { .. }
+                | EscrowError::PaidOtherwise { .. }
+        ),
+        // The decision cannot be read.
+        Error::Store(StoreError::Corrupt(_)) => true,
+        _ => false,
+    }
 }

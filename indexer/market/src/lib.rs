@@ -7,10 +7,13 @@
 //! act, commit, then do the effects. One transaction holds the request's replay key, the entries, the
 //! snapshot with its next deadline, deposits to wait for, decided payouts (the outbox) and public events. So
 //! a crash leaves the state before, or the state after with its effects still to do. After a restart the
-//! outbox is handed to the escrow again, and the plan's key makes that harmless. One task sleeps until the
-//! earliest deadline of all contracts. SQLite (WAL, `synchronous=FULL`) and Postgres run the same statements
-//! and pass the same suite. A stream's reader that is a whole ring behind is dropped, and resumes with
-//! `Last-Event-ID`.
+//! outbox is handed to the escrow again, and the plan's key makes that harmless; what the escrow refuses for
+//! good becomes a dead letter. One task sleeps until the earliest deadline of all contracts. SQLite (WAL,
+//! `synchronous=FULL`) and Postgres run the same statements and pass the same suite. A stream's reader that
+//! is a whole ring behind is dropped, and resumes with `Last-Event-ID`.
+//!
+//! The embedded ledger (`--nano embedded`, `--auto-fund`) is in builds with the feature `devnet`, which is a
+//! default one. A server for real money is built without: `--no-default-features --features postgres`.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -20,7 +23,7 @@
 //! | [`events`] | the public stream's events |
 //! | [`http`] | the interface, its bounds, OpenAPI |
 //! | [`config`], [`cli`], [`keys`] | what can be set, and the secrets |
-//! | [`crash`] | where a test lets the process die |
+//! | `crash` | where a test lets the process die (feature `testing`) |
 //! | [`server`] | all of it, started and stopped |
 //!
 //! Errors have the numbers 9400 to 9499 ([`error::Error`]).
@@ -28,7 +31,10 @@
 pub mod cli;
 pub mod clock;
 pub mod config;
+#[cfg(feature = "testing")]
 pub mod crash;
+pub mod dead_letters;
+mod embedded;
 pub mod engine;
 pub mod error;
 pub mod escrow;

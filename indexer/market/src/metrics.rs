@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 use zx1_market::Case;
 use zx1_server::figures::{self, Figures, Labels};
@@ -20,6 +21,8 @@ pub struct Metrics {
     pub(crate) settlements: Counter,
     /// Decisions that the escrow did not take at once.
     pub(crate) escrow_errors: Counter,
+    /// Decisions that wait for an operator.
+    pub(crate) dead_letters: Gauge,
 }
 
 impl Default for Metrics {
@@ -35,10 +38,17 @@ impl Default for Metrics {
         let escrow_errors = Counter::default();
         registry.register(
             "escrow_errors",
-            "Decisions that the escrow refused for now",
+            "Decisions that the escrow refused, for now or for good",
             escrow_errors.clone(),
         );
-        Metrics { registry: Arc::new(registry), transitions, entries, http, settlements, escrow_errors }
+        let dead_letters = Gauge::default();
+        registry.register(
+            "dead_letters",
+            "Decisions that the escrow refuses for good: fix-server dead-letters",
+            dead_letters.clone(),
+        );
+        let registry = Arc::new(registry);
+        Metrics { registry, transitions, entries, http, settlements, escrow_errors, dead_letters }
     }
 }
 

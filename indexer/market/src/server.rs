@@ -4,15 +4,18 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(feature = "devnet")]
 use nano_devnet::Devnet;
 use nano_escrow::Seed;
-use nano_escrow::journal::{NoProbe, SharedProbe};
+use nano_escrow::journal::CrashPoints;
 use serde::Serialize;
 use zx1_market::{PartyId, PartyKey};
 use zx1_server::jobs::Jobs;
 use zx1_server::serve::listen;
 
-use crate::clock::{Clock, DrivenClock, SystemClock};
+#[cfg(feature = "testing")]
+use crate::clock::DrivenClock;
+use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
 use crate::engine::{Engine, EngineParts, Habits};
 use crate::error::{Error, Result};
@@ -29,9 +32,10 @@ pub struct Options {
     /// The escrow's seed in 64 hexadecimal digits (FIX_NANO_SEED) instead of the file's.
     pub nano_seed: Option<zeroize::Zeroizing<String>>,
     /// A clock that a test drives, also through /test/clock. Refused unless the server listens on loopback.
+    #[cfg(feature = "testing")]
     pub test_clock: Option<DrivenClock>,
-    /// Sees every crash point; for tests. See [`crate::crash`].
-    pub probe: Option<SharedProbe>,
+    /// Where a test lets the process die; see `crate::crash`. Nothing without the feature `testing`.
+    pub points: CrashPoints,
 }
 
 impl std::fmt::Debug for Options {
@@ -70,6 +74,7 @@ pub struct Server {
 impl Server {
     /// Start it: open the store, finish what an earlier process has decided, then listen.
     pub async fn start(config: &Config, options: Options) -> Result<Server> {
+        #[cfg(feature = "testing")]
         if options.test_clock.is_some() && !config.bind.ip().is_loopback() {
             return Err(Error::TestClock);
         }
@@ -91,7 +96,7 @@ impl Server {
         };
         let terms = config.terms(key.id(), seed.wallet_key(0).address())?;
         let store = store::open(&config.database()).await?;
-        let probe = options.probe.unwrap_or_else(|| Arc::new(NoProbe));
+        let points = options.points;
         let desk = match &ledger {
             Some(ledger) => {
                 let representative = match config.representative()? {
@@ -99,14 +104,16 @@ impl Server {
                     other => other,
                 };
                 let (fund, threads) = (config.nano.auto_fund, config.nano.work_threads);
-                let probe = probe.clone();
-                Some(Desk::open(folder, ledger, seed, representative, fund, threads, probe).await?)
+                let points = points.clone();
+                Some(Desk::open(folder, ledger, seed, representative, fund, threads, points).await?)
             }
             None => None,
         };
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        #[cfg(feature = "testing")]
         let clock: Arc<dyn Clock> = match &options.test_clock {
-            Some(clock) => Arc::new(clock.clone()),
-            None => Arc::new(SystemClock),
+            Some(driven) => Arc::new(driven.clone()),
+            None => clock,
         };
         let events = events::stream(store.clone(), config.limits.stream_ring).await?;
         let metrics = Metrics::default();
@@ -115,7 +122,7 @@ impl Server {
             ..Habits::default()
         };
         let parts =
-            EngineParts { store, key, terms, clock, desk, events, metrics: metrics.clone(), habits, probe };
+            EngineParts { store, key, terms, clock, desk, events, metrics: metrics.clone(), habits, points };
         let engine = Engine::new(parts).await?;
         let listener = listen(config.bind, config.limits.connections)
             .map_err(|error| Error::Listen(config.bind.to_string(), error))?;
@@ -125,25 +132,27 @@ impl Server {
         jobs.spawn(|ending| engine.events().clone().run(ending));
         engine.start(jobs.tracker(), jobs.ending());
         let limits = &config.limits;
-        let app = App::new(engine.clone(), limits.clone(), jobs.stopping().clone(), options.test_clock);
+        let app = App::new(engine.clone(), limits.clone(), jobs.stopping().clone());
+        #[cfg(feature = "testing")]
+        let app = App { test_clock: options.test_clock, ..app };
         jobs.serve(listener, app.router(), limits.bounds(), metrics.http);
-        let devnet = engine.desk().and_then(Desk::devnet);
+        let embedded = engine.desk().and_then(Desk::embedded);
         let ready = Ready {
             ready: true,
             url: format!("http://{address}"),
             pid: std::process::id(),
             server: engine.terms().server,
-            nano_rpc: match (devnet, &ledger) {
-                (Some(devnet), _) => Some(devnet.rpc_url()),
+            nano_rpc: match (embedded, &ledger) {
+                (Some(embedded), _) => Some(embedded.rpc_url()),
                 (None, Some(crate::escrow::Ledger::Node { rpc, .. })) => Some(rpc.clone()),
                 _ => None,
             },
-            nano_ws: match (devnet, &ledger) {
-                (Some(devnet), _) => Some(devnet.ws_url()),
+            nano_ws: match (embedded, &ledger) {
+                (Some(embedded), _) => Some(embedded.ws_url()),
                 (None, Some(crate::escrow::Ledger::Node { ws, .. })) => ws.clone(),
                 _ => None,
             },
-            embedded: devnet.is_some(),
+            embedded: embedded.is_some(),
         };
         Ok(Server { engine, ready, address, jobs })
     }
@@ -169,6 +178,7 @@ impl Server {
     }
 
     /// The embedded ledger.
+    #[cfg(feature = "devnet")]
     pub fn devnet(&self) -> Option<&Arc<Devnet>> {
         self.engine.desk().and_then(Desk::devnet)
     }
@@ -178,17 +188,17 @@ impl Server {
         let Server { engine, jobs, .. } = self;
         jobs.stop().await;
         engine.store().close().await;
-        let devnet = match engine.desk() {
+        let embedded = match engine.desk() {
             Some(desk) => {
                 desk.close().await;
-                desk.devnet().cloned()
+                desk.embedded().cloned()
             }
             None => None,
         };
         drop(engine);
         // The last one turns the ledger off, and waits until its folder is free.
-        if let Some(devnet) = devnet.and_then(Arc::into_inner) {
-            devnet.stop().await?;
+        if let Some(embedded) = embedded {
+            embedded.stop().await?;
         }
         Ok(())
     }

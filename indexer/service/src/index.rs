@@ -11,7 +11,7 @@ use crate::merge::{Key, Merge, Needs, add_digest, event_digest};
 use crate::metrics::Metrics;
 use crate::parse::{Addresses, Touched};
 use crate::status::Status;
-use crate::store::{AgentRow, Commit, EventRow, Find, Store, fixed, signed};
+use crate::store::{AgentRow, Commit, EventRow, Find, Store, fixed, signed, storable};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -277,11 +277,6 @@ impl Index {
 async fn log_head(store: &dyn Store) -> Result<[u8; 32]> {
     let last = store.feedback(Find::all().newest(&["number"]).limit(1)).await?;
     Ok(last.first().map_or([0; 32], |row| fixed(&row.head)))
-}
-
-/// A text from outside as every database takes it: Postgres has no zero characters.
-pub fn storable(text: &str) -> String {
-    text.replace('\0', "\u{fffd}")
 }
 
 /// Keys in lists that one statement takes.

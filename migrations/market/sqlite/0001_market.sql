@@ -54,17 +54,19 @@ CREATE TABLE deposits (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX deposits_waiting ON deposits (status) WHERE status = 'waiting';
 
--- What was decided and must be told to the escrow: payouts, and accounts to close.
+-- What was decided and must be told to the escrow: payouts, and accounts to close. `state` is open, done, dead (the
+-- escrow refuses it for good) or dropped (by the operator); `reason` says why it is dead or dropped.
 CREATE TABLE outbox (
   contract_id TEXT NOT NULL REFERENCES contracts (id),
   kind        TEXT NOT NULL,
   item        TEXT NOT NULL,
   body        TEXT NOT NULL,
   created_at  INTEGER NOT NULL,
-  done        INTEGER NOT NULL,
+  state       TEXT NOT NULL,
+  reason      TEXT NOT NULL,
   PRIMARY KEY (contract_id, kind, item)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX outbox_open ON outbox (created_at) WHERE done = 0;
+CREATE INDEX outbox_undone ON outbox (state, created_at) WHERE state IN ('open', 'dead');
 
 -- The public stream. Ids are never used again.
 CREATE TABLE events (

@@ -10,7 +10,7 @@ use super::engine::Engine;
 use super::{EscrowError, plan};
 use crate::block::{EPOCH_1_LINK, EPOCH_2_LINK};
 use crate::journal::{
-    AccountRow, AccountState, BlockRow, BlockState, DepositRow, DepositState, LegRow, Tx, rows,
+    AccountRow, AccountState, BlockRow, BlockState, DepositRow, DepositState, JournalError, LegRow, Tx, rows,
 };
 use crate::node::{NodeCalls, rpc::BlockState as NodeBlock};
 use crate::{Address, BlockHash, Network, PublicKey, Raw, SignedBlock, Subtype};
@@ -298,7 +298,7 @@ impl Engine {
                 rows::finish_plan(&mut tx, plan, now).await?;
             }
         }
-        self.journal.commit(tx, "adopt").await
+        Ok(self.journal.commit(tx, "adopt").await?)
     }
 
     async fn adopt_receive(
@@ -334,7 +334,7 @@ impl Engine {
         }
         deposit.state = DepositState::Received;
         deposit.receive_hash = Some(block.hash);
-        rows::update_deposit(tx, &deposit).await
+        Ok(rows::update_deposit(tx, &deposit).await?)
     }
 
     /// A send without a leg that gives exactly a source's excess back is that refund.
@@ -382,7 +382,7 @@ impl Engine {
         let (sends, mut ordered): (Vec<LegRow>, Vec<LegRow>) = legs.into_iter().partition(|l| l.is_send);
         ordered.extend(sends);
         match self.sign_legs(&mut tx, &row, &ordered, now).await {
-            Ok(_) => self.journal.commit(tx, "replan").await,
+            Ok(_) => Ok(self.journal.commit(tx, "replan").await?),
             Err(EscrowError::Type(error)) => {
                 tx.rollback().await?;
                 let reason = format!("what is left to pay cannot be paid from what is left: {error}");
@@ -410,6 +410,6 @@ pub(crate) async fn credit_of(
     let others = rows::deposits(tx, &row.account).await?;
     let others = others.iter().filter(|d| d.send_hash != deposit.send_hash);
     let credited = Raw::checked_sum(others.map(|d| d.credited));
-    let credited = credited.ok_or_else(|| EscrowError::Corrupt("the deposits sum to too much".into()))?;
+    let credited = credited.ok_or_else(|| JournalError::Corrupt("the deposits sum to too much".into()))?;
     Ok(plan::credit(row.expected, credited, deposit.amount))
 }

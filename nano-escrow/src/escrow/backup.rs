@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use sqlx::{Column as _, Row as _, TypeInfo as _, ValueRef as _};
@@ -13,7 +12,7 @@ use zx1_home::files::{self, Draft};
 use super::engine::Engine;
 use super::{EscrowError, Keys};
 use crate::blake2b_256;
-use crate::journal::{Journal, NoProbe, SharedProbe, pass, rows};
+use crate::journal::{CrashPoints, Journal, JournalError, rows};
 use crate::{BlockHash, Network};
 
 /// The tables, in an order in which references hold.
@@ -81,27 +80,32 @@ impl Backup {
 
     /// Write it into a new file that only its owner can read: whole or not at all. Fails with 8683 when the file is
     /// there.
-    pub async fn write(&self, path: &Path, probe: &SharedProbe) -> Result<(), EscrowError> {
+    pub async fn write(&self, path: &Path) -> Result<(), EscrowError> {
+        self.write_with(path, &CrashPoints::default()).await
+    }
+
+    /// As [`write`](Self::write), with crash points that a test has chosen.
+    pub async fn write_with(&self, path: &Path, points: &CrashPoints) -> Result<(), EscrowError> {
         if path.exists() {
-            return Err(EscrowError::Exists(path.to_owned()));
+            return Err(JournalError::Exists(path.to_owned()).into());
         }
         let json = serde_json::to_vec_pretty(self).map_err(|e| EscrowError::Export(e.to_string()))?;
-        pass(probe, "before", "file", "export").await;
-        let mut draft = Draft::new(path).map_err(EscrowError::file(path))?;
-        draft.write_all(&json).map_err(EscrowError::file(path))?;
-        pass(probe, "after", "file", "export").await;
-        pass(probe, "before", "file", "rename").await;
+        points.pass("before", "file", "export").await;
+        let mut draft = Draft::new(path).map_err(JournalError::file(path))?;
+        draft.write_all(&json).map_err(JournalError::file(path))?;
+        points.pass("after", "file", "export").await;
+        points.pass("before", "file", "rename").await;
         draft.create().map_err(|source| match source.kind() {
-            ErrorKind::AlreadyExists => EscrowError::Exists(path.to_owned()),
-            _ => EscrowError::File { path: path.to_owned(), source },
+            ErrorKind::AlreadyExists => JournalError::Exists(path.to_owned()),
+            _ => JournalError::File { path: path.to_owned(), source },
         })?;
-        pass(probe, "after", "file", "rename").await;
+        points.pass("after", "file", "rename").await;
         Ok(())
     }
 
     /// Read a file. Fails with 8601 or 8681.
     pub fn read(path: &Path) -> Result<Backup, EscrowError> {
-        let bytes = std::fs::read(path).map_err(EscrowError::file(path))?;
+        let bytes = std::fs::read(path).map_err(JournalError::file(path))?;
         serde_json::from_slice(&bytes).map_err(|e| EscrowError::Export(e.to_string()))
     }
 }
@@ -157,7 +161,7 @@ fn cell(row: &sqlx::sqlite::SqliteRow, at: usize) -> Result<Cell, EscrowError> {
 /// Fails with 8683 when there is a journal, 8682 for a wrong seed or a changed file.
 pub async fn restore(path: &Path, backup: &Backup, keys: &dyn Keys) -> Result<Journal, EscrowError> {
     if path.exists() {
-        return Err(EscrowError::Exists(path.to_owned()));
+        return Err(JournalError::Exists(path.to_owned()).into());
     }
     let network = backup.network()?;
     backup.check(keys)?;
@@ -170,12 +174,12 @@ pub async fn restore(path: &Path, backup: &Backup, keys: &dyn Keys) -> Result<Jo
         old.push(suffix);
         match std::fs::remove_file(&old) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                return Err(EscrowError::File { path: old.into(), source: e });
+                return Err(JournalError::File { path: old.into(), source: e }.into());
             }
             _ => {}
         }
     }
-    let journal = Journal::open(&part, network, &keys.fingerprint(), Arc::new(NoProbe)).await?;
+    let journal = Journal::open(&part, network, &keys.fingerprint()).await?;
     let mut tx = journal.begin().await?;
     // `deposit` and `plan`, `block` and `leg` refer to each other; all is there at the end.
     sqlx::query("PRAGMA defer_foreign_keys = ON").execute(&mut *tx).await?;
@@ -211,9 +215,9 @@ pub async fn restore(path: &Path, backup: &Backup, keys: &dyn Keys) -> Result<Jo
     journal.commit(tx, "restore").await?;
     // Closing the last connection writes the log back, so the file is whole by itself.
     journal.close().await;
-    files::rename(&part, path).map_err(EscrowError::file(path))?;
+    files::rename(&part, path).map_err(JournalError::file(path))?;
     let mut lock = part.as_os_str().to_owned();
     lock.push(".lock");
     let _ = std::fs::remove_file(lock);
-    Journal::open(path, network, &keys.fingerprint(), Arc::new(NoProbe)).await
+    Ok(Journal::open(path, network, &keys.fingerprint()).await?)
 }

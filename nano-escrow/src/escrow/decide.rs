@@ -6,7 +6,8 @@ use super::plan::{self, AccountLegs, Paid, Step};
 use super::views::{self, AccountView, PlanView};
 use super::{AccountKey, EscrowError, Settlement};
 use crate::journal::{
-    AccountRow, AccountState, BlockRow, BlockState, DepositRow, DepositState, LegRow, PlanRow, Tx, rows,
+    AccountRow, AccountState, BlockRow, BlockState, DepositRow, DepositState, JournalError, LegRow, PlanRow,
+    Tx, rows,
 };
 use crate::{Address, BlockHash, PublicKey, Raw, blake2b_256};
 
@@ -132,7 +133,7 @@ impl Engine {
         let deposits = rows::deposits(tx, &row.account).await?;
         let counted = deposits.iter().filter(|d| d.state != DepositState::Seen);
         let held = Raw::checked_sum(counted.map(|d| d.credited));
-        let held = held.ok_or_else(|| EscrowError::Corrupt("the deposits sum to too much".into()))?;
+        let held = held.ok_or_else(|| JournalError::Corrupt("the deposits sum to too much".into()))?;
         let payments = plan::merge(request, held)?;
         let paid: Vec<Paid> = rows::unplanned_sends(tx, &row.account)
             .await?
@@ -233,7 +234,7 @@ impl Engine {
         let deposit = rows::deposit(tx, &hash).await?;
         let mut deposit = deposit.ok_or(EscrowError::NoDeposit(hash))?;
         deposit.receive_hash = Some(block.hash);
-        rows::update_deposit(tx, &deposit).await
+        Ok(rows::update_deposit(tx, &deposit).await?)
     }
 
     /// Take up confirmed deposits, one plan each. The lock of the account must be held.
@@ -332,7 +333,7 @@ impl Engine {
         deposits.retain(|d| d.source == source && refundable(d));
         deposits.sort_by_key(|d| d.send_hash);
         let sum = Raw::checked_sum(deposits.iter().map(DepositRow::excess));
-        let sum = sum.ok_or_else(|| EscrowError::Corrupt("the excess sums to too much".into()))?;
+        let sum = sum.ok_or_else(|| JournalError::Corrupt("the excess sums to too much".into()))?;
         let Some(first) = deposits.first().filter(|_| !sum.is_zero() && sum >= self.options.dust) else {
             return Ok(None);
         };
@@ -376,7 +377,7 @@ impl Engine {
             created_at: now,
             done_at: None,
         };
-        rows::insert_plan(tx, &plan).await
+        Ok(rows::insert_plan(tx, &plan).await?)
     }
 
     /// Close an account without a settlement: its deposits count no more, so they are excess.

@@ -103,7 +103,7 @@ impl Engine {
     ) -> Result<Progress, EscrowError> {
         match error {
             // Our own disk or data: no step can go on.
-            EscrowError::Database(_) | EscrowError::Corrupt(_) | EscrowError::ReadOnly => Err(error),
+            EscrowError::Journal(_) => Err(error),
             other => {
                 tracing::debug!(account = %Address::from(*account), error = %other, "held up");
                 let pending = self.pending(account).await?.len();
@@ -115,7 +115,7 @@ impl Engine {
 
     async fn pending(&self, account: &PublicKey) -> Result<Vec<BlockRow>, EscrowError> {
         let mut conn = self.journal.read().await?;
-        rows::pending_blocks(&mut conn, account).await
+        Ok(rows::pending_blocks(&mut conn, account).await?)
     }
 
     /// Look at what is published and publish the rest. New states go into `states`, also when it ends early.

@@ -72,7 +72,7 @@ pub(crate) type Lock = OwnedMutexGuard<()>;
 
 impl Engine {
     pub(crate) fn new(parts: Parts) -> Engine {
-        let node = ProbedNode { node: parts.node, probe: parts.journal.probe().clone() };
+        let node = ProbedNode { node: parts.node, points: parts.journal.crash_points().clone() };
         Engine {
             journal: parts.journal,
             node: Arc::new(node),
@@ -182,7 +182,7 @@ impl Engine {
         let mut tx = self.journal.begin().await?;
         rows::set_stop(&mut tx, account, Some((code, reason))).await?;
         rows::insert_alarm(&mut tx, Some(account), code, reason, self.now()).await?;
-        self.journal.commit(tx, "stop").await
+        Ok(self.journal.commit(tx, "stop").await?)
     }
 
     /// Tell a person, and go on.
@@ -190,7 +190,7 @@ impl Engine {
         tracing::warn!(account = %account.address(), code = error.code(), %error, "alarm");
         let mut tx = self.journal.begin().await?;
         rows::insert_alarm(&mut tx, Some(account), error.code(), &error.to_string(), self.now()).await?;
-        self.journal.commit(tx, "alarm").await
+        Ok(self.journal.commit(tx, "alarm").await?)
     }
 
     pub(crate) async fn resume(&self, account: PublicKey) -> Result<(), EscrowError> {

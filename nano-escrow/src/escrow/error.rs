@@ -1,7 +1,6 @@
-//! Errors of journal, escrow and wallet: numbers 8600 to 8899.
+//! Errors of escrow and wallet: numbers 8600 to 8899.
 
-use std::path::PathBuf;
-
+use crate::journal::JournalError;
 use crate::node::NodeError;
 use crate::{Address, BlockHash, Coded, Network, Raw};
 
@@ -10,45 +9,9 @@ use crate::{Address, BlockHash, Coded, Network, Raw};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EscrowError {
-    /// The database answers an error.
-    #[error("the journal's database failed: {0}")]
-    Database(#[from] sqlx::Error),
-    /// A file cannot be read or written.
-    #[error("the file {path} cannot be used: {source}")]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// Another process has the journal.
-    #[error("another process has the journal {0} open for writing")]
-    Locked(PathBuf),
-    /// The journal was made with another seed.
-    #[error("the journal belongs to the seed with fingerprint {journal}, not to this one ({given})")]
-    WrongSeed {
-        /// In the journal.
-        journal: String,
-        /// Of the seed that was given.
-        given: String,
-    },
-    /// The journal is of another network.
-    #[error("the journal is of the {journal} network, not of {given}")]
-    WrongNetwork {
-        /// In the journal.
-        journal: String,
-        /// What was asked.
-        given: Network,
-    },
-    /// The schema is newer than this program.
-    #[error("the journal's schema is not known to this program: {0}")]
-    Schema(String),
-    /// A stored value is not what it must be.
-    #[error("the journal holds something that it must not: {0}")]
-    Corrupt(String),
-    /// A writing call on a journal that was opened for reading.
-    #[error("the journal is open for reading only")]
-    ReadOnly,
+    /// The journal refused.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
     /// Randomness failed.
     #[error("the system gives no random bytes: {0}")]
     Random(String),
@@ -220,34 +183,25 @@ pub enum EscrowError {
     /// The export is for another seed, or was changed.
     #[error("the export was made with another seed, or was changed since")]
     ExportSeal,
-    /// Restoring over something.
-    #[error("{0} exists already")]
-    Exists(PathBuf),
 }
 
 impl EscrowError {
-    pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> EscrowError {
-        let path = path.into();
-        move |source| EscrowError::File { path, source }
-    }
-
     /// The stable number.
     pub fn code(&self) -> u16 {
         Coded::code(self)
     }
 }
 
+impl From<sqlx::Error> for EscrowError {
+    fn from(error: sqlx::Error) -> EscrowError {
+        EscrowError::Journal(error.into())
+    }
+}
+
 impl Coded for EscrowError {
     fn code(&self) -> u16 {
         match self {
-            EscrowError::Database(_) => 8600,
-            EscrowError::File { .. } => 8601,
-            EscrowError::Locked(_) => 8602,
-            EscrowError::WrongSeed { .. } => 8603,
-            EscrowError::WrongNetwork { .. } => 8604,
-            EscrowError::Schema(_) => 8605,
-            EscrowError::Corrupt(_) => 8606,
-            EscrowError::ReadOnly => 8607,
+            EscrowError::Journal(e) => e.code(),
             EscrowError::Random(_) => 8608,
             EscrowError::Node(e) => e.code(),
             EscrowError::Work(e) => e.code(),
@@ -277,20 +231,12 @@ impl Coded for EscrowError {
             EscrowError::Audit(_) => 8680,
             EscrowError::Export(_) => 8681,
             EscrowError::ExportSeal => 8682,
-            EscrowError::Exists(_) => 8683,
         }
     }
 
     fn next(&self) -> &str {
         match self {
-            EscrowError::Database(_) => "Check the disk; nothing is lost, start again once it works.",
-            EscrowError::File { .. } => "Check the path and its permissions.",
-            EscrowError::Locked(_) => "Use the running process, or stop it first.",
-            EscrowError::WrongSeed { .. } => "Give the seed that the journal was made with.",
-            EscrowError::WrongNetwork { .. } => "Name the journal's network, or use another folder.",
-            EscrowError::Schema(_) => "Use the program version that wrote it, or a newer one.",
-            EscrowError::Corrupt(_) => "Do not edit the journal; restore an export into an empty folder.",
-            EscrowError::ReadOnly => "Open the journal for writing, with the seed.",
+            EscrowError::Journal(e) => e.next(),
             EscrowError::Random(_) => "Repair the system; keys need random bytes.",
             EscrowError::Node(e) => e.next(),
             EscrowError::Work(e) => e.next(),
@@ -329,7 +275,6 @@ impl Coded for EscrowError {
             EscrowError::Audit(_) => "Stop paying out and look at the accounts that are named.",
             EscrowError::Export(_) => "Give a file that export has written.",
             EscrowError::ExportSeal => "Give the right seed, and the file as it was written.",
-            EscrowError::Exists(_) => "Restore into an empty folder.",
         }
     }
 }

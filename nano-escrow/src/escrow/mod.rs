@@ -12,13 +12,13 @@
 //! # use nano_devnet::Devnet;
 //! # use nano_escrow::{Address, Network, PrivateKey, Raw, Seed};
 //! # use nano_escrow::escrow::{AccountKey, AccountLegs, Escrow, Keys, Leg, Options, Parts, Settlement, Terms};
-//! # use nano_escrow::{journal::{Journal, NoProbe}, work::WorkService};
+//! # use nano_escrow::{journal::Journal, work::WorkService};
 //! # #[tokio::main] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
 //! let node = Arc::new(Devnet::builder().start().await?); // or HttpNode::new("http://127.0.0.1:7076", ..)
 //! let seed = Seed::from_bytes([7; 32]);
 //! let path = folder.path().join("escrow.db");
-//! let journal = Journal::open(&path, Network::Dev, &seed.fingerprint(), Arc::new(NoProbe)).await?;
+//! let journal = Journal::open(&path, Network::Dev, &seed.fingerprint()).await?;
 //! let options = Options::new(Network::Dev, Address::from(Network::DEV_GENESIS_ACCOUNT));
 //! let escrow = Escrow::new(Parts::new(journal, node.clone(), WorkService::default(), Arc::new(seed), options));
 //! escrow.recover().await?; // finishes what an earlier process has decided

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use futures_util::future::BoxFuture;
 
-use crate::journal::{SharedProbe, pass};
+use crate::journal::CrashPoints;
 use crate::node::{Call, NodeApi, NodeError};
 use crate::{Address, Keypair, Network, Raw, Seed, blake2b_256};
 
@@ -126,16 +126,16 @@ impl Options {
 /// A node with a crash point before and after each call.
 pub(crate) struct ProbedNode {
     pub(crate) node: Arc<dyn NodeApi>,
-    pub(crate) probe: SharedProbe,
+    pub(crate) points: CrashPoints,
 }
 
 impl NodeApi for ProbedNode {
     fn call(&self, call: Call) -> BoxFuture<'_, Result<Value, NodeError>> {
         Box::pin(async move {
             let action = call.action;
-            pass(&self.probe, "before", "rpc", action).await;
+            self.points.pass("before", "rpc", action).await;
             let answer = self.node.call(call).await;
-            pass(&self.probe, "after", "rpc", action).await;
+            self.points.pass("after", "rpc", action).await;
             answer
         })
     }

@@ -4,7 +4,9 @@ use serde::Serialize;
 use sqlx::SqliteConnection;
 
 use super::{AccountKey, EscrowError};
-use crate::journal::{AccountRow, AccountState, BlockState, DepositRow, DepositState, Journal, rows};
+use crate::journal::{
+    AccountRow, AccountState, BlockState, DepositRow, DepositState, Journal, JournalError, rows,
+};
 use crate::{Address, BlockHash, PublicKey, Raw};
 
 /// An account.
@@ -129,7 +131,7 @@ fn deposit_view(row: &DepositRow) -> DepositView {
 
 fn sum(amounts: impl Iterator<Item = Raw>) -> Result<Raw, EscrowError> {
     Raw::checked_sum(amounts)
-        .ok_or_else(|| EscrowError::Corrupt("amounts sum to more than there can be".into()))
+        .ok_or_else(|| JournalError::Corrupt("amounts sum to more than there can be".into()).into())
 }
 
 async fn account_view(conn: &mut SqliteConnection, row: AccountRow) -> Result<AccountView, EscrowError> {
@@ -266,5 +268,5 @@ pub async fn alarms(journal: &Journal) -> Result<Vec<AlarmView>, EscrowError> {
 /// The contracts of a journal, in order.
 pub async fn contracts(journal: &Journal) -> Result<Vec<String>, EscrowError> {
     let mut conn = journal.read().await?;
-    rows::contracts(&mut conn).await
+    Ok(rows::contracts(&mut conn).await?)
 }

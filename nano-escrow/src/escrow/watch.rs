@@ -155,7 +155,7 @@ impl Engine {
             deposit.credited = credit_of(&mut tx, &row, &deposit).await?;
             rows::update_deposit(&mut tx, &deposit).await?;
         }
-        self.journal.commit(tx, "confirmed").await
+        Ok(self.journal.commit(tx, "confirmed").await?)
     }
 
     /// One refund per source, when nothing of more weight is on its way (decision E8).

@@ -2,8 +2,7 @@
 
 use futures_util::future::BoxFuture;
 
-use super::{Journal, rows};
-use crate::escrow::EscrowError;
+use super::{Journal, JournalError, rows};
 use crate::work::{WorkCache, WorkError};
 use crate::{BlockHash, Work};
 
@@ -16,7 +15,7 @@ impl JournalWork {
     }
 }
 
-fn failed(error: EscrowError) -> WorkError {
+fn failed(error: JournalError) -> WorkError {
     WorkError::Cache(error.to_string())
 }
 

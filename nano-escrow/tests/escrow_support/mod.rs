@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use nano_devnet::{Confirm, Devnet};
 use nano_escrow::escrow::{AccountKey, AccountLegs, Escrow, Leg, Options, Parts, Settlement, Terms};
-use nano_escrow::journal::{At, Journal, NoProbe, Probe, SharedProbe};
+use nano_escrow::journal::{At, CrashPoints, Journal, Probe};
 use nano_escrow::node::NodeApi;
 use nano_escrow::work::{Solver, WorkPeers, WorkService};
 use nano_escrow::{Address, Network, PrivateKey, PublicKey, Raw, Seed};
@@ -61,9 +61,9 @@ pub fn work(journal: &Journal) -> WorkService {
     )
 }
 
-pub async fn journal_at(folder: &Path, probe: SharedProbe) -> Journal {
+pub async fn journal_at(folder: &Path, points: CrashPoints) -> Journal {
     use nano_escrow::escrow::Keys as _;
-    Journal::open(&folder.join("escrow.db"), Network::Dev, &seed().fingerprint(), probe).await.unwrap()
+    Journal::open_with(&folder.join("escrow.db"), Network::Dev, &seed().fingerprint(), points).await.unwrap()
 }
 
 pub fn parts(journal: Journal, node: Arc<dyn NodeApi>, options: Options) -> Parts {
@@ -72,7 +72,7 @@ pub fn parts(journal: Journal, node: Arc<dyn NodeApi>, options: Options) -> Part
 }
 
 pub async fn escrow_at(folder: &Path, node: Arc<dyn NodeApi>) -> Escrow {
-    Escrow::new(parts(journal_at(folder, Arc::new(NoProbe)).await, node, options()))
+    Escrow::new(parts(journal_at(folder, CrashPoints::default()).await, node, options()))
 }
 
 /// A row of the routing table of decision E7.

@@ -18,7 +18,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::{PATIENCE, page::Page};
+use crate::PATIENCE;
 
 /// The variable that names the browser's program.
 pub const CHROMIUM: &str = "ZX1_CHROMIUM";
@@ -152,7 +152,7 @@ impl Browser {
         Self { child, pipe, shared, next: Arc::new(AtomicU64::new(1)), _profile: profile }
     }
 
-    fn session(&self, id: Option<String>) -> Session {
+    pub(crate) fn session(&self, id: Option<String>) -> Session {
         Session { id, pipe: self.pipe.clone(), shared: self.shared.clone(), next: self.next.clone() }
     }
 
@@ -161,20 +161,6 @@ impl Browser {
     pub fn version(&self) -> String {
         let answer = self.session(None).call("Browser.getVersion", json!({}));
         answer["product"].as_str().unwrap().to_owned()
-    }
-
-    /// A new page in a context of its own: nothing is shared with another page, neither storage nor cache.
-    #[track_caller]
-    pub fn page(&self) -> Page {
-        let browser = self.session(None);
-        let context = browser.call("Target.createBrowserContext", json!({"disposeOnDetach": true}));
-        let target = browser.call(
-            "Target.createTarget",
-            json!({"url": "about:blank", "browserContextId": context["browserContextId"]}),
-        );
-        let attached =
-            browser.call("Target.attachToTarget", json!({"targetId": target["targetId"], "flatten": true}));
-        Page::new(self.session(Some(attached["sessionId"].as_str().unwrap().to_owned())))
     }
 }
 

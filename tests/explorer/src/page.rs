@@ -5,7 +5,8 @@ use std::{collections::HashMap, path::Path, time::Instant};
 use base64::Engine as _;
 use serde_json::{Value, json};
 
-use crate::{LOOK, PATIENCE, browser::Session};
+use crate::browser::{Browser, Session};
+use crate::{LOOK, PATIENCE};
 
 /// A page. What goes wrong in it is collected, see [`Page::problems`].
 pub struct Page {
@@ -41,7 +42,21 @@ const KEYS: [(&str, i64, &str); 9] = [
 ];
 
 impl Page {
-    pub(crate) fn new(session: Session) -> Self {
+    /// A new page in a context of its own: nothing is shared with another page, neither storage nor cache.
+    #[track_caller]
+    pub fn new(browser: &Browser) -> Self {
+        let all = browser.session(None);
+        let context = all.call("Target.createBrowserContext", json!({"disposeOnDetach": true}));
+        let target = all.call(
+            "Target.createTarget",
+            json!({"url": "about:blank", "browserContextId": context["browserContextId"]}),
+        );
+        let attached =
+            all.call("Target.attachToTarget", json!({"targetId": target["targetId"], "flatten": true}));
+        Self::enabled(browser.session(Some(attached["sessionId"].as_str().unwrap().to_owned())))
+    }
+
+    fn enabled(session: Session) -> Self {
         for domain in ["Page", "Runtime", "Log", "Network", "DOM", "Accessibility", "Audits"] {
             session.call(&format!("{domain}.enable"), json!({}));
         }

@@ -1,41 +1,27 @@
-//! `fix serve`: a market of one's own.
+//! `fix serve`: a market of one's own. The server is a program of its own, `fix-server`.
 
-use super::{logs, stopped};
 use crate::context::Context;
-use crate::errors::{Failure, Result};
-use crate::fixing;
-use zx1_market_server::cli::ServeArgs;
+use crate::errors::Result;
+use std::ffi::OsString;
+use zx1_cli_common::sibling;
 
-/// Shown by `--help`.
+/// Shown in the manual page.
 pub const EXAMPLES: &str = "\
 Examples:
   fix serve --auto-fund          a demo: embedded ledger, deposits made by themselves
-  fix serve --nano http://127.0.0.1:7076 --platform-address nano_...
-  fix serve --import transcripts   rebuild a server from saved transcripts
-  fix serve --print-config       all settings, as they would be used
+  fix serve --help               all options, which are those of fix-server";
 
-When it is ready it writes one line of JSON to standard output. Its data lie in
-~/.fix/market unless --data or FIX_DATA says otherwise. Logs: FIX_LOG=info.";
-
-/// What is typed.
+/// Command-line arguments.
 #[derive(Debug, clap::Args)]
+#[command(disable_help_flag = true)]
 pub struct Args {
-    #[command(flatten)]
-    serve: ServeArgs,
+    /// Options of fix-server; fix serve --help lists them
+    #[arg(value_name = "OPTIONS", trailing_var_arg = true, allow_hyphen_values = true)]
+    options: Vec<OsString>,
 }
 
-/// Serves until SIGINT or SIGTERM.
+/// Becomes `fix-server`, whose data lie in fix's folder unless they are told to lie elsewhere.
 pub fn run(args: Args, context: &Context) -> Result<()> {
-    let mut serve = args.serve;
-    let prints = serve.print_config || serve.print_openapi;
-    if serve.data.is_none() && serve.config.is_none() {
-        serve.data = Some(context.place("market")?);
-    }
-    logs("warn,zx1_market_server=info");
-    let runtime = fixing::threads()?;
-    runtime.block_on(serve.serve()).map_err(|error| Failure::foreign(error.code(), &error, &error))?;
-    if !prints {
-        stopped(context, "The market has stopped.");
-    }
-    Ok(())
+    let home = ["--default-data".into(), context.place("market")?.into()];
+    Err(sibling::exec("fix-server", "fix serve", home.into_iter().chain(args.options)).into())
 }

@@ -1,13 +1,12 @@
 //! A contract from its post to its end: what the agent asks for is answered, what it proposes is tried, what
 //! it changes is consented to. Everything that happens is told as it happens.
 
-use super::hire::Bill;
+use super::bill::Bill;
 use super::record::{Applied, Held, fingerprint};
-use super::{Ended, Proposal, Session, apply, narrate, talk};
+use super::{Ended, POLL, Proposal, Session, apply, narrate, talk};
 use crate::errors::{Error, Failure, Result};
 use crate::screen::Tone;
 use serde_json::json;
-use std::time::Duration;
 use zx1_cli_common::{confirm, words};
 use zx1_coded::Coded;
 use zx1_market::case::CourtStep;
@@ -19,9 +18,6 @@ use zx1_market::{ContractId, State};
 use zx1_market_client::{ClientError, Market, View};
 use zx1_sandbox::Records;
 use zx1_trial::{Attempt, cut};
-
-/// How often a contract is looked at.
-pub(super) const POLL: Duration = Duration::from_millis(300);
 
 /// What comes next.
 enum Next {

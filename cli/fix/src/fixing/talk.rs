@@ -1,6 +1,6 @@
 //! What the agent asks while it works, answered from here: a prompt that gives way when the work goes on.
 
-use super::{Session, follow};
+use super::{POLL, Session};
 use crate::errors::{Error, Result};
 use crate::screen::Tone;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -102,7 +102,7 @@ async fn moved_on(market: &Market, view: &View) {
     let mut latest = view.clone();
     let before = view.entries().len();
     loop {
-        tokio::time::sleep(follow::POLL).await;
+        tokio::time::sleep(POLL).await;
         if let Ok(Some(newer)) = market.refresh(&latest).await {
             latest = newer;
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use nano_devnet::Devnet;
 use nano_escrow::escrow::{Options as EscrowOptions, Parts};
-use nano_escrow::journal::{Journal, NoProbe};
+use nano_escrow::journal::Journal;
 use nano_escrow::node::{HttpNode, HttpOptions};
 use nano_escrow::wallet::Wallet;
 use nano_escrow::work::{Solver, WorkPeers, WorkService};
@@ -176,7 +176,7 @@ pub(crate) async fn connect(url: &str, clock: &DrivenClock, key: Arc<PartyKey>, 
 pub(crate) async fn wallet(rpc: &str, journal: &Path, name: &str) -> Wallet {
     let seed = Seed::from_bytes(nano_escrow::blake2b_256(&[b"agent wallet", name.as_bytes()]));
     let fingerprint = nano_escrow::escrow::Keys::fingerprint(&seed);
-    let journal = Journal::open(journal, Network::Dev, &fingerprint, Arc::new(NoProbe)).await.unwrap();
+    let journal = Journal::open(journal, Network::Dev, &fingerprint).await.unwrap();
     let node = HttpNode::new(rpc, HttpOptions::default()).unwrap();
     let peers =
         WorkPeers::new(Vec::<(String, Arc<dyn nano_escrow::node::NodeApi>)>::new(), Duration::from_secs(30));

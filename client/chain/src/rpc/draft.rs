@@ -1,12 +1,13 @@
 //! What is to be done, before it is a transaction: a [`Draft`] of one, a [`Flow`] of several.
 
 use super::client::Client;
-use super::error::Result;
+use super::error::{ChainError, Result};
 use super::refusal::Refusal;
 use solana_address::Address;
 use solana_instruction::Instruction;
 use solana_keypair::Keypair;
 use solana_message::AddressLookupTableAccount;
+use solana_sdk_ids::ed25519_program;
 use solana_signer::Signer;
 use std::fmt;
 use std::future::Future;
@@ -164,4 +165,27 @@ impl Flow for Draft {
     fn next<'a>(&'a self, _client: &'a Client) -> Asked<'a, Step> {
         Box::pin(async move { Ok(Step::Send { draft: self.clone(), last: true }) })
     }
+}
+
+/// An instruction of the Ed25519 program that checks one signature held in its own bytes, as the protocol's
+/// programs demand it (decision B7).
+///
+/// # Errors
+///
+/// [`ChainError::Invalid`] for a message longer than any transaction.
+pub(crate) fn ed25519(signer: &Address, signature: &[u8; 64], message: &[u8]) -> Result<Instruction> {
+    const KEY: u16 = 16;
+    const SIGNATURE: u16 = KEY + 32;
+    const MESSAGE: u16 = SIGNATURE + 64;
+    const OWN: u16 = u16::MAX;
+    let size = u16::try_from(message.len())
+        .map_err(|_| ChainError::Invalid("The message is too long to be signed on chain.".to_owned()))?;
+    let mut data = vec![1, 0];
+    for number in [SIGNATURE, OWN, KEY, OWN, MESSAGE, size, OWN] {
+        data.extend_from_slice(&number.to_le_bytes());
+    }
+    data.extend_from_slice(signer.as_ref());
+    data.extend_from_slice(signature);
+    data.extend_from_slice(message);
+    Ok(Instruction { program_id: ed25519_program::ID, accounts: Vec::new(), data })
 }

@@ -3,16 +3,15 @@
 use super::client::Client;
 use super::error::{ChainError, Result};
 use super::events::{self, Event};
+use super::message::{parse_transaction, top_calls};
 use super::moves::{Call, Move, inner_calls, name_tokens};
-use super::partial::parse_transaction;
-use super::prepare::top_calls;
 use super::refusal::{Circumstances, Refusal};
 use super::summary::{self, Summary};
 use super::wire::{Landed, Loaded, SignatureLine, TokenBalance};
 use crate::pda;
 use serde_json::json;
 use solana_address::Address;
-use solana_message::{AddressLookupTableAccount, VersionedMessage};
+use solana_message::VersionedMessage;
 use solana_rpc_client_api::request::RpcRequest;
 use solana_signature::Signature;
 
@@ -156,23 +155,6 @@ pub struct HistoryEntry {
     pub block_time: Option<i64>,
     /// Whether it failed.
     pub failed: bool,
-}
-
-/// The addresses of a message: its own, then those of the lookup tables, the writable ones first.
-pub(crate) fn all_keys(message: &VersionedMessage, tables: &[AddressLookupTableAccount]) -> Vec<Address> {
-    let lookups = message.address_table_lookups().unwrap_or_default();
-    let find = |table: &Address, index: u8| {
-        let table = tables.iter().find(|known| known.key == *table)?;
-        table.addresses.get(usize::from(index)).copied()
-    };
-    let mut keys = message.static_account_keys().to_vec();
-    for lookup in lookups {
-        keys.extend(lookup.writable_indexes.iter().filter_map(|index| find(&lookup.account_key, *index)));
-    }
-    for lookup in lookups {
-        keys.extend(lookup.readonly_indexes.iter().filter_map(|index| find(&lookup.account_key, *index)));
-    }
-    keys
 }
 
 fn with_loaded(message: &VersionedMessage, loaded: Option<Loaded>) -> Option<Vec<Address>> {

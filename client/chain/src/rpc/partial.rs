@@ -2,7 +2,7 @@
 
 use super::draft::{Draft, Intent};
 use super::error::{ChainError, Result};
-use super::send::Key;
+use super::message::{Key, parse_transaction, transaction_bytes};
 use super::sizes::{MAX_TRANSACTION, compile, signed_size};
 use super::summary::{self, Summary};
 use super::words::shown;
@@ -13,7 +13,6 @@ use solana_address::Address;
 use solana_message::VersionedMessage;
 use solana_signature::Signature;
 use solana_transaction::versioned::VersionedTransaction;
-use solana_transaction_status_client_types::{EncodedTransaction, TransactionBinaryEncoding};
 
 /// Kind of a file that `--sign-only` writes; other files are refused.
 const KIND: &str = "zx1-partial-transaction/v1";
@@ -46,25 +45,6 @@ struct File {
 struct SignerLine {
     address: String,
     signed: bool,
-}
-
-/// The signed bytes of a legacy or version-0 transaction.
-pub(crate) fn transaction_bytes(transaction: &VersionedTransaction) -> Vec<u8> {
-    // At most 127 signatures fit, so their count is one byte.
-    let count = u8::try_from(transaction.signatures.len()).unwrap_or(u8::MAX);
-    let mut bytes = vec![count];
-    for signature in &transaction.signatures {
-        bytes.extend_from_slice(signature.as_ref());
-    }
-    bytes.extend(transaction.message.serialize());
-    bytes
-}
-
-/// Reads a transaction from base64.
-pub(crate) fn parse_transaction(text: &str) -> Result<VersionedTransaction> {
-    EncodedTransaction::Binary(text.trim().to_owned(), TransactionBinaryEncoding::Base64)
-        .decode()
-        .ok_or_else(|| ChainError::BadTransaction { detail: "the base64 holds no transaction".to_owned() })
 }
 
 impl PartialTransaction {

@@ -5,9 +5,9 @@ use super::client::Client;
 use super::compute::{MAX_UNITS, with_margin};
 use super::draft::Draft;
 use super::error::{ChainError, Result};
-use super::history::all_keys;
+use super::message::{Key, all_keys, top_calls, transaction_bytes, writable};
 use super::moves::{Call, Money, Move, inner_calls, name_tokens};
-use super::partial::{PartialTransaction, transaction_bytes};
+use super::partial::PartialTransaction;
 use super::read::RecentBlockhash;
 use super::refusal::{Circumstances, Refusal};
 use super::sizes::{MAX_TRANSACTION, compile, signed_size};
@@ -114,8 +114,7 @@ impl Prepared {
             self.blockhash.last_valid_block_height,
             self.blockhash.slot,
         )?;
-        let keys: Vec<super::send::Key<'_>> =
-            self.draft.keys.iter().map(|key| key.as_ref() as super::send::Key<'_>).collect();
+        let keys: Vec<Key<'_>> = self.draft.keys.iter().map(|key| key.as_ref() as Key<'_>).collect();
         made.sign(&keys)?;
         Ok(made)
     }
@@ -227,7 +226,7 @@ impl Client {
     async fn price(&self, message: &VersionedMessage, keys: &[Address]) -> Result<u64> {
         // The method takes at most this many.
         const MOST: usize = 128;
-        let written = summary::writable(message, keys);
+        let written = writable(message, keys);
         let names: Vec<String> = written.iter().take(MOST).map(Address::to_string).collect();
         let paid: Vec<PrioritizationFee> =
             match self.ask(RpcRequest::GetRecentPrioritizationFees, json!([names])).await {
@@ -240,18 +239,4 @@ impl Client {
         fees.sort_unstable();
         Ok(fees.get(fees.len().saturating_mul(3) / 4).copied().unwrap_or(0))
     }
-}
-
-/// The instructions of a message, with their addresses.
-pub(crate) fn top_calls(message: &VersionedMessage, keys: &[Address]) -> Vec<Call> {
-    let key = |index: u8| keys.get(usize::from(index)).copied().unwrap_or_default();
-    message
-        .instructions()
-        .iter()
-        .map(|instruction| Call {
-            program: key(instruction.program_id_index),
-            accounts: instruction.accounts.iter().map(|index| key(*index)).collect(),
-            data: instruction.data.clone(),
-        })
-        .collect()
 }

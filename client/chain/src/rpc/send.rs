@@ -4,6 +4,7 @@
 use super::client::Client;
 use super::draft::{Draft, Flow, Intent, Step, is_race};
 use super::error::{ChainError, Result};
+use super::message::Key;
 use super::outbox::{Claim, Outbox, Record};
 use super::partial::PartialTransaction;
 use super::prepare::{FeePolicy, Prepared};
@@ -14,15 +15,11 @@ use serde_json::json;
 use solana_address::Address;
 use solana_rpc_client_api::request::RpcRequest;
 use solana_signature::Signature;
-use solana_signer::Signer;
 use solana_transaction_error::TransactionError;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout_at};
-
-/// A key that can sign.
-pub type Key<'a> = &'a (dyn Signer + Send + Sync);
 
 /// Asked before anything is signed; an error, for example [`ChainError::Declined`], stops everything.
 pub type Approve<'a> = dyn FnMut(&Prepared) -> Result<()> + Send + 'a;

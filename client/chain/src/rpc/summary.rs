@@ -1,10 +1,10 @@
 //! What a transaction does, read from the transaction itself: one line for each instruction, what it may
 //! cost, who signs. What is not understood is shown as such and never passed over.
 
+use super::message::top_calls;
 use super::moves::{Money, Move};
-use super::prepare::top_calls;
-pub use super::words::line;
 use super::words::{Budget, compute_budget_value};
+pub use super::words::{Line, line};
 use serde_json::{Value, json};
 use solana_address::Address;
 use solana_message::VersionedMessage;
@@ -13,17 +13,6 @@ use std::fmt;
 
 /// Lamports for each signature.
 const LAMPORTS_PER_SIGNATURE: u64 = 5_000;
-
-/// One instruction in words.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
-    /// What it does.
-    pub title: String,
-    /// Names and values worth showing.
-    pub details: Vec<(String, String)>,
-    /// Whether this client knows the instruction.
-    pub understood: bool,
-}
 
 /// What a transaction does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,27 +105,6 @@ pub fn fee(message: &VersionedMessage, keys: &[Address]) -> u64 {
     signatures
         .saturating_mul(LAMPORTS_PER_SIGNATURE)
         .saturating_add(u64::try_from(priority).unwrap_or(u64::MAX))
-}
-
-/// The addresses that a message writes to.
-pub(crate) fn writable(message: &VersionedMessage, keys: &[Address]) -> Vec<Address> {
-    let header = message.header();
-    let own = message.static_account_keys().len();
-    let signed = usize::from(header.num_required_signatures);
-    let signed_end = signed.saturating_sub(header.num_readonly_signed_accounts.into());
-    let unsigned_end = own.saturating_sub(header.num_readonly_unsigned_accounts.into());
-    let lookups = message.address_table_lookups().unwrap_or_default();
-    let loaded: usize = lookups.iter().map(|lookup| lookup.writable_indexes.len()).sum();
-    let is_writable = |index: usize| {
-        if index < signed {
-            index < signed_end
-        } else if index < own {
-            index < unsigned_end
-        } else {
-            index - own < loaded
-        }
-    };
-    keys.iter().enumerate().filter(|(index, _)| is_writable(*index)).map(|(_, key)| *key).collect()
 }
 
 /// Puts a message into words. `keys` are its addresses with those of lookup tables; `moves` what a simulation

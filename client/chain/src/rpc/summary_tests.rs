@@ -4,8 +4,9 @@ use crate::instructions::challenge::{ChallengeAddresses, EvidenceSource};
 use crate::instructions::lease::LeasePayment;
 use crate::instructions::stake_lock::ConfigAddresses;
 use crate::instructions::{AgentAddresses, behavior_log, challenge, feedback_log, lease, stake_lock};
-use crate::rpc::actions::ed25519;
+use crate::rpc::draft::ed25519;
 use crate::rpc::idl;
+use crate::rpc::message::writable;
 use crate::rpc::moves::Call;
 use crate::rpc::sizes::{MAX_TRANSACTION, compile, fits, transaction_size};
 use crate::sati::{

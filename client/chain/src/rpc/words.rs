@@ -2,7 +2,6 @@
 
 use super::idl::{self, Decoded};
 use super::moves::{Call, Money};
-use super::summary::Line;
 use crate::sati;
 use crate::token;
 use solana_address::Address;
@@ -14,6 +13,17 @@ use zx1_interface::external::ed25519_signature;
 use zx1_protocol::envelope::parse_signing_bytes;
 
 /// One instruction in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// What it does.
+    pub title: String,
+    /// Names and values worth showing.
+    pub details: Vec<(String, String)>,
+    /// Whether this client knows the instruction.
+    pub understood: bool,
+}
+
+/// The words for one instruction.
 pub fn line(call: &Call) -> Line {
     let known = if let Some(decoded) = idl::instruction(&call.program, &call.data) {
         ours(call, &decoded)
@@ -56,7 +66,6 @@ fn usdc(micro: u64) -> Money {
     Money::Usdc(micro)
 }
 
-/// An instruction of the five programs. None when it lacks accounts that it must have.
 /// Seconds since 1970 as a date in UTC; as they are when no calendar has them.
 fn date(unix: i64) -> String {
     match jiff::Timestamp::from_second(unix) {
@@ -69,6 +78,7 @@ fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
+/// An instruction of the five programs. None when it lacks accounts that it must have.
 fn ours(call: &Call, decoded: &Decoded) -> Option<Line> {
     let account = |name: &str| call.accounts.get(decoded.account(name)?).map(Address::to_string);
     let number = |name: &str| decoded.field(name).and_then(idl::Value::as_u64);

@@ -1,11 +1,10 @@
 //! What an agent does: take, look, commit itself, propose, give back, leave.
 
 use super::phase::{Interrupted, Phase};
-use super::{Case, Effect, Party, Work};
+use super::{Case, Effect, News, Party, Work};
 use crate::chain::{CloseReason, Side};
 use crate::machine::Event;
 use crate::money::Settlement;
-use crate::wire::SseEvent;
 use crate::{Address, Millis, PartyId, Reason, Refusal, Result, State};
 
 impl Case {
@@ -85,7 +84,7 @@ impl Case {
         }
         self.go(Event::Accept)?;
         self.begin(now);
-        effects.push(Effect::Notify(SseEvent::accepted(self.id, self.state, actor)));
+        effects.push(self.notice(News::Accepted { agent: actor }));
         Ok(())
     }
 

@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::chain::{Entry, Side};
 use crate::money::{Court, Payee, Settlement};
-use crate::wire::SseEvent;
-use crate::{Address, Millis, PartyId, Raw};
+use crate::{Address, ContractId, Millis, PartyId, Raw, State};
 
 /// An entry with the moment when the server took it. Both belong to the transcript.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,8 +37,8 @@ pub enum Effect {
     /// Pay out accounts. The plan's key is (contract, [`Settlement::kind`], round), so doing it again does
     /// nothing.
     Settle(Settle),
-    /// Tell the public stream.
-    Notify(SseEvent),
+    /// Tell everybody who follows the market.
+    Notify(Notice),
     /// A deposit was seen: start the proof of work for its account (decision F5).
     StartWork {
         /// Whose account.
@@ -65,6 +64,44 @@ pub enum Effect {
         court: Court,
         /// Since when.
         at: Millis,
+    },
+}
+
+/// What everybody may know of a contract.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// The contract.
+    pub contract: ContractId,
+    /// Its state.
+    pub state: State,
+    /// What has happened.
+    pub news: News,
+}
+
+/// What has happened to a contract.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum News {
+    /// It can be taken.
+    Posted {
+        /// The bounty.
+        bounty: Raw,
+        /// The command that fails, scrubbed.
+        command: String,
+    },
+    /// An agent took it.
+    Accepted {
+        /// The agent.
+        agent: PartyId,
+    },
+    /// It ended.
+    Resolved {
+        /// The bounty.
+        bounty: Raw,
+    },
+    /// An attempt failed, and another one follows.
+    Retried {
+        /// The bounty.
+        bounty: Raw,
     },
 }
 

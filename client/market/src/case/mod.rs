@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 pub use self::ask::{DepositWanted, JudgeTask};
-pub use self::effect::{AccountPayout, Chained, Effect, Leg, Settle, Step};
+pub use self::effect::{AccountPayout, Chained, Effect, Leg, News, Notice, Settle, Step};
 use self::phase::Phase;
 pub use self::phase::{CourtStep, Proceedings, Timer};
 pub use self::replay::{Report, Role, Signer, Transcript, rebuild, replay};

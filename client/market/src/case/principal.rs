@@ -1,12 +1,11 @@
 //! What a principal does: take back, answer, verify, review, stop.
 
 use super::phase::{Interrupted, Phase};
-use super::{Case, Effect};
+use super::{Case, Effect, News};
 use crate::chain::CloseReason;
 use crate::defaults::MAX_RESUMES;
 use crate::machine::Event;
 use crate::money::Settlement;
-use crate::wire::SseEvent;
 use crate::{Millis, PartyId, Reason, Refusal, Result, State};
 
 impl Case {
@@ -64,7 +63,7 @@ impl Case {
         self.work.failed = true;
         self.attempt_failed(now);
         if matches!(self.phase, Phase::Working { .. }) {
-            effects.push(Effect::Notify(SseEvent::retry(self.id, self.contract.bounty)));
+            effects.push(self.notice(News::Retried { bounty: self.contract.bounty }));
         }
         Ok(())
     }

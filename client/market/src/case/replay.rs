@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Case, Settle};
 use crate::canonical::Json;
-use crate::chain::fields::Builder;
 use crate::chain::{Data, Entry, EntryType};
 use crate::contract::Contract;
 use crate::defaults::{MAX_AGE, MAX_AHEAD, MAX_ENTRIES};
+use crate::fields::Builder;
 use crate::machine::State;
 use crate::{ContractId, Millis, PartyId, Reason, Refusal, Result, Terms};
 

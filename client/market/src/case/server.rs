@@ -2,11 +2,10 @@
 //! either.
 
 use super::phase::Phase;
-use super::{Case, Effect};
+use super::{Case, Effect, News};
 use crate::chain::{CloseReason, Data, DepositData, Entry, Side};
 use crate::machine::Event;
 use crate::money::{Settlement, inclusive_bond};
-use crate::wire::SseEvent;
 use crate::{Millis, Reason, Refusal, Result, State, Terms};
 
 impl Case {
@@ -88,8 +87,8 @@ impl Case {
         self.go(Event::Fund)?;
         self.principal.deposit = deposit;
         self.phase = Phase::Open { until: now.plus(self.terms.windows.open), reservation: None };
-        let (bounty, command) = (self.contract.bounty, &self.contract.task.command);
-        effects.push(Effect::Notify(SseEvent::posted(self.id, self.state, bounty, command)));
+        let (bounty, command) = (self.contract.bounty, self.contract.task.command.clone());
+        effects.push(self.notice(News::Posted { bounty, command }));
         Ok(())
     }
 
@@ -117,7 +116,7 @@ impl Case {
         self.work.attempts = next;
         self.attempt_failed(now);
         if matches!(self.phase, Phase::Working { .. }) {
-            effects.push(Effect::Notify(SseEvent::retry(self.id, self.contract.bounty)));
+            effects.push(self.notice(News::Retried { bounty: self.contract.bounty }));
         }
         Ok(())
     }

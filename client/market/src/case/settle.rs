@@ -1,10 +1,9 @@
 //! From a settlement to payments with addresses.
 
 use super::phase::Phase;
-use super::{AccountPayout, Case, Effect, Leg, Settle};
+use super::{AccountPayout, Case, Effect, Leg, News, Notice, Settle};
 use crate::chain::Side;
 use crate::money::{Payee, Payout, Settlement, payout};
-use crate::wire::SseEvent;
 use crate::{Address, Millis, Reason, Refusal, Result};
 
 impl Case {
@@ -74,11 +73,16 @@ impl Case {
         Ok(())
     }
 
+    /// News of this contract in its present state.
+    pub(super) fn notice(&self, news: News) -> Effect {
+        Effect::Notify(Notice { contract: self.id, state: self.state, news })
+    }
+
     /// The contract has ended.
     pub(super) fn end(&mut self, now: Millis, effects: &mut Vec<Effect>) {
         self.phase = Phase::Ended;
         self.pending.clear();
         self.updated_at = now;
-        effects.push(Effect::Notify(SseEvent::resolved(self.id, self.state, self.contract.bounty)));
+        effects.push(self.notice(News::Resolved { bounty: self.contract.bounty }));
     }
 }

@@ -1,13 +1,13 @@
 //! What an entry says: one shape for each type, read strictly.
 
-use super::Side;
-use super::fields::{Builder, Fields};
 use super::kind::EntryType;
 use super::server_data::{
     CloseReason, DepositData, DisputeMetadata, ReexecutionData, RulingData, is_lower_hex,
 };
 use crate::canonical::Json;
 use crate::defaults::{MAX_COMMAND, MAX_ENVELOPE, MAX_FIX, MAX_OUTPUT, MAX_TEXT, MAX_WORD};
+use crate::fields::{Builder, Fields};
+use crate::parties::Side;
 use crate::terms::Terms;
 use crate::{Address, PartyId, Reason, Result};
 

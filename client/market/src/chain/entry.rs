@@ -4,9 +4,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest, Sha256};
 
 use super::data::{Common, Data};
-use super::fields::{Builder, Fields};
 use super::kind::EntryType;
 use crate::canonical::Json;
+use crate::fields::{Builder, Fields};
 use crate::id::lower_hex;
 use crate::{ContractId, Millis, PartyId, PartyKey, Reason, Refusal, Result};
 

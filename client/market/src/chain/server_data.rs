@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Side;
-use super::fields::{Builder, Fields};
 use crate::canonical::Json;
+use crate::court::{Court, Outcome};
 use crate::defaults::{MAX_ENVELOPE, MAX_FLAGS, MAX_OUTPUT, MAX_TEXT, MAX_WORD};
+use crate::fields::{Builder, Fields};
 use crate::id::lower_hex;
-use crate::money::{Court, Outcome};
+use crate::parties::Side;
 use crate::{Address, ContractId, PartyId, PartyKey, Raw, Reason, Refusal, Result};
 
 /// A deposit that the ledger has confirmed.

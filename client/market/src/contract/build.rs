@@ -4,8 +4,8 @@ use super::{
     Capabilities, Contract, Corrected, Environment, Execution, InputFile, Mode, Scope, Verification,
 };
 use crate::canonical::Json;
-use crate::chain::fields::Builder;
 use crate::defaults as d;
+use crate::fields::Builder;
 use crate::terms::Terms;
 use crate::{Raw, Reason, Refusal, Result};
 

@@ -3,8 +3,8 @@
 use std::path::{Component, Path};
 
 use crate::canonical::Json;
-use crate::chain::fields::{Builder, Fields};
 use crate::defaults::{MAX_INPUT_BYTES, MAX_INPUT_PATH, MAX_WORD};
+use crate::fields::{Builder, Fields};
 use crate::{Reason, Refusal, Result};
 
 /// One file. Its path is relative to the folder in which the command failed.

@@ -5,8 +5,8 @@ use super::{
     Verification,
 };
 use crate::canonical::Json;
-use crate::chain::fields::Fields;
 use crate::defaults as d;
+use crate::fields::Fields;
 use crate::{Raw, Reason, Refusal, Result};
 
 /// Read a whole contract.

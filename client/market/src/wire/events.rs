@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Xno;
-use crate::machine::State;
+use crate::case::{News, Notice};
 use crate::{ContractId, PartyId, Raw};
 
 /// What has happened to the contract.
@@ -40,33 +40,25 @@ pub struct SseEvent {
     pub agent: Option<PartyId>,
 }
 
+impl From<Notice> for SseEvent {
+    fn from(Notice { contract, state, news }: Notice) -> SseEvent {
+        let (event, status) = match news {
+            News::Posted { .. } => (EventKind::ContractPosted, state.as_str()),
+            News::Accepted { .. } => (EventKind::ContractAccepted, state.as_str()),
+            News::Resolved { .. } => (EventKind::ContractResolved, state.as_str()),
+            News::Retried { .. } => (EventKind::ContractResolved, "retry"),
+        };
+        let (bounty, command, agent) = match news {
+            News::Posted { bounty, command } => (Some(bounty), Some(command), None),
+            News::Accepted { agent } => (None, None, Some(agent)),
+            News::Resolved { bounty } | News::Retried { bounty } => (Some(bounty), None, None),
+        };
+        let bounty = bounty.map(Into::into);
+        SseEvent { event, contract_id: contract, status: status.to_owned(), bounty, command, agent }
+    }
+}
+
 impl SseEvent {
-    fn new(event: EventKind, contract_id: ContractId, status: &str) -> SseEvent {
-        SseEvent { event, contract_id, status: status.to_owned(), bounty: None, command: None, agent: None }
-    }
-
-    /// A new contract.
-    pub fn posted(id: ContractId, state: State, bounty: Raw, command: &str) -> SseEvent {
-        let event = SseEvent::new(EventKind::ContractPosted, id, state.as_str());
-        SseEvent { bounty: Some(bounty.into()), command: Some(command.to_owned()), ..event }
-    }
-
-    /// An agent took it.
-    pub fn accepted(id: ContractId, state: State, agent: PartyId) -> SseEvent {
-        SseEvent { agent: Some(agent), ..SseEvent::new(EventKind::ContractAccepted, id, state.as_str()) }
-    }
-
-    /// A contract that has ended.
-    pub fn resolved(id: ContractId, state: State, bounty: Raw) -> SseEvent {
-        let event = SseEvent::new(EventKind::ContractResolved, id, state.as_str());
-        SseEvent { bounty: Some(bounty.into()), ..event }
-    }
-
-    /// An attempt failed, and another one follows.
-    pub fn retry(id: ContractId, bounty: Raw) -> SseEvent {
-        SseEvent { bounty: Some(bounty.into()), ..SseEvent::new(EventKind::ContractResolved, id, "retry") }
-    }
-
     /// Whether a subscriber with this filter gets it. A minimum drops events without a bounty, as older
     /// servers do.
     pub fn passes(&self, min_bounty: Raw, status: Option<&str>) -> bool {

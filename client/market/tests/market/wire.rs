@@ -130,7 +130,7 @@ fn events_are_bare_objects_and_are_filtered() {
     let events: Vec<SseEvent> = world
         .effects
         .iter()
-        .filter_map(|e| if let case::Effect::Notify(event) = e { Some(event.clone()) } else { None })
+        .filter_map(|e| if let case::Effect::Notify(notice) = e { Some(notice.clone().into()) } else { None })
         .collect();
     let id = world.case.id();
     let texts: Vec<String> = events.iter().map(text).collect();
@@ -151,7 +151,12 @@ fn events_are_bare_objects_and_are_filtered() {
     assert!(events[0].passes(Raw::ZERO, Some("open")) && !events[0].passes(Raw::ZERO, Some("canceled")));
     let mut world = verifying();
     world.verify(false).unwrap();
-    assert!(world.effects.iter().any(|e| matches!(e, case::Effect::Notify(e) if e.status == "retry")));
+    assert!(
+        world
+            .effects
+            .iter()
+            .any(|e| matches!(e, case::Effect::Notify(e) if matches!(e.news, case::News::Retried { .. })))
+    );
 }
 
 #[test]

@@ -56,7 +56,8 @@ impl Sponsor {
     /// 7572 when the URL does not begin with http:// or https://.
     pub fn new(url: &str) -> Result<Self> {
         let bad = |why: String| Refusal::SponsorBroken { url: url.to_owned(), why };
-        let endpoint = Endpoint::parse(url).map_err(|_| bad("it does not begin with http:// or https://".to_owned()))?;
+        let endpoint =
+            Endpoint::parse(url).map_err(|_| bad("it does not begin with http:// or https://".to_owned()))?;
         let fetcher = Fetcher::new(endpoint, Options::default()).map_err(|error| bad(error.to_string()))?;
         Ok(Self { fetcher })
     }

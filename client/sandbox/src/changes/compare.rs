@@ -6,8 +6,9 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::class::{Class, Protected, classify};
+use super::class::{Protected, classify};
 use super::{ChangeSet, Entry, FileType, Identity, Kind, Meta, diff};
+use crate::consent::Class;
 use crate::error::{Result, SandboxError};
 use crate::raw::Raw;
 use crate::wire::{Node, Upper};

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-pub use class::{Class, Consents};
+pub use crate::consent::{Class, Consents};
 
 pub(crate) use class::Protected;
 pub(crate) use compare::{Context, compare, look};

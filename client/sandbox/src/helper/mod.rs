@@ -11,6 +11,7 @@ mod measure;
 mod mounts;
 mod run;
 mod seccomp;
+mod serve;
 mod session;
 mod view;
 
@@ -19,7 +20,7 @@ pub(crate) const ARGUMENT: &str = "zx1-sandbox-helper";
 
 /// Runs the helper on standard input. Never returns.
 pub(crate) fn main() -> ! {
-    let code = match session::serve(kernel::control_socket()) {
+    let code = match serve::serve(kernel::control_socket()) {
         Ok(()) => 0,
         Err(_) => 1,
     };

@@ -12,7 +12,7 @@ mod tasks;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use nano_escrow::journal::SharedProbe;
+use nano_escrow::journal::CrashPoints;
 use tokio::sync::{Notify, OwnedMutexGuard};
 use zx1_market::case::Step;
 use zx1_market::request::ReplayKey;
@@ -41,7 +41,7 @@ struct Inner {
     events: Events,
     metrics: Metrics,
     habits: Habits,
-    probe: SharedProbe,
+    points: CrashPoints,
     locks: Mutex<HashMap<ContractId, Weak<tokio::sync::Mutex<()>>>>,
     /// A deadline may have moved.
     timers: Notify,
@@ -69,8 +69,8 @@ pub struct EngineParts {
     pub metrics: Metrics,
     /// How often and how much at once.
     pub habits: Habits,
-    /// Sees every crash point.
-    pub probe: SharedProbe,
+    /// Nothing in them without the feature `testing`.
+    pub points: CrashPoints,
 }
 
 impl Engine {
@@ -92,7 +92,7 @@ impl Engine {
                 events: parts.events,
                 metrics: parts.metrics,
                 habits: parts.habits,
-                probe: parts.probe,
+                points: parts.points,
                 locks: Mutex::default(),
                 timers: Notify::new(),
                 outbox: Notify::new(),

@@ -4,15 +4,14 @@ use std::collections::HashSet;
 
 use futures_util::StreamExt;
 use nano_escrow::Raw;
-use nano_escrow::journal::pass;
 use zx1_market::case::{Settle, Step};
 use zx1_market::chain::{DepositData, Side};
 use zx1_market::{Address, ContractId, Reason};
 
 use super::Engine;
 use crate::error::{Error, Result};
-use crate::escrow::{Desk, is_final};
-use crate::store::{DepositRow, OutboxRow, StoreError};
+use crate::escrow::{Desk, refused_for_good};
+use crate::store::{DepositRow, OutboxRow, OutboxState, StoreError};
 
 /// What the task that watches deposits remembers between two looks.
 #[derive(Debug, Default)]
@@ -115,27 +114,32 @@ impl Engine {
         Ok(known)
     }
 
-    /// Tell the escrow what was decided. Answers whether something is left for later.
+    /// Tell the escrow what was decided. What it refuses for good becomes a dead letter, which an operator
+    /// resolves. Answers whether something is left for later.
     pub(super) async fn tell_escrow(&self) -> Result<bool> {
         let Some(desk) = &self.inner.desk else { return Ok(false) };
         let mut left = false;
-        for row in self.inner.store.open_outbox().await? {
-            match self.tell(desk, &row).await {
-                Ok(()) => {
-                    pass(&self.inner.probe, "before", "commit", "told").await;
-                    self.inner.store.outbox_done(&row.contract_id, &row.kind, &row.item).await?;
-                    pass(&self.inner.probe, "after", "commit", "told").await;
-                }
+        for row in self.inner.store.outbox(OutboxState::Open).await? {
+            let (to, reason) = match self.tell(desk, &row).await {
+                Ok(()) => (OutboxState::Done, String::new()),
                 Err(error) => {
-                    left = true;
+                    let (code, dead) = (error.code(), refused_for_good(&error));
                     self.inner.metrics.escrow_errors.inc();
-                    tracing::error!(
-                        code = error.code(), %error, contract = row.contract_id, kind = row.kind,
-                        hopeless = is_final(&error), "a decision waits"
-                    );
+                    let (contract, kind, item) = (&row.contract_id, &row.kind, &row.item);
+                    tracing::error!(code, %error, contract, kind, item, dead, "the escrow refused a decision");
+                    if !dead {
+                        left = true;
+                        continue;
+                    }
+                    (OutboxState::Dead, format!("error {code}: {error}"))
                 }
-            }
+            };
+            self.inner.points.pass("before", "commit", "told").await;
+            self.inner.store.move_outbox(&row, OutboxState::Open, to, &reason).await?;
+            self.inner.points.pass("after", "commit", "told").await;
         }
+        let dead = self.inner.store.outbox(OutboxState::Dead).await?.len();
+        self.inner.metrics.dead_letters.set(i64::try_from(dead).unwrap_or(i64::MAX));
         Ok(left)
     }
 

@@ -1,8 +1,8 @@
 //! From a step to one transaction, and from a snapshot back to a case.
 
-use nano_escrow::journal::pass;
 use zx1_market::case::{Chained, DepositWanted, Effect, Step};
 use zx1_market::request::ReplayKey;
+use zx1_market::wire::SseEvent;
 use zx1_market::{Case, EntryType, Millis, Reason, Refusal};
 
 use super::Engine;
@@ -71,8 +71,11 @@ impl Engine {
                     item: settle.round.to_string(),
                     body: text(settle)?,
                     created_at: at(now),
+                    reason: String::new(),
                 }),
-                Effect::Notify(event) => commit.events.push((at(now), text(event)?)),
+                Effect::Notify(notice) => {
+                    commit.events.push((at(now), text(&SseEvent::from(notice.clone()))?));
+                }
                 // Work is begun by the escrow itself when it sees the deposit; lapsed accounts are found by
                 // comparing what was waited for; judges poll.
                 Effect::StartWork { .. }
@@ -83,14 +86,14 @@ impl Engine {
         }
         let (events, decided, waits) =
             (!commit.events.is_empty(), !commit.outbox.is_empty(), !commit.deposits.is_empty());
-        pass(&self.inner.probe, "before", "commit", "market").await;
+        self.inner.points.pass("before", "commit", "market").await;
         let version = self.inner.store.commit(commit).await.map_err(|error| match error {
             // The lock rules it out within one process.
             StoreError::Moved => Error::Busy,
             StoreError::Replayed => Refusal::of(Reason::RequestReplayed).into(),
             other => other.into(),
         })?;
-        pass(&self.inner.probe, "after", "commit", "market").await;
+        self.inner.points.pass("after", "commit", "market").await;
         self.inner.metrics.committed(step.entries.len(), case, before.map(|(_, case)| case));
         self.inner.timers.notify_one();
         if events {
@@ -150,6 +153,7 @@ impl Engine {
                     item: format!("{}/{}", old.party, old.round),
                     body: text(&body)?,
                     created_at: at(self.now()),
+                    reason: String::new(),
                 });
             }
         }

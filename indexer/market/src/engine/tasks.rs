@@ -18,6 +18,8 @@ pub struct Habits {
     pub deposit_poll: Duration,
     /// The pause before something that failed is tried again.
     pub pause: Duration,
+    /// How often decisions are looked for that another process has opened again (`fix-server dead-letters`).
+    pub reread: Duration,
     /// How long events are kept for streams that resume.
     pub keep_events: Millis,
 }
@@ -27,6 +29,7 @@ impl Default for Habits {
         Habits {
             deposit_poll: Duration::from_millis(500),
             pause: Duration::from_secs(1),
+            reread: Duration::from_secs(5),
             keep_events: Millis::secs(24 * 3600),
         }
     }
@@ -117,17 +120,11 @@ impl Engine {
                     true
                 }
             };
-            let retry = async {
-                if left {
-                    tokio::time::sleep(self.inner.habits.pause).await
-                } else {
-                    std::future::pending().await
-                }
-            };
+            let wait = if left { self.inner.habits.pause } else { self.inner.habits.reread };
             tokio::select! {
                 () = cancel.cancelled() => return,
                 () = self.inner.outbox.notified() => {}
-                () = retry => {}
+                () = tokio::time::sleep(wait) => {}
             }
         }
     }

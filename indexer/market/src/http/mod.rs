@@ -7,6 +7,7 @@ mod limits;
 pub mod openapi;
 mod reads;
 mod stream;
+#[cfg(feature = "testing")]
 mod test_clock;
 
 use std::sync::Arc;
@@ -26,6 +27,7 @@ pub use self::limits::Limits;
 pub use zx1_server::limits::Rate;
 use zx1_server::limits::{Client, Seats};
 
+#[cfg(feature = "testing")]
 use crate::clock::DrivenClock;
 use crate::engine::Engine;
 use crate::error::Error;
@@ -39,32 +41,31 @@ pub(crate) struct App {
     pub(crate) seats: Arc<Seats>,
     /// Streams end when it is cancelled.
     pub(crate) stopping: CancellationToken,
+    #[cfg(feature = "testing")]
     pub(crate) test_clock: Option<DrivenClock>,
 }
 
 impl App {
-    pub(crate) fn new(
-        engine: Engine,
-        limits: Limits,
-        stopping: CancellationToken,
-        test_clock: Option<DrivenClock>,
-    ) -> App {
+    pub(crate) fn new(engine: Engine, limits: Limits, stopping: CancellationToken) -> App {
         App {
             engine,
             rates: Arc::new(limits::Rates::new(&limits)),
             seats: Seats::new(limits.streams, limits.streams_per_address),
             limits,
             stopping,
-            test_clock,
+            #[cfg(feature = "testing")]
+            test_clock: None,
         }
     }
 
     /// Serves all routes.
     pub(crate) fn router(self) -> Router {
-        let mut router = Router::from(routes());
-        if self.test_clock.is_some() {
-            router = router.route("/test/clock", get(test_clock::show).post(test_clock::set));
-        }
+        let router = Router::from(routes());
+        #[cfg(feature = "testing")]
+        let router = match self.test_clock {
+            Some(_) => router.route("/test/clock", get(test_clock::show).post(test_clock::set)),
+            None => router,
+        };
         router
             .fallback(|| async { Error::NoPage.into_response() })
             .method_not_allowed_fallback(|| async { answer::method_not_allowed() })

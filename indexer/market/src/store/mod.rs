@@ -143,6 +143,31 @@ pub struct DepositRow {
     pub status: String,
 }
 
+/// How a decision stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutboxState {
+    /// The escrow is to be told.
+    Open,
+    /// The escrow knows.
+    Done,
+    /// The escrow refuses it for good; an operator decides (a dead letter).
+    Dead,
+    /// An operator has given it up.
+    Dropped,
+}
+
+impl OutboxState {
+    /// The word in the database.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            OutboxState::Open => "open",
+            OutboxState::Done => "done",
+            OutboxState::Dead => "dead",
+            OutboxState::Dropped => "dropped",
+        }
+    }
+}
+
 /// Something decided, to be told to the escrow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutboxRow {
@@ -156,6 +181,8 @@ pub struct OutboxRow {
     pub body: String,
     /// Milliseconds.
     pub created_at: i64,
+    /// Why it is dead or was dropped; empty otherwise.
+    pub reason: String,
 }
 
 /// An event of the public stream.
@@ -228,10 +255,17 @@ pub trait Store: Send + Sync + 'static {
     fn deposits<'a>(&'a self, id: &'a str) -> StoreFuture<'a, Vec<DepositRow>>;
     /// Deposits that are waited for.
     fn waiting(&self) -> StoreFuture<'_, Vec<DepositRow>>;
-    /// Decisions that the escrow was not told of yet, oldest first.
-    fn open_outbox(&self) -> StoreFuture<'_, Vec<OutboxRow>>;
-    /// The escrow knows.
-    fn outbox_done<'a>(&'a self, id: &'a str, kind: &'a str, item: &'a str) -> StoreFuture<'a, ()>;
+    /// Decisions in this state, oldest first.
+    fn outbox(&self, state: OutboxState) -> StoreFuture<'_, Vec<OutboxRow>>;
+    /// Moves a decision, which its contract, kind and item name, from one state to another. Answers whether it
+    /// was in the first one.
+    fn move_outbox<'a>(
+        &'a self,
+        row: &'a OutboxRow,
+        from: OutboxState,
+        to: OutboxState,
+        reason: &'a str,
+    ) -> StoreFuture<'a, bool>;
     /// Events after `id`, in order.
     fn events_after(&self, id: i64, limit: i64) -> StoreFuture<'_, Vec<EventRow>>;
     /// The last event's id, 0 if there is none.

@@ -15,8 +15,8 @@ use sqlx::{Row, Sqlite};
 use zx1_home::files;
 
 use super::{
-    Commit, ContractRow, DepositRow, EntryRow, EventRow, ListFilter, OutboxRow, Store, StoreError,
-    StoreFuture, Stored,
+    Commit, ContractRow, DepositRow, EntryRow, EventRow, ListFilter, OutboxRow, OutboxState, Store,
+    StoreError, StoreFuture, Stored,
 };
 
 static SQLITE: sqlx::migrate::Migrator = sqlx::migrate!("../../migrations/market/sqlite");
@@ -90,8 +90,12 @@ const EVENTS: &str = "SELECT id, contract_id, at, body FROM events WHERE id > $1
 const DEPOSIT: &str = "INSERT INTO deposits (contract_id, party, round, side, address, amount, status) \
      VALUES ($1, $2, $3, $4, $5, $6, $7) \
      ON CONFLICT (contract_id, party, round) DO UPDATE SET status = excluded.status";
-const OUTBOX: &str = "INSERT INTO outbox (contract_id, kind, item, body, created_at, done) \
-     VALUES ($1, $2, $3, $4, $5, 0) ON CONFLICT (contract_id, kind, item) DO NOTHING";
+const OUTBOX: &str = "INSERT INTO outbox (contract_id, kind, item, body, created_at, state, reason) \
+     VALUES ($1, $2, $3, $4, $5, 'open', '') ON CONFLICT (contract_id, kind, item) DO NOTHING";
+const OUTBOX_IN: &str = "SELECT contract_id, kind, item, body, created_at, reason FROM outbox \
+     WHERE state = $1 ORDER BY created_at, contract_id, kind, item";
+const MOVE_OUTBOX: &str = "UPDATE outbox SET state = $5, reason = $6 \
+     WHERE contract_id = $1 AND kind = $2 AND item = $3 AND state = $4";
 // The first condition on created_at is what an index serves; the second one breaks ties as the order does.
 const LIST: &str = "SELECT summary FROM contracts WHERE created_at <= $2 AND (created_at < $2 OR id > $3) \
      AND updated_at >= $4 AND state <> 'unfunded' ORDER BY created_at DESC, id LIMIT $1";
@@ -297,11 +301,10 @@ macro_rules! store {
                 })
             }
 
-            fn open_outbox(&self) -> StoreFuture<'_, Vec<OutboxRow>> {
+            fn outbox(&self, state: OutboxState) -> StoreFuture<'_, Vec<OutboxRow>> {
                 Box::pin(async move {
-                    let sql = "SELECT contract_id, kind, item, body, created_at FROM outbox WHERE done = 0 \
-                               ORDER BY created_at, contract_id, kind, item";
-                    let rows = sqlx::query::<$db>(sql).fetch_all(&self.read).await?;
+                    let query = sqlx::query::<$db>(OUTBOX_IN).bind(state.as_str());
+                    let rows = query.fetch_all(&self.read).await?;
                     rows.iter()
                         .map(|row| {
                             Ok(OutboxRow {
@@ -310,17 +313,29 @@ macro_rules! store {
                                 item: row.try_get(2)?,
                                 body: row.try_get(3)?,
                                 created_at: row.try_get(4)?,
+                                reason: row.try_get(5)?,
                             })
                         })
                         .collect()
                 })
             }
 
-            fn outbox_done<'a>(&'a self, id: &'a str, kind: &'a str, item: &'a str) -> StoreFuture<'a, ()> {
+            fn move_outbox<'a>(
+                &'a self,
+                row: &'a OutboxRow,
+                from: OutboxState,
+                to: OutboxState,
+                reason: &'a str,
+            ) -> StoreFuture<'a, bool> {
                 Box::pin(async move {
-                    let sql = "UPDATE outbox SET done = 1 WHERE contract_id = $1 AND kind = $2 AND item = $3";
-                    sqlx::query::<$db>(sql).bind(id).bind(kind).bind(item).execute(&self.write).await?;
-                    Ok(())
+                    let query = sqlx::query::<$db>(MOVE_OUTBOX)
+                        .bind(&row.contract_id)
+                        .bind(&row.kind)
+                        .bind(&row.item)
+                        .bind(from.as_str())
+                        .bind(to.as_str())
+                        .bind(reason);
+                    Ok(query.execute(&self.write).await?.rows_affected() > 0)
                 })
             }
 

@@ -5,6 +5,8 @@
 
 mod attacks;
 mod crash;
+mod dead_letters;
+mod hooks;
 mod lifecycle;
 mod node;
 mod older;

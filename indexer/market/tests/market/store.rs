@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use zx1_market::Millis;
 use zx1_market_server::store::{
-    Commit, ContractRow, DepositRow, EntryRow, ListFilter, OutboxRow, Store, StoreError, open,
+    Commit, ContractRow, DepositRow, EntryRow, ListFilter, OutboxRow, OutboxState, Store, StoreError, open,
 };
 #[cfg(feature = "postgres")]
 use zx1_server::testing::Cluster;
@@ -52,6 +52,7 @@ fn decided(id: &str, kind: &str, at: i64) -> OutboxRow {
         item: "0".into(),
         body: "{}".into(),
         created_at: at,
+        reason: String::new(),
     }
 }
 
@@ -71,7 +72,7 @@ async fn a_commit_is_read_back_as_it_was(store: &dyn Store) {
     assert_eq!(store.entries("a").await.unwrap(), [entry(0), entry(1)]);
     assert_eq!(store.deposits("a").await.unwrap(), [deposit("a", "waiting")]);
     assert!(store.waiting().await.unwrap().contains(&deposit("a", "waiting")));
-    assert!(store.open_outbox().await.unwrap().contains(&decided("a", "fulfilled", 7)));
+    assert!(store.outbox(OutboxState::Open).await.unwrap().contains(&decided("a", "fulfilled", 7)));
     let events = store.events_after(before, 10).await.unwrap();
     assert_eq!(
         events.iter().map(|e| e.body.as_str()).collect::<Vec<_>>(),
@@ -100,7 +101,7 @@ async fn a_refused_commit_leaves_nothing(store: &dyn Store) {
         assert_eq!(store.load("b").await.unwrap().unwrap().version, 1);
         assert_eq!(store.entries("b").await.unwrap(), [entry(0)]);
         assert!(store.deposits("b").await.unwrap().is_empty());
-        assert!(!store.open_outbox().await.unwrap().iter().any(|o| o.contract_id == "b"));
+        assert!(!store.outbox(OutboxState::Open).await.unwrap().iter().any(|o| o.contract_id == "b"));
         assert_eq!(store.last_event().await.unwrap(), events);
     };
     assert!(matches!(store.commit(full(Some(2), 2)).await, Err(StoreError::Moved)));
@@ -252,11 +253,12 @@ async fn decisions_and_deposits_are_closed_once(store: &dyn Store) {
     };
     store.commit(commit).await.unwrap();
     let of_d = async || {
-        let open = store.open_outbox().await.unwrap();
+        let open = store.outbox(OutboxState::Open).await.unwrap();
         open.into_iter().filter(|o| o.contract_id == "d").map(|o| o.kind).collect::<Vec<_>>()
     };
     assert_eq!(of_d().await, ["y", "x"]);
-    store.outbox_done("d", "y", "0").await.unwrap();
+    let told = store.move_outbox(&decided("d", "y", 1), OutboxState::Open, OutboxState::Done, "").await;
+    assert!(told.unwrap());
     assert_eq!(of_d().await, ["x"]);
     // Decided again: what was told is not told again.
     let again = Commit {
@@ -269,6 +271,25 @@ async fn decisions_and_deposits_are_closed_once(store: &dyn Store) {
     assert_eq!(of_d().await, ["x"]);
     assert_eq!(store.deposits("d").await.unwrap(), [deposit("d", "taken")]);
     assert!(!store.waiting().await.unwrap().iter().any(|d| d.contract_id == "d"));
+}
+
+async fn a_dead_letter_is_kept_with_its_reason_until_it_is_resolved(store: &dyn Store) {
+    let letter = decided("dead", "x", 1);
+    store.commit(Commit { outbox: vec![letter.clone()], ..new("dead", 65) }).await.unwrap();
+    let of_it = async |state| {
+        let rows = store.outbox(state).await.unwrap().into_iter().filter(|row| row.contract_id == "dead");
+        rows.map(|row| row.reason).collect::<Vec<_>>()
+    };
+    let (open, dead, dropped) = (OutboxState::Open, OutboxState::Dead, OutboxState::Dropped);
+    assert!(store.move_outbox(&letter, open, dead, "error 8644: other legs").await.unwrap());
+    assert!(!store.move_outbox(&letter, open, dead, "another").await.unwrap());
+    assert_eq!((of_it(open).await, of_it(dead).await), (vec![], vec!["error 8644: other legs".to_owned()]));
+    assert!(store.move_outbox(&letter, dead, open, "").await.unwrap());
+    assert_eq!((of_it(open).await, of_it(dead).await), (vec![String::new()], vec![]));
+    assert!(store.move_outbox(&letter, open, dead, "again").await.unwrap());
+    assert!(store.move_outbox(&letter, dead, dropped, "paid by hand").await.unwrap());
+    assert!(!store.move_outbox(&letter, dead, open, "").await.unwrap());
+    assert_eq!((of_it(dead).await, of_it(dropped).await), (vec![], vec!["paid by hand".to_owned()]));
 }
 
 async fn old_requests_and_events_are_forgotten(store: &dyn Store) {
@@ -299,6 +320,7 @@ async fn conforms(url: &str) {
     events_are_seen_in_order_by_whoever_reads_beside(store.clone()).await;
     a_list_is_filtered_and_newest_first(&*store).await;
     decisions_and_deposits_are_closed_once(&*store).await;
+    a_dead_letter_is_kept_with_its_reason_until_it_is_resolved(&*store).await;
     old_requests_and_events_are_forgotten(&*store).await;
     assert_eq!(store.meta("server", "one").await.unwrap(), "one");
     assert_eq!(store.meta("server", "two").await.unwrap(), "one");

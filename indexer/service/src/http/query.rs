@@ -24,7 +24,7 @@ impl Query {
     pub(super) fn read(uri: &Uri, known: &[&str]) -> Result<Self> {
         let mut pairs = Vec::new();
         for (name, value) in query::pairs(uri.query()) {
-            let [name, value] = [name, value].map(|text| crate::index::storable(&text));
+            let [name, value] = [name, value].map(|text| crate::store::storable(&text));
             if !known.contains(&name.as_str()) {
                 return Err(Error::UnknownParameter(name.chars().take(40).collect()));
             }

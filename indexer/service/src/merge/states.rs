@@ -121,7 +121,7 @@ impl Merge {
                     )
                     .to_vec(),
                     previous_head: Some(entry.previous_head.to_vec()),
-                    text: Some(crate::index::storable(&text)),
+                    text: Some(crate::store::storable(&text)),
                     ..std::mem::take(row)
                 };
             }

@@ -14,7 +14,8 @@ use zx1_coded::Coded;
 pub use find::{Condition, Find, Value};
 pub use rows::{
     AgentRow, BatchRow, BindingRow, ChallengeRow, ContractRow, ConversationRow, CounterpartyRow, EnvelopeRow,
-    EpochRow, EventRow, FeedbackRow, GapRow, LifeRow, RatingRow, Row, StreamRow, fixed, signed, unsigned,
+    EpochRow, EventRow, FeedbackRow, GapRow, LifeRow, RatingRow, Row, StreamRow, fixed, signed, storable,
+    unsigned,
 };
 #[cfg(feature = "postgres")]
 pub use sql::PostgresStore;

@@ -521,6 +521,11 @@ table! {
     }
 }
 
+/// A text from outside as every database takes it: Postgres has no zero characters.
+pub fn storable(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
+}
+
 /// An unsigned number in a signed column; what is beyond is the largest there is.
 pub fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)

@@ -15,10 +15,10 @@ pub(crate) use self::deposits::*;
 pub(crate) use self::other::*;
 pub(crate) use self::plans::*;
 
-use crate::escrow::EscrowError;
+use crate::journal::JournalError;
 use crate::{BlockHash, Head, PublicKey, Raw, Signature, SignedBlock, StateBlock, Subtype};
 
-type Result<T> = std::result::Result<T, EscrowError>;
+type Result<T> = std::result::Result<T, JournalError>;
 
 /// Whether an account takes deposits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -250,7 +250,7 @@ pub struct AlarmRow {
 }
 
 fn bytes<const N: usize>(bytes: &[u8], what: &str) -> Result<[u8; N]> {
-    bytes.try_into().map_err(|_| EscrowError::Corrupt(format!("{what} has {} bytes, not {N}", bytes.len())))
+    bytes.try_into().map_err(|_| JournalError::Corrupt(format!("{what} has {} bytes, not {N}", bytes.len())))
 }
 
 /// A column of 32 bytes.
@@ -269,12 +269,12 @@ fn maybe32(row: &SqliteRow, column: &str) -> Result<Option<[u8; 32]>> {
 
 fn unsigned(row: &SqliteRow, column: &str) -> Result<u64> {
     let value: i64 = row.try_get(column)?;
-    u64::try_from(value).map_err(|_| EscrowError::Corrupt(format!("{column} is {value}")))
+    u64::try_from(value).map_err(|_| JournalError::Corrupt(format!("{column} is {value}")))
 }
 
 fn word<T>(row: &SqliteRow, column: &str, read: impl Fn(&str) -> Option<T>) -> Result<T> {
     let text: &str = row.try_get(column)?;
-    read(text).ok_or_else(|| EscrowError::Corrupt(format!("{column} is {text:?}")))
+    read(text).ok_or_else(|| JournalError::Corrupt(format!("{column} is {text:?}")))
 }
 
 impl DepositState {
@@ -323,7 +323,7 @@ fn account_row(row: SqliteRow) -> Result<AccountRow> {
         contract: row.try_get("contract")?,
         depositor: row.try_get("depositor")?,
         round: u32::try_from(unsigned(&row, "round")?)
-            .map_err(|_| EscrowError::Corrupt("a round is too large".into()))?,
+            .map_err(|_| JournalError::Corrupt("a round is too large".into()))?,
         nonce: row.try_get("nonce")?,
         rep: PublicKey(blob32(&row, "rep")?),
         expected: expected.map(|b| bytes(b, "expected").map(Raw::from_be_bytes)).transpose()?,

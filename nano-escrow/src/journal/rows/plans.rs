@@ -4,7 +4,7 @@ use sqlx::{Row, SqliteConnection};
 
 use super::{LegRow, PlanRow, Result, amount, leg_row, plan_row};
 use crate::PublicKey;
-use crate::escrow::EscrowError;
+use crate::journal::JournalError;
 
 pub(crate) async fn plan_by_key(
     conn: &mut SqliteConnection,
@@ -24,7 +24,7 @@ pub(crate) async fn plan_by_key(
 
 pub(crate) async fn plan(conn: &mut SqliteConnection, id: i64) -> Result<PlanRow> {
     let row = sqlx::query("SELECT * FROM plan WHERE id = ?").bind(id).fetch_optional(conn).await?;
-    row.map(plan_row).transpose()?.ok_or_else(|| EscrowError::Corrupt(format!("plan {id} is missing")))
+    row.map(plan_row).transpose()?.ok_or_else(|| JournalError::Corrupt(format!("plan {id} is missing")))
 }
 
 pub(crate) async fn plans_of(conn: &mut SqliteConnection, contract: &str) -> Result<Vec<PlanRow>> {

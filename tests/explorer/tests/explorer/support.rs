@@ -19,7 +19,7 @@ impl Stage {
     /// A new page at this place, with everything loaded.
     #[track_caller]
     pub(crate) fn page(&self, place: &str) -> Page {
-        let page = self.browser.page();
+        let page = Page::new(&self.browser);
         page.open(&self.at(place));
         page.settled();
         page

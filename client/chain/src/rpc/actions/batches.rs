@@ -1,10 +1,12 @@
 //! Submitting and closing batches.
 
-use super::{Actions, ed25519, intents};
+use super::Actions;
 use crate::instructions::behavior_log;
 use crate::pda;
 use crate::rpc::draft::Draft;
+use crate::rpc::draft::ed25519;
 use crate::rpc::error::{ChainError, Result};
+use crate::rpc::intents;
 use solana_address::Address;
 use solana_signature::Signature;
 use zx1_interface::instruction::SubmitBatch;

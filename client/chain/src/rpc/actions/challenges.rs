@@ -1,13 +1,15 @@
 //! Challenges (decisions B10 and B11): evidence inline where it fits a transaction, else in a draft; an
 //! envelope is recorded first.
 
-use super::{Actions, ed25519, intents, nonce};
+use super::{Actions, nonce};
 use crate::claim;
 use crate::instructions::challenge::{self as build, ChallengeAddresses, EvidenceSource};
 use crate::pda;
 use crate::rpc::client::Client;
+use crate::rpc::draft::ed25519;
 use crate::rpc::draft::{Asked, Draft, Flow, Intent, Step};
 use crate::rpc::error::{ChainError, Result};
+use crate::rpc::intents;
 use crate::rpc::read::Stored;
 use crate::rpc::refusal::Refusal;
 use crate::rpc::sizes::{fits, largest_chunk};

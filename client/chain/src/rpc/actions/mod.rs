@@ -4,9 +4,9 @@
 mod batches;
 mod challenges;
 mod feedback;
-pub mod intents;
 mod stakes;
 
+pub use super::intents;
 pub use challenges::{ChallengeRequest, ChallengeWith, challenge_address};
 
 use super::client::Client;
@@ -17,7 +17,6 @@ use crate::token::{self, TOKEN_PROGRAM};
 use solana_address::Address;
 use solana_instruction::Instruction;
 use solana_message::AddressLookupTableAccount;
-use solana_sdk_ids::ed25519_program;
 use zx1_interface::accounts::Config;
 
 /// Builds drafts for one cluster and one registry.
@@ -110,29 +109,6 @@ impl<'a> Actions<'a> {
         let denied = ChainError::NotAuthorized { mint: agent.mint, wallet };
         found.map(|delegate| Some(delegate.account)).ok_or(denied)
     }
-}
-
-/// An instruction of the Ed25519 program that checks one signature held in its own bytes, as the protocol's
-/// programs demand it (decision B7).
-///
-/// # Errors
-///
-/// [`ChainError::Invalid`] for a message longer than any transaction.
-pub fn ed25519(signer: &Address, signature: &[u8; 64], message: &[u8]) -> Result<Instruction> {
-    const KEY: u16 = 16;
-    const SIGNATURE: u16 = KEY + 32;
-    const MESSAGE: u16 = SIGNATURE + 64;
-    const OWN: u16 = u16::MAX;
-    let size = u16::try_from(message.len())
-        .map_err(|_| ChainError::Invalid("The message is too long to be signed on chain.".to_owned()))?;
-    let mut data = vec![1, 0];
-    for number in [SIGNATURE, OWN, KEY, OWN, MESSAGE, size, OWN] {
-        data.extend_from_slice(&number.to_le_bytes());
-    }
-    data.extend_from_slice(signer.as_ref());
-    data.extend_from_slice(signature);
-    data.extend_from_slice(message);
-    Ok(Instruction { program_id: ed25519_program::ID, accounts: Vec::new(), data })
 }
 
 /// The first eight bytes of a hash as a draft's nonce: the same intent finds the same draft again.

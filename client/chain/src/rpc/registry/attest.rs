@@ -5,7 +5,7 @@
 //! their own. What is written here is what SATI's stand-in on local and test clusters takes, with the same
 //! data, signatures and nonce; only the accounts behind the program's differ.
 
-use super::super::draft::{Draft, Intent};
+use super::super::draft::{Draft, Intent, ed25519};
 use super::super::error::{ChainError, Result};
 use super::super::read::RawAccount;
 use super::{Sati, need};
@@ -163,7 +163,7 @@ impl Sati {
             sati::attestation_nonce(&agreement.task_ref, &schema, &agreement.agent, &agreement.counterparty);
         let actors = self.actors(feedback.payer, schema, agent.addresses()?.token);
         let create = sati::create_compressed_attestation(&actors, &subject, &nonce);
-        let check = super::super::actions::ed25519;
+        let check = ed25519;
         Ok(Draft::new(
             Intent::new(
                 "attest",

@@ -2,8 +2,9 @@
 //! attestations at SAS that SATI writes.
 
 use super::super::client::Client;
-use super::super::draft::{Asked, Draft, Flow, Intent, Step};
+use super::super::draft::{Asked, Draft, Flow, Intent, Step, ed25519};
 use super::super::error::{ChainError, Result};
+use super::super::intents;
 use super::super::refusal::{Foreign, Refusal};
 use super::{AgentRecord, Delegate, IdentityRegistry, Metadata, Registration, metadata};
 use crate::sati::{self, Actors, DelegateV1, RegisterAgent, RegistryConfig, SchemaConfig};
@@ -140,7 +141,7 @@ impl Sati {
         let nonce = sati::delegation_nonce(&schema, &delegate, &mint);
         let actors = self.actors(owner, schema, agent.addresses()?.token);
         let create = sati::create_regular_attestation(&actors, &subject, &nonce, expiry);
-        let check = super::super::actions::ed25519(&owner, signature, &message)?;
+        let check = ed25519(&owner, signature, &message)?;
         Ok(Draft::new(
             Intent::new("add-delegate", &[&mint, &owner, &delegate, &expiry]),
             format!("Let {delegate} act for the agent {mint}"),
@@ -166,7 +167,7 @@ impl Sati {
         let actors = self.actors(signer, schema, agent.addresses()?.token);
         let close = sati::close_regular_attestation(&actors, &signer, &mint, &account);
         Ok(Draft::new(
-            super::super::actions::intents::revoke_delegate(&mint, &delegate),
+            intents::revoke_delegate(&mint, &delegate),
             format!("Take back the right of {delegate} to act for the agent {mint}"),
             signer,
             vec![self.edition.accounts(close)],
