@@ -44,6 +44,7 @@ impl From<&Refusal> for Failure {
             message: message(refusal),
             next: Some(next(refusal)),
             exit: exit(refusal),
+            own: None,
         }
     }
 }

@@ -53,10 +53,10 @@ impl Sponsor {
     /// The sponsor at an address; nothing is asked yet.
     ///
     /// # Errors
-    /// 7572 when it is no http(s) address.
+    /// 7572 when the URL does not begin with http:// or https://.
     pub fn new(url: &str) -> Result<Self> {
         let bad = |why: String| Refusal::SponsorBroken { url: url.to_owned(), why };
-        let endpoint = Endpoint::parse(url).map_err(|_| bad("it is no http(s) address".to_owned()))?;
+        let endpoint = Endpoint::parse(url).map_err(|_| bad("it does not begin with http:// or https://".to_owned()))?;
         let fetcher = Fetcher::new(endpoint, Options::default()).map_err(|error| bad(error.to_string()))?;
         Ok(Self { fetcher })
     }

@@ -25,8 +25,8 @@ use zx1_chain::rpc::actions::Actions;
 use zx1_chain::rpc::registry::Sati;
 use zx1_chain::rpc::{ChainError, FeePolicy, Prepared, Step, is_race};
 use zx1_interface::constants::MAX_FEEDBACK_BYTES;
-use zx1_operator::{Coded as _, Refusal};
 use zx1_operator::feedback::{Answer, ROUTE, Request};
+use zx1_operator::{Coded as _, Refusal};
 use zx1_protocol::hash::{Keccak as _, Sha3};
 
 /// JSON escapes a byte in six.
