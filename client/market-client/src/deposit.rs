@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use nano_escrow::escrow::EscrowError;
+use nano_escrow::node::NodeError;
 use nano_escrow::wallet::Wallet;
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep};
@@ -115,12 +116,12 @@ fn purse(error: EscrowError) -> ClientError {
     ClientError::Purse { why: format!("{error} (error {})", error.code()) }
 }
 
-/// The wallet has not enough.
-const NOT_ENOUGH: u16 = 8016;
-/// The account has no blocks yet.
-const NO_BLOCKS: u16 = 8042;
-/// Decided and published, not confirmed yet.
-const NOT_CONFIRMED: u16 = 8665;
+/// Whether what the wallet holds is not enough yet, or the account has no blocks yet.
+fn waits_for_money(error: &EscrowError) -> bool {
+    use nano_escrow::Error::{NotEnough, Unopened};
+    let (EscrowError::Type(error) | EscrowError::Node(NodeError::Block(error))) = error else { return false };
+    matches!(error, NotEnough(..) | Unopened(_))
+}
 
 impl Purse for WalletPurse {
     fn address(&self) -> BoxFuture<'_, Result<Address>> {
@@ -142,9 +143,7 @@ impl Purse for WalletPurse {
                 match self.wallet.send(self.index, payment_id, to, amount).await {
                     Ok(_) => break,
                     // What waits is taken up first; an account that never received anything has no block yet.
-                    Err(error)
-                        if matches!(error.code(), NOT_ENOUGH | NO_BLOCKS) && Instant::now() < until =>
-                    {
+                    Err(error) if waits_for_money(&error) && Instant::now() < until => {
                         let balance = self.wallet.balance(self.index).await.map_err(purse)?;
                         if balance.receivable.is_zero() && balance.balance < amount {
                             return Err(purse(error));
@@ -158,7 +157,7 @@ impl Purse for WalletPurse {
             match self.wallet.wait(payment_id, self.limit).await {
                 Ok(_) => Ok(()),
                 // It is decided; the contract's chain will show it.
-                Err(error) if error.code() == NOT_CONFIRMED => Ok(()),
+                Err(EscrowError::Timeout { .. }) => Ok(()),
                 Err(error) => Err(purse(error)),
             }
         })
