@@ -37,9 +37,6 @@ impl Who {
     }
 }
 
-/// Where zx1 keeps its files unless ZX1_HOME says otherwise, in the home folder.
-const ZX1_HOME: &str = ".config/zx1";
-
 /// Settings, keys and places of this run.
 #[derive(Debug)]
 pub struct Context {
