@@ -192,7 +192,7 @@ async fn a_rating_with_another_key_or_of_oneself_fails() {
     let refused = |error: crate::Error| (error.code(), error.to_string());
     let (code, sentence) = refused(crate::ratings::put(&rig.index, &rating).await.unwrap_err());
     assert_eq!(code, 9651);
-    assert!(sentence.contains("no agent"), "{sentence}");
+    assert!(sentence.contains("not an agent"), "{sentence}");
     chain.lock().owners.insert(bob.mint, ann.owner());
     let (_, sentence) = refused(crate::ratings::put(&rig.index, &rating).await.unwrap_err());
     assert!(sentence.contains("neither"), "{sentence}");
