@@ -97,3 +97,13 @@ pub(crate) fn lock(dir: &Path, limit: Duration) -> Result<Lock> {
         LockError::Io { path, source } => LogError::io("lock", path)(source),
     })
 }
+
+/// Blocking work on a thread for it.
+#[cfg(feature = "http")]
+pub(crate) async fn off_the_runtime<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+    path: &Path,
+) -> Result<T> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|error| Err(LogError::io("use", path)(std::io::Error::other(error))))
+}

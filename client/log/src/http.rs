@@ -5,9 +5,10 @@
 //! (differs from the chain); `GET` answers 200 with the bundle, or 404.
 
 use crate::batches::{check_bundle, check_form};
+use crate::disk::off_the_runtime;
 use crate::error::{LogError, Result};
 use crate::layout::base58;
-use crate::store::{BatchStore, Put, off_the_runtime};
+use crate::store::{BatchStore, Put};
 use serde::Deserialize;
 use std::path::Path;
 use std::time::Duration;

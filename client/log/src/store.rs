@@ -2,13 +2,15 @@
 
 use crate::batches::{check_bundle, check_form};
 use crate::disk;
+#[cfg(feature = "http")]
+use crate::disk::off_the_runtime;
 use crate::error::{LogError, Result};
 #[cfg(feature = "http")]
 use crate::http::{Http, HttpOptions};
 use crate::layout::{BUNDLE_ENDING, base58};
 use std::fs;
 use std::future::Future;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use zx1_home::files;
 use zx1_protocol::units::Epoch;
 
@@ -112,16 +114,6 @@ impl BatchStore for Folder {
     fn describe(&self) -> String {
         format!("the folder {}", self.dir.display())
     }
-}
-
-/// Blocking work on a thread for it.
-#[cfg(feature = "http")]
-pub(crate) async fn off_the_runtime<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T> + Send + 'static,
-    path: &Path,
-) -> Result<T> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|error| Err(LogError::io("use", path)(std::io::Error::other(error))))
 }
 
 /// A store of any kind.

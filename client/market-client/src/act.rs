@@ -3,11 +3,11 @@
 use tokio::time::sleep;
 use zx1_market::chain::{Common, Data, EntryType, Head, Side};
 use zx1_market::wire::{self, Action, BondAnswer, DepositAnswer, JudgeRequest, PostAnswer, StatusAnswer};
-use zx1_market::{Address, Contract, ContractId, Entry, Json, Millis, Reason, State, Terms};
+use zx1_market::{Address, Contract, ContractId, Entry, Json, Millis, Reason, State};
 
 use zx1_net::Method;
 
-use super::deposit::Deposit;
+use super::deposit::{Deposit, Posted};
 use super::error::{ClientError, Result};
 use super::link;
 use super::{Market, View};
@@ -31,22 +31,6 @@ impl Acted {
     pub fn status(&self) -> Option<&str> {
         self.answer.as_ref()?.get("status")?.as_str()
     }
-}
-
-/// A contract was posted.
-#[derive(Debug, Clone)]
-pub struct Posted {
-    /// Its id.
-    pub id: ContractId,
-    /// The signed `post`.
-    pub entry: Entry,
-    /// `open`, or `unfunded` until the deposit is confirmed.
-    pub status: State,
-    /// What the principal is to pay. Nothing in free mode, and nothing once it is paid.
-    pub deposit: Option<Deposit>,
-    /// The terms that were advertised when it was posted. [`Market::wait_open`] compares them with those that
-    /// the server chained.
-    pub terms: Terms,
 }
 
 /// A contract was taken, or reserved until the agent's deposit is confirmed.

@@ -10,11 +10,27 @@ use tokio::time::{Instant, sleep};
 use zx1_market::chain::Side;
 use zx1_market::money::inclusive_bond;
 use zx1_market::wire::DepositAnswer;
-use zx1_market::{Address, ContractId, Millis, PartyId, Raw, State, Terms};
+use zx1_market::{Address, ContractId, Entry, Millis, PartyId, Raw, State, Terms};
 
 use super::error::{ClientError, Result};
-use super::{Market, Posted, View};
+use super::{Market, View};
 use futures_util::future::BoxFuture;
+
+/// A contract was posted.
+#[derive(Debug, Clone)]
+pub struct Posted {
+    /// Its id.
+    pub id: ContractId,
+    /// The signed `post`.
+    pub entry: Entry,
+    /// `open`, or `unfunded` until the deposit is confirmed.
+    pub status: State,
+    /// What the principal is to pay. Nothing in free mode, and nothing once it is paid.
+    pub deposit: Option<Deposit>,
+    /// The terms that were advertised when it was posted. [`Market::wait_open`] compares them with those that
+    /// the server chained.
+    pub terms: Terms,
+}
 
 /// What one side pays into its escrow account. The amount was computed here from the contract and its terms;
 /// the server only named the account.

@@ -49,8 +49,8 @@ use zx1_market::wire::{
 };
 use zx1_market::{ContractId, Millis, PartyId, PartyKey, State, Terms};
 
-pub use self::act::{Acted, Bonded, Posted};
-pub use self::deposit::{Deposit, Purse, WalletPurse};
+pub use self::act::{Acted, Bonded};
+pub use self::deposit::{Deposit, Posted, Purse, WalletPurse};
 pub use self::error::{ClientError, Refused, Result};
 pub use self::link::Clock;
 pub use self::pin::Pin;

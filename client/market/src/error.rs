@@ -6,7 +6,7 @@ use std::fmt;
 
 use zx1_coded::{Coded, Row};
 
-use crate::chain::Head;
+use crate::head::Head;
 
 /// What this crate's functions return.
 pub type Result<T, E = Refusal> = std::result::Result<T, E>;

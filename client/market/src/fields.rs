@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::canonical::Json;
-use crate::id::lower_hex;
+use crate::digits::lower_hex;
 use crate::{Address, PartyId, Raw, Reason, Refusal, Result};
 
 /// The fields of one object, with the place where it stands, for sentences.

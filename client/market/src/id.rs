@@ -7,16 +7,8 @@ use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use zeroize::Zeroizing;
 
+use crate::digits::lower_hex;
 use crate::{Reason, Refusal, Result};
-
-/// Lower-case hexadecimal digits only: one value has one spelling, so that ids compare as text everywhere.
-pub(crate) fn lower_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let mut out = [0; N];
-    if text.bytes().any(|b| b.is_ascii_uppercase()) {
-        return None;
-    }
-    hex::decode_to_slice(text, &mut out).ok().map(|()| out)
-}
 
 /// A party: one Ed25519 public key (decision A1). Prints and reads as `fix_` and 64 lower-case hexadecimal
 /// digits.

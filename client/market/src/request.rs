@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use crate::defaults::{MAX_AGE, MAX_AGE_COMPAT, MAX_AHEAD, MAX_BODY, MAX_PATH};
-use crate::id::lower_hex;
+use crate::digits::lower_hex;
 use crate::{Millis, PartyId, PartyKey, Reason, Refusal, Result};
 
 /// What arrived. The headers are `None` when they are missing.

@@ -4,8 +4,6 @@ use std::time::Duration;
 
 use zx1_net::Retry;
 
-use crate::budget::{Caps, Limits};
-
 /// Longest body that is read from a model's server.
 pub const MAX_BODY: usize = 8 << 20;
 /// Time for one answer, all attempts together.
@@ -46,10 +44,3 @@ pub const FREE_MODELS: [&str; 4] = [
     "google/gemma-3-27b-it:free",
     "qwen/qwen3-32b:free",
 ];
-
-/// What models may cost: 0.50 USD, 1 million tokens and 10 minutes a contract; 5 USD, 20 million tokens and
-/// 6 hours a day. One bounty is rarely worth more than its contract's cap.
-pub const BUDGET: Limits = Limits {
-    per_contract: Caps { micro_usd: 500_000, tokens: 1_000_000, millis: 600_000 },
-    per_day: Caps { micro_usd: 5_000_000, tokens: 20_000_000, millis: 21_600_000 },
-};

@@ -6,7 +6,6 @@
 mod builder;
 mod cbor;
 
-pub(crate) use builder::slot_of;
 pub use builder::{BidKey, BuildError, Builder, Built, Direction};
 pub(crate) use cbor::OverflowHash;
 

@@ -237,3 +237,12 @@ impl Feedback {
 fn slot(packed: &mut Reader<'_>) -> Option<Slot> {
     packed.array().map(|bytes| Slot(u64::from_be_bytes(*bytes)))
 }
+
+/// The slot of a packed record.
+pub(crate) fn slot_of(packed: &[u8]) -> u64 {
+    const ATTESTATION: usize = size_of::<Hash>();
+    let before = if packed.len() == FEEDBACK_LEN { ATTESTATION } else { 0 };
+    let end = packed.len().saturating_sub(before);
+    let slot = packed.get(..end).and_then(|front| front.last_chunk()).copied();
+    slot.map_or(0, u64::from_be_bytes)
+}

@@ -66,6 +66,7 @@ impl zx1_home::Clock for DrivenClock {
     }
 }
 
+#[cfg(feature = "testing")]
 impl Clock for DrivenClock {
     fn until(&self, moment: Millis) -> BoxFuture<'_, ()> {
         let mut seen = self.0.subscribe();

@@ -28,6 +28,13 @@ pub struct Builder {
     options: Options,
 }
 
+impl Devnet {
+    /// Set the options of a new one.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+}
+
 impl Builder {
     /// Keep the blocks in this folder; what is there is read and checked. Without it they are kept in memory.
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Builder {

@@ -13,7 +13,7 @@ use super::faults::{FaultId, FaultRule, FaultState};
 use super::node::{Core, Node};
 use super::rpc::{self, Outcome};
 use super::ws::Hub;
-use super::{AccountAudit, Audit, Builder, DevnetError, Entry, Ledger};
+use super::{AccountAudit, Audit, DevnetError, Entry, Ledger};
 use nano_escrow::node::{Call, NodeApi, NodeError};
 use nano_escrow::{Address, BlockHash, Raw, SignedBlock};
 
@@ -51,11 +51,6 @@ impl Drop for Devnet {
 }
 
 impl Devnet {
-    /// Set the options of a new one.
-    pub fn builder() -> Builder {
-        Builder::default()
-    }
-
     pub(crate) fn new(running: Running) -> Devnet {
         Devnet { running }
     }
@@ -154,7 +149,7 @@ impl Devnet {
     }
 
     /// The network appends the next epoch block to an account. An unopened account that has something
-    /// receivable is opened by it. Fails with 8525 at epoch 2: see [`Builder::genesis_epoch`].
+    /// receivable is opened by it. Fails with 8525 at epoch 2: see [`crate::Builder::genesis_epoch`].
     pub async fn append_epoch(&self, account: Address) -> Result<BlockHash, DevnetError> {
         self.change(|node, core| node.append_epoch(core, &account.public_key())).await
     }

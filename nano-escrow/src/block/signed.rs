@@ -1,6 +1,6 @@
 //! A signed block: what goes to the network.
 
-use crate::{BlockHash, Error, Signature, StateBlock, Thresholds, Work, WorkKind};
+use crate::{BlockHash, Error, Keypair, Signature, StateBlock, Thresholds, Work, WorkKind};
 
 /// A state block with its signature, and its work once that is solved. Work is not part of the hash and can
 /// be replaced at any time.
@@ -12,6 +12,16 @@ pub struct SignedBlock {
     pub signature: Signature,
     /// Proof of work for [`StateBlock::root`].
     pub work: Option<Work>,
+}
+
+impl StateBlock {
+    /// Sign. Fails with 8034 when the key is not the account's.
+    pub fn sign(self, key: &Keypair) -> Result<SignedBlock, Error> {
+        if key.public_key() != self.account {
+            return Err(Error::WrongKey { key: key.address(), account: self.account.address() });
+        }
+        Ok(SignedBlock { block: self, signature: key.sign(&self.hash()), work: None })
+    }
 }
 
 impl SignedBlock {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{Address, BlockHash, Error, Keypair, PublicKey, Raw, SignedBlock, WorkKind, blake2b_256};
+use crate::{Address, BlockHash, Error, PublicKey, Raw, WorkKind, blake2b_256};
 
 /// What stands before a state block's fields in its hash: 31 zero bytes and the block type 6.
 const PREAMBLE: [u8; 32] = {
@@ -165,13 +165,5 @@ impl StateBlock {
         } else {
             Subtype::Receive
         }
-    }
-
-    /// Sign. Fails with 8034 when the key is not the account's.
-    pub fn sign(self, key: &Keypair) -> Result<SignedBlock, Error> {
-        if key.public_key() != self.account {
-            return Err(Error::WrongKey { key: key.address(), account: self.account.address() });
-        }
-        Ok(SignedBlock { block: self, signature: key.sign(&self.hash()), work: None })
     }
 }

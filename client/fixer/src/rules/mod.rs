@@ -47,6 +47,7 @@ mod cargo;
 mod compile;
 mod coreutils;
 mod git;
+mod halt;
 mod headers;
 mod java;
 mod json;

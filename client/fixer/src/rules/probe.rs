@@ -1,6 +1,6 @@
 //! What has been read on the principal's machine, and the questions that rules may ask.
 
-use super::case::{Halt, Try};
+use super::halt::{Halt, Try};
 use super::text::RelPath;
 
 /// The outputs of the read-only commands that were run so far, oldest first.

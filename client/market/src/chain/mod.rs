@@ -6,11 +6,12 @@ mod kind;
 mod server_data;
 
 pub use self::data::{Common, Data};
-pub use self::entry::{Entry, GENESIS, Head, SignatureForm};
+pub use self::entry::{Entry, SignatureForm};
 pub use self::kind::{Author, EntryType};
 pub use self::server_data::{
     CloseReason, DepositData, DisputeMetadata, JudgeSignature, ReexecutionData, RulingData,
 };
+pub use crate::head::{GENESIS, Head};
 pub use crate::parties::Side;
 use crate::{Reason, Refusal, Result};
 

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::canonical::Json;
 use crate::court::{Court, Outcome};
 use crate::defaults::{MAX_ENVELOPE, MAX_FLAGS, MAX_OUTPUT, MAX_TEXT, MAX_WORD};
+use crate::digits::lower_hex;
 use crate::fields::{Builder, Fields};
-use crate::id::lower_hex;
 use crate::parties::Side;
 use crate::{Address, ContractId, PartyId, PartyKey, Raw, Reason, Refusal, Result};
 

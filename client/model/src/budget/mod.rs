@@ -61,9 +61,18 @@ pub struct Limits {
     pub per_day: Caps,
 }
 
+impl Limits {
+    /// 0.50 USD, 1 million tokens and 10 minutes a contract; 5 USD, 20 million tokens and 6 hours a day. One
+    /// bounty is rarely worth more than its contract's cap.
+    pub const DEFAULT: Limits = Limits {
+        per_contract: Caps { micro_usd: 500_000, tokens: 1_000_000, millis: 600_000 },
+        per_day: Caps { micro_usd: 5_000_000, tokens: 20_000_000, millis: 21_600_000 },
+    };
+}
+
 impl Default for Limits {
     fn default() -> Limits {
-        crate::defaults::BUDGET
+        Limits::DEFAULT
     }
 }
 

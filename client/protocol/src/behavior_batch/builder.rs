@@ -11,7 +11,7 @@ use crate::error::numbered;
 use crate::hash::{Hash, Sha3};
 use crate::log_entry::LogEntry;
 use crate::merkle::{ZERO, leaf, root_of_leaves};
-use crate::record::{BID_LEN, FEEDBACK_LEN, MAX_LEN, Record, SELECTION_LEN, VERIFIER_LEN};
+use crate::record::{BID_LEN, FEEDBACK_LEN, MAX_LEN, Record, SELECTION_LEN, VERIFIER_LEN, slot_of};
 use crate::units::{Epoch, Slot};
 use std::collections::TryReserveError;
 use zx1_interface::constants::MAX_TREE_LEN;
@@ -486,15 +486,6 @@ fn sort_by_slot<const N: usize>(records: &mut [[u8; N]]) {
     if !records.is_sorted_by_key(|record| slot_of(record)) {
         records.sort_by_key(|record| slot_of(record));
     }
-}
-
-/// The slot of a packed record.
-pub(crate) fn slot_of(packed: &[u8]) -> u64 {
-    const ATTESTATION: usize = size_of::<Hash>();
-    let before = if packed.len() == FEEDBACK_LEN { ATTESTATION } else { 0 };
-    let end = packed.len().saturating_sub(before);
-    let slot = packed.get(..end).and_then(|front| front.last_chunk()).copied();
-    slot.map_or(0, u64::from_be_bytes)
 }
 
 /// Conversation and counterparty of a packed bid lie side by side behind the kind.

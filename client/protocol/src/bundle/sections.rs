@@ -2,12 +2,12 @@
 //! record follows from four counts.
 
 use super::BundleError;
-use crate::behavior_batch::{MAX_BATCH_ENTRIES, OverflowHash, slot_of};
+use crate::behavior_batch::{MAX_BATCH_ENTRIES, OverflowHash};
 use crate::hash::{Hash, Sha3};
 use crate::merkle::{StreamingRoot, TreeError, ZERO, leaf};
 use crate::record::{
     BID_LEN, FEEDBACK_LEN, KIND_BID, KIND_FEEDBACK, KIND_SELECTION, KIND_VERIFIER, Record, RecordError,
-    SELECTION_LEN, VERIFIER_LEN,
+    SELECTION_LEN, VERIFIER_LEN, slot_of,
 };
 use zx1_interface::constants::MAX_TREE_LEN;
 

@@ -50,7 +50,7 @@ async fn a_hopeless_payout_is_tried_once_then_shown_and_resolved_by_an_operator(
     figure(&m, "fix_market_dead_letters 1").await;
 
     // Another contract's payout wakes the one who tells the escrow; the dead letter is not told again.
-    let other = m.working(&m.contract("0.5")).await;
+    let other = m.working(&m.contract("0.6")).await;
     m.fix(other).await.ok();
     m.verify(other, true).await.says("fulfilled");
     figure(&m, "fix_market_settlements_total 1").await;
