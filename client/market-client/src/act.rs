@@ -36,7 +36,7 @@ impl Acted {
 /// A contract was posted.
 #[derive(Debug, Clone)]
 pub struct Posted {
-    /// Its id.
+    /// The contract's id, as computed from the signed `post`.
     pub id: ContractId,
     /// The signed `post`.
     pub entry: Entry,
@@ -52,7 +52,7 @@ pub struct Posted {
 /// A contract was taken, or reserved until the agent's deposit is confirmed.
 #[derive(Debug, Clone)]
 pub struct Bonded {
-    /// The contract.
+    /// The contract that was taken or reserved.
     pub id: ContractId,
     /// The signed `bond`.
     pub entry: Entry,
@@ -120,7 +120,8 @@ impl Market {
             let sent = self.inner.link.once(method.clone(), &path, Some(body.as_bytes()), Some(self.key()));
             let error = match sent.await {
                 Ok(bytes) => {
-                    // An answer that cannot be read is no answer: the entry may still be there.
+                    // An answer that cannot be read proves nothing: the market may still have chained the
+                    // entry.
                     match link::read_json(&format!("{method} {path}"), &bytes) {
                         Ok(json) => return Ok(Some(json)),
                         Err(error) => error,

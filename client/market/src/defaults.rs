@@ -37,7 +37,7 @@ pub const OPEN_WINDOW: Millis = Millis::secs(30);
 pub const RESERVATION_WINDOW: Millis = Millis::secs(30);
 /// A contract whose principal does not pay expires after this (decision E8).
 pub const UNFUNDED_WINDOW: Millis = Millis::secs(600);
-/// An agent that neither accepts nor declines is taken for one that declines after this.
+/// An agent that neither accepts nor declines within this time counts as declining.
 pub const INVESTIGATION_WINDOW: Millis = Millis::secs(180);
 /// Either side may leave for free for this long after the acceptance, or until the first fix (decision E4).
 pub const GRACE_WINDOW: Millis = Millis::secs(30);

@@ -27,7 +27,8 @@ pub(crate) fn lower_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
 pub struct PartyId([u8; 32]);
 
 impl PartyId {
-    /// From the key's bytes. 9003 when they are no point, 9004 when signatures under it would prove nothing.
+    /// From the bytes of a public key. 9003 when they are not a point of the curve, 9004 when the point has
+    /// small order, so that signatures under it prove nothing.
     pub fn from_bytes(bytes: [u8; 32]) -> Result<PartyId> {
         let key = VerifyingKey::from_bytes(&bytes).map_err(|_| Refusal::of(Reason::PartyKeyPoint))?;
         if key.is_weak() { Err(Reason::PartyKeyWeak.into()) } else { Ok(PartyId(bytes)) }
@@ -89,7 +90,7 @@ impl ContractId {
         ContractId(id)
     }
 
-    /// The bytes.
+    /// The first 8 bytes of the post entry's hash.
     pub const fn as_bytes(&self) -> &[u8; 8] {
         &self.0
     }

@@ -16,7 +16,7 @@ macro_rules! states {
         pub enum State { $($(#[$doc])* $name,)* }
 
         impl State {
-            /// Every state.
+            /// All states, in the order of their declaration.
             pub const ALL: &'static [State] = &[$(State::$name),*];
 
             /// The word on the wire.

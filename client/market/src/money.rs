@@ -11,7 +11,7 @@ use crate::fees::{minus, plus, too_large};
 use crate::parties::Side;
 use crate::{Raw, Refusal, Result};
 
-/// Why money moves.
+/// The reason for which money moves: how a contract or one of its rounds ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Settlement {
@@ -33,12 +33,12 @@ pub enum Settlement {
     Returned,
     /// The same after an agent left late: the posting fee is due (decision E4).
     ReturnedAfterLate,
-    /// A ruling.
+    /// A court's decision that nobody can appeal any more.
     Ruling(Outcome, Court),
 }
 
 impl Settlement {
-    /// Every one.
+    /// Every settlement there is, with each outcome in each court.
     pub fn all() -> Vec<Settlement> {
         let mut all = vec![
             Settlement::Fulfilled,
@@ -96,13 +96,13 @@ impl Settlement {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Payee {
-    /// The principal.
+    /// The party that posted the contract.
     Principal,
-    /// The agent.
+    /// The agent of the round that is settled.
     Agent,
     /// The platform, which also runs the judge.
     Platform,
-    /// The charity.
+    /// The charity address of the server's terms, which receives forfeited bounties.
     Charity,
 }
 
@@ -120,7 +120,7 @@ impl From<Side> for Payee {
 pub struct Share {
     /// Who gets it.
     pub to: Payee,
-    /// How much, above zero.
+    /// The amount in raw, above zero.
     pub amount: Raw,
 }
 

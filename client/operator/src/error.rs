@@ -35,9 +35,9 @@ pub enum Error {
     /// Evidence proves nothing against a batch of this agent.
     #[error("{source}")]
     Evidence {
-        /// The agent.
+        /// The challenged agent's mint.
         agent: String,
-        /// Why.
+        /// The finder's error, which says why the evidence does not apply.
         source: FinderError,
     },
     /// A rating is out of range.
@@ -48,9 +48,9 @@ pub enum Error {
     File {
         /// Whether it was to be written.
         write: bool,
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The system's reason.
+        /// The operating system's error.
         source: std::io::Error,
     },
 }

@@ -22,7 +22,7 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// Reads them.
+    /// Reads the clock and the three accounts of an agent from the cluster, in four concurrent requests.
     pub async fn read(client: &Client, agent: Address) -> Result<Self> {
         let (time, stake, lease, head) =
             tokio::try_join!(client.time(), client.stake(agent), client.lease(agent), client.head(agent))?;

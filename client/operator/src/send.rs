@@ -128,9 +128,9 @@ impl Operator {
         Ok(Preview::Signed(partial))
     }
 
-    /// Fulfils an intent without asking: for what runs by itself and was allowed to beforehand. Its outbox is
-    /// its own: it decides anew by what the chain shows, so it has to see first what became of what it sent
-    /// ([`Self::settle_unasked`]), and a person's unfinished operations are left to that person.
+    /// Fulfils an intent without asking for consent: for what runs unattended and was allowed beforehand. It
+    /// uses an outbox of its own. It decides anew by what the chain shows, so it first has to learn the outcome
+    /// of what it sent before ([`Self::settle_unasked`]); a person's unfinished operations stay with that person.
     pub async fn send_unasked(&self, flow: &dyn Flow, key: &Wallet) -> Result<Sent> {
         let _stage = self.stage(Event::Preparing);
         let sender = self.sender_with(self.unasked_outbox()?);

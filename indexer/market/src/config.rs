@@ -31,9 +31,9 @@ pub struct Config {
     pub compat: bool,
     /// Keys whose rulings are chained, beside the server's own.
     pub judges: Vec<PartyId>,
-    /// Money.
+    /// The Nano ledger, the escrow's seed and the addresses that fees go to.
     pub nano: NanoConfig,
-    /// Prices.
+    /// Bounds of the bounty, and the fees.
     pub fees: FeesConfig,
     /// How long everything takes, in milliseconds (decision E12).
     pub windows_ms: WindowsConfig,
@@ -111,19 +111,19 @@ impl Default for NanoConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FeesConfig {
-    /// XNO.
+    /// The least bounty of a contract, in XNO.
     pub min_bounty: Xno,
-    /// XNO.
+    /// The greatest bounty of a contract, in XNO.
     pub max_bounty: Xno,
-    /// XNO.
+    /// Each side's judge fee, in XNO.
     pub judge_fee: Xno,
-    /// Hundredths of a percent of the bounty.
+    /// The platform's fee, in hundredths of a percent of the bounty.
     pub platform_fee_bp: u32,
-    /// XNO.
+    /// The least platform fee, in XNO.
     pub platform_fee_min: Xno,
-    /// Hundredths of a percent of the bounty.
+    /// The fee for leaving late, in hundredths of a percent of the bounty.
     pub cancel_fee_bp: u32,
-    /// XNO: district, appeals, supreme.
+    /// The fees of the district, appeals and supreme court, in XNO.
     pub courts: [Xno; 3],
 }
 
@@ -226,7 +226,8 @@ impl Config {
         }
     }
 
-    /// The database.
+    /// The URL or path of the database. `market.db` in the data folder, unless the configuration names
+    /// another.
     pub fn database(&self) -> String {
         if self.db.is_empty() { self.data.join("market.db").display().to_string() } else { self.db.clone() }
     }

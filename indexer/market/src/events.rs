@@ -13,7 +13,7 @@ use crate::store::{EventRow, Store};
 /// An event, ready to be sent.
 #[derive(Debug)]
 pub struct Event {
-    /// Its id.
+    /// The event's id. Ids rise, and clients resume after the last one that they saw.
     pub id: i64,
     /// What happened, for filters.
     pub event: SseEvent,

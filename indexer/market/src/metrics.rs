@@ -17,11 +17,11 @@ pub struct Metrics {
     entries: Counter,
     /// Requests, streams, connections.
     pub(crate) http: Figures,
-    /// Payouts that the escrow was told of.
+    /// Payouts that the escrow has received.
     pub(crate) settlements: Counter,
-    /// Decisions that the escrow did not take at once.
+    /// Settlements that the escrow did not accept at once.
     pub(crate) escrow_errors: Counter,
-    /// Decisions that wait for an operator.
+    /// Settlements that wait for an operator.
     pub(crate) dead_letters: Gauge,
 }
 

@@ -36,7 +36,7 @@ pub struct Difference {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Audit {
-    /// Unix seconds.
+    /// When the audit ran, in Unix seconds.
     pub at: i64,
     /// The index's slot.
     pub slot: u64,
@@ -44,7 +44,7 @@ pub struct Audit {
     pub accounts: usize,
     /// Events that those accounts count.
     pub events: u64,
-    /// What differs.
+    /// Accounts and counts in which the index and the chain differ; empty when they agree.
     pub differences: Vec<Difference>,
 }
 

@@ -158,7 +158,7 @@ impl Entry {
         self.timestamp.as_f64().and_then(Millis::from_secs_f64).unwrap_or_default()
     }
 
-    /// The signature.
+    /// The author's Ed25519 signature, 64 bytes.
     pub fn signature(&self) -> &[u8; 64] {
         &self.signature
     }

@@ -20,7 +20,7 @@ use crate::{Millis, PartyId, Raw, Result};
 /// A contract whose shape was checked. [`Contract::check`] also checks its bounds against a server's terms.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contract {
-    /// What failed.
+    /// The command that failed, its output and its inputs.
     pub task: Task,
     /// Where it failed.
     pub environment: Environment,
@@ -41,7 +41,7 @@ pub struct Contract {
     json: Json,
 }
 
-/// What failed.
+/// The failure to be fixed, as the principal describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
     /// The command, as typed.
@@ -78,7 +78,7 @@ pub struct Capabilities {
     pub sudo: bool,
     /// Reach the network, as far as the scopes say (decision E11).
     pub network: Option<Vec<Scope>>,
-    /// Use docker.
+    /// Whether the agent may use docker.
     pub docker: bool,
 }
 
@@ -94,7 +94,7 @@ pub enum Scope {
 /// How the work is done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Execution {
-    /// Who watches.
+    /// Whether the principal verifies a fix at once or reviews it later.
     pub mode: Mode,
     /// How many fixes may be tried.
     pub max_attempts: u32,
@@ -172,7 +172,7 @@ pub struct Judge {
     pub fee: Raw,
 }
 
-/// How success is told (fix.md, "Verification").
+/// One condition under which a fix counts as working (fix.md, "Verification").
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verification {
     /// The command, run again, ends with this status.
@@ -183,7 +183,7 @@ pub enum Verification {
     /// What the command prints holds this pattern: a regular expression without back references, matched in
     /// linear time ([`Verification::regex`]).
     OutputMatch {
-        /// The expression.
+        /// The regular expression, in the syntax of the `regex` crate.
         pattern: String,
     },
     /// The principal says so.

@@ -35,7 +35,7 @@ pub struct Request<'a> {
     pub epoch: Option<u64>,
     /// Where the batches' data is served.
     pub store: Option<&'a AnyStore>,
-    /// Whether a challenge is prepared also against a batch whose data nobody serves.
+    /// Whether a challenge is prepared also against a batch whose data is not served.
     pub blind: bool,
 }
 
@@ -136,7 +136,7 @@ impl Evidence {
     /// Tells which of the two it is.
     ///
     /// # Errors
-    /// Why it is no message, when it is no entry either.
+    /// The error of decoding a message, when the bytes are neither a message nor a log entry.
     pub fn parse(bytes: Vec<u8>, payload: Option<Vec<u8>>) -> Result<Self, EnvelopeError> {
         // An entry of FEEDBACK has the shape of an envelope but for the order of its last two fields, so
         // only one of the two decodes.
@@ -279,7 +279,7 @@ impl Look<'_> {
     }
 }
 
-/// The data of a batch; `None` when it is withheld and that is no hindrance.
+/// The data of a batch; `None` when it is withheld and the caller can do without it.
 async fn data_of(store: Option<&AnyStore>, account: &BatchAccount, needed: bool) -> Result<Option<Vec<u8>>> {
     let Some(store) = store else {
         return if needed { Err(Refusal::NoStore.into()) } else { Ok(None) };

@@ -35,7 +35,7 @@ impl Default for Habits {
     }
 }
 
-/// So many contracts are brought up to date in one go.
+/// Maximum number of contracts that are brought up to date in one pass.
 const BATCH: i64 = 256;
 
 impl Engine {
