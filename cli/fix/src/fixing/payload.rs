@@ -174,7 +174,7 @@ impl Payload {
     }
 }
 
-/// "password, token".
+/// The names of the categories, sorted and without duplicates: "password, token".
 fn names(categories: impl Iterator<Item = Category>) -> String {
     let mut names: Vec<&str> = categories.map(|category| category.name()).collect();
     names.sort_unstable();
