@@ -108,7 +108,7 @@ pub enum Commitment {
 }
 
 impl Commitment {
-    /// As RPC calls it.
+    /// The name that RPC uses.
     pub fn name(self) -> &'static str {
         match self {
             Self::Processed => "processed",

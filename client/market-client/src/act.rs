@@ -20,7 +20,7 @@ const FRESH: Millis = Millis::secs(45);
 /// Something was said and chained.
 #[derive(Debug, Clone)]
 pub struct Acted {
-    /// What was chained.
+    /// The signed entry that the server chained.
     pub entry: Entry,
     /// The server's answer. Nothing when it got lost, and the entry was found in the chain.
     pub answer: Option<Json>,

@@ -151,7 +151,7 @@ impl PartyKey {
         PartyKey { key, id }
     }
 
-    /// Whose key it is.
+    /// The party id of the public key.
     pub const fn id(&self) -> PartyId {
         self.id
     }

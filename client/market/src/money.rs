@@ -92,7 +92,7 @@ impl Settlement {
     }
 }
 
-/// Who gets money.
+/// A receiver of payments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Payee {
@@ -118,7 +118,7 @@ impl From<Side> for Payee {
 /// A part of an account, for somebody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Share {
-    /// Who gets it.
+    /// The party that receives the share.
     pub to: Payee,
     /// The amount in raw, above zero.
     pub amount: Raw,
@@ -135,14 +135,14 @@ pub struct Payout {
 }
 
 impl Payout {
-    /// What one payee gets out of both accounts.
+    /// The sum that one payee gets out of both accounts, in raw.
     pub fn total(&self, to: Payee) -> Raw {
         let all = self.principal_account.iter().chain(&self.agent_account).flatten();
         // Cannot wrap: the shares are parts of two deposits that were summed before.
         Raw(all.filter(|share| share.to == to).map(|share| share.amount.0).fold(0, u128::saturating_add))
     }
 
-    /// What leaves both accounts.
+    /// The sum that leaves both accounts, in raw.
     pub fn sum(&self) -> Raw {
         let all = self.principal_account.iter().chain(&self.agent_account).flatten();
         Raw(all.map(|share| share.amount.0).fold(0, u128::saturating_add))

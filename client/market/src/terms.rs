@@ -170,9 +170,9 @@ pub struct Terms {
     pub windows: Windows,
     /// What a court's machine gives a re-execution.
     pub court: CourtLimits,
-    /// Where the platform's fees go.
+    /// Nano address that receives the platform's fees.
     pub platform: Address,
-    /// Where forfeited bounties go.
+    /// Nano address that receives forfeited bounties.
     pub charity: Address,
     /// Whether the server signs for older clients (decision E13).
     pub compat: bool,
@@ -221,7 +221,7 @@ impl Terms {
         self.court.check()
     }
 
-    /// As `opened` carries them.
+    /// The JSON form in which `opened` carries the terms.
     pub fn to_json(&self) -> Json {
         let fees = &self.fees;
         let courts: Vec<Json> = fees.courts.iter().map(|fee| fee.xno().into()).collect();

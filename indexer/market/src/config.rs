@@ -14,11 +14,11 @@ use crate::error::{Error, Result};
 use crate::escrow::Ledger;
 use crate::http::Limits;
 
-/// Everything that can be set.
+/// Configuration of the market server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Where to listen.
+    /// Address on which the server listens.
     pub bind: SocketAddr,
     /// Where journal, embedded ledger, keys and (unless `db` says otherwise) the database lie.
     pub data: PathBuf,
@@ -212,12 +212,12 @@ impl Config {
         zx1_server::config::print(self).map_err(Error::Config)
     }
 
-    /// Where the server's key lies.
+    /// Path of the server's key file.
     pub fn key_path(&self) -> PathBuf {
         if self.key.as_os_str().is_empty() { self.data.join("server.key") } else { self.key.clone() }
     }
 
-    /// Where the escrow's seed lies.
+    /// Path of the escrow's seed file.
     pub fn seed_path(&self) -> PathBuf {
         if self.nano.seed_file.as_os_str().is_empty() {
             self.data.join("nano.seed")
@@ -258,7 +258,7 @@ impl Config {
         }
     }
 
-    /// Who votes with what the escrow holds.
+    /// The representative of the escrow's accounts.
     pub fn representative(&self) -> Result<Option<Address>> {
         address(&self.nano.representative, "nano.representative")
     }

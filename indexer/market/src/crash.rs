@@ -12,7 +12,7 @@ use nano_escrow::journal::{At, Probe};
 pub struct DieAfter(AtomicU64);
 
 impl DieAfter {
-    /// At the `points`-th; 0 never.
+    /// Dies at the `points`-th crash point; never for 0.
     pub fn new(points: u64) -> DieAfter {
         DieAfter(AtomicU64::new(points))
     }

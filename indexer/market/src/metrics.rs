@@ -9,7 +9,7 @@ use prometheus_client::registry::Registry;
 use zx1_market::Case;
 use zx1_server::figures::{self, Figures, Labels};
 
-/// All figures. Clones share them.
+/// The counters that `/metrics` serves. Clones share them.
 #[derive(Debug, Clone)]
 pub struct Metrics {
     registry: Arc<Registry>,

@@ -157,7 +157,7 @@ impl Server {
         Ok(Server { engine, ready, address, jobs })
     }
 
-    /// What it says when it is ready.
+    /// The line that the server prints when it is ready.
     pub fn ready(&self) -> &Ready {
         &self.ready
     }
@@ -167,7 +167,7 @@ impl Server {
         &self.ready.url
     }
 
-    /// Where it listens.
+    /// The address on which the server listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

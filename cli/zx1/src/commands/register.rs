@@ -173,7 +173,7 @@ async fn register(context: &Context, request: &Request, local: &str, file: &Path
 }
 
 /// Refuses a local name that already stands for an agent of this cluster. A name of an agent on another
-/// cluster is replaced, and so is one that an interrupted run of the same command has written.
+/// cluster gives way, and one that an interrupted run of the same command wrote is accepted.
 fn check_unknown(context: &Context, chain: &Chain, local: &str, intent: &str) -> Result<()> {
     let config = context.config()?;
     let genesis = &chain.identity.genesis;

@@ -21,7 +21,7 @@ pub struct Chained {
 pub struct Step {
     /// Entries to append to the transcript, in order, before any effect is performed.
     pub entries: Vec<Chained>,
-    /// What to do once they are persisted.
+    /// Effects to perform once the entries are persisted.
     pub effects: Vec<Effect>,
 }
 
@@ -75,14 +75,14 @@ pub struct Notice {
     pub contract: ContractId,
     /// The state of the contract after the step.
     pub state: State,
-    /// What has happened.
+    /// What has happened to the contract.
     pub news: News,
 }
 
 /// What has happened to a contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum News {
-    /// It can be taken.
+    /// The contract waits for an agent.
     Posted {
         /// What the agent is paid, before the platform's fee.
         bounty: Raw,
@@ -120,7 +120,7 @@ pub struct Settle {
 /// Who gets what out of one account. The legs sum to what it holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccountPayout {
-    /// Who paid it in.
+    /// The side that paid the deposit.
     pub depositor: Side,
     /// The depositor's key.
     pub party: PartyId,
@@ -128,14 +128,14 @@ pub struct AccountPayout {
     pub round: u32,
     /// The escrow account.
     pub account: Address,
-    /// In the order of payment.
+    /// Payments in the order in which they are made.
     pub legs: Vec<Leg>,
 }
 
 /// One payment of a settlement to one destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Leg {
-    /// Who gets it.
+    /// The party that receives the payment.
     pub to: Payee,
     /// The Nano address that is paid.
     pub address: Address,

@@ -56,7 +56,7 @@ impl Transcript {
         Ok(Transcript { contract_id, server: server.transpose()?, entries, received_at })
     }
 
-    /// As clients save it.
+    /// The JSON form in which clients save a transcript.
     pub fn to_json(&self) -> Json {
         let times: Vec<Json> = self.received_at.iter().map(|t| t.0.into()).collect();
         Builder::new()
@@ -84,7 +84,7 @@ pub enum Role {
     ServerForAgent,
 }
 
-/// Who signed one entry.
+/// The author of one entry, and the role in which it signed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signer {
     /// Sequence number of the entry in the transcript.
@@ -99,7 +99,7 @@ pub struct Signer {
     pub judge: Option<PartyId>,
 }
 
-/// What a transcript proves.
+/// Result of checking a transcript.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
     /// Whether every entry holds: signature, link, author, shape, and the rules at its moment.
@@ -108,11 +108,11 @@ pub struct Report {
     pub error: Option<String>,
     /// The number of the error, 9000 to 9149.
     pub code: Option<u32>,
-    /// How many entries hold.
+    /// Number of entries that hold.
     pub entries: usize,
-    /// How many there are.
+    /// Number of entries in the transcript.
     pub total: usize,
-    /// Which contract it is: computed, not believed.
+    /// The contract's id, computed from the `post` entry rather than taken from the file.
     pub contract_id: Option<ContractId>,
     /// The server that opened it.
     pub server: Option<PartyId>,

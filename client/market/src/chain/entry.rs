@@ -123,12 +123,12 @@ impl Entry {
         Entry::sign_json(data.kind(), data.to_json(&Common::default()), head, at, key)
     }
 
-    /// What it is.
+    /// The type of the entry.
     pub fn kind(&self) -> EntryType {
         self.kind
     }
 
-    /// Its data as it was signed.
+    /// The entry's data as it was signed.
     pub fn data(&self) -> &Json {
         &self.data
     }
@@ -138,12 +138,12 @@ impl Entry {
         Data::read(self.kind, &self.data)
     }
 
-    /// Its number, from 0.
+    /// The entry's sequence number, from 0.
     pub fn seq(&self) -> u64 {
         self.seq
     }
 
-    /// Who signed it.
+    /// The key that signed the entry.
     pub fn author(&self) -> PartyId {
         self.author
     }

@@ -51,7 +51,7 @@ struct Inner {
     deposits: Notify,
 }
 
-/// What an engine is put together from.
+/// The parts that [`Engine::new`] puts together.
 pub struct EngineParts {
     /// Storage of contracts, deposits and events.
     pub store: Arc<dyn Store>,
@@ -67,7 +67,7 @@ pub struct EngineParts {
     pub events: Events,
     /// The counters that `/metrics` serves.
     pub metrics: Metrics,
-    /// How often and how much at once.
+    /// Intervals of the background tasks.
     pub habits: Habits,
     /// Crash points for tests. It is empty without the feature `testing`.
     pub points: CrashPoints,

@@ -58,7 +58,7 @@ pub enum StoreError {
 /// A contract as it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContractRow {
-    /// 16 hexadecimal digits.
+    /// The contract's id, 16 hexadecimal digits.
     pub id: String,
     /// The principal's party id, `fix_` and 64 hexadecimal digits.
     pub principal: String,
@@ -96,7 +96,7 @@ pub struct Stored {
 pub struct EntryRow {
     /// The entry's sequence number.
     pub seq: i64,
-    /// When the server took it, milliseconds.
+    /// When the server took the entry, in milliseconds of Unix time.
     pub received_at: i64,
     /// The signed entry as canonical JSON.
     pub body: String,
@@ -217,7 +217,7 @@ pub struct Commit {
     pub events: Vec<(i64, String)>,
 }
 
-/// Which contracts a list shows.
+/// Filter for a list of contracts.
 #[derive(Debug, Clone, Default)]
 pub struct ListFilter {
     /// Only this state. Without it all but unpaid ones.
@@ -245,15 +245,15 @@ pub trait Store: Send + Sync + 'static {
     fn entries<'a>(&'a self, id: &'a str) -> StoreFuture<'a, Vec<EntryRow>>;
     /// Summaries, newest first.
     fn list(&self, filter: ListFilter) -> StoreFuture<'_, Vec<String>>;
-    /// How many contracts are in each state.
+    /// Number of contracts in each state.
     fn counts(&self) -> StoreFuture<'_, Vec<(String, i64)>>;
     /// The earliest deadline of all.
     fn next_deadline(&self) -> StoreFuture<'_, Option<i64>>;
     /// Contracts whose deadline is not after `now`, the earliest first.
     fn due(&self, now: i64, limit: i64) -> StoreFuture<'_, Vec<String>>;
-    /// Deposits of a contract.
+    /// All deposits of a contract, whatever their status.
     fn deposits<'a>(&'a self, id: &'a str) -> StoreFuture<'a, Vec<DepositRow>>;
-    /// Deposits that are waited for.
+    /// Deposits that the ledger has not confirmed yet.
     fn waiting(&self) -> StoreFuture<'_, Vec<DepositRow>>;
     /// Decisions in this state, oldest first.
     fn outbox(&self, state: OutboxState) -> StoreFuture<'_, Vec<OutboxRow>>;
