@@ -254,11 +254,11 @@ pub fn fix(
 /// What an agent or a rule proposes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
-    /// A shell command.
+    /// The fix as a shell command.
     pub fix: String,
     /// What takes the place of the command that failed, if that was wrong.
     pub corrected_command: Option<String>,
-    /// Why it should work.
+    /// Why the fix should work, for people.
     pub explanation: String,
 }
 

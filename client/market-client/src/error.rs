@@ -184,7 +184,7 @@ pub enum ClientError {
              server."
     )]
     Deposit {
-        /// Why the check failed.
+        /// How the deposit differs from the contract's.
         why: String,
     },
     /// The wallet could not pay.

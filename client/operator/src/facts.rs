@@ -96,13 +96,13 @@ pub struct StakeReport {
     pub open_challenges: u32,
     /// Whether an unlock is queued.
     pub unlock_queued: bool,
-    /// When its delay is over.
+    /// The slot in which the unlock's delay is over.
     pub unlock_available_slot: Option<u64>,
-    /// How long that is; 0 when it is over.
+    /// Slots until then; 0 when the delay is over.
     pub slots_until_available: Option<u64>,
     /// Whether the stake can be claimed now.
     pub claimable: bool,
-    /// Why a queued stake cannot.
+    /// Why a queued stake cannot be claimed.
     pub not_claimable_because: Option<String>,
     /// The slot of this view.
     pub slot: u64,

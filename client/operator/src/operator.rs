@@ -22,7 +22,7 @@ const MICROS: u64 = 1_000_000;
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Chain {
     pub client: Client,
-    /// Which cluster it is, by its genesis.
+    /// The cluster, identified by its genesis hash.
     pub identity: Identity,
 }
 
@@ -125,7 +125,7 @@ pub enum Mode {
     },
 }
 
-/// How transactions are made.
+/// Options for making transactions.
 #[derive(Clone, Debug, Default)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Options {
@@ -173,7 +173,7 @@ impl Operator {
         log_reader(&self.home, agent)
     }
 
-    /// What the chain's clock says.
+    /// The present slot and time by the chain's clock.
     pub async fn now(&self) -> Result<Now> {
         Now::ask(&self.chain).await
     }

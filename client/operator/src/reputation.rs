@@ -14,7 +14,7 @@ use zx1_protocol::lease::{Lease, LeaseState};
 use zx1_protocol::reputation::{State, Tally, Vector};
 use zx1_protocol::units::Epoch;
 
-/// Where a reputation comes from.
+/// Source of a reputation.
 #[derive(Clone, Copy, Debug)]
 pub enum Source<'a> {
     /// Recomputed from the agent's batches; their data is saved here or served at the place.
@@ -128,7 +128,7 @@ pub struct Reputation {
     pub challenges_open: usize,
     /// Challenges that the agent lost.
     pub challenges_lost: usize,
-    /// What the reader should know.
+    /// Reservations that a reader has to know.
     pub notes: Vec<Note>,
 }
 

@@ -19,7 +19,7 @@ use zx1_protocol::bundle::Bundle;
 use zx1_protocol::signature;
 use zx1_protocol::units::Epoch;
 
-/// What is to be submitted.
+/// Parameters of a submission.
 #[derive(Debug, Default)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Request<'a> {

@@ -24,7 +24,7 @@ use zx1_protocol::record::Record;
 use zx1_protocol::signature::PublicKey;
 use zx1_protocol::units::{Epoch, Slot};
 
-/// What is looked for.
+/// Parameters of a search for claims against an agent.
 #[derive(Debug)]
 pub struct Request<'a> {
     /// The agent whose batches are looked at.
@@ -39,7 +39,7 @@ pub struct Request<'a> {
     pub blind: bool,
 }
 
-/// What was found against an agent.
+/// Result of a search for claims against an agent.
 #[derive(Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Found {
@@ -75,22 +75,22 @@ pub struct Claim {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FoundPresence {
-    /// It does not: a challenge wins.
+    /// The batch lacks the record: a challenge wins.
     Absent,
-    /// It does: a challenge is answered.
+    /// The batch holds the record: a challenge is answered.
     Present,
-    /// Nobody serves its data.
+    /// The batch's data is not served.
     Unknown,
 }
 
-/// Which claim is to be made.
+/// Which of the claims to prefer.
 #[derive(Clone, Debug, Default)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Preferences {
     pub ground: Option<Ground>,
-    /// Also one that may be answered, because the data is withheld.
+    /// Accept a claim that may be answered, because the data is withheld.
     pub blind: bool,
-    /// Also one that will be answered.
+    /// Accept a claim that will be answered.
     pub even_if_answerable: bool,
 }
 

@@ -184,12 +184,12 @@ pub enum Concern {
     NoPlace,
     /// The wallet has little for fees.
     LittleSol {
-        /// What it has.
+        /// Balance of the wallet, in lamports.
         lamports: u64,
     },
     /// The cap on fees is reached.
     FeesCapped {
-        /// What went today.
+        /// Lamports spent on fees today.
         spent_lamports: u64,
         /// Actions that wait for tomorrow.
         left_out: usize,
