@@ -52,7 +52,7 @@ impl Zx1 {
     }
 }
 
-/// How the wallet reaches the ledger.
+/// The wallet's Nano node and network.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Wallet {
@@ -62,7 +62,7 @@ pub struct Wallet {
     /// live, beta, dev or test.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<String>,
-    /// Who votes with the wallet's money.
+    /// The representative of the wallet's accounts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub representative: Option<String>,
 }

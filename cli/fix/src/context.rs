@@ -19,11 +19,11 @@ pub const SERVER: &str = "http://127.0.0.1:8000";
 /// Which of this machine's parties acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
-    /// Whose commands fail.
+    /// The party whose commands fail.
     Principal,
-    /// Who fixes them.
+    /// The party that fixes them.
     Agent,
-    /// Who decides disputes.
+    /// The party that decides disputes.
     Judge,
 }
 
@@ -56,12 +56,12 @@ impl Context {
         self.flags.yes
     }
 
-    /// How results and refusals are shown.
+    /// How results and errors are shown.
     pub fn format(&self) -> Format {
         if self.flags.json { Format::JsonCompact } else { Format::Display }
     }
 
-    /// The screen for what is told on the way.
+    /// The screen for progress; `explain` shows everything on it.
     pub fn screen(&self, explain: bool) -> Screen {
         Screen::new(self.flags.json, explain)
     }
@@ -90,7 +90,7 @@ impl Context {
         Ok(self.home()?.join(name))
     }
 
-    /// The configuration.
+    /// The configuration from config.toml, read once.
     pub fn config(&self) -> Result<&Config> {
         if let Some(config) = self.config.get() {
             return Ok(config);
@@ -171,7 +171,7 @@ impl Context {
         })
     }
 
-    /// The Solana cluster, if fix was told one.
+    /// The Solana cluster that a flag, the environment or the configuration names.
     pub fn cluster(&self) -> Result<Option<String>> {
         let named = self.flags.cluster.clone().or_else(|| environment("FIX_CLUSTER"));
         Ok(match named {

@@ -41,51 +41,50 @@ use zx1_market::contract::{Unmet, Verification};
 use zx1_market::defaults::TIMEOUT;
 use zx1_trial::{Attempt, Ran, WorkingFolder};
 
-/// How often a contract is looked at.
+/// Interval between two polls of a contract.
 const POLL: Duration = Duration::from_millis(300);
 
 /// A command that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed {
-    /// As a shell reads it.
+    /// The command line as a shell reads it.
     pub line: String,
-    /// Where it ran, links resolved.
+    /// The folder in which it ran, with links resolved.
     pub folder: PathBuf,
     /// What it wrote to standard output and error, without styles. Not scrubbed.
     pub output: String,
-    /// Its exit code; 128 and the signal when a signal ended it.
+    /// The command's exit code, or 128 and the signal that ended it.
     pub exit: u8,
 }
 
 /// One run of fix over one failure.
 #[derive(Debug)]
 pub struct Session<'a> {
-    /// Settings, keys, places.
     context: &'a Context,
-    /// The threads of the network.
+    /// Runtime for the network.
     runtime: &'a Runtime,
-    /// How it is to be fixed.
+    /// Options of the command line.
     options: Fixing,
-    /// What is told on the way.
+    /// Where progress is reported.
     screen: Screen,
-    /// Ctrl+C.
+    /// Watches for Ctrl+C.
     interrupts: Interrupts,
-    /// The command.
+    /// The command to be fixed.
     failed: Failed,
     /// The folder over which fixes are tried.
     folder: WorkingFolder,
     /// The log of this party's 0x01 envelopes, if it has an agent id.
     bridge: Option<Arc<Bridge>>,
-    /// The agent's last question that was put here: its entry's number.
+    /// Sequence number of the agent's last question that was shown here.
     asked: Option<u64>,
 }
 
-/// How it ended.
+/// How a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// The command works now.
     Fixed,
-    /// It was only shown (--dry-run), or it is not fixed.
+    /// Nothing was changed: the fix was only shown (--dry-run), or there is none.
     AsBefore,
 }
 
@@ -93,19 +92,13 @@ fn no_threads(error: &std::io::Error) -> Failure {
     Error::CannotRun { program: "fix".to_owned(), why: reason(error) }.into()
 }
 
-/// The threads of a service.
-///
-/// # Errors
-/// 9541 when the system gives none.
+/// A runtime for a service, with one thread per core.
 pub fn threads() -> Result<Runtime> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.map_err(|error| no_threads(&error))
 }
 
-/// The threads of one run of fix, and the watch over Ctrl+C.
-///
-/// # Errors
-/// 9541 when the system gives no threads.
+/// A runtime for one run of fix, and the watch over Ctrl+C.
 pub fn start() -> Result<(Runtime, Interrupts)> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|error| no_threads(&error))?;
@@ -117,7 +110,7 @@ impl<'a> Session<'a> {
     /// Gets ready to fix a failure.
     ///
     /// # Errors
-    /// 9508, 9520: fix's own folder; 9240: an allowed host that is no host name.
+    /// 9508, 9520: fix's own folder; 9240: an allowed host that is not a host name.
     pub fn new(
         failed: Failed,
         options: Fixing,
@@ -261,11 +254,11 @@ pub fn fix(
 /// What an agent or a rule proposes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
-    /// A shell command.
+    /// The fix as a shell command.
     pub fix: String,
     /// What takes the place of the command that failed, if that was wrong.
     pub corrected_command: Option<String>,
-    /// Why it should work.
+    /// Why the fix should work, for people.
     pub explanation: String,
 }
 

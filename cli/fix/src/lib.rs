@@ -9,8 +9,8 @@
 //! * [`market`]: the market's client and the wallet
 //! * [`bridge`]: the 0x01 envelopes of a party with an agent id
 //! * [`models`]: language models by name
-//! * [`errors`]: numbered refusals; [`next`]: the next step after a library's error
-//! * [`screen`]: what is told on the way, to people or, with --json, to programs
+//! * [`errors`]: numbered errors; [`next`]: the next step after a library's error
+//! * [`screen`]: progress, for people or, with --json, for programs
 //! * [`shell`]: command lines as a shell writes them
 //!
 //! `fix --help` builds the command tree and nothing else: no file is read and no runtime is started.

@@ -1,47 +1,48 @@
-//! What is told on the way: to people on standard error, or with --json as one object a line on standard
-//! output, where nothing else is then written.
+//! Progress: for people on standard error, or with --json as one object a line on standard output, where
+//! nothing else is then written.
 
 use serde_json::{Value, json};
 use zx1_cli_common::output::{self, bold, dim, green, red, wrap, yellow};
 use zx1_cli_common::words::plain;
 
-/// Who is told, and how much.
+/// Where progress goes, and how much of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Screen {
     json: bool,
     explain: bool,
 }
 
-/// How a line begins.
+/// The kind of a line, which decides the color of its mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// Something goes on.
+    /// Work continues as planned.
     Step,
-    /// Something went well.
+    /// A step has succeeded.
     Good,
-    /// Something did not work.
+    /// A step has failed.
     Bad,
-    /// Somebody should look.
+    /// The user should look.
     Warn,
 }
 
 impl Screen {
-    /// `explain`: everything is shown.
+    /// `explain` shows everything, without cutting long blocks.
     pub fn new(json: bool, explain: bool) -> Self {
         Self { json, explain }
     }
 
-    /// Whether programs read it.
+    /// Whether progress is written as JSON.
     pub fn is_json(self) -> bool {
         self.json
     }
 
-    /// Whether everything is to be shown.
+    /// Whether long blocks are shown whole.
     pub fn explains(self) -> bool {
         self.explain
     }
 
-    /// One event: an object for programs, a sentence for people. `data` is an object; `event` goes into it.
+    /// Reports one event: an object for programs, a sentence for people. `data` is an object; `event` goes
+    /// into it.
     pub fn tell(self, tone: Tone, event: &str, mut data: Value, text: &str) {
         if self.json {
             if let Value::Object(fields) = &mut data {
@@ -65,18 +66,18 @@ impl Screen {
         output::write_err(&out);
     }
 
-    /// Goes on.
+    /// Reports that work continues.
     pub fn step(self, event: &str, data: Value, text: &str) {
         self.tell(Tone::Step, event, data, text);
     }
 
-    /// Went well.
+    /// Reports a success.
     pub fn good(self, event: &str, data: Value, text: &str) {
         self.tell(Tone::Good, event, data, text);
     }
 
     /// A block of text that stands apart, indented, for people only. Text of strangers cannot steer the
-    /// terminal. `most`: lines shown unless everything is to be shown.
+    /// terminal. `most` is the maximum number of lines, unless everything is shown.
     pub fn block(self, text: &str, most: usize) {
         if self.json {
             return;

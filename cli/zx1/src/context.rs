@@ -39,11 +39,11 @@ pub struct Agent {
 /// Which agent a command speaks of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Chosen {
-    /// This one.
+    /// The agent that a flag or a setting names, or the only one in the configuration.
     One(Agent),
-    /// None is in the configuration.
+    /// The configuration holds no agent.
     None,
-    /// Several are, by these names, and none is the default.
+    /// The configuration holds several agents, of these names, and none of them is the default.
     Several(String),
 }
 
@@ -72,7 +72,7 @@ impl Context {
         &self.flags
     }
 
-    /// zx1's folder.
+    /// The folder with zx1's configuration, logs and outbox.
     pub fn home(&self) -> Result<&PathBuf> {
         once(&self.home, settings::zx1_home)
     }
@@ -102,7 +102,7 @@ impl Context {
         Ok(self.settings()?.output.value)
     }
 
-    /// How a refusal is shown: as results are, if that can be told.
+    /// How an error is shown: in the format of results, as far as flags and environment name one.
     pub fn error_format(&self) -> Format {
         let environment = std::env::var("ZX1_OUTPUT").ok();
         let flag = self.flags.output.clone().or(environment);
@@ -125,7 +125,7 @@ impl Context {
         self.cluster.get().cloned().unwrap_or_default()
     }
 
-    /// Keeps it, from the cluster's answer.
+    /// Stores how summaries name the cluster, once it has answered.
     pub(crate) fn name_cluster(&self, line: String) {
         self.cluster.get_or_init(|| line);
     }
@@ -155,7 +155,7 @@ impl Context {
     /// The key, if there is one.
     ///
     /// # Errors
-    /// 7411 to 7417 when there is a file, and it is no key.
+    /// 7411 to 7417 when the file exists and does not hold a key.
     pub fn key_if_any(&self) -> Result<Option<Key>> {
         if self.settings()?.keypair.value.exists() { self.key().map(Some) } else { Ok(None) }
     }

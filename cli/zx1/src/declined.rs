@@ -13,7 +13,7 @@ impl Declined {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
     }
 
-    /// Takes it out.
+    /// Takes the answer, so that it is reported once.
     pub fn take(&self) -> Option<Failure> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

@@ -10,14 +10,14 @@ use std::io;
 use std::path::Path;
 use std::str::FromStr;
 
-/// Shortest argument that is taken for base64 without its padding: a mistyped path often consists of base64's
-/// letters only, and nothing of the protocol is that short.
+/// Shortest argument that counts as base64 without its padding: a mistyped path often consists of base64's
+/// letters only, and the protocol has no value that short.
 const LEAST_BASE64: usize = 24;
 
 /// Bytes and how they came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// The bytes.
+    /// The bytes after decoding.
     pub bytes: Vec<u8>,
     /// "hex", "base64" or "bytes".
     pub encoding: &'static str,

@@ -83,7 +83,7 @@ impl Key {
         Seed::new(*self.keypair().secret_bytes())
     }
 
-    /// The file.
+    /// Path of the keypair file.
     pub fn path(&self) -> &Path {
         &self.path
     }

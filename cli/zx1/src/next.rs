@@ -6,7 +6,8 @@ use zx1_chain::rpc::{ChainError, Foreign, Refusal};
 use zx1_interface::Error;
 use zx1_log::LogError;
 
-/// After an error of the cluster's client. Where the fields say more than the number does, they decide.
+/// The next step after an error of the cluster's client. Where the fields are more specific than the number,
+/// they decide.
 pub fn after_chain(error: &ChainError) -> Option<Cow<'static, str>> {
     match error {
         ChainError::Unreachable { url, .. } if url.contains("127.0.0.1") || url.contains("localhost") => {

@@ -21,15 +21,15 @@ pub const SOLANA: &str = "Solana's config.yml";
 /// A setting that `config get`, `set` and `list` know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// Its name in config.toml.
+    /// The setting's name in config.toml.
     pub name: &'static str,
-    /// Its environment variable.
+    /// The environment variable that overrides config.toml.
     pub env: &'static str,
-    /// Its flag.
+    /// The flag that overrides both, with its dashes.
     pub flag: &'static str,
-    /// What it may be.
+    /// The values that the setting accepts, in words.
     pub allowed: &'static str,
-    /// What it is for.
+    /// What the setting is for, in words.
     pub about: &'static str,
 }
 
@@ -99,16 +99,16 @@ pub fn key(name: &str) -> Result<&'static Key> {
 /// How final a state must be before it is believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Commitment {
-    /// Seen by the node.
+    /// The node has processed the block.
     Processed,
-    /// Voted for by most of the stake.
+    /// Most of the stake has voted for the block.
     Confirmed,
-    /// It cannot be undone.
+    /// The block cannot be undone.
     Finalized,
 }
 
 impl Commitment {
-    /// As RPC calls it.
+    /// The name that RPC uses.
     pub fn name(self) -> &'static str {
         match self {
             Self::Processed => "processed",

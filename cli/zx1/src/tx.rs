@@ -1,4 +1,4 @@
-//! Transactions as they are shown: summaries, previews and what became of them. What is shown is read from the
+//! Transactions as they are shown: summaries, previews and outcomes. What is shown is read from the
 //! transaction itself.
 
 use crate::context::Context;
@@ -204,9 +204,9 @@ impl Report for DryRun {
 
 /// A transaction with some or all of its signatures, as a result.
 pub struct Signed {
-    /// The transaction.
+    /// The transaction with the signatures collected until now.
     pub partial: PartialTransaction,
-    /// Only the transaction, for other tools.
+    /// Whether only the transaction is printed, for other tools.
     pub bare: bool,
 }
 

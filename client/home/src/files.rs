@@ -274,10 +274,11 @@ pub fn read(path: &Path, limit: u64) -> Result<Option<Zeroizing<Vec<u8>>>, ReadE
     }
 }
 
-/// The bytes of a file of one's own, whatever its size; `None` when there is no file.
+/// The content of a file that this program wrote itself, without a limit on its size; `None` when there is no
+/// file.
 ///
 /// # Errors
-/// The system's.
+/// The operating system's.
 pub fn read_if_there(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),

@@ -20,7 +20,7 @@ const FRESH: Millis = Millis::secs(45);
 /// Something was said and chained.
 #[derive(Debug, Clone)]
 pub struct Acted {
-    /// What was chained.
+    /// The signed entry that the server chained.
     pub entry: Entry,
     /// The server's answer. Nothing when it got lost, and the entry was found in the chain.
     pub answer: Option<Json>,
@@ -36,7 +36,7 @@ impl Acted {
 /// A contract was taken, or reserved until the agent's deposit is confirmed.
 #[derive(Debug, Clone)]
 pub struct Bonded {
-    /// The contract.
+    /// The contract that was taken or reserved.
     pub id: ContractId,
     /// The signed `bond`.
     pub entry: Entry,
@@ -104,7 +104,8 @@ impl Market {
             let sent = self.inner.link.once(method.clone(), &path, Some(body.as_bytes()), Some(self.key()));
             let error = match sent.await {
                 Ok(bytes) => {
-                    // An answer that cannot be read is no answer: the entry may still be there.
+                    // An answer that cannot be read proves nothing: the market may still have chained the
+                    // entry.
                     match link::read_json(&format!("{method} {path}"), &bytes) {
                         Ok(json) => return Ok(Some(json)),
                         Err(error) => error,

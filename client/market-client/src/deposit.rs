@@ -38,7 +38,7 @@ pub struct Posted {
 pub struct Deposit {
     /// For which contract.
     pub contract: ContractId,
-    /// Which side pays.
+    /// The side that pays.
     pub side: Side,
     /// 0 for the principal; agents count up.
     pub round: u32,
@@ -95,10 +95,10 @@ impl Deposit {
 
 /// Who pays deposits. The same `payment_id` must never pay twice, whatever happened in between.
 pub trait Purse: Send + Sync {
-    /// Where its money is, and where payouts may go.
+    /// The wallet's Nano address, which may also receive payouts.
     fn address(&self) -> BoxFuture<'_, Result<Address>>;
 
-    /// What it can pay now.
+    /// The balance that can be paid now, in raw.
     fn balance(&self) -> BoxFuture<'_, Result<Raw>>;
 
     /// Pay. Returns when the payment is decided for good and was handed to the network.

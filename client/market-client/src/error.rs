@@ -23,7 +23,7 @@ pub struct Refused {
     pub call: String,
     /// Where the chain stands, when that is what was wrong.
     pub head: Option<Head>,
-    /// How long the server asks to wait.
+    /// Time after which the server wants to be asked again.
     pub retry_after: Option<Duration>,
 }
 
@@ -54,7 +54,7 @@ pub enum ClientError {
     Address {
         /// The address as it was given.
         url: String,
-        /// What is wrong with it.
+        /// Why it is invalid.
         why: String,
     },
     /// No connection could be made.
@@ -65,7 +65,7 @@ pub enum ClientError {
     Unreachable {
         /// URL of the server.
         url: String,
-        /// What the system said.
+        /// The error of the connection.
         why: String,
     },
     /// The server has another key than before.
@@ -91,7 +91,7 @@ pub enum ClientError {
     #[error("The market did not answer {call} within {} s. Try again; what was sent may have been \
          taken.", .after.as_secs())]
     TimedOut {
-        /// What was asked.
+        /// Method and path of the request.
         call: String,
         /// Timeout that was hit.
         after: Duration,
@@ -100,9 +100,9 @@ pub enum ClientError {
     #[code(9372, transient)]
     #[error("The answer to {call} cannot be read: {why}. Check that the address is a market server's.")]
     Unreadable {
-        /// What was asked.
+        /// Method and path of the request.
         call: String,
-        /// What is wrong with it.
+        /// Why it is invalid.
         why: String,
     },
     /// The answer is too long.
@@ -112,7 +112,7 @@ pub enum ClientError {
              operator."
     )]
     TooLong {
-        /// What was asked.
+        /// Method and path of the request.
         call: String,
         /// Limit in bytes.
         max: usize,
@@ -151,7 +151,7 @@ pub enum ClientError {
              another server."
     )]
     Other {
-        /// What was asked for.
+        /// What the client asked for.
         expected: String,
         /// What the server sent instead.
         found: String,
@@ -184,7 +184,7 @@ pub enum ClientError {
              server."
     )]
     Deposit {
-        /// What is wrong.
+        /// How the deposit differs from the contract's.
         why: String,
     },
     /// The wallet could not pay.
@@ -194,7 +194,7 @@ pub enum ClientError {
              is made once."
     )]
     Purse {
-        /// What the wallet said.
+        /// The wallet's error.
         why: String,
     },
     /// A file could not be read or written.
@@ -206,7 +206,7 @@ pub enum ClientError {
         path: PathBuf,
         /// `read` or `written`.
         doing: &'static str,
-        /// What the system said.
+        /// The operating system's error.
         why: String,
     },
     /// What was waited for did not happen in time.

@@ -59,7 +59,7 @@ pub use self::transcripts::Transcripts;
 pub use self::view::View;
 use link::Link;
 
-/// How a server is talked to.
+/// Options of the connection to a market server.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Where transcripts are kept. Nowhere: nothing is compared with what was seen before.
@@ -76,7 +76,7 @@ pub struct Options {
     pub pause: Duration,
     /// How often a contract is looked at while something is waited for.
     pub poll: Duration,
-    /// What time signatures carry.
+    /// The clock that gives signatures their time.
     pub clock: Clock,
     /// Whether the proxies of the environment are used. Never for this machine itself.
     pub proxies: bool,
@@ -117,7 +117,7 @@ impl std::fmt::Debug for Market {
     }
 }
 
-/// Which contracts a list shall have.
+/// Filter for a list of contracts.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ListFilter {
     /// Only in this state.
@@ -133,7 +133,7 @@ pub struct ListFilter {
 pub struct Task {
     /// In which contract.
     pub contract_id: ContractId,
-    /// As which court.
+    /// The court that the judge acts for.
     pub court: Court,
     /// Whether the re-execution's result is chained; if not, it comes first.
     pub reexecuted: bool,
@@ -183,7 +183,7 @@ impl Market {
         self.inner.link.base()
     }
 
-    /// How it is talked to.
+    /// The options of this connection.
     pub fn options(&self) -> &Options {
         &self.inner.link.options
     }

@@ -11,16 +11,16 @@ use crate::parties::Side;
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Court {
-    /// The first.
+    /// The first court, which hears a dispute.
     District,
-    /// The second.
+    /// The second court, which hears an appeal against a district ruling.
     Appeals,
-    /// The last; its rulings are final.
+    /// The last court. Its rulings are final.
     Supreme,
 }
 
 impl Court {
-    /// All, lowest first.
+    /// All courts, lowest first.
     pub const ALL: [Court; 3] = [Court::District, Court::Appeals, Court::Supreme];
 
     /// The word on the wire.
@@ -37,12 +37,12 @@ impl Court {
         Court::ALL.into_iter().find(|court| court.as_str() == word)
     }
 
-    /// 0, 1 or 2.
+    /// The court's place in the order of appeals: 0, 1 or 2.
     pub const fn level(self) -> u32 {
         self as u32
     }
 
-    /// Where an appeal goes.
+    /// The court that hears an appeal against this one's ruling; `None` above the supreme court.
     pub const fn next(self) -> Option<Court> {
         match self {
             Court::District => Some(Court::Appeals),
@@ -51,7 +51,7 @@ impl Court {
         }
     }
 
-    /// What it costs the loser.
+    /// The fee that the loser pays, in raw.
     pub const fn fee(self, fees: &Fees) -> Raw {
         let [district, appeals, supreme] = fees.courts;
         match self {
@@ -75,20 +75,20 @@ impl std::fmt::Display for Court {
 pub enum Outcome {
     /// The agent did the work.
     Fulfilled,
-    /// It did not.
+    /// The agent did not do the work.
     Canceled,
-    /// Nobody could have.
+    /// No agent could have done the work.
     Impossible,
     /// The agent acted in bad faith.
     EvilAgent,
     /// The principal acted in bad faith.
     EvilPrincipal,
-    /// Both did.
+    /// Both parties acted in bad faith.
     EvilBoth,
 }
 
 impl Outcome {
-    /// All.
+    /// All outcomes, in the order of their declaration.
     pub const ALL: [Outcome; 6] = [
         Outcome::Fulfilled,
         Outcome::Canceled,

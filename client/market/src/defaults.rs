@@ -37,7 +37,7 @@ pub const OPEN_WINDOW: Millis = Millis::secs(30);
 pub const RESERVATION_WINDOW: Millis = Millis::secs(30);
 /// A contract whose principal does not pay expires after this (decision E8).
 pub const UNFUNDED_WINDOW: Millis = Millis::secs(600);
-/// An agent that neither accepts nor declines is taken for one that declines after this.
+/// An agent that neither accepts nor declines within this time counts as declining.
 pub const INVESTIGATION_WINDOW: Millis = Millis::secs(180);
 /// Either side may leave for free for this long after the acceptance, or until the first fix (decision E4).
 pub const GRACE_WINDOW: Millis = Millis::secs(30);
@@ -85,7 +85,7 @@ pub const MAX_PATH: usize = 2_048;
 
 /// The longest JSON text: a transcript of 512 entries fits.
 pub const MAX_JSON_BYTES: usize = 16 * 1024 * 1024;
-/// How deep JSON may be nested.
+/// Maximum depth of nested JSON.
 pub const MAX_JSON_DEPTH: usize = 32;
 /// The longest integer; Python's reader has the same bound.
 pub const MAX_INTEGER_DIGITS: usize = 4_300;
@@ -104,11 +104,11 @@ pub const MAX_PACKAGE_MANAGERS: usize = 32;
 pub const MAX_SCOPES: usize = 16;
 /// All input files together, decoded: 256 KiB.
 pub const MAX_INPUT_BYTES: usize = 256 * 1024;
-/// How many input files there may be.
+/// Maximum number of input files.
 pub const MAX_INPUT_FILES: usize = 256;
 /// The longest path of an input file.
 pub const MAX_INPUT_PATH: usize = 512;
-/// How many verifications there may be.
+/// Maximum number of verifications.
 pub const MAX_VERIFICATIONS: usize = 8;
 /// The longest pattern of `output_match`.
 pub const MAX_PATTERN: usize = 1024;

@@ -11,7 +11,7 @@ use crate::head::Head;
 /// What this crate's functions return.
 pub type Result<T, E = Refusal> = std::result::Result<T, E>;
 
-/// What kind of refusal it is. A server turns it into the status of wire.md, "Market HTTP".
+/// The kind of an error. A server turns it into an HTTP status (wire.md, "Market HTTP").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Class {
     /// The request or the entry is not well formed: 400.
@@ -20,7 +20,7 @@ pub enum Class {
     Unauthenticated,
     /// The party may not do this: 403.
     Forbidden,
-    /// There is no such thing: 404.
+    /// The contract or resource does not exist: 404.
     NotFound,
     /// Not in this state, or the chain has moved on: 409.
     Conflict,
@@ -35,7 +35,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// The status in HTTP.
+    /// The HTTP status code that a server answers with.
     pub const fn status(self) -> u16 {
         match self {
             Class::Invalid => 400,
@@ -62,12 +62,12 @@ macro_rules! reasons {
             /// Every reason, by number.
             pub const ALL: &'static [Reason] = &[$(Reason::$name),*];
 
-            /// The numbers.
+            /// One row per reason for the catalogue of error codes.
             pub const ROWS: &'static [Row] = &[$(
                 Row { code: $code, name: stringify!($name), message: $text, transient: Some(false) },
             )*];
 
-            /// The number.
+            /// The error code, 9000 to 9149.
             pub const fn code(self) -> u32 {
                 match self { $(Reason::$name => $code,)* }
             }
@@ -77,17 +77,17 @@ macro_rules! reasons {
                 match code { $($code => Some(Reason::$name),)* _ => None }
             }
 
-            /// The name.
+            /// The variant's name, as the catalogue of error codes prints it.
             pub const fn name(self) -> &'static str {
                 match self { $(Reason::$name => stringify!($name),)* }
             }
 
-            /// The class.
+            /// The class, which decides the HTTP status.
             pub const fn class(self) -> Class {
                 match self { $(Reason::$name => Class::$class,)* }
             }
 
-            /// The sentence.
+            /// The sentence with `{}` where the detail belongs. [`Refusal`] displays it filled in.
             pub const fn sentence(self) -> &'static str {
                 match self { $(Reason::$name => $text,)* }
             }
@@ -313,17 +313,17 @@ impl Refusal {
         Refusal { reason: Reason::ChainConflict, detail: head.seq.to_string(), head: Some(head) }
     }
 
-    /// Why.
+    /// The catalogue entry that this error belongs to.
     pub fn reason(&self) -> Reason {
         self.reason
     }
 
-    /// The number.
+    /// The error code, 9000 to 9149.
     pub fn code(&self) -> u32 {
         self.reason.code()
     }
 
-    /// The class.
+    /// The class, which decides the HTTP status.
     pub fn class(&self) -> Class {
         self.reason.class()
     }

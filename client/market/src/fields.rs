@@ -34,7 +34,7 @@ impl<'a> Fields<'a> {
         self.fields.get(name).filter(|v| **v != Json::Null)
     }
 
-    /// The field.
+    /// The field's value. 9020 when it is absent or `null`.
     pub(crate) fn need(&mut self, name: &'static str) -> Result<&'a Json> {
         self.raw(name).ok_or_else(|| Refusal::with(Reason::FieldMissing, self.path(name)))
     }
@@ -122,12 +122,12 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A party.
+    /// A party id, `fix_` and 64 hexadecimal digits.
     pub(crate) fn party(&mut self, name: &'static str) -> Result<PartyId> {
         self.text(name, 128)?.parse()
     }
 
-    /// A party, or nothing.
+    /// A party id; `None` when the field is absent.
     pub(crate) fn opt_party(&mut self, name: &'static str) -> Result<Option<PartyId>> {
         self.opt_text(name, 128)?.map(str::parse).transpose()
     }

@@ -19,7 +19,8 @@ use crate::{Reason, Refusal, Result};
 pub struct PartyId([u8; 32]);
 
 impl PartyId {
-    /// From the key's bytes. 9003 when they are no point, 9004 when signatures under it would prove nothing.
+    /// From the bytes of a public key. 9003 when they are not a point of the curve, 9004 when the point has
+    /// small order, so that signatures under it prove nothing.
     pub fn from_bytes(bytes: [u8; 32]) -> Result<PartyId> {
         let key = VerifyingKey::from_bytes(&bytes).map_err(|_| Refusal::of(Reason::PartyKeyPoint))?;
         if key.is_weak() { Err(Reason::PartyKeyWeak.into()) } else { Ok(PartyId(bytes)) }
@@ -81,7 +82,7 @@ impl ContractId {
         ContractId(id)
     }
 
-    /// The bytes.
+    /// The first 8 bytes of the post entry's hash.
     pub const fn as_bytes(&self) -> &[u8; 8] {
         &self.0
     }
@@ -142,7 +143,7 @@ impl PartyKey {
         PartyKey { key, id }
     }
 
-    /// Whose key it is.
+    /// The party id of the public key.
     pub const fn id(&self) -> PartyId {
         self.id
     }

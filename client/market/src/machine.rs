@@ -16,7 +16,7 @@ macro_rules! states {
         pub enum State { $($(#[$doc])* $name,)* }
 
         impl State {
-            /// Every state.
+            /// All states, in the order of their declaration.
             pub const ALL: &'static [State] = &[$(State::$name),*];
 
             /// The word on the wire.
@@ -71,7 +71,7 @@ impl fmt::Display for State {
     }
 }
 
-/// What moves a contract.
+/// An input that moves a contract from one state to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Event {
     /// The principal's deposit was confirmed, or none is needed.
@@ -151,7 +151,7 @@ pub const TABLE: &[(State, Event, State)] = {
 };
 
 impl State {
-    /// Where `event` leads, if it may happen here.
+    /// The state after `event`; `None` when the event cannot happen in this state.
     pub fn after(self, event: Event) -> Option<State> {
         TABLE.iter().find(|(from, what, _)| *from == self && *what == event).map(|(_, _, to)| *to)
     }

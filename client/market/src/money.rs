@@ -11,7 +11,7 @@ use crate::fees::{minus, plus, too_large};
 use crate::parties::Side;
 use crate::{Raw, Refusal, Result};
 
-/// Why money moves.
+/// The reason for which money moves: how a contract or one of its rounds ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Settlement {
@@ -33,12 +33,12 @@ pub enum Settlement {
     Returned,
     /// The same after an agent left late: the posting fee is due (decision E4).
     ReturnedAfterLate,
-    /// A ruling.
+    /// A court's decision that nobody can appeal any more.
     Ruling(Outcome, Court),
 }
 
 impl Settlement {
-    /// Every one.
+    /// Every settlement there is, with each outcome in each court.
     pub fn all() -> Vec<Settlement> {
         let mut all = vec![
             Settlement::Fulfilled,
@@ -92,17 +92,17 @@ impl Settlement {
     }
 }
 
-/// Who gets money.
+/// A receiver of payments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Payee {
-    /// The principal.
+    /// The party that posted the contract.
     Principal,
-    /// The agent.
+    /// The agent of the round that is settled.
     Agent,
     /// The platform, which also runs the judge.
     Platform,
-    /// The charity.
+    /// The charity address of the server's terms, which receives forfeited bounties.
     Charity,
 }
 
@@ -118,9 +118,9 @@ impl From<Side> for Payee {
 /// A part of an account, for somebody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Share {
-    /// Who gets it.
+    /// The party that receives the share.
     pub to: Payee,
-    /// How much, above zero.
+    /// The amount in raw, above zero.
     pub amount: Raw,
 }
 
@@ -135,14 +135,14 @@ pub struct Payout {
 }
 
 impl Payout {
-    /// What one payee gets out of both accounts.
+    /// The sum that one payee gets out of both accounts, in raw.
     pub fn total(&self, to: Payee) -> Raw {
         let all = self.principal_account.iter().chain(&self.agent_account).flatten();
         // Cannot wrap: the shares are parts of two deposits that were summed before.
         Raw(all.filter(|share| share.to == to).map(|share| share.amount.0).fold(0, u128::saturating_add))
     }
 
-    /// What leaves both accounts.
+    /// The sum that leaves both accounts, in raw.
     pub fn sum(&self) -> Raw {
         let all = self.principal_account.iter().chain(&self.agent_account).flatten();
         Raw(all.map(|share| share.amount.0).fold(0, u128::saturating_add))

@@ -13,7 +13,7 @@ pub struct Request<'a> {
     pub method: &'a str,
     /// With its query, as sent.
     pub path: &'a str,
-    /// As sent; empty for GET.
+    /// The body as it was sent; empty for GET.
     pub body: &'a [u8],
     /// `X-Fix-Pubkey`: 64 hexadecimal digits; `fix_` before them is accepted.
     pub pubkey: Option<&'a str>,
@@ -26,7 +26,7 @@ pub struct Request<'a> {
 /// Who sent a request, and how it is known again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Authenticated {
-    /// Whose key signed it.
+    /// The party whose key signed the request.
     pub party: PartyId,
     /// What the server keeps so that nobody sends it again.
     pub replay: ReplayKey,

@@ -16,29 +16,29 @@ use crate::{Address, Millis, PartyId, Raw, Reason, Refusal, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Windows {
-    /// Until an open contract is canceled.
+    /// Time after which an open contract that nobody takes is canceled.
     pub open: Millis,
-    /// Until a bond's reservation lapses.
+    /// Time after which a reservation lapses unless its deposit is confirmed.
     pub reservation: Millis,
-    /// Until an unpaid contract expires.
+    /// Time after which an unpaid contract expires.
     pub unfunded: Millis,
-    /// Until the agent is taken to decline.
+    /// Time after which an agent that has not accepted counts as declining.
     pub investigation: Millis,
-    /// Free leaving after the acceptance.
+    /// Time after the acceptance in which either side may leave for free.
     pub grace: Millis,
-    /// Without a `verify`, until the agent may dispute.
+    /// Time after which the agent may dispute a missing `verify`.
     pub verify: Millis,
-    /// To answer a dispute or an appeal.
+    /// Time for the other side to answer a dispute or an appeal.
     pub response: Millis,
-    /// To rule.
+    /// Time for the judge to rule, from the re-execution's result on.
     pub judge: Millis,
-    /// To re-execute.
+    /// Time for the judge to submit the re-execution.
     pub reexecution: Millis,
-    /// To appeal.
+    /// Time for the loser to appeal against a ruling.
     pub appeal: Millis,
-    /// To object to exhausted attempts or to a rejected review.
+    /// Time for the agent to object to exhausted attempts or to a rejected review.
     pub objection: Millis,
-    /// To resume after a halt.
+    /// Time to resume after a halt.
     pub halt: Millis,
 }
 
@@ -164,15 +164,15 @@ pub struct Terms {
     pub server: PartyId,
     /// The keys whose rulings the server chains (decision E6). The server's own always counts.
     pub judges: Vec<PartyId>,
-    /// The fees.
+    /// Bounds of the bounty, and the fees of the platform and the courts.
     pub fees: Fees,
-    /// The windows.
+    /// Deadlines of everything the parties and the courts do.
     pub windows: Windows,
     /// What a court's machine gives a re-execution.
     pub court: CourtLimits,
-    /// Where the platform's fees go.
+    /// Nano address that receives the platform's fees.
     pub platform: Address,
-    /// Where forfeited bounties go.
+    /// Nano address that receives forfeited bounties.
     pub charity: Address,
     /// Whether the server signs for older clients (decision E13).
     pub compat: bool,
@@ -221,7 +221,7 @@ impl Terms {
         self.court.check()
     }
 
-    /// As `opened` carries them.
+    /// The JSON form in which `opened` carries the terms.
     pub fn to_json(&self) -> Json {
         let fees = &self.fees;
         let courts: Vec<Json> = fees.courts.iter().map(|fee| fee.xno().into()).collect();

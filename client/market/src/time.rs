@@ -37,7 +37,8 @@ impl Millis {
         self.0 as f64 / 1000.0
     }
 
-    /// From seconds with decimals, rounded to the millisecond. `None` for what is no moment after 1970.
+    /// From seconds with decimals, rounded to the millisecond. `None` for a negative or infinite number, and
+    /// from 2^53 milliseconds on.
     pub fn from_secs_f64(seconds: f64) -> Option<Millis> {
         let millis = (seconds * 1000.0).round();
         // Below 2^53 the conversion is exact.

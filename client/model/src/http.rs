@@ -21,7 +21,7 @@ pub struct HttpOptions {
     pub retry: Retry,
     /// Longest body in bytes.
     pub max_body: usize,
-    /// Proxies.
+    /// The proxies that requests to the model go through.
     pub proxies: Proxies,
     /// Whether a key may travel over plain http to another machine.
     pub allow_plain_key: bool,

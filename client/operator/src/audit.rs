@@ -23,7 +23,7 @@ const WAIT: Duration = Duration::from_millis(100);
 pub trait Source: Sync {
     /// The last confirmed slot.
     fn slot(&self) -> impl Future<Output = Result<u64, ChainError>> + Send;
-    /// All accounts.
+    /// Every account of the protocol's programs that the audit compares.
     fn accounts(&self) -> impl Future<Output = Result<Accounts, ChainError>> + Send;
 }
 

@@ -12,7 +12,7 @@ use zx1_protocol::reputation::ReputationError;
 /// What operations return.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What an operation fails with.
+/// Error of an operation.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// This crate's own refusals.
@@ -27,17 +27,17 @@ pub enum Error {
     /// A batch's data does not hold together.
     #[error("{source}")]
     Bundle {
-        /// Where the data comes from.
+        /// Source of the data.
         origin: Origin,
-        /// What is wrong with it.
+        /// Why the data is not a valid bundle.
         source: BundleError,
     },
     /// Evidence proves nothing against a batch of this agent.
     #[error("{source}")]
     Evidence {
-        /// The agent.
+        /// The challenged agent's mint.
         agent: String,
-        /// Why.
+        /// The finder's error, which says why the evidence does not apply.
         source: FinderError,
     },
     /// A rating is out of range.
@@ -48,14 +48,14 @@ pub enum Error {
     File {
         /// Whether it was to be written.
         write: bool,
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The system's reason.
+        /// The operating system's error.
         source: std::io::Error,
     },
 }
 
-/// Where a batch's data comes from.
+/// Source of a batch's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// Built from the agent's log just now.
@@ -64,21 +64,21 @@ pub enum Origin {
     Unsigned,
     /// The signed batch in the agent's folder.
     Saved,
-    /// A place that serves data, in which nobody has to be trusted.
+    /// A store, which does not have to be trusted.
     Served,
     /// Served, well-formed, and not what the batch on chain commits to.
     ServedOther,
-    /// A file that somebody handed over.
+    /// A file that the user named.
     File,
 }
 
-/// A source that has nothing to say.
+/// A source that holds no data about the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Silent {
-    /// There are no batches.
+    /// The agent has no batch on chain.
     #[error("The agent has no batch on chain to read a reputation from.")]
     Batch,
-    /// No log has a rating.
+    /// No log on this machine has a rating of the agent.
     #[error("The logs on this machine have heard no rating of this agent.")]
     Gossip,
 }

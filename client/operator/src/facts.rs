@@ -22,7 +22,7 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// Reads them.
+    /// Reads the clock and the three accounts of an agent from the cluster, in four concurrent requests.
     pub async fn read(client: &Client, agent: Address) -> Result<Self> {
         let (time, stake, lease, head) =
             tokio::try_join!(client.time(), client.stake(agent), client.lease(agent), client.head(agent))?;
@@ -96,13 +96,13 @@ pub struct StakeReport {
     pub open_challenges: u32,
     /// Whether an unlock is queued.
     pub unlock_queued: bool,
-    /// When its delay is over.
+    /// The slot in which the unlock's delay is over.
     pub unlock_available_slot: Option<u64>,
-    /// How long that is; 0 when it is over.
+    /// Slots until then; 0 when the delay is over.
     pub slots_until_available: Option<u64>,
     /// Whether the stake can be claimed now.
     pub claimable: bool,
-    /// Why a queued stake cannot.
+    /// Why a queued stake cannot be claimed.
     pub not_claimable_because: Option<String>,
     /// The slot of this view.
     pub slot: u64,

@@ -57,11 +57,11 @@ pub struct Entry {
     /// What it says in the form `qa/v1`.
     #[serde(with = "FindingJson")]
     pub finding: Finding,
-    /// How it was dealt with.
+    /// How the maintainer resolved it, if that has happened.
     pub resolution: Option<Resolution>,
 }
 
-/// How an entry was dealt with.
+/// How the maintainer resolved an entry.
 #[derive(Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Resolution {
@@ -88,13 +88,13 @@ struct FindingJson {
 /// Entries, the newest first.
 #[derive(Serialize)]
 pub struct Listed {
-    /// How many the log has.
+    /// Number of entries in the whole log.
     pub count: u64,
-    /// Those that were asked for.
+    /// The entries that the caller asked for.
     pub entries: Vec<Entry>,
 }
 
-/// Which entries are asked for.
+/// Filter for a list of entries.
 #[derive(Clone, Debug, Default)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Filter {

@@ -19,7 +19,7 @@ pub async fn owner_of(sati: &Sati, agent: Address) -> Result<Address> {
 /// The keys that may sign for an agent, the owner's first. Empty: not registered.
 pub async fn keys_of(sati: &Sati, agent: Address) -> Result<Vec<PublicKey>> {
     let keys = signing_keys(sati, agent).await?;
-    // A key that is no point of the curve signs nothing.
+    // A key that is not a point of the curve cannot sign.
     Ok(keys.iter().filter_map(|key| PublicKey::from_bytes(key.as_array()).ok()).collect())
 }
 

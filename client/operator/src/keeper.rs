@@ -18,15 +18,15 @@ use solana_address::Address;
 use std::collections::BTreeSet;
 use zx1_log::AnyStore;
 
-/// What a look found and did, in the order in which it happens.
+/// What a poll found and did, in the order in which it happens.
 pub enum Event<'a> {
-    /// An interrupted run had sent this.
+    /// A transaction that an interrupted run had sent has settled.
     Settled(&'a Sent),
-    /// Said once while it stands; an alarm every time.
+    /// A warning. It is reported once while it holds, and an alarm at every poll.
     Warning(&'a Warning),
     /// Done; with the transaction, if one had to be sent.
     Done(&'a Action, Option<&'a Sent>),
-    /// Not done. The other actions are tried all the same.
+    /// The action failed. The other actions are tried all the same.
     Failed(&'a Action, &'a Error),
 }
 
@@ -42,7 +42,7 @@ pub struct Keeper<'a> {
 }
 
 impl<'a> Keeper<'a> {
-    /// A keeper that has not looked yet.
+    /// A keeper that has not polled yet.
     pub fn new(
         operator: &'a Operator,
         agent: &'a Agent,

@@ -19,8 +19,8 @@ pub struct Changed {
 }
 
 impl Operator {
-    /// Pays so many epochs of the agent's lease; without a number moves it to the state that the clock says,
-    /// which anyone may.
+    /// Pays that many epochs of the agent's lease. Without a number it moves the lease to the state that the
+    /// clock implies, which anyone may do.
     pub async fn change_lease(
         &self,
         agent: &Agent,

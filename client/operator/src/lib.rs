@@ -9,7 +9,7 @@
 //! * [`batch`], [`challenge`]: an agent's account of what it did, and disputes about it
 //! * [`keeper`]: decides what has to be done and does it
 //! * [`facts`]: stake and lease as they count now; [`identity`]: who owns an agent, who signs for it
-//! * [`Sent`], [`Attempt`]: what became of a transaction
+//! * [`Sent`], [`Attempt`]: the outcome of a transaction
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::indexing_slicing))]
 
 pub mod attest;

@@ -22,7 +22,7 @@ const MICROS: u64 = 1_000_000;
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Chain {
     pub client: Client,
-    /// Which cluster it is, by its genesis.
+    /// The cluster, identified by its genesis hash.
     pub identity: Identity,
 }
 
@@ -71,7 +71,7 @@ impl Wallet {
         self.address
     }
 
-    /// The signer.
+    /// The key pair that signs for the wallet.
     pub fn keypair(&self) -> &Keypair {
         &self.keypair
     }
@@ -92,7 +92,7 @@ pub enum Event<'a> {
     Transaction(&'a Progress),
     /// A batch is being built from the log.
     Building(Epoch),
-    /// So many bytes of a batch's data are being uploaded.
+    /// Bytes of a batch's data that are being uploaded.
     Uploading(usize),
     /// What began last has ended.
     Idle,
@@ -103,7 +103,7 @@ pub enum Event<'a> {
 
 /// A user interface, or a policy in its place.
 pub trait Front: Send + Sync {
-    /// Shows progress.
+    /// Called with each step of an operation, to show progress.
     fn event(&self, event: Event<'_>);
 
     /// Whether this transaction may be sent. It is simulated: the summary says what it moves.
@@ -116,16 +116,16 @@ pub enum Mode {
     /// Sent, once the front end approves.
     #[default]
     Send,
-    /// Simulated only.
+    /// Simulated on the cluster, and not sent.
     Simulate,
     /// Signed only, with a fresh blockhash or the given one.
     Sign {
-        /// The blockhash.
+        /// The blockhash to sign with; `None` fetches a fresh one.
         blockhash: Option<[u8; 32]>,
     },
 }
 
-/// How transactions are made.
+/// Options for making transactions.
 #[derive(Clone, Debug, Default)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Options {
@@ -173,7 +173,7 @@ impl Operator {
         log_reader(&self.home, agent)
     }
 
-    /// What the chain's clock says.
+    /// The present slot and time by the chain's clock.
     pub async fn now(&self) -> Result<Now> {
         Now::ask(&self.chain).await
     }
@@ -200,7 +200,7 @@ pub fn log_reader(home: &Path, agent: &Agent) -> LogReader {
 /// A place that serves batch data: a folder or an http(s) address.
 ///
 /// # Errors
-/// 7530 for a file: it would look like data that nobody serves.
+/// 7530 for a file: it would look like data that is not served.
 pub fn place(location: &str) -> Result<AnyStore> {
     let store = AnyStore::parse(location)?;
     if matches!(store, AnyStore::Folder(_)) && Path::new(location.trim_start_matches("file://")).is_file() {

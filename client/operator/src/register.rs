@@ -138,7 +138,7 @@ impl Operator {
 }
 
 impl Pending<'_> {
-    /// What the outbox knows it by.
+    /// The intent that identifies the registration in the outbox.
     pub fn intent(&self) -> &Intent {
         self.flow.intent()
     }

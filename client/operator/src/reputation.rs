@@ -14,7 +14,7 @@ use zx1_protocol::lease::{Lease, LeaseState};
 use zx1_protocol::reputation::{State, Tally, Vector};
 use zx1_protocol::units::Epoch;
 
-/// Where a reputation comes from.
+/// Source of a reputation.
 #[derive(Clone, Copy, Debug)]
 pub enum Source<'a> {
     /// Recomputed from the agent's batches; their data is saved here or served at the place.
@@ -25,17 +25,17 @@ pub enum Source<'a> {
     Gossip,
 }
 
-/// What a source says.
+/// Ratings of one agent as one source has them.
 #[derive(Default)]
 struct Found {
-    /// What counts.
+    /// Ratings that count towards the score.
     counted: State,
-    /// What is shown apart, where the source tells it apart.
+    /// Ratings that are shown separately, where the source distinguishes them.
     apart: Option<State>,
     tally: Option<Tally>,
     /// Epochs of batches that were read.
     epochs: Vec<u64>,
-    /// Epochs of batches whose data nobody serves (decision C7).
+    /// Epochs of batches whose data is not served (decision C7).
     withheld: Vec<u64>,
     /// Epochs of batches whose data is served and shows that the batch is not true: its counters or arrays
     /// are not those of its own records.
@@ -46,26 +46,26 @@ struct Found {
 /// What the reader of a reputation should know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// So many older batches are closed and were not read.
+    /// Number of older batches that are closed and were not read.
     Closed(u64),
     /// No rater's signed message is on this machine, so every rating stands apart (decision D2).
     NoMessages,
     /// Only some raters' batches were read.
     MostRaters {
-        /// How many.
+        /// Number of raters whose batches were read.
         read: usize,
-        /// Of how many.
+        /// Number of raters that there are.
         of: usize,
     },
     /// Ratings in the order in which this machine heard them.
     RealTime,
-    /// So many ratings are filed at SATI.
+    /// Number of ratings that are filed at SATI.
     Filed(usize),
     /// Some ratings have no score, and their outcome stands for it.
     WithoutScore {
-        /// How many.
+        /// Number of ratings without a score.
         ratings: u32,
-        /// Of how many.
+        /// Number of ratings in all.
         of: usize,
     },
 }
@@ -115,7 +115,7 @@ pub struct Reputation {
     pub ratings: Option<Standings>,
     /// Epochs of batches that were read.
     pub epochs: Vec<u64>,
-    /// Epochs of batches whose data nobody serves (decision C7).
+    /// Epochs of batches whose data is not served (decision C7).
     pub withheld: Vec<u64>,
     /// Epochs of batches that are not true.
     pub untrue: Vec<u64>,
@@ -128,7 +128,7 @@ pub struct Reputation {
     pub challenges_open: usize,
     /// Challenges that the agent lost.
     pub challenges_lost: usize,
-    /// What the reader should know.
+    /// Reservations that a reader has to know.
     pub notes: Vec<Note>,
 }
 

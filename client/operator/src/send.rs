@@ -27,16 +27,16 @@ pub enum Preview {
     NothingToDo(String),
 }
 
-/// What came of an operation that sends.
+/// Outcome of an operation that sends a transaction.
 #[derive(Debug)]
 pub enum Attempt<T> {
-    /// It is done.
+    /// The operation is done.
     Done(T),
     /// Nothing was sent: the [`Mode`] asked for a preview.
     Preview(Preview),
 }
 
-/// How an intent ended well.
+/// How an intent was fulfilled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -44,7 +44,7 @@ pub enum Status {
     Confirmed,
     /// One of an earlier, interrupted run landed; nothing was sent now.
     AlreadyDone,
-    /// The chain shows that it is so; nothing was sent at all.
+    /// The chain already shows the wanted state; nothing was sent at all.
     NothingToDo,
 }
 
@@ -67,7 +67,7 @@ pub struct Sent {
 }
 
 impl Sent {
-    /// What a sender's outcome means.
+    /// Converts the outcome of a sender.
     pub fn new(sender: Sender, outcome: Outcome) -> Self {
         let (status, title, landed) = match &outcome {
             Outcome::Confirmed(landed) => (Status::Confirmed, landed.title.clone(), Some(landed)),
@@ -128,9 +128,9 @@ impl Operator {
         Ok(Preview::Signed(partial))
     }
 
-    /// Fulfils an intent without asking: for what runs by itself and was allowed to beforehand. Its outbox is
-    /// its own: it decides anew by what the chain shows, so it has to see first what became of what it sent
-    /// ([`Self::settle_unasked`]), and a person's unfinished operations are left to that person.
+    /// Fulfils an intent without asking for consent: for what runs unattended and was allowed beforehand. It
+    /// uses an outbox of its own. It decides anew by what the chain shows, so it first has to learn the outcome
+    /// of what it sent before ([`Self::settle_unasked`]); a person's unfinished operations stay with that person.
     pub async fn send_unasked(&self, flow: &dyn Flow, key: &Wallet) -> Result<Sent> {
         let _stage = self.stage(Event::Preparing);
         let sender = self.sender_with(self.unasked_outbox()?);

@@ -9,16 +9,16 @@ use serde::Serialize;
 use zx1_chain::rpc::actions::Actions;
 use zx1_chain::rpc::registry::Sati;
 
-/// What is to become of a stake.
+/// A change of a stake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Lock so many micro-USDC, or add them.
+    /// Lock this amount of micro-USDC, or add it to a locked stake.
     Lock(u64),
     /// Queue the unlock.
     Unlock,
-    /// Take a queued unlock back.
+    /// Cancel a queued unlock.
     Cancel,
-    /// Take the stake out.
+    /// Transfer the stake to the owner after the delay.
     Claim,
 }
 

@@ -13,7 +13,7 @@ pub struct Finding {
     pub severity: String,
     /// Part of the system that it is about.
     pub surface: Option<String>,
-    /// The prose.
+    /// The text that describes the finding.
     pub summary: String,
     /// Commands that reproduce it, without the `repro:` prefix.
     pub repro: Option<String>,

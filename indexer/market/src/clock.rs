@@ -10,9 +10,9 @@ use tokio::sync::watch;
 pub use zx1_home::SystemClock;
 use zx1_market::Millis;
 
-/// Where the market gets its time from.
+/// The market's clock, which can also wait. Tests replace it.
 pub trait Clock: zx1_home::Clock + 'static {
-    /// Now.
+    /// The present moment, in milliseconds of Unix time.
     fn now(&self) -> Millis {
         Millis(self.unix_ms())
     }

@@ -14,11 +14,11 @@ use crate::error::{Error, Result};
 use crate::escrow::Ledger;
 use crate::http::Limits;
 
-/// Everything that can be set.
+/// Configuration of the market server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Where to listen.
+    /// Address on which the server listens.
     pub bind: SocketAddr,
     /// Where journal, embedded ledger, keys and (unless `db` says otherwise) the database lie.
     pub data: PathBuf,
@@ -31,9 +31,9 @@ pub struct Config {
     pub compat: bool,
     /// Keys whose rulings are chained, beside the server's own.
     pub judges: Vec<PartyId>,
-    /// Money.
+    /// The Nano ledger, the escrow's seed and the addresses that fees go to.
     pub nano: NanoConfig,
-    /// Prices.
+    /// Bounds of the bounty, and the fees.
     pub fees: FeesConfig,
     /// How long everything takes, in milliseconds (decision E12).
     pub windows_ms: WindowsConfig,
@@ -111,19 +111,19 @@ impl Default for NanoConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FeesConfig {
-    /// XNO.
+    /// The least bounty of a contract, in XNO.
     pub min_bounty: Xno,
-    /// XNO.
+    /// The greatest bounty of a contract, in XNO.
     pub max_bounty: Xno,
-    /// XNO.
+    /// Each side's judge fee, in XNO.
     pub judge_fee: Xno,
-    /// Hundredths of a percent of the bounty.
+    /// The platform's fee, in hundredths of a percent of the bounty.
     pub platform_fee_bp: u32,
-    /// XNO.
+    /// The least platform fee, in XNO.
     pub platform_fee_min: Xno,
-    /// Hundredths of a percent of the bounty.
+    /// The fee for leaving late, in hundredths of a percent of the bounty.
     pub cancel_fee_bp: u32,
-    /// XNO: district, appeals, supreme.
+    /// The fees of the district, appeals and supreme court, in XNO.
     pub courts: [Xno; 3],
 }
 
@@ -212,12 +212,12 @@ impl Config {
         zx1_server::config::print(self).map_err(Error::Config)
     }
 
-    /// Where the server's key lies.
+    /// Path of the server's key file.
     pub fn key_path(&self) -> PathBuf {
         if self.key.as_os_str().is_empty() { self.data.join("server.key") } else { self.key.clone() }
     }
 
-    /// Where the escrow's seed lies.
+    /// Path of the escrow's seed file.
     pub fn seed_path(&self) -> PathBuf {
         if self.nano.seed_file.as_os_str().is_empty() {
             self.data.join("nano.seed")
@@ -226,7 +226,8 @@ impl Config {
         }
     }
 
-    /// The database.
+    /// The URL or path of the database. `market.db` in the data folder, unless the configuration names
+    /// another.
     pub fn database(&self) -> String {
         if self.db.is_empty() { self.data.join("market.db").display().to_string() } else { self.db.clone() }
     }
@@ -257,7 +258,7 @@ impl Config {
         }
     }
 
-    /// Who votes with what the escrow holds.
+    /// The representative of the escrow's accounts.
     pub fn representative(&self) -> Result<Option<Address>> {
         address(&self.nano.representative, "nano.representative")
     }

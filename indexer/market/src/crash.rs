@@ -1,7 +1,7 @@
-//! A process that kills itself at a chosen moment, so that a test sees what is left at every one of them.
+//! A process that kills itself at a chosen moment, so that a test sees what is left at each of them.
 //!
 //! Crash points lie before and after every commit of the market and of the escrow's journal, every call of
-//! the ledger and every decision that the escrow is told of. In ordinary use nothing counts them.
+//! the ledger and every settlement that the escrow receives. In ordinary use they are not counted.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,7 +12,7 @@ use nano_escrow::journal::{At, Probe};
 pub struct DieAfter(AtomicU64);
 
 impl DieAfter {
-    /// At the `points`-th; 0 never.
+    /// Dies at the `points`-th crash point; never for 0.
     pub fn new(points: u64) -> DieAfter {
         DieAfter(AtomicU64::new(points))
     }

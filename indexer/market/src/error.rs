@@ -9,7 +9,7 @@ use zx1_server::limits::{Full, TooOften};
 
 use crate::store::StoreError;
 
-/// Why the server could not do it.
+/// Why the server could not fulfil a request or start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -26,79 +26,79 @@ pub enum Error {
     #[cfg(feature = "devnet")]
     #[error("{0}")]
     Devnet(#[from] DevnetError),
-    /// 9400
+    /// 9400: no contract has this id.
     #[error("There is no contract {0}; check the id.")]
     NoContract(String),
-    /// 9401
+    /// 9401: the caller did not sign as a party who may read this.
     #[error(
         "The transcript of a running contract is for its parties and the judge; sign with a party's key."
     )]
     NotForYou,
-    /// 9402
+    /// 9402: no resource has this path.
     #[error("There is no such page; see /openapi.json for all of them.")]
     NoPage,
-    /// 9403
+    /// 9403: a query parameter, which is named here, is malformed.
     #[error("`{0}` in the query is not understood; see /openapi.json.")]
     Query(&'static str),
-    /// 9404: seconds to wait.
+    /// 9404: the rate limit is reached. Carries the seconds to wait.
     #[error("Too many requests; try again in {0} s.")]
     TooMany(u64),
-    /// 9405
+    /// 9405: the maximum number of streams, which is carried here, is open.
     #[error("{0} streams are open, and no more are served; try again later.")]
     TooManyStreams(usize),
-    /// 9406
+    /// 9406: the body took longer than the configured time.
     #[error("The body did not arrive in time; send it faster.")]
     SlowBody,
-    /// 9407
+    /// 9407: the body is larger than this number of bytes.
     #[error("The body has more than {0} bytes; send less.")]
     LargeBody(usize),
-    /// 9408
+    /// 9408: the server is shutting down.
     #[error("The server is stopping; try again in a moment.")]
     Stopping,
-    /// 9409
+    /// 9409: a call that needs the escrow reached a server without one.
     #[error("This server holds no escrow; only contracts without a judge can be posted.")]
     NoEscrow,
-    /// 9420
+    /// 9420: the configuration is invalid, as the sentence says.
     #[error("{0}")]
     Config(String),
-    /// 9421
+    /// 9421: the file with the server's key cannot be read or made.
     #[error(
         "The key file {path} cannot be used ({why}); give a file with mode 0600 that holds a 32-byte key."
     )]
     KeyFile {
-        /// Which.
+        /// Path of the key file.
         path: String,
-        /// Why.
+        /// What is wrong with the file.
         why: String,
     },
-    /// 9422
+    /// 9422: the server cannot bind this address.
     #[error("The address {0} cannot be listened on ({1}); choose another port.")]
     Listen(String, std::io::Error),
-    /// 9423
+    /// 9423: a test clock was to be served on a public address.
     #[cfg(feature = "testing")]
     #[error("A test clock is served on a loopback address only; leave it out or listen on 127.0.0.1.")]
     TestClock,
-    /// 9424
+    /// 9424: the operating system provides no randomness.
     #[error("There are no random bytes ({0}); repair the system.")]
     Random(String),
-    /// 9425
+    /// 9425: another process changed the contract meanwhile.
     #[error("The contract is changed by too many at once; try again.")]
     Busy,
-    /// 9426
+    /// 9426: the embedded ledger is not compiled in.
     #[error(
         "This server was built without the embedded ledger; give a node's URL (--nano), or none for free contracts."
     )]
     NoDevnet,
-    /// 9427
+    /// 9427: a transcript to import is not valid.
     #[error("The contract cannot be imported ({0}); verify its transcript.")]
     Import(String),
-    /// 9428
+    /// 9428: the named dead letter is not in the outbox.
     #[error("There is no such dead letter; `fix-server dead-letters` lists them.")]
     NoDeadLetter,
 }
 
 impl Error {
-    /// The number.
+    /// The error code. Errors of the market's rules, the store and the escrow keep their own.
     pub fn code(&self) -> u32 {
         match self {
             Error::Market(refusal) => refusal.code(),

@@ -22,18 +22,18 @@ use crate::embedded::Embedded;
 use crate::error::{Error, Result};
 use crate::store::StoreError;
 
-/// Which ledger.
+/// The Nano ledger that an escrow works on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ledger {
-    /// The embedded one, in the server's folder (decision F6).
+    /// The embedded ledger, in the server's folder (decision F6).
     Embedded,
-    /// A node.
+    /// The ledger behind a Nano node.
     Node {
-        /// Its RPC.
+        /// URL of the node's RPC.
         rpc: String,
-        /// Its websocket.
+        /// URL of the node's websocket, if it serves one.
         ws: Option<String>,
-        /// Which network it must be on.
+        /// The network that the node must be on.
         network: Network,
     },
 }

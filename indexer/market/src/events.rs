@@ -13,9 +13,9 @@ use crate::store::{EventRow, Store};
 /// An event, ready to be sent.
 #[derive(Debug)]
 pub struct Event {
-    /// Its id.
+    /// The event's id. Ids rise, and clients resume after the last one that they saw.
     pub id: i64,
-    /// What happened, for filters.
+    /// The event as subscribers receive it; filters read it.
     pub event: SseEvent,
     /// `id: …`, `data: …` and the empty line.
     pub frame: axum::body::Bytes,
@@ -40,7 +40,7 @@ impl hub::Event for Event {
     }
 }
 
-/// What a subscriber wants to hear.
+/// A subscriber's filter.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     /// Events with a smaller bounty or none are left out.

@@ -9,7 +9,7 @@ use prometheus_client::registry::Registry;
 use zx1_market::Case;
 use zx1_server::figures::{self, Figures, Labels};
 
-/// All figures. Clones share them.
+/// The counters that `/metrics` serves. Clones share them.
 #[derive(Debug, Clone)]
 pub struct Metrics {
     registry: Arc<Registry>,
@@ -17,11 +17,11 @@ pub struct Metrics {
     entries: Counter,
     /// Requests, streams, connections.
     pub(crate) http: Figures,
-    /// Payouts that the escrow was told of.
+    /// Payouts that the escrow has received.
     pub(crate) settlements: Counter,
-    /// Decisions that the escrow did not take at once.
+    /// Settlements that the escrow did not accept at once.
     pub(crate) escrow_errors: Counter,
-    /// Decisions that wait for an operator.
+    /// Settlements that wait for an operator.
     pub(crate) dead_letters: Gauge,
 }
 

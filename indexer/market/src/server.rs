@@ -44,20 +44,20 @@ impl std::fmt::Debug for Options {
     }
 }
 
-/// What a ready server says, as one line of JSON.
+/// The line of JSON that a server prints when it is ready.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Ready {
-    /// Always true.
+    /// Always true; it tells this line from others.
     pub ready: bool,
-    /// Where it serves.
+    /// The URL on which the server listens.
     pub url: String,
-    /// Its process.
+    /// The id of the server's process.
     pub pid: u32,
-    /// Its key.
+    /// The server's public key.
     pub server: PartyId,
-    /// The ledger's RPC; none without an escrow.
+    /// The URL of the ledger's RPC; absent without an escrow.
     pub nano_rpc: Option<String>,
-    /// The ledger's websocket.
+    /// The URL of the ledger's websocket, if it has one.
     pub nano_ws: Option<String>,
     /// Whether the ledger is the embedded one.
     pub embedded: bool,
@@ -157,7 +157,7 @@ impl Server {
         Ok(Server { engine, ready, address, jobs })
     }
 
-    /// What it says when it is ready.
+    /// The line that the server prints when it is ready.
     pub fn ready(&self) -> &Ready {
         &self.ready
     }
@@ -167,7 +167,7 @@ impl Server {
         &self.ready.url
     }
 
-    /// Where it listens.
+    /// The address on which the server listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

@@ -152,7 +152,7 @@ impl Report for Listed {
     }
 }
 
-/// Lists contracts.
+/// Lists this user's contracts, or with `--open` those of everybody that wait for an agent.
 pub fn list(args: List, context: &Context) -> Result<()> {
     let (runtime, _) = fixing::start()?;
     let market = runtime.block_on(market::connect(context, Who::Principal))?;
@@ -212,7 +212,7 @@ pub fn show(args: Show, context: &Context) -> Result<()> {
     context.print(&Checked { report: &report, transcript: view.transcript() })
 }
 
-/// What was done.
+/// What was done, and what may come next.
 #[derive(Serialize)]
 struct Done {
     contract: String,
@@ -230,22 +230,22 @@ impl Report for Done {
     }
 }
 
-/// One act on a contract.
+/// One act of a party on a contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// Nobody has taken it: take it back.
+    /// Take a contract back that no agent has taken.
     Cancel,
-    /// Stop everything.
+    /// Stop all work at once.
     Halt,
-    /// Leave in the middle.
+    /// Leave a contract in the middle.
     BackOut,
-    /// To the court.
+    /// Take the contract to the district court.
     Dispute,
-    /// The answer to a dispute.
+    /// Answer the other side's dispute.
     Respond,
-    /// To the next court.
+    /// Appeal to the next court.
     Appeal,
-    /// No appeal.
+    /// Accept a ruling at once, without an appeal.
     Waive,
 }
 

@@ -125,11 +125,11 @@ fn forget_old(folder: &std::path::Path) {
 /// The last failed command of a shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Last {
-    /// Its exit code.
+    /// The command's exit code.
     pub exit: u8,
-    /// Where it ran.
+    /// The folder in which the command ran.
     pub folder: PathBuf,
-    /// As it was typed.
+    /// The command line as it was typed.
     pub line: String,
 }
 

@@ -59,7 +59,7 @@ impl Report for Row {
     }
 }
 
-/// Shows the row.
+/// Prints who gets what when a contract ends in this way.
 pub fn run(args: Args, context: &Context) -> Result<()> {
     let court = args.court.as_deref().map(court).transpose()?;
     let bounty = context::amount(&args.bounty)?;

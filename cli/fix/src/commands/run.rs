@@ -27,7 +27,7 @@ pub struct Args {
     words: Vec<OsString>,
 }
 
-/// `fix run`.
+/// Runs `fix run`. Flags after `run` override those before it.
 pub fn run(args: Args, before: Fixing, context: &Context) -> Result<ExitCode> {
     fix(args.words, args.fixing.over(before), context)
 }

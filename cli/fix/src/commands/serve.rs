@@ -1,4 +1,4 @@
-//! `fix serve`: a market of one's own. The server is a program of its own, `fix-server`.
+//! `fix serve`: an own market. The server is a separate program, `fix-server`.
 
 use crate::context::Context;
 use crate::errors::Result;
@@ -20,7 +20,8 @@ pub struct Args {
     options: Vec<OsString>,
 }
 
-/// Becomes `fix-server`, whose data lie in fix's folder unless they are told to lie elsewhere.
+/// Replaces this process by `fix-server`, with its data in fix's folder unless the options name another
+/// place.
 pub fn run(args: Args, context: &Context) -> Result<()> {
     let home = ["--default-data".into(), context.place("market")?.into()];
     Err(sibling::exec("fix-server", "fix serve", home.into_iter().chain(args.options)).into())

@@ -34,7 +34,7 @@ pub struct Args {
 /// Reads a transcript.
 ///
 /// # Errors
-/// 9506 when the file cannot be read, 9531 when it is no transcript.
+/// 9506 when the file cannot be read, 9531 when it is not a transcript.
 pub fn read(path: &Path) -> Result<Transcript> {
     let bytes = files::read_needed(path, LIMIT)?;
     Transcript::parse(&bytes)

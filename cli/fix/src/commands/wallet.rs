@@ -116,7 +116,7 @@ impl Report for History {
     }
 }
 
-/// Does it.
+/// Runs `fix wallet`. Address, amount and name of a payment are checked before the ledger is asked.
 pub fn run(args: Args, context: &Context) -> Result<()> {
     let who = if args.agent { Who::Agent } else { Who::Principal };
     // What cannot be right is refused before the ledger is asked.

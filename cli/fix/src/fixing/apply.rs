@@ -55,8 +55,8 @@ pub fn show(session: &Session<'_>, changes: &ChangeSet) {
     }
 }
 
-/// What becomes of a command that an agent puts in place of one's own: said in the contract beforehand, and
-/// what [`ask`] then does.
+/// What happens to an agent's corrected command that would replace the user's. The contract says so
+/// beforehand, and [`ask`] does it.
 pub fn corrected_commands(session: &Session<'_>) -> contract::Corrected {
     if session.options.accept_corrected {
         contract::Corrected::Yes
@@ -95,7 +95,7 @@ pub fn agree(
 ///
 /// # Errors
 /// 9501 and 9502 for the plain question, 9547 for a class of changes that nobody agreed to, 9548 for a
-/// stranger's command in place of one's own, 9549 for more paths than a question can name.
+/// stranger's command in place of the user's, 9549 for more paths than a question can name.
 fn ask(
     session: &Session<'_>,
     changes: &ChangeSet,

@@ -7,20 +7,20 @@ use zx1_market::{Case, Raw};
 /// What a principal paid in, got back, and to whom the rest went: sums over all settlements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bill {
-    /// Out of the principal's account.
+    /// Amount that left the principal's account.
     pub deposited: Raw,
-    /// To the principal.
+    /// Amount that the principal got back.
     pub back: Raw,
-    /// To the agent, without its own deposit.
+    /// Amount that the agent got, without its own deposit.
     pub agent: Raw,
-    /// To the platform.
+    /// Amount that the platform got.
     pub platform: Raw,
-    /// To the charity.
+    /// Amount that the charity got.
     pub charity: Raw,
 }
 
 impl Bill {
-    /// Of a contract that has ended.
+    /// The bill of a contract that has ended.
     pub fn of(case: &Case) -> Self {
         let mut bill = Self::default();
         // Sums of parts of deposits: they cannot wrap.

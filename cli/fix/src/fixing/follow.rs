@@ -1,5 +1,5 @@
-//! A contract from its post to its end: what the agent asks for is answered, what it proposes is tried, what
-//! it changes is consented to. Everything that happens is told as it happens.
+//! A contract from its post to its end: questions of the agent are answered, its proposals are tried, and its
+//! changes need consent. Every step is reported as it happens.
 
 use super::bill::Bill;
 use super::record::{Applied, Held, fingerprint};
@@ -19,21 +19,17 @@ use zx1_market_client::{ClientError, Market, View};
 use zx1_sandbox::Records;
 use zx1_trial::{Attempt, cut};
 
-/// What comes next.
+/// What [`follow`] does after a step.
 enum Next {
-    /// Something was sent: look again at once.
+    /// Something was sent: fetch the contract again at once.
     Again,
-    /// Others have to do something.
+    /// Another party has to act: wait until the transcript grows.
     Wait,
-    /// That was all.
+    /// The contract is over for this party.
     End(Ended),
 }
 
-/// Sees a contract through.
-///
-/// # Errors
-/// 9503 after Ctrl+C, when the contract is halted or canceled; 9544 when it ends without a fix; everything
-/// that client and sandbox refuse.
+/// Follows a contract to its end.
 pub fn follow(session: &mut Session<'_>, market: &Market, mut held: Held) -> Result<Ended> {
     let Some(id) = held.record.id else { return Ok(Ended::AsBefore) };
     let mut view = session.runtime.block_on(market.view(id))?;
@@ -95,11 +91,11 @@ fn wait(session: &Session<'_>, market: &Market, view: &View, warned: &mut bool) 
     }
 }
 
-/// Why a step was broken off.
+/// Why a step did not finish.
 enum Stop {
-    /// The chain has moved on meanwhile.
+    /// The transcript has grown meanwhile.
     Behind,
-    /// A refusal.
+    /// An error that ends the session.
     Failed(Failure),
 }
 
@@ -109,7 +105,7 @@ impl<E: Into<Failure>> From<E> for Stop {
     }
 }
 
-/// A refusal because of what happened meanwhile is no failure.
+/// A market's answer 409 or 410 means that the contract has moved on, which is not a failure.
 fn sent<T>(done: Result<T, ClientError>) -> Result<T, Stop> {
     done.map_err(|error| match error.status() {
         Some(409 | 410) => Stop::Behind,
@@ -472,8 +468,8 @@ fn end(session: &Session<'_>, market: &Market, view: &View, held: Held) {
     held.forget();
 }
 
-/// Leaves this side's 0x01 FEEDBACK and logs all envelopes (decision G1). The contract itself has ended well
-/// or not without it, so a failure here is told and no more.
+/// Leaves this side's 0x01 FEEDBACK and logs all envelopes (decision G1). The contract itself has ended
+/// either way, so a failure here is only reported.
 fn rate(session: &Session<'_>, market: &Market, view: &View) {
     let Some(bridge) = &session.bridge else { return };
     let done = session.runtime.block_on(async {

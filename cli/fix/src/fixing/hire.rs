@@ -246,7 +246,7 @@ fn fund(
     pay(session, market, deposit, purse)
 }
 
-/// Ctrl+C before a deposit is no failure of its own: [`follow`] sees it too, and cancels the contract.
+/// Ctrl+C before a deposit does not count as a failure: [`follow`] sees it too, and cancels the contract.
 fn unless_stopped(paid: Result<()>) -> Result<()> {
     match paid {
         Err(failure) if failure.code == Error::Interrupted.code() => Ok(()),

@@ -8,10 +8,10 @@ use zx1_market::Entry;
 use zx1_market::chain::Data;
 use zx1_scrub::neutral::one_line;
 
-/// Letters of a stranger's text that a line shows.
+/// Maximum number of characters of a stranger's text on one line.
 const MOST: usize = 300;
 
-/// Tells one entry. What this program does itself is told where it does it.
+/// Reports one entry of the transcript. What this program does itself is reported where it does it.
 pub fn tell(session: &Session<'_>, entry: &Entry) {
     let Ok((data, _)) = entry.read() else { return };
     let who = short(&entry.author().to_string());

@@ -19,15 +19,15 @@ use zx1_trial::{asks_for_root, cut, environment};
 pub struct Payload {
     /// The command, scrubbed.
     pub command: String,
-    /// Its output, scrubbed.
+    /// The command's output, scrubbed.
     pub error: String,
-    /// Where it ran.
+    /// The machine on which the command ran.
     pub environment: Environment,
     /// What the agent may do.
     pub capabilities: Capabilities,
     /// Attached files, scrubbed.
     pub inputs: Vec<InputFile>,
-    /// What was taken out.
+    /// Categories of the secrets that were removed.
     pub redacted: Vec<Category>,
     /// What the agent gets; `None` is a free contract.
     pub bounty: Option<Raw>,
@@ -174,7 +174,7 @@ impl Payload {
     }
 }
 
-/// "password, token".
+/// The names of the categories, sorted and without duplicates: "password, token".
 fn names(categories: impl Iterator<Item = Category>) -> String {
     let mut names: Vec<&str> = categories.map(|category| category.name()).collect();
     names.sort_unstable();

@@ -20,7 +20,7 @@ const TAIL: usize = 72 * 1024;
 /// How long output is awaited after the command's end, from processes that it left.
 const LINGER: Duration = Duration::from_millis(300);
 
-/// What came of it.
+/// Outcome of the command's run.
 #[derive(Debug)]
 pub struct Ran {
     /// Standard output and error as they came, without styles.

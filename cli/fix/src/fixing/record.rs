@@ -54,15 +54,15 @@ pub fn fingerprint<'a>(changes: impl Iterator<Item = (Kind, &'a Path)>) -> Strin
 pub struct Record {
     /// Its id; none until the post is known to be signed.
     pub id: Option<ContractId>,
-    /// Where it was posted.
+    /// URL of the market at which it was posted.
     pub url: String,
-    /// The server's key.
+    /// The market server's key.
     pub server: PartyId,
-    /// The command.
+    /// The command to be fixed, as a shell reads it.
     pub line: String,
-    /// Where it failed.
+    /// The folder in which the command failed.
     pub folder: PathBuf,
-    /// Its exit code.
+    /// The exit code with which the command failed.
     pub exit: u8,
     /// Hosts that a fix may reach.
     pub hosts: Vec<String>,
@@ -75,10 +75,10 @@ pub struct Record {
     pub applied: Option<Applied>,
 }
 
-/// A record in hand. No other process has it.
+/// A record that this process has locked.
 #[derive(Debug)]
 pub struct Held {
-    /// The record.
+    /// The content of the record's file.
     pub record: Record,
     path: PathBuf,
     lock: Lock,
@@ -160,10 +160,7 @@ pub fn all(context: &Context) -> Result<Vec<(PathBuf, Record)>> {
     Ok(found)
 }
 
-/// Takes a record in hand.
-///
-/// # Errors
-/// 9556 when another process has it.
+/// Locks a record.
 pub fn take((path, record): (PathBuf, Record)) -> Result<Held> {
     let name = record.id.map_or_else(|| "of this command".to_owned(), |id| id.to_string());
     Ok(Held { lock: lock(&path, &name)?, path, record })

@@ -79,7 +79,7 @@ struct SubmitArgs {
     slot: Option<u64>,
 }
 
-/// Does it.
+/// Runs `zx1 attest`. `presign` and `submit` need the key; `show` only reads.
 pub fn run(args: Args, context: &Context) -> Result<()> {
     match args.action {
         Action::Presign { conversation, with, slot } => presign(context, &conversation, &with, Slot(slot)),

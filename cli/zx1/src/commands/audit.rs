@@ -54,7 +54,7 @@ impl Report for Audited {
     }
 }
 
-/// Does it.
+/// Runs `zx1 audit`. Fails without asking anybody when the indexer's address is not an http(s) URL.
 pub fn run(args: Args, context: &Context) -> Result<()> {
     if !(args.indexer.starts_with("http://") || args.indexer.starts_with("https://")) {
         return Err(Error::NoIndexerUrl { text: args.indexer }.into());

@@ -54,7 +54,7 @@ enum Action {
     Close(close::Args),
 }
 
-/// Does it.
+/// Runs `zx1 batch`. Each subcommand has a module of its own.
 pub fn run(args: Args, context: &Context) -> Result<()> {
     match args.action {
         Action::Build(args) => build::run(&args, context),

@@ -66,7 +66,7 @@ impl Report for Bound {
     }
 }
 
-/// Does it.
+/// Runs `zx1 bind`: makes a binding record, or checks the one that `--verify` names.
 pub fn run(args: Args, context: &Context) -> Result<()> {
     match &args.verify {
         Some(path) => verify(context, path),

@@ -54,7 +54,7 @@ enum Action {
     Watch(watch::Args),
 }
 
-/// Does it.
+/// Runs `zx1 challenge`. Each subcommand has a module of its own.
 pub fn run(args: Args, context: &Context) -> Result<()> {
     match args.action {
         Action::Find(args) => find::run(&args, context),

@@ -51,7 +51,7 @@ enum Action {
     List,
 }
 
-/// Does it.
+/// Runs `zx1 config`. `set` and `unset` rewrite config.toml under its lock.
 pub fn run(args: Args, context: &Context) -> Result<()> {
     match args.action {
         Action::Get { key: None } => context.print(&Values::of_all(context)?),
@@ -145,7 +145,7 @@ fn set(context: &Context, name: &str, value: Option<String>) -> Result<()> {
             "output" => config.output = value,
             "agent" => config.agent = value,
             "upload" => config.upload = value,
-            // "auto" is no number: then the file says nothing.
+            // "auto" does not parse as a number, so the file then has no price.
             _ => config.compute_unit_price = value.and_then(|price| price.parse().ok()),
         }
         Ok(())
@@ -169,7 +169,7 @@ fn settle(context: &Context, key: &settings::Key, value: String) -> Result<Strin
             context::find_agent(&context.config()?, &value)?;
             Ok(value)
         }
-        // Solana's names of hardware wallets and prompts are no paths.
+        // Solana's names of hardware wallets and prompts are not paths.
         "keypair" if !value.contains(':') && value != "ASK" => {
             let path = settings::expand_home(&value);
             if !path.exists() {

@@ -58,7 +58,7 @@ enum Action {
     },
 }
 
-/// Does it.
+/// Runs `zx1 delegate`. `add` and `revoke` send a transaction that the owner signs.
 pub fn run(args: Args, context: &Context) -> Result<()> {
     match args.action {
         Action::List => context.wait(list(context)),
@@ -77,7 +77,7 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
 struct Line {
     delegate: String,
     delegator: String,
-    /// Unix seconds; 0 is never.
+    /// When the delegation ends, in Unix seconds; 0 means never.
     expiry: i64,
     live: bool,
     account: String,
@@ -165,8 +165,8 @@ async fn list(context: &Context) -> Result<()> {
     context.print(&Listed { agent: agent.mint.to_string(), owner, delegates })
 }
 
-/// The end of the day so many days on: the same moment however often the command is run that day, so that
-/// a rerun is the same wish.
+/// The end of the day that lies `days` days ahead, in Unix seconds. It is the same moment however often the
+/// command runs that day, so that a rerun is the same intent.
 fn expiry_after(now: i64, days: u32) -> i64 {
     let day = i64::try_from(EPOCH_SECONDS).unwrap_or(i64::MAX);
     let today = now.div_euclid(day);

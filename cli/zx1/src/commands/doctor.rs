@@ -32,7 +32,7 @@ Exit code 1 when a check fails. A warning is no failure.";
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 
-/// Does it.
+/// Runs `zx1 doctor`. Prints all checks, and then fails if one of them failed.
 pub fn run(_args: Args, context: &Context) -> Result<()> {
     let mut checks = Checks::default();
     let key = check_key(context, &mut checks);

@@ -40,7 +40,7 @@ enum Action {
     Check(check::Args),
 }
 
-/// Does it.
+/// Runs `zx1 envelope`. Each subcommand has a module of its own.
 pub fn run(args: Args, context: &Context) -> Result<()> {
     match args.action {
         Action::Make(args) => make::run(&args, context),

@@ -46,7 +46,7 @@ enum Action {
     Resolve(resolve::Args),
 }
 
-/// Does it.
+/// Runs `zx1 feedback`. Each subcommand has a module of its own.
 pub fn run(args: Args, context: &Context) -> Result<()> {
     match args.action {
         Action::Submit(args) => submit::run(&args, context),

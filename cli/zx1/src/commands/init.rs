@@ -59,7 +59,7 @@ impl Report for Made {
     }
 }
 
-/// Does it.
+/// Runs `zx1 init`. It makes or imports a key, and never overwrites a key file.
 pub fn run(args: Args, context: &Context) -> Result<()> {
     let settings = context.settings()?;
     let home = context.home()?;

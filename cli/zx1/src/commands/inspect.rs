@@ -51,7 +51,7 @@ enum Action {
     Tx(transaction::Args),
 }
 
-/// Does it.
+/// Runs `zx1 inspect`. Each kind of bytes has a module of its own.
 pub fn run(args: Args, context: &Context) -> Result<()> {
     match args.action {
         Action::Envelope(args) => envelope::run(args, context),

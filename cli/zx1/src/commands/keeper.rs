@@ -42,7 +42,7 @@ enum Action {
     Unit(unit::Args),
 }
 
-/// Does it.
+/// Runs `zx1 keeper`. `plan` shows what `run` would do next.
 pub fn run(args: Args, context: &Context) -> Result<()> {
     match args.action {
         Action::Run(args) => run::run(&args, context),

@@ -60,7 +60,7 @@ enum Action {
     },
 }
 
-/// Does it.
+/// Runs `zx1 key`. Only `restore` does without the key file.
 pub fn run(args: Args, context: &Context) -> Result<()> {
     match args.action {
         Action::Show => show(context),

@@ -46,7 +46,7 @@ enum Action {
     Show,
 }
 
-/// Does it.
+/// Runs `zx1 lease`. `pay` and `tick` send a transaction.
 pub fn run(args: Args, context: &Context) -> Result<()> {
     match args.action {
         Action::Show => context.wait(show(context)),

@@ -92,7 +92,7 @@ enum Action {
     },
 }
 
-/// Does it.
+/// Runs `zx1 log` on the log of the chosen agent.
 pub fn run(args: Args, context: &Context) -> Result<()> {
     let agent = context.agent()?;
     match args.action {

@@ -87,7 +87,7 @@ struct Verify {
     path: Vec<String>,
 }
 
-/// Does it.
+/// Runs `zx1 merkle`. It reads files only and asks no cluster.
 pub fn run(args: Args, context: &Context) -> Result<()> {
     match args.action {
         Action::Root(entries) => root(context, &entries),

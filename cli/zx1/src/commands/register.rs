@@ -62,7 +62,7 @@ pub struct Args {
     soulbound: bool,
 }
 
-/// Does it.
+/// Runs `zx1 register`. Checks the local name before anything is asked or sent.
 pub fn run(args: Args, context: &Context) -> Result<()> {
     let local = args.local.clone().unwrap_or_else(|| args.name.clone());
     let why = if local.is_empty() {
@@ -172,8 +172,8 @@ async fn register(context: &Context, request: &Request, local: &str, file: &Path
     sent.finish(context, &report).await
 }
 
-/// Refuses a local name that stands for an agent of this cluster; one of another cluster gives way. A name
-/// that an interrupted run of the same command has written is no obstacle.
+/// Refuses a local name that already stands for an agent of this cluster. A name of an agent on another
+/// cluster gives way, and one that an interrupted run of the same command wrote is accepted.
 fn check_unknown(context: &Context, chain: &Chain, local: &str, intent: &str) -> Result<()> {
     let config = context.config()?;
     let genesis = &chain.identity.genesis;

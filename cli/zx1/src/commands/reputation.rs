@@ -56,7 +56,7 @@ enum Source {
     Gossip,
 }
 
-/// Does it.
+/// Runs `zx1 reputation` for the chosen agent and source.
 pub fn run(args: Args, context: &Context) -> Result<()> {
     let Action::Show { source, data } = args.action;
     let agent = context.agent()?;

@@ -34,7 +34,7 @@ enum Action {
     Serve(serve::Args),
 }
 
-/// Does it.
+/// Runs `zx1 sponsor`. `serve` runs until the process is stopped.
 pub fn run(args: Args, context: &Context) -> Result<()> {
     match args.action {
         Action::Serve(args) => serve::run(&args, context),

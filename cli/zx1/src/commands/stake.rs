@@ -49,7 +49,7 @@ enum Action {
     Show,
 }
 
-/// Does it.
+/// Runs `zx1 stake`. Every action but `show` sends a transaction.
 pub fn run(args: Args, context: &Context) -> Result<()> {
     let wanted = match args.action {
         Action::Show => return context.wait(show(context)),

@@ -147,7 +147,7 @@ impl OfAgent {
     }
 }
 
-/// Does it.
+/// Runs `zx1 status`. It works without a key and then shows no wallet.
 pub fn run(_args: Args, context: &Context) -> Result<()> {
     context.wait(status(context))
 }

@@ -48,7 +48,7 @@ enum Action {
     },
 }
 
-/// Does it.
+/// Runs `zx1 tx`. `sign` works offline; `send` asks the cluster.
 pub fn run(args: Args, context: &Context) -> Result<()> {
     match args.action {
         Action::Sign { transaction, file } => sign(context, &transaction, file.as_deref()),

@@ -26,9 +26,9 @@ const ALWAYS: &[&str] = &["nonces", "attestations"];
 /// What was saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
-    /// Files, the key among them.
+    /// Number of files, the key among them.
     pub files: usize,
-    /// Their bytes.
+    /// Total size of these files, in bytes.
     pub bytes: u64,
 }
 
@@ -148,8 +148,8 @@ fn walk(home: &Path, folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
 /// wrong passphrase or a damaged file changes nothing.
 ///
 /// # Errors
-/// 7423 when something is there that would be overwritten, 7421 for a wrong passphrase, 7420 for a file that
-/// is no backup.
+/// 7423 when the restore would overwrite something, 7421 for a wrong passphrase, 7420 for a file that is not
+/// a backup.
 pub fn restore(source: &Path, home: &Path, key_path: &Path, passphrase: Passphrase) -> Result<Restored> {
     let blocked = |path: &Path| Failure::from(Error::RestoreBlocked { path: files::shown(path) });
     let taken = [home.join(defaults::CONFIG), home.join(defaults::OUTBOX), home.join(defaults::AGENTS)];

@@ -24,19 +24,19 @@ pub struct Difference {
     pub account: String,
     /// The agent, base58.
     pub agent: Option<String>,
-    /// What the index says.
+    /// The value in the index.
     pub index: String,
-    /// What the chain says.
+    /// The value on chain.
     pub chain: String,
-    /// Both in a sentence.
+    /// The difference as a sentence.
     pub sentence: String,
 }
 
-/// What an audit found.
+/// Result of an audit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Audit {
-    /// Unix seconds.
+    /// When the audit ran, in Unix seconds.
     pub at: i64,
     /// The index's slot.
     pub slot: u64,
@@ -44,7 +44,7 @@ pub struct Audit {
     pub accounts: usize,
     /// Events that those accounts count.
     pub events: u64,
-    /// What differs.
+    /// Accounts and counts in which the index and the chain differ; empty when they agree.
     pub differences: Vec<Difference>,
 }
 
@@ -140,7 +140,7 @@ impl Accounts {
         })
     }
 
-    /// How many they are.
+    /// Number of accounts.
     pub fn count(&self) -> usize {
         [self.stakes.len(), self.leases.len(), self.heads.len(), self.batches.len(), self.challenges.len()]
             .into_iter()

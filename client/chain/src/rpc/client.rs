@@ -20,12 +20,12 @@ use zx1_coded::Coded;
 /// JSON-RPC's number for a method that is not served.
 const METHOD_NOT_FOUND: i64 = -32601;
 
-/// How to ask.
+/// Options of a client.
 #[derive(Clone, Debug)]
 pub struct ClientOptions {
     /// How sure an answer must be. `confirmed` is what nothing but a third of the stake could take back.
     pub commitment: CommitmentConfig,
-    /// How long one question may take.
+    /// Timeout for one request.
     pub timeout: Duration,
     /// How often a read is asked in all. Sending is never repeated here: the sender does that with the same
     /// bytes.
@@ -66,7 +66,7 @@ impl fmt::Debug for Client {
 }
 
 impl Client {
-    /// A client; nothing is asked yet.
+    /// Makes a client without asking the cluster anything.
     pub fn new(cluster: Cluster, options: ClientOptions) -> Self {
         let rpc = RpcClient::new_with_timeout_and_commitment(
             cluster.url().to_owned(),
@@ -84,12 +84,12 @@ impl Client {
         }
     }
 
-    /// Where it asks.
+    /// The cluster that the client asks.
     pub fn cluster(&self) -> &Cluster {
         &self.inner.cluster
     }
 
-    /// How sure its answers are.
+    /// The commitment of the client's answers.
     pub fn commitment(&self) -> CommitmentConfig {
         self.inner.options.commitment
     }

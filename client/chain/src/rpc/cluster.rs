@@ -16,7 +16,7 @@ pub enum Public {
 }
 
 impl Public {
-    /// All of them.
+    /// All public clusters.
     pub const ALL: [Self; 3] = [Self::MainnetBeta, Self::Devnet, Self::Testnet];
 
     /// The hash of its genesis, in base58.
@@ -37,7 +37,7 @@ impl Public {
         }
     }
 
-    /// Its public RPC.
+    /// URL of the cluster's public RPC.
     pub const fn url(self) -> &'static str {
         match self {
             Self::MainnetBeta => "https://api.mainnet-beta.solana.com",
@@ -131,7 +131,7 @@ impl fmt::Display for Cluster {
 pub struct Identity {
     /// The genesis hash in base58.
     pub genesis: String,
-    /// Which public cluster that is.
+    /// The public cluster that this is; `None` for another one.
     pub public: Option<Public>,
 }
 

@@ -61,11 +61,11 @@ impl fmt::Display for Intent {
 /// One transaction to be.
 #[derive(Clone)]
 pub struct Draft {
-    /// What it is for.
+    /// The intent that the transaction serves.
     pub intent: Intent,
-    /// What it does, in a few words.
+    /// What the transaction does, in a few words.
     pub title: String,
-    /// Who pays fee and, mostly, rent; signs.
+    /// The signer that pays the fee and usually the rent.
     pub payer: Address,
     /// What it runs, without the compute budget.
     pub instructions: Vec<Instruction>,

@@ -15,134 +15,134 @@ pub enum ChainError {
     #[code(7000, transient)]
     #[error("No answer from {url}: {detail}.")]
     Unreachable {
-        /// Where it was asked.
+        /// URL of the node.
         url: String,
-        /// What the connection said.
+        /// Error of the connection.
         detail: String,
     },
-    /// The node wants fewer requests.
+    /// The node limits the number of requests.
     #[code(7001, transient)]
     #[error("{url} limits the number of requests and refused this one.")]
     RateLimited {
-        /// Where it was asked.
+        /// URL of the node.
         url: String,
     },
     /// The server is not a Solana node, or lacks this method.
     #[code(7002)]
     #[error("What answers at {url} does not serve Solana's RPC method {method}: {detail}.")]
     WrongNode {
-        /// Where it was asked.
+        /// URL of the node.
         url: String,
-        /// What was asked.
+        /// The RPC method that was called.
         method: String,
-        /// What came back.
+        /// What the server answered instead.
         detail: String,
     },
     /// Another cluster than the one that was meant.
     #[code(7003)]
     #[error("{url} should be {expected}, but the node there belongs to {found}.")]
     WrongCluster {
-        /// Where it was asked.
+        /// URL of the node.
         url: String,
-        /// The cluster that was meant.
+        /// The cluster that the caller expects.
         expected: String,
-        /// The cluster that is there.
+        /// The cluster that the node belongs to.
         found: String,
     },
     /// An answer that cannot be read.
     #[code(7004, transient)]
     #[error("The answer of {url} to {method} cannot be read: {detail}.")]
     Malformed {
-        /// Where it was asked.
+        /// URL of the node.
         url: String,
-        /// What was asked.
+        /// The RPC method that was called.
         method: String,
-        /// What is wrong with it.
+        /// Why the answer cannot be read.
         detail: String,
     },
-    /// The node says no.
+    /// The node answered the call with an error.
     #[code(7005)]
     #[error("{url} refused {method} with its error {number}: {message}.")]
     NodeRefused {
-        /// Where it was asked.
+        /// URL of the node.
         url: String,
-        /// What was asked.
+        /// The RPC method that was called.
         method: String,
         /// Error number of JSON-RPC.
         number: i64,
         /// Message of the node.
         message: String,
     },
-    /// The node knows that it is behind.
+    /// The node reports that it is behind the cluster.
     #[code(7006, transient)]
     #[error("The node at {url} is behind the cluster and answers nothing reliable now.")]
     NodeBehind {
-        /// Where it was asked.
+        /// URL of the node.
         url: String,
     },
-    /// Neither URL nor moniker.
+    /// The text is neither a URL nor a cluster's moniker.
     #[code(7007)]
     #[error("'{text}' is neither a URL that begins with http:// or https:// nor a cluster's moniker.")]
     BadUrl {
-        /// What was given.
+        /// The text as it was given.
         text: String,
     },
 
-    /// A needed account is not there.
+    /// An account that the call needs does not exist.
     #[code(7010)]
     #[error("There is no {what} at {address}.")]
     AccountMissing {
-        /// What should be there.
+        /// The expected type of the account.
         what: Cow<'static, str>,
         /// Address of the account.
         address: Address,
     },
-    /// An account of another program.
+    /// The account belongs to another program than expected.
     #[code(7011)]
     #[error("The account {address} is not of type {what}: it belongs to the program {owner}.")]
     WrongOwner {
-        /// What should be there.
+        /// The expected type of the account.
         what: Cow<'static, str>,
         /// Address of the account.
         address: Address,
-        /// Whose it is.
+        /// The program that owns the account.
         owner: Address,
     },
-    /// An account whose bytes are not what they should be.
+    /// The account's data does not have the expected form.
     #[code(7012)]
     #[error("The account {address} is not of type {what}: its {size} bytes do not have that form.")]
     MalformedAccount {
-        /// What should be there.
+        /// The expected type of the account.
         what: Cow<'static, str>,
         /// Address of the account.
         address: Address,
-        /// How many bytes there are.
+        /// Size of the account's data in bytes.
         size: usize,
     },
-    /// The protocol is not there or was never configured.
+    /// The protocol was not deployed or never configured on this cluster.
     #[code(7013)]
     #[error("The zx1 protocol is not set up on {cluster}: it has no configuration account.")]
     NotConfigured {
-        /// Where it was looked for.
+        /// The cluster that was searched.
         cluster: String,
     },
-    /// A mint that is not an agent.
+    /// The mint is not one of a registered agent.
     #[code(7014)]
     #[error("{mint} is not an agent of the registry {registry}.")]
     NotAnAgent {
-        /// What was given.
+        /// The mint as it was given.
         mint: Address,
-        /// Where it was looked for.
+        /// The registry that was searched.
         registry: &'static str,
     },
-    /// Nobody holds the agent's token.
+    /// The agent's token was burned, so that the agent has no owner.
     #[code(7015)]
     #[error("The agent {mint} was burned: nobody owns it any more.")]
     AgentBurned {
         /// Mint of the agent.
         mint: Address,
     },
-    /// No transaction of this signature.
+    /// The node has no transaction of this signature.
     #[code(7016)]
     #[error("The node knows no transaction {signature}.")]
     TransactionMissing {
@@ -159,7 +159,7 @@ pub enum ChainError {
         wallet: Address,
     },
 
-    /// A wallet without any account of USDC.
+    /// The wallet has no token account of USDC.
     #[code(7018)]
     #[error("The wallet {wallet} has no USDC on this cluster.")]
     NoUsdc {
@@ -173,7 +173,7 @@ pub enum ChainError {
     #[code(inner)]
     #[error("{0}")]
     Refused(Box<Refusal>),
-    /// A signed transaction of unknown fate.
+    /// A signed transaction whose outcome is not known yet.
     #[code(7060)]
     #[error(
         "The transaction {signature} is not confirmed and may still land, until block height \
@@ -192,7 +192,7 @@ pub enum ChainError {
         /// Signature of the transaction.
         signature: Signature,
     },
-    /// The node's memory does not reach back far enough to decide.
+    /// The node's history does not reach back far enough to decide whether the transaction landed.
     #[code(7062)]
     #[error(
         "Whether the transaction {signature} landed cannot be told: the history of {url} begins at slot \
@@ -201,18 +201,18 @@ pub enum ChainError {
     HistoryGone {
         /// Signature of the transaction.
         signature: Signature,
-        /// Where it was asked.
+        /// URL of the node.
         url: String,
-        /// The node's first slot.
+        /// The first slot of the node's history.
         first_slot: u64,
     },
-    /// More bytes than a transaction may have.
+    /// The transaction exceeds the size limit.
     #[code(7063)]
     #[error("The transaction would have {size} bytes; {max} are allowed.")]
     TooLarge {
-        /// What it would have.
+        /// Size of the transaction in bytes.
         size: usize,
-        /// What is allowed.
+        /// Maximum size in bytes.
         max: usize,
     },
     /// A signature is missing.
@@ -222,25 +222,25 @@ pub enum ChainError {
         /// Address whose key is missing.
         address: Address,
     },
-    /// A signature that does not hold.
+    /// A signature does not fit the transaction.
     #[code(7065)]
     #[error("The signature of {address} does not fit this transaction.")]
     BadSignature {
-        /// Address whose key is missing.
+        /// Address whose signature does not fit.
         address: Address,
     },
-    /// A transaction or message that is none.
+    /// The bytes do not decode as a transaction or message.
     #[code(7066)]
     #[error("The transaction cannot be read: {detail}.")]
     BadTransaction {
-        /// What is wrong.
+        /// Why decoding failed.
         detail: String,
     },
     /// Two partly signed files of different transactions.
     #[code(7067)]
     #[error("The two files hold different transactions, so their signatures cannot be put together.")]
     DifferentTransactions,
-    /// The user said no.
+    /// The user declined to send the transaction.
     #[code(7068)]
     #[error("Nothing was sent, as you did not agree.")]
     Declined,
@@ -251,7 +251,7 @@ pub enum ChainError {
     Outbox {
         /// Path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The operating system's error.
         detail: String,
     },
     /// A record of the outbox cannot be read.
@@ -260,18 +260,18 @@ pub enum ChainError {
     OutboxDamaged {
         /// Path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// Why decoding failed.
         detail: String,
     },
-    /// Another process is at the same transaction.
+    /// Another process is sending the same transaction.
     #[code(7082)]
     #[error("Another process is sending this very transaction ({intent}).")]
     OutboxBusy {
-        /// What it does.
+        /// Name of the intent.
         intent: String,
     },
 
-    /// A wrong argument.
+    /// An argument is invalid, as the sentence says.
     #[code(7090)]
     #[error("{0}")]
     Invalid(String),

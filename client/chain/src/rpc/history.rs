@@ -26,7 +26,7 @@ pub struct Called {
     pub outer: usize,
     /// Whether another program called it.
     pub inner: bool,
-    /// What was called.
+    /// The instruction that was called.
     pub call: Call,
 }
 
@@ -130,7 +130,7 @@ impl LandedTransaction {
         self.calls.iter().filter(|_| self.error.is_none()).filter_map(read).collect()
     }
 
-    /// What it did.
+    /// Summary of what the transaction did.
     pub fn summary(&self) -> Summary {
         let moves = self.calls.iter().filter(|_| self.error.is_none());
         let moves = moves.filter_map(|called| called.call.moved(self.usdc));

@@ -4,12 +4,12 @@
 use crate::rpc::draft::Intent;
 use solana_address::Address;
 
-/// To submit this batch.
+/// Intent to submit this batch.
 pub fn submit_batch(mint: &Address, epoch: u64, batch_hash: &[u8; 32]) -> Intent {
     Intent::new("submit-batch", &[mint, &epoch, &Address::new_from_array(*batch_hash)])
 }
 
-/// To close the batch of this epoch.
+/// Intent to close the batch of this epoch.
 pub fn close_batch(mint: &Address, epoch: u64) -> Intent {
     Intent::new("close-batch", &[mint, &epoch])
 }
@@ -19,17 +19,17 @@ pub fn answer(challenge: &Address) -> Intent {
     Intent::new("answer-challenge", &[challenge])
 }
 
-/// To settle a challenge.
+/// Intent to settle a challenge.
 pub fn resolve(challenge: &Address) -> Intent {
     Intent::new("resolve-challenge", &[challenge])
 }
 
-/// To close a settled challenge.
+/// Intent to close a settled challenge.
 pub fn close_challenge(challenge: &Address) -> Intent {
     Intent::new("close-challenge", &[challenge])
 }
 
-/// To take a delegation back.
+/// Intent to revoke a delegation.
 pub fn revoke_delegate(mint: &Address, delegate: &Address) -> Intent {
     Intent::new("revoke-delegate", &[mint, delegate])
 }

@@ -20,7 +20,7 @@ pub struct Record {
     version: u32,
     /// What it is for, in the words of its [`Intent`].
     pub intent: String,
-    /// What it does, in a few words.
+    /// What the transaction does, in a few words.
     pub title: String,
     /// The cluster, by the hash of its genesis.
     pub genesis: String,
@@ -69,7 +69,7 @@ impl Record {
 }
 
 impl Record {
-    /// What it is for.
+    /// The intent that the transaction serves.
     pub fn wish(&self) -> Intent {
         Intent::from_words(&self.intent)
     }
@@ -166,7 +166,7 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    /// What was sent for it, if anything.
+    /// The record of what was sent for the intent, if anything was.
     pub(crate) fn record(&self) -> Result<Option<Record>> {
         load(&self.path)
     }

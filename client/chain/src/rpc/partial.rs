@@ -20,9 +20,9 @@ const KIND: &str = "zx1-partial-transaction/v1";
 /// A transaction with some, all or none of its signatures. Every signature in it was checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartialTransaction {
-    /// What it is for.
+    /// The intent that the transaction serves.
     pub intent: Intent,
-    /// What it does, in a few words.
+    /// What the transaction does, in a few words.
     pub title: String,
     /// The last block height at which it can land, as far as its maker knew.
     pub last_valid_block_height: u64,
@@ -100,7 +100,7 @@ impl PartialTransaction {
         keys.zip(&self.transaction.signatures).map(|(key, one)| (*key, signed(one))).collect()
     }
 
-    /// Who has not signed yet.
+    /// Addresses that have not signed yet.
     pub fn missing(&self) -> Vec<Address> {
         self.signers().into_iter().filter(|(_, signed)| !signed).map(|(address, _)| address).collect()
     }
@@ -155,7 +155,7 @@ impl PartialTransaction {
         Ok(())
     }
 
-    /// What it does.
+    /// Summary of what the transaction does.
     pub fn summary(&self) -> Summary {
         let keys = self.transaction.message.static_account_keys().to_vec();
         summary::summarize(&self.transaction.message, &keys, None, Vec::new())

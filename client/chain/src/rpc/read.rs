@@ -28,7 +28,7 @@ const PAGE: usize = 100;
 /// An account as the node gave it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawAccount {
-    /// Where it is.
+    /// Address of the account.
     pub address: Address,
     /// Balance of the account.
     pub lamports: u64,
@@ -43,11 +43,11 @@ pub struct RawAccount {
 /// An account of one of the five programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored<T> {
-    /// Where it is.
+    /// Address of the account.
     pub address: Address,
     /// Its balance: the rent that comes back when it is closed.
     pub lamports: u64,
-    /// Its fixed part.
+    /// The decoded fixed part of the account.
     pub value: T,
     /// What follows the fixed part: a draft's bytes, an entry's text.
     pub tail: Vec<u8>,
@@ -115,12 +115,12 @@ fn malformed(what: impl Into<Cow<'static, str>>, account: &RawAccount) -> ChainE
     ChainError::MalformedAccount { what: what.into(), address: account.address, size: account.data.len() }
 }
 
-/// What to list challenges by.
+/// Filter for a list of challenges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChallengeFilter {
     /// Against this agent's batches.
     Agent(Address),
-    /// Of this challenger.
+    /// Challenges of this challenger.
     Challenger(Address),
     /// Against this batch (its account).
     Batch(Address),
@@ -140,7 +140,7 @@ pub struct ChainTime {
 /// A USDC account of a wallet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UsdcAccount {
-    /// Where it is.
+    /// Address of the account.
     pub address: Address,
     /// Micro-USDC in it.
     pub amount: u64,

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use zx1_coded::Coded;
 use zx1_interface::{Error, ids};
 
-/// Where a refusal came about.
+/// The circumstances of a refused transaction, which some errors depend on.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Circumstances<'a> {
     /// Wallet that pays.
@@ -28,7 +28,7 @@ pub struct Refusal {
     pub code: u32,
     /// Name of the error.
     pub name: Cow<'static, str>,
-    /// What is wrong, in a sentence.
+    /// The error as a sentence.
     pub message: String,
     /// The innermost program that refused.
     #[serde(serialize_with = "as_text")]
@@ -125,7 +125,7 @@ pub enum Foreign {
     InstructionFailed {
         /// The innermost program that failed.
         by: Option<Address>,
-        /// What the runtime says.
+        /// The runtime's message.
         text: String,
     },
     /// The token program's 0.

@@ -24,9 +24,9 @@ pub struct Summary {
     pub moves: Vec<Move>,
     /// The fee in lamports.
     pub fee: u64,
-    /// Who pays it.
+    /// The wallet that pays the fee.
     pub payer: Address,
-    /// Who signs, the payer first.
+    /// The signers, the payer first.
     pub signers: Vec<Address>,
 }
 

@@ -54,7 +54,7 @@ impl<T: Into<i128>> From<T> for Integer {
 /// A JSON value that knows integers from floats. Objects are sorted by code point, as Python sorts them.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Json {
-    /// JSON's `null`.
+    /// The literal `null`, which field readers treat as an absent field.
     Null,
     /// `true` or `false`
     Bool(bool),

@@ -12,9 +12,9 @@ use crate::{Contract, ContractId, Millis, PartyId, Raw, State, Terms};
 /// (decision F1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DepositWanted {
-    /// Which side pays.
+    /// The side that pays.
     pub side: Side,
-    /// Whose deposit it is.
+    /// The key of the party that deposits.
     pub party: PartyId,
     /// 0 for the principal; agents count up.
     pub round: u32,
@@ -27,7 +27,7 @@ pub struct DepositWanted {
 /// What a judge has to do (decision E6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JudgeTask {
-    /// As which court.
+    /// The court that the judge acts for.
     pub court: Court,
     /// Whether the re-execution's result is chained; if not, it comes first.
     pub reexecuted: bool,
@@ -51,17 +51,17 @@ impl Case {
         &self.terms
     }
 
-    /// Where it stands.
+    /// The contract's present state.
     pub fn state(&self) -> State {
         self.state
     }
 
-    /// What the next entry must carry.
+    /// Hash and sequence number that the next entry must carry.
     pub fn head(&self) -> Head {
         self.head
     }
 
-    /// Whose command failed.
+    /// The party that posted the contract.
     pub fn principal(&self) -> PartyId {
         self.principal.id
     }
@@ -71,7 +71,7 @@ impl Case {
         self.agent.as_ref().map(|agent| agent.id)
     }
 
-    /// Which side a key has.
+    /// The side of a key; `None` for a key of neither party.
     pub fn side_of(&self, party: &PartyId) -> Option<Side> {
         if *party == self.principal.id {
             Some(Side::Principal)

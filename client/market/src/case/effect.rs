@@ -9,18 +9,19 @@ use crate::{Address, ContractId, Millis, PartyId, Raw, State};
 /// An entry with the moment when the server took it. Both belong to the transcript.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Chained {
-    /// The entry.
+    /// The entry with its author's signature.
     pub entry: Entry,
-    /// By the server's clock.
+    /// When the server took it, in milliseconds of the server's clock.
     pub received_at: Millis,
 }
 
-/// What one call has brought: entries to append, in order, and effects to perform afterwards.
+/// Result of one call on a [`Case`](super::Case): the entries to append, and the effects to perform once they
+/// are persisted.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Step {
-    /// New entries.
+    /// Entries to append to the transcript, in order, before any effect is performed.
     pub entries: Vec<Chained>,
-    /// What to do once they are persisted.
+    /// Effects to perform once the entries are persisted.
     pub effects: Vec<Effect>,
 }
 
@@ -31,26 +32,26 @@ impl Step {
     }
 }
 
-/// What to do.
+/// An action that a server performs after it has persisted the entries of a [`Step`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
-    /// Pay out accounts. The plan's key is (contract, [`Settlement::kind`], round), so doing it again does
-    /// nothing.
+    /// Pay out accounts. The escrow identifies a settlement by contract, [`Settlement::kind`] and round, so
+    /// performing it twice pays once.
     Settle(Settle),
-    /// Tell everybody who follows the market.
+    /// Publish an event to everybody who follows the market.
     Notify(Notice),
     /// A deposit was seen: start the proof of work for its account (decision F5).
     StartWork {
-        /// Whose account.
+        /// The depositor whose account needs the work.
         side: Side,
-        /// Of which round.
+        /// The round of the account; 0 for the principal's.
         round: u32,
     },
     /// A reservation ended without its deposit; what arrives later goes back.
     Lapsed {
-        /// Whose.
+        /// The agent whose reservation lapsed.
         party: PartyId,
-        /// Of which round.
+        /// The round of the reservation.
         round: u32,
     },
     /// The contract waits for another agent.
@@ -60,47 +61,47 @@ pub enum Effect {
     },
     /// A judge may begin.
     CourtOpens {
-        /// Which court.
+        /// The court whose judge may begin.
         court: Court,
-        /// Since when.
+        /// When the court opened, by the server's clock. The judge's window starts here.
         at: Millis,
     },
 }
 
-/// What everybody may know of a contract.
+/// A public announcement about a contract. A server publishes it as an event of its stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// The contract.
+    /// The contract that the event is about.
     pub contract: ContractId,
-    /// Its state.
+    /// The state of the contract after the step.
     pub state: State,
-    /// What has happened.
+    /// What has happened to the contract.
     pub news: News,
 }
 
 /// What has happened to a contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum News {
-    /// It can be taken.
+    /// The contract waits for an agent.
     Posted {
-        /// The bounty.
+        /// What the agent is paid, before the platform's fee.
         bounty: Raw,
         /// The command that fails, scrubbed.
         command: String,
     },
     /// An agent took it.
     Accepted {
-        /// The agent.
+        /// The agent that holds the contract now.
         agent: PartyId,
     },
-    /// It ended.
+    /// The contract ended.
     Resolved {
-        /// The bounty.
+        /// The bounty that the contract offered, in raw.
         bounty: Raw,
     },
     /// An attempt failed, and another one follows.
     Retried {
-        /// The bounty.
+        /// The bounty that the contract still offers, in raw.
         bounty: Raw,
     },
 }
@@ -108,7 +109,7 @@ pub enum News {
 /// A payment out of one or both accounts, decided.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settle {
-    /// Why.
+    /// The settlement that determines who gets what.
     pub settlement: Settlement,
     /// The agent's round.
     pub round: u32,
@@ -119,7 +120,7 @@ pub struct Settle {
 /// Who gets what out of one account. The legs sum to what it holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccountPayout {
-    /// Who paid it in.
+    /// The side that paid the deposit.
     pub depositor: Side,
     /// The depositor's key.
     pub party: PartyId,
@@ -127,17 +128,17 @@ pub struct AccountPayout {
     pub round: u32,
     /// The escrow account.
     pub account: Address,
-    /// In the order of payment.
+    /// Payments in the order in which they are made.
     pub legs: Vec<Leg>,
 }
 
-/// One payment.
+/// One payment of a settlement to one destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Leg {
-    /// Who gets it.
+    /// The party that receives the payment.
     pub to: Payee,
-    /// Where.
+    /// The Nano address that is paid.
     pub address: Address,
-    /// How much.
+    /// The amount to pay, in raw.
     pub amount: Raw,
 }

@@ -85,13 +85,13 @@ pub struct Proceedings {
     pub court: Court,
     /// Who filed the dispute or the present appeal, or halted the contract.
     pub filer: Side,
-    /// Whose turn it is.
+    /// The step that the proceedings have reached.
     pub step: CourtStep,
     /// The last ruling.
     pub last: Option<(Outcome, Court)>,
     /// Whether the other side has answered in the present court.
     pub responded: bool,
-    /// Who has given up its appeal.
+    /// The sides that have given up their appeal.
     pub waived: Vec<Side>,
 }
 

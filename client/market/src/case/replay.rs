@@ -56,7 +56,7 @@ impl Transcript {
         Ok(Transcript { contract_id, server: server.transpose()?, entries, received_at })
     }
 
-    /// As clients save it.
+    /// The JSON form in which clients save a transcript.
     pub fn to_json(&self) -> Json {
         let times: Vec<Json> = self.received_at.iter().map(|t| t.0.into()).collect();
         Builder::new()
@@ -68,11 +68,11 @@ impl Transcript {
     }
 }
 
-/// In which role an entry was signed.
+/// The role in which an entry was signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// The principal.
+    /// The principal, with the key that posted the contract.
     Principal,
     /// The agent that held the contract then.
     Agent,
@@ -84,49 +84,49 @@ pub enum Role {
     ServerForAgent,
 }
 
-/// Who signed one entry.
+/// The author of one entry, and the role in which it signed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signer {
-    /// Which entry.
+    /// Sequence number of the entry in the transcript.
     pub seq: u64,
-    /// Its type.
+    /// The entry's type as on the wire, such as `bond`.
     pub entry: String,
-    /// Whose key.
+    /// The key that signed the entry.
     pub author: PartyId,
-    /// In which role.
+    /// The role that the rules gave this key at this entry.
     pub role: Role,
     /// The judge that signed inside it, for rulings and re-executions.
     pub judge: Option<PartyId>,
 }
 
-/// What a transcript proves.
+/// Result of checking a transcript.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
     /// Whether every entry holds: signature, link, author, shape, and the rules at its moment.
     pub valid: bool,
-    /// What is wrong, in a sentence.
+    /// The error as a sentence; absent when the transcript is valid.
     pub error: Option<String>,
-    /// The number of the refusal.
+    /// The number of the error, 9000 to 9149.
     pub code: Option<u32>,
-    /// How many entries hold.
+    /// Number of entries that hold.
     pub entries: usize,
-    /// How many there are.
+    /// Number of entries in the transcript.
     pub total: usize,
-    /// Which contract it is: computed, not believed.
+    /// The contract's id, computed from the `post` entry rather than taken from the file.
     pub contract_id: Option<ContractId>,
     /// The server that opened it.
     pub server: Option<PartyId>,
-    /// The principal.
+    /// The party that posted the contract.
     pub principal: Option<PartyId>,
-    /// The last agent.
+    /// The agent that last held the contract, if any did.
     pub agent: Option<PartyId>,
-    /// Where it stands.
+    /// The state after the last entry that holds.
     pub state: Option<State>,
     /// The states it passed, each with the entry that led there.
     pub states: Vec<(u64, State)>,
-    /// What was to be paid, in order.
+    /// The settlements that the rules ordered, in order.
     pub settlements: Vec<Settle>,
-    /// Who signed what.
+    /// The author of each entry that holds.
     pub signers: Vec<Signer>,
     /// The chain hash of the last entry that holds.
     pub chain_head: String,

@@ -84,12 +84,12 @@ impl Entry {
         Entry::sign_json(data.kind(), data.to_json(&Common::default()), head, at, key)
     }
 
-    /// What it is.
+    /// The type of the entry.
     pub fn kind(&self) -> EntryType {
         self.kind
     }
 
-    /// Its data as it was signed.
+    /// The entry's data as it was signed.
     pub fn data(&self) -> &Json {
         &self.data
     }
@@ -99,12 +99,12 @@ impl Entry {
         Data::read(self.kind, &self.data)
     }
 
-    /// Its number, from 0.
+    /// The entry's sequence number, from 0.
     pub fn seq(&self) -> u64 {
         self.seq
     }
 
-    /// Who signed it.
+    /// The key that signed the entry.
     pub fn author(&self) -> PartyId {
         self.author
     }
@@ -119,7 +119,7 @@ impl Entry {
         self.timestamp.as_f64().and_then(Millis::from_secs_f64).unwrap_or_default()
     }
 
-    /// The signature.
+    /// The author's Ed25519 signature, 64 bytes.
     pub fn signature(&self) -> &[u8; 64] {
         &self.signature
     }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::{Reason, Refusal};
 
-/// Who a type of entry belongs to.
+/// The party that may write a type of entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Author {
     /// The principal only.
@@ -33,7 +33,7 @@ macro_rules! kinds {
                 match self { $(EntryType::$name => $text,)* }
             }
 
-            /// Who may write it.
+            /// The party that may write an entry of this type.
             pub const fn author(self) -> Author {
                 match self { $(EntryType::$name => Author::$author,)* }
             }

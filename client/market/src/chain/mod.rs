@@ -62,7 +62,7 @@ impl Chain {
         Ok(head)
     }
 
-    /// What the next entry must carry.
+    /// Hash and sequence number that the next entry must carry.
     pub fn head(&self) -> Head {
         self.head
     }

@@ -45,7 +45,7 @@ impl DepositData {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct JudgeSignature {
-    /// Whose.
+    /// The judge's key. The terms must list it, or it is the server's own.
     pub judge: PartyId,
     /// 128 lower-case hexadecimal digits.
     pub signature: String,
@@ -137,7 +137,8 @@ impl ReexecutionData {
         self
     }
 
-    /// Check the judge's signature, if there is one. Who signed it.
+    /// Checks the judge's signature, if there is one, and returns the judge's key. 9053 when the signature
+    /// does not hold.
     pub fn verify(&self, contract: ContractId, head: &[u8; 32]) -> Result<Option<PartyId>> {
         let Some(signature) = &self.signature else { return Ok(None) };
         signature.verify(Self::DOMAIN, contract, head, &self.bare().build())?;
@@ -172,11 +173,11 @@ pub(super) fn is_lower_hex(text: &str) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RulingData {
-    /// What was decided.
+    /// The judge's decision.
     pub outcome: Outcome,
-    /// Why.
+    /// The judge's explanation of the outcome, as text for the parties.
     pub reasoning: String,
-    /// Which court.
+    /// The court that ruled.
     pub court: Court,
     /// Whether nobody can appeal: the supreme court, or a higher court that failed.
     pub is_final: bool,
@@ -247,7 +248,8 @@ impl RulingData {
         self
     }
 
-    /// Check the judge's signature, if there is one. Who signed it.
+    /// Checks the judge's signature, if there is one, and returns the judge's key. 9053 when the signature
+    /// does not hold.
     pub fn verify(&self, contract: ContractId, head: &[u8; 32]) -> Result<Option<PartyId>> {
         let Some(signature) = &self.signature else { return Ok(None) };
         signature.verify(Self::DOMAIN, contract, head, &self.bare().build())?;
@@ -324,7 +326,7 @@ words! {
         BackedOutLate "backed_out_late";
         /// A halt in free mode, not taken back.
         Halted "halted";
-        /// Nobody appealed.
+        /// No party appealed within the appeal window.
         NoAppeal "no_appeal";
         /// A higher court did not rule in time: the ruling before stands.
         CourtFailed "court_failed";
@@ -334,11 +336,11 @@ words! {
 /// The court, its fee and the deadline of a dispute, as `dispute_metadata` carries them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DisputeMetadata {
-    /// Who filed it.
+    /// The side that filed the dispute or the appeal.
     pub filer: Side,
-    /// The court.
+    /// The court that hears the dispute.
     pub court: Court,
-    /// What it costs the loser.
+    /// The court's fee, which the loser pays.
     pub fee: Raw,
     /// Until when the other side may answer, in milliseconds.
     pub response_deadline: u64,

@@ -61,19 +61,19 @@ impl ContractBuilder {
         self
     }
 
-    /// Where it failed.
+    /// Sets the machine on which the command failed.
     pub fn environment(mut self, environment: Environment) -> Self {
         self.environment = environment;
         self
     }
 
-    /// What the agent may do.
+    /// Sets what the agent may do.
     pub fn capabilities(mut self, capabilities: Capabilities) -> Self {
         self.capabilities = capabilities;
         self
     }
 
-    /// How the work is done.
+    /// Sets mode, limits and windows of the work.
     pub fn execution(mut self, execution: Execution) -> Self {
         self.execution = execution;
         self

@@ -20,13 +20,13 @@ use crate::{Millis, PartyId, Raw, Result};
 /// A contract whose shape was checked. [`Contract::check`] also checks its bounds against a server's terms.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contract {
-    /// What failed.
+    /// The command that failed, its output and its inputs.
     pub task: Task,
-    /// Where it failed.
+    /// Operating system, shell and package managers of the principal's machine.
     pub environment: Environment,
     /// What the agent may do.
     pub capabilities: Capabilities,
-    /// How the work is done.
+    /// Mode, limits and windows of the work.
     pub execution: Execution,
     /// What the agent gets, before the platform's fee. Zero in free mode.
     pub bounty: Raw,
@@ -41,12 +41,12 @@ pub struct Contract {
     json: Json,
 }
 
-/// What failed.
+/// The failure to be fixed, as the principal describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
     /// The command, as typed.
     pub command: String,
-    /// What it printed, scrubbed.
+    /// The command's output, scrubbed.
     pub error: String,
     /// A word for the kind of failure, such as `compile_error`; may be empty.
     pub kind: String,
@@ -54,18 +54,18 @@ pub struct Task {
     pub inputs: Vec<InputFile>,
 }
 
-/// Where it failed.
+/// The machine on which the command failed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Environment {
-    /// Such as `Linux`.
+    /// Operating system, such as `Linux`.
     pub os: String,
-    /// Such as `aarch64`.
+    /// Processor architecture, such as `aarch64`.
     pub arch: String,
-    /// Such as `debian 12`; may be empty.
+    /// Distribution, such as `debian 12`; may be empty.
     pub distro: String,
-    /// Such as `bash`; may be empty.
+    /// Shell, such as `bash`; may be empty.
     pub shell: String,
-    /// Such as `apt`.
+    /// Package managers, such as `apt`.
     pub package_managers: Vec<String>,
 }
 
@@ -78,7 +78,7 @@ pub struct Capabilities {
     pub sudo: bool,
     /// Reach the network, as far as the scopes say (decision E11).
     pub network: Option<Vec<Scope>>,
-    /// Use docker.
+    /// Whether the agent may use docker.
     pub docker: bool,
 }
 
@@ -91,12 +91,12 @@ pub enum Scope {
     All,
 }
 
-/// How the work is done.
+/// How an agent works on the contract: mode, limits and windows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Execution {
-    /// Who watches.
+    /// Whether the principal verifies a fix at once or reviews it later.
     pub mode: Mode,
-    /// How many fixes may be tried.
+    /// Maximum number of fixes that may be tried.
     pub max_attempts: u32,
     /// How many commands the agent may ask for, over all agents (decision E3).
     pub investigation_rounds: u32,
@@ -120,9 +120,9 @@ pub struct Execution {
 pub enum Corrected {
     /// None is taken: nobody is there to agree to one. Such a fix is refused (9087).
     No,
-    /// Somebody is asked, and may say no.
+    /// The principal is asked, and may refuse.
     Asks,
-    /// It is taken when it works.
+    /// A corrected command is accepted when it works.
     Yes,
 }
 
@@ -142,7 +142,7 @@ impl Corrected {
     }
 }
 
-/// Who watches (fix.md, "Execution modes").
+/// Whether the principal verifies a fix at once or reviews it later (fix.md, "Execution modes").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -168,25 +168,25 @@ impl Mode {
 pub struct Judge {
     /// The server's key (decision E2).
     pub pubkey: PartyId,
-    /// Each side's insurance.
+    /// The judge fee that each side deposits beside the bounty.
     pub fee: Raw,
 }
 
-/// How success is told (fix.md, "Verification").
+/// One condition under which a fix counts as working (fix.md, "Verification").
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verification {
     /// The command, run again, ends with this status.
     ExitCode {
-        /// 0 to 255.
+        /// The expected exit code, 0 to 255.
         expected: u8,
     },
     /// What the command prints holds this pattern: a regular expression without back references, matched in
     /// linear time ([`Verification::regex`]).
     OutputMatch {
-        /// The expression.
+        /// The regular expression, in the syntax of the `regex` crate.
         pattern: String,
     },
-    /// The principal says so.
+    /// The principal confirms that the fix works.
     Principal,
 }
 

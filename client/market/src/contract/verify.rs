@@ -15,7 +15,7 @@ use super::Verification;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Limit {
-    /// Wall time.
+    /// Wall-clock time from start to end.
     Time,
     /// Memory of all processes together.
     Memory,
@@ -71,11 +71,11 @@ impl fmt::Display for Run {
     }
 }
 
-/// What was being run.
+/// Which of the two runs of a trial: the fix, or the command that it repairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Step {
-    /// The fix.
+    /// The script of the fix.
     Apply,
     /// The command that is verified.
     Check,
@@ -87,16 +87,16 @@ pub enum Step {
 pub enum Unmet {
     /// A bound ended a run, so nothing is known about the rest.
     Limit {
-        /// The run.
+        /// The run that the bound ended.
         step: Step,
-        /// The bound.
+        /// The bound that was hit.
         limit: Limit,
     },
     /// The command ended with another status.
     WrongExit {
-        /// [`Run::status`].
+        /// The status as [`Run::status`] reports it; `None` when the command did not end by itself.
         found: Option<i32>,
-        /// The contract's.
+        /// The exit code that the contract expects, 0 to 255.
         expected: u8,
     },
     /// The command's standard output does not match.

@@ -21,10 +21,10 @@ pub struct Batches {
     pub epoch: u64,
     /// The last epoch that is over, when it has no batch yet.
     pub next_epoch: Option<u64>,
-    /// Where data was asked for.
+    /// The store that was asked for data.
     pub place: Option<String>,
     pub batches: Vec<Listed>,
-    /// How many older ones were left out.
+    /// Number of older batches that were left out.
     pub hidden: usize,
 }
 
@@ -54,11 +54,11 @@ pub struct Listed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Availability {
-    /// Served, and the one that the chain commits to.
+    /// The data is served, and the chain commits to it.
     Served,
-    /// Not served, or something else is (decision C7).
+    /// The data is not served, or other data is served in its place (decision C7).
     Withheld,
-    /// Nobody says where data is served.
+    /// No store is configured.
     NotAsked,
 }
 

@@ -19,7 +19,7 @@ use zx1_protocol::bundle::Bundle;
 use zx1_protocol::signature;
 use zx1_protocol::units::Epoch;
 
-/// What is to be submitted.
+/// Parameters of a submission.
 #[derive(Debug, Default)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Request<'a> {
@@ -30,13 +30,13 @@ pub struct Request<'a> {
     pub upload: Upload<'a>,
 }
 
-/// Where a batch's data goes.
+/// Destination of a batch's data.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Upload<'a> {
-    /// Nowhere now.
+    /// The data is not uploaded now.
     #[default]
     No,
-    /// To this place, if one is known.
+    /// The data is uploaded to this store. `None` means that no store is configured.
     To(Option<&'a AnyStore>),
 }
 
@@ -50,24 +50,24 @@ pub struct Submitted {
     pub epoch: u64,
     /// The batch's hash in hex.
     pub batch_hash: String,
-    /// What became of the data.
+    /// Outcome of the upload.
     pub upload: Uploaded,
 }
 
-/// What became of a batch's data.
+/// Outcome of uploading a batch's data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum Uploaded {
-    /// The place has it.
+    /// The store holds the data.
     Served {
-        /// The place.
+        /// The store's location: a folder or an http(s) address.
         place: String,
-        /// Whether it had not the data before.
+        /// Whether this upload added the data; `false` when the store already held it.
         new: bool,
     },
-    /// [`Upload::No`].
+    /// The caller asked for no upload ([`Upload::No`]).
     NotAsked,
-    /// No place is known.
+    /// No store is configured.
     NoPlace,
 }
 

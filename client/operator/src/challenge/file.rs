@@ -19,7 +19,7 @@ pub struct ChallengeFile {
     agent: String,
     /// The batch's epoch.
     epoch: u64,
-    /// [`Ground::name`].
+    /// The ground's name, as [`Ground::name`] returns it.
     ground: String,
     evidence: EvidenceFile,
 }

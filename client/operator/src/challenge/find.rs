@@ -24,7 +24,7 @@ use zx1_protocol::record::Record;
 use zx1_protocol::signature::PublicKey;
 use zx1_protocol::units::{Epoch, Slot};
 
-/// What is looked for.
+/// Parameters of a search for claims against an agent.
 #[derive(Debug)]
 pub struct Request<'a> {
     /// The agent whose batches are looked at.
@@ -35,11 +35,11 @@ pub struct Request<'a> {
     pub epoch: Option<u64>,
     /// Where the batches' data is served.
     pub store: Option<&'a AnyStore>,
-    /// Whether a challenge is prepared also against a batch whose data nobody serves.
+    /// Whether a challenge is prepared also against a batch whose data is not served.
     pub blind: bool,
 }
 
-/// What was found against an agent.
+/// Result of a search for claims against an agent.
 #[derive(Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Found {
@@ -75,22 +75,22 @@ pub struct Claim {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FoundPresence {
-    /// It does not: a challenge wins.
+    /// The batch lacks the record: a challenge wins.
     Absent,
-    /// It does: a challenge is answered.
+    /// The batch holds the record: a challenge is answered.
     Present,
-    /// Nobody serves its data.
+    /// The batch's data is not served.
     Unknown,
 }
 
-/// Which claim is to be made.
+/// Which of the claims to prefer.
 #[derive(Clone, Debug, Default)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Preferences {
     pub ground: Option<Ground>,
-    /// Also one that may be answered, because the data is withheld.
+    /// Accept a claim that may be answered, because the data is withheld.
     pub blind: bool,
-    /// Also one that will be answered.
+    /// Accept a claim that will be answered.
     pub even_if_answerable: bool,
 }
 
@@ -136,7 +136,7 @@ impl Evidence {
     /// Tells which of the two it is.
     ///
     /// # Errors
-    /// Why it is no message, when it is no entry either.
+    /// The error of decoding a message, when the bytes are neither a message nor a log entry.
     pub fn parse(bytes: Vec<u8>, payload: Option<Vec<u8>>) -> Result<Self, EnvelopeError> {
         // An entry of FEEDBACK has the shape of an envelope but for the order of its last two fields, so
         // only one of the two decodes.
@@ -279,7 +279,7 @@ impl Look<'_> {
     }
 }
 
-/// The data of a batch; `None` when it is withheld and that is no hindrance.
+/// The data of a batch; `None` when it is withheld and the caller can do without it.
 async fn data_of(store: Option<&AnyStore>, account: &BatchAccount, needed: bool) -> Result<Option<Vec<u8>>> {
     let Some(store) = store else {
         return if needed { Err(Refusal::NoStore.into()) } else { Ok(None) };

@@ -10,7 +10,7 @@ use zx1_chain::rpc::{ChallengeFilter, Stored};
 use zx1_interface::accounts::ChallengeAccount;
 use zx1_protocol::units::Slot;
 
-/// Where a challenge stands.
+/// Status of a challenge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[allow(missing_docs, reason = "the serialized names say it")]
 pub enum State {
@@ -29,7 +29,7 @@ pub enum State {
 }
 
 impl State {
-    /// Of a challenge at this slot.
+    /// Computes the status of a challenge at this slot.
     pub fn of(challenge: &ChallengeAccount, now: Slot) -> Self {
         match (challenge.resolved != 0, challenge.answered != 0, clock(challenge).is_open(now)) {
             (true, ..) if challenge.succeeded != 0 => Self::Succeeded,
@@ -51,7 +51,7 @@ impl State {
         matches!(self, Self::AnsweredOver | Self::UnansweredOver)
     }
 
-    /// As it is serialized.
+    /// The name under which the status is serialized.
     pub fn name(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -71,7 +71,7 @@ pub struct Listed {
     pub challenge: String,
     pub side: &'static str,
     pub agent: String,
-    /// Who put up the stake.
+    /// The wallet that staked the challenge.
     pub challenger: String,
     pub epoch: u64,
     /// What the batch is said to lack.

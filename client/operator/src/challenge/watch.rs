@@ -10,11 +10,11 @@ use zx1_chain::rpc::{ChallengeFilter, Stored};
 use zx1_interface::accounts::ChallengeAccount;
 use zx1_log::AnyStore;
 
-/// What a look found. Both are shown before the next challenge is looked at.
+/// Result of one poll. Each is reported before the next challenge is examined.
 pub enum Event<'a> {
-    /// It is answered.
+    /// The challenge was answered.
     Answered(&'a ChallengeAccount, Address, &'a Sent),
-    /// It cannot be answered now; said once for each challenge. With the slots that are left.
+    /// The challenge cannot be answered now. Reported once for each challenge, with the slots that are left.
     CannotAnswer(&'a ChallengeAccount, Address, u64, &'a Error),
 }
 

@@ -67,7 +67,7 @@ pub(super) async fn read(
         first_unbatched,
         not_served,
         challenges: against.iter().map(known).collect(),
-        // A challenge of one's own against one's own agent stands in both lists; once is enough.
+        // A challenge that the operator filed against its own agent is in both lists; it is listed once.
         own_challenges: own.iter().filter(|it| it.agent_id != *agent.mint.as_array()).map(known).collect(),
         batches: batches
             .iter()

@@ -84,39 +84,39 @@ pub struct Policy {
 pub enum Action {
     /// Show the record that a challenge asks for.
     Answer {
-        /// Its address.
+        /// Address of the challenge account, in base58.
         challenge: String,
     },
     /// Pay the lease.
     PayLease {
-        /// How many.
+        /// Number of epochs to pay.
         epochs: u64,
-        /// What they cost.
+        /// Cost of these epochs, in micro-USDC.
         cost_micro_usdc: u64,
     },
     /// Build and sign if need be, submit, upload.
     SubmitBatch {
-        /// The batch's.
+        /// The epoch of the batch.
         epoch: u64,
     },
     /// Upload the data of a batch that is on chain.
     Upload {
-        /// The batch's.
+        /// The epoch of the batch whose data is uploaded.
         epoch: u64,
     },
     /// Settle a challenge.
     Resolve {
-        /// Its address.
+        /// Address of the challenge account, in base58.
         challenge: String,
     },
     /// Get a settled challenge's rent back.
     CloseChallenge {
-        /// Its address.
+        /// Address of the challenge account, in base58.
         challenge: String,
     },
     /// Get a batch's rent back.
     CloseBatch {
-        /// The batch's.
+        /// The epoch of the batch whose account is closed.
         epoch: u64,
     },
 }
@@ -137,14 +137,14 @@ pub struct Warning {
     pub what: Concern,
 }
 
-/// What the owner should know.
+/// A condition that the keeper reports to the owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Concern {
     /// A challenge waits for its answer.
     Challenged {
-        /// Its address.
+        /// Address of the challenge account, in base58.
         challenge: String,
-        /// Slots that are left.
+        /// Slots left until the answer window closes.
         slots: u64,
     },
     /// An unlock of the stake is queued, so the lease is left to die.
@@ -155,23 +155,23 @@ pub enum Concern {
     Deactivated,
     /// The lease is behind.
     LeaseBehind {
-        /// Days unpaid.
+        /// Number of days that are not paid.
         days: u64,
         /// Days until the agent is deactivated; 0 is tomorrow.
         left: u64,
     },
     /// The wallet has too little USDC for the lease.
     LittleUsdc {
-        /// What it has.
+        /// Balance of the wallet, in micro-USDC.
         micro_usdc: u64,
     },
     /// The cap leaves days of lease unpaid.
     Capped {
-        /// The cap.
+        /// The daily spending cap, in micro-USDC.
         cap_micro_usdc: u64,
-        /// What was spent today.
+        /// Amount spent today, in micro-USDC.
         spent_micro_usdc: u64,
-        /// Days left unpaid.
+        /// Number of days that stay unpaid.
         days: u64,
     },
     /// No batch can be submitted, because the lease is not alive.
@@ -184,12 +184,12 @@ pub enum Concern {
     NoPlace,
     /// The wallet has little for fees.
     LittleSol {
-        /// What it has.
+        /// Balance of the wallet, in lamports.
         lamports: u64,
     },
     /// The cap on fees is reached.
     FeesCapped {
-        /// What went today.
+        /// Lamports spent on fees today.
         spent_lamports: u64,
         /// Actions that wait for tomorrow.
         left_out: usize,

@@ -51,25 +51,25 @@ struct Inner {
     deposits: Notify,
 }
 
-/// What an engine is put together from.
+/// The parts that [`Engine::new`] puts together.
 pub struct EngineParts {
-    /// Where everything is kept.
+    /// Storage of contracts, deposits and events.
     pub store: Arc<dyn Store>,
     /// The server's key.
     pub key: PartyKey,
-    /// What it charges and how long everything takes.
+    /// Fees, windows, addresses and judges of new contracts.
     pub terms: Terms,
-    /// The time.
+    /// The source of time for windows and deadlines.
     pub clock: Arc<dyn Clock>,
     /// The escrow; without it only free contracts are taken.
     pub desk: Option<Desk>,
     /// The public stream.
     pub events: Events,
-    /// Figures.
+    /// The counters that `/metrics` serves.
     pub metrics: Metrics,
-    /// How often and how much at once.
+    /// Intervals of the background tasks.
     pub habits: Habits,
-    /// Nothing in them without the feature `testing`.
+    /// Crash points for tests. It is empty without the feature `testing`.
     pub points: CrashPoints,
 }
 
@@ -101,7 +101,7 @@ impl Engine {
         })
     }
 
-    /// The store.
+    /// The storage that requests read from.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.inner.store
     }
@@ -121,17 +121,17 @@ impl Engine {
         &self.inner.events
     }
 
-    /// The figures.
+    /// The counters that `/metrics` serves.
     pub fn metrics(&self) -> &Metrics {
         &self.inner.metrics
     }
 
-    /// The escrow.
+    /// The escrow; `None` in a market of free contracts.
     pub fn desk(&self) -> Option<&Desk> {
         self.inner.desk.as_ref()
     }
 
-    /// Now.
+    /// The present moment by the engine's clock.
     pub fn now(&self) -> Millis {
         self.inner.clock.now()
     }
@@ -249,7 +249,7 @@ impl Engine {
             let received_at = transcript.received_at.get(i).copied().unwrap_or_else(|| entry.at());
             step.entries.push(zx1_market::case::Chained { entry: entry.clone(), received_at });
         }
-        // What was decided is told to the escrow again, if it knows the accounts: done once, it stays done.
+        // The escrow receives every settlement again if it knows the accounts: one that was paid stays paid.
         if let Some(desk) = &self.inner.desk
             && desk.statement(&case.id().to_string()).await?.is_some()
         {

@@ -1,4 +1,4 @@
-//! Deposits that arrive, and decisions that the escrow is told of.
+//! Deposits that arrive, and settlements that go to the escrow.
 
 use std::collections::HashSet;
 
@@ -13,10 +13,10 @@ use crate::error::{Error, Result};
 use crate::escrow::{Desk, refused_for_good};
 use crate::store::{DepositRow, OutboxRow, OutboxState, StoreError};
 
-/// What the task that watches deposits remembers between two looks.
+/// What the task that watches deposits remembers between two polls.
 #[derive(Debug, Default)]
 pub(super) struct Watched {
-    /// Accounts whose unconfirmed deposit was told.
+    /// Accounts whose unconfirmed deposit was already published.
     seen: HashSet<String>,
     /// Accounts that were paid from the faucet.
     funded: HashSet<String>,
@@ -25,13 +25,13 @@ pub(super) struct Watched {
 /// What is known about one account.
 #[derive(Debug, Clone, Copy)]
 struct Known {
-    /// Its unconfirmed deposit was told.
+    /// Whether its unconfirmed deposit was already published.
     seen: bool,
-    /// It was paid from the faucet.
+    /// Whether it was paid from the faucet.
     funded: bool,
 }
 
-/// So many accounts are looked at at once.
+/// Maximum number of accounts that are polled at once.
 const AT_ONCE: usize = 32;
 
 fn corrupt(what: &str) -> Error {
@@ -39,7 +39,7 @@ fn corrupt(what: &str) -> Error {
 }
 
 impl Engine {
-    /// Look at every account that is waited for. Answers whether there is any.
+    /// Polls every account whose deposit is outstanding. Returns whether there is any.
     pub(super) async fn look_at_deposits(&self, watched: &mut Watched) -> Result<bool> {
         let Some(desk) = &self.inner.desk else { return Ok(false) };
         let rows = self.inner.store.waiting().await?;

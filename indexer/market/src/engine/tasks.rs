@@ -11,16 +11,16 @@ use super::Engine;
 use super::money::Watched;
 use super::persist::at;
 
-/// How often and how much at once.
+/// Intervals of the background tasks.
 #[derive(Debug, Clone, Copy)]
 pub struct Habits {
-    /// How often accounts that wait for a deposit are looked at.
+    /// Interval between two polls of the accounts that wait for a deposit.
     pub deposit_poll: Duration,
     /// The pause before something that failed is tried again.
     pub pause: Duration,
     /// How often decisions are looked for that another process has opened again (`fix-server dead-letters`).
     pub reread: Duration,
-    /// How long events are kept for streams that resume.
+    /// Time for which events are kept for streams that resume.
     pub keep_events: Millis,
 }
 
@@ -35,7 +35,7 @@ impl Default for Habits {
     }
 }
 
-/// So many contracts are brought up to date in one go.
+/// Maximum number of contracts that are brought up to date in one pass.
 const BATCH: i64 = 256;
 
 impl Engine {

@@ -58,20 +58,20 @@ struct Item<'a> {
     input: Option<()>,
 }
 
-/// A body that is no JSON object of the right shape.
+/// A body that is not a JSON object of the right shape.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Unprocessable<'a> {
     #[schema(value_type = Vec<Item>)]
     detail: [Item<'a>; 1],
 }
 
-/// 422: the body is no JSON object of the right shape.
+/// 422: the body is not a JSON object of the right shape.
 pub(crate) fn unprocessable(kind: &str, message: &str) -> Response {
     let body = Unprocessable { detail: [Item { r#type: kind, loc: &["body"], msg: message, input: None }] };
     refusal(422, &body, Advice::Read)
 }
 
-/// 405.
+/// 405: the page exists, but not for this method.
 pub(crate) fn method_not_allowed() -> Response {
     let body = ErrorBody {
         detail: ErrorDetail::Text("This page is not for this method; see /openapi.json.".to_owned()),

@@ -10,7 +10,7 @@ use zx1_server::body;
 use super::App;
 use crate::error::Result;
 
-/// Read the body: at most so many bytes, and within the time.
+/// Reads the body of a request, up to the configured size and within the configured time.
 pub(crate) async fn read_body(app: &App, request: Body) -> Result<Bytes> {
     Ok(body::read(request, app.limits.body_bytes, app.limits.body_time()).await?)
 }

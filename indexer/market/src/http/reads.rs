@@ -281,7 +281,7 @@ pub(super) async fn escrow(
     json(&answer)
 }
 
-/// So many contracts before the courts are looked at.
+/// Maximum number of contracts before the courts that one answer draws on.
 const MAX_COURT: i64 = 10_000;
 
 /// What waits for a judge

@@ -17,37 +17,37 @@ pub use self::sql::SqliteStore;
 /// What a store's methods return.
 pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
-/// Why a store refused.
+/// Why a store refused or failed.
 #[derive(Debug, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// 9410
+    /// 9410: another commit changed the contract since it was read.
     #[code(9410, transient)]
     #[error("the contract was changed meanwhile; read it again")]
     Moved,
-    /// 9411
+    /// 9411: a request with this digest was already accepted.
     #[code(9411)]
     #[error("this request was taken already; sign a new one")]
     Replayed,
-    /// 9412
+    /// 9412: a contract with this id is already stored.
     #[code(9412)]
     #[error("this contract exists already; sign a new post entry")]
     Exists,
-    /// 9413
+    /// 9413: the database reported an error.
     #[code(9413, transient)]
     #[error("the database failed ({0}); look at its log and try again")]
     Database(#[from] sqlx::Error),
-    /// 9414
+    /// 9414: the schema could not be brought to this version.
     #[code(9414)]
     #[error(
         "the database could not be migrated ({0}); use the server version that made it, or restore a backup"
     )]
     Migration(#[from] sqlx::migrate::MigrateError),
-    /// 9415
+    /// 9415: a stored value cannot be decoded.
     #[code(9415)]
     #[error("the database holds something that cannot be read ({0}); restore a backup")]
     Corrupt(String),
-    /// 9416
+    /// 9416: the database was made for another server's key.
     #[code(9416)]
     #[error(
         "the database belongs to the server {0}; give that server's key (FIX_SERVER_KEY) or another database"
@@ -58,58 +58,58 @@ pub enum StoreError {
 /// A contract as it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContractRow {
-    /// 16 hexadecimal digits.
+    /// The contract's id, 16 hexadecimal digits.
     pub id: String,
-    /// `fix_<64 hex>`.
+    /// The principal's party id, `fix_` and 64 hexadecimal digits.
     pub principal: String,
-    /// The present or last agent.
+    /// The party id of the present or last agent.
     pub agent: Option<String>,
-    /// The state's word.
+    /// The word of the contract's state.
     pub state: String,
-    /// XNO, as a decimal.
+    /// The bounty in XNO, as a decimal.
     pub bounty: String,
     /// The seq of the next entry.
     pub head_seq: i64,
-    /// Milliseconds.
+    /// When the contract was posted, in milliseconds of Unix time.
     pub created_at: i64,
-    /// Milliseconds.
+    /// When the contract last changed, in milliseconds of Unix time.
     pub updated_at: i64,
-    /// When its next timer fires.
+    /// When the contract's next timer fires, in milliseconds of Unix time.
     pub next_deadline: Option<i64>,
-    /// What a list shows of it, JSON.
+    /// What a list shows of the contract, as JSON.
     pub summary: String,
-    /// The whole case, JSON.
+    /// The whole case, as JSON.
     pub snapshot: String,
 }
 
 /// A contract, and the number of commits that it has had.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stored {
-    /// To be named by the next commit.
+    /// The version that the next commit has to name.
     pub version: i64,
-    /// The contract.
+    /// The contract after its last commit.
     pub row: ContractRow,
 }
 
 /// An entry as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryRow {
-    /// Its number.
+    /// The entry's sequence number.
     pub seq: i64,
-    /// When the server took it, milliseconds.
+    /// When the server took the entry, in milliseconds of Unix time.
     pub received_at: i64,
-    /// Canonical JSON.
+    /// The signed entry as canonical JSON.
     pub body: String,
 }
 
-/// How a deposit stands.
+/// Status of a deposit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DepositStatus {
-    /// Waited for.
+    /// The ledger has not confirmed the deposit yet.
     Waiting,
-    /// In the chain.
+    /// The deposit is confirmed and chained.
     Taken,
-    /// Too late; whatever arrives goes back.
+    /// The deposit came too late; whatever arrives goes back.
     Lapsed,
 }
 
@@ -127,30 +127,30 @@ impl DepositStatus {
 /// A deposit that a contract waits for, or has waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DepositRow {
-    /// The contract.
+    /// The contract's id.
     pub contract_id: String,
-    /// Whose.
+    /// The depositor's party id.
     pub party: String,
-    /// Of which round.
+    /// The round of the account; 0 for the principal.
     pub round: i64,
     /// `principal` or `agent`.
     pub side: String,
     /// The escrow account.
     pub address: String,
-    /// How much, in raw.
+    /// The amount to be paid, in raw.
     pub amount: String,
-    /// How it stands.
+    /// The word of the [`DepositStatus`].
     pub status: String,
 }
 
-/// How a decision stands.
+/// Status of an outbox line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutboxState {
-    /// The escrow is to be told.
+    /// The escrow has not received it yet.
     Open,
-    /// The escrow knows.
+    /// The escrow has accepted it.
     Done,
-    /// The escrow refuses it for good; an operator decides (a dead letter).
+    /// The escrow refuses it for good, so that an operator has to decide (a dead letter).
     Dead,
     /// An operator has given it up.
     Dropped,
@@ -168,18 +168,18 @@ impl OutboxState {
     }
 }
 
-/// Something decided, to be told to the escrow.
+/// A decision that the escrow has to receive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutboxRow {
-    /// The contract.
+    /// The contract's id.
     pub contract_id: String,
     /// The settlement's kind, or `expire`.
     pub kind: String,
-    /// The round, or party and round.
+    /// The round, or the party and the round.
     pub item: String,
-    /// JSON.
+    /// The decision as JSON.
     pub body: String,
-    /// Milliseconds.
+    /// When it was decided, in milliseconds of Unix time.
     pub created_at: i64,
     /// Why it is dead or was dropped; empty otherwise.
     pub reason: String,
@@ -188,43 +188,43 @@ pub struct OutboxRow {
 /// An event of the public stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventRow {
-    /// Rising.
+    /// The event's number. Numbers rise with time.
     pub id: i64,
-    /// What it is about.
+    /// The id of the contract that the event is about.
     pub contract_id: String,
-    /// Milliseconds.
+    /// When it happened, in milliseconds of Unix time.
     pub at: i64,
     /// The JSON text after `data:`.
     pub body: String,
 }
 
-/// One transaction.
+/// Everything that one transaction writes.
 #[derive(Debug, Clone, Default)]
 pub struct Commit {
     /// The version that was read; `None` makes a new contract.
     pub version: Option<i64>,
-    /// The contract afterwards.
+    /// The contract after the change.
     pub row: Option<ContractRow>,
-    /// The request that caused it: digest, and until when to remember it.
+    /// The request that caused it: its digest, and the time until which it is remembered.
     pub replay: Option<([u8; 32], Millis)>,
-    /// New entries.
+    /// Entries to append.
     pub entries: Vec<EntryRow>,
-    /// New or changed deposits.
+    /// Deposits that are new or have changed.
     pub deposits: Vec<DepositRow>,
-    /// Decisions.
+    /// Decisions for the escrow.
     pub outbox: Vec<OutboxRow>,
-    /// Events: time and text.
+    /// Events to publish, each with its time in milliseconds and its JSON text.
     pub events: Vec<(i64, String)>,
 }
 
-/// Which contracts a list shows.
+/// Filter for a list of contracts.
 #[derive(Debug, Clone, Default)]
 pub struct ListFilter {
     /// Only this state. Without it all but unpaid ones.
     pub state: Option<String>,
     /// Only where this party is principal or agent.
     pub party: Option<String>,
-    /// At most so many, newest first.
+    /// Maximum number of contracts to list, newest first.
     pub limit: i64,
     /// Only what comes after the contract of this moment (Unix milliseconds) and id.
     pub after: Option<(i64, String)>,
@@ -234,26 +234,26 @@ pub struct ListFilter {
 
 /// The market's memory. Every method is one transaction.
 pub trait Store: Send + Sync + 'static {
-    /// Write it all, or nothing. 9410 when the version is not the present one, 9411 when the request was
-    /// taken before, 9412 when a new contract exists. Answers the contract's new version.
+    /// Writes all of it, or nothing, and returns the contract's new version. 9410 when the version is not the
+    /// present one, 9411 when the request was accepted before, 9412 when a new contract already exists.
     fn commit(&self, commit: Commit) -> StoreFuture<'_, i64>;
     /// Whether a request with this digest was taken.
     fn seen(&self, digest: [u8; 32]) -> StoreFuture<'_, bool>;
-    /// A contract.
+    /// The contract with this id, if there is one.
     fn load<'a>(&'a self, id: &'a str) -> StoreFuture<'a, Option<Stored>>;
     /// A contract's entries, in order.
     fn entries<'a>(&'a self, id: &'a str) -> StoreFuture<'a, Vec<EntryRow>>;
     /// Summaries, newest first.
     fn list(&self, filter: ListFilter) -> StoreFuture<'_, Vec<String>>;
-    /// How many contracts are in each state.
+    /// Number of contracts in each state.
     fn counts(&self) -> StoreFuture<'_, Vec<(String, i64)>>;
     /// The earliest deadline of all.
     fn next_deadline(&self) -> StoreFuture<'_, Option<i64>>;
     /// Contracts whose deadline is not after `now`, the earliest first.
     fn due(&self, now: i64, limit: i64) -> StoreFuture<'_, Vec<String>>;
-    /// Deposits of a contract.
+    /// All deposits of a contract, whatever their status.
     fn deposits<'a>(&'a self, id: &'a str) -> StoreFuture<'a, Vec<DepositRow>>;
-    /// Deposits that are waited for.
+    /// Deposits that the ledger has not confirmed yet.
     fn waiting(&self) -> StoreFuture<'_, Vec<DepositRow>>;
     /// Decisions in this state, oldest first.
     fn outbox(&self, state: OutboxState) -> StoreFuture<'_, Vec<OutboxRow>>;
@@ -274,7 +274,7 @@ pub trait Store: Send + Sync + 'static {
     fn prune(&self, now: i64, events_before: i64) -> StoreFuture<'_, u64>;
     /// Set a fact about the database unless it is set; answers what is set.
     fn meta<'a>(&'a self, name: &'a str, value: &'a str) -> StoreFuture<'a, String>;
-    /// Whether it answers.
+    /// Fails when the database does not answer.
     fn ping(&self) -> StoreFuture<'_, ()>;
     /// Close all connections.
     fn close(&self) -> BoxFuture<'_, ()>;

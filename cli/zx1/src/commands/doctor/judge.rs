@@ -1,5 +1,5 @@
-//! What doctor thinks of what it found: pure functions, one for each check, so that every state of an agent
-//! is tested without a cluster.
+//! The verdicts of doctor: pure functions, one for each check, so that every state of an agent is tested
+//! without a cluster.
 
 use crate::amount;
 use crate::errors::Failure;
@@ -12,12 +12,12 @@ use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
 use zx1_operator::defaults::LOW_LAMPORTS;
 use zx1_operator::facts::{LeaseReport, StakeReport};
 
-/// What stands on the agent; the checks that are left out when there is none.
+/// Checks of the agent's accounts. They are skipped when there is no agent.
 pub(super) const OF_AGENT: [&str; 4] = ["stake", "lease", "batch", "challenges"];
-/// What the cluster is asked for; the checks that are left out when it does not answer.
+/// Checks that need the cluster. They are skipped when it does not answer.
 const OF_CLUSTER: [&str; 5] = ["programs", "clock", "SOL", "USDC", "agent"];
 
-/// One check.
+/// One line of doctor's report: what was checked, how it stands, and the command that helps.
 #[derive(Debug, Serialize)]
 pub(super) struct Check {
     pub(super) name: &'static str,
@@ -27,7 +27,7 @@ pub(super) struct Check {
     pub(super) next: Option<String>,
 }
 
-/// All of them.
+/// All checks of a run, with the number of failures and warnings.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Checks {
     pub(super) failed: usize,
@@ -148,17 +148,17 @@ pub(super) fn usdc(wallet: Address, mint: Address, held: Option<u64>, local: boo
     }
 }
 
-/// Whose agent it is.
+/// The owner of the agent's NFT, as seen from the configured key.
 pub(super) enum Owner {
-    /// The key's.
+    /// The configured key owns the agent.
     Ours,
-    /// The key is a live delegate.
+    /// The configured key is a live delegate.
     Delegated,
-    /// Somebody else's.
+    /// Another key owns the agent, and the configured key is not its delegate.
     Other(Address),
-    /// Nobody's: the NFT was burned.
+    /// The NFT was burned, so that the agent has no owner.
     Burned,
-    /// There is no key to compare with.
+    /// No key is configured to compare with.
     Unknown(Address),
 }
 
@@ -193,7 +193,7 @@ pub(super) fn no_agent(owned: Option<(&str, Address)>, checks: &mut Checks) {
     }
 }
 
-/// The stake.
+/// Judges the stake: missing, queued for unlocking, claimable or locked.
 pub(super) fn stake(stake: Option<&StakeReport>, checks: &mut Checks) {
     let Some(stake) = stake else { return checks.fail("stake", "none", "zx1 stake lock 10") };
     let locked = amount::usdc(stake.stake_micro_usdc);
@@ -220,7 +220,7 @@ pub(super) fn stake(stake: Option<&StakeReport>, checks: &mut Checks) {
     checks.ok("stake", locked);
 }
 
-/// The lease.
+/// Judges the lease by its state and its unpaid days.
 pub(super) fn lease(lease: &LeaseReport, checks: &mut Checks) {
     let pay = format!("zx1 lease pay --epochs {}", lease.due_epochs.max(1));
     let (line, due) = (words::lease(lease), amount::usdc(lease.due_micro_usdc));

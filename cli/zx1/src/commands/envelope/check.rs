@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     };
     let candidate = Candidate::parse(&input.bytes).map_err(|reason| dropped(&reason))?;
     let sender = Address::new_from_array(*candidate.sender());
-    // Without an agent of one's own there is no log to compare nonces with.
+    // Without an own agent there is no log to compare nonces with.
     let own = context.agent().ok();
     context.wait(async {
         let chain = context.connect().await?;

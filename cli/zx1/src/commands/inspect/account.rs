@@ -26,7 +26,6 @@ pub(super) struct Args {
     owner: Option<String>,
 }
 
-/// Does it.
 pub(super) fn run(args: Args, context: &Context) -> Result<()> {
     let owner = args.owner.as_ref().map(|owner| input::address(owner, "The owner")).transpose()?;
     if let Ok(address) = Address::from_str(&args.data)

@@ -25,7 +25,6 @@ pub(super) struct Args {
 /// Records that are shown without --all.
 const SHOWN: usize = 20;
 
-/// Does it.
 pub(super) fn run(args: Args, context: &Context) -> Result<()> {
     let input = input::read(&args.data, defaults::MAX_LARGE_INPUT)?;
     let bytes = input.bytes.as_slice();

@@ -30,7 +30,6 @@ pub(super) struct Args {
     online: bool,
 }
 
-/// Does it.
 pub(super) fn run(args: Args, context: &Context) -> Result<()> {
     let input = input::read(&args.data, defaults::MAX_INPUT)?;
     let bytes = input.bytes.as_slice();

@@ -19,7 +19,6 @@ pub(super) struct Args {
     data: String,
 }
 
-/// Does it.
 pub(super) fn run(args: Args, context: &Context) -> Result<()> {
     let input = input::read(&args.data, defaults::MAX_INPUT)?;
     let bytes = input.bytes.as_slice();

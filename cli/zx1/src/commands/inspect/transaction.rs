@@ -26,7 +26,6 @@ pub(super) struct Args {
     logs: bool,
 }
 
-/// Does it.
 pub(super) fn run(args: Args, context: &Context) -> Result<()> {
     if let Ok(signature) = Signature::from_str(&args.data)
         && !Path::new(&args.data).exists()

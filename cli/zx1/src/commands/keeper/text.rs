@@ -9,7 +9,7 @@ fn days(number: u64) -> String {
     count(number, "day", "days")
 }
 
-/// An action.
+/// An action as one line for people.
 pub(super) fn shown(action: &Action) -> String {
     match action {
         Action::Answer { challenge } => format!("answer {challenge}"),

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 
 const LIMIT: u64 = 64 << 20;
 
-/// The day's sums.
+/// What a sponsor spent in one day.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Day {
     epoch: u64,
     lamports: u64,
-    /// Texts begun by each sender.
+    /// Number of texts that each sender began.
     senders: BTreeMap<String, u32>,
     /// Transactions signed for each text, by sender and hash: a text that was begun may be finished.
     texts: BTreeMap<String, u32>,
@@ -60,21 +60,21 @@ impl Day {
     }
 }
 
-/// Why nothing was charged.
+/// Why a transaction was not charged.
 #[derive(Debug)]
 pub(super) enum Spent {
-    /// A cap is reached.
+    /// A cap of the day is reached.
     Cap(Error),
     /// The record cannot be written.
     Record(Failure),
 }
 
-/// The caps of a sponsor.
+/// Limits on what a sponsor spends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Caps {
     /// Texts for each sender and day.
     pub(super) per_sender: u32,
-    /// Lamports a day.
+    /// Maximum number of lamports to spend in a day.
     pub(super) per_day: u64,
 }
 
@@ -84,7 +84,7 @@ const SERVES: u64 = 150 + 32;
 /// A text of 2 048 bytes takes five transactions; a few more for those that expire.
 const TRANSACTIONS_A_TEXT: u32 = 16;
 
-/// The file.
+/// The file in which a sponsor records what it spent today.
 #[derive(Debug)]
 pub(super) struct Ledger {
     path: PathBuf,
@@ -136,7 +136,7 @@ impl Ledger {
     }
 
     /// Signatures that cannot land any more when a blockhash that is given out now serves up to this height:
-    /// at most so many, those of this sender first, then the oldest.
+    /// up to `most` of them, those of this sender first, then the oldest.
     pub(super) fn expired(&self, sender: &str, newest: u64, most: usize) -> Vec<String> {
         let over = |charge: &&Charge| charge.last_height.saturating_add(SERVES) < newest;
         let (own, others): (Vec<&Charge>, Vec<&Charge>) =

@@ -80,7 +80,7 @@ struct Sponsor {
     free: tokio::sync::Semaphore,
 }
 
-/// A refusal over HTTP.
+/// An error as an HTTP answer.
 struct Refused(StatusCode, Failure);
 
 impl IntoResponse for Refused {
@@ -99,7 +99,7 @@ impl From<ChainError> for Refused {
     }
 }
 
-/// Of the sponsor's own record.
+/// Converts an error of the sponsor's own record.
 impl From<Failure> for Refused {
     fn from(failure: Failure) -> Self {
         Self(StatusCode::UNPROCESSABLE_ENTITY, failure)
@@ -115,7 +115,7 @@ impl From<Spent> for Refused {
     }
 }
 
-/// What the sender did wrong.
+/// An error in the sender's request.
 fn bad(error: impl Into<Failure>) -> Refused {
     Refused(StatusCode::BAD_REQUEST, error.into())
 }

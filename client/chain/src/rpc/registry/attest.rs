@@ -56,9 +56,9 @@ impl Agreement {
 /// A rating to be filed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Feedback {
-    /// What was agreed to.
+    /// The agreement that the rating is about.
     pub agreement: Agreement,
-    /// How it went.
+    /// The outcome of the task.
     pub outcome: Outcome,
     /// 0 to 100; goes into the content as JSON.
     pub score: u8,
@@ -66,16 +66,16 @@ pub struct Feedback {
     pub agent_signature: [u8; 64],
     /// The counterparty's signature over [`Sati::rating_message`].
     pub counterparty_signature: [u8; 64],
-    /// Who pays fee and rent.
+    /// The wallet that pays the fee and the rent.
     pub payer: Address,
 }
 
 /// A filed rating.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadAttestation {
-    /// Where it is.
+    /// Address of the attestation.
     pub address: Address,
-    /// What it says.
+    /// The attestation's content.
     pub attestation: Attestation,
     /// keccak256 of that address: what a batch's feedback record holds (protocol.md, 8.3).
     pub hash: [u8; 32],

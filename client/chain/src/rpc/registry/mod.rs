@@ -61,7 +61,7 @@ pub struct Delegate {
     pub account: Address,
     /// Key of the delegate.
     pub delegate: Address,
-    /// Who gave it.
+    /// The owner who gave the delegation.
     pub delegator: Address,
     /// Unix seconds after which it counts no more; 0 is never.
     pub expiry: i64,
@@ -69,14 +69,14 @@ pub struct Delegate {
     pub live: bool,
 }
 
-/// What to register.
+/// Parameters of a registration.
 #[derive(Clone)]
 pub struct Registration {
     /// Wallet that pays the rent and the fee.
     pub payer: Address,
-    /// Who owns it; signs as well where entries are given.
+    /// Owner of the agent; it signs as well where metadata entries are given.
     pub owner: Address,
-    /// How it is called.
+    /// Name, symbol and metadata of the agent.
     pub agent: NewAgent,
     /// The new mint's key.
     pub mint: Arc<Keypair>,

@@ -20,9 +20,9 @@ use zx1_interface::ids;
 /// SATI); February's is the present one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Edition {
-    /// Of January 2026.
+    /// The account lists of January 2026.
     January,
-    /// Since February 2026.
+    /// The account lists since February 2026.
     #[default]
     February,
 }
