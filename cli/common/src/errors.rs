@@ -112,7 +112,7 @@ pub enum Fault {
     },
     /// A program of the same installation cannot be executed.
     CannotExecute {
-        /// The program.
+        /// Name of the program, or its path.
         program: String,
         /// A part of a sentence.
         why: String,

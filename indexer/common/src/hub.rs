@@ -48,9 +48,9 @@ impl<E> Page<E> {
 /// Why a store's events could not be read: a number and a sentence, for the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// The number.
+    /// Stable number of the store's error.
     pub code: u32,
-    /// The sentence.
+    /// Text of the store's error.
     pub sentence: String,
 }
 

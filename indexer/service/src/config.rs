@@ -241,7 +241,7 @@ impl Config {
         zx1_server::config::print(self).map_err(Error::Config)
     }
 
-    /// The database.
+    /// Path or URL of the database: `db`, or `index.db` in the data folder when it is empty.
     pub fn database(&self) -> String {
         if self.db.is_empty() { self.data.join("index.db").display().to_string() } else { self.db.clone() }
     }
@@ -251,7 +251,7 @@ impl Config {
         self.data.join("batches")
     }
 
-    /// The websocket's address; none for polling.
+    /// URL of the node's websocket for this RPC; `None` when the node is only polled.
     pub fn websocket(&self, rpc: &str) -> Option<String> {
         match self.chain.ws.as_str() {
             "" => None,

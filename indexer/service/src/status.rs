@@ -32,7 +32,7 @@ pub struct Backfill {
 /// What the last self-audit found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct LastAudit {
-    /// Unix seconds.
+    /// When the audit was made, in Unix seconds.
     pub at: i64,
     /// How many differences.
     pub differences: usize,
@@ -47,7 +47,7 @@ pub struct Standing {
     pub finalized: u64,
     /// The index digest.
     pub digest: [u8; 32],
-    /// Events.
+    /// Number of stored events.
     pub events: u64,
     /// The feedback log's head.
     pub log_head: [u8; 32],
@@ -55,7 +55,7 @@ pub struct Standing {
     pub chain_slot: u64,
     /// The node's finalized slot.
     pub chain_finalized: u64,
-    /// zx1's epoch.
+    /// Epoch of the protocol: days since the Unix epoch.
     pub epoch: u64,
     /// The chain's Unix time.
     pub chain_time: i64,
@@ -91,7 +91,7 @@ impl Status {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Changes it.
+    /// Changes the status. When anything changes that answers show, the stamp rises.
     pub fn set(&self, change: impl FnOnce(&mut Standing)) {
         let changed = {
             let mut standing = self.0.write().unwrap_or_else(PoisonError::into_inner);
