@@ -79,7 +79,7 @@ impl Markets {
         Ok(Self { index, markets: markets.into(), node, seen: Arc::default() })
     }
 
-    /// Looks until cancelled.
+    /// Polls the market servers until cancelled.
     pub async fn run(self, cancel: CancellationToken) {
         let pause = Duration::from_secs(self.index.config.market_secs.max(1));
         loop {
@@ -91,7 +91,7 @@ impl Markets {
         }
     }
 
-    /// Asks all markets once.
+    /// Polls all market servers once.
     pub async fn look(&self) {
         let mut standing = Vec::new();
         for (market, _) in self.markets.iter() {
