@@ -36,7 +36,7 @@ pub enum BindingError {
     /// The record cannot be read.
     #[error("the record cannot be read: {0}")]
     Unreadable(String),
-    /// Not 200 bytes.
+    /// The packed form does not have 200 bytes; carries its length.
     #[error("a packed record is 200 bytes, not {0}")]
     Length(usize),
 }
@@ -114,9 +114,9 @@ pub struct Binding {
     pub nano: Address,
     /// When it was made, Unix seconds. Of two records of one Solana key the later one counts.
     pub created: u64,
-    /// Of the Ed25519 key.
+    /// Signature of the Ed25519 key over [`Binding::message`].
     pub solana_signature: Signature,
-    /// Of the Nano key.
+    /// Signature of the Nano key over [`Binding::message`].
     pub nano_signature: Signature,
 }
 
@@ -139,7 +139,7 @@ impl Binding {
         }
     }
 
-    /// What both keys sign.
+    /// The message that both keys sign.
     pub fn message(solana: &Ed25519Key, nano: &PublicKey, created: u64) -> Vec<u8> {
         [DOMAIN, &solana.0, &nano.0, &created.to_be_bytes()].concat()
     }
@@ -155,7 +155,7 @@ impl Binding {
         nano.verify_strict(&message, &self.nano_signature).map_err(|_| BindingError::NanoSignature)
     }
 
-    /// The packed form.
+    /// The record in its packed form.
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut out = [0; Self::BYTES];
         out[..32].copy_from_slice(&self.solana.0);

@@ -128,9 +128,9 @@ pub enum Error {
     /// A hexadecimal text of the wrong length or with another character.
     #[error("{what} must be {digits} hexadecimal digits")]
     Hex {
-        /// What was read.
+        /// Name of the value that was read.
         what: &'static str,
-        /// How many digits it has.
+        /// Number of digits that it must have.
         digits: usize,
     },
     /// The 32 bytes do not encode a point of the curve.
@@ -151,7 +151,7 @@ pub enum Error {
         account: crate::Address,
     },
 
-    /// A send of nothing.
+    /// A send of zero raw, which the ledger does not have.
     #[error("a send of zero raw does not exist on Nano")]
     ZeroSend,
     /// A send to the all-zero account.
@@ -160,7 +160,7 @@ pub enum Error {
     /// A send from an account without blocks.
     #[error("the account {0} has no blocks yet, so it cannot send or change")]
     Unopened(crate::Address),
-    /// A receive of nothing.
+    /// A receive of zero raw, which the ledger does not have.
     #[error("a receive of zero raw does not exist on Nano")]
     ZeroReceive,
     /// A receive without a source.

@@ -18,7 +18,7 @@ use crate::{Address, BlockHash, Error};
 pub struct Seed([u8; 32]);
 
 impl Seed {
-    /// From its bytes.
+    /// A seed from its 32 bytes.
     pub fn from_bytes(bytes: [u8; 32]) -> Seed {
         Seed(bytes)
     }
@@ -55,7 +55,7 @@ impl Seed {
 pub struct PrivateKey([u8; 32]);
 
 impl PrivateKey {
-    /// From its bytes.
+    /// A private key from its 32 bytes.
     pub fn from_bytes(bytes: [u8; 32]) -> PrivateKey {
         PrivateKey(bytes)
     }

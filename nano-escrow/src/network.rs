@@ -8,9 +8,9 @@ use crate::{BlockHash, Error, PublicKey, Thresholds};
 /// A Nano network. There is no default: whoever moves money says where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Network {
-    /// The real one.
+    /// The main network.
     Live,
-    /// For changes of the node.
+    /// The network on which new versions of the node are tested.
     Beta,
     /// For one machine; its genesis key is public. The embedded ledger is of this network.
     Dev,
@@ -21,11 +21,11 @@ pub enum Network {
 /// The usual ports of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ports {
-    /// Port of the HTTP RPC.
+    /// Port of the node's HTTP RPC.
     pub rpc: u16,
-    /// Port of the websocket.
+    /// Port of the node's websocket.
     pub websocket: u16,
-    /// Port for other nodes.
+    /// Port for connections with other nodes.
     pub peer: u16,
 }
 
@@ -48,7 +48,7 @@ const fn bytes(text: &str) -> [u8; 32] {
 }
 
 impl Network {
-    /// All of them.
+    /// All networks that this crate knows.
     pub const ALL: [Network; 4] = [Network::Live, Network::Beta, Network::Dev, Network::Test];
 
     /// The private key of the dev network's genesis account. Public knowledge; it holds money of the dev
@@ -81,7 +81,7 @@ impl Network {
         Self::ALL.into_iter().find(|n| n.genesis() == hash)
     }
 
-    /// The usual ports.
+    /// The default ports of a node of this network.
     pub const fn ports(self) -> Ports {
         match self {
             Network::Live => Ports { rpc: 7076, websocket: 7078, peer: 7075 },
@@ -91,7 +91,7 @@ impl Network {
         }
     }
 
-    /// How hard the work is.
+    /// The work thresholds of this network.
     pub const fn thresholds(self) -> Thresholds {
         match self {
             Network::Live | Network::Test => Thresholds::LIVE,

@@ -160,7 +160,7 @@ async fn restart_and_check(
     assert_paid_once(devnet, &escrow, settlement).await;
     let accounts: Vec<Address> = settlement.accounts.iter().map(|a| a.account).collect();
     assert_eq!(paid(devnet, &accounts), row.totals());
-    // What a crash left of the export is no export; what is there is whole.
+    // The export is either missing or whole, never half written.
     if let Ok(text) = std::fs::read_to_string(folder.join("export.json")) {
         serde_json::from_str::<nano_escrow::escrow::Backup>(&text).unwrap().check(&seed()).unwrap();
     }

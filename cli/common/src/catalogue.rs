@@ -8,31 +8,31 @@
 macro_rules! catalogue {
     ($( $code:literal $exit:ident $name:ident $({ $($field:ident: $ty:ty),* })?
         $message:literal => $next:literal; )*) => {
-        /// What commands return.
+        /// Result of a command.
         pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
-        /// A refusal as people and scripts see it.
+        /// An error as people and scripts see it.
         #[derive(Clone, Debug, serde::Serialize)]
         pub struct Failure {
-            /// The error's number.
+            /// Stable number of the error.
             pub code: u32,
-            /// The name behind the number, in CamelCase.
+            /// Name of the error in CamelCase.
             pub name: String,
-            /// What is wrong: full sentences.
+            /// Full sentences that say what is wrong.
             pub message: String,
-            /// The command, or the step, that helps.
+            /// The command or the step that helps; `None` when there is none to name.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub next: Option<String>,
-            /// What the process ends with.
+            /// Exit code of the process.
             #[serde(skip)]
             pub exit: $crate::Exit,
-            /// The refusal, when it is this command line's own.
+            /// The error, when it is one of this command line's own.
             #[serde(skip)]
             pub own: Option<Error>,
         }
 
         impl Failure {
-            /// A library's error under its own number and name, and what helps.
+            /// An error of a library under its own number and name, with the next step.
             pub fn of(error: &impl $crate::Coded, next: Option<impl Into<String>>) -> Self {
                 let message = $crate::errors::sentence(&error.to_string());
                 let (code, name) = (error.code(), error.name().to_owned());
@@ -48,14 +48,14 @@ macro_rules! catalogue {
                 Self { code, name, message, next: None, exit: $crate::Exit::Failure, own: None }
             }
 
-            /// Replaces the name.
+            /// Replaces the name of the error.
             #[must_use]
             pub fn named(mut self, name: &str) -> Self {
                 name.clone_into(&mut self.name);
                 self
             }
 
-            /// Replaces the next step.
+            /// Replaces the next step of the error.
             #[must_use]
             pub fn next(mut self, next: impl Into<String>) -> Self {
                 // Some libraries write sentences; a next step is a command or begins small.
@@ -64,18 +64,18 @@ macro_rules! catalogue {
                 self
             }
 
-            /// Whether the reader of standard output went away, which is not a failure.
+            /// Whether standard output was closed by its reader, which does not count as a failure.
             pub fn is_closed_pipe(&self) -> bool {
                 self.code == Error::ClosedPipe.code()
             }
 
-            /// Shows it on standard error.
+            /// Prints the error on standard error in the given format.
             pub fn show(&self, format: $crate::output::Format) {
                 $crate::output::error(self.code, &self.message, self.next.as_deref(), self, format);
             }
         }
 
-        /// This command line's own refusals.
+        /// The errors of this command line.
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub enum Error {
             $( #[doc = $message] $name $({ $(#[doc = stringify!($field)] $field: $ty),* })?, )*
@@ -88,17 +88,17 @@ macro_rules! catalogue {
             /// Messages and next steps as they are written here, fields in braces, in the same order.
             pub const TEXTS: &'static [(&'static str, &'static str)] = &[$( ($message, $next) ),*];
 
-            /// The error's number.
+            /// Stable number of the error.
             pub fn code(&self) -> u32 {
                 match self { $( Self::$name { .. } => $code, )* }
             }
 
-            /// The error's name.
+            /// Name of the error in CamelCase.
             pub fn name(&self) -> &'static str {
                 match self { $( Self::$name { .. } => stringify!($name), )* }
             }
 
-            /// The next step; empty when there is none to name.
+            /// The next step; empty when there is none.
             #[allow(unused_variables)]
             pub fn next(&self) -> String {
                 match self { $( Self::$name $({ $($field),* })? => format!($next), )* }

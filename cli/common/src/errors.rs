@@ -7,13 +7,13 @@ use std::process::ExitCode;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
-    /// Done, or nothing to do.
+    /// The command succeeded, or there was nothing to do.
     Success = 0,
-    /// Refused or failed.
+    /// The command failed.
     Failure = 1,
-    /// The command line itself is wrong.
+    /// The command line is invalid.
     Usage = 2,
-    /// Stopped by Ctrl+C, as shells count it.
+    /// Interrupted by Ctrl+C: 128 and the number of the signal, as shells report it.
     Interrupted = 130,
 }
 
@@ -23,107 +23,106 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// What this crate's functions fail with. Every command line has the variants of these names in its
-/// catalogue.
+/// Errors of this crate's functions. Every command line has variants of these names in its catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Consent is needed and nobody can be asked.
+    /// The command needs a confirmation, and there is no terminal to ask at.
     NeedsYes,
-    /// The answer was no.
+    /// The user has declined.
     Declined,
-    /// The reader of standard output has gone.
+    /// Standard output was closed by its reader.
     ClosedPipe,
     /// A file cannot be written.
     WriteFailed {
         /// Path of the file.
         path: String,
-        /// A part of a sentence.
+        /// Why it cannot be written, as a clause of a sentence.
         why: String,
     },
     /// A file cannot be read.
     ReadFailed {
         /// Path of the file.
         path: String,
-        /// A part of a sentence.
+        /// Why it cannot be read, as a clause of a sentence.
         why: String,
     },
-    /// The path is taken.
+    /// The file to be written already exists.
     Exists {
         /// The path that was given.
         path: String,
     },
-    /// Something has to be typed, and there is no terminal.
+    /// Input must be typed at a terminal, and there is none.
     NeedsTerminal {
         /// What has to be typed.
         what: String,
     },
-    /// There is no key file.
+    /// The key file does not exist.
     KeyMissing {
-        /// Path of the file.
+        /// Path of the key file.
         path: String,
     },
-    /// The key file is a folder.
+    /// The key file is a directory.
     KeyIsFolder {
-        /// Path of the folder.
+        /// Path of the directory.
         path: String,
     },
-    /// The key file begins like JSON and is none.
+    /// The key file begins like JSON and is not valid JSON.
     KeyNotJson {
-        /// Path of the file.
+        /// Path of the key file.
         path: String,
-        /// Which place is wrong; never what stands there.
+        /// The position of the error, never the contents of the file.
         why: String,
     },
-    /// The key file's array has another length than 64.
+    /// The key file's array does not have 64 numbers.
     KeyWrongLength {
-        /// Path of the file.
+        /// Path of the key file.
         path: String,
-        /// Length of the file in bytes.
+        /// Number of entries in the array.
         found: usize,
     },
-    /// The public half of the key file is not that of the secret half.
+    /// The public half of the key file does not belong to its secret half.
     KeyHalvesDiffer {
-        /// Path of the file.
+        /// Path of the key file.
         path: String,
     },
-    /// The key file has none of the forms.
+    /// The key file has none of the supported formats.
     KeyUnknownForm {
-        /// Path of the file.
+        /// Path of the key file.
         path: String,
-        /// Size of the file in bytes.
+        /// Size of the key file in bytes.
         found: u64,
     },
-    /// A hardware wallet or a prompt is named instead of a file.
+    /// A hardware wallet or a prompt was given instead of a key file.
     KeyNotAFile {
-        /// What is named.
+        /// The value that was given.
         path: String,
     },
-    /// A configuration file does not parse.
+    /// A configuration file cannot be parsed.
     ConfigMalformed {
         /// Path of the file.
         path: String,
-        /// Where and why.
+        /// Position and reason, as a clause of a sentence.
         why: String,
     },
-    /// The system gave no random bytes.
+    /// The system's random number generator failed.
     RandomFailed {
-        /// What is wrong with it.
+        /// Why it failed, as a clause of a sentence.
         why: String,
     },
-    /// A program of the same installation cannot be executed.
+    /// Another program of the installation cannot be executed.
     CannotExecute {
-        /// The program.
+        /// Name of the program, or its path.
         program: String,
-        /// A part of a sentence.
+        /// Why it cannot be executed, as a clause of a sentence.
         why: String,
     },
-    /// An input is larger than what is read.
+    /// An input exceeds its maximum size.
     InputTooLarge {
         /// Name of the input.
         what: String,
         /// Size of the input in bytes.
         size: u64,
-        /// The largest that is read.
+        /// Maximum size in bytes.
         limit: u64,
     },
 }
@@ -154,7 +153,7 @@ pub fn catalogue_faults(
     faults
 }
 
-/// Capital letter first, period last: texts of foreign errors have neither.
+/// Makes a sentence of a foreign error's text: a capital letter first, a full stop last.
 pub fn sentence(text: &str) -> String {
     let text = text.trim();
     let mut letters = text.chars();
@@ -163,14 +162,14 @@ pub fn sentence(text: &str) -> String {
     format!("{}{}{end}", first.to_uppercase(), letters.as_str())
 }
 
-/// The system's reason without its number, as a part of a sentence: "no such file or directory".
+/// The reason of a system error without its number, as a clause of a sentence: "no such file or directory".
 pub fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     let end = text.find(" (os error").unwrap_or(text.len());
     crate::words::clause(text.get(..end).unwrap_or(&text))
 }
 
-/// What is wrong with JSON, without the list of all that it could have been.
+/// Describes a JSON error without the list of everything that was expected.
 pub fn json_fault(error: &serde_json::Error) -> String {
     if !error.is_data() {
         return format!("it is no JSON (line {}, column {})", error.line(), error.column());

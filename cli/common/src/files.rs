@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 use zx1_home::files::{self, Draft, ReadError};
 use zx1_home::{Lock, LockError};
 
-/// A path as messages show it.
+/// Formats a path for messages.
 pub fn shown(path: &Path) -> String {
     path.display().to_string()
 }
@@ -102,7 +102,7 @@ pub fn check_writable(path: &Path) -> Result<(), Fault> {
     draft.map(drop).map_err(|error| write_failed(path, &error))
 }
 
-/// Makes the folder of a file that is to be written.
+/// Creates the parent directory of a file that is to be written.
 fn make_room(path: &Path) -> Result<(), Fault> {
     nearest_folder(path)?;
     files::make_folder(files::folder_of(path)).map_err(|error| write_failed(path, &error))
@@ -124,7 +124,7 @@ fn nearest_folder(path: &Path) -> Result<&Path, Fault> {
     Err(failed(format!("{} is a file, not a folder", shown(nearest))))
 }
 
-/// Makes a rename or a new name durable.
+/// Flushes the directory of a file, so that a rename or a new name survives a crash.
 pub fn sync_folder_of(path: &Path) -> Result<(), Fault> {
     let folder = files::folder_of(path);
     files::sync_folder(folder).map_err(|error| write_failed(folder, &error))

@@ -23,7 +23,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// As `--output` takes it.
+    /// The value of `--output` that selects it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Display => "display",
@@ -32,7 +32,7 @@ impl Format {
         }
     }
 
-    /// Whether it is JSON.
+    /// Whether the format is JSON, indented or not.
     pub fn is_json(self) -> bool {
         self != Self::Display
     }
@@ -52,7 +52,7 @@ impl FromStr for Format {
 /// A command's result. The JSON is what `Serialize` gives: snake_case names, addresses in base58, other
 /// bytes in hex, money as integers with the unit in the name, 128-bit integers as strings.
 pub trait Report: Serialize {
-    /// Draws the page.
+    /// Draws the result as text.
     fn draw(&self, page: &mut Page);
 }
 

@@ -71,7 +71,7 @@ impl Place {
         })
     }
 
-    /// Everything that an escrow or a wallet is made of.
+    /// Opens the journal and assembles the parts of an escrow or a wallet.
     pub(crate) async fn parts(&self, out: &Output) -> Result<Parts, Failure> {
         let network = self.network()?;
         let seed = self.seed(out)?;
@@ -235,7 +235,7 @@ impl KeyArgs {
 struct Pay {
     depositor: String,
     to: Address,
-    /// None: the rest.
+    /// Amount to pay in raw; `None` for what the other payments leave.
     amount: Option<Raw>,
 }
 

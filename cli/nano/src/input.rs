@@ -10,10 +10,10 @@ use zeroize::Zeroizing;
 use super::{Failure, Output};
 use nano_escrow::{PrivateKey, Seed};
 
-/// Blocks, records and keys are small; more is another file.
+/// Maximum size of an input in bytes. Blocks, records and keys are much smaller.
 const MAX_INPUT: u64 = 1 << 20;
 
-/// A text from a file, or from standard input when there is no name or it is `-`.
+/// Reads a text from a file, or from standard input when there is no file or it is `-`.
 pub(crate) fn text(file: Option<&Path>) -> Result<String, Failure> {
     let (bytes, name) = match file {
         None => (read(std::io::stdin().lock(), "standard input")?, "standard input".to_owned()),
@@ -46,16 +46,16 @@ fn unreadable(name: &str, error: impl std::fmt::Display) -> Failure {
     Failure::new(8402, format!("{name} cannot be read: {error}"), "Check the name and the permissions.")
 }
 
-/// Where a secret comes from. Has no `Debug` that shows it.
+/// Source of a secret. Its `Debug` does not show the secret.
 #[derive(Clone)]
 pub(crate) enum SecretSource {
     /// Read standard input.
     Stdin,
-    /// A file: 64 hexadecimal digits, 32 bytes, or a Solana keypair file.
+    /// A file with 64 hexadecimal digits, 32 bytes, or a Solana keypair.
     File(PathBuf),
     /// An environment variable with 64 hexadecimal digits.
     Env(String),
-    /// The digits themselves, on the command line.
+    /// The digits themselves, given on the command line.
     Argument(Zeroizing<String>),
 }
 
@@ -86,12 +86,12 @@ impl FromStr for SecretSource {
 }
 
 impl SecretSource {
-    /// Whether it reads standard input.
+    /// Whether the secret is read from standard input.
     pub(crate) fn is_stdin(&self) -> bool {
         matches!(self, SecretSource::Stdin)
     }
 
-    /// Refuse (8401) digits on the command line, where the shell's history and every process would see them.
+    /// Returns 8401 for digits on the command line, which the shell's history and other processes would see.
     pub(crate) fn not_an_argument(self) -> Result<SecretSource, Failure> {
         match self {
             SecretSource::Argument(_) => Err(Failure::usage(
@@ -103,7 +103,7 @@ impl SecretSource {
         }
     }
 
-    /// The 32 bytes. The errors do not repeat them.
+    /// Reads the 32 bytes of the secret. Errors do not contain them.
     pub(crate) fn bytes(&self, what: &'static str, out: &Output) -> Result<Zeroizing<[u8; 32]>, Failure> {
         let bytes = match self {
             SecretSource::Stdin => read(std::io::stdin().lock(), "standard input")?,
@@ -152,7 +152,7 @@ fn warn_if_others_can_read(path: &Path, out: &Output) {
 #[cfg(not(unix))]
 fn warn_if_others_can_read(_: &Path, _: &Output) {}
 
-/// Refuse (8405) to read two things from one standard input.
+/// Returns 8405 when two inputs would be read from standard input.
 pub(crate) fn only_one_from_stdin(file: Option<&Path>, secret: &SecretSource) -> Result<(), Failure> {
     let file_is_stdin = file.is_none_or(|f| f == Path::new("-"));
     if file_is_stdin && secret.is_stdin() {

@@ -95,7 +95,7 @@ fn run(command: Command, out: &Output) -> Result<(), Failure> {
     }
 }
 
-/// Only what talks to a node pays for threads.
+/// Starts the log and the multi-threaded runtime; called only for commands that talk to a node.
 fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::from_env("NANO_LOG"))

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use nano_escrow::Coded;
 
-/// Where results go: text for people, or one JSON value for programs.
+/// Prints results: text for people, or one JSON value for programs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Output {
     json: bool,
@@ -20,12 +20,12 @@ impl Output {
         Output { json }
     }
 
-    /// Whether JSON is wanted.
+    /// Whether results are printed as JSON.
     pub(crate) fn is_json(&self) -> bool {
         self.json
     }
 
-    /// Print a result: `value` as JSON, or `text` for people (without a newline at its end).
+    /// Prints a result: `value` as JSON, or `text` for people, without a newline at its end.
     pub(crate) fn print(&self, value: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Failure> {
         let text =
             if self.json { serde_json::to_string_pretty(value).map_err(Failure::system)? } else { text() };
@@ -37,7 +37,7 @@ impl Output {
         }
     }
 
-    /// Prints a notice to standard error, not with JSON.
+    /// Prints a notice to standard error, unless results are printed as JSON.
     pub(crate) fn warn(&self, text: impl Display) {
         if !self.json {
             let _ = writeln!(std::io::stderr(), "warning: {text}");
@@ -61,36 +61,36 @@ impl Output {
     }
 }
 
-/// A refusal on its way out. The numbers of the commands themselves are 8400 to 8449.
+/// An error of the command line. The commands' own numbers are 8400 to 8449.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
-    /// The error's number.
+    /// Stable number of the error.
     pub(crate) code: u16,
-    /// What and why, without a full stop.
+    /// What is wrong, without a full stop.
     pub(crate) message: String,
-    /// What to do.
+    /// The next step for the user.
     pub(crate) next: String,
-    /// The exit code: 1 refused, 2 wrong use.
+    /// Exit code of the process: 1 for a failure, 2 for wrong usage.
     pub(crate) exit: u8,
 }
 
 impl Failure {
-    /// A refusal by a command itself, exit code 1.
+    /// An error of a command itself, with exit code 1.
     pub(crate) fn new(code: u16, message: impl Display, next: impl Display) -> Failure {
         Failure { code, message: message.to_string(), next: next.to_string(), exit: 1 }
     }
 
-    /// Wrong use, exit code 2.
+    /// An error of usage, with exit code 2.
     pub(crate) fn usage(code: u16, message: impl Display, next: impl Display) -> Failure {
         Failure { exit: 2, ..Failure::new(code, message, next) }
     }
 
-    /// Everything is printed already; only the exit code is left.
+    /// A failure whose text is already printed; only the exit code remains.
     pub(crate) fn printed(exit: u8) -> Failure {
         Failure { code: 0, message: String::new(), next: String::new(), exit }
     }
 
-    /// The machine failed (8400).
+    /// An error of the operating system (8400).
     pub(crate) fn system(error: impl Display) -> Failure {
         Failure::new(8400, error, "Check the machine: its disk, its memory, its permissions.")
     }

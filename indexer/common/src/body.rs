@@ -8,14 +8,14 @@ use std::path::Path;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 
-/// Why a body was not taken.
+/// Why a request's body was refused.
 #[derive(Debug)]
 pub enum BodyFault {
-    /// It is, or announces that it is, longer than this limit in bytes.
+    /// The body is longer than this limit in bytes, or announces that it is.
     Large(usize),
-    /// It did not come in time, or broke off.
+    /// The body did not arrive in time, or broke off.
     Slow,
-    /// It could not be kept in its file.
+    /// The body could not be written to its file.
     File(io::Error),
 }
 

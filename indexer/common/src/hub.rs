@@ -13,27 +13,28 @@ use std::time::Duration;
 use tokio::sync::{Notify, broadcast};
 use tokio_util::sync::CancellationToken;
 
-/// An event, ready to be sent.
+/// An event of a stream, as subscribers receive it.
 pub trait Event: Send + Sync + 'static {
-    /// Its id; they rise.
+    /// Id of the event; ids ascend.
     fn id(&self) -> i64;
-    /// As a frame of server-sent events, the empty line included.
+    /// The event as a frame of server-sent events, with the empty line that ends it.
     fn frame(&self) -> Bytes;
 }
 
-/// Events as a store has them.
+/// Events that a store has returned.
 #[derive(Debug)]
 pub struct Page<E> {
-    /// Those that can be read, in the order of their ids.
+    /// The events that can be read, in the order of their ids.
     pub events: Vec<E>,
-    /// The last id that was looked at, also where its event could not be read.
+    /// The last id that was examined, also where its event could not be read.
     pub last: Option<i64>,
-    /// Whether there were as many as were asked for, so that there may be more.
+    /// Whether the page has as many rows as were asked for, so that there may be more.
     pub is_full: bool,
 }
 
 impl<E> Page<E> {
-    /// Of rows, in the order of their ids, of which so many were asked for. `read` makes an event of one.
+    /// Makes a page from rows in the order of their ids, of which `most` were asked for. `read` makes an
+    /// event from a row, or nothing when the row cannot be read.
     pub fn of<R>(
         rows: &[R],
         most: i64,
@@ -45,28 +46,28 @@ impl<E> Page<E> {
     }
 }
 
-/// Why a store's events could not be read: a number and a sentence, for the log.
+/// Why a store's events could not be read: a number and a text for the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// The number.
+    /// Stable number of the store's error.
     pub code: u32,
-    /// The sentence.
+    /// Text of the store's error.
     pub sentence: String,
 }
 
-/// A page of events on its way.
+/// The future of a page of events.
 pub type PageFuture<'a, E> = Pin<Box<dyn Future<Output = Result<Page<E>, Failure>> + Send + 'a>>;
 
-/// Where the events are kept.
+/// Reads events from the store.
 pub trait Source<E>: Send + Sync + 'static {
     /// Up to `most` events after this id, in order.
     fn after(&self, id: i64, most: i64) -> PageFuture<'_, E>;
 }
 
-/// Number of events that are read at once.
+/// Maximum number of events that are read at once.
 pub const PAGE: i64 = 256;
 
-/// The hub. Clones share everything.
+/// Distributes new events to all subscribers of a stream. Clones share the state.
 pub struct Hub<E> {
     source: Arc<dyn Source<E>>,
     ring: broadcast::Sender<Arc<E>>,
@@ -88,34 +89,35 @@ impl<E> std::fmt::Debug for Hub<E> {
 }
 
 impl<E: Event> Hub<E> {
-    /// A hub that holds `ring` events for subscribers that are a little behind, and begins after `last`.
+    /// Creates a hub that keeps `ring` events for subscribers that are behind, and begins after the id
+    /// `last`.
     pub fn new(source: Arc<dyn Source<E>>, ring: usize, last: i64) -> Hub<E> {
         // A ring's length is doubled until it is a power of two; half of the largest number is the most.
         let (ring, _) = broadcast::channel(ring.clamp(1, 1 << 20));
         Hub { source, ring, wake: Arc::default(), last: Arc::new(AtomicI64::new(last)) }
     }
 
-    /// There are new events in the store.
+    /// Call when the store has new events.
     pub fn wake(&self) {
         self.wake.notify_one();
     }
 
-    /// Events from now on.
+    /// Subscribes to the events from now on.
     pub fn subscribe(&self) -> broadcast::Receiver<Arc<E>> {
         self.ring.subscribe()
     }
 
-    /// The last event that was handed out.
+    /// Id of the last event that was distributed.
     pub fn last(&self) -> i64 {
         self.last.load(Ordering::Acquire)
     }
 
-    /// Where the events are kept.
+    /// The store that the events are read from.
     pub fn source(&self) -> &dyn Source<E> {
         &*self.source
     }
 
-    /// Hands out what the store gets, until cancelled.
+    /// Distributes new events of the store until cancelled.
     pub async fn run(self, cancel: CancellationToken) {
         loop {
             let trouble = loop {

@@ -9,50 +9,50 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// Jobs and, once [`Jobs::serve`] was called, the interface.
+/// The background jobs of a server and, after [`Jobs::serve`], its HTTP interface.
 #[derive(Debug, Default)]
 pub struct Jobs {
-    /// Cancelled first: streams end, no request is taken any more.
+    /// Cancelled first: streams end and no further request is accepted.
     stopping: CancellationToken,
-    /// Cancelled when the last request is answered: jobs end.
+    /// Cancelled after the last request is answered: jobs end.
     ending: CancellationToken,
     tracker: TaskTracker,
     http: Option<JoinHandle<()>>,
 }
 
 impl Jobs {
-    /// No jobs at first.
+    /// Creates the set without any jobs.
     pub fn new() -> Jobs {
         Jobs::default()
     }
 
-    /// What tells streams and requests that the server is stopping.
+    /// Token that is cancelled when streams and requests must end.
     pub fn stopping(&self) -> &CancellationToken {
         &self.stopping
     }
 
-    /// What tells jobs that they must end.
+    /// Token that is cancelled when jobs must end.
     pub fn ending(&self) -> &CancellationToken {
         &self.ending
     }
 
-    /// Where jobs may put jobs of their own.
+    /// Tracker for the tasks that jobs spawn themselves.
     pub fn tracker(&self) -> &TaskTracker {
         &self.tracker
     }
 
-    /// Begins a job. It gets the token that ends it.
+    /// Spawns a job. It receives the token that ends it.
     pub fn spawn<F: Future<Output = ()> + Send + 'static>(&self, job: impl FnOnce(CancellationToken) -> F) {
         self.tracker.spawn(job(self.ending.clone()));
     }
 
-    /// Begins to serve.
+    /// Starts the HTTP interface.
     pub fn serve(&mut self, listener: TcpListener, router: Router, bounds: Bounds, figures: Figures) {
         let served = serve(listener, router, bounds, figures, self.stopping.clone());
         self.http = Some(tokio::spawn(served));
     }
 
-    /// Streams end, requests are finished, then the jobs.
+    /// Stops in order: ends streams, finishes requests, then ends the jobs.
     pub async fn stop(self) {
         self.stopping.cancel();
         if let Some(http) = self.http {

@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// A bucket: so many at once, and so many a second in the long run.
+/// A rate limit, as a token bucket: a burst, and a number of requests a second in the long run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rate {
-    /// Requests at once, when the bucket is full.
+    /// Number of requests that are accepted at once when the bucket is full.
     pub burst: u32,
-    /// A second. 0: as many as one likes.
+    /// Number of requests a second in the long run; 0 disables the limit.
     pub per_second: u32,
 }
 
@@ -26,7 +26,7 @@ pub struct Rate {
 pub struct Client(IpAddr);
 
 impl Client {
-    /// Of an address.
+    /// The client behind an address.
     pub fn new(address: IpAddr) -> Client {
         Client(match address.to_canonical() {
             IpAddr::V6(v6) => IpAddr::V6((v6.to_bits() & (u128::MAX << 64)).into()),
@@ -46,7 +46,7 @@ impl Client {
     }
 }
 
-/// The last address that is none of our proxies.
+/// The last address that is not one of our proxies.
 fn behind<'t>(peer: IpAddr, told: impl Iterator<Item = &'t str>, proxies: &[IpAddr]) -> IpAddr {
     let is_ours = |address: &IpAddr| {
         let address = address.to_canonical();
@@ -69,7 +69,7 @@ fn behind<'t>(peer: IpAddr, told: impl Iterator<Item = &'t str>, proxies: &[IpAd
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooOften(pub u64);
 
-/// Buckets by key. What is full again is forgotten.
+/// Token buckets by key. Buckets that are full again are forgotten.
 #[derive(Debug)]
 pub struct Buckets<K> {
     rate: Rate,
@@ -91,7 +91,7 @@ const MAX_BUCKETS: usize = 65_536;
 const UNIT: u64 = 1_000_000_000;
 
 impl<K: Hash + Eq> Buckets<K> {
-    /// Buckets of this rate, all full.
+    /// Creates buckets with this rate, all of them full.
     pub fn new(rate: Rate) -> Buckets<K> {
         let levels = Levels { by_key: HashMap::new(), sweep_at: MAX_BUCKETS };
         Buckets { rate, levels: Mutex::new(levels) }
@@ -136,11 +136,11 @@ impl<K: Hash + Eq> Buckets<K> {
     }
 }
 
-/// No further stream may be opened. Holds the bound that was met.
+/// Error: no further stream may be opened. Holds the limit that was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Full(pub usize);
 
-/// Seats for open streams.
+/// Permits for open streams.
 #[derive(Debug)]
 pub struct Seats {
     most: usize,
@@ -149,7 +149,7 @@ pub struct Seats {
     by_client: Mutex<HashMap<Client, usize>>,
 }
 
-/// One open stream; closing is dropping.
+/// The permit of one open stream; dropping it releases the permit.
 #[derive(Debug)]
 pub struct Seat {
     seats: Arc<Seats>,
@@ -157,7 +157,7 @@ pub struct Seat {
 }
 
 impl Seats {
-    /// Bounds on open streams: in all, and of one client.
+    /// Limits the number of open streams: in all, and of one client.
     pub fn new(most: usize, per_client: usize) -> Arc<Seats> {
         Arc::new(Seats { most, per_client, taken: AtomicUsize::new(0), by_client: Mutex::default() })
     }

@@ -15,9 +15,9 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
-/// What a subscriber wants to hear.
+/// Selects the events that a subscriber receives.
 pub trait Filter<E>: Send + 'static {
-    /// Whether it gets this event.
+    /// Whether the subscriber receives this event.
     fn wants(&self, event: &E) -> bool;
 }
 
@@ -26,13 +26,13 @@ pub trait Filter<E>: Send + 'static {
 pub enum Next<E> {
     /// An event to send.
     Event(Arc<E>),
-    /// Nothing for a while.
+    /// There was no event within the keep-alive interval.
     Silence,
-    /// The end: the reader was too slow, so many events are missing.
+    /// The end: the reader was too slow and has missed this number of events.
     Dropped(u64),
     /// The end: the server is stopping.
     Stopping,
-    /// The end: the store failed. It is in the log.
+    /// The end: the store failed. The log has the error.
     Failed,
 }
 
@@ -45,7 +45,7 @@ impl Drop for Open {
     }
 }
 
-/// What a subscriber needs of its server.
+/// What a subscription needs of its server.
 pub struct Desk<E> {
     /// Source of the events.
     pub hub: Hub<E>,
@@ -53,7 +53,7 @@ pub struct Desk<E> {
     pub figures: Figures,
     /// Cancelled when the server stops.
     pub stopping: CancellationToken,
-    /// The longest silence.
+    /// Interval after which a stream without events yields [`Next::Silence`].
     pub keepalive: Duration,
 }
 
@@ -63,9 +63,9 @@ impl<E> std::fmt::Debug for Desk<E> {
     }
 }
 
-/// One subscriber of the stream.
+/// A subscription to a stream of events.
 pub struct Reader<E, F> {
-    /// What it wants to hear; may be changed at any time.
+    /// The subscriber's filter; may be changed at any time.
     pub filter: F,
     desk: Desk<E>,
     ring: Receiver<Arc<E>>,
@@ -112,12 +112,12 @@ impl<E: Event, F: Filter<E>> Reader<E, F> {
         self.is_behind = false;
     }
 
-    /// The last id that was looked at: who resumes after it misses nothing.
+    /// The last id that was examined. A client that resumes after it misses nothing.
     pub fn last(&self) -> i64 {
         self.last
     }
 
-    /// What comes next. Nothing is lost when it is dropped before it is ready.
+    /// Waits for the next event, silence or end. Cancel-safe: nothing is lost when the future is dropped.
     pub async fn next(&mut self) -> Next<E> {
         loop {
             while let Some(event) = self.backlog.pop_front() {

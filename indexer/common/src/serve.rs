@@ -20,17 +20,17 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
-/// How long a graceful stop waits for connections, and again for what else is under way.
+/// How long a graceful stop waits for connections, and then again for remaining tasks.
 pub const STOP: Duration = Duration::from_secs(10);
 
-/// Bounds of connections.
+/// Limits on connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// Connections open at once.
+    /// Maximum number of open connections.
     pub connections: usize,
-    /// How long a request's head may take.
+    /// Timeout for receiving a request's head.
     pub head: Duration,
-    /// How long a client may take nothing of an answer.
+    /// How long a client may read nothing of an answer before its connection is closed.
     pub write: Duration,
 }
 

@@ -38,20 +38,21 @@ const MOST_AFFECTED: usize = 1_000;
 #[derive(Debug)]
 pub struct Bundles {
     dir: PathBuf,
-    /// Checking a million leaves takes a second and a hundred megabytes.
+    /// Limits how many batches' data are checked or read concurrently: a million leaves take a second and a
+    /// hundred megabytes.
     seats: Semaphore,
-    /// Room for what is arriving, in units of [`ROOM`].
+    /// Disk space for arriving uploads, in units of [`ROOM`].
     room: Arc<Semaphore>,
     rooms: usize,
-    /// How long an upload waits for room.
+    /// Timeout for waiting for that space.
     patience: Duration,
     indexed: usize,
 }
 
-/// Room is counted in units of so many bytes.
+/// Unit of the limit on arriving uploads, in bytes.
 const ROOM: usize = 4 << 10;
 
-/// The data of a batch that has arrived: a file that is removed unless it is taken.
+/// The data of a batch that has arrived: a file that is removed on drop unless [`Bundles::take`] keeps it.
 #[derive(Debug)]
 pub struct Upload {
     path: PathBuf,
@@ -65,7 +66,7 @@ impl Drop for Upload {
     }
 }
 
-/// What an upload did.
+/// Result of an upload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Put {
     /// It is served now.
@@ -120,16 +121,16 @@ struct ContentBatch {
     overflow_data_hash: String,
 }
 
-/// What a batch's data says, as rows.
+/// What a batch's data says, as rows for the store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Contents {
-    /// The batch's own fields, JSON.
+    /// The batch's own fields as a JSON object.
     pub content: Value,
-    /// Feedback events.
+    /// Ratings that the batch records of its agent.
     pub ratings: Vec<RatingRow>,
-    /// Selections and verifiers.
+    /// Conversations of its selections and verifier assignments, without duplicates.
     pub conversations: Vec<ConversationRow>,
-    /// Counterparties.
+    /// The agent's relations to each other agent in the batch.
     pub counterparties: Vec<CounterpartyRow>,
 }
 
@@ -452,12 +453,12 @@ impl Bundles {
     }
 }
 
-/// What makes the news of a batch's data one.
+/// Identifies a batch in the origins of its stream events, so that each is published once.
 fn origin(agent: &Key, epoch: i64) -> String {
     format!("{}/{epoch}", base58(agent))
 }
 
-/// What the streams are told of a batch's data.
+/// The stream events that follow from a batch's data.
 fn told(contents: &Contents, row: &BatchRow, agent: &crate::store::AgentRow) -> Vec<StreamRow> {
     let (now, whose) = (now_ms(), origin(&fixed(&row.agent), row.epoch));
     let mut told = Vec::new();

@@ -10,31 +10,31 @@ use zx1_server::serve::Bounds;
 
 pub use zx1_server::limits::Rate;
 
-/// Everything that can be set.
+/// Configuration of the indexer. Every field has a default.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Where to listen.
+    /// Address and port to listen on.
     pub bind: SocketAddr,
-    /// Where the database (unless `db` says otherwise) and the batches' data lie.
+    /// Folder of the batches' data, and of the database unless `db` is set.
     pub data: PathBuf,
-    /// A path, or `postgres://…`. Empty: `index.db` in `data`.
+    /// Path of an SQLite file, or a `postgres://…` URL. Empty: `index.db` in `data`.
     pub db: String,
-    /// The Solana side.
+    /// How the Solana cluster is followed.
     pub chain: ChainConfig,
-    /// The Nano side.
+    /// How Nano balances are read.
     pub nano: NanoConfig,
-    /// Addresses of the markets whose contracts are shown.
+    /// Addresses of the market servers whose contracts are indexed.
     pub markets: Vec<String>,
-    /// How often the markets are asked, in seconds.
+    /// Interval at which the market servers are polled, in seconds.
     pub market_secs: u64,
-    /// How often the index is compared with the chain, in seconds; 0 never.
+    /// Interval at which the index is compared with the chain, in seconds; 0 disables the audit.
     pub audit_secs: u64,
-    /// How long the streams' events are kept, in days.
+    /// How long stream events are kept, in days.
     pub stream_days: u64,
-    /// When the health is bad.
+    /// Lag at which `/healthz` fails.
     pub health: HealthConfig,
-    /// Bounds of the interface.
+    /// Limits on requests, uploads and streams.
     pub limits: Limits,
 }
 
@@ -56,34 +56,36 @@ impl Default for Config {
     }
 }
 
-/// How the chain is followed.
+/// How the Solana cluster is followed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChainConfig {
-    /// The RPC: a URL, or localhost, devnet, testnet, mainnet-beta.
+    /// RPC of the node: a URL, or `localhost`, `devnet`, `testnet` or `mainnet-beta`.
     pub rpc: String,
-    /// The websocket. Empty: no subscription, only polling. `auto`: the RPC's address with `ws`, and one port
+    /// URL of the node's websocket. Empty: poll only. `auto`: the RPC's address with `ws`, and one port
     /// higher where a port is named, as validators have it.
     pub ws: String,
-    /// How long a question may take, in milliseconds.
+    /// Timeout of one RPC call, in milliseconds.
     pub timeout_ms: u64,
-    /// How often a question is asked in all.
+    /// Maximum number of attempts for one RPC call.
     pub attempts: usize,
-    /// How often the confirmed slot is looked at, in milliseconds; announcements wake earlier.
+    /// Interval at which the confirmed slot is polled, in milliseconds. Announcements on the websocket
+    /// trigger a poll earlier.
     pub poll_ms: u64,
-    /// Transactions that are asked for at the same time.
+    /// Maximum number of transactions that are fetched concurrently.
     pub concurrency: usize,
-    /// Transactions in one database transaction.
+    /// Maximum number of transactions that are written in one database transaction.
     pub chunk: usize,
-    /// Slots after which the finalized history is compared.
+    /// Number of slots after which the finalized history is compared again.
     pub finalize_every_slots: u64,
-    /// How often the registry is asked for new agents, in seconds.
+    /// Interval at which the registry is asked for new agents, in seconds.
     pub registry_secs: u64,
-    /// After how long an agent's owner and delegates are asked for again, in seconds.
+    /// Age at which an agent's owner and delegates are read again, in seconds.
     pub owners_secs: u64,
-    /// How often agents' token accounts are looked at, in seconds, so that a sale is seen soon; 0 never.
+    /// Interval at which agents' token accounts are read to notice sales, in seconds; 0 disables it.
     pub owner_check_secs: u64,
-    /// Token accounts in one look, a hundred a question; more agents than that take turns.
+    /// Maximum number of token accounts in one such round, a hundred in one call. More agents than that take
+    /// turns.
     pub owner_checks: u32,
 }
 
@@ -106,13 +108,13 @@ impl Default for ChainConfig {
     }
 }
 
-/// How balances are read.
+/// How Nano balances are read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NanoConfig {
-    /// The node's RPC. Empty: no balances.
+    /// URL of the Nano node's RPC. Empty: balances are not read.
     pub rpc: String,
-    /// How often balances are read, in seconds.
+    /// Interval at which balances are read, in seconds.
     pub poll_secs: u64,
 }
 
@@ -122,13 +124,13 @@ impl Default for NanoConfig {
     }
 }
 
-/// When `/healthz` says no.
+/// Lag at which `/healthz` fails.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HealthConfig {
-    /// Slots behind the node.
+    /// Maximum number of slots behind the node.
     pub max_lag_slots: u64,
-    /// Seconds since the node's slot was reached last.
+    /// Maximum number of seconds since the index last reached the node's slot.
     pub max_lag_secs: u64,
 }
 
@@ -138,42 +140,42 @@ impl Default for HealthConfig {
     }
 }
 
-/// All bounds of the interface.
+/// Limits on requests, uploads and streams.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// The largest body but for a batch's data.
+    /// Maximum size of a request's body in bytes, batch data excepted.
     pub body_bytes: usize,
-    /// The largest batch data.
+    /// Maximum size of a batch's data in bytes.
     pub bundle_bytes: usize,
-    /// How long a body may take, in milliseconds; a batch's data may take ten times as long.
+    /// Timeout for receiving a body, in milliseconds. A batch's data may take ten times as long.
     pub body_ms: u64,
-    /// How long a request's head may take, in milliseconds.
+    /// Timeout for receiving a request's head, in milliseconds.
     pub head_ms: u64,
-    /// How long a client may take nothing of an answer, in milliseconds.
+    /// How long a client may read nothing of an answer before its connection is closed, in milliseconds.
     pub write_ms: u64,
-    /// Connections at once.
+    /// Maximum number of open connections.
     pub connections: usize,
-    /// Streams at once.
+    /// Maximum number of open streams.
     pub streams: usize,
-    /// Streams at once from one address.
+    /// Maximum number of open streams from one address.
     pub streams_per_address: usize,
-    /// Events that are kept in memory for streams that are behind.
+    /// Number of events that are kept in memory for subscribers that are behind.
     pub stream_ring: usize,
-    /// A silent stream hears from the server after this, in milliseconds.
+    /// Interval of keep-alives on a stream without events, in milliseconds.
     pub keepalive_ms: u64,
-    /// Proxies whose `X-Forwarded-For` is believed: the last address in it that is none of them is the
-    /// client's then.
+    /// Trusted proxies. The client is the last address in `X-Forwarded-For` that is not one of them.
     pub proxies: Vec<IpAddr>,
-    /// Requests of one address.
+    /// Rate limit for requests from one address.
     pub address: Rate,
-    /// Batch data, envelopes and bindings from one address.
+    /// Rate limit for batch data, envelopes and binding records from one address.
     pub uploads: Rate,
-    /// Bytes of batches' data that may be arriving at the same time, on disk; the others wait.
+    /// Disk space for uploads that are arriving, in bytes; further uploads wait.
     pub arriving_bytes: usize,
-    /// Batches' data that are checked or read at the same time.
+    /// Maximum number of batches' data that are checked or read concurrently.
     pub bundles: usize,
-    /// Records of a batch that are indexed for counterparties and bindings; all of them are served.
+    /// Maximum number of records of a batch that are indexed for counterparties and bindings. All of them are
+    /// served.
     pub indexed_records: usize,
 }
 
@@ -241,7 +243,7 @@ impl Config {
         zx1_server::config::print(self).map_err(Error::Config)
     }
 
-    /// The database.
+    /// Path or URL of the database: `db`, or `index.db` in the data folder when it is empty.
     pub fn database(&self) -> String {
         if self.db.is_empty() { self.data.join("index.db").display().to_string() } else { self.db.clone() }
     }
@@ -251,7 +253,7 @@ impl Config {
         self.data.join("batches")
     }
 
-    /// The websocket's address; none for polling.
+    /// URL of the node's websocket for this RPC; `None` when the node is only polled.
     pub fn websocket(&self, rpc: &str) -> Option<String> {
         match self.chain.ws.as_str() {
             "" => None,

@@ -6,45 +6,45 @@ use zx1_coded::Coded;
 use zx1_server::body::BodyFault;
 use zx1_server::limits::{Full, TooOften};
 
-/// A refusal or a failure. Each is a full sentence that says what to do.
+/// An error of the indexer. Its text is a full sentence that says what to do.
 #[derive(Debug, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum Error {
-    /// The store: 9600 to 9606.
+    /// An error of the store: 9600 to 9606.
     #[code(inner)]
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The chain's own number.
+    /// An error of the chain's client, with its own number.
     #[code(inner)]
     #[error(transparent)]
     Chain(#[from] ChainError),
-    /// The configuration is wrong; the text says where.
+    /// The configuration is invalid; the text says where.
     #[code(9610)]
     #[error("{0}")]
     Config(String),
-    /// The address and what the system said.
+    /// Binding the listener failed: the address, and the system's error.
     #[code(9611)]
     #[error("The indexer cannot listen on {0} ({1}); choose another address or port.")]
     Listen(String, std::io::Error),
-    /// The database is of another cluster.
+    /// The database was built from another cluster.
     #[code(9612)]
     #[error(
         "The database belongs to the cluster with the genesis {stored}, and the node is of {found}; \
          give another database or another node."
     )]
     OtherCluster {
-        /// What the database says.
+        /// Genesis hash that the database records.
         stored: String,
-        /// What the node says.
+        /// Genesis hash that the node reports.
         found: String,
     },
-    /// The websocket of the node failed.
+    /// The node's websocket failed.
     #[code(9613)]
     #[error("The websocket {url} cannot be used ({detail}); check chain.ws, or leave it empty to poll.")]
     Websocket {
-        /// Where.
+        /// URL of the websocket.
         url: String,
-        /// Why.
+        /// Why it failed, for the error's text.
         detail: String,
     },
     /// A transaction is missing, by its signature.
@@ -58,40 +58,40 @@ pub enum Error {
     #[code(9615, transient)]
     #[error("The node does not list what it announced up to slot {0} yet; it is asked again.")]
     Behind(u64),
-    /// An answer of the node that cannot be used.
+    /// An answer of the node cannot be used.
     #[code(9616)]
     #[error("The node's answer to {what} cannot be used: {detail}. Name another node (chain.rpc).")]
     Malformed {
-        /// Which question.
+        /// The call that was answered.
         what: &'static str,
-        /// What is wrong.
+        /// Why the answer cannot be used, for the error's text.
         detail: String,
     },
-    /// A stored bundle that cannot be used.
+    /// The stored data of a batch cannot be used.
     #[code(9617)]
     #[error("The batch data in {path} cannot be used ({detail}); have the agent upload it again.")]
     Bundle {
-        /// The file.
+        /// Path of the file that holds it.
         path: String,
-        /// What is wrong.
+        /// Why it cannot be used, for the error's text.
         detail: String,
     },
-    /// The market does not answer usefully.
+    /// A market server cannot be read.
     #[code(9618, transient)]
     #[error("The market {url} cannot be read ({detail}); it is asked again.")]
     Market {
-        /// Where.
+        /// Address of the market server.
         url: String,
-        /// What is wrong.
+        /// Why it cannot be read, for the error's text.
         detail: String,
     },
     /// A query parameter has a wrong value.
     #[code(9630)]
     #[error("The parameter {name} cannot be read: {detail}.")]
     Parameter {
-        /// Its name.
+        /// Name of the query parameter.
         name: &'static str,
-        /// What it must be.
+        /// What its value must be, for the error's text.
         detail: &'static str,
     },
     /// A query parameter has an unknown name.

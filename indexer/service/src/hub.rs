@@ -8,23 +8,23 @@ use std::sync::Arc;
 use zx1_server::hub::{Event, Failure, Page, PageFuture, Source};
 use zx1_server::reader;
 
-/// An event, ready to be sent.
+/// A stream event in the two forms in which it is sent.
 #[derive(Debug, Clone)]
 pub struct Told {
-    /// Id of the event; ascending.
+    /// Id of the event, which ascends.
     pub id: i64,
     /// Type of the event.
     pub kind: String,
     /// The agent that it is about.
     pub agent: Option<[u8; 32]>,
-    /// The JSON, id included.
+    /// The event's JSON, id included, as a websocket message.
     pub json: axum::extract::ws::Utf8Bytes,
-    /// As a frame of server-sent events.
+    /// The event as a frame of server-sent events.
     pub frame: Bytes,
 }
 
 impl Told {
-    /// Of a row.
+    /// Prepares a stored event for sending.
     pub fn of(stored: &StoredStream) -> Self {
         let StoredStream { id, row } = stored;
         // The body is an object that this crate wrote.
@@ -35,7 +35,7 @@ impl Told {
         Self { id: *id, kind: row.kind.clone(), agent, json: json.into(), frame }
     }
 
-    /// The JSON as a value.
+    /// Parses the JSON; `None` when it cannot be parsed.
     pub fn value(&self) -> Option<serde_json::Value> {
         serde_json::from_str(self.json.as_str()).ok()
     }
@@ -51,7 +51,7 @@ impl Event for Told {
     }
 }
 
-/// What a subscriber wants; empty sets want everything.
+/// The events that a subscriber receives; empty sets match everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Types of events; empty for all.

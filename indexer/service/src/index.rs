@@ -20,46 +20,46 @@ use utoipa::ToSchema;
 use zx1_chain::rpc::registry::{AgentRecord, Delegate};
 use zx1_home::{Clock as _, SystemClock};
 
-/// What only the writer knows.
+/// State of the single writer, behind [`Index::writer`].
 #[derive(Debug, Default)]
 pub struct Writer {
-    /// Derived addresses.
+    /// Program addresses that are derived once and then looked up.
     pub addresses: Addresses,
-    /// The index digest.
+    /// Digest of all stored events, to compare two indexes.
     pub digest: [u8; 32],
-    /// Events.
+    /// Number of stored events.
     pub events: u64,
-    /// The cursor.
+    /// Everything up to this slot is indexed, at confirmed commitment.
     pub cursor: u64,
-    /// The finalized watermark.
+    /// Everything up to this slot was compared with the finalized history.
     pub finalized: u64,
-    /// Transactions after the watermark that were looked at, also those without events.
+    /// Transactions after `finalized` that were examined, also those without events.
     pub seen: HashSet<Listed>,
-    /// Accounts to be read when the backfill is over.
+    /// Accounts to be read when the backfill ends.
     pub later: BTreeSet<Touched>,
     /// Whether the accounts of a backfill are still to be read: an earlier process ended before it did, or it
     /// failed.
     pub unsettled: bool,
-    /// The epoch whose beginning was dealt with.
+    /// The last epoch whose beginning was processed.
     pub epoch: Option<u64>,
 }
 
-/// The index. Shared by an [`Arc`].
+/// The index, shared as an [`Arc`].
 pub struct Index {
-    /// The store.
+    /// The database of the index.
     pub store: Arc<dyn Store>,
-    /// The cluster.
+    /// Client of the Solana cluster that is indexed.
     pub ledger: Arc<dyn Ledger>,
-    /// What can be set.
+    /// The configuration that the process was started with.
     pub config: Config,
-    /// Where it stands.
+    /// Progress of the index, shared with readers.
     pub status: Status,
-    /// The streams.
+    /// Publishes new stream events to subscribers.
     pub hub: Hub,
-    /// Figures.
+    /// Counters and gauges that `/metrics` serves.
     pub metrics: Metrics,
-    /// Held from reading what a reputation rests on until it is written, so that an older one never replaces a
-    /// newer one.
+    /// Held from reading what a reputation depends on until it is written, so that an older one never
+    /// replaces a newer one.
     pub refreshing: Mutex<()>,
     writer: Mutex<Writer>,
 }
@@ -70,12 +70,12 @@ impl std::fmt::Debug for Index {
     }
 }
 
-/// Unix milliseconds.
+/// Current time in Unix milliseconds.
 pub fn now_ms() -> i64 {
     i64::try_from(SystemClock.unix_ms()).unwrap_or(i64::MAX)
 }
 
-/// Unix seconds.
+/// Current time in Unix seconds.
 pub fn now_s() -> i64 {
     now_ms().div_euclid(1_000)
 }
@@ -85,7 +85,7 @@ fn number(text: Option<&String>) -> u64 {
 }
 
 impl Index {
-    /// Opens it: the cursor is where the store says.
+    /// Opens the index and restores the cursor from the store.
     ///
     /// # Errors
     ///
@@ -143,12 +143,12 @@ impl Index {
         }))
     }
 
-    /// The right to write.
+    /// Locks the writer's state. Whoever reads rows to change them must hold the lock until they are written.
     pub async fn writer(&self) -> MutexGuard<'_, Writer> {
         self.writer.lock().await
     }
 
-    /// Rows that these events need; all batches and challenges of the agents in `whole`.
+    /// Loads the rows that these events need, and all batches and challenges of the agents in `whole`.
     pub async fn load(&self, needs: &Needs, whole: &BTreeSet<Key>) -> Result<Merge> {
         let mut merge = Merge { now_ms: now_ms(), ..Merge::default() };
         let agents: BTreeSet<Key> = needs.agents.union(whole).copied().collect();
@@ -261,7 +261,7 @@ impl Index {
         Ok(())
     }
 
-    /// An agent's row.
+    /// An agent's row, `None` when the index has no such agent.
     pub async fn agent_row(&self, mint: &Key) -> Result<Option<AgentRow>> {
         Ok(self.store.agents(Find::by("mint", *mint)).await?.into_iter().next())
     }
@@ -273,7 +273,7 @@ impl Index {
     }
 }
 
-/// The feedback log's head after the last entry that is here.
+/// The head of the feedback log after the last stored entry; zeros when there is none.
 async fn log_head(store: &dyn Store) -> Result<[u8; 32]> {
     let last = store.feedback(Find::all().newest(&["number"]).limit(1)).await?;
     Ok(last.first().map_or([0; 32], |row| fixed(&row.head)))
@@ -290,7 +290,7 @@ pub fn chunks<T: Copy>(keys: &BTreeSet<T>) -> Vec<Vec<T>> {
 pub struct ShownDelegate {
     delegate: String,
     delegator: String,
-    /// Unix seconds
+    /// when the delegation expires, in Unix seconds
     expiry: i64,
     /// neither expired nor withdrawn
     live: bool,

@@ -21,9 +21,9 @@ use zx1_market::wire::{ContractView, ListAnswer};
 use zx1_market::{EntryType, PartyId, State, bridge};
 use zx1_net::{Endpoint, Fetcher, Limit, Options};
 
-/// The longest answer of a market that is read.
+/// Maximum size of a market server's answer, in bytes.
 const MAX_ANSWER: usize = 16 << 20;
-/// Contracts on a page; a market gives fewer if it likes.
+/// Number of contracts that are asked for in one page. A market server may return fewer.
 const PAGE: usize = 200;
 /// Pages before a market is not believed to end: a million contracts.
 const MOST_PAGES: usize = 5_000;
@@ -35,7 +35,7 @@ const WHOLE: Duration = Duration::from_secs(600);
 /// Contracts whose escrow accounts are asked for at once.
 const AT_ONCE: usize = 8;
 
-/// The job.
+/// The job that polls the configured market servers and stores their contracts.
 #[derive(Debug, Clone)]
 pub struct Markets {
     index: Arc<Index>,
@@ -79,7 +79,7 @@ impl Markets {
         Ok(Self { index, markets: markets.into(), node, seen: Arc::default() })
     }
 
-    /// Looks until cancelled.
+    /// Polls the market servers until cancelled.
     pub async fn run(self, cancel: CancellationToken) {
         let pause = Duration::from_secs(self.index.config.market_secs.max(1));
         loop {
@@ -91,7 +91,7 @@ impl Markets {
         }
     }
 
-    /// Asks all markets once.
+    /// Polls all market servers once.
     pub async fn look(&self) {
         let mut standing = Vec::new();
         for (market, _) in self.markets.iter() {
@@ -421,7 +421,7 @@ pub struct Summary {
     state: String,
     principal: String,
     agent: Option<String>,
-    /// XNO
+    /// the bounty in XNO, as a decimal number
     bounty: Option<String>,
     bounty_raw: Option<String>,
     created_at: i64,
@@ -510,7 +510,7 @@ fn entry_data(entry: &zx1_market::Entry) -> Value {
     value.get("data").cloned().unwrap_or_default()
 }
 
-/// What the streams are told of a transcript that holds.
+/// The stream events that follow from a transcript that verifies.
 fn told(market: &str, view: &ContractView) -> Vec<StreamRow> {
     let mut told = Vec::new();
     for (seq, entry) in view.transcript.iter().enumerate() {

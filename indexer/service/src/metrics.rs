@@ -6,21 +6,21 @@ use prometheus_client::registry::Registry;
 use std::sync::Arc;
 use zx1_server::figures::{self, Figures, Number};
 
-/// All figures. Clones share them.
+/// All metrics of the indexer. Clones share them.
 #[derive(Debug, Clone)]
 pub struct Metrics {
     registry: Arc<Registry>,
-    /// Events indexed since the start.
+    /// Number of events indexed since the start.
     pub events: Counter,
     /// Transactions that vanished and were rolled back.
     pub rolled_back: Counter,
     /// Rounds in which the chain could not be followed.
     pub trouble: Counter,
-    /// Batches' data that were taken.
+    /// Number of batches' data that were accepted.
     pub bundles: Counter,
-    /// Differences that self-audits found.
+    /// Number of differences that self-audits have found.
     pub differences: Counter,
-    /// Requests, streams, connections.
+    /// Metrics of requests, streams and connections.
     pub http: Figures,
     slot: Number,
     finalized: Number,

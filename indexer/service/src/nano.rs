@@ -13,12 +13,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// A balance in raw.
+/// Amounts of a Nano account in raw, as decimal numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Held {
-    /// What the account holds.
+    /// Confirmed balance of the account.
     pub balance: String,
-    /// What waits for it.
+    /// Sum of the confirmed sends that wait for the account.
     pub receivable: String,
 }
 
@@ -102,7 +102,7 @@ pub async fn bind(index: &Index, text: &str) -> Result<Put> {
     Ok(Put::Created)
 }
 
-/// The job that reads balances.
+/// The job that reads the balances of bound Nano accounts.
 #[derive(Debug, Clone)]
 pub struct Balances {
     index: Arc<Index>,
@@ -115,7 +115,7 @@ impl Balances {
         Self { index, node }
     }
 
-    /// Reads until cancelled.
+    /// Reads balances until cancelled.
     pub async fn run(self, cancel: CancellationToken) {
         let pause = Duration::from_secs(self.index.config.nano.poll_secs.max(1));
         loop {

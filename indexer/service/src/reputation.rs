@@ -18,31 +18,31 @@ use zx1_protocol::record::{KIND_SELECTION, KIND_VERIFIER};
 use zx1_protocol::reputation::{BatchFacts, Binding, Event, Ledger, Rating, Standing, State, Tally, Vector};
 use zx1_protocol::units::{Epoch, Slot};
 
-/// All that an agent's reputation rests on.
+/// Everything that an agent's reputation is computed from.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
-    /// Its batches.
+    /// All batches of the agent.
     pub batches: Vec<BatchRow>,
-    /// The feedback events of those that are served.
+    /// Feedback events of those batches whose data is served.
     pub ratings: Vec<RatingRow>,
-    /// Signed ratings of it that were heard.
+    /// Signed ratings of the agent that the indexer has received.
     pub envelopes: Vec<EnvelopeRow>,
-    /// Conversations in anybody's batches that those ratings are about.
+    /// Conversations in any agent's batches that those ratings are about.
     pub conversations: Vec<ConversationRow>,
     /// Settled contracts with those conversations.
     pub contracts: Vec<ContractRow>,
 }
 
-/// What came out.
+/// A computed reputation: three vectors that are never merged (decision D4).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reputation {
-    /// What counts.
+    /// The scores that count, computed batch by batch and decayed up to the current epoch.
     pub batch: Vector,
-    /// Ratings that nobody vouches for.
+    /// Scores from ratings whose task nothing binds to its parties (decision D2).
     pub unbound: Vector,
-    /// Everything that was heard, as it came.
+    /// Scores from all signed ratings, bound or not, in the order of their own times.
     pub real_time: Vector,
-    /// How many ratings had which standing.
+    /// Number of ratings by standing.
     pub tally: Tally,
     /// The standing of each rating of a served batch, by epoch and entry.
     pub standings: BTreeMap<(i64, i64), Standing>,

@@ -32,66 +32,66 @@ pub struct Backfill {
 /// What the last self-audit found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct LastAudit {
-    /// Unix seconds.
+    /// When the audit was made, in Unix seconds.
     pub at: i64,
     /// How many differences.
     pub differences: usize,
 }
 
-/// Where the index stands.
+/// The state of the index that headers, health and metrics report.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// Everything up to here is indexed, confirmed.
+    /// Everything up to this slot is indexed, at confirmed commitment.
     pub slot: u64,
-    /// Everything up to here is compared with the finalized history.
+    /// Everything up to this slot was compared with the finalized history.
     pub finalized: u64,
-    /// The index digest.
+    /// Digest of all stored events.
     pub digest: [u8; 32],
-    /// Events.
+    /// Number of stored events.
     pub events: u64,
-    /// The feedback log's head.
+    /// Head of the feedback log after the last stored entry.
     pub log_head: [u8; 32],
-    /// The node's confirmed slot.
+    /// Confirmed slot of the node.
     pub chain_slot: u64,
-    /// The node's finalized slot.
+    /// Finalized slot of the node.
     pub chain_finalized: u64,
-    /// zx1's epoch.
+    /// Epoch of the protocol: days since the Unix epoch.
     pub epoch: u64,
-    /// The chain's Unix time.
+    /// Time of the chain, in Unix seconds.
     pub chain_time: i64,
-    /// When the cursor reached the node's slot last, Unix milliseconds.
+    /// When the cursor last reached the node's slot, in Unix milliseconds.
     pub caught_up_ms: i64,
     /// What the ingest does.
     pub phase: Phase,
-    /// The backfill that runs.
+    /// Progress of the backfill that runs; `None` when none does.
     pub backfill: Option<Backfill>,
-    /// Whether one was done since the start.
+    /// Whether a backfill has finished since the start.
     pub ready: bool,
-    /// Whether the subscription stands.
+    /// Whether the subscription to the node's websocket is active.
     pub subscribed: bool,
-    /// Gaps that are open.
+    /// Number of gaps that are open.
     pub gaps_open: i64,
-    /// The last self-audit.
+    /// Result of the last self-audit; `None` before the first.
     pub last_audit: Option<LastAudit>,
-    /// Whether the Nano node answered last; none where none is configured.
+    /// Whether the Nano node answered its last call; `None` when none is configured.
     pub nano: Option<bool>,
-    /// Markets: address, whether it answered, contracts.
+    /// For each market server: address, whether it answered its last poll, and number of contracts.
     pub markets: Vec<(String, bool, i64)>,
-    /// The cluster's genesis.
+    /// Genesis hash of the cluster.
     pub genesis: String,
 }
 
-/// Shared by all.
+/// The shared status. Clones share one state.
 #[derive(Debug, Clone, Default)]
 pub struct Status(Arc<RwLock<Standing>>, Arc<AtomicU64>);
 
 impl Status {
-    /// As it is now.
+    /// A copy of the current state.
     pub fn get(&self) -> Standing {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Changes it.
+    /// Changes the status. When anything changes that answers show, the stamp rises.
     pub fn set(&self, change: impl FnOnce(&mut Standing)) {
         let changed = {
             let mut standing = self.0.write().unwrap_or_else(PoisonError::into_inner);
@@ -104,12 +104,12 @@ impl Status {
         }
     }
 
-    /// Something was written: answers from before are old.
+    /// Marks cached answers as outdated, after something was written.
     pub fn changed(&self) {
         self.1.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Rises with every change.
+    /// A number that rises with every change; caches compare it.
     pub fn stamp(&self) -> u64 {
         self.1.load(Ordering::Acquire)
     }
@@ -122,7 +122,7 @@ impl Standing {
         (self.slot, self.finalized, digests, self.events, self.epoch, self.gaps_open, self.last_audit)
     }
 
-    /// Slots behind the node.
+    /// Number of slots that the index is behind the node.
     pub fn lag(&self) -> u64 {
         self.chain_slot.saturating_sub(self.slot)
     }

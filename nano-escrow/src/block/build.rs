@@ -9,7 +9,7 @@ pub struct Head {
     pub account: PublicKey,
     /// Its last block; zero when it has none.
     pub frontier: BlockHash,
-    /// Balance after the last block.
+    /// Balance after the last block, in raw.
     pub balance: Raw,
     /// Who votes with it. An account that was opened by an epoch block has the all-zero one; set another with
     /// [`Head::with_representative`] before building.

@@ -6,7 +6,7 @@ use crate::{BlockHash, Error, Keypair, Signature, StateBlock, Thresholds, Work, 
 /// be replaced at any time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SignedBlock {
-    /// What the hash covers.
+    /// The fields that the hash covers.
     pub block: StateBlock,
     /// Of the account's key over the hash.
     pub signature: Signature,

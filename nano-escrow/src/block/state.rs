@@ -54,7 +54,7 @@ impl Subtype {
         }
     }
 
-    /// Which work it needs.
+    /// The kind of work that a block of this subtype needs.
     pub const fn work_kind(self) -> WorkKind {
         match self {
             Subtype::Send | Subtype::Change => WorkKind::SendOrChange,
@@ -86,13 +86,13 @@ impl FromStr for Subtype {
 /// readers of other people's blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StateBlock {
-    /// Whose chain it is in.
+    /// The account whose chain the block belongs to.
     pub account: PublicKey,
     /// The block before it; zero for an account's first.
     pub previous: BlockHash,
-    /// Who votes with the balance.
+    /// Representative that votes with the account's balance.
     pub representative: PublicKey,
-    /// The balance after the block.
+    /// Balance of the account after the block, in raw.
     pub balance: Raw,
     /// Send: the receiver's key. Receive and open: the hash of the send. Change: zero.
     pub link: [u8; 32],

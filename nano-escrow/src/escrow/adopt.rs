@@ -15,14 +15,14 @@ use crate::journal::{
 use crate::node::{NodeCalls, rpc::BlockState as NodeBlock};
 use crate::{Address, BlockHash, Network, PublicKey, Raw, SignedBlock, Subtype};
 
-/// How the node stands to the journal.
+/// How the node's chain of an account compares with the journal's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// The same head.
+    /// The node and the journal have the same head.
     Level,
-    /// The node has not got all of our blocks yet. Deciding is safe: we build on our own head.
+    /// The node does not have all of our blocks yet. Deciding is safe: we build on our own head.
     Behind,
-    /// There were foreign blocks, which are in the journal now.
+    /// Number of foreign blocks that were found and are now in the journal.
     Adopted(usize),
 }
 

@@ -47,7 +47,7 @@ pub struct Backup {
 const FORMAT: &str = "nano-escrow/export/v1";
 
 impl Backup {
-    /// How many accounts it has.
+    /// Number of accounts in the backup.
     pub fn accounts(&self) -> usize {
         self.tables.get("account").map_or(0, Vec::len)
     }

@@ -12,30 +12,30 @@ use crate::node::NodeCalls;
 use crate::node::rpc::BlocksInfo;
 use crate::{Address, BlockHash, PublicKey, Raw, Subtype};
 
-/// What an audit found.
+/// The result of an audit. Amounts are sums over all accounts of the journal.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Audit {
-    /// All that was received.
+    /// Total received, by decided blocks.
     pub paid_in: Raw,
-    /// All that was sent.
+    /// Total sent, by decided blocks.
     pub paid_out: Raw,
-    /// All that is held; with `paid_out` it is `paid_in`.
+    /// Total still held: `paid_in` less `paid_out`.
     pub held: Raw,
-    /// Confirmed deposits that are not taken up.
+    /// Confirmed deposits for which no receive block is decided yet.
     pub receivable: Raw,
-    /// By contract.
+    /// The books of each contract, sorted by its name.
     pub contracts: Vec<ContractAudit>,
-    /// Whatever does not agree, a sentence each. Empty: all is well.
+    /// One sentence for each disagreement; empty when the books balance.
     pub problems: Vec<String>,
 }
 
 impl Audit {
-    /// Whether nothing disagrees.
+    /// Whether the audit found no disagreement.
     pub fn is_clean(&self) -> bool {
         self.problems.is_empty()
     }
 
-    /// Fails with 8680, naming the first problem.
+    /// Returns an error (8680) that quotes the first problem and counts them all.
     pub fn check(&self) -> Result<(), EscrowError> {
         match self.problems.first() {
             None => Ok(()),
@@ -46,31 +46,31 @@ impl Audit {
     }
 }
 
-/// One contract's books.
+/// The books of one contract. Amounts are sums over its accounts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ContractAudit {
-    /// The contract.
+    /// The contract's name, as in [`AccountKey::contract`](super::AccountKey::contract).
     pub contract: String,
-    /// Received.
+    /// Received into its accounts, by decided blocks.
     pub paid_in: Raw,
-    /// Sent.
+    /// Sent from its accounts, refunds included, by decided blocks.
     pub paid_out: Raw,
-    /// Held.
+    /// Balance of its accounts after their last decided blocks.
     pub held: Raw,
-    /// Confirmed and not taken up.
+    /// Confirmed deposits for which no receive block is decided yet.
     pub receivable: Raw,
-    /// By account.
+    /// The books of each of its escrow accounts.
     pub accounts: Vec<AccountAudit>,
 }
 
-/// One account's books.
+/// The books of one escrow account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AccountAudit {
-    /// The account.
+    /// The Nano address of the escrow account.
     pub address: Address,
-    /// Who pays in.
+    /// Name of the party that pays in.
     pub depositor: String,
-    /// Which time.
+    /// Round of [`AccountKey`](super::AccountKey): distinguishes several accounts of one depositor.
     pub round: u32,
     /// Received, by decided blocks.
     pub paid_in: Raw,
@@ -78,11 +78,11 @@ pub struct AccountAudit {
     pub paid_out: Raw,
     /// The balance after the last decided block.
     pub held: Raw,
-    /// Confirmed and not taken up.
+    /// Confirmed deposits for which no receive block is decided yet.
     pub receivable: Raw,
-    /// Decided blocks.
+    /// Number of decided blocks; dead ones are not counted.
     pub blocks: usize,
-    /// Of these confirmed.
+    /// Number of these that are confirmed.
     pub confirmed: usize,
 }
 
@@ -96,7 +96,8 @@ impl Engine {
         Ok(audit)
     }
 
-    /// The journal's confirmed blocks are confirmed on the ledger, and the ledger has no other.
+    /// Checks that the journal's confirmed blocks are confirmed on the ledger, and that the ledger has no
+    /// others.
     async fn audit_node(&self, audit: &mut Audit) -> Result<(), EscrowError> {
         let accounts = {
             let mut conn = self.journal.read().await?;
@@ -147,7 +148,7 @@ impl Engine {
     }
 }
 
-/// Check a journal without a node; also one that is open for reading only.
+/// Audits a journal without asking a node. The journal may be open for reading only.
 pub async fn audit_journal(journal: &Journal) -> Result<Audit, EscrowError> {
     let mut conn = journal.read().await?;
     let mut audit = Audit::default();
@@ -290,7 +291,8 @@ async fn deposit_books(
     Ok(receivable)
 }
 
-/// Every block does what its leg says, each leg has one block, and a plan is done when all are confirmed.
+/// Checks that every block does what its leg says, that each leg has one block, and that a plan is done only
+/// when all are confirmed.
 async fn audit_plans(conn: &mut SqliteConnection, problems: &mut Vec<String>) -> Result<(), EscrowError> {
     for contract in rows::contracts(conn).await? {
         for plan in rows::plans_of(conn, &contract).await? {

@@ -15,26 +15,26 @@ use crate::node::{NodeApi, NodeCalls};
 use crate::work::WorkService;
 use crate::{Address, BlockHash, PublicKey, Raw, Subtype, Work, WorkKind};
 
-/// What an escrow or a wallet is made of.
+/// The components of an escrow or a wallet.
 pub struct Parts {
     /// The journal, open for writing.
     pub journal: Journal,
-    /// The node.
+    /// The client of the Nano node that is asked and published to.
     pub node: Arc<dyn NodeApi>,
-    /// Who computes work; give it [`Journal::work_cache`] so that it survives a restart.
+    /// Computes work; give it [`Journal::work_cache`] so that computed work survives a restart.
     pub work: WorkService,
-    /// The secret.
+    /// Derives the private keys of accounts, usually from a seed.
     pub keys: Arc<dyn Keys>,
-    /// Limits.
+    /// Network, representative, limits and intervals.
     pub options: Options,
-    /// The time.
+    /// Source of the times that the journal records.
     pub clock: Arc<dyn Clock>,
-    /// Fresh nonces.
+    /// Source of the nonce of each new account.
     pub nonces: Nonces,
 }
 
 impl Parts {
-    /// With the system's clock and randomness.
+    /// Assembles the parts with the system's clock and random number generator.
     pub fn new(
         journal: Journal,
         node: Arc<dyn NodeApi>,
@@ -61,13 +61,13 @@ pub(crate) struct Engine {
     nonces: Nonces,
     node_checked: AtomicBool,
     locks: Mutex<HashMap<PublicKey, Arc<tokio::sync::Mutex<()>>>>,
-    /// Told after each decision.
+    /// Notified after each decision.
     pub(crate) wake: Notify,
-    /// Told when the node has mentioned an account of ours.
+    /// Notified when the node has mentioned one of our accounts.
     pub(crate) confirmed: Notify,
 }
 
-/// The right to decide, publish and adopt for one account.
+/// Lock held by whoever decides, publishes or adopts for one account.
 pub(crate) type Lock = OwnedMutexGuard<()>;
 
 impl Engine {
@@ -104,7 +104,8 @@ impl Engine {
         lock.lock_owned().await
     }
 
-    /// Refuse (8205) a node of another network, once, before the first thing that depends on it.
+    /// Checks once that the node is of the configured network, before anything depends on it. Returns 8205
+    /// for another network.
     pub(crate) async fn check_node(&self) -> Result<(), EscrowError> {
         if !self.node_checked.load(Ordering::Acquire) {
             self.node.check_network(self.options.network).await?;
@@ -113,7 +114,7 @@ impl Engine {
         Ok(())
     }
 
-    /// An account's row. Fails with 8620.
+    /// Reads an account's row. Returns 8620 when the journal has no such account.
     pub(crate) async fn row(&self, account: &PublicKey) -> Result<AccountRow, EscrowError> {
         let mut conn = self.journal.read().await?;
         let row = rows::account(&mut conn, account).await?;
@@ -176,7 +177,7 @@ impl Engine {
         }
     }
 
-    /// Stop an account and say so.
+    /// Stops work on an account and records an alarm.
     pub(crate) async fn stop(&self, account: &PublicKey, code: u16, reason: &str) -> Result<(), EscrowError> {
         tracing::error!(account = %account.address(), code, reason, "account stopped");
         let mut tx = self.journal.begin().await?;
@@ -185,7 +186,7 @@ impl Engine {
         Ok(self.journal.commit(tx, "stop").await?)
     }
 
-    /// Tell a person, and go on.
+    /// Records an alarm for the operator; work on the account continues.
     pub(crate) async fn alarm(&self, account: &PublicKey, error: &EscrowError) -> Result<(), EscrowError> {
         tracing::warn!(account = %account.address(), code = error.code(), %error, "alarm");
         let mut tx = self.journal.begin().await?;
@@ -204,7 +205,7 @@ impl Engine {
     }
 }
 
-/// Refuse an account on which work has stopped.
+/// Returns 8664 for an account on which work has stopped.
 pub(crate) fn running(row: &AccountRow) -> Result<(), EscrowError> {
     match &row.stop {
         None => Ok(()),
@@ -216,7 +217,7 @@ pub(crate) fn running(row: &AccountRow) -> Result<(), EscrowError> {
     }
 }
 
-/// Names are opaque but printable.
+/// Returns 8621 unless a name has 1 to `limit` bytes and no control characters.
 pub(crate) fn check_name(what: &'static str, value: &str, limit: usize) -> Result<(), EscrowError> {
     let count = value.chars().count();
     if count == 0 || value.len() > limit || value.chars().any(char::is_control) {

@@ -4,183 +4,183 @@ use crate::journal::JournalError;
 use crate::node::NodeError;
 use crate::{Address, BlockHash, Coded, Network, Raw};
 
-/// A refusal of the journal, the escrow or the wallet. Money has not moved when one is returned from a request; a
-/// plan that is decided stays decided.
+/// An error of the journal, the escrow or the wallet. A request that returns one has not moved money; a plan
+/// that was decided before stays decided.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EscrowError {
-    /// The journal refused.
+    /// The journal failed.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// Randomness failed.
+    /// The system's random number generator failed; carries the system's reason.
     #[error("the system gives no random bytes: {0}")]
     Random(String),
 
-    /// The node or the work failed.
+    /// A request to the Nano node failed.
     #[error(transparent)]
     Node(#[from] NodeError),
-    /// Work could not be made.
+    /// Proof of work could not be computed.
     #[error(transparent)]
     Work(#[from] crate::work::WorkError),
-    /// A type or a block was refused.
+    /// A key, an address, an amount or a block is invalid.
     #[error(transparent)]
     Type(#[from] crate::Error),
 
-    /// The contract has no such account.
+    /// The journal has no account for this address, contract or key.
     #[error("there is no account for {0}")]
     NoAccount(String),
-    /// A name that cannot be a contract's, a depositor's, a kind's or an id.
+    /// The name of a contract, depositor, kind or id is empty, too long or has control characters.
     #[error("the {what} {value:?} is not usable: 1 to {limit} characters without control characters")]
     Name {
-        /// What was named.
+        /// Which name it is, such as `contract` or `depositor`.
         what: &'static str,
-        /// The name.
+        /// The first 40 characters of the rejected name.
         value: String,
-        /// How long it may be.
+        /// Maximum length in bytes.
         limit: usize,
     },
-    /// The same account was asked for again with other terms.
+    /// The account already exists with another expected amount or payer.
     #[error("the account for {0} exists with other terms")]
     OtherTerms(String),
-    /// An account of another contract in a settlement.
+    /// A settlement names an account of another contract.
     #[error("the account {account} belongs to another contract than {contract}")]
     OtherContract {
-        /// The account.
+        /// The account that belongs to another contract.
         account: Address,
-        /// The contract.
+        /// The contract that the settlement is for.
         contract: String,
     },
-    /// An account twice in one settlement, or none at all.
+    /// A settlement names an account twice, or no account at all.
     #[error("a settlement names each account once, and at least one; {0}")]
     BadRequest(String),
-    /// The account has been settled.
+    /// The account was settled or has expired.
     #[error("the account {0} is closed: it was settled or it expired")]
     Closed(Address),
 
-    /// More is asked than held.
+    /// The legs sum to more than the account holds.
     #[error("the legs of {account} sum to {asked} raw, more than the {held} raw that it holds")]
     TooMuch {
-        /// The account.
+        /// The account that the legs would be paid from.
         account: Address,
-        /// What it holds for the contract.
+        /// Raw that it holds for the contract.
         held: Raw,
-        /// What the legs sum to.
+        /// Sum of the legs in raw.
         asked: Raw,
     },
-    /// Less is asked than held.
+    /// The legs sum to less than the account holds.
     #[error("the legs of {account} sum to {asked} raw, less than the {held} raw that it holds")]
     TooLittle {
-        /// The account.
+        /// The account that the legs would be paid from.
         account: Address,
-        /// What it holds for the contract.
+        /// Raw that it holds for the contract.
         held: Raw,
-        /// What the legs sum to.
+        /// Sum of the legs in raw.
         asked: Raw,
     },
-    /// A leg to the paying account.
+    /// A leg pays the account that it is paid from.
     #[error("the account {0} would pay itself")]
     PaysItself(Address),
-    /// A leg to the burn account.
+    /// A leg pays the burn account; carries the paying account.
     #[error("a leg of {0} goes to the burn account")]
     Burns(Address),
-    /// The key was used for something else.
+    /// The idempotency key was used for other payments.
     #[error("{contract} has already decided {kind} {key}, with other payments")]
     OtherLegs {
-        /// The contract.
+        /// Name of the contract that the earlier plan belongs to.
         contract: String,
         /// The plan's kind.
         kind: String,
         /// The plan's key.
         key: String,
     },
-    /// No such plan.
+    /// No plan was decided under this key.
     #[error("{contract} has no plan {kind} {key}")]
     NoPlan {
-        /// The contract.
+        /// Name of the contract that was asked for.
         contract: String,
         /// The plan's kind.
         kind: String,
         /// The plan's key.
         key: String,
     },
-    /// No such deposit.
+    /// The journal has no deposit with this send hash.
     #[error("no deposit {0} is known")]
     NoDeposit(BlockHash),
-    /// The deposit has nothing to give back, or too little.
+    /// The deposit has no excess, or less than the dust limit.
     #[error("the deposit {0} has no excess above the dust limit to give back")]
     NothingToRefund(BlockHash),
-    /// The chain has a payment that the legs do not have.
+    /// The ledger has a payment that the legs do not contain.
     #[error("{account} has already paid {paid} (block {block}), which the legs do not contain")]
     PaidOtherwise {
-        /// The account.
+        /// The account that has paid.
         account: Address,
-        /// The block.
+        /// Hash of the send that paid.
         block: BlockHash,
-        /// How much, and who got it.
+        /// Amount and receiver of that payment, for the error's text.
         paid: String,
     },
-    /// The account waits for blocks in flight.
+    /// The account has blocks that are not confirmed yet.
     #[error("the account {0} has blocks that are not confirmed yet")]
     Busy(Address),
 
-    /// The node knows a later block than we, and it is not confirmed.
+    /// The node knows a block later than the journal's head, and it is not confirmed yet.
     #[error("{account} has a block {block} that is not in the journal and not confirmed yet")]
     Waiting {
-        /// The account.
+        /// The account that has the unconfirmed block.
         account: Address,
-        /// The unconfirmed block.
+        /// Hash of the unconfirmed block.
         block: BlockHash,
     },
-    /// The node shows a frontier that it cannot prove.
+    /// The node shows blocks that do not verify.
     #[error("the node's account of {account} does not hold: {what}")]
     NodeLies {
-        /// The account.
+        /// The account that the node was asked about.
         account: Address,
-        /// What does not fit.
+        /// Why the node's answer does not verify, for the error's text.
         what: String,
     },
-    /// The node is behind the journal.
+    /// The node does not know a block that was confirmed before.
     #[error("the node does not know the block {block} of {account}, which was confirmed before")]
     NodeBehind {
-        /// The account.
+        /// The account that the node was asked about.
         account: Address,
-        /// The block.
+        /// Hash of the block that it does not know.
         block: BlockHash,
     },
-    /// The node is of another network.
+    /// The node belongs to another network.
     #[error("the node is of another network than {expected}: {found}")]
     NodeNetwork {
-        /// What the journal is of.
+        /// Network of the journal.
         expected: Network,
-        /// What the node says.
+        /// Network that the node reports.
         found: String,
     },
-    /// Work on the account has stopped.
+    /// Work on the account has stopped until an operator resumes it.
     #[error("the account {account} is stopped ({code}): {reason}")]
     Stopped {
-        /// The account.
+        /// The account that is stopped.
         account: Address,
-        /// The number of the reason.
+        /// Stable number of the error that stopped it.
         code: u16,
-        /// The reason.
+        /// Text of the error that stopped it.
         reason: String,
     },
-    /// A wait ran out.
+    /// Blocks were not confirmed in time. They may still be confirmed later.
     #[error("{what} was not confirmed within {seconds} seconds")]
     Timeout {
-        /// What was waited for.
+        /// What was waited for, for the error's text.
         what: String,
-        /// How long.
+        /// Length of the wait in seconds.
         seconds: u64,
     },
 
-    /// Sums do not agree.
+    /// The books do not balance; carries the first problem.
     #[error("the books do not balance: {0}")]
     Audit(String),
-    /// An export that cannot be read.
+    /// An export cannot be read.
     #[error("the export is not usable: {0}")]
     Export(String),
-    /// The export is for another seed, or was changed.
+    /// The export was made with another seed, or was changed.
     #[error("the export was made with another seed, or was changed since")]
     ExportSeal,
 }

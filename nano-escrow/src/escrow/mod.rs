@@ -71,14 +71,15 @@ pub use self::views::{
 use crate::journal::Journal;
 use crate::{Address, BlockHash, Raw};
 
-/// Which account: one per contract, depositor and round (decision F1). The escrow does not read the names.
+/// Identifies an account: one per contract, depositor and round (decision F1). The escrow does not interpret
+/// the names.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct AccountKey {
-    /// The contract; 1 to 128 characters.
+    /// Name of the contract; 1 to 128 bytes without control characters.
     pub contract: String,
-    /// Who pays in; 1 to 128 characters.
+    /// Name of the party that pays in; 1 to 128 bytes without control characters.
     pub depositor: String,
-    /// Which time.
+    /// Distinguishes several accounts of one depositor for one contract.
     pub round: u32,
 }
 
@@ -95,42 +96,42 @@ impl std::fmt::Display for AccountKey {
     }
 }
 
-/// What a new account expects.
+/// The terms of a new account, fixed when it is created.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Terms {
-    /// What should be paid in; more goes back. None: everything counts.
+    /// Amount to be paid in; anything beyond it goes back. `None`: every deposit counts in full.
     pub expected: Option<Raw>,
-    /// Whose payments count; others' go back. None: anybody's.
+    /// The only address whose payments count; others' go back. `None`: payments from any address count.
     pub payer: Option<Address>,
 }
 
 /// Who gets what, at the end of a round or of the contract.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Settlement {
-    /// The contract.
+    /// Name of the contract. All accounts of the settlement must belong to it.
     pub contract: String,
-    /// What for, such as `fulfilled`; with contract and round the idempotency key.
+    /// What is settled, such as `fulfilled`. Contract, kind and round together are the idempotency key.
     pub kind: String,
-    /// Which time.
+    /// Round that is settled; part of the idempotency key.
     pub round: u32,
-    /// The accounts that pay, each with legs that sum to what it holds. They are closed by it.
+    /// The accounts that pay, each with legs that sum to what it holds. The settlement closes them.
     pub accounts: Vec<AccountLegs>,
 }
 
-/// An escrow. Clones share everything; all calls may run at once.
+/// An escrow. Clones share all state, and calls may run concurrently.
 #[derive(Clone)]
 pub struct Escrow {
     pub(crate) engine: Arc<Engine>,
 }
 
 impl Escrow {
-    /// Put an escrow together. Nothing is sent; call [`recover`](Self::recover) next, then
+    /// Assembles an escrow without sending anything. Call [`recover`](Self::recover) next, then
     /// [`run`](Self::run) in a task.
     pub fn new(parts: Parts) -> Escrow {
         Escrow { engine: Arc::new(Engine::new(parts)) }
     }
 
-    /// The journal.
+    /// The journal that this escrow writes to.
     pub fn journal(&self) -> &Journal {
         &self.engine.journal
     }
@@ -141,7 +142,7 @@ impl Escrow {
         self.engine.create(key, terms).await
     }
 
-    /// The account of a key. Fails with 8620.
+    /// The account of a key. Returns 8620 when there is none.
     pub async fn account(&self, key: &AccountKey) -> Result<AccountView, EscrowError> {
         views::account(&self.engine.journal, key).await
     }
@@ -175,7 +176,7 @@ impl Escrow {
         self.engine.expire(key).await
     }
 
-    /// Bring one account one step on: publish what is decided, ask what is confirmed.
+    /// Advances one account by one step: publishes what is decided and asks what is confirmed.
     pub async fn drive(&self, account: Address) -> Result<Progress, EscrowError> {
         self.engine.drive(account.public_key()).await
     }
@@ -192,27 +193,28 @@ impl Escrow {
         self.engine.wait(contract, kind, key, limit).await
     }
 
-    /// After a start: compare every account with the node, adopt what is on chain, continue what is decided.
+    /// Call after a start: compares every account with the node, adopts what is on the ledger and continues
+    /// what is decided.
     pub async fn recover(&self) -> Result<Recovery, EscrowError> {
         self.engine.recover().await
     }
 
-    /// Everything about a contract.
+    /// The contract's accounts, deposits and plans. Returns 8620 when there is no account for it.
     pub async fn statement(&self, contract: &str) -> Result<Statement, EscrowError> {
         views::statement(&self.engine.journal, contract).await
     }
 
-    /// What is decided under a key. Fails with 8645.
+    /// The plan that was decided under a key. Returns 8645 when there is none.
     pub async fn plan(&self, contract: &str, kind: &str, key: &str) -> Result<PlanView, EscrowError> {
         views::plan_by_key(&self.engine.journal, contract, kind, key).await
     }
 
-    /// What a person must look at.
+    /// The alarms that an operator has not cleared yet, oldest first.
     pub async fn alarms(&self) -> Result<Vec<AlarmView>, EscrowError> {
         views::alarms(&self.engine.journal).await
     }
 
-    /// Let a stopped account go on, after a person has looked. Its alarms are cleared.
+    /// Resumes a stopped account after an operator has looked at it, and clears its alarms.
     pub async fn resume(&self, account: Address) -> Result<(), EscrowError> {
         self.engine.resume(account.public_key()).await
     }

@@ -11,12 +11,13 @@ use crate::journal::CrashPoints;
 use crate::node::{Call, NodeApi, NodeError};
 use crate::{Address, Keypair, Network, Raw, Seed, blake2b_256};
 
-/// From which secret the keys of accounts come.
+/// The secret that the private keys of accounts are derived from.
 pub trait Keys: Send + Sync {
-    /// The key of a nonce: 32 bytes for an escrow account, 4 bytes (an index, big-endian) for a wallet's.
+    /// Derives the key pair of a nonce: 32 bytes for an escrow account, 4 bytes (an index, big-endian) for a
+    /// wallet's.
     fn keypair(&self, nonce: &[u8]) -> Keypair;
 
-    /// A name for the secret that does not tell it; kept in the journal so that a wrong one is noticed.
+    /// A public identifier of the secret. The journal keeps it, so that a wrong secret is noticed.
     fn fingerprint(&self) -> String;
 
     /// A key, known only to who knows the secret, that seals exports against changes.
@@ -72,22 +73,23 @@ impl Keys for DomainKeys {
     }
 }
 
-/// Where nonces come from: the system, unless a test wants the same ones again.
+/// Source of nonces: the system's random number generator, or fixed values in tests.
 pub type Nonces = Arc<dyn Fn() -> Result<[u8; 32], super::EscrowError> + Send + Sync>;
 
-/// Limits and habits of an escrow or a wallet.
+/// Limits and intervals of an escrow or a wallet.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The network; checked against the node before the first decision.
     pub network: Network,
-    /// Who votes with the money that is held.
+    /// Representative that the accounts' blocks name: it votes with the money that is held.
     pub representative: Address,
-    /// Deposits below are not looked at, refunds below are not made. Each costs a proof of work.
+    /// Smallest amount in raw that is considered as a deposit or refunded. Each of them costs a proof of
+    /// work.
     pub dust: Raw,
-    /// So many deposits of one escrow account are looked at, the largest first; one that alone fills what is
-    /// missing always is.
+    /// Maximum number of deposits that are considered for one escrow account, the largest first. A deposit
+    /// that alone fills what is missing is always considered.
     pub max_deposits: usize,
-    /// Take up deposits when they are confirmed, instead of with the settlement. The settlement is then quicker.
+    /// Receive deposits when they are confirmed, instead of with the settlement, which is then quicker.
     pub receive_eagerly: bool,
     /// Give excess and late deposits back without being asked, once per source and account.
     pub refund_automatically: bool,
@@ -95,11 +97,11 @@ pub struct Options {
     pub prefetch_work: bool,
     /// A published block that is not confirmed after this is voted on and published again.
     pub nudge_after: Duration,
-    /// How often the node is asked when nothing is heard from it.
+    /// Interval at which the node is polled while the websocket reports nothing.
     pub poll: Duration,
-    /// How many accounts are driven at once.
+    /// Maximum number of accounts that are driven concurrently.
     pub parallel: usize,
-    /// How many foreign blocks of one account are read at most when adopting.
+    /// Maximum number of foreign blocks of one account that are read when adopting.
     pub max_walk: usize,
 }
 
@@ -123,7 +125,7 @@ impl Options {
     }
 }
 
-/// A node with a crash point before and after each call.
+/// A node that passes a crash point before and after each call.
 pub(crate) struct ProbedNode {
     pub(crate) node: Arc<dyn NodeApi>,
     pub(crate) points: CrashPoints,

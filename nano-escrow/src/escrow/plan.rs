@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use super::EscrowError;
 use crate::{Address, BlockHash, Head, PublicKey, Raw, StateBlock, blake2b_256};
 
-/// One payment that somebody asks for.
+/// One payment that a settlement orders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Leg {
-    /// Who gets it.
+    /// Address that is paid.
     pub to: Address,
-    /// How much. Zero is skipped.
+    /// Amount in raw. A leg of zero is skipped.
     pub amount: Raw,
 }
 
@@ -23,53 +23,54 @@ impl Leg {
     }
 }
 
-/// Who gets what one account holds.
+/// The payments that divide what one account holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccountLegs {
-    /// The account that pays.
+    /// The escrow account that pays.
     pub account: Address,
-    /// In the order of payment. Legs to one destination become one send (decision F2).
+    /// Payments in the order in which they are made. Legs to one destination are merged into one send
+    /// (decision F2).
     pub legs: Vec<Leg>,
-    /// The last leg gets what the others leave, whatever its amount says: for sums that were rounded down.
+    /// The last leg gets what the others leave, whatever its own amount is: for sums that were rounded down.
     #[serde(default)]
     pub remainder_to_last: bool,
 }
 
 impl AccountLegs {
-    /// Exact legs, which must sum to what the account holds.
+    /// Legs that must sum exactly to what the account holds.
     pub fn exact(account: Address, legs: Vec<Leg>) -> AccountLegs {
         AccountLegs { account, legs, remainder_to_last: false }
     }
 }
 
-/// One step of a plan: one block, whatever happens on the way.
+/// One step of a plan, which becomes one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Take up a deposit.
+    /// Receives a deposit.
     Receive {
-        /// The depositor's send.
+        /// Hash of the depositor's send.
         source: BlockHash,
-        /// Its amount.
+        /// Amount of that send, in raw.
         amount: Raw,
     },
-    /// Pay.
+    /// Sends a payment.
     Send {
-        /// Who gets it.
+        /// Public key of the account that is paid.
         to: PublicKey,
-        /// How much, above zero.
+        /// Amount in raw, above zero.
         amount: Raw,
     },
 }
 
 impl Step {
-    /// What moves.
+    /// The amount that is received or sent, in raw.
     pub fn amount(&self) -> Raw {
         match self {
             Step::Receive { amount, .. } | Step::Send { amount, .. } => *amount,
         }
     }
 
-    /// The link of the block: the send's hash or the destination's key.
+    /// The link of the block: the hash of the deposit's send, or the destination's key.
     pub fn link(&self) -> [u8; 32] {
         match self {
             Step::Receive { source, .. } => source.0,
@@ -126,14 +127,14 @@ pub fn merge(request: &AccountLegs, held: Raw) -> Result<Vec<(PublicKey, Raw)>, 
     }
 }
 
-/// A send that was found on chain and belongs to no plan yet.
+/// A send that was found on the ledger and does not belong to a plan yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paid {
-    /// Its hash.
+    /// Hash of the send.
     pub hash: BlockHash,
-    /// Who got it.
+    /// Public key of the account that was paid.
     pub to: PublicKey,
-    /// How much.
+    /// Amount that was sent, in raw.
     pub amount: Raw,
 }
 

@@ -16,10 +16,10 @@ use crate::{Address, BlockHash, Coded, PublicKey};
 /// Accounts or hashes in one question.
 const BATCH: usize = 500;
 
-/// What a recovery found.
+/// The result of a recovery.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Recovery {
-    /// Accounts that were compared.
+    /// Number of accounts that were compared with the node.
     pub accounts: usize,
     /// Decided blocks that were not confirmed in the journal.
     pub open_blocks: usize,

@@ -1,4 +1,4 @@
-//! What is told about accounts, deposits and plans: the journal in words, as JSON.
+//! Views of the journal for the command line and the market server: accounts, deposits and plans as JSON.
 
 use serde::Serialize;
 use sqlx::SqliteConnection;
@@ -9,112 +9,112 @@ use crate::journal::{
 };
 use crate::{Address, BlockHash, PublicKey, Raw};
 
-/// An account.
+/// An escrow account with its balance and deposits, as the command line and the market server show it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AccountView {
-    /// Contract, depositor, round.
+    /// Contract, depositor and round.
     #[serde(flatten)]
     pub key: AccountKey,
-    /// Where to pay.
+    /// Address to pay to.
     pub address: Address,
-    /// What should be paid in; none: anything.
+    /// Amount to be paid in; `None` when every deposit counts in full.
     pub expected: Option<Raw>,
-    /// What is confirmed and counts, less what was paid out.
+    /// Confirmed deposits that count, less what was paid out.
     pub held: Raw,
-    /// What has been seen and is not confirmed yet. Counts for nothing.
+    /// Deposits that the node knows and that are not confirmed yet. They do not count.
     pub unconfirmed: Raw,
-    /// Confirmed deposits beyond what is expected, or late; goes back to its source.
+    /// Confirmed deposits beyond what is expected, or after closing; they go back to their sources.
     pub excess: Raw,
-    /// Whether what is expected is there, confirmed.
+    /// Whether the expected amount is paid in and confirmed.
     pub funded: bool,
-    /// Settled or expired.
+    /// Whether the account was settled or expired.
     pub closed: bool,
-    /// Number and reason when work on it has stopped.
+    /// Number and reason of the error that has stopped work on the account.
     pub stopped: Option<(u16, String)>,
-    /// There were more deposits than are looked at.
+    /// Whether there were more deposits than `Options::max_deposits`.
     pub over_cap: bool,
-    /// What has arrived.
+    /// The deposits that have arrived at the address.
     pub deposits: Vec<DepositView>,
 }
 
-/// A deposit.
+/// A send to an escrow account, and how much of it counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DepositView {
-    /// The send's hash.
+    /// Hash of the depositor's send.
     pub hash: BlockHash,
-    /// Who sent it.
+    /// Address that sent it.
     pub source: Address,
-    /// What was sent.
+    /// Amount that was sent.
     pub amount: Raw,
-    /// What of it counts.
+    /// The part of the amount that counts for the contract.
     pub credited: Raw,
     /// `seen`, `confirmed` or `received`.
     pub state: &'static str,
-    /// Whether its excess goes back, or has gone.
+    /// Whether a plan gives its excess back, confirmed or not.
     pub refunded: bool,
 }
 
-/// A decision and how far it is.
+/// A plan and its progress.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlanView {
-    /// The contract.
+    /// Name of the contract that the plan belongs to.
     pub contract: String,
-    /// What for.
+    /// `receive`, `refund`, or the caller's word, such as `fulfilled`.
     pub kind: String,
     /// The round, the deposit's hash or the caller's id.
     pub key: String,
     /// Whether every block of it is confirmed.
     pub done: bool,
-    /// When it was decided, unix milliseconds.
+    /// When it was decided, in Unix milliseconds.
     pub decided_at: i64,
-    /// When the last block was confirmed.
+    /// When its last block was confirmed, in Unix milliseconds.
     pub done_at: Option<i64>,
-    /// Its steps in order.
+    /// The steps of the plan, in order.
     pub legs: Vec<LegView>,
 }
 
-/// A step of a decision.
+/// One step of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LegView {
-    /// The account that acts.
+    /// The account whose chain the step extends.
     pub account: Address,
-    /// The receiver of a payment; none for a receive.
+    /// The receiver of a payment; `None` for a receive.
     pub to: Option<Address>,
-    /// The deposit that is taken up; none for a payment.
+    /// Hash of the deposit's send; `None` for a payment.
     pub from: Option<BlockHash>,
-    /// What moves.
+    /// Amount that is received or sent.
     pub amount: Raw,
-    /// The block that does it; none while it is planned again.
+    /// Hash of the block that does it; `None` while the step is planned again.
     pub block: Option<BlockHash>,
     /// `planned`, `signed`, `published` or `confirmed`.
     pub state: &'static str,
 }
 
-/// Everything about a contract.
+/// A contract's accounts and plans.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Statement {
-    /// The contract.
+    /// Name of the contract.
     pub contract: String,
-    /// Its accounts with their deposits.
+    /// The contract's accounts with their deposits.
     pub accounts: Vec<AccountView>,
-    /// What was decided, in order.
+    /// The contract's plans, in the order of their decisions.
     pub plans: Vec<PlanView>,
-    /// Confirmed deposits, all of them.
+    /// Sum of the confirmed deposits, whether they count or not.
     pub paid_in: Raw,
-    /// Confirmed payments, refunds included.
+    /// Sum of the confirmed payments, refunds included.
     pub paid_out: Raw,
 }
 
-/// What a person must look at.
+/// An error that an operator has to look at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AlarmView {
-    /// The account, if it is about one.
+    /// The account that the alarm is about, if there is one.
     pub account: Option<Address>,
-    /// The error's number.
+    /// The stable number of the error.
     pub code: u16,
-    /// The sentence.
+    /// The text of the error.
     pub message: String,
-    /// When, unix milliseconds.
+    /// When the alarm was raised, in Unix milliseconds.
     pub at: i64,
 }
 
@@ -163,7 +163,7 @@ async fn account_view(conn: &mut SqliteConnection, row: AccountRow) -> Result<Ac
     })
 }
 
-/// The account of a key. Fails with 8620.
+/// The account of a key. Returns 8620 when there is none.
 pub async fn account(journal: &Journal, key: &AccountKey) -> Result<AccountView, EscrowError> {
     let mut conn = journal.read().await?;
     let row = rows::account_of(&mut conn, &key.contract, &key.depositor, key.round).await?;
@@ -250,7 +250,7 @@ pub async fn statement(journal: &Journal, contract: &str) -> Result<Statement, E
     Ok(Statement { contract: contract.into(), accounts, plans, paid_in, paid_out })
 }
 
-/// What a person must look at, oldest first.
+/// The alarms that are not cleared, oldest first.
 pub async fn alarms(journal: &Journal) -> Result<Vec<AlarmView>, EscrowError> {
     let mut conn = journal.read().await?;
     let alarms = rows::alarms(&mut conn).await?;
@@ -265,7 +265,7 @@ pub async fn alarms(journal: &Journal) -> Result<Vec<AlarmView>, EscrowError> {
         .collect())
 }
 
-/// The contracts of a journal, in order.
+/// The names of a journal's contracts, in order.
 pub async fn contracts(journal: &Journal) -> Result<Vec<String>, EscrowError> {
     let mut conn = journal.read().await?;
     Ok(rows::contracts(&mut conn).await?)

@@ -8,7 +8,7 @@ use std::sync::Arc;
 #[cfg(feature = "testing")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum At {
-    /// Go on.
+    /// The operation proceeds.
     Continue,
     /// Never go on: the caller's future stays pending until somebody drops it, as a crash would.
     Hang,

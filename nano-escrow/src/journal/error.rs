@@ -4,50 +4,50 @@ use std::path::PathBuf;
 
 use crate::{Coded, Network};
 
-/// A refusal of the journal: the file, its owner, or what it holds.
+/// An error of the journal: its file, its lock, or its contents.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// The database answers an error.
+    /// A database operation failed.
     #[error("the journal's database failed: {0}")]
     Database(#[from] sqlx::Error),
     /// A file cannot be read or written.
     #[error("the file {path} cannot be used: {source}")]
     File {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// Another process has the journal.
+    /// Another process holds the journal's lock.
     #[error("another process has the journal {0} open for writing")]
     Locked(PathBuf),
     /// The journal was made with another seed.
     #[error("the journal belongs to the seed with fingerprint {journal}, not to this one ({given})")]
     WrongSeed {
-        /// In the journal.
+        /// Fingerprint that the journal records.
         journal: String,
-        /// Of the seed that was given.
+        /// Fingerprint of the seed that was given.
         given: String,
     },
-    /// The journal is of another network.
+    /// The journal is for another network.
     #[error("the journal is of the {journal} network, not of {given}")]
     WrongNetwork {
-        /// In the journal.
+        /// Name of the network that the journal records.
         journal: String,
-        /// What was asked.
+        /// The network that was asked for.
         given: Network,
     },
     /// The schema is newer than this program.
     #[error("the journal's schema is not known to this program: {0}")]
     Schema(String),
-    /// A stored value is not what it must be.
+    /// A stored value cannot be read.
     #[error("the journal holds something that it must not: {0}")]
     Corrupt(String),
     /// A writing call on a journal that was opened for reading.
     #[error("the journal is open for reading only")]
     ReadOnly,
-    /// A file is there already that would be written.
+    /// The file to be written already exists.
     #[error("{0} exists already")]
     Exists(PathBuf),
     /// A stored key, address or amount was refused.

@@ -57,7 +57,7 @@ pub trait Message: Send + Sync {
     const ACTION: &'static str;
     /// Whether the call may be repeated: see [`Call::repeatable`].
     const REPEATABLE: bool = true;
-    /// What the node answers.
+    /// The parsed answer of the node.
     type Answer: Send;
 
     /// The arguments. Nodes want texts, also for numbers and flags.
@@ -79,7 +79,7 @@ pub trait Message: Send + Sync {
 
 /// The typed calls. Every [`NodeApi`] has them.
 pub trait NodeCalls: NodeApi {
-    /// Send a message.
+    /// Sends a message and parses the node's answer.
     fn ask<M: Message>(&self, message: M) -> impl Future<Output = Result<M::Answer, NodeError>> + Send {
         async move {
             message.check()?;

@@ -39,31 +39,31 @@ pub enum Fault {
     SubtypeBalance,
     /// The previous does not fit the given subtype.
     SubtypePrevious,
-    /// No such subtype.
+    /// The node does not know the given subtype.
     Subtype,
     /// Not the link of an epoch.
     EpochLink,
-    /// The block cannot be read.
+    /// The block cannot be parsed.
     InvalidBlock,
     /// The node failed.
     Processing,
     /// The node is stopping.
     Stopped,
-    /// No blocks in that account.
+    /// The account has no blocks.
     AccountNotFound,
-    /// Not an address.
+    /// The account is not a valid address.
     BadAccount,
-    /// No such block.
+    /// The block does not exist.
     BlockNotFound,
-    /// Not a hash.
+    /// The hash is invalid.
     BadHash,
-    /// `enable_control` is off.
+    /// The node's option `enable_control` is off.
     ControlDisabled,
     /// The node could not read the request.
     BadJson,
     /// The node does not know the action.
     UnknownAction,
-    /// The node makes no work.
+    /// The node does not compute work.
     WorkDisabled,
     /// Anything else, as the node said it (at most 300 characters).
     Other(String),
@@ -159,12 +159,12 @@ impl fmt::Display for Fault {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NodeError {
-    /// The node understood and refused.
+    /// The node has refused the call.
     #[error("the node refuses {action}: {fault}")]
     Refused {
         /// Name of the RPC call.
         action: &'static str,
-        /// What went wrong.
+        /// The fault that the node reported.
         fault: Fault,
     },
     /// No answer in time. Whether the node did it is unknown.
@@ -172,7 +172,7 @@ pub enum NodeError {
     Timeout {
         /// Name of the RPC call.
         action: &'static str,
-        /// How long was waited.
+        /// Timeout that passed.
         within: Duration,
     },
     /// No connection, or it broke. Whether the node did it is unknown.
@@ -180,7 +180,7 @@ pub enum NodeError {
     Unreachable {
         /// Name of the RPC call.
         action: &'static str,
-        /// What the network said.
+        /// Error of the network, for the error's text.
         reason: String,
     },
     /// An HTTP status other than 200 without a sentence that is known.
@@ -190,7 +190,7 @@ pub enum NodeError {
         action: &'static str,
         /// HTTP status of the answer.
         status: u16,
-        /// The beginning of the body.
+        /// Beginning of the answer's body.
         text: String,
     },
     /// An answer that is not what the action answers.
@@ -198,15 +198,15 @@ pub enum NodeError {
     Unreadable {
         /// Name of the RPC call.
         action: &'static str,
-        /// What is wrong with it.
+        /// Why the answer cannot be read.
         reason: String,
     },
     /// The node is in another network.
     #[error("the node is not of the {expected} network: its genesis is {genesis}")]
     WrongNetwork {
-        /// What was wanted.
+        /// The network that was expected.
         expected: Network,
-        /// What the node says.
+        /// Hash of the genesis block that the node reports.
         genesis: BlockHash,
     },
     /// The block cannot go out as it is.
@@ -215,9 +215,9 @@ pub enum NodeError {
     /// A URL that cannot be used.
     #[error("{url:?} is no URL of a node: {reason}")]
     Url {
-        /// What was given.
+        /// The URL that was given.
         url: String,
-        /// What is wrong with it.
+        /// Why the URL is invalid.
         reason: String,
     },
     /// The websocket failed; polling goes on.

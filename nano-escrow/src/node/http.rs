@@ -10,21 +10,21 @@ use zx1_net::{Endpoint, FetchError, Fetcher, Limit, Options, Retry};
 
 use super::{Call, NodeApi, NodeError};
 
-/// Nodes answer in kilobytes; a long history in megabytes. More is no node.
+/// Maximum size of an answer in bytes. Nodes answer in kilobytes; a long history takes megabytes.
 const MAX_ANSWER: usize = 64 << 20;
 
-/// How to talk to a node.
+/// Timeouts, retries and authorization for requests to a node.
 #[derive(Clone)]
 pub struct HttpOptions {
-    /// How long one attempt may take.
+    /// Timeout of one attempt.
     pub timeout: Duration,
-    /// How often a repeatable call is repeated after no answer; `process` never is.
+    /// Maximum number of repetitions after a call without an answer. A `process` call is never repeated.
     pub retries: usize,
-    /// The wait before the first repetition; doubles each time, with chance.
+    /// The wait before the first repetition; it doubles each time and is randomized.
     pub first_wait: Duration,
-    /// The longest wait.
+    /// The longest wait between two repetitions.
     pub longest_wait: Duration,
-    /// Sent as the `Authorization` header, for services that want one. Never printed.
+    /// Value of the `Authorization` header, for services that require one. It is never printed.
     pub authorization: Option<String>,
 }
 
@@ -71,7 +71,7 @@ impl HttpNode {
         Ok(HttpNode { fetcher, options })
     }
 
-    /// Where the node is, without secrets that may be in it.
+    /// The node's URL without secrets that may be in it.
     pub fn url(&self) -> String {
         self.fetcher.endpoint().to_string()
     }

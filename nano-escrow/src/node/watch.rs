@@ -1,7 +1,7 @@
 //! What was confirmed? The websocket says so at once; polling is the net underneath.
 //!
 //! A websocket may repeat, may miss, and may be gone for an hour. So it only gives hints: whatever it says,
-//! and whatever polling finds, the node is asked about the block itself, and each event is told once.
+//! and whatever polling finds, the node is asked about the block itself, and each event is reported once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,24 +15,24 @@ use super::websocket::{self, News, SocketOptions};
 use super::{Fault, NodeApi, NodeCalls, NodeError};
 use crate::{Address, BlockHash, Raw};
 
-/// Hashes or accounts in one request.
+/// Maximum number of hashes or accounts in one request.
 const PAGE: usize = 200;
-/// Waiting sends that are asked for, for each account.
+/// Maximum number of waiting sends that are asked for, for each account.
 const PER_ACCOUNT: u64 = 500;
 
-/// How to watch.
+/// How a [`Watcher`] connects and polls.
 #[derive(Debug, Clone)]
 pub struct WatchOptions {
     /// The node's websocket, such as `ws://127.0.0.1:7078`; `None` polls only. `wss` is not spoken: put a
     /// local proxy before a distant node.
     pub websocket: Option<String>,
-    /// How often everything is polled, with or without a websocket.
+    /// Interval at which everything is polled, with or without a websocket.
     pub poll_every: Duration,
-    /// Sends to a watched account below this are not told.
+    /// Smallest send to a watched account, in raw, that is reported.
     pub threshold: Raw,
-    /// The wait before a lost websocket is tried again; doubles up to `longest_wait`.
+    /// The wait before a lost websocket is connected again; doubles up to `longest_wait`.
     pub first_wait: Duration,
-    /// See `first_wait`.
+    /// The longest wait between two attempts to connect.
     pub longest_wait: Duration,
     /// A silent websocket is pinged after this, and given up after twice as long.
     pub ping: Duration,
@@ -51,21 +51,22 @@ impl Default for WatchOptions {
     }
 }
 
-/// What happened. Each is told once for as long as it is watched; a program that starts anew is told again.
+/// What a watcher reports. Each event is reported once for as long as its account or block is watched; after
+/// a restart of the process it is reported again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// A send to a watched account is in the ledger, not yet confirmed: time to make work, not to believe it.
     Seen {
-        /// To whom.
+        /// The watched account that is paid.
         account: Address,
-        /// The send.
+        /// The send's hash, amount and source.
         send: ReceivableBlock,
     },
     /// A send to a watched account is confirmed and can be received.
     Receivable {
-        /// To whom.
+        /// The watched account that is paid.
         account: Address,
-        /// The send.
+        /// The send's hash, amount and source.
         send: ReceivableBlock,
     },
     /// A watched block is confirmed.
@@ -110,32 +111,32 @@ impl Watcher {
         let _ = self.commands.send(command);
     }
 
-    /// Tell about sends to this account.
+    /// Report sends to this account.
     pub fn watch_account(&self, account: Address) {
         self.tell(Command::Account(account));
     }
 
-    /// No longer tell about sends to this account.
+    /// Stop reporting sends to this account.
     pub fn forget_account(&self, account: Address) {
         self.tell(Command::NoAccount(account));
     }
 
-    /// Tell when this block is confirmed. It need not be in the ledger yet.
+    /// Report when this block is confirmed. It need not be in the ledger yet.
     pub fn watch_block(&self, hash: BlockHash) {
         self.tell(Command::Block(hash));
     }
 
-    /// No longer wait for this block.
+    /// Stop waiting for this block.
     pub fn forget_block(&self, hash: BlockHash) {
         self.tell(Command::NoBlock(hash));
     }
 
-    /// Poll at once, instead of at the next time.
+    /// Poll now instead of at the next interval.
     pub fn poll_now(&self) {
         self.tell(Command::PollNow);
     }
 
-    /// Whether the websocket is connected at the moment. Nothing is missed when it is not.
+    /// Whether the websocket is connected. Nothing is missed while it is not.
     pub fn is_live(&self) -> bool {
         *self.live.borrow()
     }
@@ -239,13 +240,13 @@ struct State {
     node: Arc<dyn NodeApi>,
     events: mpsc::Sender<Event>,
     threshold: Raw,
-    /// Watched accounts; for each, the sends that were told: whether as confirmed.
+    /// Watched accounts. For each, the sends that were reported, and whether as confirmed.
     accounts: BTreeMap<Address, BTreeMap<BlockHash, bool>>,
     blocks: BTreeSet<BlockHash>,
 }
 
 impl State {
-    /// Take a command; whether it asks for a poll.
+    /// Applies a command. Returns whether it asks for a poll.
     fn obey(&mut self, command: Command, accounts: &watch::Sender<BTreeSet<Address>>) -> bool {
         match command {
             Command::Account(account) => {
@@ -266,7 +267,7 @@ impl State {
         }
     }
 
-    /// Ask about everything. False when nobody listens any more.
+    /// Polls all accounts and blocks. Returns false when the receiver of events is dropped.
     async fn poll(&mut self) -> bool {
         let accounts: Vec<_> = self.accounts.keys().copied().collect();
         let blocks: Vec<_> = self.blocks.iter().copied().collect();

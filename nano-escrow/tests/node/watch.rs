@@ -36,7 +36,8 @@ async fn live(watcher: &Watcher, wanted: bool) {
     tokio::time::timeout(PATIENCE, live.wait_for(|l| *l == wanted)).await.unwrap().unwrap();
 }
 
-/// Nothing more comes, although everything is asked once more: a block that is watched last is told first.
+/// Checks that no other event comes. Everything is asked once more: a block that is watched last is reported
+/// first.
 async fn nothing_but(watcher: &Watcher, events: &mut Receiver<Event>, place: &Place) {
     let marker = fund(&*place.node, fresh_key().address(), Raw(1)).await;
     confirmed(&*place.node, marker.hash()).await;

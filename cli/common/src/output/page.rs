@@ -34,21 +34,21 @@ pub fn dim(text: &str) -> String {
     text.dimmed().to_string()
 }
 
-/// How a check went.
+/// The result of one check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// As it should be.
+    /// The check passed.
     Ok,
-    /// It works, but not for ever.
+    /// The check passed, but needs attention later.
     Warn,
-    /// It does not work.
+    /// The check failed.
     Fail,
-    /// Not looked at, because something before it failed.
+    /// The check was not made, because an earlier one failed.
     Skip,
 }
 
 impl Mark {
-    /// As JSON and the page name it.
+    /// The name of the mark in JSON and on pages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -85,19 +85,19 @@ pub struct Page {
 }
 
 impl Page {
-    /// An empty page of that many columns.
+    /// Creates an empty page of `width` columns.
     pub fn new(width: usize) -> Self {
         Self { text: String::new(), fields: Vec::new(), width, full: false }
     }
 
-    /// Whether tables show addresses and hashes whole, however wide they become.
+    /// Sets whether tables show addresses and hashes in full, whatever width they need.
     #[must_use]
     pub fn with_full_tables(mut self, full: bool) -> Self {
         self.full = full;
         self
     }
 
-    /// A heading, set off by an empty line.
+    /// Adds a heading after an empty line.
     pub fn heading(&mut self, text: impl Display) -> &mut Self {
         self.flush();
         if !self.text.is_empty() {
@@ -131,21 +131,21 @@ impl Page {
         self
     }
 
-    /// Text as it is, for copying: never wrapped.
+    /// Adds text for copying, which is never wrapped.
     pub fn raw(&mut self, text: impl Display) -> &mut Self {
         self.flush();
         let _ = writeln!(self.text, "{}", plain(&text.to_string()));
         self
     }
 
-    /// An empty line.
+    /// Adds an empty line.
     pub fn blank(&mut self) -> &mut Self {
         self.flush();
         self.text.push('\n');
         self
     }
 
-    /// What to do next.
+    /// Adds the command to run next.
     pub fn next(&mut self, command: impl Display) -> &mut Self {
         self.flush();
         let _ = writeln!(self.text, "{} {}", bold("next:"), plain(&command.to_string()));

@@ -10,11 +10,11 @@ pub struct Description(Value);
 type Checked = Result<(), String>;
 
 impl Description {
-    /// The description in a document.
+    /// Parses a description from the text of a document.
     ///
     /// # Panics
     ///
-    /// For a text that is no JSON.
+    /// Panics when the text is not valid JSON.
     #[must_use]
     pub fn new(document: &str) -> Description {
         Description(serde_json::from_str(document).unwrap())

@@ -19,7 +19,7 @@ const MAX_PENDING: usize = 65_536;
 /// Silence after which the node is pinged.
 const PING: Duration = Duration::from_secs(20);
 
-/// An announced transaction.
+/// A transaction that the node's websocket has announced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Announced {
     /// Slot of the transaction.
@@ -31,7 +31,7 @@ pub struct Announced {
 #[derive(Debug, Default)]
 struct Inbox {
     pending: BTreeMap<(u64, [u8; 64]), ()>,
-    /// Whether all subscriptions stand.
+    /// Whether all subscriptions are active.
     subscribed: bool,
 }
 
@@ -47,7 +47,7 @@ impl Announcements {
         self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether all subscriptions stand.
+    /// Whether all subscriptions are active.
     pub fn subscribed(&self) -> bool {
         self.inbox().subscribed
     }
@@ -57,7 +57,7 @@ impl Announcements {
         self.wake.notify_one();
     }
 
-    /// A transaction was announced.
+    /// Records that a transaction was announced.
     pub fn announce(&self, announced: Announced) {
         let mut inbox = self.inbox();
         inbox.pending.insert((announced.slot, announced.signature), ());

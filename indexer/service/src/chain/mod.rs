@@ -14,7 +14,7 @@ use solana_address::Address;
 use zx1_chain::rpc::registry::{AgentRecord, Delegate};
 use zx1_chain::rpc::{ChainTime, RawAccount};
 
-/// What a ledger's methods return.
+/// Result of a ledger's method, as a boxed future.
 pub type Asked<'a, T> = BoxFuture<'a, Result<T>>;
 
 /// How sure an answer must be.
@@ -40,13 +40,13 @@ pub struct Listed {
 /// A kind of account of which all are listed by the self-audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Accounts of stakes.
+    /// Stake accounts of agents.
     Stake,
-    /// Accounts of leases.
+    /// Lease accounts of agents.
     Lease,
-    /// Heads of batches.
+    /// Head accounts of agents' batches.
     Head,
-    /// Accounts of batches.
+    /// Accounts of submitted batches.
     Batch,
     /// Accounts of challenges.
     Challenge,
@@ -54,11 +54,11 @@ pub enum Kind {
 
 /// What the ingest asks of a cluster.
 pub trait Ledger: Send + Sync + 'static {
-    /// The hash of its genesis.
+    /// Genesis hash of the cluster.
     fn genesis(&self) -> Asked<'_, String>;
     /// The last slot at this finality.
     fn slot(&self, finality: Finality) -> Asked<'_, u64>;
-    /// The chain's clock.
+    /// Slot and time of the cluster's clock.
     fn time(&self) -> Asked<'_, ChainTime>;
     /// Transactions that name this address, newest first, before this one. The node that answers must have
     /// reached the slot `reached` at this finality: of several behind one address another may have said where
@@ -81,11 +81,11 @@ pub trait Ledger: Send + Sync + 'static {
     fn order(&self, slot: u64) -> Asked<'_, Option<Vec<[u8; 64]>>>;
     /// Accounts, in the order in which they are asked for.
     fn accounts<'a>(&'a self, addresses: &'a [Address]) -> Asked<'a, Vec<Option<RawAccount>>>;
-    /// All accounts of a kind.
+    /// Reads all accounts of a kind.
     fn scan(&self, kind: Kind) -> Asked<'_, Vec<RawAccount>>;
     /// The mints that the registry has with the numbers after `from`, with their numbers and index accounts.
     fn members(&self, from: u64) -> Asked<'_, Vec<(u64, Address, Address)>>;
-    /// An agent by its mint.
+    /// Reads an agent from the registry; `None` for a mint that is not an agent.
     fn agent(&self, mint: Address) -> Asked<'_, Option<AgentRecord>>;
     /// Who may act for an agent.
     fn delegates(&self, mint: Address) -> Asked<'_, Vec<Delegate>>;

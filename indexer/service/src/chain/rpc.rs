@@ -81,7 +81,7 @@ impl RpcLedger {
         })
     }
 
-    /// Where it asks.
+    /// URL of the cluster's RPC.
     pub fn url(&self) -> &str {
         self.confirmed.cluster().url()
     }

@@ -4,7 +4,7 @@ use crate::config::Limits;
 use crate::error::Result;
 use zx1_server::limits::{Buckets, Client};
 
-/// Buckets of clients.
+/// Rate limits by client.
 #[derive(Debug)]
 pub(crate) struct Rates {
     requests: Buckets<Client>,

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use axum::http::Uri;
 use zx1_server::query;
 
-/// The parameters of a request.
+/// The query parameters of a request.
 #[derive(Debug)]
 pub(super) struct Query {
     pairs: Vec<(String, String)>,
@@ -36,18 +36,18 @@ impl Query {
         Ok(Self { pairs })
     }
 
-    /// A parameter; the first counts.
+    /// The value of a parameter; when it is repeated, the first one.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// A number from 0.
+    /// An unsigned number; returns 9630 for anything else.
     pub(super) fn number(&self, name: &'static str) -> Result<Option<u64>> {
         let bad = |_| Error::Parameter { name, detail: "it must be a whole number from 0" };
         self.get(name).map(|text| text.parse().map_err(bad)).transpose()
     }
 
-    /// `true` or `false`.
+    /// A truth value: `true`, `1`, `false` or `0`; returns 9630 for anything else.
     pub(super) fn flag(&self, name: &'static str) -> Result<Option<bool>> {
         match self.get(name) {
             None => Ok(None),
@@ -57,7 +57,7 @@ impl Query {
         }
     }
 
-    /// One of these words.
+    /// One of `words`; returns 9630 for anything else.
     pub(super) fn word<'w>(&self, name: &'static str, words: &[&'w str]) -> Result<Option<&'w str>> {
         let Some(text) = self.get(name) else { return Ok(None) };
         let found = words.iter().copied().find(|word| *word == text);
@@ -65,14 +65,14 @@ impl Query {
         found.map(Some).ok_or(bad)
     }
 
-    /// 32 bytes in base58.
+    /// 32 bytes in base58; returns 9630 for anything else.
     pub(super) fn key(&self, name: &'static str) -> Result<Option<[u8; 32]>> {
         self.get(name)
             .map(|text| key(text).ok_or(Error::Parameter { name, detail: "it must be an address in base58" }))
             .transpose()
     }
 
-    /// Items of a page.
+    /// Number of items on a page, from 1 to 200; returns 9630 for anything else.
     pub(super) fn limit(&self) -> Result<i64> {
         let (most, usual) = LIMIT;
         match self.number("limit")? {
@@ -97,7 +97,7 @@ impl Query {
     }
 }
 
-/// 32 bytes in base58.
+/// Decodes 32 bytes from base58; `None` for anything else.
 pub(super) fn key(text: &str) -> Option<[u8; 32]> {
     let mut key = [0; 32];
     // 44 characters are the most that 32 bytes have.

@@ -17,10 +17,10 @@ use std::time::Duration;
 use zx1_server::limits::Client;
 use zx1_server::reader::{self, Desk, Next, resumes};
 
-/// A client's own message: at most this long.
+/// Maximum size of a client's message in bytes.
 const MAX_MESSAGE: usize = 64 << 10;
 
-/// One subscriber.
+/// A subscription to the hub with the client's filter.
 type Reader = reader::Reader<Told, Filter>;
 
 fn filter(query: &Query) -> Result<Filter> {
@@ -44,7 +44,7 @@ fn build<'t>(kinds: impl Iterator<Item = &'t str>, agents: impl Iterator<Item = 
     Ok(filter)
 }
 
-/// The longest past that may be asked for by its length.
+/// Maximum value of the parameter `last`.
 const MOST_PAST: u64 = 1_000;
 
 /// A subscriber. From here on no event is missed; with a last id none since that one, unless the client wants
@@ -111,7 +111,7 @@ struct Wish {
 async fn talk(mut socket: WebSocket, mut reader: Reader, limit: Duration) {
     loop {
         let message = tokio::select! {
-            // A client that says something is heard before it is told more.
+            // A client's message is read before more events are sent to it.
             biased;
             heard = socket.recv() => match heard {
                 Some(Ok(Message::Text(text))) => match wish(text.as_str()) {

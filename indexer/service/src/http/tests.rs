@@ -474,7 +474,7 @@ async fn a_websocket_hears_the_same_and_may_change_its_filter() {
     }
     assert_eq!(next(&mut socket).await["type"], "challenge_submitted");
     socket.send(Message::text(json!({ "types": ["agent_joined"] }).to_string())).await.unwrap();
-    // The wish is heard before what comes after it; a ping tells when it was.
+    // The new filter applies to what comes after it; the answer to a ping shows that it was read.
     socket.send(Message::Ping(Vec::new().into())).await.unwrap();
     loop {
         let heard = tokio::time::timeout(Duration::from_secs(60), socket.next()).await;

@@ -598,7 +598,7 @@ fn slot_chunks(listed: &[Listed], size: usize) -> Vec<Vec<Listed>> {
 
 /// Only for whoever drives an ingest by hand.
 impl Ingest {
-    /// The index that it fills.
+    /// The index that the ingest writes to.
     pub fn index(&self) -> &Arc<Index> {
         &self.index
     }

@@ -30,12 +30,12 @@ pub struct Registry {
 type Found = (AgentRow, Option<AgentRecord>, Vec<Delegate>);
 
 impl Registry {
-    /// Of this index.
+    /// Creates the job for an index.
     pub fn new(index: Arc<Index>) -> Self {
         Self { index, checked: Arc::default() }
     }
 
-    /// Looks until cancelled.
+    /// Asks the registry for new and changed agents until cancelled.
     pub async fn run(self, cancel: CancellationToken) {
         let chain = &self.index.config.chain;
         let pause = Duration::from_secs(chain.registry_secs.max(1));

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
 use zx1_interface::events::{ChallengeResolved, ChallengeSubmitted};
 
-/// The nine types of events.
+/// The types of stream events, as clients name them.
 pub const KINDS: [&str; 9] = [
     "message",
     "reputation_update",
@@ -20,7 +20,7 @@ pub const KINDS: [&str; 9] = [
     "challenge_resolved",
 ];
 
-/// The word for a ground.
+/// The name of a challenge's ground, `unknown` for other numbers.
 pub fn ground_name(ground: i64) -> &'static str {
     match ground {
         1 => "bid",

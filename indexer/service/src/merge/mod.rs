@@ -24,7 +24,7 @@ use zx1_protocol::behavior_batch::Commitment;
 use zx1_protocol::hash::{Keccak, Sha3};
 use zx1_protocol::units::Epoch;
 
-/// A key of 32 bytes.
+/// A mint or an address: 32 bytes.
 pub type Key = [u8; 32];
 /// An account in one life of it.
 pub type Life = (Key, i64);
@@ -45,7 +45,7 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// What these rows need.
+    /// Collects the keys of the rows that merging these events needs.
     pub fn of(events: &[EventRow]) -> Self {
         let mut needs = Self::default();
         for row in events {
@@ -100,7 +100,7 @@ pub struct Merge {
     pub epochs: BTreeMap<(Key, i64), EpochRow>,
     /// Gaps that were found.
     pub gaps: Vec<GapRow>,
-    /// Events of the streams.
+    /// Stream events to be published.
     pub stream: Vec<StreamRow>,
     /// Accounts whose state is to be read.
     pub touched: BTreeSet<Touched>,
@@ -116,7 +116,7 @@ pub struct Merge {
     pub now_ms: i64,
 }
 
-/// A new agent's row.
+/// The row of an agent of which nothing but the mint is known.
 pub fn new_agent(mint: Key) -> AgentRow {
     AgentRow {
         mint: mint.to_vec(),

@@ -11,15 +11,15 @@ use zx1_interface::accounts::{
 /// An account whose state is to be read again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Touched {
-    /// An agent's stake.
+    /// The stake account of an agent, by mint.
     Stake([u8; 32]),
-    /// An agent's lease.
+    /// The lease account of an agent, by mint.
     Lease([u8; 32]),
     /// The head of an agent's batches.
     Head([u8; 32]),
     /// A challenge, with the slot of its submission.
     Challenge([u8; 32], u64),
-    /// A feedback entry.
+    /// A feedback entry, by index.
     Entry(u64),
     /// The resolution of a feedback entry.
     Resolution(u64),
@@ -42,12 +42,12 @@ pub enum State {
     Entry(Option<(FeedbackEntry, String)>),
     /// A resolution; `None` when it does not exist.
     Resolution(Option<FeedbackResolution>),
-    /// The feedback log's head.
+    /// The account with the head of the feedback log.
     Log(Option<FeedbackLogAccount>),
 }
 
 impl Touched {
-    /// Where it is.
+    /// Derives the account's address.
     pub fn address(&self) -> Address {
         let at = |bytes: &[u8; 32]| Address::new_from_array(*bytes);
         match self {

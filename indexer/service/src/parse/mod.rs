@@ -53,7 +53,7 @@ impl Program {
         })
     }
 
-    /// Its name on the wire.
+    /// The program's name in the interface's JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::StakeLock => "stake_lock",
@@ -65,7 +65,7 @@ impl Program {
         }
     }
 
-    /// Its number in the store.
+    /// The program's number in the database.
     pub fn number(self) -> i64 {
         match self {
             Self::StakeLock => 0,
@@ -100,9 +100,9 @@ pub const REGISTERED: &str = "AgentRegistered";
 pub struct Registration {
     /// Mint of the agent's NFT.
     pub mint: [u8; 32],
-    /// Its first owner.
+    /// Wallet that the agent was registered for.
     pub owner: [u8; 32],
-    /// The registry's index account.
+    /// Index account of the agent in the registry.
     pub index: [u8; 32],
 }
 
@@ -112,7 +112,7 @@ impl Registration {
         [self.mint, self.owner, self.index].concat()
     }
 
-    /// The reverse of [`Self::payload`].
+    /// The reverse of [`Self::payload`]; `None` for a payload of another length.
     pub fn read(payload: &[u8]) -> Option<Self> {
         let (mint, rest) = payload.split_first_chunk()?;
         let (owner, rest) = rest.split_first_chunk()?;
@@ -121,14 +121,14 @@ impl Registration {
     }
 }
 
-/// What one transaction did.
+/// Events and registrations of one transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parsed {
-    /// Its first signature.
+    /// First signature of the transaction.
     pub signature: [u8; 64],
     /// Slot of the transaction.
     pub slot: u64,
-    /// Unix seconds of its block.
+    /// Time of its block, in Unix seconds.
     pub block_time: Option<i64>,
     /// Its events in order, then its registrations, then its attestations.
     pub facts: Vec<Fact>,

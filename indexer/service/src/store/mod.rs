@@ -21,10 +21,10 @@ pub use rows::{
 pub use sql::PostgresStore;
 pub use sql::SqliteStore;
 
-/// What a store's methods return.
+/// Result of a store's method, as a boxed future.
 pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
-/// Why a store refused.
+/// An error of the store.
 #[derive(Debug, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -53,9 +53,9 @@ pub enum StoreError {
 /// An event with the number that the store gave it.
 #[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
 pub struct StoredEvent {
-    /// Rising in the order of arrival.
+    /// Ascends in the order in which events are stored.
     pub id: i64,
-    /// The event.
+    /// The stored columns of the event.
     #[sqlx(flatten)]
     pub row: EventRow,
 }
@@ -63,9 +63,9 @@ pub struct StoredEvent {
 /// An event of the streams with its id.
 #[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
 pub struct StoredStream {
-    /// Rising.
+    /// Ascends in the order of publication; a client resumes after the last one that it has seen.
     pub id: i64,
-    /// The event.
+    /// The stored columns of the event.
     #[sqlx(flatten)]
     pub row: StreamRow,
 }
@@ -90,7 +90,7 @@ pub struct Commit {
     pub bindings: Vec<BindingRow>,
     pub epochs: Vec<EpochRow>,
     pub stream: Vec<StreamRow>,
-    /// Facts about the database.
+    /// Named facts about the database, such as the cursor and the event digest.
     pub meta: Vec<(&'static str, String)>,
     /// Removed before anything is written.
     pub remove: Vec<Remove>,
@@ -99,86 +99,86 @@ pub struct Commit {
 /// What a rollback or a repair takes away.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Remove {
-    /// All events of a transaction: its slot and signature.
+    /// All events of a transaction, by its slot and signature.
     Transaction(i64, Vec<u8>),
-    /// A batch, and what its data said.
+    /// A batch with everything that its data said, by agent and epoch.
     Batch(Vec<u8>, i64),
-    /// What a batch's data said.
+    /// Only what a batch's data said, by agent and epoch.
     BatchData(Vec<u8>, i64),
-    /// A challenge.
+    /// A challenge: the address of its account, and the slot of submission.
     Challenge(Vec<u8>, i64),
-    /// A feedback entry.
+    /// A feedback entry, by its index.
     Feedback(i64),
-    /// The gaps of a life.
+    /// All gaps of an incarnation: the account, and the slot of creation.
     Gaps(Vec<u8>, i64),
-    /// A life.
+    /// The event counter of an incarnation: the account, and the slot of creation.
     Life(Vec<u8>, i64),
-    /// A contract that its market no longer shows.
+    /// A contract that its market no longer lists, by market and id.
     Contract(String, String),
-    /// Stream events that are older than this, Unix milliseconds.
+    /// Stream events that are older than this time in Unix milliseconds.
     StreamBefore(i64),
 }
 
 /// Sums over the whole index.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Agents.
+    /// Number of agents, with or without stake.
     pub agents: i64,
-    /// Micro-USDC locked.
+    /// Stake that is locked now, in micro-USDC.
     pub staked: i64,
-    /// Micro-USDC slashed.
+    /// Stake that was ever slashed, in micro-USDC.
     pub slashed: i64,
-    /// Micro-USDC of lease.
+    /// Lease that was ever paid, in micro-USDC.
     pub lease_paid: i64,
-    /// Batches.
+    /// Number of submitted batches.
     pub batches: i64,
-    /// Of them without data.
+    /// Number of these whose data is not served.
     pub withheld: i64,
-    /// Challenges.
+    /// Number of submitted challenges.
     pub challenges: i64,
-    /// Not resolved.
+    /// Number of these that are not resolved.
     pub challenges_open: i64,
-    /// Lost by the agent.
+    /// Number of challenges that the agent lost.
     pub challenges_succeeded: i64,
-    /// Entries of the feedback log.
+    /// Number of entries in the feedback log.
     pub feedback: i64,
-    /// With a resolution.
+    /// Number of these that have a resolution.
     pub feedback_resolved: i64,
-    /// Contracts.
+    /// Number of contracts of all markets.
     pub contracts: i64,
-    /// Of them open.
+    /// Number of these whose status is `open`.
     pub contracts_open: i64,
-    /// Events.
+    /// Number of stored events.
     pub events: i64,
-    /// Open gaps.
+    /// Number of gaps that are still open.
     pub gaps: i64,
-    /// Agents whose lease is paid up to an epoch, by that epoch; none is without a lease.
+    /// Number of agents by the last epoch for which their lease is paid; `None` are those without a lease.
     pub leases: Vec<(Option<i64>, i64)>,
 }
 
-/// What happened in one epoch.
+/// Counts of events in one epoch, by the time of their blocks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EpochTotals {
-    /// The epoch.
+    /// The epoch: days since the Unix epoch.
     pub epoch: i64,
-    /// Batches submitted.
+    /// Number of batches that were submitted.
     pub batches: i64,
-    /// Challenges submitted.
+    /// Number of challenges that were submitted.
     pub challenges: i64,
-    /// Feedback entries.
+    /// Number of feedback entries that were submitted.
     pub feedback: i64,
-    /// Agents registered or leased for the first time.
+    /// Number of agents that were registered.
     pub joined: i64,
 }
 
 macro_rules! store_trait {
     ($($(#[doc = $doc:literal])* $method:ident $row:ty;)*) => {
-        /// The index's memory. Every method is one transaction.
+        /// The database of the index. Every method is one transaction.
         pub trait Store: Send + Sync + 'static {
             $($(#[doc = $doc])* fn $method(&self, find: Find) -> StoreFuture<'_, Vec<$row>>;)*
-            /// Writes it all, or nothing.
+            /// Writes the whole commit, or nothing of it.
             fn commit(&self, commit: Commit) -> StoreFuture<'_, ()>;
-            /// Facts about the database.
+            /// All named facts that commits have stored.
             fn meta(&self) -> StoreFuture<'_, std::collections::BTreeMap<String, String>>;
             /// Those of these transactions (signature and slot) of which events are here: in that slot, or in
             /// any after `finalized`, for what is only confirmed can still move to another slot.
@@ -189,53 +189,53 @@ macro_rules! store_trait {
             ) -> StoreFuture<'a, Vec<[u8; 64]>>;
             /// Signature and slot of the transactions after `from` up to and including `to`.
             fn signatures(&self, from: i64, to: i64) -> StoreFuture<'_, Vec<([u8; 64], i64)>>;
-            /// The sequence numbers of a life that are here, in order.
+            /// The stored sequence numbers of an incarnation, in ascending order.
             fn sequences<'a>(&'a self, account: &'a [u8], created: i64) -> StoreFuture<'a, Vec<i64>>;
-            /// How many contracts of a market are here.
+            /// Number of stored contracts of a market.
             fn contract_count<'a>(&'a self, market: &'a str) -> StoreFuture<'a, i64>;
-            /// Sums.
+            /// Sums over the whole index.
             fn totals(&self) -> StoreFuture<'_, Totals>;
             /// Sums by epoch, from this epoch on; an epoch is a day of Unix time.
             fn epoch_totals(&self, from: i64) -> StoreFuture<'_, Vec<EpochTotals>>;
             /// The last stream event's id, 0 if there is none; and the first that is kept.
             fn stream_bounds(&self) -> StoreFuture<'_, (i64, i64)>;
-            /// Whether it answers.
+            /// Checks that the database answers a query.
             fn ping(&self) -> StoreFuture<'_, ()>;
-            /// Closes all connections.
+            /// Releases the writer's lock and closes all connections.
             fn close(&self) -> BoxFuture<'_, ()>;
         }
     };
 }
 store_trait! {
-    /// Events.
+    /// Events that match, with their ids.
     events StoredEvent;
-    /// Lives of accounts.
+    /// Event counters of accounts' incarnations.
     lives LifeRow;
-    /// Gaps.
+    /// Missing ranges of sequence numbers, open or not.
     gaps GapRow;
-    /// Agents.
+    /// Agents that match the query.
     agents AgentRow;
-    /// Batches.
+    /// Submitted batches that match.
     batches BatchRow;
-    /// Conversations.
+    /// Conversations in served batches.
     conversations ConversationRow;
-    /// Feedback events of batches.
+    /// Feedback events of served batches.
     ratings RatingRow;
-    /// Counterparties.
+    /// Agents' relations to each other, by epoch.
     counterparties CounterpartyRow;
-    /// Signed ratings.
+    /// Signed ratings that the indexer has received.
     envelopes EnvelopeRow;
-    /// Challenges.
+    /// Challenges, one row for each incarnation.
     challenges ChallengeRow;
-    /// The feedback log.
+    /// Entries of the feedback log.
     feedback FeedbackRow;
-    /// Contracts.
+    /// Contracts of all markets.
     contracts ContractRow;
-    /// Binding records.
+    /// Binding records of wallets.
     bindings BindingRow;
-    /// Agents at the ends of epochs.
+    /// Agents' stake, lease and scores at the ends of epochs.
     epochs EpochRow;
-    /// The streams.
+    /// Stored events of the public streams.
     stream StoredStream;
 }
 

@@ -5,13 +5,13 @@ use sqlx::{Database, Encode, Type};
 
 /// A table's row as every back end stores it.
 pub trait Row: Sized + Send {
-    /// The table.
+    /// Name of the SQL table.
     const TABLE: &'static str;
     /// Its columns, in order.
     const COLUMNS: &'static [&'static str];
-    /// The columns that make a row the same row.
+    /// The columns of its unique key: a row with the same values replaces the stored one.
     const KEY: &'static [&'static str];
-    /// Binds the values, in order.
+    /// Binds the values in the order of the columns.
     fn push<DB>(self, to: &mut Separated<'_, DB, &'static str>)
     where
         DB: Database,
@@ -74,157 +74,157 @@ macro_rules! table {
 }
 
 table! {
-    /// An event. `id` is the store's and not among the columns that are written.
+    /// An event of a program. Its `id` comes from the store and is not among the columns that are written.
     EventRow "events" ["slot", "signature", "ordinal"] {
-        /// Slot.
+        /// Slot of the transaction.
         slot: i64,
-        /// Place of the transaction among those of its slot.
+        /// Index of the transaction among those of its slot.
         position: i64,
-        /// Place of the event in its transaction.
+        /// Index of the event within its transaction.
         ordinal: i64,
         /// The transaction's first signature, 64 bytes.
         signature: Vec<u8>,
-        /// The block's Unix time in seconds.
+        /// Unix time of the block in seconds; `None` when the node does not know it.
         block_time: Option<i64>,
-        /// Which program: see [`crate::parse::Program`].
+        /// The program that emitted it: see [`crate::parse::Program`].
         program: i64,
-        /// The event's name.
+        /// Name of the event's type, such as `BatchSubmitted`.
         name: String,
-        /// The account whose events are numbered.
+        /// Address of the account that numbers the event.
         account: Vec<u8>,
-        /// The slot in which it was created.
+        /// Slot in which the account was created: its incarnation.
         created_slot: i64,
-        /// The number within its life.
+        /// Sequence number within that incarnation.
         sequence: i64,
-        /// The agent it is about.
+        /// Mint of the agent that the event is about.
         agent: Option<Vec<u8>>,
-        /// What stands behind the tag.
+        /// Bytes of the event after its tag; for a registration: mint, owner and index account.
         payload: Vec<u8>,
     }
 }
 
 table! {
-    /// How many events of an account's life are here, and the largest number.
+    /// How many events of an account's incarnation are stored, and the largest sequence number.
     LifeRow "lives" ["account", "created_slot"] {
-        /// The account.
+        /// Address of the account.
         account: Vec<u8>,
-        /// The slot in which it was created.
+        /// Slot in which the account was created.
         created_slot: i64,
-        /// Events that are here.
+        /// Number of events that are stored.
         events: i64,
-        /// The largest sequence number of them.
+        /// Largest sequence number among them.
         last: i64,
     }
 }
 
 table! {
-    /// Sequence numbers that are missing, or were.
+    /// A range of sequence numbers that are missing, or were.
     GapRow "gaps" ["account", "created_slot", "first"] {
-        /// The account.
+        /// Address of the account.
         account: Vec<u8>,
-        /// The slot in which it was created.
+        /// Slot in which the account was created.
         created_slot: i64,
-        /// The first missing number.
+        /// First sequence number of the range.
         first: i64,
-        /// The last.
+        /// Last sequence number of the range, inclusive.
         last: i64,
-        /// The slot at which it was seen.
+        /// Slot at which the gap was found.
         found_slot: i64,
-        /// `open`, `refilled` (the events came), `from_state` (only the account's state did).
+        /// `open`, `refilled` (the events arrived), or `from_state` (only the account's state was read).
         state: String,
     }
 }
 
 table! {
-    /// An agent: what its registry, its accounts and its batches say, side by side.
+    /// An agent, as its registry, its accounts and its batches show it.
     AgentRow "agents" ["mint"] {
-        /// The mint.
+        /// Mint address of the agent's NFT, which is the agent id.
         mint: Vec<u8>,
-        /// Its number in the registry; 0 until it is known.
+        /// Member number in the registry; 0 until it is known.
         number: i64,
-        /// Its name.
+        /// Name in the NFT's metadata.
         name: String,
-        /// Its symbol.
+        /// Symbol in the NFT's metadata.
         symbol: String,
-        /// Address of its registration file.
+        /// Address of the agent's registration file, from the NFT's metadata.
         uri: String,
-        /// More entries, JSON pairs.
+        /// Further metadata as a JSON array of pairs.
         metadata: String,
-        /// 1 when it can never change hands.
+        /// 1 when the NFT cannot be transferred, otherwise 0.
         soulbound: i64,
-        /// The wallet that owns it.
+        /// Wallet that owns the NFT.
         owner: Option<Vec<u8>>,
-        /// The token account that holds it.
+        /// Token account that holds the NFT.
         token: Option<Vec<u8>>,
-        /// The registry's index account.
+        /// Index account of the agent in the registry.
         member_index: Option<Vec<u8>>,
-        /// Delegations, JSON.
+        /// Delegations of the owner, as a JSON array.
         delegates: String,
-        /// Unix seconds at which the registry was asked; 0 never.
+        /// Unix time in seconds at which the registry was last asked; 0 when it never was.
         identified: i64,
-        /// Slot of the registration, where its transaction was seen.
+        /// Slot of the registration, when its transaction was seen.
         registered_slot: Option<i64>,
-        /// Micro-USDC locked; none without a stake account.
+        /// Locked stake in micro-USDC; `None` without a stake account.
         stake: Option<i64>,
         /// Slot of the first lock.
         stake_since: Option<i64>,
         /// Slot in which the stake account was created.
         stake_created: Option<i64>,
-        /// Earliest slot of a claim, while an unlock is queued.
+        /// Earliest slot at which a queued unlock can be claimed.
         unlock_slot: Option<i64>,
-        /// Unresolved challenges.
+        /// Number of challenges that are not resolved.
         open_challenges: i64,
-        /// Micro-USDC slashed in all.
+        /// Total slashed, in micro-USDC.
         slashed: i64,
-        /// Last epoch that is paid.
+        /// Last epoch for which the lease is paid.
         paid_through: Option<i64>,
-        /// Slot of the last payment.
+        /// Slot of the last lease payment.
         lease_paid_slot: Option<i64>,
-        /// Micro-USDC of lease paid in all.
+        /// Total lease paid, in micro-USDC.
         lease_paid: i64,
-        /// Batches submitted.
+        /// Number of batches that the agent submitted.
         batches: i64,
-        /// Epoch of the last.
+        /// Epoch of the last batch.
         last_epoch: Option<i64>,
-        /// Slot of the last.
+        /// Slot of the last batch.
         last_batch_slot: Option<i64>,
-        /// The head's digest.
+        /// Digest of the agent's head account.
         head_digest: Vec<u8>,
-        /// Batches whose data nobody serves.
+        /// Number of batches whose data is not served.
         withheld: i64,
-        /// Challenges that the agent answered.
+        /// Number of challenges that the agent answered.
         challenges_answered: i64,
-        /// Challenges that it lost.
+        /// Number of challenges that the agent lost.
         challenges_lost: i64,
-        /// Thousandths.
+        /// Mean score as participant, in thousandths.
         reliability: i64,
-        /// Thousandths.
+        /// Mean outcome in both roles, in thousandths.
         cooperation: i64,
-        /// Thousandths.
+        /// Mean score as notary, in thousandths.
         notary: i64,
-        /// Ratings as participant.
+        /// Number of ratings as participant.
         tasks: i64,
-        /// Ratings as notary.
+        /// Number of ratings as notary.
         notarized: i64,
-        /// Disputes.
+        /// Number of disputes that the agent was involved in.
         disputes: i64,
-        /// Batches that count.
+        /// Number of batches that count towards the reputation.
         counted_batches: i64,
-        /// The slot up to which the last of them with a message reaches.
+        /// Last slot of the last batch that counts and in which the agent sent a message.
         reputation_slot: i64,
-        /// The other vectors and the tally, JSON.
+        /// The unbound and real-time vectors, and the tally of ratings, as a JSON object.
         reputation: String,
-        /// The Nano account that is bound to the owner.
+        /// Nano address that is bound to the owner's wallet.
         nano_address: Option<String>,
-        /// Raw.
+        /// Balance of that address in raw, as a decimal number.
         nano_balance: Option<String>,
-        /// Raw.
+        /// Confirmed payments that wait for that address, in raw, as a decimal number.
         nano_receivable: Option<String>,
-        /// Unix seconds of the last answer.
+        /// Unix time in seconds at which the Nano node last answered.
         nano_checked: Option<i64>,
-        /// Slot of the last event about it.
+        /// Slot of the last event about the agent.
         last_active: Option<i64>,
-        /// What a search looks at: lower-case name, mint and owner.
+        /// The text that a search matches: name, mint and owner in lower case.
         search: String,
     }
 }
@@ -232,39 +232,39 @@ table! {
 table! {
     /// A batch as it was submitted.
     BatchRow "batches" ["agent", "epoch"] {
-        /// The agent.
+        /// Mint of the agent.
         agent: Vec<u8>,
-        /// Its epoch.
+        /// Epoch that the batch was submitted for.
         epoch: i64,
-        /// First epoch that it covers.
+        /// First epoch that the batch covers.
         covers_from: i64,
-        /// Slot.
+        /// Slot of the submission.
         submitted_slot: i64,
-        /// Unix seconds of the block.
+        /// Unix time of that slot's block, in seconds.
         block_time: Option<i64>,
-        /// The transaction.
+        /// First signature of the transaction that submitted it.
         signature: Vec<u8>,
-        /// Who signed it.
+        /// Key that signed the submission.
         signer: Vec<u8>,
-        /// Who paid the rent.
+        /// Account that paid the rent.
         payer: Vec<u8>,
-        /// keccak256 of the batch.
+        /// keccak256 of the batch's bytes.
         batch_hash: Vec<u8>,
-        /// Root of the log.
+        /// Merkle root of the log.
         log_root: Vec<u8>,
-        /// Entries of the log.
+        /// Number of entries in the log.
         log_len: i64,
-        /// Root of the arrays.
+        /// Merkle root of the economic arrays.
         arrays_root: Vec<u8>,
-        /// Entries of the arrays.
+        /// Number of records in the economic arrays.
         arrays_len: i64,
-        /// 1 until the account is closed.
+        /// 1 while the batch's account exists, 0 once it is closed.
         open: i64,
-        /// Challenges against it.
+        /// Number of challenges against the batch.
         challenges: i64,
-        /// Bytes of its data; none while nobody serves it.
+        /// Size of the batch's data in bytes; `None` while it is not served.
         data_bytes: Option<i64>,
-        /// What it says of itself, JSON, once its data is here.
+        /// The batch's own fields as a JSON object; `None` until its data is uploaded.
         content: Option<String>,
     }
 }
@@ -272,15 +272,15 @@ table! {
 table! {
     /// A conversation in a served batch's selections (kind 2) or verifiers (kind 3).
     ConversationRow "conversations" ["conversation", "agent", "other", "kind", "epoch"] {
-        /// The conversation.
+        /// Conversation id, 16 bytes.
         conversation: Vec<u8>,
-        /// Whose batch.
+        /// Mint of the agent whose batch holds the record.
         agent: Vec<u8>,
-        /// Who was selected or assigned.
+        /// Mint of the agent that was selected or assigned.
         other: Vec<u8>,
-        /// The record's kind byte.
+        /// Kind of the record: 2 for a selection, 3 for a verifier.
         kind: i64,
-        /// The batch's epoch.
+        /// Epoch of the batch.
         epoch: i64,
     }
 }
@@ -288,121 +288,121 @@ table! {
 table! {
     /// A feedback event of a served batch.
     RatingRow "batch_ratings" ["agent", "epoch", "entry"] {
-        /// The rated agent.
+        /// Mint of the agent that is rated.
         agent: Vec<u8>,
-        /// The batch's epoch.
+        /// Epoch of the batch.
         epoch: i64,
-        /// Number of the record.
+        /// Index of the record among the batch's records.
         entry: i64,
-        /// Who rated.
+        /// Mint of the agent that rated.
         rater: Vec<u8>,
-        /// The task.
+        /// Conversation id of the rated task.
         conversation: Vec<u8>,
-        /// -100 to 100.
+        /// Score from -100 to 100.
         score: i64,
-        /// 0, 1, 2.
+        /// 0 for a negative outcome, 1 for neutral, 2 for positive.
         outcome: i64,
-        /// 0 participant, 1 notary.
+        /// 0 when rated as participant, 1 as notary.
         role: i64,
-        /// Slot.
+        /// `block_ref` of the FEEDBACK message.
         slot: i64,
     }
 }
 
 table! {
-    /// What an agent's batch of an epoch has to do with another agent.
+    /// The relations of an agent to another one in the agent's batch of an epoch.
     CounterpartyRow "counterparties" ["agent", "other", "epoch"] {
-        /// Whose batch.
+        /// Mint of the agent whose batch it is.
         agent: Vec<u8>,
-        /// The other one.
+        /// Mint of the other agent.
         other: Vec<u8>,
-        /// The batch's epoch.
+        /// Epoch of the batch.
         epoch: i64,
-        /// Bids.
+        /// Number of bids with the other agent.
         bids: i64,
-        /// Selections.
+        /// Number of selections with the other agent.
         selections: i64,
-        /// Verifier assignments.
+        /// Number of times that the other agent was assigned as verifier.
         verifiers: i64,
-        /// Ratings from the other one.
+        /// Number of ratings by the other agent.
         ratings: i64,
-        /// The latest slot among them.
+        /// Latest slot among these records.
         last_slot: i64,
     }
 }
 
 table! {
-    /// A signed rating that was heard.
+    /// A signed rating that the indexer has received.
     EnvelopeRow "envelopes" ["hash"] {
-        /// keccak256 of its log entry.
+        /// keccak256 of its log entry: its leaf in a log.
         hash: Vec<u8>,
-        /// Who rated.
+        /// Mint of the agent that rated.
         rater: Vec<u8>,
-        /// Who is rated.
+        /// Mint of the agent that is rated.
         target: Vec<u8>,
-        /// The task.
+        /// Conversation id of the rated task.
         conversation: Vec<u8>,
-        /// -100 to 100.
+        /// Score from -100 to 100.
         score: i64,
-        /// 0, 1, 2.
+        /// 0 for a negative outcome, 1 for neutral, 2 for positive.
         outcome: i64,
-        /// 0 participant, 1 notary.
+        /// 0 when rated as participant, 1 as notary.
         role: i64,
-        /// 1 when the outcome is contested.
+        /// 1 when the outcome is contested, otherwise 0.
         is_dispute: i64,
-        /// block_ref.
+        /// `block_ref` of the envelope's header.
         slot: i64,
-        /// Unix microseconds.
+        /// Time in the envelope's header, in Unix microseconds.
         timestamp: i64,
-        /// The key that signed.
+        /// Public key that signed: the owner's or a delegate's.
         signer: Vec<u8>,
-        /// When it came, Unix milliseconds.
+        /// When it was received, in Unix milliseconds.
         at: i64,
-        /// The envelope.
+        /// The whole envelope as CBOR.
         cbor: Vec<u8>,
     }
 }
 
 table! {
-    /// A challenge in one life of its account.
+    /// A challenge: one incarnation of its account.
     ChallengeRow "challenges" ["address", "submitted_slot"] {
-        /// The account.
+        /// Address of the challenge's account.
         address: Vec<u8>,
-        /// Slot of submission, which is that of creation.
+        /// Slot of the submission, in which the account was created.
         submitted_slot: i64,
-        /// The agent.
+        /// Mint of the challenged agent.
         agent: Vec<u8>,
-        /// The batch's epoch.
+        /// Epoch of the challenged batch.
         epoch: i64,
-        /// Who challenges.
+        /// Wallet of the challenger.
         challenger: Vec<u8>,
-        /// 1 to 5.
+        /// Ground of the challenge, 1 to 5: see [`crate::merge::ground_name`].
         ground: i64,
-        /// keccak256 of what was shown.
+        /// keccak256 of the log entry that the challenger showed.
         entry_hash: Vec<u8>,
-        /// The evidence hash.
+        /// Hash of the evidence, as the challenge program computes it.
         evidence_hash: Vec<u8>,
-        /// The draft or recorded envelope that was used.
+        /// Account of the draft or recorded envelope that was used as evidence.
         evidence_account: Option<Vec<u8>>,
-        /// The transaction.
+        /// First signature of the transaction that submitted it.
         signature: Vec<u8>,
-        /// The record that an honest batch must hold.
+        /// The record that an honest batch must hold; `None` until the challenge's account was read.
         expected: Option<Vec<u8>>,
-        /// Slot of the answer.
+        /// Slot of the answer; `None` while there is none.
         answered_slot: Option<i64>,
-        /// Who answered.
+        /// Wallet that answered the challenge.
         answerer: Option<Vec<u8>>,
-        /// Leaf of the record.
+        /// Index of the leaf that the answer proved.
         leaf_index: Option<i64>,
-        /// Slot of the resolution.
+        /// Slot of the resolution; `None` while the challenge is open.
         resolved_slot: Option<i64>,
-        /// 1 when the agent was slashed.
+        /// 1 when the agent was slashed, 0 when the challenge failed.
         succeeded: Option<i64>,
-        /// Micro-USDC.
+        /// Slashed stake in micro-USDC.
         slashed: Option<i64>,
-        /// Micro-USDC.
+        /// Reward of the challenger in micro-USDC.
         reward: Option<i64>,
-        /// 1 when the account is closed.
+        /// 1 when the challenge's account is closed, otherwise 0.
         closed: i64,
     }
 }
@@ -410,113 +410,113 @@ table! {
 table! {
     /// An entry of the feedback log.
     FeedbackRow "feedback" ["number"] {
-        /// Its index.
+        /// Index in the log, counted from 0.
         number: i64,
-        /// Unix seconds.
+        /// Time that the entry records, in Unix seconds.
         timestamp: i64,
-        /// Slot.
+        /// Slot in which it was submitted.
         slot: i64,
-        /// Who speaks.
+        /// Key of the sender.
         sender: Vec<u8>,
-        /// Who paid.
+        /// Account that paid for the entry.
         payer: Vec<u8>,
-        /// What is said; none until its account was read.
+        /// Text of the feedback; `None` until its account was read.
         text: Option<String>,
-        /// The head before it.
+        /// Head of the log before this entry; `None` until its account was read.
         previous_head: Option<Vec<u8>>,
-        /// The head after it.
+        /// Head of the log after this entry.
         head: Vec<u8>,
-        /// The transaction, where it was seen.
+        /// First signature of the transaction, when it was seen.
         signature: Option<Vec<u8>>,
-        /// Slot of the resolution.
+        /// Slot of the resolution; `None` while there is none.
         resolution_slot: Option<i64>,
-        /// Hash of the contract.
+        /// Hash of the fix contract that resolved the feedback.
         contract_hash: Option<Vec<u8>>,
-        /// The commit's id.
+        /// Id of the commit that fixes it.
         fix_commit: Option<Vec<u8>>,
-        /// Who resolved it.
+        /// Maintainer that recorded the resolution.
         maintainer: Option<Vec<u8>>,
     }
 }
 
 table! {
-    /// A market's contract.
+    /// A contract of a market server.
     ContractRow "contracts" ["market", "id"] {
-        /// The market's address.
+        /// Address of the market server, as the configuration has it, without its last slash.
         market: String,
-        /// 16 hexadecimal digits.
+        /// Contract id: 16 hexadecimal digits.
         id: String,
-        /// The market's word.
+        /// Status as the market server reports it.
         state: String,
-        /// `fix_<64 hex>`.
+        /// Public key of the principal as `fix_<64 hex digits>`.
         principal: String,
-        /// The agent.
+        /// Public key of the agent as `fix_<64 hex digits>`; `None` until one has taken the contract.
         agent: Option<String>,
-        /// Milliseconds.
+        /// When the contract was posted, in Unix milliseconds by the market's clock.
         created_at: i64,
-        /// Milliseconds.
+        /// When the contract last changed, in Unix milliseconds by the market's clock.
         updated_at: i64,
-        /// What a list shows, JSON.
+        /// The fields that lists show, as a JSON object.
         summary: String,
-        /// The market's own JSON, transcript included.
+        /// The market server's whole answer as JSON, transcript included.
         view: String,
-        /// Its conversation id (decision G1).
+        /// Conversation id that is derived from the server and the contract (decision G1).
         conversation: Option<Vec<u8>>,
-        /// 1 when its transcript holds and it has ended.
+        /// 1 when the contract has ended and its transcript verifies, otherwise 0.
         settled: i64,
     }
 }
 
 table! {
-    /// A binding record.
+    /// A binding record: a Solana wallet and the Nano account that its owner has bound to it.
     BindingRow "bindings" ["wallet"] {
-        /// The Solana key.
+        /// Public key of the Solana wallet.
         wallet: Vec<u8>,
-        /// The Nano address.
+        /// The bound Nano address.
         nano: String,
-        /// Unix seconds.
+        /// Time that the record carries, in Unix seconds. The latest record of a wallet counts.
         created: i64,
-        /// JSON.
+        /// The whole signed record as JSON.
         record: String,
     }
 }
 
 table! {
-    /// How an agent stood when an epoch ended.
+    /// An agent's stake, lease and scores at the end of an epoch.
     EpochRow "epochs" ["agent", "epoch"] {
-        /// The agent.
+        /// Mint of the agent.
         agent: Vec<u8>,
-        /// The epoch.
+        /// Epoch that ended.
         epoch: i64,
-        /// Micro-USDC.
+        /// Locked stake in micro-USDC; 0 without a stake account.
         stake: i64,
-        /// Last epoch paid.
+        /// Last epoch for which the lease is paid.
         paid_through: Option<i64>,
-        /// Thousandths.
+        /// Mean score as participant, in thousandths.
         reliability: i64,
-        /// Thousandths.
+        /// Mean outcome in both roles, in thousandths.
         cooperation: i64,
-        /// Thousandths.
+        /// Mean score as notary, in thousandths.
         notary: i64,
     }
 }
 
 table! {
-    /// A new event of the streams; the store gives it its id.
+    /// A new event of the public streams. The store assigns its id.
     StreamRow "stream" ["origin"] {
-        /// One of the nine types.
+        /// Type of the event: one of [`crate::merge::KINDS`].
         kind: String,
-        /// Makes it once.
+        /// Unique text: a second event of the same origin is not stored.
         origin: String,
-        /// Slot.
+        /// Slot of the event on chain that it reports; `None` for other events.
         slot: Option<i64>,
-        /// The agent.
+        /// Mint of the agent that it is about.
         agent: Option<Vec<u8>>,
-        /// The transaction that it rests on.
+        /// First signature of the transaction that it reports.
         signature: Option<Vec<u8>>,
-        /// Unix milliseconds.
+        /// When the indexer stored it, in Unix milliseconds.
         at: i64,
-        /// Its JSON without the id.
+        /// The event's JSON object without its id.
         body: String,
     }
 }

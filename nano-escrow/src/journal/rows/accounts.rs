@@ -127,7 +127,7 @@ pub(crate) async fn accounts_with_open_deposits(conn: &mut SqliteConnection) -> 
     rows.iter().map(|r| blob32(r, "account").map(PublicKey)).collect()
 }
 
-/// Accounts with something that may go back to a source that has not got a refund yet.
+/// Accounts with excess that may go back to a source to which no refund is decided yet.
 pub(crate) async fn accounts_with_excess(conn: &mut SqliteConnection) -> Result<Vec<PublicKey>> {
     let rows = sqlx::query(
         "SELECT DISTINCT d.account FROM deposit d WHERE d.state <> 'seen' AND d.refund_plan IS NULL

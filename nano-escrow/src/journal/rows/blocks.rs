@@ -74,7 +74,7 @@ pub(crate) async fn pending_blocks(
     rows.into_iter().map(block_row).collect()
 }
 
-/// The same for all accounts.
+/// Blocks of all accounts that are decided and not confirmed, by account and in the order of the chain.
 pub(crate) async fn all_pending_blocks(conn: &mut SqliteConnection) -> Result<Vec<BlockRow>> {
     let rows =
         sqlx::query("SELECT * FROM block WHERE state IN ('signed', 'published') ORDER BY account, height")

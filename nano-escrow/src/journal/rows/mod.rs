@@ -23,49 +23,49 @@ type Result<T> = std::result::Result<T, JournalError>;
 /// Whether an account takes deposits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccountState {
-    /// Deposits count.
+    /// Deposits that arrive count for the contract.
     Open,
-    /// Settled or expired: what arrives goes back.
+    /// Settled or expired: deposits that arrive go back to their sources.
     Closed,
 }
 
-/// An account of the journal.
+/// An escrow account of the journal.
 #[derive(Clone)]
 pub struct AccountRow {
-    /// Its key.
+    /// Public key of the account.
     pub account: PublicKey,
-    /// Whose money it holds: the contract, opaque.
+    /// Name of the contract that it holds money for; opaque.
     pub contract: String,
-    /// Who pays in.
+    /// Name of the party that pays in; opaque.
     pub depositor: String,
-    /// Which time.
+    /// Distinguishes several accounts of one depositor for one contract.
     pub round: u32,
-    /// From which the key is derived; half of a secret, so there is no `Debug`.
+    /// The private key is derived from it and the seed. It is half of a secret, so there is no `Debug`.
     pub nonce: Vec<u8>,
-    /// Its representative.
+    /// Representative that the account's blocks name.
     pub rep: PublicKey,
-    /// What should be deposited; none: anything counts.
+    /// Amount to be deposited; `None` when every deposit counts in full.
     pub expected: Option<Raw>,
-    /// Whose deposits count; none: anybody's.
+    /// The only account whose deposits count; `None` when those of any account do.
     pub payer: Option<PublicKey>,
-    /// The last block that is decided, published or not. Zero: no block.
+    /// Hash of the last decided block, published or not; zero when there is none.
     pub head_hash: BlockHash,
-    /// The balance after it.
+    /// Balance after that block.
     pub head_balance: Raw,
-    /// How many blocks there are.
+    /// Number of decided blocks.
     pub height: u64,
-    /// Open or closed.
+    /// Whether deposits still count.
     pub state: AccountState,
-    /// Number and reason when work on it has stopped.
+    /// Number and reason of the error that has stopped work on the account.
     pub stop: Option<(u16, String)>,
-    /// There were more deposits than are looked at.
+    /// Whether there were more deposits than `Options::max_deposits`.
     pub over_cap: bool,
-    /// When it was made, unix milliseconds.
+    /// When the account was created, in Unix milliseconds.
     pub created_at: i64,
 }
 
 impl AccountRow {
-    /// The end of its chain.
+    /// The end of the account's block chain, on which the next block is built.
     pub fn head(&self) -> Head {
         Head {
             account: self.account,
@@ -75,152 +75,152 @@ impl AccountRow {
         }
     }
 
-    /// For sentences: `contract/depositor/round`.
+    /// The account's name in errors and reports: `contract/depositor/round`.
     pub fn name(&self) -> String {
         format!("{}/{}/{}", self.contract, self.depositor, self.round)
     }
 }
 
-/// How far a deposit is.
+/// Progress of a deposit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DepositState {
-    /// The send is known but not confirmed. Counts for nothing.
+    /// The node knows the send, but it is not confirmed. It does not count.
     Seen,
     /// The send is confirmed.
     Confirmed,
-    /// Our receive is confirmed.
+    /// Our receive block is confirmed.
     Received,
 }
 
 /// A send to an account of the journal.
 #[derive(Debug, Clone)]
 pub struct DepositRow {
-    /// Its hash.
+    /// Hash of the depositor's send.
     pub send_hash: BlockHash,
-    /// Our account.
+    /// The escrow account that it pays.
     pub account: PublicKey,
-    /// What was sent.
+    /// Amount that was sent.
     pub amount: Raw,
-    /// Who sent it.
+    /// Account that sent it.
     pub source: PublicKey,
     /// How far it is.
     pub state: DepositState,
-    /// How much of it counts for the contract.
+    /// The part of the amount that counts for the contract.
     pub credited: Raw,
-    /// When it was seen first, unix milliseconds.
+    /// When it was first seen, in Unix milliseconds.
     pub seen_at: i64,
-    /// When it was found confirmed.
+    /// When it was found confirmed, in Unix milliseconds.
     pub confirmed_at: Option<i64>,
-    /// Our receive, signed but perhaps not published.
+    /// Hash of our receive block, which is signed but perhaps not published.
     pub receive_hash: Option<BlockHash>,
     /// The plan that gives its excess back.
     pub refund_plan: Option<i64>,
 }
 
 impl DepositRow {
-    /// What does not count and goes back.
+    /// The part of the amount that does not count and goes back.
     pub fn excess(&self) -> Raw {
         self.amount.saturating_sub(self.credited)
     }
 }
 
-/// A decision.
+/// A decision to receive or to pay, which becomes one or more blocks.
 #[derive(Debug, Clone)]
 pub struct PlanRow {
-    /// Its number.
+    /// Primary key of the table.
     pub id: i64,
-    /// Of which contract.
+    /// Name of the contract that the plan belongs to.
     pub contract: String,
-    /// What kind: `receive`, `refund`, or the caller's word.
+    /// `receive`, `refund`, or the caller's word.
     pub kind: String,
     /// The round, the deposit's hash, or the caller's id.
     pub key: String,
-    /// Higher is published first.
+    /// Plans of higher priority are published first.
     pub priority: i64,
-    /// Of what was asked.
+    /// Digest of the request, to compare with a repeated one.
     pub digest: [u8; 32],
     /// Whether every block of it is confirmed.
     pub done: bool,
-    /// When it was decided, unix milliseconds.
+    /// When it was decided, in Unix milliseconds.
     pub created_at: i64,
-    /// When its last block was confirmed.
+    /// When its last block was confirmed, in Unix milliseconds.
     pub done_at: Option<i64>,
 }
 
 /// A step of a plan.
 #[derive(Debug, Clone)]
 pub struct LegRow {
-    /// Its plan.
+    /// Primary key of the plan.
     pub plan: i64,
-    /// Its place in the plan.
+    /// Place of the step in the plan.
     pub leg: i64,
-    /// The account that acts.
+    /// The account whose chain the step extends.
     pub account: PublicKey,
-    /// A send, or a receive.
+    /// Whether the step is a send; otherwise it is a receive.
     pub is_send: bool,
-    /// The destination, or the hash of the send.
+    /// Public key of the destination, or hash of the deposit's send.
     pub link: [u8; 32],
-    /// What moves.
+    /// Amount that is received or sent.
     pub amount: Raw,
 }
 
-/// How far a block is.
+/// Progress of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockState {
-    /// Only in the journal.
+    /// Signed and written to the journal, not yet accepted by a node.
     Signed,
-    /// A node has taken it.
+    /// A node has accepted it.
     Published,
-    /// A node says that it is confirmed.
+    /// A node reports it as confirmed.
     Confirmed,
     /// Another block is confirmed in its place.
     Dead,
 }
 
-/// A block, ours or adopted.
+/// A block of an escrow account, signed by this journal or adopted from the ledger.
 #[derive(Debug, Clone)]
 pub struct BlockRow {
-    /// Its hash.
+    /// Hash of the block.
     pub hash: BlockHash,
-    /// Its account.
+    /// The escrow account whose chain it belongs to.
     pub account: PublicKey,
-    /// Its place in the account's chain, from 1.
+    /// Place in the account's block chain, counted from 1.
     pub height: u64,
-    /// The block before it.
+    /// Hash of the block before it; zero for the first.
     pub previous: BlockHash,
-    /// What it does.
+    /// Open, receive, send, change or epoch.
     pub subtype: Subtype,
-    /// The balance after it.
+    /// Balance of the account after it.
     pub balance: Raw,
-    /// Destination or source.
+    /// Public key of the destination, or hash of the source block.
     pub link: [u8; 32],
-    /// Representative.
+    /// Representative that the block names.
     pub rep: PublicKey,
-    /// What it moves.
+    /// Change of the balance, without its sign.
     pub amount: Raw,
-    /// The signature.
+    /// Signature of the account's key, or of the epoch signer for an epoch block.
     pub signature: Signature,
     /// How far it is.
     pub state: BlockState,
-    /// Signed by this journal, not found on chain.
+    /// Whether this journal signed it; otherwise it was found on the ledger and adopted.
     pub ours: bool,
-    /// The leg that it does: plan and place.
+    /// The leg that it does: primary key of the plan, and place in it.
     pub leg: Option<(i64, i64)>,
-    /// When it was signed or adopted, unix milliseconds.
+    /// When it was signed or adopted, in Unix milliseconds.
     pub signed_at: i64,
-    /// When a node took it.
+    /// When a node accepted it, in Unix milliseconds.
     pub published_at: Option<i64>,
-    /// When it was found confirmed.
+    /// When it was found confirmed, in Unix milliseconds.
     pub confirmed_at: Option<i64>,
 }
 
 impl BlockRow {
-    /// The block as it is signed, without work.
+    /// The signed block, without proof of work.
     pub fn signed(&self) -> SignedBlock {
         SignedBlock { block: self.block(), signature: self.signature, work: None }
     }
 
-    /// What its hash covers.
+    /// The fields that the block's hash covers.
     pub fn block(&self) -> StateBlock {
         StateBlock {
             account: self.account,
@@ -232,20 +232,20 @@ impl BlockRow {
     }
 }
 
-/// What a person must look at.
+/// An error that an operator has to look at.
 #[derive(Debug, Clone)]
 pub struct AlarmRow {
-    /// Its number.
+    /// Primary key of the table; alarms are listed in its order.
     pub id: i64,
-    /// The account.
+    /// The account that the alarm is about, if there is one.
     pub account: Option<PublicKey>,
-    /// The error's number.
+    /// Stable number of the error.
     pub code: u16,
-    /// The sentence.
+    /// Text of the error.
     pub message: String,
-    /// When, unix milliseconds.
+    /// When the alarm was raised, in Unix milliseconds.
     pub at: i64,
-    /// Whether it is settled.
+    /// Whether an operator has cleared it, by resuming the account.
     pub cleared: bool,
 }
 

@@ -10,22 +10,22 @@ use super::receivable::read_blocks;
 use crate::node::{Message, NodeError};
 use crate::{Address, Raw};
 
-/// Which sends wait for these accounts?
+/// Asks which sends wait for several accounts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccountsReceivable {
-    /// Receiving accounts.
+    /// The accounts that would receive.
     pub accounts: Vec<Address>,
-    /// Maximum number for each account.
+    /// Maximum number of sends for each account.
     pub count: u64,
-    /// Only from this amount on.
+    /// Smallest amount in raw; `None` for sends of any amount.
     pub threshold: Option<Raw>,
-    /// Only confirmed sends.
+    /// Whether to leave out sends that are not confirmed.
     pub confirmed_only: bool,
 }
 
 impl Message for AccountsReceivable {
     const ACTION: &'static str = "accounts_receivable";
-    /// Accounts for which nothing waits may be missing.
+    /// Accounts for which no send waits may be missing.
     type Answer = BTreeMap<Address, Vec<ReceivableBlock>>;
 
     fn body(&self) -> Map<String, Value> {

@@ -6,16 +6,17 @@ use super::read::{Answer, body, text};
 use crate::node::{Fault, Message, NodeError};
 use crate::{Address, BlockHash, Raw};
 
-/// Which sends wait for an account? Always asks for amounts and sources.
+/// Asks which sends wait for an account, with their amounts and sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Receivable {
-    /// Receiving account.
+    /// The account that would receive.
     pub account: Address,
-    /// Maximum number to return; nodes return the largest first when `threshold` is given.
+    /// Maximum number of sends; nodes return the largest first when `threshold` is given.
     pub count: u64,
-    /// Only from this amount on.
+    /// Smallest amount in raw; `None` for sends of any amount.
     pub threshold: Option<Raw>,
-    /// Only confirmed sends. Without it, a send shows at once, and may still vanish.
+    /// Whether to leave out sends that are not confirmed. Unconfirmed sends show at once and may still
+    /// vanish.
     pub confirmed_only: bool,
 }
 
@@ -31,14 +32,14 @@ impl Receivable {
     }
 }
 
-/// A send that waits.
+/// A send that waits for its receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReceivableBlock {
     /// Hash of the sending block.
     pub hash: BlockHash,
-    /// How much; `None` when the node answered hashes only.
+    /// Amount in raw; `None` when the node answered hashes only.
     pub amount: Option<Raw>,
-    /// From whom; `None` when the node did not say.
+    /// Address that sent it; `None` when the node did not return it.
     pub source: Option<Address>,
 }
 
