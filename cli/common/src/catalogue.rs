@@ -28,7 +28,7 @@ macro_rules! catalogue {
             pub exit: $crate::Exit,
             /// The error, when it is one of this command line's own.
             #[serde(skip)]
-            pub own: Option<Error>,
+            pub own: Option<Box<Error>>,
         }
 
         impl Failure {
@@ -126,7 +126,7 @@ macro_rules! catalogue {
                     message: error.to_string(),
                     next: Some(error.next()).filter(|next| !next.is_empty()),
                     exit: error.exit(),
-                    own: Some(error),
+                    own: Some(Box::new(error)),
                 }
             }
         }

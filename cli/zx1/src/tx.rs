@@ -62,7 +62,7 @@ pub fn done<T>(context: &Context, attempt: Attempt<T>) -> Result<Option<T>> {
         Attempt::Preview(preview) => preview,
     };
     let flags = context.flags();
-    let printed = match preview {
+    let printed = match *preview {
         Preview::Signed(partial) => context.print(&Signed { partial, bare: flags.print_tx }),
         Preview::NothingToDo(why) if !flags.dry_run => {
             Err(Error::NothingToSign { why: crate::errors::sentence(&why) }.into())

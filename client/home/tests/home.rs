@@ -1,5 +1,6 @@
 //! Files and locks where processes die in the middle.
 #![cfg(unix)]
+#![allow(clippy::unwrap_used)]
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};

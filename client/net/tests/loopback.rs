@@ -1,5 +1,7 @@
 //! The client against servers on the loopback interface that lie, stall, redirect and never end.
 
+#![allow(clippy::unwrap_used)]
+
 use std::net::SocketAddr;
 use std::process::Command;
 use std::sync::Arc;

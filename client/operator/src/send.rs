@@ -33,7 +33,7 @@ pub enum Attempt<T> {
     /// The operation is done.
     Done(T),
     /// Nothing was sent: the [`Mode`] asked for a preview.
-    Preview(Preview),
+    Preview(Box<Preview>),
 }
 
 /// How an intent was fulfilled.
@@ -95,7 +95,7 @@ impl Operator {
         let _stage = self.stage(Event::Preparing);
         let sender = self.sender()?;
         if self.options.mode != Mode::Send {
-            return self.preview(&sender, flow, key).await.map(Attempt::Preview);
+            return self.preview(&sender, flow, key).await.map(|preview| Attempt::Preview(Box::new(preview)));
         }
         let mut approve = |prepared: &Prepared| -> Result<(), ChainError> {
             prepared.check()?;

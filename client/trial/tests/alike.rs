@@ -140,7 +140,8 @@ fn main() -> ExitCode {
             if found == row.unmet { Ok(()) } else { Err(format!("{found:?}, not {:?}", row.unmet).into()) }
         })
     };
-    let both: [(&str, fn(&Row) -> Option<Unmet>); 2] = [("principal", principal), ("machine", machine)];
+    type Side = fn(&Row) -> Option<Unmet>;
+    let both: [(&str, Side); 2] = [("principal", principal), ("machine", machine)];
     let trials = both
         .into_iter()
         .flat_map(|(who, run)| {

@@ -212,7 +212,7 @@ fn prove(session: &mut Session<'_>, market: &Market, held: &mut Held, view: &Vie
 /// Errors that mean the user declined, where a user was asked.
 fn is_no(session: &Session<'_>, failure: &Failure) -> bool {
     let declined = matches!(
-        failure.own,
+        failure.own.as_deref(),
         Some(Error::Declined | Error::NotConsented { .. } | Error::CommandNotAccepted { .. })
     );
     confirm::can_ask() && !session.screen.is_json() && declined

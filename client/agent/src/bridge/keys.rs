@@ -24,10 +24,13 @@ pub type SigningKeys =
 
 type Keys = HashMap<[u8; 32], Vec<PublicKey>>;
 
+/// When the chain answered, and the keys that sign for the agent.
+type Answer = (Instant, Vec<PublicKey>);
+
 /// What the chain has said lately.
 pub(super) struct Known {
     ask: SigningKeys,
-    answers: Mutex<HashMap<[u8; 32], (Instant, Vec<PublicKey>)>>,
+    answers: Mutex<HashMap<[u8; 32], Answer>>,
 }
 
 impl Known {

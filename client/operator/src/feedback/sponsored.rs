@@ -213,7 +213,7 @@ mod tests {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let server = std::thread::spawn(move || {
             let (mut socket, _) = listener.accept().unwrap();
-            socket.read(&mut [0; 4096]).unwrap();
+            assert_ne!(socket.read(&mut [0; 4096]).unwrap(), 0);
             socket.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n").unwrap();
             let chunk = format!("10000\r\n{}\r\n", "x".repeat(0x10000));
             let mut sent = 0;
