@@ -239,6 +239,7 @@ fn slot(packed: &mut Reader<'_>) -> Option<Slot> {
 }
 
 /// The slot of a packed record.
+#[cfg(feature = "std")]
 pub(crate) fn slot_of(packed: &[u8]) -> u64 {
     const ATTESTATION: usize = size_of::<Hash>();
     let before = if packed.len() == FEEDBACK_LEN { ATTESTATION } else { 0 };
