@@ -150,7 +150,16 @@ fn the_mouse_sorts_turns_pages_and_follows_links() {
     page.click("nav a[href='#/agents']");
     until_names(&page, &["alice", "bob", zx1_explorer_tests::HOSTILE, "dora"]);
     page.click("[data-keep='sort-name']");
-    page.until("names are in order", "location.hash.includes('sort=name')");
+    // The address changes before the page hears of it, so the rows are what is waited for.
+    page.until(
+        "names are in order",
+        "location.hash.includes('sort=name') && (() => {
+             const names = [...document.querySelectorAll('#main tbody .agent-name')].map((e) => e.innerText);
+             const shown = names.join();
+             names.sort();
+             return names.length === 4 && [names.join(), names.reverse().join()].includes(shown);
+         })()",
+    );
     page.settled();
     let mut sorted = names(&page);
     sorted.sort_unstable();
