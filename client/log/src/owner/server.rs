@@ -283,4 +283,29 @@ mod tests {
         assert!(matches!(next, Some(Job::Ask { request: Request::ReserveNonce { .. }, .. })));
         assert!(nonce.try_recv().is_err() && !answered(&behind), "both are still to come");
     }
+
+    #[test]
+    fn what_is_not_a_message_is_refused_alone_and_not_with_the_group_that_it_came_in() {
+        let temp = tempfile::tempdir().unwrap();
+        let mut log = AgentLog::open(temp.path(), AGENT).unwrap();
+        let (jobs, work) = mpsc::channel();
+        let before = admit(&jobs, 1);
+        let broken = Entrant { envelope: vec![0xff; 40], arrival_micros: 2, nonce_rule: NonceRule::Channel };
+        let broken = put(&jobs, Request::Admit(vec![broken]));
+        let behind = admit(&jobs, 3);
+        drop(jobs);
+        assert!(group(&mut log, &work).is_none());
+        for good in [before, behind] {
+            let answer = good.recv().unwrap();
+            assert!(
+                matches!(&answer, Ok(Answer::Admitted(places)) if matches!(places[..], [Ok(Some(_))])),
+                "{answer:?}"
+            );
+        }
+        let answer = broken.recv().unwrap();
+        assert!(
+            matches!(&answer, Ok(Answer::Admitted(places)) if matches!(places[..], [Err(_)])),
+            "{answer:?}"
+        );
+    }
 }
