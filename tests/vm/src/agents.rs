@@ -15,20 +15,8 @@ use zx1_chain::{
     token::{self, TOKEN_2022_PROGRAM, TOKEN_PROGRAM},
 };
 
-use crate::{Failure, Receipt, World, keypair};
-
-/// The registry of a world.
-#[derive(Debug)]
-pub(crate) struct Registry {
-    pub(crate) authority: Keypair,
-    pub(crate) group_mint: Address,
-}
-
-impl Clone for Registry {
-    fn clone(&self) -> Self {
-        Self { authority: self.authority.insecure_clone(), group_mint: self.group_mint }
-    }
-}
+use crate::world::{Registry, World};
+use crate::{Failure, Receipt, keypair};
 
 /// An agent, or what poses as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

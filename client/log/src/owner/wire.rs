@@ -287,13 +287,19 @@ pub(super) fn admit<'e>(
 ) -> Result<Vec<Result<Option<Place>, Fault>>> {
     let incoming = |entrant: &'e Entrant| {
         let Entrant { envelope, arrival_micros, nonce_rule } = entrant;
-        let envelope = Envelope::decode(envelope)?;
+        let envelope = Envelope::decode(envelope).map_err(LogError::from)?;
         Ok(Incoming { envelope, arrival_micros: *arrival_micros, nonce_rule: *nonce_rule })
     };
-    // Whoever asks has decoded them already, so none fails here.
-    let group = entrants.into_iter().map(incoming).collect::<Result<Vec<_>>>()?;
-    let outcomes = log.admit_group(&group)?.into_iter();
-    Ok(outcomes
+    let mut group = Vec::new();
+    // What does not decode keeps its place and is refused alone: the others may be of other clients.
+    let broken: Vec<Option<LogError>> = entrants
+        .into_iter()
+        .map(|entrant| incoming(entrant).map(|message| group.push(message)).err())
+        .collect();
+    let mut outcomes = log.admit_group(&group)?.into_iter();
+    Ok(broken
+        .into_iter()
+        .map_while(|broken| broken.map_or_else(|| outcomes.next(), |error| Some(Err(error))))
         .map(|one| one.map(|place| place.map(Place::from)).map_err(|error| Fault::from(&error)))
         .collect())
 }
