@@ -22,18 +22,35 @@ pub struct TokenAccount {
 
 const TOKEN_ACCOUNT_BYTES: usize = 165;
 const MINT_BYTES: usize = 82;
-/// Where Token-2022 says whether an account is a mint (1) or a token account (2).
-const ACCOUNT_TYPE_AT: usize = 165;
+/// Length of a multisig, the third kind of account of a token program. Its bytes are free to choose, so that
+/// only its length tells it apart.
+const MULTISIG_BYTES: usize = 355;
+/// Where Token-2022 says what an account with extensions is.
+const ACCOUNT_TYPE_AT: usize = TOKEN_ACCOUNT_BYTES;
+const TYPE_MINT: u8 = 1;
+const TYPE_TOKEN_ACCOUNT: u8 = 2;
+
+/// SPL's rule of what an account of a token program is: one without extensions by its exact length; one with
+/// extensions by its type, but never one of a multisig's length.
+fn is_of_type(data: &[u8], plain_len: usize, account_type: u8) -> bool {
+    data.len() == plain_len
+        || (data.get(ACCOUNT_TYPE_AT) == Some(&account_type) && data.len() != MULTISIG_BYTES)
+}
+
+/// Whether the optional fields at these places are marked as absent (0) or present (1).
+fn options_fit(data: &[u8], places: &[usize]) -> bool {
+    places.iter().all(|at| field(data, *at).is_some_and(|tag| u32::from_le_bytes(tag) <= 1))
+}
 
 /// Reads an initialized token account of either token program.
 pub fn token_account(data: &[u8]) -> Option<TokenAccount> {
     let state = *data.get(108)?;
-    let kind_fits = match data.get(ACCOUNT_TYPE_AT) {
-        None => data.len() == TOKEN_ACCOUNT_BYTES,
-        Some(kind) => *kind == 2,
-    };
     // 1 initialized, 2 frozen: a frozen account still says who holds what.
-    (kind_fits && (state == 1 || state == 2)).then_some(())?;
+    let initialized = state == 1 || state == 2;
+    // Delegate, native reserve, close authority.
+    let fits =
+        is_of_type(data, TOKEN_ACCOUNT_BYTES, TYPE_TOKEN_ACCOUNT) && options_fit(data, &[72, 109, 129]);
+    (fits && initialized).then_some(())?;
     Some(TokenAccount {
         mint: field(data, 0)?,
         owner: field(data, 32)?,
@@ -41,9 +58,19 @@ pub fn token_account(data: &[u8]) -> Option<TokenAccount> {
     })
 }
 
+/// Whether these bytes are an initialized mint of either token program. Mint and freeze authority are optional.
+fn is_mint(data: &[u8]) -> bool {
+    // A mint with extensions is padded to the length of a token account.
+    let padding = data.get(MINT_BYTES..ACCOUNT_TYPE_AT);
+    is_of_type(data, MINT_BYTES, TYPE_MINT)
+        && data.get(45) == Some(&1)
+        && options_fit(data, &[0, 46])
+        && padding.is_none_or(|padding| *padding == [0; ACCOUNT_TYPE_AT - MINT_BYTES])
+}
+
 /// Whether these bytes are an initialized mint of the legacy token program.
 pub fn is_legacy_mint(data: &[u8]) -> bool {
-    data.len() == MINT_BYTES && data.get(45) == Some(&1)
+    data.len() == MINT_BYTES && is_mint(data)
 }
 
 /// What an agent's Token-2022 mint says (decision B3).
@@ -63,7 +90,7 @@ const TLV_TOKEN_GROUP_MEMBER: u16 = 23;
 /// Reads a Token-2022 mint that is a group member. `mint` is its own address, which the extension must
 /// repeat. None for anything else, also for a mint without that extension.
 pub fn agent_mint(mint: &Address, data: &[u8]) -> Option<AgentMint> {
-    (data.get(45) == Some(&1) && data.get(ACCOUNT_TYPE_AT) == Some(&1)).then_some(())?;
+    is_mint(data).then_some(())?;
     let supply = u64::from_le_bytes(field(data, 36)?);
     let mut at = TLV_START;
     loop {
