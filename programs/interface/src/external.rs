@@ -4,6 +4,7 @@
 
 use crate::ids::Address;
 
+#[inline(always)]
 fn field<const N: usize>(data: &[u8], at: usize) -> Option<[u8; N]> {
     let end = at.checked_add(N)?;
     data.get(at..end)?.try_into().ok()
@@ -37,34 +38,37 @@ fn is_of_type(data: &[u8], plain_len: usize, account_type: u8) -> bool {
         || (data.get(ACCOUNT_TYPE_AT) == Some(&account_type) && data.len() != MULTISIG_BYTES)
 }
 
-/// Whether the optional fields at these places are marked as absent (0) or present (1).
-fn options_fit(data: &[u8], places: &[usize]) -> bool {
-    places.iter().all(|at| field(data, *at).is_some_and(|tag| u32::from_le_bytes(tag) <= 1))
+/// Whether these optional fields are all marked as absent (0) or present (1).
+fn are_options(tags: &[[u8; 4]]) -> bool {
+    tags.iter().fold(0, |all, tag| all | u32::from_le_bytes(*tag)) <= 1
 }
 
 /// Reads an initialized token account of either token program.
 pub fn token_account(data: &[u8]) -> Option<TokenAccount> {
-    let state = *data.get(108)?;
+    is_of_type(data, TOKEN_ACCOUNT_BYTES, TYPE_TOKEN_ACCOUNT).then_some(())?;
+    // Of a known length, so that nothing is checked at each field.
+    let base: &[u8; TOKEN_ACCOUNT_BYTES] = data.first_chunk()?;
+    let (delegate, native, closer) = (field(base, 72)?, field(base, 109)?, field(base, 129)?);
     // 1 initialized, 2 frozen: a frozen account still says who holds what.
-    let initialized = state == 1 || state == 2;
-    // Delegate, native reserve, close authority.
-    let fits =
-        is_of_type(data, TOKEN_ACCOUNT_BYTES, TYPE_TOKEN_ACCOUNT) && options_fit(data, &[72, 109, 129]);
-    (fits && initialized).then_some(())?;
+    let [state] = field(base, 108)?;
+    (are_options(&[delegate, native, closer]) && (state == 1 || state == 2)).then_some(())?;
     Some(TokenAccount {
-        mint: field(data, 0)?,
-        owner: field(data, 32)?,
-        amount: u64::from_le_bytes(field(data, 64)?),
+        mint: field(base, 0)?,
+        owner: field(base, 32)?,
+        amount: u64::from_le_bytes(field(base, 64)?),
     })
 }
 
 /// Whether these bytes are an initialized mint of either token program. Mint and freeze authority are optional.
 fn is_mint(data: &[u8]) -> bool {
+    let Some(base) = data.first_chunk::<MINT_BYTES>() else { return false };
+    let (Some([1]), Some(minter), Some(freezer)) = (field(base, 45), field(base, 0), field(base, 46)) else {
+        return false;
+    };
     // A mint with extensions is padded to the length of a token account.
     let padding = data.get(MINT_BYTES..ACCOUNT_TYPE_AT);
     is_of_type(data, MINT_BYTES, TYPE_MINT)
-        && data.get(45) == Some(&1)
-        && options_fit(data, &[0, 46])
+        && are_options(&[minter, freezer])
         && padding.is_none_or(|padding| *padding == [0; ACCOUNT_TYPE_AT - MINT_BYTES])
 }
 

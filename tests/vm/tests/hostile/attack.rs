@@ -62,7 +62,8 @@ pub(crate) fn attack(stage: &Stage, call: Call) -> Tally {
 fn forge(call: &mut Call) -> Vec<Mutation> {
     let mut all = Vec::new();
     for (at, meta) in call.instruction.accounts.iter().enumerate() {
-        let Some(account) = call.world.account(&meta.pubkey) else { continue };
+        // A program that is called stands at its own address or nowhere.
+        let Some(account) = call.world.account(&meta.pubkey).filter(|it| !it.executable) else { continue };
         for (how, forged) in mutation::forgeries(&account) {
             let address = keypair(&format!("{how} {at}")).pubkey();
             call.world.set_account(&address, forged);
@@ -216,6 +217,8 @@ impl<'a> Attack<'a> {
             }
             // The account is one of those that the call does not read, that may be anybody who signs, or
             // that may be this other one as well.
+            // It still says whose it is, and the token program moves nothing into it or out of it.
+            Mutation::Forged(_, _, mutation::FROZEN) => true,
             Mutation::Swap(at, replacement) | Mutation::Forged(at, replacement, _) => {
                 call.free_accounts.iter().filter(|(position, _)| position == at).any(|(_, free)| match free {
                     Free::Unread => true,

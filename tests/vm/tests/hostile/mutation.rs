@@ -154,6 +154,9 @@ pub(crate) fn of_arguments(random: &mut Random, fields: &[Field], valid: &[u8]) 
     all.into_iter().map(Mutation::Arguments).collect()
 }
 
+/// How the one forgery that may stand in an account's place was made.
+pub(crate) const FROZEN: &str = "frozen";
+
 /// What an account is not, though it reads like it: forged past every program.
 pub(crate) fn forgeries(account: &Account) -> Vec<(&'static str, Account)> {
     const TYPE_AT: usize = 165;
@@ -191,7 +194,7 @@ pub(crate) fn forgeries(account: &Account) -> Vec<(&'static str, Account)> {
         ("cut short", sized(plain - 1, 0)),
         ("uninitialized", with(&|it| it.data[state_at] = 0)),
         ("of the other token program", with(&|it| it.owner = Address::new_from_array(other))),
-        ("frozen", frozen),
+        (FROZEN, frozen),
         ("without data", with(&|it| it.data.clear())),
     ]);
     all.retain(|(_, forged)| forged != account);
