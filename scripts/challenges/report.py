@@ -32,7 +32,7 @@ from statements import (
     usdc,
 )
 
-SEARCHED = (3, 1, 8)  # actions before, actions after, covers
+SEARCHED = ((3, 1, 8, "ACCEPT"), (2, 1, 8, "PROPOSE"))  # actions before, actions after, covers, what is hidden
 SEQUENCE = 3
 RANDOM_GAMES = 1_000
 AGENT = ("agent",)
@@ -279,9 +279,10 @@ def write(rules):
         {percent(treasury[1])}, and a lie of its own costs it only the {usdc(treasury[2])} that the finder gets: who
         runs an agent trusts the treasury's holder. Were its parts burnt, the figures would be {percent(burnt[0])},
         {percent(burnt[1])} and {usdc(burnt[2])}.""",
-        f"""A search over {plan_count()} plans of a liar (preparation, reaction, time of the finder), over all
-        sequences of up to {SEQUENCE} steps of two attackers against an agent that is awake, and {RANDOM_GAMES}
-        random games with a fixed seed found none that breaks a statement.""",
+        f"""Every agent above plays against every two of {len(search.STRANGERS)} strangers. A search
+        over {plan_count()} plans of a liar (preparation, reaction, time of the finder), over all sequences of up to {SEQUENCE} steps of two attackers against an agent that is awake, {RANDOM_GAMES} random
+        games and {RANDOM_GAMES} random sales with a fixed seed found nothing that pays and nothing that cannot be
+        settled.""",
         "### Why these amounts and rules",
         f"""{len(list(candidates(rules)))} combinations of minimum stake, challenge stake, finders' part and share
         were tried (`scripts/simulate-challenges --sweep`). Of those that meet every statement the best has
@@ -311,8 +312,8 @@ def sweep_table(found):
 
 
 def plan_count():
-    before, after = search.plans(*SEARCHED)
-    return len(before) * len(after) * len(search.TIMES)
+    sizes = [[len(part) for part in search.plans(*searched[:3])] for searched in SEARCHED]
+    return sum(before * after for before, after in sizes) * len(search.TIMES)
 
 
 def reasons(rules):

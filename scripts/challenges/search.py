@@ -3,13 +3,14 @@ its best time, and every short sequence of two attackers against an honest agent
 
 import random
 from fractions import Fraction
+from functools import partial
 from itertools import combinations, combinations_with_replacement, product
 
-from game import BID, DOUBLE_BID, SELECTION, SOL, TREASURY, USDC, Claim, Draft, Message, Refused, claims
+from game import BID, BURNT, DOUBLE_BID, EPOCH, SELECTION, SOL, TREASURY, USDC, Claim, Draft, Message, Refused, claims
 from liars import Liar
 from players import HonestAgent, Player, Table, clean, play
-from strangers import AnsweringFinder
-from statements import COALITION, EFFORT, KEPT, SOL_PRICE, percent, usdc
+from strangers import AnsweringFinder, Bystander, Copier, Finder, Fisher, Frivolous, FrontRunner
+from statements import COALITION, EFFORT, KEPT, SOL_PRICE, lies, percent, usdc
 
 BEFORE = (
     "cover old", "cover last", "weak cover", "ask old", "ask older", "ask last", "begin", "top up", "sell to self",
@@ -26,8 +27,9 @@ class PlanningLiar(Liar):
     batches = 3
     deals = 8
 
-    def __init__(self, before, after):
+    def __init__(self, before, after, kind="ACCEPT"):
         super().__init__()
+        self.kind = kind
         self.before, self.after = before, after
         self.used = 0
         self.draft = None
@@ -38,7 +40,7 @@ class PlanningLiar(Liar):
         # The two older batches are past the time when leaves can be asked for; only the false one need be served.
         for batch in table.batches[:-1]:
             batch.public.clear()
-        lie = table.lies[0]
+        lie = table.lies[0] = table.lies[0]._replace(kind=self.kind)
         table.last.arrays[(BID, lie.name)] = (lie.value + 1,)
 
     def caught(self, table):
@@ -92,7 +94,7 @@ class PlanningLiar(Liar):
             case "double bid":
                 self.may(open_, helper, last, Claim(DOUBLE_BID, False, twin))
             case "same claim" | "other claim":
-                self.may(open_, helper, last, claims(lie)[action == "other claim"])
+                self.may(open_, helper, last, claims(lie)[-1 if action == "other claim" else 0])
             case "settle asks":
                 for batch in table.batches:
                     for ask in batch.asks:
@@ -123,20 +125,21 @@ def plans(before=2, after=2, covers=5):
     return first, second
 
 
-def liars(rules, before=2, after=2, covers=5):
-    """Plans that pay, as (preparation, reaction, what is wrong): a finder at its best time gains no more than EFFORT
-    although the preparation, when nobody comes, costs less than being caught; or a caught coalition keeps too much."""
+def liars(rules, before=2, after=2, covers=5, kind="ACCEPT"):
+    """Plans that pay for who hides a message of this kind, as (preparation, reaction, what is wrong): a finder at its
+    best time gains no more than EFFORT although the preparation, when nobody comes, costs less than being caught; or a
+    caught coalition keeps too much."""
     found = []
     stake = rules.min_stake
     first, second = plans(before, after, covers)
     for preparation in first:
-        alone = play(rules, lambda: [PlanningLiar(preparation, ())])
+        alone = play(rules, lambda: [PlanningLiar(preparation, (), kind)])
         cost = -alone.net(SOL_PRICE, *COALITION)
         best = None
         for at in TIMES:
             worst = None
             for reaction in second:
-                result = play(rules, lambda: [PlanningLiar(preparation, reaction), PlanFinder(at)])
+                result = play(rules, lambda: [PlanningLiar(preparation, reaction, kind), PlanFinder(at)])
                 gain = result.net(SOL_PRICE, "finder")
                 # Stakes that the coalition locked on top are its own in gain().
                 locked = sum(era_stake for _, _, era_stake in result.games[0].game.slashes)
@@ -151,6 +154,39 @@ def liars(rules, before=2, after=2, covers=5):
             why = f"a finder gains {usdc(best[0])}, and preparing costs {usdc(cost)}"
             found.append((preparation, best[1], why))
     return found
+
+
+# Every two strangers against every agent
+
+STRANGERS = {
+    "finder": Finder, "finder of both claims": partial(AnsweringFinder, every_claim=True),
+    "late finder": partial(Finder, at=216_001), "wrong finder": partial(Finder, name="x", wins=False),
+    "copier of drafts": Copier, "copier of claims": partial(Copier, drafts=False), "fisher": Fisher,
+    "fisher of four": partial(Fisher, name="x", asks=4), "frivolous": Frivolous,
+    "frivolous treasury": partial(Frivolous, TREASURY), "self-answering": partial(Frivolous, "x", answers=True),
+    "bystander": Bystander, "front-runner": FrontRunner,
+}  # fmt: skip
+
+
+def matrix(rules):
+    """(games, what is wrong): conservation and settlement are asserted in each game, an agent that is awake must not
+    lose, and a caught liar, its accomplice and all strangers together must not keep more than KEPT of the stake."""
+    agents = {"awake": HonestAgent, "awake, unserved": partial(HonestAgent, served=False)} | lies(rules)
+    games, wrong = 0, []
+    for agent_name, agent in agents.items():
+        honest = agent_name.startswith("awake")
+        for names in [(name,) for name in STRANGERS] + list(combinations(STRANGERS, 2)):
+            if honest and any("finder" in name and name != "wrong finder" for name in names):
+                continue  # there is no lie to find
+            result = play(rules, lambda: [agent(), *(STRANGERS[name]() for name in names)])
+            games += 1
+            if honest and result.net(SOL_PRICE, "agent") < 0:
+                wrong.append((agent_name, names, f"the agent: {usdc(result.net(SOL_PRICE, 'agent'))}"))
+            if result.slashed and "frivolous treasury" not in names:
+                kept = 1 - result.of(TREASURY, BURNT) / rules.min_stake
+                if kept > KEPT:
+                    wrong.append((agent_name, names, f"keeps {percent(kept)}"))
+    return games, wrong
 
 
 # Two attackers and an honest agent
@@ -251,7 +287,7 @@ def random_games(rules, count, seed=14):
         agent = HonestAgent() if honest else PlanningLiar((), ())
         agent.start(table)
         game, before = table.game, table.game.gain("agent")[1]
-        wallets = ["x", "y", TREASURY] + ([] if honest else ["liar", "accomplice"])
+        wallets = ["x", "y", TREASURY] if honest else ["x", "y", "liar", "accomplice"]
         drafts = []
         for _ in range(dice.randrange(4, 24)):
             game.slot += dice.choice((0, 0, 1, 50, 301, 20_000, 108_001, 216_001))
@@ -289,11 +325,72 @@ def random_games(rules, count, seed=14):
             worth = game.gain("agent")[0] - Fraction((fees - own * 5_000) * SOL_PRICE * USDC, SOL)
             assert worth >= 0, (number, worth, game.log)
             assert not game.slashes, (number, game.log)
-        else:
-            for holder, era, stake in game.slashes:
-                assert stake >= 0, (number, holder, era)
         settle_all(table, wallets)
+        if not honest:
+            # Were all of them accomplices, they would still have lost this much to the treasury.
+            lost = -sum(game.gain(name)[0] for name in wallets)
+            least = sum(stake - stake * rules.finders // 1 for _, _, stake in game.slashes)
+            assert lost >= least, (number, lost, least, game.log)
     return taken, refused
+
+
+def random_sales(rules, count, seed=14):
+    """Random moves around a sale, forged deals of the seller's key among them. The buyer, who has a batch of its own,
+    loses nothing in any game; the seller loses nothing where it forged nothing."""
+    sold = 0
+    for number in range(count):
+        dice = random.Random(seed * 2_000_003 + number)
+        forges = number % 2 == 1
+        table = Table(rules)
+        seller, buyer = HonestAgent(), HonestAgent("buyer")
+        seller.start(table)
+        game, agent = table.game, table.agent
+        wallets, former = ["x", "y", "agent"] if forges else ["x", "y"], list(table.batches)
+        for _ in range(dice.randrange(6, 24)):
+            game.slot += dice.choice((0, 1, 50, 301, 20_000, 108_001, EPOCH))
+            batch, by = dice.choice(table.batches), dice.choice(wallets)
+            deals = table.deals[id(batch)]
+            message = dice.choice(deals) if deals and not forges else Message("forged", game.epoch - dice.randrange(4))
+            claim = dice.choice(claims(message))
+            opened = list(batch.claims.values())
+            options = [
+                lambda: game.open(by, batch, claim),
+                lambda: game.ask(by, batch, dice.choice(list(batch.arrays) or [None])),
+                lambda: opened and game.resolve(dice.choice(opened), by),
+                lambda: opened and game.answer(dice.choice(opened), by),
+                lambda: agent.owner == "agent" and buys(table),
+                lambda: agent.owner == "buyer" and lands(table, buyer),
+            ]
+            try:
+                dice.choice(options)()
+            except Refused:
+                pass
+            if not forges:
+                seller.move(table)
+            buyer.move(table)
+        # An honest seller claims what is left; a stake of its own that nobody can claim would be lost.
+        settle_all(table, ["x", "y", "agent", "buyer"])
+        sold += agent.owner == "buyer"
+        assert game.gain("buyer")[0] >= 0, (number, game.log)
+        assert forges or game.gain("agent")[0] >= 0, (number, game.log)
+        if agent.owner == "buyer" and not former[0].era.slashed:
+            game.claim_stake(agent, former[0].era, "agent")
+    return sold
+
+
+def buys(table):
+    game, agent = table.game, table.agent
+    game.take_over(agent, "buyer")
+    game.add_key(agent, "buyer", "buyer's", ["batch", "deal"])
+    game.lock(agent, "buyer", game.rules.min_stake)
+
+
+def lands(table, buyer):
+    game = table.game
+    deal = Message("bought", game.epoch - 1, key="buyer's")
+    batch = game.land(table.agent, "buyer", game.epoch - 1, deal.records(), buyer.keepers(), (), "buyer's")
+    table.batches.append(batch)
+    table.deals[id(batch)] = [deal]
 
 
 def settle_all(table, wallets):

@@ -380,6 +380,14 @@ class Games(unittest.TestCase):
         self.assertIn((("cover old",), ()), [(before, after) for before, after, _ in found])
         self.assertEqual(search.liars(Rules(), 1, 0, 1), [])
 
+    def test_random_games_end_settled(self):
+        taken, refused = search.random_games(Rules(), 60)
+        self.assertGreater(min(taken, refused), 100)
+        self.assertGreater(search.random_sales(Rules(), 60), 30)
+
+    def test_two_attackers_gain_nothing_by_two_steps(self):
+        self.assertEqual(search.attackers(Rules(), 2), [])
+
     def test_money_that_appears_is_noticed(self):
         self.game.books[0]["a"] += 1
         with self.assertRaises(AssertionError):
