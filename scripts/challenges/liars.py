@@ -78,8 +78,9 @@ class StandingDrafts(Liar):
             if self.draft and game.alive(self.draft):
                 self.may(game.open, self.helper, batch, claims(lie)[0], self.draft)
                 self.draft = None
-        elif table.now <= game.rules.window and not (self.draft and game.slot < self.draft.slot + game.rules.rank_slots):
-            self.draft = self.may(game.begin, self.helper, table.agent, batch.era, batch, lie)
+        elif table.now <= game.rules.window:
+            if not self.draft or game.slot >= self.draft.slot + game.rules.rank_slots:
+                self.draft = self.may(game.begin, self.helper, table.agent, batch.era, batch, lie)
         self.helps(table)
 
 

@@ -280,7 +280,8 @@ def write(rules):
         runs an agent trusts the treasury's holder. Were its parts burnt, the figures would be {percent(burnt[0])},
         {percent(burnt[1])} and {usdc(burnt[2])}.""",
         f"""Every agent above plays against every two of {len(search.STRANGERS)} strangers. A search
-        over {plan_count()} plans of a liar (preparation, reaction, time of the finder), over all sequences of up to {SEQUENCE} steps of two attackers against an agent that is awake, {RANDOM_GAMES} random
+        over {plan_count()} plans of a liar (preparation, reaction, time of the finder), over all
+        sequences of up to {SEQUENCE} steps of two attackers against an agent that is awake, {RANDOM_GAMES} random
         games and {RANDOM_GAMES} random sales with a fixed seed found nothing that pays and nothing that cannot be
         settled.""",
         "### Why these amounts and rules",
