@@ -12,7 +12,7 @@
 //! | `node` | the client of a Nano node: RPC, websocket, remote work |
 //! | `escrow` | journal, escrow, wallet (SQLite) |
 //!
-//! Every refusal is a numbered error with a sentence that says what to do next: see [`Coded`].
+//! Every error has a number (`zx1_coded::Coded`); the next step is the front end's.
 
 mod address;
 #[cfg(feature = "binding")]
@@ -35,7 +35,7 @@ pub mod work;
 
 pub use address::Address;
 pub use block::{Head, SignedBlock, StateBlock, Subtype};
-pub use error::{AmountError, Coded, Error};
+pub use error::{AmountError, Error};
 pub use hash::{BlockHash, blake2b_256};
 pub use key::{Keypair, PrivateKey, PublicKey, Seed, Signature};
 pub use network::{Network, Ports};

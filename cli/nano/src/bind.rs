@@ -7,7 +7,7 @@ use serde_json::json;
 use zx1_home::{Clock as _, SystemClock};
 
 use super::input::{self, SecretSource};
-use super::{Failure, Output};
+use super::{Error, Failure, Output};
 use nano_escrow::binding::{Binding, nano_key};
 
 #[derive(Debug, Subcommand)]
@@ -65,11 +65,7 @@ fn make(args: MakeArgs, out: &Output) -> Result<(), Failure> {
     let solana = args.solana.not_an_argument()?;
     let nano = args.nano.map(SecretSource::not_an_argument).transpose()?;
     if solana.is_stdin() && nano.as_ref().is_some_and(SecretSource::is_stdin) {
-        return Err(Failure::usage(
-            8405,
-            "both keys cannot come from standard input",
-            "Give one of them as a file.",
-        ));
+        return Err(Failure::usage(Error::TwoFromStdin));
     }
     let seed = solana.seed(out)?;
     let nano = match nano {

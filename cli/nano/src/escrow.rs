@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::input::SecretSource;
-use super::{Failure, Output};
+use super::{Error, Failure, Output};
 use nano_escrow::escrow::{
     self, AccountKey, AccountLegs, AccountView, Backup, Escrow, Keys as _, Leg, Options, Parts, PlanView,
     Settlement, Statement, Terms,
@@ -62,32 +62,18 @@ impl Place {
     }
 
     fn network(&self) -> Result<Network, Failure> {
-        self.network.ok_or_else(|| {
-            Failure::usage(
-                8440,
-                "no network is named",
-                "Give --network live, beta, dev or test, or NANO_NETWORK.",
-            )
-        })
+        self.network.ok_or_else(|| Failure::usage(Error::NoNetwork))
     }
 
     /// Opens the journal and assembles the parts of an escrow or a wallet.
     pub(crate) async fn parts(&self, out: &Output) -> Result<Parts, Failure> {
         let network = self.network()?;
         let seed = self.seed(out)?;
-        let url = self.node.as_deref().ok_or_else(|| {
-            Failure::usage(8441, "no node is named", "Give --node URL or set NANO_NODE_URL.")
-        })?;
+        let url = self.node.as_deref().ok_or_else(|| Failure::usage(Error::NoNode))?;
         let representative = match (self.representative, network) {
             (Some(address), _) => address,
             (None, Network::Dev) => Address::from(Network::DEV_GENESIS_ACCOUNT),
-            (None, _) => {
-                return Err(Failure::usage(
-                    8442,
-                    "no representative is named",
-                    "Give --representative ADDRESS: any account that votes on this network.",
-                ));
-            }
+            (None, _) => return Err(Failure::usage(Error::NoRepresentative)),
         };
         let journal = Journal::open(&self.journal, network, &seed.fingerprint()).await?;
         let node = HttpNode::new(url, HttpOptions::default())?;
@@ -369,8 +355,7 @@ async fn account_legs(
         };
         let Some(entry) = accounts.get_mut(at) else { continue };
         if entry.remainder_to_last {
-            let hint = "Give the payment of the rest last.";
-            return Err(Failure::usage(8443, format!("{} pays after its rest", pay.depositor), hint));
+            return Err(Failure::usage(Error::AfterRest(pay.depositor)));
         }
         entry.remainder_to_last = pay.amount.is_none();
         entry.legs.push(Leg::new(pay.to, pay.amount.unwrap_or(Raw::ZERO)));

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::input::SecretSource;
-use super::{Failure, Output};
+use super::{Error, Failure, Output};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyCommand {
@@ -52,14 +52,10 @@ pub(crate) fn run(command: KeyCommand, out: &Output) -> Result<(), Failure> {
             match (args.which.index, &args.which.nonce) {
                 (Some(index), _) => seed.wallet_key(index),
                 (None, Some(nonce)) => seed.nonce_key(&read_nonce(nonce)?),
-                (None, None) => {
-                    return Err(Failure::usage(8406, "neither index nor nonce", "Give one of them."));
-                }
+                (None, None) => return Err(Failure::usage(Error::Missing("an index or a nonce"))),
             }
         }
-        (None, None) => {
-            return Err(Failure::usage(8406, "neither private key nor seed", "Give one of them."));
-        }
+        (None, None) => return Err(Failure::usage(Error::Missing("a private key or a seed"))),
     };
     let public = key.public_key();
     let address = public.address();
@@ -71,10 +67,6 @@ pub(crate) fn run(command: KeyCommand, out: &Output) -> Result<(), Failure> {
 fn read_nonce(text: &str) -> Result<Vec<u8>, Failure> {
     match hex::decode(text) {
         Ok(nonce) if (1..=64).contains(&nonce.len()) => Ok(nonce),
-        _ => Err(Failure::new(
-            8407,
-            "a nonce is 1 to 64 bytes in hexadecimal digits",
-            "Give an even number of digits, without 0x and without blanks.",
-        )),
+        _ => Err(Error::Nonce.into()),
     }
 }

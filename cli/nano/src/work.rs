@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 
-use super::{Failure, Output};
+use super::{Error, Failure, Output};
 use nano_escrow::work::{Cancel, Path, Solver, Work};
 use nano_escrow::{Address, BlockHash, Network, WorkKind};
 
@@ -102,7 +102,7 @@ impl Target {
                 Err(_) => Err(nano_escrow::Error::Hex { what: "a threshold", digits: 16 }.into()),
             },
             (None, Some(network)) => Ok(network.thresholds().of(kind)),
-            (None, None) => Err(Failure::usage(8408, "neither network nor threshold", "Give one of them.")),
+            (None, None) => Err(Failure::usage(Error::Missing("a network or a threshold"))),
         }
     }
 }
@@ -131,11 +131,7 @@ fn solve(args: SolveArgs, out: &Output) -> Result<(), Failure> {
     }
     if let Some(path) = args.path {
         if !path.is_available() {
-            return Err(Failure::new(
-                8409,
-                format!("this processor has no {path}"),
-                "Leave --path out; the fastest that it has is used.",
-            ));
+            return Err(Error::NoPath(path).into());
         }
         solver = solver.with_path(path);
     }

@@ -2,8 +2,7 @@
 
 use nano_escrow::block::EPOCH_2_LINK;
 use nano_escrow::{
-    Address, BlockHash, Coded, Error, Head, PrivateKey, PublicKey, Raw, SignedBlock, StateBlock, Subtype,
-    Work,
+    Address, BlockHash, Error, Head, PrivateKey, PublicKey, Raw, SignedBlock, StateBlock, Subtype, Work,
 };
 
 fn key() -> PrivateKey {
@@ -192,33 +191,5 @@ fn wrong_json_fails_with_a_number() {
     ];
     for (text, code) in cases {
         assert_eq!(SignedBlock::from_json(&text).unwrap_err().code(), code, "{text}");
-    }
-}
-
-#[test]
-fn errors_have_unlike_numbers_and_a_next_step() {
-    let errors = [
-        Error::AddressPrefix,
-        Error::AddressLength(1),
-        Error::AddressCharacter(1),
-        Error::AddressOverflow,
-        Error::AddressChecksum,
-        Error::Signature,
-        Error::SignatureForm,
-        Error::ZeroSend,
-        Error::Burn,
-        Error::ZeroReceive,
-        Error::NoSource,
-        Error::NoRepresentative,
-        Error::SameRepresentative,
-        Error::LinkOnChange,
-        Error::LinkMismatch,
-        Error::BlockLength(1),
-    ];
-    let codes: std::collections::BTreeSet<_> = errors.iter().map(Coded::code).collect();
-    assert_eq!(codes.len(), errors.len());
-    for error in errors {
-        assert!(error.next().ends_with('.'), "{error:?}");
-        assert!((8000..8100).contains(&error.code()));
     }
 }

@@ -2,7 +2,7 @@
 
 use nano_escrow::block::{EPOCH_1_LINK, EPOCH_2_LINK};
 use nano_escrow::{
-    Address, AmountError, BlockHash, Coded, Error, Network, PrivateKey, PublicKey, Raw, Seed, Signature,
+    Address, AmountError, BlockHash, Error, Network, PrivateKey, PublicKey, Raw, Seed, Signature,
     SignedBlock, StateBlock, Subtype, Thresholds, Work,
 };
 use serde_json::Value;
