@@ -96,7 +96,7 @@ impl Ledger {
 /// # Errors
 /// 9565.
 pub fn address(text: &str) -> Result<Address> {
-    text.parse().map_err(|error: nano_escrow::Error| {
+    text.parse().map_err(|error: nano_escrow::AddressError| {
         let why = zx1_cli_common::words::clause(&error.to_string());
         Error::BadAddress { text: text.chars().take(80).collect(), why }.into()
     })

@@ -16,7 +16,7 @@ use nano_escrow::escrow::{
 use nano_escrow::journal::{Journal, JournalError};
 use nano_escrow::node::{HttpNode, HttpOptions, WatchOptions};
 use nano_escrow::work::{Solver, WorkPeers, WorkService};
-use nano_escrow::{Address, BlockHash, Network, Raw, Seed};
+use nano_escrow::{Address, AddressError, BlockHash, Network, Raw, Seed};
 
 /// Where the escrow is and what it talks to.
 #[derive(Debug, Args)]
@@ -235,7 +235,7 @@ fn pay(text: &str) -> Result<Pay, String> {
     match (parts.next(), parts.next(), parts.next()) {
         (Some(amount), Some(to), Some(depositor)) if !depositor.is_empty() => Ok(Pay {
             depositor: depositor.to_owned(),
-            to: to.parse().map_err(|e: nano_escrow::Error| e.to_string())?,
+            to: to.parse().map_err(|e: AddressError| e.to_string())?,
             amount: if amount == "rest" { None } else { Some(xno(amount)?) },
         }),
         _ => Err("it is DEPOSITOR:ADDRESS:XNO".into()),

@@ -115,7 +115,7 @@ impl SecretSource {
         };
         match zx1_home::keys::parse(&bytes) {
             Ok((secret, _)) => Ok(secret),
-            Err(_) => Err(nano_escrow::Error::Hex { what, digits: 64 }.into()),
+            Err(_) => Err(nano_escrow::HexError::Digits { what, digits: 64 }.into()),
         }
     }
 

@@ -113,11 +113,15 @@ mod tests {
     use nano_escrow::journal::JournalError;
     use nano_escrow::node::NodeError;
     use nano_escrow::work::WorkError;
+    use nano_escrow::{AddressError, AmountError, HexError, KeyError};
 
     #[test]
     fn every_error_has_a_next_step() {
         let all = [
-            nano_escrow::AmountError::ROWS,
+            AmountError::ROWS,
+            AddressError::ROWS,
+            HexError::ROWS,
+            KeyError::ROWS,
             nano_escrow::Error::ROWS,
             WorkError::ROWS,
             NodeError::ROWS,

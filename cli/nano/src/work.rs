@@ -99,7 +99,7 @@ impl Target {
             // The same 16 digits as work has.
             (Some(text), _) => match text.parse::<Work>() {
                 Ok(threshold) => Ok(threshold.0),
-                Err(_) => Err(nano_escrow::Error::Hex { what: "a threshold", digits: 16 }.into()),
+                Err(_) => Err(nano_escrow::HexError::Digits { what: "a threshold", digits: 16 }.into()),
             },
             (None, Some(network)) => Ok(network.thresholds().of(kind)),
             (None, None) => Err(Failure::usage(Error::Missing("a network or a threshold"))),

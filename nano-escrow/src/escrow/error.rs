@@ -4,7 +4,7 @@ use zx1_coded::Coded;
 
 use crate::journal::JournalError;
 use crate::node::NodeError;
-use crate::{Address, BlockHash, Network, Raw};
+use crate::{Address, AmountError, BlockHash, Network, Raw};
 
 /// An error of the journal, the escrow or the wallet. A request that returns one has not moved money; a plan
 /// that was decided before stays decided.
@@ -215,6 +215,12 @@ pub enum EscrowError {
     #[code(8682)]
     #[error("the export was made with another seed, or was changed since")]
     ExportSeal,
+}
+
+impl From<AmountError> for EscrowError {
+    fn from(error: AmountError) -> EscrowError {
+        EscrowError::Type(error.into())
+    }
 }
 
 impl From<sqlx::Error> for EscrowError {

@@ -47,6 +47,9 @@ fn lists() -> Vec<(&'static str, Vec<Row>)> {
             "nano-escrow",
             [
                 nano_escrow::AmountError::ROWS,
+                nano_escrow::AddressError::ROWS,
+                nano_escrow::HexError::ROWS,
+                nano_escrow::KeyError::ROWS,
                 nano_escrow::Error::ROWS,
                 nano_escrow::work::WorkError::ROWS,
                 nano_escrow::node::NodeError::ROWS,
