@@ -8,22 +8,22 @@ use super::{Error, Failure, Output};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyCommand {
-    /// Print the public key and the address of a private key, or of a seed with an index or a nonce.
+    /// Print the public key and the address of a private key, or of a seed with an index or a nonce
     ///
-    /// The private key itself is never printed. A seed with an index is the usual wallet derivation; with a
-    /// nonce it is an escrow account. HEX can also be - (standard input), file:PATH or env:NAME, which keeps
-    /// it out of the shell's history.
+    /// The private key is never printed. A seed with an index is the standard wallet derivation; a seed with a
+    /// nonce is an escrow account. HEX can also be - (standard input), file:PATH or env:NAME, which keeps it out
+    /// of the shell's history.
     Derive(DeriveArgs),
 }
 
 #[derive(Debug, Args)]
 #[group(id = "from", required = true, multiple = false, args = ["private", "seed"])]
 pub(crate) struct DeriveArgs {
-    /// The private key, 64 hexadecimal digits.
+    /// Private key, 64 hexadecimal digits
     #[arg(long, value_name = "HEX", conflicts_with_all = ["index", "nonce"])]
     private: Option<SecretSource>,
 
-    /// The seed, 64 hexadecimal digits.
+    /// Seed, 64 hexadecimal digits
     #[arg(long, value_name = "HEX", requires = "which")]
     seed: Option<SecretSource>,
 
@@ -34,11 +34,11 @@ pub(crate) struct DeriveArgs {
 #[derive(Debug, Args)]
 #[group(id = "which", multiple = false)]
 struct Which {
-    /// The account's number in a wallet, 0 to 4294967295.
+    /// Index of the account in a wallet
     #[arg(long, value_name = "N")]
     index: Option<u32>,
 
-    /// The account's nonce, 1 to 64 bytes in hexadecimal digits.
+    /// Nonce of the account, 1 to 64 bytes in hexadecimal digits
     #[arg(long, value_name = "HEX")]
     nonce: Option<String>,
 }

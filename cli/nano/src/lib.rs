@@ -1,7 +1,7 @@
 //! The command `nano-escrow`. Thin: parse, call the library, print.
 //!
-//! Exit codes: 0 done, 1 refused or invalid, 2 wrong use. With `--json` standard output has exactly one JSON
-//! value, also when something is refused: `{"error": {"code", "message", "next"}}`.
+//! Exit codes: 0 success, 1 failure or invalid input, 2 invalid usage. With `--json` standard output has exactly
+//! one JSON value, also after an error: `{"error": {"code", "message", "next"}}`.
 
 mod address;
 mod bind;
@@ -23,7 +23,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use errors::Error;
 use output::{Failure, Output};
 
-/// Nano money for people and scripts: keys, addresses, blocks, work, escrow.
+/// Nano keys, addresses, blocks, proof of work, wallet and escrow
 #[derive(Debug, Parser)]
 #[command(
     name = "nano-escrow",
@@ -32,11 +32,11 @@ use output::{Failure, Output};
     arg_required_else_help = true,
     max_term_width = 100,
     after_help = "\
-        Exit codes: 0 done, 1 refused or invalid, 2 wrong use. Every refusal has a number, 8000 to 8999.\n\
-        Secrets are read from standard input (-), from file:PATH or from env:NAME; nothing prints them."
+        Exit codes: 0 success, 1 failure or invalid input, 2 invalid usage. Every error has a number.\n\
+        Secrets are read from standard input (-), file:PATH or env:NAME, and never printed."
 )]
 struct Cli {
-    /// Print one JSON value instead of text, refusals included.
+    /// Print one JSON value, also for errors
     #[arg(long, global = true)]
     json: bool,
 
@@ -46,25 +46,25 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Make and derive keys.
+    /// Derive public keys and addresses
     #[command(subcommand)]
     Key(key::KeyCommand),
-    /// Encode, decode and check addresses.
+    /// Encode, decode and validate addresses
     #[command(subcommand)]
     Address(address::AddressCommand),
-    /// Hash, sign and verify blocks.
+    /// Hash, sign and verify blocks
     #[command(subcommand)]
     Block(block::BlockCommand),
-    /// Solve and check proof of work.
+    /// Compute and verify proof of work
     #[command(subcommand)]
     Work(work::WorkCommand),
-    /// Hold money for a contract: deposits in, payouts exactly once.
+    /// Hold deposits for contracts and pay each out exactly once
     Escrow(escrow::EscrowArgs),
-    /// Send and receive with the seed's ordinary accounts; the same id never pays twice.
+    /// Send and receive with the ordinary accounts of a seed
     Wallet(wallet::WalletArgs),
-    /// Print a payment link and its QR code.
+    /// Print a payment link and its QR code
     Qr(qr::QrArgs),
-    /// Prove that a Solana key and a Nano key belong to one party.
+    /// Bind a Solana key and a Nano key to one party
     #[command(subcommand)]
     Bind(bind::BindCommand),
 }

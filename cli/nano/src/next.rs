@@ -22,7 +22,7 @@ pub(crate) fn after(code: u32) -> Option<&'static str> {
         8044 => "Ask the node for what is receivable, and use the hash of a send.",
         8045 => "Name a representative; any account that votes will do.",
         8046 => "Use send to pay and receive to take up; a change with a lower balance burns the difference.",
-        8047 | 8647 => "Nothing is to do.",
+        8047 | 8647 => "Nothing to do.",
         8048 => "Ask the node for the amount of the source, and build the block again.",
         8049 => "Read the account's frontier again, and build the block on it.",
         8050 => "Use the head of the block's own account.",

@@ -223,7 +223,7 @@ pub enum NodeError {
     Block(#[from] crate::Error),
     /// A URL that cannot be used.
     #[code(8206)]
-    #[error("{url:?} is no URL of a node: {reason}")]
+    #[error("invalid URL of a node {url:?}: {reason}")]
     Url {
         /// The URL that was given.
         url: String,
