@@ -154,19 +154,9 @@ foreign!(
     zx1_agent::worker::WorkError => next::after_work,
     zx1_agent::bridge::BridgeError => next::after_envelope,
     zx1_market_client::ClientError => next::after_call,
+    nano_escrow::journal::JournalError => next::after_error,
+    nano_escrow::escrow::EscrowError => next::after_error,
 );
-
-impl From<nano_escrow::journal::JournalError> for Failure {
-    fn from(error: nano_escrow::journal::JournalError) -> Self {
-        Self::foreign(error.code().into(), &error, &error)
-    }
-}
-
-impl From<nano_escrow::escrow::EscrowError> for Failure {
-    fn from(error: nano_escrow::escrow::EscrowError) -> Self {
-        Self::foreign(error.code().into(), &error, &error)
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -96,7 +96,7 @@ impl Ledger {
 /// # Errors
 /// 9565.
 pub fn address(text: &str) -> Result<Address> {
-    text.parse().map_err(|error: nano_escrow::Error| {
+    text.parse().map_err(|error: nano_escrow::AddressError| {
         let why = zx1_cli_common::words::clause(&error.to_string());
         Error::BadAddress { text: text.chars().take(80).collect(), why }.into()
     })
@@ -105,7 +105,7 @@ pub fn address(text: &str) -> Result<Address> {
 /// The journalled wallet of a party of this machine: its Nano keys come from its one key (decision A2).
 ///
 /// # Errors
-/// 9560 to 9562: the ledger is not named; nano-escrow's 8000 to 8999.
+/// 9560 to 9562: the ledger is not named; nano-escrow's own.
 pub async fn wallet(context: &Context, who: Who, ledger: &Ledger) -> Result<Wallet> {
     let ledger = ledger.over(context)?;
     let url = ledger.node.ok_or(Error::NoNode)?;

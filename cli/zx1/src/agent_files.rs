@@ -1,9 +1,8 @@
 //! An agent's files, for commands that work on them directly.
 
 use crate::context::{Agent, Context};
-use crate::errors::{Failure, Result};
+use crate::errors::Result;
 use crate::screen::warn_torn;
-use std::fmt::{Debug, Display};
 use std::path::PathBuf;
 use zx1_log::{AnyStore, LogHandle, LogReader};
 use zx1_operator::{LOCK_PATIENCE, Refusal};
@@ -39,9 +38,4 @@ pub fn store(context: &Context, argument: Option<&str>) -> Result<Option<AnyStor
 /// 7521 when nobody says which.
 pub fn need_store(context: &Context, argument: Option<&str>) -> Result<AnyStore> {
     store(context, argument)?.ok_or_else(|| Refusal::NoStore.into())
-}
-
-/// A refusal of the protocol library, under its own number.
-pub fn refused<E: Debug + Display>(code: u32, error: &E, next: &str) -> Failure {
-    Failure::foreign(code, error, error).next(next)
 }

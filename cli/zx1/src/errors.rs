@@ -229,13 +229,11 @@ mod tests {
     }
 
     #[test]
-    fn a_foreign_error_becomes_a_sentence_with_its_name() {
-        #[derive(Debug)]
-        #[allow(dead_code)]
-        enum Foreign {
-            TooSmall { by: u8 },
-        }
-        let failure = Failure::foreign(7001, &Foreign::TooSmall { by: 3 }, "too small by 3");
-        assert_eq!((failure.name.as_str(), failure.message.as_str()), ("TooSmall", "Too small by 3."));
+    fn an_error_of_a_library_becomes_a_sentence_with_its_name() {
+        let failure = Failure::of(&nano_escrow::binding::BindingError::Length(3), None::<String>);
+        assert_eq!(
+            (failure.name.as_str(), failure.message.as_str()),
+            ("Length", "A packed record is 200 bytes, not 3.")
+        );
     }
 }

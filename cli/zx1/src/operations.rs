@@ -1,6 +1,5 @@
 //! What an operation's error says here, and the command that helps.
 
-use crate::agent_files::refused;
 use crate::errors::{Error, Exit, Failure, reason};
 use crate::files::shown;
 use crate::words::{clause, count, slots};
@@ -14,17 +13,16 @@ impl From<&Operation> for Failure {
             Operation::Chain(ChainError::Declined) => Error::Declined.into(),
             Operation::Chain(error) => error.into(),
             Operation::Log(error) => error.into(),
-            Operation::Bundle { origin, source } => refused(source.code(), source, after_bundle(*origin)),
+            Operation::Bundle { origin, source } => Self::of(source, Some(after_bundle(*origin))),
             Operation::Evidence { agent, source } => {
-                refused(source.code(), source, &format!("zx1 batch show --agent {agent} --all"))
+                Self::of(source, Some(format!("zx1 batch show --agent {agent} --all")))
             }
-            Operation::Rating(error) => refused(error.code(), error, "zx1 batch verify"),
-            Operation::File { write, path, source } => {
-                let (path, why) = (shown(path), reason(source));
-                let written = *write;
-                let error =
-                    if written { Error::WriteFailed { path, why } } else { Error::ReadFailed { path, why } };
-                error.into()
+            Operation::Rating(error) => Self::of(error, Some("zx1 batch verify")),
+            Operation::WriteFailed { path, source } => {
+                Error::WriteFailed { path: shown(path), why: reason(source) }.into()
+            }
+            Operation::ReadFailed { path, source } => {
+                Error::ReadFailed { path: shown(path), why: reason(source) }.into()
             }
         }
     }

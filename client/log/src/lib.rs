@@ -103,6 +103,8 @@ pub use http::{Http, HttpOptions};
 pub use inbox::{Admitted, Inbox, Keys, Origin, Received, Waiver};
 pub use layout::agent_dir;
 pub use owner::LogHandle;
+#[cfg(feature = "unchecked")]
+pub use owner::read_frames;
 pub use reader::{Entries, EpochSummary, Found, LogReader};
 pub use record::StoredEntry;
 pub use store::{BatchStore, Folder, Put};

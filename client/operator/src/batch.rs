@@ -46,7 +46,7 @@ impl crate::Operator {
         let path = self.unsigned_path(agent, epoch);
         match std::fs::remove_file(&path) {
             Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                Err(Error::File { write: true, path, source })
+                Err(Error::WriteFailed { path, source })
             }
             _ => Ok(()),
         }

@@ -13,18 +13,22 @@ use zx1_protocol::reputation::ReputationError;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Error of an operation.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Coded)]
 pub enum Error {
     /// This crate's own refusals.
+    #[code(inner)]
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The cluster, or a program on it.
+    #[code(inner)]
     #[error(transparent)]
     Chain(#[from] ChainError),
     /// The agent's log, or a place that serves batch data.
+    #[code(inner)]
     #[error(transparent)]
     Log(#[from] LogError),
     /// A batch's data does not hold together.
+    #[code(inner)]
     #[error("{source}")]
     Bundle {
         /// Source of the data.
@@ -33,6 +37,7 @@ pub enum Error {
         source: BundleError,
     },
     /// Evidence proves nothing against a batch of this agent.
+    #[code(inner)]
     #[error("{source}")]
     Evidence {
         /// The challenged agent's mint.
@@ -41,13 +46,22 @@ pub enum Error {
         source: FinderError,
     },
     /// A rating is out of range.
+    #[code(inner)]
     #[error(transparent)]
     Rating(ReputationError),
-    /// A file cannot be read or written.
-    #[error("{}: {source}.", path.display())]
-    File {
-        /// Whether it was to be written.
-        write: bool,
+    /// A file cannot be written.
+    #[code(7405)]
+    #[error("{} cannot be written: {source}.", path.display())]
+    WriteFailed {
+        /// Path of the file.
+        path: PathBuf,
+        /// The operating system's error.
+        source: std::io::Error,
+    },
+    /// A file cannot be read.
+    #[code(7406)]
+    #[error("{} cannot be read: {source}.", path.display())]
+    ReadFailed {
         /// Path of the file.
         path: PathBuf,
         /// The operating system's error.
@@ -106,42 +120,6 @@ impl Error {
     /// Whether the chain has certainly refused the transaction, so that nothing of it can land.
     pub(crate) fn is_refusal(&self) -> bool {
         matches!(self, Self::Chain(ChainError::Refused(_)))
-    }
-}
-
-impl Coded for Error {
-    fn code(&self) -> u32 {
-        match self {
-            Self::Refused(error) => error.code(),
-            Self::Chain(error) => error.code(),
-            Self::Log(error) => error.code(),
-            Self::Bundle { source, .. } => source.code(),
-            Self::Evidence { source, .. } => source.code(),
-            Self::Rating(error) => error.code(),
-            Self::File { write: true, .. } => 7405,
-            Self::File { write: false, .. } => 7406,
-        }
-    }
-
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Refused(error) => error.name(),
-            Self::Chain(_) => "Chain",
-            Self::Log(_) => "Log",
-            Self::Bundle { .. } => "Bundle",
-            Self::Evidence { .. } => "Evidence",
-            Self::Rating(_) => "Rating",
-            Self::File { write: true, .. } => "WriteFailed",
-            Self::File { write: false, .. } => "ReadFailed",
-        }
-    }
-
-    fn transient(&self) -> bool {
-        match self {
-            Self::Chain(error) => error.transient(),
-            Self::Log(error) => error.transient(),
-            _ => false,
-        }
     }
 }
 

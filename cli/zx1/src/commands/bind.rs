@@ -6,8 +6,8 @@ use crate::errors::{Error, Failure, Result};
 use crate::files;
 use crate::output::{Page, Report};
 use crate::words;
+use nano_escrow::Seed;
 use nano_escrow::binding::{Binding, nano_key};
-use nano_escrow::{Coded as _, Seed};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use zx1_home::{Clock as _, SystemClock};
@@ -93,8 +93,7 @@ fn make(context: &Context, args: &Args) -> Result<()> {
 fn verify(context: &Context, path: &Path) -> Result<()> {
     let bytes = files::read_needed(path, defaults::MAX_INPUT)?;
     let refused = |error: nano_escrow::binding::BindingError| {
-        let failure = Failure::foreign(error.code().into(), &error, &error).next(error.next());
-        failure.in_input(&files::shown(path))
+        Failure::of(&error, crate::next::after(error.code())).in_input(&files::shown(path))
     };
     let binding = match std::str::from_utf8(&bytes) {
         Ok(text) if text.trim_start().starts_with('{') => Binding::from_json(text).map_err(refused)?,

@@ -1,6 +1,6 @@
 //! `zx1 log`: the agent's log of messages, from which its batches are made (protocol.md, 8.1).
 
-use crate::agent_files::{self, Now, refused};
+use crate::agent_files::{self, Now};
 use crate::commands::envelope::{keys_of, type_name};
 use crate::commands::merkle::ProofFile;
 use crate::context::{Agent, Context};
@@ -244,7 +244,7 @@ fn refused_reason(reason: Reason) -> Failure {
         Some(3) => "register the sender, or choose its cluster with -u",
         _ => "zx1 inspect envelope shows its fields; a message that does not hold is not logged",
     };
-    let failure = refused(reason.code(), &reason, next);
+    let failure = Failure::of(&reason, Some(next));
     match reason {
         Reason::Timestamp { off_by } => off_by_in_words(failure, off_by),
         _ => failure,

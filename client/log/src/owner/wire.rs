@@ -350,6 +350,25 @@ pub(super) fn receive<T: for<'de> Deserialize<'de>, R: Read>(
     Ok(Some((serde_json::from_slice(&json)?, body)))
 }
 
+/// Reads bytes as both ends of the socket would, to their end or to the first frame that is not one. What is
+/// read must be written and read again as the same. For fuzzing.
+#[cfg(feature = "unchecked")]
+pub fn read_frames(bytes: &[u8]) {
+    fn read<T: Serialize + for<'de> Deserialize<'de>>(mut from: &[u8]) {
+        while let Ok(Some((value, body))) = receive::<T, _>(&mut from, |_| ()) {
+            let mut written = Vec::new();
+            if send(&mut written, &value, &[&body]).is_ok() {
+                let again = receive::<T, _>(&mut written.as_slice(), |_| ()).ok().flatten();
+                let same = again.map(|(value, body)| (serde_json::to_value(value).ok(), body));
+                assert_eq!(same, Some((serde_json::to_value(value).ok(), body)));
+            }
+        }
+    }
+    read::<Greeting>(bytes);
+    read::<Request>(bytes);
+    read::<Answer>(bytes);
+}
+
 /// Takes memory as bytes come, and not for a length that is only said.
 fn read_exactly(from: &mut impl Read, len: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();

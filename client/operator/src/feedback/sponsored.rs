@@ -201,7 +201,6 @@ mod tests {
     use super::*;
     use std::io::{Read as _, Write as _};
     use std::net::TcpListener;
-    use zx1_coded::Coded as _;
 
     /// What fits into the buffers of two sockets after the client has stopped reading.
     const IN_FLIGHT: usize = 16 << 20;

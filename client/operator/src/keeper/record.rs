@@ -86,7 +86,6 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zx1_coded::Coded as _;
 
     #[test]
     fn what_was_spent_survives_and_a_new_day_begins_at_zero() {

@@ -84,7 +84,7 @@ fn a_key_that_others_can_read_is_warned_of() {
 
 #[test]
 fn without_a_cluster_nothing_on_chain_is_judged() {
-    let failure = Failure::foreign(7000, &"Unreachable", "no answer").next("zx1-localnet");
+    let failure = Failure { message: "No answer.".into(), ..Error::NoHome.into() }.next("zx1-localnet");
     let checks = judged(|checks| judge::no_cluster(&failure, &Source::Default, checks));
     assert_eq!((checks.failed, checks.warned), (1, 0));
     assert_eq!((checks.checks[0].found.as_str(), checks.checks[0].mark), ("No answer (default)", Fail));

@@ -1,11 +1,11 @@
 //! `zx1 envelope check`: what a receiver would say, though it never says it (protocol.md, 5.5).
 
 use super::{keys_of, type_name};
-use crate::agent_files::{self, Now, refused};
+use crate::agent_files::{self, Now};
 use crate::commands::log::off_by_in_words;
 use crate::context::Context;
 use crate::defaults;
-use crate::errors::Result;
+use crate::errors::{Failure, Result};
 use crate::input;
 use crate::output::{Page, Report};
 use serde::Serialize;
@@ -53,7 +53,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
             reason.rule().map_or_else(String::new, |rule| format!(" (rule {rule} of docs/protocol.md, 5.5)"));
         let next =
             format!("a receiver drops it without an answer{rule}; zx1 inspect envelope shows its fields");
-        let failure = refused(reason.code(), reason, &next);
+        let failure = Failure::of(reason, Some(next));
         match reason {
             Reason::Timestamp { off_by } => off_by_in_words(failure, *off_by).next(
                 "a receiver drops it without an answer (rule 6 of docs/protocol.md, 5.5); --at checks it as of \

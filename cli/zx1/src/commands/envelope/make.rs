@@ -1,10 +1,10 @@
 //! `zx1 envelope make`.
 
 use super::{Kind, keys_of, type_name};
-use crate::agent_files::{self, Now, refused};
+use crate::agent_files::{self, Now};
 use crate::chain::Chain;
 use crate::context::{self, Agent, Context};
-use crate::errors::{Error, Result};
+use crate::errors::{Error, Failure, Result};
 use crate::files;
 use crate::input;
 use crate::keys::Key;
@@ -21,7 +21,7 @@ use zx1_operator::identity::owner_of;
 use zx1_protocol::beacon::Beacon;
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::channel::channel_of;
-use zx1_protocol::draft::Draft;
+use zx1_protocol::draft::{Draft, DraftError};
 use zx1_protocol::envelope::{BROADCAST, Envelope, MsgType};
 use zx1_protocol::hash::{Keccak as _, Sha3};
 use zx1_protocol::log_entry::LogEntry;
@@ -240,7 +240,9 @@ impl<'a> Wish<'a> {
                     is_dispute: args.dispute,
                     role: args.role as u8,
                 };
-                feedback.to_cbor().map_err(|error| refused(7332, &error, "give --score from -100 to 100"))?
+                feedback.to_cbor().map_err(|error| {
+                    Failure::of(&DraftError::Payload(error), Some("give --score from -100 to 100"))
+                })?
             }
             Kind::NotarizeBid => {
                 let bid_type = if args.offer { BidType::Offer } else { BidType::Request };
@@ -385,7 +387,7 @@ async fn presigner(
 }
 
 fn sign(draft: &Draft<'_>, signer: impl FnOnce(&[u8]) -> [u8; 64]) -> Result<Vec<u8>> {
-    draft.sign(signer).map_err(|error| refused(error.code(), &error, "send less, or the bulk by its hash"))
+    draft.sign(signer).map_err(|error| Failure::of(&error, Some("send less, or the bulk by its hash")))
 }
 
 /// The slot of the counterparty's ACCEPT in this conversation, when this is the first message after it: it

@@ -41,9 +41,10 @@ pub(super) fn run(args: Args, context: &Context) -> Result<()> {
             fields.section("verdicts", verdicts(&batch.commitment(), None));
             context.print(&fields)
         }
-        Err(error) => Err(Failure::foreign(error.code(), &error, error)
-            .in_input(&input.name)
-            .next("give a .zx1batch file, a batch's CBOR, or the 165 bytes that are signed for it")),
+        Err(error) => Err({
+            let next = "give a .zx1batch file, a batch's CBOR, or the 165 bytes that are signed for it";
+            Failure::of(&error, Some(next)).in_input(&input.name)
+        }),
     }
 }
 
@@ -52,7 +53,7 @@ fn unknown() -> Error {
 }
 
 fn of_bundle(bundle: &Bundle<'_>, size: usize, all: bool) -> Result<Fields> {
-    let batch = bundle.decode_batch().map_err(|error| Failure::foreign(error.code(), &error, error))?;
+    let batch = bundle.decode_batch().map_err(|error| Failure::of(&error, None::<String>))?;
     let mut fields = of_batch(&batch, all);
     fields
         .both(

@@ -1,6 +1,4 @@
-//! What every fuzz target does with its bytes: one function per decoder.
-//! `client/protocol/tests/protocol/decoders.rs` includes this file as a module and runs the same
-//! functions, bounded, on the stable compiler.
+//! What each fuzz target of this crate does with its bytes: one function per decoder. `tests/fuzz` runs them too.
 //!
 //! A decoder must not panic, and what it accepts must be the one encoding of what it returns.
 
@@ -20,11 +18,8 @@ use zx1_protocol::payload::{
 use zx1_protocol::record::Record;
 use zx1_protocol::validate::{Candidate, Context, Sender};
 
-/// A target's body.
-pub type Body = fn(&[u8]);
-
-/// All targets by name: the file in `fuzz_targets` is called the same.
-pub const ALL: [(&str, Body); 14] = [
+/// All targets by name.
+pub(crate) const ALL: [(&str, fn(&[u8])); 14] = [
     ("envelope", envelope),
     ("signing_bytes", signing_bytes),
     ("validate", validate),
@@ -42,7 +37,7 @@ pub const ALL: [(&str, Body); 14] = [
 ];
 
 /// The CBOR of a message.
-pub fn envelope(bytes: &[u8]) {
+pub(crate) fn envelope(bytes: &[u8]) {
     if let Ok(envelope) = Envelope::decode(bytes) {
         assert_eq!(envelope.to_cbor(), bytes);
         let _ = envelope.check_payload::<Sha3>();
@@ -50,7 +45,7 @@ pub fn envelope(bytes: &[u8]) {
 }
 
 /// What a message's signature covers.
-pub fn signing_bytes(bytes: &[u8]) {
+pub(crate) fn signing_bytes(bytes: &[u8]) {
     if let Ok(fields) = parse_signing_bytes(bytes) {
         let packed = [fields.header.signing_header().as_slice(), fields.payload].concat();
         assert_eq!(packed, bytes);
@@ -58,7 +53,7 @@ pub fn signing_bytes(bytes: &[u8]) {
 }
 
 /// The whole way of a message in, short of a signature that holds.
-pub fn validate(bytes: &[u8]) {
+pub(crate) fn validate(bytes: &[u8]) {
     if let Ok(candidate) = Candidate::parse(bytes) {
         let sender = Sender::Registered { keys: &[], seen: SeenNonces::Strict(LastNonce(None)) };
         assert!(candidate.validate(&Context::new(0, sender)).is_err());
@@ -66,7 +61,7 @@ pub fn validate(bytes: &[u8]) {
 }
 
 /// A leaf of a log.
-pub fn log_entry(bytes: &[u8]) {
+pub(crate) fn log_entry(bytes: &[u8]) {
     if let Ok(entry) = LogEntry::decode::<Sha3>(bytes) {
         assert_eq!(entry.to_cbor::<Sha3>().as_deref(), Ok(bytes));
         assert!(bytes.len() > 64);
@@ -74,7 +69,7 @@ pub fn log_entry(bytes: &[u8]) {
 }
 
 /// A batch's CBOR.
-pub fn behavior_batch(bytes: &[u8]) {
+pub(crate) fn behavior_batch(bytes: &[u8]) {
     if let Ok(batch) = BehaviorBatch::decode(bytes) {
         assert_eq!(batch.to_cbor(), bytes);
         assert_eq!(batch.check(), Ok(()));
@@ -82,7 +77,7 @@ pub fn behavior_batch(bytes: &[u8]) {
 }
 
 /// A bundle, its check, and what the finder does with a checked one.
-pub fn bundle(bytes: &[u8]) {
+pub(crate) fn bundle(bytes: &[u8]) {
     let Ok(bundle) = Bundle::decode(bytes) else { return };
     assert_eq!(bundle.to_vec(), bytes);
     assert_eq!(bundle.parts().slices().concat(), bytes);
@@ -99,7 +94,7 @@ pub fn bundle(bytes: &[u8]) {
 }
 
 /// A packed record.
-pub fn record(bytes: &[u8]) {
+pub(crate) fn record(bytes: &[u8]) {
     if let Ok(record) = Record::parse(bytes) {
         assert_eq!(record.to_bytes(), bytes);
     }
@@ -113,31 +108,31 @@ fn evidence(bytes: &[u8]) {
 }
 
 /// Evidence of kind 1; the kind byte stands before the input.
-pub fn evidence_log_entry(bytes: &[u8]) {
+pub(crate) fn evidence_log_entry(bytes: &[u8]) {
     evidence(&[&[KIND_LOG_ENTRY], bytes].concat());
 }
 
 /// Evidence of kind 2; the kind byte stands before the input.
-pub fn evidence_double_bid(bytes: &[u8]) {
+pub(crate) fn evidence_double_bid(bytes: &[u8]) {
     evidence(&[&[KIND_DOUBLE_BID], bytes].concat());
 }
 
 /// A FEEDBACK payload.
-pub fn payload_feedback(bytes: &[u8]) {
+pub(crate) fn payload_feedback(bytes: &[u8]) {
     if let Ok(feedback) = Feedback::decode(bytes) {
         assert_eq!(feedback.to_cbor().as_deref(), Ok(bytes));
     }
 }
 
 /// A NOTARIZE_BID payload.
-pub fn payload_notarize_bid(bytes: &[u8]) {
+pub(crate) fn payload_notarize_bid(bytes: &[u8]) {
     if let Ok(bid) = NotarizeBid::decode(bytes) {
         assert_eq!(bid.to_bytes(), bytes);
     }
 }
 
 /// A PROPOSE, COUNTER or ACCEPT payload: it always means something.
-pub fn payload_bid(bytes: &[u8]) {
+pub(crate) fn payload_bid(bytes: &[u8]) {
     assert_eq!(BidPayload::parse(bytes).value, bid_value(bytes));
     if let Some((rest, signature)) = split_presignature(bytes) {
         assert_eq!([rest, signature].concat(), bytes);
@@ -146,14 +141,14 @@ pub fn payload_bid(bytes: &[u8]) {
 }
 
 /// A BEACON payload.
-pub fn payload_beacon(bytes: &[u8]) {
+pub(crate) fn payload_beacon(bytes: &[u8]) {
     if let Ok(beacon) = Beacon::parse(bytes) {
         assert_eq!(beacon.to_bytes(), bytes);
     }
 }
 
 /// The text of a feedback entry.
-pub fn feedback_log(bytes: &[u8]) {
+pub(crate) fn feedback_log(bytes: &[u8]) {
     let accepted = check_text(bytes).is_ok();
     let text = std::str::from_utf8(bytes);
     assert_eq!(accepted, text.is_ok_and(|text| !text.is_empty() && text.len() <= 2_048));
