@@ -11,6 +11,7 @@ use std::time::Duration;
 use zx1_chain::rpc::actions::Actions;
 use zx1_chain::rpc::registry::Sati;
 use zx1_chain::rpc::{ChainError, Intent, PartialTransaction, Step, Summary, is_race};
+use zx1_interface::constants::MAX_FEEDBACK_BYTES;
 use zx1_interface::ids;
 use zx1_net::{Endpoint, FetchError, Fetcher, Limit, Method, Options};
 use zx1_protocol::hash::{Keccak as _, Sha3};
@@ -18,6 +19,8 @@ use zx1_protocol::hash::{Keccak as _, Sha3};
 /// Where a sponsor takes requests.
 pub const ROUTE: &str = "/v1/feedback";
 
+/// Largest request in bytes: JSON writes a byte with at most six.
+pub const MAX_REQUEST: usize = 6 * MAX_FEEDBACK_BYTES + 256;
 /// A sponsor's answer is one transaction.
 const MAX_ANSWER: usize = 16_384;
 /// A text of 2 048 bytes takes five.
