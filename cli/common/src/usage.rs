@@ -97,7 +97,6 @@ fn reason(value: &str, why: &str) -> String {
         "number too large to fit in target type" => "it is too large".to_owned(),
         "number too small to fit in target type" => "it is too small".to_owned(),
         "cannot parse integer from empty string" => "it is empty".to_owned(),
-        "invalid socket address syntax" => "it is no address and port, such as 127.0.0.1:8895".to_owned(),
         other => other.trim_end_matches('.').to_owned(),
     }
 }

@@ -51,9 +51,8 @@ pub struct Cli {
     /// What all commands share.
     #[command(flatten)]
     pub global: Global,
-    /// The command.
     #[command(subcommand)]
-    pub command: commands::Command,
+    pub(crate) command: commands::Command,
 }
 
 /// The command tree. A negative number is a value, so that it is refused as one and not as an unknown option.

@@ -52,14 +52,7 @@ zx1_cli_common::catalogue! {
     7419 Failure PassphraseShort { minimum: usize }
         "The passphrase has fewer than {minimum} characters, which a machine guesses quickly." =>
         "use several words";
-    7420 Failure BackupUnreadable { path: String, why: String } "{path} is no backup of zx1: {why}." =>
-        "name the file that zx1 key backup wrote";
-    7421 Failure WrongPassphrase { path: String } "The passphrase does not open {path}." =>
-        "try again with the right one";
     7422 Failure RandomFailed { why: String } "The system gave no random bytes: {why}." => "try again";
-    7423 Failure RestoreBlocked { path: String }
-        "{path} is there already, and a restore overwrites nothing." =>
-        "restore into an empty folder: ZX1_HOME=/a/new/folder zx1 key restore …";
 
     // Settings, configuration and agents.
     7424 Failure CannotExecute { program: String, why: String }
@@ -173,17 +166,6 @@ zx1_cli_common::catalogue! {
         "give amounts of a day, for example --cap 2 (USDC) and --fee-cap 0.02 (SOL)";
     7562 Failure KeeperFailing { failures: u32, last: String }
         "The keeper could not do what had to be done, {failures} times in a row: {last}" => "zx1 doctor";
-
-    // Feedback and sponsors.
-    7574 Failure CannotListen { address: String, why: String } "Nothing can be served at {address}: {why}." =>
-        "choose another address with --listen";
-    7575 Failure SponsorShare { limit: u32 }
-        "This sender has had its {limit} texts of today." => "try tomorrow";
-    7576 Failure SponsorSpent "The sponsor has spent what it gives a day." => "try tomorrow";
-
-    7577 Failure SponsorState { path: String, why: String }
-        "The sponsor's record {path} does not parse: {why}." =>
-        "look at it; move it away only if you know what was spent today";
 
     // Attestations and reputation.
 

@@ -4,6 +4,7 @@ use crate::agent_files::refused;
 use crate::errors::{Error, Exit, Failure, reason};
 use crate::files::shown;
 use crate::words::{clause, count, slots};
+use std::io::ErrorKind;
 use zx1_chain::rpc::ChainError;
 use zx1_operator::{Coded as _, Error as Operation, Origin, Refusal, Silent};
 
@@ -18,7 +19,11 @@ impl From<&Operation> for Failure {
             Operation::Evidence { agent, source } => {
                 refused(source.code(), source, &format!("zx1 batch show --agent {agent} --all"))
             }
+            Operation::Draft(error) => refused(error.code(), error, "send less, or the bulk by its hash"),
             Operation::Rating(error) => refused(error.code(), error, "zx1 batch verify"),
+            Operation::File { write: true, path, source } if source.kind() == ErrorKind::AlreadyExists => {
+                Error::Exists { path: shown(path) }.into()
+            }
             Operation::File { write, path, source } => {
                 let (path, why) = (shown(path), reason(source));
                 let written = *write;
@@ -102,6 +107,11 @@ fn message(refusal: &Refusal) -> String {
 
 fn next(refusal: &Refusal) -> String {
     let text = match refusal {
+        Refusal::BackupUnreadable { .. } => "name the file that zx1 key backup wrote",
+        Refusal::WrongPassphrase { .. } => "try again with the right one",
+        Refusal::RestoreBlocked { .. } => {
+            "restore into an empty folder: ZX1_HOME=/a/new/folder zx1 key restore …"
+        }
         Refusal::NoStake { .. } => "zx1 stake lock 10",
         Refusal::BadMultiaddr { .. } => "give one like /ip4/203.0.113.7/tcp/4001",
         Refusal::MintUnknown { .. } => "run the same command again, or look it up with zx1 doctor",

@@ -112,12 +112,6 @@ mod tests {
                 "--blockhash <HASH> cannot be 'x': it is no blockhash, which is 32 bytes in base58.",
                 "zx1 stake lock",
             ),
-            (
-                "zx1 sponsor serve --listen nope",
-                "--listen <ADDRESS:PORT> cannot be 'nope': it is no address and port, such as \
-                 127.0.0.1:8895.",
-                "zx1 sponsor serve",
-            ),
         ] {
             assert_eq!(said(line), (sentence.to_owned(), format!("{next} --help")), "{line}");
         }

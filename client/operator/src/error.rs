@@ -6,6 +6,7 @@ use zx1_coded::{Coded, Row};
 use zx1_log::LogError;
 use zx1_protocol::batch::BatchError;
 use zx1_protocol::bundle::BundleError;
+use zx1_protocol::draft::DraftError;
 use zx1_protocol::finder::FinderError;
 use zx1_protocol::reputation::ReputationError;
 
@@ -40,6 +41,9 @@ pub enum Error {
         /// The finder's error, which says why the evidence does not apply.
         source: FinderError,
     },
+    /// A message cannot be made.
+    #[error(transparent)]
+    Draft(#[from] DraftError),
     /// A rating is out of range.
     #[error(transparent)]
     Rating(ReputationError),
@@ -117,6 +121,7 @@ impl Coded for Error {
             Self::Log(error) => error.code(),
             Self::Bundle { source, .. } => source.code(),
             Self::Evidence { source, .. } => source.code(),
+            Self::Draft(error) => error.code(),
             Self::Rating(error) => error.code(),
             Self::File { write: true, .. } => 7405,
             Self::File { write: false, .. } => 7406,
@@ -130,6 +135,7 @@ impl Coded for Error {
             Self::Log(_) => "Log",
             Self::Bundle { .. } => "Bundle",
             Self::Evidence { .. } => "Evidence",
+            Self::Draft(_) => "Draft",
             Self::Rating(_) => "Rating",
             Self::File { write: true, .. } => "WriteFailed",
             Self::File { write: false, .. } => "ReadFailed",
@@ -184,6 +190,11 @@ macro_rules! refusals {
 }
 
 refusals! {
+    // Backups.
+    7420 BackupUnreadable { path: String, why: String } "{path} is not a backup of zx1: {why}.";
+    7421 WrongPassphrase { path: String } "The passphrase does not open {path}.";
+    7423 RestoreBlocked { path: String } "{path} already exists, and a restore overwrites nothing.";
+
     // Agents: registration and stake.
     7500 NoStake { agent: String } "{agent} has no stake.";
     7503 BadMultiaddr { text: String } "'{text}' is no libp2p address.";

@@ -9,8 +9,7 @@ use clap::Subcommand;
 use zx1_operator::attest::{Presigned, Rated, Rating, Submitted};
 use zx1_protocol::units::Slot;
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 attest presign --conversation ID --with AGENT --slot 4711   what envelope make does at ACCEPT
   zx1 attest submit --conversation ID --about AGENT               file your rating from your log
@@ -22,16 +21,8 @@ message after it. With it the other side can file its rating, good or bad. The
 rating's hash then goes into the rated agent's next batch. SATI takes the
 owners' signatures only.";
 
-/// What is typed.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, Subcommand)]
-enum Action {
+pub(crate) enum Action {
     /// Sign that the agent may be rated for a task
     Presign {
         /// The conversation, 32 hex digits
@@ -61,7 +52,7 @@ enum Action {
 }
 
 #[derive(Debug, clap::Args)]
-struct SubmitArgs {
+pub(crate) struct SubmitArgs {
     /// The conversation, 32 hex digits
     #[arg(long, value_name = "ID")]
     conversation: String,
@@ -79,9 +70,8 @@ struct SubmitArgs {
     slot: Option<u64>,
 }
 
-/// Runs `zx1 attest`. `presign` and `submit` need the key; `show` only reads.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    match args.action {
+pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
+    match action {
         Action::Presign { conversation, with, slot } => presign(context, &conversation, &with, Slot(slot)),
         Action::Submit(args) => submit(&args, context),
         Action::Show { conversation, about, by } => show(context, &conversation, &about, &by),

@@ -7,8 +7,7 @@ use crate::words::count;
 use serde::Serialize;
 use zx1_operator::audit::Difference;
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 audit --indexer http://127.0.0.1:8910
   zx1 -u devnet audit --indexer https://indexer.example.org
@@ -19,9 +18,8 @@ cluster, and what the indexer answers for each. A difference counts when it is
 still there after the indexer has had time to catch up. Choose a node that
 the indexer's operator does not run. Exit code 1 when something differs.";
 
-/// What is typed.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// The indexer's address
     #[arg(long, value_name = "URL", env = "ZX1_INDEXER", hide_env_values = true)]
     indexer: String,
@@ -54,8 +52,7 @@ impl Report for Audited {
     }
 }
 
-/// Runs `zx1 audit`. Fails without asking anybody when the indexer's address is not an http(s) URL.
-pub fn run(args: Args, context: &Context) -> Result<()> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<()> {
     if !(args.indexer.starts_with("http://") || args.indexer.starts_with("https://")) {
         return Err(Error::NoIndexerUrl { text: args.indexer }.into());
     }

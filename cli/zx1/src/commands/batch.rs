@@ -12,8 +12,7 @@ use crate::context::Context;
 use crate::errors::Result;
 use clap::Subcommand;
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 batch submit                          build, sign, submit and upload yesterday's batch
   zx1 batch build && zx1 batch sign         the same in steps: look before you sign
@@ -28,16 +27,8 @@ over and at most three old. The signed batch and its data are saved before
 anything is sent: without the data nobody can answer a challenge. --data and the
 setting `upload` name where data is served: a folder or an http(s) address.";
 
-/// What is typed.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, Subcommand)]
-enum Action {
+pub(crate) enum Action {
     /// Build a batch from the log; signs and sends nothing
     Build(build::Args),
     /// Sign a built batch and save it with its data
@@ -54,9 +45,8 @@ enum Action {
     Close(close::Args),
 }
 
-/// Runs `zx1 batch`. Each subcommand has a module of its own.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    match args.action {
+pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
+    match action {
         Action::Build(args) => build::run(&args, context),
         Action::Sign(args) => sign::run(&args, context),
         Action::Submit(args) => submit::run(&args, context),

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::defaults;
-use crate::errors::{Error, Failure, Result};
+use crate::errors::{Failure, Result};
 use crate::files;
 use crate::output::{Page, Report};
 use crate::words;
@@ -12,8 +12,7 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use zx1_home::{Clock as _, SystemClock};
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 bind                          print the record
   zx1 bind --file binding.json      write it, for others
@@ -23,9 +22,8 @@ Examples:
 The Nano key is derived from the Solana key, so one backup holds both. Of two
 records of one Solana key the later one counts.";
 
-/// What is typed.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Which Nano key of the seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     index: u32,
@@ -66,8 +64,7 @@ impl Report for Bound {
     }
 }
 
-/// Runs `zx1 bind`: makes a binding record, or checks the one that `--verify` names.
-pub fn run(args: Args, context: &Context) -> Result<()> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<()> {
     match &args.verify {
         Some(path) => verify(context, path),
         None => make(context, &args),
@@ -76,16 +73,13 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
 
 fn make(context: &Context, args: &Args) -> Result<()> {
     let key = context.key()?;
-    let taken = |path: &Path| Error::Exists { path: files::shown(path) };
-    if let Some(path) = args.file.as_deref() {
-        files::check_writable(path, taken(path))?;
-    }
+    files::check_wanted(args.file.as_deref())?;
     let created = SystemClock.unix_secs();
     let seed = Seed::from_bytes(*key.keypair().secret_bytes());
     let binding = Binding::make(&seed, &nano_key(&seed, args.index).keypair(), created);
     if let Some(path) = &args.file {
         let text = serde_json::to_string_pretty(&binding).unwrap_or_default() + "\n";
-        files::create_private(path, text.as_bytes(), taken(path))?;
+        files::create_private(path, text.as_bytes())?;
     }
     context.print(&Bound { binding, file: args.file.as_deref().map(files::shown), verified: false })
 }

@@ -11,8 +11,7 @@ use crate::context::Context;
 use crate::errors::Result;
 use clap::Subcommand;
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 challenge find deal.cbor --out challenge.json     does the sender's batch hide this message?
   zx1 challenge find --double-bids --against AGENT --epoch 20777 --out challenge.json
@@ -28,16 +27,8 @@ log. find looks into the batch's served data first: a challenge that can be
 answered costs you 10 USDC. Not answered within 432 000 slots, the agent loses
 its whole stake, half of it to you.";
 
-/// What is typed.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, Subcommand)]
-enum Action {
+pub(crate) enum Action {
     /// Look for what a batch hides, and prepare a challenge
     Find(find::Args),
     /// Submit a prepared challenge: locks 10 USDC
@@ -54,9 +45,8 @@ enum Action {
     Watch(watch::Args),
 }
 
-/// Runs `zx1 challenge`. Each subcommand has a module of its own.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    match args.action {
+pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
+    match action {
         Action::Find(args) => find::run(&args, context),
         Action::Submit(args) => submit::run(&args, context),
         Action::Answer(args) => answer::run(&args, context),

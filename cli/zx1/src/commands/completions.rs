@@ -7,22 +7,19 @@ use clap::CommandFactory as _;
 use clap_complete::Shell;
 use zx1_cli_common::manual;
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 completions bash > ~/.local/share/bash-completion/completions/zx1
   zx1 completions zsh > ~/.zfunc/_zx1
   zx1 completions fish > ~/.config/fish/completions/zx1.fish
   zx1 completions powershell >> $PROFILE";
 
-/// What is typed.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// The shell
     shell: Shell,
 }
 
-/// Prints the script.
-pub fn run(args: Args) -> Result<()> {
+pub(crate) fn run(args: Args) -> Result<()> {
     Ok(output::write_out(&manual::completions(args.shell, &mut Cli::command(), "zx1"))?)
 }

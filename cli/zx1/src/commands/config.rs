@@ -10,8 +10,7 @@ use clap::Subcommand;
 use serde::Serialize;
 use std::path::Path;
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 config get                        every value and where it comes from
   zx1 config get url                    one value, for scripts
@@ -20,16 +19,8 @@ Examples:
   zx1 config unset url
   zx1 config list                       what can be set, and to what";
 
-/// What is typed.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, Subcommand)]
-enum Action {
+pub(crate) enum Action {
     /// Show values and where they come from
     Get {
         /// One setting; all without it
@@ -51,9 +42,8 @@ enum Action {
     List,
 }
 
-/// Runs `zx1 config`. `set` and `unset` rewrite config.toml under its lock.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    match args.action {
+pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
+    match action {
         Action::Get { key: None } => context.print(&Values::of_all(context)?),
         Action::Get { key: Some(key) } => context.print(&Value::of(context, &key)?),
         Action::Set { key, value } => set(context, &key, Some(value)),

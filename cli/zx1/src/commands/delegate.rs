@@ -16,8 +16,7 @@ use zx1_chain::rpc::actions::intents;
 use zx1_chain::rpc::registry::{Delegate, IdentityRegistry as _, Sati};
 use zx1_interface::constants::EPOCH_SECONDS;
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 delegate add HOT_WALLET --days 90
   zx1 delegate add HOT_WALLET --forever
@@ -27,16 +26,8 @@ Examples:
 A delegate signs messages and batches and pays the lease; it cannot touch the
 stake or sell the agent. Whoever gets the NFT ends all delegations with it.";
 
-/// What is typed.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, Subcommand)]
-enum Action {
+pub(crate) enum Action {
     /// Let a key act for the agent
     Add {
         /// The key's address
@@ -58,9 +49,8 @@ enum Action {
     },
 }
 
-/// Runs `zx1 delegate`. `add` and `revoke` send a transaction that the owner signs.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    match args.action {
+pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
+    match action {
         Action::List => context.wait(list(context)),
         Action::Add { delegate, days, forever } => {
             let delegate = input::address(&delegate, "The delegate")?;

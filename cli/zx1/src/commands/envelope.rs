@@ -8,10 +8,7 @@ use crate::errors::Result;
 use clap::{Subcommand, ValueEnum};
 use zx1_protocol::envelope::MsgType;
 
-pub(crate) use zx1_operator::identity::keys_of;
-
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 envelope make propose --to AGENT --value 250 --content 'translate 3 pages' --out offer.cbor
   zx1 envelope make accept --to AGENT --conversation ID --value 250 --out deal.cbor
@@ -24,25 +21,16 @@ never forget it. The value of a deal stands in the payload's first 16 bytes. An
 ACCEPT carries the pre-signature for the counterparty's SATI rating, and so does
 the first message after a received ACCEPT (--no-presign leaves it out).";
 
-/// What is typed.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, Subcommand)]
-enum Action {
+pub(crate) enum Action {
     /// Make, sign and log a message of the agent
     Make(make::Args),
     /// Check a message as a receiver would; exit code 1 when it would be dropped
     Check(check::Args),
 }
 
-/// Runs `zx1 envelope`. Each subcommand has a module of its own.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    match args.action {
+pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
+    match action {
         Action::Make(args) => make::run(&args, context),
         Action::Check(args) => check::run(&args, context),
     }
@@ -112,12 +100,4 @@ impl Kind {
     fn begins(self) -> bool {
         matches!(self, Self::Advertise | Self::Discover | Self::Propose | Self::Beacon)
     }
-}
-
-/// A message type's name as it is typed: PROPOSE is `propose`.
-pub(crate) fn type_name(msg_type: MsgType) -> String {
-    let kinds = Kind::value_variants().iter();
-    let kind = kinds.copied().find(|kind| kind.msg_type() == msg_type);
-    let value = kind.and_then(|kind| kind.to_possible_value());
-    value.map_or_else(|| format!("{msg_type:?}"), |value| value.get_name().to_owned())
 }

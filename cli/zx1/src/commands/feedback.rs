@@ -8,8 +8,7 @@ use crate::context::Context;
 use crate::errors::Result;
 use clap::Subcommand;
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 feedback submit 'the README says nothing about ports'
   zx1 feedback submit --file report.txt
@@ -26,16 +25,8 @@ transaction, a longer one several; an interrupted submission goes on where it
 stopped. Findings begin with a line `qa/v1 source=... sev=... surface=...`, which
 --source, --severity and --surface write.";
 
-/// What is typed.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, Subcommand)]
-enum Action {
+pub(crate) enum Action {
     /// Append a text
     Submit(submit::Args),
     /// List entries, newest first
@@ -46,9 +37,8 @@ enum Action {
     Resolve(resolve::Args),
 }
 
-/// Runs `zx1 feedback`. Each subcommand has a module of its own.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    match args.action {
+pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
+    match action {
         Action::Submit(args) => submit::run(&args, context),
         Action::List(args) => list::run(&args, context),
         Action::Show(args) => list::show(&args, context),

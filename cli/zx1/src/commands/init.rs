@@ -10,8 +10,7 @@ use crate::settings;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 init                                    a new key, cluster localhost
   zx1 init -u devnet
@@ -22,9 +21,8 @@ Examples:
 A keypair file is a JSON array of 64 numbers, 32 raw bytes, or 64 hexadecimal
 digits. To use a file where it is, without a copy: zx1 config set keypair PATH.";
 
-/// What is typed.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Take over the key in this file instead of making one
     #[arg(long, value_name = "FILE")]
     import: Option<String>,
@@ -59,8 +57,7 @@ impl Report for Made {
     }
 }
 
-/// Runs `zx1 init`. It makes or imports a key, and never overwrites a key file.
-pub fn run(args: Args, context: &Context) -> Result<()> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<()> {
     let settings = context.settings()?;
     let home = context.home()?;
     // A configuration that names a key keeps it; Solana's default key is not ours to write.

@@ -8,8 +8,7 @@ use crate::context::Context;
 use crate::errors::Result;
 use clap::Subcommand;
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 keeper plan                      what is to be done now, and what is coming; does nothing
   zx1 keeper run --once --cap 2        do it, spend at most 2 USDC today
@@ -24,16 +23,8 @@ spends more USDC a day than --cap allows, nor more SOL than --fee-cap, and it
 warns before every deadline. It stops at nothing else: what fails once is tried
 again, and a crash repeats nothing.";
 
-/// What is typed.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, Subcommand)]
-enum Action {
+pub(crate) enum Action {
     /// Do what has to be done, again and again
     Run(run::Args),
     /// Show what has to be done, and do nothing
@@ -42,9 +33,8 @@ enum Action {
     Unit(unit::Args),
 }
 
-/// Runs `zx1 keeper`. `plan` shows what `run` would do next.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    match args.action {
+pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
+    match action {
         Action::Run(args) => run::run(&args, context),
         Action::Plan(limits) => run::show(&limits, context),
         Action::Unit(args) => unit::run(&args, context),

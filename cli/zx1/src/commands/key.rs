@@ -1,19 +1,22 @@
 //! `zx1 key`: public names of the key, its backup, and the way back.
 
+use crate::config_file::ConfigFile;
 use crate::context::Context;
 use crate::defaults;
 use crate::errors::Result;
 use crate::files;
-use crate::keys::{self, Passphrase, Purpose};
+use crate::keys::{self, Key};
 use crate::output::{Page, Report};
+use crate::passphrase::{self, Purpose};
 use crate::settings::{self, Source};
 use crate::words::count;
 use clap::Subcommand;
 use serde::Serialize;
 use std::path::PathBuf;
+use zx1_cli_common::keys::solana_json;
+use zx1_operator::backup;
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 key show
   zx1 key backup zx1-backup.age               asks for a passphrase, twice
@@ -27,16 +30,8 @@ batches. A restored agent begins above the saved nonces and never below the
 clock, so it cannot sign a nonce twice. Without --all the logs and batches are
 not in it, and a challenge can be answered only with the batch.";
 
-/// What is typed.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, Subcommand)]
-enum Action {
+pub(crate) enum Action {
     /// Show the key's public names; never the secret
     Show,
     /// Write an encrypted backup of the key and what belongs to it
@@ -60,9 +55,8 @@ enum Action {
     },
 }
 
-/// Runs `zx1 key`. Only `restore` does without the key file.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    match args.action {
+pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
+    match action {
         Action::Show => show(context),
         Action::Backup { file, all, passphrase_fd } => backup(context, file, all, passphrase_fd),
         Action::Restore { file, passphrase_fd } => restore(context, file, passphrase_fd),
@@ -134,11 +128,11 @@ impl Report for Saved {
 fn backup(context: &Context, file: PathBuf, all: bool, descriptor: Option<u32>) -> Result<()> {
     let key = context.key()?;
     let home = context.home()?;
-    files::check_writable(&file, crate::errors::Error::Exists { path: files::shown(&file) })?;
-    let passphrase = Passphrase::obtain(Purpose::Create, descriptor)?;
+    files::check_writable(&file)?;
+    let passphrase = passphrase::obtain(Purpose::Create, descriptor)?;
     let saved = {
         let _spinner = context.spinner("Encrypting");
-        keys::save(home, &key, &file, passphrase, all)?
+        backup::save(home, solana_json(&key.seed()).as_bytes(), &file, passphrase, all)?
     };
     context.print(&Saved {
         file: files::shown(&file),
@@ -185,17 +179,23 @@ fn restore(context: &Context, file: PathBuf, descriptor: Option<u32>) -> Result<
     if !file.exists() {
         return Err(files::missing(&file).into());
     }
-    let passphrase = Passphrase::obtain(Purpose::Open, descriptor)?;
-    let restored = {
+    let passphrase = passphrase::obtain(Purpose::Open, descriptor)?;
+    let (config, files) = {
         let _spinner = context.spinner("Decrypting");
-        keys::restore(&file, home, &target, passphrase)?
+        let unpacked = backup::open(&file, home, &target, passphrase)?;
+        unpacked.settle()?;
+        let mut config = ConfigFile::read(&unpacked.config())?;
+        config.keypair = Some(files::shown(&target));
+        config.write(&context.config_path()?)?;
+        Key::read(&unpacked.key())?.copy_to(&target)?;
+        (config, unpacked.files)
     };
-    let key = keys::Key::read(&restored.key_path)?;
+    let key = Key::read(&target)?;
     context.print(&Restored {
         address: key.address().to_string(),
-        keypair: files::shown(&restored.key_path),
+        keypair: files::shown(&target),
         config: files::shown(&context.config_path()?),
-        files: restored.files,
-        agents: restored.agents,
+        files,
+        agents: config.agents.into_keys().collect(),
     })
 }

@@ -10,8 +10,7 @@ use clap::Subcommand;
 use zx1_operator::facts::LeaseReport;
 use zx1_operator::lease::Changed;
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 lease pay                   one more day; the first payment is for today
   zx1 lease pay --epochs 30       thirty days
@@ -22,16 +21,8 @@ A day costs 1 USDC. One to three unpaid days are grace; after the fourth the
 agent is deactivated, and coming back costs today and the three days of grace.
 The owner pays, or a live delegate.";
 
-/// What is typed.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, Subcommand)]
-enum Action {
+pub(crate) enum Action {
     /// Pay for days
     Pay {
         /// Days (epochs) to pay
@@ -46,9 +37,8 @@ enum Action {
     Show,
 }
 
-/// Runs `zx1 lease`. `pay` and `tick` send a transaction.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    match args.action {
+pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
+    match action {
         Action::Show => context.wait(show(context)),
         Action::Pay { epochs } => context.wait(change(context, Some(epochs))),
         Action::Tick => context.wait(change(context, None)),

@@ -8,13 +8,13 @@ use crate::input;
 use crate::output::{Page, Report};
 use crate::words::{self, count};
 use clap::Subcommand;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::path::Path;
+use zx1_operator::log::ProofFile;
 use zx1_protocol::hash::{Hash, Sha3};
 use zx1_protocol::merkle::{self, MerkleError, Tree};
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 merkle root entries.txt                       entries in hex, one a line
   cat entries.txt | zx1 merkle root                 the same from standard input
@@ -28,16 +28,8 @@ zero hashes fill the left up to a power of two. --index of prove counts the
 entries from 0; the proof's own index counts in the padded tree, as the programs
 take it. Empty lines are left out.";
 
-/// What is typed.
 #[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
-#[derive(Debug, clap::Args)]
-struct Entries {
+pub(crate) struct Entries {
     /// File with one entry a line, in hex; - is standard input
     #[arg(default_value = "-")]
     file: String,
@@ -47,7 +39,7 @@ struct Entries {
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+pub(crate) enum Action {
     /// Print the root over entries
     Root(Entries),
     /// Make the proof that an entry is under the root
@@ -63,7 +55,7 @@ enum Action {
 }
 
 #[derive(Debug, clap::Args)]
-struct Verify {
+pub(crate) struct Verify {
     /// Proof as merkle prove --output json writes it; - is standard input
     #[arg(conflicts_with_all = ["root", "len", "index", "path"], required_unless_present = "root")]
     file: Option<String>,
@@ -87,9 +79,8 @@ struct Verify {
     path: Vec<String>,
 }
 
-/// Runs `zx1 merkle`. It reads files only and asks no cluster.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    match args.action {
+pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
+    match action {
         Action::Root(entries) => root(context, &entries),
         Action::Prove { entries, index } => prove(context, &entries, index),
         Action::Verify(verify) => check(context, verify),
@@ -150,33 +141,17 @@ fn root(context: &Context, entries: &Entries) -> Result<()> {
     context.print(&Root { root: hex::encode(root), len, depth, padding })
 }
 
-/// A proof as a file: what `prove` writes and `verify` reads.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct ProofFile {
-    pub(crate) root: String,
-    pub(crate) len: u32,
-    /// In the padded tree.
-    pub(crate) index: u32,
-    /// Counted from 0 without the padding; for people.
-    #[serde(default)]
-    pub(crate) entry_index: Option<u64>,
-    pub(crate) leaf: String,
-    pub(crate) path: Vec<String>,
-}
-
-impl Report for ProofFile {
-    fn draw(&self, page: &mut Page) {
-        page.field("root", &self.root)
-            .field("entries", self.len)
-            .maybe("entry", self.entry_index)
-            .field("index", format!("{} in the padded tree", self.index))
-            .field("leaf", &self.leaf);
-        for (level, hash) in self.path.iter().enumerate() {
-            page.field(format!("path {level}"), hash);
-        }
-        if self.path.is_empty() {
-            page.field("path", "empty: the entry is the root");
-        }
+pub(crate) fn draw_proof(proof: &ProofFile, page: &mut Page) {
+    page.field("root", &proof.root)
+        .field("entries", proof.len)
+        .maybe("entry", proof.entry_index)
+        .field("index", format!("{} in the padded tree", proof.index))
+        .field("leaf", &proof.leaf);
+    for (level, hash) in proof.path.iter().enumerate() {
+        page.field(format!("path {level}"), hash);
+    }
+    if proof.path.is_empty() {
+        page.field("path", "empty: the entry is the root");
     }
 }
 
@@ -187,14 +162,7 @@ fn prove(context: &Context, entries: &Entries, index: u64) -> Result<()> {
     let none = Error::NoSuchEntry { index, entries: count(tree.len(), "entry", "entries") };
     let proof = u32::try_from(index).ok().and_then(|index| tree.proof_of_entry(index));
     let (Some(leaf), Some(proof)) = (leaf, proof) else { return Err(none.into()) };
-    context.print(&ProofFile {
-        root: hex::encode(tree.root()),
-        len: tree.len(),
-        index: proof.index,
-        entry_index: Some(index),
-        leaf: hex::encode(leaf),
-        path: proof.path.iter().map(hex::encode).collect(),
-    })
+    context.show(&ProofFile::new(&tree.root(), tree.len(), &leaf, index, &proof), draw_proof)
 }
 
 #[derive(Serialize)]

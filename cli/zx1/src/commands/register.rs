@@ -15,8 +15,7 @@ use std::str::FromStr as _;
 use zx1_operator::Chain;
 use zx1_operator::register::{Registered, Request};
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 register --name alice
   zx1 register --name alice --uri https://example.org/alice.json \\
@@ -27,9 +26,8 @@ the registration file, with the endpoint as the service zerox1-mesh; host it
 where --uri says. Registration costs about 0.003 SOL. With --soulbound the NFT
 can never be moved, not even to save it from a stolen key.";
 
-/// What is typed.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// The agent's name, at most 32 bytes
     #[arg(long)]
     name: String,
@@ -62,8 +60,7 @@ pub struct Args {
     soulbound: bool,
 }
 
-/// Runs `zx1 register`. Checks the local name before anything is asked or sent.
-pub fn run(args: Args, context: &Context) -> Result<()> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<()> {
     let local = args.local.clone().unwrap_or_else(|| args.name.clone());
     let why = if local.is_empty() {
         Some("it is empty")
@@ -202,7 +199,7 @@ fn write_file(path: &Path, content: &[u8]) -> Result<()> {
     if path.exists() {
         return Ok(());
     }
-    files::create_private(path, content, Error::Exists { path: files::shown(path) })
+    Ok(files::create_private(path, content)?)
 }
 
 fn remember(context: &Context, chain: &Chain, local: &str, mint: Address, uri: &str) -> Result<()> {

@@ -12,8 +12,7 @@ use serde::Serialize;
 use zx1_operator::reputation::{self, Note, Reputation, Scores, Standings};
 use zx1_protocol::lease::LeaseState;
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 reputation show                          your own agent, from its batches
   zx1 reputation show --agent AGENT --data URL
@@ -25,16 +24,8 @@ the rater's signed message at hand and when its task stands in either party's
 batches; the rest is shown apart. Gossip is what you happen to have heard: good
 for a first look, never for a decision about money.";
 
-/// What is typed.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, Subcommand)]
-enum Action {
+pub(crate) enum Action {
     /// Show an agent's reputation
     Show {
         /// Where it comes from
@@ -47,7 +38,7 @@ enum Action {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Source {
+pub(crate) enum Source {
     /// Recomputed from the agent's batches
     Batch,
     /// Ratings filed at SATI
@@ -56,9 +47,8 @@ enum Source {
     Gossip,
 }
 
-/// Runs `zx1 reputation` for the chosen agent and source.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    let Action::Show { source, data } = args.action;
+pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
+    let Action::Show { source, data } = action;
     let agent = context.agent()?;
     let store = agent_files::store(context, data.as_deref())?;
     let own = context

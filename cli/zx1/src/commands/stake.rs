@@ -10,8 +10,7 @@ use clap::Subcommand;
 use zx1_operator::facts::StakeReport;
 use zx1_operator::stake::{Change, Changed};
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 stake lock 10               lock 10 USDC, the least that counts; or top up
   zx1 stake show
@@ -23,16 +22,8 @@ A stake stays locked while the agent's lease lives, for two days after the
 unlock, while a challenge is open, and until the last batch can no longer be
 challenged. It goes to the wallet that owns the agent's NFT then.";
 
-/// What is typed.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, Subcommand)]
-enum Action {
+pub(crate) enum Action {
     /// Lock USDC as the agent's stake, or top it up
     Lock {
         /// USDC, for example 10 or 12.50; the stake must be at least 10 afterwards
@@ -49,9 +40,8 @@ enum Action {
     Show,
 }
 
-/// Runs `zx1 stake`. Every action but `show` sends a transaction.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    let wanted = match args.action {
+pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
+    let wanted = match action {
         Action::Show => return context.wait(show(context)),
         Action::Lock { amount: text } => match amount::parse_usdc(&text)? {
             0 => {

@@ -1,7 +1,7 @@
 //! `zx1 batch build`.
 
 use crate::context::Context;
-use crate::errors::{Error, Result};
+use crate::errors::Result;
 use crate::files;
 use crate::output::{Page, Report};
 use crate::words::{self, count};
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use zx1_operator::batch::Contents;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The batch's epoch; by default the last one that is over
     #[arg(long, value_name = "EPOCH")]
     epoch: Option<u64>,
@@ -58,14 +58,11 @@ impl Report for Built {
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let agent = context.agent()?;
-    let taken = |path: &PathBuf| Error::Exists { path: files::shown(path) };
-    if let Some(path) = &args.out {
-        files::check_writable(path, taken(path))?;
-    }
+    files::check_wanted(args.out.as_deref())?;
     let built = context
         .wait(async { Ok(context.operator_of(&agent).await?.build_batch(&agent, args.epoch).await?) })?;
     if let Some(out) = &args.out {
-        files::create_private(out, &built.bundle, taken(out))?;
+        files::create_private(out, &built.bundle)?;
     }
     let file = files::shown(args.out.as_ref().unwrap_or(&built.path));
     context.print(&Built { batch: built.contents, file })

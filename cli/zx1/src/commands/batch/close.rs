@@ -7,7 +7,7 @@ use crate::tx::Shown as _;
 use zx1_operator::batch::Closed;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The batch's epoch
     #[arg(long, value_name = "EPOCH")]
     epoch: u64,

@@ -2,7 +2,7 @@
 
 use crate::agent_files;
 use crate::context::Context;
-use crate::errors::{Error, Result};
+use crate::errors::Result;
 use crate::files;
 use crate::output::{Page, Report};
 use serde::Serialize;
@@ -11,7 +11,7 @@ use zx1_log::BatchStore as _;
 use zx1_operator::batch::fetch;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The batch's epoch
     #[arg(long, value_name = "EPOCH")]
     epoch: u64,
@@ -48,12 +48,11 @@ impl Report for Fetched {
 pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let agent = context.agent()?;
     let store = agent_files::need_store(context, args.data.as_deref())?;
-    let taken = Error::Exists { path: files::shown(&args.out) };
-    files::check_writable(&args.out, taken.clone())?;
+    files::check_writable(&args.out)?;
     context.wait(async {
         let account = context.operator().await?.batch_on_chain(&agent, args.epoch).await?;
         let bytes = fetch(&store, &account).await?;
-        files::create_private(&args.out, &bytes, taken)?;
+        files::create_private(&args.out, &bytes)?;
         context.print(&Fetched {
             agent: agent.mint.to_string(),
             epoch: args.epoch,

@@ -8,7 +8,7 @@ use crate::words::{self, count};
 use zx1_operator::batch::{Availability, Batches, Listed};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// Only this epoch
     #[arg(long, value_name = "EPOCH", conflicts_with = "all")]
     epoch: Option<u64>,

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use zx1_operator::batch::{Signed, sign_file};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The batch's epoch; by default the last one that is over
     #[arg(long, value_name = "EPOCH", conflicts_with = "file")]
     epoch: Option<u64>,

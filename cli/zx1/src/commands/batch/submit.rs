@@ -9,7 +9,7 @@ use crate::tx::{self, Shown as _};
 use zx1_operator::batch::{Request, Submitted, Upload, Uploaded};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The batch's epoch; by default the last one that is over
     #[arg(long, value_name = "EPOCH")]
     epoch: Option<u64>,

@@ -13,7 +13,7 @@ use zx1_operator::{Error, Origin};
 use zx1_protocol::finder::double_bids;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The batch's file, as batch fetch writes it; - is standard input
     #[arg(value_name = "FILE")]
     file: String,

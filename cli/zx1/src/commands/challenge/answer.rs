@@ -9,7 +9,7 @@ use crate::tx::Shown as _;
 use zx1_operator::challenge::Answered;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The challenge's address
     #[arg(value_name = "CHALLENGE")]
     challenge: String,

@@ -16,7 +16,7 @@ use zx1_protocol::challenge::Ground;
 use zx1_protocol::record::Record;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The message or log entry: file, hex, base64, or - for standard input
     #[arg(value_name = "EVIDENCE", required_unless_present = "double_bids")]
     evidence: Option<String>,
@@ -124,10 +124,7 @@ fn shown_record(claim: &Claim) -> String {
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
-    let taken = |path: &PathBuf| Error::Exists { path: files::shown(path) };
-    if let Some(path) = &args.out {
-        files::check_writable(path, taken(path))?;
-    }
+    files::check_wanted(args.out.as_deref())?;
     let evidence = read_evidence(args)?;
     let config = context.config()?;
     let against = args.against.as_ref().map(|named| context::find_agent(&config, named)).transpose()?;
@@ -159,7 +156,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
         };
         let mut text = serde_json::to_vec_pretty(best).map_err(failed)?;
         text.push(b'\n');
-        files::create_private(path, &text, taken(path))?;
+        files::create_private(path, &text)?;
         file = Some(files::shown(path));
     }
     let wins = found.wins();

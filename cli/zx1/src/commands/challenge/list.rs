@@ -8,7 +8,7 @@ use serde::Serialize;
 use zx1_operator::challenge::{Listed, State};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// Only those that are not settled yet
     #[arg(long)]
     open: bool,

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use zx1_operator::challenge::{ChallengeFile, Prepared, Submitted};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The prepared challenge (zx1 challenge find --out)
     #[arg(value_name = "FILE")]
     file: PathBuf,

@@ -11,7 +11,7 @@ use std::time::Duration;
 use zx1_operator::challenge::{Event, Watch};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// Look once, answer what is open, and end
     #[arg(long)]
     once: bool,

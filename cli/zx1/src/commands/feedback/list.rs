@@ -7,7 +7,7 @@ use crate::words;
 use zx1_operator::feedback::{Entry, Filter, Listed};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct ListArgs {
+pub(crate) struct ListArgs {
     /// At most so many
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
@@ -32,7 +32,7 @@ pub(super) struct ListArgs {
 }
 
 #[derive(Debug, clap::Args)]
-pub(super) struct ShowArgs {
+pub(crate) struct ShowArgs {
     /// The entry
     #[arg(value_name = "INDEX")]
     index: u64,

@@ -9,7 +9,7 @@ use crate::words::count;
 use zx1_operator::feedback::{Resolved, commit_id};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The entry
     #[arg(value_name = "INDEX")]
     index: u64,

@@ -11,7 +11,7 @@ use zx1_operator::feedback::{Sponsor, Submitted, check_text};
 use zx1_protocol::qa;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The text; - is standard input
     #[arg(value_name = "TEXT", required_unless_present = "file")]
     text: Option<String>,

@@ -16,7 +16,7 @@ const WORRYING: u32 = 10;
 
 /// What the owner allows.
 #[derive(Debug, clap::Args)]
-pub(super) struct Limits {
+pub(crate) struct Limits {
     /// Most USDC a day
     #[arg(long, value_name = "USDC", default_value = "2")]
     cap: String,
@@ -29,7 +29,7 @@ pub(super) struct Limits {
 }
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     #[command(flatten)]
     limits: Limits,
     /// Look once, do what has to be done, and end; exit code 1 when something failed

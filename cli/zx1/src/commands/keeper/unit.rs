@@ -6,7 +6,7 @@ use crate::files;
 use crate::output;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// Most USDC a day
     #[arg(long, value_name = "USDC", default_value = "2")]
     cap: String,
