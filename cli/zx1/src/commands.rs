@@ -33,27 +33,27 @@ use clap::Subcommand;
 /// The commands, in the order in which help lists them.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Make a key and a configuration
+    /// Create a key and a configuration
     ///
-    /// Makes a keypair file that only you can read, or takes one that you have, and writes zx1's
-    /// configuration. Nothing that is there is overwritten.
+    /// Creates a keypair file that only you can read, or imports one, and writes zx1's configuration. Existing
+    /// files are not overwritten.
     #[command(after_long_help = init::EXAMPLES)]
     Init(init::Args),
     /// Show or change settings
     ///
-    /// A setting's value comes from a flag, the environment, zx1's config.toml, the Solana command line's
-    /// config.yml, or a default: the first that says something.
+    /// A setting's value comes from the first of these that has it: flag, environment, zx1's config.toml, the
+    /// Solana CLI's config.yml, default.
     #[command(subcommand, after_long_help = config::EXAMPLES)]
     Config(config::Action),
-    /// Find out what is wrong, and the command that helps
+    /// Check the setup and show how to fix it
     ///
-    /// Checks key, cluster, money, agent, stake, lease, batch and challenges, one line each. Exit code 1 when
-    /// something does not work.
+    /// Checks key, cluster, balances, agent, stake, lease, batch and challenges, one line each. Exit code 1 when
+    /// a check fails.
     #[command(after_long_help = doctor::EXAMPLES)]
     Doctor,
     /// Show wallet, agent, stake, lease and challenges on one screen
     ///
-    /// The facts that doctor judges, also as JSON.
+    /// The facts behind doctor's checks, also as JSON.
     #[command(after_long_help = status::EXAMPLES)]
     Status,
     /// Register an agent with SATI
@@ -64,104 +64,105 @@ pub(crate) enum Command {
     Register(register::Args),
     /// Lock, unlock, claim or show the agent's stake
     ///
-    /// The stake answers for what the agent says about itself; a successful challenge takes it all.
+    /// The stake backs what the agent reports about itself; a successful challenge takes all of it.
     #[command(subcommand, after_long_help = stake::EXAMPLES)]
     Stake(stake::Action),
-    /// Pay, tick or show the agent's lease
+    /// Pay, update or show the agent's lease
     ///
     /// The lease keeps the agent on the mesh, at 1 USDC a day.
     #[command(subcommand, after_long_help = lease::EXAMPLES)]
     Lease(lease::Action),
-    /// Let other keys act for the agent
+    /// Manage the keys that may act for the agent
     ///
     /// A delegation is a DelegateV1 attestation that the NFT's owner signs.
     #[command(subcommand, after_long_help = delegate::EXAMPLES)]
     Delegate(delegate::Action),
     /// Make and check messages
     ///
-    /// Signs a message of the agent, logs it, and prints it; or checks somebody's message by the rules of a
-    /// receiver.
+    /// Signs a message of the agent, logs it and prints it; or checks a message by the rules of a receiver.
     #[command(subcommand, after_long_help = envelope::EXAMPLES)]
     Envelope(envelope::Action),
-    /// Keep the log of messages
+    /// Manage the log of messages
     ///
-    /// The log is what the agent's batches are made from. What it misses, a counterparty can prove.
+    /// The agent's batches are built from the log. A counterparty can prove what is missing from it.
     #[command(subcommand, after_long_help = log::EXAMPLES)]
     Log(log::Action),
     /// Build, sign, submit and check batches
     ///
-    /// A batch is the agent's daily account of what it did. A false one costs the whole stake.
+    /// A batch is the agent's daily report of what it did. A false one costs the whole stake.
     #[command(subcommand, after_long_help = batch::EXAMPLES)]
     Batch(batch::Action),
-    /// Challenge false batches, answer challenges
+    /// Challenge false batches and answer challenges
     ///
-    /// Whoever holds a message that a batch hides puts up 10 USDC; shown or lost decides.
+    /// Anyone who holds a message that a batch hides can stake 10 USDC on it. If the agent does not show the
+    /// record in time, it loses its stake; otherwise the challenger does.
     #[command(subcommand, after_long_help = challenge::EXAMPLES)]
     Challenge(challenge::Action),
-    /// Do by itself what an agent must do every day
+    /// Automate an agent's daily duties
     ///
-    /// Lease, batch, uploads, answers, rent: within a spending cap, with warnings before every deadline.
+    /// Pays the lease, submits and uploads batches, answers challenges and recovers rent, within a spending cap
+    /// and with warnings before every deadline.
     #[command(subcommand, after_long_help = keeper::EXAMPLES)]
     Keeper(keeper::Action),
     /// Read and write the feedback log
     ///
-    /// Texts about the system that nobody can edit or remove, newest first.
+    /// The log holds texts about the system that nobody can edit or remove.
     #[command(subcommand, after_long_help = feedback::EXAMPLES)]
     Feedback(feedback::Action),
     /// Pay for other people's feedback
     ///
-    /// Serves transactions that do nothing but append a text, within caps for each sender and day.
+    /// Serves transactions that append a text and do nothing else, within caps per sender and day.
     #[command(subcommand, after_long_help = sponsor::EXAMPLES)]
     Sponsor(sponsor::Action),
     /// File ratings at SATI
     ///
-    /// Ratings that both sides signed: the rated one before it knew how it ends.
+    /// Both sides sign a rating; the rated side does so before it knows the outcome.
     #[command(subcommand, after_long_help = attest::EXAMPLES)]
     Attest(attest::Action),
-    /// Show what an agent's past says
+    /// Show an agent's reputation
     ///
-    /// Scores from its batches, from SATI or from hearsay, beside stake, lease and lost challenges.
+    /// Scores from its batches, from SATI or from gossip, beside stake, lease and lost challenges.
     #[command(subcommand, after_long_help = reputation::EXAMPLES)]
     Reputation(reputation::Action),
     /// Compare an indexer's answers with the chain
     ///
-    /// An indexer holds no secrets and can lie like any server. This asks the chain itself for everything
-    /// that the indexer says of stakes, leases, batches, challenges and the feedback log.
+    /// Reads stakes, leases, batches, challenges and the feedback log from the chain and compares them with the
+    /// indexer's answers.
     #[command(after_long_help = audit::EXAMPLES)]
     Audit(audit::Args),
     /// Back up, restore or show the key
     ///
-    /// A backup is one encrypted file with all that an agent cannot get back from the chain.
+    /// A backup is one encrypted file with everything that cannot be recovered from the chain.
     #[command(subcommand, after_long_help = key::EXAMPLES)]
     Key(key::Action),
     /// Bind your Nano key to your Solana key
     ///
-    /// A record that both keys sign: whoever has it knows, offline, that both belong to one party.
+    /// Both keys sign a record, which proves offline that they belong to the same party.
     #[command(after_long_help = bind::EXAMPLES)]
     Bind(bind::Args),
-    /// Show every field of messages, log entries, batches, accounts and transactions
+    /// Decode messages, log entries, batches, accounts and transactions
     ///
-    /// Takes hex, base64, a file or standard input, and says what is wrong with it.
+    /// Takes hex, base64, a file or standard input, shows every field, and explains what is wrong with the bytes.
     #[command(subcommand, after_long_help = inspect::EXAMPLES)]
     Inspect(inspect::Action),
-    /// Sign or send a transaction that another machine has made
+    /// Sign or send a transaction made on another machine
     ///
-    /// For keys that stay offline, and for several signers: --sign-only makes the file.
+    /// For offline keys and for several signers. --sign-only writes the file.
     #[command(subcommand, after_long_help = tx::EXAMPLES)]
     Tx(tx::Action),
-    /// Compute and check Merkle trees as the protocol builds them
+    /// Compute and verify the protocol's Merkle trees
     ///
     /// Keccak-256, entries padded on the left with zero hashes to a power of two (protocol.md, 8.5).
     #[command(subcommand, after_long_help = merkle::EXAMPLES)]
     Merkle(merkle::Action),
-    /// Print completions for a shell
+    /// Print a shell completion script
     ///
-    /// Prints a script with which the shell completes zx1's commands and options.
+    /// With the script the shell completes zx1's commands and options.
     #[command(after_long_help = completions::EXAMPLES)]
     Completions(completions::Args),
-    /// Write man pages
+    /// Generate man pages
     ///
-    /// Writes one page a command into a folder, or prints one.
+    /// Writes one page per command into a folder, or prints one of them.
     #[command(after_long_help = man::EXAMPLES)]
     Man(man::Args),
 }

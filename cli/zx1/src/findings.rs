@@ -78,8 +78,8 @@ impl Report for Checks {
         let warned = count(self.warned, "warning", "warnings");
         page.blank();
         match (self.failed, self.warned) {
-            (0, 0) => page.line("All is well."),
-            (0, _) => page.line(format!("Everything works; {warned}.")),
+            (0, 0) => page.line("All checks passed."),
+            (0, _) => page.line(format!("No check failed; {warned}.")),
             (_, 0) => page.line(format!("{failed}.")),
             _ => page.line(format!("{failed}, {warned}.")),
         };
@@ -91,12 +91,12 @@ fn in_words(finding: &Finding) -> (String, String) {
     let (found, next) = match finding {
         Finding::Skipped(_, missing) => {
             let why = match missing {
-                Missing::Cluster => "the cluster does not answer",
+                Missing::Cluster => "the cluster does not respond",
                 Missing::Protocol => "the protocol is not set up here",
                 Missing::Key => "there is no key",
                 Missing::Agent => "there is no agent",
             };
-            (format!("not looked at: {why}"), "")
+            (format!("not checked: {why}"), "")
         }
         Finding::ProgramsMissing(names) => {
             (format!("not on this cluster: {}", names.join(", ")), "choose a cluster that has them with -u")
@@ -106,19 +106,19 @@ fn in_words(finding: &Finding) -> (String, String) {
             let found = failure.message.trim_end_matches('.').to_owned();
             return (found, failure.next.unwrap_or_default());
         }
-        Finding::Programs { usdc_mint } => (format!("all there and configured, USDC is {usdc_mint}"), ""),
+        Finding::Programs { usdc_mint } => (format!("deployed and configured, USDC is {usdc_mint}"), ""),
         Finding::Clock { seconds, ahead, local } => {
             let way = if *ahead { "ahead of" } else { "behind" };
             let skewed = format!("this machine is {} {way} the chain", duration(*seconds));
             match (finding.is_skewed(), local) {
                 (false, _) => (format!("{seconds} s from the chain's"), ""),
-                (true, true) => (format!("{skewed}, whose time is its own"), ""),
+                (true, true) => (format!("{skewed}, whose time is set independently"), ""),
                 (true, false) => (skewed, "timedatectl set-ntp true"),
             }
         }
         Finding::Sol { wallet, lamports, local } => {
             let found = match lamports {
-                0 => "none: no fee can be paid".to_owned(),
+                0 => "none: fees cannot be paid".to_owned(),
                 held => amount::sol(*held),
             };
             let local = local.then(|| format!("zx1-localnet fund {wallet} --sol 1"));
@@ -126,7 +126,7 @@ fn in_words(finding: &Finding) -> (String, String) {
         }
         Finding::Usdc { wallet, mint, micro_usdc, local } => {
             let found = match micro_usdc {
-                None | Some(0) => "none: neither stake nor lease can be paid".to_owned(),
+                None | Some(0) => "none: stake and lease cannot be paid".to_owned(),
                 Some(held) => amount::usdc(*held),
             };
             let local = local.then(|| format!("zx1-localnet fund {wallet} --usdc 100"));
@@ -134,7 +134,7 @@ fn in_words(finding: &Finding) -> (String, String) {
             return unless_ok(finding, found, next);
         }
         Finding::NoAgent { owned: Some((name, mint)) } => {
-            let found = format!("none is chosen, but your wallet owns '{name}' ({mint})");
+            let found = format!("none is selected, but your wallet owns '{name}' ({mint})");
             return (found, format!("zx1 config set agent {mint}"));
         }
         Finding::NoAgent { owned: None } => ("none is registered".to_owned(), "zx1 register --name NAME"),
@@ -151,7 +151,7 @@ fn in_words(finding: &Finding) -> (String, String) {
                 Ownership::Burned => (format!("{shown} was burned"), "zx1 stake claim"),
                 Ownership::Other(owner) => (
                     format!("{shown} belongs to {owner}, not to your key"),
-                    "sign with the owner's key (-k), or let the owner run zx1 delegate add",
+                    "sign with the owner's key (-k), or have the owner run zx1 delegate add",
                 ),
             }
         }
@@ -172,13 +172,13 @@ fn in_words(finding: &Finding) -> (String, String) {
             let found = if first == *due { due_for } else { covers };
             return (found, format!("zx1 batch submit --epoch {due}"));
         }
-        Finding::NoChallenges => ("none open against it".to_owned(), ""),
+        Finding::NoChallenges => ("none open".to_owned(), ""),
         Finding::Challenge(open) => return of_challenge(open),
-        Finding::Outbox(titles) if titles.is_empty() => ("nothing is left in it".to_owned(), ""),
+        Finding::Outbox(titles) if titles.is_empty() => ("empty".to_owned(), ""),
         Finding::Outbox(titles) => {
             let sent = count(titles.len(), "transaction was", "transactions were");
-            let found = format!("{sent} sent without a result seen: {}", titles.join("; "));
-            (found, "run the same command again: it finds out, and pays nothing twice")
+            let found = format!("{sent} sent with unknown outcome: {}", titles.join("; "));
+            (found, "run the same command again: it checks the outcome and never pays twice")
         }
     };
     (found, next.to_owned())
@@ -191,23 +191,23 @@ fn unless_ok(finding: &Finding, found: String, next: String) -> (String, String)
 fn of_stake(stake: &StakeReport) -> (String, String) {
     let locked = amount::usdc(stake.stake_micro_usdc);
     if stake.claimable {
-        return (format!("{locked}, its unlock is over"), "zx1 stake claim".to_owned());
+        return (format!("{locked}, unlocked"), "zx1 stake claim".to_owned());
     }
     match (stake.slots_until_available, &stake.not_claimable_because) {
         (Some(0), Some(why)) => {
-            let found = format!("{locked}, its unlock's delay is over, but {}", words::clause(why));
+            let found = format!("{locked}, unlock delay over, but {}", words::clause(why));
             (found, "zx1 stake show".to_owned())
         }
         (Some(left), _) => {
             let left = format!("{} ({})", count(left, "slot", "slots"), slots(left));
-            let found = format!("{locked}, its unlock is queued and over in {left}");
-            (found, "zx1 stake claim, then; or zx1 stake cancel".to_owned())
+            let found = format!("{locked}, unlock queued, {left} left");
+            (found, "zx1 stake claim after that, or zx1 stake cancel".to_owned())
         }
         (None, _) if stake.is_enough => (locked, String::new()),
         (None, _) => {
             let missing = stake.minimum_micro_usdc.saturating_sub(stake.stake_micro_usdc);
             let next = format!("zx1 stake lock {}", amount::usdc(missing).trim_end_matches(" USDC"));
-            (format!("{locked}, too little to count"), next)
+            (format!("{locked}, below the minimum"), next)
         }
     }
 }
@@ -216,8 +216,8 @@ fn of_lease(lease: &LeaseReport) -> (String, String) {
     let pay = format!("zx1 lease pay --epochs {}", lease.due_epochs.max(1));
     let (line, due) = (words::lease(lease), amount::usdc(lease.due_micro_usdc));
     match lease.state {
-        "none" => (format!("{line}: {due} begins it"), pay),
-        "deactivated" => (format!("{line}: {due} bring it back"), pay),
+        "none" => (format!("{line}: {due} starts it"), pay),
+        "deactivated" => (format!("{line}: {due} to reactivate it"), pay),
         "grace" => (format!("{line}: {due} due"), pay),
         _ if lease.ends_soon() => {
             let left = duration(lease.seconds_left_in_epoch);
@@ -229,7 +229,7 @@ fn of_lease(lease: &LeaseReport) -> (String, String) {
 
 fn of_challenge(open: &OpenChallenge) -> (String, String) {
     let (what, verb) = match (open.answered, open.slots_left) {
-        (true, 0) => ("answered, its window is over".to_owned(), "resolve"),
+        (true, 0) => ("answered, window over".to_owned(), "resolve"),
         (true, _) => ("answered".to_owned(), ""),
         (false, 0) => ("not answered in time: the stake is lost".to_owned(), "resolve"),
         (false, left) => {

@@ -97,8 +97,8 @@ fn looks_like_hex(text: &str) -> bool {
 fn hex_fault(text: &str) -> String {
     let digits = text.trim().strip_prefix("0x").unwrap_or(text.trim());
     match digits.char_indices().find(|(_, letter)| !letter.is_ascii_hexdigit()) {
-        Some((at, letter)) => format!("'{letter}' at position {at} is no digit of it"),
-        None => format!("it has {} digits, an odd number", digits.len()),
+        Some((at, letter)) => format!("invalid digit '{letter}' at position {at}"),
+        None => format!("odd number of digits ({})", digits.len()),
     }
 }
 

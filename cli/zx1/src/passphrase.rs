@@ -50,7 +50,7 @@ fn from_descriptor(number: u32) -> Result<String> {
     })?;
     let bytes = files::read_all(file, &path, LIMIT)?;
     let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let text = std::str::from_utf8(line).map_err(|_| failed("it gives no UTF-8".to_owned()))?;
+    let text = std::str::from_utf8(line).map_err(|_| failed("its content is not UTF-8".to_owned()))?;
     Ok(text.trim_end_matches('\r').to_owned())
 }
 

@@ -30,7 +30,7 @@ impl Shown for Sent {
         match self.status {
             Status::Confirmed => page.line(format!("Done: {}.", self.title)),
             Status::AlreadyDone => page.line(format!(
-                "Done already: {}. An earlier run sent it; nothing was sent or paid now.",
+                "Already done: {}. An earlier run sent it; nothing was sent or paid now.",
                 self.title
             )),
             Status::NothingToDo => page.line(crate::errors::sentence(&self.title)),
@@ -106,14 +106,14 @@ pub fn draw_summary(page: &mut Page, summary: &Summary, cluster: &str) {
 pub fn draw_unsimulated(page: &mut Page, summary: &Summary) {
     draw_instructions(page, summary);
     let fee = Money::Lamports(summary.fee);
-    page.line(format!("  It was not simulated: the lines above say what it moves. The fee is {fee}."));
+    page.line(format!("  Not simulated: the lines above show what it moves. The fee is {fee}."));
     draw_signers(page, summary, "the cluster with its blockhash");
 }
 
 fn draw_instructions(page: &mut Page, summary: &Summary) {
     page.heading("This transaction");
     for line in &summary.lines {
-        let unknown = if line.understood { "" } else { " (zx1 does not know this instruction)" };
+        let unknown = if line.understood { "" } else { " (unknown instruction)" };
         page.line(format!("  {}{unknown}", line.title));
         for (label, value) in line.details.iter().filter(|(_, value)| !value.is_empty()) {
             page.field(format!("    {label}"), value.escape_debug());
@@ -195,7 +195,7 @@ impl Report for DryRun {
             Self::Simulated(cluster, summary, units) => {
                 draw_summary(page, summary, cluster);
                 page.field("compute units", units);
-                page.line("The simulation went well. Nothing was sent (--dry-run).")
+                page.line("The simulation succeeded. Nothing was sent (--dry-run).")
             }
             Self::NothingToDo(done) => page.line(crate::errors::sentence(done)),
         };

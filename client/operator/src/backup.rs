@@ -202,9 +202,9 @@ fn unpack(source: &Path, staging: &Path, passphrase: SecretString) -> Result<usi
         return Err(bad("it is a folder"));
     }
     let decryptor = age::Decryptor::new_buffered(ArmoredReader::new(BufReader::new(file)))
-        .map_err(|_| bad("it is no age file"))?;
+        .map_err(|_| bad("not an age file"))?;
     if !decryptor.is_scrypt() {
-        return Err(bad("it is an age file, but not one for a passphrase"));
+        return Err(bad("an age file that is not encrypted with a passphrase"));
     }
     let identity = age::scrypt::Identity::new(passphrase);
     let mut content = decryptor.decrypt(std::iter::once(&identity as _)).map_err(|error| match error {
@@ -216,23 +216,23 @@ fn unpack(source: &Path, staging: &Path, passphrase: SecretString) -> Result<usi
     let mut magic = [0; MAGIC.len()];
     content.read_exact(&mut magic).map_err(damaged)?;
     if magic != MAGIC {
-        return Err(bad("it holds something else, or is of a later version"));
+        return Err(bad("unknown contents, or written by a later version"));
     }
     let mut count = 0usize;
     while let Some(path_length) = read_u32(&mut content).map_err(damaged)? {
         if path_length > MAX_PATH {
-            return Err(bad("it holds a path that is too long"));
+            return Err(bad("a path in it is too long"));
         }
         let mut inner = vec![0; path_length as usize];
         content.read_exact(&mut inner).map_err(damaged)?;
-        let inner = String::from_utf8(inner).map_err(|_| bad("it holds a path that is not UTF-8"))?;
-        let target = safe(staging, &inner).ok_or_else(|| bad("it holds a path outside zx1's folder"))?;
+        let inner = String::from_utf8(inner).map_err(|_| bad("a path in it is not UTF-8"))?;
+        let target = safe(staging, &inner).ok_or_else(|| bad("a path in it leads outside zx1's folder"))?;
         let mut length = [0; 8];
         content.read_exact(&mut length).map_err(damaged)?;
         unpack_file(&mut content, u64::from_be_bytes(length), &target)?;
         count = count.saturating_add(1);
     }
-    if staging.join(KEYPAIR).exists() { Ok(count) } else { Err(bad("it holds no key")) }
+    if staging.join(KEYPAIR).exists() { Ok(count) } else { Err(bad("no key in it")) }
 }
 
 fn unpack_file(content: &mut impl Read, length: u64, target: &Path) -> Result<()> {

@@ -69,7 +69,7 @@ pub enum Severity {
     Warning,
     /// Something does not work.
     Failure,
-    /// Not examined.
+    /// It was not examined, because something else is missing.
     Skipped,
 }
 
@@ -249,7 +249,7 @@ pub fn outbox(home: &Path) -> Result<Finding> {
 /// The agent that is examined.
 #[derive(Clone, Copy, Debug)]
 pub enum Subject<'a> {
-    /// This one.
+    /// The agent that was named.
     Agent(&'a Agent),
     /// The first one that the wallet owns.
     Owned,

@@ -14,13 +14,13 @@ Examples:
   zx1 audit --indexer URL --output json | jq '.differences[]'
 
 Reads every stake, lease, batch, challenge and the feedback log from the
-cluster, and what the indexer answers for each. A difference counts when it is
-still there after the indexer has had time to catch up. Choose a node that
-the indexer's operator does not run. Exit code 1 when something differs.";
+cluster and compares them with the indexer's answers. A difference is reported
+if it remains after the indexer has had time to catch up. Use a node that the
+indexer's operator does not run. Exit code 1 if anything differs.";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The indexer's address
+    /// URL of the indexer
     #[arg(long, value_name = "URL", env = "ZX1_INDEXER", hide_env_values = true)]
     indexer: String,
 }
@@ -46,7 +46,7 @@ impl Report for Audited {
             page.check(Mark::Fail, &difference.what, &difference.sentence, None);
         }
         match self.differences.len() {
-            0 => page.line("The indexer says what the chain says."),
+            0 => page.line("The indexer agrees with the chain."),
             found => page.line(format!("{}.", count(found, "difference", "differences"))),
         };
     }

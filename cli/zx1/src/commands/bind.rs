@@ -15,22 +15,22 @@ use zx1_home::{Clock as _, SystemClock};
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 bind                          print the record
-  zx1 bind --file binding.json      write it, for others
-  zx1 bind --index 1                another Nano key of the same seed
-  zx1 bind --verify binding.json    check somebody's record, offline
+  zx1 bind --file binding.json      write it to a file, for others
+  zx1 bind --index 1                use another Nano key of the same seed
+  zx1 bind --verify binding.json    verify a record, offline
 
-The Nano key is derived from the Solana key, so one backup holds both. Of two
-records of one Solana key the later one counts.";
+The Nano key is derived from the Solana key, so one backup covers both. If a
+Solana key has several records, the latest one counts.";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Which Nano key of the seed
+    /// Index of the Nano key, derived from the seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     index: u32,
-    /// Write the record into this file; it must not be there
+    /// Write the record to this new file
     #[arg(long, value_name = "PATH", conflicts_with = "verify")]
     file: Option<PathBuf>,
-    /// Check the record in this file instead of making one
+    /// Verify the record in this file instead of making one
     #[arg(long, value_name = "PATH")]
     verify: Option<PathBuf>,
 }
@@ -48,7 +48,7 @@ struct Bound {
 impl Report for Bound {
     fn draw(&self, page: &mut Page) {
         if self.verified {
-            page.line("Both signatures hold: these keys belong to one party.");
+            page.line("Both signatures are valid: these keys belong to the same party.");
         }
         let seconds = i64::try_from(self.binding.created).unwrap_or(i64::MAX);
         let moment = words::moment(seconds);

@@ -16,7 +16,7 @@ Examples:
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The shell
+    /// Shell to generate the script for
     shell: Shell,
 }
 

@@ -12,30 +12,30 @@ use std::path::Path;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
-  zx1 config get                        every value and where it comes from
+  zx1 config get                        all values and their sources
   zx1 config get url                    one value, for scripts
   zx1 config set url devnet
   zx1 config set keypair ~/agent.json
   zx1 config unset url
-  zx1 config list                       what can be set, and to what";
+  zx1 config list                       all settings and their allowed values";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
-    /// Show values and where they come from
+    /// Show values and their sources
     Get {
-        /// One setting; all without it
+        /// Name of the setting [default: all settings]
         key: Option<String>,
     },
-    /// Write a value into config.toml
+    /// Set a value in config.toml
     Set {
-        /// The setting, as config list names it
+        /// Name of the setting, as shown by config list
         key: String,
-        /// Its value
+        /// New value of the setting
         value: String,
     },
-    /// Take a value out of config.toml
+    /// Remove a value from config.toml
     Unset {
-        /// The setting, as config list names it
+        /// Name of the setting, as shown by config list
         key: String,
     },
     /// Explain all settings
@@ -113,11 +113,11 @@ impl Report for Changed {
     fn draw(&self, page: &mut Page) {
         match &self.value {
             Some(value) => page.line(format!("{} is {value} in {}.", self.key, self.config)),
-            None => page.line(format!("{} is not set in {} any more.", self.key, self.config)),
+            None => page.line(format!("{} is no longer set in {}.", self.key, self.config)),
         };
         if self.effective != self.value {
             let effective = self.effective.as_deref().unwrap_or("nothing");
-            page.line(format!("What counts now is {effective}, from {}.", self.effective_source));
+            page.line(format!("The effective value is {effective}, from {}.", self.effective_source));
         }
     }
 }
@@ -163,7 +163,7 @@ fn settle(context: &Context, key: &settings::Key, value: String) -> Result<Strin
         "keypair" if !value.contains(':') && value != "ASK" => {
             let path = settings::expand_home(&value);
             if !path.exists() {
-                output::warn(&format!("there is no file {} yet", files::shown(&path)));
+                output::warn(&format!("{} does not exist yet", files::shown(&path)));
             }
             Ok(absolute(&path))
         }

@@ -17,7 +17,7 @@ Examples:
   zx1 doctor --agent MINT
   zx1 doctor --output json | jq '.checks[] | select(.mark != \"ok\")'
 
-Exit code 1 when a check fails. A warning is no failure.";
+Exit code 1 if a check fails. Warnings do not count as failures.";
 
 pub(crate) fn run(context: &Context) -> Result<()> {
     let mut checks = Checks::default();
@@ -82,7 +82,7 @@ fn check_cluster(context: &Context, chain: &Chain, checks: &mut Checks) -> Resul
     };
     let found = format!("{} ({}), {which}", url.value, url.source);
     if chain.identity.is_real_money() && url.source.is_file(settings::SOLANA) {
-        let next = "zx1 config set url localhost, or say mainnet-beta on purpose";
+        let next = "zx1 config set url localhost, or mainnet-beta if you mean it";
         checks.add(Mark::Warn, "cluster", found, next);
     } else {
         checks.add(Mark::Ok, "cluster", found, "");

@@ -14,18 +14,18 @@ Examples:
   zx1 envelope make accept --to AGENT --conversation ID --value 250 --out deal.cbor
   zx1 envelope make feedback --about AGENT --conversation ID --score 80 --out rating.cbor
   zx1 envelope make beacon --content alice
-  zx1 envelope check offer.cbor            the nine rules of a receiver
+  zx1 envelope check offer.cbor            check it by a receiver's nine rules
 
-make writes the message into the agent's log before it prints it, so a batch can
-never forget it. The value of a deal stands in the payload's first 16 bytes. An
-ACCEPT carries the pre-signature for the counterparty's SATI rating, and so does
-the first message after a received ACCEPT (--no-presign leaves it out).";
+make adds the message to the agent's log before it prints it, so no batch can
+miss it. The value of a deal is in the payload's first 16 bytes. An ACCEPT carries
+the pre-signature for the counterparty's SATI rating, and so does the first
+message after a received ACCEPT (unless --no-presign is given).";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
     /// Make, sign and log a message of the agent
     Make(make::Args),
-    /// Check a message as a receiver would; exit code 1 when it would be dropped
+    /// Check a message as a receiver would; exit code 1 if it would be dropped
     Check(check::Args),
 }
 
@@ -39,31 +39,31 @@ pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
 /// The message types as they are typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Kind {
-    /// Broadcast: I exist, here is what I offer
+    /// Broadcast what the agent offers
     Advertise,
-    /// Broadcast: who can do this?
+    /// Broadcast a search for agents
     Discover,
-    /// Here is a deal
+    /// Propose a deal
     Propose,
-    /// Here is a modified deal
+    /// Propose a modified deal
     Counter,
-    /// Deal confirmed
+    /// Confirm a deal
     Accept,
-    /// No deal
+    /// Reject a deal
     Reject,
-    /// Here is the work
+    /// Deliver the work
     Deliver,
-    /// I want to notarize this task, or the request for it
+    /// Offer to notarize a task, or ask for a notary
     NotarizeBid,
-    /// You are the notary
+    /// Assign a notary
     NotarizeAssign,
-    /// The notary's judgment
+    /// Publish the notary's verdict
     Verdict,
-    /// A rating
+    /// Rate another agent
     Feedback,
-    /// I challenge this verdict
+    /// Dispute a verdict
     Dispute,
-    /// I am alive
+    /// Announce that the agent is online
     Beacon,
 }
 

@@ -27,47 +27,46 @@ Examples:
   zx1 inspect tx SIGNATURE              read from the cluster, with its events
   zx1 inspect tx transaction.base64
 
-DATA is hex, base64, a file, or - for standard input; zx1 finds out which. The
-commands for bytes work without a network. Exit code 1 when the bytes are none
-of the kind.";
+DATA is hex, base64, a file, or - for standard input; the format is detected. The
+commands for bytes work offline. Exit code 1 if the bytes are not of the kind.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
-    /// A message: header, payload, hashes, whose signature holds, whether it is canonical
+    /// Decode a message: header, payload, hashes, and whether signature and encoding are valid
     Envelope {
-        /// The message: hex, base64, a file, or -
+        /// Message: hex, base64, a file, or -
         data: String,
-        /// Key that may have signed; may be given several times. Your own is always tried
+        /// Key that may have signed it; can be repeated. Your own is always tried
         #[arg(long = "key", value_name = "ADDRESS")]
         keys: Vec<String>,
-        /// Ask the cluster who owns the sender, and try the owner's and its delegates' keys
+        /// Also try the keys of the sender's owner and delegates, read from the cluster
         #[arg(long)]
         online: bool,
     },
-    /// An entry of a log: header, signature, logged payload, its leaf hash
+    /// Decode a log entry: header, signature, logged payload, leaf hash
     LogEntry {
-        /// The entry: hex, base64, a file, or -
+        /// Entry: hex, base64, a file, or -
         data: String,
     },
-    /// A batch (.zx1batch, or the CBOR alone), or the 165 bytes that are signed for it
+    /// Decode a batch (.zx1batch or CBOR), or the 165 bytes that are signed for it
     Batch {
-        /// The batch: hex, base64, a file, or -
+        /// Batch: hex, base64, a file, or -
         data: String,
-        /// Show every record, not only the first 20
+        /// Show all records instead of the first 20
         #[arg(long)]
         all: bool,
     },
-    /// An account of the five programs, SATI, SAS or the token programs
+    /// Decode an account of the five programs, SATI, SAS or the token programs
     Account {
-        /// An address to read from the cluster, or the bytes: hex, base64, a file, or -
+        /// Address to read from the cluster, or the bytes: hex, base64, a file, or -
         data: String,
-        /// Program that owns the bytes; without it all known layouts are tried
+        /// Program that owns the account [default: all known layouts are tried]
         #[arg(long, value_name = "PROGRAM")]
         owner: Option<String>,
     },
-    /// A transaction: what it does, what it moved, its events
+    /// Decode a transaction: instructions, transfers, events
     Tx {
-        /// A signature to look up, or the transaction: hex, base64, a file (also of --sign-only), or -
+        /// Signature to look up, or the transaction: hex, base64, a file (also from --sign-only), or -
         data: String,
         /// Show the program logs
         #[arg(long)]

@@ -19,37 +19,37 @@ use zx1_operator::backup;
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 key show
-  zx1 key backup zx1-backup.age               asks for a passphrase, twice
-  zx1 key backup --all /mnt/usb/zx1.age       logs, payloads and batches too
+  zx1 key backup zx1-backup.age               asks for a passphrase twice
+  zx1 key backup --all /mnt/usb/zx1.age       also logs, payloads and batches
   ZX1_HOME=~/restored zx1 key restore zx1-backup.age
   zx1 key backup b.age --passphrase-fd 3 3< passphrase.txt
 
-The backup is an age file; `age --decrypt` opens it too. In it are the key,
-config.toml, unsent transactions, and each agent's used nonces and signatures of
-batches. A restored agent begins above the saved nonces and never below the
-clock, so it cannot sign a nonce twice. Without --all the logs and batches are
-not in it, and a challenge can be answered only with the batch.";
+The backup is an age file, which `age --decrypt` opens as well. It holds the key,
+config.toml, unsent transactions, and each agent's used nonces and batch
+signatures. A restored agent starts above the saved nonces and never below the
+clock, so it cannot sign a nonce twice. Logs and batches are included only with
+--all; without its batch a challenge cannot be answered.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
-    /// Show the key's public names; never the secret
+    /// Show the public key in all its forms, never the secret
     Show,
-    /// Write an encrypted backup of the key and what belongs to it
+    /// Write an encrypted backup of the key and the agents' state
     Backup {
-        /// The file to write; it must not be there
+        /// New file to write
         file: PathBuf,
-        /// Save logs, payloads and batches too
+        /// Include logs, payloads and batches
         #[arg(long)]
         all: bool,
-        /// Read the passphrase's line from this file descriptor
+        /// Read the passphrase from this file descriptor
         #[arg(long, value_name = "N")]
         passphrase_fd: Option<u32>,
     },
     /// Restore a backup into an empty folder
     Restore {
-        /// The file that key backup wrote
+        /// Backup file
         file: PathBuf,
-        /// Read the passphrase's line from this file descriptor
+        /// Read the passphrase from this file descriptor
         #[arg(long, value_name = "N")]
         passphrase_fd: Option<u32>,
     },
@@ -83,8 +83,8 @@ impl Report for Shown {
             .field("libp2p peer", &self.peer_id)
             .field("file", &self.file)
             .field("form", self.form)
-            .field("readable by", if self.private { "you only" } else { "others too: run chmod 600 on it" })
-            .field("named by", &self.source);
+            .field("readable by", if self.private { "you only" } else { "others: run chmod 600 on it" })
+            .field("source", &self.source);
     }
 }
 
@@ -115,12 +115,12 @@ struct Saved {
 
 impl Report for Saved {
     fn draw(&self, page: &mut Page) {
-        page.line(format!("The backup of {} is written.", self.address)).field("file", &self.file).field(
+        page.line(format!("Backup of {} written.", self.address)).field("file", &self.file).field(
             "holds",
             format!("{}, {}", count(self.files, "file", "files"), count(self.bytes, "byte", "bytes")),
         );
         if !self.all {
-            page.line("Logs, payloads and batches are not in it; --all saves them too.");
+            page.line("Logs, payloads and batches are not included; use --all to include them.");
         }
     }
 }
@@ -154,12 +154,12 @@ struct Restored {
 
 impl Report for Restored {
     fn draw(&self, page: &mut Page) {
-        page.line("The backup is restored.")
+        page.line("Backup restored.")
             .field("address", &self.address)
             .field("keypair", &self.keypair)
             .field("config.toml", &self.config)
             .field("agents", if self.agents.is_empty() { "none".to_owned() } else { self.agents.join(", ") });
-        page.line("Run the agent in one place only: two that share a key sign the same nonces.");
+        page.line("Run the agent in one place only: two instances with one key would sign the same nonces.");
         page.next("zx1 doctor");
     }
 }

@@ -18,59 +18,59 @@ use zx1_protocol::validate::Reason;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
-  zx1 log append offer.cbor                 a message that was received, or signed elsewhere
-  zx1 log list                              the present epoch's entries
+  zx1 log append offer.cbor                 add a received message, or one signed elsewhere
+  zx1 log list                              list the current epoch's entries
   zx1 log list --epoch 20777 --output json
   zx1 log root --epoch 20777
   zx1 log prove --epoch 20777 --index 3 --output json > proof.json && zx1 merkle verify proof.json
 
-append checks a message by the rules of a receiver first and keeps what holds and
-concerns the agent: what is addressed to it, rates it, or belongs to one of its
-conversations. A message that is there already is not added again. A sent message
+append checks a message by the rules of a receiver and keeps it if it is valid and
+concerns the agent: it is addressed to it, rates it, or belongs to one of its
+conversations. A message that is already logged is not added again. A sent message
 belongs to the epoch of its timestamp, a received one to that of its arrival.";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Range {
-    /// The epoch; by default the present one
+    /// Epoch [default: the current one]
     #[arg(long, value_name = "EPOCH")]
     epoch: Option<u64>,
-    /// Up to this epoch
+    /// Last epoch of the range
     #[arg(long, value_name = "EPOCH", requires = "epoch")]
     through: Option<u64>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
-    /// Check messages and add them
+    /// Check messages and add them to the log
     Append {
-        /// Messages: files, hex, base64, or - for one in hex a line from standard input
+        /// Messages: files, hex, base64, or - for standard input with one hex message per line
         #[arg(required = true, value_name = "ENVELOPE")]
         envelopes: Vec<String>,
-        /// When they arrived, in unix microseconds; by default now
+        /// Time of arrival in Unix microseconds [default: now]
         #[arg(long, value_name = "MICROS")]
         arrival: Option<u64>,
     },
-    /// List entries
+    /// List the entries of one or more epochs
     List {
         #[command(flatten)]
         range: Range,
-        /// At most so many, the last ones
+        /// Maximum number of entries to list, counted from the end
         #[arg(long, value_name = "N", default_value_t = 50)]
         limit: usize,
     },
-    /// Print the Merkle root of epochs
+    /// Print the Merkle root of one or more epochs
     Root(Range),
-    /// Make the proof that an entry is under the root
+    /// Print the proof that an entry is under the root
     Prove {
         #[command(flatten)]
         range: Range,
-        /// The entry, counted from 0
+        /// Index of the entry, starting at 0
         #[arg(long, value_name = "N")]
         index: u32,
     },
-    /// Cut a damaged epoch's file behind its last sound entry; the damaged file is kept
+    /// Truncate a damaged log file after its last valid entry; the damaged file is kept
     Repair {
-        /// The epoch
+        /// Epoch of the damaged file
         #[arg(long, value_name = "EPOCH")]
         epoch: u64,
     },
@@ -92,7 +92,7 @@ fn epochs(context: &Context, range: &Range) -> Result<(Epoch, Epoch)> {
     if let Some(epoch) = range.epoch {
         let through = range.through.unwrap_or(epoch);
         if through < epoch {
-            let message = "--through is an epoch before --epoch.".to_owned();
+            let message = "--through must not be before --epoch.".to_owned();
             return Err(Error::Usage { message }.into());
         }
         return Ok((Epoch(epoch), Epoch(through)));
@@ -127,14 +127,14 @@ struct Salvaged {
 impl Report for Salvaged {
     fn draw(&self, page: &mut Page) {
         page.line(format!(
-            "Epoch {} keeps {}; {} behind them were cut off.",
+            "Epoch {} keeps {}; {} after them were cut off.",
             self.epoch,
             count(self.kept, "entry", "entries"),
             count(self.lost_bytes, "byte", "bytes"),
         ))
         .field("damaged file", &self.damaged_copy)
         .line(
-            "What was cut off may hold messages that a counterparty can prove. Add them again with zx1 log \
+            "The part that was cut off may hold messages that a counterparty can prove. Add them again with zx1 log \
              append before the batch is built.",
         );
     }
@@ -150,7 +150,7 @@ impl Report for AddedAll {
     fn draw(&self, page: &mut Page) {
         let mut table = Table::new(["epoch", "entry", "type", "direction", "leaf", ""]).ids(&[4]);
         for one in &self.added {
-            let note = if one.new { "added" } else { "was there" };
+            let note = if one.new { "added" } else { "already logged" };
             table.row([&one.epoch, &one.index, &one.kind, &one.direction, &one.leaf, &note]);
         }
         page.table(table, "Nothing was added.");
@@ -198,9 +198,9 @@ fn append(context: &Context, agent: &Agent, arguments: &[String], arrival: Optio
 
 fn not_logged(reason: &Reason) -> Failure {
     let next = match reason.rule() {
-        Some(6) => "say when it arrived with --arrival MICROS (unix microseconds)",
-        Some(3) => "register the sender, or choose its cluster with -u",
-        _ => "zx1 inspect envelope shows its fields; a message that does not hold is not logged",
+        Some(6) => "give the time of arrival with --arrival MICROS (Unix microseconds)",
+        Some(3) => "register the sender, or select its cluster with -u",
+        _ => "zx1 inspect envelope shows its fields; invalid messages are not logged",
     };
     broken_rule(reason, next)
 }
@@ -210,8 +210,7 @@ pub(crate) fn broken_rule(reason: &Reason, next: &str) -> Failure {
     let failure = refused(reason.code(), reason, next);
     let Reason::Timestamp { off_by } = reason else { return failure };
     let off_by = words::duration(off_by / 1_000_000);
-    let message =
-        format!("The timestamp is {off_by} away from the clock, and {CLOCK_SKEW_SECONDS} s are allowed.");
+    let message = format!("The timestamp is off by {off_by}; at most {CLOCK_SKEW_SECONDS} s are allowed.");
     Failure { message, ..failure }
 }
 
@@ -231,10 +230,10 @@ fn draw_listed(listed: &Listed, page: &mut Page) {
         table.row(row);
     }
     let epochs = shown_epochs(listed.from, listed.through);
-    page.table(table, &format!("The log has no entries of epoch {epochs}."));
+    page.table(table, &format!("The log has no entries for epoch {epochs}."));
     let shown = listed.entries.len();
     if u32::try_from(shown).is_ok_and(|shown| shown < listed.total) {
-        page.line(format!("The last {shown} of {}; --limit shows more.", listed.total));
+        page.line(format!("The last {shown} of {}; use --limit to show more.", listed.total));
     }
     if listed.entries.is_empty() && listed.epochs.is_empty() {
         page.next("zx1 envelope make, or zx1 log append for a message that you received");

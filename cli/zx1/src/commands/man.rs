@@ -11,8 +11,8 @@ pub(crate) use zx1_cli_common::manual::Args;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
-  zx1 man --dir ~/.local/share/man/man1     all pages; then: man zx1-stake-lock
-  zx1 man stake lock | man -l -             one page, without installing it";
+  zx1 man --dir ~/.local/share/man/man1     write all pages; then: man zx1-stake-lock
+  zx1 man stake lock | man -l -             show one page without installing it";
 
 pub(crate) fn run(args: Args, context: &Context) -> Result<()> {
     match manual::make(args, Cli::command())? {

@@ -16,65 +16,65 @@ use zx1_protocol::merkle::{self, MerkleError, Tree};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
-  zx1 merkle root entries.txt                       entries in hex, one a line
+  zx1 merkle root entries.txt                       entries in hex, one per line
   cat entries.txt | zx1 merkle root                 the same from standard input
-  zx1 merkle root --leaves hashes.txt               the lines are leaf hashes already
+  zx1 merkle root --leaves hashes.txt               the lines are leaf hashes
   zx1 merkle prove entries.txt --index 2 --output json > proof.json
   zx1 merkle verify proof.json
   zx1 merkle verify --root ROOT --len 5 --index 5 --entry HEX --path HASH,HASH,HASH
 
-An entry's hash is keccak256 of it, a node's is keccak256(left || right), and
-zero hashes fill the left up to a power of two. --index of prove counts the
-entries from 0; the proof's own index counts in the padded tree, as the programs
-take it. Empty lines are left out.";
+A leaf is keccak256(entry), a node is keccak256(left || right), and zero hashes
+pad the left side to a power of two. --index of prove counts entries from 0; the
+index in the proof counts in the padded tree, as the programs expect it. Empty
+lines are skipped.";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Entries {
-    /// File with one entry a line, in hex; - is standard input
+    /// File with one hex entry per line; - for standard input
     #[arg(default_value = "-")]
     file: String,
-    /// The lines are leaf hashes, not entries
+    /// Treat the lines as leaf hashes instead of entries
     #[arg(long)]
     leaves: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
-    /// Print the root over entries
+    /// Print the root of a list of entries
     Root(Entries),
-    /// Make the proof that an entry is under the root
+    /// Print the proof that an entry is under the root
     Prove {
         #[command(flatten)]
         entries: Entries,
-        /// The entry, counted from 0
+        /// Index of the entry, starting at 0
         #[arg(long, value_name = "N")]
         index: u64,
     },
-    /// Check a proof; exit code 1 when it does not hold
+    /// Verify a proof; exit code 1 if it is invalid
     Verify(Verify),
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Verify {
-    /// Proof as merkle prove --output json writes it; - is standard input
+    /// Proof, as written by merkle prove --output json; - for standard input
     #[arg(conflicts_with_all = ["root", "len", "index", "path"], required_unless_present = "root")]
     file: Option<String>,
-    /// The root, in hex
+    /// Root in hex
     #[arg(long, value_name = "HASH", requires_all = ["len", "index"])]
     root: Option<String>,
-    /// Entries of the tree
+    /// Number of entries in the tree
     #[arg(long, value_name = "N")]
     len: Option<u32>,
-    /// The leaf, counted in the padded tree
+    /// Index of the leaf in the padded tree
     #[arg(long, value_name = "N")]
     index: Option<u32>,
-    /// The entry, in hex
+    /// Entry in hex
     #[arg(long, value_name = "HEX", conflicts_with = "leaf")]
     entry: Option<String>,
-    /// Or its hash
+    /// Hash of the entry, instead of the entry
     #[arg(long, value_name = "HASH")]
     leaf: Option<String>,
-    /// The proof's hashes from the leaf up, separated by commas
+    /// Hashes from the leaf up, separated by commas
     #[arg(long, value_name = "HASHES", value_delimiter = ',')]
     path: Vec<String>,
 }
@@ -176,7 +176,7 @@ struct Holds {
 
 impl Report for Holds {
     fn draw(&self, page: &mut Page) {
-        page.line("The proof holds: the leaf is under the root.")
+        page.line("The proof is valid: the leaf is under the root.")
             .field("leaf", &self.leaf)
             .field("root", &self.root)
             .field("index", format!("{} of {} in the padded tree", self.index, merkle::width(self.len)));
@@ -212,7 +212,7 @@ fn from_options(args: Verify) -> Result<ProofFile> {
         (Some(entry), _) => hex::encode(merkle::leaf::<Sha3>(&input::hex_bytes(entry, "The entry")?)),
         (None, Some(leaf)) => leaf,
         (None, None) => {
-            let message = "A proof speaks of an entry: give --entry or --leaf.".to_owned();
+            let message = "Give --entry or --leaf.".to_owned();
             return Err(Error::Usage { message }.into());
         }
     };

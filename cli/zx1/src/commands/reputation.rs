@@ -14,24 +14,24 @@ use zx1_protocol::lease::LeaseState;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
-  zx1 reputation show                          your own agent, from its batches
+  zx1 reputation show                          your agent, from its batches
   zx1 reputation show --agent AGENT --data URL
   zx1 reputation show --source sati            ratings filed at SATI
-  zx1 reputation show --source gossip          ratings that your own log has received
+  zx1 reputation show --source gossip          ratings received by your own log
 
-Scores go from -100 to 100, 0 is neutral. From batches a rating counts only with
-the rater's signed message at hand and when its task stands in either party's
-batches; the rest is shown apart. Gossip is what you happen to have heard: good
-for a first look, never for a decision about money.";
+Scores range from -100 to 100; 0 is neutral. From batches, a rating counts only
+if the rater's signed message is at hand and its task is in either party's
+batches; other ratings are shown separately. Gossip is what this machine happens
+to have received: fine for a first look, not for decisions about money.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
     /// Show an agent's reputation
     Show {
-        /// Where it comes from
+        /// Source of the ratings
         #[arg(long, value_enum, default_value = "batch")]
         source: Source,
-        /// Where batch data is served: a folder or an http(s) address [setting: upload]
+        /// Place that serves batch data: a folder or an http(s) URL [setting: upload]
         #[arg(long, value_name = "PLACE")]
         data: Option<String>,
     },
@@ -39,11 +39,11 @@ pub(crate) enum Action {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Source {
-    /// Recomputed from the agent's batches
+    /// The agent's batches, recomputed
     Batch,
     /// Ratings filed at SATI
     Sati,
-    /// Ratings that this machine's log has received
+    /// Ratings received by the log on this machine
     Gossip,
 }
 
@@ -115,13 +115,13 @@ impl Report for Shown {
             page.field(
                 "ratings",
                 format!(
-                    "{} bound, {} that the agent left out, {} unbound, {} repeated",
+                    "{} bound, {} omitted by the agent, {} unbound, {} repeated",
                     ratings.bound, ratings.left_out, ratings.unbound, ratings.repeated
                 ),
             );
         }
         if let Some(unbound) = &self.unbound {
-            page.heading("Apart: ratings that nothing confirms");
+            page.heading("Unconfirmed ratings, not counted");
             draw_scores(unbound, page);
         }
         page.heading("On chain");
@@ -133,8 +133,8 @@ impl Report for Shown {
         for (label, epochs) in [("withheld", &self.withheld), ("untrue", &self.untrue)] {
             if !epochs.is_empty() {
                 let epochs: Vec<String> = epochs.iter().map(u64::to_string).collect();
-                let counts = if epochs.len() == 1 { "epoch {} counts" } else { "epochs {} count" };
-                page.field(label, format!("{} for nothing", counts.replace("{}", &epochs.join(", "))));
+                let counts = if epochs.len() == 1 { "epoch {}" } else { "epochs {}" };
+                page.field(label, format!("{}, not counted", counts.replace("{}", &epochs.join(", "))));
             }
         }
         if !self.notes.is_empty() {
@@ -148,24 +148,20 @@ impl Report for Shown {
 
 fn in_words(note: &Note) -> String {
     match *note {
-        Note::Closed(1) => {
-            "1 older batch is closed and not read here; an indexer that saw them has their ratings."
-                .to_owned()
+        Note::Closed(1) => "1 older batch is closed and was not read; an indexer has its ratings.".to_owned(),
+        Note::Closed(closed) => {
+            format!("{closed} older batches are closed and were not read; an indexer has their ratings.")
         }
-        Note::Closed(closed) => format!(
-            "{closed} older batches are closed and not read here; an indexer that saw them has their ratings."
-        ),
         Note::NoMessages => {
-            "No rater's signed message is on this machine, so every rating stands apart (decision D2)."
-                .to_owned()
+            "No rater's signed message is on this machine, so no rating is counted (decision D2).".to_owned()
         }
         Note::MostRaters { read, of } => format!("Only {read} of {of} raters' batches were read."),
-        Note::RealTime => "Real-time: what this machine has heard, in the order in which it came.".to_owned(),
+        Note::RealTime => "Real-time: ratings in the order in which this machine received them.".to_owned(),
         Note::Filed(0) => "No rating is filed at SATI.".to_owned(),
         Note::Filed(1) => "1 rating is filed at SATI, signed by both sides.".to_owned(),
         Note::Filed(many) => format!("{many} ratings are filed at SATI, each signed by both sides."),
         Note::WithoutScore { ratings, of } => {
-            format!("Without a score, {ratings} of {of}: their outcome stands for it.")
+            format!("{ratings} of {of} ratings have no score; their outcome is used instead.")
         }
     }
 }

@@ -35,7 +35,7 @@ pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
     pass(&settings.url.source, "--url", "--default-url", settings.url.value.clone().into());
     let keypair = &settings.keypair;
     pass(&keypair.source, "--keypair", "--default-keypair", keypair.value.clone().into());
-    // zx1 spends on the main network only when it is told itself.
+    // zx1 spends on the main network only when asked to explicitly.
     if settings.url.source.is_file(SOLANA) {
         all.push("--default-url-unasked".into());
     }

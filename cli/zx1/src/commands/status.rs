@@ -44,14 +44,14 @@ impl Report for Status {
         page.field("cluster", &self.url);
         page.field("genesis", &self.genesis);
         page.field("time", format!("epoch {}, slot {}", words::epoch(self.epoch), self.slot));
-        page.field("wallet", self.wallet.as_deref().unwrap_or("no key: zx1 init"));
+        page.field("wallet", self.wallet.as_deref().unwrap_or("none; run zx1 init"));
         page.maybe("SOL", self.lamports.map(amount::sol));
         page.maybe("USDC", self.usdc_micro_usdc.map(amount::usdc));
         match &self.agent {
             Some(agent) => draw_agent(agent, page),
             None => {
                 page.blank()
-                    .line("No agent is chosen.")
+                    .line("No agent is selected.")
                     .next("zx1 register --name NAME, or zx1 config set agent AGENT");
             }
         }
@@ -63,11 +63,11 @@ impl Report for Status {
             page.heading("Agents").table(table, "");
         }
         if !self.unfinished.is_empty() {
-            page.heading("Sent, result not seen");
+            page.heading("Sent, outcome unknown");
             for title in &self.unfinished {
                 page.line(title);
             }
-            page.line("Run the same commands again: they find out, and pay nothing twice.");
+            page.line("Run the same commands again: they check the outcome and never pay twice.");
         }
     }
 }
@@ -82,7 +82,7 @@ fn draw_agent(agent: &AgentStatus, page: &mut Page) {
         return;
     }
     page.maybe("number", agent.member_number);
-    page.field("owner", agent.owner.as_deref().unwrap_or("nobody: it was burned"));
+    page.field("owner", agent.owner.as_deref().unwrap_or("none: the NFT was burned"));
     let stake = agent.stake.as_ref().map(|stake| {
         let unlock = if stake.unlock_queued { ", unlock queued" } else { "" };
         format!("{}{unlock}", amount::usdc(stake.stake_micro_usdc))

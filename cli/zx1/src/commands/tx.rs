@@ -15,26 +15,26 @@ use zx1_chain::rpc::PartialTransaction;
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 stake lock 10 --sign-only --blockhash HASH -k WALLET_ADDRESS --output json > lock.json
-  zx1 tx sign lock.json --file signed.json      on the machine with the key; no network
+  zx1 tx sign lock.json --file signed.json      on the machine with the key, offline
   zx1 tx send signed.json                       on any machine
 
-With --sign-only the keypair may be an address: then nothing is signed, and the
-file goes to the machine that has the key. What is signed is shown from the file
-itself. A blockhash serves for about a minute.";
+With --sign-only the keypair can be an address: then nothing is signed, and the
+file goes to the machine that has the key. The summary is read from the file
+itself. A blockhash is valid for about a minute.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
-    /// Show what a transaction does, ask, and sign it; without a network
+    /// Show a transaction, ask for confirmation, and sign it, offline
     Sign {
-        /// The file that --sign-only wrote, or base64 in a file
+        /// File written by --sign-only, or base64 in a file
         transaction: PathBuf,
-        /// Write the signed file here; standard output without it
+        /// Output file [default: standard output]
         #[arg(long, value_name = "PATH")]
         file: Option<PathBuf>,
     },
-    /// Send a completely signed transaction and wait for it
+    /// Send a fully signed transaction and wait for confirmation
     Send {
-        /// The file that tx sign wrote, or base64 in a file
+        /// File written by tx sign, or base64 in a file
         transaction: PathBuf,
     },
 }
@@ -71,7 +71,7 @@ impl Report for Written {
         if self.complete {
             page.next(format!("zx1 tx send {}", self.file));
         } else {
-            page.line("Others have to sign it too.");
+            page.line("Other signatures are still missing.");
         }
     }
 }

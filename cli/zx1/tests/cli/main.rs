@@ -14,3 +14,4 @@ mod prompt;
 mod settings;
 mod support;
 mod transcripts;
+mod usage;

@@ -11,10 +11,10 @@ use zx1_operator::batch::Contents;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The batch's epoch; by default the last one that is over
+    /// Epoch of the batch [default: the last one that is over]
     #[arg(long, value_name = "EPOCH")]
     epoch: Option<u64>,
-    /// File for the unsigned batch; by default in the agent's folder
+    /// File for the unsigned batch [default: in the agent's folder]
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
 }
@@ -45,7 +45,7 @@ impl Report for Built {
                     count(batch.selections, "selection", "selections"),
                     count(batch.verifiers, "verifier", "verifiers"),
                     count(batch.feedback, "rating", "ratings"),
-                    if batch.overflow { ", cut at 1000 each in the batch itself" } else { "" },
+                    if batch.overflow { ", of which the batch itself holds the first 1000 each" } else { "" },
                 ),
             )
             .field("log root", &batch.log_merkle_root)

@@ -8,7 +8,7 @@ use zx1_operator::batch::Closed;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The batch's epoch
+    /// Epoch of the batch
     #[arg(long, value_name = "EPOCH")]
     epoch: u64,
 }

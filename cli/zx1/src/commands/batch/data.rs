@@ -12,13 +12,13 @@ use zx1_operator::batch::fetch;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The batch's epoch
+    /// Epoch of the batch
     #[arg(long, value_name = "EPOCH")]
     epoch: u64,
-    /// Where data is served: a folder or an http(s) address [setting: upload]
+    /// Place that serves batch data: a folder or an http(s) URL [setting: upload]
     #[arg(long, value_name = "PLACE")]
     data: Option<String>,
-    /// File to write
+    /// Output file
     #[arg(long, value_name = "PATH")]
     out: PathBuf,
 }
@@ -36,7 +36,7 @@ struct Fetched {
 
 impl Report for Fetched {
     fn draw(&self, page: &mut Page) {
-        page.line("The data is the one that the batch on chain commits to.")
+        page.line("The data matches the batch on chain.")
             .field("epoch", self.epoch)
             .field("messages", self.log_len)
             .field("records", self.arrays_len)

@@ -14,16 +14,16 @@ use zx1_protocol::finder::double_bids;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The batch's file, as batch fetch writes it; - is standard input
+    /// Batch file, as batch fetch writes it; - for standard input
     #[arg(value_name = "FILE")]
     file: String,
     /// Signature over the batch, 128 hex digits
     #[arg(long, value_name = "HEX", requires = "signer")]
     signature: Option<String>,
-    /// Whose signature it is
+    /// Address of the key that made the signature
     #[arg(long, value_name = "ADDRESS", requires = "signature")]
     signer: Option<String>,
-    /// Compare with the batch on chain as well
+    /// Also compare with the batch on chain
     #[arg(long)]
     on_chain: bool,
 }
@@ -45,7 +45,7 @@ struct Verified {
 
 impl Report for Verified {
     fn draw(&self, page: &mut Page) {
-        page.line("The file holds together: every root, length and hash in it is right.")
+        page.line("The file is valid: every root, length and hash in it is correct.")
             .field("agent", &self.agent)
             .field("epoch", self.epoch)
             .field("messages", self.log_len)
@@ -57,10 +57,10 @@ impl Report for Verified {
                 "signature",
                 if self.signature_checked { "valid" } else { "not checked (--signature, --signer)" },
             )
-            .field("on chain", if self.chain_checked { "the same" } else { "not asked (--on-chain)" });
+            .field("on chain", if self.chain_checked { "matches" } else { "not checked (--on-chain)" });
         if self.double_bids > 0 {
             page.line(format!(
-                "{} of bids contradict each other for one deal. Nothing answers that: it can be challenged.",
+                "{} of bids contradict each other for the same deal. This can be challenged, and no answer is possible.",
                 count(self.double_bids, "pair", "pairs")
             ))
             .next(format!(

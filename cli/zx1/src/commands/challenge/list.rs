@@ -9,7 +9,7 @@ use zx1_operator::challenge::{Listed, State};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Only those that are not settled yet
+    /// Show only unsettled challenges
     #[arg(long)]
     open: bool,
 }
@@ -29,9 +29,9 @@ impl Report for Shown {
             let left = if one.slots_left == 0 { "none".to_owned() } else { words::slots(one.slots_left) };
             table.row([&one.challenge, &one.side, &one.epoch, &one.ground, &one.state.name(), &left]);
         }
-        page.table(table, "There are no challenges, neither by your wallet nor against your agent.");
+        page.table(table, "No challenges by your wallet or against your agent.");
         if self.challenges.is_empty() {
-            page.next("zx1 challenge find EVIDENCE, when a message that you hold may be missing in a batch");
+            page.next("zx1 challenge find EVIDENCE, if a batch may hide a message that you hold");
         }
         let to_answer = |one: &&Listed| one.side == "against us" && one.state == State::Open;
         if let Some(one) = self.challenges.iter().find(to_answer) {

@@ -11,7 +11,7 @@ use zx1_operator::challenge::{ChallengeFile, Prepared, Submitted};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The prepared challenge (zx1 challenge find --out)
+    /// Prepared challenge (zx1 challenge find --out)
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }

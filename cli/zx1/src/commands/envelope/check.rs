@@ -12,19 +12,19 @@ use zx1_protocol::validate::{Candidate, Reason};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The message: file, hex, base64, or - for standard input
+    /// Message: file, hex, base64, or - for standard input
     #[arg(value_name = "ENVELOPE")]
     envelope: String,
-    /// Check it as of this time in unix microseconds instead of now
+    /// Check as of this time, in Unix microseconds [default: now]
     #[arg(long, value_name = "MICROS")]
     at: Option<u64>,
-    /// Accept any nonce, also one that the agent's log has seen
+    /// Accept any nonce, even one that the agent's log has seen
     #[arg(long)]
     any_nonce: bool,
 }
 
 fn draw(accepted: &Accepted, page: &mut Page) {
-    page.line("A receiver takes this message: all nine rules hold.")
+    page.line("Valid: the message passes all nine rules of a receiver.")
         .field("type", &accepted.kind)
         .field("sender", &accepted.sender)
         .field("signed by", format!("{} ({})", accepted.signer, accepted.signed_by));
@@ -34,7 +34,7 @@ fn dropped(reason: Reason) -> Failure {
     let rule =
         reason.rule().map_or_else(String::new, |rule| format!(" (rule {rule} of docs/protocol.md, 5.5)"));
     let then = match reason {
-        Reason::Timestamp { .. } => "--at checks it as of another time",
+        Reason::Timestamp { .. } => "use --at to check as of another time",
         _ => "zx1 inspect envelope shows its fields",
     };
     broken_rule(&reason, &format!("a receiver drops it without an answer{rule}; {then}"))

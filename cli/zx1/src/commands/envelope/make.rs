@@ -18,50 +18,50 @@ use zx1_protocol::payload::{self, BidType, Feedback, NotarizeBid};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// What the message is
+    /// Type of the message
     #[arg(value_enum, value_name = "TYPE")]
     kind: Kind,
-    /// Agent that receives it: a local name or a mint; broadcasts have none
+    /// Recipient: a local name or a mint; broadcasts have none
     #[arg(long, value_name = "AGENT")]
     to: Option<String>,
-    /// Conversation, 32 hex digits; a random one begins a new one
+    /// Conversation id, 32 hex digits [default: a new conversation]
     #[arg(long, value_name = "ID")]
     conversation: Option<String>,
-    /// Value of the deal, in units that the agents agree on
+    /// Value of the deal, in units that the agents have agreed on
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     value: Option<i128>,
-    /// Content as text; the name of a beacon
+    /// Content as text; for a beacon its name
     #[arg(long, value_name = "TEXT", conflicts_with = "content_file")]
     content: Option<String>,
-    /// Content from a file
+    /// Read the content from a file
     #[arg(long, value_name = "PATH")]
     content_file: Option<PathBuf>,
-    /// Four characters that name the content's format
+    /// Format of the content, four characters
     #[arg(long, value_name = "HINT")]
     hint: Option<String>,
-    /// FEEDBACK: the agent that is rated
+    /// FEEDBACK: rated agent
     #[arg(long, value_name = "AGENT")]
     about: Option<String>,
-    /// FEEDBACK: -100 to 100
+    /// FEEDBACK: score from -100 to 100
     #[arg(long, value_name = "SCORE", allow_negative_numbers = true,
           value_parser = clap::value_parser!(i8).range(-100..=100))]
     score: Option<i8>,
-    /// FEEDBACK: how it went; by default what the score says
+    /// FEEDBACK: outcome [default: follows from the score]
     #[arg(long, value_enum)]
     outcome: Option<OutcomeArg>,
-    /// FEEDBACK: what the agent was
+    /// FEEDBACK: role of the rated agent
     #[arg(long, value_enum, default_value = "participant")]
     role: RoleArg,
-    /// FEEDBACK: the outcome is contested
+    /// FEEDBACK: mark the outcome as disputed
     #[arg(long)]
     dispute: bool,
-    /// NOTARIZE_BID: an offer of a notary, not a request for one
+    /// NOTARIZE_BID: offer to notarize instead of asking for a notary
     #[arg(long)]
     offer: bool,
-    /// Leave out the pre-signature for the counterparty's SATI rating
+    /// Omit the pre-signature for the counterparty's SATI rating
     #[arg(long)]
     no_presign: bool,
-    /// File for the message; without it, it is printed in hex
+    /// Output file for the message [default: printed in hex]
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
 }
@@ -103,7 +103,7 @@ impl Report for Written {
         match &self.file {
             Some(file) => page
                 .field("written to", file)
-                .next(format!("give it to the receiver, who checks it with zx1 envelope check {file}")),
+                .next(format!("send it to the recipient, who can check it with zx1 envelope check {file}")),
             None => page.raw(&self.envelope),
         };
     }
@@ -117,7 +117,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let made = context
         .wait(async { Ok(context.operator_of(&agent).await?.make_message(&agent, &key, &request).await?) })?;
     if made.presign_refused {
-        output::warn("a delegate cannot pre-sign for SATI (decision D5), so the message goes without it");
+        output::warn("a delegate cannot pre-sign for SATI (decision D5); the message has no pre-signature");
     }
     let written = args.out.as_ref().map(|path| files::create_private(path, &made.cbor));
     let file = args.out.as_deref().filter(|_| matches!(written, Some(Ok(())))).map(files::shown);
@@ -139,29 +139,31 @@ fn request(args: &Args, context: &Context, agent: &Agent, key: &Key) -> Result<R
     let (recipient, about) = (other(&args.to)?, other(&args.about)?);
     if kind.is_broadcast() == recipient.is_some() {
         return Err(usage(if recipient.is_some() {
-            "A message of this type goes to everybody: leave --to out."
+            "Messages of this type are broadcast: omit --to."
         } else {
-            "A message of this type goes to one agent: name it with --to."
+            "Messages of this type need a recipient: give --to."
         })
         .into());
     }
     if kind.has_value() != args.value.is_some() {
         return Err(usage(if args.value.is_some() {
-            "Only propose, counter and accept have a --value."
+            "Only propose, counter and accept take --value."
         } else {
-            "A deal has a value: give --value, in the units that you agreed on."
+            "Messages of this type need --value, in the units that you agreed on."
         })
         .into());
     }
     let rates = about.is_some() && args.score.is_some();
     if (kind == Kind::Feedback) != rates || (about.is_some() != args.score.is_some()) {
-        return Err(usage("A feedback message, and no other, has --about and --score.").into());
+        return Err(
+            usage("Feedback messages need --about and --score, and no other message takes them.").into()
+        );
     }
     let conversation = match &args.conversation {
         Some(text) => input::hex_array(text, "The conversation")?,
         None if kind.begins() => random_conversation()?,
         None => {
-            return Err(usage("This message belongs to a conversation: name it with --conversation.").into());
+            return Err(usage("Messages of this type belong to a conversation: give --conversation.").into());
         }
     };
     let body = body(args)?;
@@ -183,7 +185,8 @@ fn request(args: &Args, context: &Context, agent: &Agent, key: &Key) -> Result<R
             NotarizeBid { bid_type, conversation_id: &conversation, terms: &body }.to_bytes()
         }
         Kind::Beacon => {
-            let name = std::str::from_utf8(&body).map_err(|_| usage("A beacon's name is text."))?;
+            let name =
+                std::str::from_utf8(&body).map_err(|_| usage("The name of a beacon must be UTF-8."))?;
             let verifying_key = key.address().to_bytes();
             Beacon { agent_id: agent.mint.as_array(), verifying_key: &verifying_key, name }.to_bytes()
         }
@@ -216,7 +219,7 @@ fn body(args: &Args) -> Result<Vec<u8>> {
     };
     let hint = args.hint.as_deref().unwrap_or_default();
     if !hint.is_empty() && hint.len() != 4 {
-        return Err(usage("A format hint has four characters.").into());
+        return Err(usage("A format hint must have four characters.").into());
     }
     Ok([hint.as_bytes(), &content].concat())
 }
