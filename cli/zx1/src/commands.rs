@@ -31,169 +31,146 @@ use crate::errors::Result;
 use clap::Subcommand;
 
 /// The commands, in the order in which help lists them.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+macro_rules! commands {
+    ($($(#[$attribute:meta])* $name:ident($module:ident::$arguments:ident);)*) => {
+        #[derive(Debug, Subcommand)]
+        pub(crate) enum Command {$(
+            $(#[$attribute])*
+            #[command(after_long_help = $module::EXAMPLES)]
+            $name($module::$arguments),
+        )*}
+
+        pub(crate) fn run(command: Command, context: &Context) -> Result<()> {
+            match command {
+                $(Command::$name(arguments) => $module::run(arguments, context),)*
+            }
+        }
+    };
+}
+
+commands! {
     /// Create a key and a configuration
     ///
     /// Creates a keypair file that only you can read, or imports one, and writes zx1's configuration. Existing
     /// files are not overwritten.
-    #[command(after_long_help = init::EXAMPLES)]
-    Init(init::Args),
+    Init(init::Args);
     /// Show or change settings
     ///
     /// A setting's value comes from the first of these that has it: flag, environment, zx1's config.toml, the
     /// Solana CLI's config.yml, default.
-    #[command(subcommand, after_long_help = config::EXAMPLES)]
-    Config(config::Action),
+    #[command(subcommand)]
+    Config(config::Action);
     /// Check the setup and show how to fix it
     ///
     /// Checks key, cluster, balances, agent, stake, lease, batch and challenges, one line each. Exit code 1 when
     /// a check fails.
-    #[command(after_long_help = doctor::EXAMPLES)]
-    Doctor,
+    Doctor(doctor::Args);
     /// Show wallet, agent, stake, lease and challenges on one screen
     ///
     /// The facts behind doctor's checks, also as JSON.
-    #[command(after_long_help = status::EXAMPLES)]
-    Status,
+    Status(status::Args);
     /// Register an agent with SATI
     ///
     /// Mints the agent's NFT into your wallet and writes the registration file for you to host. The mint is
     /// the agent's id.
-    #[command(after_long_help = register::EXAMPLES)]
-    Register(register::Args),
+    Register(register::Args);
     /// Lock, unlock, claim or show the agent's stake
     ///
     /// The stake backs what the agent reports about itself; a successful challenge takes all of it.
-    #[command(subcommand, after_long_help = stake::EXAMPLES)]
-    Stake(stake::Action),
+    #[command(subcommand)]
+    Stake(stake::Action);
     /// Pay, update or show the agent's lease
     ///
     /// The lease keeps the agent on the mesh, at 1 USDC a day.
-    #[command(subcommand, after_long_help = lease::EXAMPLES)]
-    Lease(lease::Action),
+    #[command(subcommand)]
+    Lease(lease::Action);
     /// Manage the keys that may act for the agent
     ///
     /// A delegation is a DelegateV1 attestation that the NFT's owner signs.
-    #[command(subcommand, after_long_help = delegate::EXAMPLES)]
-    Delegate(delegate::Action),
+    #[command(subcommand)]
+    Delegate(delegate::Action);
     /// Make and check messages
     ///
     /// Signs a message of the agent, logs it and prints it; or checks a message by the rules of a receiver.
-    #[command(subcommand, after_long_help = envelope::EXAMPLES)]
-    Envelope(envelope::Action),
+    #[command(subcommand)]
+    Envelope(envelope::Action);
     /// Manage the log of messages
     ///
     /// The agent's batches are built from the log. A counterparty can prove what is missing from it.
-    #[command(subcommand, after_long_help = log::EXAMPLES)]
-    Log(log::Action),
+    #[command(subcommand)]
+    Log(log::Action);
     /// Build, sign, submit and check batches
     ///
     /// A batch is the agent's daily report of what it did. A false one costs the whole stake.
-    #[command(subcommand, after_long_help = batch::EXAMPLES)]
-    Batch(batch::Action),
+    #[command(subcommand)]
+    Batch(batch::Action);
     /// Challenge false batches and answer challenges
     ///
     /// Anyone who holds a message that a batch hides can stake 10 USDC on it. If the agent does not show the
     /// record in time, it loses its stake; otherwise the challenger does.
-    #[command(subcommand, after_long_help = challenge::EXAMPLES)]
-    Challenge(challenge::Action),
+    #[command(subcommand)]
+    Challenge(challenge::Action);
     /// Automate an agent's daily duties
     ///
     /// Pays the lease, submits and uploads batches, answers challenges and recovers rent, within a spending cap
     /// and with warnings before every deadline.
-    #[command(subcommand, after_long_help = keeper::EXAMPLES)]
-    Keeper(keeper::Action),
+    #[command(subcommand)]
+    Keeper(keeper::Action);
     /// Read and write the feedback log
     ///
     /// The log holds texts about the system that nobody can edit or remove.
-    #[command(subcommand, after_long_help = feedback::EXAMPLES)]
-    Feedback(feedback::Action),
+    #[command(subcommand)]
+    Feedback(feedback::Action);
     /// Pay for other people's feedback
     ///
     /// Serves transactions that append a text and do nothing else, within caps per sender and day.
-    #[command(subcommand, after_long_help = sponsor::EXAMPLES)]
-    Sponsor(sponsor::Action),
+    #[command(subcommand)]
+    Sponsor(sponsor::Action);
     /// File ratings at SATI
     ///
     /// Both sides sign a rating; the rated side does so before it knows the outcome.
-    #[command(subcommand, after_long_help = attest::EXAMPLES)]
-    Attest(attest::Action),
+    #[command(subcommand)]
+    Attest(attest::Action);
     /// Show an agent's reputation
     ///
     /// Scores from its batches, from SATI or from gossip, beside stake, lease and lost challenges.
-    #[command(subcommand, after_long_help = reputation::EXAMPLES)]
-    Reputation(reputation::Action),
+    #[command(subcommand)]
+    Reputation(reputation::Action);
     /// Compare an indexer's answers with the chain
     ///
     /// Reads stakes, leases, batches, challenges and the feedback log from the chain and compares them with the
     /// indexer's answers.
-    #[command(after_long_help = audit::EXAMPLES)]
-    Audit(audit::Args),
+    Audit(audit::Args);
     /// Back up, restore or show the key
     ///
     /// A backup is one encrypted file with everything that cannot be recovered from the chain.
-    #[command(subcommand, after_long_help = key::EXAMPLES)]
-    Key(key::Action),
+    #[command(subcommand)]
+    Key(key::Action);
     /// Bind your Nano key to your Solana key
     ///
     /// Both keys sign a record, which proves offline that they belong to the same party.
-    #[command(after_long_help = bind::EXAMPLES)]
-    Bind(bind::Args),
+    Bind(bind::Args);
     /// Decode messages, log entries, batches, accounts and transactions
     ///
     /// Takes hex, base64, a file or standard input, shows every field, and explains what is wrong with the bytes.
-    #[command(subcommand, after_long_help = inspect::EXAMPLES)]
-    Inspect(inspect::Action),
+    #[command(subcommand)]
+    Inspect(inspect::Action);
     /// Sign or send a transaction made on another machine
     ///
     /// For offline keys and for several signers. --sign-only writes the file.
-    #[command(subcommand, after_long_help = tx::EXAMPLES)]
-    Tx(tx::Action),
+    #[command(subcommand)]
+    Tx(tx::Action);
     /// Compute and verify the protocol's Merkle trees
     ///
     /// Keccak-256, entries padded on the left with zero hashes to a power of two (protocol.md, 8.5).
-    #[command(subcommand, after_long_help = merkle::EXAMPLES)]
-    Merkle(merkle::Action),
+    #[command(subcommand)]
+    Merkle(merkle::Action);
     /// Print a shell completion script
     ///
     /// With the script the shell completes zx1's commands and options.
-    #[command(after_long_help = completions::EXAMPLES)]
-    Completions(completions::Args),
+    Completions(completions::Args);
     /// Generate man pages
     ///
     /// Writes one page per command into a folder, or prints one of them.
-    #[command(after_long_help = man::EXAMPLES)]
-    Man(man::Args),
-}
-
-/// Runs a command.
-pub(crate) fn run(command: Command, context: &Context) -> Result<()> {
-    match command {
-        Command::Init(args) => init::run(args, context),
-        Command::Config(args) => config::run(args, context),
-        Command::Doctor => doctor::run(context),
-        Command::Status => status::run(context),
-        Command::Register(args) => register::run(args, context),
-        Command::Stake(args) => stake::run(args, context),
-        Command::Lease(args) => lease::run(args, context),
-        Command::Delegate(args) => delegate::run(args, context),
-        Command::Envelope(args) => envelope::run(args, context),
-        Command::Log(args) => log::run(args, context),
-        Command::Batch(args) => batch::run(args, context),
-        Command::Challenge(args) => challenge::run(args, context),
-        Command::Keeper(args) => keeper::run(args, context),
-        Command::Feedback(args) => feedback::run(args, context),
-        Command::Sponsor(args) => sponsor::run(args, context),
-        Command::Attest(args) => attest::run(args, context),
-        Command::Reputation(args) => reputation::run(args, context),
-        Command::Audit(args) => audit::run(args, context),
-        Command::Key(args) => key::run(args, context),
-        Command::Bind(args) => bind::run(args, context),
-        Command::Inspect(args) => inspect::run(args, context),
-        Command::Tx(args) => tx::run(args, context),
-        Command::Merkle(args) => merkle::run(args, context),
-        Command::Completions(args) => completions::run(args),
-        Command::Man(args) => man::run(args, context),
-    }
+    Man(man::Args);
 }

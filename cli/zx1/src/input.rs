@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn malformed_input_is_refused_with_what_is_wrong() {
         let odd = read("8c0102030", 100).unwrap_err();
-        assert!(odd.message.contains("9 digits, an odd number"), "{}", odd.message);
+        assert!(odd.message.contains("odd number of digits (9)"), "{}", odd.message);
         let letter = read(&format!("{}g{}", "ab".repeat(20), "cd".repeat(20)), 100).unwrap_err();
         assert!(letter.message.contains("'g' at position 40"), "{}", letter.message);
         assert_eq!((code(""), code("no such file.bin"), code("/")), (Some(7454), Some(7455), Some(7406)));

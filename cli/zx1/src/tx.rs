@@ -20,8 +20,8 @@ pub(crate) trait Shown {
     /// Draws the first lines of a result's page.
     fn draw(&self, page: &mut Page);
 
-    /// Prints the result, then lets the outbox forget the transaction: in this order, so that a result that
-    /// nobody saw is shown again.
+    /// Prints the result, then removes the transaction from the outbox: in this order, so that a result that was
+    /// not shown is shown by the next run.
     async fn finish(&self, context: &Context, report: &impl Report) -> Result<()>;
 }
 
@@ -44,18 +44,18 @@ impl Shown for Sent {
     }
 }
 
-/// Fulfils an intent the way that the flags say. `None` when --dry-run, --print-tx or --sign-only has printed
-/// what it makes, and nothing was sent.
+/// Submits an intent as the flags ask. `None` if --dry-run, --print-tx or --sign-only has printed its result and
+/// nothing was sent.
 ///
 /// # Errors
-/// 7401 when nobody can be asked, 7402 when the answer was no, the chain's refusals under their own numbers.
+/// 7401 without a terminal, 7402 if the user declines; the chain's errors have their own numbers.
 pub async fn run(context: &Context, chain: &Chain, flow: &dyn Flow, key: &Key) -> Result<Option<Sent>> {
     context.check_spending(chain)?;
     let operator = context.operator_on(chain.clone())?;
     done(context, operator.send(flow, key).await?)
 }
 
-/// What was done; `None` when it was a preview, which is printed.
+/// The value of a completed attempt; a preview is printed, and `None` returned.
 pub fn done<T>(context: &Context, attempt: Attempt<T>) -> Result<Option<T>> {
     let preview = match attempt {
         Attempt::Done(done) => return Ok(Some(done)),
@@ -76,13 +76,13 @@ pub fn done<T>(context: &Context, attempt: Attempt<T>) -> Result<Option<T>> {
     printed.map(|()| None)
 }
 
-/// What an interrupted run of this very command sent, followed to its end ([`zx1_operator::Operator::earlier`]).
+/// What an interrupted run of the same command sent, followed to its end ([`zx1_operator::Operator::earlier`]).
 pub async fn earlier(context: &Context, chain: &Chain, intent: &Intent) -> Result<Option<Sent>> {
     context.check_spending(chain)?;
     Ok(context.operator_on(chain.clone())?.earlier(intent).await?)
 }
 
-/// The folder of transactions whose fate is not known yet, or not yet shown.
+/// The folder of transactions whose outcome is unknown or was not shown yet.
 pub fn outbox(context: &Context) -> Result<Outbox> {
     Ok(zx1_operator::outbox(context.home()?)?)
 }

@@ -38,7 +38,7 @@ pub struct ServeArgs {
     /// Cluster where neither an option nor a configuration file names one; zx1 sponsor passes it
     #[arg(long, value_name = "URL", hide = true)]
     pub default_url: Option<String>,
-    /// Nobody chose the default cluster for zx1, so it may not be the main network
+    /// The default cluster is not zx1's own setting, so it may not be the main network
     #[arg(long, hide = true, requires = "default_url")]
     pub default_url_unasked: bool,
     /// Key where nothing else names one; zx1 sponsor passes it
@@ -94,7 +94,7 @@ impl ServeArgs {
             return Ok(());
         }
         let may_be_mainnet = !self.default_url_unasked || self.url.is_some() || self.config.is_some();
-        // Before it says that it is ready: whoever reads that may stop it at once.
+        // Caught before the ready line, as its reader may stop the process at once.
         let mut signals = StopSignals::catch().map_err(Error::Config)?;
         let server = tokio::select! {
             server = Server::start(&config, may_be_mainnet) => server?,

@@ -6,7 +6,7 @@ use zx1_home::keys::KeyFileError;
 use zx1_server::body::BodyFault;
 use zx1_server::limits::TooOften;
 
-/// An error of the sponsor. Its text is a full sentence that says what to do.
+/// An error of the sponsor. Its text is a full sentence with the next step.
 #[derive(Debug, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum Error {
@@ -30,7 +30,7 @@ pub enum Error {
     #[code(7576)]
     #[error("The sponsor has spent what it gives a day; try tomorrow.")]
     SponsorSpent,
-    /// The record cannot be used, so nobody knows what was spent.
+    /// The record cannot be used, so what was spent is unknown.
     #[code(7577)]
     #[error(
         "The sponsor's record {path} cannot be used ({why}); move it away only if you know what was spent today."
@@ -41,7 +41,7 @@ pub enum Error {
         /// What is wrong with it, for the error's text.
         why: String,
     },
-    /// The configuration is invalid; the text says where.
+    /// The configuration is invalid.
     #[code(9700)]
     #[error("{0}")]
     Config(String),
@@ -54,14 +54,14 @@ pub enum Error {
         /// What is wrong with it.
         why: KeyFileError,
     },
-    /// Only a default says that it is the main network.
+    /// Only a default names the main network.
     #[code(9702)]
     #[error(
         "{0} is the main network, and only the Solana command line's configuration says so; name the cluster \
          if you mean it."
     )]
     MainnetUnasked(String),
-    /// The body is not a request; the text says why.
+    /// The body is not a request. Holds the reason.
     #[code(9710)]
     #[error("The request is not understood ({0}); send an object with the texts \"sender\" and \"text\".")]
     BadRequest(String),
@@ -107,7 +107,7 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// The HTTP status that says it.
+    /// The HTTP status of the error.
     pub fn status(&self) -> u16 {
         match self {
             Self::BadRequest(_) | Self::BadSender | Self::OwnText | Self::Stands | Self::Text(_) => 400,

@@ -88,7 +88,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Reads the file; refuses one that it does not understand, because then nobody knows what was spent.
+    /// Reads the file. One that cannot be parsed is refused, because what was spent is unknown.
     ///
     /// # Errors
     /// 7577
@@ -104,7 +104,7 @@ impl Ledger {
     /// Charges a transaction, at most what it may cost. Durable when it returns.
     ///
     /// # Errors
-    /// 7575 when the sender has had its share, 7576 when the day's money is gone, 7577.
+    /// 7575 when the sender's cap is reached, 7576 when the day's is, 7577.
     pub fn charge(&mut self, epoch: u64, charge: Charge) -> Result<()> {
         let is_same = |open: &Charge| open.signature == charge.signature && !open.signature.is_empty();
         // The very same transaction, asked for twice, lands once.
@@ -142,8 +142,7 @@ impl Ledger {
         own.into_iter().chain(others).take(most).map(|charge| charge.signature.clone()).collect()
     }
 
-    /// Gives back what was charged for transactions that can land no more and have not. Of each it says
-    /// whether it has landed.
+    /// Refunds what was charged for transactions that can no longer land. Each comes with whether it has landed.
     ///
     /// # Errors
     /// 7577

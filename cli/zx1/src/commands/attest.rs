@@ -42,7 +42,7 @@ pub(crate) enum Action {
         /// Conversation id, 32 hex digits
         #[arg(long, value_name = "ID")]
         conversation: String,
-        /// Rated agent
+        /// Agent that is rated
         #[arg(long, value_name = "AGENT")]
         about: String,
         /// Agent that rated
@@ -56,7 +56,7 @@ pub(crate) struct SubmitArgs {
     /// Conversation id, 32 hex digits
     #[arg(long, value_name = "ID")]
     conversation: String,
-    /// Rated agent
+    /// Agent that is rated
     #[arg(long, value_name = "AGENT")]
     about: String,
     /// Score from -100 to 100 [default: that of your FEEDBACK message in the log]

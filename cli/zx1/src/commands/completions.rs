@@ -1,6 +1,7 @@
 //! `zx1 completions`: scripts for shells, made from the command tree.
 
 use crate::args::Cli;
+use crate::context::Context;
 use crate::errors::Result;
 use crate::output;
 use clap::CommandFactory as _;
@@ -20,6 +21,6 @@ pub(crate) struct Args {
     shell: Shell,
 }
 
-pub(crate) fn run(args: Args) -> Result<()> {
+pub(crate) fn run(args: Args, _: &Context) -> Result<()> {
     Ok(output::write_out(&manual::completions(args.shell, &mut Cli::command(), "zx1"))?)
 }

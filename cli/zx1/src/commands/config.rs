@@ -104,7 +104,7 @@ struct Changed {
     key: &'static str,
     value: Option<String>,
     config: String,
-    /// The value that counts now, when something stronger than config.toml says another.
+    /// The value in effect, which a flag or the environment may override.
     effective: Option<String>,
     effective_source: String,
 }

@@ -19,7 +19,10 @@ Examples:
 
 Exit code 1 if a check fails. Warnings do not count as failures.";
 
-pub(crate) fn run(context: &Context) -> Result<()> {
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {}
+
+pub(crate) fn run(_: Args, context: &Context) -> Result<()> {
     let mut checks = Checks::default();
     let wallet = check_key(context, &mut checks);
     context.wait(check_chain(context, wallet, &mut checks))?;

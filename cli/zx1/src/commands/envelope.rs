@@ -5,7 +5,9 @@ mod make;
 
 use crate::context::Context;
 use crate::errors::Result;
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use zx1_operator::message::type_name;
 use zx1_protocol::envelope::MsgType;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -36,68 +38,26 @@ pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
     }
 }
 
-/// The message types as they are typed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Kind {
-    /// Broadcast what the agent offers
-    Advertise,
-    /// Broadcast a search for agents
-    Discover,
-    /// Propose a deal
-    Propose,
-    /// Propose a modified deal
-    Counter,
-    /// Confirm a deal
-    Accept,
-    /// Reject a deal
-    Reject,
-    /// Deliver the work
-    Deliver,
-    /// Offer to notarize a task, or ask for a notary
-    NotarizeBid,
-    /// Assign a notary
-    NotarizeAssign,
-    /// Publish the notary's verdict
-    Verdict,
-    /// Rate another agent
-    Feedback,
-    /// Dispute a verdict
-    Dispute,
-    /// Announce that the agent is online
-    Beacon,
-}
+/// The message types, as they are typed and explained.
+const TYPES: [(MsgType, &str); 13] = [
+    (MsgType::Advertise, "Broadcast what the agent offers"),
+    (MsgType::Discover, "Broadcast a search for agents"),
+    (MsgType::Propose, "Propose a deal"),
+    (MsgType::Counter, "Propose a modified deal"),
+    (MsgType::Accept, "Confirm a deal"),
+    (MsgType::Reject, "Reject a deal"),
+    (MsgType::Deliver, "Deliver the work"),
+    (MsgType::NotarizeBid, "Offer to notarize a task, or ask for a notary"),
+    (MsgType::NotarizeAssign, "Assign a notary"),
+    (MsgType::Verdict, "Publish the notary's verdict"),
+    (MsgType::Feedback, "Rate another agent"),
+    (MsgType::Dispute, "Dispute a verdict"),
+    (MsgType::Beacon, "Announce that the agent is online"),
+];
 
-impl Kind {
-    fn msg_type(self) -> MsgType {
-        match self {
-            Self::Advertise => MsgType::Advertise,
-            Self::Discover => MsgType::Discover,
-            Self::Propose => MsgType::Propose,
-            Self::Counter => MsgType::Counter,
-            Self::Accept => MsgType::Accept,
-            Self::Reject => MsgType::Reject,
-            Self::Deliver => MsgType::Deliver,
-            Self::NotarizeBid => MsgType::NotarizeBid,
-            Self::NotarizeAssign => MsgType::NotarizeAssign,
-            Self::Verdict => MsgType::Verdict,
-            Self::Feedback => MsgType::Feedback,
-            Self::Dispute => MsgType::Dispute,
-            Self::Beacon => MsgType::Beacon,
-        }
-    }
-
-    /// Whether it goes to everybody.
-    fn is_broadcast(self) -> bool {
-        matches!(self, Self::Advertise | Self::Discover | Self::Beacon | Self::NotarizeBid | Self::Feedback)
-    }
-
-    /// Whether it carries a bid value (decision B11).
-    fn has_value(self) -> bool {
-        matches!(self, Self::Propose | Self::Counter | Self::Accept)
-    }
-
-    /// Whether it may begin a conversation.
-    fn begins(self) -> bool {
-        matches!(self, Self::Advertise | Self::Discover | Self::Propose | Self::Beacon)
-    }
+fn types() -> impl TypedValueParser<Value = MsgType> {
+    let values = TYPES.map(|(msg_type, help)| PossibleValue::new(type_name(msg_type)).help(help));
+    let typed =
+        |name: String| TYPES.iter().find(|(known, _)| type_name(*known) == name).map(|(known, _)| *known);
+    PossibleValuesParser::new(values).try_map(move |name| typed(name).ok_or("unknown type"))
 }

@@ -108,7 +108,7 @@ fn message(data: &str, what: &str) -> Result<Input> {
     if size > limit { Err(Error::MessageTooLarge { what, size, limit }.into()) } else { Ok(input) }
 }
 
-/// What stands for itself, such as an address, unless it is the name of a file.
+/// An address or a signature, unless it is the name of a file.
 fn named<T: std::str::FromStr>(data: &str) -> Option<T> {
     data.parse().ok().filter(|_| !Path::new(data).exists())
 }

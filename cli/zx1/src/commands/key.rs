@@ -47,7 +47,7 @@ pub(crate) enum Action {
     },
     /// Restore a backup into an empty folder
     Restore {
-        /// Backup file
+        /// Backup file to restore from
         file: PathBuf,
         /// Read the passphrase from this file descriptor
         #[arg(long, value_name = "N")]

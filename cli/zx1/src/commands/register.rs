@@ -144,8 +144,7 @@ async fn register(context: &Context, request: &Request, local: &str, file: &Path
     // Limits are checked here, before anything is asked or written.
     let pending = operator.registration(request, &key).await?;
     check_unknown(context, &operator.chain, local, pending.intent().as_str())?;
-    let content = request.file().into_bytes();
-    check_file(file, &content)?;
+    request.check_file(file)?;
     if request.soulbound && !context.flags().dry_run {
         let question = "A soulbound agent can never be moved to another wallet. Type its name to continue:";
         confirm::type_exactly(question, &request.name)?;
@@ -153,7 +152,7 @@ async fn register(context: &Context, request: &Request, local: &str, file: &Path
     let Some(Registered { sent, agent, member_number }) = tx::done(context, pending.send().await?)? else {
         return Ok(());
     };
-    write_file(file, &content)?;
+    request.write_file(file)?;
     remember(context, &operator.chain, local, agent, &request.uri)?;
     let report = Shown {
         sent: &sent,
@@ -169,8 +168,8 @@ async fn register(context: &Context, request: &Request, local: &str, file: &Path
     sent.finish(context, &report).await
 }
 
-/// Refuses a local name that already stands for an agent of this cluster. A name of an agent on another
-/// cluster gives way, and one that an interrupted run of the same command wrote is accepted.
+/// Refuses a local name that is in use for an agent of this cluster. A name that is in use on another cluster is
+/// replaced, and one that an interrupted run of the same command wrote is accepted.
 fn check_unknown(context: &Context, chain: &Chain, local: &str, intent: &str) -> Result<()> {
     let config = context.config()?;
     let genesis = &chain.identity.genesis;
@@ -183,23 +182,6 @@ fn check_unknown(context: &Context, chain: &Chain, local: &str, intent: &str) ->
         return Ok(());
     }
     Err(Error::AgentNameTaken { name: local.to_owned() }.into())
-}
-
-fn check_file(path: &Path, content: &[u8]) -> Result<()> {
-    if path.is_dir() {
-        return Err(files::folder(path).into());
-    }
-    match files::read_limited(path, crate::defaults::MAX_INPUT)? {
-        Some(bytes) if bytes.as_slice() != content => Err(Error::Exists { path: files::shown(path) }.into()),
-        _ => Ok(()),
-    }
-}
-
-fn write_file(path: &Path, content: &[u8]) -> Result<()> {
-    if path.exists() {
-        return Ok(());
-    }
-    Ok(files::create_private(path, content)?)
 }
 
 fn remember(context: &Context, chain: &Chain, local: &str, mint: Address, uri: &str) -> Result<()> {

@@ -9,7 +9,7 @@ use crate::output::{Page, Report};
 use crate::words;
 use clap::{Subcommand, ValueEnum};
 use serde::Serialize;
-use zx1_operator::reputation::{self, Note, Reputation, Scores, Standings};
+use zx1_operator::reputation::{self, Note, Reputation, Scores};
 use zx1_protocol::lease::LeaseState;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -87,20 +87,9 @@ fn milli(score: i64) -> String {
 struct Shown {
     agent: String,
     source: &'static str,
-    epoch: u64,
-    scores: Scores,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    unbound: Option<Scores>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ratings: Option<Standings>,
-    epochs: Vec<u64>,
-    withheld: Vec<u64>,
-    untrue: Vec<u64>,
-    stake_micro_usdc: u64,
+    #[serde(flatten)]
+    found: Reputation,
     lease: &'static str,
-    batches_submitted: u64,
-    challenges_open: usize,
-    challenges_lost: usize,
     notes: Vec<String>,
 }
 
@@ -108,10 +97,10 @@ impl Report for Shown {
     fn draw(&self, page: &mut Page) {
         page.field("agent", &self.agent)
             .field("source", self.source)
-            .field("epoch", words::epoch(self.epoch));
+            .field("epoch", words::epoch(self.found.epoch));
         page.heading("Scores, -100 to 100");
-        draw_scores(&self.scores, page);
-        if let Some(ratings) = &self.ratings {
+        draw_scores(&self.found.scores, page);
+        if let Some(ratings) = &self.found.ratings {
             page.field(
                 "ratings",
                 format!(
@@ -120,17 +109,17 @@ impl Report for Shown {
                 ),
             );
         }
-        if let Some(unbound) = &self.unbound {
+        if let Some(unbound) = &self.found.unbound {
             page.heading("Unconfirmed ratings, not counted");
             draw_scores(unbound, page);
         }
         page.heading("On chain");
-        page.field("stake", amount::usdc(self.stake_micro_usdc))
+        page.field("stake", amount::usdc(self.found.stake_micro_usdc))
             .field("lease", self.lease)
-            .field("batches submitted", self.batches_submitted)
-            .field("challenges lost", self.challenges_lost)
-            .field("challenges open", self.challenges_open);
-        for (label, epochs) in [("withheld", &self.withheld), ("untrue", &self.untrue)] {
+            .field("batches submitted", self.found.batches_submitted)
+            .field("challenges lost", self.found.challenges_lost)
+            .field("challenges open", self.found.challenges_open);
+        for (label, epochs) in [("withheld", &self.found.withheld), ("untrue", &self.found.untrue)] {
             if !epochs.is_empty() {
                 let epochs: Vec<String> = epochs.iter().map(u64::to_string).collect();
                 let counts = if epochs.len() == 1 { "epoch {}" } else { "epochs {}" };
@@ -174,24 +163,14 @@ fn shown(agent: String, source: Source, found: Reputation) -> Shown {
             Source::Sati => "sati",
             Source::Gossip => "gossip (real-time, not authoritative)",
         },
-        epoch: found.epoch,
-        scores: found.scores,
-        unbound: found.unbound,
-        ratings: found.ratings,
-        epochs: found.epochs,
-        withheld: found.withheld,
-        untrue: found.untrue,
-        stake_micro_usdc: found.stake_micro_usdc,
         lease: match found.lease {
             None => "never paid",
             Some(LeaseState::Active) => "paid",
             Some(LeaseState::Grace) => "in grace",
             Some(LeaseState::Deactivated) => "deactivated",
         },
-        batches_submitted: found.batches_submitted,
-        challenges_open: found.challenges_open,
-        challenges_lost: found.challenges_lost,
         notes: found.notes.iter().map(in_words).collect(),
+        found,
     }
 }
 

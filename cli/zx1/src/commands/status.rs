@@ -105,7 +105,10 @@ fn draw_agent(agent: &AgentStatus, page: &mut Page) {
     }
 }
 
-pub(crate) fn run(context: &Context) -> Result<()> {
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {}
+
+pub(crate) fn run(_: Args, context: &Context) -> Result<()> {
     context.wait(status(context))
 }
 

@@ -103,7 +103,7 @@ fn usdc(micro_usdc: Option<u64>) -> Finding {
 
 #[test]
 fn without_funds_it_says_how_to_get_some() {
-    let none = said(Fail, "none: no fee can be paid", &format!("zx1-localnet fund {AGENT} --sol 1"));
+    let none = said(Fail, "none: fees cannot be paid", &format!("zx1-localnet fund {AGENT} --sol 1"));
     assert_eq!(one(sol(0, true)), none);
     let few = said(Warn, "0.004999999 SOL", &format!("send SOL to {AGENT}"));
     assert_eq!(one(sol(4_999_999, false)), few);
@@ -132,7 +132,7 @@ fn an_agent_that_the_wallet_owns_is_proposed_and_a_strangers_is_warned_of() {
 fn a_stake_is_missing_too_small_leaving_or_there() {
     assert_eq!(of_stake(None, None), said(Fail, "none", "zx1 stake lock 10"));
     let small = of_stake(Some(stake(MIN_STAKE - 2_500_000)), None);
-    assert_eq!(small, said(Fail, "7.5 USDC, too little to count", "zx1 stake lock 2.5"));
+    assert_eq!(small, said(Fail, "7.5 USDC, below the minimum", "zx1 stake lock 2.5"));
     assert_eq!(of_stake(Some(stake(MIN_STAKE)), None), said(Ok, "10 USDC", ""));
     let leaving = |available| StakeLockAccount {
         in_unlock_queue: 1,
@@ -141,18 +141,18 @@ fn a_stake_is_missing_too_small_leaving_or_there() {
         ..stake(MIN_STAKE)
     };
     let queued = of_stake(Some(leaving(SLOT + 9_000)), None);
-    assert_eq!(queued.1, "10 USDC, its unlock is queued and over in 9000 slots (about 1 h)");
+    assert_eq!(queued.1, "10 USDC, unlock queued, 9000 slots (about 1 h) left");
     let over = of_stake(Some(leaving(SLOT)), None);
-    assert_eq!(over, said(Warn, "10 USDC, its unlock is over", "zx1 stake claim"));
+    assert_eq!(over, said(Warn, "10 USDC, unlocked", "zx1 stake claim"));
     // The delay is over, but the lease lives again.
     let blocked = of_stake(Some(leaving(SLOT)), Some(NOW));
     assert_eq!((blocked.0, blocked.2.as_str()), (Warn, "zx1 stake show"));
-    assert!(blocked.1.starts_with("10 USDC, its unlock's delay is over, but the"), "{}", blocked.1);
+    assert!(blocked.1.starts_with("10 USDC, unlock delay over, but the"), "{}", blocked.1);
 }
 
 #[test]
 fn a_lease_is_missing_short_in_grace_or_dead() {
-    assert_eq!(of_lease(None), said(Fail, "none yet: 1 USDC begins it", "zx1 lease pay --epochs 1"));
+    assert_eq!(of_lease(None), said(Fail, "none yet: 1 USDC starts it", "zx1 lease pay --epochs 1"));
     assert_eq!(of_lease(Some(NOW + 2)), said(Ok, "active, paid for today and 2 more days", ""));
     let today = of_lease(Some(NOW));
     assert_eq!(
@@ -165,7 +165,7 @@ fn a_lease_is_missing_short_in_grace_or_dead() {
     assert_eq!(later, said(Warn, "in grace, 3 days behind: 3 USDC due", "zx1 lease pay --epochs 3"));
     let dead = of_lease(Some(NOW - 4));
     let next = "zx1 lease pay --epochs 1";
-    assert_eq!(dead, said(Fail, "deactivated, 4 days behind: 4 USDC bring it back", next));
+    assert_eq!(dead, said(Fail, "deactivated, 4 days behind: 4 USDC to reactivate it", next));
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn an_open_challenge_asks_for_its_answer_and_an_old_one_for_its_resolution() {
 fn what_was_sent_and_not_seen_to_land_is_named() {
     assert_eq!(one(Finding::Outbox(Vec::new())).0, Ok);
     let (mark, found, _) = one(Finding::Outbox(vec!["Lock 10 USDC".to_owned()]));
-    assert_eq!((mark, found.as_str()), (Warn, "1 transaction was sent without a result seen: Lock 10 USDC"));
+    assert_eq!((mark, found.as_str()), (Warn, "1 transaction was sent with unknown outcome: Lock 10 USDC"));
 }
 
 #[test]

@@ -177,7 +177,7 @@ fn with_nothing_configured_doctor_says_zx1_init() {
     let key = doctor(&home, "key");
     let path = home.folder().join("id.json");
     assert_eq!(key["mark"], "fail");
-    assert_eq!(key["found"], format!("There is no keypair file {}", path.display()));
+    assert_eq!(key["found"], format!("The keypair file {} does not exist", path.display()));
     assert!(key["next"].as_str().unwrap().starts_with("zx1 init"), "{key}");
 }
 

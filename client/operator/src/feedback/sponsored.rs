@@ -47,7 +47,7 @@ pub struct Answer {
     pub last: bool,
 }
 
-/// Somebody who pays for other people's feedback.
+/// Client of a sponsor, which pays for other people's feedback.
 pub struct Sponsor {
     fetcher: Fetcher,
 }

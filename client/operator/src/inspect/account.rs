@@ -1,9 +1,9 @@
 //! An account: from the cluster, or its bytes.
 
-use super::fields::{Fields, base58, minute};
+use super::fields::{Fields, base58, minute, sol};
 use serde_json::json;
 use solana_address::Address;
-use zx1_chain::rpc::{Money, RawAccount, idl};
+use zx1_chain::rpc::{RawAccount, idl};
 use zx1_chain::sati::{self, AgentIndex, RegistryConfig, SasAttestation, SchemaConfig};
 use zx1_interface::Layout as _;
 use zx1_interface::accounts::FeedbackEntry;
@@ -26,7 +26,7 @@ pub fn account(address: Address, account: &RawAccount) -> Fields {
     section
         .text("address", address)
         .text("owner", account.owner)
-        .both("lamports", json!(account.lamports), Money::Lamports(account.lamports).to_string())
+        .both("lamports", json!(account.lamports), sol(account.lamports))
         .number("bytes", account.data.len().try_into().unwrap_or(u64::MAX))
         .both("executable", json!(account.executable), if account.executable { "yes" } else { "no" });
     fields.section("account", section);

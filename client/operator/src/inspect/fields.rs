@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 use solana_address::Address;
 use std::fmt::Display;
+use zx1_chain::rpc::Money;
 use zx1_protocol::envelope::{BROADCAST, EnvelopeHeader};
 
 /// Named values below a heading. As JSON it is an object of all that are not for people only.
@@ -75,6 +76,13 @@ impl serde::Serialize for Fields {
 /// An agent id or wallet in base58.
 pub(super) fn base58(bytes: &[u8; 32]) -> String {
     Address::new_from_array(*bytes).to_string()
+}
+
+/// Lamports as SOL, without zeros at the end.
+pub(super) fn sol(lamports: u64) -> String {
+    let exact = Money::Lamports(lamports).to_string();
+    let number = exact.trim_end_matches(" SOL").trim_end_matches('0').trim_end_matches('.');
+    format!("{number} SOL")
 }
 
 /// A time of unix seconds for people, to the minute.

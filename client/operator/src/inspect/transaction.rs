@@ -1,9 +1,9 @@
 //! A transaction: one that landed, or one in bytes.
 
-use super::fields::{Fields, minute};
+use super::fields::{Fields, minute, sol};
 use serde_json::{Value, json};
 use solana_signature::Signature;
-use zx1_chain::rpc::{LandedTransaction, Money, PartialTransaction, Summary, events, idl};
+use zx1_chain::rpc::{LandedTransaction, PartialTransaction, Summary, events, idl};
 
 /// The fields of a transaction that has not been sent.
 pub fn unsent(partial: &PartialTransaction) -> Fields {
@@ -64,7 +64,7 @@ fn summarize(fields: &mut Fields, summary: &Summary) {
     for moved in &summary.moves {
         money.shown(moved.money.to_string(), format!("{} -> {}", moved.from, moved.to));
     }
-    money.shown("fee", format!("{} by {}", Money::Lamports(summary.fee), summary.payer));
+    money.shown("fee", format!("{} by {}", sol(summary.fee), summary.payer));
     fields.section("money", money);
     for index in 0..summary.lines.len() {
         fields.drop_json(&format!("instruction_{}", index.saturating_add(1)));

@@ -43,7 +43,7 @@ impl Report for Shown {
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
-    // Either is enough: a challenger need not have an agent, and an agent can be looked at without its key.
+    // Either is enough: a challenger may have no agent, and an agent can be examined without its key.
     let (agent, wallet) = match (context.agent(), context.key()) {
         (Err(_), Err(failure)) => return Err(failure),
         (agent, key) => (agent.ok().map(|agent| agent.mint), key.ok().map(|key| key.address())),

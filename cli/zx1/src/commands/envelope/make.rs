@@ -1,6 +1,6 @@
 //! `zx1 envelope make`.
 
-use super::Kind;
+use super::types;
 use crate::agent_files::refused;
 use crate::context::{self, Agent, Context};
 use crate::errors::{Error, Result};
@@ -13,14 +13,14 @@ use serde::Serialize;
 use std::path::PathBuf;
 use zx1_operator::message::{Made, Request};
 use zx1_protocol::beacon::Beacon;
-use zx1_protocol::envelope::BROADCAST;
+use zx1_protocol::envelope::{BROADCAST, MsgType};
 use zx1_protocol::payload::{self, BidType, Feedback, NotarizeBid};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Type of the message
-    #[arg(value_enum, value_name = "TYPE")]
-    kind: Kind,
+    #[arg(value_name = "TYPE", value_parser = types())]
+    kind: MsgType,
     /// Recipient: a local name or a mint; broadcasts have none
     #[arg(long, value_name = "AGENT")]
     to: Option<String>,
@@ -145,7 +145,7 @@ fn request(args: &Args, context: &Context, agent: &Agent, key: &Key) -> Result<R
         })
         .into());
     }
-    if kind.has_value() != args.value.is_some() {
+    if kind.has_bid_value() != args.value.is_some() {
         return Err(usage(if args.value.is_some() {
             "Only propose, counter and accept take --value."
         } else {
@@ -154,21 +154,21 @@ fn request(args: &Args, context: &Context, agent: &Agent, key: &Key) -> Result<R
         .into());
     }
     let rates = about.is_some() && args.score.is_some();
-    if (kind == Kind::Feedback) != rates || (about.is_some() != args.score.is_some()) {
+    if (kind == MsgType::Feedback) != rates || (about.is_some() != args.score.is_some()) {
         return Err(
             usage("Feedback messages need --about and --score, and no other message takes them.").into()
         );
     }
     let conversation = match &args.conversation {
         Some(text) => input::hex_array(text, "The conversation")?,
-        None if kind.begins() => random_conversation()?,
+        None if kind.begins_conversation() => random_conversation()?,
         None => {
             return Err(usage("Messages of this type belong to a conversation: give --conversation.").into());
         }
     };
     let body = body(args)?;
     let payload = match kind {
-        Kind::Feedback => {
+        MsgType::Feedback => {
             let score = args.score.unwrap_or_default();
             let feedback = Feedback {
                 conversation_id: conversation,
@@ -180,11 +180,11 @@ fn request(args: &Args, context: &Context, agent: &Agent, key: &Key) -> Result<R
             };
             feedback.to_cbor().map_err(|error| refused(7332, &error, "give --score from -100 to 100"))?
         }
-        Kind::NotarizeBid => {
+        MsgType::NotarizeBid => {
             let bid_type = if args.offer { BidType::Offer } else { BidType::Request };
             NotarizeBid { bid_type, conversation_id: &conversation, terms: &body }.to_bytes()
         }
-        Kind::Beacon => {
+        MsgType::Beacon => {
             let name =
                 std::str::from_utf8(&body).map_err(|_| usage("The name of a beacon must be UTF-8."))?;
             let verifying_key = key.address().to_bytes();
@@ -195,8 +195,8 @@ fn request(args: &Args, context: &Context, agent: &Agent, key: &Key) -> Result<R
             None => body,
         },
     };
-    let (msg_type, recipient) = (kind.msg_type(), recipient.map(|agent| agent.mint));
-    Ok(Request { msg_type, recipient, conversation, payload, presign: !args.no_presign })
+    let recipient = recipient.map(|agent| agent.mint);
+    Ok(Request { msg_type: kind, recipient, conversation, payload, presign: !args.no_presign })
 }
 
 /// 0 negative, 1 neutral, 2 positive.

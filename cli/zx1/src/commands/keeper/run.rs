@@ -11,10 +11,9 @@ use serde::Serialize;
 use std::time::Duration;
 use zx1_operator::keeper::{Action, Event, Keeper, Policy};
 
-/// Failed looks in a row after which the keeper says so with a number.
+/// Number of failed polls in a row after which the keeper reports an error.
 const WORRYING: u32 = 10;
 
-/// What the owner allows.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Limits {
     /// Maximum USDC to spend per day
@@ -209,7 +208,7 @@ fn line<'a>(event: &Event<'a>) -> Line<'a> {
     }
 }
 
-/// Says that a look failed; now and then with a number.
+/// Warns that a poll failed, and reports an error after several in a row.
 fn worry(context: &Context, failures: u32, failure: Failure) {
     crate::output::warn(&failure.message);
     if failures.is_multiple_of(WORRYING) {
