@@ -93,6 +93,7 @@ fn lists() -> Vec<(&'static str, Vec<Row>)> {
         ),
         ("fix-cli", cli(fix_cli::errors::Error::ALL, fix_cli::errors::Error::TEXTS)),
         ("zx1-indexer", [zx1_indexer::store::StoreError::ROWS, zx1_indexer::Error::ROWS].concat()),
+        ("zx1-sponsor", zx1_sponsor::Error::ROWS.to_vec()),
     ]
 }
 

@@ -93,7 +93,7 @@ fn what_is_no_envelope_is_refused_with_the_reason() {
         (good.replacen('a', "x", 1), 7450, "is no digit of it"),
         (missing.to_str().unwrap().to_owned(), 7455, "neither a file, nor hexadecimal, nor base64"),
         (String::new(), 7454, "is empty"),
-        (home.file("large", vec![0u8; 70 * 1024]), 7453, "71680 bytes, and a message has at most 65536"),
+        (home.file("large", vec![0u8; 70 * 1024]), 7453, "71680 bytes, maximum 65536 for a message"),
         (home.path().to_str().unwrap().to_owned(), 7406, "folder"),
     ] {
         let said = home.zx1(["inspect", "envelope", &data]);

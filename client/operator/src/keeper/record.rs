@@ -25,7 +25,7 @@ pub(super) struct Day {
 pub(super) struct Record {
     path: PathBuf,
     pub(super) day: Day,
-    /// Whether the file says something else.
+    /// Whether the file differs from the record in memory.
     unsaved: bool,
 }
 

@@ -1,18 +1,21 @@
-//! Fields of bytes, in order, for a page and for JSON alike.
+//! Fields of bytes, in order, for people and for scripts alike.
 
-use crate::output::{Page, Report};
 use serde_json::{Map, Value, json};
 use solana_address::Address;
 use std::fmt::Display;
+use zx1_chain::rpc::Money;
 use zx1_protocol::envelope::{BROADCAST, EnvelopeHeader};
 
-/// A result made of named values, a heading, and verdicts.
-#[derive(Debug, Default)]
-pub(super) struct Fields {
-    heading: String,
+/// Named values below a heading. As JSON it is an object of all that are not for people only.
+#[derive(Clone, Debug, Default)]
+pub struct Fields {
+    /// What the values are of.
+    pub heading: String,
+    /// Labels and values for people.
+    pub rows: Vec<(String, String)>,
+    /// Parts, each with its own heading.
+    pub sections: Vec<Fields>,
     json: Map<String, Value>,
-    rows: Vec<(String, String)>,
-    sections: Vec<(String, Fields)>,
 }
 
 impl Fields {
@@ -59,18 +62,8 @@ impl Fields {
     /// Fields of a part, under their own name and heading.
     pub(super) fn section(&mut self, name: &str, fields: Fields) -> &mut Self {
         self.json.insert(name.to_owned(), Value::Object(fields.json.clone()));
-        self.sections.push((fields.heading.clone(), fields));
+        self.sections.push(fields);
         self
-    }
-
-    fn draw_into(&self, page: &mut Page) {
-        for (label, value) in &self.rows {
-            page.field(label, value);
-        }
-        for (heading, fields) in &self.sections {
-            page.heading(heading);
-            fields.draw_into(page);
-        }
     }
 }
 
@@ -80,20 +73,26 @@ impl serde::Serialize for Fields {
     }
 }
 
-impl Report for Fields {
-    fn draw(&self, page: &mut Page) {
-        page.heading(&self.heading);
-        self.draw_into(page);
-    }
-}
-
 /// An agent id or wallet in base58.
 pub(super) fn base58(bytes: &[u8; 32]) -> String {
     Address::new_from_array(*bytes).to_string()
 }
 
+/// Lamports as SOL, without zeros at the end.
+pub(super) fn sol(lamports: u64) -> String {
+    let exact = Money::Lamports(lamports).to_string();
+    let number = exact.trim_end_matches(" SOL").trim_end_matches('0').trim_end_matches('.');
+    format!("{number} SOL")
+}
+
+/// A time of unix seconds for people, to the minute.
+pub(super) fn minute(unix: i64) -> String {
+    let known = jiff::Timestamp::from_second(unix);
+    known.map_or_else(|_| format!("Unix time {unix}"), |at| at.strftime("%Y-%m-%d %H:%M UTC").to_string())
+}
+
 /// A time of unix microseconds for people.
-pub(super) fn moment(micros: u64) -> String {
+fn moment(micros: u64) -> String {
     let known = i64::try_from(micros).ok().and_then(|micros| jiff::Timestamp::from_microsecond(micros).ok());
     known.map_or_else(|| "beyond the calendar".to_owned(), |moment| moment.to_string())
 }

@@ -1,45 +1,12 @@
-//! A transaction: one that landed, by its signature, or one in bytes.
+//! A transaction: one that landed, or one in bytes.
 
-use super::fields::Fields;
-use crate::amount;
-use crate::context::Context;
-use crate::defaults;
-use crate::errors::{Failure, Result};
-use crate::files;
-use crate::input;
-use crate::words;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use super::fields::{Fields, minute, sol};
 use serde_json::{Value, json};
 use solana_signature::Signature;
-use std::path::Path;
-use std::str::FromStr as _;
 use zx1_chain::rpc::{LandedTransaction, PartialTransaction, Summary, events, idl};
 
-/// What is typed.
-#[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// A signature to look up, or the transaction: hex, base64, a file (also of --sign-only), or -
-    data: String,
-    /// Show the program logs
-    #[arg(long)]
-    logs: bool,
-}
-
-pub(super) fn run(args: Args, context: &Context) -> Result<()> {
-    if let Ok(signature) = Signature::from_str(&args.data)
-        && !Path::new(&args.data).exists()
-    {
-        return context.wait(landed(context, signature, args.logs));
-    }
-    let text = match files::read_limited(Path::new(&args.data), defaults::MAX_INPUT) {
-        // What --sign-only writes is JSON, and holds the transaction.
-        Ok(Some(bytes)) if bytes.trim_ascii().starts_with(b"{") => {
-            String::from_utf8_lossy(&bytes).into_owned()
-        }
-        _ => STANDARD.encode(input::read(&args.data, defaults::MAX_INPUT)?.bytes),
-    };
-    let partial = PartialTransaction::from_text(&text).map_err(Failure::from)?;
+/// The fields of a transaction that has not been sent.
+pub fn unsent(partial: &PartialTransaction) -> Fields {
     let mut fields = Fields::new("Transaction");
     if let Some(signature) = partial.signature() {
         fields.text("signature", signature);
@@ -53,16 +20,15 @@ pub(super) fn run(args: Args, context: &Context) -> Result<()> {
         signers.iter().map(|(address, signed)| json!({ "address": address.to_string(), "signed": signed }));
     fields.hidden("signers", Value::Array(list.collect()));
     summarize(&mut fields, &partial.summary());
-    context.print(&fields)
+    fields
 }
 
-async fn landed(context: &Context, signature: Signature, logs: bool) -> Result<()> {
-    let chain = context.connect().await?;
-    let transaction = chain.client.transaction(&signature).await?;
+/// The fields of a transaction that landed; `logs` shows the programs' logs.
+pub fn landed(signature: &Signature, transaction: &LandedTransaction, logs: bool) -> Fields {
     let mut fields = Fields::new("Transaction");
     fields.text("signature", signature).number("slot", transaction.slot);
     if let Some(seconds) = transaction.block_time {
-        fields.both("block_time", json!(seconds), format!("{seconds} ({})", words::moment(seconds)));
+        fields.both("block_time", json!(seconds), format!("{seconds} ({})", minute(seconds)));
     }
     match &transaction.error {
         None => fields.both("succeeded", json!(true), "yes"),
@@ -72,7 +38,7 @@ async fn landed(context: &Context, signature: Signature, logs: bool) -> Result<(
         fields.number("compute_units", units);
     }
     summarize(&mut fields, &transaction.summary());
-    list_events(&mut fields, &transaction);
+    list_events(&mut fields, transaction);
     if logs {
         let mut section = Fields::new("Logs");
         for (index, line) in transaction.logs.iter().enumerate() {
@@ -81,7 +47,7 @@ async fn landed(context: &Context, signature: Signature, logs: bool) -> Result<(
         fields.section("logs", section);
     }
     fields.hidden("logs", json!(transaction.logs));
-    context.print(&fields)
+    fields
 }
 
 fn summarize(fields: &mut Fields, summary: &Summary) {
@@ -98,7 +64,7 @@ fn summarize(fields: &mut Fields, summary: &Summary) {
     for moved in &summary.moves {
         money.shown(moved.money.to_string(), format!("{} -> {}", moved.from, moved.to));
     }
-    money.shown("fee", format!("{} by {}", amount::sol(summary.fee), summary.payer));
+    money.shown("fee", format!("{} by {}", sol(summary.fee), summary.payer));
     fields.section("money", money);
     for index in 0..summary.lines.len() {
         fields.drop_json(&format!("instruction_{}", index.saturating_add(1)));

@@ -1,12 +1,11 @@
 //! Where a passphrase comes from: a file descriptor, the environment, or a prompt without echo.
 
-use super::why;
 use crate::confirm;
-use crate::errors::{Error, Result};
+use crate::errors::{Error, Result, reason};
 use crate::files;
-use age::secrecy::SecretString;
 use std::fs::File;
 use std::io::ErrorKind;
+use zx1_operator::backup::SecretString;
 
 /// Shortest passphrase that a backup takes.
 const MINIMUM: usize = 12;
@@ -23,33 +22,22 @@ pub enum Purpose {
     Open,
 }
 
-/// A passphrase; it is wiped when dropped and never shown.
-pub struct Passphrase(pub(super) SecretString);
-
-impl std::fmt::Debug for Passphrase {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Passphrase")
+/// A passphrase from the descriptor when one is named, else from ZX1_PASSPHRASE, else from the terminal.
+///
+/// # Errors
+/// 7418 when there is none of them, 7419 when a new one is too short, 7402 when typing is broken off.
+pub fn obtain(purpose: Purpose, descriptor: Option<u32>) -> Result<SecretString> {
+    let text = match descriptor {
+        Some(number) => from_descriptor(number)?,
+        None => match std::env::var(ENVIRONMENT) {
+            Ok(text) => text,
+            Err(_) => prompt(purpose)?,
+        },
+    };
+    if purpose == Purpose::Create && text.chars().count() < MINIMUM {
+        return Err(Error::PassphraseShort { minimum: MINIMUM }.into());
     }
-}
-
-impl Passphrase {
-    /// From the descriptor when one is named, else from ZX1_PASSPHRASE, else from the terminal.
-    ///
-    /// # Errors
-    /// 7418 when there is none of them, 7419 when a new one is too short, 7402 when typing is broken off.
-    pub fn obtain(purpose: Purpose, descriptor: Option<u32>) -> Result<Self> {
-        let text = match descriptor {
-            Some(number) => from_descriptor(number)?,
-            None => match std::env::var(ENVIRONMENT) {
-                Ok(text) => text,
-                Err(_) => prompt(purpose)?,
-            },
-        };
-        if purpose == Purpose::Create && text.chars().count() < MINIMUM {
-            return Err(Error::PassphraseShort { minimum: MINIMUM }.into());
-        }
-        Ok(Self(SecretString::from(text)))
-    }
+    Ok(SecretString::from(text))
 }
 
 /// The first line that the descriptor gives. The system's own path to it spares an unsafe conversion.
@@ -58,11 +46,11 @@ fn from_descriptor(number: u32) -> Result<String> {
     let failed = |why: String| Error::ReadFailed { path: format!("File descriptor {number}"), why };
     let file = File::open(&path).map_err(|error| match error.kind() {
         ErrorKind::NotFound => failed("it is not open".to_owned()),
-        _ => failed(why(&error)),
+        _ => failed(reason(&error)),
     })?;
     let bytes = files::read_all(file, &path, LIMIT)?;
     let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let text = std::str::from_utf8(line).map_err(|_| failed("it gives no UTF-8".to_owned()))?;
+    let text = std::str::from_utf8(line).map_err(|_| failed("its content is not UTF-8".to_owned()))?;
     Ok(text.trim_end_matches('\r').to_owned())
 }
 

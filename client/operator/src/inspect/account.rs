@@ -1,48 +1,19 @@
 //! An account: from the cluster, or its bytes.
 
-use super::fields::{Fields, base58};
-use crate::amount;
-use crate::context::Context;
-use crate::defaults;
-use crate::errors::{Error, Result};
-use crate::input;
+use super::fields::{Fields, base58, minute, sol};
 use serde_json::json;
 use solana_address::Address;
-use std::str::FromStr as _;
-use zx1_chain::rpc::idl;
+use zx1_chain::rpc::{RawAccount, idl};
 use zx1_chain::sati::{self, AgentIndex, RegistryConfig, SasAttestation, SchemaConfig};
 use zx1_interface::Layout as _;
 use zx1_interface::accounts::FeedbackEntry;
 use zx1_interface::external;
 use zx1_interface::ids;
 
-/// What is typed.
-#[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// An address to read from the cluster, or the bytes: hex, base64, a file, or -
-    data: String,
-    /// Program that owns the bytes; without it all known layouts are tried
-    #[arg(long, value_name = "PROGRAM")]
-    owner: Option<String>,
-}
-
-pub(super) fn run(args: Args, context: &Context) -> Result<()> {
-    let owner = args.owner.as_ref().map(|owner| input::address(owner, "The owner")).transpose()?;
-    if let Ok(address) = Address::from_str(&args.data)
-        && !std::path::Path::new(&args.data).exists()
-    {
-        return context.wait(from_cluster(context, address));
-    }
-    let input = input::read(&args.data, defaults::MAX_INPUT)?;
-    let decoded = decode(None, owner, &input.bytes);
-    context.print(&decoded.ok_or(Error::UnknownBytes { what: "account".to_owned() })?)
-}
-
-async fn from_cluster(context: &Context, address: Address) -> Result<()> {
-    let chain = context.connect().await?;
-    let missing = Error::NoAccount { address: address.to_string() };
-    let account = chain.client.account(address).await?.ok_or(missing)?;
-    let mut fields = decode(Some(address), Some(account.owner), &account.data).unwrap_or_else(|| {
+/// The fields of an account that the cluster has.
+pub fn account(address: Address, account: &RawAccount) -> Fields {
+    let known = account_data(Some(address), Some(account.owner), &account.data);
+    let mut fields = known.unwrap_or_else(|| {
         let mut fields =
             Fields::new(if account.data.is_empty() { "Wallet" } else { "Account of another program" });
         if !account.data.is_empty() {
@@ -51,21 +22,19 @@ async fn from_cluster(context: &Context, address: Address) -> Result<()> {
         }
         fields
     });
-    fields.section("account", {
-        let mut section = Fields::new("Account");
-        section
-            .text("address", address)
-            .text("owner", account.owner)
-            .both("lamports", json!(account.lamports), amount::sol(account.lamports))
-            .number("bytes", account.data.len().try_into().unwrap_or(u64::MAX))
-            .both("executable", json!(account.executable), if account.executable { "yes" } else { "no" });
-        section
-    });
-    context.print(&fields)
+    let mut section = Fields::new("Account");
+    section
+        .text("address", address)
+        .text("owner", account.owner)
+        .both("lamports", json!(account.lamports), sol(account.lamports))
+        .number("bytes", account.data.len().try_into().unwrap_or(u64::MAX))
+        .both("executable", json!(account.executable), if account.executable { "yes" } else { "no" });
+    fields.section("account", section);
+    fields
 }
 
-/// The account's fields; `None` when no known layout fits.
-fn decode(address: Option<Address>, owner: Option<Address>, data: &[u8]) -> Option<Fields> {
+/// The fields of an account's data; `None` when no known layout fits. Without an owner all layouts are tried.
+pub fn account_data(address: Option<Address>, owner: Option<Address>, data: &[u8]) -> Option<Fields> {
     let ours = [ids::STAKE_LOCK, ids::LEASE, ids::BEHAVIOR_LOG, ids::CHALLENGE, ids::FEEDBACK_LOG];
     let fits = |program: [u8; 32]| owner.is_none_or(|owner| owner.to_bytes() == program);
     let of_ours = || {
@@ -156,7 +125,7 @@ fn of_attestation(data: &[u8]) -> Option<Fields> {
 }
 
 fn expiry(unix: i64) -> String {
-    if unix == 0 { "never".to_owned() } else { format!("{unix} ({})", crate::words::moment(unix)) }
+    if unix == 0 { "never".to_owned() } else { format!("{unix} ({})", minute(unix)) }
 }
 
 fn of_tokens(address: Option<Address>, data: &[u8]) -> Option<Fields> {

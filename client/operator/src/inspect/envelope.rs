@@ -1,14 +1,11 @@
 //! A message: what it says, whether it is the one encoding of that, and under whose key its signature holds.
 
-use super::cbor;
 use super::fields::{self, Fields, base58};
-use crate::chain::Chain;
-use crate::context::Context;
-use crate::defaults;
-use crate::errors::{Error, Result};
-use crate::input;
+use super::{Malformed, cbor};
+use crate::error::Result;
 use serde_json::json;
 use solana_address::Address;
+use zx1_chain::rpc::Client;
 use zx1_chain::rpc::registry::{IdentityRegistry as _, Sati};
 use zx1_protocol::beacon::Beacon;
 use zx1_protocol::envelope::{Envelope, EnvelopeError, MsgType};
@@ -17,79 +14,66 @@ use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::payload::{self, BidType, Feedback, NotarizeBid, PayloadError};
 use zx1_protocol::signature::{self, PublicKey};
 
-/// What is typed.
-#[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// The message: hex, base64, a file, or -
-    data: String,
-    /// Key that may have signed; may be given several times. Your own is always tried
-    #[arg(long = "key", value_name = "ADDRESS")]
-    keys: Vec<String>,
-    /// Ask the cluster who owns the sender, and try the owner's and its delegates' keys
-    #[arg(long)]
-    online: bool,
+/// A message as it was read.
+#[derive(Debug)]
+pub struct Message<'a> {
+    bytes: &'a [u8],
+    envelope: Envelope<'a>,
 }
 
-pub(super) fn run(args: Args, context: &Context) -> Result<()> {
-    let input = input::read(&args.data, defaults::MAX_INPUT)?;
-    let bytes = input.bytes.as_slice();
-    if bytes.len() > defaults::MAX_MESSAGE {
-        let (size, limit) = (bytes.len(), defaults::MAX_MESSAGE);
-        return Err(Error::MessageTooLarge { what: "The envelope".to_owned(), size, limit }.into());
+impl<'a> Message<'a> {
+    /// Reads the bytes.
+    ///
+    /// # Errors
+    /// Why the bytes are not an envelope.
+    pub fn read(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        let envelope = Envelope::decode(bytes).map_err(|error| match error {
+            EnvelopeError::Malformed | EnvelopeError::NotCanonical => {
+                Malformed(cbor::fault(bytes, &cbor::ENVELOPE))
+            }
+            other => Malformed(other.to_string()),
+        })?;
+        Ok(Self { bytes, envelope })
     }
-    let envelope = Envelope::decode(bytes).map_err(|error| {
-        let why = match error {
-            EnvelopeError::Malformed | EnvelopeError::NotCanonical => cbor::fault(bytes, &cbor::ENVELOPE),
-            other => other.to_string(),
-        };
-        Error::NotEnvelope { what: "envelope".to_owned(), why }
-    })?;
-    let mut candidates = candidates(&args, context, &envelope)?;
-    if args.online {
-        candidates.extend(context.wait(keys_of_sender(context, envelope.header.sender))?);
-    }
-    let mut fields = Fields::new("Envelope");
-    fields.both("bytes", json!(bytes.len()), format!("{} ({})", bytes.len(), input.encoding));
-    fields::header(&mut fields, &envelope.header);
-    fields.text("payload", hex::encode(envelope.payload)).text("signature", hex::encode(envelope.signature));
-    describe_payload(&mut fields, envelope.header.msg_type, envelope.payload);
-    verdicts(&mut fields, bytes, &envelope, &candidates);
-    context.print(&fields)
-}
 
-/// Keys to try, each with where it comes from.
-fn candidates(args: &Args, context: &Context, envelope: &Envelope<'_>) -> Result<Vec<(Address, String)>> {
-    let mut candidates = Vec::new();
-    for text in &args.keys {
-        candidates.push((input::address(text, "The key")?, "given with --key".to_owned()));
+    /// The keys that the registry names for the sender, each with where it comes from.
+    ///
+    /// # Errors
+    /// The cluster's.
+    pub async fn registered_keys(&self, client: &Client) -> Result<Vec<(Address, String)>> {
+        let registry = Sati::connect(client).await?;
+        let mint = Address::new_from_array(*self.envelope.header.sender);
+        let mut found = Vec::new();
+        if let Some(owner) = registry.look_up(mint).await?.and_then(|record| record.owner) {
+            found.push((owner, "the sender's owner".to_owned()));
+        }
+        for delegate in registry.delegates(mint).await?.into_iter().filter(|delegate| delegate.live) {
+            found.push((delegate.delegate, "a live delegate of the sender".to_owned()));
+        }
+        Ok(found)
     }
-    // Inspecting works without a key, and with a broken one.
-    if context.settings()?.keypair.value.exists()
-        && let Ok(key) = context.key()
-    {
-        candidates.push((key.address(), "your own".to_owned()));
-    }
-    if envelope.header.msg_type == MsgType::Beacon
-        && let Ok(beacon) = Beacon::parse(envelope.payload)
-    {
-        let key = Address::new_from_array(*beacon.verifying_key);
-        candidates.push((key, "named by the beacon itself, which proves nothing yet".to_owned()));
-    }
-    Ok(candidates)
-}
 
-async fn keys_of_sender(context: &Context, sender: &[u8; 32]) -> Result<Vec<(Address, String)>> {
-    let chain: Chain = context.connect().await?;
-    let registry = Sati::connect(&chain.client).await?;
-    let mint = Address::new_from_array(*sender);
-    let mut found = Vec::new();
-    if let Some(owner) = registry.look_up(mint).await?.and_then(|record| record.owner) {
-        found.push((owner, "the sender's owner".to_owned()));
+    /// The key that a beacon names.
+    pub fn own_key(&self) -> Option<(Address, String)> {
+        let beacon = (self.envelope.header.msg_type == MsgType::Beacon).then_some(self.envelope.payload)?;
+        let key = Address::new_from_array(*Beacon::parse(beacon).ok()?.verifying_key);
+        Some((key, "named by the beacon itself, which proves nothing yet".to_owned()))
     }
-    for delegate in registry.delegates(mint).await?.into_iter().filter(|delegate| delegate.live) {
-        found.push((delegate.delegate, "a live delegate of the sender".to_owned()));
+
+    /// All fields, and what holds. `encoding` is how the bytes came; `candidates` are keys that may have signed, each
+    /// with where it comes from.
+    pub fn fields(&self, encoding: &str, candidates: &[(Address, String)]) -> Fields {
+        let Self { bytes, envelope } = self;
+        let mut fields = Fields::new("Envelope");
+        fields.both("bytes", json!(bytes.len()), format!("{} ({encoding})", bytes.len()));
+        fields::header(&mut fields, &envelope.header);
+        fields
+            .text("payload", hex::encode(envelope.payload))
+            .text("signature", hex::encode(envelope.signature));
+        describe_payload(&mut fields, envelope.header.msg_type, envelope.payload);
+        verdicts(&mut fields, bytes, envelope, candidates);
+        fields
     }
-    Ok(found)
 }
 
 fn verdicts(fields: &mut Fields, bytes: &[u8], envelope: &Envelope<'_>, candidates: &[(Address, String)]) {
@@ -110,11 +94,7 @@ fn verdicts(fields: &mut Fields, bytes: &[u8], envelope: &Envelope<'_>, candidat
             verdict.hidden("signer", json!(key.to_string()));
         }
         None if candidates.is_empty() => {
-            verdict.both(
-                "signature_valid",
-                json!(null),
-                "not checked: no key is known; give --key or --online",
-            );
+            verdict.both("signature_valid", json!(null), "not checked: no key is known");
         }
         None => {
             let tried: Vec<String> = candidates.iter().map(|(key, _)| key.to_string()).collect();
@@ -123,7 +103,8 @@ fn verdicts(fields: &mut Fields, bytes: &[u8], envelope: &Envelope<'_>, candidat
     }
     let weak = candidates.iter().find(|(key, _)| PublicKey::from_bytes(key.as_array()).is_err());
     if let Some((key, _)) = weak {
-        verdict.text("warning", format!("{key} is no key that a signature could hold under"));
+        verdict
+            .text("warning", format!("{key} is not a valid public key, so no signature can hold under it"));
     }
     verdict.text("signing_hash", hex::encode(Sha3::hashv(&[&signed])));
     verdict.text("envelope_hash", hex::encode(Sha3::hashv(&[bytes])));

@@ -1,11 +1,12 @@
-//! What a sponsor gave away today: written before a signature leaves the house.
+//! The record of what a sponsor spent today: on the disk before a signature is handed out.
 
-use crate::errors::{Error, Failure, Result};
-use crate::files;
+use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use zx1_home::files;
 
+/// Largest record in bytes.
 const LIMIT: u64 = 64 << 20;
 
 /// What a sponsor spent in one day.
@@ -26,14 +27,17 @@ struct Day {
 /// What a signed transaction may cost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Charge {
+pub struct Charge {
     /// The sponsor's own, by which the cluster knows the transaction.
-    pub(super) signature: String,
+    pub signature: String,
     /// The last block height at which it can land.
-    pub(super) last_height: u64,
-    pub(super) sender: String,
-    pub(super) text_hash: String,
-    pub(super) lamports: u64,
+    pub last_height: u64,
+    /// The sender's wallet in base58.
+    pub sender: String,
+    /// Keccak-256 of the text, in hex.
+    pub text_hash: String,
+    /// Fee, and everything that moves from the sponsor.
+    pub lamports: u64,
 }
 
 impl Charge {
@@ -60,22 +64,13 @@ impl Day {
     }
 }
 
-/// Why a transaction was not charged.
-#[derive(Debug)]
-pub(super) enum Spent {
-    /// A cap of the day is reached.
-    Cap(Error),
-    /// The record cannot be written.
-    Record(Failure),
-}
-
 /// Limits on what a sponsor spends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Caps {
+pub struct Caps {
     /// Texts for each sender and day.
-    pub(super) per_sender: u32,
+    pub per_sender: u32,
     /// Maximum number of lamports to spend in a day.
-    pub(super) per_day: u64,
+    pub per_day: u64,
 }
 
 /// Blocks in which a blockhash serves, and some more: nodes are not at the same height.
@@ -86,28 +81,31 @@ const TRANSACTIONS_A_TEXT: u32 = 16;
 
 /// The file in which a sponsor records what it spent today.
 #[derive(Debug)]
-pub(super) struct Ledger {
+pub struct Ledger {
     path: PathBuf,
     caps: Caps,
     day: Day,
 }
 
 impl Ledger {
-    /// Reads the file; refuses one that it does not understand, because then nobody knows what was spent.
-    pub(super) fn open(path: &Path, caps: Caps) -> Result<Self> {
-        let day = match files::read_limited(path, LIMIT)? {
-            Some(bytes) => serde_json::from_slice(&bytes)
-                .map_err(|error| Error::SponsorState { path: files::shown(path), why: error.to_string() })?,
+    /// Reads the file. One that cannot be parsed is refused, because what was spent is unknown.
+    ///
+    /// # Errors
+    /// 7577
+    pub fn open(path: &Path, caps: Caps) -> Result<Self> {
+        let read = files::read(path, LIMIT).map_err(|error| unusable(path, error))?;
+        let day = match read {
+            Some(bytes) => serde_json::from_slice(&bytes).map_err(|error| unusable(path, error))?,
             None => Day::default(),
         };
         Ok(Self { path: path.to_owned(), caps, day })
     }
 
-    /// Notes a transaction for a text that may cost so many lamports. Durable when it returns.
+    /// Charges a transaction, at most what it may cost. Durable when it returns.
     ///
     /// # Errors
-    /// 7575 when the sender has had its share, 7576 when the day's money is gone.
-    pub(super) fn charge(&mut self, epoch: u64, charge: Charge) -> Result<(), Spent> {
+    /// 7575 when the sender's cap is reached, 7576 when the day's is, 7577.
+    pub fn charge(&mut self, epoch: u64, charge: Charge) -> Result<()> {
         let is_same = |open: &Charge| open.signature == charge.signature && !open.signature.is_empty();
         // The very same transaction, asked for twice, lands once.
         if epoch <= self.day.epoch && self.day.open.iter().any(is_same) {
@@ -117,36 +115,38 @@ impl Ledger {
         let mut day = if epoch > self.day.epoch { Day { epoch, ..Day::default() } } else { self.day.clone() };
         day.lamports = day.lamports.saturating_add(*lamports);
         if day.lamports > self.caps.per_day {
-            return Err(Spent::Cap(Error::SponsorSpent));
+            return Err(Error::SponsorSpent);
         }
         let signed = day.texts.entry(charge.text()).or_insert(0);
         if *signed == 0 {
             let texts = day.senders.entry(sender.to_owned()).or_insert(0);
             *texts = texts.saturating_add(1);
             if *texts > self.caps.per_sender {
-                return Err(Spent::Cap(Error::SponsorShare { limit: self.caps.per_sender }));
+                return Err(Error::SponsorShare(self.caps.per_sender));
             }
         }
         *signed = signed.saturating_add(1);
         if *signed > TRANSACTIONS_A_TEXT {
-            return Err(Spent::Cap(Error::SponsorShare { limit: self.caps.per_sender }));
+            return Err(Error::SponsorShare(self.caps.per_sender));
         }
         day.open.push(charge);
-        self.keep(day).map_err(Spent::Record)
+        self.keep(day)
     }
 
     /// Signatures that cannot land any more when a blockhash that is given out now serves up to this height:
     /// up to `most` of them, those of this sender first, then the oldest.
-    pub(super) fn expired(&self, sender: &str, newest: u64, most: usize) -> Vec<String> {
+    pub fn expired(&self, sender: &str, newest: u64, most: usize) -> Vec<String> {
         let over = |charge: &&Charge| charge.last_height.saturating_add(SERVES) < newest;
         let (own, others): (Vec<&Charge>, Vec<&Charge>) =
             self.day.open.iter().filter(over).partition(|charge| charge.sender == sender);
         own.into_iter().chain(others).take(most).map(|charge| charge.signature.clone()).collect()
     }
 
-    /// Gives back what was charged for transactions that can land no more and have not. Of each it says
-    /// whether it has landed.
-    pub(super) fn settle(&mut self, fates: &[(String, bool)]) -> Result<()> {
+    /// Refunds what was charged for transactions that can no longer land. Each comes with whether it has landed.
+    ///
+    /// # Errors
+    /// 7577
+    pub fn settle(&mut self, fates: &[(String, bool)]) -> Result<()> {
         let mut day = self.day.clone();
         for (signature, landed) in fates {
             let Some(at) = day.open.iter().position(|open| open.signature == *signature) else { continue };
@@ -159,14 +159,18 @@ impl Ledger {
     }
 
     fn keep(&mut self, day: Day) -> Result<()> {
-        let failed = |error: serde_json::Error| Error::WriteFailed {
-            path: files::shown(&self.path),
-            why: error.to_string(),
-        };
-        files::replace_private(&self.path, &serde_json::to_vec(&day).map_err(failed)?)?;
+        let text = serde_json::to_vec(&day).map_err(|error| unusable(&self.path, error))?;
+        let written = files::make_folder(files::folder_of(&self.path));
+        written
+            .and_then(|()| files::replace(&self.path, &text))
+            .map_err(|error| unusable(&self.path, error))?;
         self.day = day;
         Ok(())
     }
+}
+
+fn unusable(path: &Path, why: impl ToString) -> Error {
+    Error::SponsorState { path: path.display().to_string(), why: why.to_string() }
 }
 
 #[cfg(test)]
@@ -175,15 +179,12 @@ mod tests {
 
     const CAPS: Caps = Caps { per_sender: 2, per_day: 100 };
 
-    fn code(result: Result<(), Spent>) -> Option<u32> {
-        result.err().map(|spent| match spent {
-            Spent::Cap(error) => error.code(),
-            Spent::Record(failure) => failure.code,
-        })
+    fn code(result: Result<()>) -> Option<u32> {
+        result.err().map(|error| error.code())
     }
 
     /// Each transaction has a signature of its own, and can land up to height 1 000.
-    fn charge(ledger: &mut Ledger, epoch: u64, sender: &str, text: &str, lamports: u64) -> Result<(), Spent> {
+    fn charge(ledger: &mut Ledger, epoch: u64, sender: &str, text: &str, lamports: u64) -> Result<()> {
         let charge = Charge {
             signature: format!("{sender}-{text}-{}", ledger.day.open.len()),
             last_height: 1_000,

@@ -1,59 +1,47 @@
 //! A batch: a bundle (decision C7), its CBOR alone (C6), or the message that is signed for it (B7).
 
 use super::fields::{Fields, base58, type_name};
-use crate::context::Context;
-use crate::defaults;
-use crate::errors::{Error, Failure, Result};
-use crate::input;
 use serde_json::{Value, json};
 use zx1_interface::constants::BATCH_MESSAGE_PREFIX;
 use zx1_protocol::batch::BATCH_MESSAGE_LEN;
-use zx1_protocol::behavior_batch::{BehaviorBatch, Commitment};
+use zx1_protocol::behavior_batch::{BatchFormatError, BehaviorBatch, Commitment};
 use zx1_protocol::bundle::Bundle;
 use zx1_protocol::record::Record;
 
-/// What is typed.
-#[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// The batch: hex, base64, a file, or -
-    data: String,
-    /// Show every record, not only the first 20
-    #[arg(long)]
-    all: bool,
-}
-
-/// Records that are shown without --all.
+/// Records that are shown unless all are asked for.
 const SHOWN: usize = 20;
 
-pub(super) fn run(args: Args, context: &Context) -> Result<()> {
-    let input = input::read(&args.data, defaults::MAX_LARGE_INPUT)?;
-    let bytes = input.bytes.as_slice();
+/// Why bytes are not a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotABatch {
+    /// They begin as the signed message does, and end otherwise.
+    Message,
+    /// They are a bundle, whose batch cannot be read.
+    Bundle(BatchFormatError),
+    /// They are neither a bundle nor a batch.
+    Batch(BatchFormatError),
+}
+
+/// The fields of a batch; `all` shows every record.
+///
+/// # Errors
+/// [`NotABatch`].
+pub fn batch(bytes: &[u8], all: bool) -> Result<Fields, NotABatch> {
     if bytes.len() == BATCH_MESSAGE_LEN && bytes.starts_with(BATCH_MESSAGE_PREFIX) {
-        return context.print(&message(bytes).ok_or(unknown())?);
+        return message(bytes).ok_or(NotABatch::Message);
     }
     if let Ok(bundle) = Bundle::decode(bytes) {
-        return context.print(&of_bundle(&bundle, bytes.len(), args.all)?);
+        return of_bundle(&bundle, bytes.len(), all).map_err(NotABatch::Bundle);
     }
-    match BehaviorBatch::decode(bytes) {
-        Ok(batch) => {
-            let mut fields = of_batch(&batch, args.all);
-            fields.both("bytes", json!(bytes.len()), bytes.len().to_string());
-            fields.section("verdicts", verdicts(&batch.commitment(), None));
-            context.print(&fields)
-        }
-        Err(error) => Err({
-            let next = "give a .zx1batch file, a batch's CBOR, or the 165 bytes that are signed for it";
-            Failure::of(&error, Some(next)).in_input(&input.name)
-        }),
-    }
+    let batch = BehaviorBatch::decode(bytes).map_err(NotABatch::Batch)?;
+    let mut fields = of_batch(&batch, all);
+    fields.both("bytes", json!(bytes.len()), bytes.len().to_string());
+    fields.section("verdicts", verdicts(&batch.commitment(), None));
+    Ok(fields)
 }
 
-fn unknown() -> Error {
-    Error::UnknownBytes { what: "batch".to_owned() }
-}
-
-fn of_bundle(bundle: &Bundle<'_>, size: usize, all: bool) -> Result<Fields> {
-    let batch = bundle.decode_batch().map_err(|error| Failure::of(&error, None::<String>))?;
+fn of_bundle(bundle: &Bundle<'_>, size: usize, all: bool) -> Result<Fields, BatchFormatError> {
+    let batch = bundle.decode_batch()?;
     let mut fields = of_batch(&batch, all);
     fields
         .both(
@@ -119,7 +107,7 @@ fn array(fields: &mut Fields, name: &str, records: impl ExactSizeIterator<Item =
         lines.shown(index.to_string(), in_words(record));
     }
     if !all && count > SHOWN {
-        lines.shown("…", format!("{} more; --all shows them", count.saturating_sub(SHOWN)));
+        lines.shown("…", format!("{} more", count.saturating_sub(SHOWN)));
     }
     if count > 0 {
         fields.section(name, lines);
