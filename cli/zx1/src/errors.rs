@@ -42,7 +42,7 @@ zx1_cli_common::catalogue! {
         "{path} ({found} bytes) is not a key file: expected a JSON array of 64 numbers, 32 raw bytes, or 64 \
          hexadecimal digits." =>
         "give another file with --keypair, or make a key with zx1 init";
-    7416 Failure KeyExists { path: String } "{path} already holds a key, and zx1 never overwrites keys." =>
+    7416 Failure KeyExists { path: String } "{path} already holds a key, and keys are never overwritten." =>
         "use it as it is (zx1 key show), or make another one with --keypair another.json";
     7417 Failure KeyNotAFile { path: String }
         "{path} names a hardware wallet or a prompt; zx1 signs with keypair files only." =>

@@ -13,11 +13,11 @@ use clap::Subcommand;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
-  zx1 challenge find deal.cbor --out challenge.json     check whether the sender's batch hides this message
+  zx1 challenge find deal.cbor --out challenge.json     does the sender's batch hide this message?
   zx1 challenge find --double-bids --against AGENT --epoch 20777 --out challenge.json
   zx1 challenge submit challenge.json                   submit it, with a stake of 10 USDC
   zx1 challenge list                                    your challenges and those against your agent
-  zx1 challenge watch                                   answer challenges against your agent automatically
+  zx1 challenge watch                                   answer those against your agent
   zx1 challenge answer CHALLENGE                        answer one, for any agent
   zx1 challenge resolve CHALLENGE                       settle it after its window
   zx1 challenge close CHALLENGE                         recover the rent

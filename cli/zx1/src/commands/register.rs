@@ -63,11 +63,11 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args, context: &Context) -> Result<()> {
     let local = args.local.clone().unwrap_or_else(|| args.name.clone());
     let why = if local.is_empty() {
-        Some("empty")
+        Some("it must not be empty")
     } else if Address::from_str(&local).is_ok() {
-        Some("an address")
+        Some("it must not be an address")
     } else if words::plain(&args.name) != args.name || words::plain(&local) != local || local.contains('\n') {
-        Some("contains control characters")
+        Some("it must not contain control characters")
     } else {
         None
     };

@@ -76,7 +76,7 @@ fn every_damaged_key_file_is_refused_with_its_own_sentence() {
         (home.file("json", "[1,2,"), 7412, "the closing bracket is missing"),
         (home.file("number", "[1,2,300]"), 7412, "item 3 is not a number from 0 to 255"),
         (home.file("length", "[1,2,3]"), 7413, "has 3 numbers; a Solana keypair has 64"),
-        (home.file("halves", halves), 7414, "is not the one of its secret half"),
+        (home.file("halves", halves), 7414, "does not match its secret key"),
         (home.file("form", "correct horse battery staple"), 7415, "28 bytes"),
         (home.file("empty", ""), 7415, "0 bytes"),
         (home.file("large", vec![b'['; 100_000]), 7415, "100000 bytes"),
