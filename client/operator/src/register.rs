@@ -11,6 +11,7 @@ use std::sync::Arc;
 use zx1_chain::rpc::registry::{IdentityRegistry as _, Registration, Sati, registered_mint};
 use zx1_chain::rpc::{Flow, Intent};
 use zx1_chain::sati::NewAgent;
+use zx1_protocol::ids::AgentId;
 
 /// The service by which others find the agent on the mesh (protocol.md, 4.1).
 const MESH_SERVICE: &str = "zerox1-mesh";
@@ -114,7 +115,7 @@ pub struct Pending<'a> {
 pub struct Registered {
     pub sent: Sent,
     /// The agent: an earlier run's transaction made another mint than this one would have.
-    pub agent: Address,
+    pub agent: AgentId,
     /// Its number in the registry.
     pub member_number: Option<u64>,
 }

@@ -4,6 +4,7 @@
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use ed25519_dalek::{Signer, SigningKey};
 use std::hint::black_box;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::{Builder, Built, Direction};
 use zx1_protocol::draft::Draft;
@@ -24,12 +25,12 @@ fn message(number: u64, payload: &[u8]) -> Vec<u8> {
     let key = SigningKey::from_bytes(&[7; 32]);
     let draft = Draft {
         msg_type: MsgType::Propose,
-        sender: &[1; 32],
-        recipient: &[2; 32],
+        sender: AgentId([1; 32]),
+        recipient: AgentId([2; 32]),
         timestamp: NOW,
         block_ref: Slot(number),
         nonce: number,
-        conversation_id: &[3; 16],
+        conversation_id: ConversationId([3; 16]),
         payload,
     };
     draft.sign(|bytes| key.sign(bytes).to_bytes()).unwrap()
@@ -99,7 +100,7 @@ fn push(builder: &mut Builder, entry: &mut LogEntry<'_>, number: u64, payload: &
 
 fn builder() -> Builder {
     let covered = Covered { from: Epoch(20_500), to: Epoch(20_500) };
-    Builder::new([1; 32], covered, Slot(0), Slot(1_000_000)).unwrap()
+    Builder::new(AgentId([1; 32]), covered, Slot(0), Slot(1_000_000)).unwrap()
 }
 
 fn batches(criterion: &mut Criterion) {

@@ -11,7 +11,7 @@ fn use_everything(dir: &Path) {
     let reader = LogReader::new(dir, AGENT);
     let _ = reader.epochs();
     let _ = reader.root(Epoch(0), Epoch(u64::MAX));
-    let _ = reader.attestation(&[3; 16], &AGENT);
+    let _ = reader.attestation(&ConversationId([3; 16]), &AGENT);
     let _ = reader.batches().list();
     let _ = reader.batches().bundle_bytes(EPOCH);
     if let Ok(mut log) = AgentLog::open(dir, AGENT) {

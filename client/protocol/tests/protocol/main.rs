@@ -22,6 +22,7 @@ mod errors;
 mod evidence;
 mod feedback_log;
 mod finder;
+mod ids;
 mod lease;
 mod life;
 mod log_entry;

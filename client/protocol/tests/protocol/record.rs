@@ -1,5 +1,6 @@
 use crate::common::{damage, damaged, record};
 use proptest::prelude::*;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::hash::Sha3;
 use zx1_protocol::merkle::leaf;
 use zx1_protocol::record::{
@@ -25,8 +26,8 @@ fn no_record_is_as_long_as_two_hashes() {
 #[test]
 fn a_rating_out_of_range_fails() {
     let good = Feedback {
-        conversation: [1; 16],
-        from: [2; 32],
+        conversation: ConversationId([1; 16]),
+        from: AgentId([2; 32]),
         score: 100,
         outcome: 2,
         role: 1,
