@@ -353,7 +353,7 @@ impl AgentLog {
             let channel = channel_of(header.msg_type);
             match stored.direction {
                 Direction::Sent => nonces.restore_own(channel, header.nonce),
-                Direction::Received => nonces.restore(header.sender, channel, header.nonce),
+                Direction::Received => nonces.restore(&header.sender(), channel, header.nonce),
             }
             index.add(next, &Facts::of(&agent, stored.direction, &entry, stored.leaf()));
             next = next.saturating_add(1);

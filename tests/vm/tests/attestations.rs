@@ -233,7 +233,7 @@ fn feedback_is_not_closeable() {
     let schema = s.world.schemas().feedback;
     let nonce = attestation_nonce(&subject.task_ref, &schema, &subject.agent, &subject.counterparty);
     let actors = s.world.actors(&s.agent, schema);
-    let close = sati::close_compressed_attestation(&actors, &s.counterparty.pubkey(), &s.agent.mint, &nonce);
+    let close = sati::close_compressed_attestation(&actors, &s.counterparty.pubkey(), &s.agent.mint.into(), &nonce);
     let failure = s.world.send_refused(&[close], &s.counterparty, &[]);
     failure.expect_code(ATTESTATION_NOT_CLOSEABLE);
 }
@@ -250,12 +250,12 @@ fn a_delegation_is_an_account_of_sas_with_the_real_layout() {
     assert_eq!((found.credential, found.schema), (schemas.credential, schemas.delegate));
     assert_eq!((found.expiry, found.token_account), (1_800_000_000, Address::default()));
     assert_eq!(found.signer, sati::attestation_authority().0);
-    let expected = DelegateV1 { agent: s.agent.mint, delegate, delegator: s.owner.pubkey() };
+    let expected = DelegateV1 { agent: s.agent.mint.into(), delegate, delegator: s.owner.pubkey() };
     // SAS keeps the content with its length: 131 bytes and an empty content are 135.
     assert_eq!(found.data.len(), 135);
     assert_eq!(DelegateV1::decode(&found.data), Some(expected));
     let data = &account.data;
-    assert_eq!((data[0], &data[101 + 33..101 + 65]), (2, &s.agent.mint.to_bytes()[..]));
+    assert_eq!((data[0], &data[101 + 33..101 + 65]), (2, &s.agent.mint.0[..]));
     assert_eq!(data[101 + 65..101 + 97], delegate.to_bytes());
     assert_eq!(data[101 + 98..101 + 130], s.owner.pubkey().to_bytes());
 }

@@ -87,8 +87,8 @@ fn draw(lease: &LeaseReport, page: &mut Page) {
     );
     let left = duration(lease.seconds_left_in_epoch);
     page.field("now", format!("epoch {}, which ends in {left}", words::epoch(lease.epoch)));
-    if lease.due_micro_usdc > 0 {
-        page.field("due", amount::usdc(lease.due_micro_usdc));
+    if lease.due_micro_usdc > MicroUsdc(0) {
+        page.field("due", lease.due_micro_usdc);
         page.next(format!("zx1 lease pay --epochs {}", lease.due_epochs));
     }
 }

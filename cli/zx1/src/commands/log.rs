@@ -17,6 +17,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use zx1_chain::rpc::registry::Sati;
 use zx1_log::{Admitted, LogError, LogHandle, LogReader, Origin};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::envelope::BROADCAST;
 use zx1_protocol::signature::PublicKey;
@@ -124,7 +125,7 @@ fn repair(context: &Context, agent: &Agent, epoch: Epoch) -> Result<()> {
         return Err(Error::NoEntries { epoch: epoch.0 }.into());
     }
     let salvaged =
-        zx1_log::repair::salvage(agent_files::folder(context, agent)?, *agent.mint.as_array(), epoch)?;
+        zx1_log::repair::salvage(agent_files::folder(context, agent)?, agent.mint, epoch)?;
     context.print(&Salvaged {
         epoch: epoch.0,
         kept: salvaged.kept,
@@ -218,14 +219,14 @@ fn append(context: &Context, agent: &Agent, arguments: &[String], arrival: Optio
         };
         let log = agent_files::open_log(context, agent)?;
         let progress = context.spinner("Adding messages");
-        let mut keys: HashMap<[u8; 32], Vec<PublicKey>> = HashMap::new();
+        let mut keys: HashMap<AgentId, Vec<PublicKey>> = HashMap::new();
         let mut added = Vec::with_capacity(messages.len());
         for message in &messages {
             let candidate = Candidate::parse(&message.bytes)
                 .map_err(|reason| refused_reason(reason).in_input(&message.name))?;
-            let sender = *candidate.sender();
+            let sender = candidate.sender();
             if let Entry::Vacant(unknown) = keys.entry(sender) {
-                unknown.insert(keys_of(&sati, Address::new_from_array(sender)).await?);
+                unknown.insert(keys_of(&sati, sender).await?);
             }
             added.push(
                 append_one(&log, &candidate, &message.bytes, &keys, arrival)
@@ -265,7 +266,7 @@ fn append_one(
     log: &LogHandle,
     candidate: &Candidate<'_>,
     bytes: &[u8],
-    keys: &HashMap<[u8; 32], Vec<PublicKey>>,
+    keys: &HashMap<AgentId, Vec<PublicKey>>,
     arrival: u64,
 ) -> Result<AddedOne> {
     let Admitted { direction, logged } =
@@ -318,7 +319,7 @@ struct ListedEntry {
     #[serde(rename = "type")]
     kind: String,
     counterparty: String,
-    conversation: String,
+    conversation: ConversationId,
     slot: u64,
     timestamp: u64,
     leaf: String,
@@ -400,11 +401,11 @@ fn read_entries(reader: &LogReader, from: Epoch, to: Epoch, skip: u32) -> Result
         let entry = stored.entry().map_err(zx1_log::LogError::from)?;
         let header = entry.header;
         let sent = stored.direction == Direction::Sent;
-        let other = if sent { header.recipient } else { header.sender };
+        let other = if sent { header.recipient() } else { header.sender() };
         let counterparty = if *other == BROADCAST {
             "everybody".to_owned()
         } else {
-            Address::new_from_array(*other).to_string()
+            other.to_string()
         };
         found.push(ListedEntry {
             epoch: stored.epoch.0,
@@ -412,7 +413,7 @@ fn read_entries(reader: &LogReader, from: Epoch, to: Epoch, skip: u32) -> Result
             direction: direction_name(stored.direction),
             kind: type_name(header.msg_type),
             counterparty,
-            conversation: hex::encode(header.conversation_id),
+            conversation: header.conversation(),
             slot: header.block_ref.0,
             timestamp: header.timestamp,
             leaf: hex::encode(stored.leaf()),

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 use zx1_operator::Chain;
 use zx1_operator::register::{Registered, Request};
+use zx1_protocol::ids::AgentId;
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -205,7 +206,7 @@ fn write_file(path: &Path, content: &[u8]) -> Result<()> {
     files::create_private(path, content, Error::Exists { path: files::shown(path) })
 }
 
-fn remember(context: &Context, chain: &Chain, local: &str, mint: Address, uri: &str) -> Result<()> {
+fn remember(context: &Context, chain: &Chain, local: &str, mint: AgentId, uri: &str) -> Result<()> {
     context.update_config(|config| {
         let entry = AgentEntry {
             mint: mint.to_string(),

@@ -106,7 +106,7 @@ struct Shown {
     epochs: Vec<u64>,
     withheld: Vec<u64>,
     untrue: Vec<u64>,
-    stake_micro_usdc: u64,
+    stake_micro_usdc: MicroUsdc,
     lease: &'static str,
     batches_submitted: u64,
     challenges_open: usize,
@@ -135,7 +135,7 @@ impl Report for Shown {
             draw_scores(unbound, page);
         }
         page.heading("On chain");
-        page.field("stake", amount::usdc(self.stake_micro_usdc))
+        page.field("stake", self.stake_micro_usdc)
             .field("lease", self.lease)
             .field("batches submitted", self.batches_submitted)
             .field("challenges lost", self.challenges_lost)

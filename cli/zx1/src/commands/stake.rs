@@ -97,9 +97,9 @@ async fn show(context: &Context) -> Result<()> {
 }
 
 fn draw(stake: &StakeReport, page: &mut Page) {
-    let minimum = amount::usdc(stake.minimum_micro_usdc);
+    let minimum = stake.minimum_micro_usdc;
     let enough = if stake.is_enough { String::new() } else { format!(", below the least of {minimum}") };
-    page.field("stake", format!("{}{enough}", amount::usdc(stake.stake_micro_usdc)));
+    page.field("stake", format!("{}{enough}", stake.stake_micro_usdc));
     page.field("open challenges", stake.open_challenges);
     page.field("unlock", unlock_line(stake));
     if stake.claimable {

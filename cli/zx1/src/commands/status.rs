@@ -12,6 +12,7 @@ use zx1_chain::rpc::registry::{IdentityRegistry as _, Sati};
 use zx1_chain::rpc::{ChallengeFilter, Client};
 use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
 use zx1_operator::facts::{Accounts, LeaseReport, StakeReport};
+use zx1_protocol::ids::AgentId;
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -57,7 +58,7 @@ struct Status {
     epoch: u64,
     wallet: Option<String>,
     lamports: Option<u64>,
-    usdc_micro_usdc: Option<u64>,
+    usdc_micro_usdc: Option<MicroUsdc>,
     agent: Option<OfAgent>,
     agents: Vec<Known>,
     unfinished: Vec<String>,
@@ -86,7 +87,7 @@ impl Report for Status {
         page.field("time", format!("epoch {}, slot {}", words::epoch(self.epoch), self.slot));
         page.field("wallet", self.wallet.as_deref().unwrap_or("no key: zx1 init"));
         page.maybe("SOL", self.lamports.map(amount::sol));
-        page.maybe("USDC", self.usdc_micro_usdc.map(amount::usdc));
+        page.maybe("USDC", self.usdc_micro_usdc);
         match &self.agent {
             Some(agent) => agent.draw(page),
             None => {
@@ -126,7 +127,7 @@ impl OfAgent {
         page.field("owner", self.owner.as_deref().unwrap_or("nobody: it was burned"));
         let stake = self.stake.as_ref().map(|stake| {
             let unlock = if stake.unlock_queued { ", unlock queued" } else { "" };
-            format!("{}{unlock}", amount::usdc(stake.stake_micro_usdc))
+            format!("{}{unlock}", stake.stake_micro_usdc)
         });
         page.field("stake", stake.unwrap_or_else(|| "none".to_owned()));
         page.field("lease", words::lease(&self.lease));
@@ -194,7 +195,7 @@ async fn status(context: &Context) -> Result<()> {
     })
 }
 
-async fn of_agent(client: &Client, mint: Address, local_name: Option<String>) -> Result<OfAgent> {
+async fn of_agent(client: &Client, mint: AgentId, local_name: Option<String>) -> Result<OfAgent> {
     let registry = Sati::connect(client).await?;
     let (record, delegates, challenges) = tokio::try_join!(
         registry.look_up(mint),

@@ -185,8 +185,8 @@ fn dated(
     let header = EnvelopeHeader {
         version: PROTOCOL_VERSION,
         msg_type,
-        sender,
-        recipient,
+        sender: sender.as_bytes(),
+        recipient: recipient.as_bytes(),
         timestamp,
         block_ref: Slot(1),
         nonce,

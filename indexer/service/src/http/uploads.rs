@@ -75,7 +75,7 @@ pub(super) async fn bundle(
     // The chain says how many leaves and records there are, so how long the data can be.
     let most = most_bytes(&row).min(limits.bundle_bytes);
     let upload = app.bundles.receive(request, most, limits.body_time().saturating_mul(10)).await?;
-    Ok(receipt(app.bundles.take(&app.index, fixed(&row.agent), row.epoch, upload).await?))
+    Ok(receipt(app.bundles.take(&app.index, row.agent, row.epoch, upload).await?))
 }
 
 /// Bring a signed FEEDBACK

@@ -6,6 +6,7 @@ use super::{
     FeedbackRow, Find, GapRow, LifeRow, RatingRow, Remove, SqliteStore, Store, StoreError, StreamRow,
 };
 use crate::merge::new_agent;
+use zx1_protocol::ids::{AgentId, ConversationId};
 
 fn event(slot: i64, signature: u8, ordinal: i64) -> EventRow {
     EventRow {
@@ -19,7 +20,7 @@ fn event(slot: i64, signature: u8, ordinal: i64) -> EventRow {
         account: vec![1; 32],
         created_slot: 1,
         sequence: slot,
-        agent: Some(vec![signature % 3; 32]),
+        agent: Some(AgentId([signature % 3; 32])),
         payload: vec![0, 255],
     }
 }
@@ -29,15 +30,16 @@ fn told(origin: &str) -> StreamRow {
         kind: "agent_joined".to_owned(),
         origin: origin.to_owned(),
         slot: Some(3),
-        agent: Some(vec![1; 32]),
+        agent: Some(AgentId([1; 32])),
         signature: Some(vec![1; 64]),
         at: 1_000,
         body: "{}".to_owned(),
     }
 }
 
-fn agent(number: u8, name: &str, stake: Option<i64>) -> AgentRow {
-    AgentRow { number: i64::from(number), search: name.to_lowercase(), stake, ..new_agent([number; 32]) }
+fn agent(number: u8, name: &str, stake: Option<u64>) -> AgentRow {
+    let stake = stake.map(MicroUsdc);
+    AgentRow { number: i64::from(number), search: name.to_lowercase(), stake, ..new_agent(AgentId([number; 32])) }
 }
 
 async fn suite(store: &dyn Store) {
@@ -123,7 +125,7 @@ async fn pages_follow_each_other_without_loss(store: &dyn Store) {
             let find = Find { after: after.clone(), ..order().limit(7) };
             let page = store.agents(find).await.unwrap();
             let Some(last) = page.last() else { break };
-            after = vec![last.stake.unwrap_or(-1).into(), last.mint.clone().into()];
+            after = vec![last.stake.map_or(Value::Int(-1), Value::from), last.mint.into()];
             paged.extend(page);
         }
         assert_eq!(paged, all);
@@ -146,15 +148,15 @@ async fn searches_take_their_text_literally(store: &dyn Store) {
 
 async fn what_is_removed_takes_its_children_along(store: &dyn Store) {
     let batch =
-        |epoch: i64| BatchRow { agent: vec![1; 32], epoch, signature: vec![1; 64], ..BatchRow::default() };
+        |epoch: i64| BatchRow { agent: AgentId([1; 32]), epoch, signature: vec![1; 64], ..BatchRow::default() };
     let rating =
-        |epoch: i64| RatingRow { agent: vec![1; 32], epoch, rater: vec![2; 32], ..RatingRow::default() };
+        |epoch: i64| RatingRow { agent: AgentId([1; 32]), epoch, rater: AgentId([2; 32]), ..RatingRow::default() };
     let with =
-        |epoch: i64| CounterpartyRow { agent: vec![1; 32], other: vec![2; 32], epoch, ..Default::default() };
+        |epoch: i64| CounterpartyRow { agent: AgentId([1; 32]), other: AgentId([2; 32]), epoch, ..Default::default() };
     let said = |epoch: i64| ConversationRow {
-        conversation: vec![5; 16],
-        agent: vec![1; 32],
-        other: vec![2; 32],
+        conversation: ConversationId([5; 16]),
+        agent: AgentId([1; 32]),
+        other: AgentId([2; 32]),
         kind: 2,
         epoch,
     };
@@ -237,7 +239,7 @@ async fn sums_are_sums(store: &dyn Store) {
     let totals = store.totals().await.unwrap();
     let rows = store.agents(Find::all()).await.unwrap();
     assert_eq!(totals.agents, rows.len() as i64);
-    assert_eq!(totals.staked, rows.iter().filter_map(|row| row.stake).sum::<i64>());
+    assert_eq!(totals.staked, MicroUsdc(rows.iter().filter_map(|row| row.stake).map(|stake| stake.0).sum()));
     assert_eq!((totals.contracts, totals.contracts_open), (2, 1));
     assert_eq!((totals.feedback, totals.feedback_resolved), (2, 1));
     assert_eq!((totals.challenges, totals.challenges_open, totals.challenges_succeeded), (2, 1, 1));

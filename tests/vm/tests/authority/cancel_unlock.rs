@@ -61,7 +61,7 @@ fn after_reactivation_ok() {
     assert_eq!(
         only_event(&receipt, ids::STAKE_LOCK, UnlockCanceled::read),
         UnlockCanceled {
-            agent_mint: s.agent.mint.to_bytes(),
+            agent_mint: s.agent.mint.0,
             slot: s.world.slot(),
             sequence: 2,
             account_created_slot: stake.created_slot,

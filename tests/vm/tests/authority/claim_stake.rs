@@ -87,7 +87,7 @@ fn at_the_slot_that_the_stake_names_the_owner_gets_stake_and_rent_ok() {
     assert_eq!(
         only_event(&receipt, ids::STAKE_LOCK, StakeClaimed::read),
         StakeClaimed {
-            agent_mint: s.agent.mint.to_bytes(),
+            agent_mint: s.agent.mint.0,
             owner: owner.to_bytes(),
             lamports: MIN_STAKE,
             sequence: 2,

@@ -86,14 +86,14 @@ fn the_owner_creates_the_stake_ok() {
             version: 1,
             bump: Address::find_program_address(&[b"stake", s.agent.mint.as_ref()], &program).1,
             vault_bump: Address::find_program_address(&[b"vault", s.agent.mint.as_ref()], &program).1,
-            agent_mint: s.agent.mint.to_bytes(),
+            agent_mint: s.agent.mint.0,
             owner: owner.to_bytes(),
         }
     );
     assert_eq!(
         locked(&receipt),
         StakeLocked {
-            agent_mint: s.agent.mint.to_bytes(),
+            agent_mint: s.agent.mint.0,
             owner: owner.to_bytes(),
             lamports: 12_345_678,
             slot,
@@ -142,7 +142,7 @@ fn a_top_up_may_be_smaller_than_the_minimum_ok() {
     assert_eq!(
         locked(&receipt),
         StakeLocked {
-            agent_mint: s.agent.mint.to_bytes(),
+            agent_mint: s.agent.mint.0,
             owner: s.owner.pubkey().to_bytes(),
             lamports: 1,
             slot: created + 7,

@@ -70,7 +70,7 @@ fn the_owner_of_a_deactivated_agent_queues_ok() {
     assert_eq!(
         queued(&receipt),
         UnlockQueued {
-            agent_mint: s.agent.mint.to_bytes(),
+            agent_mint: s.agent.mint.0,
             unlock_available_slot: now + WINDOW,
             sequence: 1,
             account_created_slot: created,

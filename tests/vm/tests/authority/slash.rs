@@ -182,7 +182,7 @@ fn challenge_takes_a_part_to_the_unit_ok() {
     assert_eq!(
         only_event(&receipt, ids::STAKE_LOCK, StakeSlashed::read),
         StakeSlashed {
-            agent_mint: s.agent.mint.to_bytes(),
+            agent_mint: s.agent.mint.0,
             amount: 3_333_333,
             recipient: recipient.to_bytes(),
             sequence: 1,

@@ -122,7 +122,7 @@ fn submit_and_check(s: &mut Scene, batch: &SubmitBatch, covers_from: u64) {
         count: before.map_or(0, |head| head.count) + 1,
         created_slot: before.map_or(slot, |head| head.created_slot),
         event_sequence: before.map_or(0, |head| head.event_sequence) + 1,
-        agent_id: s.agent.mint.to_bytes(),
+        agent_id: s.agent.mint.0,
         digest: keccak(&[&previous, &message(batch)]),
         version: 1,
         bump: Address::find_program_address(head_seeds, &program).1,
@@ -138,7 +138,7 @@ fn submit_and_check(s: &mut Scene, batch: &SubmitBatch, covers_from: u64) {
             submitted_slot: slot,
             log_len: batch.log_len,
             arrays_len: batch.arrays_len,
-            agent_id: s.agent.mint.to_bytes(),
+            agent_id: s.agent.mint.0,
             log_merkle_root: batch.log_merkle_root,
             batch_hash: batch.batch_hash,
             arrays_root: batch.arrays_root,
@@ -152,7 +152,7 @@ fn submit_and_check(s: &mut Scene, batch: &SubmitBatch, covers_from: u64) {
     assert_eq!(
         submitted(&receipt),
         BatchSubmitted {
-            agent_id: s.agent.mint.to_bytes(),
+            agent_id: s.agent.mint.0,
             epoch_number: epoch,
             batch_hash: batch.batch_hash,
             submitted_slot: slot,

@@ -161,13 +161,13 @@ impl Stage {
 
     /// A PROPOSE of an agent in the batch's epoch.
     pub(crate) fn proposal(&self, agent: &Agent) -> Proposal {
-        Proposal { sender: agent.mint.to_bytes(), timestamp: self.epoch * 86_400_000_000 }
+        Proposal { sender: agent.mint.0, timestamp: self.epoch * 86_400_000_000 }
     }
 
     /// The arguments of a batch whose log holds the proposal and whose arrays hold its bid.
     pub(crate) fn batch(&self, agent: &Agent, epoch: u64) -> SubmitBatch {
         SubmitBatch {
-            agent_id: agent.mint.to_bytes(),
+            agent_id: agent.mint.0,
             epoch_number: epoch,
             log_merkle_root: merkle::leaf::<Sha3>(&self.proposal(agent).entry()),
             log_len: 1,

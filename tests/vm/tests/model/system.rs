@@ -76,7 +76,7 @@ pub(crate) fn initial_state() -> State {
     static STATE: OnceLock<State> = OnceLock::new();
     let make = || {
         with_beginning(|beginning| State {
-            agent_ids: beginning.agents.map(|agent| agent.mint.to_bytes()),
+            agent_ids: beginning.agents.map(|agent| agent.mint.0),
             wallet_ids: std::array::from_fn(|number| wallet(number).pubkey().to_bytes()),
             start_slot: START_SLOT,
             start_time: u64::try_from(START_TIME).unwrap(),

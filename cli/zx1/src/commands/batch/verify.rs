@@ -82,7 +82,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
         let signer = input::address(signer, "The signer")?;
         check_signature(commitment, signer, &signature)?;
     }
-    let agent = Address::new_from_array(commitment.agent);
+    let agent = commitment.agent;
     if args.on_chain {
         let agent = context::find_agent(&context.config()?, &agent.to_string())?;
         context.wait(async {

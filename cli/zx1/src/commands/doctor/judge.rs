@@ -11,6 +11,7 @@ use solana_address::Address;
 use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
 use zx1_operator::defaults::LOW_LAMPORTS;
 use zx1_operator::facts::{LeaseReport, StakeReport};
+use zx1_protocol::ids::AgentId;
 
 /// Checks of the agent's accounts. They are skipped when there is no agent.
 pub(super) const OF_AGENT: [&str; 4] = ["stake", "lease", "batch", "challenges"];
@@ -136,7 +137,7 @@ pub(super) fn sol(wallet: Address, lamports: u64, local: bool, checks: &mut Chec
 }
 
 /// What pays for stake, lease and challenges, in micro-USDC; `None` without an account of it.
-pub(super) fn usdc(wallet: Address, mint: Address, held: Option<u64>, local: bool, checks: &mut Checks) {
+pub(super) fn usdc(wallet: Address, mint: Address, held: Option<MicroUsdc>, local: bool, checks: &mut Checks) {
     let fund = if local {
         format!("zx1-localnet fund {wallet} --usdc 100")
     } else {
@@ -144,7 +145,7 @@ pub(super) fn usdc(wallet: Address, mint: Address, held: Option<u64>, local: boo
     };
     match held {
         None | Some(0) => checks.warn("USDC", "none: neither stake nor lease can be paid", &fund),
-        Some(micro) => checks.ok("USDC", amount::usdc(micro)),
+        Some(micro) => checks.ok("USDC", micro),
     }
 }
 
@@ -183,7 +184,7 @@ pub(super) fn agent(shown: &str, number: u64, owner: &Owner, checks: &mut Checks
 }
 
 /// No agent in the configuration; perhaps the wallet owns one all the same.
-pub(super) fn no_agent(owned: Option<(&str, Address)>, checks: &mut Checks) {
+pub(super) fn no_agent(owned: Option<(&str, AgentId)>, checks: &mut Checks) {
     match owned {
         Some((name, mint)) => {
             let found = format!("none is chosen, but your wallet owns '{name}' ({mint})");
@@ -196,7 +197,7 @@ pub(super) fn no_agent(owned: Option<(&str, Address)>, checks: &mut Checks) {
 /// Judges the stake: missing, queued for unlocking, claimable or locked.
 pub(super) fn stake(stake: Option<&StakeReport>, checks: &mut Checks) {
     let Some(stake) = stake else { return checks.fail("stake", "none", "zx1 stake lock 10") };
-    let locked = amount::usdc(stake.stake_micro_usdc);
+    let locked = stake.stake_micro_usdc;
     if stake.claimable {
         return checks.warn("stake", format!("{locked}, its unlock is over"), "zx1 stake claim");
     }
@@ -214,7 +215,7 @@ pub(super) fn stake(stake: Option<&StakeReport>, checks: &mut Checks) {
     }
     if !stake.is_enough {
         let missing = stake.minimum_micro_usdc.saturating_sub(stake.stake_micro_usdc);
-        let next = format!("zx1 stake lock {}", amount::usdc(missing).trim_end_matches(" USDC"));
+        let next = format!("zx1 stake lock {}", missing.to_string().trim_end_matches(" USDC"));
         return checks.fail("stake", format!("{locked}, too little to count"), &next);
     }
     checks.ok("stake", locked);
@@ -223,7 +224,7 @@ pub(super) fn stake(stake: Option<&StakeReport>, checks: &mut Checks) {
 /// Judges the lease by its state and its unpaid days.
 pub(super) fn lease(lease: &LeaseReport, checks: &mut Checks) {
     let pay = format!("zx1 lease pay --epochs {}", lease.due_epochs.max(1));
-    let (line, due) = (words::lease(lease), amount::usdc(lease.due_micro_usdc));
+    let (line, due) = (words::lease(lease), lease.due_micro_usdc);
     match lease.state {
         "none" => checks.fail("lease", format!("{line}: {due} begins it"), &pay),
         "deactivated" => checks.fail("lease", format!("{line}: {due} bring it back"), &pay),

@@ -116,7 +116,7 @@ fn without_funds_it_says_how_to_get_some() {
         let (mark, _, next) = one(|checks| judge::usdc(AGENT, AGENT, held, true, checks));
         assert_eq!((mark, next), (Warn, format!("zx1-localnet fund {AGENT} --usdc 100")));
     }
-    assert_eq!(one(|checks| judge::usdc(AGENT, AGENT, Some(1), true, checks)).0, Ok);
+    assert_eq!(one(|checks| judge::usdc(AGENT, AGENT, Some(MicroUsdc(1)), true, checks)).0, Ok);
 }
 
 #[test]

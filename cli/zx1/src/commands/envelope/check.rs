@@ -63,7 +63,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
         }
     };
     let candidate = Candidate::parse(&input.bytes).map_err(|reason| dropped(&reason))?;
-    let sender = Address::new_from_array(*candidate.sender());
+    let sender = candidate.sender();
     // Without an own agent there is no log to compare nonces with.
     let own = context.agent().ok();
     context.wait(async {
@@ -72,7 +72,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
         let keys = keys_of(&sati, sender).await?;
         let seen = match own.as_ref().filter(|_| !args.any_nonce) {
             Some(agent) if agent_files::folder(context, agent)?.exists() => {
-                agent_files::open_log(context, agent)?.seen_nonces(candidate.sender(), candidate.channel())?
+                agent_files::open_log(context, agent)?.seen_nonces(&sender, candidate.channel())?
             }
             _ => SeenNonces::Strict(LastNonce::default()),
         };
@@ -87,7 +87,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
             valid: true,
             kind: type_name(valid.envelope.header.msg_type),
             sender: sender.to_string(),
-            signer: Address::new_from_array(valid.signer).to_string(),
+            signer: valid.signer.to_string(),
             signed_by: if owner { "the owner" } else { "a delegate" },
         })
     })

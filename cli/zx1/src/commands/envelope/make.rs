@@ -18,6 +18,7 @@ use std::time::Duration;
 use zx1_chain::rpc::registry::{Agreement, Sati};
 use zx1_log::{LogError, LogHandle};
 use zx1_operator::identity::owner_of;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::beacon::Beacon;
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::channel::channel_of;
@@ -103,7 +104,7 @@ struct Made {
     kind: String,
     sender: String,
     recipient: Option<String>,
-    conversation: String,
+    conversation: ConversationId,
     nonce: u64,
     slot: u64,
     epoch: u64,
@@ -181,7 +182,7 @@ struct Wish<'a> {
     args: &'a Args,
     recipient: Option<Agent>,
     about: Option<Agent>,
-    conversation: [u8; 16],
+    conversation: ConversationId,
     body: Vec<u8>,
 }
 
@@ -210,7 +211,7 @@ impl<'a> Wish<'a> {
             return Err(usage("A feedback message, and no other, has --about and --score.").into());
         }
         let conversation = match &args.conversation {
-            Some(text) => input::hex_array(text, "The conversation")?,
+            Some(text) => ConversationId(input::hex_array(text, "The conversation")?),
             None if kind.begins() => random_conversation()?,
             None => {
                 return Err(
@@ -221,8 +222,8 @@ impl<'a> Wish<'a> {
         Ok(Self { args, recipient, about, conversation, body: body(args)? })
     }
 
-    fn recipient(&self) -> &[u8; 32] {
-        self.recipient.as_ref().map_or(&BROADCAST, |agent| agent.mint.as_array())
+    fn recipient(&self) -> AgentId {
+        self.recipient.as_ref().map_or(BROADCAST, |agent| agent.mint)
     }
 
     /// The payload, with the pre-signature where it has one.
@@ -231,7 +232,7 @@ impl<'a> Wish<'a> {
         let payload = match args.kind {
             Kind::Feedback => {
                 let score = args.score.unwrap_or_default();
-                let about = self.about.as_ref().map_or(BROADCAST, |agent| *agent.mint.as_array());
+                let about = self.about.as_ref().map_or(BROADCAST, |agent| agent.mint);
                 let feedback = Feedback {
                     conversation_id: self.conversation,
                     target_agent: about,
@@ -244,13 +245,13 @@ impl<'a> Wish<'a> {
             }
             Kind::NotarizeBid => {
                 let bid_type = if args.offer { BidType::Offer } else { BidType::Request };
-                NotarizeBid { bid_type, conversation_id: &self.conversation, terms: &self.body }.to_bytes()
+                NotarizeBid { bid_type, conversation_id: self.conversation, terms: &self.body }.to_bytes()
             }
             Kind::Beacon => {
                 let name = std::str::from_utf8(&self.body)
                     .map_err(|_| Error::Usage { message: "A beacon's name is text.".to_owned() })?;
-                let verifying_key = key.address().to_bytes();
-                Beacon { agent_id: agent.mint.as_array(), verifying_key: &verifying_key, name }.to_bytes()
+                let verifying_key = key.address();
+                Beacon { agent_id: agent.mint, verifying_key, name }.to_bytes()
             }
             _ => {
                 let bare = match args.value {
@@ -292,10 +293,10 @@ fn body(args: &Args) -> Result<Vec<u8>> {
     Ok([hint.as_bytes(), &content].concat())
 }
 
-fn random_conversation() -> Result<[u8; 16]> {
+fn random_conversation() -> Result<ConversationId> {
     let mut id = [0; 16];
     getrandom::fill(&mut id).map_err(|error| Error::RandomFailed { why: error.to_string() })?;
-    Ok(id)
+    Ok(ConversationId(id))
 }
 
 /// Signs and logs the message. The nonce and the log entry are on disk before anybody sees the bytes.
@@ -325,12 +326,12 @@ async fn make(
         let payload = wish.payload(agent, key, presignature)?;
         let mut draft = Draft {
             msg_type,
-            sender: agent.mint.as_array(),
+            sender: agent.mint,
             recipient: wish.recipient(),
             timestamp: now.micros,
             block_ref: now.slot,
             nonce: 0,
-            conversation_id: &wish.conversation,
+            conversation_id: wish.conversation,
             payload: &payload,
         };
         // Asked before a nonce is spent.
@@ -353,7 +354,7 @@ async fn make(
             kind: type_name(msg_type),
             sender: agent.mint.to_string(),
             recipient: wish.recipient.as_ref().map(|agent| agent.mint.to_string()),
-            conversation: hex::encode(wish.conversation),
+            conversation: wish.conversation,
             nonce: draft.nonce,
             slot: now.slot.0,
             epoch: appended.epoch.0,
@@ -374,7 +375,7 @@ async fn presigner(
     agent: &Agent,
     key: &Key,
     other: &Agent,
-) -> Result<Option<(Sati, Address, Address)>> {
+) -> Result<Option<(Sati, AgentId, Address)>> {
     let sati = Sati::connect(&chain.client).await?;
     if owner_of(&sati, agent.mint).await? != key.address() {
         output::warn("a delegate cannot pre-sign for SATI (decision D5), so the message goes without it");
@@ -401,16 +402,16 @@ fn accepted_slot(log: &LogHandle, wish: &Wish<'_>, now: Now) -> Result<Option<Sl
     while let Some(stored) = entries.next_entry()? {
         let entry: LogEntry<'_> = stored.entry().map_err(zx1_log::LogError::from)?;
         let header = entry.header;
-        if *header.conversation_id != wish.conversation {
+        if header.conversation() != wish.conversation {
             continue;
         }
         match stored.direction {
             Direction::Received
-                if header.msg_type == MsgType::Accept && header.sender == wish.recipient() =>
+                if header.msg_type == MsgType::Accept && header.sender() == wish.recipient() =>
             {
                 accepted = Some(header.block_ref);
             }
-            Direction::Sent if header.recipient == wish.recipient() => accepted = None,
+            Direction::Sent if header.recipient() == wish.recipient() => accepted = None,
             _ => {}
         }
     }

@@ -10,6 +10,7 @@ use crate::input;
 use serde_json::json;
 use solana_address::Address;
 use zx1_chain::rpc::registry::{IdentityRegistry as _, Sati};
+use zx1_protocol::ids::{AgentId, EnvelopeHash};
 use zx1_protocol::beacon::Beacon;
 use zx1_protocol::envelope::{Envelope, EnvelopeError, MsgType};
 use zx1_protocol::hash::{Keccak as _, Sha3};
@@ -46,7 +47,7 @@ pub(super) fn run(args: Args, context: &Context) -> Result<()> {
     })?;
     let mut candidates = candidates(&args, context, &envelope)?;
     if args.online {
-        candidates.extend(context.wait(keys_of_sender(context, envelope.header.sender))?);
+        candidates.extend(context.wait(keys_of_sender(context, envelope.header.sender()))?);
     }
     let mut fields = Fields::new("Envelope");
     fields.both("bytes", json!(bytes.len()), format!("{} ({})", bytes.len(), input.encoding));
@@ -72,21 +73,20 @@ fn candidates(args: &Args, context: &Context, envelope: &Envelope<'_>) -> Result
     if envelope.header.msg_type == MsgType::Beacon
         && let Ok(beacon) = Beacon::parse(envelope.payload)
     {
-        let key = Address::new_from_array(*beacon.verifying_key);
+        let key = beacon.verifying_key;
         candidates.push((key, "named by the beacon itself, which proves nothing yet".to_owned()));
     }
     Ok(candidates)
 }
 
-async fn keys_of_sender(context: &Context, sender: &[u8; 32]) -> Result<Vec<(Address, String)>> {
+async fn keys_of_sender(context: &Context, sender: AgentId) -> Result<Vec<(Address, String)>> {
     let chain: Chain = context.connect().await?;
     let registry = Sati::connect(&chain.client).await?;
-    let mint = Address::new_from_array(*sender);
     let mut found = Vec::new();
-    if let Some(owner) = registry.look_up(mint).await?.and_then(|record| record.owner) {
+    if let Some(owner) = registry.look_up(sender).await?.and_then(|record| record.owner) {
         found.push((owner, "the sender's owner".to_owned()));
     }
-    for delegate in registry.delegates(mint).await?.into_iter().filter(|delegate| delegate.live) {
+    for delegate in registry.delegates(sender).await?.into_iter().filter(|delegate| delegate.live) {
         found.push((delegate.delegate, "a live delegate of the sender".to_owned()));
     }
     Ok(found)
@@ -126,7 +126,7 @@ fn verdicts(fields: &mut Fields, bytes: &[u8], envelope: &Envelope<'_>, candidat
         verdict.text("warning", format!("{key} is no key that a signature could hold under"));
     }
     verdict.text("signing_hash", hex::encode(Sha3::hashv(&[&signed])));
-    verdict.text("envelope_hash", hex::encode(Sha3::hashv(&[bytes])));
+    verdict.text("envelope_hash", EnvelopeHash::of(bytes));
     if let Ok(entry) = LogEntry::of(envelope).to_cbor::<Sha3>() {
         verdict.text("log_leaf", hex::encode(LogEntry::leaf::<Sha3>(&entry)));
     }
@@ -144,8 +144,8 @@ pub(super) fn describe_payload(fields: &mut Fields, msg_type: MsgType, payload: 
         MsgType::Beacon => Beacon::parse(payload).ok().map(|beacon| {
             let mut fields = Fields::new("Beacon");
             fields
-                .text("agent_id", base58(beacon.agent_id))
-                .text("verifying_key", base58(beacon.verifying_key))
+                .text("agent_id", beacon.agent_id)
+                .text("verifying_key", beacon.verifying_key)
                 .text("name", beacon.name.escape_debug());
             fields
         }),
@@ -182,8 +182,8 @@ fn feedback(read: &Feedback) -> Fields {
     let outcome = ["negative", "neutral", "positive"].get(usize::from(read.outcome)).copied();
     let role = ["participant", "notary"].get(usize::from(read.role)).copied();
     fields
-        .text("conversation_id", hex::encode(read.conversation_id))
-        .text("target_agent", base58(&read.target_agent))
+        .text("conversation_id", read.conversation_id)
+        .text("target_agent", read.target_agent)
         .both("score", json!(read.score), read.score.to_string())
         .both("outcome", json!(read.outcome), outcome.unwrap_or("unknown"))
         .both("is_dispute", json!(read.is_dispute), if read.is_dispute { "yes" } else { "no" })
@@ -199,7 +199,7 @@ fn notarize_bid(read: &NotarizeBid<'_>) -> Fields {
     };
     fields
         .both("bid_type", json!(read.bid_type as u8), kind)
-        .text("conversation_id", hex::encode(read.conversation_id))
+        .text("conversation_id", read.conversation_id)
         .text("terms", readable(read.terms));
     fields
 }

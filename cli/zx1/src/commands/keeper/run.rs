@@ -58,8 +58,8 @@ struct Shown {
     agent: String,
     epoch: u64,
     slot: u64,
-    spent_today_micro_usdc: u64,
-    cap_micro_usdc: u64,
+    spent_today_micro_usdc: MicroUsdc,
+    cap_micro_usdc: MicroUsdc,
     actions: Vec<Action>,
     warnings: Vec<Told>,
 }
@@ -68,7 +68,7 @@ impl Report for Shown {
     fn draw(&self, page: &mut Page) {
         page.field("agent", &self.agent).field("epoch", crate::words::epoch(self.epoch)).field(
             "spent today",
-            format!("{} of {}", amount::usdc(self.spent_today_micro_usdc), amount::usdc(self.cap_micro_usdc)),
+            format!("{} of {}", self.spent_today_micro_usdc, self.cap_micro_usdc),
         );
         page.heading("To do");
         if self.actions.is_empty() {
@@ -115,7 +115,7 @@ pub(super) fn show(limits: &Limits, context: &Context) -> Result<()> {
 enum Line<'a> {
     Started {
         agent: String,
-        cap_micro_usdc: u64,
+        cap_micro_usdc: MicroUsdc,
         interval_seconds: Option<u64>,
     },
     Done {
@@ -138,7 +138,7 @@ impl Report for Line<'_> {
     fn draw(&self, page: &mut Page) {
         match self {
             Self::Started { agent, cap_micro_usdc, .. } => {
-                page.line(format!("Keeping {agent}: at most {} a day.", amount::usdc(*cap_micro_usdc)))
+                page.line(format!("Keeping {agent}: at most {cap_micro_usdc} a day."))
             }
             Self::Done { action, sent } => {
                 let signature = sent.and_then(|sent| sent.signature.as_deref()).unwrap_or("nothing to send");

@@ -53,21 +53,21 @@ fn message(kind: MsgType, sender: &[u8; 32], recipient: &[u8; 32], epoch: u64, p
 /// A PROPOSE of the agent with a payload of this length.
 pub(crate) fn proposal(agent: &Agent, epoch: u64, payload_len: usize) -> Message {
     let payload = bid_payload(VALUE, &vec![b'.'; payload_len - 16]);
-    message(MsgType::Propose, &agent.mint.to_bytes(), &COUNTERPARTY, epoch, &payload)
+    message(MsgType::Propose, &agent.mint.0, &COUNTERPARTY, epoch, &payload)
 }
 
 /// A FEEDBACK about the agent.
 pub(crate) fn rating(agent: &Agent, epoch: u64) -> Message {
     let feedback = payload::Feedback {
         conversation_id: CONVERSATION,
-        target_agent: agent.mint.to_bytes(),
+        target_agent: agent.mint.0,
         score: 90,
         outcome: 2,
         is_dispute: false,
         role: 0,
     };
     let payload = feedback.to_cbor().unwrap();
-    message(MsgType::Feedback, &COUNTERPARTY, &agent.mint.to_bytes(), epoch, &payload)
+    message(MsgType::Feedback, &COUNTERPARTY, &agent.mint.0, epoch, &payload)
 }
 
 /// The record of the proposal.
@@ -132,7 +132,7 @@ pub(crate) fn batch(
     let tree = |place: Option<&Place>| place.map_or(([0; 32], 0), |place| (place.root, place.len));
     let ((log_merkle_root, log_len), (arrays_root, arrays_len)) = (tree(log), tree(arrays));
     let arguments = SubmitBatch {
-        agent_id: agent.mint.to_bytes(),
+        agent_id: agent.mint.0,
         epoch_number: bench.world.epoch() - 1,
         log_merkle_root,
         log_len,
