@@ -11,11 +11,11 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use zx1_log::{AgentLog, Append, LogReader};
-use zx1_protocol::ids::AgentId;
 use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::envelope::{Envelope, EnvelopeHeader, MsgType, PROTOCOL_VERSION};
 use zx1_protocol::hash::{Hash, Keccak, Sha3};
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::{Epoch, Slot};
 
 const AGENT: AgentId = AgentId([1; 32]);

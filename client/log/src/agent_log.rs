@@ -21,13 +21,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use zx1_interface::constants::MAX_BATCH_AGE_EPOCHS;
-use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
 use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::{Built, Direction};
 use zx1_protocol::bundle::Bundle;
 use zx1_protocol::channel::{Channel, channel_of};
 use zx1_protocol::envelope::Envelope;
 use zx1_protocol::hash::{Hash, Keccak, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
 use zx1_protocol::nonce::SeenNonces;
 use zx1_protocol::units::{Epoch, Slot};
 
@@ -258,7 +258,12 @@ impl AgentLog {
 
     /// Keeps the hash of the SATI attestation of this rater's rating in this conversation (decision D5).
     /// It goes into the batch that is built after this.
-    pub fn put_attestation(&mut self, conversation: &ConversationId, rater: &AgentId, hash: Hash) -> Result<()> {
+    pub fn put_attestation(
+        &mut self,
+        conversation: &ConversationId,
+        rater: &AgentId,
+        hash: Hash,
+    ) -> Result<()> {
         self.attestations.put(conversation, rater, hash)
     }
 

@@ -5,8 +5,8 @@ use crate::error::{LogError, Result};
 use crate::frames::{FrameFile, FrameReader, Identity, Torn, peek};
 use std::collections::HashMap;
 use std::path::Path;
-use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::hash::Hash;
+use zx1_protocol::ids::{AgentId, ConversationId};
 
 type Key = (ConversationId, AgentId);
 const NOT_AN_ATTESTATION: &str = "a record is not an attestation";

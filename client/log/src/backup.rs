@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
-use zx1_protocol::ids::AgentId;
 use zx1_protocol::hash::{Keccak, Sha3};
+use zx1_protocol::ids::AgentId;
 
 /// The name of the list.
 pub const MANIFEST: &str = "MANIFEST.json";

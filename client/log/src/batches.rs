@@ -4,10 +4,10 @@ use crate::disk::{self, Pending};
 use crate::error::{LogError, Result};
 use crate::layout::{self, BUNDLE_ENDING, SIGNATURE_ENDING, epochs_in};
 use std::path::{Path, PathBuf};
-use zx1_protocol::ids::{AgentId, WalletKey};
 use zx1_protocol::batch::Covered;
 use zx1_protocol::bundle::{Bundle, Checked};
 use zx1_protocol::hash::Hash;
+use zx1_protocol::ids::{AgentId, WalletKey};
 use zx1_protocol::units::Epoch;
 
 // The last byte is the format's version.

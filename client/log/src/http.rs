@@ -16,8 +16,8 @@ use zx1_net::{
     Answer, Endpoint, FetchError, Fetcher, Limit, Method, Options, RequestBuilder, Retry, StatusCode,
     one_line,
 };
-use zx1_protocol::ids::AgentId;
 use zx1_protocol::bundle::MAX_BUNDLE_BYTES;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::Epoch;
 
 /// Most characters of a server's sentence that are shown.

@@ -3,10 +3,10 @@
 use crate::nonces::Line;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
-use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::behavior_batch::{BidKey, Direction};
 use zx1_protocol::channel::channel_of;
 use zx1_protocol::hash::{Hash, Keccak, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::log_entry::LogEntry;
 
 /// The first half of a hash. Two entries with the same half would take 2^64 hashes to find, and the only
@@ -32,8 +32,8 @@ impl Facts {
         let received = (direction == Direction::Received).then_some((line, header.nonce));
         let takes_part = direction == Direction::Sent || header.recipient() == *agent;
         // Zero is the conversation of what belongs to none.
-        let conversation =
-            Some(header.conversation()).filter(|conversation| takes_part && *conversation != ConversationId::default());
+        let conversation = Some(header.conversation())
+            .filter(|conversation| takes_part && *conversation != ConversationId::default());
         Self { leaf, bid: bid_of(direction, entry), conversation, received }
     }
 }
@@ -86,5 +86,9 @@ fn half(hash: &Hash) -> Half {
 /// ACCEPT clash as well, because both give a bid, and two bids with these three contradict (decision B11).
 pub(crate) fn bid_of(direction: Direction, entry: &LogEntry<'_>) -> Option<Half> {
     let key = BidKey::of(&entry.header).filter(|_| direction == Direction::Sent)?;
-    Some(half(&Sha3::hashv(&[key.conversation.as_bytes(), key.counterparty.as_bytes(), &key.slot.0.to_be_bytes()])))
+    Some(half(&Sha3::hashv(&[
+        key.conversation.as_bytes(),
+        key.counterparty.as_bytes(),
+        &key.slot.0.to_be_bytes(),
+    ])))
 }

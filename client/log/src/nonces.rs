@@ -7,8 +7,8 @@ use crate::error::{LogError, Result};
 use crate::frames::{FrameFile, Identity, Torn};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use zx1_protocol::ids::AgentId;
 use zx1_protocol::channel::Channel;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::nonce::{NonceError, ReplayWindow, SeenNonces, next_nonce};
 
 /// Numbers that one sync reserves.
@@ -262,8 +262,10 @@ mod tests {
         let mut nonces = open(&path);
         let line = (AgentId([5; 32]), Channel::Notary);
         nonces.saw_unlogged(&[(line, 900), (line, 1_000)]).unwrap();
-        let old =
-            encode(&Kept::Seen((AgentId([6; 32]), Channel::Reputation), SeenNonces::Strict(LastNonce(Some(77)))));
+        let old = encode(&Kept::Seen(
+            (AgentId([6; 32]), Channel::Reputation),
+            SeenNonces::Strict(LastNonce(Some(77))),
+        ));
         nonces.file.append([old.as_slice()]).unwrap();
         drop(nonces);
         for _ in 0..2 {

@@ -32,13 +32,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use wire::{Answer, Bytes, Fixed, MAX_GROUP, MAX_GROUP_BYTES, Request, UNEXPECTED};
-use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
 use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::Built;
 use zx1_protocol::bundle::Bundle;
 use zx1_protocol::channel::Channel;
 use zx1_protocol::envelope::Envelope;
 use zx1_protocol::hash::Hash;
+use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
 use zx1_protocol::nonce::SeenNonces;
 use zx1_protocol::units::{Epoch, Slot};
 
@@ -191,7 +191,8 @@ impl LogHandle {
         signature: [u8; 64],
     ) -> Result<()> {
         let (from, to) = (covered.from.0, covered.to.0);
-        let request = Request::Seal { from, to, signer: Fixed(signer.to_bytes()), signature: Fixed(signature) };
+        let request =
+            Request::Seal { from, to, signer: Fixed(signer.to_bytes()), signature: Fixed(signature) };
         self.done(&request, &bundle.parts().slices())
     }
 

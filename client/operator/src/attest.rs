@@ -10,10 +10,10 @@ use solana_address::Address;
 use zx1_chain::rpc::registry::{Agreement, Feedback as Filed, IdentityRegistry as _, ReadAttestation, Sati};
 use zx1_chain::sati::Outcome;
 use zx1_log::LogHandle;
-use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::envelope::MsgType;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::interaction::task_ref;
 use zx1_protocol::payload::{self, Feedback};
 use zx1_protocol::units::{Epoch, Slot};
@@ -180,8 +180,7 @@ fn own_rating(
             continue;
         }
         let feedback = Feedback::decode(entry.payload).ok();
-        let fits =
-            |it: &Feedback| it.conversation_id == *conversation && it.target_agent == *about;
+        let fits = |it: &Feedback| it.conversation_id == *conversation && it.target_agent == *about;
         found = feedback.filter(fits).or(found);
     }
     Ok(found)
@@ -232,7 +231,12 @@ impl Operator {
     ///
     /// # Errors
     /// 7585 when there is none.
-    pub async fn filed_rating(&self, conversation: &ConversationId, about: &Agent, by: &Agent) -> Result<Rated> {
+    pub async fn filed_rating(
+        &self,
+        conversation: &ConversationId,
+        about: &Agent,
+        by: &Agent,
+    ) -> Result<Rated> {
         let sati = Sati::connect(self.client()).await?;
         let wallet = owner_of(&sati, by.mint).await?;
         let found = sati.read_attestation(&task_ref(conversation), about.mint, wallet).await?;

@@ -153,7 +153,9 @@ impl Remote {
                 let of_stake = |name: &str| stake.and_then(|stake| stake.get(name)).and_then(Value::as_u64);
                 let batches = item.get("batches")?;
                 let claim = AgentClaim {
-                    stake: stake.and_then(|stake| stake.get("micro_usdc")?.as_str()?.parse().ok()).map(MicroUsdc),
+                    stake: stake
+                        .and_then(|stake| stake.get("micro_usdc")?.as_str()?.parse().ok())
+                        .map(MicroUsdc),
                     unlock_slot: of_stake("unlock_available_slot"),
                     open_challenges: of_stake("open_challenges").unwrap_or(0),
                     paid_through: item.get("lease")?.get("paid_through_epoch")?.as_u64(),

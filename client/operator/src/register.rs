@@ -5,7 +5,6 @@ use crate::error::{Refusal, Result};
 use crate::operator::{Operator, Wallet};
 use crate::send::{Attempt, Sent};
 use serde_json::{Value, json};
-use solana_address::Address;
 use solana_keypair::Keypair;
 use std::sync::Arc;
 use zx1_chain::rpc::registry::{IdentityRegistry as _, Registration, Sati, registered_mint};

@@ -4,12 +4,12 @@
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use ed25519_dalek::{Signer, SigningKey};
 use std::hint::black_box;
-use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::{Builder, Built, Direction};
 use zx1_protocol::draft::Draft;
 use zx1_protocol::envelope::{Envelope, MsgType};
 use zx1_protocol::hash::{Hash, Keccak, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::merkle::{leaf, root_of_leaves};
 use zx1_protocol::nonce::{LastNonce, SeenNonces};

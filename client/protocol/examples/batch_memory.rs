@@ -6,11 +6,11 @@
 #![allow(clippy::unwrap_used, clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::panic)]
 
 use std::time::Instant;
-use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::{Builder, Direction};
 use zx1_protocol::envelope::{EnvelopeHeader, MsgType};
 use zx1_protocol::hash::{Keccak, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::payload::{Feedback, bid_payload};
 use zx1_protocol::units::{Epoch, Slot};

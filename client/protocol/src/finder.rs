@@ -143,7 +143,8 @@ pub fn find_envelope(
 ) -> Result<EnvelopeFinding, FinderError> {
     envelope.check_payload::<Sha3>().map_err(FinderError::Entry)?;
     let fields = envelope.signed_fields();
-    let claims = claims(checked, |ground| Ok((derive::from_envelope(&fields, agent.as_bytes(), ground)?, false)))?;
+    let claims =
+        claims(checked, |ground| Ok((derive::from_envelope(&fields, agent.as_bytes(), ground)?, false)))?;
     let epoch = envelope.header.epoch();
     if !covered.contains(epoch) {
         return Err(FinderError::NotCovered { epoch });

@@ -79,10 +79,7 @@ async fn own_claims(index: &Index) -> Result<Claims> {
     let lives = store.lives(Find::all()).await?;
     Ok(Claims {
         agents: agents.iter().map(|row| (row.mint, agent_claim(row))).collect(),
-        batches: batches
-            .iter()
-            .map(|row| ((row.agent, unsigned(row.epoch)), batch_claim(row)))
-            .collect(),
+        batches: batches.iter().map(|row| ((row.agent, unsigned(row.epoch)), batch_claim(row))).collect(),
         challenges: challenges
             .iter()
             .map(|row| ((fixed(&row.address).into(), unsigned(row.submitted_slot)), challenge_claim(row)))

@@ -5,9 +5,9 @@ use crate::store::{Condition, Find, Store, StoredStream, Value};
 use axum::body::Bytes;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use zx1_protocol::ids::AgentId;
 use zx1_server::hub::{Event, Failure, Page, PageFuture, Source};
 use zx1_server::reader;
-use zx1_protocol::ids::AgentId;
 
 /// A stream event in the two forms in which it is sent.
 #[derive(Debug, Clone)]
@@ -121,7 +121,7 @@ mod tests {
     fn told(kind: &str, agent: Option<u8>) -> Told {
         let row = StreamRow {
             kind: kind.to_owned(),
-            agent: agent.map(|byte| vec![byte; 32]),
+            agent: agent.map(|byte| AgentId([byte; 32])),
             body: format!("{{\"type\":\"{kind}\"}}"),
             ..StreamRow::default()
         };
@@ -143,7 +143,7 @@ mod tests {
         filter.kinds.insert("agent_joined".to_owned());
         assert!(!filter.wants(&told("message", None)));
         assert!(filter.wants(&told("agent_joined", Some(1))));
-        filter.agents.insert([2; 32]);
+        filter.agents.insert(AgentId([2; 32]));
         assert!(!filter.wants(&told("agent_joined", Some(1))));
         assert!(!filter.wants(&told("agent_joined", None)));
         assert!(filter.wants(&told("agent_joined", Some(2))));

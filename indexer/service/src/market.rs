@@ -6,7 +6,7 @@ use crate::index::{Index, now_ms};
 use crate::merge::stream_row;
 use crate::nano::{Held, Node};
 use crate::reputation;
-use crate::store::{Commit, ContractRow, Find, StreamRow, fixed, signed};
+use crate::store::{Commit, ContractRow, Find, StreamRow, signed};
 use futures_util::{StreamExt, stream};
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -6,8 +6,7 @@ use crate::error::Result;
 use crate::index::{Index, chunks, now_ms};
 use crate::merge::{epoch_row, stream_row};
 use crate::store::{
-    AgentRow, BatchRow, Commit, ContractRow, ConversationRow, EnvelopeRow, Find, RatingRow, signed,
-    unsigned,
+    AgentRow, BatchRow, Commit, ContractRow, ConversationRow, EnvelopeRow, Find, RatingRow, signed, unsigned,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

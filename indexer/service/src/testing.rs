@@ -16,8 +16,8 @@ use crate::metrics::Metrics;
 use crate::store;
 use std::sync::Arc;
 use zx1_interface::constants::EPOCH_SECONDS;
-use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::behavior_batch::Commitment;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::units::Epoch;
 
 /// An index in a temporary folder, following a made-up chain by hand.

@@ -15,8 +15,8 @@ use zx1_indexer::index::Index;
 use zx1_indexer::ingest::Ingest;
 use zx1_indexer::metrics::Metrics;
 use zx1_indexer::store::{self, Find, Store};
-use zx1_protocol::ids::AgentId;
 use zx1_protocol::hash::{Keccak, Sha3};
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::MicroUsdc;
 
 /// Events: a million with ZX1_SOAK=1.

@@ -170,7 +170,8 @@ impl World {
                 token::ACCOUNT_LEN as u64,
                 &TOKEN_2022_PROGRAM,
             ),
-            token_2022::initialize_account3(&TOKEN_2022_PROGRAM, &account.pubkey(), &agent.mint.into(), to).unwrap(),
+            token_2022::initialize_account3(&TOKEN_2022_PROGRAM, &account.pubkey(), &agent.mint.into(), to)
+                .unwrap(),
             move_agent(agent, &account.pubkey()),
         ];
         self.send_ok(&instructions, &faucet, &[from, &account]);
@@ -181,7 +182,8 @@ impl World {
     #[track_caller]
     pub fn burn_agent(&mut self, agent: &Agent, owner: &Keypair) {
         let faucet = self.faucet.insecure_clone();
-        let burn = token::burn(&agent.token_account, &agent.mint.into(), &owner.pubkey(), 1, &TOKEN_2022_PROGRAM);
+        let burn =
+            token::burn(&agent.token_account, &agent.mint.into(), &owner.pubkey(), 1, &TOKEN_2022_PROGRAM);
         self.send_ok(&[burn.unwrap()], &faucet, &[owner]);
     }
 
@@ -204,7 +206,7 @@ impl World {
         }
         let token_account = self.fund_token(owner, &mint.pubkey(), 1, &program);
         let agent_index = sati::agent_index_address(1).0;
-        Agent { mint: mint.pubkey(), owner: *owner, token_account, agent_index, member_number: 0 }
+        Agent { mint: mint.pubkey().into(), owner: *owner, token_account, agent_index, member_number: 0 }
     }
 
     /// Creates a mint that is a member of a group of the faucet's, with the faucet as mint authority.
@@ -237,5 +239,6 @@ fn plain_agent() -> NewAgent {
 }
 
 fn move_agent(agent: &Agent, to: &Address) -> Instruction {
-    token::transfer(&agent.token_account, &agent.mint.into(), to, &agent.owner, (1, 0), &TOKEN_2022_PROGRAM).unwrap()
+    token::transfer(&agent.token_account, &agent.mint.into(), to, &agent.owner, (1, 0), &TOKEN_2022_PROGRAM)
+        .unwrap()
 }

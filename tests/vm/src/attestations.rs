@@ -46,8 +46,8 @@ impl World {
         expiry: i64,
     ) -> [Instruction; 2] {
         let schemas = self.schemas();
-        let subject =
-            DelegateV1 { agent: agent.mint.into(), delegate: *delegate, delegator: owner.pubkey() }.attestation();
+        let subject = DelegateV1 { agent: agent.mint.into(), delegate: *delegate, delegator: owner.pubkey() }
+            .attestation();
         let message = sati::interaction_hash(&schemas.delegate, &subject.task_ref, &subject.data_hash);
         let nonce = sati::delegation_nonce(&schemas.delegate, delegate, &agent.mint.into());
         let actors = self.actors(agent, schemas.delegate);

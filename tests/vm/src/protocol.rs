@@ -14,9 +14,9 @@ use zx1_interface::Layout;
 use zx1_interface::constants::MIN_STAKE;
 use zx1_interface::ids;
 use zx1_interface::instruction::SubmitBatch;
-use zx1_protocol::ids::AgentId;
 use zx1_protocol::batch::batch_message;
 use zx1_protocol::hash::{Hash, Sha3};
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::merkle::Tree;
 use zx1_protocol::units::{Epoch, MicroUsdc};
 
@@ -154,7 +154,8 @@ impl World {
     /// lock_stake by the owner.
     pub fn lock_stake(&mut self, agent: &Agent, owner: &Keypair, amount: u64) -> Result<Receipt, Failure> {
         let (mint, from) = (self.usdc_mint(), self.usdc_account(&owner.pubkey()));
-        let instruction = stake_lock::lock_stake(&agent.addresses(), owner.pubkey(), mint, from, MicroUsdc(amount));
+        let instruction =
+            stake_lock::lock_stake(&agent.addresses(), owner.pubkey(), mint, from, MicroUsdc(amount));
         self.send(&[instruction], owner, &[])
     }
 

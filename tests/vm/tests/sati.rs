@@ -79,7 +79,7 @@ fn the_registry_cannot_be_initialized_twice_or_with_another_group() {
 
 /// Checks every byte that the notes name of a registered agent.
 fn check_agent(world: &World, agent: &Agent, names: &NewAgent, group: &Address) {
-    let mint = world.account(&agent.mint).unwrap();
+    let mint = world.account(&agent.mint.into()).unwrap();
     assert_eq!(mint.owner, TOKEN_2022_PROGRAM);
     // No mint authority, supply 1, no decimals, initialized, no freeze authority.
     assert_eq!(mint.data[..4], [0; 4]);
@@ -109,12 +109,12 @@ fn check_agent(world: &World, agent: &Agent, names: &NewAgent, group: &Address) 
 
     let account = world.account(&agent.token_account).unwrap();
     assert_eq!(account.owner, TOKEN_2022_PROGRAM);
-    let held = TokenAccount { mint: agent.mint, owner: agent.owner, amount: 1 };
+    let held = TokenAccount { mint: agent.mint.into(), owner: agent.owner, amount: 1 };
     assert_eq!(TokenAccount::decode(&account.data), Some(held));
     let index = world.account(&agent.agent_index).unwrap();
     assert_eq!((index.owner, index.data.len()), (sati::PROGRAM, AgentIndex::LEN));
     let bump = sati::agent_index_address(agent.member_number).1;
-    assert_eq!(AgentIndex::decode(&index.data), Some(AgentIndex { mint: agent.mint, bump }));
+    assert_eq!(AgentIndex::decode(&index.data), Some(AgentIndex { mint: agent.mint.into(), bump }));
 }
 
 #[test]
@@ -185,7 +185,8 @@ fn a_soulbound_agent_stays_and_an_ordinary_one_moves() {
     let (agent, _) = world.register_agent_as(&owner, &bound).unwrap();
     check_agent(&world, &agent, &bound, &group);
     let target = token::associated_address(&to.pubkey(), &agent.mint.into(), &TOKEN_2022_PROGRAM);
-    let create = token::create_associated(&to.pubkey(), &to.pubkey(), &agent.mint.into(), &TOKEN_2022_PROGRAM);
+    let create =
+        token::create_associated(&to.pubkey(), &to.pubkey(), &agent.mint.into(), &TOKEN_2022_PROGRAM);
     let transfer = token::transfer(
         &agent.token_account,
         &agent.mint.into(),
@@ -206,7 +207,7 @@ fn a_soulbound_agent_stays_and_an_ordinary_one_moves() {
         (0, 1)
     );
     world.burn_agent(&aside, &to);
-    assert_eq!(world.data(&agent.mint)[36..44], [0; 8]);
+    assert_eq!(world.data(&agent.mint.into())[36..44], [0; 8]);
 }
 
 #[test]
@@ -341,12 +342,12 @@ fn what_only_poses_as_an_agent_has_no_place_in_the_registry() {
     for kind in [ForeignMint::NoGroup, ForeignMint::OtherGroup, ForeignMint::Legacy] {
         let foreign = world.foreign_agent(kind, &owner.pubkey());
         assert_eq!(world.token_balance(&foreign.token_account), 1);
-        let data = world.data(&foreign.mint);
+        let data = world.data(&foreign.mint.into());
         let group =
             mint_extensions(&data).and_then(|list| list.iter().find(|(k, _)| *k == 23).map(|(_, v)| *v));
         assert_eq!(group.is_some(), kind == ForeignMint::OtherGroup);
         assert!(group.is_none_or(|value| value[32..64] != *world.group_mint().as_array()));
-        assert_ne!(AgentIndex::decode(&world.data(&agent.agent_index)).unwrap().mint, foreign.mint);
+        assert_ne!(AgentIndex::decode(&world.data(&agent.agent_index)).unwrap().mint, foreign.mint.into());
     }
 }
 

@@ -11,6 +11,7 @@ use zx1_log::{LogReader, agent_dir};
 use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::BehaviorBatch;
 use zx1_protocol::envelope::{Envelope, MsgType};
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::{Epoch, Slot};
 
 const PRINCIPAL: AgentId = AgentId([0xa1; 32]);
@@ -112,7 +113,7 @@ fn an_envelope_of_an_agent_that_is_another_wallets_is_not_logged() {
 /// Who is at work with an agent id, in the settings of its home.
 fn settings(home: &Home, party: &str, agent: AgentId, cluster: &str) {
     std::fs::create_dir_all(home.path().join(".fix")).unwrap();
-    let text = format!("[zx1]\n{party} = \"{}\"\ncluster = \"{cluster}\"\n", agent);
+    let text = format!("[zx1]\n{party} = \"{agent}\"\ncluster = \"{cluster}\"\n");
     std::fs::write(home.path().join(".fix/config.toml"), text).unwrap();
 }
 
@@ -225,13 +226,13 @@ fn the_settings_of_fix_and_then_of_zx1_name_agent_id_and_cluster() {
     let home = Home::new();
     std::fs::create_dir_all(home.path().join(".fix")).unwrap();
     std::fs::create_dir_all(home.path().join(".config/zx1")).unwrap();
-    let settings = format!("[zx1]\nprincipal = \"{}\"\n", PRINCIPAL.to_string());
+    let settings = format!("[zx1]\nprincipal = \"{PRINCIPAL}\"\n");
     std::fs::write(home.path().join(".fix/config.toml"), settings).unwrap();
     std::fs::write(home.path().join(".config/zx1/config.toml"), "url = \"http://127.0.0.1:9\"\n").unwrap();
     // The cluster is zx1's, and nobody is there; the market is real, and gets no contract.
     let market = Market::start(&[]);
     let said = home.fix(["--server", market.url(), "--yes", "sh", "-c", "exit 7"]);
     assert!(said.code == 7 && said.err.contains("error 9395: "), "{said:?}");
-    assert!(said.err.contains(&format!("agent id  {}", PRINCIPAL.to_string())), "{said:?}");
+    assert!(said.err.contains(&format!("agent id  {PRINCIPAL}")), "{said:?}");
     assert!(home.fix(["--server", market.url(), "contracts", "--all"]).ok().contains("There are none"));
 }

@@ -18,6 +18,7 @@ use zx1_chain::rpc::{ChainError, ChallengeFilter, Client};
 use zx1_home::{Clock as _, SystemClock};
 use zx1_interface::ids;
 use zx1_operator::facts::Accounts;
+use zx1_protocol::units::MicroUsdc;
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -166,7 +167,7 @@ async fn check_money(
         return Ok(());
     };
     let accounts = client.usdc_accounts(wallet, mint).await?;
-    let total = accounts.iter().fold(0u64, |sum, account| sum.saturating_add(account.amount));
+    let total = accounts.iter().fold(MicroUsdc(0), |sum, account| sum.saturating_add(account.amount));
     judge::usdc(wallet, mint, (!accounts.is_empty()).then_some(total), local, checks);
     Ok(())
 }

@@ -1,6 +1,5 @@
 //! `zx1 lease`: what an agent pays a day (protocol.md, 10.3; decision B5).
 
-use crate::amount;
 use crate::context::Context;
 use crate::errors::Result;
 use crate::output::Page;
@@ -9,6 +8,7 @@ use crate::words::{self, duration};
 use clap::Subcommand;
 use zx1_operator::facts::LeaseReport;
 use zx1_operator::lease::Changed;
+use zx1_protocol::units::MicroUsdc;
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\

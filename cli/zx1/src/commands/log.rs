@@ -12,14 +12,13 @@ use crate::output::{Page, Report, Table};
 use crate::words::{self, count};
 use clap::Subcommand;
 use serde::Serialize;
-use solana_address::Address;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use zx1_chain::rpc::registry::Sati;
 use zx1_log::{Admitted, LogError, LogHandle, LogReader, Origin};
-use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::envelope::BROADCAST;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::signature::PublicKey;
 use zx1_protocol::units::Epoch;
 use zx1_protocol::validate::{Candidate, Reason};
@@ -124,8 +123,7 @@ fn repair(context: &Context, agent: &Agent, epoch: Epoch) -> Result<()> {
     if known.iter().all(|it| it.epoch != epoch) {
         return Err(Error::NoEntries { epoch: epoch.0 }.into());
     }
-    let salvaged =
-        zx1_log::repair::salvage(agent_files::folder(context, agent)?, agent.mint, epoch)?;
+    let salvaged = zx1_log::repair::salvage(agent_files::folder(context, agent)?, agent.mint, epoch)?;
     context.print(&Salvaged {
         epoch: epoch.0,
         kept: salvaged.kept,
@@ -402,11 +400,7 @@ fn read_entries(reader: &LogReader, from: Epoch, to: Epoch, skip: u32) -> Result
         let header = entry.header;
         let sent = stored.direction == Direction::Sent;
         let other = if sent { header.recipient() } else { header.sender() };
-        let counterparty = if *other == BROADCAST {
-            "everybody".to_owned()
-        } else {
-            other.to_string()
-        };
+        let counterparty = if other == BROADCAST { "everybody".to_owned() } else { other.to_string() };
         found.push(ListedEntry {
             epoch: stored.epoch.0,
             index: stored.index,

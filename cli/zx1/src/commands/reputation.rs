@@ -1,7 +1,6 @@
 //! `zx1 reputation`: what an agent's past says, side by side and never as one number (decisions D1 to D5).
 
 use crate::agent_files;
-use crate::amount;
 use crate::context::Context;
 use crate::errors::Result;
 use crate::input;
@@ -10,7 +9,9 @@ use crate::words;
 use clap::{Subcommand, ValueEnum};
 use serde::Serialize;
 use zx1_operator::reputation::{self, Note, Reputation, Scores, Standings};
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::lease::LeaseState;
+use zx1_protocol::units::MicroUsdc;
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -66,7 +67,7 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
         .agents
         .into_values()
         .map(|entry| input::address(&entry.mint, "The mint of an agent in the configuration"));
-    let own = own.collect::<Result<Vec<_>>>()?;
+    let own = own.map(|mint| mint.map(AgentId::from)).collect::<Result<Vec<_>>>()?;
     let from = match source {
         Source::Batch => reputation::Source::Batch(store.as_ref()),
         Source::Sati => reputation::Source::Sati,

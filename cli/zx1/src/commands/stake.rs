@@ -9,6 +9,7 @@ use crate::words::{self, count, slots};
 use clap::Subcommand;
 use zx1_operator::facts::StakeReport;
 use zx1_operator::stake::{Change, Changed};
+use zx1_protocol::units::MicroUsdc;
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -54,7 +55,7 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
     let wanted = match args.action {
         Action::Show => return context.wait(show(context)),
         Action::Lock { amount: text } => match amount::parse_usdc(&text)? {
-            0 => {
+            MicroUsdc(0) => {
                 let why = "it is nothing".to_owned();
                 return Err(Error::BadAmount { text, unit: "USDC", why }.into());
             }

@@ -13,6 +13,7 @@ use zx1_chain::rpc::{ChallengeFilter, Client};
 use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
 use zx1_operator::facts::{Accounts, LeaseReport, StakeReport};
 use zx1_protocol::ids::AgentId;
+use zx1_protocol::units::MicroUsdc;
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\

@@ -41,10 +41,10 @@ use zx1_log::{LogError, LogHandle, Origin, Received};
 use zx1_market::bridge::{conversation_id, message_type};
 use zx1_market::chain::{Common, Data, RulingData, Side};
 use zx1_market::{Entry, EntryType, Millis, PartyId, PartyKey, Reason};
-use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
 use zx1_protocol::channel::channel_of;
 use zx1_protocol::draft::Draft;
 use zx1_protocol::envelope::{BROADCAST, Envelope, MsgType};
+use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
 use zx1_protocol::payload::{
     Feedback, append_presignature, bid_payload_with_hint, split_accept_presignature,
 };
@@ -162,7 +162,9 @@ pub type Slots = Arc<dyn Fn() -> BoxFuture<'static, Result<u64, String>> + Send 
 /// (decision D5): given the other side's agent id, the conversation and the ACCEPT's slot, the registry's hash of
 /// the agreement. None when the registry would not take this key's signature. The error is half a sentence.
 pub type Agreements = Arc<
-    dyn Fn(AgentId, ConversationId, Slot) -> BoxFuture<'static, Result<Option<[u8; 32]>, String>> + Send + Sync,
+    dyn Fn(AgentId, ConversationId, Slot) -> BoxFuture<'static, Result<Option<[u8; 32]>, String>>
+        + Send
+        + Sync,
 >;
 
 /// The envelope log of one agent id. It is opened once: this program has it, or goes through the one that has
@@ -229,7 +231,8 @@ impl Bridge {
     /// For a `post`: a DISCOVER that names this agent id, so that agents can answer with envelopes.
     pub async fn announce(&self, now: Millis) -> Result<Common, BridgeError> {
         let slot = self.slot().await?;
-        let bytes = self.sign(MsgType::Discover, BROADCAST, now, slot, ConversationId::default(), HINT).await?;
+        let bytes =
+            self.sign(MsgType::Discover, BROADCAST, now, slot, ConversationId::default(), HINT).await?;
         let carrying = carrying(&bytes);
         self.blocking(move |log| append(log, &bytes, now)).await?;
         Ok(carrying)

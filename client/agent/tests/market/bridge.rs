@@ -10,11 +10,11 @@ use zx1_log::{LogHandle, LogReader, agent_dir};
 use zx1_market::bridge::conversation_id;
 use zx1_market::chain::{Common, Data, Side};
 use zx1_market::{ContractId, EntryType, State};
-use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
 use zx1_protocol::batch::Covered;
 use zx1_protocol::channel::channel_of;
 use zx1_protocol::envelope::{Envelope, EnvelopeHeader, MsgType, PROTOCOL_VERSION};
 use zx1_protocol::hash::{Keccak, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
 use zx1_protocol::payload::split_accept_presignature;
 use zx1_protocol::units::{Epoch, Slot};
 
@@ -137,7 +137,10 @@ async fn accepted_with(agreements: Agreements) -> (Vec<u8>, ConversationId) {
     assert_eq!(end.state(), State::Fulfilled);
     let accept = end.entries().iter().find(|entry| entry.kind() == EntryType::Accept).unwrap();
     let (_, common) = accept.read().unwrap();
-    (hex::decode(common.envelope.unwrap()).unwrap(), conversation_id(&world.principal.server(), &posted.id).into())
+    (
+        hex::decode(common.envelope.unwrap()).unwrap(),
+        conversation_id(&world.principal.server(), &posted.id).into(),
+    )
 }
 
 #[tokio::test]
@@ -291,8 +294,8 @@ async fn envelopes_with_new_nonces_by_the_agents_own_key_are_logged_ok() {
 async fn an_envelope_in_another_agents_name_is_not_logged() {
     // The party with key 2 says that it is an agent of somebody else, or one that nobody has registered.
     let new = logged_of(|world, id| {
-        let bond = forged(world, id, 2, (MsgType::Propose, 1), (&[0xb7; 32], &PRINCIPAL), &[0; 50]);
-        let other = forged(world, id, 2, (MsgType::Accept, 2), (&[0xb7; 32], &PRINCIPAL), &[0; 50]);
+        let bond = forged(world, id, 2, (MsgType::Propose, 1), (AgentId([0xb7; 32]), PRINCIPAL), &[0; 50]);
+        let other = forged(world, id, 2, (MsgType::Accept, 2), (AgentId([0xb7; 32]), PRINCIPAL), &[0; 50]);
         [bond, other]
     });
     assert_eq!(new.await, 0);
@@ -307,7 +310,7 @@ async fn an_agent_that_belongs_to_another_key_is_not_believed() {
     });
     // On chain the agent's owner is key 3, and key 2 trades under its name.
     let stolen: SigningKeys = Arc::new(|_| {
-        let keys = vec![*key(3).id().as_bytes()];
+        let keys = vec![WalletKey::from(*key(3).id().as_bytes())];
         Box::pin(async move { Ok(keys) })
     });
     let ours = Bridge::open(folder, PRINCIPAL, key(1), slots, stolen).unwrap();

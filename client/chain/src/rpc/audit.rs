@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use solana_address::Address;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display};
-use zx1_protocol::ids::AgentId;
-use zx1_protocol::units::MicroUsdc;
 use zx1_interface::accounts::{
     BatchAccount, ChallengeAccount, FeedbackLogAccount, HeadAccount, LeaseAccount, StakeLockAccount,
 };
+use zx1_protocol::ids::AgentId;
+use zx1_protocol::units::MicroUsdc;
 
 /// Differences that are listed at most.
 const MOST: usize = 1_000;

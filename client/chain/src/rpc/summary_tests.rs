@@ -17,8 +17,8 @@ use proptest::prelude::*;
 use solana_instruction::{AccountMeta, Instruction};
 use solana_message::AddressLookupTableAccount;
 use zx1_interface::instruction::{AnswerChallenge, SubmitBatch};
-use zx1_protocol::ids::AgentId;
 use zx1_protocol::batch::batch_message;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::{Epoch, MicroUsdc};
 
 fn at(byte: u8) -> Address {
@@ -234,7 +234,10 @@ fn a_summary_names_payer_signers_fee_and_money() {
     // Two signers, one checked signature, 30 000 units at one lamport each.
     assert_eq!(summary.fee, 3 * 5_000 + 30_000);
     assert_eq!((summary.payer, summary.signers.clone()), (at(9), vec![at(9), at(8)]));
-    assert_eq!(summary.moves, vec![Move { money: Money::Usdc(MicroUsdc(1_500_000)), from: at(1), to: at(2) }]);
+    assert_eq!(
+        summary.moves,
+        vec![Move { money: Money::Usdc(MicroUsdc(1_500_000)), from: at(1), to: at(2) }]
+    );
     assert_eq!(summary.lines.len(), 3, "the compute budget is part of the fee");
     let text = summary.to_string();
     assert!(text.contains("1.500000 USDC") && !text.contains('\u{1b}'), "{text}");

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use zx1_log::{AgentLog, backup};
 use zx1_protocol::channel::Channel;
+use zx1_protocol::ids::{AgentId, ConversationId};
 
 fn exported() -> (TempDir, PathBuf, PathBuf) {
     let (temp, dir) = folder_with(&[Message::propose(1, 10), Message::deliver(2).later(1)]);

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use zx1_log::{AgentLog, Append, LogError, LogReader, repair};
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::Epoch;
 
 fn messages(count: u64) -> Vec<Message> {

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
 use zx1_log::{AgentLog, LogReader, repair};
+use zx1_protocol::ids::ConversationId;
 use zx1_protocol::units::Epoch;
 
 fn use_everything(dir: &Path) {

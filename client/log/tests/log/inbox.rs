@@ -9,10 +9,10 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 use zx1_log::{Admitted, LogError, LogHandle, Origin, Received};
-use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::channel::{Channel, channel_of};
 use zx1_protocol::envelope::{BROADCAST, MsgType};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::payload::{BidType, Feedback, NotarizeBid};
 
 /// Of all messages here, within the tolerance.
@@ -218,7 +218,10 @@ fn only_what_concerns_this_agent_is_logged() {
     assert!(logged(&bid(ConversationId([8; 16]), 8)) && !logged(&bid(ConversationId([9; 16]), 9)));
     drop(log);
     let log = share(&dir);
-    assert!(admit(&log, &bid(ConversationId([8; 16]), 10), Origin::File).unwrap().logged.is_some(), "also after a restart");
+    assert!(
+        admit(&log, &bid(ConversationId([8; 16]), 10), Origin::File).unwrap().logged.is_some(),
+        "also after a restart"
+    );
     // A batch can be built of all of it.
     log.build(covered(0, 0), zx1_protocol::units::Slot(1), zx1_protocol::units::Slot(2)).unwrap();
     assert_eq!(contents(&dir).len(), 6);

@@ -10,8 +10,8 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::time::Duration;
 use zx1_log::{AgentLog, LogHandle, Origin};
-use zx1_protocol::ids::AgentId;
 use zx1_protocol::channel::Channel;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::units::Slot;
 
 const PATIENCE: Duration = Duration::from_secs(60);

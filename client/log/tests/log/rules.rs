@@ -4,11 +4,11 @@ use crate::common::{AGENT, DAY, EPOCH, Message, PEER, contents, encoded, folder,
 use std::fs;
 use zx1_interface::constants::MAX_EVIDENCE_PAYLOAD;
 use zx1_log::{Append, LogError};
-use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::channel::Channel;
 use zx1_protocol::envelope::{BROADCAST, MsgType};
 use zx1_protocol::hash::{Keccak, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::units::Epoch;
 
 fn refused(message: &Message) -> LogError {

@@ -3,11 +3,11 @@
 use crate::common::{AGENT, EPOCH, Message, PEER, build, contents, covered, folder, folder_with, open, seal};
 use std::fs;
 use zx1_log::{LogReader, SavedBatches};
-use zx1_protocol::ids::AgentId;
 use zx1_protocol::behavior_batch::{Builder, Direction};
 use zx1_protocol::bundle::Bundle;
 use zx1_protocol::envelope::MsgType;
 use zx1_protocol::hash::{Keccak, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::record::Record;
 use zx1_protocol::units::{Epoch, Slot};
@@ -101,7 +101,10 @@ fn a_sealed_epoch_takes_no_more_entries() {
     assert_eq!(contents(&dir).len(), 6);
     let saved = log.batches().get(EPOCH).unwrap().unwrap();
     assert_eq!((saved.epoch(), saved.covered, saved.has_data), (EPOCH, covered(0, 0), true));
-    assert_eq!((saved.signer, saved.signature, saved.batch_hash), ([9; 32].into(), [8; 64], built.batch_hash));
+    assert_eq!(
+        (saved.signer, saved.signature, saved.batch_hash),
+        ([9; 32].into(), [8; 64], built.batch_hash)
+    );
     let bytes = log.batches().bundle_bytes(EPOCH).unwrap().unwrap();
     let checked = Bundle::decode(&bytes).unwrap().check().unwrap();
     assert_eq!(*checked.commitment(), built.commitment());

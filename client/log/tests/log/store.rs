@@ -6,6 +6,7 @@ use std::future::Future;
 use zx1_log::{AnyStore, BatchStore, Folder, Put};
 use zx1_protocol::behavior_batch::BatchFormatError;
 use zx1_protocol::bundle::{Bundle, BundleError};
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::Epoch;
 
 fn run<T>(future: impl Future<Output = T>) -> T {

@@ -6,9 +6,9 @@ use crate::operator::{Agent, Event, Operator};
 use serde::Serialize;
 use std::path::PathBuf;
 use zx1_log::LogHandle;
-use zx1_protocol::ids::AgentId;
 use zx1_protocol::batch::{Covered, check_epoch};
 use zx1_protocol::behavior_batch::Built;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::{Epoch, Slot};
 
 /// Which epochs a batch covers, and their slots.

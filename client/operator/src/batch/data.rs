@@ -5,9 +5,9 @@ use crate::operator::{Agent, Operator};
 use zx1_chain::rpc::Stored;
 use zx1_interface::accounts::BatchAccount;
 use zx1_log::{AnyStore, BatchStore as _};
-use zx1_protocol::ids::AgentId;
 use zx1_protocol::behavior_batch::Commitment;
 use zx1_protocol::bundle::Bundle;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::Epoch;
 
 /// What a batch on chain commits to.

@@ -8,8 +8,8 @@ use solana_address::Address;
 use std::collections::BTreeMap;
 use zx1_interface::accounts::BatchAccount;
 use zx1_log::{AnyStore, BatchStore as _, SavedBatch};
-use zx1_protocol::ids::AgentId;
 use zx1_protocol::challenge::Clock;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::Slot;
 
 /// An agent's batches, the oldest first.

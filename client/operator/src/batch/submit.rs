@@ -14,9 +14,9 @@ use zx1_chain::rpc::registry::Sati;
 use zx1_interface::constants::MAX_BATCH_AGE_EPOCHS;
 use zx1_interface::instruction::SubmitBatch;
 use zx1_log::{AnyStore, BatchStore as _, Put, SavedBatch};
-use zx1_protocol::ids::AgentId;
 use zx1_protocol::behavior_batch::Commitment;
 use zx1_protocol::bundle::Bundle;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::signature;
 use zx1_protocol::units::Epoch;
 

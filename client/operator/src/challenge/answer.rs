@@ -14,9 +14,9 @@ use zx1_chain::rpc::{Flow, Stored};
 use zx1_interface::accounts::{BatchAccount, ChallengeAccount};
 use zx1_interface::instruction::AnswerChallenge;
 use zx1_log::AnyStore;
-use zx1_protocol::ids::AgentId;
 use zx1_protocol::bundle::Bundle;
 use zx1_protocol::finder;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::Epoch;
 
 /// An answered challenge.

@@ -5,9 +5,9 @@
 use serde::{Deserialize, Serialize};
 use solana_address::Address;
 use zx1_chain::rpc::actions::ChallengeWith;
-use zx1_protocol::ids::AgentId;
 use zx1_protocol::challenge::Ground;
 use zx1_protocol::envelope::Envelope;
+use zx1_protocol::ids::AgentId;
 
 const VERSION: u8 = 1;
 

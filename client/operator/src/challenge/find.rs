@@ -11,7 +11,6 @@ use zx1_chain::rpc::Stored;
 use zx1_chain::rpc::registry::Sati;
 use zx1_interface::accounts::BatchAccount;
 use zx1_log::{AnyStore, BatchStore as _};
-use zx1_protocol::ids::AgentId;
 use zx1_protocol::batch::Covered;
 use zx1_protocol::bundle::{Bundle, Checked};
 use zx1_protocol::challenge::{Clock, Ground};
@@ -19,6 +18,7 @@ use zx1_protocol::derive::{self, Expected};
 use zx1_protocol::envelope::{Envelope, EnvelopeError, MsgType};
 use zx1_protocol::finder::{self, FinderError, Presence};
 use zx1_protocol::hash::Sha3;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::payload::Feedback;
 use zx1_protocol::record::Record;
@@ -215,8 +215,7 @@ impl Look<'_> {
             ChallengeFile::with_envelope(&self.agent, epoch, ground, bytes, signer)
         };
         if let Some(data) = data {
-            let found =
-                finder::find_envelope(data, self.covered(), &self.agent, &envelope, self.keys)?;
+            let found = finder::find_envelope(data, self.covered(), &self.agent, &envelope, self.keys)?;
             let claims = found.claims.iter().map(|claim| Claim {
                 in_log: Some(found.in_log.is_some()),
                 file: Some(file(claim.ground, &found.signer)),

@@ -307,7 +307,8 @@ impl Builder {
         for (place, ground) in records.iter_mut().zip(grounds) {
             let shown =
                 if *ground == Ground::Bid { Some(payload.ok_or(BuildError::PayloadMissing)?) } else { None };
-            let expected = match derive::from_log_entry::<Sha3>(entry, self.agent.as_bytes(), *ground, shown) {
+            let expected = match derive::from_log_entry::<Sha3>(entry, self.agent.as_bytes(), *ground, shown)
+            {
                 Ok(expected) => expected,
                 Err(DeriveError::PayloadHashMismatch) => return Err(BuildError::PayloadMismatch),
                 // A rating of somebody else, or one that does not parse, obliges to nothing.

@@ -168,14 +168,22 @@ impl Canonical for Bid {
 
 impl Canonical for Selection {
     fn write<W: Write>(&self, encoder: &mut Encoder<W>) -> Result<(), Error<W::Error>> {
-        encoder.array(3)?.bytes(self.conversation.as_bytes())?.bytes(self.counterparty.as_bytes())?.u64(self.slot.0)?;
+        encoder
+            .array(3)?
+            .bytes(self.conversation.as_bytes())?
+            .bytes(self.counterparty.as_bytes())?
+            .u64(self.slot.0)?;
         Ok(())
     }
 }
 
 impl Canonical for Verifier {
     fn write<W: Write>(&self, encoder: &mut Encoder<W>) -> Result<(), Error<W::Error>> {
-        encoder.array(3)?.bytes(self.conversation.as_bytes())?.bytes(self.verifier.as_bytes())?.u64(self.slot.0)?;
+        encoder
+            .array(3)?
+            .bytes(self.conversation.as_bytes())?
+            .bytes(self.verifier.as_bytes())?
+            .u64(self.slot.0)?;
         Ok(())
     }
 }

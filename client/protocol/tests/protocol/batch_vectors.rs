@@ -2,10 +2,10 @@
 
 use crate::common::{array, bytes, id, list, small, uint, vectors};
 use serde_json::{Value, json};
-use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::{BehaviorBatch, Builder, Built, Direction};
 use zx1_protocol::bundle::Bundle;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::record::{Bid, Record};
 use zx1_protocol::reputation::{BatchFacts, Binding, Event, Ledger, Rating, State};
 use zx1_protocol::units::{Epoch, Slot};

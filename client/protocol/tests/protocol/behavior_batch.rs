@@ -3,13 +3,13 @@ use crate::envelope::ciborium_bytes;
 use crate::life::{AGENT, EPOCH, Logged, build, builder, covered, life, rating_of, received, sent};
 use ciborium::Value as Cbor;
 use proptest::prelude::*;
-use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::{
     BatchFormatError, BehaviorBatch, BidKey, BuildError, Builder, Built, Direction, MAX_BATCH_BYTES,
 };
 use zx1_protocol::envelope::{BROADCAST, MsgType};
 use zx1_protocol::hash::{Keccak, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::merkle::{Tree, ZERO, leaf};
 use zx1_protocol::payload::bid_payload;
@@ -35,18 +35,31 @@ fn items(batch: &BehaviorBatch) -> Cbor {
             (batch.bid_values.iter())
                 .map(|bid| {
                     let value = bytes(&bid.value.to_be_bytes());
-                    vec![bytes(bid.conversation.as_bytes()), bytes(bid.counterparty.as_bytes()), value, bid.slot.0.into()]
+                    vec![
+                        bytes(bid.conversation.as_bytes()),
+                        bytes(bid.counterparty.as_bytes()),
+                        value,
+                        bid.slot.0.into(),
+                    ]
                 })
                 .collect(),
         ),
         array(
             (batch.task_selections.iter())
-                .map(|it| vec![bytes(it.conversation.as_bytes()), bytes(it.counterparty.as_bytes()), it.slot.0.into()])
+                .map(|it| {
+                    vec![
+                        bytes(it.conversation.as_bytes()),
+                        bytes(it.counterparty.as_bytes()),
+                        it.slot.0.into(),
+                    ]
+                })
                 .collect(),
         ),
         array(
             (batch.verifier_ids.iter())
-                .map(|it| vec![bytes(it.conversation.as_bytes()), bytes(it.verifier.as_bytes()), it.slot.0.into()])
+                .map(|it| {
+                    vec![bytes(it.conversation.as_bytes()), bytes(it.verifier.as_bytes()), it.slot.0.into()]
+                })
                 .collect(),
         ),
         array(
@@ -105,7 +118,9 @@ fn counters_count_what_the_specification_says() {
         received(MsgType::Verdict, b"", |_| {}),
         received(MsgType::Verdict, b"", |message| message.sender = AgentId([8; 32])),
         received(MsgType::Dispute, b"", |_| {}),
-        received(MsgType::Beacon, b"", |message| (message.sender, message.recipient) = (AgentId([7; 32]), BROADCAST)),
+        received(MsgType::Beacon, b"", |message| {
+            (message.sender, message.recipient) = (AgentId([7; 32]), BROADCAST)
+        }),
     ];
     let batch = build(&log).unwrap().batch;
     assert_eq!(batch.message_count, 5);
@@ -208,7 +223,12 @@ fn the_thousand_and_first_entry_overflows() {
 
 #[test]
 fn the_largest_batch_fits_its_limit() {
-    let bid = Bid { conversation: ConversationId([1; 16]), counterparty: AgentId([2; 32]), value: -1, slot: Slot(u64::MAX) };
+    let bid = Bid {
+        conversation: ConversationId([1; 16]),
+        counterparty: AgentId([2; 32]),
+        value: -1,
+        slot: Slot(u64::MAX),
+    };
     let event = zx1_protocol::record::Feedback {
         conversation: ConversationId([1; 16]),
         from: AgentId([2; 32]),
@@ -223,8 +243,11 @@ fn the_largest_batch_fits_its_limit() {
         counterparty: AgentId([2; 32]),
         slot: Slot(u64::MAX),
     };
-    let verifier =
-        zx1_protocol::record::Verifier { conversation: ConversationId([1; 16]), verifier: AgentId([2; 32]), slot: Slot(u64::MAX) };
+    let verifier = zx1_protocol::record::Verifier {
+        conversation: ConversationId([1; 16]),
+        verifier: AgentId([2; 32]),
+        slot: Slot(u64::MAX),
+    };
     let largest = BehaviorBatch {
         epoch_number: Epoch(u64::MAX),
         slot_start: Slot(u64::MAX),

@@ -3,10 +3,10 @@ use crate::envelope::ciborium_bytes;
 use crate::life::{build, life};
 use ciborium::Value as Cbor;
 use proptest::prelude::*;
-use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::behavior_batch::{BatchFormatError, Built, MAX_BATCH_BYTES};
 use zx1_protocol::bundle::{Bundle, BundleError};
 use zx1_protocol::hash::Sha3;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::merkle::{leaf, verify};
 use zx1_protocol::record::Record;
 

@@ -1,11 +1,11 @@
 use crate::common::{Message, feedback, message};
 use proptest::prelude::*;
 use zx1_interface::constants::MAX_EVIDENCE_PAYLOAD;
-use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::challenge::Ground;
 use zx1_protocol::derive::{DeriveError, Expected, double_bid, from_envelope, from_log_entry};
 use zx1_protocol::envelope::MsgType;
 use zx1_protocol::hash::Sha3;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::payload::{self, bid_payload, bid_value};
 use zx1_protocol::record::{Bid, Feedback, Record, Selection, Verifier};

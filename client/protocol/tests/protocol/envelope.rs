@@ -3,11 +3,11 @@ use ciborium::Value as Cbor;
 use ed25519_dalek::Signature;
 use proptest::prelude::*;
 use std::collections::HashSet;
-use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::envelope::{
     BROADCAST, Envelope, EnvelopeError, MsgType, SIGNING_HEADER_LEN, parse_signing_bytes,
 };
 use zx1_protocol::hash::Sha3;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::units::Epoch;
 
 fn sample() -> Message {

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
-use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::behavior_batch::{BatchFormatError, BidKey, BuildError};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::units::{Epoch, Slot};
 use zx1_protocol::{
     batch, beacon, bundle, derive, draft, envelope, evidence, feedback_log, finder, lease, merkle, nonce,

@@ -1,7 +1,6 @@
 use crate::common::{key, verdict};
 use crate::life::{AGENT, Logged, build, covered, life, rating_of, received, sent};
 use proptest::prelude::*;
-use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::{BatchFormatError, Built, Direction};
 use zx1_protocol::bundle::BundleError;
@@ -11,6 +10,7 @@ use zx1_protocol::envelope::{EnvelopeError, MsgType};
 use zx1_protocol::evidence::Evidence;
 use zx1_protocol::finder::{FinderError, Presence, answer, double_bids, find_envelope, find_log_entry};
 use zx1_protocol::hash::Sha3;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::merkle::{leaf, verify};
 use zx1_protocol::payload::bid_payload;
@@ -177,7 +177,12 @@ fn why_an_entry_is_of_no_use_is_said() {
 #[test]
 fn every_contradicted_bid_is_in_a_pair() {
     let bid = |conversation: u8, slot, value| {
-        let bid = Bid { conversation: ConversationId([conversation; 16]), counterparty: AgentId([2; 32]), value, slot: Slot(slot) };
+        let bid = Bid {
+            conversation: ConversationId([conversation; 16]),
+            counterparty: AgentId([2; 32]),
+            value,
+            slot: Slot(slot),
+        };
         Record::Bid(bid).to_bytes()
     };
     let rows = [(1, 1, 5), (2, 1, 5), (1, 1, 5), (1, 1, -5), (1, 1, 9), (1, 2, 5), (3, 2, 5)];
@@ -220,11 +225,13 @@ fn obligations(log: &[Logged]) -> Vec<(usize, Ground, zx1_protocol::derive::Expe
             let shown = Some(&logged.message.payload[..]).filter(|_| ground == Ground::Bid);
             for shown in [None, shown] {
                 all.extend(
-                    from_log_entry::<Sha3>(&entry, AGENT.as_bytes(), ground, shown).map(|it| (number, ground, it)),
+                    from_log_entry::<Sha3>(&entry, AGENT.as_bytes(), ground, shown)
+                        .map(|it| (number, ground, it)),
                 );
             }
             all.extend(
-                from_envelope(&envelope.signed_fields(), AGENT.as_bytes(), ground).map(|it| (number, ground, it)),
+                from_envelope(&envelope.signed_fields(), AGENT.as_bytes(), ground)
+                    .map(|it| (number, ground, it)),
             );
         }
     }

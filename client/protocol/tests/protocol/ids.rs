@@ -32,7 +32,8 @@ fn refuses<T: FromStr<Err = ParseIdError> + Debug>(text: &str, sentence: &str) {
     let shorter = &text[..text.len() - 1];
     let longer = [text, "11"].concat();
     let spaced = [format!(" {text}"), format!("{text}\n"), format!("{shorter} ")];
-    for wrong in ["", shorter, &longer, "größe", "0x"].into_iter().chain(spaced.iter().map(String::as_str)) {
+    for wrong in ["", shorter, &longer, "größe", "0x"].into_iter().chain(spaced.iter().map(String::as_str))
+    {
         assert_eq!(wrong.parse::<T>().unwrap_err().to_string(), sentence, "{wrong:?}");
     }
 }

@@ -3,11 +3,11 @@
 use crate::common::{Message, feedback, msg_type};
 use proptest::prelude::*;
 use std::collections::HashSet;
-use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::{BidKey, BuildError, Builder, Built, Direction};
 use zx1_protocol::envelope::{BROADCAST, MsgType};
 use zx1_protocol::hash::{Hash, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::payload::Feedback;
 use zx1_protocol::units::{Epoch, Slot};

@@ -48,7 +48,10 @@ fn a_rating_out_of_range_fails_in_both_directions() {
 fn a_notarize_bid_is_type_conversation_and_terms() {
     let bytes = [&[1][..], &[7; 16], b"fee:5"].concat();
     let bid = NotarizeBid::decode(&bytes).unwrap();
-    assert_eq!((bid.bid_type, bid.conversation_id, bid.terms), (BidType::Offer, ConversationId([7; 16]), &b"fee:5"[..]));
+    assert_eq!(
+        (bid.bid_type, bid.conversation_id, bid.terms),
+        (BidType::Offer, ConversationId([7; 16]), &b"fee:5"[..])
+    );
     assert_eq!(NotarizeBid::decode(&bytes[..17]).unwrap().terms, b"");
     assert_eq!(NotarizeBid::decode(&bytes[..16]), Err(PayloadError::Malformed));
     assert_eq!(NotarizeBid::decode(&[]), Err(PayloadError::Malformed));

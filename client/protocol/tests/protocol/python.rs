@@ -12,7 +12,6 @@ use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Command, Output};
-use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::batch::{BATCH_MESSAGE_LEN, batch_message, head_digest};
 use zx1_protocol::beacon::Beacon;
 use zx1_protocol::behavior_batch::{BidKey, Direction};
@@ -21,6 +20,7 @@ use zx1_protocol::derive::{DeriveError, Expected, from_envelope, from_log_entry}
 use zx1_protocol::evidence::{Evidence, LogEvidence, ProvenBid};
 use zx1_protocol::feedback_log::{entry_digest, packed_entry_parts, packed_numbers};
 use zx1_protocol::hash::{Hash, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::interaction::{interaction_hash, task_ref};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::merkle::Tree;

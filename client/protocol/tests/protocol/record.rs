@@ -1,7 +1,7 @@
 use crate::common::{damage, damaged, record};
 use proptest::prelude::*;
-use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::hash::Sha3;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::merkle::leaf;
 use zx1_protocol::record::{
     BID_LEN, FEEDBACK_LEN, Feedback, MAX_LEN, Record, RecordError, SELECTION_LEN, VERIFIER_LEN,

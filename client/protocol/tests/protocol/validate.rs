@@ -4,11 +4,11 @@ use ciborium::Value as Cbor;
 use ed25519_dalek::Signer;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
 use zx1_protocol::beacon::{Beacon, BeaconError};
 use zx1_protocol::channel::{Channel, channel_of};
 use zx1_protocol::draft::{Draft, DraftError, SignError};
 use zx1_protocol::envelope::{BROADCAST, Envelope, MsgType};
+use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
 use zx1_protocol::nonce::{LastNonce, NonceError, SeenNonces};
 use zx1_protocol::payload::{Feedback, NotarizeBid, PayloadError, bid_payload};
 use zx1_protocol::signature::PublicKey;
@@ -267,7 +267,8 @@ fn sign(draft: &Draft<'_>) -> Result<Vec<u8>, DraftError> {
 
 #[test]
 fn what_receivers_would_drop_is_not_signed() {
-    let beacon = Beacon { agent_id: AgentId([9; 32]), verifying_key: WalletKey::from([1; 32]), name: "x" }.to_bytes();
+    let beacon =
+        Beacon { agent_id: AgentId([9; 32]), verifying_key: WalletKey::from([1; 32]), name: "x" }.to_bytes();
     let large = vec![0; MAX_MESSAGE_SIZE];
     let cases: [(MsgType, &[u8], DraftError); 7] = [
         (MsgType::Propose, &[0; 401], DraftError::TooLongForEvidence),

@@ -1,10 +1,9 @@
 //! Parameters of a query: every name must be known, so that a typing error widens no filter.
 
 use crate::error::{Error, Result};
-use std::str::FromStr;
 use axum::http::Uri;
+use std::str::FromStr;
 use zx1_server::query;
-use zx1_protocol::ids::AgentId;
 
 /// The query parameters of a request.
 #[derive(Debug)]
@@ -103,6 +102,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use proptest::prelude::*;
+    use zx1_protocol::ids::AgentId;
 
     fn read(text: &str) -> Result<Query> {
         Query::read(&Uri::builder().path_and_query(format!("/x?{text}")).build().unwrap(), &["a", "limit"])

@@ -2,7 +2,7 @@
 
 use super::App;
 use super::openapi::StreamQuery;
-use super::query::{Query, key};
+use super::query::Query;
 use crate::error::{Error, Result};
 use crate::hub::{self, Filter, Told};
 use crate::merge::KINDS;

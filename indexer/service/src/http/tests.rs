@@ -8,6 +8,7 @@ use crate::testing::{Fake, Party, commitment, config, mint};
 use futures_util::{SinkExt, StreamExt};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use solana_address::Address;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -15,8 +16,8 @@ use std::time::{Duration, Instant};
 use tokio_tungstenite::tungstenite::Message;
 use zx1_chain::rpc::ChainError;
 use zx1_chain::rpc::audit::Accounts;
-use zx1_protocol::ids::ConversationId;
 use zx1_protocol::envelope::MsgType;
+use zx1_protocol::ids::ConversationId;
 use zx1_protocol::payload::bid_payload;
 use zx1_server::testing::schema::Description;
 
@@ -102,7 +103,6 @@ impl Live {
     }
 }
 
-
 fn world() -> Fake {
     let chain = Fake::new();
     for number in 1..=5 {
@@ -143,7 +143,7 @@ async fn every_answer_says_what_it_rests_on() {
         format!("/v1/agents/{one}/challenges"),
         format!("/v1/agents/{one}/batches"),
         format!("/v1/agents/{one}/batches/19999"),
-        format!("/v1/challenges/{}", base58([50; 32])),
+        format!("/v1/challenges/{}", Address::from([50; 32])),
     ] {
         let body = live.ok(&path).await;
         assert_eq!(body["slot"], json!(live.chain.lock().confirmed), "{path}");
@@ -180,7 +180,7 @@ async fn agents_are_searched_filtered_sorted_and_paged() {
     assert_eq!(names(&of("/v1/agents?state=grace").await), ["Agent 2", "Agent 3"]);
     assert_eq!(names(&of("/v1/agents?state=none").await), ["Agent 4", "Agent 5"]);
     assert!(names(&of("/v1/agents?state=deactivated").await).is_empty());
-    let owner = base58([103; 32]);
+    let owner = Address::from([103; 32]);
     assert_eq!(names(&live.ok(&format!("/v1/agents?owner={owner}")).await), ["Agent 3"]);
     assert_eq!(names(&live.ok("/v1/agents?withheld=true").await), ["Agent 1"]);
     for sort in ["number", "name", "stake", "lease", "batches", "reliability", "last_active"] {
@@ -219,7 +219,7 @@ async fn hostile_requests_are_refused_with_a_number() {
         ("/v1/agents?staked=maybe".to_owned(), 9630),
         ("/v1/agents/nobody".to_owned(), 9641),
         (format!("/v1/agents/{long}"), 9641),
-        (format!("/v1/agents/{}", base58([77; 32])), 9641),
+        (format!("/v1/agents/{}", mint(77)), 9641),
         (format!("/v1/agents/{}/batches/x", mint(1)), 9642),
         (format!("/v1/agents/{}/batches/99999999999999999999", mint(1)), 9642),
         (format!("/v1/agents/{}/batches/19999/data", mint(1)), 9646),
@@ -357,8 +357,7 @@ async fn a_batch_is_uploaded_served_and_proven() {
     let agent = live.ok(&format!("/v1/agents/{}", ann.mint)).await["agent"].clone();
     assert_eq!(agent["reputation"]["reliability"], 70_000);
     assert_eq!(agent["reputation_detail"]["tally"]["bound"], 1);
-    let history =
-        live.ok(&format!("/v1/agents/{}/history?from_epoch=19998&to_epoch=20000", ann.mint)).await;
+    let history = live.ok(&format!("/v1/agents/{}/history?from_epoch=19998&to_epoch=20000", ann.mint)).await;
     assert_eq!(history["epochs"][1]["messages"], 1);
     assert_eq!(history["epochs"][0]["messages"], Value::Null);
     // The audit from outside finds nothing, and finds what is changed.
@@ -565,10 +564,10 @@ async fn every_documented_route_is_there_and_every_parameter_known() {
         let filled = path
             .replace("{mint}", &mint(1).to_string())
             .replace("{epoch}", "19999")
-            .replace("{address}", &base58([50; 32]))
+            .replace("{address}", &Address::from([50; 32]).to_string())
             .replace("{index}", "0")
             .replace("{id}", "0000000000000000")
-            .replace("{wallet}", &base58([1; 32]));
+            .replace("{wallet}", &Address::from([1; 32]).to_string());
         let method_name = reqwest::Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
         if matches!(path, "/v1/stream") {
             continue;

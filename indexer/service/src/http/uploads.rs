@@ -7,7 +7,7 @@ use super::reads::batches::batch_row;
 use crate::bundles::{Put, most_bytes};
 use crate::chain::Finality;
 use crate::error::{Error, Result};
-use crate::store::{BatchRow, fixed};
+use crate::store::BatchRow;
 use crate::{nano, ratings};
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};

@@ -109,7 +109,6 @@ impl Registry {
         let members = index.ledger.members(known).await?;
         let mut new = Vec::new();
         for (number, mint, member_index) in members {
-            let mint = mint.to_bytes();
             if index.agent_row(&mint).await?.is_none_or(|row| row.number == 0) {
                 new.push((number, mint, member_index));
             }
@@ -149,7 +148,8 @@ impl Registry {
         let index = &self.index;
         let ask = |row: AgentRow| async move {
             let record = index.ledger.agent(row.mint).await?;
-            let delegates = if record.is_some() { index.ledger.delegates(row.mint).await? } else { Vec::new() };
+            let delegates =
+                if record.is_some() { index.ledger.delegates(row.mint).await? } else { Vec::new() };
             Ok::<Found, crate::error::Error>((row, record, delegates))
         };
         let found: Vec<Result<Found>> = stream::iter(rows).map(ask).buffer_unordered(AT_ONCE).collect().await;
@@ -183,8 +183,6 @@ impl Registry {
 fn holds(row: &AgentRow, account: Option<&RawAccount>) -> bool {
     let account = account.filter(|account| account.owner == token::TOKEN_2022_PROGRAM);
     account.and_then(|account| external::token_account(&account.data)).is_some_and(|token| {
-        token.amount == 1
-            && token.mint == row.mint.0
-            && row.owner.as_deref() == Some(token.owner.as_slice())
+        token.amount == 1 && token.mint == row.mint.0 && row.owner.as_deref() == Some(token.owner.as_slice())
     })
 }

@@ -4,10 +4,11 @@
 use super::slot_chunks;
 use crate::chain::{Announced, Listed};
 use crate::parse::Fact;
-use crate::store::{Find, fixed};
+use crate::store::Find;
 use crate::testing::{Fake, Rig, commitment, mint};
 use proptest::prelude::*;
 use std::sync::Arc;
+use zx1_protocol::units::MicroUsdc;
 
 /// A chain on which everything happens once.
 fn busy() -> Fake {
@@ -75,10 +76,10 @@ async fn a_backfill_and_following_give_the_same_index() {
     };
     let agents = stakes(rig.index.store.agents(Find::all().order(&["mint"])).await.unwrap());
     assert_eq!(agents, stakes(whole.index.store.agents(Find::all().order(&["mint"])).await.unwrap()));
-    let slashed = MicroUsdc(10_000_000);
-    assert_eq!(agents[0], (Some(10_000_000), 0, 2, 0, Some(20_000)));
-    assert_eq!(agents[1], (Some(MicroUsdc(0)), slashed, 0, 1, Some(20_000)));
-    assert_eq!(agents[2], (Some(13_000_000), 0, 0, 0, Some(20_000)));
+    let (none, slashed) = (MicroUsdc(0), MicroUsdc(10_000_000));
+    assert_eq!(agents[0], (Some(slashed), none, 2, 0, Some(20_000)));
+    assert_eq!(agents[1], (Some(none), slashed, 0, 1, Some(20_000)));
+    assert_eq!(agents[2], (Some(MicroUsdc(13_000_000)), none, 0, 0, Some(20_000)));
 }
 
 #[tokio::test]
@@ -469,7 +470,7 @@ async fn a_process_that_dies_anywhere_goes_on_to_the_same_index() {
 }
 
 /// How agents stand, without what the registry said.
-async fn standing(rig: &Rig) -> Vec<(Option<i64>, i64, i64, Vec<u8>, i64, Option<i64>)> {
+async fn standing(rig: &Rig) -> Vec<(Option<MicroUsdc>, MicroUsdc, i64, Vec<u8>, i64, Option<i64>)> {
     let rows = rig.index.store.agents(Find::all().order(&["mint"])).await.unwrap();
     let of = |row: crate::store::AgentRow| {
         (row.stake, row.slashed, row.batches, row.head_digest, row.challenges_lost, row.paid_through)

@@ -1,12 +1,12 @@
 //! Events of the streams (protocol.md, 9). Each has an origin, so that it is published once.
 
 use super::Merge;
-use zx1_protocol::ids::AgentId;
 use crate::parse::base58;
 use crate::store::{AgentRow, EventRow, StreamRow, unsigned};
 use serde_json::{Map, Value, json};
 use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
 use zx1_interface::events::{ChallengeResolved, ChallengeSubmitted};
+use zx1_protocol::ids::AgentId;
 
 /// The types of stream events, as clients name them.
 pub const KINDS: [&str; 9] = [

@@ -6,6 +6,7 @@ use crate::parse::Addresses;
 use crate::store::EventRow;
 use crate::testing::{Fake, commitment, mint};
 use proptest::prelude::*;
+use zx1_protocol::units::MicroUsdc;
 
 fn rows(chain: &Fake) -> Vec<EventRow> {
     let parsed: Vec<_> = chain

@@ -158,7 +158,11 @@ pub fn transaction(landed: &LandedTransaction, group: &[u8; 32]) -> Parsed {
             // Payer, owner, registry, group, mint, token account, token program, index.
             let account = |at: usize| call.accounts.get(at).map(Address::to_bytes);
             (account(3)? == *group).then_some(())?;
-            Some(Fact::Registered(Registration { mint: account(4)?, owner: account(1)?, index: account(7)? }))
+            Some(Fact::Registered(Registration {
+                mint: account(4)?.into(),
+                owner: account(1)?,
+                index: account(7)?,
+            }))
         }));
         facts.extend(attested::attestations(&landed.calls));
     }

@@ -81,8 +81,11 @@ fn a_rating_counts_with_its_envelope_and_a_bound_task() {
     // A third party's selection binds nothing; a settled contract does.
     facts.conversations = vec![selected(7, AgentId([3; 32]))];
     assert_eq!(standing(&facts), Standing::Unbound);
-    facts.contracts =
-        vec![ContractRow { conversation: Some(ConversationId([7; 16])), settled: 1, ..ContractRow::default() }];
+    facts.contracts = vec![ContractRow {
+        conversation: Some(ConversationId([7; 16])),
+        settled: 1,
+        ..ContractRow::default()
+    }];
     assert_eq!(standing(&facts), Standing::Bound);
 }
 

@@ -6,7 +6,7 @@ use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::units::MicroUsdc;
 
 /// A type of a field, and how a column holds it.
-pub trait Column: Sized {
+pub(super) trait Column: Sized {
     /// What the database stores.
     type Stored;
     /// To the column.

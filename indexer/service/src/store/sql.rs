@@ -271,12 +271,20 @@ macro_rules! remove {
             Remove::Batch(agent, epoch) => {
                 let whole = ["DELETE FROM batches WHERE agent = $1 AND epoch = $2"];
                 for sql in by_batch.into_iter().chain(whole) {
-                    sqlx::query::<$db>(sql).bind(&agent.as_bytes()[..]).bind(epoch).execute(&mut *$tx).await?;
+                    sqlx::query::<$db>(sql)
+                        .bind(&agent.as_bytes()[..])
+                        .bind(epoch)
+                        .execute(&mut *$tx)
+                        .await?;
                 }
             }
             Remove::BatchData(agent, epoch) => {
                 for sql in by_batch {
-                    sqlx::query::<$db>(sql).bind(&agent.as_bytes()[..]).bind(epoch).execute(&mut *$tx).await?;
+                    sqlx::query::<$db>(sql)
+                        .bind(&agent.as_bytes()[..])
+                        .bind(epoch)
+                        .execute(&mut *$tx)
+                        .await?;
                 }
             }
             Remove::Challenge(address, slot) => {

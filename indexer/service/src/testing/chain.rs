@@ -10,11 +10,11 @@ use zx1_chain::rpc::{ChainTime, Event, RawAccount};
 use zx1_interface::accounts::*;
 use zx1_interface::constants::EPOCH_SECONDS;
 use zx1_interface::{Layout, events};
-use zx1_protocol::ids::AgentId;
 use zx1_protocol::batch::head_digest;
 use zx1_protocol::behavior_batch::Commitment;
 use zx1_protocol::feedback_log::entry_digest;
 use zx1_protocol::hash::Sha3;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::Epoch;
 
 /// The Unix time of slot 0: the beginning of epoch 20 000.

@@ -12,6 +12,7 @@ use zx1_interface::accounts::StakeLockAccount;
 use zx1_interface::constants::MIN_STAKE;
 use zx1_interface::events::StakeLocked;
 use zx1_interface::{Error, Layout, ids};
+use zx1_protocol::units::MicroUsdc;
 use zx1_vm_tests::{Agent, ForeignMint, Receipt, USDC, World, address};
 
 const CONFIG: usize = 1;
@@ -27,7 +28,7 @@ const PURSE: u64 = 1_000 * USDC;
 
 fn lock(world: &mut World, agent: &Agent, wallet: &Keypair, amount: u64) -> Instruction {
     let (mint, from) = (world.usdc_mint(), world.usdc_account(&wallet.pubkey()));
-    lock_stake(&agent.addresses(), wallet.pubkey(), mint, from, amount)
+    lock_stake(&agent.addresses(), wallet.pubkey(), mint, from, MicroUsdc(amount))
 }
 
 impl Scene {
@@ -282,7 +283,7 @@ fn a_forged_agent_index_fails() {
 #[test]
 fn a_token_account_that_holds_none_fails() {
     let mut s = Scene::registered();
-    let (stranger, mint) = (s.stranger.pubkey(), s.agent.mint);
+    let (stranger, mint) = (s.stranger.pubkey(), s.agent.mint.into());
     let create = create_associated(&stranger, &stranger, &mint, &TOKEN_2022_PROGRAM);
     s.world.send_ok(&[create], &s.stranger, &[]);
     let empty = token::associated_address(&stranger, &mint, &TOKEN_2022_PROGRAM);
@@ -310,7 +311,7 @@ fn another_legacy_mint_as_usdc_fails() {
     s.world.create_mint(&fake, 6, &TOKEN_PROGRAM);
     let from = s.world.fund_token(&s.owner.pubkey(), &fake.pubkey(), MIN_STAKE, &TOKEN_PROGRAM);
     let addresses = s.agent.addresses();
-    let both = lock_stake(&addresses, s.owner.pubkey(), fake.pubkey(), from, MIN_STAKE);
+    let both = lock_stake(&addresses, s.owner.pubkey(), fake.pubkey(), from, MicroUsdc(MIN_STAKE));
     s.owner_refused(&[both], Error::WrongUsdcMint);
     // The right mint, but money of the other.
     s.lock_with_refused(OWNER_USDC, from, Error::WrongUsdcMint);
@@ -323,7 +324,7 @@ fn a_token_2022_lookalike_of_usdc_fails() {
     s.world.create_mint(&fake, 6, &TOKEN_2022_PROGRAM);
     let from = s.world.fund_token(&s.owner.pubkey(), &fake.pubkey(), MIN_STAKE, &TOKEN_2022_PROGRAM);
     let addresses = s.agent.addresses();
-    let mut all = lock_stake(&addresses, s.owner.pubkey(), fake.pubkey(), from, MIN_STAKE);
+    let mut all = lock_stake(&addresses, s.owner.pubkey(), fake.pubkey(), from, MicroUsdc(MIN_STAKE));
     s.owner_refused(std::slice::from_ref(&all), Error::WrongUsdcMint);
     all = with_account(all, TOKEN, TOKEN_2022_PROGRAM);
     s.owner_refused(&[all], Error::WrongUsdcMint);

@@ -7,7 +7,6 @@ use crate::input;
 use crate::output::{Page, Report};
 use crate::words::count;
 use serde::Serialize;
-use solana_address::Address;
 use zx1_operator::batch::{check_signature, checked, compare};
 use zx1_operator::{Error, Origin};
 use zx1_protocol::finder::double_bids;

@@ -9,11 +9,10 @@ use crate::input;
 use crate::output::{Page, Report, Table};
 use crate::words;
 use serde::Serialize;
-use solana_address::Address;
 use std::path::PathBuf;
 use zx1_operator::challenge::{Claim, Evidence, Found, FoundPresence, Preferences, Request};
-use zx1_protocol::ids::AgentId;
 use zx1_protocol::challenge::Ground;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::record::Record;
 
 #[derive(Debug, clap::Args)]
@@ -52,7 +51,7 @@ pub(super) struct Args {
 
 #[derive(Serialize)]
 struct Shown {
-    agent: String,
+    agent: AgentId,
     evidence: &'static str,
     claims: Vec<ShownClaim>,
     file: Option<String>,

@@ -12,6 +12,7 @@ use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
 use zx1_operator::defaults::LOW_LAMPORTS;
 use zx1_operator::facts::{LeaseReport, StakeReport};
 use zx1_protocol::ids::AgentId;
+use zx1_protocol::units::MicroUsdc;
 
 /// Checks of the agent's accounts. They are skipped when there is no agent.
 pub(super) const OF_AGENT: [&str; 4] = ["stake", "lease", "batch", "challenges"];
@@ -137,15 +138,21 @@ pub(super) fn sol(wallet: Address, lamports: u64, local: bool, checks: &mut Chec
 }
 
 /// What pays for stake, lease and challenges, in micro-USDC; `None` without an account of it.
-pub(super) fn usdc(wallet: Address, mint: Address, held: Option<MicroUsdc>, local: bool, checks: &mut Checks) {
+pub(super) fn usdc(
+    wallet: Address,
+    mint: Address,
+    held: Option<MicroUsdc>,
+    local: bool,
+    checks: &mut Checks,
+) {
     let fund = if local {
         format!("zx1-localnet fund {wallet} --usdc 100")
     } else {
         format!("send USDC ({mint}) to {wallet}")
     };
     match held {
-        None | Some(0) => checks.warn("USDC", "none: neither stake nor lease can be paid", &fund),
-        Some(micro) => checks.ok("USDC", micro),
+        None | Some(MicroUsdc(0)) => checks.warn("USDC", "none: neither stake nor lease can be paid", &fund),
+        Some(micro) => checks.ok("USDC", micro.to_string()),
     }
 }
 
@@ -218,7 +225,7 @@ pub(super) fn stake(stake: Option<&StakeReport>, checks: &mut Checks) {
         let next = format!("zx1 stake lock {}", missing.to_string().trim_end_matches(" USDC"));
         return checks.fail("stake", format!("{locked}, too little to count"), &next);
     }
-    checks.ok("stake", locked);
+    checks.ok("stake", locked.to_string());
 }
 
 /// Judges the lease by its state and its unpaid days.

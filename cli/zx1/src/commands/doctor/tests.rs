@@ -9,6 +9,7 @@ use zx1_chain::rpc::ChainTime;
 use zx1_interface::accounts::{LeaseAccount, StakeLockAccount};
 use zx1_interface::constants::MIN_STAKE;
 use zx1_operator::facts::Accounts;
+use zx1_protocol::units::MicroUsdc;
 
 const NOW: u64 = 20_778;
 const SLOT: u64 = 400_000_000;
@@ -56,12 +57,12 @@ fn zeroed<T: zx1_interface::Layout>() -> T {
 }
 
 fn of_stake(account: Option<StakeLockAccount>, paid_through: Option<u64>) -> (Mark, String, String) {
-    let report = accounts(account, paid_through).stake_report(AGENT);
+    let report = accounts(account, paid_through).stake_report(AGENT.into());
     one(|checks| judge::stake(report.as_ref(), checks))
 }
 
 fn of_lease(paid_through: Option<u64>) -> (Mark, String, String) {
-    let report = accounts(None, paid_through).lease_report(AGENT);
+    let report = accounts(None, paid_through).lease_report(AGENT.into());
     one(|checks| judge::lease(&report, checks))
 }
 
@@ -112,7 +113,7 @@ fn without_funds_it_says_how_to_get_some() {
     let few = said(Warn, "0.004999999 SOL", &format!("send SOL to {AGENT}"));
     assert_eq!(one(|checks| judge::sol(AGENT, 4_999_999, false, checks)), few);
     assert_eq!(one(|checks| judge::sol(AGENT, 5_000_000, true, checks)), said(Ok, "0.005 SOL", ""));
-    for held in [None, Some(0)] {
+    for held in [None, Some(MicroUsdc(0))] {
         let (mark, _, next) = one(|checks| judge::usdc(AGENT, AGENT, held, true, checks));
         assert_eq!((mark, next), (Warn, format!("zx1-localnet fund {AGENT} --usdc 100")));
     }
@@ -121,7 +122,7 @@ fn without_funds_it_says_how_to_get_some() {
 
 #[test]
 fn an_agent_that_the_wallet_owns_is_proposed_and_a_strangers_is_warned_of() {
-    let (mark, found, next) = one(|checks| judge::no_agent(Some(("alice", AGENT)), checks));
+    let (mark, found, next) = one(|checks| judge::no_agent(Some(("alice", AGENT.into())), checks));
     assert_eq!((mark, next), (Warn, format!("zx1 config set agent {AGENT}")));
     assert!(found.contains("'alice'"), "{found}");
     let mark = |owner: &Owner| one(|checks| judge::agent("alice", 7, owner, checks)).0;

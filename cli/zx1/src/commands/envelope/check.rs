@@ -9,7 +9,6 @@ use crate::errors::Result;
 use crate::input;
 use crate::output::{Page, Report};
 use serde::Serialize;
-use solana_address::Address;
 use zx1_chain::rpc::registry::Sati;
 use zx1_protocol::nonce::{LastNonce, SeenNonces};
 use zx1_protocol::validate::{Candidate, Context as Rules, Reason, Sender};
@@ -82,7 +81,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
         };
         let known = if keys.is_empty() { Sender::Unknown } else { Sender::Registered { keys: &keys, seen } };
         let valid = candidate.validate(&Rules::new(now, known)).map_err(|reason| dropped(&reason))?;
-        let owner = keys.first().is_some_and(|key| key.to_bytes() == valid.signer);
+        let owner = keys.first().is_some_and(|key| valid.signer == key.to_bytes().into());
         context.print(&Verdict {
             valid: true,
             kind: type_name(valid.envelope.header.msg_type),

@@ -1,7 +1,7 @@
 //! A message: what it says, whether it is the one encoding of that, and under whose key its signature holds.
 
 use super::cbor;
-use super::fields::{self, Fields, base58};
+use super::fields::{self, Fields};
 use crate::chain::Chain;
 use crate::context::Context;
 use crate::defaults;
@@ -10,10 +10,10 @@ use crate::input;
 use serde_json::json;
 use solana_address::Address;
 use zx1_chain::rpc::registry::{IdentityRegistry as _, Sati};
-use zx1_protocol::ids::{AgentId, EnvelopeHash};
 use zx1_protocol::beacon::Beacon;
 use zx1_protocol::envelope::{Envelope, EnvelopeError, MsgType};
 use zx1_protocol::hash::{Keccak as _, Sha3};
+use zx1_protocol::ids::{AgentId, EnvelopeHash};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::payload::{self, BidType, Feedback, NotarizeBid, PayloadError};
 use zx1_protocol::signature::{self, PublicKey};

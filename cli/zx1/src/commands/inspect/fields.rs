@@ -112,7 +112,7 @@ pub(super) fn header(fields: &mut Fields, header: &EnvelopeHeader<'_>) {
     fields.both(
         "recipient",
         json!(recipient),
-        if broadcast { "everybody".to_owned() } else { recipient.clone() },
+        if broadcast { "everybody".to_owned() } else { recipient.to_string() },
     );
     fields
         .both(

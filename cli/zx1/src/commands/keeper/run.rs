@@ -10,6 +10,7 @@ use crate::tx::Sent;
 use serde::Serialize;
 use std::time::Duration;
 use zx1_operator::keeper::{Action, Event, Keeper, Policy};
+use zx1_protocol::units::MicroUsdc;
 
 /// Failed looks in a row after which the keeper says so with a number.
 const WORRYING: u32 = 10;
@@ -66,10 +67,9 @@ struct Shown {
 
 impl Report for Shown {
     fn draw(&self, page: &mut Page) {
-        page.field("agent", &self.agent).field("epoch", crate::words::epoch(self.epoch)).field(
-            "spent today",
-            format!("{} of {}", self.spent_today_micro_usdc, self.cap_micro_usdc),
-        );
+        page.field("agent", &self.agent)
+            .field("epoch", crate::words::epoch(self.epoch))
+            .field("spent today", format!("{} of {}", self.spent_today_micro_usdc, self.cap_micro_usdc));
         page.heading("To do");
         if self.actions.is_empty() {
             page.line("Nothing.");

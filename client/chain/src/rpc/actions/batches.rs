@@ -10,8 +10,8 @@ use crate::rpc::intents;
 use solana_address::Address;
 use solana_signature::Signature;
 use zx1_interface::instruction::SubmitBatch;
-use zx1_protocol::ids::AgentId;
 use zx1_protocol::batch::batch_message;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::Epoch;
 
 impl Actions<'_> {

@@ -21,11 +21,11 @@ use zx1_interface::Error;
 use zx1_interface::accounts::{BatchAccount, ChallengeAccount};
 use zx1_interface::constants::MAX_EVIDENCE_BYTES;
 use zx1_interface::instruction::AnswerChallenge;
-use zx1_protocol::ids::AgentId;
 use zx1_protocol::challenge::{Ground, evidence_hash};
 use zx1_protocol::envelope::parse_signing_bytes;
 use zx1_protocol::evidence::{Evidence, KIND_DOUBLE_BID, KIND_ENVELOPE, KIND_LOG_ENTRY};
 use zx1_protocol::hash::{Hash, Keccak, Sha3};
+use zx1_protocol::ids::AgentId;
 
 /// What a challenge rests on.
 #[derive(Clone, Debug, PartialEq, Eq)]

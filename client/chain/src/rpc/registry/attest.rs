@@ -12,8 +12,8 @@ use super::{Sati, need};
 use crate::sati::{self, Attestation, ContentType, Outcome};
 use solana_address::Address;
 use solana_signature::Signature;
-use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::hash::Sha3;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::interaction::{interaction_hash, task_ref};
 use zx1_protocol::units::Slot;
 
@@ -160,8 +160,12 @@ impl Sati {
         }
         let schema = self.feedback_schema();
         let subject = Self::rating(agreement, feedback.outcome, feedback.score);
-        let nonce =
-            sati::attestation_nonce(&agreement.task_ref, &schema, &agreement.agent.into(), &agreement.counterparty);
+        let nonce = sati::attestation_nonce(
+            &agreement.task_ref,
+            &schema,
+            &agreement.agent.into(),
+            &agreement.counterparty,
+        );
         let actors = self.actors(feedback.payer, schema, agent.addresses()?.token);
         let create = sati::create_compressed_attestation(&actors, &subject, &nonce);
         let check = ed25519;

@@ -133,7 +133,7 @@ fn the_cap_on_fees_holds_back_only_what_can_wait() {
 fn without_a_stake_no_batch_is_tried() {
     let facts = Facts { stake: None, last_batch: None, ..sound() };
     assert_eq!(actions(&facts), []);
-    let low = Facts { stake: Some(MIN_STAKE - 1), last_batch: None, ..sound() };
+    let low = Facts { stake: Some(MicroUsdc(MIN_STAKE - 1)), last_batch: None, ..sound() };
     assert_eq!(actions(&low), []);
     assert!(concerns(&low).iter().any(|warning| warning.what == Concern::BatchNeedsStake));
 }

@@ -313,8 +313,7 @@ pub(in crate::http) async fn ratings(
     let items = rows
         .iter()
         .map(|row| {
-            let same =
-                (row.rater, row.conversation, row.score, row.outcome, row.role, row.slot);
+            let same = (row.rater, row.conversation, row.score, row.outcome, row.role, row.slot);
             let binding = reputation::binding_of(mint, &facts, row.conversation, row.rater);
             let word = binding.map(|binding| match binding {
                 Binding::Selection => "selection",

@@ -18,9 +18,9 @@ use axum::response::Response;
 use serde::Serialize;
 use tokio_util::io::ReaderStream;
 use utoipa::ToSchema;
-use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::bundle::Bundle;
 use zx1_protocol::hash::{Keccak, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::merkle;
 use zx1_protocol::record::Record;
 use zx1_protocol::reputation::Standing;
@@ -231,10 +231,9 @@ impl ShownRecord {
                 counterparty: Some(it.counterparty.to_string()),
                 ..of("selection", it.conversation, it.slot)
             },
-            Record::Verifier(it) => Self {
-                verifier: Some(it.verifier.to_string()),
-                ..of("verifier", it.conversation, it.slot)
-            },
+            Record::Verifier(it) => {
+                Self { verifier: Some(it.verifier.to_string()), ..of("verifier", it.conversation, it.slot) }
+            }
             Record::Feedback(it) => Self {
                 from: Some(it.from.to_string()),
                 score: Some(it.score),

@@ -53,8 +53,7 @@ pub(super) async fn challenges_of(
         Some("failed") => find.and("succeeded", "=", 0),
         Some(_) => find.and("closed", "=", 1),
     };
-    let list = agent
-        .map_or_else(|| "challenges".to_owned(), |agent| format!("challenges/{agent}"));
+    let list = agent.map_or_else(|| "challenges".to_owned(), |agent| format!("challenges/{agent}"));
     let page = Page::new(&list, &query, &[0, 2])?;
     let rows = app.index.store.challenges(page.find(find)?).await?;
     let place = |row: &ChallengeRow| vec![row.submitted_slot.into(), row.address.clone().into()];
