@@ -1,6 +1,6 @@
 //! Money as people write it. Nothing is rounded.
 
-use crate::errors::{Error, Result};
+use crate::errors::{Error, Failure, Result};
 use std::fmt;
 use zx1_protocol::units::{AmountError, MicroUsdc, parse_decimal, write_decimal};
 
@@ -8,16 +8,20 @@ const SOL_DECIMALS: usize = 9;
 
 /// USDC from a decimal such as `10`, `10.5` or `0.000001`.
 pub fn parse_usdc(text: &str) -> Result<MicroUsdc> {
-    text.parse().map_err(|why| bad(text, "USDC", why))
+    text.parse().map_err(|why| bad(text, "USDC", "six", why))
 }
 
 /// Lamports from a decimal such as `0.02`.
 pub fn parse_sol(text: &str) -> Result<u64> {
-    parse_decimal(text, SOL_DECIMALS).map_err(|why| bad(text, "SOL", why))
+    parse_decimal(text, SOL_DECIMALS).map_err(|why| bad(text, "SOL", "nine", why))
 }
 
-fn bad(text: &str, unit: &'static str, why: AmountError) -> crate::errors::Failure {
-    Error::BadAmount { text: text.to_owned(), unit, why: why.to_string() }.into()
+fn bad(text: &str, unit: &'static str, decimals: &str, why: AmountError) -> Failure {
+    let why = match why {
+        AmountError::TooFine { .. } => format!("{unit} has {decimals} decimals"),
+        other => other.to_string(),
+    };
+    Error::BadAmount { text: text.to_owned(), unit, why }.into()
 }
 
 /// "0.5 SOL" from lamports.

@@ -1,11 +1,12 @@
-//! Ids as types, so that an agent is not taken for a conversation, nor a hash for either.
+//! Ids as types, so that an agent is not taken for a conversation, nor for the wallet that owns it.
 //!
 //! Each is bytes of a fixed length, and those bytes alone on the wire, on chain, in files and in columns. With
 //! feature `std` each has one text form, which `Display` and `Debug` write, `FromStr` reads and `serde` uses
 //! where a format is for people: base58 for what is a Solana address, else lower-case hex.
 //!
-//! A [`WalletKey`] is Solana's own type for an address, which has the same form. What only borrows from bytes ([`crate::envelope::EnvelopeHeader`]) holds references to arrays; its
-//! methods name them. Functions that programs call take arrays, as accounts hold them.
+//! A [`WalletKey`] is Solana's own type for an address, which has the same form. What only borrows from bytes
+//! ([`crate::envelope::EnvelopeHeader`]) holds references to arrays; its methods name them. Functions that
+//! programs call take arrays, as accounts hold them.
 
 /// A newtype over bytes, with its name in sentences and its text form.
 macro_rules! id {
@@ -54,19 +55,6 @@ id!(
     /// Groups the messages of one negotiation.
     ConversationId, 16, "conversation id", Hex
 );
-id!(
-    /// keccak256 of an envelope's CBOR.
-    EnvelopeHash, 32, "envelope hash", Hex
-);
-
-#[cfg(feature = "std")]
-impl EnvelopeHash {
-    /// The hash of an encoded envelope.
-    pub fn of(envelope: &[u8]) -> Self {
-        use crate::hash::{Keccak as _, Sha3};
-        Self(Sha3::hashv(&[envelope]))
-    }
-}
 
 /// The Ed25519 key of a wallet, or of its delegate: a Solana address.
 #[cfg(feature = "std")]

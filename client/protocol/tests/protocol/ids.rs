@@ -3,8 +3,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
-use zx1_protocol::hash::{Keccak, Sha3};
-use zx1_protocol::ids::{AgentId, ConversationId, EnvelopeHash, ParseIdError, WalletKey};
+use zx1_protocol::ids::{AgentId, ConversationId, ParseIdError, WalletKey};
 
 const MINT: &str = "So11111111111111111111111111111111111111112";
 
@@ -51,7 +50,6 @@ fn an_agent_id_is_written_as_its_mint() {
 fn text_that_is_no_id_fails() {
     refuses::<AgentId>(MINT, "invalid agent id: expected 32 bytes in base58");
     refuses::<ConversationId>(&"c3".repeat(16), "invalid conversation id: expected 16 bytes in hex");
-    refuses::<EnvelopeHash>(&"d4".repeat(32), "invalid envelope hash: expected 32 bytes in hex");
     // No letter of base58, of hex, and 0x before it.
     for wrong in [MINT.replace('o', "0"), MINT.replace('o', "l"), "ff".repeat(32)] {
         wrong.parse::<AgentId>().unwrap_err();
@@ -78,7 +76,6 @@ proptest! {
         comes_back::<AgentId, 32>(long);
         comes_back::<AgentId, 32>(leading);
         comes_back::<ConversationId, 16>(short);
-        comes_back::<EnvelopeHash, 32>(long);
     }
 
     #[test]
@@ -89,10 +86,5 @@ proptest! {
         if let Ok(conversation) = text.parse::<ConversationId>() {
             prop_assert_eq!(conversation.to_string(), text.to_ascii_lowercase());
         }
-    }
-
-    #[test]
-    fn an_envelopes_hash_is_keccak_of_its_bytes(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
-        prop_assert_eq!(*EnvelopeHash::of(&bytes).as_bytes(), Sha3::hashv(&[&bytes]));
     }
 }

@@ -13,7 +13,7 @@ use zx1_chain::rpc::registry::{IdentityRegistry as _, Sati};
 use zx1_protocol::beacon::Beacon;
 use zx1_protocol::envelope::{Envelope, EnvelopeError, MsgType};
 use zx1_protocol::hash::{Keccak as _, Sha3};
-use zx1_protocol::ids::{AgentId, EnvelopeHash};
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::payload::{self, BidType, Feedback, NotarizeBid, PayloadError};
 use zx1_protocol::signature::{self, PublicKey};
@@ -126,7 +126,7 @@ fn verdicts(fields: &mut Fields, bytes: &[u8], envelope: &Envelope<'_>, candidat
         verdict.text("warning", format!("{key} is no key that a signature could hold under"));
     }
     verdict.text("signing_hash", hex::encode(Sha3::hashv(&[&signed])));
-    verdict.text("envelope_hash", EnvelopeHash::of(bytes));
+    verdict.text("envelope_hash", hex::encode(Sha3::hashv(&[bytes])));
     if let Ok(entry) = LogEntry::of(envelope).to_cbor::<Sha3>() {
         verdict.text("log_leaf", hex::encode(LogEntry::leaf::<Sha3>(&entry)));
     }
