@@ -3,13 +3,13 @@
 
 use crate::context::{Context, Who, zx1_home};
 use crate::errors::{Error, Result};
-use solana_address::Address;
 use std::path::Path;
 use std::sync::Arc;
 use zx1_agent::bridge::{self, Agreements, Bridge, SigningKeys};
 use zx1_chain::rpc::registry::{self, Agreement, IdentityRegistry as _, Sati};
 use zx1_chain::rpc::{ChainError, Client, ClientOptions, Cluster};
 use zx1_home::config::environment;
+use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
 use zx1_protocol::units::Slot;
 
 /// The cluster that `zx1` itself uses: ZX1_URL, or `url` in its configuration.
@@ -36,7 +36,7 @@ pub fn of(context: &Context, who: Who) -> Result<Option<Arc<Bridge>>> {
     };
     let slots = bridge::slots_of(&cluster)?;
     let key = Arc::new(context.key(who)?);
-    let agreements = agreements(&cluster, agent, *key.id().as_bytes());
+    let agreements = agreements(&cluster, agent, (*key.id().as_bytes()).into());
     let keys = signing_keys(&cluster);
     let bridge = Bridge::open(zx1_log::agent_dir(&home, &agent), agent, key, slots, keys)?;
     Ok(Some(Arc::new(match agreements {
@@ -54,25 +54,24 @@ fn signing_keys(cluster: &str) -> SigningKeys {
         Box::pin(async move {
             let asked = async {
                 let sati = Sati::connect(&client?).await.map_err(|error| error.to_string())?;
-                let keys = registry::signing_keys(&sati, Address::new_from_array(agent)).await;
+                let keys = registry::signing_keys(&sati, agent).await;
                 keys.map_err(|error| error.to_string())
             };
-            Ok(asked.await?.iter().map(|key| key.to_bytes()).collect())
+            asked.await
         })
     })
 }
 
 /// Asks SATI what an agreement's hash is (decision D5). It takes the signature of the NFT's owner only, so a
 /// delegate signs none.
-fn agreements(cluster: &str, agent: [u8; 32], key: [u8; 32]) -> Option<Agreements> {
+fn agreements(cluster: &str, agent: AgentId, key: WalletKey) -> Option<Agreements> {
     // bridge::slots_of has said already what is wrong with an address.
     let cluster = Cluster::parse(cluster).ok()?;
     let client = Client::new(cluster, ClientOptions::default());
-    let (agent, key) = (Address::new_from_array(agent), Address::new_from_array(key));
     Some(Arc::new(move |peer, conversation, accepted| {
         let client = client.clone();
         Box::pin(async move {
-            let asked = agreement(&client, agent, key, Address::new_from_array(peer), conversation, accepted);
+            let asked = agreement(&client, agent, key, peer, conversation, accepted);
             asked.await.map_err(|error| error.to_string())
         })
     }))
@@ -80,10 +79,10 @@ fn agreements(cluster: &str, agent: [u8; 32], key: [u8; 32]) -> Option<Agreement
 
 async fn agreement(
     client: &Client,
-    agent: Address,
-    key: Address,
-    peer: Address,
-    conversation: [u8; 16],
+    agent: AgentId,
+    key: WalletKey,
+    peer: AgentId,
+    conversation: ConversationId,
     accepted: Slot,
 ) -> Result<Option<[u8; 32]>, ChainError> {
     let sati = Sati::connect(client).await?;

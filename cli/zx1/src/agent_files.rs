@@ -16,7 +16,7 @@ pub fn folder(context: &Context, agent: &Agent) -> Result<PathBuf> {
 
 /// Opens the agent's log for writing, even while another program has it open, and warns of what a crash left behind.
 pub fn open_log(context: &Context, agent: &Agent) -> Result<LogHandle> {
-    let log = LogHandle::open(folder(context, agent)?, *agent.mint.as_array(), LOCK_PATIENCE)?;
+    let log = LogHandle::open(folder(context, agent)?, agent.mint, LOCK_PATIENCE)?;
     log.recovery().torn.iter().for_each(warn_torn);
     Ok(log)
 }

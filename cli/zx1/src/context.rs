@@ -17,6 +17,7 @@ use std::future::Future;
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
+use zx1_protocol::ids::AgentId;
 
 /// Settings, key and output of this run.
 #[derive(Debug)]
@@ -234,12 +235,12 @@ impl Context {
 /// The agent of that local name or mint.
 pub fn find_agent(config: &ConfigFile, named: &str) -> Result<Agent> {
     if let Some(entry) = config.agents.get(named) {
-        let mint = input::address(&entry.mint, &format!("The mint of {named} in the configuration"))?;
+        let mint = input::address(&entry.mint, &format!("The mint of {named} in the configuration"))?.into();
         let agent = zx1_operator::Agent { name: Some(named.to_owned()), mint };
         return Ok(Agent { agent, entry: Some(entry.clone()) });
     }
     let unknown = |_| Error::UnknownAgent { name: named.to_owned() };
-    let mint: Address = named.parse().map_err(unknown)?;
+    let mint: AgentId = named.parse().map_err(unknown)?;
     let known = config.agents.iter().find(|(_, entry)| entry.mint == named);
     let agent = zx1_operator::Agent { name: known.map(|(name, _)| name.clone()), mint };
     Ok(Agent { agent, entry: known.map(|(_, entry)| entry.clone()) })

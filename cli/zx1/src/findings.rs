@@ -8,6 +8,7 @@ use crate::words::{self, count, duration, slots};
 use serde::Serialize;
 use zx1_operator::facts::{LeaseReport, OpenChallenge, StakeReport};
 use zx1_operator::health::{Finding, Missing, Ownership, Severity, Topic};
+use zx1_protocol::units::MicroUsdc;
 
 /// One line of doctor's report.
 #[derive(Debug, Serialize)]
@@ -126,8 +127,8 @@ fn in_words(finding: &Finding) -> (String, String) {
         }
         Finding::Usdc { wallet, mint, micro_usdc, local } => {
             let found = match micro_usdc {
-                None | Some(0) => "none: stake and lease cannot be paid".to_owned(),
-                Some(held) => amount::usdc(*held),
+                None | Some(MicroUsdc(0)) => "none: stake and lease cannot be paid".to_owned(),
+                Some(held) => held.to_string(),
             };
             let local = local.then(|| format!("zx1-localnet fund {wallet} --usdc 100"));
             let next = local.unwrap_or_else(|| format!("send USDC ({mint}) to {wallet}"));
@@ -189,7 +190,7 @@ fn unless_ok(finding: &Finding, found: String, next: String) -> (String, String)
 }
 
 fn of_stake(stake: &StakeReport) -> (String, String) {
-    let locked = amount::usdc(stake.stake_micro_usdc);
+    let locked = stake.stake_micro_usdc.to_string();
     if stake.claimable {
         return (format!("{locked}, unlocked"), "zx1 stake claim".to_owned());
     }
@@ -206,7 +207,7 @@ fn of_stake(stake: &StakeReport) -> (String, String) {
         (None, _) if stake.is_enough => (locked, String::new()),
         (None, _) => {
             let missing = stake.minimum_micro_usdc.saturating_sub(stake.stake_micro_usdc);
-            let next = format!("zx1 stake lock {}", amount::usdc(missing).trim_end_matches(" USDC"));
+            let next = format!("zx1 stake lock {}", missing.to_string().trim_end_matches(" USDC"));
             (format!("{locked}, below the minimum"), next)
         }
     }
@@ -214,7 +215,7 @@ fn of_stake(stake: &StakeReport) -> (String, String) {
 
 fn of_lease(lease: &LeaseReport) -> (String, String) {
     let pay = format!("zx1 lease pay --epochs {}", lease.due_epochs.max(1));
-    let (line, due) = (words::lease(lease), amount::usdc(lease.due_micro_usdc));
+    let (line, due) = (words::lease(lease), lease.due_micro_usdc);
     match lease.state {
         "none" => (format!("{line}: {due} starts it"), pay),
         "deactivated" => (format!("{line}: {due} to reactivate it"), pay),

@@ -2,6 +2,7 @@
 
 use solana_address::Address;
 use zx1_interface::{ids, pda, seeds};
+use zx1_protocol::ids::AgentId;
 
 fn find(seeds: &[&[u8]], program: [u8; 32]) -> Address {
     Address::find_program_address(seeds, &Address::new_from_array(program)).0
@@ -13,27 +14,27 @@ pub fn config() -> Address {
 }
 
 /// An agent's stake.
-pub fn stake(agent: &Address) -> Address {
+pub fn stake(agent: &AgentId) -> Address {
     find(&[seeds::STAKE, agent.as_ref()], ids::STAKE_LOCK)
 }
 
 /// The vault of an agent's stake.
-pub fn stake_vault(agent: &Address) -> Address {
+pub fn stake_vault(agent: &AgentId) -> Address {
     find(&[seeds::VAULT, agent.as_ref()], ids::STAKE_LOCK)
 }
 
 /// An agent's lease.
-pub fn lease(agent: &Address) -> Address {
+pub fn lease(agent: &AgentId) -> Address {
     find(&[seeds::LEASE, agent.as_ref()], ids::LEASE)
 }
 
 /// The head of an agent's batches.
-pub fn head(agent: &Address) -> Address {
+pub fn head(agent: &AgentId) -> Address {
     find(&[seeds::HEAD, agent.as_ref()], ids::BEHAVIOR_LOG)
 }
 
 /// An agent's batch of an epoch.
-pub fn batch(agent: &Address, epoch: u64) -> Address {
+pub fn batch(agent: &AgentId, epoch: u64) -> Address {
     find(&[seeds::BATCH, agent.as_ref(), &epoch.to_le_bytes()], ids::BEHAVIOR_LOG)
 }
 

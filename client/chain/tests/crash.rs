@@ -119,7 +119,7 @@ fn key() -> Keypair {
 }
 
 fn draft() -> Draft {
-    let tick = zx1_chain::instructions::lease::tick_lease(Address::new_from_array([1; 32]));
+    let tick = zx1_chain::instructions::lease::tick_lease(Address::new_from_array([1; 32]).into());
     Draft::new(Intent::new("tick", &[&1]), "Tick", key().pubkey(), vec![tick])
 }
 

@@ -15,10 +15,11 @@ use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::envelope::{Envelope, EnvelopeHeader, MsgType, PROTOCOL_VERSION};
 use zx1_protocol::hash::{Hash, Keccak, Sha3};
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::{Epoch, Slot};
 
-const AGENT: [u8; 32] = [1; 32];
-const PEER: [u8; 32] = [2; 32];
+const AGENT: AgentId = AgentId([1; 32]);
+const PEER: AgentId = AgentId([2; 32]);
 const EPOCH: Epoch = Epoch(20_000);
 const START: u64 = EPOCH.0 * 86_400_000_000;
 const MILLION: u64 = 1_000_000;
@@ -46,8 +47,8 @@ impl Message {
             header: EnvelopeHeader {
                 version: PROTOCOL_VERSION,
                 msg_type: MsgType::Verdict,
-                sender,
-                recipient,
+                sender: sender.as_bytes(),
+                recipient: recipient.as_bytes(),
                 timestamp: START + self.number,
                 block_ref: Slot(400_000_000 + self.number / 100),
                 nonce: START + self.number,

@@ -27,6 +27,7 @@ use zx1_protocol::bundle::Bundle;
 use zx1_protocol::channel::{Channel, channel_of};
 use zx1_protocol::envelope::Envelope;
 use zx1_protocol::hash::{Hash, Keccak, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
 use zx1_protocol::nonce::SeenNonces;
 use zx1_protocol::units::{Epoch, Slot};
 
@@ -39,7 +40,7 @@ pub const RESERVED_FOR_SENT: u32 = 1 << 16;
 #[derive(Debug)]
 pub struct AgentLog {
     dir: PathBuf,
-    agent: [u8; 32],
+    agent: AgentId,
     live: BTreeMap<Epoch, Live>,
     /// Entries of every epoch that has a file and no signed batch.
     open_counts: BTreeMap<Epoch, u32>,
@@ -100,12 +101,12 @@ pub struct Appended {
 impl AgentLog {
     /// Opens the agent's folder for writing; makes it if there is none. Reads the open epochs, cuts off
     /// what a crash left half-written ([`Self::recovery`]) and refuses what is damaged.
-    pub fn open(dir: impl AsRef<Path>, agent: [u8; 32]) -> Result<Self> {
+    pub fn open(dir: impl AsRef<Path>, agent: AgentId) -> Result<Self> {
         Self::open_wait(dir, agent, Duration::ZERO)
     }
 
     /// The same, but waits up to `limit` while another process has the folder.
-    pub fn open_wait(dir: impl AsRef<Path>, agent: [u8; 32], limit: Duration) -> Result<Self> {
+    pub fn open_wait(dir: impl AsRef<Path>, agent: AgentId, limit: Duration) -> Result<Self> {
         let dir = dir.as_ref().to_owned();
         disk::create_dir(&dir)?;
         let lock = disk::lock(&dir, limit)?;
@@ -113,7 +114,7 @@ impl AgentLog {
     }
 
     /// Opens the folder whose lock this process has.
-    pub(crate) fn open_locked(dir: PathBuf, agent: [u8; 32], lock: zx1_home::Lock) -> Result<Self> {
+    pub(crate) fn open_locked(dir: PathBuf, agent: AgentId, lock: zx1_home::Lock) -> Result<Self> {
         for folder in [layout::LOG_DIR, layout::PAYLOAD_DIR, layout::BATCH_DIR] {
             disk::create_dir(&dir.join(folder))?;
         }
@@ -145,8 +146,8 @@ impl AgentLog {
     }
 
     /// The agent whose log it is.
-    pub fn agent(&self) -> &[u8; 32] {
-        &self.agent
+    pub fn agent(&self) -> AgentId {
+        self.agent
     }
 
     /// The agent's folder.
@@ -226,7 +227,7 @@ impl AgentLog {
 
     /// The nonces that were accepted from this sender on this channel, for
     /// [`zx1_protocol::validate::Sender`].
-    pub fn seen_nonces(&self, sender: &[u8; 32], channel: Channel) -> SeenNonces {
+    pub fn seen_nonces(&self, sender: &AgentId, channel: Channel) -> SeenNonces {
         self.nonces.seen(sender, channel)
     }
 
@@ -257,12 +258,17 @@ impl AgentLog {
 
     /// Keeps the hash of the SATI attestation of this rater's rating in this conversation (decision D5).
     /// It goes into the batch that is built after this.
-    pub fn put_attestation(&mut self, conversation: &[u8; 16], rater: &[u8; 32], hash: Hash) -> Result<()> {
+    pub fn put_attestation(
+        &mut self,
+        conversation: &ConversationId,
+        rater: &AgentId,
+        hash: Hash,
+    ) -> Result<()> {
         self.attestations.put(conversation, rater, hash)
     }
 
     /// The hash that [`Self::put_attestation`] kept.
-    pub fn attestation(&self, conversation: &[u8; 16], rater: &[u8; 32]) -> Option<Hash> {
+    pub fn attestation(&self, conversation: &ConversationId, rater: &AgentId) -> Option<Hash> {
         self.attestations.get(conversation, rater)
     }
 
@@ -281,7 +287,7 @@ impl AgentLog {
         &mut self,
         bundle: &Bundle<'_>,
         covered: Covered,
-        signer: [u8; 32],
+        signer: WalletKey,
         signature: [u8; 64],
     ) -> Result<()> {
         let checked = bundle.check()?;
@@ -352,7 +358,7 @@ impl AgentLog {
             let channel = channel_of(header.msg_type);
             match stored.direction {
                 Direction::Sent => nonces.restore_own(channel, header.nonce),
-                Direction::Received => nonces.restore(header.sender, channel, header.nonce),
+                Direction::Received => nonces.restore(&header.sender(), channel, header.nonce),
             }
             index.add(next, &Facts::of(&agent, stored.direction, &entry, stored.leaf()));
             next = next.saturating_add(1);
@@ -378,8 +384,8 @@ mod tests {
     use zx1_interface::constants::MAX_TREE_LEN;
     use zx1_protocol::envelope::{EnvelopeHeader, MsgType, PROTOCOL_VERSION};
 
-    const AGENT: [u8; 32] = [1; 32];
-    const PEER: [u8; 32] = [2; 32];
+    const AGENT: AgentId = AgentId([1; 32]);
+    const PEER: AgentId = AgentId([2; 32]);
 
     /// Adds a message without a payload to epoch 0, or says why not.
     fn add(log: &mut AgentLog, direction: Direction, nonce: u64) -> Result<Appended> {
@@ -388,8 +394,8 @@ mod tests {
         let header = EnvelopeHeader {
             version: PROTOCOL_VERSION,
             msg_type: MsgType::Reject,
-            sender,
-            recipient,
+            sender: sender.as_bytes(),
+            recipient: recipient.as_bytes(),
             timestamp: nonce,
             block_ref: Slot(1),
             nonce,

@@ -4,6 +4,7 @@ use crate::error::{LogError, Result};
 #[cfg(feature = "http")]
 use crate::http::{Http, HttpOptions};
 use crate::store::{BatchStore, Folder, Put};
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::Epoch;
 
 /// A store of any kind.
@@ -36,7 +37,7 @@ impl AnyStore {
 }
 
 impl BatchStore for AnyStore {
-    async fn put(&self, agent: &[u8; 32], epoch: Epoch, bundle: &[u8]) -> Result<Put> {
+    async fn put(&self, agent: &AgentId, epoch: Epoch, bundle: &[u8]) -> Result<Put> {
         match self {
             Self::Folder(folder) => folder.put(agent, epoch, bundle).await,
             #[cfg(feature = "http")]
@@ -44,7 +45,7 @@ impl BatchStore for AnyStore {
         }
     }
 
-    async fn get(&self, agent: &[u8; 32], epoch: Epoch) -> Result<Option<Vec<u8>>> {
+    async fn get(&self, agent: &AgentId, epoch: Epoch) -> Result<Option<Vec<u8>>> {
         match self {
             Self::Folder(folder) => folder.get(agent, epoch).await,
             #[cfg(feature = "http")]

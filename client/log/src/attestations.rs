@@ -6,8 +6,9 @@ use crate::frames::{FrameFile, FrameReader, Identity, Torn, peek};
 use std::collections::HashMap;
 use std::path::Path;
 use zx1_protocol::hash::Hash;
+use zx1_protocol::ids::{AgentId, ConversationId};
 
-type Key = ([u8; 16], [u8; 32]);
+type Key = (ConversationId, AgentId);
 const NOT_AN_ATTESTATION: &str = "a record is not an attestation";
 
 #[derive(Debug)]
@@ -29,18 +30,18 @@ impl Attestations {
     }
 
     /// Keeps the hash, durable when it returns; a later one replaces an earlier one.
-    pub(crate) fn put(&mut self, conversation: &[u8; 16], rater: &[u8; 32], hash: Hash) -> Result<()> {
+    pub(crate) fn put(&mut self, conversation: &ConversationId, rater: &AgentId, hash: Hash) -> Result<()> {
         let key = (*conversation, *rater);
         if self.known.get(&key) == Some(&hash) {
             return Ok(());
         }
-        let record = [conversation.as_slice(), rater, &hash].concat();
+        let record = [conversation.as_ref(), rater.as_ref(), &hash].concat();
         self.file.append([record.as_slice()])?;
         self.known.insert(key, hash);
         Ok(())
     }
 
-    pub(crate) fn get(&self, conversation: &[u8; 16], rater: &[u8; 32]) -> Option<Hash> {
+    pub(crate) fn get(&self, conversation: &ConversationId, rater: &AgentId) -> Option<Hash> {
         self.known.get(&(*conversation, *rater)).copied()
     }
 }
@@ -63,7 +64,7 @@ fn add(known: &mut HashMap<Key, Hash>, record: &[u8], path: &Path, at: u64) -> R
     let split = || {
         let (conversation, rest) = record.split_first_chunk::<16>()?;
         let (rater, hash) = rest.split_first_chunk::<32>()?;
-        Some(((*conversation, *rater), *hash.as_array()?))
+        Some(((ConversationId(*conversation), AgentId(*rater)), *hash.as_array()?))
     };
     let (key, hash) = split().ok_or_else(|| LogError::damaged(path, at, NOT_AN_ATTESTATION))?;
     known.insert(key, hash);

@@ -12,6 +12,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 use zx1_protocol::hash::{Keccak, Sha3};
+use zx1_protocol::ids::AgentId;
 
 /// The name of the list.
 pub const MANIFEST: &str = "MANIFEST.json";
@@ -24,8 +25,8 @@ const FILES: [&str; 2] = [layout::NONCES, layout::ATTESTATIONS];
 pub struct Manifest {
     /// Of this format.
     pub version: u32,
-    /// The agent's mint, in base58.
-    pub agent: String,
+    /// Whose it is.
+    pub agent: AgentId,
     /// Every file, by path.
     pub files: Vec<BackupFile>,
 }
@@ -45,7 +46,7 @@ pub struct BackupFile {
 /// changes meanwhile.
 pub fn export(
     agent_dir: impl AsRef<Path>,
-    agent: [u8; 32],
+    agent: AgentId,
     destination: impl AsRef<Path>,
 ) -> Result<Manifest> {
     let (from, to) = (agent_dir.as_ref(), destination.as_ref());
@@ -57,7 +58,7 @@ pub fn export(
         copy(to, &path, &bytes)?;
         files.push(BackupFile { len: bytes.len() as u64, keccak256: digest(&bytes), path });
     }
-    let manifest = Manifest { version: VERSION, agent: layout::base58(&agent), files };
+    let manifest = Manifest { version: VERSION, agent, files };
     let list = serde_json::to_vec_pretty(&manifest).map_err(std::io::Error::other);
     let list_path = to.join(MANIFEST);
     disk::write_whole(&list_path, &list.map_err(LogError::io("write", &list_path))?)?;
@@ -82,10 +83,10 @@ pub fn verify(backup: impl AsRef<Path>) -> Result<Manifest> {
 
 /// Restores a backup into the agent's folder, which is new or empty. Every file is compared with the list
 /// before it is written.
-pub fn import(backup: impl AsRef<Path>, agent_dir: impl AsRef<Path>, agent: [u8; 32]) -> Result<Manifest> {
+pub fn import(backup: impl AsRef<Path>, agent_dir: impl AsRef<Path>, agent: AgentId) -> Result<Manifest> {
     let (from, to) = (backup.as_ref(), agent_dir.as_ref());
     let manifest = verify(from)?;
-    if manifest.agent != layout::base58(&agent) {
+    if manifest.agent != agent {
         return Err(LogError::NotABackup { path: from.to_owned() });
     }
     require_empty(to)?;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use zx1_protocol::batch::Covered;
 use zx1_protocol::bundle::{Bundle, Checked};
 use zx1_protocol::hash::Hash;
+use zx1_protocol::ids::{AgentId, WalletKey};
 use zx1_protocol::units::Epoch;
 
 // The last byte is the format's version.
@@ -20,7 +21,7 @@ pub struct SavedBatch {
     /// keccak256 of the batch.
     pub batch_hash: Hash,
     /// The key that signed: the owner's wallet or a delegate.
-    pub signer: [u8; 32],
+    pub signer: WalletKey,
     /// Its signature over [`zx1_protocol::behavior_batch::Commitment::message`].
     pub signature: [u8; 64],
     /// Whether the data is still here, or was removed with [`SavedBatches::prune`].
@@ -33,15 +34,15 @@ impl SavedBatch {
         self.covered.to
     }
 
-    fn encode(&self, agent: &[u8; 32]) -> Vec<u8> {
+    fn encode(&self, agent: &AgentId) -> Vec<u8> {
         let Covered { from, to } = self.covered;
         let fields: [&[u8]; 7] = [
             MAGIC,
-            agent,
+            agent.as_bytes(),
             &from.0.to_be_bytes(),
             &to.0.to_be_bytes(),
             &self.batch_hash,
-            &self.signer,
+            self.signer.as_array(),
             &self.signature,
         ];
         let mut bytes = fields.concat();
@@ -49,7 +50,7 @@ impl SavedBatch {
         bytes
     }
 
-    fn decode(bytes: &[u8], path: &Path, agent: &[u8; 32], epoch: Epoch, has_data: bool) -> Result<Self> {
+    fn decode(bytes: &[u8], path: &Path, agent: &AgentId, epoch: Epoch, has_data: bool) -> Result<Self> {
         let damaged = || LogError::damaged(path, 0, "it does not have its checksum");
         let (fields, crc) = bytes.split_last_chunk::<4>().ok_or_else(damaged)?;
         let (magic, rest) = fields.split_first_chunk::<8>().ok_or_else(damaged)?;
@@ -68,8 +69,8 @@ impl SavedBatch {
             let signature = *rest.as_array::<64>()?;
             let (from, to) = (Epoch(u64::from_be_bytes(*from)), Epoch(u64::from_be_bytes(*to)));
             let covered = Covered { from, to };
-            let (batch_hash, signer) = (*batch_hash, *signer);
-            Some((*owner, Self { covered, batch_hash, signer, signature, has_data }))
+            let (batch_hash, signer) = (*batch_hash, WalletKey::from(*signer));
+            Some((AgentId(*owner), Self { covered, batch_hash, signer, signature, has_data }))
         };
         let (owner, saved) = parse().ok_or_else(damaged)?;
         if owner != *agent || saved.covered.to != epoch {
@@ -83,11 +84,11 @@ impl SavedBatch {
 #[derive(Clone, Debug)]
 pub struct SavedBatches {
     dir: PathBuf,
-    agent: [u8; 32],
+    agent: AgentId,
 }
 
 impl SavedBatches {
-    pub(crate) fn new(agent_dir: &Path, agent: [u8; 32]) -> Self {
+    pub(crate) fn new(agent_dir: &Path, agent: AgentId) -> Self {
         Self { dir: agent_dir.join(layout::BATCH_DIR), agent }
     }
 
@@ -168,7 +169,7 @@ pub(crate) fn check_form(bytes: &[u8]) -> Result<()> {
 
 /// Decodes the bundle and recomputes everything in it; refuses one of another agent or epoch. For what one
 /// signs, saves and uploads oneself.
-pub(crate) fn check_bundle<'b>(bytes: &'b [u8], agent: &[u8; 32], epoch: Epoch) -> Result<Checked<'b>> {
+pub(crate) fn check_bundle<'b>(bytes: &'b [u8], agent: &AgentId, epoch: Epoch) -> Result<Checked<'b>> {
     let checked = Bundle::decode(bytes)?.check()?;
     let commitment = checked.commitment();
     if commitment.agent != *agent || commitment.epoch != epoch {

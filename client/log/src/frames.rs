@@ -21,6 +21,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use zx1_protocol::ids::AgentId;
 
 pub(crate) const MAGIC_LEN: usize = 8;
 const IDENTITY_LEN: usize = MAGIC_LEN + 32 + 8;
@@ -40,12 +41,12 @@ const SYNCED_LOST: &str = "records that had been synced are missing or unreadabl
 pub(crate) struct Identity([u8; IDENTITY_LEN]);
 
 impl Identity {
-    pub(crate) fn new(magic: &[u8; MAGIC_LEN], agent: &[u8; 32], number: u64) -> Self {
+    pub(crate) fn new(magic: &[u8; MAGIC_LEN], agent: &AgentId, number: u64) -> Self {
         let mut bytes = [0; IDENTITY_LEN];
         let (first, rest) = bytes.split_at_mut(MAGIC_LEN);
         let (second, third) = rest.split_at_mut(32);
         first.copy_from_slice(magic);
-        second.copy_from_slice(agent);
+        second.copy_from_slice(agent.as_bytes());
         third.copy_from_slice(&number.to_be_bytes());
         Self(bytes)
     }

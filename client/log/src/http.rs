@@ -7,7 +7,6 @@
 use crate::batches::{check_bundle, check_form};
 use crate::disk::off_the_runtime;
 use crate::error::{LogError, Result};
-use crate::layout::base58;
 use crate::store::{BatchStore, Put};
 use serde::Deserialize;
 use std::path::Path;
@@ -18,6 +17,7 @@ use zx1_net::{
     one_line,
 };
 use zx1_protocol::bundle::MAX_BUNDLE_BYTES;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::Epoch;
 
 /// Most characters of a server's sentence that are shown.
@@ -91,8 +91,8 @@ impl Http {
         Ok(Self { fetcher, retry })
     }
 
-    fn request(&self, method: Method, agent: &[u8; 32], epoch: Epoch) -> RequestBuilder {
-        let path = format!("/v1/agents/{}/batches/{}/data", base58(agent), epoch.0);
+    fn request(&self, method: Method, agent: &AgentId, epoch: Epoch) -> RequestBuilder {
+        let path = format!("/v1/agents/{}/batches/{}/data", agent, epoch.0);
         self.fetcher.request(method, &path)
     }
 
@@ -152,7 +152,7 @@ fn may_pass(error: &LogError) -> bool {
 }
 
 impl BatchStore for Http {
-    async fn put(&self, agent: &[u8; 32], epoch: Epoch, bundle: &[u8]) -> Result<Put> {
+    async fn put(&self, agent: &AgentId, epoch: Epoch, bundle: &[u8]) -> Result<Put> {
         let body = own(bundle.to_vec(), *agent, epoch).await?;
         let request = self.request(Method::PUT, agent, epoch);
         let request = request.header(CONTENT_TYPE, "application/cbor").body(body);
@@ -160,7 +160,7 @@ impl BatchStore for Http {
         Ok(if answer.status == StatusCode::CREATED { Put::Created } else { Put::Same })
     }
 
-    async fn get(&self, agent: &[u8; 32], epoch: Epoch) -> Result<Option<Vec<u8>>> {
+    async fn get(&self, agent: &AgentId, epoch: Epoch) -> Result<Option<Vec<u8>>> {
         let request = self.request(Method::GET, agent, epoch);
         match self.ask(request, BUNDLE).await {
             Ok(answer) => formed(answer.body).await.map(Some),
@@ -178,7 +178,7 @@ impl BatchStore for Http {
 const DATA: &str = "the batch's data";
 
 /// One's own bundle, if it holds together. Hashing a million leaves takes a second, so not on the runtime.
-async fn own(bundle: Vec<u8>, agent: [u8; 32], epoch: Epoch) -> Result<Vec<u8>> {
+async fn own(bundle: Vec<u8>, agent: AgentId, epoch: Epoch) -> Result<Vec<u8>> {
     let check = move || check_bundle(&bundle, &agent, epoch).map(|_| ()).map(|()| bundle);
     off_the_runtime(check, Path::new(DATA)).await
 }

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::channel::Channel;
 use zx1_protocol::hash::Sha3;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::nonce::{LastNonce, SeenNonces};
 use zx1_protocol::signature::PublicKey;
@@ -19,17 +20,17 @@ use zx1_protocol::validate::{Candidate, Context, Reason, Sender, TIMESTAMP_TOLER
 /// (decision B3). They are looked up before a message is admitted, because that takes time.
 pub trait Keys {
     /// The keys of this agent; empty when it is not registered.
-    fn keys_of(&self, agent: &[u8; 32]) -> Cow<'_, [PublicKey]>;
+    fn keys_of(&self, agent: &AgentId) -> Cow<'_, [PublicKey]>;
 }
 
-impl Keys for HashMap<[u8; 32], Vec<PublicKey>> {
-    fn keys_of(&self, agent: &[u8; 32]) -> Cow<'_, [PublicKey]> {
+impl Keys for HashMap<AgentId, Vec<PublicKey>> {
+    fn keys_of(&self, agent: &AgentId) -> Cow<'_, [PublicKey]> {
         Cow::Borrowed(self.get(agent).map(Vec::as_slice).unwrap_or_default())
     }
 }
 
-impl Keys for BTreeMap<[u8; 32], Vec<PublicKey>> {
-    fn keys_of(&self, agent: &[u8; 32]) -> Cow<'_, [PublicKey]> {
+impl Keys for BTreeMap<AgentId, Vec<PublicKey>> {
+    fn keys_of(&self, agent: &AgentId) -> Cow<'_, [PublicKey]> {
         Cow::Borrowed(self.get(agent).map(Vec::as_slice).unwrap_or_default())
     }
 }
@@ -207,7 +208,7 @@ impl Inbox<'_> {
         }
         let own = candidate.sender() == self.log.agent();
         let direction = if own { Direction::Sent } else { Direction::Received };
-        let keys = keys.keys_of(candidate.sender());
+        let keys = keys.keys_of(&candidate.sender());
         let any_nonce = SeenNonces::Strict(LastNonce::default());
         let sender = match keys.as_ref() {
             [] => Sender::Unknown,

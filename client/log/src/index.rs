@@ -6,6 +6,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use zx1_protocol::behavior_batch::{BidKey, Direction};
 use zx1_protocol::channel::channel_of;
 use zx1_protocol::hash::{Hash, Keccak, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::log_entry::LogEntry;
 
 /// The first half of a hash. Two entries with the same half would take 2^64 hashes to find, and the only
@@ -19,20 +20,20 @@ pub(crate) struct Facts {
     /// Of an own bid: what no other may share.
     pub(crate) bid: Option<Half>,
     /// Of a message between this agent and another: the conversation.
-    conversation: Option<[u8; 16]>,
+    conversation: Option<ConversationId>,
     /// Of a received message: whose nonce it is.
     pub(crate) received: Option<(Line, u64)>,
 }
 
 impl Facts {
-    pub(crate) fn of(agent: &[u8; 32], direction: Direction, entry: &LogEntry<'_>, leaf: Hash) -> Self {
+    pub(crate) fn of(agent: &AgentId, direction: Direction, entry: &LogEntry<'_>, leaf: Hash) -> Self {
         let header = &entry.header;
-        let line = (*header.sender, channel_of(header.msg_type));
+        let line = (header.sender(), channel_of(header.msg_type));
         let received = (direction == Direction::Received).then_some((line, header.nonce));
-        let takes_part = direction == Direction::Sent || header.recipient == agent;
+        let takes_part = direction == Direction::Sent || header.recipient() == *agent;
         // Zero is the conversation of what belongs to none.
-        let conversation =
-            Some(*header.conversation_id).filter(|conversation| takes_part && *conversation != [0; 16]);
+        let conversation = Some(header.conversation())
+            .filter(|conversation| takes_part && *conversation != ConversationId::default());
         Self { leaf, bid: bid_of(direction, entry), conversation, received }
     }
 }
@@ -42,7 +43,7 @@ impl Facts {
 pub(crate) struct EpochIndex {
     leaves: HashMap<Half, u32>,
     bids: HashSet<Half>,
-    conversations: HashSet<[u8; 16]>,
+    conversations: HashSet<ConversationId>,
     /// Keyed hashes of (sender, channel, nonce): 8 bytes an entry, and nobody can choose two that are equal.
     nonces: HashSet<u64>,
     key: RandomState,
@@ -65,7 +66,7 @@ impl EpochIndex {
         self.bids.contains(bid)
     }
 
-    pub(crate) fn has_conversation(&self, conversation: &[u8; 16]) -> bool {
+    pub(crate) fn has_conversation(&self, conversation: &ConversationId) -> bool {
         self.conversations.contains(conversation)
     }
 
@@ -85,5 +86,9 @@ fn half(hash: &Hash) -> Half {
 /// ACCEPT clash as well, because both give a bid, and two bids with these three contradict (decision B11).
 pub(crate) fn bid_of(direction: Direction, entry: &LogEntry<'_>) -> Option<Half> {
     let key = BidKey::of(&entry.header).filter(|_| direction == Direction::Sent)?;
-    Some(half(&Sha3::hashv(&[&key.conversation, &key.counterparty, &key.slot.0.to_be_bytes()])))
+    Some(half(&Sha3::hashv(&[
+        key.conversation.as_bytes(),
+        key.counterparty.as_bytes(),
+        &key.slot.0.to_be_bytes(),
+    ])))
 }

@@ -2,6 +2,7 @@
 
 use crate::frames::{Identity, MAGIC_LEN};
 use std::path::{Path, PathBuf};
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::Epoch;
 
 pub(crate) const LOG_DIR: &str = "log";
@@ -21,28 +22,23 @@ const NONCES_MAGIC: &[u8; MAGIC_LEN] = b"ZX1NON\0\x01";
 const ATTESTATIONS_MAGIC: &[u8; MAGIC_LEN] = b"ZX1ATT\0\x01";
 
 /// The folder of an agent: `<config>/agents/<mint in base58>`.
-pub fn agent_dir(config_dir: &Path, agent: &[u8; 32]) -> PathBuf {
-    config_dir.join("agents").join(base58(agent))
-}
-
-/// The agent's mint as Solana writes it.
-pub(crate) fn base58(agent: &[u8; 32]) -> String {
-    bs58::encode(agent).into_string()
+pub fn agent_dir(config_dir: &Path, agent: &AgentId) -> PathBuf {
+    config_dir.join("agents").join(agent.to_string())
 }
 
 pub(crate) fn log_file(dir: &Path, epoch: Epoch) -> PathBuf {
     dir.join(LOG_DIR).join(format!("{}.{LOG_ENDING}", epoch.0))
 }
 
-pub(crate) fn log_identity(agent: &[u8; 32], epoch: Epoch) -> Identity {
+pub(crate) fn log_identity(agent: &AgentId, epoch: Epoch) -> Identity {
     Identity::new(LOG_MAGIC, agent, epoch.0)
 }
 
-pub(crate) fn nonces_identity(agent: &[u8; 32]) -> Identity {
+pub(crate) fn nonces_identity(agent: &AgentId) -> Identity {
     Identity::new(NONCES_MAGIC, agent, 0)
 }
 
-pub(crate) fn attestations_identity(agent: &[u8; 32]) -> Identity {
+pub(crate) fn attestations_identity(agent: &AgentId) -> Identity {
     Identity::new(ATTESTATIONS_MAGIC, agent, 0)
 }
 

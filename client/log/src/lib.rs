@@ -34,13 +34,14 @@
 //! use zx1_protocol::channel::Channel;
 //! use zx1_protocol::draft::Draft;
 //! use zx1_protocol::envelope::{Envelope, MsgType};
+//! use zx1_protocol::ids::{AgentId, ConversationId};
 //! use zx1_protocol::payload::bid_payload;
 //! use zx1_protocol::units::Slot;
 //!
 //! # let home = tempfile::tempdir()?;
 //! # let home = home.path();
 //! # let sign = |_: &[u8]| [7; 64];
-//! let (agent, peer) = ([1; 32], [2; 32]);
+//! let (agent, peer) = (AgentId([1; 32]), AgentId([2; 32]));
 //! let now_micros = 1_790_000_000_000_000;
 //! let log = LogHandle::open(agent_dir(home, &agent), agent, Duration::from_secs(10))?;
 //!
@@ -48,12 +49,12 @@
 //! let nonce = log.reserve_nonce(Channel::Direct, now_micros)?;
 //! let cbor = Draft {
 //!     msg_type: MsgType::Propose,
-//!     sender: &agent,
-//!     recipient: &peer,
+//!     sender: agent,
+//!     recipient: peer,
 //!     timestamp: now_micros,
 //!     block_ref: Slot(1_000),
 //!     nonce,
-//!     conversation_id: &[3; 16],
+//!     conversation_id: ConversationId([3; 16]),
 //!     payload: &bid_payload(5_000_000, b"CBOR..."),
 //! }
 //! .sign(sign)?;
@@ -67,7 +68,7 @@
 //! let covered = Covered { from: place.epoch, to: place.epoch };
 //! let built = log.build(covered, Slot(900), Slot(216_900))?;
 //! let signature = sign(&built.commitment().message());
-//! log.seal(&built.bundle()?, covered, [4; 32], signature)?;
+//! log.seal(&built.bundle()?, covered, [4; 32].into(), signature)?;
 //! assert_eq!(log.batches().get(place.epoch)?.map(|batch| batch.covered), Some(covered));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

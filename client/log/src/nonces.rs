@@ -8,6 +8,7 @@ use crate::frames::{FrameFile, Identity, Torn};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use zx1_protocol::channel::Channel;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::nonce::{NonceError, ReplayWindow, SeenNonces, next_nonce};
 
 /// Numbers that one sync reserves.
@@ -40,7 +41,7 @@ pub(crate) struct Nonces {
 }
 
 /// A sender and a channel: what nonces count for.
-pub(crate) type Line = ([u8; 32], Channel);
+pub(crate) type Line = (AgentId, Channel);
 
 /// What a record says.
 enum Kept {
@@ -100,7 +101,7 @@ impl Nonces {
     }
 
     /// What was seen of this sender on this channel.
-    pub(crate) fn seen(&self, sender: &[u8; 32], channel: Channel) -> SeenNonces {
+    pub(crate) fn seen(&self, sender: &AgentId, channel: Channel) -> SeenNonces {
         self.seen.get(&(*sender, channel)).copied().unwrap_or_else(|| SeenNonces::none(channel))
     }
 
@@ -148,7 +149,7 @@ impl Nonces {
     }
 
     /// As the log has it, which is synced where this file may not be.
-    pub(crate) fn restore(&mut self, sender: &[u8; 32], channel: Channel, nonce: u64) {
+    pub(crate) fn restore(&mut self, sender: &AgentId, channel: Channel, nonce: u64) {
         let seen = self.seen.entry((*sender, channel)).or_insert_with(|| SeenNonces::none(channel));
         *seen = seen.with(nonce);
     }
@@ -192,10 +193,10 @@ fn encode(kept: &Kept) -> Vec<u8> {
         Kept::Seen((sender, channel), SeenNonces::Strict(last)) => {
             // Nothing is kept before there was a first one.
             let last = last.0.unwrap_or_default().to_be_bytes();
-            [[KIND_SEEN, channel.number()].as_slice(), sender, &last].concat()
+            [[KIND_SEEN, channel.number()].as_slice(), sender.as_ref(), &last].concat()
         }
         Kept::Seen((sender, channel), SeenNonces::Window(window)) => {
-            [[KIND_WINDOW, channel.number()].as_slice(), sender, &window.to_bytes()].concat()
+            [[KIND_WINDOW, channel.number()].as_slice(), sender.as_ref(), &window.to_bytes()].concat()
         }
     }
 }
@@ -212,7 +213,7 @@ fn decode(record: &[u8]) -> Option<Kept> {
         KIND_WINDOW => SeenNonces::Window(ReplayWindow::from_bytes(rest.as_array()?)?),
         _ => return None,
     };
-    Some(Kept::Seen((*sender, channel), seen))
+    Some(Kept::Seen((AgentId(*sender), channel), seen))
 }
 
 #[cfg(test)]
@@ -221,7 +222,7 @@ mod tests {
     use zx1_protocol::nonce::LastNonce;
 
     fn open(path: &Path) -> Nonces {
-        Nonces::open(path, crate::layout::nonces_identity(&[1; 32])).unwrap().0
+        Nonces::open(path, crate::layout::nonces_identity(&AgentId([1; 32]))).unwrap().0
     }
 
     #[test]
@@ -230,14 +231,14 @@ mod tests {
         let path = temp.path().join("nonces");
         let mut nonces = open(&path);
         for nonce in 0..50_000 {
-            nonces.saw_logged([(([(nonce % 10) as u8; 32], Channel::Direct), nonce)]);
+            nonces.saw_logged([((AgentId([(nonce % 10) as u8; 32]), Channel::Direct), nonce)]);
         }
         let most = (SLACK as u64 + 100) * 60;
         assert!(std::fs::metadata(&path).unwrap().len() < most);
         nonces.sync().unwrap();
         drop(nonces);
         let nonces = open(&path);
-        assert_eq!(nonces.seen(&[3; 32], Channel::Direct).highest(), Some(49_993));
+        assert_eq!(nonces.seen(&AgentId([3; 32]), Channel::Direct).highest(), Some(49_993));
         assert!(std::fs::metadata(&path).unwrap().len() < 1_000);
     }
 
@@ -259,17 +260,19 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("nonces");
         let mut nonces = open(&path);
-        let line = ([5; 32], Channel::Notary);
+        let line = (AgentId([5; 32]), Channel::Notary);
         nonces.saw_unlogged(&[(line, 900), (line, 1_000)]).unwrap();
-        let old =
-            encode(&Kept::Seen(([6; 32], Channel::Reputation), SeenNonces::Strict(LastNonce(Some(77)))));
+        let old = encode(&Kept::Seen(
+            (AgentId([6; 32]), Channel::Reputation),
+            SeenNonces::Strict(LastNonce(Some(77))),
+        ));
         nonces.file.append([old.as_slice()]).unwrap();
         drop(nonces);
         for _ in 0..2 {
             let mut nonces = open(&path);
-            let seen = nonces.seen(&[5; 32], Channel::Notary);
+            let seen = nonces.seen(&AgentId([5; 32]), Channel::Notary);
             assert!(!seen.accepts(900) && !seen.accepts(1_000) && seen.accepts(950) && !seen.accepts(872));
-            let seen = nonces.seen(&[6; 32], Channel::Reputation);
+            let seen = nonces.seen(&AgentId([6; 32]), Channel::Reputation);
             assert!((0..78).all(|nonce| !seen.accepts(nonce)) && seen.accepts(78));
             nonces.sync().unwrap();
         }

@@ -38,6 +38,7 @@ use zx1_protocol::bundle::Bundle;
 use zx1_protocol::channel::Channel;
 use zx1_protocol::envelope::Envelope;
 use zx1_protocol::hash::Hash;
+use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
 use zx1_protocol::nonce::SeenNonces;
 use zx1_protocol::units::{Epoch, Slot};
 
@@ -64,7 +65,7 @@ pub struct LogHandle {
 #[derive(Debug)]
 struct Shared {
     dir: PathBuf,
-    agent: [u8; 32],
+    agent: AgentId,
     patience: Duration,
     recovery: Recovery,
     face: Mutex<Face>,
@@ -93,7 +94,7 @@ impl LogHandle {
     /// it, the next ones are its clients. Waits up to `patience` for a process that has the lock and does not
     /// answer: it is starting, or ending, or repairs the log. The same goes for later requests that find
     /// their owner gone.
-    pub fn open(dir: impl AsRef<Path>, agent: [u8; 32], patience: Duration) -> Result<Self> {
+    pub fn open(dir: impl AsRef<Path>, agent: AgentId, patience: Duration) -> Result<Self> {
         let dir = dir.as_ref().to_owned();
         disk::create_dir(&dir)?;
         let (face, recovery) = Face::open(&dir, agent, patience)?;
@@ -102,8 +103,8 @@ impl LogHandle {
     }
 
     /// The agent whose log it is.
-    pub fn agent(&self) -> &[u8; 32] {
-        &self.shared.agent
+    pub fn agent(&self) -> AgentId {
+        self.shared.agent
     }
 
     /// Whether this process has the log, and other programs come to it.
@@ -159,8 +160,8 @@ impl LogHandle {
     }
 
     /// The nonces that were accepted from this sender on this channel.
-    pub fn seen_nonces(&self, sender: &[u8; 32], channel: Channel) -> Result<SeenNonces> {
-        let request = Request::SeenNonces { sender: Fixed(*sender), channel: channel.number() };
+    pub fn seen_nonces(&self, sender: &AgentId, channel: Channel) -> Result<SeenNonces> {
+        let request = Request::SeenNonces { sender: Fixed(sender.0), channel: channel.number() };
         self.ask(&request, &[])?.into_seen()
     }
 
@@ -173,13 +174,13 @@ impl LogHandle {
     }
 
     /// Keeps the hash of a rating's attestation: see [`AgentLog::put_attestation`].
-    pub fn put_attestation(&self, conversation: &[u8; 16], rater: &[u8; 32], hash: Hash) -> Result<()> {
-        let (conversation, rater, hash) = (Fixed(*conversation), Fixed(*rater), Fixed(hash));
+    pub fn put_attestation(&self, conversation: &ConversationId, rater: &AgentId, hash: Hash) -> Result<()> {
+        let (conversation, rater, hash) = (*conversation, Fixed(rater.0), Fixed(hash));
         self.done(&Request::PutAttestation { conversation, rater, hash }, &[])
     }
 
     /// The hash that [`Self::put_attestation`] kept.
-    pub fn attestation(&self, conversation: &[u8; 16], rater: &[u8; 32]) -> Result<Option<Hash>> {
+    pub fn attestation(&self, conversation: &ConversationId, rater: &AgentId) -> Result<Option<Hash>> {
         self.reader().attestation(conversation, rater)
     }
 
@@ -188,11 +189,12 @@ impl LogHandle {
         &self,
         bundle: &Bundle<'_>,
         covered: Covered,
-        signer: [u8; 32],
+        signer: WalletKey,
         signature: [u8; 64],
     ) -> Result<()> {
         let (from, to) = (covered.from.0, covered.to.0);
-        let request = Request::Seal { from, to, signer: Fixed(signer), signature: Fixed(signature) };
+        let request =
+            Request::Seal { from, to, signer: Fixed(signer.to_bytes()), signature: Fixed(signature) };
         self.done(&request, &bundle.parts().slices())
     }
 
@@ -294,7 +296,7 @@ impl LogHandle {
 }
 
 impl Face {
-    fn open(dir: &Path, agent: [u8; 32], patience: Duration) -> Result<(Self, Recovery)> {
+    fn open(dir: &Path, agent: AgentId, patience: Duration) -> Result<(Self, Recovery)> {
         let begun = Instant::now();
         loop {
             match disk::lock(dir, Duration::ZERO) {

@@ -14,6 +14,7 @@ use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::{Builder, Built, Direction};
 use zx1_protocol::envelope::MsgType;
 use zx1_protocol::hash::{Hash, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::merkle::{Proof, StreamingRoot, Tree, TreeError};
 use zx1_protocol::payload::Feedback;
 use zx1_protocol::units::{Epoch, Slot};
@@ -22,7 +23,7 @@ use zx1_protocol::units::{Epoch, Slot};
 #[derive(Clone, Debug)]
 pub struct LogReader {
     dir: PathBuf,
-    agent: [u8; 32],
+    agent: AgentId,
     payloads: Payloads,
 }
 
@@ -56,15 +57,15 @@ pub struct Found {
 
 impl LogReader {
     /// A reader of the folder; nothing is opened yet. A folder that does not exist is an empty log.
-    pub fn new(dir: impl Into<PathBuf>, agent: [u8; 32]) -> Self {
+    pub fn new(dir: impl Into<PathBuf>, agent: AgentId) -> Self {
         let dir = dir.into();
         let payloads = Payloads::new(&dir);
         Self { dir, agent, payloads }
     }
 
     /// The agent whose log it is.
-    pub fn agent(&self) -> &[u8; 32] {
-        &self.agent
+    pub fn agent(&self) -> AgentId {
+        self.agent
     }
 
     /// The agent's folder.
@@ -139,7 +140,7 @@ impl LogReader {
     }
 
     /// The attestation's hash of this rater's rating in this conversation.
-    pub fn attestation(&self, conversation: &[u8; 16], rater: &[u8; 32]) -> Result<Option<Hash>> {
+    pub fn attestation(&self, conversation: &ConversationId, rater: &AgentId) -> Result<Option<Hash>> {
         let path = self.dir.join(layout::ATTESTATIONS);
         let known = attestations::read(&path, &layout::attestations_identity(&self.agent))?;
         Ok(known.get(&(*conversation, *rater)).copied())
@@ -167,7 +168,7 @@ impl LogReader {
                 .flatten()
                 .filter(|rating| rating.target_agent == self.agent);
             let attestation = rating
-                .and_then(|rating| attestations.get(&(rating.conversation_id, *header.sender)).copied());
+                .and_then(|rating| attestations.get(&(rating.conversation_id, header.sender())).copied());
             builder.push_encoded(stored.direction, stored.encoded, payload.as_deref(), attestation)?;
         }
         Ok(builder.finish()?)
@@ -182,7 +183,7 @@ impl LogReader {
 /// Entries one after the other. Only one is in memory at a time, so it is not an `Iterator`. It ends where
 /// the log ended when it was made, whatever is added meanwhile.
 pub struct Entries {
-    agent: [u8; 32],
+    agent: AgentId,
     /// The files that come, and how much of each.
     files: VecDeque<(Epoch, PathBuf, Watermark)>,
     current: Option<(Epoch, PathBuf, FrameReader)>,

@@ -9,6 +9,7 @@ use crate::record::StoredEntry;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::Epoch;
 
 /// What [`salvage`] did.
@@ -26,7 +27,7 @@ pub struct Salvaged {
 ///
 /// Refuses an epoch for which a batch has been signed: its leaves must stay as they are. Restore that one
 /// from a backup, or leave it: the saved batch has all its leaves.
-pub fn salvage(dir: impl AsRef<Path>, agent: [u8; 32], epoch: Epoch) -> Result<Salvaged> {
+pub fn salvage(dir: impl AsRef<Path>, agent: AgentId, epoch: Epoch) -> Result<Salvaged> {
     let dir = dir.as_ref();
     let _lock = disk::lock(dir, Duration::ZERO)?;
     let sealed = epochs_in(&dir.join(BATCH_DIR), SIGNATURE_ENDING)?.last().copied();

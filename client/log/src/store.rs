@@ -5,11 +5,12 @@ use crate::disk;
 #[cfg(feature = "http")]
 use crate::disk::off_the_runtime;
 use crate::error::{LogError, Result};
-use crate::layout::{BUNDLE_ENDING, base58};
+use crate::layout::BUNDLE_ENDING;
 use std::fs;
 use std::future::Future;
 use std::path::PathBuf;
 use zx1_home::files;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::Epoch;
 
 /// What a [`BatchStore`] did with an upload.
@@ -34,10 +35,10 @@ pub enum Put {
 ///   `Bundle::check()?.commitment()` must equal the BatchAccount's.
 pub trait BatchStore {
     /// Uploads the bundle of an agent's batch. The same bundle again is fine.
-    fn put(&self, agent: &[u8; 32], epoch: Epoch, bundle: &[u8]) -> impl Future<Output = Result<Put>> + Send;
+    fn put(&self, agent: &AgentId, epoch: Epoch, bundle: &[u8]) -> impl Future<Output = Result<Put>> + Send;
 
     /// What is served as the bundle of an agent's batch; `None` when nothing is.
-    fn get(&self, agent: &[u8; 32], epoch: Epoch) -> impl Future<Output = Result<Option<Vec<u8>>>> + Send;
+    fn get(&self, agent: &AgentId, epoch: Epoch) -> impl Future<Output = Result<Option<Vec<u8>>>> + Send;
 
     /// Where it is, for messages.
     fn describe(&self) -> String;
@@ -57,12 +58,12 @@ impl Folder {
     }
 
     /// The file of a batch's data.
-    pub fn path(&self, agent: &[u8; 32], epoch: Epoch) -> PathBuf {
-        self.dir.join(base58(agent)).join(format!("{}.{BUNDLE_ENDING}", epoch.0))
+    pub fn path(&self, agent: &AgentId, epoch: Epoch) -> PathBuf {
+        self.dir.join(agent.to_string()).join(format!("{}.{BUNDLE_ENDING}", epoch.0))
     }
 
     /// [`BatchStore::put`], blocking. A file with other content is replaced: only the owner writes here.
-    pub fn put_now(&self, agent: &[u8; 32], epoch: Epoch, bundle: &[u8]) -> Result<Put> {
+    pub fn put_now(&self, agent: &AgentId, epoch: Epoch, bundle: &[u8]) -> Result<Put> {
         check_bundle(bundle, agent, epoch)?;
         let path = self.path(agent, epoch);
         let folder = path.parent().unwrap_or(&self.dir);
@@ -79,7 +80,7 @@ impl Folder {
     }
 
     /// As [`BatchStore::get`], blocking.
-    pub fn get_now(&self, agent: &[u8; 32], epoch: Epoch) -> Result<Option<Vec<u8>>> {
+    pub fn get_now(&self, agent: &AgentId, epoch: Epoch) -> Result<Option<Vec<u8>>> {
         let Some(bytes) = disk::read_if_there(&self.path(agent, epoch))? else { return Ok(None) };
         check_form(&bytes)?;
         Ok(Some(bytes))
@@ -88,24 +89,24 @@ impl Folder {
 
 impl BatchStore for Folder {
     #[cfg(feature = "http")]
-    async fn put(&self, agent: &[u8; 32], epoch: Epoch, bundle: &[u8]) -> Result<Put> {
+    async fn put(&self, agent: &AgentId, epoch: Epoch, bundle: &[u8]) -> Result<Put> {
         let (folder, agent, bundle) = (self.clone(), *agent, bundle.to_vec());
         off_the_runtime(move || folder.put_now(&agent, epoch, &bundle), &self.dir).await
     }
 
     #[cfg(not(feature = "http"))]
-    async fn put(&self, agent: &[u8; 32], epoch: Epoch, bundle: &[u8]) -> Result<Put> {
+    async fn put(&self, agent: &AgentId, epoch: Epoch, bundle: &[u8]) -> Result<Put> {
         self.put_now(agent, epoch, bundle)
     }
 
     #[cfg(feature = "http")]
-    async fn get(&self, agent: &[u8; 32], epoch: Epoch) -> Result<Option<Vec<u8>>> {
+    async fn get(&self, agent: &AgentId, epoch: Epoch) -> Result<Option<Vec<u8>>> {
         let (folder, agent) = (self.clone(), *agent);
         off_the_runtime(move || folder.get_now(&agent, epoch), &self.dir).await
     }
 
     #[cfg(not(feature = "http"))]
-    async fn get(&self, agent: &[u8; 32], epoch: Epoch) -> Result<Option<Vec<u8>>> {
+    async fn get(&self, agent: &AgentId, epoch: Epoch) -> Result<Option<Vec<u8>>> {
         self.get_now(agent, epoch)
     }
 

@@ -13,6 +13,7 @@ use zx1_log::LogHandle;
 use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::envelope::MsgType;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::interaction::task_ref;
 use zx1_protocol::payload::{self, Feedback};
 use zx1_protocol::units::{Epoch, Slot};
@@ -32,8 +33,8 @@ pub struct Conversation {
 /// Reads the conversation with `other` in these epochs.
 pub fn conversation_of(
     log: &LogHandle,
-    conversation: &[u8; 16],
-    other: &[u8; 32],
+    conversation: &ConversationId,
+    other: &AgentId,
     (from, to): (Epoch, Epoch),
 ) -> Result<Conversation> {
     let mut found = Conversation::default();
@@ -43,10 +44,10 @@ pub fn conversation_of(
         let entry = stored.entry().map_err(zx1_log::LogError::from)?;
         let header = entry.header;
         let between = match stored.direction {
-            Direction::Sent => header.recipient == other,
-            Direction::Received => header.sender == other,
+            Direction::Sent => header.recipient() == *other,
+            Direction::Received => header.sender() == *other,
         };
-        if header.conversation_id != conversation || !between {
+        if header.conversation() != *conversation || !between {
             continue;
         }
         let accepts = header.msg_type == MsgType::Accept;
@@ -79,10 +80,10 @@ pub fn conversation_of(
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Presigned {
     /// The agent that may be rated.
-    pub agent: String,
+    pub agent: AgentId,
     /// The agent that may rate.
-    pub counterparty: String,
-    pub conversation: String,
+    pub counterparty: AgentId,
+    pub conversation: ConversationId,
     pub slot: u64,
     pub interaction_hash: String,
     pub signature: String,
@@ -95,22 +96,22 @@ pub struct Rated {
     pub address: String,
     /// Its hash, which goes into the rated agent's batch.
     pub attestation_hash: String,
-    pub agent: String,
+    pub agent: AgentId,
     pub counterparty: String,
-    pub conversation: String,
+    pub conversation: ConversationId,
     pub outcome: &'static str,
     pub content: String,
 }
 
 impl Rated {
-    fn of(found: &ReadAttestation, conversation: &[u8; 16]) -> Self {
+    fn of(found: &ReadAttestation, conversation: &ConversationId) -> Self {
         let attestation = &found.attestation;
         Self {
             address: found.address.to_string(),
             attestation_hash: hex::encode(found.hash),
-            agent: attestation.agent.to_string(),
+            agent: attestation.agent.into(),
             counterparty: attestation.counterparty.to_string(),
-            conversation: hex::encode(conversation),
+            conversation: *conversation,
             outcome: attestation.outcome.word(),
             content: String::from_utf8_lossy(&attestation.content).into_owned(),
         }
@@ -121,7 +122,7 @@ impl Rated {
 #[derive(Debug)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Rating<'a> {
-    pub conversation: [u8; 16],
+    pub conversation: ConversationId,
     pub about: &'a Agent,
     /// -100 to 100; without one that of the FEEDBACK message in the log.
     pub score: Option<i8>,
@@ -167,8 +168,8 @@ fn verdict(given: Option<i8>, sent: Option<&Feedback>) -> Option<(i8, Outcome)> 
 /// The rating that the agent itself sent in this conversation: the last one.
 fn own_rating(
     log: &LogHandle,
-    conversation: &[u8; 16],
-    about: &Address,
+    conversation: &ConversationId,
+    about: &AgentId,
     (from, to): (Epoch, Epoch),
 ) -> Result<Option<Feedback>> {
     let mut found = None;
@@ -179,8 +180,7 @@ fn own_rating(
             continue;
         }
         let feedback = Feedback::decode(entry.payload).ok();
-        let fits =
-            |it: &Feedback| it.conversation_id == *conversation && it.target_agent == *about.as_array();
+        let fits = |it: &Feedback| it.conversation_id == *conversation && it.target_agent == *about;
         found = feedback.filter(fits).or(found);
     }
     Ok(found)
@@ -189,11 +189,11 @@ fn own_rating(
 /// The slot of the ACCEPT between two agents, and the pre-signature of `rated`, from what the log holds.
 fn agreed(
     log: &LogHandle,
-    conversation: &[u8; 16],
-    rated: &Address,
+    conversation: &ConversationId,
+    rated: &AgentId,
     epochs: (Epoch, Epoch),
 ) -> Result<(Slot, [u8; 64])> {
-    let Conversation { accepted, presigned } = conversation_of(log, conversation, rated.as_array(), epochs)?;
+    let Conversation { accepted, presigned } = conversation_of(log, conversation, rated, epochs)?;
     let why = "the log holds no ACCEPT of this conversation with that agent";
     let slot = accepted.ok_or(Refusal::NotAccepted { why })?;
     let why = "the message that should carry it is not in the log, or carries none";
@@ -210,7 +210,7 @@ impl Operator {
         agent: &Agent,
         key: &Wallet,
         other: &Agent,
-        conversation: &[u8; 16],
+        conversation: &ConversationId,
         slot: Slot,
     ) -> Result<Presigned> {
         let sati = Sati::connect(self.client()).await?;
@@ -218,9 +218,9 @@ impl Operator {
         let wallet = owner_of(&sati, other.mint).await?;
         let agreement = Agreement::of_task(agent.mint, other.mint, wallet, conversation, slot);
         Ok(Presigned {
-            agent: agent.mint.to_string(),
-            counterparty: other.mint.to_string(),
-            conversation: hex::encode(conversation),
+            agent: agent.mint,
+            counterparty: other.mint,
+            conversation: *conversation,
             slot: slot.0,
             interaction_hash: hex::encode(agreement.data_hash),
             signature: hex::encode(key.sign(&sati.agreement_message(&agreement))),
@@ -231,7 +231,12 @@ impl Operator {
     ///
     /// # Errors
     /// 7585 when there is none.
-    pub async fn filed_rating(&self, conversation: &[u8; 16], about: &Agent, by: &Agent) -> Result<Rated> {
+    pub async fn filed_rating(
+        &self,
+        conversation: &ConversationId,
+        about: &Agent,
+        by: &Agent,
+    ) -> Result<Rated> {
         let sati = Sati::connect(self.client()).await?;
         let wallet = owner_of(&sati, by.mint).await?;
         let found = sati.read_attestation(&task_ref(conversation), about.mint, wallet).await?;
@@ -300,9 +305,10 @@ impl Operator {
                 continue;
             }
             let Ok(feedback) = Feedback::decode(entry.payload) else { continue };
-            let known = log.attestation(&feedback.conversation_id, entry.header.sender)?.is_some();
-            if feedback.target_agent == *agent.mint.as_array() && !known {
-                open.push((feedback.conversation_id, *entry.header.sender));
+            let rater = entry.header.sender();
+            let known = log.attestation(&feedback.conversation_id, &rater)?.is_some();
+            if feedback.target_agent == agent.mint && !known {
+                open.push((feedback.conversation_id, rater));
             }
         }
         if open.is_empty() {
@@ -310,7 +316,7 @@ impl Operator {
         }
         let sati = Sati::connect(self.client()).await?;
         for (conversation, rater) in open {
-            let record = sati.look_up(Address::new_from_array(rater)).await?;
+            let record = sati.look_up(rater).await?;
             let Some(wallet) = record.and_then(|record| record.owner) else { continue };
             let found = sati.read_attestation(&task_ref(&conversation), agent.mint, wallet).await?;
             if let Some(found) = found {
@@ -335,13 +341,13 @@ async fn check_owner(sati: &Sati, agent: &Agent, key: &Wallet) -> Result<Address
 
 #[cfg(test)]
 mod tests {
-    use super::{Feedback, Outcome, sati_score, verdict};
+    use super::{AgentId, ConversationId, Feedback, Outcome, sati_score, verdict};
 
     /// A FEEDBACK as the log has it: 0 is negative, 2 is positive.
     fn logged(score: i8, outcome: u8) -> Feedback {
         Feedback {
-            conversation_id: [0; 16],
-            target_agent: [0; 32],
+            conversation_id: ConversationId::default(),
+            target_agent: AgentId::default(),
             score,
             outcome,
             is_dispute: false,

@@ -3,13 +3,14 @@
 
 use crate::error::{Error, Refusal, Result};
 use serde_json::Value;
-use solana_address::Address;
 use std::fmt::Display;
+use std::str::FromStr;
 use std::time::Duration;
 use zx1_chain::rpc::audit::{Accounts, AgentClaim, BatchClaim, ChallengeClaim, Claims, compare};
 use zx1_chain::rpc::{ChainError, Client};
 use zx1_home::{Clock as _, SystemClock};
 use zx1_net::{Endpoint, Fetcher, Limit, Options, form_urlencoded};
+use zx1_protocol::units::MicroUsdc;
 
 pub use zx1_chain::rpc::audit::{Audit, Difference};
 
@@ -152,7 +153,9 @@ impl Remote {
                 let of_stake = |name: &str| stake.and_then(|stake| stake.get(name)).and_then(Value::as_u64);
                 let batches = item.get("batches")?;
                 let claim = AgentClaim {
-                    stake: stake.and_then(|stake| stake.get("micro_usdc")?.as_str()?.parse().ok()),
+                    stake: stake
+                        .and_then(|stake| stake.get("micro_usdc")?.as_str()?.parse().ok())
+                        .map(MicroUsdc),
                     unlock_slot: of_stake("unlock_available_slot"),
                     open_challenges: of_stake("open_challenges").unwrap_or(0),
                     paid_through: item.get("lease")?.get("paid_through_epoch")?.as_u64(),
@@ -199,8 +202,8 @@ impl Remote {
     }
 }
 
-fn key(item: &Value, name: &str) -> Option<[u8; 32]> {
-    item.get(name)?.as_str()?.parse::<Address>().ok().map(|key| key.to_bytes())
+fn key<T: FromStr>(item: &Value, name: &str) -> Option<T> {
+    item.get(name)?.as_str()?.parse().ok()
 }
 
 /// A hash; zeros before there is one.

@@ -11,8 +11,9 @@ use zx1_interface::accounts::{HeadAccount, LeaseAccount, StakeLockAccount};
 use zx1_interface::constants::{
     CHALLENGE_WINDOW_SLOTS, GRACE_PERIOD_EPOCHS, LEASE_COST_PER_EPOCH, MIN_STAKE,
 };
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::lease::{Lease, LeaseState};
-use zx1_protocol::units::{Epoch, Slot};
+use zx1_protocol::units::{Epoch, MicroUsdc, Slot};
 use zx1_protocol::unlock::{ClaimFacts, Unlock};
 
 /// The accounts that hang on an agent, and the chain's clock.
@@ -27,7 +28,7 @@ pub struct Accounts {
 
 impl Accounts {
     /// Reads the clock and the three accounts of an agent from the cluster, in four concurrent requests.
-    pub async fn read(client: &Client, agent: Address) -> Result<Self> {
+    pub async fn read(client: &Client, agent: AgentId) -> Result<Self> {
         let (time, stake, lease, head) =
             tokio::try_join!(client.time(), client.stake(agent), client.lease(agent), client.head(agent))?;
         Ok(Self {
@@ -39,12 +40,12 @@ impl Accounts {
     }
 
     /// The lease as it counts now.
-    pub fn lease_report(&self, agent: Address) -> LeaseReport {
+    pub fn lease_report(&self, agent: AgentId) -> LeaseReport {
         LeaseReport::new(agent, self.lease.as_ref(), self.time)
     }
 
     /// The stake as it counts now; `None` when there is none.
-    pub fn stake_report(&self, agent: Address) -> Option<StakeReport> {
+    pub fn stake_report(&self, agent: AgentId) -> Option<StakeReport> {
         let stake = self.stake.as_ref()?;
         let unlock = Unlock {
             queued: stake.in_unlock_queue != 0,
@@ -61,10 +62,10 @@ impl Accounts {
         };
         let refused = unlock.check_claim(&facts).err().map(|error| error.to_string());
         Some(StakeReport {
-            agent: agent.to_string(),
+            agent,
             owner: Address::new_from_array(stake.owner).to_string(),
-            stake_micro_usdc: stake.stake_usdc,
-            minimum_micro_usdc: MIN_STAKE,
+            stake_micro_usdc: MicroUsdc(stake.stake_usdc),
+            minimum_micro_usdc: MicroUsdc(MIN_STAKE),
             is_enough: stake.stake_usdc >= MIN_STAKE,
             open_challenges: stake.open_challenges,
             unlock_queued: unlock.queued,
@@ -103,7 +104,7 @@ impl OpenChallenge {
 }
 
 /// The challenges against an agent that are not resolved, as of this slot.
-pub async fn open_challenges(client: &Client, agent: Address, slot: u64) -> Result<Vec<OpenChallenge>> {
+pub async fn open_challenges(client: &Client, agent: AgentId, slot: u64) -> Result<Vec<OpenChallenge>> {
     let all = client.challenges(ChallengeFilter::Agent(agent)).await?;
     let open = all
         .iter()
@@ -120,12 +121,12 @@ fn is_live(lease: &LeaseAccount, time: ChainTime) -> bool {
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct StakeReport {
-    pub agent: String,
+    pub agent: AgentId,
     /// The owner that the stake recorded last.
     pub owner: String,
-    pub stake_micro_usdc: u64,
+    pub stake_micro_usdc: MicroUsdc,
     /// The smallest stake that counts.
-    pub minimum_micro_usdc: u64,
+    pub minimum_micro_usdc: MicroUsdc,
     pub is_enough: bool,
     /// Challenges that are not resolved.
     pub open_challenges: u32,
@@ -149,7 +150,7 @@ pub struct StakeReport {
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct LeaseReport {
-    pub agent: String,
+    pub agent: AgentId,
     /// "none", "active", "grace" or "deactivated".
     pub state: &'static str,
     /// The last epoch that is paid for.
@@ -160,7 +161,7 @@ pub struct LeaseReport {
     /// Epochs unpaid, this one included.
     pub days_behind: u64,
     /// What makes it active again, or begins it; 0 when it is active.
-    pub due_micro_usdc: u64,
+    pub due_micro_usdc: MicroUsdc,
     /// The epochs to name in `lease pay` for that.
     pub due_epochs: u64,
     /// Seconds until this epoch ends.
@@ -169,7 +170,7 @@ pub struct LeaseReport {
 }
 
 impl LeaseReport {
-    fn new(agent: Address, lease: Option<&LeaseAccount>, time: ChainTime) -> Self {
+    fn new(agent: AgentId, lease: Option<&LeaseAccount>, time: ChainTime) -> Self {
         let now = Epoch(time.epoch);
         let stored = lease.map(|lease| Lease { paid_through: Epoch(lease.paid_through_epoch) });
         let behind = stored.map_or(0, |lease| now.since(lease.paid_through));
@@ -179,16 +180,18 @@ impl LeaseReport {
             Some(LeaseState::Grace) => ("grace", behind, behind),
             Some(LeaseState::Deactivated) => ("deactivated", 1, GRACE_PERIOD_EPOCHS.saturating_add(1)),
         };
+        // Far from overflow: an epoch is a day.
+        let due = MicroUsdc(LEASE_COST_PER_EPOCH).checked_mul(charged).unwrap_or(MicroUsdc(u64::MAX));
         let day = zx1_interface::constants::EPOCH_SECONDS;
         let into_day = u64::try_from(time.unix).unwrap_or(0).checked_rem(day).unwrap_or(0);
         Self {
-            agent: agent.to_string(),
+            agent,
             state,
             paid_through_epoch: stored.map(|lease| lease.paid_through.0),
             epoch: time.epoch,
             days_left: stored.map_or(0, |lease| lease.paid_through.since(now)),
             days_behind: behind,
-            due_micro_usdc: charged.saturating_mul(LEASE_COST_PER_EPOCH),
+            due_micro_usdc: due,
             due_epochs,
             seconds_left_in_epoch: day.saturating_sub(into_day),
             account: pda::lease(&agent).to_string(),

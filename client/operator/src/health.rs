@@ -11,6 +11,8 @@ use zx1_chain::rpc::registry::{AgentRecord, IdentityRegistry as _, Sati};
 use zx1_chain::rpc::{ChainError, Client};
 use zx1_home::{Clock as _, SystemClock};
 use zx1_interface::ids;
+use zx1_protocol::ids::AgentId;
+use zx1_protocol::units::MicroUsdc;
 
 /// What a finding is about, in the order in which it is examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,12 +130,12 @@ pub enum Finding {
     Usdc {
         wallet: Address,
         mint: Address,
-        micro_usdc: Option<u64>,
+        micro_usdc: Option<MicroUsdc>,
         local: bool,
     },
     /// No agent is named; perhaps the wallet owns one all the same: its name and mint.
     NoAgent {
-        owned: Option<(String, Address)>,
+        owned: Option<(String, AgentId)>,
     },
     NotRegistered(Agent),
     Agent {
@@ -193,7 +195,7 @@ impl Finding {
             Self::Clock { local, .. } => warn_if(self.is_skewed() && !local),
             Self::Sol { lamports: 0, .. } => Failure,
             Self::Sol { lamports, .. } => warn_if(*lamports < LOW_LAMPORTS),
-            Self::Usdc { micro_usdc, .. } => warn_if(micro_usdc.is_none_or(|held| held == 0)),
+            Self::Usdc { micro_usdc, .. } => warn_if(micro_usdc.is_none_or(|held| held == MicroUsdc(0))),
             Self::NoAgent { owned } => owned.as_ref().map_or(Failure, |_| Warning),
             Self::Agent { ownership, .. } => match ownership {
                 Ownership::Ours | Ownership::Delegated | Ownership::Unknown(_) => Ok,
@@ -329,7 +331,7 @@ async fn programs(client: &Client) -> Result<Finding> {
 
 async fn usdc(client: &Client, wallet: Address, mint: Address, local: bool) -> Result<Finding> {
     let accounts = client.usdc_accounts(wallet, mint).await?;
-    let total = accounts.iter().fold(0u64, |sum, account| sum.saturating_add(account.amount));
+    let total = MicroUsdc(accounts.iter().fold(0u64, |sum, account| sum.saturating_add(account.amount.0)));
     Ok(Finding::Usdc { wallet, mint, micro_usdc: (!accounts.is_empty()).then_some(total), local })
 }
 
@@ -373,7 +375,7 @@ async fn known_agent(
     Ok(Some(record))
 }
 
-async fn accounts(client: &Client, mint: Address, found: &mut Vec<Finding>) -> Result<()> {
+async fn accounts(client: &Client, mint: AgentId, found: &mut Vec<Finding>) -> Result<()> {
     let accounts = Accounts::read(client, mint).await?;
     found.push(Finding::Stake(accounts.stake_report(mint)));
     found.push(Finding::Lease(accounts.lease_report(mint)));

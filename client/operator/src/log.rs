@@ -5,7 +5,6 @@ use crate::identity::keys_of;
 use crate::message::type_name;
 use crate::operator::{Agent, Operator};
 use serde::{Deserialize, Serialize};
-use solana_address::Address;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use zx1_chain::rpc::registry::Sati;
@@ -13,6 +12,7 @@ use zx1_log::{Admitted, LogError, LogHandle, LogReader, Origin, SavedBatch};
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::envelope::BROADCAST;
 use zx1_protocol::hash::Hash;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::merkle::Proof;
 use zx1_protocol::signature::PublicKey;
 use zx1_protocol::units::Epoch;
@@ -40,7 +40,7 @@ pub struct Added {
 pub struct Inbox {
     log: LogHandle,
     sati: Sati,
-    keys: HashMap<[u8; 32], Vec<PublicKey>>,
+    keys: HashMap<AgentId, Vec<PublicKey>>,
     arrival: u64,
 }
 
@@ -66,9 +66,9 @@ impl Inbox {
     /// [`LogError::Rule`] when a rule is broken, [`LogError::NotOurs`] when the message concerns others.
     pub async fn add(&mut self, bytes: &[u8]) -> Result<Added> {
         let candidate = Candidate::parse(bytes).map_err(LogError::Rule)?;
-        let sender = *candidate.sender();
+        let sender = candidate.sender();
         if let Entry::Vacant(unknown) = self.keys.entry(sender) {
-            unknown.insert(keys_of(&self.sati, Address::new_from_array(sender)).await?);
+            unknown.insert(keys_of(&self.sati, sender).await?);
         }
         let admitted = self.log.inbox().admit(bytes, &self.keys, self.arrival, Origin::File)?;
         let Admitted { direction, logged } = admitted;
@@ -165,12 +165,8 @@ fn entries(reader: &LogReader, (from, to): Range, skip: u32) -> Result<Vec<Liste
         }
         let header = stored.entry().map_err(LogError::from)?.header;
         let sent = stored.direction == Direction::Sent;
-        let other = if sent { header.recipient } else { header.sender };
-        let counterparty = if *other == BROADCAST {
-            "everybody".to_owned()
-        } else {
-            Address::new_from_array(*other).to_string()
-        };
+        let other = if sent { header.recipient() } else { header.sender() };
+        let counterparty = if other == BROADCAST { "everybody".to_owned() } else { other.to_string() };
         found.push(ListedEntry {
             epoch: stored.epoch.0,
             index: stored.index,

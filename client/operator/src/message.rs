@@ -13,6 +13,7 @@ use zx1_protocol::channel::channel_of;
 use zx1_protocol::draft::Draft;
 use zx1_protocol::envelope::{BROADCAST, Envelope, MsgType};
 use zx1_protocol::hash::{Keccak as _, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::nonce::{LastNonce, SeenNonces};
 use zx1_protocol::payload;
@@ -44,8 +45,8 @@ pub fn type_name(msg_type: MsgType) -> String {
 pub struct Request {
     pub msg_type: MsgType,
     /// `None` goes to everybody.
-    pub recipient: Option<Address>,
-    pub conversation: [u8; 16],
+    pub recipient: Option<AgentId>,
+    pub conversation: ConversationId,
     /// The payload without a pre-signature.
     pub payload: Vec<u8>,
     /// Whether it may carry the pre-signature for the counterparty's SATI rating (decision D5).
@@ -53,8 +54,8 @@ pub struct Request {
 }
 
 impl Request {
-    fn recipient(&self) -> &[u8; 32] {
-        self.recipient.as_ref().map_or(&BROADCAST, |agent| agent.as_array())
+    fn recipient(&self) -> AgentId {
+        self.recipient.unwrap_or(BROADCAST)
     }
 }
 
@@ -94,7 +95,7 @@ pub struct Accepted {
 }
 
 /// What a pre-signature needs: the registry, the counterparty and its owner's wallet.
-type Presigner = (Sati, Address, Address);
+type Presigner = (Sati, AgentId, Address);
 
 impl Operator {
     /// Signs and logs a message. The nonce and the log entry are on disk before anybody sees the bytes.
@@ -128,12 +129,12 @@ impl Operator {
             };
             let mut draft = Draft {
                 msg_type: request.msg_type,
-                sender: agent.mint.as_array(),
+                sender: agent.mint,
                 recipient: request.recipient(),
                 timestamp: now.micros,
                 block_ref: now.slot,
                 nonce: 0,
-                conversation_id: &request.conversation,
+                conversation_id: request.conversation,
                 payload: &payload,
             };
             // Asked before a nonce is spent.
@@ -184,7 +185,7 @@ impl Operator {
     }
 
     /// SATI takes the owner's pre-signature only; `None` for a delegate.
-    async fn presigner(&self, agent: &Agent, key: &Wallet, other: Address) -> Result<Option<Presigner>> {
+    async fn presigner(&self, agent: &Agent, key: &Wallet, other: AgentId) -> Result<Option<Presigner>> {
         let sati = Sati::connect(self.client()).await?;
         if owner_of(&sati, agent.mint).await? != key.address() {
             return Ok(None);
@@ -204,11 +205,11 @@ impl Operator {
         log: Option<&LogHandle>,
         at: Option<u64>,
     ) -> Result<Result<Accepted, Reason>> {
-        let sender = Address::new_from_array(*candidate.sender());
+        let sender = candidate.sender();
         let sati = Sati::connect(self.client()).await?;
         let keys = keys_of(&sati, sender).await?;
         let seen = match log {
-            Some(log) => log.seen_nonces(candidate.sender(), candidate.channel())?,
+            Some(log) => log.seen_nonces(&sender, candidate.channel())?,
             None => SeenNonces::Strict(LastNonce::default()),
         };
         let now = match at {
@@ -217,12 +218,12 @@ impl Operator {
         };
         let known = if keys.is_empty() { Sender::Unknown } else { Sender::Registered { keys: &keys, seen } };
         Ok(candidate.validate(&Rules::new(now, known)).map(|valid| {
-            let owner = keys.first().is_some_and(|key| key.to_bytes() == valid.signer);
+            let owner = keys.first().is_some_and(|key| key.to_bytes() == valid.signer.to_bytes());
             Accepted {
                 valid: true,
                 kind: type_name(valid.envelope.header.msg_type),
                 sender: sender.to_string(),
-                signer: Address::new_from_array(valid.signer).to_string(),
+                signer: valid.signer.to_string(),
                 signed_by: if owner { "the owner" } else { "a delegate" },
             }
         }))
@@ -242,16 +243,16 @@ fn accepted_slot(log: &LogHandle, request: &Request, now: Now) -> Result<Option<
     while let Some(stored) = entries.next_entry()? {
         let entry: LogEntry<'_> = stored.entry().map_err(LogError::from)?;
         let header = entry.header;
-        if *header.conversation_id != request.conversation {
+        if header.conversation() != request.conversation {
             continue;
         }
         match stored.direction {
             Direction::Received
-                if header.msg_type == MsgType::Accept && header.sender == request.recipient() =>
+                if header.msg_type == MsgType::Accept && header.sender() == request.recipient() =>
             {
                 accepted = Some(header.block_ref);
             }
-            Direction::Sent if header.recipient == request.recipient() => accepted = None,
+            Direction::Sent if header.recipient() == request.recipient() => accepted = None,
             _ => {}
         }
     }

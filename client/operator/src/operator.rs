@@ -11,6 +11,7 @@ use std::time::Duration;
 use zx1_chain::rpc::{Client, Identity, Progress, Summary};
 use zx1_home::{Clock as _, SystemClock};
 use zx1_log::{AnyStore, LogHandle, LogReader, Torn};
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::{Epoch, Slot};
 
 /// How long an operation waits for another process that has the log.
@@ -32,7 +33,7 @@ pub struct Chain {
 pub struct Agent {
     pub name: Option<String>,
     /// The SATI mint: its id.
-    pub mint: Address,
+    pub mint: AgentId,
 }
 
 impl Agent {
@@ -163,7 +164,7 @@ impl Operator {
     /// The agent's log, for writing.
     pub fn open_log(&self, agent: &Agent) -> Result<LogHandle> {
         let folder = agent_folder(&self.home, agent);
-        let log = LogHandle::open(folder, *agent.mint.as_array(), LOCK_PATIENCE)?;
+        let log = LogHandle::open(folder, agent.mint, LOCK_PATIENCE)?;
         log.recovery().torn.iter().for_each(|torn| self.front.event(Event::Torn(torn)));
         Ok(log)
     }
@@ -189,12 +190,12 @@ impl Drop for Stage {
 
 /// The folder of an agent's log, nonces and batches.
 pub fn agent_folder(home: &Path, agent: &Agent) -> PathBuf {
-    zx1_log::agent_dir(home, agent.mint.as_array())
+    zx1_log::agent_dir(home, &agent.mint)
 }
 
 /// An agent's log, for reading.
 pub fn log_reader(home: &Path, agent: &Agent) -> LogReader {
-    LogReader::new(agent_folder(home, agent), *agent.mint.as_array())
+    LogReader::new(agent_folder(home, agent), agent.mint)
 }
 
 /// A place that serves batch data: a folder or an http(s) address.

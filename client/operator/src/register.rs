@@ -6,7 +6,6 @@ use crate::files;
 use crate::operator::{Operator, Wallet};
 use crate::send::{Attempt, Sent};
 use serde_json::{Value, json};
-use solana_address::Address;
 use solana_keypair::Keypair;
 use std::io;
 use std::path::Path;
@@ -15,6 +14,7 @@ use zx1_chain::rpc::registry::{IdentityRegistry as _, Registration, Sati, regist
 use zx1_chain::rpc::{Flow, Intent};
 use zx1_chain::sati::NewAgent;
 use zx1_home::files::{create, folder_of, make_folder};
+use zx1_protocol::ids::AgentId;
 
 /// Largest registration file in bytes.
 const MAX_FILE: u64 = 1 << 20;
@@ -148,7 +148,7 @@ pub struct Pending<'a> {
 pub struct Registered {
     pub sent: Sent,
     /// The agent: an earlier run's transaction made another mint than this one would have.
-    pub agent: Address,
+    pub agent: AgentId,
     /// Its number in the registry.
     pub member_number: Option<u64>,
 }

@@ -7,12 +7,12 @@ mod sati;
 use crate::error::Result;
 use crate::operator::{Agent, Operator};
 use serde::Serialize;
-use solana_address::Address;
 use zx1_chain::rpc::ChallengeFilter;
 use zx1_log::AnyStore;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::lease::{Lease, LeaseState};
 use zx1_protocol::reputation::{State, Tally, Vector};
-use zx1_protocol::units::Epoch;
+use zx1_protocol::units::{Epoch, MicroUsdc};
 
 /// Source of a reputation.
 #[derive(Clone, Copy, Debug)]
@@ -122,7 +122,7 @@ pub struct Reputation {
     pub withheld: Vec<u64>,
     /// Epochs of batches that are not true.
     pub untrue: Vec<u64>,
-    pub stake_micro_usdc: u64,
+    pub stake_micro_usdc: MicroUsdc,
     /// The lease, if one was ever paid.
     #[serde(skip)]
     pub lease: Option<LeaseState>,
@@ -142,7 +142,7 @@ impl Operator {
     ///
     /// # Errors
     /// 7583 when the source has nothing to say.
-    pub async fn reputation(&self, agent: &Agent, source: Source<'_>, own: &[Address]) -> Result<Reputation> {
+    pub async fn reputation(&self, agent: &Agent, source: Source<'_>, own: &[AgentId]) -> Result<Reputation> {
         let found = match source {
             Source::Batch(store) => batch::read(self, agent, own, store).await?,
             Source::Sati => sati::read(self, agent).await?,
@@ -153,6 +153,7 @@ impl Operator {
         let lease = client.lease(agent.mint).await?;
         let lease = lease.map(|lease| Lease { paid_through: Epoch(lease.paid_through_epoch) }.state(epoch));
         let challenges = client.challenges(ChallengeFilter::Agent(agent.mint)).await?;
+        let stake = client.stake(agent.mint).await?;
         let ratings = found.tally.map(|tally| Standings {
             bound: tally.bound,
             left_out: tally.left_out,
@@ -167,7 +168,7 @@ impl Operator {
             epochs: found.epochs,
             withheld: found.withheld,
             untrue: found.untrue,
-            stake_micro_usdc: client.stake(agent.mint).await?.map_or(0, |stake| stake.stake_usdc),
+            stake_micro_usdc: MicroUsdc(stake.map_or(0, |stake| stake.stake_usdc)),
             lease,
             batches_submitted: client.head(agent.mint).await?.map_or(0, |head| head.count),
             challenges_open: challenges.iter().filter(|it| it.resolved == 0).count(),

@@ -8,12 +8,14 @@ use crate::send::{Attempt, Sent};
 use serde::Serialize;
 use zx1_chain::rpc::actions::Actions;
 use zx1_chain::rpc::registry::Sati;
+use zx1_protocol::ids::AgentId;
+use zx1_protocol::units::MicroUsdc;
 
 /// A change of a stake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Lock this amount of micro-USDC, or add it to a locked stake.
-    Lock(u64),
+    /// Lock this amount, or add it to a locked stake.
+    Lock(MicroUsdc),
     /// Queue the unlock.
     Unlock,
     /// Cancel a queued unlock.
@@ -28,7 +30,7 @@ pub enum Change {
 pub struct Changed {
     #[serde(flatten)]
     pub sent: Sent,
-    pub agent: String,
+    pub agent: AgentId,
     /// None once it is claimed.
     pub stake: Option<StakeReport>,
 }
@@ -52,7 +54,7 @@ impl Operator {
         };
         let sent = done!(self.send(&draft, owner).await?);
         let stake = Accounts::read(self.client(), mint).await?.stake_report(mint);
-        Ok(Attempt::Done(Changed { sent, agent: mint.to_string(), stake }))
+        Ok(Attempt::Done(Changed { sent, agent: mint, stake }))
     }
 
     /// The agent's stake.

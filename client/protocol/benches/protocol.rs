@@ -9,6 +9,7 @@ use zx1_protocol::behavior_batch::{Builder, Built, Direction};
 use zx1_protocol::draft::Draft;
 use zx1_protocol::envelope::{Envelope, MsgType};
 use zx1_protocol::hash::{Hash, Keccak, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::merkle::{leaf, root_of_leaves};
 use zx1_protocol::nonce::{LastNonce, SeenNonces};
@@ -24,12 +25,12 @@ fn message(number: u64, payload: &[u8]) -> Vec<u8> {
     let key = SigningKey::from_bytes(&[7; 32]);
     let draft = Draft {
         msg_type: MsgType::Propose,
-        sender: &[1; 32],
-        recipient: &[2; 32],
+        sender: AgentId([1; 32]),
+        recipient: AgentId([2; 32]),
         timestamp: NOW,
         block_ref: Slot(number),
         nonce: number,
-        conversation_id: &[3; 16],
+        conversation_id: ConversationId([3; 16]),
         payload,
     };
     draft.sign(|bytes| key.sign(bytes).to_bytes()).unwrap()
@@ -99,7 +100,7 @@ fn push(builder: &mut Builder, entry: &mut LogEntry<'_>, number: u64, payload: &
 
 fn builder() -> Builder {
     let covered = Covered { from: Epoch(20_500), to: Epoch(20_500) };
-    Builder::new([1; 32], covered, Slot(0), Slot(1_000_000)).unwrap()
+    Builder::new(AgentId([1; 32]), covered, Slot(0), Slot(1_000_000)).unwrap()
 }
 
 fn batches(criterion: &mut Criterion) {

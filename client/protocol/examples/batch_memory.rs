@@ -10,12 +10,13 @@ use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::{Builder, Direction};
 use zx1_protocol::envelope::{EnvelopeHeader, MsgType};
 use zx1_protocol::hash::{Keccak, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::payload::{Feedback, bid_payload};
 use zx1_protocol::units::{Epoch, Slot};
 
 const ENTRIES: u64 = 1_000_000;
-const AGENT: [u8; 32] = [1; 32];
+const AGENT: AgentId = AgentId([1; 32]);
 
 fn main() {
     let kind = std::env::args().nth(1).unwrap_or_else(|| "mixed".to_owned());
@@ -23,7 +24,7 @@ fn main() {
     let mut builder = Builder::new(AGENT, covered, Slot(0), Slot(ENTRIES)).unwrap();
     let bid = bid_payload(5, b"");
     let feedback = Feedback {
-        conversation_id: [3; 16],
+        conversation_id: ConversationId([3; 16]),
         target_agent: AGENT,
         score: 5,
         outcome: 2,
@@ -46,8 +47,8 @@ fn main() {
         let header = EnvelopeHeader {
             version: 1,
             msg_type: if is_bid { MsgType::Propose } else { MsgType::Feedback },
-            sender: if is_bid { &AGENT } else { &peer },
-            recipient: if is_bid { &peer } else { &AGENT },
+            sender: if is_bid { AGENT.as_bytes() } else { &peer },
+            recipient: if is_bid { &peer } else { AGENT.as_bytes() },
             timestamp: 20_500 * 86_400_000_000 + number,
             block_ref: Slot(number / 4),
             nonce: number,

@@ -2,6 +2,7 @@
 
 use crate::bytes::Reader;
 use crate::error::numbered;
+use crate::ids::{AgentId, WalletKey};
 
 /// Length of a beacon with an empty name.
 pub const BEACON_MIN_LEN: usize = 64;
@@ -33,9 +34,9 @@ numbered!(BeaconError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beacon<'a> {
     /// The agent: its SATI mint.
-    pub agent_id: &'a [u8; 32],
+    pub agent_id: AgentId,
     /// The Ed25519 key that the agent says it signs with.
-    pub verifying_key: &'a [u8; 32],
+    pub verifying_key: WalletKey,
     /// What the agent calls itself; may be empty. Whoever prints it must escape control characters.
     pub name: &'a str,
 }
@@ -44,16 +45,15 @@ impl<'a> Beacon<'a> {
     /// Reads the packed bytes.
     pub fn parse(payload: &'a [u8]) -> Result<Self, BeaconError> {
         let mut packed = Reader::new(payload);
-        let agent_id = packed.array().ok_or(BeaconError::TooShort)?;
-        let verifying_key = packed.array().ok_or(BeaconError::TooShort)?;
+        let agent_id = AgentId(*packed.array().ok_or(BeaconError::TooShort)?);
+        let verifying_key = WalletKey::from(*packed.array().ok_or(BeaconError::TooShort)?);
         let name = core::str::from_utf8(packed.rest()).map_err(|_| BeaconError::NameNotUtf8)?;
         Ok(Self { agent_id, verifying_key, name })
     }
 
     /// The packed bytes.
-    #[cfg(feature = "std")]
     pub fn to_bytes(&self) -> Vec<u8> {
-        [self.agent_id.as_slice(), self.verifying_key, self.name.as_bytes()].concat()
+        [self.agent_id.as_ref(), self.verifying_key.as_ref(), self.name.as_bytes()].concat()
     }
 
     /// Whether the key counts (decision C3): the envelope is the agent's own, its signature held under this
@@ -61,9 +61,9 @@ impl<'a> Beacon<'a> {
     /// delegate's). `sender` and `signer` are those of the validated envelope.
     pub fn check(
         &self,
-        sender: &[u8; 32],
-        signer: &[u8; 32],
-        chain_keys: &[[u8; 32]],
+        sender: AgentId,
+        signer: WalletKey,
+        chain_keys: &[WalletKey],
     ) -> Result<(), BeaconError> {
         if self.agent_id != sender {
             return Err(BeaconError::OtherAgent);
@@ -71,7 +71,7 @@ impl<'a> Beacon<'a> {
         if self.verifying_key != signer {
             return Err(BeaconError::OtherKey);
         }
-        if !chain_keys.contains(self.verifying_key) {
+        if !chain_keys.contains(&self.verifying_key) {
             return Err(BeaconError::KeyNotOnChain);
         }
         Ok(())

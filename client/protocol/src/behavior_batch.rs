@@ -13,6 +13,7 @@ use crate::batch::{BATCH_MESSAGE_LEN, batch_message};
 use crate::canonical::{Canonical, CborReader};
 use crate::error::numbered;
 use crate::hash::{Hash, Keccak, Sha3};
+use crate::ids::AgentId;
 use crate::merkle::ZERO;
 use crate::payload::check_rating;
 use crate::record::{Bid, Feedback, Selection, Verifier};
@@ -71,7 +72,7 @@ numbered!(BatchFormatError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BehaviorBatch {
     /// The agent: its SATI mint.
-    pub agent_id: [u8; 32],
+    pub agent_id: AgentId,
     /// The batch's epoch, the last that it covers (decision B7).
     pub epoch_number: Epoch,
     /// Slot at the start of what it covers.
@@ -117,7 +118,7 @@ pub struct BehaviorBatch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Commitment {
     /// Agent id: the mint of the agent's NFT.
-    pub agent: [u8; 32],
+    pub agent: AgentId,
     /// The batch's epoch.
     pub epoch: Epoch,
     /// Root over the log.
@@ -136,7 +137,7 @@ impl Commitment {
     /// The bytes that the agent's key signs (wire.md, "Batch").
     pub fn message(&self) -> [u8; BATCH_MESSAGE_LEN] {
         batch_message(
-            &self.agent,
+            self.agent.as_bytes(),
             self.epoch,
             &self.log_merkle_root,
             self.log_len,

@@ -149,7 +149,7 @@ fn from_own_message(
     ground: Ground,
     payload: Option<&[u8]>,
 ) -> Result<Expected, DeriveError> {
-    let (conversation, recipient, slot) = (*header.conversation_id, *header.recipient, header.block_ref);
+    let (conversation, recipient, slot) = (header.conversation(), header.recipient(), header.block_ref);
     let (record, value_known) = match ground {
         Ground::Bid => {
             let value = payload.map_or(0, payload::bid_value);
@@ -174,13 +174,13 @@ fn from_feedback(entry: &LogEntry<'_>, agent: &[u8; 32]) -> Result<Expected, Der
     }
     let feedback = payload::Feedback::decode(entry.payload);
     let feedback = feedback.as_ref().map_err(|_| DeriveError::FeedbackUnparsable)?;
-    if feedback.target_agent != *agent {
+    if feedback.target_agent.as_bytes() != agent {
         return Err(DeriveError::FeedbackAboutAnother);
     }
     Ok(Expected {
         record: Record::Feedback(Feedback {
             conversation: feedback.conversation_id,
-            from: *header.sender,
+            from: header.sender(),
             score: feedback.score,
             outcome: feedback.outcome,
             role: feedback.role,
@@ -194,11 +194,12 @@ fn from_feedback(entry: &LogEntry<'_>, agent: &[u8; 32]) -> Result<Expected, Der
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::{AgentId, ConversationId};
     use crate::units::Slot;
 
     #[test]
     fn filling_a_packed_record_is_packing_the_filled_one() {
-        let (conversation, agent, slot) = ([1; 16], [2; 32], Slot(3));
+        let (conversation, agent, slot) = (ConversationId([1; 16]), AgentId([2; 32]), Slot(3));
         let records = [
             Record::Bid(Bid { conversation, counterparty: agent, value: 0, slot }),
             Record::Selection(Selection { conversation, counterparty: agent, slot }),

@@ -6,6 +6,7 @@ use crate::beacon::{Beacon, BeaconError};
 use crate::envelope::{Envelope, EnvelopeHeader, MsgType, PROTOCOL_VERSION};
 use crate::error::numbered;
 use crate::hash::{Hash, Keccak, Sha3};
+use crate::ids::{AgentId, ConversationId};
 use crate::payload::PayloadError;
 use crate::units::Slot;
 use crate::validate::{MAX_MESSAGE_SIZE, check_defined_payload, is_too_long_for_evidence};
@@ -59,9 +60,9 @@ pub struct Draft<'a> {
     /// Type of the message.
     pub msg_type: MsgType,
     /// The sending agent's id.
-    pub sender: &'a [u8; 32],
+    pub sender: AgentId,
     /// Agent id of the recipient, or [`crate::envelope::BROADCAST`].
-    pub recipient: &'a [u8; 32],
+    pub recipient: AgentId,
     /// The local clock, unix microseconds.
     pub timestamp: u64,
     /// The present slot.
@@ -69,7 +70,7 @@ pub struct Draft<'a> {
     /// From [`crate::nonce::next_nonce`], saved already.
     pub nonce: u64,
     /// Random for the first message of a negotiation, then the same.
-    pub conversation_id: &'a [u8; 16],
+    pub conversation_id: ConversationId,
     /// Payload of the message.
     pub payload: &'a [u8],
 }
@@ -136,12 +137,12 @@ impl Draft<'_> {
         Ok(EnvelopeHeader {
             version: PROTOCOL_VERSION,
             msg_type: self.msg_type,
-            sender: self.sender,
-            recipient: self.recipient,
+            sender: self.sender.as_bytes(),
+            recipient: self.recipient.as_bytes(),
             timestamp: self.timestamp,
             block_ref: self.block_ref,
             nonce: self.nonce,
-            conversation_id: self.conversation_id,
+            conversation_id: self.conversation_id.as_bytes(),
             payload_hash,
             payload_len,
         })

@@ -8,6 +8,7 @@ use crate::bytes::{Reader, Writer};
 use crate::canonical::{Canonical, CborReader};
 use crate::error::sentences;
 use crate::hash::{Hash, Keccak};
+use crate::ids::{AgentId, ConversationId};
 use crate::units::{Epoch, Slot};
 use minicbor::encode::{Encoder, Error, Write};
 
@@ -17,7 +18,7 @@ pub const PROTOCOL_VERSION: u8 = 1;
 /// 1 + 2 + 32 + 32 + 8 + 8 + 8 + 16 + 32 + 4.
 pub const SIGNING_HEADER_LEN: usize = 143;
 /// The recipient of a broadcast.
-pub const BROADCAST: [u8; 32] = [0; 32];
+pub const BROADCAST: AgentId = AgentId([0; 32]);
 
 /// Fields of an envelope, and of a log entry: the array's length.
 pub(crate) const FIELDS: u64 = 12;
@@ -179,6 +180,21 @@ pub struct EnvelopeHeader<'a> {
 }
 
 impl<'a> EnvelopeHeader<'a> {
+    /// The agent that claims to have sent it.
+    pub fn sender(&self) -> AgentId {
+        AgentId(*self.sender)
+    }
+
+    /// The agent that it is for, or [`BROADCAST`].
+    pub fn recipient(&self) -> AgentId {
+        AgentId(*self.recipient)
+    }
+
+    /// The negotiation that it belongs to.
+    pub fn conversation(&self) -> ConversationId {
+        ConversationId(*self.conversation_id)
+    }
+
     /// The packed big-endian header: what is signed, up to the payload.
     pub fn signing_header(&self) -> [u8; SIGNING_HEADER_LEN] {
         let mut packed = [0; SIGNING_HEADER_LEN];

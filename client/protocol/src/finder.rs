@@ -11,6 +11,7 @@ use crate::envelope::{Envelope, EnvelopeError};
 use crate::error::numbered;
 use crate::evidence::{Evidence, LogEvidence, ProvenBid};
 use crate::hash::{Hash, Sha3};
+use crate::ids::{AgentId, WalletKey};
 use crate::log_entry::LogEntry;
 use crate::merkle::{Proof, ZERO, leaf};
 use crate::record::{BID_LEN, Bid, KIND_BID, KIND_FEEDBACK, KIND_SELECTION, KIND_VERIFIER, Record};
@@ -105,7 +106,7 @@ impl LogFinding {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnvelopeFinding {
     /// The key that signed it.
-    pub signer: [u8; 32],
+    pub signer: WalletKey,
     /// Whether the log holds its entry; if not, a deal was left out.
     pub in_log: Option<u32>,
     /// At least one.
@@ -116,7 +117,7 @@ pub struct EnvelopeFinding {
 /// makes a stronger claim: it disputes a bid's value too.
 pub fn find_log_entry(
     checked: &Checked<'_>,
-    agent: &[u8; 32],
+    agent: &AgentId,
     entry: &[u8],
     payload: Option<&[u8]>,
 ) -> Result<LogFinding, FinderError> {
@@ -125,7 +126,7 @@ pub fn find_log_entry(
     let proof = checked.leaf_proof(place).ok_or(FinderError::NotInLog)?;
     let claims = claims(checked, |ground| {
         let shown = payload.filter(|_| ground == Ground::Bid);
-        let expected = derive::from_log_entry::<Sha3>(&decoded, agent, ground, shown)?;
+        let expected = derive::from_log_entry::<Sha3>(&decoded, agent.as_bytes(), ground, shown)?;
         Ok((expected, shown.is_some()))
     })?;
     Ok(LogFinding { entry: place, proof, claims })
@@ -136,20 +137,21 @@ pub fn find_log_entry(
 pub fn find_envelope(
     checked: &Checked<'_>,
     covered: Covered,
-    agent: &[u8; 32],
+    agent: &AgentId,
     envelope: &Envelope<'_>,
     keys: &[PublicKey],
 ) -> Result<EnvelopeFinding, FinderError> {
     envelope.check_payload::<Sha3>().map_err(FinderError::Entry)?;
     let fields = envelope.signed_fields();
-    let claims = claims(checked, |ground| Ok((derive::from_envelope(&fields, agent, ground)?, false)))?;
+    let claims =
+        claims(checked, |ground| Ok((derive::from_envelope(&fields, agent.as_bytes(), ground)?, false)))?;
     let epoch = envelope.header.epoch();
     if !covered.contains(epoch) {
         return Err(FinderError::NotCovered { epoch });
     }
     let signed = envelope.signing_bytes();
     let signer = keys.iter().find(|key| key.verify(&signed, envelope.signature));
-    let signer = signer.ok_or(FinderError::Signature)?.to_bytes();
+    let signer = signer.ok_or(FinderError::Signature)?.to_bytes().into();
     let entry = LogEntry::of(envelope).to_cbor::<Sha3>().map_err(FinderError::Entry)?;
     Ok(EnvelopeFinding { signer, in_log: checked.find_leaf(&leaf::<Sha3>(&entry)), claims })
 }

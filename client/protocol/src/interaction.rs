@@ -6,21 +6,22 @@
 //! and of the counterparty's first message after it ([`crate::payload::split_presignature`]).
 
 use crate::hash::{Hash, Keccak};
+use crate::ids::{AgentId, ConversationId};
 use crate::units::Slot;
 
 /// SATI's `data_hash` of the rating: the interaction hash, keccak256(conversation id ‖ counterparty ‖
 /// slot of the ACCEPT, big-endian). The counterparty is the one who will rate.
 pub fn interaction_hash<K: Keccak>(
-    conversation_id: &[u8; 16],
-    counterparty: &[u8; 32],
+    conversation_id: &ConversationId,
+    counterparty: &AgentId,
     slot_accepted: Slot,
 ) -> Hash {
-    K::hashv(&[conversation_id, counterparty, &slot_accepted.0.to_be_bytes()])
+    K::hashv(&[conversation_id.as_bytes(), counterparty.as_bytes(), &slot_accepted.0.to_be_bytes()])
 }
 
 /// SATI's `task_ref`: the conversation id, then 16 zero bytes.
-pub fn task_ref(conversation_id: &[u8; 16]) -> [u8; 32] {
+pub fn task_ref(conversation_id: &ConversationId) -> [u8; 32] {
     let mut task_ref = [0; 32];
-    crate::bytes::Writer::new(&mut task_ref).put(conversation_id);
+    crate::bytes::Writer::new(&mut task_ref).put(conversation_id.as_bytes());
     task_ref
 }

@@ -7,7 +7,7 @@
 //! * rules: [`lease`], [`unlock`], [`challenge`], [`slash`], [`batch`], [`mod@derive`], [`nonce`], [`channel`]
 //! * wire formats: [`envelope`], [`payload`], [`beacon`], [`log_entry`], [`record`], [`evidence`],
 //!   [`feedback_log`], [`interaction`]
-//! * tools: [`units`], [`hash`], [`merkle`]
+//! * tools: [`ids`], [`units`], [`hash`], [`merkle`]
 //!
 //! With feature `std`, for clients only: `validate` and `draft` (messages in and out), `signature`,
 //! `behavior_batch` and `bundle` (an epoch's account of itself), `finder` (what can be challenged, and
@@ -21,6 +21,7 @@ mod canonical;
 mod error;
 
 pub mod batch;
+#[cfg(feature = "std")]
 pub mod beacon;
 #[cfg(feature = "std")]
 pub mod behavior_batch;
@@ -37,6 +38,7 @@ pub mod feedback_log;
 #[cfg(feature = "std")]
 pub mod finder;
 pub mod hash;
+pub mod ids;
 pub mod interaction;
 pub mod lease;
 pub mod log_entry;

@@ -4,6 +4,7 @@
 use crate::bytes::Reader;
 use crate::canonical::{Canonical, CborReader};
 use crate::error::sentences;
+use crate::ids::{AgentId, ConversationId};
 use minicbor::encode::{Encoder, Error, Write};
 
 /// Bytes of a bid value at the front of a PROPOSE, COUNTER or ACCEPT payload.
@@ -140,9 +141,9 @@ pub fn split_accept_presignature(payload: &[u8]) -> Option<(&[u8], &[u8; PRESIGN
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Feedback {
     /// Conversation id of the task.
-    pub conversation_id: [u8; 16],
+    pub conversation_id: ConversationId,
     /// Agent id of whom it is about.
-    pub target_agent: [u8; 32],
+    pub target_agent: AgentId,
     /// -100 to 100.
     pub score: i8,
     /// 0 negative, 1 neutral, 2 positive.
@@ -188,8 +189,8 @@ impl Feedback {
         cbor.array_of(FEEDBACK_FIELDS)?;
         let (conversation_id, target_agent) = (cbor.byte_array()?, cbor.byte_array()?);
         Some(Self {
-            conversation_id: *conversation_id,
-            target_agent: *target_agent,
+            conversation_id: ConversationId(*conversation_id),
+            target_agent: AgentId(*target_agent),
             score: cbor.i8()?,
             outcome: cbor.u8()?,
             is_dispute: cbor.bool()?,
@@ -202,8 +203,8 @@ impl Canonical for Feedback {
     fn write<W: Write>(&self, encoder: &mut Encoder<W>) -> Result<(), Error<W::Error>> {
         encoder
             .array(FEEDBACK_FIELDS)?
-            .bytes(&self.conversation_id)?
-            .bytes(&self.target_agent)?
+            .bytes(self.conversation_id.as_bytes())?
+            .bytes(self.target_agent.as_bytes())?
             .i8(self.score)?
             .u8(self.outcome)?
             .bool(self.is_dispute)?
@@ -228,7 +229,7 @@ pub struct NotarizeBid<'a> {
     /// Request or offer.
     pub bid_type: BidType,
     /// The task to be notarized.
-    pub conversation_id: &'a [u8; 16],
+    pub conversation_id: ConversationId,
     /// Fee, deadline and terms: the agents' own business.
     pub terms: &'a [u8],
 }
@@ -243,13 +244,13 @@ impl<'a> NotarizeBid<'a> {
             Some(_) => return Err(PayloadError::BidType),
             None => return Err(PayloadError::Malformed),
         };
-        let conversation_id = packed.array().ok_or(PayloadError::Malformed)?;
+        let conversation_id = ConversationId(*packed.array().ok_or(PayloadError::Malformed)?);
         Ok(Self { bid_type, conversation_id, terms: packed.rest() })
     }
 
     /// The packed bytes.
     #[cfg(feature = "std")]
     pub fn to_bytes(&self) -> Vec<u8> {
-        [&[self.bid_type as u8], self.conversation_id.as_slice(), self.terms].concat()
+        [&[self.bid_type as u8], self.conversation_id.as_ref(), self.terms].concat()
     }
 }

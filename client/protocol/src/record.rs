@@ -4,6 +4,7 @@
 use crate::bytes::{Reader, Writer};
 use crate::error::sentences;
 use crate::hash::{Hash, Keccak};
+use crate::ids::{AgentId, ConversationId};
 use crate::merkle;
 use crate::payload::check_rating;
 use crate::units::Slot;
@@ -34,9 +35,9 @@ pub const MAX_LEN: usize = FEEDBACK_LEN;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bid {
     /// Conversation id of the negotiation.
-    pub conversation: [u8; 16],
+    pub conversation: ConversationId,
     /// Agent id of who receives the bid.
-    pub counterparty: [u8; 32],
+    pub counterparty: AgentId,
     /// The bid, in units that the agents agree on.
     pub value: i128,
     /// When it was made: the envelope's block_ref.
@@ -47,9 +48,9 @@ pub struct Bid {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Selection {
     /// The negotiation that was accepted.
-    pub conversation: [u8; 16],
+    pub conversation: ConversationId,
     /// Agent id of who was selected.
-    pub counterparty: [u8; 32],
+    pub counterparty: AgentId,
     /// block_ref of the ACCEPT.
     pub slot: Slot,
 }
@@ -58,9 +59,9 @@ pub struct Selection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verifier {
     /// The task to be notarized.
-    pub conversation: [u8; 16],
+    pub conversation: ConversationId,
     /// Agent id of the notary.
-    pub verifier: [u8; 32],
+    pub verifier: AgentId,
     /// block_ref of the NOTARIZE_ASSIGN.
     pub slot: Slot,
 }
@@ -69,9 +70,9 @@ pub struct Verifier {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Feedback {
     /// The task that is rated.
-    pub conversation: [u8; 16],
+    pub conversation: ConversationId,
     /// Agent id of who rated.
-    pub from: [u8; 32],
+    pub from: AgentId,
     /// -100 to 100.
     pub score: i8,
     /// 0 negative, 1 neutral, 2 positive.
@@ -122,24 +123,24 @@ impl Record {
         match self {
             Self::Bid(bid) => packed
                 .put(&[KIND_BID])
-                .put(&bid.conversation)
-                .put(&bid.counterparty)
+                .put(bid.conversation.as_bytes())
+                .put(bid.counterparty.as_bytes())
                 .put(&bid.value.to_be_bytes())
                 .put(&bid.slot.0.to_be_bytes()),
             Self::Selection(selection) => packed
                 .put(&[KIND_SELECTION])
-                .put(&selection.conversation)
-                .put(&selection.counterparty)
+                .put(selection.conversation.as_bytes())
+                .put(selection.counterparty.as_bytes())
                 .put(&selection.slot.0.to_be_bytes()),
             Self::Verifier(assignment) => packed
                 .put(&[KIND_VERIFIER])
-                .put(&assignment.conversation)
-                .put(&assignment.verifier)
+                .put(assignment.conversation.as_bytes())
+                .put(assignment.verifier.as_bytes())
                 .put(&assignment.slot.0.to_be_bytes()),
             Self::Feedback(event) => packed
                 .put(&[KIND_FEEDBACK])
-                .put(&event.conversation)
-                .put(&event.from)
+                .put(event.conversation.as_bytes())
+                .put(event.from.as_bytes())
                 .put(&event.score.to_be_bytes())
                 .put(&[event.outcome, event.role])
                 .put(&event.slot.0.to_be_bytes())
@@ -202,29 +203,32 @@ impl Bid {
     }
 
     fn unpack(packed: &mut Reader<'_>) -> Option<Self> {
-        let (conversation, counterparty) = (packed.array()?, packed.array()?);
+        let (conversation, counterparty) = ids(packed)?;
         let (value, slot) = (i128::from_be_bytes(*packed.array()?), slot(packed)?);
-        Some(Self { conversation: *conversation, counterparty: *counterparty, value, slot })
+        Some(Self { conversation, counterparty, value, slot })
     }
 }
 
 impl Selection {
     fn unpack(packed: &mut Reader<'_>) -> Option<Self> {
-        Some(Self { conversation: *packed.array()?, counterparty: *packed.array()?, slot: slot(packed)? })
+        let (conversation, counterparty) = ids(packed)?;
+        Some(Self { conversation, counterparty, slot: slot(packed)? })
     }
 }
 
 impl Verifier {
     fn unpack(packed: &mut Reader<'_>) -> Option<Self> {
-        Some(Self { conversation: *packed.array()?, verifier: *packed.array()?, slot: slot(packed)? })
+        let (conversation, verifier) = ids(packed)?;
+        Some(Self { conversation, verifier, slot: slot(packed)? })
     }
 }
 
 impl Feedback {
     fn unpack(packed: &mut Reader<'_>) -> Option<Self> {
+        let (conversation, from) = ids(packed)?;
         Some(Self {
-            conversation: *packed.array()?,
-            from: *packed.array()?,
+            conversation,
+            from,
             score: i8::from_be_bytes(*packed.array()?),
             outcome: packed.u8()?,
             role: packed.u8()?,
@@ -232,6 +236,11 @@ impl Feedback {
             attestation: *packed.array()?,
         })
     }
+}
+
+/// The ids at the front of every kind.
+fn ids(packed: &mut Reader<'_>) -> Option<(ConversationId, AgentId)> {
+    Some((ConversationId(*packed.array()?), AgentId(*packed.array()?)))
 }
 
 fn slot(packed: &mut Reader<'_>) -> Option<Slot> {

@@ -5,6 +5,7 @@
 //! own.
 
 use crate::error::numbered;
+use crate::ids::{AgentId, ConversationId};
 use crate::payload::{self, MAX_SCORE, PayloadError, check_rating};
 use crate::record;
 use crate::units::{Epoch, Slot};
@@ -229,9 +230,9 @@ pub struct Event {
     /// Score, outcome and role.
     pub rating: Rating,
     /// Agent id of the rater.
-    pub from: [u8; 32],
+    pub from: AgentId,
     /// Conversation id of the task.
-    pub conversation: [u8; 16],
+    pub conversation: ConversationId,
     /// block_ref of the FEEDBACK.
     pub slot: Slot,
     /// Whether the rated agent's batch holds it.
@@ -293,7 +294,7 @@ pub struct Ledger {
     counted: State,
     apart: State,
     tally: Tally,
-    seen: BTreeSet<([u8; 32], [u8; 16], u8)>,
+    seen: BTreeSet<(AgentId, ConversationId, u8)>,
 }
 
 impl Ledger {

@@ -12,6 +12,7 @@ use crate::channel::{Channel, channel_of};
 use crate::envelope::{Envelope, EnvelopeError, EnvelopeHeader, MsgType, PROTOCOL_VERSION};
 use crate::error::numbered;
 use crate::hash::Sha3;
+use crate::ids::{AgentId, WalletKey};
 use crate::nonce::{NonceError, SeenNonces};
 use crate::payload::{Feedback, NotarizeBid, PayloadError};
 use crate::signature::PublicKey;
@@ -143,7 +144,7 @@ pub struct Valid<'a> {
     /// The envelope, which keeps all rules.
     pub envelope: Envelope<'a>,
     /// The key under which its signature holds.
-    pub signer: [u8; 32],
+    pub signer: WalletKey,
     /// The channel on which its nonce counts; the caller now remembers the nonce there.
     pub channel: Channel,
 }
@@ -171,8 +172,8 @@ impl<'a> Candidate<'a> {
     }
 
     /// The agent that claims to have sent it.
-    pub fn sender(&self) -> &'a [u8; 32] {
-        self.envelope.header.sender
+    pub fn sender(&self) -> AgentId {
+        self.envelope.header.sender()
     }
 
     /// What it claims to be.
@@ -209,7 +210,7 @@ impl<'a> Candidate<'a> {
             return Err(Reason::Timestamp { off_by });
         }
         check_payload(header, payload)?;
-        Ok(Valid { envelope: self.envelope, signer: signer.to_bytes(), channel: self.channel() })
+        Ok(Valid { envelope: self.envelope, signer: signer.to_bytes().into(), channel: self.channel() })
     }
 }
 

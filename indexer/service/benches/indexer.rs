@@ -107,7 +107,7 @@ async fn ask(address: &str, paths: &str, count: u64) {
 }
 
 async fn reads(server: &Server) {
-    let one = |agent: u64| format!("/v1/agents/{}", bs58::encode(mint(agent)).into_string());
+    let one = |agent: u64| format!("/v1/agents/{}", mint(agent));
     let each = |path: &str| (0..AGENTS).map(|it| format!("{}{path}", one(it))).collect::<Vec<_>>().join(" ");
     let address = server.url().strip_prefix("http://").unwrap();
     for (name, paths, count) in [

@@ -78,19 +78,16 @@ async fn own_claims(index: &Index) -> Result<Claims> {
     let challenges = store.challenges(Find::all()).await?;
     let lives = store.lives(Find::all()).await?;
     Ok(Claims {
-        agents: agents.iter().map(|row| (fixed(&row.mint), agent_claim(row))).collect(),
-        batches: batches
-            .iter()
-            .map(|row| ((fixed(&row.agent), unsigned(row.epoch)), batch_claim(row)))
-            .collect(),
+        agents: agents.iter().map(|row| (row.mint, agent_claim(row))).collect(),
+        batches: batches.iter().map(|row| ((row.agent, unsigned(row.epoch)), batch_claim(row))).collect(),
         challenges: challenges
             .iter()
-            .map(|row| ((fixed(&row.address), unsigned(row.submitted_slot)), challenge_claim(row)))
+            .map(|row| ((fixed(&row.address).into(), unsigned(row.submitted_slot)), challenge_claim(row)))
             .collect(),
         events: Some(
             lives
                 .iter()
-                .map(|row| ((fixed(&row.account), unsigned(row.created_slot)), unsigned(row.events)))
+                .map(|row| ((fixed(&row.account).into(), unsigned(row.created_slot)), unsigned(row.events)))
                 .collect(),
         ),
         log_head: Some(index.status.get().log_head),
@@ -99,7 +96,7 @@ async fn own_claims(index: &Index) -> Result<Claims> {
 
 fn agent_claim(row: &AgentRow) -> AgentClaim {
     AgentClaim {
-        stake: row.stake.map(unsigned),
+        stake: row.stake,
         unlock_slot: row.unlock_slot.map(unsigned),
         open_challenges: unsigned(row.open_challenges),
         paid_through: row.paid_through.map(unsigned),

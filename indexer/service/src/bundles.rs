@@ -7,8 +7,7 @@
 use crate::config::Limits;
 use crate::error::{Error, Result};
 use crate::index::{Index, now_ms};
-use crate::merge::{Key, stream_row};
-use crate::parse::base58;
+use crate::merge::stream_row;
 use crate::reputation;
 use crate::store::{
     BatchRow, Commit, ConversationRow, CounterpartyRow, Find, RatingRow, Remove, StreamRow, fixed, signed,
@@ -27,6 +26,7 @@ use zx1_home::files;
 use zx1_protocol::behavior_batch::{BehaviorBatch, Commitment, MAX_BATCH_BYTES};
 use zx1_protocol::bundle::{Bundle, BundleError};
 use zx1_protocol::hash::{Keccak, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::record::{KIND_SELECTION, KIND_VERIFIER, MAX_LEN, Record};
 use zx1_protocol::units::Epoch;
 use zx1_server::body::{self, BodyFault};
@@ -137,7 +137,7 @@ pub struct Contents {
 /// What the chain keeps of a batch.
 pub fn commitment(row: &BatchRow) -> Commitment {
     Commitment {
-        agent: fixed(&row.agent),
+        agent: row.agent,
         epoch: Epoch(unsigned(row.epoch)),
         log_merkle_root: fixed(&row.log_root),
         log_len: u32::try_from(row.log_len).unwrap_or(u32::MAX),
@@ -223,8 +223,8 @@ fn content(batch: Option<&BehaviorBatch>, bundle: &Bundle<'_>, fault: Option<Bun
 }
 
 fn records(bundle: &Bundle<'_>, row: &BatchRow, most: usize, contents: &mut Contents) {
-    let mut others: BTreeMap<Key, CounterpartyRow> = BTreeMap::new();
-    let mut conversations: BTreeSet<([u8; 16], Key, u8)> = BTreeSet::new();
+    let mut others: BTreeMap<AgentId, CounterpartyRow> = BTreeMap::new();
+    let mut conversations: BTreeSet<(ConversationId, AgentId, u8)> = BTreeSet::new();
     for (entry, packed) in (0_i64..).zip(bundle.packed_records()).take(most) {
         // Its bytes lead to the root on chain; one that does not parse still is served.
         let Ok(record) = Record::parse(packed) else { continue };
@@ -240,11 +240,11 @@ fn records(bundle: &Bundle<'_>, row: &BatchRow, most: usize, contents: &mut Cont
             }
             Record::Feedback(it) => {
                 contents.ratings.push(RatingRow {
-                    agent: row.agent.clone(),
+                    agent: row.agent,
                     epoch: row.epoch,
                     entry,
-                    rater: it.from.to_vec(),
-                    conversation: it.conversation.to_vec(),
+                    rater: it.from,
+                    conversation: it.conversation,
                     score: i64::from(it.score),
                     outcome: i64::from(it.outcome),
                     role: i64::from(it.role),
@@ -254,8 +254,8 @@ fn records(bundle: &Bundle<'_>, row: &BatchRow, most: usize, contents: &mut Cont
             }
         };
         let with = others.entry(other).or_insert_with(|| CounterpartyRow {
-            agent: row.agent.clone(),
-            other: other.to_vec(),
+            agent: row.agent,
+            other,
             epoch: row.epoch,
             ..CounterpartyRow::default()
         });
@@ -272,9 +272,9 @@ fn records(bundle: &Bundle<'_>, row: &BatchRow, most: usize, contents: &mut Cont
     contents.conversations = conversations
         .into_iter()
         .map(|(conversation, other, kind)| ConversationRow {
-            conversation: conversation.to_vec(),
-            agent: row.agent.clone(),
-            other: other.to_vec(),
+            conversation,
+            agent: row.agent,
+            other,
             kind: i64::from(kind),
             epoch: row.epoch,
         })
@@ -297,8 +297,8 @@ impl Bundles {
     }
 
     /// The file of a batch's data, as `zx1_log`'s folder names it.
-    pub fn path(&self, agent: &Key, epoch: i64) -> PathBuf {
-        self.dir.join(base58(agent)).join(format!("{epoch}.zx1batch"))
+    pub fn path(&self, agent: &AgentId, epoch: i64) -> PathBuf {
+        self.dir.join(agent.to_string()).join(format!("{epoch}.zx1batch"))
     }
 
     /// A seat: so many are read or checked at the same time. The others wait.
@@ -313,7 +313,7 @@ impl Bundles {
     /// 9646 when nobody brought it; 9617 when the file is gone or was changed.
     pub async fn read(&self, row: &BatchRow) -> Result<Vec<u8>> {
         let expected = row.data_bytes.ok_or(Error::Withheld)?;
-        let path = self.path(&fixed(&row.agent), row.epoch);
+        let path = self.path(&row.agent, row.epoch);
         let bad = |detail: String| Error::Bundle { path: path.display().to_string(), detail };
         let bytes = tokio::fs::read(&path).await.map_err(|error| bad(error.to_string()))?;
         if i64::try_from(bytes.len()) != Ok(expected) {
@@ -329,7 +329,7 @@ impl Bundles {
     /// Those of [`Bundles::read`].
     pub async fn open(&self, row: &BatchRow) -> Result<(tokio::fs::File, u64)> {
         let expected = row.data_bytes.ok_or(Error::Withheld)?;
-        let path = self.path(&fixed(&row.agent), row.epoch);
+        let path = self.path(&row.agent, row.epoch);
         let bad = |detail: String| Error::Bundle { path: path.display().to_string(), detail };
         let file = tokio::fs::File::open(&path).await.map_err(|error| bad(error.to_string()))?;
         let length = file.metadata().await.map_err(|error| bad(error.to_string()))?.len();
@@ -378,7 +378,7 @@ impl Bundles {
     /// # Errors
     ///
     /// Those of [`Bundles::receive`] and [`Bundles::take`].
-    pub async fn put(&self, index: &Index, agent: Key, epoch: i64, bytes: Vec<u8>) -> Result<Put> {
+    pub async fn put(&self, index: &Index, agent: AgentId, epoch: i64, bytes: Vec<u8>) -> Result<Put> {
         let most = bytes.len();
         let upload = self.receive(bytes.into(), most, self.patience).await?;
         self.take(index, agent, epoch, upload).await
@@ -389,7 +389,7 @@ impl Bundles {
     /// # Errors
     ///
     /// 9642 and 9650; 9617 when it cannot be kept.
-    pub async fn take(&self, index: &Index, agent: Key, epoch: i64, upload: Upload) -> Result<Put> {
+    pub async fn take(&self, index: &Index, agent: AgentId, epoch: i64, upload: Upload) -> Result<Put> {
         let row = batch(index, &agent, epoch).await?;
         let seat = self.seat().await?;
         let (path, indexed) = (self.path(&agent, epoch), self.indexed);
@@ -419,14 +419,14 @@ impl Bundles {
     async fn record(
         &self,
         index: &Index,
-        agent: Key,
+        agent: AgentId,
         epoch: i64,
         contents: Contents,
         size: i64,
     ) -> Result<()> {
-        let others: BTreeSet<Key> = contents.conversations.iter().map(|it| fixed(&it.other)).collect();
+        let others: BTreeSet<AgentId> = contents.conversations.iter().map(|it| it.other).collect();
         // Its own agent in any case, however many others it names.
-        let mut affected: BTreeSet<Key> = others.into_iter().take(MOST_AFFECTED).collect();
+        let mut affected: BTreeSet<AgentId> = others.into_iter().take(MOST_AFFECTED).collect();
         affected.insert(agent);
         {
             let _writer = index.writer().await;
@@ -442,7 +442,7 @@ impl Bundles {
             }
             row.data_bytes = Some(size);
             row.content = Some(contents.content.to_string());
-            commit.remove.push(Remove::BatchData(agent.to_vec(), epoch));
+            commit.remove.push(Remove::BatchData(agent, epoch));
             commit.batches.push(row);
             commit.ratings = contents.ratings;
             commit.conversations = contents.conversations;
@@ -454,17 +454,16 @@ impl Bundles {
 }
 
 /// Identifies a batch in the origins of its stream events, so that each is published once.
-fn origin(agent: &Key, epoch: i64) -> String {
-    format!("{}/{epoch}", base58(agent))
+fn origin(agent: &AgentId, epoch: i64) -> String {
+    format!("{agent}/{epoch}")
 }
 
 /// The stream events that follow from a batch's data.
 fn told(contents: &Contents, row: &BatchRow, agent: &crate::store::AgentRow) -> Vec<StreamRow> {
-    let (now, whose) = (now_ms(), origin(&fixed(&row.agent), row.epoch));
+    let (now, whose) = (now_ms(), origin(&row.agent, row.epoch));
     let mut told = Vec::new();
     for it in contents.conversations.iter().filter(|it| it.kind == i64::from(KIND_VERIFIER)) {
-        let conversation = hex::encode(&it.conversation);
-        let verifier = base58(&it.other);
+        let (conversation, verifier) = (it.conversation, it.other);
         let origin = format!("assigned/{whose}/{conversation}/{verifier}");
         let fields = json!({
             "source": "batch", "conversation": conversation, "verifier": verifier, "epoch": row.epoch,
@@ -489,7 +488,7 @@ fn told(contents: &Contents, row: &BatchRow, agent: &crate::store::AgentRow) -> 
 /// # Errors
 ///
 /// 9642
-pub async fn batch(index: &Index, agent: &Key, epoch: i64) -> Result<BatchRow> {
+pub async fn batch(index: &Index, agent: &AgentId, epoch: i64) -> Result<BatchRow> {
     let find = Find::by("agent", *agent).and("epoch", "=", epoch);
     let found = index.store.batches(find).await?.into_iter().next();
     found.ok_or_else(|| Error::NoBatch(index.status.get().slot))

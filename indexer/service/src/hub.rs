@@ -5,6 +5,7 @@ use crate::store::{Condition, Find, Store, StoredStream, Value};
 use axum::body::Bytes;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use zx1_protocol::ids::AgentId;
 use zx1_server::hub::{Event, Failure, Page, PageFuture, Source};
 use zx1_server::reader;
 
@@ -16,7 +17,7 @@ pub struct Told {
     /// Type of the event.
     pub kind: String,
     /// The agent that it is about.
-    pub agent: Option<[u8; 32]>,
+    pub agent: Option<AgentId>,
     /// The event's JSON, id included, as a websocket message.
     pub json: axum::extract::ws::Utf8Bytes,
     /// The event as a frame of server-sent events.
@@ -31,8 +32,7 @@ impl Told {
         let rest = row.body.strip_prefix('{').unwrap_or("}");
         let json = format!("{{\"id\":{id},{rest}");
         let frame = format!("id: {id}\nevent: {}\ndata: {json}\n\n", row.kind).into();
-        let agent = row.agent.as_deref().map(crate::store::fixed);
-        Self { id: *id, kind: row.kind.clone(), agent, json: json.into(), frame }
+        Self { id: *id, kind: row.kind.clone(), agent: row.agent, json: json.into(), frame }
     }
 
     /// Parses the JSON; `None` when it cannot be parsed.
@@ -57,7 +57,7 @@ pub struct Filter {
     /// Types of events; empty for all.
     pub kinds: BTreeSet<String>,
     /// Agents whose events are wanted; empty for all.
-    pub agents: BTreeSet<[u8; 32]>,
+    pub agents: BTreeSet<AgentId>,
 }
 
 impl reader::Filter<Told> for Filter {
@@ -121,7 +121,7 @@ mod tests {
     fn told(kind: &str, agent: Option<u8>) -> Told {
         let row = StreamRow {
             kind: kind.to_owned(),
-            agent: agent.map(|byte| vec![byte; 32]),
+            agent: agent.map(|byte| AgentId([byte; 32])),
             body: format!("{{\"type\":\"{kind}\"}}"),
             ..StreamRow::default()
         };
@@ -143,7 +143,7 @@ mod tests {
         filter.kinds.insert("agent_joined".to_owned());
         assert!(!filter.wants(&told("message", None)));
         assert!(filter.wants(&told("agent_joined", Some(1))));
-        filter.agents.insert([2; 32]);
+        filter.agents.insert(AgentId([2; 32]));
         assert!(!filter.wants(&told("agent_joined", Some(1))));
         assert!(!filter.wants(&told("agent_joined", None)));
         assert!(filter.wants(&told("agent_joined", Some(2))));

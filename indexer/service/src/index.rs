@@ -19,6 +19,7 @@ use tokio::sync::{Mutex, MutexGuard};
 use utoipa::ToSchema;
 use zx1_chain::rpc::registry::{AgentRecord, Delegate};
 use zx1_home::{Clock as _, SystemClock};
+use zx1_protocol::ids::AgentId;
 
 /// State of the single writer, behind [`Index::writer`].
 #[derive(Debug, Default)]
@@ -149,15 +150,15 @@ impl Index {
     }
 
     /// Loads the rows that these events need, and all batches and challenges of the agents in `whole`.
-    pub async fn load(&self, needs: &Needs, whole: &BTreeSet<Key>) -> Result<Merge> {
+    pub async fn load(&self, needs: &Needs, whole: &BTreeSet<AgentId>) -> Result<Merge> {
         let mut merge = Merge { now_ms: now_ms(), ..Merge::default() };
-        let agents: BTreeSet<Key> = needs.agents.union(whole).copied().collect();
+        let agents: BTreeSet<AgentId> = needs.agents.union(whole).copied().collect();
         for chunk in chunks(&agents) {
             for row in self.store.agents(Find::any("mint", chunk.iter().copied())).await? {
-                merge.agents.insert(fixed(&row.mint), row);
+                merge.agents.insert(row.mint, row);
             }
         }
-        let owners: BTreeSet<Key> = needs.batches.iter().map(|(agent, _)| *agent).collect();
+        let owners: BTreeSet<AgentId> = needs.batches.iter().map(|(agent, _)| *agent).collect();
         let epochs: BTreeSet<i64> = needs.batches.iter().map(|(_, epoch)| *epoch).collect();
         for chunk in chunks(&owners) {
             let mut find = Find::any("agent", chunk.iter().copied());
@@ -165,7 +166,7 @@ impl Index {
                 find = find.and("epoch", ">=", *first).and("epoch", "<=", *last);
             }
             for row in self.store.batches(find).await? {
-                let key = (fixed(&row.agent), row.epoch);
+                let key = (row.agent, row.epoch);
                 if needs.batches.contains(&key) {
                     merge.batches.insert(key, row);
                 }
@@ -262,12 +263,12 @@ impl Index {
     }
 
     /// An agent's row, `None` when the index has no such agent.
-    pub async fn agent_row(&self, mint: &Key) -> Result<Option<AgentRow>> {
+    pub async fn agent_row(&self, mint: &AgentId) -> Result<Option<AgentRow>> {
         Ok(self.store.agents(Find::by("mint", *mint)).await?.into_iter().next())
     }
 
     /// An agent's events in the order of the ledger.
-    pub async fn events_of(&self, mint: &Key) -> Result<Vec<EventRow>> {
+    pub async fn events_of(&self, mint: &AgentId) -> Result<Vec<EventRow>> {
         let find = Find::by("agent", *mint).order(&["slot", "position", "ordinal"]);
         Ok(self.store.events(find).await?.into_iter().map(|stored| stored.row).collect())
     }

@@ -3,10 +3,10 @@
 
 use crate::error::{Error, Result};
 use crate::index::{Index, now_ms};
-use crate::merge::{Key, stream_row};
+use crate::merge::stream_row;
 use crate::nano::{Held, Node};
 use crate::reputation;
-use crate::store::{Commit, ContractRow, Find, StreamRow, fixed, signed};
+use crate::store::{Commit, ContractRow, Find, StreamRow, signed};
 use futures_util::{StreamExt, stream};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -20,6 +20,7 @@ use zx1_market::case::{Report, Transcript, rebuild, replay};
 use zx1_market::wire::{ContractView, ListAnswer};
 use zx1_market::{EntryType, PartyId, State, bridge};
 use zx1_net::{Endpoint, Fetcher, Limit, Options};
+use zx1_protocol::ids::{AgentId, ConversationId};
 
 /// Maximum size of a market server's answer, in bytes.
 const MAX_ANSWER: usize = 16 << 20;
@@ -188,7 +189,7 @@ impl Markets {
         let known = self.index.store.contracts(Find::any("id", ids).and("market", "=", market)).await?;
         let known: HashMap<String, ContractRow> =
             known.into_iter().map(|row| (row.id.clone(), row)).collect();
-        let (mut affected, mut trouble): (BTreeSet<Key>, _) = (BTreeSet::new(), None);
+        let (mut affected, mut trouble): (BTreeSet<AgentId>, _) = (BTreeSet::new(), None);
         for listed in listed {
             let id = listed.id.to_string();
             let updated = signed(listed.updated_at.0.0);
@@ -322,12 +323,12 @@ impl Markets {
     }
 
     /// Agents with ratings whose task this contract is.
-    async fn rated_in(&self, row: &ContractRow) -> Result<Vec<Key>> {
-        let Some(conversation) = row.conversation.clone() else { return Ok(Vec::new()) };
-        let find = || Find::by("conversation", conversation.clone());
-        let mut agents: Vec<Key> =
-            self.index.store.envelopes(find()).await?.iter().map(|it| fixed(&it.target)).collect();
-        agents.extend(self.index.store.ratings(find()).await?.iter().map(|it| fixed::<32>(&it.agent)));
+    async fn rated_in(&self, row: &ContractRow) -> Result<Vec<AgentId>> {
+        let Some(conversation) = row.conversation else { return Ok(Vec::new()) };
+        let find = || Find::by("conversation", conversation);
+        let mut agents: Vec<AgentId> =
+            self.index.store.envelopes(find()).await?.iter().map(|it| it.target).collect();
+        agents.extend(self.index.store.ratings(find()).await?.iter().map(|it| it.agent));
         Ok(agents)
     }
 
@@ -340,7 +341,7 @@ impl Markets {
         before: Option<&ContractRow>,
     ) -> ContractRow {
         let server = PartyId::from_hex(&view.server_pubkey).ok();
-        let conversation = server.map(|server| bridge::conversation_id(&server, &view.id));
+        let conversation = server.map(|server| ConversationId(bridge::conversation_id(&server, &view.id)));
         let report = checked.map(|it| &it.report);
         // While somebody works on it, strangers see no transcript: the accounts that were seen before remain.
         let mut accounts = before.map(|row| accounts_of(&row.summary)).unwrap_or_default();
@@ -391,7 +392,7 @@ impl Markets {
             entries: view.transcript.len(),
             verified: report.map(|report| report.valid),
             verify_error: report.and_then(|report| report.error.clone()),
-            conversation: conversation.map(hex::encode),
+            conversation: conversation.map(|it| it.to_string()),
             task: task.chars().take(200).collect(),
             escrow: escrows,
         };
@@ -405,7 +406,7 @@ impl Markets {
             updated_at: updated,
             summary: json!(summary).to_string(),
             view: text.to_owned(),
-            conversation: conversation.map(|it| it.to_vec()),
+            conversation,
             settled: i64::from(settled),
         }
     }

@@ -4,10 +4,8 @@
 use crate::bundles::Put;
 use crate::error::{Error, Result};
 use crate::index::{Index, now_ms};
-use crate::merge::Key;
 use crate::reputation;
-use crate::store::{Commit, EnvelopeRow, Find, fixed, signed};
-use solana_address::Address;
+use crate::store::{Commit, EnvelopeRow, Find, signed};
 use std::collections::BTreeSet;
 use zx1_protocol::envelope::{Envelope, MsgType};
 use zx1_protocol::hash::Sha3;
@@ -40,15 +38,15 @@ pub fn read(cbor: &[u8], now_ms: i64) -> Result<(EnvelopeRow, Vec<u8>, [u8; 64])
     }
     envelope.check_payload::<Sha3>().map_err(|error| wrong(&error))?;
     let feedback = Feedback::decode(envelope.payload).map_err(|error| wrong(&error))?;
-    if feedback.target_agent == *envelope.header.sender {
+    if feedback.target_agent == envelope.header.sender() {
         return Err(refuse("Nobody rates itself; the envelope's sender is its target."));
     }
     let entry = LogEntry::of(&envelope).to_cbor::<Sha3>().map_err(|error| wrong(&error))?;
     let row = EnvelopeRow {
         hash: LogEntry::leaf::<Sha3>(&entry).to_vec(),
-        rater: envelope.header.sender.to_vec(),
-        target: feedback.target_agent.to_vec(),
-        conversation: feedback.conversation_id.to_vec(),
+        rater: envelope.header.sender(),
+        target: feedback.target_agent,
+        conversation: feedback.conversation_id,
         score: i64::from(feedback.score),
         outcome: i64::from(feedback.outcome),
         role: i64::from(feedback.role),
@@ -69,15 +67,14 @@ pub fn read(cbor: &[u8], now_ms: i64) -> Result<(EnvelopeRow, Vec<u8>, [u8; 64])
 /// 9651; the chain's when the keys cannot be read.
 pub async fn put(index: &Index, cbor: &[u8]) -> Result<Put> {
     let (mut row, signed_bytes, signature) = read(cbor, now_ms())?;
-    let (target, hash): (Key, String) = (fixed(&row.target), hex::encode(&row.hash));
+    let (target, hash) = (row.target, hex::encode(&row.hash));
     if !index.store.envelopes(Find::by("hash", row.hash.clone())).await?.is_empty() {
         // Whoever brought it first may have been told of a failure after it was kept.
         reputation::refresh(index, &BTreeSet::from([target]), "rating", &hash).await?;
         return Ok(Put::Same);
     }
-    let rater: Key = fixed(&row.rater);
-    let mint = Address::new_from_array(rater);
-    let agent = index.ledger.agent(mint).await?;
+    let rater = row.rater;
+    let agent = index.ledger.agent(rater).await?;
     let agent = agent.ok_or_else(|| refuse("The envelope's sender is not an agent of the registry."))?;
     let mut keys: Vec<[u8; 32]> = agent.owner.map(|owner| owner.to_bytes()).into_iter().collect();
     let verifies = |key: &[u8; 32]| {
@@ -85,7 +82,7 @@ pub async fn put(index: &Index, cbor: &[u8]) -> Result<Put> {
     };
     let mut signer = keys.iter().find(|key| verifies(key)).copied();
     if signer.is_none() {
-        let delegates = index.ledger.delegates(mint).await?;
+        let delegates = index.ledger.delegates(rater).await?;
         keys = delegates.iter().filter(|it| it.live).map(|it| it.delegate.to_bytes()).collect();
         signer = keys.iter().find(|key| verifies(key)).copied();
     }

@@ -4,16 +4,15 @@
 
 use crate::error::Result;
 use crate::index::{Index, chunks, now_ms};
-use crate::merge::{Key, epoch_row, stream_row};
-use crate::parse::base58;
+use crate::merge::{epoch_row, stream_row};
 use crate::store::{
-    AgentRow, BatchRow, Commit, ContractRow, ConversationRow, EnvelopeRow, Find, RatingRow, fixed, signed,
-    unsigned,
+    AgentRow, BatchRow, Commit, ContractRow, ConversationRow, EnvelopeRow, Find, RatingRow, signed, unsigned,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use utoipa::ToSchema;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::record::{KIND_SELECTION, KIND_VERIFIER};
 use zx1_protocol::reputation::{BatchFacts, Binding, Event, Ledger, Rating, Standing, State, Tally, Vector};
 use zx1_protocol::units::{Epoch, Slot};
@@ -121,14 +120,14 @@ fn rating(score: i64, outcome: i64, role: i64, is_dispute: i64) -> Rating {
 }
 
 /// What makes an envelope the one behind a feedback event of a batch.
-type Same = (Vec<u8>, Vec<u8>, i64, i64, i64, i64);
+type Same = (AgentId, ConversationId, i64, i64, i64, i64);
 
 fn of_event(it: &RatingRow) -> Same {
-    (it.rater.clone(), it.conversation.clone(), it.score, it.outcome, it.role, it.slot)
+    (it.rater, it.conversation, it.score, it.outcome, it.role, it.slot)
 }
 
 fn of_envelope(it: &EnvelopeRow) -> Same {
-    (it.rater.clone(), it.conversation.clone(), it.score, it.outcome, it.role, it.slot)
+    (it.rater, it.conversation, it.score, it.outcome, it.role, it.slot)
 }
 
 /// The batch's own facts, where its data is here and holds.
@@ -145,13 +144,13 @@ fn batch_facts(batch: &BatchRow) -> Option<BatchFacts> {
 }
 
 /// What ties conversations to parties.
-struct Bound<'f> {
-    by_party: HashMap<(&'f [u8], &'f [u8]), Binding>,
-    settled: HashSet<&'f [u8]>,
+struct Bound {
+    by_party: HashMap<(ConversationId, AgentId), Binding>,
+    settled: HashSet<ConversationId>,
 }
 
-impl<'f> Bound<'f> {
-    fn of(facts: &'f Facts) -> Self {
+impl Bound {
+    fn of(facts: &Facts) -> Self {
         let mut by_party = HashMap::new();
         for it in &facts.conversations {
             let binding = match byte(it.kind) {
@@ -159,30 +158,34 @@ impl<'f> Bound<'f> {
                 KIND_VERIFIER => Binding::Verifier,
                 _ => continue,
             };
-            by_party.entry((it.conversation.as_slice(), it.agent.as_slice())).or_insert(binding);
+            by_party.entry((it.conversation, it.agent)).or_insert(binding);
         }
-        let settled =
-            facts.contracts.iter().filter_map(|contract| contract.conversation.as_deref()).collect();
+        let settled = facts.contracts.iter().filter_map(|contract| contract.conversation).collect();
         Self { by_party, settled }
     }
 
     /// Either party's selections or verifiers, or a settled contract (decision D2).
-    fn binding(&self, agent: &[u8], conversation: &[u8], rater: &[u8]) -> Option<Binding> {
-        let of = |party: &[u8]| self.by_party.get(&(conversation, party)).copied();
-        let settled = || self.settled.contains(conversation).then_some(Binding::Contract);
+    fn binding(&self, agent: AgentId, conversation: ConversationId, rater: AgentId) -> Option<Binding> {
+        let of = |party: AgentId| self.by_party.get(&(conversation, party)).copied();
+        let settled = || self.settled.contains(&conversation).then_some(Binding::Contract);
         of(agent).or_else(|| of(rater)).or_else(settled)
     }
 }
 
 /// What ties a rating's conversation to its parties.
-pub fn binding_of(agent: &Key, facts: &Facts, conversation: &[u8], rater: &[u8]) -> Option<Binding> {
+pub fn binding_of(
+    agent: AgentId,
+    facts: &Facts,
+    conversation: ConversationId,
+    rater: AgentId,
+) -> Option<Binding> {
     Bound::of(facts).binding(agent, conversation, rater)
 }
 
 /// Computes it. Pure; `now` is the current epoch, for decay.
-pub fn compute(agent: &Key, facts: &Facts, now: Epoch) -> Reputation {
+pub fn compute(agent: &AgentId, facts: &Facts, now: Epoch) -> Reputation {
     let bound = Bound::of(facts);
-    let binding = |conversation: &[u8], rater: &[u8]| bound.binding(agent, conversation, rater);
+    let binding = |conversation, rater| bound.binding(*agent, conversation, rater);
     let heard: HashSet<Same> = facts.envelopes.iter().map(of_envelope).collect();
     let mut by_epoch: BTreeMap<i64, Vec<&RatingRow>> = BTreeMap::new();
     for it in &facts.ratings {
@@ -193,7 +196,7 @@ pub fn compute(agent: &Key, facts: &Facts, now: Epoch) -> Reputation {
     batches.sort_by_key(|batch| batch.epoch);
     let mut ledger = Ledger::default();
     let mut standings = BTreeMap::new();
-    let mut seen: HashSet<(Vec<u8>, Vec<u8>, i64)> = HashSet::new();
+    let mut seen: HashSet<(AgentId, ConversationId, i64)> = HashSet::new();
     for batch in batches {
         let Some(facts_of_batch) = batch_facts(batch) else { continue };
         let mut events = Vec::new();
@@ -201,15 +204,15 @@ pub fn compute(agent: &Key, facts: &Facts, now: Epoch) -> Reputation {
         for it in held {
             let event = Event {
                 rating: rating(it.score, it.outcome, it.role, 0),
-                from: fixed(&it.rater),
-                conversation: fixed(&it.conversation),
+                from: it.rater,
+                conversation: it.conversation,
                 slot: Slot(unsigned(it.slot)),
                 in_batch: true,
                 envelope_at_hand: heard.contains(&of_event(it)),
-                binding: binding(&it.conversation, &it.rater),
+                binding: binding(it.conversation, it.rater),
             };
             let mut standing = event.standing();
-            let task = (it.rater.clone(), it.conversation.clone(), it.role);
+            let task = (it.rater, it.conversation, it.role);
             if standing.counts() && !seen.insert(task) {
                 standing = Standing::Repeated;
             }
@@ -222,15 +225,15 @@ pub fn compute(agent: &Key, facts: &Facts, now: Epoch) -> Reputation {
             covered.contains(&signed(epoch.0)) && !in_batches.contains(&of_envelope(it))
         });
         for it in left_out {
-            let task = (it.rater.clone(), it.conversation.clone(), it.role);
-            let binding = binding(&it.conversation, &it.rater);
+            let task = (it.rater, it.conversation, it.role);
+            let binding = binding(it.conversation, it.rater);
             if binding.is_some() {
                 seen.insert(task);
             }
             events.push(Event {
                 rating: rating(it.score, it.outcome, it.role, it.is_dispute),
-                from: fixed(&it.rater),
-                conversation: fixed(&it.conversation),
+                from: it.rater,
+                conversation: it.conversation,
                 slot: Slot(unsigned(it.slot)),
                 in_batch: false,
                 envelope_at_hand: true,
@@ -262,13 +265,13 @@ pub fn compute(agent: &Key, facts: &Facts, now: Epoch) -> Reputation {
 /// # Errors
 ///
 /// The store's.
-pub async fn facts(index: &Index, agent: &Key) -> Result<Facts> {
+pub async fn facts(index: &Index, agent: &AgentId) -> Result<Facts> {
     let store = &index.store;
     let batches = store.batches(Find::by("agent", *agent).order(&["epoch"])).await?;
     let ratings = store.ratings(Find::by("agent", *agent).order(&["epoch", "entry"])).await?;
     let envelopes = store.envelopes(Find::by("target", *agent)).await?;
-    let mut wanted: BTreeSet<[u8; 16]> = ratings.iter().map(|it| fixed(&it.conversation)).collect();
-    wanted.extend(envelopes.iter().map(|it| fixed::<16>(&it.conversation)));
+    let mut wanted: BTreeSet<ConversationId> = ratings.iter().map(|it| it.conversation).collect();
+    wanted.extend(envelopes.iter().map(|it| it.conversation));
     let (mut conversations, mut contracts) = (Vec::new(), Vec::new());
     for chunk in chunks(&wanted) {
         let find = Find::any("conversation", chunk.iter().copied());
@@ -333,7 +336,7 @@ fn without_epoch(text: &str) -> StoredReputation {
 /// # Errors
 ///
 /// The store's.
-pub async fn refresh(index: &Index, agents: &BTreeSet<Key>, cause: &str, origin: &str) -> Result<()> {
+pub async fn refresh(index: &Index, agents: &BTreeSet<AgentId>, cause: &str, origin: &str) -> Result<()> {
     let epoch = index.status.get().epoch;
     for mint in agents {
         let _refreshing = index.refreshing.lock().await;
@@ -352,7 +355,7 @@ pub async fn refresh(index: &Index, agents: &BTreeSet<Key>, cause: &str, origin:
             "batch": Scores::from(&reputation.batch),
             "real_time": Scores::from(&reputation.real_time),
         });
-        let origin = format!("reputation/{}/{cause}/{origin}", base58(mint));
+        let origin = format!("reputation/{mint}/{cause}/{origin}");
         commit.stream.push(stream_row("reputation_update", origin, Some(&row), None, now_ms(), fields));
         commit.agents.push(row);
         index.write_rows(commit).await?;
@@ -369,7 +372,7 @@ pub async fn refresh(index: &Index, agents: &BTreeSet<Key>, cause: &str, origin:
 pub async fn epoch_began(index: &Index) -> Result<()> {
     let epoch = index.status.get().epoch;
     let find = Find::all().sure("(counted_batches > 0 OR withheld < batches)");
-    let agents = index.store.agents(find).await?.iter().map(|row| fixed(&row.mint)).collect();
+    let agents = index.store.agents(find).await?.iter().map(|row| row.mint).collect();
     refresh(index, &agents, "decay", &epoch.to_string()).await
 }
 

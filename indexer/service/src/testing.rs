@@ -17,6 +17,7 @@ use crate::store;
 use std::sync::Arc;
 use zx1_interface::constants::EPOCH_SECONDS;
 use zx1_protocol::behavior_batch::Commitment;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::units::Epoch;
 
 /// An index in a temporary folder, following a made-up chain by hand.
@@ -112,12 +113,12 @@ impl Rig {
 }
 
 /// Kinds of ids that a test uses once each.
-pub fn mint(number: u8) -> [u8; 32] {
-    [number; 32]
+pub fn mint(number: u8) -> AgentId {
+    AgentId([number; 32])
 }
 
 /// A commitment whose data nobody has.
-pub fn commitment(agent: [u8; 32], epoch: u64) -> Commitment {
+pub fn commitment(agent: AgentId, epoch: u64) -> Commitment {
     Commitment {
         agent,
         epoch: Epoch(epoch),
@@ -131,7 +132,7 @@ pub fn commitment(agent: [u8; 32], epoch: u64) -> Commitment {
 
 /// An agent with a key and a log.
 pub struct Party {
-    pub mint: [u8; 32],
+    pub mint: AgentId,
     pub key: ed25519_dalek::SigningKey,
     log: Vec<(zx1_protocol::behavior_batch::Direction, Vec<u8>)>,
     nonce: u64,
@@ -157,7 +158,7 @@ impl Party {
         &mut self,
         to: &mut Party,
         msg_type: zx1_protocol::envelope::MsgType,
-        conversation: [u8; 16],
+        conversation: ConversationId,
         payload: &[u8],
         epoch: u64,
     ) -> Vec<u8> {
@@ -165,12 +166,12 @@ impl Party {
         use zx1_protocol::behavior_batch::Direction;
         let draft = zx1_protocol::draft::Draft {
             msg_type,
-            sender: &self.mint,
-            recipient: &to.mint,
+            sender: self.mint,
+            recipient: to.mint,
             timestamp: micros(epoch) + self.nonce,
             block_ref: zx1_protocol::units::Slot(1_000 + self.nonce),
             nonce: self.nonce,
-            conversation_id: &conversation,
+            conversation_id: conversation,
             payload,
         };
         let cbor = draft.sign(|bytes| self.key.sign(bytes).to_bytes()).unwrap();
@@ -181,7 +182,7 @@ impl Party {
     }
 
     /// A rating of another agent.
-    pub fn rate(&mut self, whom: &mut Party, conversation: [u8; 16], score: i8, epoch: u64) -> Vec<u8> {
+    pub fn rate(&mut self, whom: &mut Party, conversation: ConversationId, score: i8, epoch: u64) -> Vec<u8> {
         let feedback = zx1_protocol::payload::Feedback {
             conversation_id: conversation,
             target_agent: whom.mint,

@@ -16,6 +16,8 @@ use zx1_indexer::ingest::Ingest;
 use zx1_indexer::metrics::Metrics;
 use zx1_indexer::store::{self, Find, Store};
 use zx1_protocol::hash::{Keccak, Sha3};
+use zx1_protocol::ids::AgentId;
+use zx1_protocol::units::MicroUsdc;
 
 /// Events: a million with ZX1_SOAK=1.
 fn length() -> u64 {
@@ -40,11 +42,11 @@ async fn open(chain: Arc<Synthetic>, folder: &Path, db: &str, chunk: usize) -> (
 /// How an agent must stand, folded here and not by the indexer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Standing {
-    stake: Option<i64>,
+    stake: Option<MicroUsdc>,
     stake_created: Option<i64>,
     unlock_slot: Option<i64>,
     paid_through: Option<i64>,
-    lease_paid: i64,
+    lease_paid: MicroUsdc,
     batches: i64,
     last_epoch: Option<i64>,
     head: Vec<u8>,
@@ -62,14 +64,14 @@ fn add(sum: &mut [u64; 4], number: &[u8; 32]) {
 }
 
 struct Fold {
-    agents: BTreeMap<Vec<u8>, Standing>,
+    agents: BTreeMap<AgentId, Standing>,
     /// Events by account life: creation slot and kind of account of each agent.
     lives: BTreeMap<(u64, u64), i64>,
     digest: String,
 }
 
 fn fold(events: u64) -> Fold {
-    let mut agents: BTreeMap<Vec<u8>, Standing> = BTreeMap::new();
+    let mut agents: BTreeMap<AgentId, Standing> = BTreeMap::new();
     let (mut lives, mut digest) = (BTreeMap::new(), [0_u64; 4]);
     for number in 0..events {
         let (agent, round) = place(number);
@@ -77,17 +79,17 @@ fn fold(events: u64) -> Fold {
         let program = program.address().to_bytes();
         add(&mut digest, &Sha3::hashv(&[&signature(number), &[0; 4], &program, &bytes[8..]]));
         let at = slot(number) as i64;
-        let standing = agents.entry(mint(agent).to_vec()).or_default();
+        let standing = agents.entry(mint(agent)).or_default();
         standing.last_active = Some(at);
         let kind = number % KINDS;
         *lives.entry((agent, if kind == 3 { 1 } else { kind })).or_insert(0) += 1;
         match kind {
             0 => {
                 standing.paid_through = Some(20_000 + round as i64);
-                standing.lease_paid += 1_000_000;
+                standing.lease_paid = standing.lease_paid.checked_add(MicroUsdc(1_000_000)).unwrap();
             }
             1 => {
-                standing.stake = Some(10_000_000 + 1_000_000 * round as i64);
+                standing.stake = Some(MicroUsdc(10_000_000 + 1_000_000 * round));
                 standing.stake_created = Some(created(number) as i64);
             }
             2 => {
@@ -99,7 +101,7 @@ fn fold(events: u64) -> Fold {
                 }
                 let message = [
                     b"zx1/behavior-batch/v1".as_slice(),
-                    &mint(agent),
+                    mint(agent).as_ref(),
                     &(1 + round).to_le_bytes(),
                     &[2; 32],
                     &12_u32.to_le_bytes(),
@@ -165,7 +167,7 @@ async fn equals(store: &dyn Store, fold: &Fold, events: u64) {
             assert_eq!((stored.row.slot, stored.row.program), (slot(number) as i64, program.number()));
             assert_eq!(stored.row.payload, bytes[8..]);
             assert_eq!(stored.row.created_slot, created(number) as i64);
-            assert_eq!(stored.row.agent.as_deref(), Some(mint(place(number).0).as_slice()));
+            assert_eq!(stored.row.agent, Some(mint(place(number).0)));
             number += 1;
         }
     }

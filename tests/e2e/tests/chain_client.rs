@@ -26,7 +26,7 @@ use zx1_protocol::hash::Sha3;
 use zx1_protocol::interaction;
 use zx1_protocol::payload::bid_payload;
 use zx1_protocol::record::BID_LEN;
-use zx1_protocol::units::Slot;
+use zx1_protocol::units::{MicroUsdc, Slot};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_agents_life_from_registration_to_claim() {
@@ -44,18 +44,18 @@ async fn an_agents_life_from_registration_to_claim() {
     assert!(sati.verify_ownership(mint, owner.address()).await.unwrap());
     assert!(!sati.verify_ownership(mint, treasury).await.unwrap());
     assert_eq!(sati.agents_of_wallet(owner.address()).await.unwrap(), vec![found]);
-    assert_eq!(sati.look_up(net.usdc_mint()).await.unwrap(), None, "a mint that is not an agent");
-    assert_eq!(sati.look_up(Address::new_from_array([9; 32])).await.unwrap(), None);
+    assert_eq!(sati.look_up(net.usdc_mint().into()).await.unwrap(), None, "a mint that is not an agent");
+    assert_eq!(sati.look_up(Address::new_from_array([9; 32]).into()).await.unwrap(), None);
 
     // Stake: what the prompt shows is what happens.
     let actions = Actions::new(&owner.client, &sati).await.unwrap();
-    let draft = actions.lock_stake(mint, owner.address(), 12_345_678).await.unwrap();
+    let draft = actions.lock_stake(mint, owner.address(), MicroUsdc(12_345_678)).await.unwrap();
     let prepared = owner.sender.prepare(&draft).await.unwrap();
     let summary = prepared.summary();
     assert!(summary.lines[0].title.contains("12.345678 USDC"), "{summary}");
     let usdc: Vec<_> = summary.moves.iter().filter(|m| matches!(m.money, Money::Usdc(_))).collect();
     assert_eq!(usdc.len(), 1, "{summary}");
-    assert_eq!((usdc[0].money, usdc[0].to), (Money::Usdc(12_345_678), pda::stake_vault(&mint)));
+    assert_eq!((usdc[0].money, usdc[0].to), (Money::Usdc(MicroUsdc(12_345_678)), pda::stake_vault(&mint)));
     let sol_before = net.lamports(&owner.address());
     owner.run(&draft).await;
     let rent: u64 = summary.moves.iter().map(|m| if let Money::Lamports(l) = m.money { l } else { 0 }).sum();
@@ -69,10 +69,10 @@ async fn an_agents_life_from_registration_to_claim() {
     let landed = owner.client.transaction(&outcome.landed().unwrap().signature).await.unwrap();
     let events = landed.events();
     let [Event::LeasePaid(paid)] = events[..] else { panic!("{events:?}") };
-    assert_eq!((paid.amount, paid.agent_id), (2 * LEASE_COST_PER_EPOCH, mint.to_bytes()));
+    assert_eq!((paid.amount, paid.agent_id), (2 * LEASE_COST_PER_EPOCH, mint.0));
     assert_eq!(landed.fee, landed.summary().fee);
     let paid: Vec<Money> = landed.summary().moves.iter().map(|m| m.money).collect();
-    assert!(paid.contains(&Money::Usdc(2 * LEASE_COST_PER_EPOCH)), "{}", landed.summary());
+    assert!(paid.contains(&Money::Usdc(MicroUsdc(2 * LEASE_COST_PER_EPOCH))), "{}", landed.summary());
 
     // A batch.
     let epoch = owner.client.time().await.unwrap().epoch - 1;
@@ -150,11 +150,7 @@ async fn an_outcome_is_attested_with_both_signatures() {
         agent: mint,
         counterparty: rater.address(),
         task_ref: interaction::task_ref(&CONVERSATION),
-        data_hash: interaction::interaction_hash::<Sha3>(
-            &CONVERSATION,
-            &rater.address().to_bytes(),
-            Slot(SLOT),
-        ),
+        data_hash: interaction::interaction_hash::<Sha3>(&CONVERSATION, &rater.address().into(), Slot(SLOT)),
     };
     let agent_signature = owner.sign(&sati.agreement_message(&agreement));
     assert!(sati.check_agreement(&agreement, &agent_signature).await.unwrap());
@@ -371,18 +367,18 @@ async fn an_empty_wallet_and_a_poor_one_are_told_what_to_do() {
     let mint = rich.register("Gus").await;
     let sati = rich.sati().await;
     let actions = Actions::new(&rich.client, &sati).await.unwrap();
-    let draft = actions.lock_stake(mint, rich.address(), MIN_STAKE).await.unwrap();
+    let draft = actions.lock_stake(mint, rich.address(), MicroUsdc(MIN_STAKE)).await.unwrap();
     let error = rich.try_run(&draft).await.unwrap_err();
     assert_eq!(error.code(), 6034, "{error}");
     let empty = Party::new(Keypair::new(), net.rpc_url());
     let draft = actions.tick_lease(mint, empty.address()).await.unwrap();
     let error = empty.try_run(&draft).await.unwrap_err();
     assert_eq!(error.code(), 7020, "{error}");
-    let error = actions.lock_stake(mint, rich.address(), MIN_STAKE).await.map(|_| ());
+    let error = actions.lock_stake(mint, rich.address(), MicroUsdc(MIN_STAKE)).await.map(|_| ());
     assert!(error.is_ok(), "it has an account, if not enough in it");
     let bare = Party::new(net.new_wallet(5, 0).0, net.rpc_url());
     let own = bare.register("Hal").await;
-    let error = actions.lock_stake(own, bare.address(), MIN_STAKE).await.unwrap_err();
+    let error = actions.lock_stake(own, bare.address(), MicroUsdc(MIN_STAKE)).await.unwrap_err();
     assert_eq!(error.code(), 7018, "{error}");
     assert_eq!(net.usdc(&rich.address()), 5_000_000, "nothing changed");
 }

@@ -56,7 +56,7 @@ fn a_batch_with_false_counters_is_found_and_challenged_and_counts_for_nothing() 
     let lie = lie_of(&truth);
     let commitment = lie.commitment();
     let arguments = SubmitBatch {
-        agent_id: commitment.agent,
+        agent_id: commitment.agent.into(),
         epoch_number: commitment.epoch.0,
         log_merkle_root: commitment.log_merkle_root,
         log_len: commitment.log_len,

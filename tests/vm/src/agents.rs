@@ -17,12 +17,13 @@ use zx1_chain::{
 
 use crate::world::{Registry, World};
 use crate::{Failure, Receipt, keypair};
+use zx1_protocol::ids::AgentId;
 
 /// An agent, or what poses as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agent {
     /// The mint: the agent's id.
-    pub mint: Address,
+    pub mint: AgentId,
     /// Who owns it, as far as this value knows.
     pub owner: Address,
     /// The owner's token account.
@@ -127,7 +128,7 @@ impl World {
         let token_account =
             token::associated_address(&accounts.owner, &accounts.agent_mint, &TOKEN_2022_PROGRAM);
         let agent = Agent {
-            mint: accounts.agent_mint,
+            mint: accounts.agent_mint.into(),
             owner: accounts.owner,
             token_account,
             agent_index: sati::agent_index_address(accounts.member_number).0,
@@ -152,8 +153,8 @@ impl World {
     #[track_caller]
     pub fn transfer_agent(&mut self, agent: &Agent, from: &Keypair, to: &Address) -> Agent {
         let faucet = self.faucet.insecure_clone();
-        let token_account = token::associated_address(to, &agent.mint, &TOKEN_2022_PROGRAM);
-        let create = token::create_associated(&faucet.pubkey(), to, &agent.mint, &TOKEN_2022_PROGRAM);
+        let token_account = token::associated_address(to, &agent.mint.into(), &TOKEN_2022_PROGRAM);
+        let create = token::create_associated(&faucet.pubkey(), to, &agent.mint.into(), &TOKEN_2022_PROGRAM);
         self.send_ok(&[create, move_agent(agent, &token_account)], &faucet, &[from]);
         Agent { owner: *to, token_account, ..*agent }
     }
@@ -172,7 +173,8 @@ impl World {
                 token::ACCOUNT_LEN as u64,
                 &TOKEN_2022_PROGRAM,
             ),
-            token_2022::initialize_account3(&TOKEN_2022_PROGRAM, &account.pubkey(), &agent.mint, to).unwrap(),
+            token_2022::initialize_account3(&TOKEN_2022_PROGRAM, &account.pubkey(), &agent.mint.into(), to)
+                .unwrap(),
             move_agent(agent, &account.pubkey()),
         ];
         self.send_ok(&instructions, &faucet, &[from, &account]);
@@ -183,7 +185,8 @@ impl World {
     #[track_caller]
     pub fn burn_agent(&mut self, agent: &Agent, owner: &Keypair) {
         let faucet = self.faucet.insecure_clone();
-        let burn = token::burn(&agent.token_account, &agent.mint, &owner.pubkey(), 1, &TOKEN_2022_PROGRAM);
+        let burn =
+            token::burn(&agent.token_account, &agent.mint.into(), &owner.pubkey(), 1, &TOKEN_2022_PROGRAM);
         self.send_ok(&[burn.unwrap()], &faucet, &[owner]);
     }
 
@@ -206,7 +209,7 @@ impl World {
         }
         let token_account = self.fund_token(owner, &mint.pubkey(), 1, &program);
         let agent_index = sati::agent_index_address(1).0;
-        Agent { mint: mint.pubkey(), owner: *owner, token_account, agent_index, member_number: 0 }
+        Agent { mint: mint.pubkey().into(), owner: *owner, token_account, agent_index, member_number: 0 }
     }
 
     /// Creates a mint that is a member of a group of the faucet's, with the faucet as mint authority.
@@ -239,5 +242,6 @@ fn plain_agent() -> NewAgent {
 }
 
 fn move_agent(agent: &Agent, to: &Address) -> Instruction {
-    token::transfer(&agent.token_account, &agent.mint, to, &agent.owner, (1, 0), &TOKEN_2022_PROGRAM).unwrap()
+    token::transfer(&agent.token_account, &agent.mint.into(), to, &agent.owner, (1, 0), &TOKEN_2022_PROGRAM)
+        .unwrap()
 }

@@ -46,10 +46,10 @@ impl World {
         expiry: i64,
     ) -> [Instruction; 2] {
         let schemas = self.schemas();
-        let subject =
-            DelegateV1 { agent: agent.mint, delegate: *delegate, delegator: owner.pubkey() }.attestation();
+        let subject = DelegateV1 { agent: agent.mint.into(), delegate: *delegate, delegator: owner.pubkey() }
+            .attestation();
         let message = sati::interaction_hash(&schemas.delegate, &subject.task_ref, &subject.data_hash);
-        let nonce = sati::delegation_nonce(&schemas.delegate, delegate, &agent.mint);
+        let nonce = sati::delegation_nonce(&schemas.delegate, delegate, &agent.mint.into());
         let actors = self.actors(agent, schemas.delegate);
         [
             ed25519_instruction(owner, &message),
@@ -60,7 +60,7 @@ impl World {
     /// Where a delegation is.
     pub fn delegate_address(&mut self, delegate: &Address, agent: &Agent) -> Address {
         let schemas = self.schemas();
-        let nonce = sati::delegation_nonce(&schemas.delegate, delegate, &agent.mint);
+        let nonce = sati::delegation_nonce(&schemas.delegate, delegate, &agent.mint.into());
         sati::sas_attestation_address(&schemas.credential, &schemas.delegate, &nonce).0
     }
 
@@ -74,7 +74,7 @@ impl World {
         let schemas = self.schemas();
         let at = self.delegate_address(delegate, agent);
         let actors = self.actors(agent, schemas.delegate);
-        let close = sati::close_regular_attestation(&actors, &owner.pubkey(), &agent.mint, &at);
+        let close = sati::close_regular_attestation(&actors, &owner.pubkey(), &agent.mint.into(), &at);
         let faucet = self.faucet.insecure_clone();
         self.send(&[close], &faucet, &[owner])
     }

@@ -16,8 +16,9 @@ use zx1_interface::ids;
 use zx1_interface::instruction::SubmitBatch;
 use zx1_protocol::batch::batch_message;
 use zx1_protocol::hash::{Hash, Sha3};
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::merkle::Tree;
-use zx1_protocol::units::Epoch;
+use zx1_protocol::units::{Epoch, MicroUsdc};
 
 /// One USDC in micro-USDC.
 pub const USDC: u64 = 1_000_000;
@@ -45,9 +46,9 @@ impl Batch {
     }
 
     /// The arguments of submit_batch.
-    pub fn arguments(&self, agent: &Address) -> SubmitBatch {
+    pub fn arguments(&self, agent: &AgentId) -> SubmitBatch {
         SubmitBatch {
-            agent_id: agent.to_bytes(),
+            agent_id: agent.0,
             epoch_number: self.epoch,
             log_merkle_root: self.log().root(),
             log_len: self.log().len(),
@@ -153,7 +154,8 @@ impl World {
     /// lock_stake by the owner.
     pub fn lock_stake(&mut self, agent: &Agent, owner: &Keypair, amount: u64) -> Result<Receipt, Failure> {
         let (mint, from) = (self.usdc_mint(), self.usdc_account(&owner.pubkey()));
-        let instruction = stake_lock::lock_stake(&agent.addresses(), owner.pubkey(), mint, from, amount);
+        let instruction =
+            stake_lock::lock_stake(&agent.addresses(), owner.pubkey(), mint, from, MicroUsdc(amount));
         self.send(&[instruction], owner, &[])
     }
 

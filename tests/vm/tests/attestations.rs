@@ -45,7 +45,7 @@ impl Scene {
     fn subject(&self) -> Attestation {
         Attestation {
             task_ref: [3; 32],
-            agent: self.agent.mint,
+            agent: self.agent.mint.into(),
             counterparty: self.counterparty.pubkey(),
             outcome: Outcome::Positive,
             data_hash: [4; 32],
@@ -81,13 +81,13 @@ fn feedback_with_both_signatures_is_kept_and_announced() {
     assert_eq!(kept.owner, sati::PROGRAM);
     let data = subject.encode();
     assert_eq!(kept.data[8..40], *schema.as_array());
-    assert_eq!(kept.data[40..72], *s.agent.mint.as_array());
+    assert_eq!(kept.data[40..72], s.agent.mint.0);
     assert_eq!(kept.data[76..76 + data.len()], data);
     assert_eq!(kept.data[76 + data.len()], 2);
     let interaction = interaction_hash(&schema, &subject.task_ref, &subject.data_hash);
     assert_eq!(kept.data[77 + data.len()..141 + data.len()], zx1_vm_tests::sign(&s.owner, &interaction));
     let mut event = sati::event_discriminator::ATTESTATION_CREATED.to_vec();
-    for part in [schema, s.agent.mint, s.counterparty.pubkey()] {
+    for part in [schema, s.agent.mint.into(), s.counterparty.pubkey()] {
         event.extend(part.to_bytes());
     }
     event.push(0);
@@ -191,7 +191,7 @@ fn malformed_feedback_fails() {
     let mut s = scene();
     let subject = s.subject();
     s.refused(&Attestation { content: vec![b'x'; 71], ..subject.clone() }, CONTENT_TOO_LARGE);
-    let itself = Attestation { counterparty: s.agent.mint, ..subject.clone() };
+    let itself = Attestation { counterparty: s.agent.mint.into(), ..subject.clone() };
     s.refused(&itself, SELF_ATTESTATION);
     let list = s.world.feedback_instructions(&s.agent, &s.owner, &s.counterparty, &subject);
     let faucet = s.world.faucet.insecure_clone();
@@ -233,7 +233,8 @@ fn feedback_is_not_closeable() {
     let schema = s.world.schemas().feedback;
     let nonce = attestation_nonce(&subject.task_ref, &schema, &subject.agent, &subject.counterparty);
     let actors = s.world.actors(&s.agent, schema);
-    let close = sati::close_compressed_attestation(&actors, &s.counterparty.pubkey(), &s.agent.mint, &nonce);
+    let close =
+        sati::close_compressed_attestation(&actors, &s.counterparty.pubkey(), &s.agent.mint.into(), &nonce);
     let failure = s.world.send_refused(&[close], &s.counterparty, &[]);
     failure.expect_code(ATTESTATION_NOT_CLOSEABLE);
 }
@@ -250,12 +251,12 @@ fn a_delegation_is_an_account_of_sas_with_the_real_layout() {
     assert_eq!((found.credential, found.schema), (schemas.credential, schemas.delegate));
     assert_eq!((found.expiry, found.token_account), (1_800_000_000, Address::default()));
     assert_eq!(found.signer, sati::attestation_authority().0);
-    let expected = DelegateV1 { agent: s.agent.mint, delegate, delegator: s.owner.pubkey() };
+    let expected = DelegateV1 { agent: s.agent.mint.into(), delegate, delegator: s.owner.pubkey() };
     // SAS keeps the content with its length: 131 bytes and an empty content are 135.
     assert_eq!(found.data.len(), 135);
     assert_eq!(DelegateV1::decode(&found.data), Some(expected));
     let data = &account.data;
-    assert_eq!((data[0], &data[101 + 33..101 + 65]), (2, &s.agent.mint.to_bytes()[..]));
+    assert_eq!((data[0], &data[101 + 33..101 + 65]), (2, &s.agent.mint.0[..]));
     assert_eq!(data[101 + 65..101 + 97], delegate.to_bytes());
     assert_eq!(data[101 + 98..101 + 130], s.owner.pubkey().to_bytes());
 }

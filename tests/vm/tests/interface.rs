@@ -15,6 +15,7 @@ use zx1_chain::pda;
 use zx1_interface::accounts::*;
 use zx1_interface::instruction::{self as data, Instruction as Data};
 use zx1_interface::{Error, Field, Layout, ids};
+use zx1_protocol::units::MicroUsdc;
 
 const PROGRAMS: [(&str, [u8; 32]); 5] = [
     ("stake_lock", ids::STAKE_LOCK),
@@ -94,7 +95,7 @@ fn assert_instruction<D: Data>(idls: &BTreeMap<[u8; 32], Value>, built: &Instruc
 #[test]
 fn every_instruction_of_the_client_is_the_one_in_the_idl() {
     let idls: BTreeMap<[u8; 32], Value> = PROGRAMS.iter().map(|(name, id)| (*id, idl(name))).collect();
-    let agent = AgentAddresses { mint: address(1), index: address(2), token: address(3) };
+    let agent = AgentAddresses { mint: address(1).into(), index: address(2), token: address(3) };
     let (owner, usdc, mint) = (address(4), address(5), address(6));
     let config = ConfigAddresses {
         usdc_mint: mint,
@@ -143,11 +144,17 @@ fn every_instruction_of_the_client_is_the_one_in_the_idl() {
     let authority = pda::challenge_authority();
     let checked = [
         assert_instruction::<data::InitializeConfig>(&idls, &stake_lock::initialize_config(owner, &config)),
-        assert_instruction::<data::LockStake>(&idls, &stake_lock::lock_stake(&agent, owner, mint, usdc, 1)),
+        assert_instruction::<data::LockStake>(
+            &idls,
+            &stake_lock::lock_stake(&agent, owner, mint, usdc, MicroUsdc(1)),
+        ),
         assert_instruction::<data::QueueUnlock>(&idls, &stake_lock::queue_unlock(&agent, owner)),
         assert_instruction::<data::CancelUnlock>(&idls, &stake_lock::cancel_unlock(&agent, owner)),
         assert_instruction::<data::ClaimStake>(&idls, &stake_lock::claim_stake(&agent, owner, usdc)),
-        assert_instruction::<data::Slash>(&idls, &stake_lock::slash(agent.mint, authority, usdc, 1)),
+        assert_instruction::<data::Slash>(
+            &idls,
+            &stake_lock::slash(agent.mint, authority, usdc, MicroUsdc(1)),
+        ),
         assert_instruction::<data::OpenChallenge>(&idls, &stake_lock::open_challenge(agent.mint, authority)),
         assert_instruction::<data::SettleChallenge>(
             &idls,

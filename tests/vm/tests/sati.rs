@@ -79,7 +79,7 @@ fn the_registry_cannot_be_initialized_twice_or_with_another_group() {
 
 /// Checks every byte that the notes name of a registered agent.
 fn check_agent(world: &World, agent: &Agent, names: &NewAgent, group: &Address) {
-    let mint = world.account(&agent.mint).unwrap();
+    let mint = world.account(&agent.mint.into()).unwrap();
     assert_eq!(mint.owner, TOKEN_2022_PROGRAM);
     // No mint authority, supply 1, no decimals, initialized, no freeze authority.
     assert_eq!(mint.data[..4], [0; 4]);
@@ -92,10 +92,10 @@ fn check_agent(world: &World, agent: &Agent, names: &NewAgent, group: &Address) 
     let soulbound: &[u16] = if names.non_transferable { &[9] } else { &[] };
     assert_eq!(kinds, [&[18, 22], soulbound, &[19, 23]].concat());
     let value = |kind: u16| extensions.iter().find(|(k, _)| *k == kind).unwrap().1;
-    let itself = [&[0; 32], &agent.mint.to_bytes()[..]].concat();
+    let itself = [&[0; 32], &agent.mint.0[..]].concat();
     assert_eq!(value(18), itself);
     assert_eq!(value(22), itself);
-    let mut metadata = [agent.owner.to_bytes(), agent.mint.to_bytes()].concat();
+    let mut metadata = [agent.owner.to_bytes(), agent.mint.0].concat();
     for text in [&names.name, &names.symbol, &names.uri] {
         metadata.extend(borsh(text));
     }
@@ -105,16 +105,16 @@ fn check_agent(world: &World, agent: &Agent, names: &NewAgent, group: &Address) 
     }
     assert_eq!(value(19), metadata);
     let number = agent.member_number.to_le_bytes();
-    assert_eq!(value(23), [&agent.mint.to_bytes()[..], group.as_array(), &number].concat());
+    assert_eq!(value(23), [&agent.mint.0[..], group.as_array(), &number].concat());
 
     let account = world.account(&agent.token_account).unwrap();
     assert_eq!(account.owner, TOKEN_2022_PROGRAM);
-    let held = TokenAccount { mint: agent.mint, owner: agent.owner, amount: 1 };
+    let held = TokenAccount { mint: agent.mint.into(), owner: agent.owner, amount: 1 };
     assert_eq!(TokenAccount::decode(&account.data), Some(held));
     let index = world.account(&agent.agent_index).unwrap();
     assert_eq!((index.owner, index.data.len()), (sati::PROGRAM, AgentIndex::LEN));
     let bump = sati::agent_index_address(agent.member_number).1;
-    assert_eq!(AgentIndex::decode(&index.data), Some(AgentIndex { mint: agent.mint, bump }));
+    assert_eq!(AgentIndex::decode(&index.data), Some(AgentIndex { mint: agent.mint.into(), bump }));
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn agent_registered_is_a_log_event() {
     let (mut world, owner) = world();
     let (agent, receipt) = world.register_agent_as(&owner, &names()).unwrap();
     let mut expected = sati::event_discriminator::AGENT_REGISTERED.to_vec();
-    expected.extend(agent.mint.to_bytes());
+    expected.extend(agent.mint.0);
     expected.extend(owner.pubkey().to_bytes());
     expected.extend(1u64.to_le_bytes());
     expected.extend(borsh(&names().name));
@@ -184,11 +184,12 @@ fn a_soulbound_agent_stays_and_an_ordinary_one_moves() {
     let bound = NewAgent { non_transferable: true, ..names() };
     let (agent, _) = world.register_agent_as(&owner, &bound).unwrap();
     check_agent(&world, &agent, &bound, &group);
-    let target = token::associated_address(&to.pubkey(), &agent.mint, &TOKEN_2022_PROGRAM);
-    let create = token::create_associated(&to.pubkey(), &to.pubkey(), &agent.mint, &TOKEN_2022_PROGRAM);
+    let target = token::associated_address(&to.pubkey(), &agent.mint.into(), &TOKEN_2022_PROGRAM);
+    let create =
+        token::create_associated(&to.pubkey(), &to.pubkey(), &agent.mint.into(), &TOKEN_2022_PROGRAM);
     let transfer = token::transfer(
         &agent.token_account,
-        &agent.mint,
+        &agent.mint.into(),
         &target,
         &owner.pubkey(),
         (1, 0),
@@ -206,7 +207,7 @@ fn a_soulbound_agent_stays_and_an_ordinary_one_moves() {
         (0, 1)
     );
     world.burn_agent(&aside, &to);
-    assert_eq!(world.data(&agent.mint)[36..44], [0; 8]);
+    assert_eq!(world.data(&agent.mint.into())[36..44], [0; 8]);
 }
 
 #[test]
@@ -341,12 +342,12 @@ fn what_only_poses_as_an_agent_has_no_place_in_the_registry() {
     for kind in [ForeignMint::NoGroup, ForeignMint::OtherGroup, ForeignMint::Legacy] {
         let foreign = world.foreign_agent(kind, &owner.pubkey());
         assert_eq!(world.token_balance(&foreign.token_account), 1);
-        let data = world.data(&foreign.mint);
+        let data = world.data(&foreign.mint.into());
         let group =
             mint_extensions(&data).and_then(|list| list.iter().find(|(k, _)| *k == 23).map(|(_, v)| *v));
         assert_eq!(group.is_some(), kind == ForeignMint::OtherGroup);
         assert!(group.is_none_or(|value| value[32..64] != *world.group_mint().as_array()));
-        assert_ne!(AgentIndex::decode(&world.data(&agent.agent_index)).unwrap().mint, foreign.mint);
+        assert_ne!(AgentIndex::decode(&world.data(&agent.agent_index)).unwrap().mint, foreign.mint.into());
     }
 }
 
@@ -368,11 +369,11 @@ fn an_evm_address_is_linked_with_its_signature_only() {
     let key = k256::ecdsa::SigningKey::from_slice(&[42; 32]).unwrap();
     let point = key.verifying_key().to_encoded_point(false);
     let evm: [u8; 20] = Keccak256::digest(&point.as_bytes()[1..])[12..].try_into().unwrap();
-    let hash = sati::evm_link_hash(&agent.mint, &evm, "eip155:1");
+    let hash = sati::evm_link_hash(&agent.mint.into(), &evm, "eip155:1");
     let (signature, recovery) = key.sign_prehash_recoverable(&hash).unwrap();
     let bytes: [u8; 64] = signature.to_bytes().into();
     let link = |chain: &str| {
-        sati::link_evm_address(&owner.pubkey(), &agent.mint, &evm, chain, &bytes, recovery.to_byte())
+        sati::link_evm_address(&owner.pubkey(), &agent.mint.into(), &evm, chain, &bytes, recovery.to_byte())
     };
     let receipt = world.send_ok(&[link("eip155:1")], &owner, &[]);
     assert!(receipt.logs.iter().any(|line| line.starts_with("Program data: ")));

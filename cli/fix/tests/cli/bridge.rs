@@ -11,11 +11,12 @@ use zx1_log::{LogReader, agent_dir};
 use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::BehaviorBatch;
 use zx1_protocol::envelope::{Envelope, MsgType};
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::{Epoch, Slot};
 
-const PRINCIPAL: [u8; 32] = [0xa1; 32];
-const AGENT: [u8; 32] = [0xa2; 32];
-const JUDGE: [u8; 32] = [0xa3; 32];
+const PRINCIPAL: AgentId = AgentId([0xa1; 32]);
+const AGENT: AgentId = AgentId([0xa2; 32]);
+const JUDGE: AgentId = AgentId([0xa3; 32]);
 
 fn epoch() -> Epoch {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
@@ -23,18 +24,14 @@ fn epoch() -> Epoch {
 }
 
 /// A batch that is built of an agent's log, as `zx1 batch build` does: every entry is read and checked.
-fn batch(home: &Home, agent: [u8; 32], from: Epoch) -> BehaviorBatch {
+fn batch(home: &Home, agent: AgentId, from: Epoch) -> BehaviorBatch {
     let folder = agent_dir(&home.path().join(".config/zx1"), &agent);
     LogReader::new(folder, agent).build(Covered { from, to: epoch() }, Slot(1), Slot(100_000)).unwrap().batch
 }
 
 /// How many entries it has.
-fn batched(home: &Home, agent: [u8; 32], from: Epoch) -> u32 {
+fn batched(home: &Home, agent: AgentId, from: Epoch) -> u32 {
     batch(home, agent, from).log_len
-}
-
-fn base58(agent: [u8; 32]) -> String {
-    bs58::encode(agent).into_string()
 }
 
 #[test]
@@ -45,12 +42,12 @@ fn both_logs_hold_the_envelopes_of_a_contract_and_a_batch_builds_from_each() {
     let (home, agents) = (Home::new(), Home::new());
     cluster.registers(PRINCIPAL, key_of(&home, "key.ed25519"));
     cluster.registers(AGENT, key_of(&agents, "agent.key"));
-    let _agent = market.agent(&agents, &["--agent-id", &base58(AGENT), "--cluster", &cluster.url]);
+    let _agent = market.agent(&agents, &["--agent-id", &AGENT.to_string(), "--cluster", &cluster.url]);
     home.file("m.c", NEEDS_LM);
     let server = ["--json", "--server", market.url()];
     let line = ["--yes", "--accept-corrected", "--bounty", "0.5", "gcc", "m.c", "-o", "m"];
     let mut command = home.command(server.iter().chain(&line));
-    command.env("FIX_AGENT_ID", base58(PRINCIPAL)).env("FIX_CLUSTER", &cluster.url);
+    command.env("FIX_AGENT_ID", PRINCIPAL.to_string()).env("FIX_CLUSTER", &cluster.url);
     let said = crate::support::said(&mut command);
     assert_eq!(said.code, 0, "{said:?}");
     let events = said.events();
@@ -60,7 +57,7 @@ fn both_logs_hold_the_envelopes_of_a_contract_and_a_batch_builds_from_each() {
     // The agent's own part may come after fix has ended; whoever looks at the contract logs it.
     let show = || {
         let mut command = home.command(server.iter().chain(&["show", id]));
-        command.env("FIX_AGENT_ID", base58(PRINCIPAL)).env("FIX_CLUSTER", &cluster.url);
+        command.env("FIX_AGENT_ID", PRINCIPAL.to_string()).env("FIX_CLUSTER", &cluster.url);
         crate::support::said(&mut command).ok().to_owned()
     };
     let deadline = Instant::now() + LIMIT;
@@ -101,12 +98,12 @@ fn an_envelope_of_an_agent_that_is_another_wallets_is_not_logged() {
     cluster.registers(PRINCIPAL, key_of(&home, "key.ed25519"));
     // The agent that works here names an id that somebody else owns.
     cluster.registers(AGENT, [0x99; 32]);
-    let _agent = market.agent(&agents, &["--agent-id", &base58(AGENT), "--cluster", &cluster.url]);
+    let _agent = market.agent(&agents, &["--agent-id", &AGENT.to_string(), "--cluster", &cluster.url]);
     home.file("m.c", NEEDS_LM);
     let server = ["--json", "--server", market.url()];
     let line = ["--yes", "--accept-corrected", "--bounty", "0.5", "gcc", "m.c", "-o", "m"];
     let mut command = home.command(server.iter().chain(&line));
-    command.env("FIX_AGENT_ID", base58(PRINCIPAL)).env("FIX_CLUSTER", &cluster.url);
+    command.env("FIX_AGENT_ID", PRINCIPAL.to_string()).env("FIX_CLUSTER", &cluster.url);
     let said = crate::support::said(&mut command);
     assert_eq!(said.code, 0, "{said:?}");
     // Its own DISCOVER and FEEDBACK, and nothing of the other side.
@@ -114,9 +111,9 @@ fn an_envelope_of_an_agent_that_is_another_wallets_is_not_logged() {
 }
 
 /// Who is at work with an agent id, in the settings of its home.
-fn settings(home: &Home, party: &str, agent: [u8; 32], cluster: &str) {
+fn settings(home: &Home, party: &str, agent: AgentId, cluster: &str) {
     std::fs::create_dir_all(home.path().join(".fix")).unwrap();
-    let text = format!("[zx1]\n{party} = \"{}\"\ncluster = \"{cluster}\"\n", base58(agent));
+    let text = format!("[zx1]\n{party} = \"{agent}\"\ncluster = \"{cluster}\"\n");
     std::fs::write(home.path().join(".fix/config.toml"), text).unwrap();
 }
 
@@ -151,9 +148,9 @@ fn the_verdicts_of_a_judge_are_in_its_log_and_in_those_of_both_parties() {
         for text in texts {
             let bytes = hex::decode(text.as_str().unwrap()).unwrap();
             let envelope = Envelope::decode(&bytes).unwrap();
-            assert_eq!((envelope.header.msg_type, envelope.header.sender), (MsgType::Verdict, &JUDGE));
+            assert_eq!((envelope.header.msg_type, envelope.header.sender()), (MsgType::Verdict, JUDGE));
             assert!(judge.verify(&envelope.signing_bytes(), envelope.signature));
-            to.push(*envelope.header.recipient);
+            to.push(envelope.header.recipient());
         }
         assert_eq!(to, [PRINCIPAL, AGENT]);
     }
@@ -217,7 +214,7 @@ fn an_agent_id_that_is_none_or_has_no_cluster_is_refused_before_anything_is_sent
     let run = |options: &[&str]| home.fix(options.iter().copied().chain(["--yes", "sh", "-c", "exit 7"]));
     let said = run(&["--server", "http://127.0.0.1:9", "--agent-id", "nonsense"]);
     assert!(said.code == 7 && said.err.contains("error 9397: "), "{said:?}");
-    let named = base58(PRINCIPAL);
+    let named = PRINCIPAL.to_string();
     let said = run(&["--server", "http://127.0.0.1:9", "--agent-id", &named]);
     assert!(said.code == 7 && said.err.contains("error 9566: "), "{said:?}");
     let said = run(&["--server", "http://127.0.0.1:9", "--agent-id", &named, "--cluster", "nowhere"]);
@@ -229,13 +226,13 @@ fn the_settings_of_fix_and_then_of_zx1_name_agent_id_and_cluster() {
     let home = Home::new();
     std::fs::create_dir_all(home.path().join(".fix")).unwrap();
     std::fs::create_dir_all(home.path().join(".config/zx1")).unwrap();
-    let settings = format!("[zx1]\nprincipal = \"{}\"\n", base58(PRINCIPAL));
+    let settings = format!("[zx1]\nprincipal = \"{PRINCIPAL}\"\n");
     std::fs::write(home.path().join(".fix/config.toml"), settings).unwrap();
     std::fs::write(home.path().join(".config/zx1/config.toml"), "url = \"http://127.0.0.1:9\"\n").unwrap();
     // The cluster is zx1's, and nobody is there; the market is real, and gets no contract.
     let market = Market::start(&[]);
     let said = home.fix(["--server", market.url(), "--yes", "sh", "-c", "exit 7"]);
     assert!(said.code == 7 && said.err.contains("error 9395: "), "{said:?}");
-    assert!(said.err.contains(&format!("agent id  {}", base58(PRINCIPAL))), "{said:?}");
+    assert!(said.err.contains(&format!("agent id  {PRINCIPAL}")), "{said:?}");
     assert!(home.fix(["--server", market.url(), "contracts", "--all"]).ok().contains("There are none"));
 }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use zx1_chain::{pda, sati, token};
 use zx1_interface::Layout as _;
 use zx1_interface::accounts::Config;
+use zx1_protocol::ids::AgentId;
 
 /// The registry's group of agents.
 const GROUP: [u8; 32] = [0x61; 32];
@@ -56,8 +57,8 @@ impl Cluster {
     }
 
     /// From now on this agent's NFT is in this wallet.
-    pub(crate) fn registers(&self, agent: [u8; 32], wallet: [u8; 32]) {
-        self.owners.lock().unwrap().insert(agent, wallet);
+    pub(crate) fn registers(&self, agent: AgentId, wallet: [u8; 32]) {
+        self.owners.lock().unwrap().insert(agent.0, wallet);
     }
 }
 

@@ -15,6 +15,7 @@ use solana_signer::Signer as _;
 use zx1_chain::rpc::actions::intents;
 use zx1_chain::rpc::registry::{Delegate, IdentityRegistry as _, Sati};
 use zx1_interface::constants::EPOCH_SECONDS;
+use zx1_protocol::ids::AgentId;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -138,7 +139,7 @@ impl Report for Changed<'_> {
     }
 }
 
-async fn read(chain: &Chain, registry: &Sati, mint: Address) -> Result<(Option<Address>, Vec<Line>)> {
+async fn read(chain: &Chain, registry: &Sati, mint: AgentId) -> Result<(Option<Address>, Vec<Line>)> {
     let owner = registry.look_up(mint).await?.and_then(|record| record.owner);
     let now = chain.client.time().await?.unix;
     let delegates = registry.delegates(mint).await?;
@@ -200,7 +201,7 @@ async fn finish(
     context: &Context,
     chain: &Chain,
     registry: &Sati,
-    mint: Address,
+    mint: AgentId,
     draft: &zx1_chain::rpc::Draft,
     key: &Key,
 ) -> Result<()> {
@@ -208,7 +209,7 @@ async fn finish(
     show(context, chain, registry, mint, &sent).await
 }
 
-async fn show(context: &Context, chain: &Chain, registry: &Sati, mint: Address, sent: &Sent) -> Result<()> {
+async fn show(context: &Context, chain: &Chain, registry: &Sati, mint: AgentId, sent: &Sent) -> Result<()> {
     let (_, delegates) = read(chain, registry, mint).await?;
     sent.finish(context, &Changed { sent, agent: mint.to_string(), delegates }).await
 }

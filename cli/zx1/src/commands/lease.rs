@@ -1,6 +1,5 @@
 //! `zx1 lease`: what an agent pays a day (protocol.md, 10.3; decision B5).
 
-use crate::amount;
 use crate::context::Context;
 use crate::errors::Result;
 use crate::output::Page;
@@ -9,6 +8,7 @@ use crate::words::{self, duration};
 use clap::Subcommand;
 use zx1_operator::facts::LeaseReport;
 use zx1_operator::lease::Changed;
+use zx1_protocol::units::MicroUsdc;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -77,8 +77,8 @@ fn draw(lease: &LeaseReport, page: &mut Page) {
     );
     let left = duration(lease.seconds_left_in_epoch);
     page.field("now", format!("epoch {}, which ends in {left}", words::epoch(lease.epoch)));
-    if lease.due_micro_usdc > 0 {
-        page.field("due", amount::usdc(lease.due_micro_usdc));
+    if lease.due_micro_usdc > MicroUsdc(0) {
+        page.field("due", lease.due_micro_usdc);
         page.next(format!("zx1 lease pay --epochs {}", lease.due_epochs));
     }
 }

@@ -106,8 +106,7 @@ fn repair(context: &Context, agent: &Agent, epoch: Epoch) -> Result<()> {
     if known.iter().all(|it| it.epoch != epoch) {
         return Err(Error::NoEntries { epoch: epoch.0 }.into());
     }
-    let salvaged =
-        zx1_log::repair::salvage(agent_files::folder(context, agent)?, *agent.mint.as_array(), epoch)?;
+    let salvaged = zx1_log::repair::salvage(agent_files::folder(context, agent)?, agent.mint, epoch)?;
     context.print(&Salvaged {
         epoch: epoch.0,
         kept: salvaged.kept,

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 use zx1_operator::Chain;
 use zx1_operator::register::{Registered, Request};
+use zx1_protocol::ids::AgentId;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -184,7 +185,7 @@ fn check_unknown(context: &Context, chain: &Chain, local: &str, intent: &str) ->
     Err(Error::AgentNameTaken { name: local.to_owned() }.into())
 }
 
-fn remember(context: &Context, chain: &Chain, local: &str, mint: Address, uri: &str) -> Result<()> {
+fn remember(context: &Context, chain: &Chain, local: &str, mint: AgentId, uri: &str) -> Result<()> {
     context.update_config(|config| {
         let entry = AgentEntry {
             mint: mint.to_string(),

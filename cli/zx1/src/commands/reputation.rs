@@ -1,7 +1,6 @@
 //! `zx1 reputation`: what an agent's past says, side by side and never as one number (decisions D1 to D5).
 
 use crate::agent_files;
-use crate::amount;
 use crate::context::Context;
 use crate::errors::Result;
 use crate::input;
@@ -10,6 +9,7 @@ use crate::words;
 use clap::{Subcommand, ValueEnum};
 use serde::Serialize;
 use zx1_operator::reputation::{self, Note, Reputation, Scores};
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::lease::LeaseState;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -51,11 +51,9 @@ pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
     let Action::Show { source, data } = action;
     let agent = context.agent()?;
     let store = agent_files::store(context, data.as_deref())?;
-    let own = context
-        .config()?
-        .agents
-        .into_values()
-        .map(|entry| input::address(&entry.mint, "The mint of an agent in the configuration"));
+    let own = context.config()?.agents.into_values().map(|entry| {
+        input::address(&entry.mint, "The mint of an agent in the configuration").map(AgentId::from)
+    });
     let own = own.collect::<Result<Vec<_>>>()?;
     let from = match source {
         Source::Batch => reputation::Source::Batch(store.as_ref()),
@@ -114,7 +112,7 @@ impl Report for Shown {
             draw_scores(unbound, page);
         }
         page.heading("On chain");
-        page.field("stake", amount::usdc(self.found.stake_micro_usdc))
+        page.field("stake", self.found.stake_micro_usdc)
             .field("lease", self.lease)
             .field("batches submitted", self.found.batches_submitted)
             .field("challenges lost", self.found.challenges_lost)

@@ -9,6 +9,7 @@ use crate::words::{self, count, slots};
 use clap::Subcommand;
 use zx1_operator::facts::StakeReport;
 use zx1_operator::stake::{Change, Changed};
+use zx1_protocol::units::MicroUsdc;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -44,7 +45,7 @@ pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
     let wanted = match action {
         Action::Show => return context.wait(show(context)),
         Action::Lock { amount: text } => match amount::parse_usdc(&text)? {
-            0 => {
+            MicroUsdc(0) => {
                 let why = "must be more than zero".to_owned();
                 return Err(Error::BadAmount { text, unit: "USDC", why }.into());
             }
@@ -87,9 +88,9 @@ async fn show(context: &Context) -> Result<()> {
 }
 
 fn draw(stake: &StakeReport, page: &mut Page) {
-    let minimum = amount::usdc(stake.minimum_micro_usdc);
+    let minimum = stake.minimum_micro_usdc;
     let enough = if stake.is_enough { String::new() } else { format!(", below the minimum of {minimum}") };
-    page.field("stake", format!("{}{enough}", amount::usdc(stake.stake_micro_usdc)));
+    page.field("stake", format!("{}{enough}", stake.stake_micro_usdc));
     page.field("open challenges", stake.open_challenges);
     page.field("unlock", unlock_line(stake));
     if stake.claimable {

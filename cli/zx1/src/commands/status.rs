@@ -9,6 +9,7 @@ use crate::words::{self, count};
 use serde::Serialize;
 use solana_address::Address;
 use zx1_operator::facts::{AgentStatus, agent_status};
+use zx1_protocol::units::MicroUsdc;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -33,7 +34,7 @@ struct Status {
     epoch: u64,
     wallet: Option<String>,
     lamports: Option<u64>,
-    usdc_micro_usdc: Option<u64>,
+    usdc_micro_usdc: Option<MicroUsdc>,
     agent: Option<AgentStatus>,
     agents: Vec<Known>,
     unfinished: Vec<String>,
@@ -46,7 +47,7 @@ impl Report for Status {
         page.field("time", format!("epoch {}, slot {}", words::epoch(self.epoch), self.slot));
         page.field("wallet", self.wallet.as_deref().unwrap_or("none; run zx1 init"));
         page.maybe("SOL", self.lamports.map(amount::sol));
-        page.maybe("USDC", self.usdc_micro_usdc.map(amount::usdc));
+        page.maybe("USDC", self.usdc_micro_usdc);
         match &self.agent {
             Some(agent) => draw_agent(agent, page),
             None => {
@@ -85,7 +86,7 @@ fn draw_agent(agent: &AgentStatus, page: &mut Page) {
     page.field("owner", agent.owner.as_deref().unwrap_or("none: the NFT was burned"));
     let stake = agent.stake.as_ref().map(|stake| {
         let unlock = if stake.unlock_queued { ", unlock queued" } else { "" };
-        format!("{}{unlock}", amount::usdc(stake.stake_micro_usdc))
+        format!("{}{unlock}", stake.stake_micro_usdc)
     });
     page.field("stake", stake.unwrap_or_else(|| "none".to_owned()));
     page.field("lease", words::lease(&agent.lease));

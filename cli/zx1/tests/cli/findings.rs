@@ -11,6 +11,7 @@ use zx1_interface::constants::MIN_STAKE;
 use zx1_operator::Agent;
 use zx1_operator::facts::{Accounts, OpenChallenge};
 use zx1_operator::health::{Finding, Ownership};
+use zx1_protocol::units::MicroUsdc;
 
 const NOW: u64 = 20_778;
 const SLOT: u64 = 400_000_000;
@@ -54,12 +55,12 @@ fn zeroed<T: zx1_interface::Layout>() -> T {
 }
 
 fn of_stake(account: Option<StakeLockAccount>, paid_through: Option<u64>) -> (Mark, String, String) {
-    let report = accounts(account, paid_through).stake_report(AGENT);
+    let report = accounts(account, paid_through).stake_report(AGENT.into());
     one(Finding::Stake(report))
 }
 
 fn of_lease(paid_through: Option<u64>) -> (Mark, String, String) {
-    let report = accounts(None, paid_through).lease_report(AGENT);
+    let report = accounts(None, paid_through).lease_report(AGENT.into());
     one(Finding::Lease(report))
 }
 
@@ -98,7 +99,7 @@ fn sol(lamports: u64, local: bool) -> Finding {
 }
 
 fn usdc(micro_usdc: Option<u64>) -> Finding {
-    Finding::Usdc { wallet: AGENT, mint: AGENT, micro_usdc, local: true }
+    Finding::Usdc { wallet: AGENT, mint: AGENT, micro_usdc: micro_usdc.map(MicroUsdc), local: true }
 }
 
 #[test]
@@ -117,11 +118,11 @@ fn without_funds_it_says_how_to_get_some() {
 
 #[test]
 fn an_agent_that_the_wallet_owns_is_proposed_and_a_strangers_is_warned_of() {
-    let (mark, found, next) = one(Finding::NoAgent { owned: Some(("alice".to_owned(), AGENT)) });
+    let (mark, found, next) = one(Finding::NoAgent { owned: Some(("alice".to_owned(), AGENT.into())) });
     assert_eq!((mark, next), (Warn, format!("zx1 config set agent {AGENT}")));
     assert!(found.contains("'alice'"), "{found}");
     let mark = |ownership| {
-        let agent = Agent { name: None, mint: AGENT };
+        let agent = Agent { name: None, mint: AGENT.into() };
         one(Finding::Agent { agent, member_number: 7, ownership }).0
     };
     assert_eq!([mark(Ownership::Ours), mark(Ownership::Delegated), mark(Ownership::Unknown(AGENT))], [Ok; 3]);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use zx1_net::{Endpoint, Fetcher, Limit, Options};
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::Slot;
 
 use super::{BridgeError, Slots};
@@ -21,12 +22,8 @@ const MOST: usize = 120;
 ///
 /// # Errors
 /// 9397 when it is not the base58 of 32 bytes.
-pub fn agent_id(text: &str) -> Result<[u8; 32], BridgeError> {
-    let mut id = [0; 32];
-    match bs58::decode(text).onto(&mut id) {
-        Ok(32) => Ok(id),
-        _ => Err(BridgeError::Id { text: one_line(text, 60) }),
-    }
+pub fn agent_id(text: &str) -> Result<AgentId, BridgeError> {
+    text.parse().map_err(|_| BridgeError::Id { text: one_line(text, 60) })
 }
 
 /// Asks a cluster for its confirmed slot each time. `cluster` is an http(s) address or one of the names
@@ -89,9 +86,9 @@ mod tests {
 
     #[test]
     fn an_agent_id_is_the_base58_of_32_bytes() {
-        assert_eq!(agent_id("11111111111111111111111111111111").unwrap(), [0; 32]);
+        assert_eq!(agent_id("11111111111111111111111111111111").unwrap(), AgentId::default());
         let id = agent_id("So11111111111111111111111111111111111111112").unwrap();
-        assert_eq!(bs58::encode(id).into_string(), "So11111111111111111111111111111111111111112");
+        assert_eq!(id.to_string(), "So11111111111111111111111111111111111111112");
         for wrong in ["", "1", "0OIl", "1111111111111111111111111111111", "fix_00", &"z".repeat(44)] {
             assert_eq!(agent_id(wrong).unwrap_err().code(), 9397, "{wrong}");
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
+use zx1_protocol::ids::{AgentId, WalletKey};
 use zx1_protocol::signature::PublicKey;
 
 use super::BridgeError;
@@ -20,9 +21,9 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 /// The keys that may sign for an agent id now: its owner's and those of its live delegates (decision B3); none
 /// when it is not registered. The error is half a sentence.
 pub type SigningKeys =
-    Arc<dyn Fn([u8; 32]) -> BoxFuture<'static, Result<Vec<[u8; 32]>, String>> + Send + Sync>;
+    Arc<dyn Fn(AgentId) -> BoxFuture<'static, Result<Vec<WalletKey>, String>> + Send + Sync>;
 
-type Keys = HashMap<[u8; 32], Vec<PublicKey>>;
+type Keys = HashMap<AgentId, Vec<PublicKey>>;
 
 /// When the chain answered, and the keys that sign for the agent.
 type Answer = (Instant, Vec<PublicKey>);
@@ -30,7 +31,7 @@ type Answer = (Instant, Vec<PublicKey>);
 /// What the chain has said lately.
 pub(super) struct Known {
     ask: SigningKeys,
-    answers: Mutex<HashMap<[u8; 32], Answer>>,
+    answers: Mutex<HashMap<AgentId, Answer>>,
 }
 
 impl Known {
@@ -39,7 +40,7 @@ impl Known {
     }
 
     /// The keys of these agents, without those for whom the chain does not answer; of one of them why.
-    pub(super) async fn of(&self, agents: BTreeSet<[u8; 32]>) -> (Keys, Option<BridgeError>) {
+    pub(super) async fn of(&self, agents: BTreeSet<AgentId>) -> (Keys, Option<BridgeError>) {
         let (mut keys, mut unread) = (Keys::new(), None);
         let mut answers = self.answers.lock().await;
         answers.retain(|_, (asked, _)| asked.elapsed() < GOOD_FOR);
@@ -55,10 +56,7 @@ impl Known {
                     answers.insert(agent, (Instant::now(), found.clone()));
                     keys.insert(agent, found);
                 }
-                Err(why) => {
-                    let agent = bs58::encode(agent).into_string();
-                    unread = Some(BridgeError::Keys { agent, why });
-                }
+                Err(why) => unread = Some(BridgeError::Keys { agent, why }),
             }
         }
         (keys, unread)
@@ -66,6 +64,6 @@ impl Known {
 }
 
 /// Bytes that are not a point of the curve sign nothing.
-pub(super) fn parsed(keys: &[[u8; 32]]) -> Vec<PublicKey> {
-    keys.iter().filter_map(|key| PublicKey::from_bytes(key).ok()).collect()
+pub(super) fn parsed(keys: &[WalletKey]) -> Vec<PublicKey> {
+    keys.iter().filter_map(|key| PublicKey::from_bytes(key.as_array()).ok()).collect()
 }

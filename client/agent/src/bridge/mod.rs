@@ -44,6 +44,7 @@ use zx1_market::{Entry, EntryType, Millis, PartyId, PartyKey, Reason};
 use zx1_protocol::channel::channel_of;
 use zx1_protocol::draft::Draft;
 use zx1_protocol::envelope::{BROADCAST, Envelope, MsgType};
+use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
 use zx1_protocol::payload::{
     Feedback, append_presignature, bid_payload_with_hint, split_accept_presignature,
 };
@@ -137,8 +138,8 @@ pub enum BridgeError {
     #[code(9399, transient)]
     #[error("The keys of the agent {agent} cannot be read, so its messages are not logged yet: {why}.")]
     Keys {
-        /// Its id, in base58.
-        agent: String,
+        /// Its id.
+        agent: AgentId,
         /// What was said.
         why: String,
     },
@@ -161,13 +162,15 @@ pub type Slots = Arc<dyn Fn() -> BoxFuture<'static, Result<u64, String>> + Send 
 /// (decision D5): given the other side's agent id, the conversation and the ACCEPT's slot, the registry's hash of
 /// the agreement. None when the registry would not take this key's signature. The error is half a sentence.
 pub type Agreements = Arc<
-    dyn Fn([u8; 32], [u8; 16], Slot) -> BoxFuture<'static, Result<Option<[u8; 32]>, String>> + Send + Sync,
+    dyn Fn(AgentId, ConversationId, Slot) -> BoxFuture<'static, Result<Option<[u8; 32]>, String>>
+        + Send
+        + Sync,
 >;
 
 /// The envelope log of one agent id. It is opened once: this program has it, or goes through the one that has
 /// it, and `zx1` and other programs of the party work beside it.
 pub struct Bridge {
-    agent: [u8; 32],
+    agent: AgentId,
     key: Arc<PartyKey>,
     slots: Slots,
     keys: keys::Known,
@@ -179,7 +182,7 @@ pub struct Bridge {
 
 impl std::fmt::Debug for Bridge {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Bridge").field("agent", &hex::encode(self.agent)).finish_non_exhaustive()
+        f.debug_struct("Bridge").field("agent", &self.agent).finish_non_exhaustive()
     }
 }
 
@@ -189,7 +192,7 @@ impl Bridge {
     /// those of other agents. Blocks, at most while another program opens the log.
     pub fn open(
         folder: impl AsRef<Path>,
-        agent: [u8; 32],
+        agent: AgentId,
         key: Arc<PartyKey>,
         slots: Slots,
         keys: SigningKeys,
@@ -210,8 +213,8 @@ impl Bridge {
     }
 
     /// The agent id.
-    pub fn agent(&self) -> &[u8; 32] {
-        &self.agent
+    pub fn agent(&self) -> AgentId {
+        self.agent
     }
 
     /// Works on the log and the files beside it, on a thread that may block.
@@ -228,7 +231,8 @@ impl Bridge {
     /// For a `post`: a DISCOVER that names this agent id, so that agents can answer with envelopes.
     pub async fn announce(&self, now: Millis) -> Result<Common, BridgeError> {
         let slot = self.slot().await?;
-        let bytes = self.sign(MsgType::Discover, &BROADCAST, now, slot, &[0; 16], HINT).await?;
+        let bytes =
+            self.sign(MsgType::Discover, BROADCAST, now, slot, ConversationId::default(), HINT).await?;
         let carrying = carrying(&bytes);
         self.blocking(move |log| append(log, &bytes, now)).await?;
         Ok(carrying)
@@ -259,7 +263,7 @@ impl Bridge {
         };
         let nth = view.entries().iter().filter(|e| e.kind() == kind && e.author() == market.id()).count();
         let name = format!("{}-{}-{}-{nth}", market.server().hex(), case.id(), kind.as_str());
-        let bytes = self.once(market, view, &name, wanted, &peer, &payload).await?;
+        let bytes = self.once(market, view, &name, wanted, peer, &payload).await?;
         Ok(carrying(&bytes))
     }
 
@@ -277,7 +281,7 @@ impl Bridge {
             let Some(peer) = self.peer(view, side) else { continue };
             let place = format!("{}-{}", market.server().hex(), view.id());
             let name = format!("{place}-ruling-{}-{side}", ruling.court);
-            let bytes = self.once(market, view, &name, MsgType::Verdict, &peer, &payload).await?;
+            let bytes = self.once(market, view, &name, MsgType::Verdict, peer, &payload).await?;
             envelopes.push(hex::encode(bytes));
         }
         Ok(envelopes)
@@ -319,11 +323,11 @@ impl Bridge {
         market: &Market,
         view: &View,
         side: Side,
-        peer: [u8; 32],
+        peer: AgentId,
     ) -> Result<(), BridgeError> {
         let Rating { score, outcome, is_dispute } = rating(view.case(), view.entries(), side);
         let feedback = Feedback {
-            conversation_id: conversation_id(&market.server(), &view.id()),
+            conversation_id: conversation_id(&market.server(), &view.id()).into(),
             target_agent: peer,
             score,
             outcome,
@@ -332,7 +336,7 @@ impl Bridge {
         };
         let payload = feedback.to_cbor().map_err(|e| BridgeError::Draft { why: e.to_string() })?;
         let name = format!("{}-{}-feedback-0", market.server().hex(), view.id());
-        let bytes = self.once(market, view, &name, MsgType::Feedback, &peer, &payload).await?;
+        let bytes = self.once(market, view, &name, MsgType::Feedback, peer, &payload).await?;
         match market.act_on(view, Data::Feedback {}, carrying(&bytes)).await {
             Ok(_) => Ok(()),
             // It was left already, by this program before it ended.
@@ -357,7 +361,7 @@ impl Bridge {
         let (mut keys, unread) = self.keys.of(others.collect()).await;
         // Anybody can write our id into an envelope. Logged as sent it would use up our nonces and put bids of
         // others into our batch; so of our own only what this very key has signed.
-        keys.insert(self.agent, keys::parsed(&[*self.key.id().as_bytes()]));
+        keys.insert(self.agent, keys::parsed(&[WalletKey::from(*self.key.id().as_bytes())]));
         let known = carried.into_iter().filter(|one| keys.contains_key(&one.sender));
         let known: Vec<Carried> = known.collect();
         let contract = view.id();
@@ -383,7 +387,7 @@ impl Bridge {
 
     /// The envelopes of a contract that may concern this agent, each signed by the author of its entry.
     fn carried(&self, view: &View) -> Vec<Carried> {
-        let conversation = conversation_id(&view.case().terms().server, &view.id());
+        let conversation = ConversationId(conversation_id(&view.case().terms().server, &view.id()));
         let mut found = Vec::new();
         for (at, entry) in view.entries().iter().enumerate() {
             let Some((signer, envelopes)) = envelopes_of(entry) else { continue };
@@ -395,11 +399,11 @@ impl Bridge {
             for bytes in envelopes {
                 let Ok(envelope) = Envelope::decode(&bytes) else { continue };
                 let header = &envelope.header;
-                let ours = [header.sender, header.recipient].contains(&&self.agent);
-                let fits = *header.conversation_id == conversation
+                let ours = [header.sender(), header.recipient()].contains(&self.agent);
+                let fits = header.conversation() == conversation
                     && message_type(entry.kind()) == Some(header.msg_type.wire());
                 if ours && fits && is_signed(&envelope, &signer) {
-                    let sender = *header.sender;
+                    let sender = header.sender();
                     found.push(Carried { bytes, sender, origin });
                 }
             }
@@ -414,7 +418,7 @@ impl Bridge {
         view: &View,
         name: &str,
         msg_type: MsgType,
-        peer: &[u8; 32],
+        peer: AgentId,
         payload: &[u8],
     ) -> Result<Vec<u8>, BridgeError> {
         let path = self.made.join(name);
@@ -426,7 +430,7 @@ impl Bridge {
         if let Some(kept) = reused {
             return Ok(kept);
         }
-        let conversation = conversation_id(&market.server(), &view.id());
+        let conversation = conversation_id(&market.server(), &view.id()).into();
         let mut tries = SLOT_TRIES;
         let bytes = loop {
             let slot = self.slot().await?;
@@ -435,7 +439,7 @@ impl Bridge {
                 _ => None,
             };
             let payload = presigned.as_deref().unwrap_or(payload);
-            let bytes = self.sign(msg_type, peer, now, slot, &conversation, payload).await?;
+            let bytes = self.sign(msg_type, peer, now, slot, conversation, payload).await?;
             let checked = {
                 let bytes = bytes.clone();
                 self.blocking(move |log| Ok(log.check_own(&decoded(&bytes)?, micros(now))?)).await
@@ -462,13 +466,13 @@ impl Bridge {
     /// not cost the contract: the ACCEPT then goes without.
     async fn presigned(
         &self,
-        peer: &[u8; 32],
-        conversation: [u8; 16],
+        peer: AgentId,
+        conversation: ConversationId,
         slot: Slot,
         payload: &[u8],
     ) -> Option<Vec<u8>> {
         let agreements = self.agreements.as_ref()?;
-        let asked = tokio::time::timeout(PRESIGN_WITHIN, agreements(*peer, conversation, slot)).await;
+        let asked = tokio::time::timeout(PRESIGN_WITHIN, agreements(peer, conversation, slot)).await;
         match asked.unwrap_or_else(|_| Err("the registry does not answer in time".to_owned())) {
             Ok(message) => Some(append_presignature(payload.to_vec(), &self.key.sign(&message?))),
             Err(why) => {
@@ -481,17 +485,17 @@ impl Bridge {
     async fn sign(
         &self,
         msg_type: MsgType,
-        recipient: &[u8; 32],
+        recipient: AgentId,
         now: Millis,
         slot: u64,
-        conversation: &[u8; 16],
+        conversation: ConversationId,
         payload: &[u8],
     ) -> Result<Vec<u8>, BridgeError> {
         let timestamp = micros(now);
         let nonce = self.blocking(move |log| Ok(log.reserve_nonce(channel_of(msg_type), timestamp)?)).await?;
         let draft = Draft {
             msg_type,
-            sender: &self.agent,
+            sender: self.agent,
             recipient,
             timestamp,
             block_ref: Slot(slot),
@@ -503,7 +507,7 @@ impl Bridge {
     }
 
     /// The agent id of a side. One that claims to be this agent has none: nothing is sent to oneself.
-    fn peer(&self, view: &View, side: Side) -> Option<[u8; 32]> {
+    fn peer(&self, view: &View, side: Side) -> Option<AgentId> {
         peer(view, side).filter(|peer| *peer != self.agent)
     }
 
@@ -515,7 +519,7 @@ impl Bridge {
 /// An envelope of a contract, and what the log needs to judge it.
 struct Carried {
     bytes: Vec<u8>,
-    sender: [u8; 32],
+    sender: AgentId,
     origin: Origin,
 }
 
@@ -592,7 +596,7 @@ fn is_signed(envelope: &Envelope<'_>, signer: &PartyId) -> bool {
 
 /// The agent id of a side, as the first envelope that it signed in this contract names it. Whether its key
 /// owns that id is checked where reputation is counted (decision D2); here it only says to whom envelopes go.
-pub fn peer(view: &View, side: Side) -> Option<[u8; 32]> {
+pub fn peer(view: &View, side: Side) -> Option<AgentId> {
     let case = view.case();
     let party = match side {
         Side::Principal => Some(case.principal()),
@@ -602,7 +606,7 @@ pub fn peer(view: &View, side: Side) -> Option<[u8; 32]> {
         let (signer, carried) = envelopes_of(entry)?;
         let bytes = carried.first()?;
         let envelope = Envelope::decode(bytes).ok()?;
-        is_signed(&envelope, &signer).then_some(*envelope.header.sender)
+        is_signed(&envelope, &signer).then_some(envelope.header.sender())
     })
 }
 

@@ -14,15 +14,16 @@ use zx1_protocol::batch::Covered;
 use zx1_protocol::channel::channel_of;
 use zx1_protocol::envelope::{Envelope, EnvelopeHeader, MsgType, PROTOCOL_VERSION};
 use zx1_protocol::hash::{Keccak, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
 use zx1_protocol::payload::split_accept_presignature;
 use zx1_protocol::units::{Epoch, Slot};
 
 use crate::support::*;
 
-const PRINCIPAL: [u8; 32] = [0xa1; 32];
-const AGENT: [u8; 32] = [0xa2; 32];
+const PRINCIPAL: AgentId = AgentId([0xa1; 32]);
+const AGENT: AgentId = AgentId([0xa2; 32]);
 
-fn bridge(world: &World, agent: [u8; 32], n: u8) -> Bridge {
+fn bridge(world: &World, agent: AgentId, n: u8) -> Bridge {
     // A cluster whose slot moves on every third time that it is asked.
     let asked = std::sync::atomic::AtomicU64::new(0);
     let slots = Arc::new(move || -> futures_util::future::BoxFuture<'static, Result<u64, String>> {
@@ -36,13 +37,13 @@ fn bridge(world: &World, agent: [u8; 32], n: u8) -> Bridge {
 fn registry() -> SigningKeys {
     Arc::new(|agent| {
         let owner = [(PRINCIPAL, 1), (AGENT, 2)].into_iter().find(|(known, _)| *known == agent);
-        let keys = owner.map(|(_, n)| *key(n).id().as_bytes()).into_iter().collect();
+        let keys = owner.map(|(_, n)| WalletKey::from(*key(n).id().as_bytes())).into_iter().collect();
         Box::pin(async move { Ok(keys) })
     })
 }
 
 /// How many entries the log of an agent has in the epoch of these tests, and that a batch can be built of it.
-fn logged(world: &World, agent: [u8; 32]) -> usize {
+fn logged(world: &World, agent: AgentId) -> usize {
     let log = LogReader::new(agent_dir(world.folder.path(), &agent), agent);
     let epoch = Epoch::from_unix_micros(START.0 * 1_000);
     let built = log.build(Covered { from: epoch, to: epoch }, Slot(1), Slot(2_000)).unwrap();
@@ -106,7 +107,7 @@ async fn a_party_without_an_agent_id_writes_no_envelope_and_trades_all_the_same(
 
 /// What a registry would answer: something that binds all that was asked, or nothing.
 fn agreements(
-    hash: impl Fn([u8; 32], [u8; 16], Slot) -> Result<Option<[u8; 32]>, String> + Send + Sync + 'static,
+    hash: impl Fn(AgentId, ConversationId, Slot) -> Result<Option<[u8; 32]>, String> + Send + Sync + 'static,
 ) -> Agreements {
     Arc::new(move |peer, conversation, slot| {
         let answer = hash(peer, conversation, slot);
@@ -114,12 +115,12 @@ fn agreements(
     })
 }
 
-fn bound(peer: [u8; 32], conversation: [u8; 16], slot: Slot) -> [u8; 32] {
-    Sha256::digest([peer.as_slice(), &conversation, &slot.0.to_le_bytes()].concat()).into()
+fn bound(peer: AgentId, conversation: ConversationId, slot: Slot) -> [u8; 32] {
+    Sha256::digest([peer.as_ref(), conversation.as_ref(), &slot.0.to_le_bytes()].concat()).into()
 }
 
 /// The ACCEPT of a contract that is fulfilled, and the contract's conversation.
-async fn accepted_with(agreements: Agreements) -> (Vec<u8>, [u8; 16]) {
+async fn accepted_with(agreements: Agreements) -> (Vec<u8>, ConversationId) {
     let world = World::start().await;
     let ours = bridge(&world, PRINCIPAL, 1);
     let theirs = Arc::new(bridge(&world, AGENT, 2).presigning(agreements));
@@ -136,7 +137,10 @@ async fn accepted_with(agreements: Agreements) -> (Vec<u8>, [u8; 16]) {
     assert_eq!(end.state(), State::Fulfilled);
     let accept = end.entries().iter().find(|entry| entry.kind() == EntryType::Accept).unwrap();
     let (_, common) = accept.read().unwrap();
-    (hex::decode(common.envelope.unwrap()).unwrap(), conversation_id(&world.principal.server(), &posted.id))
+    (
+        hex::decode(common.envelope.unwrap()).unwrap(),
+        conversation_id(&world.principal.server(), &posted.id).into(),
+    )
 }
 
 #[tokio::test]
@@ -144,7 +148,7 @@ async fn an_accept_carries_the_signature_without_which_nobody_can_file_a_rating(
     let (accept, conversation) =
         accepted_with(agreements(|peer, talk, slot| Ok(Some(bound(peer, talk, slot))))).await;
     let accept = Envelope::decode(&accept).unwrap();
-    assert_eq!(accept.header.conversation_id, &conversation);
+    assert_eq!(accept.header.conversation(), conversation);
     let (bid, signature) = split_accept_presignature(accept.payload).expect("no pre-signature");
     let message = bound(PRINCIPAL, conversation, accept.header.block_ref);
     assert!(key(2).id().verify(&message, signature), "it is signed for this principal, task and slot");
@@ -165,7 +169,7 @@ fn forged(
     id: ContractId,
     n: u8,
     message: (MsgType, u64),
-    between: (&[u8; 32], &[u8; 32]),
+    between: (AgentId, AgentId),
     payload: &[u8],
 ) -> Common {
     dated(world, id, n, message, between, payload, START.0 * 1_000)
@@ -177,15 +181,15 @@ fn dated(
     id: ContractId,
     n: u8,
     (msg_type, nonce): (MsgType, u64),
-    (sender, recipient): (&[u8; 32], &[u8; 32]),
+    (sender, recipient): (AgentId, AgentId),
     payload: &[u8],
     timestamp: u64,
 ) -> Common {
     let header = EnvelopeHeader {
         version: PROTOCOL_VERSION,
         msg_type,
-        sender,
-        recipient,
+        sender: sender.as_bytes(),
+        recipient: recipient.as_bytes(),
         timestamp,
         block_ref: Slot(1),
         nonce,
@@ -212,7 +216,7 @@ async fn an_envelope_in_our_name_that_another_key_signed_uses_up_no_nonce() {
     let end = bench.serve(&world.principal, id, true).await;
     // The principal's feedback says that the agent wrote it, with the last nonce that there is.
     let last = (MsgType::Feedback, u64::MAX);
-    let common = forged(&world, id, 1, last, (&AGENT, &PRINCIPAL), b"x");
+    let common = forged(&world, id, 1, last, (AGENT, PRINCIPAL), b"x");
     world.principal.act_on(&end, Data::Feedback {}, common).await.unwrap();
     let end = world.principal.view(id).await.unwrap();
     assert_eq!(end.entries().last().unwrap().kind(), EntryType::Feedback);
@@ -241,7 +245,7 @@ async fn an_envelope_that_the_log_refuses_keeps_no_other_one_from_it() {
     world.until(id, State::Open).await;
     let thief = world.party(2).await;
     let view = thief.view(id).await.unwrap();
-    let between = (&AGENT, &PRINCIPAL);
+    let between = (AGENT, PRINCIPAL);
     // A bid that no challenge could rest on: the log takes none so long.
     let long = forged(&world, id, 2, (MsgType::Propose, 1), between, &[0; 500]);
     let bond = thief.sign_bond(&view, None, &long).await.unwrap();
@@ -276,7 +280,7 @@ async fn logged_of(carried: impl Fn(&World, ContractId) -> [Common; 2]) -> usize
     new
 }
 
-const TO_US: (&[u8; 32], &[u8; 32]) = (&AGENT, &PRINCIPAL);
+const TO_US: (AgentId, AgentId) = (AGENT, PRINCIPAL);
 
 #[tokio::test]
 async fn envelopes_with_new_nonces_by_the_agents_own_key_are_logged_ok() {
@@ -290,8 +294,8 @@ async fn envelopes_with_new_nonces_by_the_agents_own_key_are_logged_ok() {
 async fn an_envelope_in_another_agents_name_is_not_logged() {
     // The party with key 2 says that it is an agent of somebody else, or one that nobody has registered.
     let new = logged_of(|world, id| {
-        let bond = forged(world, id, 2, (MsgType::Propose, 1), (&[0xb7; 32], &PRINCIPAL), &[0; 50]);
-        let other = forged(world, id, 2, (MsgType::Accept, 2), (&[0xb7; 32], &PRINCIPAL), &[0; 50]);
+        let bond = forged(world, id, 2, (MsgType::Propose, 1), (AgentId([0xb7; 32]), PRINCIPAL), &[0; 50]);
+        let other = forged(world, id, 2, (MsgType::Accept, 2), (AgentId([0xb7; 32]), PRINCIPAL), &[0; 50]);
         [bond, other]
     });
     assert_eq!(new.await, 0);
@@ -306,7 +310,7 @@ async fn an_agent_that_belongs_to_another_key_is_not_believed() {
     });
     // On chain the agent's owner is key 3, and key 2 trades under its name.
     let stolen: SigningKeys = Arc::new(|_| {
-        let keys = vec![*key(3).id().as_bytes()];
+        let keys = vec![WalletKey::from(*key(3).id().as_bytes())];
         Box::pin(async move { Ok(keys) })
     });
     let ours = Bridge::open(folder, PRINCIPAL, key(1), slots, stolen).unwrap();

@@ -5,6 +5,7 @@ use crate::pda;
 use solana_address::Address;
 use solana_instruction::Instruction;
 use zx1_interface::instruction as data;
+use zx1_protocol::ids::AgentId;
 
 /// Who challenges what.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +17,7 @@ pub struct ChallengeAddresses {
     /// The USDC mint.
     pub usdc_mint: Address,
     /// Agent id: the mint of the agent's NFT.
-    pub agent: Address,
+    pub agent: AgentId,
     /// The batch's epoch.
     pub epoch_number: u64,
     /// Ground: 1 bid, 2 selection, 3 verifier, 4 feedback, 5 double bid.
@@ -78,7 +79,7 @@ pub fn submit_challenge(addresses: &ChallengeAddresses, source: &EvidenceSource)
         delegation,
     }
     .with(&data::SubmitChallenge {
-        agent_id: addresses.agent.to_bytes(),
+        agent_id: addresses.agent.into(),
         epoch_number: addresses.epoch_number,
         ground: addresses.ground,
         contradicting_entry: inline,

@@ -5,6 +5,7 @@ use crate::pda;
 use solana_address::Address;
 use solana_instruction::Instruction;
 use zx1_interface::instruction as data;
+use zx1_protocol::ids::AgentId;
 
 /// Where a lease's fee comes from and goes to.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +26,7 @@ pub struct LeasePayment {
 pub fn pay_lease(agent: &AgentAddresses, payment: &LeasePayment) -> Instruction {
     accounts::PayLease {
         authority: payment.authority,
-        agent_mint: agent.mint,
+        agent_mint: agent.mint.into(),
         agent_index: agent.index,
         agent_token: agent.token,
         delegation: payment.delegation,
@@ -33,10 +34,10 @@ pub fn pay_lease(agent: &AgentAddresses, payment: &LeasePayment) -> Instruction 
         authority_usdc: payment.authority_usdc,
         treasury_usdc: payment.treasury_usdc,
     }
-    .with(&data::PayLease { agent_id: agent.mint.to_bytes(), epochs: payment.epochs })
+    .with(&data::PayLease { agent_id: agent.mint.into(), epochs: payment.epochs })
 }
 
 /// Builds the instruction tick_lease.
-pub fn tick_lease(agent: Address) -> Instruction {
-    accounts::TickLease { lease: pda::lease(&agent) }.with(&data::TickLease { agent_id: agent.to_bytes() })
+pub fn tick_lease(agent: AgentId) -> Instruction {
+    accounts::TickLease { lease: pda::lease(&agent) }.with(&data::TickLease { agent_id: agent.into() })
 }

@@ -8,12 +8,13 @@ pub mod lease;
 pub mod stake_lock;
 
 use solana_address::Address;
+use zx1_protocol::ids::AgentId;
 
 /// The addresses that prove who owns an agent (decision B3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AgentAddresses {
     /// The SATI mint, which is the agent's id.
-    pub mint: Address,
+    pub mint: AgentId,
     /// SATI's AgentIndex of the mint's member number.
     pub index: Address,
     /// The Token-2022 account that holds the NFT.

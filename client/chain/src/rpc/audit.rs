@@ -10,6 +10,8 @@ use std::fmt::{self, Display};
 use zx1_interface::accounts::{
     BatchAccount, ChallengeAccount, FeedbackLogAccount, HeadAccount, LeaseAccount, StakeLockAccount,
 };
+use zx1_protocol::ids::AgentId;
+use zx1_protocol::units::MicroUsdc;
 
 /// Differences that are listed at most.
 const MOST: usize = 1_000;
@@ -23,7 +25,8 @@ pub struct Difference {
     /// The account, base58.
     pub account: String,
     /// The agent, base58.
-    pub agent: Option<String>,
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    pub agent: Option<AgentId>,
     /// The value in the index.
     pub index: String,
     /// The value on chain.
@@ -48,26 +51,34 @@ pub struct Audit {
     pub differences: Vec<Difference>,
 }
 
-/// What is claimed. Amounts are in micro-USDC.
+/// What is claimed.
 #[derive(Debug, Clone, Default)]
 pub struct Claims {
     /// Agents by mint.
-    pub agents: BTreeMap<[u8; 32], AgentClaim>,
+    pub agents: BTreeMap<AgentId, AgentClaim>,
     /// Batches by agent and epoch.
-    pub batches: BTreeMap<([u8; 32], u64), BatchClaim>,
+    pub batches: BTreeMap<(AgentId, u64), BatchClaim>,
     /// Challenges by address and slot of submission.
-    pub challenges: BTreeMap<([u8; 32], u64), ChallengeClaim>,
+    pub challenges: BTreeMap<(Address, u64), ChallengeClaim>,
     /// Events of each account by its address and the slot of its creation; none where that is not claimed.
-    pub events: Option<BTreeMap<([u8; 32], u64), u64>>,
+    pub events: Option<BTreeMap<(Address, u64), u64>>,
     /// The feedback log's head.
     pub log_head: Option<[u8; 32]>,
+}
+
+impl Claims {
+    /// The agent of an account, and what is claimed of it.
+    fn of_agent(&self, mint: [u8; 32]) -> (Option<AgentId>, AgentClaim) {
+        let agent = AgentId(mint);
+        (Some(agent), self.agents.get(&agent).copied().unwrap_or_default())
+    }
 }
 
 /// What is claimed of an agent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AgentClaim {
     /// Its stake, if it has one.
-    pub stake: Option<u64>,
+    pub stake: Option<MicroUsdc>,
     /// The slot from which a queued unlock is over.
     pub unlock_slot: Option<u64>,
     /// Challenges that are not resolved.
@@ -158,7 +169,7 @@ impl Comparison {
         &mut self,
         what: &str,
         account: &Address,
-        agent: Option<&[u8]>,
+        agent: Option<AgentId>,
         index: impl Display,
         chain: impl Display,
     ) {
@@ -166,8 +177,7 @@ impl Comparison {
         if index == chain || self.differences.len() >= MOST {
             return;
         }
-        let agent = agent.map(|agent| bs58::encode(agent).into_string());
-        let of = agent.as_ref().map(|agent| format!(" of the agent {agent}")).unwrap_or_default();
+        let of = agent.map(|agent| format!(" of the agent {agent}")).unwrap_or_default();
         self.differences.push(Difference {
             what: what.to_owned(),
             account: account.to_string(),
@@ -184,13 +194,13 @@ impl Comparison {
         &mut self,
         claims: &Claims,
         account: &Address,
-        agent: Option<&[u8]>,
+        agent: Option<AgentId>,
         created: u64,
         on_chain: u64,
     ) {
         self.events = self.events.saturating_add(on_chain);
         let Some(events) = &claims.events else { return };
-        let here = events.get(&(account.to_bytes(), created)).copied().unwrap_or(0);
+        let here = events.get(&(*account, created)).copied().unwrap_or(0);
         self.same("events", account, agent, here, on_chain);
     }
 }
@@ -198,12 +208,12 @@ impl Comparison {
 /// Compares. `slot` is that of the claims, `at` the time of the audit in Unix seconds.
 pub fn compare(claims: &Claims, accounts: &Accounts, slot: u64, at: i64) -> Audit {
     let mut found = Comparison { differences: Vec::new(), events: 0 };
-    let mut staked: BTreeSet<[u8; 32]> = BTreeSet::new();
+    let mut staked: BTreeSet<AgentId> = BTreeSet::new();
     for stake in &accounts.stakes {
-        let agent = claims.agents.get(&stake.agent_mint).copied().unwrap_or_default();
-        let mint = Some(stake.agent_mint.as_slice());
-        staked.insert(stake.agent_mint);
-        found.same("stake", &stake.address, mint, text(agent.stake), stake.stake_usdc);
+        let (mint, agent) = claims.of_agent(stake.agent_mint);
+        staked.extend(mint);
+        let claimed = agent.stake.map(|stake| stake.0);
+        found.same("stake", &stake.address, mint, text(claimed), stake.stake_usdc);
         found.same("open challenges", &stake.address, mint, agent.open_challenges, stake.open_challenges);
         let unlock = (stake.in_unlock_queue == 1).then_some(stake.unlock_available_slot);
         found.same("unlock", &stake.address, mint, text(agent.unlock_slot), text(unlock));
@@ -211,36 +221,34 @@ pub fn compare(claims: &Claims, accounts: &Accounts, slot: u64, at: i64) -> Audi
     }
     for (mint, agent) in claims.agents.iter().filter(|(mint, _)| !staked.contains(*mint)) {
         if let Some(stake) = agent.stake {
-            let account = pda::stake(&Address::new_from_array(*mint));
-            found.same("stake", &account, Some(mint), stake, "nothing");
+            found.same("stake", &pda::stake(mint), Some(*mint), stake.0, "nothing");
         }
     }
     for lease in &accounts.leases {
-        let agent = claims.agents.get(&lease.agent_id).copied().unwrap_or_default();
-        let mint = Some(lease.agent_id.as_slice());
+        let (mint, agent) = claims.of_agent(lease.agent_id);
         found.same("lease", &lease.address, mint, text(agent.paid_through), lease.paid_through_epoch);
         found.events(claims, &lease.address, mint, lease.created_slot, lease.event_sequence);
     }
     for head in &accounts.heads {
-        let agent = claims.agents.get(&head.agent_id).copied().unwrap_or_default();
-        let mint = Some(head.agent_id.as_slice());
+        let (mint, agent) = claims.of_agent(head.agent_id);
         found.same("number of batches", &head.address, mint, agent.batches, head.count);
         found.same("head", &head.address, mint, hex::encode(agent.head_digest), hex::encode(head.digest));
         found.events(claims, &head.address, mint, head.created_slot, head.event_sequence);
     }
     for batch in &accounts.batches {
-        let claimed = claims.batches.get(&(batch.agent_id, batch.epoch_number));
+        let agent = AgentId(batch.agent_id);
+        let claimed = claims.batches.get(&(agent, batch.epoch_number));
         let on_chain = BatchClaim {
             batch_hash: batch.batch_hash,
             log_merkle_root: batch.log_merkle_root,
             arrays_root: batch.arrays_root,
         };
         let claimed = claimed.map_or_else(|| "nothing".to_owned(), BatchClaim::to_string);
-        found.same("batch", &batch.address, Some(&batch.agent_id), claimed, on_chain);
+        found.same("batch", &batch.address, Some(agent), claimed, on_chain);
     }
     for challenge in &accounts.challenges {
-        let mint = Some(challenge.agent_id.as_slice());
-        let claimed = claims.challenges.get(&(challenge.address.to_bytes(), challenge.submitted_slot));
+        let mint = Some(AgentId(challenge.agent_id));
+        let claimed = claims.challenges.get(&(challenge.address, challenge.submitted_slot));
         let on_chain = ChallengeClaim {
             answered: challenge.answered == 1,
             succeeded: (challenge.resolved == 1).then_some(challenge.succeeded == 1),

@@ -115,7 +115,7 @@ mod tests {
     fn an_instruction_outside_the_table_needs_a_simulation() {
         let unknown = Instruction { program_id: Address::default(), accounts: vec![], data: vec![0; 8] };
         assert_eq!(table_units(&[unknown]), None);
-        let tick = crate::instructions::lease::tick_lease(Address::default());
+        let tick = crate::instructions::lease::tick_lease(Address::default().into());
         let units = table_units(&[tick]).unwrap();
         assert!((1_801 + 300..20_000).contains(&units), "{units}");
         assert_eq!(with_margin(u32::MAX), MAX_UNITS);

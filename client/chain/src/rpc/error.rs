@@ -7,6 +7,7 @@ use solana_signature::Signature;
 use std::borrow::Cow;
 use std::path::PathBuf;
 use zx1_coded::Coded;
+use zx1_protocol::ids::AgentId;
 
 /// An error of this crate.
 #[derive(Debug, thiserror::Error, Coded)]
@@ -131,7 +132,7 @@ pub enum ChainError {
     #[error("{mint} is not an agent of the registry {registry}.")]
     NotAnAgent {
         /// The mint as it was given.
-        mint: Address,
+        mint: AgentId,
         /// The registry that was searched.
         registry: &'static str,
     },
@@ -140,7 +141,7 @@ pub enum ChainError {
     #[error("The agent {mint} was burned: nobody owns it any more.")]
     AgentBurned {
         /// Mint of the agent.
-        mint: Address,
+        mint: AgentId,
     },
     /// The node has no transaction of this signature.
     #[code(7016)]
@@ -154,7 +155,7 @@ pub enum ChainError {
     #[error("The wallet {wallet} neither owns the agent {mint} nor is its live delegate.")]
     NotAuthorized {
         /// Mint of the agent.
-        mint: Address,
+        mint: AgentId,
         /// Address of the wallet.
         wallet: Address,
     },

@@ -3,14 +3,15 @@
 
 use crate::rpc::draft::Intent;
 use solana_address::Address;
+use zx1_protocol::ids::AgentId;
 
 /// Intent to submit this batch.
-pub fn submit_batch(mint: &Address, epoch: u64, batch_hash: &[u8; 32]) -> Intent {
+pub fn submit_batch(mint: &AgentId, epoch: u64, batch_hash: &[u8; 32]) -> Intent {
     Intent::new("submit-batch", &[mint, &epoch, &Address::new_from_array(*batch_hash)])
 }
 
 /// Intent to close the batch of this epoch.
-pub fn close_batch(mint: &Address, epoch: u64) -> Intent {
+pub fn close_batch(mint: &AgentId, epoch: u64) -> Intent {
     Intent::new("close-batch", &[mint, &epoch])
 }
 
@@ -30,6 +31,6 @@ pub fn close_challenge(challenge: &Address) -> Intent {
 }
 
 /// Intent to revoke a delegation.
-pub fn revoke_delegate(mint: &Address, delegate: &Address) -> Intent {
+pub fn revoke_delegate(mint: &AgentId, delegate: &Address) -> Intent {
     Intent::new("revoke-delegate", &[mint, delegate])
 }

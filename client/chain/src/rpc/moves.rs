@@ -6,12 +6,13 @@ use serde_json::{Value, json};
 use solana_address::Address;
 use solana_sdk_ids::system_program;
 use std::fmt;
+use zx1_protocol::units::{MicroUsdc, USDC_DECIMALS};
 
 /// An amount of something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Money {
-    /// An amount of micro-USDC.
-    Usdc(u64),
+    /// An amount of USDC.
+    Usdc(MicroUsdc),
     /// An amount of lamports.
     Lamports(u64),
     /// The smallest unit of some other token, and its mint where that is known.
@@ -27,7 +28,7 @@ impl Money {
     /// The number alone, in the smallest unit.
     pub fn amount(&self) -> u64 {
         match self {
-            Self::Usdc(amount) | Self::Lamports(amount) | Self::Token { amount, .. } => *amount,
+            Self::Usdc(MicroUsdc(amount)) | Self::Lamports(amount) | Self::Token { amount, .. } => *amount,
         }
     }
 }
@@ -35,7 +36,7 @@ impl Money {
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Usdc(micro) => write!(f, "{}.{:06} USDC", micro / 1_000_000, micro % 1_000_000),
+            Self::Usdc(amount) => write!(f, "{amount:.USDC_DECIMALS$}"),
             Self::Lamports(lamports) => {
                 write!(f, "{}.{:09} SOL", lamports / 1_000_000_000, lamports % 1_000_000_000)
             }
@@ -106,7 +107,7 @@ impl Call {
             |from: usize| self.data.get(from..)?.first_chunk::<8>().map(|bytes| u64::from_le_bytes(*bytes));
         let of = |money, from, to| Some(Move { money, from: from?, to: to? });
         let tokens = |amount, mint: Option<Address>| match mint {
-            Some(found) if usdc == Some(found) => Money::Usdc(amount),
+            Some(found) if usdc == Some(found) => Money::Usdc(MicroUsdc(amount)),
             _ => Money::Token { amount, mint },
         };
         if self.program == token::TOKEN_PROGRAM || self.program == token::TOKEN_2022_PROGRAM {
@@ -141,7 +142,7 @@ pub(crate) fn name_tokens(
         if let Money::Token { amount, mint: None } = moved.money {
             let mint = mint_of(&moved.from).or_else(|| mint_of(&moved.to));
             moved.money = match mint {
-                Some(found) if usdc == Some(found) => Money::Usdc(amount),
+                Some(found) if usdc == Some(found) => Money::Usdc(MicroUsdc(amount)),
                 mint => Money::Token { amount, mint },
             };
         }
@@ -226,7 +227,7 @@ mod tests {
 
     #[test]
     fn amounts_are_shown_to_the_last_unit() {
-        assert_eq!(Money::Usdc(10_000_001).to_string(), "10.000001 USDC");
+        assert_eq!(Money::Usdc(MicroUsdc(10_000_001)).to_string(), "10.000001 USDC");
         assert_eq!(Money::Lamports(5_000).to_string(), "0.000005000 SOL");
     }
 
@@ -240,7 +241,7 @@ mod tests {
             accounts: transfer.accounts.iter().map(|meta| meta.pubkey).collect(),
             data: transfer.data,
         };
-        let expected = Move { money: Money::Usdc(7), from, to };
+        let expected = Move { money: Money::Usdc(MicroUsdc(7)), from, to };
         assert_eq!(call.moved(Some(mint)), Some(expected));
         let told = json!({
             "programId": program.to_string(),

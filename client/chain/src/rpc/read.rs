@@ -20,7 +20,8 @@ use zx1_interface::accounts::{
     FeedbackResolution, HeadAccount, LeaseAccount, RecordedEnvelope, StakeLockAccount, VERSION,
 };
 use zx1_interface::{Layout, external};
-use zx1_protocol::units::Epoch;
+use zx1_protocol::ids::AgentId;
+use zx1_protocol::units::{Epoch, MicroUsdc};
 
 /// Most accounts that one call may ask for.
 const PAGE: usize = 100;
@@ -119,7 +120,7 @@ fn malformed(what: impl Into<Cow<'static, str>>, account: &RawAccount) -> ChainE
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChallengeFilter {
     /// Against this agent's batches.
-    Agent(Address),
+    Agent(AgentId),
     /// Challenges of this challenger.
     Challenger(Address),
     /// Against this batch (its account).
@@ -142,8 +143,8 @@ pub struct ChainTime {
 pub struct UsdcAccount {
     /// Address of the account.
     pub address: Address,
-    /// Micro-USDC in it.
-    pub amount: u64,
+    /// What is in it.
+    pub amount: MicroUsdc,
 }
 
 /// An entry of the feedback log.
@@ -244,22 +245,22 @@ impl Client {
     }
 
     /// An agent's stake.
-    pub async fn stake(&self, agent: Address) -> Result<Option<Stored<StakeLockAccount>>> {
+    pub async fn stake(&self, agent: AgentId) -> Result<Option<Stored<StakeLockAccount>>> {
         self.stored(pda::stake(&agent)).await
     }
 
     /// An agent's lease. Its state follows from the clock, not from the flags (decision B5).
-    pub async fn lease(&self, agent: Address) -> Result<Option<Stored<LeaseAccount>>> {
+    pub async fn lease(&self, agent: AgentId) -> Result<Option<Stored<LeaseAccount>>> {
         self.stored(pda::lease(&agent)).await
     }
 
     /// The head of an agent's batches.
-    pub async fn head(&self, agent: Address) -> Result<Option<Stored<HeadAccount>>> {
+    pub async fn head(&self, agent: AgentId) -> Result<Option<Stored<HeadAccount>>> {
         self.stored(pda::head(&agent)).await
     }
 
     /// An agent's batch of an epoch.
-    pub async fn batch(&self, agent: Address, epoch: u64) -> Result<Option<Stored<BatchAccount>>> {
+    pub async fn batch(&self, agent: AgentId, epoch: u64) -> Result<Option<Stored<BatchAccount>>> {
         self.stored(pda::batch(&agent, epoch)).await
     }
 
@@ -288,21 +289,23 @@ impl Client {
     }
 
     /// All batches of an agent whose accounts are still open, by epoch.
-    pub async fn batches(&self, agent: Address) -> Result<Vec<Stored<BatchAccount>>> {
+    pub async fn batches(&self, agent: AgentId) -> Result<Vec<Stored<BatchAccount>>> {
         let at = 8 + offset_of!(BatchAccount, agent_id);
-        let mut found = self.all::<BatchAccount>(&[(at, agent.as_array())]).await?;
+        let mut found = self.all::<BatchAccount>(&[(at, agent.as_bytes())]).await?;
         found.sort_by_key(|batch| batch.epoch_number);
         Ok(found)
     }
 
     /// Open challenge accounts, by slot of submission.
     pub async fn challenges(&self, by: ChallengeFilter) -> Result<Vec<Stored<ChallengeAccount>>> {
-        let (at, address) = match by {
-            ChallengeFilter::Agent(address) => (offset_of!(ChallengeAccount, agent_id), address),
-            ChallengeFilter::Challenger(address) => (offset_of!(ChallengeAccount, challenger), address),
-            ChallengeFilter::Batch(address) => (offset_of!(ChallengeAccount, batch), address),
+        let (at, bytes) = match &by {
+            ChallengeFilter::Agent(agent) => (offset_of!(ChallengeAccount, agent_id), agent.as_bytes()),
+            ChallengeFilter::Challenger(wallet) => {
+                (offset_of!(ChallengeAccount, challenger), wallet.as_array())
+            }
+            ChallengeFilter::Batch(account) => (offset_of!(ChallengeAccount, batch), account.as_array()),
         };
-        let mut found = self.all::<ChallengeAccount>(&[(8 + at, address.as_array())]).await?;
+        let mut found = self.all::<ChallengeAccount>(&[(8 + at, bytes)]).await?;
         found.sort_by_key(|challenge| (challenge.submitted_slot, challenge.address));
         Ok(found)
     }
@@ -437,17 +440,18 @@ impl Client {
         let mut accounts: Vec<UsdcAccount> = found
             .into_iter()
             .filter(|(_, account)| account.mint == mint && account.owner == wallet)
-            .map(|(address, account)| UsdcAccount { address, amount: account.amount })
+            .map(|(address, account)| UsdcAccount { address, amount: MicroUsdc(account.amount) })
             .collect();
         accounts.sort_by_key(|account| (std::cmp::Reverse(account.amount), account.address));
         Ok(accounts)
     }
 
-    /// Micro-USDC of a wallet in its associated account, with which all of zx1's commands pay; 0 where there
-    /// is none.
-    pub async fn usdc_balance(&self, wallet: Address, mint: Address) -> Result<u64> {
+    /// USDC of a wallet in its associated account, with which all of zx1's commands pay; 0 where there is
+    /// none.
+    pub async fn usdc_balance(&self, wallet: Address, mint: Address) -> Result<MicroUsdc> {
         let account = crate::token::associated_address(&wallet, &mint, &crate::token::TOKEN_PROGRAM);
-        Ok(self.token_account(account).await?.map_or(0, |account| account.amount))
+        let held = self.token_account(account).await?.map_or(0, |account| account.amount);
+        Ok(MicroUsdc(held))
     }
 
     /// A wallet's token accounts, by mint or by token program.
@@ -469,7 +473,7 @@ impl Client {
     }
 
     /// The account that holds a mint's one token. None when nobody does.
-    pub(crate) async fn sole_holder(&self, mint: Address) -> Result<Option<Address>> {
+    pub(crate) async fn sole_holder(&self, mint: AgentId) -> Result<Option<Address>> {
         let request = RpcRequest::GetTokenLargestAccounts;
         let params = json!([mint.to_string(), { "commitment": self.commitment().commitment }]);
         match self.ask::<WithContext<Vec<LargestAccount>>>(request, params).await {
@@ -483,7 +487,7 @@ impl Client {
             // Some nodes leave this method out; the token program's accounts tell the same.
             Err(ChainError::NodeRefused { .. } | ChainError::WrongNode { .. }) => {
                 let program = crate::token::TOKEN_2022_PROGRAM;
-                let filters: [(usize, &[u8]); 2] = [(0, mint.as_array()), (64, &1_u64.to_le_bytes())];
+                let filters: [(usize, &[u8]); 2] = [(0, mint.as_bytes()), (64, &1_u64.to_le_bytes())];
                 Ok(self.program_addresses(program, &filters).await?.first().copied())
             }
             Err(error) => Err(error),

@@ -18,14 +18,15 @@ use solana_instruction::{AccountMeta, Instruction};
 use solana_message::AddressLookupTableAccount;
 use zx1_interface::instruction::{AnswerChallenge, SubmitBatch};
 use zx1_protocol::batch::batch_message;
-use zx1_protocol::units::Epoch;
+use zx1_protocol::ids::AgentId;
+use zx1_protocol::units::{Epoch, MicroUsdc};
 
 fn at(byte: u8) -> Address {
     Address::new_from_array([byte; 32])
 }
 
 fn agent() -> AgentAddresses {
-    AgentAddresses { mint: at(1), index: at(2), token: at(3) }
+    AgentAddresses { mint: AgentId([1; 32]), index: at(2), token: at(3) }
 }
 
 fn batch() -> SubmitBatch {
@@ -45,7 +46,7 @@ fn addresses() -> ChallengeAddresses {
         challenger: at(9),
         challenger_usdc: at(10),
         usdc_mint: at(11),
-        agent: at(1),
+        agent: AgentId([1; 32]),
         epoch_number: 20_000,
         ground: 1,
         claim: [7; 32],
@@ -107,17 +108,17 @@ fn every_instruction() -> Vec<(Instruction, &'static str)> {
     let system = solana_system_interface::instruction::transfer(&at(1), &at(2), 5);
     vec![
         (stake_lock::initialize_config(at(9), &config), "configuration"),
-        (stake_lock::lock_stake(&agent(), at(9), at(11), at(10), 12_345_678), "12.345678 USDC"),
+        (stake_lock::lock_stake(&agent(), at(9), at(11), at(10), MicroUsdc(12_345_678)), "12.345678 USDC"),
         (stake_lock::queue_unlock(&agent(), at(9)), "Queue"),
         (stake_lock::cancel_unlock(&agent(), at(9)), "Cancel the queued unlock"),
         (stake_lock::claim_stake(&agent(), at(9), at(10)), "Claim the whole stake"),
-        (stake_lock::slash(at(1), at(2), at(3), 5), "0.000005 USDC"),
-        (stake_lock::open_challenge(at(1), at(2)), "open"),
-        (stake_lock::settle_challenge(at(1), at(2)), "settled"),
+        (stake_lock::slash(agent().mint, at(2), at(3), MicroUsdc(5)), "0.000005 USDC"),
+        (stake_lock::open_challenge(agent().mint, at(2)), "open"),
+        (stake_lock::settle_challenge(agent().mint, at(2)), "settled"),
         (lease::pay_lease(&agent(), &payment), "7 epochs: 7.000000 USDC"),
-        (lease::tick_lease(at(1)), "clock"),
+        (lease::tick_lease(agent().mint), "clock"),
         (behavior_log::submit_batch(&agent(), at(9), None, &batch()), "epoch 20000"),
-        (behavior_log::close_batch(at(1), 20_000, at(9)), "return its rent"),
+        (behavior_log::close_batch(agent().mint, 20_000, at(9)), "return its rent"),
         (challenge::submit_challenge(&addresses(), &EvidenceSource::Inline(vec![1])), "10.000000 USDC"),
         (challenge::submit_challenge(&addresses(), &EvidenceSource::Draft(at(4))), "bid"),
         (challenge::record_envelope(at(9), 3, 1), "verifier"),
@@ -211,10 +212,10 @@ fn what_is_not_understood_is_shown_with_program_accounts_and_length() {
     assert!(line.details.contains(&("data".into(), "3 bytes".into())));
     assert!(line.details.contains(&("account 0".into(), at(5).to_string())));
     // A known instruction with accounts left out or bytes left over is not the known instruction.
-    let mut short = lease::tick_lease(at(1));
+    let mut short = lease::tick_lease(agent().mint);
     short.accounts.clear();
     assert!(!words_of(&short).understood);
-    let mut long = lease::tick_lease(at(1));
+    let mut long = lease::tick_lease(agent().mint);
     long.data.push(0);
     assert!(!words_of(&long).understood);
 }
@@ -233,7 +234,10 @@ fn a_summary_names_payer_signers_fee_and_money() {
     // Two signers, one checked signature, 30 000 units at one lamport each.
     assert_eq!(summary.fee, 3 * 5_000 + 30_000);
     assert_eq!((summary.payer, summary.signers.clone()), (at(9), vec![at(9), at(8)]));
-    assert_eq!(summary.moves, vec![Move { money: Money::Usdc(1_500_000), from: at(1), to: at(2) }]);
+    assert_eq!(
+        summary.moves,
+        vec![Move { money: Money::Usdc(MicroUsdc(1_500_000)), from: at(1), to: at(2) }]
+    );
     assert_eq!(summary.lines.len(), 3, "the compute budget is part of the fee");
     let text = summary.to_string();
     assert!(text.contains("1.500000 USDC") && !text.contains('\u{1b}'), "{text}");

@@ -11,6 +11,7 @@ use zx1_interface::constants::{
 };
 use zx1_interface::external::ed25519_signature;
 use zx1_protocol::envelope::parse_signing_bytes;
+use zx1_protocol::units::MicroUsdc;
 
 /// One instruction in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +64,7 @@ fn words(title: impl Into<String>, details: Vec<(&str, String)>) -> Line {
 }
 
 fn usdc(micro: u64) -> Money {
-    Money::Usdc(micro)
+    Money::Usdc(MicroUsdc(micro))
 }
 
 /// Seconds since 1970 as a date in UTC; as they are when no calendar has them.

@@ -73,7 +73,7 @@ impl AgentLog {
         let Incoming { envelope, arrival_micros, nonce_rule } = message;
         let header = &envelope.header;
         let (envelope, arrival_micros) = (*envelope, *arrival_micros);
-        if *header.sender == self.agent {
+        if header.sender() == self.agent {
             // An own message that came back, or was signed elsewhere.
             return self
                 .stage(&Append { envelope, direction: Direction::Sent, arrival_micros }, group)
@@ -85,7 +85,7 @@ impl AgentLog {
         if concerns && self.has(&envelope, group)? {
             return self.stage(&append, group).map(Some);
         }
-        let line = (*header.sender, channel_of(header.msg_type));
+        let line = (header.sender(), channel_of(header.msg_type));
         let received = (line, header.nonce);
         let seen = nonces.seen.get(&line).copied().unwrap_or_else(|| self.nonces.seen(&line.0, line.1));
         let used = || {
@@ -113,7 +113,7 @@ impl AgentLog {
     /// rates it, or is an offer or a request in one of its conversations.
     pub(super) fn concerns(&self, envelope: &Envelope<'_>) -> bool {
         let header = &envelope.header;
-        if *header.recipient == self.agent {
+        if header.recipient() == self.agent {
             return true;
         }
         match header.msg_type {
@@ -121,7 +121,7 @@ impl AgentLog {
                 Feedback::decode(envelope.payload).is_ok_and(|rating| rating.target_agent == self.agent)
             }
             MsgType::NotarizeBid => NotarizeBid::decode(envelope.payload).is_ok_and(|bid| {
-                self.live.values().any(|live| live.index.has_conversation(bid.conversation_id))
+                self.live.values().any(|live| live.index.has_conversation(&bid.conversation_id))
             }),
             _ => false,
         }

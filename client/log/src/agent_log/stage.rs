@@ -127,8 +127,8 @@ impl AgentLog {
 
     fn check_form(&self, envelope: &Envelope<'_>, direction: Direction) -> Result<()> {
         let header = &envelope.header;
-        let from_here = *header.sender == self.agent;
-        let to_here = *header.recipient == self.agent || *header.recipient == BROADCAST;
+        let from_here = header.sender() == self.agent;
+        let to_here = header.recipient() == self.agent || header.recipient() == BROADCAST;
         let ours = match direction {
             Direction::Sent => from_here,
             Direction::Received => !from_here && (to_here || self.concerns(envelope)),

@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
+use zx1_protocol::ids::AgentId;
 
 /// How long an owner has to greet: it does so before it looks at anything else.
 const GREETING_WITHIN: Duration = Duration::from_secs(5);
@@ -33,7 +34,7 @@ pub(super) enum Broken {
 
 impl Client {
     /// Connects to the owner of the folder.
-    pub(super) fn connect(dir: &Path, agent: &[u8; 32]) -> Result<Self, Broken> {
+    pub(super) fn connect(dir: &Path, agent: &AgentId) -> Result<Self, Broken> {
         let (_folder, path) = socket_path(dir).map_err(|_| Broken::NotSent)?;
         let stream = UnixStream::connect(path).map_err(|_| Broken::NotSent)?;
         if !is_same_user(&stream) {
@@ -41,7 +42,7 @@ impl Client {
         }
         let greeting = wire::receive(&mut Timed::new(&stream, Some(GREETING_WITHIN)), |_| ());
         match greeting {
-            Ok(Some((Greeting { version: wire::VERSION, agent: owner }, _))) if owner.0 == *agent => {
+            Ok(Some((Greeting { version: wire::VERSION, agent: owner }, _))) if owner.0 == agent.0 => {
                 Ok(Self { stream })
             }
             Ok(Some((Greeting { version: wire::VERSION, .. }, _))) => {

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
+use zx1_protocol::ids::AgentId;
 
 /// How long a group waits for more messages after its first.
 const GROUP_WITHIN: Duration = Duration::from_millis(5);
@@ -56,7 +57,7 @@ impl Owner {
     /// has ended.
     pub(super) fn start(log: AgentLog) -> Result<Self> {
         let (jobs, work) = mpsc::channel();
-        let door = Door::open(log.dir(), *log.agent(), jobs.clone()).ok();
+        let door = Door::open(log.dir(), log.agent(), jobs.clone()).ok();
         let dir = log.dir().to_owned();
         let writer = Builder::new().name("zx1-log".to_owned()).spawn(move || write(log, &work));
         let writer = Some(writer.map_err(LogError::io("start a thread for", dir))?);
@@ -144,7 +145,7 @@ fn write_group(log: &mut AgentLog, jobs: &Receiver<Job>, first: Guests) -> Optio
 }
 
 impl Door {
-    fn open(dir: &Path, agent: [u8; 32], jobs: Sender<Job>) -> io::Result<Self> {
+    fn open(dir: &Path, agent: AgentId, jobs: Sender<Job>) -> io::Result<Self> {
         let (folder, path) = socket_path(dir)?;
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -178,7 +179,7 @@ struct Guest {
     thread: JoinHandle<()>,
 }
 
-fn let_in(listener: &UnixListener, agent: [u8; 32], jobs: &Sender<Job>, closing: &AtomicBool) {
+fn let_in(listener: &UnixListener, agent: AgentId, jobs: &Sender<Job>, closing: &AtomicBool) {
     let mut guests: Vec<Guest> = Vec::new();
     for stream in listener.incoming() {
         if closing.load(Ordering::SeqCst) {
@@ -208,8 +209,8 @@ fn let_in(listener: &UnixListener, agent: [u8; 32], jobs: &Sender<Job>, closing:
     }
 }
 
-fn attend(stream: &UnixStream, agent: [u8; 32], jobs: &Sender<Job>) -> io::Result<()> {
-    let greeting = Greeting { version: wire::VERSION, agent: Fixed(agent) };
+fn attend(stream: &UnixStream, agent: AgentId, jobs: &Sender<Job>) -> io::Result<()> {
+    let greeting = Greeting { version: wire::VERSION, agent: Fixed(agent.0) };
     wire::send(&mut Timed::new(stream, Some(FRAME_WITHIN)), &greeting, &[])?;
     // Between two requests a guest may be quiet for as long as it likes.
     let begun = |timed: &mut Timed<'_>| timed.until = Some(Instant::now() + FRAME_WITHIN);
@@ -228,7 +229,7 @@ mod tests {
     use zx1_protocol::hash::{Keccak as _, Sha3};
     use zx1_protocol::units::Slot;
 
-    const AGENT: [u8; 32] = [1; 32];
+    const AGENT: AgentId = AgentId([1; 32]);
 
     /// Asks for one message to be taken in.
     fn admit(jobs: &Sender<Job>, nonce: u64) -> Receiver<Result<Answer>> {
@@ -236,7 +237,7 @@ mod tests {
             version: PROTOCOL_VERSION,
             msg_type: MsgType::Reject,
             sender: &[2; 32],
-            recipient: &AGENT,
+            recipient: AGENT.as_bytes(),
             timestamp: nonce,
             block_ref: Slot(1),
             nonce,

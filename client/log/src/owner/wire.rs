@@ -19,6 +19,7 @@ use zx1_protocol::batch::Covered;
 use zx1_protocol::bundle::{Bundle, MAX_BUNDLE_BYTES};
 use zx1_protocol::channel::Channel;
 use zx1_protocol::envelope::Envelope;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::nonce::{LastNonce, NonceError, ReplayWindow, SeenNonces};
 use zx1_protocol::units::Epoch;
 use zx1_protocol::validate::{MAX_MESSAGE_SIZE, Reason};
@@ -70,7 +71,7 @@ pub(super) enum Request {
         payload: Bytes,
     },
     PutAttestation {
-        conversation: Fixed<16>,
+        conversation: ConversationId,
         rater: Fixed<32>,
         hash: Fixed<32>,
     },
@@ -262,19 +263,19 @@ pub(super) fn carry_out(log: &mut AgentLog, request: &Request, body: &[u8]) -> R
             Answer::Nonce(log.reserve_nonce(channel_from(*channel)?, *now_micros)?)
         }
         Request::SeenNonces { sender, channel } => {
-            Answer::of_seen(log.seen_nonces(&sender.0, channel_from(*channel)?))
+            Answer::of_seen(log.seen_nonces(&AgentId(sender.0), channel_from(*channel)?))
         }
         Request::FindNear { epoch, leaf } => {
             Answer::Place(log.find_near(Epoch(*epoch), &leaf.0)?.map(Place::from))
         }
         Request::PutPayload { payload } => Answer::Hash(Fixed(log.put_payload(&payload.0)?)),
         Request::PutAttestation { conversation, rater, hash } => {
-            log.put_attestation(&conversation.0, &rater.0, hash.0)?;
+            log.put_attestation(conversation, &AgentId(rater.0), hash.0)?;
             Answer::Done
         }
         Request::Seal { from, to, signer, signature } => {
             let covered = Covered { from: Epoch(*from), to: Epoch(*to) };
-            log.seal(&Bundle::decode(body)?, covered, signer.0, signature.0)?;
+            log.seal(&Bundle::decode(body)?, covered, signer.0.into(), signature.0)?;
             Answer::Done
         }
     })

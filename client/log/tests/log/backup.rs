@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use zx1_log::{AgentLog, backup};
 use zx1_protocol::channel::Channel;
+use zx1_protocol::ids::{AgentId, ConversationId};
 
 fn exported() -> (TempDir, PathBuf, PathBuf) {
     let (temp, dir) = folder_with(&[Message::propose(1, 10), Message::deliver(2).later(1)]);
     let mut log = open(&dir);
     seal(&mut log, covered(0, 0));
-    log.put_attestation(&[3; 16], &PEER, [1; 32]).unwrap();
+    log.put_attestation(&ConversationId([3; 16]), &PEER, [1; 32]).unwrap();
     log.reserve_nonce(Channel::Direct, 500).unwrap();
     drop(log);
     let copy = temp.path().join("copy");
@@ -35,7 +36,7 @@ fn a_restored_folder_is_the_same_log() {
     assert!(log.recovery().is_clean());
     assert_eq!(log.sealed_through(), Some(EPOCH));
     assert!(log.batches().bundle_bytes(EPOCH).unwrap().is_some());
-    assert_eq!(log.attestation(&[3; 16], &PEER), Some([1; 32]));
+    assert_eq!(log.attestation(&ConversationId([3; 16]), &PEER), Some([1; 32]));
     assert!(log.reserve_nonce(Channel::Direct, 0).unwrap() > 500);
     let message = Message::propose(1, 10);
     assert_eq!(log.payload(message.envelope().header.payload_hash).unwrap(), Some(message.payload.clone()));
@@ -71,7 +72,7 @@ fn a_changed_or_missing_file_fails_before_anything_is_restored() {
 fn a_copy_without_a_list_or_of_another_agent_or_with_paths_that_lead_out_fails() {
     let (temp, _dir, copy) = exported();
     let restored = temp.path().join("restored");
-    assert_eq!(backup::import(&copy, &restored, [1; 32]).unwrap_err().code(), 7241);
+    assert_eq!(backup::import(&copy, &restored, AgentId([1; 32])).unwrap_err().code(), 7241);
     let list = copy.join(backup::MANIFEST);
     let text = fs::read_to_string(&list).unwrap();
     for path in ["../nonces", "/etc/passwd", "log/../../x", "log/a/b", "lock", "log", ""] {

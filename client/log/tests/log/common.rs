@@ -10,14 +10,15 @@ use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::{Built, Direction};
 use zx1_protocol::envelope::{Envelope, EnvelopeHeader, MsgType, PROTOCOL_VERSION};
 use zx1_protocol::hash::{Hash, Keccak, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::payload::{Feedback, bid_payload};
 use zx1_protocol::signature::PublicKey;
 use zx1_protocol::units::{Epoch, Slot};
 
-pub(crate) const AGENT: [u8; 32] = [0xA1; 32];
-pub(crate) const PEER: [u8; 32] = [0xB2; 32];
-pub(crate) const OTHER: [u8; 32] = [0xC3; 32];
+pub(crate) const AGENT: AgentId = AgentId([0xA1; 32]);
+pub(crate) const PEER: AgentId = AgentId([0xB2; 32]);
+pub(crate) const OTHER: AgentId = AgentId([0xC3; 32]);
 pub(crate) const DAY: u64 = 86_400_000_000;
 pub(crate) const EPOCH: Epoch = Epoch(20_000);
 /// Bytes before the first record of a file.
@@ -27,12 +28,12 @@ pub(crate) const HEADER: usize = 68;
 pub(crate) struct Message {
     pub(crate) direction: Direction,
     pub(crate) msg_type: MsgType,
-    pub(crate) sender: [u8; 32],
-    pub(crate) recipient: [u8; 32],
+    pub(crate) sender: AgentId,
+    pub(crate) recipient: AgentId,
     pub(crate) timestamp: u64,
     pub(crate) slot: u64,
     pub(crate) nonce: u64,
-    pub(crate) conversation: [u8; 16],
+    pub(crate) conversation: ConversationId,
     pub(crate) payload: Vec<u8>,
     hash: Hash,
     signature: [u8; 64],
@@ -51,7 +52,7 @@ impl Message {
             timestamp: EPOCH.0 * DAY + number,
             slot: 1_000 + number,
             nonce: 1 + number,
-            conversation: [3; 16],
+            conversation: ConversationId([3; 16]),
             payload,
             hash,
             signature,
@@ -71,7 +72,7 @@ impl Message {
     /// A FEEDBACK about this agent.
     pub(crate) fn rating(number: u64, score: i8) -> Self {
         let feedback = Feedback {
-            conversation_id: [3; 16],
+            conversation_id: ConversationId([3; 16]),
             target_agent: AGENT,
             score,
             outcome: 2,
@@ -88,7 +89,7 @@ impl Message {
     }
 
     /// Signed with the key of this agent, whoever the sender is.
-    pub(crate) fn signed_by(mut self, agent: [u8; 32]) -> Self {
+    pub(crate) fn signed_by(mut self, agent: AgentId) -> Self {
         self.hash = Sha3::hashv(&[&self.payload]);
         self.signature = key_of(agent).sign(&self.envelope().signing_bytes()).to_bytes();
         self
@@ -120,12 +121,12 @@ impl Message {
             header: EnvelopeHeader {
                 version: PROTOCOL_VERSION,
                 msg_type: self.msg_type,
-                sender: &self.sender,
-                recipient: &self.recipient,
+                sender: self.sender.as_bytes(),
+                recipient: self.recipient.as_bytes(),
                 timestamp: self.timestamp,
                 block_ref: Slot(self.slot),
                 nonce: self.nonce,
-                conversation_id: &self.conversation,
+                conversation_id: self.conversation.as_bytes(),
                 payload_hash: &self.hash,
                 payload_len: u32::try_from(self.payload.len()).unwrap(),
             },
@@ -143,12 +144,12 @@ impl Message {
     }
 }
 
-fn key_of(agent: [u8; 32]) -> SigningKey {
-    SigningKey::from_bytes(&agent)
+fn key_of(agent: AgentId) -> SigningKey {
+    SigningKey::from_bytes(agent.as_bytes())
 }
 
 /// The keys of AGENT, PEER and OTHER, as a registry would have them.
-pub(crate) fn keys() -> HashMap<[u8; 32], Vec<PublicKey>> {
+pub(crate) fn keys() -> HashMap<AgentId, Vec<PublicKey>> {
     let key = |agent| vec![PublicKey::from_bytes(key_of(agent).verifying_key().as_bytes()).unwrap()];
     [AGENT, PEER, OTHER].into_iter().map(|agent| (agent, key(agent))).collect()
 }
@@ -207,6 +208,6 @@ pub(crate) fn build(log: &AgentLog, covered: Covered) -> Built {
 
 pub(crate) fn seal(log: &mut AgentLog, covered: Covered) -> Built {
     let built = build(log, covered);
-    log.seal(&built.bundle().unwrap(), covered, [9; 32], [8; 64]).unwrap();
+    log.seal(&built.bundle().unwrap(), covered, [9; 32].into(), [8; 64]).unwrap();
     built
 }

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use zx1_log::{AgentLog, Append, LogError, LogReader, repair};
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::Epoch;
 
 fn messages(count: u64) -> Vec<Message> {
@@ -134,7 +135,7 @@ fn old_bytes_behind_the_end_are_not_taken_for_records() {
 #[test]
 fn a_file_of_another_agent_or_epoch_fails() {
     let (_temp, dir) = folder_with(&messages(1));
-    assert_eq!(AgentLog::open(&dir, [1; 32]).unwrap_err().code(), 7202);
+    assert_eq!(AgentLog::open(&dir, AgentId([1; 32])).unwrap_err().code(), 7202);
     let moved = log_file(&dir).with_file_name("20001.log");
     fs::rename(log_file(&dir), moved).unwrap();
     assert_eq!(AgentLog::open(&dir, AGENT).unwrap_err().code(), 7202);

@@ -5,13 +5,14 @@ use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
 use zx1_log::{AgentLog, LogReader, repair};
+use zx1_protocol::ids::ConversationId;
 use zx1_protocol::units::Epoch;
 
 fn use_everything(dir: &Path) {
     let reader = LogReader::new(dir, AGENT);
     let _ = reader.epochs();
     let _ = reader.root(Epoch(0), Epoch(u64::MAX));
-    let _ = reader.attestation(&[3; 16], &AGENT);
+    let _ = reader.attestation(&ConversationId([3; 16]), &AGENT);
     let _ = reader.batches().list();
     let _ = reader.batches().bundle_bytes(EPOCH);
     if let Ok(mut log) = AgentLog::open(dir, AGENT) {

@@ -119,7 +119,7 @@ async fn what_is_uploaded_comes_back() {
         assert_eq!(http.put(&AGENT, EPOCH, &bundle).await.unwrap(), Put::Same);
         assert_eq!(http.get(&AGENT, EPOCH).await.unwrap(), Some(bundle));
         assert_eq!(http.get(&AGENT, Epoch(1)).await.unwrap(), None);
-        let mint = bs58::encode(AGENT).into_string();
+        let mint = AGENT.to_string();
         assert!(server.stored.lock().unwrap().contains_key(&(mint, EPOCH.0)));
     }
 }
@@ -200,7 +200,7 @@ async fn data_that_does_not_hold_together_is_not_sent_and_what_is_no_bundle_not_
     assert_eq!(http.put(&AGENT, EPOCH, &bad).await.unwrap_err().code(), 7233);
     assert_eq!(http.put(&AGENT, Epoch(1), &good).await.unwrap_err().code(), 7234);
     assert_eq!(server.calls(), 0);
-    let mint = bs58::encode(AGENT).into_string();
+    let mint = AGENT.to_string();
     let serve = |epoch: u64, bytes: &[u8]| {
         server.stored.lock().unwrap().insert((mint.clone(), epoch), Bytes::copy_from_slice(bytes));
     };

@@ -12,6 +12,7 @@ use zx1_log::{Admitted, LogError, LogHandle, Origin, Received};
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::channel::{Channel, channel_of};
 use zx1_protocol::envelope::{BROADCAST, MsgType};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::nonce::REPLAY_WINDOW;
 use zx1_protocol::payload::{BidType, Feedback, NotarizeBid};
 
@@ -49,9 +50,9 @@ fn deliver(number: u64, nonce: u64) -> Message {
 }
 
 /// A rating by the peer, on the topic.
-fn rating(about: [u8; 32], number: u64, nonce: u64) -> Message {
+fn rating(about: AgentId, number: u64, nonce: u64) -> Message {
     let feedback = Feedback {
-        conversation_id: [3; 16],
+        conversation_id: ConversationId([3; 16]),
         target_agent: about,
         score: 7,
         outcome: 2,
@@ -72,7 +73,7 @@ fn what_breaks_a_rule_is_refused_from_every_origin_and_not_logged() {
         refused(log.inbox().admit(b"", &keys(), NOW, origin), 7301);
         refused(log.inbox().admit(&[good.cbor(), vec![0]].concat(), &keys(), NOW, origin), 7302);
         let mut unregistered = deliver(1, 100);
-        unregistered.sender = [9; 32];
+        unregistered.sender = AgentId([9; 32]);
         refused(admit(&log, &unregistered.signed(), origin), 7313);
         // In the peer's name by someone else, and in this agent's own name.
         refused(admit(&log, &deliver(1, 100).signed_by(OTHER), origin), 7314);
@@ -188,8 +189,8 @@ fn only_the_market_waives_anything_and_says_why() {
 }
 
 /// A request of the peer for a notary in a conversation.
-fn bid(conversation: [u8; 16], number: u64) -> Message {
-    let bid = NotarizeBid { bid_type: BidType::Request, conversation_id: &conversation, terms: b"" };
+fn bid(conversation: ConversationId, number: u64) -> Message {
+    let bid = NotarizeBid { bid_type: BidType::Request, conversation_id: conversation, terms: b"" };
     let mut message = Message::sent(number, MsgType::NotarizeBid, bid.to_bytes()).incoming();
     (message.recipient, message.nonce) = (BROADCAST, 1_000 + number);
     message.signed()
@@ -211,14 +212,17 @@ fn only_what_concerns_this_agent_is_logged() {
     to_another.recipient = OTHER;
     assert!(logged(&to_another.signed()), "about this agent, whoever it is sent to");
     // A bid belongs to a conversation that this agent has.
-    assert!(!logged(&bid([8; 16], 5)) && !logged(&bid([0; 16], 6)));
+    assert!(!logged(&bid(ConversationId([8; 16]), 5)) && !logged(&bid(ConversationId([0; 16]), 6)));
     let mut own = Message::deliver(7);
-    own.conversation = [8; 16];
+    own.conversation = ConversationId([8; 16]);
     log.append_own(&own.signed().envelope(), NOW).unwrap();
-    assert!(logged(&bid([8; 16], 8)) && !logged(&bid([9; 16], 9)));
+    assert!(logged(&bid(ConversationId([8; 16]), 8)) && !logged(&bid(ConversationId([9; 16]), 9)));
     drop(log);
     let log = share(&dir);
-    assert!(admit(&log, &bid([8; 16], 10), Origin::File).unwrap().logged.is_some(), "also after a restart");
+    assert!(
+        admit(&log, &bid(ConversationId([8; 16]), 10), Origin::File).unwrap().logged.is_some(),
+        "also after a restart"
+    );
     // A batch can be built of all of it.
     log.build(covered(0, 0), zx1_protocol::units::Slot(1), zx1_protocol::units::Slot(2)).unwrap();
     assert_eq!(contents(&dir).len(), 6);

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 use zx1_log::{AgentLog, LogHandle, Origin};
 use zx1_protocol::channel::Channel;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::units::Slot;
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -80,12 +81,12 @@ fn everything_works_through_another_process_that_has_the_log() {
     let refused = log.inbox().admit(&replay.signed().cbor(), &keys(), now, Origin::File).unwrap_err();
     assert_eq!((refused.code(), refused.is_of_message()), (7315, true));
     assert_eq!(log.seen_nonces(&PEER, Channel::Direct).unwrap().highest(), Some(received.nonce));
-    log.put_attestation(&[3; 16], &PEER, [7; 32]).unwrap();
-    assert_eq!(log.attestation(&[3; 16], &PEER).unwrap(), Some([7; 32]));
+    log.put_attestation(&ConversationId([3; 16]), &PEER, [7; 32]).unwrap();
+    assert_eq!(log.attestation(&ConversationId([3; 16]), &PEER).unwrap(), Some([7; 32]));
     let hash = log.put_payload(b"bulk").unwrap();
     assert_eq!(log.payload(&hash).unwrap(), Some(b"bulk".to_vec()));
     let built = log.build(covered(0, 0), Slot(1), Slot(2)).unwrap();
-    log.seal(&built.bundle().unwrap(), covered(0, 0), [9; 32], [8; 64]).unwrap();
+    log.seal(&built.bundle().unwrap(), covered(0, 0), [9; 32].into(), [8; 64]).unwrap();
     assert_eq!(log.append_own(&Message::deliver(9).envelope(), now).unwrap_err().code(), 7220);
     assert_eq!(log.batches().list().unwrap().len(), 1);
     assert_eq!(contents(&dir), encoded(&[own, received]));
@@ -194,7 +195,7 @@ fn frame(json: &str) -> Vec<u8> {
     [len.as_slice(), &[0; 4], json.as_bytes()].concat()
 }
 
-fn greeting(version: u32, agent: [u8; 32]) -> Vec<u8> {
+fn greeting(version: u32, agent: AgentId) -> Vec<u8> {
     frame(&format!(r#"{{"version":{version},"agent":"{}"}}"#, hex::encode(agent)))
 }
 

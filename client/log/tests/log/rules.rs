@@ -8,6 +8,7 @@ use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::channel::Channel;
 use zx1_protocol::envelope::{BROADCAST, MsgType};
 use zx1_protocol::hash::{Keccak, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::units::Epoch;
 
 fn refused(message: &Message) -> LogError {
@@ -27,7 +28,7 @@ fn refused(message: &Message) -> LogError {
 #[test]
 fn messages_of_others_and_wrong_directions_fail() {
     let mut between_others = Message::deliver(1);
-    (between_others.sender, between_others.recipient) = (PEER, [1; 32]);
+    (between_others.sender, between_others.recipient) = (PEER, AgentId([1; 32]));
     assert_eq!(refused(&between_others).code(), 7222);
     between_others.direction = Direction::Received;
     assert_eq!(refused(&between_others).code(), 7222);
@@ -111,8 +112,8 @@ fn a_second_own_bid_of_the_same_slot_fails_whatever_its_type() {
             other
         };
         other(|m| m.slot += 1).append_to(&mut log).unwrap();
-        other(|m| m.recipient = [5; 32]).append_to(&mut log).unwrap();
-        other(|m| m.conversation = [6; 16]).append_to(&mut log).unwrap();
+        other(|m| m.recipient = AgentId([5; 32])).append_to(&mut log).unwrap();
+        other(|m| m.conversation = ConversationId([6; 16])).append_to(&mut log).unwrap();
         second.incoming().append_to(&mut log).unwrap();
     }
 }
@@ -227,15 +228,15 @@ fn own_nonces_start_at_the_clock_and_grow() {
 fn attestations_are_kept_and_the_last_one_counts() {
     let (_temp, dir) = folder();
     let mut log = open(&dir);
-    log.put_attestation(&[3; 16], &PEER, [1; 32]).unwrap();
-    log.put_attestation(&[3; 16], &PEER, [2; 32]).unwrap();
-    log.put_attestation(&[4; 16], &PEER, [3; 32]).unwrap();
-    assert_eq!(log.reader().attestation(&[3; 16], &PEER).unwrap(), Some([2; 32]));
+    log.put_attestation(&ConversationId([3; 16]), &PEER, [1; 32]).unwrap();
+    log.put_attestation(&ConversationId([3; 16]), &PEER, [2; 32]).unwrap();
+    log.put_attestation(&ConversationId([4; 16]), &PEER, [3; 32]).unwrap();
+    assert_eq!(log.reader().attestation(&ConversationId([3; 16]), &PEER).unwrap(), Some([2; 32]));
     drop(log);
     let log = open(&dir);
-    assert_eq!(log.attestation(&[3; 16], &PEER), Some([2; 32]));
-    assert_eq!(log.attestation(&[4; 16], &PEER), Some([3; 32]));
-    assert_eq!(log.attestation(&[3; 16], &AGENT), None);
+    assert_eq!(log.attestation(&ConversationId([3; 16]), &PEER), Some([2; 32]));
+    assert_eq!(log.attestation(&ConversationId([4; 16]), &PEER), Some([3; 32]));
+    assert_eq!(log.attestation(&ConversationId([3; 16]), &AGENT), None);
 }
 
 #[test]

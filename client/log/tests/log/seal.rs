@@ -7,6 +7,7 @@ use zx1_protocol::behavior_batch::{Builder, Direction};
 use zx1_protocol::bundle::Bundle;
 use zx1_protocol::envelope::MsgType;
 use zx1_protocol::hash::{Keccak, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::record::Record;
 use zx1_protocol::units::{Epoch, Slot};
@@ -32,7 +33,7 @@ fn the_batch_of_the_log_is_that_of_its_messages() {
     let messages = [day(0), day(2)].concat();
     let (_temp, dir) = folder_with(&messages);
     let mut log = open(&dir);
-    log.put_attestation(&[3; 16], &PEER, [0x5A; 32]).unwrap();
+    log.put_attestation(&ConversationId([3; 16]), &PEER, [0x5A; 32]).unwrap();
     let covered = covered(0, 2);
     let built = build(&log, covered);
     let mut builder = Builder::new(AGENT, covered, Slot(1), Slot(2)).unwrap();
@@ -55,11 +56,11 @@ fn the_batch_of_the_log_is_that_of_its_messages() {
 fn an_attestation_for_a_rating_of_somebody_else_is_left_out() {
     let mut about_another = Message::rating(1, 5);
     let mut rating = zx1_protocol::payload::Feedback::decode(&about_another.payload).unwrap();
-    rating.target_agent = [0x77; 32];
+    rating.target_agent = AgentId([0x77; 32]);
     about_another = Message::sent(1, MsgType::Feedback, rating.to_cbor().unwrap()).incoming();
     let (_temp, dir) = folder_with(&[about_another]);
     let mut log = open(&dir);
-    log.put_attestation(&[3; 16], &PEER, [0x5A; 32]).unwrap();
+    log.put_attestation(&ConversationId([3; 16]), &PEER, [0x5A; 32]).unwrap();
     assert_eq!(build(&log, covered(0, 0)).batch.arrays_len, 0);
 }
 
@@ -100,7 +101,10 @@ fn a_sealed_epoch_takes_no_more_entries() {
     assert_eq!(contents(&dir).len(), 6);
     let saved = log.batches().get(EPOCH).unwrap().unwrap();
     assert_eq!((saved.epoch(), saved.covered, saved.has_data), (EPOCH, covered(0, 0), true));
-    assert_eq!((saved.signer, saved.signature, saved.batch_hash), ([9; 32], [8; 64], built.batch_hash));
+    assert_eq!(
+        (saved.signer, saved.signature, saved.batch_hash),
+        ([9; 32].into(), [8; 64], built.batch_hash)
+    );
     let bytes = log.batches().bundle_bytes(EPOCH).unwrap().unwrap();
     let checked = Bundle::decode(&bytes).unwrap().check().unwrap();
     assert_eq!(*checked.commitment(), built.commitment());
@@ -113,7 +117,7 @@ fn a_batch_of_a_log_that_has_grown_fails() {
     let built = build(&log, covered(0, 0));
     Message::deliver(60).append_to(&mut log).unwrap();
     let bundle = built.bundle().unwrap();
-    assert_eq!(log.seal(&bundle, covered(0, 0), [9; 32], [8; 64]).unwrap_err().code(), 7231);
+    assert_eq!(log.seal(&bundle, covered(0, 0), [9; 32].into(), [8; 64]).unwrap_err().code(), 7231);
     assert_eq!((log.sealed_through(), batches(&dir).list().unwrap()), (None, vec![]));
     Message::deliver(61).append_to(&mut log).unwrap();
 }
@@ -124,9 +128,9 @@ fn the_same_batch_again_is_ok_and_another_one_fails() {
     let mut log = open(&dir);
     let built = seal(&mut log, covered(0, 0));
     let bundle = built.bundle().unwrap();
-    log.seal(&bundle, covered(0, 0), [9; 32], [8; 64]).unwrap();
+    log.seal(&bundle, covered(0, 0), [9; 32].into(), [8; 64]).unwrap();
     let other = log.build(covered(0, 0), Slot(1), Slot(3)).unwrap();
-    let error = log.seal(&other.bundle().unwrap(), covered(0, 0), [9; 32], [8; 64]).unwrap_err();
+    let error = log.seal(&other.bundle().unwrap(), covered(0, 0), [9; 32].into(), [8; 64]).unwrap_err();
     assert_eq!(error.code(), 7230);
     assert_eq!(batches(&dir).get(EPOCH).unwrap().unwrap().batch_hash, built.batch_hash);
 }
@@ -137,7 +141,7 @@ fn a_batch_that_reaches_into_closed_epochs_fails() {
     let mut log = open(&dir);
     seal(&mut log, covered(0, 0));
     let both = build(&log, covered(0, 1));
-    let error = log.seal(&both.bundle().unwrap(), covered(0, 1), [9; 32], [8; 64]).unwrap_err();
+    let error = log.seal(&both.bundle().unwrap(), covered(0, 1), [9; 32].into(), [8; 64]).unwrap_err();
     assert_eq!(error.code(), 7220);
     seal(&mut log, covered(1, 1));
     assert_eq!(log.sealed_through(), Some(Epoch(EPOCH.0 + 1)));
@@ -147,8 +151,8 @@ fn a_batch_that_reaches_into_closed_epochs_fails() {
 fn a_batch_of_another_agent_fails() {
     let (_temp, dir) = folder_with(&[]);
     let mut log = open(&dir);
-    let other = Builder::new([1; 32], covered(0, 0), Slot(1), Slot(2)).unwrap().finish().unwrap();
-    let error = log.seal(&other.bundle().unwrap(), covered(0, 0), [9; 32], [8; 64]).unwrap_err();
+    let other = Builder::new(AgentId([1; 32]), covered(0, 0), Slot(1), Slot(2)).unwrap().finish().unwrap();
+    let error = log.seal(&other.bundle().unwrap(), covered(0, 0), [9; 32].into(), [8; 64]).unwrap_err();
     assert_eq!(error.code(), 7234);
 }
 

@@ -6,6 +6,7 @@ use std::future::Future;
 use zx1_log::{AnyStore, BatchStore, Folder, Put};
 use zx1_protocol::behavior_batch::BatchFormatError;
 use zx1_protocol::bundle::{Bundle, BundleError};
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::Epoch;
 
 fn run<T>(future: impl Future<Output = T>) -> T {
@@ -38,7 +39,7 @@ fn a_folder_serves_what_was_put_into_it() {
     assert_eq!(run(store.put(&AGENT, EPOCH, &bundle)).unwrap(), Put::Created);
     assert_eq!(run(store.put(&AGENT, EPOCH, &bundle)).unwrap(), Put::Same);
     assert_eq!(run(store.get(&AGENT, EPOCH)).unwrap(), Some(bundle));
-    let name = bs58::encode(AGENT).into_string();
+    let name = AGENT.to_string();
     assert!(temp.path().join("served").join(name).join("20000.zx1batch").is_file());
     assert!(store.describe().contains("served"));
 }
@@ -51,7 +52,7 @@ fn a_folder_takes_nothing_that_does_not_hold_together() {
     let mut changed = bundle.clone();
     *changed.last_mut().unwrap() ^= 1;
     assert_eq!(folder.put_now(&AGENT, EPOCH, &changed).unwrap_err().code(), 7233);
-    assert_eq!(folder.put_now(&[1; 32], EPOCH, &bundle).unwrap_err().code(), 7234);
+    assert_eq!(folder.put_now(&AgentId([1; 32]), EPOCH, &bundle).unwrap_err().code(), 7234);
     assert_eq!(folder.put_now(&AGENT, Epoch(1), &bundle).unwrap_err().code(), 7234);
     folder.put_now(&AGENT, EPOCH, &bundle).unwrap();
     // What somebody else put there is for the caller to compare with the chain, once it has the form.

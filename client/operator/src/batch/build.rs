@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use zx1_log::LogHandle;
 use zx1_protocol::batch::{Covered, check_epoch};
 use zx1_protocol::behavior_batch::Built;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::{Epoch, Slot};
 
 /// Which epochs a batch covers, and their slots.
@@ -25,7 +26,7 @@ pub struct Plan {
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names are those of the batch's fields")]
 pub struct Contents {
-    pub agent: String,
+    pub agent: AgentId,
     pub epoch: u64,
     pub covers_from: u64,
     pub log_len: u32,
@@ -44,7 +45,7 @@ impl Contents {
     fn of(built: &Built, covered: Covered, agent: &Agent) -> Self {
         let Built { batch, .. } = built;
         Self {
-            agent: agent.mint.to_string(),
+            agent: agent.mint,
             epoch: covered.to.0,
             covers_from: covered.from.0,
             log_len: batch.log_len,

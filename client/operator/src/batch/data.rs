@@ -3,19 +3,19 @@
 use crate::error::{Origin, Refusal, Result};
 use crate::operator::{Agent, Operator};
 use serde::Serialize;
-use solana_address::Address;
 use zx1_chain::rpc::Stored;
 use zx1_interface::accounts::BatchAccount;
 use zx1_log::{AnyStore, BatchStore as _};
 use zx1_protocol::behavior_batch::Commitment;
 use zx1_protocol::bundle::{Bundle, Checked};
 use zx1_protocol::finder::double_bids;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::Epoch;
 
 /// What a batch on chain commits to.
 pub fn commitment_of(account: &BatchAccount) -> Commitment {
     Commitment {
-        agent: account.agent_id,
+        agent: AgentId(account.agent_id),
         epoch: Epoch(account.epoch_number),
         log_merkle_root: account.log_merkle_root,
         log_len: account.log_len,
@@ -56,8 +56,9 @@ pub fn compare(account: &BatchAccount, data: &Commitment) -> Result<()> {
 /// 7525 when the place does not serve it, the bundle's when it serves something else.
 pub async fn fetch(store: &AnyStore, account: &BatchAccount) -> Result<Vec<u8>> {
     let epoch = Epoch(account.epoch_number);
-    let bytes = store.get(&account.agent_id, epoch).await?.ok_or_else(|| Refusal::Withheld {
-        agent: Address::new_from_array(account.agent_id).to_string(),
+    let agent = AgentId(account.agent_id);
+    let bytes = store.get(&agent, epoch).await?.ok_or_else(|| Refusal::Withheld {
+        agent: agent.to_string(),
         epoch: epoch.0,
         place: store.describe(),
     })?;
@@ -93,7 +94,7 @@ impl Verified {
         let commitment = checked.commitment();
         Self {
             valid: true,
-            agent: Address::new_from_array(commitment.agent).to_string(),
+            agent: commitment.agent.to_string(),
             epoch: commitment.epoch.0,
             log_len: commitment.log_len,
             log_merkle_root: hex::encode(commitment.log_merkle_root),

@@ -9,13 +9,14 @@ use std::collections::BTreeMap;
 use zx1_interface::accounts::BatchAccount;
 use zx1_log::{AnyStore, BatchStore as _, SavedBatch};
 use zx1_protocol::challenge::Clock;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::Slot;
 
 /// An agent's batches, the oldest first.
 #[derive(Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Batches {
-    pub agent: String,
+    pub agent: AgentId,
     /// The slot of this view.
     pub slot: u64,
     pub epoch: u64,
@@ -109,7 +110,7 @@ impl Operator {
         let last_over = now.epoch.0.saturating_sub(1);
         let missing = head.is_none_or(|head| head.last_epoch < last_over);
         Ok(Batches {
-            agent: agent.mint.to_string(),
+            agent: agent.mint,
             slot: now.slot.0,
             epoch: now.epoch.0,
             next_epoch: missing.then_some(last_over),
@@ -129,7 +130,7 @@ fn listed(
 ) -> Listed {
     let clock = account.map(|account| Clock { submitted: Slot(account.submitted_slot) });
     let hash = account.map(|it| it.batch_hash).or(saved.map(|saved| saved.batch_hash));
-    let signer = account.map(|it| it.signer).or(saved.map(|saved| saved.signer));
+    let signer = account.map(|it| Address::from(it.signer)).or(saved.map(|saved| saved.signer));
     Listed {
         epoch,
         covers_from: account.map(|it| it.covers_from_epoch).or(saved.map(|saved| saved.covered.from.0)),
@@ -142,7 +143,7 @@ fn listed(
         batch_hash: hash.map(hex::encode),
         log_merkle_root: account.map(|it| hex::encode(it.log_merkle_root)),
         arrays_root: account.map(|it| hex::encode(it.arrays_root)),
-        signer: signer.map(|signer| Address::new_from_array(signer).to_string()),
+        signer: signer.map(|signer| signer.to_string()),
         saved: saved.is_some_and(|saved| saved.has_data),
         data,
     }

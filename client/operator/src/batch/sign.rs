@@ -47,7 +47,7 @@ pub(crate) fn sign_and_seal(log: &LogHandle, bytes: &[u8], covered: Covered, key
     let bundle = Bundle::decode(bytes).map_err(Origin::Unsigned.error())?;
     let checked = bundle.check().map_err(Origin::Unsigned.error())?;
     let signature = key.sign(&checked.commitment().message());
-    log.seal(&bundle, covered, key.address().to_bytes(), signature)?;
+    log.seal(&bundle, covered, key.address(), signature)?;
     Ok(Signed::new(checked.commitment(), key, signature, true))
 }
 

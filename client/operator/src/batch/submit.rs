@@ -16,6 +16,7 @@ use zx1_interface::instruction::SubmitBatch;
 use zx1_log::{AnyStore, BatchStore as _, Put, SavedBatch};
 use zx1_protocol::behavior_batch::Commitment;
 use zx1_protocol::bundle::Bundle;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::signature;
 use zx1_protocol::units::Epoch;
 
@@ -46,7 +47,7 @@ pub enum Upload<'a> {
 pub struct Submitted {
     #[serde(flatten)]
     pub sent: Sent,
-    pub agent: String,
+    pub agent: AgentId,
     pub epoch: u64,
     /// The batch's hash in hex.
     pub batch_hash: String,
@@ -112,7 +113,7 @@ impl Operator {
         };
         Ok(Attempt::Done(Submitted {
             sent,
-            agent: agent.mint.to_string(),
+            agent: agent.mint,
             epoch: epoch.0,
             batch_hash: hex::encode(commitment.batch_hash),
             upload,
@@ -148,7 +149,7 @@ impl Operator {
             let checked = bundle.check().map_err(Origin::Unsigned.error())?;
             check_signature(checked.commitment(), signer, &signature)?;
             self.check_signer(agent, signer).await?;
-            log.seal(&bundle, plan.covered, signer.to_bytes(), signature)?;
+            log.seal(&bundle, plan.covered, signer, signature)?;
         } else {
             self.check_signer(agent, key.address()).await?;
             let built = self.build_and_keep(agent, &log, plan).await?;
@@ -189,7 +190,7 @@ impl Operator {
         let sati = Sati::connect(self.client()).await?;
         let actions = Actions::new(self.client(), &sati).await?;
         let arguments = SubmitBatch {
-            agent_id: commitment.agent,
+            agent_id: commitment.agent.into(),
             epoch_number: commitment.epoch.0,
             log_merkle_root: commitment.log_merkle_root,
             log_len: commitment.log_len,
@@ -197,8 +198,7 @@ impl Operator {
             arrays_root: commitment.arrays_root,
             arrays_len: commitment.arrays_len,
         };
-        let signer = Address::new_from_array(saved.signer);
-        Ok(actions.submit_batch(payer.address(), &arguments, signer, &saved.signature).await?)
+        Ok(actions.submit_batch(payer.address(), &arguments, saved.signer, &saved.signature).await?)
     }
 
     /// Uploads a batch's data.
@@ -210,7 +210,7 @@ impl Operator {
         store: &AnyStore,
     ) -> Result<Uploaded> {
         let _stage = self.stage(Event::Uploading(bundle.len()));
-        let put = store.put(agent.mint.as_array(), epoch, bundle).await?;
+        let put = store.put(&agent.mint, epoch, bundle).await?;
         Ok(Uploaded::Served { place: store.describe(), new: put == Put::Created })
     }
 

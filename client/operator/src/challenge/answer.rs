@@ -16,6 +16,7 @@ use zx1_interface::instruction::AnswerChallenge;
 use zx1_log::AnyStore;
 use zx1_protocol::bundle::Bundle;
 use zx1_protocol::finder;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::Epoch;
 
 /// An answered challenge.
@@ -25,7 +26,7 @@ pub struct Answered {
     #[serde(flatten)]
     pub sent: Sent,
     pub challenge: String,
-    pub agent: String,
+    pub agent: AgentId,
     pub epoch: u64,
     /// The record's number in the batch; none where an earlier run answered.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,11 +46,11 @@ impl Operator {
         store: Option<&AnyStore>,
     ) -> Result<Attempt<Answered>> {
         let challenge = self.challenge_at(address).await?;
-        let agent = Agent { name: None, mint: Address::new_from_array(challenge.agent_id) };
+        let agent = Agent { name: None, mint: AgentId(challenge.agent_id) };
         let answered = |sent, record| Answered {
             sent,
             challenge: address.to_string(),
-            agent: agent.mint.to_string(),
+            agent: agent.mint,
             epoch: challenge.epoch_number,
             record,
         };
@@ -102,7 +103,7 @@ impl Operator {
         agent: &Agent,
         store: Option<&AnyStore>,
     ) -> Result<(AnswerChallenge, u32)> {
-        let (mint, epoch) = (Address::new_from_array(challenge.agent_id), challenge.epoch_number);
+        let (mint, epoch) = (AgentId(challenge.agent_id), challenge.epoch_number);
         let account = self.client().batch(mint, epoch).await?;
         let account = account.ok_or_else(|| Refusal::NoBatchOnChain { agent: mint.to_string(), epoch })?;
         let bytes = self.data_of(&account, agent, store).await?;

@@ -7,6 +7,7 @@ use solana_address::Address;
 use zx1_chain::rpc::actions::ChallengeWith;
 use zx1_protocol::challenge::Ground;
 use zx1_protocol::envelope::Envelope;
+use zx1_protocol::ids::AgentId;
 
 const VERSION: u8 = 1;
 
@@ -37,7 +38,7 @@ enum EvidenceFile {
 #[derive(Debug)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Prepared {
-    pub agent: Address,
+    pub agent: AgentId,
     pub epoch: u64,
     /// What the batch is said to lack.
     pub ground: Ground,
@@ -45,22 +46,22 @@ pub struct Prepared {
 }
 
 impl ChallengeFile {
-    pub(super) fn with_bytes(agent: &Address, epoch: u64, ground: Ground, bytes: &[u8]) -> Self {
+    pub(super) fn with_bytes(agent: &AgentId, epoch: u64, ground: Ground, bytes: &[u8]) -> Self {
         Self::new(agent, epoch, ground, EvidenceFile::Bytes { hex: hex::encode(bytes) })
     }
 
     pub(super) fn with_envelope(
-        agent: &Address,
+        agent: &AgentId,
         epoch: u64,
         ground: Ground,
         envelope: &[u8],
-        signer: &[u8; 32],
+        signer: &Address,
     ) -> Self {
-        let signer = Address::new_from_array(*signer).to_string();
+        let signer = signer.to_string();
         Self::new(agent, epoch, ground, EvidenceFile::Envelope { hex: hex::encode(envelope), signer })
     }
 
-    fn new(agent: &Address, epoch: u64, ground: Ground, evidence: EvidenceFile) -> Self {
+    fn new(agent: &AgentId, epoch: u64, ground: Ground, evidence: EvidenceFile) -> Self {
         let ground = ground.name().to_owned();
         Self { version: VERSION, agent: agent.to_string(), epoch, ground, evidence }
     }
@@ -96,6 +97,6 @@ impl ChallengeFile {
                 }
             }
         };
-        Ok(Prepared { agent: address(agent, "the agent")?, epoch: *epoch, ground, with })
+        Ok(Prepared { agent: address(agent, "the agent")?.into(), epoch: *epoch, ground, with })
     }
 }

@@ -18,6 +18,7 @@ use zx1_protocol::derive::{self, Expected};
 use zx1_protocol::envelope::{Envelope, EnvelopeError, MsgType};
 use zx1_protocol::finder::{self, FinderError, Presence};
 use zx1_protocol::hash::Sha3;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::payload::Feedback;
 use zx1_protocol::record::Record;
@@ -28,7 +29,7 @@ use zx1_protocol::units::{Epoch, Slot};
 #[derive(Debug)]
 pub struct Request<'a> {
     /// The agent whose batches are examined.
-    pub agent: Address,
+    pub agent: AgentId,
     /// A message or an entry; without it bids in the batch that contradict each other.
     pub evidence: Option<&'a Evidence>,
     /// Only this batch; without it every batch that can still be challenged.
@@ -43,7 +44,7 @@ pub struct Request<'a> {
 #[derive(Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Found {
-    pub agent: String,
+    pub agent: AgentId,
     /// What the evidence is, for people.
     pub evidence: &'static str,
     /// What each batch must hold because of it.
@@ -148,18 +149,17 @@ impl Evidence {
     }
 
     /// Whose batch it speaks about: the sender's; a rating's about whom it is.
-    pub fn accused(&self) -> Option<Address> {
-        let agent = match self {
-            Self::Envelope(bytes) => *Envelope::decode(bytes).ok()?.header.sender,
+    pub fn accused(&self) -> Option<AgentId> {
+        Some(match self {
+            Self::Envelope(bytes) => Envelope::decode(bytes).ok()?.header.sender(),
             Self::Entry(bytes, _) => {
                 let entry = LogEntry::decode::<Sha3>(bytes).ok()?;
                 match entry.header.msg_type {
                     MsgType::Feedback => Feedback::decode(entry.payload).ok()?.target_agent,
-                    _ => *entry.header.sender,
+                    _ => entry.header.sender(),
                 }
             }
-        };
-        Some(Address::new_from_array(agent))
+        })
     }
 
     fn name(&self) -> &'static str {
@@ -177,7 +177,7 @@ impl Evidence {
 /// Looks at one batch.
 struct Look<'a> {
     account: &'a Stored<BatchAccount>,
-    agent: Address,
+    agent: AgentId,
     keys: &'a [PublicKey],
     blind: bool,
 }
@@ -211,12 +211,11 @@ impl Look<'_> {
     fn envelope(&self, data: Option<&Checked<'_>>, bytes: &[u8]) -> Result<Vec<Claim>, FinderError> {
         let envelope = Envelope::decode(bytes).map_err(FinderError::Entry)?;
         let epoch = self.account.epoch_number;
-        let file = |ground, signer: &[u8; 32]| {
+        let file = |ground, signer: &Address| {
             ChallengeFile::with_envelope(&self.agent, epoch, ground, bytes, signer)
         };
         if let Some(data) = data {
-            let found =
-                finder::find_envelope(data, self.covered(), self.agent.as_array(), &envelope, self.keys)?;
+            let found = finder::find_envelope(data, self.covered(), &self.agent, &envelope, self.keys)?;
             let claims = found.claims.iter().map(|claim| Claim {
                 in_log: Some(found.in_log.is_some()),
                 file: Some(file(claim.ground, &found.signer)),
@@ -232,11 +231,11 @@ impl Look<'_> {
         }
         let signed = envelope.signing_bytes();
         let signer = self.keys.iter().find(|key| key.verify(&signed, envelope.signature));
-        let signer = signer.ok_or(FinderError::Signature)?.to_bytes();
+        let signer = signer.ok_or(FinderError::Signature)?.to_bytes().into();
         let mut claims = Vec::new();
         let mut why = derive::DeriveError::NoGround;
         for ground in [Ground::Bid, Ground::Selection, Ground::Verifier] {
-            match derive::from_envelope(&fields, self.agent.as_array(), ground) {
+            match derive::from_envelope(&fields, self.agent.as_bytes(), ground) {
                 Ok(expected) => claims.push(Claim {
                     file: self.blind.then(|| file(ground, &signer)),
                     ..self.claim(ground, &expected, None)
@@ -254,7 +253,7 @@ impl Look<'_> {
         entry: &[u8],
         payload: Option<&[u8]>,
     ) -> Result<Vec<Claim>, FinderError> {
-        let found = finder::find_log_entry(data, self.agent.as_array(), entry, payload)?;
+        let found = finder::find_log_entry(data, &self.agent, entry, payload)?;
         let claims = found.claims.iter().map(|claim| {
             let evidence = found.evidence(claim, entry, payload);
             let file = evidence.map(|bytes| {
@@ -337,11 +336,11 @@ impl Operator {
             return Err(Refusal::NothingFound { why }.into());
         }
         let evidence = evidence.map_or("two bids of the batch itself", Evidence::name);
-        Ok(Found { agent: agent.to_string(), evidence, claims })
+        Ok(Found { agent, evidence, claims })
     }
 
     /// The agent's batches that can still be challenged, or the one that was named.
-    async fn open_batches(&self, agent: Address, epoch: Option<u64>) -> Result<Vec<Stored<BatchAccount>>> {
+    async fn open_batches(&self, agent: AgentId, epoch: Option<u64>) -> Result<Vec<Stored<BatchAccount>>> {
         let now = self.now().await?.slot;
         let mut batches = self.client().batches(agent).await?;
         batches.retain(|batch| epoch.is_none_or(|epoch| epoch == batch.epoch_number));

@@ -8,6 +8,7 @@ use solana_address::Address;
 use std::collections::BTreeMap;
 use zx1_chain::rpc::{ChallengeFilter, Stored};
 use zx1_interface::accounts::ChallengeAccount;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::Slot;
 
 /// Status of a challenge.
@@ -70,7 +71,7 @@ impl State {
 pub struct Listed {
     pub challenge: String,
     pub side: &'static str,
-    pub agent: String,
+    pub agent: AgentId,
     /// The wallet that staked the challenge.
     pub challenger: String,
     pub epoch: u64,
@@ -91,7 +92,7 @@ fn listed(challenge: &Stored<ChallengeAccount>, side: &'static str, now: Slot) -
     Listed {
         challenge: challenge.address.to_string(),
         side,
-        agent: Address::new_from_array(challenge.agent_id).to_string(),
+        agent: AgentId(challenge.agent_id),
         challenger: Address::new_from_array(challenge.challenger).to_string(),
         epoch: challenge.epoch_number,
         ground: ground_name(challenge.ground),
@@ -108,7 +109,7 @@ impl Operator {
     pub async fn challenges(
         &self,
         wallet: Option<Address>,
-        agent: Option<Address>,
+        agent: Option<AgentId>,
     ) -> Result<(Slot, Vec<Listed>)> {
         let now = self.now().await?.slot;
         let sides = [

@@ -10,6 +10,8 @@ use solana_address::Address;
 use zx1_chain::rpc::Draft;
 use zx1_chain::rpc::actions::{Actions, intents};
 use zx1_chain::rpc::registry::Sati;
+use zx1_protocol::ids::AgentId;
+use zx1_protocol::units::MicroUsdc;
 
 /// A settled challenge.
 #[derive(Serialize)]
@@ -18,11 +20,11 @@ pub struct Resolved {
     #[serde(flatten)]
     pub sent: Sent,
     pub challenge: String,
-    pub agent: String,
+    pub agent: AgentId,
     pub epoch: u64,
     pub succeeded: bool,
-    pub stake_before_micro_usdc: u64,
-    pub stake_after_micro_usdc: u64,
+    pub stake_before_micro_usdc: MicroUsdc,
+    pub stake_after_micro_usdc: MicroUsdc,
 }
 
 /// A closed challenge.
@@ -51,7 +53,7 @@ impl Operator {
             let left = slot.saturating_sub(now.0).saturating_add(1);
             return Err(Refusal::WindowOpen { address: address.to_string(), slot, left }.into());
         }
-        let agent = Address::new_from_array(challenge.agent_id);
+        let agent = AgentId(challenge.agent_id);
         let stake_before_micro_usdc = self.stake_of(agent).await?;
         let draft = self.resolve_draft(address, key).await?;
         let sent = done!(self.send(&draft, key).await?);
@@ -60,7 +62,7 @@ impl Operator {
         Ok(Attempt::Done(Resolved {
             sent,
             challenge: address.to_string(),
-            agent: agent.to_string(),
+            agent,
             epoch: challenge.epoch_number,
             succeeded: settled.map_or(challenge.answered == 0, |settled| settled.succeeded != 0),
             stake_before_micro_usdc,
@@ -84,8 +86,8 @@ impl Operator {
         Ok(Attempt::Done(Closed { sent, challenge, rent_lamports: Some(account.lamports) }))
     }
 
-    async fn stake_of(&self, agent: Address) -> Result<u64> {
-        Ok(self.client().stake(agent).await?.map_or(0, |stake| stake.stake_usdc))
+    async fn stake_of(&self, agent: AgentId) -> Result<MicroUsdc> {
+        Ok(MicroUsdc(self.client().stake(agent).await?.map_or(0, |stake| stake.stake_usdc)))
     }
 
     pub(crate) async fn resolve_draft(&self, challenge: Address, payer: &Wallet) -> Result<Draft> {

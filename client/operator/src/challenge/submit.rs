@@ -8,6 +8,7 @@ use crate::send::{Attempt, Sent};
 use serde::Serialize;
 use zx1_chain::rpc::actions::{Actions, ChallengeRequest, challenge_address};
 use zx1_chain::rpc::registry::Sati;
+use zx1_protocol::ids::AgentId;
 
 /// A submitted challenge.
 #[derive(Serialize)]
@@ -16,7 +17,7 @@ pub struct Submitted {
     #[serde(flatten)]
     pub sent: Sent,
     pub challenge: String,
-    pub agent: String,
+    pub agent: AgentId,
     pub epoch: u64,
     /// What the batch is said to lack.
     pub ground: &'static str,
@@ -43,7 +44,7 @@ impl Operator {
         Ok(Attempt::Done(Submitted {
             sent,
             challenge: address.to_string(),
-            agent: prepared.agent.to_string(),
+            agent: prepared.agent,
             epoch: prepared.epoch,
             ground: prepared.ground.name(),
             answerable_through_slot: challenge.map(|one| clock(&one).deadline().0),

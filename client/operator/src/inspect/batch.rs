@@ -58,7 +58,7 @@ fn of_bundle(bundle: &Bundle<'_>, size: usize, all: bool) -> Result<Fields, Batc
 fn of_batch(batch: &BehaviorBatch, all: bool) -> Fields {
     let mut fields = Fields::new("Behavior batch");
     fields
-        .text("agent_id", base58(&batch.agent_id))
+        .text("agent_id", batch.agent_id)
         .number("epoch_number", batch.epoch_number.0)
         .number("slot_start", batch.slot_start.0)
         .number("slot_end", batch.slot_end.0)
@@ -119,19 +119,19 @@ fn array(fields: &mut Fields, name: &str, records: impl ExactSizeIterator<Item =
 fn in_words(record: &Record) -> String {
     match record {
         Record::Bid(bid) => {
-            let (to, value) = (base58(&bid.counterparty), bid.value);
-            format!("{value} to {to}, conversation {}, slot {}", hex::encode(bid.conversation), bid.slot.0)
+            let (to, value) = (bid.counterparty, bid.value);
+            format!("{value} to {to}, conversation {}, slot {}", bid.conversation, bid.slot.0)
         }
         Record::Selection(one) => {
-            let to = base58(&one.counterparty);
-            format!("{to}, conversation {}, slot {}", hex::encode(one.conversation), one.slot.0)
+            let to = one.counterparty;
+            format!("{to}, conversation {}, slot {}", one.conversation, one.slot.0)
         }
         Record::Verifier(one) => {
-            let notary = base58(&one.verifier);
-            format!("{notary}, conversation {}, slot {}", hex::encode(one.conversation), one.slot.0)
+            let notary = one.verifier;
+            format!("{notary}, conversation {}, slot {}", one.conversation, one.slot.0)
         }
         Record::Feedback(one) => {
-            let (from, conversation) = (base58(&one.from), hex::encode(one.conversation));
+            let (from, conversation) = (one.from, one.conversation);
             format!("{} from {from}, conversation {conversation}, slot {}", one.score, one.slot.0)
         }
     }
@@ -141,24 +141,24 @@ fn in_words(record: &Record) -> String {
 fn to_json(record: &Record) -> Value {
     match record {
         Record::Bid(bid) => json!({
-            "conversation_id": hex::encode(bid.conversation),
-            "counterparty": base58(&bid.counterparty),
+            "conversation_id": bid.conversation,
+            "counterparty": bid.counterparty,
             "bid_value": bid.value.to_string(),
             "slot": bid.slot.0,
         }),
         Record::Selection(one) => json!({
-            "conversation_id": hex::encode(one.conversation),
-            "counterparty": base58(&one.counterparty),
+            "conversation_id": one.conversation,
+            "counterparty": one.counterparty,
             "slot": one.slot.0,
         }),
         Record::Verifier(one) => json!({
-            "conversation_id": hex::encode(one.conversation),
-            "verifier_id": base58(&one.verifier),
+            "conversation_id": one.conversation,
+            "verifier_id": one.verifier,
             "slot": one.slot.0,
         }),
         Record::Feedback(one) => json!({
-            "conversation_id": hex::encode(one.conversation),
-            "from_agent": base58(&one.from),
+            "conversation_id": one.conversation,
+            "from_agent": one.from,
             "score": one.score,
             "outcome": one.outcome,
             "role": one.role,

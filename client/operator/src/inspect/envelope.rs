@@ -1,6 +1,6 @@
 //! A message: what it says, whether it is the one encoding of that, and under whose key its signature holds.
 
-use super::fields::{self, Fields, base58};
+use super::fields::{self, Fields};
 use super::{Malformed, cbor};
 use crate::error::Result;
 use serde_json::json;
@@ -42,7 +42,7 @@ impl<'a> Message<'a> {
     /// The cluster's.
     pub async fn registered_keys(&self, client: &Client) -> Result<Vec<(Address, String)>> {
         let registry = Sati::connect(client).await?;
-        let mint = Address::new_from_array(*self.envelope.header.sender);
+        let mint = self.envelope.header.sender();
         let mut found = Vec::new();
         if let Some(owner) = registry.look_up(mint).await?.and_then(|record| record.owner) {
             found.push((owner, "the sender's owner".to_owned()));
@@ -56,7 +56,7 @@ impl<'a> Message<'a> {
     /// The key that a beacon names.
     pub fn own_key(&self) -> Option<(Address, String)> {
         let beacon = (self.envelope.header.msg_type == MsgType::Beacon).then_some(self.envelope.payload)?;
-        let key = Address::new_from_array(*Beacon::parse(beacon).ok()?.verifying_key);
+        let key = Beacon::parse(beacon).ok()?.verifying_key;
         Some((key, "named by the beacon itself, which proves nothing yet".to_owned()))
     }
 
@@ -125,8 +125,8 @@ pub(super) fn describe_payload(fields: &mut Fields, msg_type: MsgType, payload: 
         MsgType::Beacon => Beacon::parse(payload).ok().map(|beacon| {
             let mut fields = Fields::new("Beacon");
             fields
-                .text("agent_id", base58(beacon.agent_id))
-                .text("verifying_key", base58(beacon.verifying_key))
+                .text("agent_id", beacon.agent_id)
+                .text("verifying_key", beacon.verifying_key)
                 .text("name", beacon.name.escape_debug());
             fields
         }),
@@ -163,8 +163,8 @@ fn feedback(read: &Feedback) -> Fields {
     let outcome = ["negative", "neutral", "positive"].get(usize::from(read.outcome)).copied();
     let role = ["participant", "notary"].get(usize::from(read.role)).copied();
     fields
-        .text("conversation_id", hex::encode(read.conversation_id))
-        .text("target_agent", base58(&read.target_agent))
+        .text("conversation_id", read.conversation_id)
+        .text("target_agent", read.target_agent)
         .both("score", json!(read.score), read.score.to_string())
         .both("outcome", json!(read.outcome), outcome.unwrap_or("unknown"))
         .both("is_dispute", json!(read.is_dispute), if read.is_dispute { "yes" } else { "no" })
@@ -180,7 +180,7 @@ fn notarize_bid(read: &NotarizeBid<'_>) -> Fields {
     };
     fields
         .both("bid_type", json!(read.bid_type as u8), kind)
-        .text("conversation_id", hex::encode(read.conversation_id))
+        .text("conversation_id", read.conversation_id)
         .text("terms", readable(read.terms));
     fields
 }

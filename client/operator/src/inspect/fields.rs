@@ -105,13 +105,13 @@ pub(super) fn header(fields: &mut Fields, header: &EnvelopeHeader<'_>) {
         .number("version", header.version.into())
         .both("msg_type", json!(wire), format!("{wire:#04x} {name}"))
         .hidden("msg_type_name", json!(name))
-        .text("sender", base58(header.sender));
-    let recipient = base58(header.recipient);
-    let broadcast = *header.recipient == BROADCAST;
+        .text("sender", header.sender());
+    let recipient = header.recipient();
+    let broadcast = recipient == BROADCAST;
     fields.both(
         "recipient",
         json!(recipient),
-        if broadcast { "everybody".to_owned() } else { recipient.clone() },
+        if broadcast { "everybody".to_owned() } else { recipient.to_string() },
     );
     fields
         .both(
@@ -122,7 +122,7 @@ pub(super) fn header(fields: &mut Fields, header: &EnvelopeHeader<'_>) {
         .number("epoch", header.epoch().0)
         .number("block_ref", header.block_ref.0)
         .number("nonce", header.nonce)
-        .text("conversation_id", hex::encode(header.conversation_id))
+        .text("conversation_id", header.conversation())
         .text("payload_hash", hex::encode(header.payload_hash))
         .number("payload_len", header.payload_len.into());
 }

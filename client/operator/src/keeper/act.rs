@@ -10,7 +10,7 @@ use zx1_chain::rpc::actions::Actions;
 use zx1_chain::rpc::registry::Sati;
 use zx1_chain::rpc::{Flow, Stored};
 use zx1_interface::accounts::ChallengeAccount;
-use zx1_protocol::units::Epoch;
+use zx1_protocol::units::{Epoch, MicroUsdc};
 
 impl Keeper<'_> {
     /// Does it. What was sent is returned; `None` when nothing had to be.
@@ -57,7 +57,7 @@ impl Keeper<'_> {
         found.ok_or_else(|| Refusal::NoChallenge { address: text.to_owned() }.into())
     }
 
-    async fn pay_lease(&self, epochs: u64, cost: u64, record: &mut Record) -> Result<Sent> {
+    async fn pay_lease(&self, epochs: u64, cost: MicroUsdc, record: &mut Record) -> Result<Sent> {
         let sati = Sati::connect(self.operator.client()).await?;
         let actions = Actions::new(self.operator.client(), &sati).await?;
         // The plan never asks for more than the cap on epochs ahead and the grace period.

@@ -11,7 +11,7 @@ use zx1_interface::accounts::{BatchAccount, ChallengeAccount};
 use zx1_interface::constants::MAX_BATCH_AGE_EPOCHS;
 use zx1_log::{AnyStore, SavedBatch};
 use zx1_protocol::challenge::Clock;
-use zx1_protocol::units::{Epoch, Slot};
+use zx1_protocol::units::{Epoch, MicroUsdc, Slot};
 
 fn known(challenge: &Stored<ChallengeAccount>) -> Challenge {
     Challenge {
@@ -58,7 +58,7 @@ pub(super) async fn read(
         epoch: now.epoch,
         slot: now.slot,
         paid_through: lease.map(|lease| Epoch(lease.paid_through_epoch)),
-        stake: stake.as_ref().map(|stake| stake.stake_usdc),
+        stake: stake.as_ref().map(|stake| MicroUsdc(stake.stake_usdc)),
         unlocking: stake.is_some_and(|stake| stake.in_unlock_queue != 0),
         usdc: client.usdc_balance(wallet, Address::new_from_array(config.usdc_mint)).await?,
         lamports,
@@ -68,7 +68,7 @@ pub(super) async fn read(
         not_served,
         challenges: against.iter().map(known).collect(),
         // A challenge that the operator filed against its own agent is in both lists; it is listed once.
-        own_challenges: own.iter().filter(|it| it.agent_id != *agent.mint.as_array()).map(known).collect(),
+        own_challenges: own.iter().filter(|it| it.agent_id != agent.mint.0).map(known).collect(),
         batches: batches
             .iter()
             .filter(ours)

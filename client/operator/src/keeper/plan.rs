@@ -5,7 +5,7 @@ use serde::Serialize;
 use zx1_interface::constants::{GRACE_PERIOD_EPOCHS, LEASE_COST_PER_EPOCH, MAX_BATCH_AGE_EPOCHS, MIN_STAKE};
 use zx1_protocol::challenge::Clock;
 use zx1_protocol::lease::{Lease, LeaseState};
-use zx1_protocol::units::{Epoch, Slot};
+use zx1_protocol::units::{Epoch, MicroUsdc, Slot};
 
 /// Slots in an hour, at 400 ms each: only for warnings.
 const SLOTS_PER_HOUR: u64 = 9_000;
@@ -20,12 +20,12 @@ pub struct Facts {
     pub slot: Slot,
     /// Last epoch that is paid; None without a lease.
     pub paid_through: Option<Epoch>,
-    /// The stake in micro-USDC; None without one.
-    pub stake: Option<u64>,
+    /// The stake; None without one.
+    pub stake: Option<MicroUsdc>,
     /// Whether an unlock of the stake is queued: the owner is leaving.
     pub unlocking: bool,
-    /// The wallet's USDC in micro-USDC.
-    pub usdc: u64,
+    /// The wallet's USDC.
+    pub usdc: MicroUsdc,
     pub lamports: u64,
     /// Epoch of the last batch on chain.
     pub last_batch: Option<Epoch>,
@@ -40,8 +40,8 @@ pub struct Facts {
     pub own_challenges: Vec<Challenge>,
     /// Batches on chain whose rent this wallet paid.
     pub batches: Vec<Batch>,
-    /// Micro-USDC that the keeper spent today.
-    pub spent_usdc: u64,
+    /// What the keeper spent today.
+    pub spent_usdc: MicroUsdc,
     /// Lamports by which the wallet shrank today.
     pub spent_lamports: u64,
 }
@@ -70,7 +70,7 @@ pub struct Batch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Policy {
-    pub cap_usdc: u64,
+    pub cap_usdc: MicroUsdc,
     pub cap_lamports: u64,
     /// Epochs that the lease is kept paid beyond the present one.
     pub ahead: u64,
@@ -91,8 +91,8 @@ pub enum Action {
     PayLease {
         /// Number of epochs to pay.
         epochs: u64,
-        /// Cost of these epochs, in micro-USDC.
-        cost_micro_usdc: u64,
+        /// Cost of these epochs.
+        cost_micro_usdc: MicroUsdc,
     },
     /// Build and sign if need be, submit, upload.
     SubmitBatch {
@@ -162,15 +162,15 @@ pub enum Concern {
     },
     /// The wallet has too little USDC for the lease.
     LittleUsdc {
-        /// Balance of the wallet, in micro-USDC.
-        micro_usdc: u64,
+        /// Balance of the wallet.
+        micro_usdc: MicroUsdc,
     },
     /// The cap leaves days of lease unpaid.
     Capped {
-        /// The daily spending cap, in micro-USDC.
-        cap_micro_usdc: u64,
-        /// Amount spent today, in micro-USDC.
-        spent_micro_usdc: u64,
+        /// The daily spending cap.
+        cap_micro_usdc: MicroUsdc,
+        /// Amount spent today.
+        spent_micro_usdc: MicroUsdc,
         /// Number of days that stay unpaid.
         days: u64,
     },
@@ -270,11 +270,11 @@ fn lease(facts: &Facts, policy: &Policy, plan: &mut Plan) -> bool {
     if missing == 0 {
         return true;
     }
-    let allowed = policy.cap_usdc.saturating_sub(facts.spent_usdc) / LEASE_COST_PER_EPOCH;
-    let affordable = facts.usdc / LEASE_COST_PER_EPOCH;
+    let allowed = policy.cap_usdc.saturating_sub(facts.spent_usdc).0 / LEASE_COST_PER_EPOCH;
+    let affordable = facts.usdc.0 / LEASE_COST_PER_EPOCH;
     let epochs = missing.min(allowed).min(affordable);
     if epochs > 0 {
-        let cost_micro_usdc = epochs.saturating_mul(LEASE_COST_PER_EPOCH);
+        let cost_micro_usdc = MicroUsdc(epochs.saturating_mul(LEASE_COST_PER_EPOCH));
         plan.actions.push(Action::PayLease { epochs, cost_micro_usdc });
     }
     if epochs < missing && affordable < missing.min(allowed) {
@@ -299,7 +299,7 @@ fn batch(facts: &Facts, policy: &Policy, alive: bool, plan: &mut Plan) {
     if !covered && facts.stake.is_some() {
         let blocked = if !alive {
             Some(Concern::BatchNeedsLease)
-        } else if facts.stake.is_none_or(|stake| stake < MIN_STAKE) {
+        } else if facts.stake.is_none_or(|stake| stake < MicroUsdc(MIN_STAKE)) {
             Some(Concern::BatchNeedsStake)
         } else {
             None

@@ -5,6 +5,7 @@ use crate::error::{Refusal, Result};
 use crate::files;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
+use zx1_protocol::units::MicroUsdc;
 
 const FILE: &str = "keeper.json";
 const LIMIT: u64 = 4_096;
@@ -15,8 +16,8 @@ const LIMIT: u64 = 4_096;
 pub(super) struct Day {
     /// The chain's epoch, which is the day.
     pub(super) epoch: u64,
-    /// Micro-USDC spent in it.
-    pub(super) spent_micro_usdc: u64,
+    /// What was spent in it.
+    pub(super) spent_micro_usdc: MicroUsdc,
     /// What the wallet had when the day was first seen.
     pub(super) lamports_at_start: u64,
 }
@@ -43,7 +44,7 @@ impl Record {
             None => None,
         };
         let today = known.filter(|day| day.epoch == epoch);
-        let day = today.unwrap_or(Day { epoch, spent_micro_usdc: 0, lamports_at_start: lamports });
+        let day = today.unwrap_or(Day { epoch, spent_micro_usdc: MicroUsdc(0), lamports_at_start: lamports });
         let mut record = Self { path, day, unsaved: today.is_none() };
         if lamports > day.lamports_at_start {
             // The owner added some: what goes is counted from there.
@@ -59,14 +60,14 @@ impl Record {
     }
 
     /// Notes what is about to be spent; durable when it returns.
-    pub(super) fn spend(&mut self, micro_usdc: u64) -> Result<()> {
-        self.day.spent_micro_usdc = self.day.spent_micro_usdc.saturating_add(micro_usdc);
+    pub(super) fn spend(&mut self, amount: MicroUsdc) -> Result<()> {
+        self.day.spent_micro_usdc = self.day.spent_micro_usdc.saturating_add(amount);
         self.save()
     }
 
     /// Takes back what was noted, when the chain certainly refused it.
-    pub(super) fn unspend(&mut self, micro_usdc: u64) -> Result<()> {
-        self.day.spent_micro_usdc = self.day.spent_micro_usdc.saturating_sub(micro_usdc);
+    pub(super) fn unspend(&mut self, amount: MicroUsdc) -> Result<()> {
+        self.day.spent_micro_usdc = self.day.spent_micro_usdc.saturating_sub(amount);
         self.save()
     }
 
@@ -91,11 +92,11 @@ mod tests {
     fn what_was_spent_survives_and_a_new_day_begins_at_zero() {
         let folder = tempfile::tempdir().unwrap();
         let mut record = Record::open(folder.path(), 7, 100).unwrap();
-        record.spend(5).unwrap();
+        record.spend(MicroUsdc(5)).unwrap();
         let again = Record::open(folder.path(), 7, 60).unwrap();
-        assert_eq!(again.day, Day { epoch: 7, spent_micro_usdc: 5, lamports_at_start: 100 });
+        assert_eq!(again.day, Day { epoch: 7, spent_micro_usdc: MicroUsdc(5), lamports_at_start: 100 });
         let tomorrow = Record::open(folder.path(), 8, 60).unwrap();
-        assert_eq!(tomorrow.day, Day { epoch: 8, spent_micro_usdc: 0, lamports_at_start: 60 });
+        assert_eq!(tomorrow.day, Day { epoch: 8, spent_micro_usdc: MicroUsdc(0), lamports_at_start: 60 });
     }
 
     #[test]

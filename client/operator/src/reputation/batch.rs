@@ -5,13 +5,13 @@ use super::{Found, Note};
 use crate::batch::{fetch, is_true};
 use crate::error::{Error, Origin, Refusal, Result, Silent};
 use crate::operator::{Agent, Operator};
-use solana_address::Address;
 use std::collections::{BTreeMap, BTreeSet};
 use zx1_chain::rpc::Stored;
 use zx1_chain::rpc::registry::Sati;
 use zx1_interface::accounts::BatchAccount;
 use zx1_log::{AnyStore, LogReader};
 use zx1_protocol::bundle::{Bundle, BundleError};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::record::{self, Record};
 use zx1_protocol::reputation::{BatchFacts, Binding, Event, Ledger, Rating};
 use zx1_protocol::units::Epoch;
@@ -38,9 +38,9 @@ enum Data {
 
 impl Source<'_> {
     async fn data(&self, account: &BatchAccount) -> Result<Data> {
-        let folder = zx1_log::agent_dir(&self.operator.home, &account.agent_id);
-        let saved =
-            LogReader::new(folder, account.agent_id).batches().bundle_bytes(Epoch(account.epoch_number));
+        let agent = AgentId(account.agent_id);
+        let folder = zx1_log::agent_dir(&self.operator.home, &agent);
+        let saved = LogReader::new(folder, agent).batches().bundle_bytes(Epoch(account.epoch_number));
         if let Ok(Some(bytes)) = saved
             && is_true(&bytes, account)
         {
@@ -59,7 +59,7 @@ impl Source<'_> {
 
 /// Tasks that a batch confirms.
 #[derive(Default)]
-struct Tasks(BTreeMap<[u8; 16], Binding>);
+struct Tasks(BTreeMap<ConversationId, Binding>);
 
 impl Tasks {
     fn add(&mut self, bundle: &Bundle<'_>) {
@@ -76,7 +76,7 @@ impl Tasks {
 pub(super) async fn read(
     operator: &Operator,
     agent: &Agent,
-    own: &[Address],
+    own: &[AgentId],
     store: Option<&AnyStore>,
 ) -> Result<Found> {
     let client = operator.client();
@@ -118,7 +118,7 @@ pub(super) async fn read(
     raters.extend(messages.iter().map(|message| message.from));
     // Either party's selections bind a task, so the raters' batches are read too.
     for rater in raters.iter().take(MOST_RATERS) {
-        for account in client.batches(Address::new_from_array(*rater)).await? {
+        for account in client.batches(*rater).await? {
             let Data::True(bytes) = source.data(&account).await? else { continue };
             if let Ok(bundle) = Bundle::decode(&bytes) {
                 tasks.add(&bundle);

@@ -4,12 +4,12 @@ use super::{Found, Note};
 use crate::error::{Error, Refusal, Result, Silent};
 use crate::identity::keys_of;
 use crate::operator::{Agent, Operator};
-use solana_address::Address;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use zx1_chain::rpc::registry::Sati;
 use zx1_log::LogReader;
 use zx1_protocol::envelope::{Envelope, MsgType};
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::payload::Feedback;
 use zx1_protocol::reputation::Rating;
 use zx1_protocol::signature::PublicKey;
@@ -18,7 +18,7 @@ use zx1_protocol::units::{Epoch, Slot};
 /// A rating with the rater's signed message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Heard {
-    pub(super) from: [u8; 32],
+    pub(super) from: AgentId,
     pub(super) feedback: Feedback,
     pub(super) slot: Slot,
 }
@@ -28,29 +28,29 @@ pub(super) async fn heard(
     operator: &Operator,
     sati: &Sati,
     about: &Agent,
-    own: &[Address],
+    own: &[AgentId],
 ) -> Result<Vec<Heard>> {
     let mut found = Vec::new();
-    let mut keys: BTreeMap<[u8; 32], Vec<PublicKey>> = BTreeMap::new();
+    let mut keys: BTreeMap<AgentId, Vec<PublicKey>> = BTreeMap::new();
     for own in own {
-        let folder = zx1_log::agent_dir(&operator.home, own.as_array());
+        let folder = zx1_log::agent_dir(&operator.home, own);
         if !folder.exists() {
             continue;
         }
-        let reader = LogReader::new(folder, *own.as_array());
+        let reader = LogReader::new(folder, *own);
         let mut entries = reader.entries(Epoch(0), Epoch(u64::MAX))?;
         while let Some(stored) = entries.next_entry()? {
             let entry = stored.entry().map_err(zx1_log::LogError::from)?;
-            if entry.header.msg_type != MsgType::Feedback || entry.header.sender == about.mint.as_array() {
+            if entry.header.msg_type != MsgType::Feedback || entry.header.sender() == about.mint {
                 continue;
             }
             let Ok(feedback) = Feedback::decode(entry.payload) else { continue };
-            if feedback.target_agent != *about.mint.as_array() {
+            if feedback.target_agent != about.mint {
                 continue;
             }
-            let sender = *entry.header.sender;
+            let sender = entry.header.sender();
             if let Entry::Vacant(place) = keys.entry(sender) {
-                place.insert(keys_of(sati, Address::new_from_array(sender)).await?);
+                place.insert(keys_of(sati, sender).await?);
             }
             // A FEEDBACK entry holds its payload, so the whole message can be checked again.
             let envelope =
@@ -67,7 +67,7 @@ pub(super) async fn heard(
     Ok(found)
 }
 
-pub(super) async fn read(operator: &Operator, agent: &Agent, own: &[Address]) -> Result<Found> {
+pub(super) async fn read(operator: &Operator, agent: &Agent, own: &[AgentId]) -> Result<Found> {
     let sati = Sati::connect(operator.client()).await?;
     let mut found = Found::default();
     let heard = heard(operator, &sati, agent, own).await?;

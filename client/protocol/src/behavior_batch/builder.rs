@@ -9,6 +9,7 @@ use crate::derive::{self, DeriveError};
 use crate::envelope::{BROADCAST, EnvelopeError, EnvelopeHeader, MsgType};
 use crate::error::numbered;
 use crate::hash::{Hash, Sha3};
+use crate::ids::{AgentId, ConversationId};
 use crate::log_entry::LogEntry;
 use crate::merkle::{ZERO, leaf, root_of_leaves};
 use crate::record::{BID_LEN, FEEDBACK_LEN, MAX_LEN, Record, SELECTION_LEN, VERIFIER_LEN, slot_of};
@@ -30,9 +31,9 @@ pub enum Direction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BidKey {
     /// Conversation id of the negotiation.
-    pub conversation: [u8; 16],
+    pub conversation: ConversationId,
     /// Agent id of the recipient.
-    pub counterparty: [u8; 32],
+    pub counterparty: AgentId,
     /// The message's block_ref.
     pub slot: Slot,
 }
@@ -42,8 +43,8 @@ impl BidKey {
     pub fn of(header: &EnvelopeHeader<'_>) -> Option<Self> {
         let is_bid = matches!(header.msg_type, MsgType::Propose | MsgType::Counter | MsgType::Accept);
         is_bid.then_some(Self {
-            conversation: *header.conversation_id,
-            counterparty: *header.recipient,
+            conversation: header.conversation(),
+            counterparty: header.recipient(),
             slot: header.block_ref,
         })
     }
@@ -122,7 +123,7 @@ impl From<TryReserveError> for BuildError {
 /// Takes a log's entries in order and makes the batch.
 #[derive(Clone, Debug)]
 pub struct Builder {
-    agent: [u8; 32],
+    agent: AgentId,
     covered: Covered,
     slot_start: Slot,
     slot_end: Slot,
@@ -157,7 +158,7 @@ impl Builder {
     /// Begins a batch of `agent` for these epochs. The slots are the covered time's first and last, as
     /// the chain has them; they are information and filter nothing (decision B10).
     pub fn new(
-        agent: [u8; 32],
+        agent: AgentId,
         covered: Covered,
         slot_start: Slot,
         slot_end: Slot,
@@ -274,7 +275,7 @@ impl Builder {
     }
 
     fn check_origin(&self, direction: Direction, header: &EnvelopeHeader<'_>) -> Result<(), BuildError> {
-        match (direction, *header.sender == self.agent) {
+        match (direction, header.sender() == self.agent) {
             (Direction::Sent, false) => Err(BuildError::SentByAnother),
             (Direction::Received, true) => Err(BuildError::ReceivedFromSelf),
             // A received entry belongs to the epoch of its arrival, which it does not tell.
@@ -306,7 +307,8 @@ impl Builder {
         for (place, ground) in records.iter_mut().zip(grounds) {
             let shown =
                 if *ground == Ground::Bid { Some(payload.ok_or(BuildError::PayloadMissing)?) } else { None };
-            let expected = match derive::from_log_entry::<Sha3>(entry, &self.agent, *ground, shown) {
+            let expected = match derive::from_log_entry::<Sha3>(entry, self.agent.as_bytes(), *ground, shown)
+            {
                 Ok(expected) => expected,
                 Err(DeriveError::PayloadHashMismatch) => return Err(BuildError::PayloadMismatch),
                 // A rating of somebody else, or one that does not parse, obliges to nothing.
@@ -348,12 +350,12 @@ impl Builder {
     }
 
     /// The other agent of a message between two; `None` for a broadcast.
-    fn peer<'h>(&self, direction: Direction, header: &EnvelopeHeader<'h>) -> Option<&'h [u8; 32]> {
+    fn peer(&self, direction: Direction, header: &EnvelopeHeader<'_>) -> Option<AgentId> {
         let peer = match direction {
-            Direction::Sent => header.recipient,
-            Direction::Received => header.sender,
+            Direction::Sent => header.recipient(),
+            Direction::Received => header.sender(),
         };
-        (*header.recipient != BROADCAST && *peer != self.agent).then_some(peer)
+        (header.recipient() != BROADCAST && peer != self.agent).then_some(peer)
     }
 
     fn arrays_len(&self) -> u64 {
@@ -441,7 +443,7 @@ impl Built {
 /// hash set, and no hash that a stranger could aim at.
 #[derive(Clone, Debug, Default)]
 struct Peers {
-    seen: Vec<[u8; 32]>,
+    seen: Vec<AgentId>,
     /// The first so many are sorted and distinct.
     thinned: usize,
 }
@@ -449,14 +451,14 @@ struct Peers {
 impl Peers {
     const FIRST_THINNING: usize = 1 << 12;
 
-    fn add(&mut self, peer: Option<&[u8; 32]>) -> Result<(), BuildError> {
+    fn add(&mut self, peer: Option<AgentId>) -> Result<(), BuildError> {
         let Some(peer) = peer else { return Ok(()) };
         // Messages of one negotiation often follow each other.
-        if self.seen.last() == Some(peer) {
+        if self.seen.last() == Some(&peer) {
             return Ok(());
         }
         self.seen.try_reserve(1)?;
-        self.seen.push(*peer);
+        self.seen.push(peer);
         if self.seen.len() >= self.thinned.saturating_mul(2).max(Self::FIRST_THINNING) {
             self.thin();
         }

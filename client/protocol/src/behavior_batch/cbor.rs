@@ -3,6 +3,7 @@
 use super::{BatchFormatError, BehaviorBatch, MAX_BATCH_ENTRIES, MSG_TYPE_COUNTERS};
 use crate::canonical::{Canonical, CborReader};
 use crate::hash::{Hash, KeccakStream};
+use crate::ids::{AgentId, ConversationId};
 use crate::record::{Bid, Feedback, Record, Selection, Verifier};
 use crate::units::{Epoch, Slot};
 use minicbor::encode::{Encoder, Error, Write};
@@ -29,7 +30,7 @@ pub(super) fn read(cbor: &mut CborReader<'_>) -> Result<BehaviorBatch, BatchForm
 /// The fields before the arrays, in a batch that is empty otherwise.
 fn read_front(cbor: &mut CborReader<'_>) -> Option<BehaviorBatch> {
     Some(BehaviorBatch {
-        agent_id: *cbor.byte_array()?,
+        agent_id: AgentId(*cbor.byte_array()?),
         epoch_number: Epoch(cbor.unsigned()?),
         slot_start: Slot(cbor.unsigned()?),
         slot_end: Slot(cbor.unsigned()?),
@@ -108,8 +109,8 @@ impl Entry for Bid {
     fn read(cbor: &mut CborReader<'_>) -> Option<Self> {
         cbor.array_of(4)?;
         Some(Self {
-            conversation: *cbor.byte_array()?,
-            counterparty: *cbor.byte_array()?,
+            conversation: ConversationId(*cbor.byte_array()?),
+            counterparty: AgentId(*cbor.byte_array()?),
             value: i128::from_be_bytes(*cbor.byte_array()?),
             slot: Slot(cbor.unsigned()?),
         })
@@ -120,8 +121,8 @@ impl Entry for Selection {
     fn read(cbor: &mut CborReader<'_>) -> Option<Self> {
         cbor.array_of(3)?;
         Some(Self {
-            conversation: *cbor.byte_array()?,
-            counterparty: *cbor.byte_array()?,
+            conversation: ConversationId(*cbor.byte_array()?),
+            counterparty: AgentId(*cbor.byte_array()?),
             slot: Slot(cbor.unsigned()?),
         })
     }
@@ -131,8 +132,8 @@ impl Entry for Verifier {
     fn read(cbor: &mut CborReader<'_>) -> Option<Self> {
         cbor.array_of(3)?;
         Some(Self {
-            conversation: *cbor.byte_array()?,
-            verifier: *cbor.byte_array()?,
+            conversation: ConversationId(*cbor.byte_array()?),
+            verifier: AgentId(*cbor.byte_array()?),
             slot: Slot(cbor.unsigned()?),
         })
     }
@@ -142,8 +143,8 @@ impl Entry for Feedback {
     fn read(cbor: &mut CborReader<'_>) -> Option<Self> {
         cbor.array_of(7)?;
         Some(Self {
-            conversation: *cbor.byte_array()?,
-            from: *cbor.byte_array()?,
+            conversation: ConversationId(*cbor.byte_array()?),
+            from: AgentId(*cbor.byte_array()?),
             score: cbor.i8()?,
             outcome: cbor.u8()?,
             role: cbor.u8()?,
@@ -157,8 +158,8 @@ impl Canonical for Bid {
     fn write<W: Write>(&self, encoder: &mut Encoder<W>) -> Result<(), Error<W::Error>> {
         encoder
             .array(4)?
-            .bytes(&self.conversation)?
-            .bytes(&self.counterparty)?
+            .bytes(self.conversation.as_bytes())?
+            .bytes(self.counterparty.as_bytes())?
             .bytes(&self.value.to_be_bytes())?
             .u64(self.slot.0)?;
         Ok(())
@@ -167,14 +168,22 @@ impl Canonical for Bid {
 
 impl Canonical for Selection {
     fn write<W: Write>(&self, encoder: &mut Encoder<W>) -> Result<(), Error<W::Error>> {
-        encoder.array(3)?.bytes(&self.conversation)?.bytes(&self.counterparty)?.u64(self.slot.0)?;
+        encoder
+            .array(3)?
+            .bytes(self.conversation.as_bytes())?
+            .bytes(self.counterparty.as_bytes())?
+            .u64(self.slot.0)?;
         Ok(())
     }
 }
 
 impl Canonical for Verifier {
     fn write<W: Write>(&self, encoder: &mut Encoder<W>) -> Result<(), Error<W::Error>> {
-        encoder.array(3)?.bytes(&self.conversation)?.bytes(&self.verifier)?.u64(self.slot.0)?;
+        encoder
+            .array(3)?
+            .bytes(self.conversation.as_bytes())?
+            .bytes(self.verifier.as_bytes())?
+            .u64(self.slot.0)?;
         Ok(())
     }
 }
@@ -183,8 +192,8 @@ impl Canonical for Feedback {
     fn write<W: Write>(&self, encoder: &mut Encoder<W>) -> Result<(), Error<W::Error>> {
         encoder
             .array(7)?
-            .bytes(&self.conversation)?
-            .bytes(&self.from)?
+            .bytes(self.conversation.as_bytes())?
+            .bytes(self.from.as_bytes())?
             .i8(self.score)?
             .u8(self.outcome)?
             .u8(self.role)?
@@ -214,7 +223,7 @@ impl Canonical for BehaviorBatch {
     fn write<W: Write>(&self, encoder: &mut Encoder<W>) -> Result<(), Error<W::Error>> {
         encoder
             .array(FIELDS)?
-            .bytes(&self.agent_id)?
+            .bytes(self.agent_id.as_bytes())?
             .u64(self.epoch_number.0)?
             .u64(self.slot_start.0)?
             .u64(self.slot_end.0)?

@@ -1,10 +1,11 @@
 //! The vectors about batches, bundles and reputation.
 
-use crate::common::{array, bytes, list, small, uint, vectors};
+use crate::common::{array, bytes, id, list, small, uint, vectors};
 use serde_json::{Value, json};
 use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::{BehaviorBatch, Builder, Built, Direction};
 use zx1_protocol::bundle::Bundle;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::record::{Bid, Record};
 use zx1_protocol::reputation::{BatchFacts, Binding, Event, Ledger, Rating, State};
 use zx1_protocol::units::{Epoch, Slot};
@@ -16,7 +17,7 @@ fn optional(value: &Value) -> Option<Vec<u8>> {
 fn build(item: &Value) -> Built {
     let covered = Covered { from: Epoch(uint(&item["from_epoch"])), to: Epoch(uint(&item["to_epoch"])) };
     let (start, end) = (Slot(uint(&item["slot_start"])), Slot(uint(&item["slot_end"])));
-    let mut builder = Builder::new(array(&item["agent"]), covered, start, end).unwrap();
+    let mut builder = Builder::new(id(&item["agent"]), covered, start, end).unwrap();
     for entry in item["log"].as_array().unwrap() {
         let direction = if entry["sent"] == true { Direction::Sent } else { Direction::Received };
         let payload = optional(&entry["payload"]);
@@ -48,8 +49,8 @@ fn overflows_ok() {
     let empty = build(&vectors("batches.json")["built"][0]).batch;
     for item in list(&vectors("batches.json")["overflows"]) {
         let bid = |i: u64| Bid {
-            conversation: u128::from(i).to_be_bytes(),
-            counterparty: [0xb2; 32],
+            conversation: ConversationId(u128::from(i).to_be_bytes()),
+            counterparty: AgentId([0xb2; 32]),
             value: i.into(),
             slot: Slot(i / 3),
         };
@@ -73,8 +74,8 @@ fn event(item: &Value) -> Event {
             role: small(&item["role"]),
             is_dispute: flag("is_dispute"),
         },
-        from: array(&item["from"]),
-        conversation: array(&item["conversation"]),
+        from: id(&item["from"]),
+        conversation: id(&item["conversation"]),
         slot: Slot(uint(&item["slot"])),
         in_batch: flag("in_batch"),
         envelope_at_hand: flag("envelope_at_hand"),

@@ -1,7 +1,8 @@
-use crate::common::{array, bytes, list, uint, vectors};
+use crate::common::{array, bytes, id, list, uint, vectors};
 use proptest::prelude::*;
 use zx1_protocol::beacon::{Beacon, BeaconError};
 use zx1_protocol::hash::Sha3;
+use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
 use zx1_protocol::interaction::{interaction_hash, task_ref};
 use zx1_protocol::payload::{
     BidPayload, accept_payload, append_presignature, bid_payload, bid_payload_with_hint, bid_value,
@@ -14,8 +15,8 @@ fn the_beacons_of_the_vectors_ok() {
     for item in list(&vectors("beacons.json")["beacons"]) {
         let packed = bytes(&item["bytes"]);
         let beacon = Beacon::parse(&packed).unwrap();
-        assert_eq!(*beacon.agent_id, array::<32>(&item["agent_id"]));
-        assert_eq!(*beacon.verifying_key, array::<32>(&item["verifying_key"]));
+        assert_eq!(beacon.agent_id, id(&item["agent_id"]));
+        assert_eq!(beacon.verifying_key, id(&item["verifying_key"]));
         assert_eq!((beacon.name, beacon.to_bytes()), (item["name"].as_str().unwrap(), packed.clone()));
     }
 }
@@ -23,8 +24,8 @@ fn the_beacons_of_the_vectors_ok() {
 #[test]
 fn the_interactions_of_the_vectors_ok() {
     for item in list(&vectors("beacons.json")["interactions"]) {
-        let (conversation, slot) = (array(&item["conversation_id"]), Slot(uint(&item["slot_accepted"])));
-        let hash = interaction_hash::<Sha3>(&conversation, &array(&item["counterparty"]), slot);
+        let (conversation, slot) = (id(&item["conversation_id"]), Slot(uint(&item["slot_accepted"])));
+        let hash = interaction_hash::<Sha3>(&conversation, &id(&item["counterparty"]), slot);
         assert_eq!(hash, array::<32>(&item["interaction_hash"]));
         assert_eq!(task_ref(&conversation), array::<32>(&item["task_ref"]));
     }
@@ -35,18 +36,19 @@ fn the_task_ref_is_what_satis_vectors_use() {
     let path = crate::common::vectors_dir().join("sati/hashes.json");
     let given: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let given: [u8; 32] = array(&given["task_ref"]);
-    assert_eq!(task_ref(given.first_chunk().unwrap()), given);
+    assert_eq!(task_ref(&ConversationId(*given.first_chunk().unwrap())), given);
 }
 
 #[test]
 fn a_beacons_key_counts_only_when_three_things_agree() {
-    let (agent, key, other) = ([1; 32], [2; 32], [3; 32]);
-    let beacon = Beacon { agent_id: &agent, verifying_key: &key, name: "" };
-    assert_eq!(beacon.check(&agent, &key, &[other, key]), Ok(()));
-    assert_eq!(beacon.check(&other, &key, &[key]), Err(BeaconError::OtherAgent));
-    assert_eq!(beacon.check(&agent, &other, &[key, other]), Err(BeaconError::OtherKey));
-    assert_eq!(beacon.check(&agent, &key, &[other]), Err(BeaconError::KeyNotOnChain));
-    assert_eq!(beacon.check(&agent, &key, &[]), Err(BeaconError::KeyNotOnChain));
+    let (agent, stranger) = (AgentId([1; 32]), AgentId([3; 32]));
+    let [key, other] = [[2; 32], [3; 32]].map(WalletKey::from);
+    let beacon = Beacon { agent_id: agent, verifying_key: key, name: "" };
+    assert_eq!(beacon.check(agent, key, &[other, key]), Ok(()));
+    assert_eq!(beacon.check(stranger, key, &[key]), Err(BeaconError::OtherAgent));
+    assert_eq!(beacon.check(agent, other, &[key, other]), Err(BeaconError::OtherKey));
+    assert_eq!(beacon.check(agent, key, &[other]), Err(BeaconError::KeyNotOnChain));
+    assert_eq!(beacon.check(agent, key, &[]), Err(BeaconError::KeyNotOnChain));
 }
 
 #[test]

@@ -7,8 +7,9 @@ use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::{
     BatchFormatError, BehaviorBatch, BidKey, BuildError, Builder, Built, Direction, MAX_BATCH_BYTES,
 };
-use zx1_protocol::envelope::MsgType;
+use zx1_protocol::envelope::{BROADCAST, MsgType};
 use zx1_protocol::hash::{Keccak, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::merkle::{Tree, ZERO, leaf};
 use zx1_protocol::payload::bid_payload;
@@ -20,7 +21,7 @@ fn items(batch: &BehaviorBatch) -> Cbor {
     let bytes = |bytes: &[u8]| Cbor::Bytes(bytes.to_vec());
     let array = |items: Vec<Vec<Cbor>>| Cbor::Array(items.into_iter().map(Cbor::Array).collect());
     Cbor::Array(vec![
-        bytes(&batch.agent_id),
+        bytes(batch.agent_id.as_bytes()),
         batch.epoch_number.0.into(),
         batch.slot_start.0.into(),
         batch.slot_end.0.into(),
@@ -34,25 +35,38 @@ fn items(batch: &BehaviorBatch) -> Cbor {
             (batch.bid_values.iter())
                 .map(|bid| {
                     let value = bytes(&bid.value.to_be_bytes());
-                    vec![bytes(&bid.conversation), bytes(&bid.counterparty), value, bid.slot.0.into()]
+                    vec![
+                        bytes(bid.conversation.as_bytes()),
+                        bytes(bid.counterparty.as_bytes()),
+                        value,
+                        bid.slot.0.into(),
+                    ]
                 })
                 .collect(),
         ),
         array(
             (batch.task_selections.iter())
-                .map(|it| vec![bytes(&it.conversation), bytes(&it.counterparty), it.slot.0.into()])
+                .map(|it| {
+                    vec![
+                        bytes(it.conversation.as_bytes()),
+                        bytes(it.counterparty.as_bytes()),
+                        it.slot.0.into(),
+                    ]
+                })
                 .collect(),
         ),
         array(
             (batch.verifier_ids.iter())
-                .map(|it| vec![bytes(&it.conversation), bytes(&it.verifier), it.slot.0.into()])
+                .map(|it| {
+                    vec![bytes(it.conversation.as_bytes()), bytes(it.verifier.as_bytes()), it.slot.0.into()]
+                })
                 .collect(),
         ),
         array(
             (batch.feedback_events.iter())
                 .map(|event| {
                     let rating = [event.score.into(), event.outcome.into(), event.role.into()];
-                    let mut items = vec![bytes(&event.conversation), bytes(&event.from)];
+                    let mut items = vec![bytes(event.conversation.as_bytes()), bytes(event.from.as_bytes())];
                     items.extend(rating);
                     items.extend([event.slot.0.into(), bytes(&event.attestation)]);
                     items
@@ -71,8 +85,8 @@ fn items(batch: &BehaviorBatch) -> Cbor {
 /// `count` packed bids that all differ.
 fn bids(count: u32) -> Vec<u8> {
     let bid = |i: u32| Bid {
-        conversation: u128::from(i).to_be_bytes(),
-        counterparty: [0xb2; 32],
+        conversation: ConversationId(u128::from(i).to_be_bytes()),
+        counterparty: AgentId([0xb2; 32]),
         value: i.into(),
         slot: Slot(u64::from(i) / 3),
     };
@@ -94,17 +108,19 @@ fn an_empty_log_gives_an_empty_batch() {
 
 #[test]
 fn counters_count_what_the_specification_says() {
-    let broadcast = |message: &mut crate::common::Message| message.recipient = [0; 32];
+    let broadcast = |message: &mut crate::common::Message| message.recipient = BROADCAST;
     let log = [
         sent(MsgType::Advertise, b"", broadcast),
         sent(MsgType::Deliver, b"", |_| {}),
-        sent(MsgType::Deliver, b"", |message| message.recipient = [9; 32]),
+        sent(MsgType::Deliver, b"", |message| message.recipient = AgentId([9; 32])),
         sent(MsgType::Verdict, b"", |_| {}),
         sent(MsgType::Dispute, b"", |_| {}),
         received(MsgType::Verdict, b"", |_| {}),
-        received(MsgType::Verdict, b"", |message| message.sender = [8; 32]),
+        received(MsgType::Verdict, b"", |message| message.sender = AgentId([8; 32])),
         received(MsgType::Dispute, b"", |_| {}),
-        received(MsgType::Beacon, b"", |message| (message.sender, message.recipient) = ([7; 32], [0; 32])),
+        received(MsgType::Beacon, b"", |message| {
+            (message.sender, message.recipient) = (AgentId([7; 32]), BROADCAST)
+        }),
     ];
     let batch = build(&log).unwrap().batch;
     assert_eq!(batch.message_count, 5);
@@ -123,7 +139,7 @@ fn a_thousand_and_one_counterparties_are_counted_once_each() {
         for peer in 0..5_000u32 {
             let mut id = [1; 32];
             id[..4].copy_from_slice(&peer.to_be_bytes());
-            let one = sent(MsgType::Reject, &round.to_be_bytes(), |message| message.recipient = id);
+            let one = sent(MsgType::Reject, &round.to_be_bytes(), |message| message.recipient = AgentId(id));
             builder.push_encoded(Direction::Sent, &one.encoded(), None, None).unwrap();
         }
     }
@@ -134,11 +150,11 @@ fn a_thousand_and_one_counterparties_are_counted_once_each() {
 fn records_are_ordered_by_slot_and_then_as_in_the_log() {
     let at = |slot: u64, conversation: u8| {
         sent(MsgType::Propose, &bid_payload(conversation.into(), b""), |message| {
-            (message.block_ref, message.conversation_id) = (slot, [conversation; 16]);
+            (message.block_ref, message.conversation_id) = (slot, ConversationId([conversation; 16]));
         })
     };
     let batch = build(&[at(7, 2), at(5, 9), at(7, 1), at(5, 3)]).unwrap().batch;
-    let found: Vec<_> = batch.bid_values.iter().map(|bid| (bid.slot.0, bid.conversation[0])).collect();
+    let found: Vec<_> = batch.bid_values.iter().map(|bid| (bid.slot.0, bid.conversation.0[0])).collect();
     assert_eq!(found, [(5, 9), (5, 3), (7, 2), (7, 1)]);
 }
 
@@ -147,7 +163,7 @@ fn what_an_honest_log_cannot_hold_fails() {
     let propose = sent(MsgType::Propose, &bid_payload(5, b""), |_| {});
     let twin = sent(MsgType::Accept, &bid_payload(5, b""), |message| message.nonce = 8);
     let tomorrow = sent(MsgType::Reject, b"", |message| message.timestamp += 2 * 86_400_000_000);
-    let rating = received(MsgType::Feedback, &rating_of([9; 32]).to_cbor().unwrap(), |_| {});
+    let rating = received(MsgType::Feedback, &rating_of(AgentId([9; 32])).to_cbor().unwrap(), |_| {});
     let key = BidKey::of(&propose.message.header()).unwrap();
     let push = |logged: &Logged, direction, payload: Option<&[u8]>, attestation| {
         builder().push_encoded(direction, &logged.encoded(), payload, attestation)
@@ -207,10 +223,15 @@ fn the_thousand_and_first_entry_overflows() {
 
 #[test]
 fn the_largest_batch_fits_its_limit() {
-    let bid = Bid { conversation: [1; 16], counterparty: [2; 32], value: -1, slot: Slot(u64::MAX) };
+    let bid = Bid {
+        conversation: ConversationId([1; 16]),
+        counterparty: AgentId([2; 32]),
+        value: -1,
+        slot: Slot(u64::MAX),
+    };
     let event = zx1_protocol::record::Feedback {
-        conversation: [1; 16],
-        from: [2; 32],
+        conversation: ConversationId([1; 16]),
+        from: AgentId([2; 32]),
         score: -100,
         outcome: 2,
         role: 1,
@@ -218,12 +239,15 @@ fn the_largest_batch_fits_its_limit() {
         attestation: [3; 32],
     };
     let selection = zx1_protocol::record::Selection {
-        conversation: [1; 16],
-        counterparty: [2; 32],
+        conversation: ConversationId([1; 16]),
+        counterparty: AgentId([2; 32]),
         slot: Slot(u64::MAX),
     };
-    let verifier =
-        zx1_protocol::record::Verifier { conversation: [1; 16], verifier: [2; 32], slot: Slot(u64::MAX) };
+    let verifier = zx1_protocol::record::Verifier {
+        conversation: ConversationId([1; 16]),
+        verifier: AgentId([2; 32]),
+        slot: Slot(u64::MAX),
+    };
     let largest = BehaviorBatch {
         epoch_number: Epoch(u64::MAX),
         slot_start: Slot(u64::MAX),

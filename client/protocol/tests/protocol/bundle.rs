@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use zx1_protocol::behavior_batch::{BatchFormatError, Built, MAX_BATCH_BYTES};
 use zx1_protocol::bundle::{Bundle, BundleError};
 use zx1_protocol::hash::Sha3;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::merkle::{leaf, verify};
 use zx1_protocol::record::Record;
 
@@ -17,8 +18,8 @@ fn a_bundle_that_is_too_large_fails() {
     let leaves = vec![[1; 32]; (1 << 20) + 1];
     assert_eq!(Bundle::new(&[], &[], &leaves).err(), Some(BundleError::TooManyLeaves));
     let record = Record::Bid(zx1_protocol::record::Bid {
-        conversation: [0; 16],
-        counterparty: [0; 32],
+        conversation: ConversationId([0; 16]),
+        counterparty: AgentId([0; 32]),
         value: 0,
         slot: zx1_protocol::units::Slot(0),
     });

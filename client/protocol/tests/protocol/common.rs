@@ -6,6 +6,7 @@ use serde_json::Value;
 use std::path::PathBuf;
 use zx1_protocol::envelope::{Envelope, EnvelopeHeader, MsgType, PROTOCOL_VERSION};
 use zx1_protocol::hash::{Hash, Keccak, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::payload::Feedback;
 use zx1_protocol::record::{self, Record};
 use zx1_protocol::units::Slot;
@@ -14,12 +15,12 @@ use zx1_protocol::units::Slot;
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
     pub(crate) msg_type: MsgType,
-    pub(crate) sender: [u8; 32],
-    pub(crate) recipient: [u8; 32],
+    pub(crate) sender: AgentId,
+    pub(crate) recipient: AgentId,
     pub(crate) timestamp: u64,
     pub(crate) block_ref: u64,
     pub(crate) nonce: u64,
-    pub(crate) conversation_id: [u8; 16],
+    pub(crate) conversation_id: ConversationId,
     pub(crate) payload: Vec<u8>,
     pub(crate) payload_hash: Hash,
     pub(crate) signature: [u8; 64],
@@ -30,12 +31,12 @@ impl Message {
         EnvelopeHeader {
             version: PROTOCOL_VERSION,
             msg_type: self.msg_type,
-            sender: &self.sender,
-            recipient: &self.recipient,
+            sender: self.sender.as_bytes(),
+            recipient: self.recipient.as_bytes(),
             timestamp: self.timestamp,
             block_ref: Slot(self.block_ref),
             nonce: self.nonce,
-            conversation_id: &self.conversation_id,
+            conversation_id: self.conversation_id.as_bytes(),
             payload_hash: &self.payload_hash,
             payload_len: u32::try_from(self.payload.len()).unwrap(),
         }
@@ -62,8 +63,16 @@ pub(crate) fn number() -> impl Strategy<Value = u64> {
     (any::<u64>(), 0u32..64).prop_map(|(number, shift)| number >> shift)
 }
 
+pub(crate) fn agent() -> impl Strategy<Value = AgentId> {
+    any::<[u8; 32]>().prop_map(AgentId)
+}
+
+pub(crate) fn conversation() -> impl Strategy<Value = ConversationId> {
+    any::<[u8; 16]>().prop_map(ConversationId)
+}
+
 pub(crate) fn feedback() -> impl Strategy<Value = Feedback> {
-    (any::<[u8; 16]>(), any::<[u8; 32]>(), -100i8..=100, 0u8..=2, any::<bool>(), 0u8..=1).prop_map(
+    (conversation(), agent(), -100i8..=100, 0u8..=2, any::<bool>(), 0u8..=1).prop_map(
         |(conversation_id, target_agent, score, outcome, is_dispute, role)| Feedback {
             conversation_id,
             target_agent,
@@ -81,7 +90,7 @@ pub(crate) fn msg_type() -> impl Strategy<Value = MsgType> {
 
 /// A signed message of any type. FEEDBACK has a payload that parses, three times out of four.
 pub(crate) fn message() -> impl Strategy<Value = Message> {
-    let ids = (any::<[u8; 32]>(), any::<[u8; 32]>(), any::<[u8; 16]>());
+    let ids = (agent(), agent(), conversation());
     let payload = (prop::collection::vec(any::<u8>(), 0..300), feedback(), 0u8..4);
     (msg_type(), ids, number(), number(), number(), payload).prop_map(
         |(msg_type, (sender, recipient, conversation_id), timestamp, block_ref, nonce, payload)| {
@@ -106,7 +115,7 @@ pub(crate) fn message() -> impl Strategy<Value = Message> {
 }
 
 pub(crate) fn record() -> impl Strategy<Value = Record> {
-    let ids = (any::<[u8; 16]>(), any::<[u8; 32]>(), any::<[u8; 32]>());
+    let ids = (conversation(), agent(), any::<[u8; 32]>());
     (0u8..4, ids, any::<i128>(), number(), -100i8..=100, 0u8..=2, 0u8..=1).prop_map(
         |(kind, (conversation, agent, attestation), value, slot, score, outcome, role)| {
             let slot = Slot(slot);
@@ -151,6 +160,10 @@ pub(crate) fn bytes(value: &Value) -> Vec<u8> {
 
 pub(crate) fn array<const N: usize>(value: &Value) -> [u8; N] {
     bytes(value).try_into().unwrap()
+}
+
+pub(crate) fn id<T: From<[u8; N]>, const N: usize>(value: &Value) -> T {
+    array(value).into()
 }
 
 pub(crate) fn hashes(value: &Value) -> Vec<Hash> {

@@ -9,6 +9,7 @@ use proptest::test_runner::TestRunner;
 use zx1_protocol::beacon::Beacon;
 use zx1_protocol::evidence::{Evidence, LogEvidence, ProvenBid};
 use zx1_protocol::hash::Sha3;
+use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::record::{Bid, Record};
 use zx1_protocol::units::Slot;
@@ -31,13 +32,21 @@ fn good(target: &str, runner: &mut TestRunner) -> Vec<u8> {
             Evidence::LogEntry(evidence).to_bytes().unwrap().split_off(1)
         }
         "evidence_double_bid" => {
-            let bid = Bid { conversation: [1; 16], counterparty: [2; 32], value: 3, slot: Slot(4) };
+            let bid = Bid {
+                conversation: ConversationId([1; 16]),
+                counterparty: AgentId([2; 32]),
+                value: 3,
+                slot: Slot(4),
+            };
             let packed = Record::Bid(bid).to_bytes().try_into().unwrap();
             let bid = ProvenBid::new(&packed, 5, &proof).unwrap();
             Evidence::DoubleBid(bid, bid).to_bytes().unwrap().split_off(1)
         }
         "payload_feedback" => draw(runner, feedback()).to_cbor().unwrap(),
-        "payload_beacon" => Beacon { agent_id: &[1; 32], verifying_key: &[2; 32], name: "Größe" }.to_bytes(),
+        "payload_beacon" => {
+            Beacon { agent_id: AgentId([1; 32]), verifying_key: WalletKey::from([2; 32]), name: "Größe" }
+                .to_bytes()
+        }
         "feedback_log" => draw(runner, "\\PC{0,60}").into_bytes(),
         "payload_bid" | "payload_notarize_bid" => message.payload,
         other => panic!("{other} has no good bytes here"),

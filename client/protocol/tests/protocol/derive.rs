@@ -5,13 +5,14 @@ use zx1_protocol::challenge::Ground;
 use zx1_protocol::derive::{DeriveError, Expected, double_bid, from_envelope, from_log_entry};
 use zx1_protocol::envelope::MsgType;
 use zx1_protocol::hash::Sha3;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::payload::{self, bid_payload, bid_value};
 use zx1_protocol::record::{Bid, Feedback, Record, Selection, Verifier};
 use zx1_protocol::units::Slot;
 
-const AGENT: [u8; 32] = [0xa1; 32];
-const OTHER: [u8; 32] = [0xb2; 32];
+const AGENT: AgentId = AgentId([0xa1; 32]);
+const OTHER: AgentId = AgentId([0xb2; 32]);
 
 fn sent(msg_type: MsgType, payload: Vec<u8>) -> Message {
     Message {
@@ -21,7 +22,7 @@ fn sent(msg_type: MsgType, payload: Vec<u8>) -> Message {
         timestamp: 1,
         block_ref: 42,
         nonce: 1,
-        conversation_id: [9; 16],
+        conversation_id: ConversationId([9; 16]),
         payload,
         payload_hash: [0; 32],
         signature: [0; 64],
@@ -30,11 +31,11 @@ fn sent(msg_type: MsgType, payload: Vec<u8>) -> Message {
 }
 
 fn logged(message: &Message, ground: Ground, shown: Option<&[u8]>) -> Result<Expected, DeriveError> {
-    from_log_entry::<Sha3>(&LogEntry::of(&message.envelope()), &AGENT, ground, shown)
+    from_log_entry::<Sha3>(&LogEntry::of(&message.envelope()), AGENT.as_bytes(), ground, shown)
 }
 
 fn held(message: &Message, ground: Ground) -> Result<Expected, DeriveError> {
-    from_envelope(&message.envelope().signed_fields(), &AGENT, ground)
+    from_envelope(&message.envelope().signed_fields(), AGENT.as_bytes(), ground)
 }
 
 fn rated(rating: payload::Feedback) -> Message {
@@ -44,7 +45,7 @@ fn rated(rating: payload::Feedback) -> Message {
 }
 
 fn bid(value: i128) -> Bid {
-    Bid { conversation: [9; 16], counterparty: OTHER, value, slot: Slot(42) }
+    Bid { conversation: ConversationId([9; 16]), counterparty: OTHER, value, slot: Slot(42) }
 }
 
 #[test]
@@ -62,7 +63,7 @@ fn offers_give_bids() {
 #[test]
 fn an_accept_gives_a_selection_too() {
     let message = sent(MsgType::Accept, bid_payload(1, b""));
-    let selection = Selection { conversation: [9; 16], counterparty: OTHER, slot: Slot(42) };
+    let selection = Selection { conversation: ConversationId([9; 16]), counterparty: OTHER, slot: Slot(42) };
     let expected = Expected { record: Record::Selection(selection), value_known: true };
     assert_eq!(logged(&message, Ground::Selection, None), Ok(expected));
     assert_eq!(held(&message, Ground::Selection), Ok(expected));
@@ -71,7 +72,7 @@ fn an_accept_gives_a_selection_too() {
 #[test]
 fn an_assignment_gives_a_verifier() {
     let message = sent(MsgType::NotarizeAssign, vec![]);
-    let verifier = Verifier { conversation: [9; 16], verifier: OTHER, slot: Slot(42) };
+    let verifier = Verifier { conversation: ConversationId([9; 16]), verifier: OTHER, slot: Slot(42) };
     let expected = Expected { record: Record::Verifier(verifier), value_known: true };
     assert_eq!(logged(&message, Ground::Verifier, None), Ok(expected));
     assert_eq!(held(&message, Ground::Verifier), Ok(expected));
@@ -80,7 +81,7 @@ fn an_assignment_gives_a_verifier() {
 #[test]
 fn a_rating_takes_its_conversation_from_the_payload() {
     let rating = payload::Feedback {
-        conversation_id: [5; 16],
+        conversation_id: ConversationId([5; 16]),
         target_agent: AGENT,
         score: -3,
         outcome: 1,
@@ -88,7 +89,7 @@ fn a_rating_takes_its_conversation_from_the_payload() {
         role: 1,
     };
     let event = Feedback {
-        conversation: [5; 16],
+        conversation: ConversationId([5; 16]),
         from: OTHER,
         score: -3,
         outcome: 1,
@@ -152,7 +153,7 @@ fn a_double_bid_needs_the_same_deal_and_another_value() {
     assert_eq!(double_bid(&bid(1), &bid(2)), Ok(()));
     assert_eq!(double_bid(&bid(1), &bid(1)), Err(DeriveError::SameValue));
     for other in [
-        Bid { conversation: [8; 16], ..bid(2) },
+        Bid { conversation: ConversationId([8; 16]), ..bid(2) },
         Bid { counterparty: AGENT, ..bid(2) },
         Bid { slot: Slot(43), ..bid(2) },
     ] {
@@ -243,7 +244,7 @@ proptest! {
         for ground in GROUNDS {
             for agent in [message.sender, AGENT] {
                 let entry = LogEntry::of(&message.envelope());
-                if let Ok(expected) = from_log_entry::<Sha3>(&entry, &agent, ground, None) {
+                if let Ok(expected) = from_log_entry::<Sha3>(&entry, agent.as_bytes(), ground, None) {
                     prop_assert_eq!(Record::parse(&expected.record.to_bytes()), Ok(expected.record));
                 }
             }

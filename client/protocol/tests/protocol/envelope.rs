@@ -8,17 +8,18 @@ use zx1_protocol::envelope::{
     BROADCAST, Envelope, EnvelopeError, MsgType, SIGNING_HEADER_LEN, parse_signing_bytes,
 };
 use zx1_protocol::hash::Sha3;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::units::Epoch;
 
 fn sample() -> Message {
     Message {
         msg_type: MsgType::Propose,
-        sender: [0xa1; 32],
-        recipient: [0xb2; 32],
+        sender: AgentId([0xa1; 32]),
+        recipient: AgentId([0xb2; 32]),
         timestamp: 1_772_313_600_000_001,
         block_ref: 400_000_001,
         nonce: 2,
-        conversation_id: [3; 16],
+        conversation_id: ConversationId([3; 16]),
         payload: b"payload".to_vec(),
         payload_hash: [0; 32],
         signature: [0; 64],
@@ -140,7 +141,7 @@ fn a_length_beyond_memory_fails() {
 
 #[test]
 fn broadcast_is_the_zero_address() {
-    assert_eq!(BROADCAST, [0; 32]);
+    assert_eq!(BROADCAST, AgentId([0; 32]));
 }
 
 proptest! {

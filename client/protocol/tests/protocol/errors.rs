@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 use zx1_protocol::behavior_batch::{BatchFormatError, BidKey, BuildError};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::units::{Epoch, Slot};
 use zx1_protocol::{
     batch, beacon, bundle, derive, draft, envelope, evidence, feedback_log, finder, lease, merkle, nonce,
@@ -22,7 +23,7 @@ fn every_number_is_used_once_and_says_a_whole_sentence() {
     use validate::Reason;
     let payload = payload::PayloadError::Score;
     let entry = envelope::EnvelopeError::Malformed;
-    let key = BidKey { conversation: [0; 16], counterparty: [0; 32], slot: Slot(1) };
+    let key = BidKey { conversation: ConversationId([0; 16]), counterparty: AgentId([0; 32]), slot: Slot(1) };
     let all = numbered![
         Reason::TooLarge,
         Reason::Malformed,

@@ -5,6 +5,7 @@ use zx1_protocol::evidence::{
     Evidence, EvidenceError, KIND_DOUBLE_BID, KIND_LOG_ENTRY, LogEvidence, ProvenBid,
 };
 use zx1_protocol::hash::{Hash, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::merkle::{MerkleError, Tree};
 use zx1_protocol::record::{Bid, Record};
@@ -19,7 +20,8 @@ fn noise(most: usize) -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn bid(value: i128) -> [u8; 73] {
-    let bid = Bid { conversation: [1; 16], counterparty: [2; 32], value, slot: Slot(3) };
+    let bid =
+        Bid { conversation: ConversationId([1; 16]), counterparty: AgentId([2; 32]), value, slot: Slot(3) };
     Record::Bid(bid).to_bytes().try_into().unwrap()
 }
 

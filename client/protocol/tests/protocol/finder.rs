@@ -10,6 +10,7 @@ use zx1_protocol::envelope::{EnvelopeError, MsgType};
 use zx1_protocol::evidence::Evidence;
 use zx1_protocol::finder::{FinderError, Presence, answer, double_bids, find_envelope, find_log_entry};
 use zx1_protocol::hash::Sha3;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::merkle::{leaf, verify};
 use zx1_protocol::payload::bid_payload;
@@ -70,7 +71,7 @@ fn a_batch_that_lies_about_its_counters_or_arrays_is_challenged_and_answered_all
     };
     let arrays = |built: &Built| {
         let mut lie = built.clone();
-        lie.batch.task_selections[0].conversation[0] ^= 1;
+        lie.batch.task_selections[0].conversation.0[0] ^= 1;
         lie
     };
     type Lie<'a> = &'a dyn Fn(&Built) -> Built;
@@ -126,7 +127,7 @@ fn a_deal_that_was_left_out_of_the_log_is_found_by_its_envelope() {
     let entry = accept.encoded();
     assert_eq!(find_log_entry(&checked, &AGENT, &entry, None).err(), Some(FinderError::NotInLog));
     let finding = find_envelope(&checked, covered(), &AGENT, &envelope, &keys()).unwrap();
-    assert_eq!((finding.signer, finding.in_log), (keys()[0].to_bytes(), None));
+    assert_eq!((finding.signer, finding.in_log), (keys()[0].to_bytes().into(), None));
     assert_eq!(finding.claims.len(), 2);
     assert!(finding.claims.iter().all(|claim| claim.presence == Presence::Absent));
 
@@ -138,7 +139,7 @@ fn a_deal_that_was_left_out_of_the_log_is_found_by_its_envelope() {
     assert_eq!(find(later, &AGENT, &envelope, &keys()), FinderError::NotCovered { epoch });
     assert_eq!(find(covered(), &AGENT, &envelope, &[]), FinderError::Signature);
     assert_eq!(
-        find(covered(), &[1; 32], &envelope, &keys()),
+        find(covered(), &AgentId([1; 32]), &envelope, &keys()),
         FinderError::NoClaim(DeriveError::NotAgentsEntry)
     );
     let other = zx1_protocol::envelope::Envelope { payload: &[0; 16], ..envelope };
@@ -152,7 +153,7 @@ fn a_deal_that_was_left_out_of_the_log_is_found_by_its_envelope() {
 fn why_an_entry_is_of_no_use_is_said() {
     let log = [
         sent(MsgType::Propose, &bid_payload(7, b""), |_| {}),
-        received(MsgType::Feedback, &rating_of([9; 32]).to_cbor().unwrap(), |_| {}),
+        received(MsgType::Feedback, &rating_of(AgentId([9; 32])).to_cbor().unwrap(), |_| {}),
         received(MsgType::Feedback, b"noise", |_| {}),
         received(MsgType::Accept, b"", |_| {}),
         sent(MsgType::Deliver, b"", |_| {}),
@@ -176,7 +177,12 @@ fn why_an_entry_is_of_no_use_is_said() {
 #[test]
 fn every_contradicted_bid_is_in_a_pair() {
     let bid = |conversation: u8, slot, value| {
-        let bid = Bid { conversation: [conversation; 16], counterparty: [2; 32], value, slot: Slot(slot) };
+        let bid = Bid {
+            conversation: ConversationId([conversation; 16]),
+            counterparty: AgentId([2; 32]),
+            value,
+            slot: Slot(slot),
+        };
         Record::Bid(bid).to_bytes()
     };
     let rows = [(1, 1, 5), (2, 1, 5), (1, 1, 5), (1, 1, -5), (1, 1, 9), (1, 2, 5), (3, 2, 5)];
@@ -219,11 +225,13 @@ fn obligations(log: &[Logged]) -> Vec<(usize, Ground, zx1_protocol::derive::Expe
             let shown = Some(&logged.message.payload[..]).filter(|_| ground == Ground::Bid);
             for shown in [None, shown] {
                 all.extend(
-                    from_log_entry::<Sha3>(&entry, &AGENT, ground, shown).map(|it| (number, ground, it)),
+                    from_log_entry::<Sha3>(&entry, AGENT.as_bytes(), ground, shown)
+                        .map(|it| (number, ground, it)),
                 );
             }
             all.extend(
-                from_envelope(&envelope.signed_fields(), &AGENT, ground).map(|it| (number, ground, it)),
+                from_envelope(&envelope.signed_fields(), AGENT.as_bytes(), ground)
+                    .map(|it| (number, ground, it)),
             );
         }
     }

@@ -7,11 +7,12 @@ use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::{BidKey, BuildError, Builder, Built, Direction};
 use zx1_protocol::envelope::{BROADCAST, MsgType};
 use zx1_protocol::hash::{Hash, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::payload::Feedback;
 use zx1_protocol::units::{Epoch, Slot};
 
-pub(crate) const AGENT: [u8; 32] = [0xa1; 32];
+pub(crate) const AGENT: AgentId = AgentId([0xa1; 32]);
 pub(crate) const EPOCH: u64 = 20_500;
 const DAY: u64 = 86_400_000_000;
 
@@ -42,11 +43,11 @@ pub(crate) fn message(msg_type: MsgType, payload: &[u8]) -> Message {
     Message {
         msg_type,
         sender: AGENT,
-        recipient: [0xb2; 32],
+        recipient: AgentId([0xb2; 32]),
         timestamp: EPOCH * DAY + 5,
         block_ref: 400_000_001,
         nonce: 7,
-        conversation_id: [3; 16],
+        conversation_id: ConversationId([3; 16]),
         payload: payload.to_vec(),
         payload_hash: [0; 32],
         signature: [0; 64],
@@ -67,13 +68,13 @@ pub(crate) fn received(msg_type: MsgType, payload: &[u8], change: impl FnOnce(&m
     Logged { direction: Direction::Received, message: message.seal(), attestation: None }
 }
 
-pub(crate) fn rating_of(target_agent: [u8; 32]) -> Feedback {
-    let conversation_id = [3; 16];
+pub(crate) fn rating_of(target_agent: AgentId) -> Feedback {
+    let conversation_id = ConversationId([3; 16]);
     Feedback { conversation_id, target_agent, score: 5, outcome: 2, is_dispute: false, role: 0 }
 }
 
-fn peer() -> impl Strategy<Value = [u8; 32]> {
-    prop::sample::select(vec![[0xb2; 32], [0xc3; 32], [0xd4; 32]])
+fn peer() -> impl Strategy<Value = AgentId> {
+    prop::sample::select(vec![AgentId([0xb2; 32]), AgentId([0xc3; 32]), AgentId([0xd4; 32])])
 }
 
 fn logged() -> impl Strategy<Value = Logged> {
@@ -95,7 +96,7 @@ fn logged() -> impl Strategy<Value = Logged> {
             if choice == 3 && !matches!(msg_type, MsgType::Propose | MsgType::Accept) {
                 message.recipient = BROADCAST;
             }
-            message.conversation_id = [conversation; 16];
+            message.conversation_id = ConversationId([conversation; 16]);
             message.timestamp = EPOCH * DAY + time;
             message.block_ref = slot;
         };

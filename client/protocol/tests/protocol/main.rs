@@ -25,6 +25,7 @@ mod feedback_log;
 mod finder;
 #[path = "../../../../tests/fuzz/harness.rs"]
 mod harness;
+mod ids;
 mod lease;
 mod life;
 mod log_entry;

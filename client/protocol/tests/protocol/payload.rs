@@ -1,8 +1,9 @@
-use crate::common::feedback;
+use crate::common::{conversation, feedback};
 use crate::envelope::ciborium_bytes;
 use crate::harness::{damage, damaged};
 use ciborium::Value as Cbor;
 use proptest::prelude::*;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::payload::{BidType, Feedback, NotarizeBid, PayloadError, bid_payload, bid_value};
 
 #[test]
@@ -22,8 +23,8 @@ fn a_short_payload_is_extended_with_zeros() {
 #[test]
 fn a_rating_out_of_range_fails_in_both_directions() {
     let good = Feedback {
-        conversation_id: [1; 16],
-        target_agent: [2; 32],
+        conversation_id: ConversationId([1; 16]),
+        target_agent: AgentId([2; 32]),
         score: 100,
         outcome: 2,
         is_dispute: true,
@@ -48,7 +49,10 @@ fn a_rating_out_of_range_fails_in_both_directions() {
 fn a_notarize_bid_is_type_conversation_and_terms() {
     let bytes = [&[1][..], &[7; 16], b"fee:5"].concat();
     let bid = NotarizeBid::decode(&bytes).unwrap();
-    assert_eq!((bid.bid_type, bid.conversation_id, bid.terms), (BidType::Offer, &[7; 16], &b"fee:5"[..]));
+    assert_eq!(
+        (bid.bid_type, bid.conversation_id, bid.terms),
+        (BidType::Offer, ConversationId([7; 16]), &b"fee:5"[..])
+    );
     assert_eq!(NotarizeBid::decode(&bytes[..17]).unwrap().terms, b"");
     assert_eq!(NotarizeBid::decode(&bytes[..16]), Err(PayloadError::Malformed));
     assert_eq!(NotarizeBid::decode(&[]), Err(PayloadError::Malformed));
@@ -57,8 +61,8 @@ fn a_notarize_bid_is_type_conversation_and_terms() {
 
 fn items(feedback: &Feedback) -> Cbor {
     Cbor::Array(vec![
-        Cbor::Bytes(feedback.conversation_id.to_vec()),
-        Cbor::Bytes(feedback.target_agent.to_vec()),
+        Cbor::Bytes(feedback.conversation_id.as_bytes().to_vec()),
+        Cbor::Bytes(feedback.target_agent.as_bytes().to_vec()),
         feedback.score.into(),
         feedback.outcome.into(),
         feedback.is_dispute.into(),
@@ -101,9 +105,9 @@ proptest! {
     }
 
     #[test]
-    fn a_notarize_bid_comes_back(offer: bool, conversation: [u8; 16], terms in prop::collection::vec(any::<u8>(), 0..40)) {
+    fn a_notarize_bid_comes_back(offer: bool, conversation in conversation(), terms in prop::collection::vec(any::<u8>(), 0..40)) {
         let bid_type = if offer { BidType::Offer } else { BidType::Request };
-        let bid = NotarizeBid { bid_type, conversation_id: &conversation, terms: &terms };
+        let bid = NotarizeBid { bid_type, conversation_id: conversation, terms: &terms };
         let packed = bid.to_bytes();
         prop_assert_eq!(NotarizeBid::decode(&packed), Ok(bid));
     }

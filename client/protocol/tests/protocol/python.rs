@@ -21,6 +21,7 @@ use zx1_protocol::derive::{DeriveError, Expected, from_envelope, from_log_entry}
 use zx1_protocol::evidence::{Evidence, LogEvidence, ProvenBid};
 use zx1_protocol::feedback_log::{entry_digest, packed_entry_parts, packed_numbers};
 use zx1_protocol::hash::{Hash, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::interaction::{interaction_hash, task_ref};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::merkle::Tree;
@@ -207,6 +208,7 @@ fn double_bid_json(source: &mut Source) -> Value {
         .map(|proof| {
             let (conversation, counterparty, value, slot, index) =
                 source.draw(any::<([u8; 16], Hash, i128, u64, u32)>());
+            let (conversation, counterparty) = (ConversationId(conversation), AgentId(counterparty));
             let bid = Bid { conversation, counterparty, value, slot: Slot(slot) };
             let record: [u8; 73] = Record::Bid(bid).to_bytes().try_into().unwrap();
             (record, index, proof)
@@ -245,7 +247,7 @@ fn derivation_json(source: &mut Source) -> Value {
         }
     }
     if fits == 0 {
-        agent = stranger;
+        agent = AgentId(stranger);
     }
     let message = message.seal();
     let shown = match shown {
@@ -256,10 +258,10 @@ fn derivation_json(source: &mut Source) -> Value {
     .filter(|_| from_log);
     let (name, bytes, result): (_, _, Result<Expected, DeriveError>) = if from_log {
         let entry = LogEntry::of(&message.envelope());
-        let result = from_log_entry::<Sha3>(&entry, &agent, ground, shown.as_deref());
+        let result = from_log_entry::<Sha3>(&entry, agent.as_bytes(), ground, shown.as_deref());
         ("log_entry", entry.to_cbor::<Sha3>().unwrap(), result)
     } else {
-        let result = from_envelope(&message.envelope().signed_fields(), &agent, ground);
+        let result = from_envelope(&message.envelope().signed_fields(), agent.as_bytes(), ground);
         ("envelope", message.envelope().signing_bytes(), result)
     };
     json!({
@@ -308,7 +310,7 @@ fn built_json(source: &mut Source) -> Value {
 
 fn beacon_json(source: &mut Source) -> Value {
     let (agent, key, name) = source.draw((any::<Hash>(), any::<Hash>(), "\\PC{0,20}"));
-    let beacon = Beacon { agent_id: &agent, verifying_key: &key, name: &name };
+    let beacon = Beacon { agent_id: AgentId(agent), verifying_key: key.into(), name: &name };
     json!({
         "agent_id": hex::encode(agent),
         "verifying_key": hex::encode(key),
@@ -319,13 +321,13 @@ fn beacon_json(source: &mut Source) -> Value {
 
 fn interaction_json(source: &mut Source) -> Value {
     let (conversation, peer, slot) = source.draw((any::<[u8; 16]>(), any::<Hash>(), any::<u64>()));
-    let hash = interaction_hash::<Sha3>(&conversation, &peer, Slot(slot));
+    let hash = interaction_hash::<Sha3>(&ConversationId(conversation), &AgentId(peer), Slot(slot));
     json!({
         "conversation_id": hex::encode(conversation),
         "counterparty": hex::encode(peer),
         "slot_accepted": slot,
         "interaction_hash": hex::encode(hash),
-        "task_ref": hex::encode(task_ref(&conversation)),
+        "task_ref": hex::encode(task_ref(&ConversationId(conversation))),
     })
 }
 

@@ -2,6 +2,7 @@ use crate::common::record;
 use crate::harness::{damage, damaged};
 use proptest::prelude::*;
 use zx1_protocol::hash::Sha3;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::merkle::leaf;
 use zx1_protocol::record::{
     BID_LEN, FEEDBACK_LEN, Feedback, MAX_LEN, Record, RecordError, SELECTION_LEN, VERIFIER_LEN,
@@ -26,8 +27,8 @@ fn no_record_is_as_long_as_two_hashes() {
 #[test]
 fn a_rating_out_of_range_fails() {
     let good = Feedback {
-        conversation: [1; 16],
-        from: [2; 32],
+        conversation: ConversationId([1; 16]),
+        from: AgentId([2; 32]),
         score: 100,
         outcome: 2,
         role: 1,

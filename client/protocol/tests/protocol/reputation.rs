@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 use std::collections::HashSet;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::payload::PayloadError;
 use zx1_protocol::reputation::{
     BatchFacts, Binding, Event, Ledger, MAX_REPUTATION, Rating, ReputationError, Standing, State, Vector,
@@ -17,8 +18,8 @@ fn batch(epoch: u64) -> BatchFacts {
 fn event(number: u8, rating: Rating) -> Event {
     Event {
         rating,
-        from: [number; 32],
-        conversation: [number; 16],
+        from: AgentId([number; 32]),
+        conversation: ConversationId([number; 16]),
         slot: Slot(number.into()),
         in_batch: true,
         envelope_at_hand: true,

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 use zx1_interface::constants::EPOCH_SECONDS;
-use zx1_protocol::units::{Epoch, MicroUsdc, Slot};
+use zx1_protocol::units::{AmountError, Epoch, MicroUsdc, Slot};
 
 #[test]
 fn an_epoch_changes_at_midnight() {
@@ -17,7 +17,53 @@ fn a_time_before_1970_has_no_epoch() {
     assert_eq!(Epoch::from_unix_seconds(i64::MIN), None);
 }
 
+#[test]
+fn amounts_are_exact_both_ways() {
+    for (text, micro) in [
+        ("10", 10_000_000),
+        ("10.5", 10_500_000),
+        ("0.000001", 1),
+        ("0", 0),
+        ("18446744073709.551615", u64::MAX),
+    ] {
+        assert_eq!(text.parse(), Ok(MicroUsdc(micro)), "{text}");
+        assert_eq!(MicroUsdc(micro).to_string(), format!("{text} USDC"));
+    }
+    assert_eq!("1.50".parse(), Ok(MicroUsdc(1_500_000)));
+    assert_eq!(format!("{:.6}", MicroUsdc(10_500_000)), "10.500000 USDC");
+}
+
+#[test]
+fn what_is_no_amount_fails() {
+    for (text, error) in [
+        ("", AmountError::Empty),
+        (".", AmountError::NotDecimal),
+        ("1.", AmountError::NotDecimal),
+        (".5", AmountError::NotDecimal),
+        ("-1", AmountError::Negative),
+        ("+1", AmountError::NotDecimal),
+        ("1e3", AmountError::NotDecimal),
+        ("1,5", AmountError::NotDecimal),
+        (" 1", AmountError::NotDecimal),
+        ("1 USDC", AmountError::NotDecimal),
+        ("0.0000001", AmountError::TooFine { decimals: 6 }),
+        ("1.5.0", AmountError::NotDecimal),
+        ("١", AmountError::NotDecimal),
+        ("18446744073709.551616", AmountError::TooLarge),
+    ] {
+        assert_eq!(text.parse::<MicroUsdc>(), Err(error), "{text}");
+    }
+}
+
 proptest! {
+    #[test]
+    fn amounts_come_back(micro: u64, shift in 0u32..64) {
+        let amount = MicroUsdc(micro >> shift);
+        for text in [amount.to_string(), format!("{amount:.3}"), format!("{amount:.6}")] {
+            prop_assert_eq!(text.strip_suffix(" USDC").unwrap().parse(), Ok(amount));
+        }
+    }
+
     #[test]
     fn seconds_and_microseconds_agree(seconds in 0i64..=(i64::MAX / 1_000_000), micros in 0u64..1_000_000) {
         let in_micros = u64::try_from(seconds).unwrap() * 1_000_000 + micros;

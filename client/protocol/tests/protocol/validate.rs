@@ -9,6 +9,7 @@ use zx1_protocol::beacon::{Beacon, BeaconError};
 use zx1_protocol::channel::{Channel, channel_of};
 use zx1_protocol::draft::{Draft, DraftError, SignError};
 use zx1_protocol::envelope::{BROADCAST, Envelope, MsgType};
+use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
 use zx1_protocol::nonce::{LastNonce, NonceError, SeenNonces};
 use zx1_protocol::payload::{Feedback, NotarizeBid, PayloadError, bid_payload};
 use zx1_protocol::signature::PublicKey;
@@ -31,12 +32,12 @@ fn other_key() -> PublicKey {
 fn good(msg_type: MsgType, payload: &[u8]) -> Message {
     Message {
         msg_type,
-        sender: [0xa1; 32],
-        recipient: [0xb2; 32],
+        sender: AgentId([0xa1; 32]),
+        recipient: AgentId([0xb2; 32]),
         timestamp: NOW,
         block_ref: 400_000_001,
         nonce: 10,
-        conversation_id: [3; 16],
+        conversation_id: ConversationId([3; 16]),
         payload: payload.to_vec(),
         payload_hash: [0; 32],
         signature: [0; 64],
@@ -61,11 +62,11 @@ fn judge(bytes: &[u8]) -> Result<(), Reason> {
 fn a_good_message_passes_and_says_who_signed_it() {
     let bytes = good(MsgType::Propose, &bid_payload(5, b"JSON{}")).envelope().to_cbor();
     let candidate = Candidate::parse(&bytes).unwrap();
-    assert_eq!((candidate.sender(), candidate.channel()), (&[0xa1; 32], Channel::Direct));
+    assert_eq!((candidate.sender(), candidate.channel()), (AgentId([0xa1; 32]), Channel::Direct));
     let keys = [other_key(), public_key()];
     let sender = Sender::Registered { keys: &keys, seen: SeenNonces::Strict(LastNonce(None)) };
     let valid = candidate.validate(&Context::new(NOW, sender)).unwrap();
-    assert_eq!(valid.signer, public_key().to_bytes());
+    assert_eq!(valid.signer, public_key().to_bytes().into());
     assert_eq!(valid.envelope, Envelope::decode(&bytes).unwrap());
     assert_eq!(valid.channel, Channel::Direct);
 }
@@ -190,7 +191,7 @@ fn four_types_carry_at_most_400_bytes() {
             MsgType::Feedback => good_rating(),
             MsgType::NotarizeBid => {
                 let terms = vec![0; len - 17];
-                let conversation_id = &[1; 16];
+                let conversation_id = ConversationId([1; 16]);
                 let bid_type = zx1_protocol::payload::BidType::Request;
                 NotarizeBid { bid_type, conversation_id, terms: &terms }.to_bytes()
             }
@@ -210,8 +211,8 @@ fn four_types_carry_at_most_400_bytes() {
 
 fn good_rating() -> Vec<u8> {
     let rating = Feedback {
-        conversation_id: [1; 16],
-        target_agent: [2; 32],
+        conversation_id: ConversationId([1; 16]),
+        target_agent: AgentId([2; 32]),
         score: 5,
         outcome: 2,
         is_dispute: false,
@@ -251,12 +252,12 @@ fn every_type_has_its_channel() {
 fn draft<'a>(msg_type: MsgType, payload: &'a [u8]) -> Draft<'a> {
     Draft {
         msg_type,
-        sender: &[0xa1; 32],
-        recipient: &BROADCAST,
+        sender: AgentId([0xa1; 32]),
+        recipient: BROADCAST,
         timestamp: NOW,
         block_ref: Slot(400_000_001),
         nonce: 10,
-        conversation_id: &[3; 16],
+        conversation_id: ConversationId([3; 16]),
         payload,
     }
 }
@@ -267,7 +268,8 @@ fn sign(draft: &Draft<'_>) -> Result<Vec<u8>, DraftError> {
 
 #[test]
 fn what_receivers_would_drop_is_not_signed() {
-    let beacon = Beacon { agent_id: &[9; 32], verifying_key: &[1; 32], name: "x" }.to_bytes();
+    let beacon =
+        Beacon { agent_id: AgentId([9; 32]), verifying_key: WalletKey::from([1; 32]), name: "x" }.to_bytes();
     let large = vec![0; MAX_MESSAGE_SIZE];
     let cases: [(MsgType, &[u8], DraftError); 7] = [
         (MsgType::Propose, &[0; 401], DraftError::TooLongForEvidence),
@@ -310,12 +312,12 @@ proptest! {
     fn what_is_drafted_is_valid(message in message()) {
         let draft = Draft {
             msg_type: message.msg_type,
-            sender: &message.sender,
-            recipient: &message.recipient,
+            sender: message.sender,
+            recipient: message.recipient,
             timestamp: message.timestamp,
             block_ref: Slot(message.block_ref),
             nonce: message.nonce,
-            conversation_id: &message.conversation_id,
+            conversation_id: message.conversation_id,
             payload: &message.payload,
         };
         let Ok(bytes) = sign(&draft) else { return Ok(()) };

@@ -1,6 +1,6 @@
 //! The committed vectors, in both directions: fields to bytes and bytes to fields.
 
-use crate::common::{Message, array, bytes, hashes, list, small, uint, vectors, verdict};
+use crate::common::{Message, array, bytes, hashes, id, list, small, uint, vectors, verdict};
 use ed25519_dalek::{Signature, VerifyingKey};
 use serde_json::Value;
 use zx1_protocol::batch::{batch_message, head_digest};
@@ -22,12 +22,12 @@ use zx1_protocol::units::{Epoch, Slot};
 fn message(item: &Value) -> Message {
     let message = Message {
         msg_type: MsgType::try_from(small::<u16>(&item["msg_type"])).unwrap(),
-        sender: array(&item["sender"]),
-        recipient: array(&item["recipient"]),
+        sender: id(&item["sender"]),
+        recipient: id(&item["recipient"]),
         timestamp: uint(&item["timestamp"]),
         block_ref: uint(&item["block_ref"]),
         nonce: uint(&item["nonce"]),
-        conversation_id: array(&item["conversation_id"]),
+        conversation_id: id(&item["conversation_id"]),
         payload: bytes(&item["payload"]),
         payload_hash: array(&item["payload_hash"]),
         signature: array(&item["signature"]),
@@ -100,22 +100,22 @@ fn messages_ok() {
 
 /// A record from its fields.
 fn record(item: &Value) -> Record {
-    let (conversation, slot) = (array(&item["conversation"]), Slot(uint(&item["slot"])));
+    let (conversation, slot) = (id(&item["conversation"]), Slot(uint(&item["slot"])));
     match item["kind"].as_str().unwrap() {
         "bid" => {
             let value = item["value"].as_str().unwrap().parse().unwrap();
-            Record::Bid(record::Bid { conversation, counterparty: array(&item["counterparty"]), value, slot })
+            Record::Bid(record::Bid { conversation, counterparty: id(&item["counterparty"]), value, slot })
         }
         "selection" => {
-            let counterparty = array(&item["counterparty"]);
+            let counterparty = id(&item["counterparty"]);
             Record::Selection(record::Selection { conversation, counterparty, slot })
         }
         "verifier" => {
-            Record::Verifier(record::Verifier { conversation, verifier: array(&item["verifier"]), slot })
+            Record::Verifier(record::Verifier { conversation, verifier: id(&item["verifier"]), slot })
         }
         "feedback" => Record::Feedback(record::Feedback {
             conversation,
-            from: array(&item["from"]),
+            from: id(&item["from"]),
             score: item["score"].as_i64().unwrap().try_into().unwrap(),
             outcome: small(&item["outcome"]),
             role: small(&item["role"]),

@@ -7,6 +7,7 @@ use crate::testing::{Fake, Party, Rig};
 use proptest::prelude::*;
 use zx1_protocol::behavior_batch::{Built, Commitment};
 use zx1_protocol::envelope::MsgType;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::payload::bid_payload;
 use zx1_protocol::record::KIND_BID;
 use zx1_protocol::reputation::Standing;
@@ -16,7 +17,7 @@ const EPOCH: u64 = 19_999;
 
 fn row(commitment: &Commitment) -> BatchRow {
     BatchRow {
-        agent: commitment.agent.to_vec(),
+        agent: commitment.agent,
         epoch: commitment.epoch.0 as i64,
         batch_hash: commitment.batch_hash.to_vec(),
         log_root: commitment.log_merkle_root.to_vec(),
@@ -30,11 +31,11 @@ fn row(commitment: &Commitment) -> BatchRow {
 /// Two agents that made a deal and rated each other.
 fn deal() -> (Party, Party, Vec<u8>) {
     let (mut ann, mut bob) = (Party::new(1), Party::new(2));
-    ann.say(&mut bob, MsgType::Propose, [9; 16], &bid_payload(500, b"JSON{}"), EPOCH);
-    bob.say(&mut ann, MsgType::Accept, [9; 16], &bid_payload(500, b"JSON{}"), EPOCH);
-    ann.say(&mut bob, MsgType::NotarizeAssign, [9; 16], b"", EPOCH);
-    ann.say(&mut bob, MsgType::Deliver, [9; 16], b"done", EPOCH);
-    let rating = bob.rate(&mut ann, [9; 16], 80, EPOCH);
+    ann.say(&mut bob, MsgType::Propose, ConversationId([9; 16]), &bid_payload(500, b"JSON{}"), EPOCH);
+    bob.say(&mut ann, MsgType::Accept, ConversationId([9; 16]), &bid_payload(500, b"JSON{}"), EPOCH);
+    ann.say(&mut bob, MsgType::NotarizeAssign, ConversationId([9; 16]), b"", EPOCH);
+    ann.say(&mut bob, MsgType::Deliver, ConversationId([9; 16]), b"done", EPOCH);
+    let rating = bob.rate(&mut ann, ConversationId([9; 16]), 80, EPOCH);
     (ann, bob, rating)
 }
 
@@ -83,7 +84,7 @@ fn each_root_is_checked() {
         assert_eq!(check(&bytes, &row(&commitment), 1_000).unwrap_err().code(), 9650, "{commitment:?}");
     }
     // A batch that names another agent than its account does is served, and does not count.
-    let contents = check(&bytes, &row(&Commitment { agent: [3; 32], ..good }), 1_000).unwrap();
+    let contents = check(&bytes, &row(&Commitment { agent: AgentId([3; 32]), ..good }), 1_000).unwrap();
     assert_eq!(contents.content["holds"], false);
     let contents = check(&bytes, &row(&Commitment { epoch: Epoch(3), ..good }), 1_000).unwrap();
     assert_eq!(contents.content["holds"], false);
@@ -196,7 +197,7 @@ async fn a_rating_with_another_key_or_of_oneself_fails() {
     chain.lock().owners.insert(bob.mint, ann.owner());
     let (_, sentence) = refused(crate::ratings::put(&rig.index, &rating).await.unwrap_err());
     assert!(sentence.contains("neither"), "{sentence}");
-    let bid = ann.say(&mut bob, MsgType::Propose, [1; 16], &bid_payload(1, b""), EPOCH);
+    let bid = ann.say(&mut bob, MsgType::Propose, ConversationId([1; 16]), &bid_payload(1, b""), EPOCH);
     assert_eq!(crate::ratings::put(&rig.index, &bid).await.unwrap_err().code(), 9651);
     assert_eq!(crate::ratings::put(&rig.index, b"nonsense").await.unwrap_err().code(), 9651);
     assert_eq!(crate::ratings::put(&rig.index, &vec![0; 5_000]).await.unwrap_err().code(), 9651);

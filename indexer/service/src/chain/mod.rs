@@ -13,6 +13,7 @@ use futures_util::future::BoxFuture;
 use solana_address::Address;
 use zx1_chain::rpc::registry::{AgentRecord, Delegate};
 use zx1_chain::rpc::{ChainTime, RawAccount};
+use zx1_protocol::ids::AgentId;
 
 /// Result of a ledger's method, as a boxed future.
 pub type Asked<'a, T> = BoxFuture<'a, Result<T>>;
@@ -84,9 +85,9 @@ pub trait Ledger: Send + Sync + 'static {
     /// Reads all accounts of a kind.
     fn scan(&self, kind: Kind) -> Asked<'_, Vec<RawAccount>>;
     /// The mints that the registry has with the numbers after `from`, with their numbers and index accounts.
-    fn members(&self, from: u64) -> Asked<'_, Vec<(u64, Address, Address)>>;
+    fn members(&self, from: u64) -> Asked<'_, Vec<(u64, AgentId, Address)>>;
     /// Reads an agent from the registry; `None` for a mint that is not an agent.
-    fn agent(&self, mint: Address) -> Asked<'_, Option<AgentRecord>>;
+    fn agent(&self, mint: AgentId) -> Asked<'_, Option<AgentRecord>>;
     /// Who may act for an agent.
-    fn delegates(&self, mint: Address) -> Asked<'_, Vec<Delegate>>;
+    fn delegates(&self, mint: AgentId) -> Asked<'_, Vec<Delegate>>;
 }

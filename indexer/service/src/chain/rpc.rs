@@ -16,6 +16,7 @@ use zx1_chain::rpc::{ChainError, ChainTime, Client, ClientOptions, Cluster, READ
 use zx1_chain::sati;
 use zx1_interface::accounts::{BatchAccount, ChallengeAccount, HeadAccount, LeaseAccount, StakeLockAccount};
 use zx1_interface::{Layout, external};
+use zx1_protocol::ids::AgentId;
 
 /// A cluster's RPC, asked at both finalities.
 #[derive(Debug, Clone)]
@@ -230,7 +231,7 @@ impl Ledger for RpcLedger {
         })
     }
 
-    fn members(&self, from: u64) -> Asked<'_, Vec<(u64, Address, Address)>> {
+    fn members(&self, from: u64) -> Asked<'_, Vec<(u64, AgentId, Address)>> {
         Box::pin(async move {
             let (sati, _) = self.registry().await?;
             let total = sati.registry().await?.total_agents;
@@ -245,7 +246,7 @@ impl Ledger for RpcLedger {
                         .filter(|account| account.owner == sati::PROGRAM)
                         .and_then(|account| external::agent_index(&account.data));
                     if let Some((mint, _)) = index {
-                        found.push((*number, Address::new_from_array(mint), *address));
+                        found.push((*number, AgentId(mint), *address));
                     }
                 }
             }
@@ -253,11 +254,11 @@ impl Ledger for RpcLedger {
         })
     }
 
-    fn agent(&self, mint: Address) -> Asked<'_, Option<AgentRecord>> {
+    fn agent(&self, mint: AgentId) -> Asked<'_, Option<AgentRecord>> {
         Box::pin(async move { Ok(self.registry().await?.0.look_up(mint).await?) })
     }
 
-    fn delegates(&self, mint: Address) -> Asked<'_, Vec<Delegate>> {
+    fn delegates(&self, mint: AgentId) -> Asked<'_, Vec<Delegate>> {
         Box::pin(async move { Ok(self.registry().await?.0.delegates(mint).await?) })
     }
 }

@@ -4,8 +4,7 @@ use crate::bundles::Content;
 use crate::index::ShownDelegate;
 use crate::market::Summary;
 use crate::merge::ground_name;
-pub(super) use crate::parse::base58;
-use crate::parse::{Base58, EventFields, Program};
+use crate::parse::{Base58, EventFields, Program, base58};
 use crate::reputation::{Scores, StoredReputation, StoredTally};
 use crate::status::Standing;
 use crate::store::{
@@ -17,6 +16,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use utoipa::ToSchema;
 use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::lease::{Lease, LeaseState};
 use zx1_protocol::units::Epoch;
 
@@ -134,7 +134,7 @@ impl Agent {
     pub(super) fn new(row: &AgentRow, standing: &Standing) -> Self {
         let (state, behind) = lease_state(row.paid_through, standing.epoch);
         let stake = row.stake.map(|stake| AgentStake {
-            micro_usdc: stake.to_string(),
+            micro_usdc: stake.0.to_string(),
             locked_since_slot: row.stake_since,
             unlock_available_slot: row.unlock_slot,
             open_challenges: row.open_challenges,
@@ -147,7 +147,7 @@ impl Agent {
             checked: row.nano_checked,
         });
         Self {
-            mint: base58(&row.mint),
+            mint: row.mint.to_string(),
             number: row.number,
             name: row.name.clone(),
             symbol: row.symbol.clone(),
@@ -174,7 +174,7 @@ impl Agent {
                 answered: row.challenges_answered,
                 lost: row.challenges_lost,
             },
-            slashed_micro_usdc: row.slashed.to_string(),
+            slashed_micro_usdc: row.slashed.0.to_string(),
             reputation: scores(row),
             nano,
             last_active_slot: row.last_active,
@@ -241,7 +241,7 @@ pub(super) struct Event<'a> {
     program: Option<&'static str>,
     name: &'a str,
     #[schema(value_type = Option<String>)]
-    agent: Option<Base58<'a>>,
+    agent: Option<AgentId>,
     #[schema(value_type = String)]
     account: Base58<'a>,
     account_created_slot: i64,
@@ -263,7 +263,7 @@ impl<'a> Event<'a> {
             ordinal: row.ordinal,
             program: Program::of_number(row.program).map(Program::name),
             name: &row.name,
-            agent: row.agent.as_deref().map(Base58),
+            agent: row.agent,
             account: Base58(&row.account),
             account_created_slot: row.created_slot,
             sequence: row.sequence,
@@ -302,7 +302,7 @@ pub(super) struct Batch {
 impl Batch {
     pub(super) fn new(row: &BatchRow, name: Option<&String>) -> Self {
         Self {
-            agent: base58(&row.agent),
+            agent: row.agent.to_string(),
             agent_name: name.cloned(),
             epoch: row.epoch,
             covers_from_epoch: row.covers_from,
@@ -388,7 +388,7 @@ impl Challenge {
         };
         Self {
             address: base58(&row.address),
-            agent: base58(&row.agent),
+            agent: row.agent.to_string(),
             agent_name: name.cloned(),
             epoch: row.epoch,
             challenger: base58(&row.challenger),
@@ -404,8 +404,8 @@ impl Challenge {
             leaf_index: row.leaf_index,
             resolved_slot: row.resolved_slot,
             succeeded: row.succeeded.map(|it| it != 0),
-            slashed_micro_usdc: row.slashed.map(|it| it.to_string()),
-            reward_micro_usdc: row.reward.map(|it| it.to_string()),
+            slashed_micro_usdc: row.slashed.map(|it| it.0.to_string()),
+            reward_micro_usdc: row.reward.map(|it| it.0.to_string()),
             closed: row.closed != 0,
             state,
             expected_record: hex_of(row.expected.as_ref()),
@@ -503,9 +503,9 @@ impl Rating {
     pub(super) fn new(row: &EnvelopeRow, in_batch: bool, binding: Option<&'static str>) -> Self {
         Self {
             hash: hex::encode(&row.hash),
-            from: base58(&row.rater),
-            target: base58(&row.target),
-            conversation: hex::encode(&row.conversation),
+            from: row.rater.to_string(),
+            target: row.target.to_string(),
+            conversation: row.conversation.to_string(),
             score: row.score,
             outcome: row.outcome,
             role: row.role,

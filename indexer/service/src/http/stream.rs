@@ -2,7 +2,7 @@
 
 use super::App;
 use super::openapi::StreamQuery;
-use super::query::{Query, key};
+use super::query::Query;
 use crate::error::{Error, Result};
 use crate::hub::{self, Filter, Told};
 use crate::merge::KINDS;
@@ -39,7 +39,7 @@ fn build<'t>(kinds: impl Iterator<Item = &'t str>, agents: impl Iterator<Item = 
     }
     for agent in agents.map(str::trim).filter(|agent| !agent.is_empty()) {
         let bad = Error::Parameter { name: "agent", detail: "one of its words is no address in base58" };
-        filter.agents.insert(key(agent).ok_or(bad)?);
+        filter.agents.insert(agent.parse().map_err(|_| bad)?);
     }
     Ok(filter)
 }

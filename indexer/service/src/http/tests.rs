@@ -8,6 +8,7 @@ use crate::testing::{Fake, Party, commitment, config, mint};
 use futures_util::{SinkExt, StreamExt};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use solana_address::Address;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -16,6 +17,7 @@ use tokio_tungstenite::tungstenite::Message;
 use zx1_chain::rpc::ChainError;
 use zx1_chain::rpc::audit::Accounts;
 use zx1_protocol::envelope::MsgType;
+use zx1_protocol::ids::ConversationId;
 use zx1_protocol::payload::bid_payload;
 use zx1_server::testing::schema::Description;
 
@@ -101,10 +103,6 @@ impl Live {
     }
 }
 
-fn base58(bytes: [u8; 32]) -> String {
-    bs58::encode(bytes).into_string()
-}
-
 fn world() -> Fake {
     let chain = Fake::new();
     for number in 1..=5 {
@@ -124,7 +122,7 @@ fn world() -> Fake {
 #[tokio::test]
 async fn every_answer_says_what_it_rests_on() {
     let live = Live::start(world()).await;
-    let one = base58(mint(1));
+    let one = mint(1).to_string();
     for path in [
         "/v1/status".to_owned(),
         "/v1/network".to_owned(),
@@ -145,7 +143,7 @@ async fn every_answer_says_what_it_rests_on() {
         format!("/v1/agents/{one}/challenges"),
         format!("/v1/agents/{one}/batches"),
         format!("/v1/agents/{one}/batches/19999"),
-        format!("/v1/challenges/{}", base58([50; 32])),
+        format!("/v1/challenges/{}", Address::from([50; 32])),
     ] {
         let body = live.ok(&path).await;
         assert_eq!(body["slot"], json!(live.chain.lock().confirmed), "{path}");
@@ -182,7 +180,7 @@ async fn agents_are_searched_filtered_sorted_and_paged() {
     assert_eq!(names(&of("/v1/agents?state=grace").await), ["Agent 2", "Agent 3"]);
     assert_eq!(names(&of("/v1/agents?state=none").await), ["Agent 4", "Agent 5"]);
     assert!(names(&of("/v1/agents?state=deactivated").await).is_empty());
-    let owner = base58([103; 32]);
+    let owner = Address::from([103; 32]);
     assert_eq!(names(&live.ok(&format!("/v1/agents?owner={owner}")).await), ["Agent 3"]);
     assert_eq!(names(&live.ok("/v1/agents?withheld=true").await), ["Agent 1"]);
     for sort in ["number", "name", "stake", "lease", "batches", "reliability", "last_active"] {
@@ -221,14 +219,14 @@ async fn hostile_requests_are_refused_with_a_number() {
         ("/v1/agents?staked=maybe".to_owned(), 9630),
         ("/v1/agents/nobody".to_owned(), 9641),
         (format!("/v1/agents/{long}"), 9641),
-        (format!("/v1/agents/{}", base58([77; 32])), 9641),
-        (format!("/v1/agents/{}/batches/x", base58(mint(1))), 9642),
-        (format!("/v1/agents/{}/batches/99999999999999999999", base58(mint(1))), 9642),
-        (format!("/v1/agents/{}/batches/19999/data", base58(mint(1))), 9646),
-        (format!("/v1/agents/{}/batches/19999/records", base58(mint(1))), 9646),
-        (format!("/v1/agents/{}/batches/19999/proof?record=1&leaf=1", base58(mint(1))), 9630),
-        (format!("/v1/agents/{}/history?from_epoch=9&to_epoch=1", base58(mint(1))), 9630),
-        (format!("/v1/agents/{}/history?from_epoch=0&to_epoch=18446744073709551615", base58(mint(1))), 9630),
+        (format!("/v1/agents/{}", mint(77)), 9641),
+        (format!("/v1/agents/{}/batches/x", mint(1)), 9642),
+        (format!("/v1/agents/{}/batches/99999999999999999999", mint(1)), 9642),
+        (format!("/v1/agents/{}/batches/19999/data", mint(1)), 9646),
+        (format!("/v1/agents/{}/batches/19999/records", mint(1)), 9646),
+        (format!("/v1/agents/{}/batches/19999/proof?record=1&leaf=1", mint(1)), 9630),
+        (format!("/v1/agents/{}/history?from_epoch=9&to_epoch=1", mint(1)), 9630),
+        (format!("/v1/agents/{}/history?from_epoch=0&to_epoch=18446744073709551615", mint(1)), 9630),
         ("/v1/challenges/x".to_owned(), 9643),
         ("/v1/feedback/-1".to_owned(), 9644),
         ("/v1/feedback/18446744073709551615".to_owned(), 9644),
@@ -283,16 +281,16 @@ async fn what_has_not_changed_is_not_sent_again() {
 #[tokio::test]
 async fn a_batch_is_uploaded_served_and_proven() {
     let (mut ann, mut bob) = (Party::new(1), Party::new(2));
-    ann.say(&mut bob, MsgType::Propose, [9; 16], &bid_payload(-500, b"JSON{}"), 19_999);
-    bob.say(&mut ann, MsgType::Accept, [9; 16], &bid_payload(-500, b"JSON{}"), 19_999);
-    let rating = bob.rate(&mut ann, [9; 16], 70, 19_999);
+    ann.say(&mut bob, MsgType::Propose, ConversationId([9; 16]), &bid_payload(-500, b"JSON{}"), 19_999);
+    bob.say(&mut ann, MsgType::Accept, ConversationId([9; 16]), &bid_payload(-500, b"JSON{}"), 19_999);
+    let rating = bob.rate(&mut ann, ConversationId([9; 16]), 70, 19_999);
     let built = ann.build(19_999);
     let chain = Fake::new();
     chain.lock().owners.insert(bob.mint, bob.owner());
     chain.batch(&built.commitment());
     chain.batch(&bob.build(19_999).commitment());
     let live = Live::start(chain).await;
-    let base = format!("/v1/agents/{}/batches/19999", base58(ann.mint));
+    let base = format!("/v1/agents/{}/batches/19999", ann.mint);
     let data = live.url(&format!("{base}/data"));
     let bytes = built.bundle().unwrap().to_vec();
     let put =
@@ -312,7 +310,7 @@ async fn a_batch_is_uploaded_served_and_proven() {
     assert_eq!(served.bytes().await.unwrap().to_vec(), bytes);
     let sent = live.http.post(live.url("/v1/envelopes")).body(rating).send().await.unwrap();
     assert_eq!(sent.status().as_u16(), 201);
-    let of_bob = live.url(&format!("/v1/agents/{}/batches/19999/data", base58(bob.mint)));
+    let of_bob = live.url(&format!("/v1/agents/{}/batches/19999/data", bob.mint));
     let body = bob.build(19_999).bundle().unwrap().to_vec();
     assert_eq!(live.http.put(of_bob).body(body).send().await.unwrap().status().as_u16(), 201);
     let batch = live.ok(&base).await;
@@ -348,19 +346,18 @@ async fn a_batch_is_uploaded_served_and_proven() {
         assert_eq!(node, hash(&proof["root"]));
     }
     assert_eq!(live.refused(&format!("{base}/proof?leaf=9")).await, 9630);
-    let with = live.ok(&format!("/v1/agents/{}/counterparties", base58(ann.mint))).await;
-    assert_eq!(with["items"][0]["agent"], base58(bob.mint));
+    let with = live.ok(&format!("/v1/agents/{}/counterparties", ann.mint)).await;
+    assert_eq!(with["items"][0]["agent"], bob.mint.to_string());
     assert_eq!((&with["items"][0]["bids"], &with["items"][0]["ratings_received"]), (&json!(1), &json!(1)));
-    let ratings = live.ok(&format!("/v1/agents/{}/ratings", base58(ann.mint))).await;
+    let ratings = live.ok(&format!("/v1/agents/{}/ratings", ann.mint)).await;
     assert_eq!(
         (&ratings["items"][0]["in_batch"], &ratings["items"][0]["binding"]),
         (&json!(true), &json!("selection"))
     );
-    let agent = live.ok(&format!("/v1/agents/{}", base58(ann.mint))).await["agent"].clone();
+    let agent = live.ok(&format!("/v1/agents/{}", ann.mint)).await["agent"].clone();
     assert_eq!(agent["reputation"]["reliability"], 70_000);
     assert_eq!(agent["reputation_detail"]["tally"]["bound"], 1);
-    let history =
-        live.ok(&format!("/v1/agents/{}/history?from_epoch=19998&to_epoch=20000", base58(ann.mint))).await;
+    let history = live.ok(&format!("/v1/agents/{}/history?from_epoch=19998&to_epoch=20000", ann.mint)).await;
     assert_eq!(history["epochs"][1]["messages"], 1);
     assert_eq!(history["epochs"][0]["messages"], Value::Null);
     // The audit from outside finds nothing, and finds what is changed.
@@ -381,13 +378,13 @@ async fn a_batch_is_uploaded_served_and_proven() {
 #[tokio::test]
 async fn an_upload_waits_for_its_own_batch() {
     let (mut ann, mut bob) = (Party::new(8), Party::new(9));
-    ann.say(&mut bob, MsgType::Propose, [9; 16], &bid_payload(1, b""), 19_999);
+    ann.say(&mut bob, MsgType::Propose, ConversationId([9; 16]), &bid_payload(1, b""), 19_999);
     let built = ann.build(19_999);
     let live = Live::start(world()).await;
     // Nothing is indexed while somebody else writes; the upload comes first.
     let writer = live.server.index().writer().await;
     live.chain.batch(&built.commitment());
-    let url = live.url(&format!("/v1/agents/{}/batches/19999/data", base58(ann.mint)));
+    let url = live.url(&format!("/v1/agents/{}/batches/19999/data", ann.mint));
     let body = built.bundle().unwrap().to_vec();
     let sent = tokio::spawn(live.http.put(url).body(body).send());
     tokio::time::sleep(Duration::from_millis(100)).await;
@@ -437,21 +434,21 @@ async fn a_stream_resumes_where_it_was_and_repeats_nothing() {
     assert_eq!(frames(open("/v1/stream?last=3").await.unwrap(), 3).await, all[6..]);
     let eighth = all[7].0;
     let short = open(&format!("/v1/stream?last_event_id={eighth}&last=5")).await.unwrap();
-    let filtered = format!("/v1/stream?last=1&types=agent_joined&agent={}", base58(mint(2)));
+    let filtered = format!("/v1/stream?last=1&types=agent_joined&agent={}", mint(2));
     let filtered = frames(open(&filtered).await.unwrap(), 1).await;
-    let of_second = |(_, it): &&(i64, Value)| it["agent"] == json!(base58(mint(2)));
+    let of_second = |(_, it): &&(i64, Value)| it["agent"] == json!(mint(2));
     assert_eq!(Some(&filtered[0]), all.iter().rfind(of_second));
     // New ones arrive without a reconnect.
-    let following = open(&format!("/v1/stream?agent={}", base58(mint(5)))).await.unwrap();
+    let following = open(&format!("/v1/stream?agent={}", mint(5))).await.unwrap();
     live.chain.lease(mint(4), 20_000, 0);
     live.chain.lease(mint(5), 20_000, 0);
     let news = frames(following, 1).await;
-    assert_eq!((&news[0].1["cause"], &news[0].1["agent"]), (&json!("first_lease"), &json!(base58(mint(5)))));
+    assert_eq!((&news[0].1["cause"], &news[0].1["agent"]), (&json!("first_lease"), &json!(mint(5))));
     assert_eq!(news[0].1["retracts"], Value::Null);
     let short = frames(short, 3).await;
     assert_eq!(short[0], all[8], "the rest of the past");
     let told = short[1..].iter().map(|(_, it)| it["agent"].as_str().unwrap());
-    assert!(told.eq([4, 5].map(|it| base58(mint(it)))));
+    assert!(told.eq([4, 5].map(|it| mint(it).to_string())));
     live.server.stop().await;
 }
 
@@ -565,12 +562,12 @@ async fn every_documented_route_is_there_and_every_parameter_known() {
     let live = Live::start(world()).await;
     for (method, path) in DESCRIPTION.operations() {
         let filled = path
-            .replace("{mint}", &base58(mint(1)))
+            .replace("{mint}", &mint(1).to_string())
             .replace("{epoch}", "19999")
-            .replace("{address}", &base58([50; 32]))
+            .replace("{address}", &Address::from([50; 32]).to_string())
             .replace("{index}", "0")
             .replace("{id}", "0000000000000000")
-            .replace("{wallet}", &base58([1; 32]));
+            .replace("{wallet}", &Address::from([1; 32]).to_string());
         let method_name = reqwest::Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
         if matches!(path, "/v1/stream") {
             continue;

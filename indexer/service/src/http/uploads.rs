@@ -7,7 +7,7 @@ use super::reads::batches::batch_row;
 use crate::bundles::{Put, most_bytes};
 use crate::chain::Finality;
 use crate::error::{Error, Result};
-use crate::store::{BatchRow, fixed};
+use crate::store::BatchRow;
 use crate::{nano, ratings};
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
@@ -75,7 +75,7 @@ pub(super) async fn bundle(
     // The chain says how many leaves and records there are, so how long the data can be.
     let most = most_bytes(&row).min(limits.bundle_bytes);
     let upload = app.bundles.receive(request, most, limits.body_time().saturating_mul(10)).await?;
-    Ok(receipt(app.bundles.take(&app.index, fixed(&row.agent), row.epoch, upload).await?))
+    Ok(receipt(app.bundles.take(&app.index, row.agent, row.epoch, upload).await?))
 }
 
 /// Bring a signed FEEDBACK

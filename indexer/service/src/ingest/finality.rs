@@ -4,11 +4,12 @@ use super::{Ingest, Moved, is_same, places, slot_chunks};
 use crate::chain::{Finality, Listed};
 use crate::error::Result;
 use crate::index::now_ms;
-use crate::merge::{Key, Needs, Trust, announce_retraction, is_retraction, missing};
+use crate::merge::{Needs, Trust, announce_retraction, is_retraction, missing};
 use crate::parse::{REGISTERED, event_of};
 use crate::store::{Commit, EventRow, Find, GapRow, LifeRow, Remove, fixed, signed, unsigned};
 use std::collections::{BTreeSet, HashSet};
 use zx1_chain::rpc::Event;
+use zx1_protocol::ids::AgentId;
 
 impl Ingest {
     /// Compares what became final since the last time, and moves the watermark. Transactions that vanished
@@ -83,7 +84,7 @@ impl Ingest {
         let stored = index.store.events(find.order(&["slot", "position", "ordinal"])).await?;
         let gone: Vec<EventRow> = stored.into_iter().map(|stored| stored.row).collect();
         let needs = Needs::of(&gone);
-        let agents: BTreeSet<Key> = gone.iter().filter_map(|row| row.agent.as_deref().map(fixed)).collect();
+        let agents: BTreeSet<AgentId> = gone.iter().filter_map(|row| row.agent).collect();
         let mut merge = index.load(&needs, &agents).await?;
         let mut commit = Commit::default();
         let whole: BTreeSet<(i64, &[u8])> = gone.iter().map(|row| (row.slot, &row.signature[..])).collect();
@@ -95,9 +96,9 @@ impl Ingest {
             }
             match event_of(row) {
                 Some(Event::BatchSubmitted(e)) => {
-                    let epoch = signed(e.epoch_number);
-                    merge.batches.remove(&(e.agent_id, epoch));
-                    commit.remove.push(Remove::Batch(e.agent_id.to_vec(), epoch));
+                    let (agent, epoch) = (AgentId(e.agent_id), signed(e.epoch_number));
+                    merge.batches.remove(&(agent, epoch));
+                    commit.remove.push(Remove::Batch(agent, epoch));
                 }
                 Some(Event::ChallengeSubmitted(_)) => {
                     merge.challenges.remove(&(fixed(&row.account), row.created_slot));

@@ -9,6 +9,7 @@ use crate::parse::Touched;
 use crate::store::{Commit, Find, GapRow, Remove, fixed, signed, unsigned};
 use solana_address::Address;
 use std::collections::BTreeSet;
+use zx1_protocol::ids::AgentId;
 
 impl Ingest {
     /// Closes what gaps can be closed.
@@ -85,8 +86,7 @@ impl Ingest {
         // Whose account it is follows from an event of it that is here.
         let events = Find::by("account", account).and("created_slot", "=", created).limit(1);
         let event = index.store.events(events).await?.into_iter().next();
-        let agent = event.and_then(|stored| stored.row.agent).map(|agent| fixed::<32>(&agent));
-        let agents: BTreeSet<[u8; 32]> = agent.into_iter().collect();
+        let agents: BTreeSet<AgentId> = event.and_then(|stored| stored.row.agent).into_iter().collect();
         let mut merge = index.load(&crate::merge::Needs::default(), &agents).await?;
         for mint in agents {
             merge.touched.extend([Touched::Stake(mint), Touched::Lease(mint), Touched::Head(mint)]);

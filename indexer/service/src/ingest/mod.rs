@@ -16,7 +16,7 @@ mod registry;
 use crate::chain::{Announcements, Finality, Listed};
 use crate::error::{Error, Result};
 use crate::index::{Index, Writer, chunks, identify, now_ms, now_s};
-use crate::merge::{Key, Merge, Needs, Trust, event_rows, life_of};
+use crate::merge::{Key, Life, Merge, Needs, Trust, event_rows, life_of};
 use crate::parse::{Parsed, Program, Touched, base58};
 use crate::status::{Backfill, Phase};
 use crate::store::{Commit, EventRow, Find, fixed, signed, unsigned};
@@ -28,6 +28,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 pub use registry::Registry;
+use zx1_protocol::ids::AgentId;
 
 /// Rounds for which the cursor waits for an announced transaction to be listed. Then the finalized history
 /// decides: it may have been on a fork.
@@ -355,8 +356,8 @@ impl Ingest {
         let mut merge = index.load(&needs, &BTreeSet::new()).await?;
         name_agents(&merge, &mut events);
         // A closing names its agent only now; a row that is not loaded would be begun anew.
-        let named: BTreeSet<Key> = events.iter().filter_map(|row| row.agent.as_deref().map(fixed)).collect();
-        let missing: BTreeSet<Key> = named.difference(&needs.agents).copied().collect();
+        let named: BTreeSet<AgentId> = events.iter().filter_map(|row| row.agent).collect();
+        let missing: BTreeSet<AgentId> = named.difference(&needs.agents).copied().collect();
         if !missing.is_empty() {
             let needs = Needs { agents: missing, ..Needs::default() };
             merge.agents.extend(index.load(&needs, &BTreeSet::new()).await?.agents);
@@ -412,7 +413,7 @@ impl Ingest {
     pub(crate) async fn refold(
         &self,
         merge: &mut Merge,
-        agents: &BTreeSet<Key>,
+        agents: &BTreeSet<AgentId>,
         new: &[EventRow],
         removed: &[EventRow],
     ) -> Result<()> {
@@ -429,7 +430,7 @@ impl Ingest {
         for mint in agents {
             let mut events = self.index.events_of(mint).await?;
             events.retain(|row| !removed.iter().any(|gone| is_same(gone, row)));
-            let mine = new.iter().filter(|row| row.agent.as_deref() == Some(mint.as_slice()));
+            let mine = new.iter().filter(|row| row.agent == Some(*mint));
             events.extend(mine.cloned());
             events.sort_by_key(|row| (row.slot, row.position, row.ordinal));
             merge.refold(*mint, &events);
@@ -469,14 +470,13 @@ impl Ingest {
     /// Asks the registry for agents that are not known yet, so that events name them.
     async fn introduce(&self, merge: &mut Merge, events: &[EventRow]) {
         const MOST: usize = 16;
-        let agents: BTreeSet<Key> = events.iter().filter_map(|row| row.agent.as_deref().map(fixed)).collect();
+        let agents: BTreeSet<AgentId> = events.iter().filter_map(|row| row.agent).collect();
         let unknown =
             agents.into_iter().filter(|mint| merge.agents.get(mint).is_none_or(|row| row.identified == 0));
         for mint in unknown.take(MOST).collect::<Vec<_>>() {
-            let address = Address::new_from_array(mint);
-            match self.index.ledger.agent(address).await {
+            match self.index.ledger.agent(mint).await {
                 Ok(Some(record)) => {
-                    let delegates = self.index.ledger.delegates(address).await.unwrap_or_default();
+                    let delegates = self.index.ledger.delegates(mint).await.unwrap_or_default();
                     identify(merge.agent(mint), &record, &delegates, now_s());
                 }
                 Ok(None) => {}
@@ -493,10 +493,10 @@ impl Ingest {
         // If it fails, the next round does it for all.
         let is_whole = std::mem::replace(&mut writer.unsettled, true);
         let mut touched = std::mem::take(&mut writer.later);
-        let mut agents: BTreeSet<Key> = touched.iter().filter_map(agent_of).collect();
+        let mut agents: BTreeSet<AgentId> = touched.iter().filter_map(agent_of).collect();
         if is_whole {
             // Which accounts the earlier process touched follows from the index.
-            agents.extend(index.store.agents(Find::all()).await?.iter().map(|row| fixed::<32>(&row.mint)));
+            agents.extend(index.store.agents(Find::all()).await?.iter().map(|row| row.mint));
             for row in index.store.challenges(Find::by("closed", 0)).await? {
                 touched.insert(Touched::Challenge(fixed(&row.address), unsigned(row.submitted_slot)));
             }
@@ -534,7 +534,7 @@ impl Ingest {
         }
         let mut merge = Merge { now_ms: now_ms(), ..Merge::default() };
         for row in index.store.agents(find).await? {
-            merge.agents.insert(fixed(&row.mint), row);
+            merge.agents.insert(row.mint, row);
         }
         for mint in merge.agents.keys().copied().collect::<Vec<_>>() {
             merge.announce_deactivated(None, mint, "clock", signed(epoch));
@@ -548,7 +548,7 @@ impl Ingest {
     }
 }
 
-fn agent_of(touched: &Touched) -> Option<Key> {
+fn agent_of(touched: &Touched) -> Option<AgentId> {
     match touched {
         Touched::Stake(agent) | Touched::Lease(agent) | Touched::Head(agent) => Some(*agent),
         _ => None,
@@ -567,15 +567,15 @@ pub(crate) fn is_same(a: &EventRow, b: &EventRow) -> bool {
 
 /// A closed challenge's event does not name the agent; its submission does.
 fn name_agents(merge: &Merge, events: &mut [EventRow]) {
-    let mut known: HashMap<(Key, i64), Vec<u8>> =
-        merge.challenges.iter().map(|(life, row)| (*life, row.agent.clone())).collect();
+    let mut known: HashMap<Life, AgentId> =
+        merge.challenges.iter().map(|(life, row)| (*life, row.agent)).collect();
     for row in events {
         let life = (fixed(&row.account), row.created_slot);
         match row.name.as_str() {
             "ChallengeSubmitted" => {
-                known.insert(life, row.agent.clone().unwrap_or_default());
+                known.extend(row.agent.map(|agent| (life, agent)));
             }
-            "ChallengeClosed" => row.agent = known.get(&life).cloned(),
+            "ChallengeClosed" => row.agent = known.get(&life).copied(),
             _ => {}
         }
     }

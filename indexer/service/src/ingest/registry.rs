@@ -15,6 +15,7 @@ use zx1_chain::rpc::RawAccount;
 use zx1_chain::rpc::registry::{AgentRecord, Delegate};
 use zx1_chain::token;
 use zx1_interface::external;
+use zx1_protocol::ids::AgentId;
 
 /// Agents that are asked for in one go.
 const AT_ONCE: usize = 8;
@@ -24,7 +25,7 @@ const AT_ONCE: usize = 8;
 pub struct Registry {
     index: Arc<Index>,
     /// The mint after which the next look at token accounts begins.
-    checked: Arc<Mutex<Option<Vec<u8>>>>,
+    checked: Arc<Mutex<Option<AgentId>>>,
 }
 
 type Found = (AgentRow, Option<AgentRecord>, Vec<Delegate>);
@@ -79,7 +80,7 @@ impl Registry {
         find.after = after.into_iter().map(Into::into).collect();
         let rows = index.store.agents(find).await?;
         let is_full = u32::try_from(rows.len()).is_ok_and(|count| count == most);
-        let last = rows.last().filter(|_| is_full).map(|row| row.mint.clone());
+        let last = rows.last().filter(|_| is_full).map(|row| row.mint);
         *self.checked.lock().unwrap_or_else(PoisonError::into_inner) = last;
         let token = |row: &AgentRow| Address::new_from_array(fixed(row.token.as_deref().unwrap_or_default()));
         let addresses: Vec<Address> = rows.iter().map(token).collect();
@@ -108,7 +109,6 @@ impl Registry {
         let members = index.ledger.members(known).await?;
         let mut new = Vec::new();
         for (number, mint, member_index) in members {
-            let mint = mint.to_bytes();
             if index.agent_row(&mint).await?.is_none_or(|row| row.number == 0) {
                 new.push((number, mint, member_index));
             }
@@ -129,7 +129,7 @@ impl Registry {
         loop {
             let unknown = index.store.agents(find.clone()).await?;
             let Some(last) = unknown.last() else { break };
-            find.after = vec![last.mint.clone().into()];
+            find.after = vec![last.mint.into()];
             self.ask(unknown).await?;
         }
         let before = now_s().saturating_sub(signed(index.config.chain.owners_secs));
@@ -147,9 +147,9 @@ impl Registry {
     async fn ask(&self, rows: Vec<AgentRow>) -> Result<()> {
         let index = &self.index;
         let ask = |row: AgentRow| async move {
-            let mint = Address::new_from_array(fixed(&row.mint));
-            let record = index.ledger.agent(mint).await?;
-            let delegates = if record.is_some() { index.ledger.delegates(mint).await? } else { Vec::new() };
+            let record = index.ledger.agent(row.mint).await?;
+            let delegates =
+                if record.is_some() { index.ledger.delegates(row.mint).await? } else { Vec::new() };
             Ok::<Found, crate::error::Error>((row, record, delegates))
         };
         let found: Vec<Result<Found>> = stream::iter(rows).map(ask).buffer_unordered(AT_ONCE).collect().await;
@@ -164,8 +164,7 @@ impl Registry {
                 }
             };
             // The row may have changed meanwhile.
-            let mint = fixed(&row.mint);
-            let Some(mut row) = index.agent_row(&mint).await? else { continue };
+            let Some(mut row) = index.agent_row(&row.mint).await? else { continue };
             match record {
                 Some(record) => identify(&mut row, &record, &delegates, now),
                 // Not of the registry: an account with a stake under an address that is not an agent any more.
@@ -184,8 +183,6 @@ impl Registry {
 fn holds(row: &AgentRow, account: Option<&RawAccount>) -> bool {
     let account = account.filter(|account| account.owner == token::TOKEN_2022_PROGRAM);
     account.and_then(|account| external::token_account(&account.data)).is_some_and(|token| {
-        token.amount == 1
-            && token.mint.as_slice() == row.mint.as_slice()
-            && row.owner.as_deref() == Some(token.owner.as_slice())
+        token.amount == 1 && token.mint == row.mint.0 && row.owner.as_deref() == Some(token.owner.as_slice())
     })
 }

@@ -186,7 +186,7 @@ async fn a_contracts_whole_life_is_mirrored_and_verified() {
     assert_eq!(summary["escrow"][0]["account"], address(101).to_string());
     assert_eq!(summary["escrow"].as_array().unwrap().len(), 2);
     let expected = zx1_market::bridge::conversation_id(&key(3).id(), &world.case.id());
-    assert_eq!(row.conversation.as_deref(), Some(expected.as_slice()));
+    assert_eq!(row.conversation, Some(expected.into()));
     let told = store.stream(Find::all().order(&["id"])).await.unwrap();
     assert_eq!(
         told.iter().map(|it| it.row.kind.as_str()).collect::<Vec<_>>(),
@@ -206,7 +206,7 @@ async fn a_rating_that_is_chained_after_the_end_is_heard_and_the_contract_binds_
     let (mut ann, mut bob) = (crate::testing::Party::new(1), crate::testing::Party::new(2));
     let conversation = zx1_market::bridge::conversation_id(&key(3).id(), &world.case.id());
     let epoch = 19_999;
-    let envelope = ann.rate(&mut bob, conversation, 90, epoch);
+    let envelope = ann.rate(&mut bob, conversation.into(), 90, epoch);
     let common = Common { envelope: Some(hex::encode(&envelope)), ..Common::default() };
     let data = D::Feedback {};
     world.now = world.now.plus(Millis(1_000));

@@ -1,11 +1,12 @@
 //! Events of the streams (protocol.md, 9). Each has an origin, so that it is published once.
 
-use super::{Key, Merge};
+use super::Merge;
 use crate::parse::base58;
 use crate::store::{AgentRow, EventRow, StreamRow, unsigned};
 use serde_json::{Map, Value, json};
 use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
 use zx1_interface::events::{ChallengeResolved, ChallengeSubmitted};
+use zx1_protocol::ids::AgentId;
 
 /// The types of stream events, as clients name them.
 pub const KINDS: [&str; 9] = [
@@ -48,7 +49,7 @@ pub fn stream_row(
     body.insert("slot".into(), json!(slot));
     body.insert("block_time".into(), json!(row.and_then(|row| row.block_time)));
     body.insert("at".into(), now_ms.into());
-    body.insert("agent".into(), json!(agent.map(|agent| base58(&agent.mint))));
+    body.insert("agent".into(), json!(agent.map(|agent| agent.mint)));
     let name = agent.map(|agent| agent.name.clone()).filter(|name| !name.is_empty());
     body.insert("agent_name".into(), json!(name));
     body.insert("signature".into(), json!(signature.as_deref().map(base58)));
@@ -60,7 +61,7 @@ pub fn stream_row(
         kind: kind.to_owned(),
         origin,
         slot,
-        agent: agent.map(|agent| agent.mint.clone()),
+        agent: agent.map(|agent| agent.mint),
         signature,
         at: now_ms,
         body: Value::Object(body).to_string(),
@@ -88,7 +89,7 @@ pub fn retraction(id: i64, earlier: &StreamRow, now_ms: i64) -> StreamRow {
 }
 
 impl Merge {
-    fn announce(&mut self, kind: &str, origin: String, mint: Key, row: Option<&EventRow>, fields: Value) {
+    fn announce(&mut self, kind: &str, origin: String, mint: AgentId, row: Option<&EventRow>, fields: Value) {
         if !self.silent {
             let now_ms = self.now_ms;
             let agent = self.agent(mint).clone();
@@ -96,7 +97,7 @@ impl Merge {
         }
     }
 
-    pub(super) fn announce_joined(&mut self, row: &EventRow, mint: Key, cause: &str) {
+    pub(super) fn announce_joined(&mut self, row: &EventRow, mint: AgentId, cause: &str) {
         let agent = self.agent(mint);
         let fields = json!({
             "cause": cause,
@@ -108,9 +109,9 @@ impl Merge {
     }
 
     /// A lease that has ended, seen by a tick or by the clock; told once for each time that it ends.
-    pub fn announce_deactivated(&mut self, row: Option<&EventRow>, mint: Key, cause: &str, epoch: i64) {
+    pub fn announce_deactivated(&mut self, row: Option<&EventRow>, mint: AgentId, cause: &str, epoch: i64) {
         let paid_through = self.agent(mint).paid_through;
-        let origin = format!("deactivated/{}/{}", base58(&mint), paid_through.unwrap_or(-1));
+        let origin = format!("deactivated/{mint}/{}", paid_through.unwrap_or(-1));
         let fields = json!({ "cause": cause, "epoch": epoch, "paid_through_epoch": paid_through });
         self.announce("agent_deactivated", origin, mint, row, fields);
     }
@@ -124,7 +125,7 @@ impl Merge {
             "ground_name": ground_name(i64::from(e.ground)),
             "answer_until_slot": unsigned(row.created_slot).saturating_add(CHALLENGE_WINDOW_SLOTS),
         });
-        self.announce("challenge_submitted", origin(row), e.agent_id, Some(row), fields);
+        self.announce("challenge_submitted", origin(row), e.agent_id.into(), Some(row), fields);
     }
 
     pub(super) fn announce_resolved(&mut self, row: &EventRow, e: &ChallengeResolved) {
@@ -136,7 +137,7 @@ impl Merge {
             "slashed_micro_usdc": e.slashed.to_string(),
             "reward_micro_usdc": e.reward.to_string(),
         });
-        self.announce("challenge_resolved", origin(row), e.agent_id, Some(row), fields);
+        self.announce("challenge_resolved", origin(row), e.agent_id.into(), Some(row), fields);
     }
 }
 

@@ -11,7 +11,7 @@ mod states;
 pub use announce::{KINDS, ground_name, is_retraction, retraction as announce_retraction, stream_row};
 pub use states::{Trust, life_of};
 
-use crate::parse::{Addresses, Parsed, REGISTERED, Registration, Touched, base58, event_of};
+use crate::parse::{Addresses, Parsed, REGISTERED, Registration, Touched, event_of};
 use crate::store::{
     AgentRow, BatchRow, ChallengeRow, EpochRow, EventRow, FeedbackRow, GapRow, LifeRow, StreamRow, fixed,
     signed,
@@ -22,9 +22,10 @@ use zx1_interface::constants::EPOCH_SECONDS;
 use zx1_protocol::batch::head_digest;
 use zx1_protocol::behavior_batch::Commitment;
 use zx1_protocol::hash::{Keccak, Sha3};
-use zx1_protocol::units::Epoch;
+use zx1_protocol::ids::AgentId;
+use zx1_protocol::units::{Epoch, MicroUsdc};
 
-/// A mint or an address: 32 bytes.
+/// The address of an account.
 pub type Key = [u8; 32];
 /// An account in one life of it.
 pub type Life = (Key, i64);
@@ -33,9 +34,9 @@ pub type Life = (Key, i64);
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Needs {
     /// Agents, by mint.
-    pub agents: BTreeSet<Key>,
+    pub agents: BTreeSet<AgentId>,
     /// Batches, by agent and epoch.
-    pub batches: BTreeSet<(Key, i64)>,
+    pub batches: BTreeSet<(AgentId, i64)>,
     /// Challenges, by address and creation slot.
     pub challenges: BTreeSet<Life>,
     /// Feedback entries, by index.
@@ -51,9 +52,7 @@ impl Needs {
         for row in events {
             let account = fixed(&row.account);
             needs.lives.insert((account, row.created_slot));
-            if let Some(agent) = &row.agent {
-                needs.agents.insert(fixed(agent));
-            }
+            needs.agents.extend(row.agent);
             match event_of(row) {
                 Some(Event::BatchSubmitted(e)) => needs.batch(e.agent_id, e.epoch_number),
                 Some(Event::BatchClosed(e)) => needs.batch(e.agent_id, e.epoch_number),
@@ -78,8 +77,8 @@ impl Needs {
         needs
     }
 
-    fn batch(&mut self, agent: Key, epoch: u64) {
-        self.batches.insert((agent, signed(epoch)));
+    fn batch(&mut self, agent: [u8; 32], epoch: u64) {
+        self.batches.insert((AgentId(agent), signed(epoch)));
     }
 }
 
@@ -87,9 +86,9 @@ impl Needs {
 #[derive(Debug, Clone, Default)]
 pub struct Merge {
     /// Agents, by mint.
-    pub agents: BTreeMap<Key, AgentRow>,
+    pub agents: BTreeMap<AgentId, AgentRow>,
     /// Batches, by agent and epoch.
-    pub batches: BTreeMap<(Key, i64), BatchRow>,
+    pub batches: BTreeMap<(AgentId, i64), BatchRow>,
     /// Challenges, by address and creation slot.
     pub challenges: BTreeMap<Life, ChallengeRow>,
     /// Feedback entries, by index.
@@ -97,7 +96,7 @@ pub struct Merge {
     /// Account incarnations, by address and creation slot.
     pub lives: BTreeMap<Life, LifeRow>,
     /// How agents stood at the ends of epochs.
-    pub epochs: BTreeMap<(Key, i64), EpochRow>,
+    pub epochs: BTreeMap<(AgentId, i64), EpochRow>,
     /// Gaps that were found.
     pub gaps: Vec<GapRow>,
     /// Stream events to be published.
@@ -105,9 +104,9 @@ pub struct Merge {
     /// Accounts whose state is to be read.
     pub touched: BTreeSet<Touched>,
     /// Agents of whom the registry is to be asked.
-    pub unidentified: BTreeSet<Key>,
+    pub unidentified: BTreeSet<AgentId>,
     /// Agents whose rows must be folded anew from all their events.
-    pub refold: BTreeSet<Key>,
+    pub refold: BTreeSet<AgentId>,
     /// Lives in which an event came behind a later one.
     pub recheck: BTreeSet<Life>,
     /// Whether events are announced to the streams. A refold announces nothing a second time.
@@ -117,14 +116,14 @@ pub struct Merge {
 }
 
 /// The row of an agent of which nothing but the mint is known.
-pub fn new_agent(mint: Key) -> AgentRow {
+pub fn new_agent(mint: AgentId) -> AgentRow {
     AgentRow {
-        mint: mint.to_vec(),
+        mint,
         head_digest: vec![0; 32],
         metadata: "[]".to_owned(),
         delegates: "[]".to_owned(),
         reputation: "{}".to_owned(),
-        search: base58(&mint).to_lowercase(),
+        search: mint.to_string().to_lowercase(),
         ..AgentRow::default()
     }
 }
@@ -157,7 +156,7 @@ pub fn add_digest(sum: &mut [u8; 32], digest: &[u8; 32], take_away: bool) {
 
 impl Merge {
     /// An agent's row, made if it is not known.
-    pub fn agent(&mut self, mint: Key) -> &mut AgentRow {
+    pub fn agent(&mut self, mint: AgentId) -> &mut AgentRow {
         self.agents.entry(mint).or_insert_with(|| new_agent(mint))
     }
 
@@ -176,17 +175,17 @@ impl Merge {
     }
 
     /// Folds an agent anew: its rows as they are without any event, then all its events in order.
-    pub fn refold(&mut self, mint: Key, events: &[EventRow]) {
+    pub fn refold(&mut self, mint: AgentId, events: &[EventRow]) {
         let row = self.agent(mint);
         row.stake = None;
         row.stake_since = None;
         row.stake_created = None;
         row.unlock_slot = None;
         row.open_challenges = 0;
-        row.slashed = 0;
+        row.slashed = MicroUsdc(0);
         row.paid_through = None;
         row.lease_paid_slot = None;
-        row.lease_paid = 0;
+        row.lease_paid = MicroUsdc(0);
         row.batches = 0;
         row.last_epoch = None;
         row.last_batch_slot = None;
@@ -210,7 +209,7 @@ impl Merge {
     }
 
     /// Batches without data, from the batches that are known.
-    pub fn recount_withheld(&mut self, mint: Key) {
+    pub fn recount_withheld(&mut self, mint: AgentId) {
         let mine = self.batches.range((mint, i64::MIN)..=(mint, i64::MAX));
         let withheld = mine.filter(|(_, batch)| batch.data_bytes.is_none()).count();
         self.agent(mint).withheld = i64::try_from(withheld).unwrap_or(i64::MAX);
@@ -245,14 +244,9 @@ impl Merge {
         true
     }
 
-    fn agent_of(&self, row: &EventRow) -> Option<Key> {
-        match &row.agent {
-            Some(agent) => Some(fixed(agent)),
-            None => {
-                let challenge = self.challenges.get(&(fixed(&row.account), row.created_slot))?;
-                Some(fixed(&challenge.agent))
-            }
-        }
+    fn agent_of(&self, row: &EventRow) -> Option<AgentId> {
+        let challenged = || Some(self.challenges.get(&(fixed(&row.account), row.created_slot))?.agent);
+        row.agent.or_else(challenged)
     }
 
     fn apply(&mut self, row: &EventRow) {
@@ -263,8 +257,7 @@ impl Merge {
             return;
         }
         let Some(event) = event_of(row) else { return };
-        if let Some(mint) = &row.agent {
-            let mint = fixed(mint);
+        if let Some(mint) = row.agent {
             let agent = self.agent(mint);
             agent.last_active = agent.last_active.max(Some(row.slot));
             if agent.identified == 0 {
@@ -273,64 +266,64 @@ impl Merge {
         }
         match event {
             Event::StakeLocked(e) => {
-                let agent = self.agent(e.agent_mint);
-                agent.stake = Some(signed(e.stake_usdc));
+                let agent = self.agent(e.agent_mint.into());
+                agent.stake = Some(MicroUsdc(e.stake_usdc));
                 agent.stake_created = Some(row.created_slot);
                 agent.stake_since = Some(row.created_slot);
-                self.touched.insert(Touched::Stake(e.agent_mint));
-                self.end_of_epoch(row, e.agent_mint);
+                self.touched.insert(Touched::Stake(e.agent_mint.into()));
+                self.end_of_epoch(row, e.agent_mint.into());
             }
             Event::UnlockQueued(e) => {
-                self.agent(e.agent_mint).unlock_slot = Some(signed(e.unlock_available_slot));
-                self.touched.insert(Touched::Stake(e.agent_mint));
+                self.agent(e.agent_mint.into()).unlock_slot = Some(signed(e.unlock_available_slot));
+                self.touched.insert(Touched::Stake(e.agent_mint.into()));
             }
             Event::UnlockCanceled(e) => {
-                self.agent(e.agent_mint).unlock_slot = None;
-                self.touched.insert(Touched::Stake(e.agent_mint));
+                self.agent(e.agent_mint.into()).unlock_slot = None;
+                self.touched.insert(Touched::Stake(e.agent_mint.into()));
             }
             Event::StakeClaimed(e) => {
-                let agent = self.agent(e.agent_mint);
+                let agent = self.agent(e.agent_mint.into());
                 agent.stake = None;
                 agent.stake_since = None;
                 agent.stake_created = None;
                 agent.unlock_slot = None;
-                self.touched.insert(Touched::Stake(e.agent_mint));
-                self.end_of_epoch(row, e.agent_mint);
+                self.touched.insert(Touched::Stake(e.agent_mint.into()));
+                self.end_of_epoch(row, e.agent_mint.into());
             }
             Event::StakeSlashed(e) => {
-                let agent = self.agent(e.agent_mint);
-                let amount = signed(e.amount);
-                agent.stake = agent.stake.map(|stake| stake.saturating_sub(amount).max(0));
+                let agent = self.agent(e.agent_mint.into());
+                let amount = MicroUsdc(e.amount);
+                agent.stake = agent.stake.map(|stake| stake.saturating_sub(amount));
                 agent.slashed = agent.slashed.saturating_add(amount);
-                self.touched.insert(Touched::Stake(e.agent_mint));
-                self.end_of_epoch(row, e.agent_mint);
+                self.touched.insert(Touched::Stake(e.agent_mint.into()));
+                self.end_of_epoch(row, e.agent_mint.into());
             }
             Event::LeasePaid(e) => {
-                let agent = self.agent(e.agent_id);
+                let agent = self.agent(e.agent_id.into());
                 agent.paid_through = Some(signed(e.epoch));
-                agent.lease_paid = agent.lease_paid.saturating_add(signed(e.amount));
+                agent.lease_paid = agent.lease_paid.saturating_add(MicroUsdc(e.amount));
                 agent.lease_paid_slot = Some(row.slot);
-                self.touched.insert(Touched::Lease(e.agent_id));
-                self.end_of_epoch(row, e.agent_id);
+                self.touched.insert(Touched::Lease(e.agent_id.into()));
+                self.end_of_epoch(row, e.agent_id.into());
                 match e.kind {
-                    0 => self.announce_joined(row, e.agent_id, "first_lease"),
-                    2 => self.announce_joined(row, e.agent_id, "reactivation"),
+                    0 => self.announce_joined(row, e.agent_id.into(), "first_lease"),
+                    2 => self.announce_joined(row, e.agent_id.into(), "reactivation"),
                     _ => {}
                 }
             }
             Event::GracePeriodEntered(e) => {
-                self.touched.insert(Touched::Lease(e.agent_id));
+                self.touched.insert(Touched::Lease(e.agent_id.into()));
             }
             Event::LeaseExpired(e) => {
-                self.touched.insert(Touched::Lease(e.agent_id));
-                self.announce_deactivated(Some(row), e.agent_id, "tick", signed(e.epoch));
+                self.touched.insert(Touched::Lease(e.agent_id.into()));
+                self.announce_deactivated(Some(row), e.agent_id.into(), "tick", signed(e.epoch));
             }
             Event::BatchSubmitted(e) => self.batch_submitted(row, &e),
             Event::BatchClosed(e) => {
-                if let Some(batch) = self.batches.get_mut(&(e.agent_id, signed(e.epoch_number))) {
+                if let Some(batch) = self.batches.get_mut(&(e.agent_id.into(), signed(e.epoch_number))) {
                     batch.open = 0;
                 }
-                self.touched.insert(Touched::Head(e.agent_id));
+                self.touched.insert(Touched::Head(e.agent_id.into()));
             }
             Event::ChallengeSubmitted(e) => self.challenge_submitted(row, &e),
             Event::ChallengeAnswered(e) => {
@@ -392,8 +385,9 @@ impl Merge {
     }
 
     fn batch_submitted(&mut self, row: &EventRow, e: &zx1_interface::events::BatchSubmitted) {
+        let agent = AgentId(e.agent_id);
         let commitment = Commitment {
-            agent: e.agent_id,
+            agent,
             epoch: Epoch(e.epoch_number),
             log_merkle_root: e.log_merkle_root,
             log_len: e.log_len,
@@ -402,8 +396,8 @@ impl Merge {
             arrays_len: e.arrays_len,
         };
         let epoch = signed(e.epoch_number);
-        let batch = self.batches.entry((e.agent_id, epoch)).or_insert_with(|| BatchRow {
-            agent: e.agent_id.to_vec(),
+        let batch = self.batches.entry((agent, epoch)).or_insert_with(|| BatchRow {
+            agent,
             epoch,
             open: 1,
             ..BatchRow::default()
@@ -420,7 +414,7 @@ impl Merge {
         batch.log_len = i64::from(e.log_len);
         batch.arrays_root = e.arrays_root.to_vec();
         batch.arrays_len = i64::from(e.arrays_len);
-        let agent = self.agent(e.agent_id);
+        let agent = self.agent(agent);
         agent.batches = agent.batches.saturating_add(1);
         agent.last_epoch = agent.last_epoch.max(Some(epoch));
         agent.last_batch_slot = agent.last_batch_slot.max(Some(signed(e.submitted_slot)));
@@ -428,16 +422,16 @@ impl Merge {
         if is_new {
             agent.withheld = agent.withheld.saturating_add(1);
         }
-        self.touched.insert(Touched::Head(e.agent_id));
+        self.touched.insert(Touched::Head(e.agent_id.into()));
     }
 
     fn challenge_submitted(&mut self, row: &EventRow, e: &zx1_interface::events::ChallengeSubmitted) {
-        let life = (e.challenge, row.created_slot);
+        let (agent, life) = (AgentId(e.agent_id), (e.challenge, row.created_slot));
         let evidence = Some(e.evidence.to_vec()).filter(|_| e.evidence != [0; 32]);
         let challenge = ChallengeRow {
             address: e.challenge.to_vec(),
             submitted_slot: row.created_slot,
-            agent: e.agent_id.to_vec(),
+            agent,
             epoch: signed(e.epoch_number),
             challenger: e.challenger.to_vec(),
             ground: i64::from(e.ground),
@@ -450,13 +444,13 @@ impl Merge {
             ..ChallengeRow::default()
         };
         self.challenges.insert(life, challenge);
-        if let Some(batch) = self.batches.get_mut(&(e.agent_id, signed(e.epoch_number))) {
+        if let Some(batch) = self.batches.get_mut(&(e.agent_id.into(), signed(e.epoch_number))) {
             batch.challenges = batch.challenges.saturating_add(1);
         }
-        let agent = self.agent(e.agent_id);
+        let agent = self.agent(e.agent_id.into());
         agent.open_challenges = agent.open_challenges.saturating_add(1);
         self.touched.insert(Touched::Challenge(e.challenge, e.account_created_slot));
-        self.touched.insert(Touched::Stake(e.agent_id));
+        self.touched.insert(Touched::Stake(e.agent_id.into()));
         self.announce_challenge(row, e);
     }
 
@@ -464,16 +458,16 @@ impl Merge {
         self.change_challenge((e.challenge, row.created_slot), |challenge| {
             challenge.resolved_slot = Some(row.slot);
             challenge.succeeded = Some(i64::from(e.succeeded));
-            challenge.slashed = Some(signed(e.slashed));
-            challenge.reward = Some(signed(e.reward));
+            challenge.slashed = Some(MicroUsdc(e.slashed));
+            challenge.reward = Some(MicroUsdc(e.reward));
         });
-        let agent = self.agent(e.agent_id);
+        let agent = self.agent(e.agent_id.into());
         agent.open_challenges = agent.open_challenges.saturating_sub(1).max(0);
         if e.succeeded != 0 {
             agent.challenges_lost = agent.challenges_lost.saturating_add(1);
         }
         self.touched.insert(Touched::Challenge(e.challenge, e.account_created_slot));
-        self.touched.insert(Touched::Stake(e.agent_id));
+        self.touched.insert(Touched::Stake(e.agent_id.into()));
         self.announce_resolved(row, e);
     }
 
@@ -485,20 +479,20 @@ impl Merge {
         change(challenge);
         if !before
             && is_answered(challenge)
-            && let Some(agent) = self.agents.get_mut(&fixed::<32>(&challenge.agent))
+            && let Some(agent) = self.agents.get_mut(&challenge.agent)
         {
             agent.challenges_answered = agent.challenges_answered.saturating_add(1);
         }
     }
 
     /// Challenges that the agent has answered, from those that are known.
-    fn recount_answered(&mut self, mint: Key) {
+    fn recount_answered(&mut self, mint: AgentId) {
         let mine = self.challenges.values().filter(|row| row.agent == mint && is_answered(row)).count();
         self.agent(mint).challenges_answered = i64::try_from(mine).unwrap_or(i64::MAX);
     }
 
     /// How the agent stands now is how it stood when this epoch ended, until a later event says otherwise.
-    fn end_of_epoch(&mut self, row: &EventRow, mint: Key) {
+    fn end_of_epoch(&mut self, row: &EventRow, mint: AgentId) {
         let Some(epoch) = row.block_time.and_then(|at| at.checked_div(signed(EPOCH_SECONDS))) else { return };
         let agent = self.agent(mint);
         let stood = epoch_row(agent, epoch);
@@ -513,9 +507,9 @@ fn is_answered(challenge: &ChallengeRow) -> bool {
 /// How an agent stands, as the row of an epoch.
 pub fn epoch_row(agent: &AgentRow, epoch: i64) -> EpochRow {
     EpochRow {
-        agent: agent.mint.clone(),
+        agent: agent.mint,
         epoch,
-        stake: agent.stake.unwrap_or(0),
+        stake: agent.stake.unwrap_or_default(),
         paid_through: agent.paid_through,
         reliability: agent.reliability,
         cooperation: agent.cooperation,

@@ -3,6 +3,7 @@
 use super::{Merge, epoch_row};
 use crate::parse::{State, Touched};
 use crate::store::{FeedbackRow, signed};
+use zx1_protocol::units::MicroUsdc;
 
 /// Which states are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +57,7 @@ impl Merge {
                 let agent = self.agent(*mint);
                 match stake {
                     Some(stake) => {
-                        agent.stake = Some(signed(stake.stake_usdc));
+                        agent.stake = Some(MicroUsdc(stake.stake_usdc));
                         agent.stake_since = Some(signed(stake.locked_since_slot));
                         agent.stake_created = Some(signed(stake.created_slot));
                         let queued = stake.in_unlock_queue == 1;

@@ -6,6 +6,7 @@ use crate::parse::Addresses;
 use crate::store::EventRow;
 use crate::testing::{Fake, commitment, mint};
 use proptest::prelude::*;
+use zx1_protocol::units::MicroUsdc;
 
 fn rows(chain: &Fake) -> Vec<EventRow> {
     let parsed: Vec<_> = chain
@@ -62,7 +63,7 @@ fn an_event_behind_its_successor_asks_for_a_refold() {
     assert_eq!(merge.recheck.len(), 1);
     events.reverse();
     merge.refold(mint(1), &events);
-    assert_eq!(merge.agents[&mint(1)].stake, Some(15));
+    assert_eq!(merge.agents[&mint(1)].stake, Some(MicroUsdc(15)));
 }
 
 #[test]
@@ -84,7 +85,7 @@ fn a_refold_tells_nothing_again() {
 #[test]
 fn a_new_agent_is_found_by_its_mint() {
     let row = new_agent(mint(1));
-    assert_eq!(row.search, bs58::encode(mint(1)).into_string().to_lowercase());
+    assert_eq!(row.search, mint(1).to_string().to_lowercase());
 }
 
 proptest! {

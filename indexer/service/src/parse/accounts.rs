@@ -7,16 +7,17 @@ use zx1_interface::accounts::{
     ChallengeAccount, FeedbackEntry, FeedbackLogAccount, FeedbackResolution, HeadAccount, LeaseAccount,
     StakeLockAccount,
 };
+use zx1_protocol::ids::AgentId;
 
 /// An account whose state is to be read again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Touched {
     /// The stake account of an agent, by mint.
-    Stake([u8; 32]),
+    Stake(AgentId),
     /// The lease account of an agent, by mint.
-    Lease([u8; 32]),
+    Lease(AgentId),
     /// The head of an agent's batches.
-    Head([u8; 32]),
+    Head(AgentId),
     /// A challenge, with the slot of its submission.
     Challenge([u8; 32], u64),
     /// A feedback entry, by index.
@@ -49,12 +50,11 @@ pub enum State {
 impl Touched {
     /// Derives the account's address.
     pub fn address(&self) -> Address {
-        let at = |bytes: &[u8; 32]| Address::new_from_array(*bytes);
         match self {
-            Self::Stake(agent) => pda::stake(&at(agent)),
-            Self::Lease(agent) => pda::lease(&at(agent)),
-            Self::Head(agent) => pda::head(&at(agent)),
-            Self::Challenge(address, _) => at(address),
+            Self::Stake(agent) => pda::stake(agent),
+            Self::Lease(agent) => pda::lease(agent),
+            Self::Head(agent) => pda::head(agent),
+            Self::Challenge(address, _) => Address::new_from_array(*address),
             Self::Entry(index) => pda::feedback_entry(*index),
             Self::Resolution(index) => pda::feedback_resolution(*index),
             Self::Log => pda::feedback_log(),

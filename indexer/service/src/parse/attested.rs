@@ -11,6 +11,7 @@ use solana_address::Address;
 use zx1_chain::rpc::Called;
 use zx1_chain::sati::{self, Attestation, ContentType};
 use zx1_interface::EVENT_TAG;
+use zx1_protocol::ids::AgentId;
 
 /// The name under which an attestation is kept.
 pub const ATTESTED: &str = "AttestationCreated";
@@ -26,7 +27,7 @@ pub struct Attested {
     /// The schema at SAS.
     pub schema: [u8; 32],
     /// The agent that it is about.
-    pub agent: [u8; 32],
+    pub agent: AgentId,
     /// SATI's universal layout; empty for a closing.
     pub data: Vec<u8>,
 }
@@ -39,7 +40,7 @@ impl Attested {
 
     /// Bytes that stand for it in the index: schema, agent, data.
     pub fn payload(&self) -> Vec<u8> {
-        [self.schema.as_slice(), &self.agent, &self.data].concat()
+        [self.schema.as_slice(), self.agent.as_ref(), &self.data].concat()
     }
 }
 
@@ -74,7 +75,7 @@ pub(super) fn attestations(calls: &[Called]) -> Vec<Fact> {
                 } else {
                     Vec::new()
                 };
-                found.push(Fact::Attested(Attested { address, schema, agent, data }));
+                found.push(Fact::Attested(Attested { address, schema, agent: AgentId(agent), data }));
             }
             _ => {}
         }

@@ -53,7 +53,7 @@ impl Serialize for EventFields<'_> {
 pub fn registration_fields(registration: &Registration) -> Map<String, Value> {
     let Registration { mint, owner, index } = registration;
     let mut fields = Map::new();
-    for (name, value) in [("mint", mint), ("owner", owner), ("index", index)] {
+    for (name, value) in [("mint", mint.as_bytes()), ("owner", owner), ("index", index)] {
         fields.insert(name.to_owned(), base58(value).into());
     }
     fields

@@ -20,6 +20,7 @@ use zx1_chain::pda;
 use zx1_chain::rpc::{Event, LandedTransaction};
 use zx1_chain::sati;
 use zx1_interface::ids;
+use zx1_protocol::ids::AgentId;
 
 /// The programs whose transactions are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -101,7 +102,7 @@ pub const REGISTERED: &str = "AgentRegistered";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Registration {
     /// Mint of the agent's NFT.
-    pub mint: [u8; 32],
+    pub mint: AgentId,
     /// Wallet that the agent was registered for.
     pub owner: [u8; 32],
     /// Index account of the agent in the registry.
@@ -111,7 +112,7 @@ pub struct Registration {
 impl Registration {
     /// Bytes that stand for it in the index: mint, owner, index account.
     pub fn payload(&self) -> Vec<u8> {
-        [self.mint, self.owner, self.index].concat()
+        [self.mint.0, self.owner, self.index].concat()
     }
 
     /// The reverse of [`Self::payload`]; `None` for a payload of another length.
@@ -119,7 +120,7 @@ impl Registration {
         let (mint, rest) = payload.split_first_chunk()?;
         let (owner, rest) = rest.split_first_chunk()?;
         let (index, rest) = rest.split_first_chunk()?;
-        rest.is_empty().then_some(Self { mint: *mint, owner: *owner, index: *index })
+        rest.is_empty().then_some(Self { mint: AgentId(*mint), owner: *owner, index: *index })
     }
 }
 
@@ -159,7 +160,11 @@ pub fn transaction(landed: &LandedTransaction, group: &[u8; 32]) -> Parsed {
             // Payer, owner, registry, group, mint, token account, token program, index.
             let account = |at: usize| call.accounts.get(at).map(Address::to_bytes);
             (account(3)? == *group).then_some(())?;
-            Some(Fact::Registered(Registration { mint: account(4)?, owner: account(1)?, index: account(7)? }))
+            Some(Fact::Registered(Registration {
+                mint: account(4)?.into(),
+                owner: account(1)?,
+                index: account(7)?,
+            }))
         }));
         facts.extend(attested::attestations(&landed.calls));
     }
@@ -169,7 +174,7 @@ pub fn transaction(landed: &LandedTransaction, group: &[u8; 32]) -> Parsed {
 /// Remembers derived addresses: deriving one costs more than everything else about an event.
 #[derive(Debug, Default)]
 pub struct Addresses {
-    known: HashMap<(Program, [u8; 32]), [u8; 32]>,
+    known: HashMap<(Program, AgentId), [u8; 32]>,
 }
 
 /// Number of addresses above which the cache is emptied.
@@ -180,8 +185,8 @@ impl Addresses {
         if self.known.len() >= MAX_ADDRESSES {
             self.known.clear();
         }
-        *self.known.entry((program, *agent)).or_insert_with(|| {
-            let agent = Address::new_from_array(*agent);
+        let agent = AgentId(*agent);
+        *self.known.entry((program, agent)).or_insert_with(|| {
             let derived = match program {
                 Program::StakeLock => pda::stake(&agent),
                 Program::Lease => pda::lease(&agent),
@@ -235,7 +240,7 @@ impl Addresses {
                 Fact::Registered(it) => (
                     Program::Sati.number(),
                     REGISTERED,
-                    it.mint,
+                    it.mint.0,
                     Some(it.mint),
                     (0, parsed.slot),
                     it.payload(),
@@ -261,7 +266,7 @@ impl Addresses {
                 account: account.to_vec(),
                 created_slot: signed(created),
                 sequence: signed(sequence),
-                agent: agent.map(|agent| agent.to_vec()),
+                agent,
                 payload,
             }
         };
@@ -270,22 +275,22 @@ impl Addresses {
 }
 
 /// The agent that an event names; a closed challenge's is known only from its submission.
-pub fn agent_of(event: &Event) -> Option<[u8; 32]> {
-    match event {
-        Event::StakeLocked(e) => Some(e.agent_mint),
-        Event::UnlockQueued(e) => Some(e.agent_mint),
-        Event::UnlockCanceled(e) => Some(e.agent_mint),
-        Event::StakeClaimed(e) => Some(e.agent_mint),
-        Event::StakeSlashed(e) => Some(e.agent_mint),
-        Event::LeasePaid(e) => Some(e.agent_id),
-        Event::GracePeriodEntered(e) => Some(e.agent_id),
-        Event::LeaseExpired(e) => Some(e.agent_id),
-        Event::BatchSubmitted(e) => Some(e.agent_id),
-        Event::BatchClosed(e) => Some(e.agent_id),
-        Event::ChallengeSubmitted(e) => Some(e.agent_id),
-        Event::ChallengeAnswered(e) => Some(e.agent_id),
-        Event::ChallengeResolved(e) => Some(e.agent_id),
-        Event::EnvelopeRecorded(e) => Some(e.agent_id),
+pub fn agent_of(event: &Event) -> Option<AgentId> {
+    let agent = match event {
+        Event::StakeLocked(e) => e.agent_mint,
+        Event::UnlockQueued(e) => e.agent_mint,
+        Event::UnlockCanceled(e) => e.agent_mint,
+        Event::StakeClaimed(e) => e.agent_mint,
+        Event::StakeSlashed(e) => e.agent_mint,
+        Event::LeasePaid(e) => e.agent_id,
+        Event::GracePeriodEntered(e) => e.agent_id,
+        Event::LeaseExpired(e) => e.agent_id,
+        Event::BatchSubmitted(e) => e.agent_id,
+        Event::BatchClosed(e) => e.agent_id,
+        Event::ChallengeSubmitted(e) => e.agent_id,
+        Event::ChallengeAnswered(e) => e.agent_id,
+        Event::ChallengeResolved(e) => e.agent_id,
+        Event::EnvelopeRecorded(e) => e.agent_id,
         Event::ConfigInitialized(_)
         | Event::ChallengeClosed(_)
         | Event::EnvelopeDiscarded(_)
@@ -294,8 +299,9 @@ pub fn agent_of(event: &Event) -> Option<[u8; 32]> {
         | Event::FeedbackSubmitted(_)
         | Event::FeedbackDraftBegun(_)
         | Event::FeedbackDraftCanceled(_)
-        | Event::FeedbackResolved(_) => None,
-    }
+        | Event::FeedbackResolved(_) => return None,
+    };
+    Some(AgentId(agent))
 }
 
 /// The event in a row; `None` for a registration or bytes that are not an event.

@@ -5,6 +5,7 @@ use super::*;
 use crate::testing::{Fake, commitment, mint};
 use proptest::prelude::*;
 use serde_json::json;
+use zx1_protocol::ids::AgentId;
 
 fn rows(chain: &Fake) -> Vec<EventRow> {
     let mut addresses = Addresses::default();
@@ -68,7 +69,7 @@ fn money_is_text_and_other_numbers_are_numbers() {
     let fields = EventFields(&rows(&chain)[0]).to_map();
     assert_eq!(fields["lamports"], json!((u64::MAX / 2).to_string()));
     assert_eq!(fields["slot"], json!(1));
-    assert_eq!(fields["agent_mint"], json!(bs58::encode(mint(1)).into_string()));
+    assert_eq!(fields["agent_mint"], json!(mint(1)));
     let chain = Fake::new();
     chain.batch(&commitment(mint(1), 7));
     let fields = EventFields(&rows(&chain)[0]).to_map();
@@ -101,9 +102,9 @@ proptest! {
     #[test]
     fn no_account_panics(data in proptest::collection::vec(any::<u8>(), 0..400), which in 0_usize..7) {
         let touched = [
-            Touched::Stake([1; 32]),
-            Touched::Lease([1; 32]),
-            Touched::Head([1; 32]),
+            Touched::Stake(AgentId([1; 32])),
+            Touched::Lease(AgentId([1; 32])),
+            Touched::Head(AgentId([1; 32])),
             Touched::Challenge([1; 32], 2),
             Touched::Entry(0),
             Touched::Resolution(0),
@@ -165,11 +166,8 @@ fn an_attestation_is_shown_with_what_was_attested_and_a_closing_without() {
     let rows = super::Addresses::default().rows(&parsed, 0);
     let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
     assert_eq!(names, [super::ATTESTED, super::ATTESTED, super::UNATTESTED]);
-    assert_eq!(rows[0].agent, Some(vec![4; 32]));
-    assert_eq!(
-        (rows[1].agent.as_deref(), rows[1].account.as_slice()),
-        (Some([6; 32].as_slice()), [9; 32].as_slice())
-    );
+    assert_eq!(rows[0].agent, Some(AgentId([4; 32])));
+    assert_eq!((rows[1].agent, rows[1].account.as_slice()), (Some(AgentId([6; 32])), [9; 32].as_slice()));
     let fields = EventFields(&rows[0]).to_map();
     let base58 = |byte: u8| json!(bs58::encode([byte; 32]).into_string());
     let shown = ["schema", "mint", "counterparty"].map(|name| fields[name].clone());

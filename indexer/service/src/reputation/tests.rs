@@ -6,17 +6,18 @@ use crate::merge::new_agent;
 use crate::store::{BatchRow, ContractRow, ConversationRow, EnvelopeRow, RatingRow};
 use crate::testing::micros;
 use serde_json::json;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::record::KIND_SELECTION;
 use zx1_protocol::reputation::Standing;
 use zx1_protocol::units::Epoch;
 
-const ME: [u8; 32] = [1; 32];
-const RATER: [u8; 32] = [2; 32];
+const ME: AgentId = AgentId([1; 32]);
+const RATER: AgentId = AgentId([2; 32]);
 
 fn batch(epoch: i64, holds: bool) -> BatchRow {
     let content = json!({ "holds": holds, "slot_end": 900, "message_count": 3, "disputes": 1 });
     BatchRow {
-        agent: ME.to_vec(),
+        agent: ME,
         epoch,
         covers_from: epoch,
         content: Some(content.to_string()),
@@ -26,11 +27,11 @@ fn batch(epoch: i64, holds: bool) -> BatchRow {
 
 fn held(epoch: i64, entry: i64, conversation: u8, score: i64) -> RatingRow {
     RatingRow {
-        agent: ME.to_vec(),
+        agent: ME,
         epoch,
         entry,
-        rater: RATER.to_vec(),
-        conversation: vec![conversation; 16],
+        rater: RATER,
+        conversation: ConversationId([conversation; 16]),
         score,
         outcome: 2,
         role: 0,
@@ -40,10 +41,10 @@ fn held(epoch: i64, entry: i64, conversation: u8, score: i64) -> RatingRow {
 
 fn heard(of: &RatingRow, epoch: u64) -> EnvelopeRow {
     EnvelopeRow {
-        hash: [of.conversation.clone(), of.score.to_be_bytes().to_vec()].concat(),
-        rater: of.rater.clone(),
-        target: ME.to_vec(),
-        conversation: of.conversation.clone(),
+        hash: [of.conversation.0.to_vec(), of.score.to_be_bytes().to_vec()].concat(),
+        rater: of.rater,
+        target: ME,
+        conversation: of.conversation,
         score: of.score,
         outcome: of.outcome,
         role: of.role,
@@ -53,11 +54,11 @@ fn heard(of: &RatingRow, epoch: u64) -> EnvelopeRow {
     }
 }
 
-fn selected(conversation: u8, by: [u8; 32]) -> ConversationRow {
+fn selected(conversation: u8, by: AgentId) -> ConversationRow {
     ConversationRow {
-        conversation: vec![conversation; 16],
-        agent: by.to_vec(),
-        other: ME.to_vec(),
+        conversation: ConversationId([conversation; 16]),
+        agent: by,
+        other: ME,
         kind: i64::from(KIND_SELECTION),
         epoch: 5,
     }
@@ -78,10 +79,13 @@ fn a_rating_counts_with_its_envelope_and_a_bound_task() {
     assert_eq!((reputation.batch.reliability_score, reputation.batch.total_tasks), (50_000, 1));
     assert_eq!(reputation.batch.total_disputes, 1, "the batch's own counter");
     // A third party's selection binds nothing; a settled contract does.
-    facts.conversations = vec![selected(7, [3; 32])];
+    facts.conversations = vec![selected(7, AgentId([3; 32]))];
     assert_eq!(standing(&facts), Standing::Unbound);
-    facts.contracts =
-        vec![ContractRow { conversation: Some(vec![7; 16]), settled: 1, ..ContractRow::default() }];
+    facts.contracts = vec![ContractRow {
+        conversation: Some(ConversationId([7; 16])),
+        settled: 1,
+        ..ContractRow::default()
+    }];
     assert_eq!(standing(&facts), Standing::Bound);
 }
 

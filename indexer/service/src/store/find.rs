@@ -1,5 +1,9 @@
 //! What to read: conditions, an order and a place in it. Columns are constants, values are bound.
 
+use solana_address::Address;
+use zx1_protocol::ids::{AgentId, ConversationId};
+use zx1_protocol::units::MicroUsdc;
+
 /// A value to compare with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
@@ -38,6 +42,30 @@ impl From<Vec<u8>> for Value {
 impl From<&[u8]> for Value {
     fn from(value: &[u8]) -> Self {
         Self::Bytes(value.to_vec())
+    }
+}
+
+impl From<Address> for Value {
+    fn from(value: Address) -> Self {
+        value.to_bytes().into()
+    }
+}
+
+impl From<AgentId> for Value {
+    fn from(value: AgentId) -> Self {
+        value.0.into()
+    }
+}
+
+impl From<ConversationId> for Value {
+    fn from(value: ConversationId) -> Self {
+        value.0.into()
+    }
+}
+
+impl From<MicroUsdc> for Value {
+    fn from(value: MicroUsdc) -> Self {
+        super::signed(value.0).into()
     }
 }
 

@@ -10,6 +10,8 @@ mod sql;
 
 use futures_util::future::BoxFuture;
 use zx1_coded::Coded;
+use zx1_protocol::ids::AgentId;
+use zx1_protocol::units::MicroUsdc;
 
 pub use find::{Condition, Find, Value};
 pub use rows::{
@@ -102,9 +104,9 @@ pub enum Remove {
     /// All events of a transaction, by its slot and signature.
     Transaction(i64, Vec<u8>),
     /// A batch with everything that its data said, by agent and epoch.
-    Batch(Vec<u8>, i64),
+    Batch(AgentId, i64),
     /// Only what a batch's data said, by agent and epoch.
-    BatchData(Vec<u8>, i64),
+    BatchData(AgentId, i64),
     /// A challenge: the address of its account, and the slot of submission.
     Challenge(Vec<u8>, i64),
     /// A feedback entry, by its index.
@@ -124,12 +126,12 @@ pub enum Remove {
 pub struct Totals {
     /// Number of agents, with or without stake.
     pub agents: i64,
-    /// Stake that is locked now, in micro-USDC.
-    pub staked: i64,
-    /// Stake that was ever slashed, in micro-USDC.
-    pub slashed: i64,
-    /// Lease that was ever paid, in micro-USDC.
-    pub lease_paid: i64,
+    /// Stake that is locked now.
+    pub staked: MicroUsdc,
+    /// Stake that was ever slashed.
+    pub slashed: MicroUsdc,
+    /// Lease that was ever paid.
+    pub lease_paid: MicroUsdc,
     /// Number of submitted batches.
     pub batches: i64,
     /// Number of these whose data is not served.

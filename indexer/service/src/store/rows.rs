@@ -1,7 +1,65 @@
 //! The rows. Each table is written down once: its fields are its columns, in order.
 
 use sqlx::query_builder::Separated;
-use sqlx::{Database, Encode, Type};
+use sqlx::{ColumnIndex, Database, Decode, Encode, FromRow, Type};
+use zx1_protocol::ids::{AgentId, ConversationId};
+use zx1_protocol::units::MicroUsdc;
+
+/// A type of a field, and how a column holds it.
+pub(super) trait Column: Sized {
+    /// What the database stores.
+    type Stored;
+    /// To the column.
+    fn store(self) -> Self::Stored;
+    /// From the column; `None` for what [`Self::store`] never writes.
+    fn load(stored: Self::Stored) -> Option<Self>;
+}
+
+macro_rules! plain {
+    ($($ty:ty),*) => {$(
+        impl Column for $ty {
+            type Stored = Self;
+            fn store(self) -> Self {
+                self
+            }
+            fn load(stored: Self) -> Option<Self> {
+                Some(stored)
+            }
+        }
+    )*};
+}
+
+/// Columns of another type than the field's, and the same where there may be none.
+macro_rules! typed {
+    ($($ty:ty as $stored:ty: $store:expr, $load:expr;)*) => {$(
+        impl Column for $ty {
+            type Stored = $stored;
+            fn store(self) -> $stored {
+                ($store)(self)
+            }
+            fn load(stored: $stored) -> Option<Self> {
+                ($load)(stored)
+            }
+        }
+
+        impl Column for Option<$ty> {
+            type Stored = Option<$stored>;
+            fn store(self) -> Option<$stored> {
+                self.map(Column::store)
+            }
+            fn load(stored: Option<$stored>) -> Option<Self> {
+                stored.map(Column::load).map_or(Some(None), |loaded| loaded.map(Some))
+            }
+        }
+    )*};
+}
+
+plain!(i64, Option<i64>, String, Option<String>, Vec<u8>, Option<Vec<u8>>);
+typed! {
+    AgentId as Vec<u8>: |id: Self| id.as_bytes().to_vec(), |bytes: Vec<u8>| bytes.try_into().ok().map(Self);
+    ConversationId as Vec<u8>: |id: Self| id.as_bytes().to_vec(), |bytes: Vec<u8>| bytes.try_into().ok().map(Self);
+    MicroUsdc as i64: |amount: Self| signed(amount.0), |number| Some(Self(unsigned(number)));
+}
 
 /// A table's row as every back end stores it.
 pub trait Row: Sized + Send {
@@ -49,7 +107,7 @@ macro_rules! table {
     ($(#[doc = $doc:literal])* $name:ident $table:literal [$($key:literal),*]
         { $($(#[doc = $field_doc:literal])* $field:ident: $ty:ty,)* }) => {
         $(#[doc = $doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, Default, sqlx::FromRow)]
+        #[derive(Debug, Clone, PartialEq, Eq, Default)]
         pub struct $name { $($(#[doc = $field_doc])* pub $field: $ty,)* }
 
         impl Row for $name {
@@ -67,7 +125,26 @@ macro_rules! table {
                 Vec<u8>: for<'q> Encode<'q, DB> + Type<DB>,
                 Option<Vec<u8>>: for<'q> Encode<'q, DB> + Type<DB>,
             {
-                $(to.push_bind(self.$field);)*
+                $(to.push_bind(Column::store(self.$field));)*
+            }
+        }
+
+        impl<'r, R: sqlx::Row> FromRow<'r, R> for $name
+        where
+            &'static str: ColumnIndex<R>,
+            i64: Decode<'r, R::Database> + Type<R::Database>,
+            String: Decode<'r, R::Database> + Type<R::Database>,
+            Vec<u8>: Decode<'r, R::Database> + Type<R::Database>,
+        {
+            fn from_row(row: &'r R) -> Result<Self, sqlx::Error> {
+                Ok(Self {
+                    $($field: {
+                        let name = stringify!($field);
+                        let source = || format!("a value of {name} is none").into();
+                        let wrong = || sqlx::Error::ColumnDecode { index: name.to_owned(), source: source() };
+                        Column::load(row.try_get(name)?).ok_or_else(wrong)?
+                    },)*
+                })
             }
         }
     };
@@ -97,7 +174,7 @@ table! {
         /// Sequence number within that incarnation.
         sequence: i64,
         /// Mint of the agent that the event is about.
-        agent: Option<Vec<u8>>,
+        agent: Option<AgentId>,
         /// Bytes of the event after its tag; for a registration: mint, owner and index account.
         payload: Vec<u8>,
     }
@@ -139,7 +216,7 @@ table! {
     /// An agent, as its registry, its accounts and its batches show it.
     AgentRow "agents" ["mint"] {
         /// Mint address of the agent's NFT, which is the agent id.
-        mint: Vec<u8>,
+        mint: AgentId,
         /// Member number in the registry; 0 until it is known.
         number: i64,
         /// Name in the NFT's metadata.
@@ -164,8 +241,8 @@ table! {
         identified: i64,
         /// Slot of the registration, when its transaction was seen.
         registered_slot: Option<i64>,
-        /// Locked stake in micro-USDC; `None` without a stake account.
-        stake: Option<i64>,
+        /// Locked stake; `None` without a stake account.
+        stake: Option<MicroUsdc>,
         /// Slot of the first lock.
         stake_since: Option<i64>,
         /// Slot in which the stake account was created.
@@ -174,14 +251,14 @@ table! {
         unlock_slot: Option<i64>,
         /// Number of challenges that are not resolved.
         open_challenges: i64,
-        /// Total slashed, in micro-USDC.
-        slashed: i64,
+        /// Total slashed.
+        slashed: MicroUsdc,
         /// Last epoch for which the lease is paid.
         paid_through: Option<i64>,
         /// Slot of the last lease payment.
         lease_paid_slot: Option<i64>,
-        /// Total lease paid, in micro-USDC.
-        lease_paid: i64,
+        /// Total lease paid.
+        lease_paid: MicroUsdc,
         /// Number of batches that the agent submitted.
         batches: i64,
         /// Epoch of the last batch.
@@ -233,7 +310,7 @@ table! {
     /// A batch as it was submitted.
     BatchRow "batches" ["agent", "epoch"] {
         /// Mint of the agent.
-        agent: Vec<u8>,
+        agent: AgentId,
         /// Epoch that the batch was submitted for.
         epoch: i64,
         /// First epoch that the batch covers.
@@ -272,12 +349,12 @@ table! {
 table! {
     /// A conversation in a served batch's selections (kind 2) or verifiers (kind 3).
     ConversationRow "conversations" ["conversation", "agent", "other", "kind", "epoch"] {
-        /// Conversation id, 16 bytes.
-        conversation: Vec<u8>,
+        /// Conversation id.
+        conversation: ConversationId,
         /// Mint of the agent whose batch holds the record.
-        agent: Vec<u8>,
+        agent: AgentId,
         /// Mint of the agent that was selected or assigned.
-        other: Vec<u8>,
+        other: AgentId,
         /// Kind of the record: 2 for a selection, 3 for a verifier.
         kind: i64,
         /// Epoch of the batch.
@@ -289,15 +366,15 @@ table! {
     /// A feedback event of a served batch.
     RatingRow "batch_ratings" ["agent", "epoch", "entry"] {
         /// Mint of the agent that is rated.
-        agent: Vec<u8>,
+        agent: AgentId,
         /// Epoch of the batch.
         epoch: i64,
         /// Index of the record among the batch's records.
         entry: i64,
         /// Mint of the agent that rated.
-        rater: Vec<u8>,
+        rater: AgentId,
         /// Conversation id of the rated task.
-        conversation: Vec<u8>,
+        conversation: ConversationId,
         /// Score from -100 to 100.
         score: i64,
         /// 0 for a negative outcome, 1 for neutral, 2 for positive.
@@ -313,9 +390,9 @@ table! {
     /// The relations of an agent to another one in the agent's batch of an epoch.
     CounterpartyRow "counterparties" ["agent", "other", "epoch"] {
         /// Mint of the agent whose batch it is.
-        agent: Vec<u8>,
+        agent: AgentId,
         /// Mint of the other agent.
-        other: Vec<u8>,
+        other: AgentId,
         /// Epoch of the batch.
         epoch: i64,
         /// Number of bids with the other agent.
@@ -337,11 +414,11 @@ table! {
         /// keccak256 of its log entry: its leaf in a log.
         hash: Vec<u8>,
         /// Mint of the agent that rated.
-        rater: Vec<u8>,
+        rater: AgentId,
         /// Mint of the agent that is rated.
-        target: Vec<u8>,
+        target: AgentId,
         /// Conversation id of the rated task.
-        conversation: Vec<u8>,
+        conversation: ConversationId,
         /// Score from -100 to 100.
         score: i64,
         /// 0 for a negative outcome, 1 for neutral, 2 for positive.
@@ -371,7 +448,7 @@ table! {
         /// Slot of the submission, in which the account was created.
         submitted_slot: i64,
         /// Mint of the challenged agent.
-        agent: Vec<u8>,
+        agent: AgentId,
         /// Epoch of the challenged batch.
         epoch: i64,
         /// Wallet of the challenger.
@@ -398,10 +475,10 @@ table! {
         resolved_slot: Option<i64>,
         /// 1 when the agent was slashed, 0 when the challenge failed.
         succeeded: Option<i64>,
-        /// Slashed stake in micro-USDC.
-        slashed: Option<i64>,
-        /// Reward of the challenger in micro-USDC.
-        reward: Option<i64>,
+        /// Slashed stake.
+        slashed: Option<MicroUsdc>,
+        /// Reward of the challenger.
+        reward: Option<MicroUsdc>,
         /// 1 when the challenge's account is closed, otherwise 0.
         closed: i64,
     }
@@ -461,7 +538,7 @@ table! {
         /// The market server's whole answer as JSON, transcript included.
         view: String,
         /// Conversation id that is derived from the server and the contract (decision G1).
-        conversation: Option<Vec<u8>>,
+        conversation: Option<ConversationId>,
         /// 1 when the contract has ended and its transcript verifies, otherwise 0.
         settled: i64,
     }
@@ -485,11 +562,11 @@ table! {
     /// An agent's stake, lease and scores at the end of an epoch.
     EpochRow "epochs" ["agent", "epoch"] {
         /// Mint of the agent.
-        agent: Vec<u8>,
+        agent: AgentId,
         /// Epoch that ended.
         epoch: i64,
-        /// Locked stake in micro-USDC; 0 without a stake account.
-        stake: i64,
+        /// Locked stake; 0 without a stake account.
+        stake: MicroUsdc,
         /// Last epoch for which the lease is paid.
         paid_through: Option<i64>,
         /// Mean score as participant, in thousandths.
@@ -511,7 +588,7 @@ table! {
         /// Slot of the event on chain that it reports; `None` for other events.
         slot: Option<i64>,
         /// Mint of the agent that it is about.
-        agent: Option<Vec<u8>>,
+        agent: Option<AgentId>,
         /// First signature of the transaction that it reports.
         signature: Option<Vec<u8>>,
         /// When the indexer stored it, in Unix milliseconds.

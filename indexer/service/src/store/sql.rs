@@ -14,11 +14,12 @@ use sqlx::sqlite::{
 };
 use sqlx::{QueryBuilder, Row as _, Sqlite};
 use zx1_home::{Lock, LockError, files};
+use zx1_protocol::units::MicroUsdc;
 
 use super::find::pattern;
 use super::rows::{
     AgentRow, BatchRow, BindingRow, ChallengeRow, ContractRow, ConversationRow, CounterpartyRow, EnvelopeRow,
-    EpochRow, EventRow, FeedbackRow, GapRow, LifeRow, RatingRow, Row, StreamRow, fixed,
+    EpochRow, EventRow, FeedbackRow, GapRow, LifeRow, RatingRow, Row, StreamRow, fixed, unsigned,
 };
 use super::{
     Commit, Condition, EpochTotals, Find, Remove, Store, StoreError, StoreFuture, StoredEvent, StoredStream,
@@ -270,12 +271,20 @@ macro_rules! remove {
             Remove::Batch(agent, epoch) => {
                 let whole = ["DELETE FROM batches WHERE agent = $1 AND epoch = $2"];
                 for sql in by_batch.into_iter().chain(whole) {
-                    sqlx::query::<$db>(sql).bind(agent.clone()).bind(epoch).execute(&mut *$tx).await?;
+                    sqlx::query::<$db>(sql)
+                        .bind(&agent.as_bytes()[..])
+                        .bind(epoch)
+                        .execute(&mut *$tx)
+                        .await?;
                 }
             }
             Remove::BatchData(agent, epoch) => {
                 for sql in by_batch {
-                    sqlx::query::<$db>(sql).bind(agent.clone()).bind(epoch).execute(&mut *$tx).await?;
+                    sqlx::query::<$db>(sql)
+                        .bind(&agent.as_bytes()[..])
+                        .bind(epoch)
+                        .execute(&mut *$tx)
+                        .await?;
                 }
             }
             Remove::Challenge(address, slot) => {
@@ -504,9 +513,9 @@ macro_rules! store {
                         leases.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect();
                     Ok(Totals {
                         agents: agents.try_get(0)?,
-                        staked: agents.try_get(1)?,
-                        slashed: agents.try_get(2)?,
-                        lease_paid: agents.try_get(3)?,
+                        staked: MicroUsdc(unsigned(agents.try_get(1)?)),
+                        slashed: MicroUsdc(unsigned(agents.try_get(2)?)),
+                        lease_paid: MicroUsdc(unsigned(agents.try_get(3)?)),
                         batches: batches.try_get(0)?,
                         withheld: batches.try_get(1)?,
                         challenges: challenges.try_get(0)?,

@@ -3,9 +3,11 @@
 
 use super::{
     AgentRow, BatchRow, ChallengeRow, Commit, ContractRow, ConversationRow, CounterpartyRow, EventRow,
-    FeedbackRow, Find, GapRow, LifeRow, RatingRow, Remove, SqliteStore, Store, StoreError, StreamRow,
+    FeedbackRow, Find, GapRow, LifeRow, RatingRow, Remove, SqliteStore, Store, StoreError, StreamRow, Value,
 };
 use crate::merge::new_agent;
+use zx1_protocol::ids::{AgentId, ConversationId};
+use zx1_protocol::units::MicroUsdc;
 
 fn event(slot: i64, signature: u8, ordinal: i64) -> EventRow {
     EventRow {
@@ -19,7 +21,7 @@ fn event(slot: i64, signature: u8, ordinal: i64) -> EventRow {
         account: vec![1; 32],
         created_slot: 1,
         sequence: slot,
-        agent: Some(vec![signature % 3; 32]),
+        agent: Some(AgentId([signature % 3; 32])),
         payload: vec![0, 255],
     }
 }
@@ -29,15 +31,21 @@ fn told(origin: &str) -> StreamRow {
         kind: "agent_joined".to_owned(),
         origin: origin.to_owned(),
         slot: Some(3),
-        agent: Some(vec![1; 32]),
+        agent: Some(AgentId([1; 32])),
         signature: Some(vec![1; 64]),
         at: 1_000,
         body: "{}".to_owned(),
     }
 }
 
-fn agent(number: u8, name: &str, stake: Option<i64>) -> AgentRow {
-    AgentRow { number: i64::from(number), search: name.to_lowercase(), stake, ..new_agent([number; 32]) }
+fn agent(number: u8, name: &str, stake: Option<u64>) -> AgentRow {
+    let stake = stake.map(MicroUsdc);
+    AgentRow {
+        number: i64::from(number),
+        search: name.to_lowercase(),
+        stake,
+        ..new_agent(AgentId([number; 32]))
+    }
 }
 
 async fn suite(store: &dyn Store) {
@@ -108,7 +116,7 @@ async fn rows_replace_those_with_their_key(store: &dyn Store) {
 
 async fn pages_follow_each_other_without_loss(store: &dyn Store) {
     // Equal values of the first column are told apart by the second.
-    let agents = (3_u8..40).map(|number| agent(number, "Many", Some(i64::from(number / 4)))).collect();
+    let agents = (3_u8..40).map(|number| agent(number, "Many", Some(u64::from(number / 4)))).collect();
     store.commit(Commit { agents, ..Commit::default() }).await.unwrap();
     for descending in [false, true] {
         let order = || {
@@ -118,12 +126,12 @@ async fn pages_follow_each_other_without_loss(store: &dyn Store) {
             find
         };
         let all = store.agents(order()).await.unwrap();
-        let (mut paged, mut after): (Vec<AgentRow>, Vec<super::Value>) = (Vec::new(), Vec::new());
+        let (mut paged, mut after): (Vec<AgentRow>, Vec<Value>) = (Vec::new(), Vec::new());
         loop {
             let find = Find { after: after.clone(), ..order().limit(7) };
             let page = store.agents(find).await.unwrap();
             let Some(last) = page.last() else { break };
-            after = vec![last.stake.unwrap_or(-1).into(), last.mint.clone().into()];
+            after = vec![last.stake.map_or(Value::Int(-1), Value::from), last.mint.into()];
             paged.extend(page);
         }
         assert_eq!(paged, all);
@@ -145,16 +153,28 @@ async fn searches_take_their_text_literally(store: &dyn Store) {
 }
 
 async fn what_is_removed_takes_its_children_along(store: &dyn Store) {
-    let batch =
-        |epoch: i64| BatchRow { agent: vec![1; 32], epoch, signature: vec![1; 64], ..BatchRow::default() };
-    let rating =
-        |epoch: i64| RatingRow { agent: vec![1; 32], epoch, rater: vec![2; 32], ..RatingRow::default() };
-    let with =
-        |epoch: i64| CounterpartyRow { agent: vec![1; 32], other: vec![2; 32], epoch, ..Default::default() };
+    let batch = |epoch: i64| BatchRow {
+        agent: AgentId([1; 32]),
+        epoch,
+        signature: vec![1; 64],
+        ..BatchRow::default()
+    };
+    let rating = |epoch: i64| RatingRow {
+        agent: AgentId([1; 32]),
+        epoch,
+        rater: AgentId([2; 32]),
+        ..RatingRow::default()
+    };
+    let with = |epoch: i64| CounterpartyRow {
+        agent: AgentId([1; 32]),
+        other: AgentId([2; 32]),
+        epoch,
+        ..Default::default()
+    };
     let said = |epoch: i64| ConversationRow {
-        conversation: vec![5; 16],
-        agent: vec![1; 32],
-        other: vec![2; 32],
+        conversation: ConversationId([5; 16]),
+        agent: AgentId([1; 32]),
+        other: AgentId([2; 32]),
         kind: 2,
         epoch,
     };
@@ -169,8 +189,8 @@ async fn what_is_removed_takes_its_children_along(store: &dyn Store) {
     };
     store.commit(commit).await.unwrap();
     let remove = vec![
-        Remove::Batch(vec![1; 32], 1),
-        Remove::BatchData(vec![1; 32], 2),
+        Remove::Batch(AgentId([1; 32]), 1),
+        Remove::BatchData(AgentId([1; 32]), 2),
         Remove::Challenge(vec![1; 32], 4),
         Remove::Feedback(1),
         Remove::Gaps(vec![1; 32], 1),
@@ -237,7 +257,7 @@ async fn sums_are_sums(store: &dyn Store) {
     let totals = store.totals().await.unwrap();
     let rows = store.agents(Find::all()).await.unwrap();
     assert_eq!(totals.agents, rows.len() as i64);
-    assert_eq!(totals.staked, rows.iter().filter_map(|row| row.stake).sum::<i64>());
+    assert_eq!(totals.staked, MicroUsdc(rows.iter().filter_map(|row| row.stake).map(|stake| stake.0).sum()));
     assert_eq!((totals.contracts, totals.contracts_open), (2, 1));
     assert_eq!((totals.feedback, totals.feedback_resolved), (2, 1));
     assert_eq!((totals.challenges, totals.challenges_open, totals.challenges_succeeded), (2, 1, 1));

@@ -14,6 +14,7 @@ use zx1_protocol::batch::head_digest;
 use zx1_protocol::behavior_batch::Commitment;
 use zx1_protocol::feedback_log::entry_digest;
 use zx1_protocol::hash::Sha3;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::Epoch;
 
 /// The Unix time of slot 0: the beginning of epoch 20 000.
@@ -37,9 +38,9 @@ pub struct State {
     pub finalized: u64,
     pub seconds_per_slot: i64,
     pub texts: BTreeMap<u64, String>,
-    pub owners: HashMap<[u8; 32], [u8; 32]>,
+    pub owners: HashMap<AgentId, [u8; 32]>,
     /// How often an agent was sold.
-    pub sales: HashMap<[u8; 32], u8>,
+    pub sales: HashMap<AgentId, u8>,
     /// How far the node that lists transactions is behind the one that says where the chain ends.
     pub lists_behind: u64,
     /// The request for accounts that comes as this one, counted from 1, fails.
@@ -130,28 +131,28 @@ impl Fake {
         })
     }
 
-    pub fn register(&self, mint: [u8; 32], owner: [u8; 32]) -> [u8; 64] {
+    pub fn register(&self, mint: AgentId, owner: [u8; 32]) -> [u8; 64] {
         self.lock().owners.insert(mint, owner);
         self.send(vec![Fact::Registered(Registration { mint, owner, index: [9; 32] })])
     }
 
     /// The NFT goes to another owner's token account. No program of ours hears of it.
-    pub fn sell(&self, mint: [u8; 32], owner: [u8; 32]) {
+    pub fn sell(&self, mint: AgentId, owner: [u8; 32]) {
         let mut state = self.lock();
         state.owners.insert(mint, owner);
         *state.sales.entry(mint).or_default() += 1;
     }
 
-    pub fn stake(&self, agent_mint: [u8; 32], lamports: u64) -> [u8; 64] {
+    pub fn stake(&self, agent_mint: AgentId, lamports: u64) -> [u8; 64] {
         let event = self.staked(agent_mint, lamports);
         self.send(vec![Fact::Event(event)])
     }
 
-    pub fn staked(&self, agent_mint: [u8; 32], lamports: u64) -> Event {
+    pub fn staked(&self, agent_mint: AgentId, lamports: u64) -> Event {
         let slot = self.lock().confirmed + 1;
         let before = self.stakes().get(&agent_mint).map_or(0, |stake| stake.stake_usdc);
         let blank = events::StakeLocked {
-            agent_mint,
+            agent_mint: agent_mint.0,
             owner: [1; 32],
             lamports,
             slot,
@@ -163,14 +164,14 @@ impl Fake {
         Event::StakeLocked(events::StakeLocked { sequence, account_created_slot, ..blank })
     }
 
-    pub fn lease(&self, agent_id: [u8; 32], epoch: u64, kind: u8) -> [u8; 64] {
+    pub fn lease(&self, agent_id: AgentId, epoch: u64, kind: u8) -> [u8; 64] {
         let event = self.leased(agent_id, epoch, kind);
         self.send(vec![Fact::Event(event)])
     }
 
-    pub fn leased(&self, agent_id: [u8; 32], epoch: u64, kind: u8) -> Event {
+    pub fn leased(&self, agent_id: AgentId, epoch: u64, kind: u8) -> Event {
         let blank = events::LeasePaid {
-            agent_id,
+            agent_id: agent_id.0,
             epoch,
             amount: 1_000_000,
             payer: [1; 32],
@@ -185,7 +186,7 @@ impl Fake {
     pub fn batch(&self, commitment: &Commitment) -> [u8; 64] {
         let slot = self.lock().confirmed + 1;
         let blank = events::BatchSubmitted {
-            agent_id: commitment.agent,
+            agent_id: commitment.agent.0,
             epoch_number: commitment.epoch.0,
             batch_hash: commitment.batch_hash,
             submitted_slot: slot,
@@ -204,10 +205,10 @@ impl Fake {
         self.send(vec![Fact::Event(Event::BatchSubmitted(event))])
     }
 
-    pub fn challenge(&self, agent_id: [u8; 32], epoch: u64, challenge: [u8; 32]) -> [u8; 64] {
+    pub fn challenge(&self, agent_id: AgentId, epoch: u64, challenge: [u8; 32]) -> [u8; 64] {
         let slot = self.lock().confirmed + 1;
         self.send(vec![Fact::Event(Event::ChallengeSubmitted(events::ChallengeSubmitted {
-            agent_id,
+            agent_id: agent_id.0,
             epoch_number: epoch,
             challenger: [3; 32],
             challenge,
@@ -221,16 +222,16 @@ impl Fake {
     }
 
     /// Somebody shows the record.
-    pub fn answer(&self, agent_id: [u8; 32], epoch: u64, challenge: [u8; 32]) -> [u8; 64] {
+    pub fn answer(&self, agent_id: AgentId, epoch: u64, challenge: [u8; 32]) -> [u8; 64] {
         self.settle(agent_id, epoch, challenge, false)
     }
 
     /// The answered challenge is resolved for the agent.
-    pub fn fail(&self, agent_id: [u8; 32], epoch: u64, challenge: [u8; 32]) -> [u8; 64] {
+    pub fn fail(&self, agent_id: AgentId, epoch: u64, challenge: [u8; 32]) -> [u8; 64] {
         self.settle(agent_id, epoch, challenge, true)
     }
 
-    fn settle(&self, agent_id: [u8; 32], epoch_number: u64, challenge: [u8; 32], end: bool) -> [u8; 64] {
+    fn settle(&self, agent_id: AgentId, epoch_number: u64, challenge: [u8; 32], end: bool) -> [u8; 64] {
         let account_created_slot = {
             let state = self.lock();
             let of = |fact: &Fact| match fact {
@@ -244,7 +245,7 @@ impl Fake {
         let challenger = [3; 32];
         let event = if end {
             Event::ChallengeResolved(events::ChallengeResolved {
-                agent_id,
+                agent_id: agent_id.0,
                 epoch_number,
                 succeeded: 0,
                 challenger,
@@ -256,7 +257,7 @@ impl Fake {
             })
         } else {
             Event::ChallengeAnswered(events::ChallengeAnswered {
-                agent_id,
+                agent_id: agent_id.0,
                 challenge,
                 answerer: [4; 32],
                 leaf_index: 0,
@@ -268,7 +269,7 @@ impl Fake {
     }
 
     /// The challenge is won: both halves are slashed.
-    pub fn resolve(&self, agent_id: [u8; 32], epoch: u64, challenge: [u8; 32]) -> [u8; 64] {
+    pub fn resolve(&self, agent_id: AgentId, epoch: u64, challenge: [u8; 32]) -> [u8; 64] {
         let (mut sequence, created) = {
             let state = self.lock();
             let of = |fact: &Fact| match fact {
@@ -283,7 +284,7 @@ impl Fake {
         let mut facts = Vec::new();
         for amount in [stake.stake_usdc / 2, stake.stake_usdc - stake.stake_usdc / 2] {
             let blank = events::StakeSlashed {
-                agent_mint: agent_id,
+                agent_mint: agent_id.0,
                 amount,
                 recipient: [6; 32],
                 sequence: stake.event_sequence + facts.len() as u64,
@@ -292,7 +293,7 @@ impl Fake {
             facts.push(Fact::Event(Event::StakeSlashed(blank)));
         }
         facts.push(Fact::Event(Event::ChallengeResolved(events::ChallengeResolved {
-            agent_id,
+            agent_id: agent_id.0,
             epoch_number: epoch,
             succeeded: 1,
             challenger: [3; 32],
@@ -339,7 +340,7 @@ impl Fake {
         self.send(vec![Fact::Event(Event::FeedbackSubmitted(event))])
     }
 
-    fn stakes(&self) -> HashMap<[u8; 32], StakeLockAccount> {
+    fn stakes(&self) -> HashMap<AgentId, StakeLockAccount> {
         stakes(&self.lock())
     }
 
@@ -363,14 +364,14 @@ fn facts(state: &State) -> impl Iterator<Item = (u64, &Fact)> {
     txs.into_iter().flat_map(|tx| tx.facts.iter().map(move |fact| (tx.slot, fact)))
 }
 
-fn stakes(state: &State) -> HashMap<[u8; 32], StakeLockAccount> {
-    let mut found: HashMap<[u8; 32], StakeLockAccount> = HashMap::new();
+fn stakes(state: &State) -> HashMap<AgentId, StakeLockAccount> {
+    let mut found: HashMap<AgentId, StakeLockAccount> = HashMap::new();
     for (_, fact) in facts(state) {
         let Fact::Event(event) = fact else { continue };
         let (sequence, created) = event.sequence();
         match event {
             Event::StakeLocked(e) => {
-                let stake = found.entry(e.agent_mint).or_insert_with(bytemuck::Zeroable::zeroed);
+                let stake = found.entry(e.agent_mint.into()).or_insert_with(bytemuck::Zeroable::zeroed);
                 stake.stake_usdc = e.stake_usdc;
                 stake.agent_mint = e.agent_mint;
                 stake.owner = e.owner;
@@ -379,12 +380,12 @@ fn stakes(state: &State) -> HashMap<[u8; 32], StakeLockAccount> {
                 stake.version = VERSION;
             }
             Event::StakeSlashed(e) => {
-                let stake = found.get_mut(&e.agent_mint).unwrap();
+                let stake = found.get_mut(&e.agent_mint.into()).unwrap();
                 stake.stake_usdc -= e.amount;
                 stake.event_sequence = sequence + 1;
             }
-            Event::ChallengeSubmitted(e) => found.get_mut(&e.agent_id).unwrap().open_challenges += 1,
-            Event::ChallengeResolved(e) => found.get_mut(&e.agent_id).unwrap().open_challenges -= 1,
+            Event::ChallengeSubmitted(e) => found.get_mut(&e.agent_id.into()).unwrap().open_challenges += 1,
+            Event::ChallengeResolved(e) => found.get_mut(&e.agent_id.into()).unwrap().open_challenges -= 1,
             _ => {}
         }
     }
@@ -403,8 +404,8 @@ fn log_head(state: &State) -> (u64, [u8; 32], u64, u64) {
 }
 
 /// The token account in which an agent lies after so many sales.
-fn token_of(mint: &[u8; 32], sales: u8) -> Address {
-    let mut address = *mint;
+fn token_of(mint: AgentId, sales: u8) -> Address {
+    let mut address = mint.0;
     (address[30], address[31]) = (0xaa, sales);
     Address::new_from_array(address)
 }
@@ -417,10 +418,10 @@ fn accounts(state: &State) -> HashMap<Address, RawAccount> {
     for (mint, owner) in &state.owners {
         let sales = state.sales.get(mint).copied().unwrap_or(0);
         for number in 0..=sales {
-            let mut data = [mint.as_slice(), owner, &u64::from(number == sales).to_le_bytes()].concat();
+            let mut data = [mint.as_ref(), owner, &u64::from(number == sales).to_le_bytes()].concat();
             data.resize(165, 0);
             data[108] = 1;
-            let address = token_of(mint, number);
+            let address = token_of(*mint, number);
             let owner = zx1_chain::token::TOKEN_2022_PROGRAM;
             add(RawAccount { address, lamports: 1, owner, data, executable: false });
         }
@@ -428,8 +429,8 @@ fn accounts(state: &State) -> HashMap<Address, RawAccount> {
     for (mint, stake) in stakes(state) {
         add(layout(Touched::Stake(mint).address(), &stake, &[]));
     }
-    let mut leases: HashMap<[u8; 32], LeaseAccount> = HashMap::new();
-    let mut heads: HashMap<[u8; 32], HeadAccount> = HashMap::new();
+    let mut leases: HashMap<AgentId, LeaseAccount> = HashMap::new();
+    let mut heads: HashMap<AgentId, HeadAccount> = HashMap::new();
     let mut challenges: HashMap<[u8; 32], ChallengeAccount> = HashMap::new();
     let mut previous = [0; 32];
     for (slot, fact) in facts(state) {
@@ -437,15 +438,15 @@ fn accounts(state: &State) -> HashMap<Address, RawAccount> {
         let (sequence, created) = event.sequence();
         match event {
             Event::LeasePaid(e) => {
-                let lease = leases.entry(e.agent_id).or_insert_with(bytemuck::Zeroable::zeroed);
+                let lease = leases.entry(e.agent_id.into()).or_insert_with(bytemuck::Zeroable::zeroed);
                 (lease.paid_through_epoch, lease.last_paid_slot) = (e.epoch, slot);
                 (lease.created_slot, lease.event_sequence) = (created, sequence + 1);
                 (lease.agent_id, lease.version) = (e.agent_id, VERSION);
             }
             Event::BatchSubmitted(e) => {
-                let head = heads.entry(e.agent_id).or_insert_with(bytemuck::Zeroable::zeroed);
+                let head = heads.entry(e.agent_id.into()).or_insert_with(bytemuck::Zeroable::zeroed);
                 let commitment = Commitment {
-                    agent: e.agent_id,
+                    agent: e.agent_id.into(),
                     epoch: Epoch(e.epoch_number),
                     log_merkle_root: e.log_merkle_root,
                     log_len: e.log_len,
@@ -470,7 +471,7 @@ fn accounts(state: &State) -> HashMap<Address, RawAccount> {
                     version: VERSION,
                     ..bytemuck::Zeroable::zeroed()
                 };
-                let agent = Address::new_from_array(e.agent_id);
+                let agent = AgentId(e.agent_id);
                 add(layout(zx1_chain::pda::batch(&agent, e.epoch_number), &batch, &[]));
             }
             Event::ChallengeSubmitted(e) => {
@@ -632,26 +633,26 @@ impl Ledger for Fake {
         now(all.into_values().filter(|account| account.data.starts_with(&discriminator)).collect())
     }
 
-    fn members(&self, _: u64) -> Asked<'_, Vec<(u64, Address, Address)>> {
+    fn members(&self, _: u64) -> Asked<'_, Vec<(u64, AgentId, Address)>> {
         now(Vec::new())
     }
 
-    fn agent(&self, mint: Address) -> Asked<'_, Option<AgentRecord>> {
+    fn agent(&self, mint: AgentId) -> Asked<'_, Option<AgentRecord>> {
         let mut state = self.lock();
         *state.calls.entry("agent").or_default() += 1;
-        let owner = state.owners.get(&mint.to_bytes()).copied();
+        let owner = state.owners.get(&mint).copied();
         now(owner.map(|owner| AgentRecord {
             mint,
-            member_number: u64::from(mint.to_bytes()[0]),
+            member_number: u64::from(mint.0[0]),
             index: Address::new_from_array([9; 32]),
             owner: Some(Address::new_from_array(owner)),
-            token: Some(token_of(&mint.to_bytes(), state.sales.get(&mint.to_bytes()).copied().unwrap_or(0))),
-            metadata: Metadata { name: format!("Agent {}", mint.to_bytes()[0]), ..Metadata::default() },
+            token: Some(token_of(mint, state.sales.get(&mint).copied().unwrap_or(0))),
+            metadata: Metadata { name: format!("Agent {}", mint.0[0]), ..Metadata::default() },
             soulbound: false,
         }))
     }
 
-    fn delegates(&self, _: Address) -> Asked<'_, Vec<Delegate>> {
+    fn delegates(&self, _: AgentId) -> Asked<'_, Vec<Delegate>> {
         now(Vec::new())
     }
 }

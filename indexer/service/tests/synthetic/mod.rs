@@ -12,6 +12,7 @@ use zx1_indexer::Config;
 use zx1_indexer::chain::{Asked, Finality, Kind, Ledger, Listed};
 use zx1_indexer::parse::{Fact, Parsed, Program};
 use zx1_interface::{Event as _, events, ids};
+use zx1_protocol::ids::AgentId;
 
 pub const AGENTS: u64 = 1_000;
 /// Transactions in a slot.
@@ -27,12 +28,12 @@ pub struct Synthetic {
     pub pause_ms: u64,
 }
 
-pub fn mint(agent: u64) -> [u8; 32] {
+pub fn mint(agent: u64) -> AgentId {
     let mut mint = [7; 32];
     // Spread, as keys are: what is written next lies elsewhere in every index.
     mint[..8].copy_from_slice(&agent.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes());
     mint[8..16].copy_from_slice(&agent.to_be_bytes());
-    mint
+    AgentId(mint)
 }
 
 pub fn signature(number: u64) -> [u8; 64] {
@@ -71,7 +72,7 @@ pub fn emitted(number: u64) -> (Program, Vec<u8>) {
     match number % KINDS {
         0 => {
             let event = events::LeasePaid {
-                agent_id: agent,
+                agent_id: agent.0,
                 epoch: 20_000 + round,
                 amount: 1_000_000,
                 payer: [1; 32],
@@ -83,7 +84,7 @@ pub fn emitted(number: u64) -> (Program, Vec<u8>) {
         }
         1 => {
             let event = events::StakeLocked {
-                agent_mint: agent,
+                agent_mint: agent.0,
                 owner: [1; 32],
                 lamports: 1_000_000,
                 slot,
@@ -95,7 +96,7 @@ pub fn emitted(number: u64) -> (Program, Vec<u8>) {
         }
         2 => {
             let event = events::BatchSubmitted {
-                agent_id: agent,
+                agent_id: agent.0,
                 epoch_number: 1 + round,
                 batch_hash: [round as u8; 32],
                 submitted_slot: slot,
@@ -113,7 +114,7 @@ pub fn emitted(number: u64) -> (Program, Vec<u8>) {
         }
         _ if round.is_multiple_of(2) => {
             let event = events::UnlockQueued {
-                agent_mint: agent,
+                agent_mint: agent.0,
                 unlock_available_slot: slot + 432_000,
                 sequence: round * 2 + 1,
                 account_created_slot,
@@ -122,7 +123,7 @@ pub fn emitted(number: u64) -> (Program, Vec<u8>) {
         }
         _ => {
             let event = events::UnlockCanceled {
-                agent_mint: agent,
+                agent_mint: agent.0,
                 slot,
                 sequence: round * 2 + 1,
                 account_created_slot,
@@ -212,13 +213,13 @@ impl Ledger for Synthetic {
     fn scan(&self, _: Kind) -> Asked<'_, Vec<RawAccount>> {
         now(Vec::new())
     }
-    fn members(&self, _: u64) -> Asked<'_, Vec<(u64, Address, Address)>> {
+    fn members(&self, _: u64) -> Asked<'_, Vec<(u64, AgentId, Address)>> {
         now(Vec::new())
     }
-    fn agent(&self, _: Address) -> Asked<'_, Option<AgentRecord>> {
+    fn agent(&self, _: AgentId) -> Asked<'_, Option<AgentRecord>> {
         now(None)
     }
-    fn delegates(&self, _: Address) -> Asked<'_, Vec<Delegate>> {
+    fn delegates(&self, _: AgentId) -> Asked<'_, Vec<Delegate>> {
         now(Vec::new())
     }
 }

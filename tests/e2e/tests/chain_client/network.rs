@@ -14,6 +14,7 @@ use zx1_chain::rpc::{
 };
 use zx1_e2e::{Fault, FaultProxy, Localnet};
 use zx1_interface::constants::{LEASE_COST_PER_EPOCH, MIN_STAKE};
+use zx1_protocol::units::MicroUsdc;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_lost_after_landing_is_found_and_nothing_is_paid_twice() {
@@ -25,7 +26,7 @@ async fn an_answer_lost_after_landing_is_found_and_nothing_is_paid_twice() {
     let through = Party::with_patience(key, &proxy.url(), Duration::from_millis(700));
     let sati = through.sati().await;
     let actions = Actions::new(&through.client, &sati).await.unwrap();
-    let draft = actions.lock_stake(mint, through.address(), MIN_STAKE).await.unwrap();
+    let draft = actions.lock_stake(mint, through.address(), MicroUsdc(MIN_STAKE)).await.unwrap();
 
     // It lands, but neither the answer nor any look at it comes back.
     proxy.fail("sendTransaction", 50, Fault::DropAfter);

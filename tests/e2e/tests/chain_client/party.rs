@@ -18,10 +18,11 @@ use zx1_protocol::batch::batch_message;
 use zx1_protocol::envelope::{EnvelopeHeader, MsgType};
 use zx1_protocol::evidence::{Evidence, LogEvidence};
 use zx1_protocol::hash::{Keccak, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::merkle::Tree;
 use zx1_protocol::record::{Bid, Record, Selection};
-use zx1_protocol::units::{Epoch, Slot};
+use zx1_protocol::units::{Epoch, MicroUsdc, Slot};
 
 pub(crate) const DAY_MICROS: u64 = 86_400_000_000;
 
@@ -96,7 +97,7 @@ impl Party {
         outcome
     }
 
-    pub(crate) async fn register(&self, name: &str) -> Address {
+    pub(crate) async fn register(&self, name: &str) -> AgentId {
         let wish = Registration {
             payer: self.address(),
             owner: self.address(),
@@ -113,21 +114,21 @@ impl Party {
         let outcome = self.run(flow.as_ref()).await;
         let landed = self.client.transaction(&outcome.landed().unwrap().signature).await.unwrap();
         let mint = registered_mint(&landed).unwrap();
-        assert_eq!(mint, wish.mint.pubkey());
+        assert_eq!(mint, wish.mint.pubkey().into());
         mint
     }
 
     /// An agent with the smallest stake and one epoch of lease.
-    pub(crate) async fn living_agent(&self, name: &str) -> Address {
+    pub(crate) async fn living_agent(&self, name: &str) -> AgentId {
         let mint = self.register(name).await;
         let sati = self.sati().await;
         let actions = Actions::new(&self.client, &sati).await.unwrap();
-        self.run(&actions.lock_stake(mint, self.address(), MIN_STAKE).await.unwrap()).await;
+        self.run(&actions.lock_stake(mint, self.address(), MicroUsdc(MIN_STAKE)).await.unwrap()).await;
         self.run(&actions.pay_lease(mint, self.address(), 1).await.unwrap()).await;
         mint
     }
 
-    pub(crate) async fn submit(&self, mint: Address, day: &Day) {
+    pub(crate) async fn submit(&self, mint: AgentId, day: &Day) {
         let sati = self.sati().await;
         let actions = Actions::new(&self.client, &sati).await.unwrap();
         let batch = day.arguments(mint);
@@ -178,9 +179,9 @@ impl Day {
         Tree::of_entries(&self.records).unwrap()
     }
 
-    pub(crate) fn arguments(&self, mint: Address) -> SubmitBatch {
+    pub(crate) fn arguments(&self, mint: AgentId) -> SubmitBatch {
         SubmitBatch {
-            agent_id: mint.to_bytes(),
+            agent_id: mint.0,
             epoch_number: self.epoch,
             log_merkle_root: self.log().root(),
             log_len: self.log().len(),
@@ -208,28 +209,28 @@ impl Day {
     }
 }
 
-pub(crate) const CONVERSATION: [u8; 16] = [0xc0; 16];
-pub(crate) const OTHER: [u8; 32] = [0xcc; 32];
+pub(crate) const CONVERSATION: ConversationId = ConversationId([0xc0; 16]);
+pub(crate) const OTHER: AgentId = AgentId([0xcc; 32]);
 pub(crate) const SLOT: u64 = 5;
 
 /// Signed bytes and log entry of a message that the agent sent in this epoch.
 pub(crate) fn sent(
-    mint: Address,
+    mint: AgentId,
     kind: MsgType,
     epoch: u64,
     nonce: u64,
     payload: &[u8],
 ) -> (Vec<u8>, Vec<u8>) {
-    let (sender, payload_hash) = (mint.to_bytes(), Sha3::hashv(&[payload]));
+    let (sender, payload_hash) = (mint.0, Sha3::hashv(&[payload]));
     let header = EnvelopeHeader {
         version: 1,
         msg_type: kind,
         sender: &sender,
-        recipient: &OTHER,
+        recipient: OTHER.as_bytes(),
         timestamp: epoch * DAY_MICROS + 1_000_000,
         block_ref: Slot(SLOT),
         nonce,
-        conversation_id: &CONVERSATION,
+        conversation_id: CONVERSATION.as_bytes(),
         payload_hash: &payload_hash,
         payload_len: u32::try_from(payload.len()).unwrap(),
     };
@@ -250,6 +251,6 @@ pub(crate) fn selection() -> Vec<u8> {
 }
 
 pub(crate) fn filler(n: u8) -> Vec<u8> {
-    let record = Selection { conversation: [n; 16], counterparty: OTHER, slot: Slot(SLOT) };
+    let record = Selection { conversation: ConversationId([n; 16]), counterparty: OTHER, slot: Slot(SLOT) };
     Record::Selection(record).to_bytes()
 }

@@ -12,6 +12,7 @@ use zx1_protocol::bundle::Bundle;
 use zx1_protocol::challenge::Ground;
 use zx1_protocol::envelope::{Envelope, EnvelopeHeader, MsgType};
 use zx1_protocol::hash::{Keccak as _, Sha3};
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::merkle::leaf;
 use zx1_protocol::payload::bid_payload;
 use zx1_protocol::units::{Epoch, Slot};
@@ -34,7 +35,7 @@ fn going(world: &World, wallet: &Address) -> Facts {
 }
 
 /// The file that `zx1 challenge find --out` writes.
-fn challenge_file(agent: &Address, epoch: u64, evidence: serde_json::Value) -> String {
+fn challenge_file(agent: AgentId, epoch: u64, evidence: serde_json::Value) -> String {
     let file = json!({
         "version": 1, "agent": agent.to_string(), "epoch": epoch, "ground": "bid", "evidence": evidence,
     });
@@ -79,7 +80,7 @@ fn liar(long: bool) -> (World, tempfile::TempDir, PathBuf) {
     let day = Day { epoch, entries, records: vec![filler(9)] };
     world.wait(liar.party.submit(mint, &day));
     let evidence = day.entry_evidence(0, long.then_some(&payload[..]));
-    let text = challenge_file(&mint, epoch, json!({ "kind": "bytes", "hex": hex::encode(evidence) }));
+    let text = challenge_file(mint, epoch, json!({ "kind": "bytes", "hex": hex::encode(evidence) }));
     std::fs::write(&file, text).unwrap();
     (world, folder, file)
 }
@@ -109,17 +110,17 @@ fn challenge_submit_with_an_envelope() {
     world.wait(liar.party.submit(mint, &day));
     let payload = bid_payload(7, b"offer");
     let (signed, _) = sent(mint, MsgType::Accept, epoch, 1, &payload);
-    let (sender, payload_hash) = (mint.to_bytes(), Sha3::hashv(&[&payload]));
+    let (sender, payload_hash) = (mint.0, Sha3::hashv(&[&payload]));
     let envelope = Envelope {
         header: EnvelopeHeader {
             version: 1,
             msg_type: MsgType::Accept,
             sender: &sender,
-            recipient: &OTHER,
+            recipient: OTHER.as_bytes(),
             timestamp: epoch * DAY_MICROS + 1_000_000,
             block_ref: Slot(SLOT),
             nonce: 1,
-            conversation_id: &CONVERSATION,
+            conversation_id: CONVERSATION.as_bytes(),
             payload_hash: &payload_hash,
             payload_len: u32::try_from(payload.len()).unwrap(),
         },
@@ -129,7 +130,7 @@ fn challenge_submit_with_an_envelope() {
     assert_eq!(envelope.signing_bytes(), signed);
     let signer = liar.address().to_string();
     let evidence = json!({ "kind": "envelope", "hex": hex::encode(envelope.to_cbor()), "signer": signer });
-    std::fs::write(&file, challenge_file(&mint, epoch, evidence)).unwrap();
+    std::fs::write(&file, challenge_file(mint, epoch, evidence)).unwrap();
     let sweep = Sweep { name: "challenge submit, envelope", ..SUBMIT };
     sweep.run(&world, |world, count| submitting(world, count, &file));
 }
@@ -145,7 +146,7 @@ fn standing(world: &World, challenge: Address, wallet: &Address, challenger: &Ad
     facts
 }
 
-fn request(challenger: &Owner, agent: Address, day: &Day) -> ChallengeRequest {
+fn request(challenger: &Owner, agent: AgentId, day: &Day) -> ChallengeRequest {
     ChallengeRequest {
         challenger: challenger.address(),
         agent,
@@ -184,7 +185,7 @@ fn challenge_answer() {
     let leaves: Vec<_> = day.entries.iter().map(|entry| leaf::<Sha3>(entry)).collect();
     let records = day.records.concat();
     let bundle = Bundle::new(&[0x80], &records, &leaves).unwrap().to_vec();
-    let path = Folder::new(served.path()).path(mint.as_array(), Epoch(epoch));
+    let path = Folder::new(served.path()).path(&mint, Epoch(epoch));
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, bundle).unwrap();
     let data = served.path().to_str().unwrap();

@@ -5,9 +5,10 @@ use solana_address::Address;
 use crate::party::Day;
 use crate::sweep::{Facts, Staged, Sweep};
 use crate::world::{World, files_in, of_agent, words};
+use zx1_protocol::ids::AgentId;
 
 /// What stands on chain of an agent's days, and what is served.
-fn days(world: &World, wallet: &Address, mint: Address, served: &std::path::Path) -> Facts {
+fn days(world: &World, wallet: &Address, mint: AgentId, served: &std::path::Path) -> Facts {
     let mut facts = world.purse(wallet);
     let (head, batches, lease) = world.wait(async {
         let client = &world.eye.client;
@@ -38,7 +39,7 @@ fn batch_submit() {
             let line = ["batch", "submit", "--data", place.to_str().unwrap()];
             Staged {
                 zx1: owner.zx1,
-                line: of_agent(&mint, &line),
+                line: of_agent(mint, &line),
                 measure: Box::new(move |world| days(world, &wallet, mint, &place)),
             }
         })
@@ -62,7 +63,7 @@ fn batch_close() {
             let (wallet, place) = (owner.address(), served.path().to_owned());
             Staged {
                 zx1: owner.zx1,
-                line: of_agent(&mint, &["batch", "close", "--epoch", &epoch.to_string()]),
+                line: of_agent(mint, &["batch", "close", "--epoch", &epoch.to_string()]),
                 measure: Box::new(move |world| days(world, &wallet, mint, &place)),
             }
         });

@@ -6,11 +6,13 @@ use zx1_interface::constants::MIN_STAKE;
 
 use crate::sweep::{Facts, Staged, Sweep};
 use crate::world::{Owner, World, of_agent, words};
+use zx1_protocol::ids::AgentId;
+use zx1_protocol::units::MicroUsdc;
 
 const SWEEP: Sweep<'_> = Sweep { name: "", expected: &[], tolerance: &[], kill: false };
 
 /// Stake, lease and purse of an agent's owner.
-fn standing(world: &World, wallet: &Address, mint: Address) -> Facts {
+fn standing(world: &World, wallet: &Address, mint: AgentId) -> Facts {
     let mut facts = world.purse(wallet);
     let (stake, lease) = world.wait(async {
         let client = &world.eye.client;
@@ -23,17 +25,17 @@ fn standing(world: &World, wallet: &Address, mint: Address) -> Facts {
     facts
 }
 
-fn staged(owner: Owner, mint: Address, line: &[&str]) -> Staged {
+fn staged(owner: Owner, mint: AgentId, line: &[&str]) -> Staged {
     let wallet = owner.address();
     Staged {
-        line: of_agent(&mint, line),
+        line: of_agent(mint, line),
         measure: Box::new(move |world| standing(world, &wallet, mint)),
         zx1: owner.zx1,
     }
 }
 
 /// `count` agents, each with an owner of its own, after `prepare`.
-fn agents(world: &World, count: usize, prepare: impl Fn(&Owner, Address) + Sync) -> Vec<(Owner, Address)> {
+fn agents(world: &World, count: usize, prepare: impl Fn(&Owner, AgentId) + Sync) -> Vec<(Owner, AgentId)> {
     world.times(count, |_| {
         let owner = world.owner();
         let mint = world.register(&owner);
@@ -42,13 +44,13 @@ fn agents(world: &World, count: usize, prepare: impl Fn(&Owner, Address) + Sync)
     })
 }
 
-fn lock(world: &World, owner: &Owner, mint: Address) {
+fn lock(world: &World, owner: &Owner, mint: AgentId) {
     world.act(owner, async |actions, party| {
-        party.run(&actions.lock_stake(mint, party.address(), MIN_STAKE).await.unwrap()).await;
+        party.run(&actions.lock_stake(mint, party.address(), MicroUsdc(MIN_STAKE)).await.unwrap()).await;
     });
 }
 
-fn queue(world: &World, owner: &Owner, mint: Address) {
+fn queue(world: &World, owner: &Owner, mint: AgentId) {
     world.act(owner, async |actions, party| {
         party.run(&actions.queue_unlock(mint, party.address()).await.unwrap()).await;
     });
@@ -148,7 +150,7 @@ fn lease_pay() {
 }
 
 /// How many delegates an agent has.
-fn delegates(world: &World, wallet: &Address, mint: Address) -> Facts {
+fn delegates(world: &World, wallet: &Address, mint: AgentId) -> Facts {
     let mut facts = world.purse(wallet);
     let count = world.wait(async {
         let sati = world.eye.sati().await;
@@ -175,7 +177,7 @@ fn delegating(world: &World, count: usize, verb: &str, added: bool) -> Vec<Stage
         let wallet = owner.address();
         Staged {
             zx1: owner.zx1,
-            line: of_agent(&mint, &["delegate", verb, &hot.to_string()]),
+            line: of_agent(mint, &["delegate", verb, &hot.to_string()]),
             measure: Box::new(move |world| delegates(world, &wallet, mint)),
         }
     })

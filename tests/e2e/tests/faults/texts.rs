@@ -150,7 +150,7 @@ fn attest_submit() {
                     agent: about,
                     counterparty: wallet,
                     task_ref: task_ref(&CONVERSATION),
-                    data_hash: interaction_hash::<Sha3>(&CONVERSATION, mint.as_array(), Slot(SLOT)),
+                    data_hash: interaction_hash::<Sha3>(&CONVERSATION, &mint, Slot(SLOT)),
                 };
                 let sati = world.eye.sati().await;
                 rated.party.sign(&sati.agreement_message(&agreement))
@@ -173,7 +173,7 @@ fn attest_submit() {
             ];
             Staged {
                 zx1: owner.zx1,
-                line: of_agent(&mint, &line),
+                line: of_agent(mint, &line),
                 measure: Box::new(move |world| {
                     let mut facts = world.purse(&wallet);
                     let found = world.wait(async {

@@ -14,6 +14,8 @@ use zx1_interface::constants::MIN_STAKE;
 
 use crate::party::Party;
 use crate::sweep::Facts;
+use zx1_protocol::ids::AgentId;
+use zx1_protocol::units::MicroUsdc;
 
 /// A cluster, and a runtime for the chain client.
 pub(crate) struct World {
@@ -72,16 +74,16 @@ impl World {
     }
 
     /// Makes the owner an agent.
-    pub(crate) fn register(&self, owner: &Owner) -> Address {
+    pub(crate) fn register(&self, owner: &Owner) -> AgentId {
         let _one_at_a_time = self.registering.lock().unwrap();
         self.wait(owner.party.register("Ann"))
     }
 
     /// Makes the owner an agent with the smallest stake and one epoch of lease.
-    pub(crate) fn living_agent(&self, owner: &Owner) -> Address {
+    pub(crate) fn living_agent(&self, owner: &Owner) -> AgentId {
         let mint = self.register(owner);
         self.act(owner, async |actions, party| {
-            party.run(&actions.lock_stake(mint, party.address(), MIN_STAKE).await.unwrap()).await;
+            party.run(&actions.lock_stake(mint, party.address(), MicroUsdc(MIN_STAKE)).await.unwrap()).await;
             party.run(&actions.pay_lease(mint, party.address(), 1).await.unwrap()).await;
         });
         mint
@@ -154,7 +156,7 @@ pub(crate) fn words(line: &[&str]) -> Vec<String> {
 }
 
 /// The same, of an agent and without a question.
-pub(crate) fn of_agent(mint: &Address, line: &[&str]) -> Vec<String> {
+pub(crate) fn of_agent(mint: AgentId, line: &[&str]) -> Vec<String> {
     let mut all = words(line);
     all.extend(["--agent".to_owned(), mint.to_string(), "--yes".to_owned()]);
     all

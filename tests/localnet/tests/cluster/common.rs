@@ -12,6 +12,7 @@ use zx1_chain::{
     token::{self, TOKEN_2022_PROGRAM, TOKEN_PROGRAM},
 };
 use zx1_localnet::{Builder, Localnet};
+use zx1_protocol::units::MicroUsdc;
 
 /// A cluster on free ports with a temporary folder.
 pub(crate) fn start() -> Localnet {
@@ -155,7 +156,7 @@ pub(crate) fn register(net: &Localnet, owner: &Keypair) -> AgentAddresses {
     };
     send(net, &[sati::register_agent(&accounts, &agent)], owner, &[&mint]);
     AgentAddresses {
-        mint: mint.pubkey(),
+        mint: mint.pubkey().into(),
         index: sati::agent_index_address(accounts.member_number).0,
         token: token::associated_address(&owner.pubkey(), &mint.pubkey(), &TOKEN_2022_PROGRAM),
     }
@@ -165,8 +166,9 @@ pub(crate) fn register(net: &Localnet, owner: &Keypair) -> AgentAddresses {
 #[track_caller]
 pub(crate) fn lock_stake(net: &Localnet, owner: &Keypair, agent: &AgentAddresses, usdc: u64) {
     let from = usdc_account(net, &owner.pubkey());
+    let amount = MicroUsdc(usdc * 1_000_000);
     let instruction =
-        instructions::stake_lock::lock_stake(agent, owner.pubkey(), usdc_mint(net), from, usdc * 1_000_000);
+        instructions::stake_lock::lock_stake(agent, owner.pubkey(), usdc_mint(net), from, amount);
     send(net, &[instruction], owner, &[]);
 }
 

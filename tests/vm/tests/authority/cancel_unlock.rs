@@ -61,7 +61,7 @@ fn after_reactivation_ok() {
     assert_eq!(
         only_event(&receipt, ids::STAKE_LOCK, UnlockCanceled::read),
         UnlockCanceled {
-            agent_mint: s.agent.mint.to_bytes(),
+            agent_mint: s.agent.mint.0,
             slot: s.world.slot(),
             sequence: 2,
             account_created_slot: stake.created_slot,
@@ -180,7 +180,9 @@ fn the_owner_of_another_agent_fails_with_its_own_nft_and_everything_else_the_vic
     let mut s = Scene::reactivated();
     let mine = s.world.register_agent(&s.stranger);
     let mut instruction = s.cancel(&s.stranger);
-    for (place, at) in [(2, mine.mint), (AGENT_INDEX, mine.agent_index), (AGENT_TOKEN, mine.token_account)] {
+    for (place, at) in
+        [(2, mine.mint.into()), (AGENT_INDEX, mine.agent_index), (AGENT_TOKEN, mine.token_account)]
+    {
         instruction = with_account(instruction, place, at);
     }
     s.stranger_refused(&[instruction], Error::WrongAgent);

@@ -14,7 +14,7 @@ const STAKE: usize = 1;
 
 /// Both instructions about an agent, with this address as the signer.
 fn both(agent: Address, authority: Address) -> [Instruction; 2] {
-    [open_challenge(agent, authority), settle_challenge(agent, authority)]
+    [open_challenge(agent.into(), authority), settle_challenge(agent.into(), authority)]
 }
 
 impl Scene {
@@ -28,7 +28,7 @@ impl Scene {
 
     /// Both instructions, signed by Challenge's authority as far as StakeLock can see.
     fn genuine(&self) -> [Instruction; 2] {
-        both(self.agent.mint, pda::challenge_authority())
+        both(self.agent.mint.into(), pda::challenge_authority())
     }
 }
 
@@ -71,7 +71,7 @@ fn wallets_fail() {
     s.set_open(1);
     let upgrade_authority = s.world.upgrade_authority();
     for wallet in [s.owner.insecure_clone(), s.stranger.insecure_clone(), upgrade_authority] {
-        for instruction in both(s.agent.mint, wallet.pubkey()) {
+        for instruction in both(s.agent.mint.into(), wallet.pubkey()) {
             let refusal = s.world.send_refused(&[instruction], &wallet, &[]);
             refusal.expect_code(Error::NotChallengeProgram.code());
         }
@@ -93,7 +93,7 @@ fn another_programs_derived_authority_fails() {
     s.set_open(1);
     for program in [ids::STAKE_LOCK, ids::BEHAVIOR_LOG, [66; 32]] {
         let theirs = Address::find_program_address(&[b"authority"], &address(program)).0;
-        for instruction in both(s.agent.mint, theirs) {
+        for instruction in both(s.agent.mint.into(), theirs) {
             unsigned_refused(&mut s.world, &instruction).expect_code(Error::NotChallengeProgram.code());
         }
     }

@@ -15,6 +15,7 @@ use zx1_interface::accounts::{HeadAccount, StakeLockAccount};
 use zx1_interface::constants::MIN_STAKE;
 use zx1_interface::events::{StakeClaimed, StakeLocked};
 use zx1_interface::{Error, Layout, ids};
+use zx1_protocol::units::MicroUsdc;
 use zx1_vm_tests::USDC;
 
 const AGENT_INDEX: usize = 3;
@@ -87,7 +88,7 @@ fn at_the_slot_that_the_stake_names_the_owner_gets_stake_and_rent_ok() {
     assert_eq!(
         only_event(&receipt, ids::STAKE_LOCK, StakeClaimed::read),
         StakeClaimed {
-            agent_mint: s.agent.mint.to_bytes(),
+            agent_mint: s.agent.mint.0,
             owner: owner.to_bytes(),
             lamports: MIN_STAKE,
             sequence: 2,
@@ -174,7 +175,7 @@ fn closed_and_locked_in_one_transaction_ok() {
     let mut s = Scene::claimable();
     let (mint, from) = (s.world.usdc_mint(), s.world.usdc_account(&s.owner.pubkey()));
     let claim = s.owners_claim();
-    let lock = lock_stake(&s.agent.addresses(), s.owner.pubkey(), mint, from, MIN_STAKE);
+    let lock = lock_stake(&s.agent.addresses(), s.owner.pubkey(), mint, from, MicroUsdc(MIN_STAKE));
     s.world.send_ok(&[claim, lock], &s.owner, &[]);
     assert_eq!((s.stake().event_sequence, s.stake().in_unlock_queue), (1, 0));
     assert_eq!(s.stake().created_slot, s.world.slot());
@@ -385,7 +386,9 @@ fn the_owner_of_another_agent_fails_with_its_own_nft_and_everything_else_the_vic
     let thief = s.stranger.insecure_clone();
     let mine = s.world.register_agent(&thief);
     let mut instruction = s.claim(&thief);
-    for (place, at) in [(2, mine.mint), (AGENT_INDEX, mine.agent_index), (AGENT_TOKEN, mine.token_account)] {
+    for (place, at) in
+        [(2, mine.mint.into()), (AGENT_INDEX, mine.agent_index), (AGENT_TOKEN, mine.token_account)]
+    {
         instruction = with_account(instruction, place, at);
     }
     s.stranger_refused(&[instruction], Error::WrongAgent);

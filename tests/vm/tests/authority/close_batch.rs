@@ -77,7 +77,7 @@ impl Submitted {
         assert_eq!(
             only_event(&receipt, ids::BEHAVIOR_LOG, BatchClosed::read),
             BatchClosed {
-                agent_id: self.s.agent.mint.to_bytes(),
+                agent_id: self.s.agent.mint.0,
                 epoch_number: self.epoch,
                 payer: sponsor.to_bytes(),
                 sequence,

@@ -221,7 +221,7 @@ pub(crate) fn dishonest_batch(agent: &Agent, epoch: u64) -> Batch {
     let header = EnvelopeHeader {
         version: PROTOCOL_VERSION,
         msg_type: MsgType::Propose,
-        sender: &agent.mint.to_bytes(),
+        sender: &agent.mint.0,
         recipient: &[9; 32],
         timestamp: epoch * 86_400_000_000,
         block_ref: Slot(1),

@@ -12,6 +12,7 @@ use zx1_interface::accounts::StakeLockAccount;
 use zx1_interface::constants::MIN_STAKE;
 use zx1_interface::events::StakeLocked;
 use zx1_interface::{Error, Layout, ids};
+use zx1_protocol::units::MicroUsdc;
 use zx1_vm_tests::{Agent, ForeignMint, Receipt, USDC, World, address};
 
 const CONFIG: usize = 1;
@@ -27,7 +28,7 @@ const PURSE: u64 = 1_000 * USDC;
 
 fn lock(world: &mut World, agent: &Agent, wallet: &Keypair, amount: u64) -> Instruction {
     let (mint, from) = (world.usdc_mint(), world.usdc_account(&wallet.pubkey()));
-    lock_stake(&agent.addresses(), wallet.pubkey(), mint, from, amount)
+    lock_stake(&agent.addresses(), wallet.pubkey(), mint, from, MicroUsdc(amount))
 }
 
 impl Scene {
@@ -86,14 +87,14 @@ fn the_owner_creates_the_stake_ok() {
             version: 1,
             bump: Address::find_program_address(&[b"stake", s.agent.mint.as_ref()], &program).1,
             vault_bump: Address::find_program_address(&[b"vault", s.agent.mint.as_ref()], &program).1,
-            agent_mint: s.agent.mint.to_bytes(),
+            agent_mint: s.agent.mint.0,
             owner: owner.to_bytes(),
         }
     );
     assert_eq!(
         locked(&receipt),
         StakeLocked {
-            agent_mint: s.agent.mint.to_bytes(),
+            agent_mint: s.agent.mint.0,
             owner: owner.to_bytes(),
             lamports: 12_345_678,
             slot,
@@ -142,7 +143,7 @@ fn a_top_up_may_be_smaller_than_the_minimum_ok() {
     assert_eq!(
         locked(&receipt),
         StakeLocked {
-            agent_mint: s.agent.mint.to_bytes(),
+            agent_mint: s.agent.mint.0,
             owner: s.owner.pubkey().to_bytes(),
             lamports: 1,
             slot: created + 7,
@@ -282,7 +283,7 @@ fn a_forged_agent_index_fails() {
 #[test]
 fn a_token_account_that_holds_none_fails() {
     let mut s = Scene::registered();
-    let (stranger, mint) = (s.stranger.pubkey(), s.agent.mint);
+    let (stranger, mint) = (s.stranger.pubkey(), s.agent.mint.into());
     let create = create_associated(&stranger, &stranger, &mint, &TOKEN_2022_PROGRAM);
     s.world.send_ok(&[create], &s.stranger, &[]);
     let empty = token::associated_address(&stranger, &mint, &TOKEN_2022_PROGRAM);
@@ -310,7 +311,7 @@ fn another_legacy_mint_as_usdc_fails() {
     s.world.create_mint(&fake, 6, &TOKEN_PROGRAM);
     let from = s.world.fund_token(&s.owner.pubkey(), &fake.pubkey(), MIN_STAKE, &TOKEN_PROGRAM);
     let addresses = s.agent.addresses();
-    let both = lock_stake(&addresses, s.owner.pubkey(), fake.pubkey(), from, MIN_STAKE);
+    let both = lock_stake(&addresses, s.owner.pubkey(), fake.pubkey(), from, MicroUsdc(MIN_STAKE));
     s.owner_refused(&[both], Error::WrongUsdcMint);
     // The right mint, but money of the other.
     s.lock_with_refused(OWNER_USDC, from, Error::WrongUsdcMint);
@@ -323,7 +324,7 @@ fn a_token_2022_lookalike_of_usdc_fails() {
     s.world.create_mint(&fake, 6, &TOKEN_2022_PROGRAM);
     let from = s.world.fund_token(&s.owner.pubkey(), &fake.pubkey(), MIN_STAKE, &TOKEN_2022_PROGRAM);
     let addresses = s.agent.addresses();
-    let mut all = lock_stake(&addresses, s.owner.pubkey(), fake.pubkey(), from, MIN_STAKE);
+    let mut all = lock_stake(&addresses, s.owner.pubkey(), fake.pubkey(), from, MicroUsdc(MIN_STAKE));
     s.owner_refused(std::slice::from_ref(&all), Error::WrongUsdcMint);
     all = with_account(all, TOKEN, TOKEN_2022_PROGRAM);
     s.owner_refused(&[all], Error::WrongUsdcMint);

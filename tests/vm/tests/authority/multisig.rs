@@ -12,6 +12,7 @@ use zx1_chain::instructions::stake_lock::{lock_stake, queue_unlock};
 use zx1_chain::token::TOKEN_2022_PROGRAM;
 use zx1_interface::Error;
 use zx1_interface::constants::MIN_STAKE;
+use zx1_protocol::units::MicroUsdc;
 use zx1_vm_tests::{Agent, World, ed25519_instruction, keypair, message_of};
 
 /// One key in 329 000 begins so; this one was found by counting.
@@ -41,7 +42,7 @@ impl Scene {
     fn posing(&mut self) -> Agent {
         let multisig = keypair("multisig");
         let mut poses_as = [0; MULTISIG_BYTES];
-        poses_as[..32].copy_from_slice(self.agent.mint.as_array());
+        poses_as[..32].copy_from_slice(self.agent.mint.as_bytes());
         poses_as[32..64].copy_from_slice(self.stranger.pubkey().as_array());
         // The amount, the state, and the type that stands behind a token account with extensions.
         (poses_as[64], poses_as[108], poses_as[165]) = (1, 1, 2);
@@ -89,7 +90,7 @@ fn a_multisig_that_reads_as_the_nfts_account_locks_no_stake() {
     let mut s = Scene::with_ground_mint();
     let posing = s.posing();
     let (mint, from) = (s.world.usdc_mint(), s.world.usdc_account(&s.stranger.pubkey()));
-    let lock = lock_stake(&posing.addresses(), s.stranger.pubkey(), mint, from, 0);
+    let lock = lock_stake(&posing.addresses(), s.stranger.pubkey(), mint, from, MicroUsdc(0));
     s.stranger_refused(&[lock], Error::AgentNotHeld);
     assert_eq!(s.stake().owner, s.owner.pubkey().to_bytes());
 }

@@ -107,13 +107,13 @@ impl Scene {
                 version: 1,
                 bump: Address::find_program_address(&[b"lease", self.agent.mint.as_ref()], &program).1,
                 reserved: [0; 4],
-                agent_id: self.agent.mint.to_bytes(),
+                agent_id: self.agent.mint.0,
             }
         );
         assert_eq!(
             paid(&receipt),
             LeasePaid {
-                agent_id: self.agent.mint.to_bytes(),
+                agent_id: self.agent.mint.0,
                 epoch: paid_through,
                 amount: cost,
                 payer: owner.to_bytes(),

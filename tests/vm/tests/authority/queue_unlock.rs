@@ -70,7 +70,7 @@ fn the_owner_of_a_deactivated_agent_queues_ok() {
     assert_eq!(
         queued(&receipt),
         UnlockQueued {
-            agent_mint: s.agent.mint.to_bytes(),
+            agent_mint: s.agent.mint.0,
             unlock_available_slot: now + WINDOW,
             sequence: 1,
             account_created_slot: created,
@@ -291,7 +291,9 @@ fn the_owner_of_another_agent_fails_with_its_own_nft_and_everything_else_the_vic
     let mine = s.world.register_agent(&s.stranger);
     let stranger = s.stranger.pubkey();
     let mut instruction = s.queue(&s.stranger);
-    for (place, at) in [(2, mine.mint), (AGENT_INDEX, mine.agent_index), (AGENT_TOKEN, mine.token_account)] {
+    for (place, at) in
+        [(2, mine.mint.into()), (AGENT_INDEX, mine.agent_index), (AGENT_TOKEN, mine.token_account)]
+    {
         instruction = with_account(instruction, place, at);
     }
     assert_eq!(instruction.accounts[0].pubkey, stranger);

@@ -20,6 +20,7 @@ use zx1_interface::accounts::StakeLockAccount;
 use zx1_interface::constants::MIN_STAKE;
 use zx1_interface::events::StakeSlashed;
 use zx1_interface::{Error, Layout, ids};
+use zx1_protocol::units::MicroUsdc;
 use zx1_vm_tests::{USDC, World, address};
 
 const STAKE: usize = 1;
@@ -37,7 +38,7 @@ impl Scene {
     /// slash with Challenge's authority as the signer, in favor of the stranger.
     fn slash(&mut self, amount: u64) -> Instruction {
         let recipient = self.world.usdc_account(&self.stranger.pubkey());
-        slash(self.agent.mint, pda::challenge_authority(), recipient, amount)
+        slash(self.agent.mint, pda::challenge_authority(), recipient, MicroUsdc(amount))
     }
 
     #[track_caller]
@@ -53,7 +54,7 @@ impl Scene {
 
 fn by(s: &mut Scene, wallet: &Keypair, amount: u64) -> Instruction {
     let recipient = s.world.usdc_account(&wallet.pubkey());
-    slash(s.agent.mint, wallet.pubkey(), recipient, amount)
+    slash(s.agent.mint, wallet.pubkey(), recipient, MicroUsdc(amount))
 }
 
 #[test]
@@ -98,7 +99,7 @@ fn another_program_calls_and_signs_with_its_own_derived_authority_fails() {
     let recipient = s.world.usdc_account(&s.stranger.pubkey());
     // The same seed as Challenge's authority has, under the other program's id.
     let (theirs, bump) = Address::find_program_address(&[b"authority"], &OTHER_PROGRAM);
-    let call = slash(s.agent.mint, theirs, recipient, 1);
+    let call = slash(s.agent.mint, theirs, recipient, MicroUsdc(1));
     let call = through_another_program(&mut s.world, OTHER_PROGRAM, &call, &[&[b"authority", &[bump]]]);
     let refusal = s.world.send_refused(&[call], &s.stranger, &[]);
     refusal.expect_code(Error::NotChallengeProgram.code());
@@ -182,7 +183,7 @@ fn challenge_takes_a_part_to_the_unit_ok() {
     assert_eq!(
         only_event(&receipt, ids::STAKE_LOCK, StakeSlashed::read),
         StakeSlashed {
-            agent_mint: s.agent.mint.to_bytes(),
+            agent_mint: s.agent.mint.0,
             amount: 3_333_333,
             recipient: recipient.to_bytes(),
             sequence: 1,

@@ -12,6 +12,7 @@ use zx1_interface::constants::MIN_STAKE;
 use zx1_interface::events::BatchSubmitted;
 use zx1_interface::instruction::SubmitBatch;
 use zx1_interface::{Error, Layout, ids};
+use zx1_protocol::ids::AgentId;
 use zx1_vm_tests::{Receipt, address, ed25519_instruction};
 
 const AGENT_INDEX: usize = 3;
@@ -40,9 +41,9 @@ pub(crate) fn message(batch: &SubmitBatch) -> Vec<u8> {
 }
 
 /// Some batch of an epoch; every field has another value.
-pub(crate) fn batch_of(agent: &Address, epoch: u64) -> SubmitBatch {
+pub(crate) fn batch_of(agent: &AgentId, epoch: u64) -> SubmitBatch {
     SubmitBatch {
-        agent_id: agent.to_bytes(),
+        agent_id: agent.0,
         epoch_number: epoch,
         log_merkle_root: keccak(&[b"log", &epoch.to_le_bytes()]),
         log_len: 1_234,
@@ -122,7 +123,7 @@ fn submit_and_check(s: &mut Scene, batch: &SubmitBatch, covers_from: u64) {
         count: before.map_or(0, |head| head.count) + 1,
         created_slot: before.map_or(slot, |head| head.created_slot),
         event_sequence: before.map_or(0, |head| head.event_sequence) + 1,
-        agent_id: s.agent.mint.to_bytes(),
+        agent_id: s.agent.mint.0,
         digest: keccak(&[&previous, &message(batch)]),
         version: 1,
         bump: Address::find_program_address(head_seeds, &program).1,
@@ -138,7 +139,7 @@ fn submit_and_check(s: &mut Scene, batch: &SubmitBatch, covers_from: u64) {
             submitted_slot: slot,
             log_len: batch.log_len,
             arrays_len: batch.arrays_len,
-            agent_id: s.agent.mint.to_bytes(),
+            agent_id: s.agent.mint.0,
             log_merkle_root: batch.log_merkle_root,
             batch_hash: batch.batch_hash,
             arrays_root: batch.arrays_root,
@@ -152,7 +153,7 @@ fn submit_and_check(s: &mut Scene, batch: &SubmitBatch, covers_from: u64) {
     assert_eq!(
         submitted(&receipt),
         BatchSubmitted {
-            agent_id: s.agent.mint.to_bytes(),
+            agent_id: s.agent.mint.0,
             epoch_number: epoch,
             batch_hash: batch.batch_hash,
             submitted_slot: slot,
@@ -385,7 +386,7 @@ fn the_owner_of_another_agent_fails_with_its_own_nft_and_everything_else_the_vic
     let mine = s.world.register_agent(&s.stranger);
     let batch = batch_of(&s.agent.mint, s.last_epoch());
     let mut submit = submit_batch(&s.agent.addresses(), s.stranger.pubkey(), None, &batch);
-    for (place, at) in [(2, mine.mint), (AGENT_INDEX, mine.agent_index)] {
+    for (place, at) in [(2, mine.mint.into()), (AGENT_INDEX, mine.agent_index)] {
         submit = with_account(submit, place, at);
     }
     // With the victim's token account it would still be the victim who has to sign; with its own, the token

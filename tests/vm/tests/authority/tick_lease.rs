@@ -71,7 +71,7 @@ fn the_first_epoch_behind_is_the_grace_period_told_once() {
     assert_eq!(
         only_event(&receipt, ids::LEASE, GracePeriodEntered::read),
         GracePeriodEntered {
-            agent_id: s.agent.mint.to_bytes(),
+            agent_id: s.agent.mint.0,
             epoch: epoch + 1,
             sequence: 1,
             account_created_slot: created,
@@ -100,7 +100,7 @@ fn the_fourth_epoch_behind_deactivates_told_once() {
     assert_eq!(
         only_event(&receipt, ids::LEASE, LeaseExpired::read),
         LeaseExpired {
-            agent_id: s.agent.mint.to_bytes(),
+            agent_id: s.agent.mint.0,
             epoch: epoch + 4,
             sequence: 2,
             account_created_slot: created,

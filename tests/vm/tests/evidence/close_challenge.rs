@@ -74,7 +74,7 @@ fn another_recipient_than_the_challenger_fails() {
     let (mut scene, filing) = challenged();
     scene.resolve(&filing);
     let stranger = scene.stranger();
-    for thief in [stranger.at(), scene.owner.at(), scene.agent.mint] {
+    for thief in [stranger.at(), scene.owner.at(), scene.agent.mint.into()] {
         let wrong = close_challenge(filing.challenge(), thief);
         refused(&mut scene.world, &[wrong], &stranger, &[], Error::WrongPayer);
     }

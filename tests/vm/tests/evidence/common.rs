@@ -159,7 +159,7 @@ impl Scene {
 
     /// The agent's id.
     pub(crate) fn id(&self) -> [u8; 32] {
-        self.agent.mint.to_bytes()
+        self.agent.mint.0
     }
 
     /// A message of the agent to [`COUNTERPARTY`] in the batch's epoch.

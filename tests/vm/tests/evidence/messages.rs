@@ -6,6 +6,7 @@
 use zx1_interface::accounts::FeedbackEntry;
 use zx1_protocol::envelope::{EnvelopeHeader, MsgType};
 use zx1_protocol::hash::{Hash, Keccak, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::merkle::Proof;
 use zx1_protocol::payload::Feedback;
@@ -107,7 +108,7 @@ impl Message {
         let rating = Feedback::decode(&self.payload).unwrap();
         let score = rating.score.to_be_bytes();
         let fixed = [&score[..], &[rating.outcome, rating.role]].concat();
-        [packed(4, &rating.conversation_id, &self.sender, &fixed, self.slot), attestation.to_vec()].concat()
+        [packed(4, &rating.conversation_id.0, &self.sender, &fixed, self.slot), attestation.to_vec()].concat()
     }
 }
 
@@ -123,8 +124,8 @@ pub(crate) fn bid_payload(value: i128) -> Vec<u8> {
 /// A FEEDBACK payload about an agent.
 pub(crate) fn rating(target: [u8; 32]) -> Vec<u8> {
     let rating = Feedback {
-        conversation_id: [0xfe; 16],
-        target_agent: target,
+        conversation_id: ConversationId([0xfe; 16]),
+        target_agent: AgentId(target),
         score: -73,
         outcome: 2,
         is_dispute: true,

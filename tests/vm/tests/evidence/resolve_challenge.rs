@@ -426,7 +426,7 @@ fn accounts_of_others_fail() {
         (at::VAULT, second.vault(), Error::WrongAddress),
         (at::VAULT, thiefs, Error::WrongAddress),
         (at::STAKE, pda::stake(&other.mint), Error::WrongAgent),
-        (at::STAKE, pda::stake(&thief.at()), Error::AccountMissing),
+        (at::STAKE, pda::stake(&thief.at().into()), Error::AccountMissing),
         (at::STAKE, pda::lease(&other.mint), Error::WrongAccountOwner),
         (at::CONFIG, thief.at(), Error::WrongAddress),
         (at::AUTHORITY, thief.at(), Error::WrongAddress),

@@ -137,7 +137,8 @@ fn the_stake_of_another_agent_fails() {
     let who = scene.challenger.clone();
     let wrong = with_account(filing.instruction(), at::STAKE, pda::stake(&other.mint));
     refused(&mut scene.world, &[wrong], &who, &[], Error::WrongAgent);
-    let none = with_account(filing.instruction(), at::STAKE, pda::stake(&keypair("nobody's").pubkey()));
+    let none =
+        with_account(filing.instruction(), at::STAKE, pda::stake(&keypair("nobody's").pubkey().into()));
     refused(&mut scene.world, &[none], &who, &[], Error::AccountMissing);
     let lease = with_account(filing.instruction(), at::STAKE, pda::lease(&other.mint));
     refused(&mut scene.world, &[lease], &who, &[], Error::WrongAccountOwner);

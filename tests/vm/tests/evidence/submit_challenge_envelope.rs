@@ -266,7 +266,7 @@ fn somebody_elses_recorded_envelope_fails() {
 fn an_envelope_of_another_agent_fails() {
     let mut scene = silent();
     let (other, other_owner) = scene.world.living_agent();
-    let message = Message { sender: other.mint.to_bytes(), ..scene.message(MsgType::Propose) };
+    let message = Message { sender: other.mint.0, ..scene.message(MsgType::Propose) };
     let filing = signed_by(&mut scene, &Key(other_owner), &message, BID);
     scene.refuse(&filing, Error::NotAgentsEntry);
     // Neither does the agent's own signature on it help.

@@ -11,6 +11,7 @@ use zx1_interface::Field;
 use zx1_interface::constants::{CHALLENGE_WINDOW_SLOTS, MIN_STAKE, UNLOCK_DELAY_SLOTS};
 use zx1_interface::instruction::{self as data, Instruction as Data};
 use zx1_protocol::hash::{Keccak, Sha3};
+use zx1_protocol::units::MicroUsdc;
 use zx1_vm_tests::{Agent, World, ed25519_instruction, message_of};
 
 use crate::stage::Stage;
@@ -78,7 +79,13 @@ impl Call {
 
 fn lock(stage: &Stage, agent: &Agent) -> Instruction {
     let owner = stage.owner.pubkey();
-    stake_lock::lock_stake(&agent.addresses(), owner, stage.usdc_mint, stage.usdc_account(&owner), MIN_STAKE)
+    stake_lock::lock_stake(
+        &agent.addresses(),
+        owner,
+        stage.usdc_mint,
+        stage.usdc_account(&owner),
+        MicroUsdc(MIN_STAKE),
+    )
 }
 
 /// Valid calls of StakeLock.
@@ -103,7 +110,7 @@ pub(crate) fn stake_lock(stage: &Stage) -> Vec<Call> {
     let challenge_authority = zx1_chain::pda::challenge_authority();
     let to = stage.usdc_account(&owner);
     let claim = stake_lock::claim_stake(&agent, owner, to);
-    let slash = stake_lock::slash(agent.mint, challenge_authority, to, 1);
+    let slash = stake_lock::slash(agent.mint, challenge_authority, to, MicroUsdc(1));
     let open = stake_lock::open_challenge(agent.mint, challenge_authority);
     let settle = stake_lock::settle_challenge(agent.mint, challenge_authority);
     vec![

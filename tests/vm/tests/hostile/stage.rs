@@ -15,6 +15,7 @@ use zx1_protocol::challenge::evidence_hash;
 use zx1_protocol::envelope::{Envelope, EnvelopeHeader, MsgType};
 use zx1_protocol::evidence::{Evidence, KIND_LOG_ENTRY, LogEvidence};
 use zx1_protocol::hash::{Keccak, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::merkle;
 use zx1_protocol::payload::bid_payload;
@@ -24,7 +25,7 @@ use zx1_vm_tests::{Agent, World, address, ed25519_instruction, keypair, message_
 
 /// The value of every bid here.
 pub(crate) const VALUE: i128 = 77;
-const CONVERSATION: [u8; 16] = [5; 16];
+const CONVERSATION: ConversationId = ConversationId([5; 16]);
 const COUNTERPARTY: [u8; 32] = [6; 32];
 const BLOCK_REF: u64 = 399_000_000;
 
@@ -133,7 +134,7 @@ impl Stage {
             Address::new_from_array([42; 32]),
         ];
         for one in [&agent, &other] {
-            pool.extend([one.mint, one.agent_index, one.token_account]);
+            pool.extend([one.mint.into(), one.agent_index, one.token_account]);
             pool.extend([pda::stake(&one.mint), pda::stake_vault(&one.mint), pda::lease(&one.mint)]);
             pool.extend([pda::head(&one.mint), pda::batch(&one.mint, epoch)]);
         }
@@ -161,13 +162,13 @@ impl Stage {
 
     /// A PROPOSE of an agent in the batch's epoch.
     pub(crate) fn proposal(&self, agent: &Agent) -> Proposal {
-        Proposal { sender: agent.mint.to_bytes(), timestamp: self.epoch * 86_400_000_000 }
+        Proposal { sender: agent.mint.0, timestamp: self.epoch * 86_400_000_000 }
     }
 
     /// The arguments of a batch whose log holds the proposal and whose arrays hold its bid.
     pub(crate) fn batch(&self, agent: &Agent, epoch: u64) -> SubmitBatch {
         SubmitBatch {
-            agent_id: agent.mint.to_bytes(),
+            agent_id: agent.mint.0,
             epoch_number: epoch,
             log_merkle_root: merkle::leaf::<Sha3>(&self.proposal(agent).entry()),
             log_len: 1,
@@ -246,7 +247,7 @@ impl Proposal {
             timestamp: self.timestamp,
             block_ref: Slot(BLOCK_REF),
             nonce: 1,
-            conversation_id: &CONVERSATION,
+            conversation_id: CONVERSATION.as_bytes(),
             payload_hash: &Sha3::hashv(&[&payload]),
             payload_len: u32::try_from(payload.len()).unwrap(),
         };
@@ -267,7 +268,7 @@ impl Proposal {
 fn record() -> Record {
     Record::Bid(Bid {
         conversation: CONVERSATION,
-        counterparty: COUNTERPARTY,
+        counterparty: AgentId(COUNTERPARTY),
         value: VALUE,
         slot: Slot(BLOCK_REF),
     })

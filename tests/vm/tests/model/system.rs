@@ -12,6 +12,7 @@ use zx1_chain::instructions::lease::{LeasePayment, pay_lease, tick_lease};
 use zx1_chain::instructions::{behavior_log, feedback_log, stake_lock};
 use zx1_chain::{pda, sati};
 use zx1_interface::instruction::{AnswerChallenge, SubmitBatch};
+use zx1_protocol::units::MicroUsdc;
 use zx1_vm_tests::{Agent, Failure, START_SLOT, START_TIME, Schemas, World, ed25519_instruction, keypair};
 
 use crate::actions::Action;
@@ -76,7 +77,7 @@ pub(crate) fn initial_state() -> State {
     static STATE: OnceLock<State> = OnceLock::new();
     let make = || {
         with_beginning(|beginning| State {
-            agent_ids: beginning.agents.map(|agent| agent.mint.to_bytes()),
+            agent_ids: beginning.agents.map(|agent| agent.mint.0),
             wallet_ids: std::array::from_fn(|number| wallet(number).pubkey().to_bytes()),
             start_slot: START_SLOT,
             start_time: u64::try_from(START_TIME).unwrap(),
@@ -168,7 +169,7 @@ impl System {
     fn delegation(&self, agent: usize, who: usize) -> Option<Address> {
         let exists = self.before.delegations.contains_key(&(agent, who));
         let Schemas { credential, delegate, .. } = self.schemas;
-        let nonce = sati::delegation_nonce(&delegate, &self.at(who), &self.agents[agent].mint);
+        let nonce = sati::delegation_nonce(&delegate, &self.at(who), &self.agents[agent].mint.into());
         exists.then(|| sati::sas_attestation_address(&credential, &delegate, &nonce).0)
     }
 
@@ -187,7 +188,7 @@ impl System {
                 self.at(who),
                 self.usdc_mint,
                 self.usdc(who),
-                amount,
+                MicroUsdc(amount),
             )],
             Action::Queue { agent, who } => vec![stake_lock::queue_unlock(&addresses(agent), self.at(who))],
             Action::Cancel { agent, who } => vec![stake_lock::cancel_unlock(&addresses(agent), self.at(who))],

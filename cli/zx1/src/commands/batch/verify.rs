@@ -7,7 +7,6 @@ use crate::input;
 use crate::output::{Page, Report};
 use crate::words::count;
 use serde::Serialize;
-use solana_address::Address;
 use zx1_operator::batch::{Verified, check_signature, checked, compare};
 use zx1_operator::{Error, Origin};
 
@@ -75,7 +74,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
         check_signature(commitment, signer, &signature)?;
     }
     if args.on_chain {
-        let agent = Address::new_from_array(commitment.agent).to_string();
+        let agent = commitment.agent.to_string();
         let agent = context::find_agent(&context.config()?, &agent)?;
         context.wait(async {
             let account = context.operator().await?.batch_on_chain(&agent, commitment.epoch.0).await?;

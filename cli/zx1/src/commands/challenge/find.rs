@@ -9,10 +9,10 @@ use crate::input;
 use crate::output::{Page, Report, Table};
 use crate::words;
 use serde::Serialize;
-use solana_address::Address;
 use std::path::PathBuf;
 use zx1_operator::challenge::{Claim, Evidence, Found, FoundPresence, Preferences, Request};
 use zx1_protocol::challenge::Ground;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::record::Record;
 
 #[derive(Debug, clap::Args)]
@@ -51,7 +51,7 @@ pub(crate) struct Args {
 
 #[derive(Serialize)]
 struct Shown {
-    agent: String,
+    agent: AgentId,
     evidence: &'static str,
     claims: Vec<ShownClaim>,
     file: Option<String>,
@@ -106,7 +106,7 @@ fn read_evidence(args: &Args) -> Result<Option<Evidence>> {
 
 fn shown_record(claim: &Claim) -> String {
     let expected = &claim.expected;
-    let other = |agent: &[u8; 32]| words::short(&Address::new_from_array(*agent).to_string());
+    let other = |agent: &AgentId| words::short(&agent.to_string());
     match (&expected.record, claim.other_value) {
         (Record::Bid(bid), Some(value)) => {
             format!("one value: {} and {value} stand for the same bid", bid.value)

@@ -25,7 +25,7 @@ fn draw_resolved(resolved: &Resolved, page: &mut Page) {
         page.line(format!(
             "The record was not shown. The agent lost its stake of {}: half, rounded down, went to the \
              challenger, the rest to the treasury. The challenger's own stake was returned.",
-            amount::usdc(lost)
+            lost
         ));
     } else {
         page.line("The record was shown. The challenger's stake went to the treasury.");

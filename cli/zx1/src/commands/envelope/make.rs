@@ -14,6 +14,7 @@ use zx1_operator::message::{Made, Request};
 use zx1_protocol::beacon::Beacon;
 use zx1_protocol::draft::DraftError;
 use zx1_protocol::envelope::{BROADCAST, MsgType};
+use zx1_protocol::ids::ConversationId;
 use zx1_protocol::payload::{self, BidType, Feedback, NotarizeBid};
 
 #[derive(Debug, clap::Args)]
@@ -160,7 +161,7 @@ fn request(args: &Args, context: &Context, agent: &Agent, key: &Key) -> Result<R
         );
     }
     let conversation = match &args.conversation {
-        Some(text) => input::hex_array(text, "The conversation")?,
+        Some(text) => ConversationId(input::hex_array(text, "The conversation")?),
         None if kind.begins_conversation() => random_conversation()?,
         None => {
             return Err(usage("Messages of this type belong to a conversation: give --conversation.").into());
@@ -172,7 +173,7 @@ fn request(args: &Args, context: &Context, agent: &Agent, key: &Key) -> Result<R
             let score = args.score.unwrap_or_default();
             let feedback = Feedback {
                 conversation_id: conversation,
-                target_agent: about.map_or(BROADCAST, |agent| *agent.mint.as_array()),
+                target_agent: about.map_or(BROADCAST, |agent| agent.mint),
                 score,
                 outcome: outcome(args.outcome, score),
                 is_dispute: args.dispute,
@@ -184,13 +185,12 @@ fn request(args: &Args, context: &Context, agent: &Agent, key: &Key) -> Result<R
         }
         MsgType::NotarizeBid => {
             let bid_type = if args.offer { BidType::Offer } else { BidType::Request };
-            NotarizeBid { bid_type, conversation_id: &conversation, terms: &body }.to_bytes()
+            NotarizeBid { bid_type, conversation_id: conversation, terms: &body }.to_bytes()
         }
         MsgType::Beacon => {
             let name =
                 std::str::from_utf8(&body).map_err(|_| usage("The name of a beacon must be UTF-8."))?;
-            let verifying_key = key.address().to_bytes();
-            Beacon { agent_id: agent.mint.as_array(), verifying_key: &verifying_key, name }.to_bytes()
+            Beacon { agent_id: agent.mint, verifying_key: key.address(), name }.to_bytes()
         }
         _ => match args.value {
             Some(value) => payload::bid_payload(value, &body),
@@ -226,8 +226,8 @@ fn body(args: &Args) -> Result<Vec<u8>> {
     Ok([hint.as_bytes(), &content].concat())
 }
 
-fn random_conversation() -> Result<[u8; 16]> {
+fn random_conversation() -> Result<ConversationId> {
     let mut id = [0; 16];
     getrandom::fill(&mut id).map_err(|error| Error::RandomFailed { why: error.to_string() })?;
-    Ok(id)
+    Ok(ConversationId(id))
 }

@@ -10,6 +10,7 @@ use crate::tx::Sent;
 use serde::Serialize;
 use std::time::Duration;
 use zx1_operator::keeper::{Action, Event, Keeper, Policy};
+use zx1_protocol::units::MicroUsdc;
 
 /// Number of failed polls in a row after which the keeper reports an error.
 const WORRYING: u32 = 10;
@@ -57,18 +58,17 @@ struct Shown {
     agent: String,
     epoch: u64,
     slot: u64,
-    spent_today_micro_usdc: u64,
-    cap_micro_usdc: u64,
+    spent_today_micro_usdc: MicroUsdc,
+    cap_micro_usdc: MicroUsdc,
     actions: Vec<Action>,
     warnings: Vec<Told>,
 }
 
 impl Report for Shown {
     fn draw(&self, page: &mut Page) {
-        page.field("agent", &self.agent).field("epoch", crate::words::epoch(self.epoch)).field(
-            "spent today",
-            format!("{} of {}", amount::usdc(self.spent_today_micro_usdc), amount::usdc(self.cap_micro_usdc)),
-        );
+        page.field("agent", &self.agent)
+            .field("epoch", crate::words::epoch(self.epoch))
+            .field("spent today", format!("{} of {}", self.spent_today_micro_usdc, self.cap_micro_usdc));
         page.heading("Due");
         if self.actions.is_empty() {
             page.line("Nothing.");
@@ -114,7 +114,7 @@ pub(super) fn show(limits: &Limits, context: &Context) -> Result<()> {
 enum Line<'a> {
     Started {
         agent: String,
-        cap_micro_usdc: u64,
+        cap_micro_usdc: MicroUsdc,
         interval_seconds: Option<u64>,
     },
     Done {
@@ -136,10 +136,9 @@ enum Line<'a> {
 impl Report for Line<'_> {
     fn draw(&self, page: &mut Page) {
         match self {
-            Self::Started { agent, cap_micro_usdc, .. } => page.line(format!(
-                "Keeping {agent}, spending at most {} per day.",
-                amount::usdc(*cap_micro_usdc)
-            )),
+            Self::Started { agent, cap_micro_usdc, .. } => {
+                page.line(format!("Keeping {agent}, spending at most {cap_micro_usdc} per day."))
+            }
             Self::Done { action, sent } => {
                 let signature = sent.and_then(|sent| sent.signature.as_deref()).unwrap_or("nothing sent");
                 page.line(format!("done: {} ({signature})", shown(action)))

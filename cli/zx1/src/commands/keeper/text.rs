@@ -1,6 +1,6 @@
 //! The keeper's actions and warnings in words.
 
-use crate::amount::{sol, usdc};
+use crate::amount::sol;
 use crate::words::{self, count};
 use serde::Serialize;
 use zx1_operator::keeper::{Action, Concern, Warning};
@@ -14,7 +14,7 @@ pub(super) fn shown(action: &Action) -> String {
     match action {
         Action::Answer { challenge } => format!("answer {challenge}"),
         Action::PayLease { epochs, cost_micro_usdc } => {
-            format!("pay {} of lease, {}", days(*epochs), usdc(*cost_micro_usdc))
+            format!("pay {} of lease, {}", days(*epochs), cost_micro_usdc)
         }
         Action::SubmitBatch { epoch } => format!("submit the batch of epoch {epoch}"),
         Action::Upload { epoch } => format!("upload the data of epoch {epoch}"),
@@ -73,15 +73,15 @@ fn words(concern: &Concern) -> (String, String) {
             "zx1 lease pay",
         ),
         Concern::LittleUsdc { micro_usdc } => (
-            format!("The wallet has {}, which is not enough for the lease.", usdc(*micro_usdc)),
+            format!("The wallet has {}, which is not enough for the lease.", micro_usdc),
             "send USDC to the wallet shown by zx1 status",
         ),
         Concern::Capped { cap_micro_usdc, spent_micro_usdc, days: unpaid } => (
             format!(
                 "The cap of {} per day leaves {} of lease unpaid ({} spent today).",
-                usdc(*cap_micro_usdc),
+                cap_micro_usdc,
                 days(*unpaid),
-                usdc(*spent_micro_usdc)
+                spent_micro_usdc
             ),
             "raise --cap",
         ),

@@ -11,6 +11,7 @@ use solana_address::Address;
 use solana_signature::Signature;
 use zx1_interface::instruction::SubmitBatch;
 use zx1_protocol::batch::batch_message;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::Epoch;
 
 impl Actions<'_> {
@@ -27,7 +28,7 @@ impl Actions<'_> {
         signer: Address,
         signature: &[u8; 64],
     ) -> Result<Draft> {
-        let mint = Address::new_from_array(batch.agent_id);
+        let mint = AgentId(batch.agent_id);
         let message = batch_message(
             &batch.agent_id,
             Epoch(batch.epoch_number),
@@ -54,7 +55,7 @@ impl Actions<'_> {
     /// # Errors
     ///
     /// [`ChainError::AccountMissing`].
-    pub async fn close_batch(&self, mint: Address, epoch: u64, payer: Address) -> Result<Draft> {
+    pub async fn close_batch(&self, mint: AgentId, epoch: u64, payer: Address) -> Result<Draft> {
         let address = pda::batch(&mint, epoch);
         let batch = self.client.batch(mint, epoch).await?;
         let what = format!("batch of epoch {epoch}").into();

@@ -25,6 +25,7 @@ use zx1_protocol::challenge::{Ground, evidence_hash};
 use zx1_protocol::envelope::parse_signing_bytes;
 use zx1_protocol::evidence::{Evidence, KIND_DOUBLE_BID, KIND_ENVELOPE, KIND_LOG_ENTRY};
 use zx1_protocol::hash::{Hash, Keccak, Sha3};
+use zx1_protocol::ids::AgentId;
 
 /// What a challenge rests on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +49,7 @@ pub struct ChallengeRequest {
     /// Who challenges; pays the stake of 10 USDC and the rent.
     pub challenger: Address,
     /// Agent id of the challenged agent.
-    pub agent: Address,
+    pub agent: AgentId,
     /// The batch's epoch.
     pub epoch: u64,
     /// Ground on which the batch is challenged.
@@ -155,7 +156,7 @@ impl Actions<'_> {
     async fn signer_proof(
         &self,
         batch: &BatchAccount,
-        agent: Address,
+        agent: AgentId,
         signer: Address,
     ) -> Result<(Option<Address>, Option<Address>)> {
         if batch.signer == signer.to_bytes() {
@@ -199,7 +200,7 @@ impl Actions<'_> {
             challenger,
             challenger_usdc,
             usdc_mint: self.usdc_mint(),
-            agent: Address::new_from_array(found.agent_id),
+            agent: AgentId(found.agent_id),
             epoch_number: found.epoch_number,
             ground: found.ground,
             claim: claim::seed(&found.evidence_hash, found.ground),

@@ -18,6 +18,7 @@ use solana_address::Address;
 use solana_instruction::Instruction;
 use solana_message::AddressLookupTableAccount;
 use zx1_interface::accounts::Config;
+use zx1_protocol::ids::AgentId;
 
 /// Builds drafts for one cluster and one registry.
 pub struct Actions<'a> {
@@ -64,7 +65,7 @@ impl<'a> Actions<'a> {
         Draft::new(intent, title, payer, list).with_tables(self.tables.clone())
     }
 
-    async fn agent(&self, mint: Address) -> Result<AgentRecord> {
+    async fn agent(&self, mint: AgentId) -> Result<AgentRecord> {
         need(self.registry, mint).await
     }
 

@@ -7,25 +7,27 @@ use crate::rpc::draft::{Draft, Intent};
 use crate::rpc::error::{ChainError, Result};
 use crate::rpc::moves::Money;
 use solana_address::Address;
+use zx1_protocol::ids::AgentId;
+use zx1_protocol::units::MicroUsdc;
 
 impl Actions<'_> {
-    /// Locks micro-USDC of `owner` as an agent's stake, or tops it up.
+    /// Locks USDC of `owner` as an agent's stake, or tops it up.
     ///
     /// # Errors
     ///
     /// [`ChainError::NotAnAgent`], [`ChainError::NotAuthorized`].
-    pub async fn lock_stake(&self, mint: Address, owner: Address, amount: u64) -> Result<Draft> {
+    pub async fn lock_stake(&self, mint: AgentId, owner: Address, amount: MicroUsdc) -> Result<Draft> {
         let agent = self.agent(mint).await?;
         self.expect_owner(agent.owner, mint, owner)?;
         let from = self.paying(owner).await?;
         let lock = stake_lock::lock_stake(&agent.addresses()?, owner, self.usdc_mint(), from, amount);
-        let intent = Intent::new("lock-stake", &[&mint, &owner, &amount]);
+        let intent = Intent::new("lock-stake", &[&mint, &owner, &amount.0]);
         let title = format!("Lock {} of stake for the agent {mint}", Money::Usdc(amount));
         Ok(self.draft(intent, title, owner, vec![lock]))
     }
 
     /// Queues the unlock of a stake.
-    pub async fn queue_unlock(&self, mint: Address, owner: Address) -> Result<Draft> {
+    pub async fn queue_unlock(&self, mint: AgentId, owner: Address) -> Result<Draft> {
         let agent = self.agent(mint).await?;
         // The last owner of a burned agent may queue too (decision B6).
         if !agent_is_burned(agent.owner) {
@@ -37,7 +39,7 @@ impl Actions<'_> {
     }
 
     /// Cancels a queued unlock.
-    pub async fn cancel_unlock(&self, mint: Address, owner: Address) -> Result<Draft> {
+    pub async fn cancel_unlock(&self, mint: AgentId, owner: Address) -> Result<Draft> {
         let agent = self.agent(mint).await?;
         self.expect_owner(agent.owner, mint, owner)?;
         let cancel = stake_lock::cancel_unlock(&agent.addresses()?, owner);
@@ -46,7 +48,7 @@ impl Actions<'_> {
     }
 
     /// Claims a stake whose unlock delay is over.
-    pub async fn claim_stake(&self, mint: Address, owner: Address) -> Result<Draft> {
+    pub async fn claim_stake(&self, mint: AgentId, owner: Address) -> Result<Draft> {
         let agent = self.agent(mint).await?;
         if !agent_is_burned(agent.owner) {
             self.expect_owner(agent.owner, mint, owner)?;
@@ -63,7 +65,7 @@ impl Actions<'_> {
     /// # Errors
     ///
     /// [`ChainError::NotAuthorized`].
-    pub async fn pay_lease(&self, mint: Address, authority: Address, epochs: u32) -> Result<Draft> {
+    pub async fn pay_lease(&self, mint: AgentId, authority: Address, epochs: u32) -> Result<Draft> {
         let agent = self.agent(mint).await?;
         let delegation = self.delegation(&agent, authority).await?;
         let (treasury_usdc, create) = self.treasury(authority).await?;
@@ -81,13 +83,13 @@ impl Actions<'_> {
     }
 
     /// Moves a lease to the state that the clock says. Anyone may.
-    pub async fn tick_lease(&self, mint: Address, payer: Address) -> Result<Draft> {
+    pub async fn tick_lease(&self, mint: AgentId, payer: Address) -> Result<Draft> {
         let epoch = self.client.time().await?.epoch;
         let intent = Intent::new("tick-lease", &[&mint, &epoch]);
         Ok(self.draft(intent, format!("Tick the lease of {mint}"), payer, vec![tick_lease(mint)]))
     }
 
-    pub(super) fn expect_owner(&self, found: Option<Address>, mint: Address, wallet: Address) -> Result<()> {
+    pub(super) fn expect_owner(&self, found: Option<Address>, mint: AgentId, wallet: Address) -> Result<()> {
         match found {
             None => Err(ChainError::AgentBurned { mint }),
             Some(owner) if owner == wallet => Ok(()),

@@ -13,6 +13,7 @@ use crate::sati::{self, Attestation, ContentType, Outcome};
 use solana_address::Address;
 use solana_signature::Signature;
 use zx1_protocol::hash::Sha3;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::interaction::{interaction_hash, task_ref};
 use zx1_protocol::units::Slot;
 
@@ -25,7 +26,7 @@ const STORED: [u8; 8] = [0xb3, 0x88, 0x3a, 0xc5, 0xe4, 0x78, 0xdc, 0x32];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agreement {
     /// The agent that will be rated.
-    pub agent: Address,
+    pub agent: AgentId,
     /// The wallet that will rate it.
     pub counterparty: Address,
     /// conversation id ‖ 16 zero bytes (`zx1_protocol::interaction::task_ref`).
@@ -38,17 +39,17 @@ impl Agreement {
     /// Of a task in the protocol's own words (decision D5): `counterparty` is the agent that will rate,
     /// `wallet` its owner's, which files the rating, `accepted` the `block_ref` of the ACCEPT.
     pub fn of_task(
-        agent: Address,
-        counterparty: Address,
+        agent: AgentId,
+        counterparty: AgentId,
         wallet: Address,
-        conversation: &[u8; 16],
+        conversation: &ConversationId,
         accepted: Slot,
     ) -> Self {
         Self {
             agent,
             counterparty: wallet,
             task_ref: task_ref(conversation),
-            data_hash: interaction_hash::<Sha3>(conversation, counterparty.as_array(), accepted),
+            data_hash: interaction_hash::<Sha3>(conversation, &counterparty, accepted),
         }
     }
 }
@@ -109,7 +110,7 @@ impl Sati {
     fn rating(agreement: &Agreement, outcome: Outcome, score: u8) -> Attestation {
         Attestation {
             task_ref: agreement.task_ref,
-            agent: agreement.agent,
+            agent: agreement.agent.into(),
             counterparty: agreement.counterparty,
             outcome,
             data_hash: agreement.data_hash,
@@ -159,8 +160,12 @@ impl Sati {
         }
         let schema = self.feedback_schema();
         let subject = Self::rating(agreement, feedback.outcome, feedback.score);
-        let nonce =
-            sati::attestation_nonce(&agreement.task_ref, &schema, &agreement.agent, &agreement.counterparty);
+        let nonce = sati::attestation_nonce(
+            &agreement.task_ref,
+            &schema,
+            &agreement.agent.into(),
+            &agreement.counterparty,
+        );
         let actors = self.actors(feedback.payer, schema, agent.addresses()?.token);
         let create = sati::create_compressed_attestation(&actors, &subject, &nonce);
         let check = ed25519;
@@ -183,10 +188,10 @@ impl Sati {
     pub async fn read_attestation(
         &self,
         task_ref: &[u8; 32],
-        agent: Address,
+        agent: AgentId,
         counterparty: Address,
     ) -> Result<Option<ReadAttestation>> {
-        let schema = self.feedback_schema();
+        let (agent, schema) = (agent.into(), self.feedback_schema());
         let nonce = sati::attestation_nonce(task_ref, &schema, &agent, &counterparty);
         let address = sati::attestation_address(&schema, &agent, &nonce).0;
         let Some(account) = self.client.account(address).await? else { return Ok(None) };
@@ -204,7 +209,7 @@ impl Sati {
     /// # Errors
     ///
     /// Also when an account of SATI's does not hold an attestation.
-    pub async fn attestations_of(&self, agent: Address) -> Result<Vec<ReadAttestation>> {
+    pub async fn attestations_of(&self, agent: AgentId) -> Result<Vec<ReadAttestation>> {
         let schema = self.feedback_schema();
         // Discriminator, schema, mint: then the bytes.
         let filters: [(usize, &[u8]); 3] = [(0, &STORED), (8, schema.as_ref()), (40, agent.as_ref())];

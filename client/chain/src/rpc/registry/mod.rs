@@ -16,12 +16,13 @@ use crate::sati::NewAgent;
 use solana_address::Address;
 use solana_keypair::Keypair;
 use std::sync::Arc;
+use zx1_protocol::ids::AgentId;
 
 /// An agent as its registry knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentRecord {
     /// The mint, which is the agent's id.
-    pub mint: Address,
+    pub mint: AgentId,
     /// Its number in the registry, from 1.
     pub member_number: u64,
     /// The registry's index account of that number.
@@ -50,7 +51,7 @@ impl AgentRecord {
     /// The addresses for what the last owner of a burned agent may still do (decision B6): any account serves
     /// as the token account.
     pub fn addresses_even_if_burned(&self) -> AgentAddresses {
-        AgentAddresses { mint: self.mint, index: self.index, token: self.token.unwrap_or(self.mint) }
+        AgentAddresses { mint: self.mint, index: self.index, token: self.token.unwrap_or(self.mint.into()) }
     }
 }
 
@@ -88,7 +89,7 @@ pub struct Registration {
 /// # Errors
 ///
 /// Those of the registry.
-pub async fn signing_keys(registry: &dyn IdentityRegistry, agent: Address) -> Result<Vec<Address>> {
+pub async fn signing_keys(registry: &dyn IdentityRegistry, agent: AgentId) -> Result<Vec<Address>> {
     let Some(record) = registry.look_up(agent).await? else { return Ok(Vec::new()) };
     let delegates = registry.delegates(agent).await?;
     let live = delegates.into_iter().filter(|delegate| delegate.live).map(|delegate| delegate.delegate);
@@ -108,19 +109,19 @@ pub trait IdentityRegistry: Send + Sync {
     fn register(&self, wish: &Registration) -> Result<Box<dyn Flow>>;
 
     /// An agent by its mint; None when the registry has no such agent.
-    fn look_up(&self, mint: Address) -> Asked<'_, Option<AgentRecord>>;
+    fn look_up(&self, mint: AgentId) -> Asked<'_, Option<AgentRecord>>;
 
     /// Whether this wallet owns the agent now.
-    fn verify_ownership(&self, mint: Address, wallet: Address) -> Asked<'_, bool>;
+    fn verify_ownership(&self, mint: AgentId, wallet: Address) -> Asked<'_, bool>;
 
     /// The keys that were ever allowed to act for the agent and not taken back, live or not.
-    fn delegates(&self, mint: Address) -> Asked<'_, Vec<Delegate>>;
+    fn delegates(&self, mint: AgentId) -> Asked<'_, Vec<Delegate>>;
 
     /// The agents that a wallet owns, by number.
     fn agents_of_wallet(&self, wallet: Address) -> Asked<'_, Vec<AgentRecord>>;
 
     /// What an agent says of itself on chain.
-    fn metadata(&self, mint: Address) -> Asked<'_, Metadata>;
+    fn metadata(&self, mint: AgentId) -> Asked<'_, Metadata>;
 }
 
 /// An agent by its mint.
@@ -128,7 +129,7 @@ pub trait IdentityRegistry: Send + Sync {
 /// # Errors
 ///
 /// [`ChainError::NotAnAgent`].
-pub(crate) async fn need(registry: &dyn IdentityRegistry, mint: Address) -> Result<AgentRecord> {
+pub(crate) async fn need(registry: &dyn IdentityRegistry, mint: AgentId) -> Result<AgentRecord> {
     let missing = ChainError::NotAnAgent { mint, registry: registry.name() };
     registry.look_up(mint).await?.ok_or(missing)
 }

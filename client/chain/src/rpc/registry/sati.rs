@@ -15,6 +15,7 @@ use solana_instruction::Instruction;
 use zx1_interface::accounts::Config;
 use zx1_interface::external::{self, AgentMint};
 use zx1_interface::ids;
+use zx1_protocol::ids::AgentId;
 
 /// Which of SATI's account lists the deployed program takes. January's and February's differ (notes on
 /// SATI); February's is the present one.
@@ -122,7 +123,7 @@ impl Sati {
     /// [`ChainError::BadSignature`].
     pub async fn add_delegate(
         &self,
-        mint: Address,
+        mint: AgentId,
         owner: Address,
         delegate: Address,
         expiry: i64,
@@ -136,9 +137,9 @@ impl Sati {
         if !solana_signature::Signature::from(*signature).verify(owner.as_ref(), &message) {
             return Err(ChainError::BadSignature { address: owner });
         }
-        let subject = DelegateV1 { agent: mint, delegate, delegator: owner }.attestation();
+        let subject = DelegateV1 { agent: mint.into(), delegate, delegator: owner }.attestation();
         let schema = self.delegate_schema();
-        let nonce = sati::delegation_nonce(&schema, &delegate, &mint);
+        let nonce = sati::delegation_nonce(&schema, &delegate, &mint.into());
         let actors = self.actors(owner, schema, agent.addresses()?.token);
         let create = sati::create_regular_attestation(&actors, &subject, &nonce, expiry);
         let check = ed25519(&owner, signature, &message)?;
@@ -156,16 +157,16 @@ impl Sati {
     /// # Errors
     ///
     /// [`ChainError::AccountMissing`] when there is no such delegation.
-    pub async fn revoke_delegate(&self, mint: Address, signer: Address, delegate: Address) -> Result<Draft> {
+    pub async fn revoke_delegate(&self, mint: AgentId, signer: Address, delegate: Address) -> Result<Draft> {
         let agent = super::need(self, mint).await?;
         let found = self.delegates(mint).await?.into_iter().find(|known| known.delegate == delegate);
         let schema = self.delegate_schema();
-        let nonce = sati::delegation_nonce(&schema, &delegate, &mint);
+        let nonce = sati::delegation_nonce(&schema, &delegate, &mint.into());
         let address = sati::sas_attestation_address(&self.credential(), &schema, &nonce).0;
         let missing = ChainError::AccountMissing { what: "delegation".into(), address };
         let account = found.ok_or(missing)?.account;
         let actors = self.actors(signer, schema, agent.addresses()?.token);
-        let close = sati::close_regular_attestation(&actors, &signer, &mint, &account);
+        let close = sati::close_regular_attestation(&actors, &signer, &mint.into(), &account);
         Ok(Draft::new(
             intents::revoke_delegate(&mint, &delegate),
             format!("Take back the right of {delegate} to act for the agent {mint}"),
@@ -174,12 +175,12 @@ impl Sati {
         ))
     }
 
-    async fn find(&self, mint: Address) -> Result<Option<AgentRecord>> {
-        let Some(account) = self.client.account(mint).await? else { return Ok(None) };
+    async fn find(&self, mint: AgentId) -> Result<Option<AgentRecord>> {
+        let Some(account) = self.client.account(mint.into()).await? else { return Ok(None) };
         if account.owner != TOKEN_2022_PROGRAM {
             return Ok(None);
         }
-        let Some(member) = external::agent_mint(mint.as_array(), &account.data) else { return Ok(None) };
+        let Some(member) = external::agent_mint(mint.as_bytes(), &account.data) else { return Ok(None) };
         if member.group != self.config.registry_group {
             return Ok(None);
         }
@@ -187,7 +188,7 @@ impl Sati {
         let indexed = self.client.account(index).await?;
         let is_indexed = indexed.is_some_and(|account| {
             account.owner == sati::PROGRAM
-                && external::agent_index(&account.data).is_some_and(|(found, _)| found == mint.to_bytes())
+                && external::agent_index(&account.data).is_some_and(|(found, _)| found == mint.0)
         });
         if !is_indexed {
             return Ok(None);
@@ -197,32 +198,32 @@ impl Sati {
 
     async fn with_holder(
         &self,
-        mint: Address,
+        mint: AgentId,
         index: Address,
         member: &AgentMint,
         data: &[u8],
     ) -> Result<AgentRecord> {
         let malformed =
-            || ChainError::MalformedAccount { what: "agent".into(), address: mint, size: data.len() };
+            || ChainError::MalformedAccount { what: "agent".into(), address: mint.into(), size: data.len() };
         let (metadata, soulbound) = metadata::read(data).ok_or_else(malformed)?;
         let token = if member.supply == 0 { None } else { self.client.sole_holder(mint).await? };
         let mut owner = None;
         if let Some(token) = token {
             let held = self.client.token_account(token).await?;
-            owner = held.filter(|held| held.mint == mint && held.amount == 1).map(|held| held.owner);
+            owner = held.filter(|held| held.mint == mint.into() && held.amount == 1).map(|held| held.owner);
         }
         let token = token.filter(|_| owner.is_some());
         let member_number = member.member_number;
         Ok(AgentRecord { mint, member_number, index, owner, token, metadata, soulbound })
     }
 
-    async fn find_delegates(&self, mint: Address) -> Result<Vec<Delegate>> {
+    async fn find_delegates(&self, mint: AgentId) -> Result<Vec<Delegate>> {
         // Kind, credential, schema, and the agent inside the attested data, by SAS's layout.
         let filters: [(usize, &[u8]); 4] = [
             (0, &[sati::SasAttestation::DISCRIMINATOR]),
             (33, &self.config.delegate_credential),
             (65, &self.config.delegate_schema),
-            (134, mint.as_array()),
+            (134, mint.as_bytes()),
         ];
         let sas = Address::new_from_array(ids::SAS);
         let addresses = self.client.program_addresses(sas, &filters).await?;
@@ -236,7 +237,7 @@ impl Sati {
             let Some(read) = external::delegation(&account.data).filter(|_| account.owner == sas) else {
                 continue;
             };
-            let fits = read.agent == mint.to_bytes()
+            let fits = read.agent == mint.0
                 && read.credential == self.config.delegate_credential
                 && read.schema == self.config.delegate_schema;
             if !fits {
@@ -260,7 +261,7 @@ impl Sati {
         let held = self.client.token_accounts(wallet, &by).await?;
         let mut agents: Vec<AgentRecord> = Vec::new();
         for (_, account) in held.into_iter().filter(|(_, account)| account.amount == 1) {
-            if let Some(agent) = self.find(account.mint).await?
+            if let Some(agent) = self.find(account.mint.into()).await?
                 && agent.owner == Some(wallet)
             {
                 agents.push(agent);
@@ -291,15 +292,15 @@ impl IdentityRegistry for Sati {
         Ok(Box::new(Registering::new(wish.clone())))
     }
 
-    fn look_up(&self, mint: Address) -> Asked<'_, Option<AgentRecord>> {
+    fn look_up(&self, mint: AgentId) -> Asked<'_, Option<AgentRecord>> {
         Box::pin(self.find(mint))
     }
 
-    fn verify_ownership(&self, mint: Address, wallet: Address) -> Asked<'_, bool> {
+    fn verify_ownership(&self, mint: AgentId, wallet: Address) -> Asked<'_, bool> {
         Box::pin(async move { Ok(self.find(mint).await?.is_some_and(|agent| agent.owner == Some(wallet))) })
     }
 
-    fn delegates(&self, mint: Address) -> Asked<'_, Vec<Delegate>> {
+    fn delegates(&self, mint: AgentId) -> Asked<'_, Vec<Delegate>> {
         Box::pin(self.find_delegates(mint))
     }
 
@@ -307,7 +308,7 @@ impl IdentityRegistry for Sati {
         Box::pin(self.find_agents(wallet))
     }
 
-    fn metadata(&self, mint: Address) -> Asked<'_, Metadata> {
+    fn metadata(&self, mint: AgentId) -> Asked<'_, Metadata> {
         Box::pin(async move { Ok(super::need(self, mint).await?.metadata) })
     }
 }
@@ -399,18 +400,18 @@ impl Flow for Registering {
 
 /// The mint that a registration's transaction created, read from the landed transaction: after a rerun the
 /// key in hand is not the one that was registered.
-pub fn registered_mint(transaction: &super::super::history::LandedTransaction) -> Option<Address> {
+pub fn registered_mint(transaction: &super::super::history::LandedTransaction) -> Option<AgentId> {
     let call = transaction.calls.iter().find(|called| {
         !called.inner
             && called.call.program == sati::PROGRAM
             && called.call.data.starts_with(&sati::instruction_discriminator::REGISTER_AGENT)
     })?;
-    call.call.accounts.get(4).copied()
+    call.call.accounts.get(4).map(|mint| AgentId::from(*mint))
 }
 
 /// The associated token account in which SATI puts a new agent.
-pub fn first_token_account(owner: &Address, mint: &Address) -> Address {
-    token::associated_address(owner, mint, &TOKEN_2022_PROGRAM)
+pub fn first_token_account(owner: &Address, mint: AgentId) -> Address {
+    token::associated_address(owner, &mint.into(), &TOKEN_2022_PROGRAM)
 }
 
 #[cfg(test)]

@@ -10,8 +10,8 @@ fn sound() -> Facts {
         epoch: Epoch(100),
         slot: Slot(10_000_000),
         paid_through: Some(Epoch(101)),
-        stake: Some(10 * USDC),
-        usdc: 50 * USDC,
+        stake: Some(MicroUsdc(10 * USDC)),
+        usdc: MicroUsdc(50 * USDC),
         lamports: 1_000_000_000,
         last_batch: Some(Epoch(99)),
         ..Facts::default()
@@ -19,7 +19,7 @@ fn sound() -> Facts {
 }
 
 fn policy() -> Policy {
-    Policy { cap_usdc: 2 * USDC, cap_lamports: 10_000_000, ahead: 1, uploads: true }
+    Policy { cap_usdc: MicroUsdc(2 * USDC), cap_lamports: 10_000_000, ahead: 1, uploads: true }
 }
 
 fn challenge(submitted: u64, answered: bool, resolved: bool) -> Challenge {
@@ -42,11 +42,11 @@ fn an_agent_in_order_has_nothing_to_do() {
 #[test]
 fn the_lease_is_paid_ahead_and_never_beyond_the_cap() {
     let one_missing = Facts { paid_through: Some(Epoch(100)), ..sound() };
-    assert_eq!(actions(&one_missing), [Action::PayLease { epochs: 1, cost_micro_usdc: USDC }]);
+    assert_eq!(actions(&one_missing), [Action::PayLease { epochs: 1, cost_micro_usdc: MicroUsdc(USDC) }]);
     // Three missing: the cap allows two.
     let behind = Facts { paid_through: Some(Epoch(98)), ..sound() };
-    assert_eq!(actions(&behind), [Action::PayLease { epochs: 2, cost_micro_usdc: 2 * USDC }]);
-    let spent = Facts { spent_usdc: 2 * USDC, ..behind };
+    assert_eq!(actions(&behind), [Action::PayLease { epochs: 2, cost_micro_usdc: MicroUsdc(2 * USDC) }]);
+    let spent = Facts { spent_usdc: MicroUsdc(2 * USDC), ..behind };
     assert_eq!(actions(&spent), []);
     assert!(concerns(&spent).iter().any(|warning| matches!(warning.what, Concern::Capped { .. })));
 }
@@ -77,7 +77,7 @@ fn answers_come_before_everything_else() {
         actions(&busy),
         [
             Action::Answer { challenge: "c9900000".to_owned() },
-            Action::PayLease { epochs: 1, cost_micro_usdc: USDC },
+            Action::PayLease { epochs: 1, cost_micro_usdc: MicroUsdc(USDC) },
             Action::SubmitBatch { epoch: 99 },
         ]
     );
@@ -133,7 +133,7 @@ fn the_cap_on_fees_holds_back_only_what_can_wait() {
 fn without_a_stake_no_batch_is_tried() {
     let facts = Facts { stake: None, last_batch: None, ..sound() };
     assert_eq!(actions(&facts), []);
-    let low = Facts { stake: Some(MIN_STAKE - 1), last_batch: None, ..sound() };
+    let low = Facts { stake: Some(MicroUsdc(MIN_STAKE - 1)), last_batch: None, ..sound() };
     assert_eq!(actions(&low), []);
     assert!(concerns(&low).iter().any(|warning| warning.what == Concern::BatchNeedsStake));
 }
@@ -152,13 +152,13 @@ proptest! {
         unlocking: bool,
     ) {
         let facts = Facts {
-            epoch: Epoch(epoch), paid_through: paid.map(Epoch), usdc, spent_usdc: spent, unlocking, ..sound()
+            epoch: Epoch(epoch), paid_through: paid.map(Epoch), usdc: MicroUsdc(usdc), spent_usdc: MicroUsdc(spent), unlocking, ..sound()
         };
-        let plan = plan(&facts, &Policy { cap_usdc: cap, ahead, ..policy() });
+        let plan = plan(&facts, &Policy { cap_usdc: MicroUsdc(cap), ahead, ..policy() });
         let cost: u64 = plan.actions.iter().map(|action| match action {
             Action::PayLease { cost_micro_usdc, epochs } => {
-                assert_eq!(*cost_micro_usdc, epochs * LEASE_COST_PER_EPOCH);
-                *cost_micro_usdc
+                assert_eq!(cost_micro_usdc.0, epochs * LEASE_COST_PER_EPOCH);
+                cost_micro_usdc.0
             }
             _ => 0,
         }).sum();

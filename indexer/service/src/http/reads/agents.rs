@@ -6,17 +6,18 @@ use crate::http::App;
 use crate::http::answer::{Digest, Headed, headed};
 use crate::http::items;
 use crate::http::openapi::{AgentQuery, ChallengeQuery, EventQuery, HistoryQuery, Mint, PageQuery};
-use crate::http::query::{Query, key};
-use crate::merge::Key;
+use crate::http::query::Query;
 use crate::reputation;
-use crate::store::{AgentRow, Find, Value, fixed, signed};
+use crate::store::{AgentRow, Find, Value, signed};
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
 use serde::Serialize;
+use solana_address::Address;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use utoipa::ToSchema;
 use zx1_interface::constants::GRACE_PERIOD_EPOCHS;
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::reputation::Binding;
 use zx1_protocol::units::Epoch;
 
@@ -26,7 +27,7 @@ type Sort = (&'static str, &'static str, fn(&AgentRow) -> Value);
 const SORTS: [Sort; 12] = [
     ("number", "number", |row| row.number.into()),
     ("name", "search", |row| row.search.clone().into()),
-    ("stake", "COALESCE(stake, -1)", |row| row.stake.unwrap_or(-1).into()),
+    ("stake", "COALESCE(stake, -1)", |row| row.stake.map_or(Value::Int(-1), Value::from)),
     ("lease", "COALESCE(paid_through, -1)", |row| row.paid_through.unwrap_or(-1).into()),
     ("batches", "batches", |row| row.batches.into()),
     ("reliability", "reliability", |row| row.reliability.into()),
@@ -103,7 +104,7 @@ pub(in crate::http) async fn list(State(app): State<App>, uri: Uri, headers: Hea
     if let Some(text) = query.get("query") {
         find = find.holds("search", text);
     }
-    if let Some(owner) = query.key("owner")? {
+    if let Some(owner) = query.key::<Address>("owner")? {
         find = find.and("owner", "=", owner);
     }
     find = match query.flag("staked")? {
@@ -130,7 +131,7 @@ pub(in crate::http) async fn list(State(app): State<App>, uri: Uri, headers: Hea
     let kinds: &'static [u8] = if sort == "name" { &[1, 2] } else { &[0, 2] };
     let page = Page::new("agents", &query, kinds)?;
     let rows = app.index.store.agents(page.find(find)?).await?;
-    let (rows, next) = page.cut(rows, |row| vec![value(row), row.mint.clone().into()]);
+    let (rows, next) = page.cut(rows, |row| vec![value(row), row.mint.into()]);
     let items = rows.iter().map(|row| items::Agent::new(row, &standing)).collect();
     Ok(list_answer(&app, &headers, &Digest::Index, items, next))
 }
@@ -146,7 +147,7 @@ pub(in crate::http) async fn one(
     Query::read(&uri, &[])?;
     let row = agent_row(&app, &mint).await?;
     let standing = app.index.status.get();
-    let find = Find::by("agent", row.mint.clone()).newest(&["slot", "position", "ordinal"]).limit(20);
+    let find = Find::by("agent", row.mint).newest(&["slot", "position", "ordinal"]).limit(20);
     let recent = app.index.store.events(find).await?;
     let recent: Vec<_> = recent.iter().map(|event| items::Event::new(event, &standing)).collect();
     let fields = AgentAnswer { agent: items::AgentDetail::new(&row, &standing), recent_events: recent };
@@ -162,7 +163,7 @@ pub(in crate::http) async fn events(
     headers: HeaderMap,
 ) -> Result<Response> {
     let row = agent_row(&app, &mint).await?;
-    super::lists::events_of(&app, &uri, &headers, Some(fixed(&row.mint))).await
+    super::lists::events_of(&app, &uri, &headers, Some(row.mint)).await
 }
 
 /// Challenges against an agent
@@ -174,7 +175,7 @@ pub(in crate::http) async fn challenges(
     headers: HeaderMap,
 ) -> Result<Response> {
     let row = agent_row(&app, &mint).await?;
-    super::lists::challenges_of(&app, &uri, &headers, Some(fixed(&row.mint))).await
+    super::lists::challenges_of(&app, &uri, &headers, Some(row.mint)).await
 }
 
 /// An agent by epoch
@@ -196,7 +197,7 @@ pub(in crate::http) async fn history(
             detail: "it must be before to_epoch, by 399 at most",
         });
     }
-    let of = || Find::by("agent", row.mint.clone()).and("epoch", "<=", signed(to));
+    let of = || Find::by("agent", row.mint).and("epoch", "<=", signed(to));
     let stood = app.index.store.epochs(of().order(&["epoch"])).await?;
     let batches = app.index.store.batches(of().and("epoch", ">=", signed(from))).await?;
     let batches: HashMap<i64, _> = batches.into_iter().map(|batch| (batch.epoch, batch)).collect();
@@ -213,7 +214,7 @@ pub(in crate::http) async fn history(
         let paid = now.as_ref().and_then(|row| row.paid_through);
         epochs.push(AgentEpoch {
             epoch,
-            stake_micro_usdc: now.as_ref().map_or(0, |row| row.stake).to_string(),
+            stake_micro_usdc: now.as_ref().map_or(0, |row| row.stake.0).to_string(),
             lease_paid_through: paid,
             lease_state: items::lease_state(paid, epoch).0,
             batch: batch.is_some(),
@@ -250,8 +251,8 @@ pub(in crate::http) async fn counterparties(
     }
     let query = Query::read(&uri, &["limit", "cursor"])?;
     let row = agent_row(&app, &mint).await?;
-    let mut all: BTreeMap<Vec<u8>, With> = BTreeMap::new();
-    for it in app.index.store.counterparties(Find::by("agent", row.mint.clone())).await? {
+    let mut all: BTreeMap<AgentId, With> = BTreeMap::new();
+    for it in app.index.store.counterparties(Find::by("agent", row.mint)).await? {
         let with = all.entry(it.other).or_default();
         with.bids = with.bids.saturating_add(it.bids);
         with.selections = with.selections.saturating_add(it.selections);
@@ -259,23 +260,23 @@ pub(in crate::http) async fn counterparties(
         with.received = with.received.saturating_add(it.ratings);
         with.last_slot = with.last_slot.max(it.last_slot);
     }
-    for it in app.index.store.envelopes(Find::by("rater", row.mint.clone())).await? {
+    for it in app.index.store.envelopes(Find::by("rater", row.mint)).await? {
         let with = all.entry(it.target).or_default();
         with.given = with.given.saturating_add(1);
         with.last_slot = with.last_slot.max(it.slot);
     }
-    let mut sorted: Vec<(Vec<u8>, With)> = all.into_iter().collect();
+    let mut sorted: Vec<(AgentId, With)> = all.into_iter().collect();
     sorted.sort_by(|(a, of_a), (b, of_b)| (of_b.last_slot, b).cmp(&(of_a.last_slot, a)));
     // Counted together from rows, so the page is cut here.
     let page = Page::new("counterparties", &query, &[0, 2])?;
     let after = page.find(Find::all())?.after;
     if let [Value::Int(slot), Value::Bytes(other)] = after.as_slice() {
-        sorted.retain(|(key, with)| (with.last_slot, key) < (*slot, other));
+        sorted.retain(|(key, with)| (with.last_slot, key.as_ref()) < (*slot, other.as_slice()));
     }
-    let (rows, next) = page.cut(sorted, |(other, with)| vec![with.last_slot.into(), other.clone().into()]);
-    let names = names(&app, rows.iter().map(|(other, _)| other)).await?;
-    let item = |(other, with): &(Vec<u8>, With)| Counterparty {
-        agent: items::base58(other),
+    let (rows, next) = page.cut(sorted, |(other, with)| vec![with.last_slot.into(), (*other).into()]);
+    let names = names(&app, rows.iter().map(|(other, _)| *other)).await?;
+    let item = |(other, with): &(AgentId, With)| Counterparty {
+        agent: other.to_string(),
         name: names.get(other).cloned(),
         bids: with.bids,
         selections: with.selections,
@@ -298,7 +299,7 @@ pub(in crate::http) async fn ratings(
 ) -> Result<Response> {
     let query = Query::read(&uri, &["limit", "cursor"])?;
     let missing = || Error::NoAgent(app.index.status.get().slot);
-    let mint: Key = key(&mint).ok_or_else(missing)?;
+    let mint: AgentId = mint.parse().map_err(|_| missing())?;
     let page = Page::new("ratings", &query, &[0, 2])?;
     let find = Find::by("target", mint).newest(&["timestamp", "hash"]);
     let rows = app.index.store.envelopes(page.find(find)?).await?;
@@ -307,14 +308,13 @@ pub(in crate::http) async fn ratings(
     let held: HashSet<_> = facts
         .ratings
         .iter()
-        .map(|it| (it.rater.clone(), it.conversation.clone(), it.score, it.outcome, it.role, it.slot))
+        .map(|it| (it.rater, it.conversation, it.score, it.outcome, it.role, it.slot))
         .collect();
     let items = rows
         .iter()
         .map(|row| {
-            let same =
-                (row.rater.clone(), row.conversation.clone(), row.score, row.outcome, row.role, row.slot);
-            let binding = reputation::binding_of(&mint, &facts, &row.conversation, &row.rater);
+            let same = (row.rater, row.conversation, row.score, row.outcome, row.role, row.slot);
+            let binding = reputation::binding_of(mint, &facts, row.conversation, row.rater);
             let word = binding.map(|binding| match binding {
                 Binding::Selection => "selection",
                 Binding::Verifier => "verifier",

@@ -8,9 +8,9 @@ use crate::http::App;
 use crate::http::answer::{Digest, Headed, headed};
 use crate::http::items;
 use crate::http::openapi::{BatchQuery, Mint, MintEpoch, PageQuery, ProofQuery, RecordQuery};
-use crate::http::query::{Query, key};
+use crate::http::query::Query;
 use crate::reputation;
-use crate::store::{AgentRow, BatchRow, Find, fixed};
+use crate::store::{AgentRow, BatchRow, Find};
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, Uri, header};
@@ -20,6 +20,7 @@ use tokio_util::io::ReaderStream;
 use utoipa::ToSchema;
 use zx1_protocol::bundle::Bundle;
 use zx1_protocol::hash::{Keccak, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::merkle;
 use zx1_protocol::record::Record;
 use zx1_protocol::reputation::Standing;
@@ -30,19 +31,19 @@ async fn page_of(app: &App, uri: &Uri, headers: &HeaderMap, agent: Option<&Agent
     let query = Query::read(uri, &["data", "limit", "cursor"])?;
     let mut find = Find::all().newest(&["submitted_slot", "agent", "epoch"]);
     if let Some(agent) = agent {
-        find = find.and("agent", "=", agent.mint.clone());
+        find = find.and("agent", "=", agent.mint);
     }
     find = match query.word("data", &["served", "withheld"])? {
         None => find,
         Some("served") => find.sure("data_bytes IS NOT NULL"),
         Some(_) => find.sure("data_bytes IS NULL"),
     };
-    let list = agent.map_or_else(|| "batches".to_owned(), |agent| items::base58(&agent.mint));
+    let list = agent.map_or_else(|| "batches".to_owned(), |agent| agent.mint.to_string());
     let page = Page::new(&list, &query, &[0, 2, 0])?;
     let rows = app.index.store.batches(page.find(find)?).await?;
-    let place = |row: &BatchRow| vec![row.submitted_slot.into(), row.agent.clone().into(), row.epoch.into()];
+    let place = |row: &BatchRow| vec![row.submitted_slot.into(), row.agent.into(), row.epoch.into()];
     let (rows, next) = page.cut(rows, place);
-    let names = names(app, rows.iter().map(|row| &row.agent)).await?;
+    let names = names(app, rows.iter().map(|row| row.agent)).await?;
     let items = rows.iter().map(|row| items::Batch::new(row, names.get(&row.agent))).collect();
     let digest = agent.map_or(Digest::Index, |agent| Digest::Head(agent.head_digest.clone()));
     Ok(list_answer(app, headers, &digest, items, next))
@@ -69,7 +70,7 @@ pub(in crate::http) async fn of_agent(
 /// A batch by its path.
 pub(in crate::http) async fn batch_row(app: &App, mint: &str, epoch: &str) -> Result<BatchRow> {
     let missing = || Error::NoBatch(app.index.status.get().slot);
-    let mint = key(mint).ok_or_else(missing)?;
+    let mint: AgentId = mint.parse().map_err(|_| missing())?;
     let epoch: u32 = epoch.parse().map_err(|_| missing())?;
     bundles::batch(&app.index, &mint, i64::from(epoch)).await
 }
@@ -111,7 +112,7 @@ async fn look<T: Send + 'static>(
 ) -> Result<T> {
     let _seat = app.bundles.seat().await?;
     let bytes = app.bundles.read(row).await?;
-    let path = app.bundles.path(&fixed(&row.agent), row.epoch).display().to_string();
+    let path = app.bundles.path(&row.agent, row.epoch).display().to_string();
     let done = tokio::task::spawn_blocking(move || {
         let bad = |detail: String| Error::Bundle { path, detail };
         let bundle = Bundle::decode(&bytes).map_err(|error| bad(error.to_string()))?;
@@ -138,7 +139,6 @@ pub(in crate::http) async fn records(
         _ => 0,
     };
     let most = usize::try_from(find.limit.unwrap_or(0)).unwrap_or(0);
-    let mint_key: [u8; 32] = fixed(&row.agent);
     let wanted = kind.clone();
     let found: Vec<ShownRecord> = look(&app, &row, move |bundle| {
         let all = (0_i64..).zip(bundle.packed_records()).skip(from);
@@ -151,8 +151,8 @@ pub(in crate::http) async fn records(
     .await?;
     let (mut rows, next) = page.cut(found, |record| vec![record.entry.into()]);
     if rows.iter().any(|record| record.standing.is_some()) {
-        let facts = reputation::facts(&app.index, &mint_key).await?;
-        let computed = reputation::compute(&mint_key, &facts, current_epoch(&app));
+        let facts = reputation::facts(&app.index, &row.agent).await?;
+        let computed = reputation::compute(&row.agent, &facts, current_epoch(&app));
         for record in &mut rows {
             let Some(shown) = &mut record.standing else { continue };
             let standing = computed.standings.get(&(row.epoch, record.entry)).copied();
@@ -212,31 +212,30 @@ struct ShownRecord {
 impl ShownRecord {
     fn new(entry: i64, packed: &[u8], record: &Record) -> Self {
         let (leaf, packed) = (hex::encode(merkle::leaf::<Sha3>(packed)), hex::encode(packed));
-        let of = |kind, conversation: [u8; 16], slot: Slot| Self {
+        let of = |kind, conversation: ConversationId, slot: Slot| Self {
             entry,
             kind,
             packed,
             leaf,
-            conversation: hex::encode(conversation),
+            conversation: conversation.to_string(),
             slot: slot.0,
             ..Self::default()
         };
         match record {
             Record::Bid(it) => Self {
-                counterparty: Some(items::base58(&it.counterparty)),
+                counterparty: Some(it.counterparty.to_string()),
                 value: Some(it.value.to_string()),
                 ..of("bid", it.conversation, it.slot)
             },
             Record::Selection(it) => Self {
-                counterparty: Some(items::base58(&it.counterparty)),
+                counterparty: Some(it.counterparty.to_string()),
                 ..of("selection", it.conversation, it.slot)
             },
-            Record::Verifier(it) => Self {
-                verifier: Some(items::base58(&it.verifier)),
-                ..of("verifier", it.conversation, it.slot)
-            },
+            Record::Verifier(it) => {
+                Self { verifier: Some(it.verifier.to_string()), ..of("verifier", it.conversation, it.slot) }
+            }
             Record::Feedback(it) => Self {
-                from: Some(items::base58(&it.from)),
+                from: Some(it.from.to_string()),
                 score: Some(it.score),
                 outcome: Some(it.outcome),
                 role: Some(it.role),

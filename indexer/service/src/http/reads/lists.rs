@@ -8,8 +8,7 @@ use crate::http::items;
 use crate::http::openapi::{
     ChallengeQuery, ContractQuery, EventQuery, FeedbackQuery, MarketQuery, PageQuery,
 };
-use crate::http::query::{Query, key};
-use crate::merge::Key;
+use crate::http::query::Query;
 use crate::parse::{ATTESTED, Program, REGISTERED, UNATTESTED};
 use crate::store::{ChallengeRow, Find, signed};
 use axum::extract::{Path, State};
@@ -17,16 +16,18 @@ use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use solana_address::Address;
 use utoipa::ToSchema;
 use zx1_chain::rpc::Event;
 use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
+use zx1_protocol::ids::AgentId;
 
 /// Challenges, of one agent or of all.
 pub(super) async fn challenges_of(
     app: &App,
     uri: &Uri,
     headers: &HeaderMap,
-    agent: Option<Key>,
+    agent: Option<AgentId>,
 ) -> Result<Response> {
     let query = Query::read(uri, &["agent", "challenger", "state", "limit", "cursor"])?;
     let standing = app.index.status.get();
@@ -34,7 +35,7 @@ pub(super) async fn challenges_of(
     if let Some(agent) = agent.or(query.key("agent")?) {
         find = find.and("agent", "=", agent);
     }
-    if let Some(challenger) = query.key("challenger")? {
+    if let Some(challenger) = query.key::<Address>("challenger")? {
         find = find.and("challenger", "=", challenger);
     }
     // The last slot at which a challenge that can still be answered was submitted.
@@ -52,13 +53,12 @@ pub(super) async fn challenges_of(
         Some("failed") => find.and("succeeded", "=", 0),
         Some(_) => find.and("closed", "=", 1),
     };
-    let list = agent
-        .map_or_else(|| "challenges".to_owned(), |agent| format!("challenges/{}", items::base58(&agent)));
+    let list = agent.map_or_else(|| "challenges".to_owned(), |agent| format!("challenges/{agent}"));
     let page = Page::new(&list, &query, &[0, 2])?;
     let rows = app.index.store.challenges(page.find(find)?).await?;
     let place = |row: &ChallengeRow| vec![row.submitted_slot.into(), row.address.clone().into()];
     let (rows, next) = page.cut(rows, place);
-    let names = names(app, rows.iter().map(|row| &row.agent)).await?;
+    let names = names(app, rows.iter().map(|row| row.agent)).await?;
     let items = rows.iter().map(|row| items::Challenge::new(row, names.get(&row.agent), &standing)).collect();
     Ok(list_answer(app, headers, &Digest::Index, items, next))
 }
@@ -82,10 +82,10 @@ pub(in crate::http) async fn challenge(
     headers: HeaderMap,
 ) -> Result<Response> {
     Query::read(&uri, &[])?;
-    let address = key(&address).ok_or(Error::NoChallenge)?;
+    let address: Address = address.parse().map_err(|_| Error::NoChallenge)?;
     let find = Find::by("address", address).newest(&["submitted_slot"]).limit(1);
     let row = app.index.store.challenges(find).await?.into_iter().next().ok_or(Error::NoChallenge)?;
-    let names = names(&app, std::iter::once(&row.agent)).await?;
+    let names = names(&app, std::iter::once(row.agent)).await?;
     let challenge = items::Challenge::new(&row, names.get(&row.agent), &app.index.status.get());
     Ok(headed(&app, &headers, &Digest::Index, ChallengeAnswer { challenge }))
 }
@@ -100,7 +100,7 @@ pub(in crate::http) async fn feedback(
     let query = Query::read(&uri, &["sender", "payer", "resolved", "query", "limit", "cursor"])?;
     let mut find = Find::all().newest(&["number"]);
     for name in ["sender", "payer"] {
-        if let Some(key) = query.key(name)? {
+        if let Some(key) = query.key::<Address>(name)? {
             find = find.and(name, "=", key);
         }
     }
@@ -139,7 +139,7 @@ pub(super) async fn events_of(
     app: &App,
     uri: &Uri,
     headers: &HeaderMap,
-    agent: Option<Key>,
+    agent: Option<AgentId>,
 ) -> Result<Response> {
     let known =
         ["name", "program", "agent", "account", "from_slot", "to_slot", "finalized", "limit", "cursor"];
@@ -153,7 +153,7 @@ pub(super) async fn events_of(
     if let Some(name) = query.word("name", &names)? {
         find = find.and("name", "=", name);
     }
-    if let Some(account) = query.key("account")? {
+    if let Some(account) = query.key::<Address>("account")? {
         find = find.and("account", "=", account);
     }
     let programs = Program::ALL.map(Program::name);
@@ -171,7 +171,7 @@ pub(super) async fn events_of(
         Some(true) => find.and("slot", "<=", signed(standing.finalized)),
         Some(false) => find.and("slot", ">", signed(standing.finalized)),
     };
-    let list = agent.map_or_else(|| "events".to_owned(), |agent| format!("events/{}", items::base58(&agent)));
+    let list = agent.map_or_else(|| "events".to_owned(), |agent| format!("events/{agent}"));
     let page = Page::new(&list, &query, &[0, 0, 0, 0])?;
     let rows = app.index.store.events(page.find(find)?).await?;
     let (rows, next) = page.cut(rows, |stored| {
@@ -304,7 +304,7 @@ pub(in crate::http) async fn binding(
     headers: HeaderMap,
 ) -> Result<Response> {
     Query::read(&uri, &[])?;
-    let wallet = key(&wallet).ok_or(Error::NoBinding)?;
+    let wallet: Address = wallet.parse().map_err(|_| Error::NoBinding)?;
     let rows = app.index.store.bindings(Find::by("wallet", wallet)).await?;
     let row = rows.into_iter().next().ok_or(Error::NoBinding)?;
     let record: serde_json::Value = serde_json::from_str(&row.record).unwrap_or_default();

@@ -10,12 +10,13 @@ use super::answer::{Digest, headed};
 use super::cursor;
 use super::query::Query;
 use crate::error::{Error, Result};
-use crate::store::{AgentRow, Find, Value, fixed};
+use crate::store::{AgentRow, Find, Value};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 use utoipa::ToSchema;
+use zx1_protocol::ids::AgentId;
 
 /// A list under way: its name with its filters, its order, its page.
 pub(super) struct Page {
@@ -84,16 +85,16 @@ pub(super) fn list(
 /// 9641
 pub(super) async fn agent_row(app: &App, mint: &str) -> Result<AgentRow> {
     let missing = || Error::NoAgent(app.index.status.get().slot);
-    let mint = super::query::key(mint).ok_or_else(missing)?;
+    let mint: AgentId = mint.parse().map_err(|_| missing())?;
     app.index.agent_row(&mint).await?.ok_or_else(missing)
 }
 
 /// Names of agents, as far as they are known.
-pub(super) async fn names<'a>(
+pub(super) async fn names(
     app: &App,
-    mints: impl Iterator<Item = &'a Vec<u8>>,
-) -> Result<HashMap<Vec<u8>, String>> {
-    let mints: BTreeSet<[u8; 32]> = mints.map(|mint| fixed(mint)).collect();
+    mints: impl Iterator<Item = AgentId>,
+) -> Result<HashMap<AgentId, String>> {
+    let mints: BTreeSet<AgentId> = mints.collect();
     let rows = app.index.store.agents(Find::any("mint", mints)).await?;
     let named = rows.into_iter().filter(|row| !row.name.is_empty());
     Ok(named.map(|row| (row.mint, row.name)).collect())

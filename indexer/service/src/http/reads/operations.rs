@@ -17,6 +17,8 @@ use axum::response::Response;
 use serde::Serialize;
 use std::sync::PoisonError;
 use utoipa::ToSchema;
+use zx1_protocol::ids::AgentId;
+use zx1_protocol::units::MicroUsdc;
 
 /// Epochs of the network's page.
 const EPOCHS: u64 = 60;
@@ -192,9 +194,9 @@ pub(in crate::http) async fn network(
         agents_active: active,
         agents_grace: grace,
         agents_deactivated: deactivated,
-        staked_micro_usdc: totals.staked.to_string(),
-        slashed_micro_usdc: totals.slashed.to_string(),
-        lease_paid_micro_usdc: totals.lease_paid.to_string(),
+        staked_micro_usdc: totals.staked.0.to_string(),
+        slashed_micro_usdc: totals.slashed.0.to_string(),
+        lease_paid_micro_usdc: totals.lease_paid.0.to_string(),
         batches: totals.batches,
         batches_withheld: totals.withheld,
         challenges: totals.challenges,
@@ -219,15 +221,15 @@ fn per_epoch(
     to: u64,
 ) -> Vec<NetworkEpoch> {
     let mut stood = stood.into_iter().peekable();
-    let mut agents: std::collections::HashMap<Vec<u8>, crate::store::EpochRow> =
+    let mut agents: std::collections::HashMap<AgentId, crate::store::EpochRow> =
         std::collections::HashMap::new();
     (from..=to)
         .map(|epoch| {
             while let Some(row) = stood.next_if(|row| row.epoch <= signed(epoch)) {
-                agents.insert(row.agent.clone(), row);
+                agents.insert(row.agent, row);
             }
             let of = totals.iter().find(|it| it.epoch == signed(epoch)).copied().unwrap_or_default();
-            let staked = agents.values().fold(0_i64, |sum, row| sum.saturating_add(row.stake));
+            let staked = agents.values().fold(MicroUsdc(0), |sum, row| sum.saturating_add(row.stake));
             let active = agents
                 .values()
                 .filter(|row| items::lease_state(row.paid_through, epoch).0 == "active")
@@ -236,7 +238,7 @@ fn per_epoch(
                 epoch,
                 joined: of.joined,
                 active,
-                staked_micro_usdc: staked.to_string(),
+                staked_micro_usdc: staked.0.to_string(),
                 batches: of.batches,
                 challenges: of.challenges,
                 feedback: of.feedback,

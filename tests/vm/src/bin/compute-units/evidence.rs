@@ -5,6 +5,7 @@ use zx1_interface::instruction::SubmitBatch;
 use zx1_protocol::envelope::{Envelope, EnvelopeHeader, MsgType};
 use zx1_protocol::evidence::{Evidence, LogEvidence, ProvenBid};
 use zx1_protocol::hash::{Hash, Keccak, Sha3};
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::merkle;
 use zx1_protocol::payload::{self, bid_payload};
@@ -15,7 +16,7 @@ use zx1_vm_tests::{Agent, ed25519_instruction, message_of};
 use crate::measure::{Bench, key};
 
 /// The conversation of every message here.
-pub(crate) const CONVERSATION: [u8; 16] = [3; 16];
+pub(crate) const CONVERSATION: ConversationId = ConversationId([3; 16]);
 /// The other side of every message here.
 pub(crate) const COUNTERPARTY: [u8; 32] = [9; 32];
 /// block_ref of every message here.
@@ -38,7 +39,7 @@ fn message(kind: MsgType, sender: &[u8; 32], recipient: &[u8; 32], epoch: u64, p
         timestamp: epoch * 86_400_000_000,
         block_ref: Slot(BLOCK_REF),
         nonce: 1_772_000_000_000_000,
-        conversation_id: &CONVERSATION,
+        conversation_id: CONVERSATION.as_bytes(),
         payload_hash: &Sha3::hashv(&[payload]),
         payload_len: u32::try_from(payload.len()).unwrap(),
     };
@@ -53,26 +54,27 @@ fn message(kind: MsgType, sender: &[u8; 32], recipient: &[u8; 32], epoch: u64, p
 /// A PROPOSE of the agent with a payload of this length.
 pub(crate) fn proposal(agent: &Agent, epoch: u64, payload_len: usize) -> Message {
     let payload = bid_payload(VALUE, &vec![b'.'; payload_len - 16]);
-    message(MsgType::Propose, &agent.mint.to_bytes(), &COUNTERPARTY, epoch, &payload)
+    message(MsgType::Propose, &agent.mint.0, &COUNTERPARTY, epoch, &payload)
 }
 
 /// A FEEDBACK about the agent.
 pub(crate) fn rating(agent: &Agent, epoch: u64) -> Message {
     let feedback = payload::Feedback {
         conversation_id: CONVERSATION,
-        target_agent: agent.mint.to_bytes(),
+        target_agent: agent.mint,
         score: 90,
         outcome: 2,
         is_dispute: false,
         role: 0,
     };
     let payload = feedback.to_cbor().unwrap();
-    message(MsgType::Feedback, &COUNTERPARTY, &agent.mint.to_bytes(), epoch, &payload)
+    message(MsgType::Feedback, &COUNTERPARTY, &agent.mint.0, epoch, &payload)
 }
 
 /// The record of the proposal.
 pub(crate) fn bid(value: i128) -> [u8; BID_LEN] {
-    let bid = Bid { conversation: CONVERSATION, counterparty: COUNTERPARTY, value, slot: Slot(BLOCK_REF) };
+    let bid =
+        Bid { conversation: CONVERSATION, counterparty: AgentId(COUNTERPARTY), value, slot: Slot(BLOCK_REF) };
     Record::Bid(bid).to_bytes().try_into().unwrap()
 }
 
@@ -132,7 +134,7 @@ pub(crate) fn batch(
     let tree = |place: Option<&Place>| place.map_or(([0; 32], 0), |place| (place.root, place.len));
     let ((log_merkle_root, log_len), (arrays_root, arrays_len)) = (tree(log), tree(arrays));
     let arguments = SubmitBatch {
-        agent_id: agent.mint.to_bytes(),
+        agent_id: agent.mint.0,
         epoch_number: bench.world.epoch() - 1,
         log_merkle_root,
         log_len,

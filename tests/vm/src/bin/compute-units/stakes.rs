@@ -7,6 +7,7 @@ use zx1_chain::instructions::lease::{LeasePayment, pay_lease, tick_lease};
 use zx1_chain::instructions::{behavior_log, stake_lock};
 use zx1_interface::constants::{CHALLENGE_WINDOW_SLOTS, MIN_STAKE, UNLOCK_DELAY_SLOTS};
 use zx1_interface::instruction as data;
+use zx1_protocol::units::MicroUsdc;
 use zx1_vm_tests::{Agent, ed25519_instruction, message_of};
 
 use crate::measure::{Bench, key};
@@ -21,7 +22,7 @@ pub(crate) fn configuration(bench: &mut Bench) {
 
 fn lock(bench: &mut Bench, agent: &Agent, owner: &Keypair) -> Instruction {
     let (mint, from) = (bench.world.usdc_mint(), bench.world.usdc_account(&key(owner)));
-    stake_lock::lock_stake(&agent.addresses(), key(owner), mint, from, MIN_STAKE)
+    stake_lock::lock_stake(&agent.addresses(), key(owner), mint, from, MicroUsdc(MIN_STAKE))
 }
 
 /// Measures the instruction lock_stake.
