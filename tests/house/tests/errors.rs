@@ -52,6 +52,7 @@ fn lists() -> Vec<(&'static str, Vec<Row>)> {
             [
                 zx1_model::ModelError::ROWS,
                 zx1_model::ConfigError::ROWS,
+                zx1_model::NameError::ROWS,
                 zx1_model::budget::BudgetError::ROWS,
                 zx1_model::prompt::PromptError::ROWS,
                 zx1_model::answer::AnswerError::ROWS,
@@ -69,6 +70,7 @@ fn lists() -> Vec<(&'static str, Vec<Row>)> {
             ]
             .concat(),
         ),
+        ("zx1-principal", zx1_principal::Refusal::ROWS.to_vec()),
         ("zx1-market-server", zx1_market_server::store::StoreError::ROWS.to_vec()),
         ("fix-cli", cli(fix_cli::errors::Error::ALL, fix_cli::errors::Error::TEXTS)),
         ("zx1-indexer", [zx1_indexer::store::StoreError::ROWS, zx1_indexer::Error::ROWS].concat()),
