@@ -181,7 +181,7 @@ pub enum Refusal {
     #[error("Another process is working on contract {id}.")]
     OtherRun { id: String },
     #[code(9560)]
-    #[error("No Nano node is named, so the wallet cannot look at the ledger.")]
+    #[error("No Nano node is named, so the wallet cannot reach the ledger.")]
     NoNode,
     #[code(9561)]
     #[error("invalid Nano network '{text}': expected live, beta, dev or test.")]
