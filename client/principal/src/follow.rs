@@ -31,12 +31,12 @@ enum Stop {
     /// The transcript has grown meanwhile.
     Behind,
     /// An error that ends the session.
-    Failed(Error),
+    Failed(Box<Error>),
 }
 
 impl<E: Into<Error>> From<E> for Stop {
     fn from(error: E) -> Self {
-        Self::Failed(error.into())
+        Self::Failed(Box::new(error.into()))
     }
 }
 
@@ -45,7 +45,7 @@ fn sent<T>(done: Result<T, ClientError>) -> Result<Next, Stop> {
     match done {
         Ok(_) => Ok(Next::Again),
         Err(error) if matches!(error.status(), Some(409 | 410)) => Err(Stop::Behind),
-        Err(error) => Err(Stop::Failed(error.into())),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -74,8 +74,10 @@ impl Session<'_> {
             let next = match self.step(market, &mut held, &view) {
                 // Somebody was faster, or a window has just passed: the transcript says what holds now.
                 Err(Stop::Behind) => Next::Again,
-                Err(Stop::Failed(Error::Interrupted)) => return self.stop(market, &view),
-                Err(Stop::Failed(error)) => return Err(error),
+                Err(Stop::Failed(error)) => match *error {
+                    Error::Interrupted => return self.stop(market, &view),
+                    error => return Err(error),
+                },
                 Ok(next) => next,
             };
             match next {
@@ -180,7 +182,7 @@ impl Session<'_> {
         }
         let agreed = match self.agree(&mut attempt, &proposal, true) {
             Ok(agreed) => agreed,
-            Err(Error::Interrupted) => return Err(Stop::Failed(Error::Interrupted)),
+            Err(Error::Interrupted) => return Err(Error::Interrupted.into()),
             Err(error) => {
                 self.front.event(Event::NotApplied(&error));
                 let why = format!("The command works in the sandbox, but the fix is not applied: {error}");
