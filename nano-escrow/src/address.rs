@@ -7,8 +7,35 @@ use blake2::Blake2b;
 use blake2::digest::Digest;
 use blake2::digest::consts::U5;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use zx1_coded::Coded;
 
-use crate::{Error, PublicKey, Raw};
+use crate::{Keypair, PrivateKey, PublicKey, Raw};
+
+/// Why a text is not an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, Coded)]
+#[non_exhaustive]
+pub enum AddressError {
+    /// The prefix is not `nano_` or `xrb_`.
+    #[code(8020)]
+    #[error("the address does not begin with nano_ or xrb_")]
+    Prefix,
+    /// Not 60 characters after the prefix.
+    #[code(8021)]
+    #[error("the address has {0} characters after its prefix instead of 60")]
+    Length(usize),
+    /// A character outside the alphabet.
+    #[code(8022)]
+    #[error("the address has a character that addresses do not have, at place {0}")]
+    Character(usize),
+    /// First character after the prefix neither 1 nor 3.
+    #[code(8023)]
+    #[error("the first character after the prefix is neither 1 nor 3")]
+    Overflow,
+    /// The checksum does not match the key.
+    #[code(8024)]
+    #[error("the address's checksum does not match: it was mistyped or changed")]
+    Checksum,
+}
 
 const ALPHABET: &[u8; 32] = b"13456789abcdefghijkmnopqrstuwxyz";
 const NONE: u8 = 0xff;
@@ -47,6 +74,27 @@ impl Address {
             Some(amount) => format!("nano:{self}?amount={amount}"),
             None => format!("nano:{self}"),
         }
+    }
+}
+
+impl PublicKey {
+    /// The address of the account with this key.
+    pub fn address(&self) -> Address {
+        Address(*self)
+    }
+}
+
+impl PrivateKey {
+    /// The address of the account with this key.
+    pub fn address(&self) -> Address {
+        self.public_key().address()
+    }
+}
+
+impl Keypair {
+    /// The address of the account with this key.
+    pub fn address(&self) -> Address {
+        self.public_key().address()
     }
 }
 
@@ -117,31 +165,31 @@ impl fmt::Debug for Address {
 }
 
 impl FromStr for Address {
-    type Err = Error;
+    type Err = AddressError;
 
-    fn from_str(text: &str) -> Result<Self, Error> {
+    fn from_str(text: &str) -> Result<Self, AddressError> {
         let body =
-            text.strip_prefix("nano_").or_else(|| text.strip_prefix("xrb_")).ok_or(Error::AddressPrefix)?;
+            text.strip_prefix("nano_").or_else(|| text.strip_prefix("xrb_")).ok_or(AddressError::Prefix)?;
         let length = body.chars().count();
         if length != 60 {
-            return Err(Error::AddressLength(length));
+            return Err(AddressError::Length(length));
         }
         let mut values = [0; 60];
         for (i, (value, c)) in values.iter_mut().zip(body.chars()).enumerate() {
             *value = u8::try_from(c).map_or(NONE, |byte| VALUES[usize::from(byte)]);
             if *value == NONE {
                 // Counted from 1, from the beginning of the whole address.
-                return Err(Error::AddressCharacter(text.len() - body.len() + i + 1));
+                return Err(AddressError::Character(text.len() - body.len() + i + 1));
             }
         }
         let mut key = PublicKey::default();
         if decode(&values[..52], &mut key.0) != 0 {
-            return Err(Error::AddressOverflow);
+            return Err(AddressError::Overflow);
         }
         let mut sum = [0; 5];
         decode(&values[52..], &mut sum);
         if sum != checksum(&key) {
-            return Err(Error::AddressChecksum);
+            return Err(AddressError::Checksum);
         }
         Ok(Address(key))
     }

@@ -7,8 +7,9 @@
 
 use ed25519_dalek::{Signer, SigningKey, VerifyingKey};
 use serde::{Deserialize, Serialize};
+use zx1_coded::Coded;
 
-use crate::{Address, Coded, Keypair, PrivateKey, PublicKey, Seed, Signature};
+use crate::{Address, Keypair, PrivateKey, PublicKey, Seed, Signature};
 
 /// What stands before the signed bytes.
 pub const DOMAIN: &[u8] = b"zx1/binding/v1";
@@ -20,47 +21,30 @@ pub fn nano_key(seed: &Seed, index: u32) -> PrivateKey {
     seed.domain_key(KEY_DOMAIN, index)
 }
 
-/// Why a record is not accepted: numbers 8300 to 8349.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+/// Why a record is not accepted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum BindingError {
     /// The Ed25519 signature does not hold.
+    #[code(8300)]
     #[error("the Ed25519 signature does not fit the record")]
     Ed25519Signature,
     /// The Nano signature does not hold.
+    #[code(8301)]
     #[error("the Nano signature does not fit the record")]
     NanoSignature,
     /// A key that cannot sign.
+    #[code(8302)]
     #[error("the Ed25519 key {0} cannot sign")]
     Ed25519Key(String),
     /// The record cannot be read.
+    #[code(8303)]
     #[error("the record cannot be read: {0}")]
     Unreadable(String),
     /// The packed form does not have 200 bytes; carries its length.
+    #[code(8304)]
     #[error("a packed record is 200 bytes, not {0}")]
     Length(usize),
-}
-
-impl Coded for BindingError {
-    fn code(&self) -> u16 {
-        match self {
-            BindingError::Ed25519Signature => 8300,
-            BindingError::NanoSignature => 8301,
-            BindingError::Ed25519Key(_) => 8302,
-            BindingError::Unreadable(_) => 8303,
-            BindingError::Length(_) => 8304,
-        }
-    }
-
-    fn next(&self) -> &str {
-        match self {
-            BindingError::Ed25519Signature | BindingError::NanoSignature => {
-                "Do not pay this address for that key; ask its owner for a new record."
-            }
-            BindingError::Ed25519Key(_) => "Check the key: 32 bytes in base58 or in hexadecimal digits.",
-            BindingError::Unreadable(_) | BindingError::Length(_) => "Ask its owner for the whole record.",
-        }
-    }
 }
 
 /// An Ed25519 public key. Prints as base58; reads base58 or 64 hexadecimal digits.

@@ -6,8 +6,22 @@ use std::str::FromStr;
 use blake2::Blake2b256;
 use blake2::digest::Digest;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use zx1_coded::Coded;
 
-use crate::{Error, PublicKey};
+/// Why a text is not a value in hexadecimal digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, Coded)]
+#[non_exhaustive]
+pub enum HexError {
+    /// A hexadecimal text of the wrong length or with another character.
+    #[code(8030)]
+    #[error("{what} must be {digits} hexadecimal digits")]
+    Digits {
+        /// Name of the value that was read.
+        what: &'static str,
+        /// Number of digits that it must have.
+        digits: usize,
+    },
+}
 
 /// BLAKE2b with 32 bytes of output over the parts, one after another.
 pub fn blake2b_256(parts: &[&[u8]]) -> [u8; 32] {
@@ -19,9 +33,9 @@ pub fn blake2b_256(parts: &[&[u8]]) -> [u8; 32] {
 }
 
 /// Read exactly `N` bytes as hexadecimal digits of either case.
-pub(crate) fn hex_bytes<const N: usize>(text: &str, what: &'static str) -> Result<[u8; N], Error> {
+pub(crate) fn hex_bytes<const N: usize>(text: &str, what: &'static str) -> Result<[u8; N], HexError> {
     let mut out = [0; N];
-    hex::decode_to_slice(text, &mut out).map_err(|_| Error::Hex { what, digits: N * 2 })?;
+    hex::decode_to_slice(text, &mut out).map_err(|_| HexError::Digits { what, digits: N * 2 })?;
     Ok(out)
 }
 
@@ -51,13 +65,6 @@ impl From<[u8; 32]> for BlockHash {
     }
 }
 
-impl From<PublicKey> for BlockHash {
-    /// The root of an account's first block is its key.
-    fn from(key: PublicKey) -> Self {
-        BlockHash(key.0)
-    }
-}
-
 impl fmt::Display for BlockHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&hex::encode_upper(self.0))
@@ -71,9 +78,9 @@ impl fmt::Debug for BlockHash {
 }
 
 impl FromStr for BlockHash {
-    type Err = Error;
+    type Err = HexError;
 
-    fn from_str(text: &str) -> Result<Self, Error> {
+    fn from_str(text: &str) -> Result<Self, HexError> {
         hex_bytes(text, "a block hash").map(BlockHash)
     }
 }

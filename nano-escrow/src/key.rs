@@ -9,9 +9,27 @@ use ed25519_dalek::VerifyingKey;
 use ed25519_dalek::hazmat::{ExpandedSecretKey, raw_sign, raw_verify};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+use zx1_coded::Coded;
 
-use crate::hash::{blake2b_256, hex_bytes};
-use crate::{Address, BlockHash, Error};
+use crate::hash::{BlockHash, HexError, blake2b_256, hex_bytes};
+
+/// Why a signature is not accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, Coded)]
+#[non_exhaustive]
+pub enum KeyError {
+    /// The 32 bytes do not encode a point of the curve.
+    #[code(8031)]
+    #[error("the public key {0} is not a point of the curve, so nothing can be signed with it")]
+    PublicKey(PublicKey),
+    /// The signature does not hold.
+    #[code(8032)]
+    #[error("the signature does not fit the key and the hash")]
+    Signature,
+    /// The signature holds but is not in its one canonical form (S >= L, or a small-order key).
+    #[code(8033)]
+    #[error("the signature is not in its canonical form, so it does not come from this program")]
+    SignatureForm,
+}
 
 /// A secret from which private keys are derived. Zeroized on drop; has no `Debug` and no `Display`.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
@@ -24,7 +42,7 @@ impl Seed {
     }
 
     /// From 64 hexadecimal digits. The error does not repeat them.
-    pub fn from_hex(text: &str) -> Result<Seed, Error> {
+    pub fn from_hex(text: &str) -> Result<Seed, HexError> {
         hex_bytes(text, "a seed").map(Seed)
     }
 
@@ -61,7 +79,7 @@ impl PrivateKey {
     }
 
     /// From 64 hexadecimal digits. The error does not repeat them.
-    pub fn from_hex(text: &str) -> Result<PrivateKey, Error> {
+    pub fn from_hex(text: &str) -> Result<PrivateKey, HexError> {
         hex_bytes(text, "a private key").map(PrivateKey)
     }
 
@@ -83,11 +101,6 @@ impl PrivateKey {
     pub fn public_key(&self) -> PublicKey {
         self.keypair().public_key()
     }
-
-    /// The address of the account with this key.
-    pub fn address(&self) -> Address {
-        Address::from(self.public_key())
-    }
 }
 
 /// A private key, expanded once, so that signing is twice as fast as from a [`PrivateKey`]. Zeroized on
@@ -101,11 +114,6 @@ impl Keypair {
     /// The public key.
     pub fn public_key(&self) -> PublicKey {
         PublicKey(self.verifying.to_bytes())
-    }
-
-    /// The address of the account with this key.
-    pub fn address(&self) -> Address {
-        Address::from(self.public_key())
     }
 
     /// Sign a block's hash. Deterministic: the same hash gives the same signature.
@@ -141,40 +149,35 @@ impl PublicKey {
         &self.0
     }
 
-    /// The address of the account with this key.
-    pub fn address(&self) -> Address {
-        Address::from(*self)
-    }
-
     /// Whether a private key can exist for it: a point of the curve, and none of the few of small order.
     pub fn is_point(&self) -> bool {
         VerifyingKey::from_bytes(&self.0).is_ok_and(|k| !k.is_weak())
     }
 
     /// Verify strictly: canonical S, no small-order key or R. For our own blocks and records.
-    pub fn verify_strict(&self, message: &[u8], signature: &Signature) -> Result<(), Error> {
-        let key = VerifyingKey::from_bytes(&self.0).map_err(|_| Error::PublicKey(*self))?;
+    pub fn verify_strict(&self, message: &[u8], signature: &Signature) -> Result<(), KeyError> {
+        let key = VerifyingKey::from_bytes(&self.0).map_err(|_| KeyError::PublicKey(*self))?;
         if signature.reduced().is_none_or(|reduced| reduced != *signature) {
-            return Err(Error::SignatureForm);
+            return Err(KeyError::SignatureForm);
         }
         if key.is_weak() || signature.r_is_small() {
-            return Err(Error::SignatureForm);
+            return Err(KeyError::SignatureForm);
         }
         self.check(&key, message, signature)
     }
 
     /// Verify as the network does: S below 2^253 counts, canonical or not. For other people's blocks: the
     /// ledger holds such signatures, and a deposit is not refused for its form (decision F4).
-    pub fn verify_network(&self, message: &[u8], signature: &Signature) -> Result<(), Error> {
-        let key = VerifyingKey::from_bytes(&self.0).map_err(|_| Error::PublicKey(*self))?;
+    pub fn verify_network(&self, message: &[u8], signature: &Signature) -> Result<(), KeyError> {
+        let key = VerifyingKey::from_bytes(&self.0).map_err(|_| KeyError::PublicKey(*self))?;
         // The hash does not cover S, so S and S mod L verify alike.
-        let reduced = signature.reduced().ok_or(Error::Signature)?;
+        let reduced = signature.reduced().ok_or(KeyError::Signature)?;
         self.check(&key, message, &reduced)
     }
 
-    fn check(&self, key: &VerifyingKey, message: &[u8], signature: &Signature) -> Result<(), Error> {
+    fn check(&self, key: &VerifyingKey, message: &[u8], signature: &Signature) -> Result<(), KeyError> {
         let signature = ed25519_dalek::Signature::from_bytes(&signature.0);
-        raw_verify::<Blake2b512>(key, message, &signature).map_err(|_| Error::Signature)
+        raw_verify::<Blake2b512>(key, message, &signature).map_err(|_| KeyError::Signature)
     }
 }
 
@@ -265,10 +268,17 @@ impl fmt::Debug for PublicKey {
 }
 
 impl FromStr for PublicKey {
-    type Err = Error;
+    type Err = HexError;
 
-    fn from_str(text: &str) -> Result<Self, Error> {
+    fn from_str(text: &str) -> Result<Self, HexError> {
         hex_bytes(text, "a public key").map(PublicKey)
+    }
+}
+
+impl From<PublicKey> for BlockHash {
+    /// The root of an account's first block is its key.
+    fn from(key: PublicKey) -> Self {
+        BlockHash(key.0)
     }
 }
 
@@ -304,9 +314,9 @@ impl fmt::Debug for Signature {
 }
 
 impl FromStr for Signature {
-    type Err = Error;
+    type Err = HexError;
 
-    fn from_str(text: &str) -> Result<Self, Error> {
+    fn from_str(text: &str) -> Result<Self, HexError> {
         hex_bytes(text, "a signature").map(Signature)
     }
 }

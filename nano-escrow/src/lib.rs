@@ -12,7 +12,7 @@
 //! | `node` | the client of a Nano node: RPC, websocket, remote work |
 //! | `escrow` | journal, escrow, wallet (SQLite) |
 //!
-//! Every refusal is a numbered error with a sentence that says what to do next: see [`Coded`].
+//! Every error has a number (`zx1_coded::Coded`); the next step is the front end's.
 
 mod address;
 #[cfg(feature = "binding")]
@@ -33,13 +33,13 @@ mod raw;
 pub mod wallet;
 pub mod work;
 
-pub use address::Address;
+pub use address::{Address, AddressError};
 pub use block::{Head, SignedBlock, StateBlock, Subtype};
-pub use error::{AmountError, Coded, Error};
-pub use hash::{BlockHash, blake2b_256};
-pub use key::{Keypair, PrivateKey, PublicKey, Seed, Signature};
+pub use error::Error;
+pub use hash::{BlockHash, HexError, blake2b_256};
+pub use key::{KeyError, Keypair, PrivateKey, PublicKey, Seed, Signature};
 pub use network::{Network, Ports};
-pub use raw::Raw;
+pub use raw::{AmountError, Raw};
 pub use work::{Thresholds, Work, WorkKind};
 
 /// The examples of the README are compiled and run with the tests.

@@ -5,8 +5,81 @@ use std::iter::Sum;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use zx1_coded::Coded;
 
-use crate::{AmountError, Error};
+/// Why a text is not an amount, or two amounts have no sum or difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, Coded)]
+#[non_exhaustive]
+pub enum AmountError {
+    /// The text has no characters.
+    #[code(8000)]
+    #[error("the amount is empty")]
+    Empty,
+    /// The text starts with a minus sign.
+    #[code(8001)]
+    #[error("the amount is negative")]
+    Negative,
+    /// The text starts with a plus sign.
+    #[code(8002)]
+    #[error("the amount starts with a plus sign")]
+    Plus,
+    /// The text has an exponent, such as `1e3`.
+    #[code(8003)]
+    #[error("the amount has an exponent")]
+    Exponent,
+    /// The text is a number of another base, such as `0x10`.
+    #[code(8004)]
+    #[error("the amount is not a decimal number")]
+    Base,
+    /// The text has a comma.
+    #[code(8005)]
+    #[error("the amount has a comma; the decimal sign is a point, and digits are not grouped")]
+    Comma,
+    /// The text has spaces.
+    #[code(8006)]
+    #[error("the amount has a space or another blank in it")]
+    Blank,
+    /// The text has more than one point.
+    #[code(8007)]
+    #[error("the amount has more than one point")]
+    Points,
+    /// No digits before or after the point.
+    #[code(8008)]
+    #[error("the amount needs digits on both sides of the point")]
+    BarePoint,
+    /// A zero before other digits.
+    #[code(8009)]
+    #[error("the amount starts with a zero that means nothing")]
+    LeadingZero,
+    /// More than 30 digits after the point.
+    #[code(8010)]
+    #[error("the amount has more than 30 decimals, so it is not a whole number of raw")]
+    Decimals,
+    /// A point in an amount of raw.
+    #[code(8011)]
+    #[error("an amount of raw is a whole number, without a point")]
+    Fraction,
+    /// Above 2^128 - 1 raw.
+    #[code(8012)]
+    #[error("the amount is above 340282366.920938463463374607431768211455 XNO, more than there can be")]
+    TooLarge,
+    /// It has another character.
+    #[code(8013)]
+    #[error("the amount has a character that is not a digit from 0 to 9")]
+    Character,
+    /// Zero, where something must be paid.
+    #[code(8014)]
+    #[error("the amount is zero")]
+    Zero,
+    /// Adding two amounts passes 2^128 - 1.
+    #[code(8015)]
+    #[error("the sum of {0} and {1} raw is more than there can be")]
+    SumTooLarge(Raw, Raw),
+    /// Taking away more than there is.
+    #[code(8016)]
+    #[error("{1} raw cannot be taken from {0} raw")]
+    NotEnough(Raw, Raw),
+}
 
 /// An amount in raw, the smallest unit of Nano: 0 to 2^128 - 1. 1 XNO is 10^30 raw.
 ///
@@ -39,14 +112,14 @@ impl Raw {
     /// The sum. Fails with 8015 above 2^128 - 1.
     // The trait's `add` cannot fail, and money must not wrap.
     #[allow(clippy::should_implement_trait)]
-    pub fn add(self, other: Raw) -> Result<Raw, Error> {
-        self.checked_add(other).ok_or(Error::SumTooLarge(self, other))
+    pub fn add(self, other: Raw) -> Result<Raw, AmountError> {
+        self.checked_add(other).ok_or(AmountError::SumTooLarge(self, other))
     }
 
     /// The difference. Fails with 8016 below zero.
     #[allow(clippy::should_implement_trait)]
-    pub fn sub(self, other: Raw) -> Result<Raw, Error> {
-        self.checked_sub(other).ok_or(Error::NotEnough(self, other))
+    pub fn sub(self, other: Raw) -> Result<Raw, AmountError> {
+        self.checked_sub(other).ok_or(AmountError::NotEnough(self, other))
     }
 
     /// The sum, or `None` above 2^128 - 1.

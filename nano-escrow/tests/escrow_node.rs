@@ -439,7 +439,7 @@ async fn a_changed_export_or_another_seed_is_refused() {
     assert!(!text.contains(&hex::encode([7; 32])), "the seed is not in it");
 }
 
-async fn export_code(escrow: &Escrow, folder: &Path) -> u16 {
+async fn export_code(escrow: &Escrow, folder: &Path) -> u32 {
     let backup = escrow.export().await.unwrap();
     backup.write(&folder.join("export.json")).await.unwrap_err().code()
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use nano_escrow::node::{Call, NodeApi, NodeError};
 use nano_escrow::work::{Cancel, MemoryCache, Path, Solver, WorkCache, WorkError, WorkPeers, WorkService};
-use nano_escrow::{BlockHash, Coded, Thresholds, Work};
+use nano_escrow::{BlockHash, Thresholds, Work};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

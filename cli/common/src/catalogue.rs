@@ -40,14 +40,6 @@ macro_rules! catalogue {
                 Self { code, name, message, next, exit: $crate::Exit::Failure, own: None }
             }
 
-            /// A refusal from a library, under its own number. `name` is its debug form: fields are cut off.
-            pub fn foreign(code: u32, name: &impl std::fmt::Debug, message: impl std::fmt::Display) -> Self {
-                let debug = format!("{name:?}");
-                let name = debug.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned();
-                let message = $crate::errors::sentence(&message.to_string());
-                Self { code, name, message, next: None, exit: $crate::Exit::Failure, own: None }
-            }
-
             /// Replaces the name of the error.
             #[must_use]
             pub fn named(mut self, name: &str) -> Self {

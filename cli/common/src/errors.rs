@@ -140,7 +140,7 @@ pub fn catalogue_faults(
     }
     for ((code, name), (message, next)) in all.iter().zip(texts) {
         if !message.ends_with(['.', '}']) {
-            faults.push(format!("{code} is no sentence: {message}"));
+            faults.push(format!("{code} is not a sentence: {message}"));
         }
         // Nobody sees that one: whoever read has gone.
         if next.is_empty() != (*name == "ClosedPipe") {
@@ -172,7 +172,7 @@ pub fn reason(error: &std::io::Error) -> String {
 /// Describes a JSON error without the list of everything that was expected.
 pub fn json_fault(error: &serde_json::Error) -> String {
     if !error.is_data() {
-        return format!("it is no JSON (line {}, column {})", error.line(), error.column());
+        return format!("invalid JSON (line {}, column {})", error.line(), error.column());
     }
     let text = error.to_string();
     let text = text.split(" at line ").next().unwrap_or_default();

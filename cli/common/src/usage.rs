@@ -37,39 +37,39 @@ pub fn in_words(error: &clap::Error) -> String {
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
             let name = first(ContextKind::InvalidSubcommand);
-            format!("There is no command '{name}'.{}", similar(ContextKind::SuggestedSubcommand))
+            format!("Unknown command '{name}'.{}", similar(ContextKind::SuggestedSubcommand))
         }
         ErrorKind::UnknownArgument if argument.starts_with('-') => {
-            format!("There is no option '{argument}' here.{}", similar(ContextKind::SuggestedArg))
+            format!("Unknown option '{argument}'.{}", similar(ContextKind::SuggestedArg))
         }
-        ErrorKind::UnknownArgument => format!("'{argument}' is one argument too many."),
+        ErrorKind::UnknownArgument => format!("Unexpected argument '{argument}'."),
         ErrorKind::MissingRequiredArgument => {
             let names = texts(ContextKind::InvalidArg);
-            format!("{} {} missing.", list(&names), if names.len() == 1 { "is" } else { "are" })
+            format!("Missing required argument{}: {}.", if names.len() == 1 { "" } else { "s" }, list(&names))
         }
         ErrorKind::ArgumentConflict => {
             let others = list(&texts(ContextKind::PriorArg));
             if others == argument {
                 format!("{argument} can be given only once.")
             } else {
-                format!("{argument} cannot be used together with {others}.")
+                format!("{argument} cannot be used with {others}.")
             }
         }
         ErrorKind::InvalidValue if value.is_empty() && possible.is_empty() => {
-            format!("{argument} needs a value.")
+            format!("{argument} requires a value.")
         }
         ErrorKind::InvalidValue => {
-            format!("{argument} cannot be '{value}': it is {}.", alternatives(&possible))
+            format!("Invalid value '{value}' for {argument}: expected {}.", alternatives(&possible))
         }
         ErrorKind::ValueValidation => {
             let why = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
-            format!("{argument} cannot be '{value}': {}.", reason(&value, &why))
+            format!("Invalid value '{value}' for {argument}: {}.", reason(&value, &why))
         }
-        ErrorKind::TooFewValues | ErrorKind::WrongNumberOfValues => format!("{argument} needs a value."),
-        ErrorKind::TooManyValues => format!("'{value}' is one value too many for {argument}."),
-        ErrorKind::InvalidUtf8 => "An argument is not UTF-8.".to_owned(),
+        ErrorKind::TooFewValues | ErrorKind::WrongNumberOfValues => format!("{argument} requires a value."),
+        ErrorKind::TooManyValues => format!("Unexpected value '{value}' for {argument}."),
+        ErrorKind::InvalidUtf8 => "An argument is not valid UTF-8.".to_owned(),
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            "A command is missing.".to_owned()
+            "Missing command.".to_owned()
         }
         _ => {
             let text = error.render().to_string();
@@ -84,20 +84,19 @@ fn reason(value: &str, why: &str) -> String {
     let negative = value.strip_prefix('-').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
     if let Some((_, range)) = why.split_once(" is not in ") {
         return match range.split_once("..=").map(|(low, high)| (low, high.parse::<u64>())) {
-            Some(("0", _)) if value.starts_with('-') => "it is negative".to_owned(),
-            Some((low, Ok(high))) if high < u64::from(u32::MAX) => format!("it is not from {low} to {high}"),
-            Some((_, Ok(_))) if !value.starts_with('-') && value != "0" => "it is too large".to_owned(),
-            Some((low, _)) => format!("it is not {low} or more"),
-            None => format!("it is not {}", range.replace("..", " or more")),
+            Some(("0", _)) if value.starts_with('-') => "negative numbers are not allowed".to_owned(),
+            Some((low, Ok(high))) if high < u64::from(u32::MAX) => format!("expected {low} to {high}"),
+            Some((_, Ok(_))) if !value.starts_with('-') && value != "0" => "too large".to_owned(),
+            Some((low, _)) => format!("expected {low} or more"),
+            None => format!("expected {}", range.replace("..", " or more")),
         };
     }
     match why {
-        "invalid digit found in string" if negative => "it is negative".to_owned(),
-        "invalid digit found in string" => "it is no whole number".to_owned(),
-        "number too large to fit in target type" => "it is too large".to_owned(),
-        "number too small to fit in target type" => "it is too small".to_owned(),
-        "cannot parse integer from empty string" => "it is empty".to_owned(),
-        "invalid socket address syntax" => "it is no address and port, such as 127.0.0.1:8895".to_owned(),
+        "invalid digit found in string" if negative => "negative numbers are not allowed".to_owned(),
+        "invalid digit found in string" => "expected a whole number".to_owned(),
+        "number too large to fit in target type" => "too large".to_owned(),
+        "number too small to fit in target type" => "too small".to_owned(),
+        "cannot parse integer from empty string" => "empty".to_owned(),
         other => other.trim_end_matches('.').to_owned(),
     }
 }

@@ -107,6 +107,8 @@ foreign!(
     zx1_agent::worker::WorkError => next::after_work,
     zx1_agent::bridge::BridgeError => next::after_envelope,
     zx1_market_client::ClientError => next::after_call,
+    nano_escrow::journal::JournalError => next::after_error,
+    nano_escrow::escrow::EscrowError => next::after_error,
 );
 
 impl From<zx1_principal::Error> for Failure {
@@ -128,8 +130,8 @@ impl From<&zx1_principal::Error> for Failure {
             Session::Envelope(error) => Self::of(error, next::after_envelope(error)),
             Session::Sandbox(error) => Self::of(error, next::after_error(error)),
             Session::Rule(error) => Self::of(error, next::after_error(error)),
-            Session::Wallet(error) => Self::foreign(error.code().into(), error, error),
-            Session::Journal(error) => Self::foreign(error.code().into(), error, error),
+            Session::Wallet(error) => Self::of(error, next::after_error(error)),
+            Session::Journal(error) => Self::of(error, next::after_error(error)),
             Session::Read { path, source } => files::unread(source, &files::shown(path)).into(),
             Session::Write { path, source } => files::write_failed(path, source).into(),
             // Unattended.
@@ -153,18 +155,6 @@ impl From<Refusal> for Failure {
             failure.exit = Exit::Usage;
         }
         failure
-    }
-}
-
-impl From<nano_escrow::journal::JournalError> for Failure {
-    fn from(error: nano_escrow::journal::JournalError) -> Self {
-        Self::foreign(error.code().into(), &error, &error)
-    }
-}
-
-impl From<nano_escrow::escrow::EscrowError> for Failure {
-    fn from(error: nano_escrow::escrow::EscrowError) -> Self {
-        Self::foreign(error.code().into(), &error, &error)
     }
 }
 

@@ -104,6 +104,20 @@ fn after(code: u32) -> Option<&'static str> {
         9240 => "write a name such as mirror.example.org or *.example.net",
         9241 => "try without network",
 
+        // The wallet.
+        8016 => "fix wallet balance shows what there is and the address to pay to",
+        8042 => "send something to the wallet's address first: fix wallet balance",
+        8201..=8203 => "check the node (--node) and run the command again: a payment is never made twice",
+        8204 | 8206 => "give the address of a Nano node's RPC with --node, such as http://127.0.0.1:7076",
+        8205 | 8604 | 8663 => "name the network of the wallet with --network, and a node of it with --node",
+        8600 | 8601 => "check the disk and the folder, and try again; nothing is lost",
+        8602 => "wait until the other process has ended, or stop it",
+        8603 => "restore the key that the wallet was made with",
+        8605 => "update fix",
+        8644 => "choose a new name for each payment",
+        8661 | 8662 | 8664 => "look at the account on another node (--node)",
+        8665 => "run the command again later: it goes on where this one ended",
+
         // The market, the envelopes.
         9369 => "check the address (--server, FIX_SERVER), or start a market of your own: fix serve",
         9397 => "zx1 status shows it",

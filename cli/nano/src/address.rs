@@ -10,19 +10,19 @@ use nano_escrow::{Address, PublicKey};
 pub(crate) enum AddressCommand {
     /// Print the address of a public key.
     Encode {
-        /// 64 hexadecimal digits.
+        /// Public key, 64 hexadecimal digits
         #[arg(value_name = "PUBLIC_KEY")]
         key: String,
     },
     /// Print the public key of an address.
     Decode {
-        /// nano_... or xrb_...
+        /// Address: nano_... or xrb_...
         #[arg(value_name = "ADDRESS")]
         address: String,
     },
-    /// Check an address: exit code 0 when it is valid, 1 and the reason when it is not.
+    /// Validate an address; exit code 1 if it is invalid
     Validate {
-        /// nano_... or xrb_...
+        /// Address: nano_... or xrb_...
         #[arg(value_name = "ADDRESS")]
         address: String,
     },
@@ -43,9 +43,9 @@ pub(crate) fn run(command: AddressCommand, out: &Output) -> Result<(), Failure> 
         AddressCommand::Validate { address } => {
             let address: Address = address.parse()?;
             if address.is_burn() {
-                out.warn("this is the burn account: money sent there is gone for ever");
+                out.warn("burn account: funds sent to it are lost");
             } else if !address.public_key().is_point() {
-                out.warn("no private key can exist for this address: money sent there is gone for ever");
+                out.warn("no private key can exist for this address: funds sent to it are lost");
             }
             let spendable = address.public_key().is_point() && !address.is_burn();
             out.print(&json!({ "valid": true, "address": address, "spendable": spendable }), || {

@@ -7,16 +7,16 @@ use serde_json::json;
 use zx1_home::{Clock as _, SystemClock};
 
 use super::input::{self, SecretSource};
-use super::{Failure, Output};
+use super::{Error, Failure, Output};
 use nano_escrow::binding::{Binding, nano_key};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BindCommand {
-    /// Make the record that a Solana key and a Nano key belong to one party, signed by both.
+    /// Create the record that binds a Solana key and a Nano key to one party, signed by both
     Make(MakeArgs),
-    /// Verify such a record, offline: exit code 0 or 1.
+    /// Verify a record offline; exit code 1 if it is invalid
     Verify {
-        /// A file with the record as JSON; standard input without it, or with -.
+        /// File with the record as JSON; - or nothing reads standard input
         #[arg(value_name = "FILE")]
         file: Option<PathBuf>,
     },
@@ -24,20 +24,21 @@ pub(crate) enum BindCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct MakeArgs {
-    /// The Solana key: - (standard input), file:PATH or env:NAME. A Solana keypair file, 32 bytes or 64
-    /// hexadecimal digits.
+    /// Solana key: - (standard input), file:PATH or env:NAME
+    ///
+    /// The key can be a Solana keypair file, 32 bytes or 64 hexadecimal digits.
     #[arg(long, value_name = "WHERE")]
     solana: SecretSource,
 
-    /// The Nano private key, in the same way; without it, it is derived from the Solana key.
+    /// Nano private key, in the same form [default: derived from the Solana key]
     #[arg(long, value_name = "WHERE", conflicts_with = "index")]
     nano: Option<SecretSource>,
 
-    /// Which Nano key is derived.
+    /// Index of the derived Nano key
     #[arg(long, value_name = "N", default_value_t = 0)]
     index: u32,
 
-    /// When, in Unix seconds; now by default.
+    /// Creation time in Unix seconds [default: now]
     #[arg(long, value_name = "SECONDS")]
     created: Option<u64>,
 }
@@ -65,11 +66,7 @@ fn make(args: MakeArgs, out: &Output) -> Result<(), Failure> {
     let solana = args.solana.not_an_argument()?;
     let nano = args.nano.map(SecretSource::not_an_argument).transpose()?;
     if solana.is_stdin() && nano.as_ref().is_some_and(SecretSource::is_stdin) {
-        return Err(Failure::usage(
-            8405,
-            "both keys cannot come from standard input",
-            "Give one of them as a file.",
-        ));
+        return Err(Failure::usage(Error::TwoFromStdin));
     }
     let seed = solana.seed(out)?;
     let nano = match nano {

@@ -11,17 +11,17 @@ use nano_escrow::{Head, Network, Raw, SignedBlock, StateBlock};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BlockCommand {
-    /// Print a block's hash.
+    /// Print the hash of a block
     Hash(FileArg),
-    /// Sign a block, and print it with its signature.
+    /// Sign a block and print it with its signature
     Sign(SignArgs),
-    /// Verify a block's signature, and its work if it has some: exit code 0 or 1.
+    /// Verify the signature of a block, and its work if present; exit code 1 if invalid
     Verify(VerifyArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct FileArg {
-    /// A file with a state block as JSON; standard input without it, or with -.
+    /// File with a state block as JSON; - or nothing reads standard input
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
 }
@@ -31,11 +31,11 @@ pub(crate) struct SignArgs {
     #[command(flatten)]
     file: FileArg,
 
-    /// The account's private key: - (standard input), file:PATH or env:NAME.
+    /// Private key of the account: - (standard input), file:PATH or env:NAME
     #[arg(long, value_name = "WHERE", default_value = "env:NANO_PRIVATE_KEY")]
     key: SecretSource,
 
-    /// The balance before the block, in raw: with it, a block that would burn money is refused.
+    /// Balance before the block in raw; refuses a block that would burn funds
     #[arg(long, value_name = "RAW")]
     balance_before: Option<String>,
 }
@@ -45,11 +45,11 @@ pub(crate) struct VerifyArgs {
     #[command(flatten)]
     file: FileArg,
 
-    /// Refuse signatures that the network takes but that no program of today makes.
+    /// Reject signatures in a form that the network accepts but no current wallet creates
     #[arg(long)]
     strict: bool,
 
-    /// Also say whether the work is good in this network: live, beta, dev or test.
+    /// Also verify the work for this network: live, beta, dev or test
     #[arg(long, value_name = "NETWORK")]
     network: Option<Network>,
 }
@@ -130,7 +130,7 @@ fn verify(args: VerifyArgs, out: &Output) -> Result<(), Failure> {
     out.print(&value, || {
         let mut text = format!("valid: {} signed {hash}", block.block.account.address());
         if !canonical {
-            text.push_str("\nthe signature is not canonical: no program of today makes such");
+            text.push_str("\nthe signature is not canonical: no current wallet creates this form");
         }
         if let Some(work) = &work {
             let good = if work["send_or_change"] == true { "every block" } else { "receive and open only" };

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::input::SecretSource;
-use super::{Failure, Output};
+use super::{Error, Failure, Output};
 use nano_escrow::escrow::{
     self, AccountKey, AccountLegs, AccountView, Backup, Escrow, Keys as _, Leg, Options, Parts, PlanView,
     Settlement, Statement, Terms,
@@ -16,12 +16,12 @@ use nano_escrow::escrow::{
 use nano_escrow::journal::{Journal, JournalError};
 use nano_escrow::node::{HttpNode, HttpOptions, WatchOptions};
 use nano_escrow::work::{Solver, WorkPeers, WorkService};
-use nano_escrow::{Address, BlockHash, Network, Raw, Seed};
+use nano_escrow::{Address, AddressError, BlockHash, Network, Raw, Seed};
 
-/// Where the escrow is and what it talks to.
+/// Journal, node and keys of an escrow or a wallet.
 #[derive(Debug, Args)]
 pub(crate) struct Place {
-    /// The journal's file. Only one process at a time can write to it.
+    /// Journal file; only one process at a time can write to it
     #[arg(
         long,
         value_name = "FILE",
@@ -31,27 +31,27 @@ pub(crate) struct Place {
     )]
     pub(crate) journal: PathBuf,
 
-    /// The node's RPC, such as http://127.0.0.1:7076.
+    /// URL of the node's RPC, such as http://127.0.0.1:7076
     #[arg(long, value_name = "URL", env = "NANO_NODE_URL", global = true)]
     pub(crate) node: Option<String>,
 
-    /// The node's websocket, such as ws://127.0.0.1:7078; without it the node is only polled.
+    /// URL of the node's websocket, such as ws://127.0.0.1:7078; without it the node is only polled
     #[arg(long, value_name = "URL", env = "NANO_WS_URL", global = true)]
     pub(crate) ws: Option<String>,
 
-    /// The network: live, beta, dev or test. There is no default.
+    /// Network: live, beta, dev or test
     #[arg(long, value_name = "NAME", env = "NANO_NETWORK", global = true)]
     pub(crate) network: Option<Network>,
 
-    /// The master seed: -, file:PATH or env:NAME.
+    /// Master seed: -, file:PATH or env:NAME
     #[arg(long, value_name = "WHERE", default_value = "env:FIX_NANO_SEED", global = true)]
     pub(crate) seed: SecretSource,
 
-    /// Who votes with the money that is held.
+    /// Representative of the accounts
     #[arg(long, value_name = "ADDRESS", env = "NANO_REPRESENTATIVE", global = true)]
     pub(crate) representative: Option<Address>,
 
-    /// A machine that answers work_generate; may be given several times. What it answers is checked.
+    /// URL of a peer that computes proof of work; can be repeated
     #[arg(long, value_name = "URL", global = true)]
     pub(crate) work_peer: Vec<String>,
 }
@@ -62,32 +62,18 @@ impl Place {
     }
 
     fn network(&self) -> Result<Network, Failure> {
-        self.network.ok_or_else(|| {
-            Failure::usage(
-                8440,
-                "no network is named",
-                "Give --network live, beta, dev or test, or NANO_NETWORK.",
-            )
-        })
+        self.network.ok_or_else(|| Failure::usage(Error::NoNetwork))
     }
 
     /// Opens the journal and assembles the parts of an escrow or a wallet.
     pub(crate) async fn parts(&self, out: &Output) -> Result<Parts, Failure> {
         let network = self.network()?;
         let seed = self.seed(out)?;
-        let url = self.node.as_deref().ok_or_else(|| {
-            Failure::usage(8441, "no node is named", "Give --node URL or set NANO_NODE_URL.")
-        })?;
+        let url = self.node.as_deref().ok_or_else(|| Failure::usage(Error::NoNode))?;
         let representative = match (self.representative, network) {
             (Some(address), _) => address,
             (None, Network::Dev) => Address::from(Network::DEV_GENESIS_ACCOUNT),
-            (None, _) => {
-                return Err(Failure::usage(
-                    8442,
-                    "no representative is named",
-                    "Give --representative ADDRESS: any account that votes on this network.",
-                ));
-            }
+            (None, _) => return Err(Failure::usage(Error::NoRepresentative)),
         };
         let journal = Journal::open(&self.journal, network, &seed.fingerprint()).await?;
         let node = HttpNode::new(url, HttpOptions::default())?;
@@ -109,7 +95,7 @@ impl Place {
     }
 }
 
-/// Hold money for a contract: deposits in, payouts exactly once.
+/// Hold deposits for contracts and pay each out exactly once
 #[derive(Debug, Args)]
 pub(crate) struct EscrowArgs {
     #[command(flatten)]
@@ -121,92 +107,94 @@ pub(crate) struct EscrowArgs {
 
 #[derive(Debug, Subcommand)]
 enum EscrowCommand {
-    /// Make the account for a contract and a depositor, or find it, and print where to pay.
+    /// Create the account of a contract and a depositor, or find it, and print its address
     Create {
         #[command(flatten)]
         key: KeyArgs,
-        /// What should be paid in, XNO. More goes back to its sender.
+        /// Expected deposit in XNO; any excess is refunded
         #[arg(long, value_name = "XNO", value_parser = xno)]
         expected: Option<Raw>,
-        /// Only what this account sends counts; the rest goes back.
+        /// Only accept deposits from this account; refund all others
         #[arg(long, value_name = "ADDRESS")]
         payer: Option<Address>,
     },
-    /// Print a contract's accounts, deposits and payouts; without a contract, all contracts and alarms.
-    /// Works beside a running escrow.
+    /// Print the accounts, deposits and payouts of a contract
+    ///
+    /// Without a contract, prints all contracts and alarms. Works while another process runs the escrow.
     Status {
-        /// The contract.
+        /// Name of the contract
         #[arg(value_name = "CONTRACT")]
         contract: Option<String>,
-        /// Ask the node for deposits first. Needs the journal for itself.
+        /// Ask the node for new deposits first; no other process may hold the journal
         #[arg(long)]
         watch: bool,
     },
-    /// Decide who gets what and pay it, exactly once. The same call again pays nothing again.
+    /// Decide the payments of a contract and make them exactly once; repeating the command is safe
     Settle {
-        /// The contract.
+        /// Name of the contract
         #[arg(value_name = "CONTRACT")]
         contract: String,
-        /// What for: with contract and round the name of this decision.
+        /// Kind of the decision; contract, kind and round identify it
         #[arg(long, value_name = "WORD")]
         kind: String,
-        /// Which time.
+        /// Number of the deposit round
         #[arg(long, value_name = "N", default_value_t = 0)]
         round: u32,
-        /// A payment: DEPOSITOR:ADDRESS:XNO, from that depositor's account of this round; `rest` for the amount
-        /// gives what is left. May be given several times. Each account's payments sum to what it holds.
+        /// Payment from a depositor's account of this round; can be repeated
+        ///
+        /// `rest` as the amount pays what is left. The payments of an account must sum to what it holds.
         #[arg(long = "pay", value_name = "DEPOSITOR:ADDRESS:XNO", required = true, value_parser = pay)]
         pays: Vec<Pay>,
-        /// Return as soon as it is decided; `recover` or a running escrow pays.
+        /// Do not wait for the confirmations; `recover` or `run` completes the payments
         #[arg(long)]
         no_wait: bool,
-        /// How long to wait for the confirmations, seconds.
+        /// Timeout for the confirmations in seconds
         #[arg(long, value_name = "SECONDS", default_value_t = 120)]
         limit: u64,
     },
-    /// Give a deposit's excess, or a late deposit, back to its sender.
+    /// Refund the excess of a deposit, or a late deposit, to its sender
     Refund {
-        /// The hash of the deposit.
+        /// Hash of the deposit
         #[arg(value_name = "HASH")]
         deposit: BlockHash,
-        /// How long to wait for the confirmations, seconds.
+        /// Timeout for the confirmations in seconds
         #[arg(long, value_name = "SECONDS", default_value_t = 120)]
         limit: u64,
     },
-    /// Close an account that will not be settled; everything in it goes back to its senders.
+    /// Close an account that will not be settled and refund its deposits
     Expire {
         #[command(flatten)]
         key: KeyArgs,
     },
-    /// After a crash, a restored backup or a stop: adopt what is on chain and finish what is decided.
+    /// Adopt blocks found on the ledger and complete decided payments, after a crash or a restore
     Recover {
-        /// How long to go on with what is open, seconds.
+        /// Timeout for pending payments in seconds
         #[arg(long, value_name = "SECONDS", default_value_t = 120)]
         limit: u64,
     },
-    /// Let a stopped account go on, after you have looked at it.
+    /// Resume a stopped account
     Resume {
-        /// The account.
+        /// Address of the account
         #[arg(value_name = "ADDRESS")]
         account: Address,
     },
-    /// Check the books: every raw in = every raw out + held. Exit code 1 when anything disagrees.
+    /// Check that deposits equal payments plus balances; exit code 1 if they do not
     Audit {
-        /// Ask the node too; otherwise only the journal is checked, also beside a running escrow.
+        /// Also compare with the node; without it, works while another process runs the escrow
         #[arg(long)]
         with_node: bool,
     },
-    /// Watch accounts, take up deposits, publish, confirm and refund until stopped.
+    /// Receive deposits, publish payments and refund until stopped
     Run,
-    /// Write everything that a restore needs, without the seed, into a new file. Keep it secret.
+    /// Export the journal without the seed to a new file, which must be kept secret
     Export {
-        /// The file.
+        /// File to write
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
-    /// Make a journal from an export, where there is none; then adopt what has happened since.
+    /// Create a new journal from an export; run recover afterwards
     Restore {
-        /// The file that export wrote.
+        /// File written by export
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
@@ -214,13 +202,13 @@ enum EscrowCommand {
 
 #[derive(Debug, Args)]
 struct KeyArgs {
-    /// The contract.
+    /// Name of the contract
     #[arg(value_name = "CONTRACT")]
     contract: String,
-    /// Who pays in.
+    /// Name of the depositor
     #[arg(value_name = "DEPOSITOR")]
     depositor: String,
-    /// Which time.
+    /// Number of the deposit round
     #[arg(long, value_name = "N", default_value_t = 0)]
     round: u32,
 }
@@ -249,10 +237,10 @@ fn pay(text: &str) -> Result<Pay, String> {
     match (parts.next(), parts.next(), parts.next()) {
         (Some(amount), Some(to), Some(depositor)) if !depositor.is_empty() => Ok(Pay {
             depositor: depositor.to_owned(),
-            to: to.parse().map_err(|e: nano_escrow::Error| e.to_string())?,
+            to: to.parse().map_err(|e: AddressError| e.to_string())?,
             amount: if amount == "rest" { None } else { Some(xno(amount)?) },
         }),
-        _ => Err("it is DEPOSITOR:ADDRESS:XNO".into()),
+        _ => Err("expected DEPOSITOR:ADDRESS:XNO".into()),
     }
 }
 
@@ -369,8 +357,7 @@ async fn account_legs(
         };
         let Some(entry) = accounts.get_mut(at) else { continue };
         if entry.remainder_to_last {
-            let hint = "Give the payment of the rest last.";
-            return Err(Failure::usage(8443, format!("{} pays after its rest", pay.depositor), hint));
+            return Err(Failure::usage(Error::AfterRest(pay.depositor)));
         }
         entry.remainder_to_last = pay.amount.is_none();
         entry.legs.push(Leg::new(pay.to, pay.amount.unwrap_or(Raw::ZERO)));

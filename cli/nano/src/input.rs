@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use zeroize::Zeroizing;
 
-use super::{Failure, Output};
+use super::{Error, Failure, Output};
 use nano_escrow::{PrivateKey, Seed};
 
 /// Maximum size of an input in bytes. Blocks, records and keys are much smaller.
@@ -22,7 +22,7 @@ pub(crate) fn text(file: Option<&Path>) -> Result<String, Failure> {
     };
     match std::str::from_utf8(&bytes) {
         Ok(text) => Ok(text.to_owned()),
-        Err(_) => Err(Failure::new(8403, format!("{name} is not valid UTF-8"), "Give JSON.")),
+        Err(_) => Err(Error::NotUtf8(name).into()),
     }
 }
 
@@ -43,7 +43,7 @@ fn read(from: impl Read, name: &str) -> Result<Zeroizing<Vec<u8>>, Failure> {
 }
 
 fn unreadable(name: &str, error: impl std::fmt::Display) -> Failure {
-    Failure::new(8402, format!("{name} cannot be read: {error}"), "Check the name and the permissions.")
+    Error::Unreadable { name: name.to_owned(), why: error.to_string() }.into()
 }
 
 /// Source of a secret. Its `Debug` does not show the secret.
@@ -94,11 +94,7 @@ impl SecretSource {
     /// Returns 8401 for digits on the command line, which the shell's history and other processes would see.
     pub(crate) fn not_an_argument(self) -> Result<SecretSource, Failure> {
         match self {
-            SecretSource::Argument(_) => Err(Failure::usage(
-                8401,
-                "a key that signs is not taken from the command line, where the shell's history keeps it",
-                "Give it as - (standard input), file:PATH or env:NAME.",
-            )),
+            SecretSource::Argument(_) => Err(Failure::usage(Error::KeyOnCommandLine)),
             source => Ok(source),
         }
     }
@@ -111,21 +107,15 @@ impl SecretSource {
                 warn_if_others_can_read(path, out);
                 open(path)?
             }
-            SecretSource::Env(name) => match std::env::var(name) {
-                Ok(value) => Zeroizing::new(value.into_bytes()),
-                Err(_) => {
-                    return Err(Failure::new(
-                        8404,
-                        format!("the environment has no variable {name}"),
-                        "Set it to 64 hexadecimal digits, or name another.",
-                    ));
-                }
-            },
+            SecretSource::Env(name) => {
+                let value = std::env::var(name).map_err(|_| Error::NoVariable(name.clone()))?;
+                Zeroizing::new(value.into_bytes())
+            }
             SecretSource::Argument(digits) => Zeroizing::new(digits.as_bytes().to_vec()),
         };
         match zx1_home::keys::parse(&bytes) {
             Ok((secret, _)) => Ok(secret),
-            Err(_) => Err(nano_escrow::Error::Hex { what, digits: 64 }.into()),
+            Err(_) => Err(nano_escrow::HexError::Digits { what, digits: 64 }.into()),
         }
     }
 
@@ -156,11 +146,7 @@ fn warn_if_others_can_read(_: &Path, _: &Output) {}
 pub(crate) fn only_one_from_stdin(file: Option<&Path>, secret: &SecretSource) -> Result<(), Failure> {
     let file_is_stdin = file.is_none_or(|f| f == Path::new("-"));
     if file_is_stdin && secret.is_stdin() {
-        return Err(Failure::usage(
-            8405,
-            "the key and the JSON cannot both come from standard input",
-            "Give one of them as a file.",
-        ));
+        return Err(Failure::usage(Error::TwoFromStdin));
     }
     Ok(())
 }

@@ -4,26 +4,26 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::input::SecretSource;
-use super::{Failure, Output};
+use super::{Error, Failure, Output};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyCommand {
-    /// Print the public key and the address of a private key, or of a seed with an index or a nonce.
+    /// Print the public key and the address of a private key, or of a seed with an index or a nonce
     ///
-    /// The private key itself is never printed. A seed with an index is the usual wallet derivation; with a
-    /// nonce it is an escrow account. HEX can also be - (standard input), file:PATH or env:NAME, which keeps
-    /// it out of the shell's history.
+    /// The private key is never printed. A seed with an index is the standard wallet derivation; a seed with a
+    /// nonce is an escrow account. HEX can also be - (standard input), file:PATH or env:NAME, which keeps it out
+    /// of the shell's history.
     Derive(DeriveArgs),
 }
 
 #[derive(Debug, Args)]
 #[group(id = "from", required = true, multiple = false, args = ["private", "seed"])]
 pub(crate) struct DeriveArgs {
-    /// The private key, 64 hexadecimal digits.
+    /// Private key, 64 hexadecimal digits
     #[arg(long, value_name = "HEX", conflicts_with_all = ["index", "nonce"])]
     private: Option<SecretSource>,
 
-    /// The seed, 64 hexadecimal digits.
+    /// Seed, 64 hexadecimal digits
     #[arg(long, value_name = "HEX", requires = "which")]
     seed: Option<SecretSource>,
 
@@ -34,11 +34,11 @@ pub(crate) struct DeriveArgs {
 #[derive(Debug, Args)]
 #[group(id = "which", multiple = false)]
 struct Which {
-    /// The account's number in a wallet, 0 to 4294967295.
+    /// Index of the account in a wallet
     #[arg(long, value_name = "N")]
     index: Option<u32>,
 
-    /// The account's nonce, 1 to 64 bytes in hexadecimal digits.
+    /// Nonce of the account, 1 to 64 bytes in hexadecimal digits
     #[arg(long, value_name = "HEX")]
     nonce: Option<String>,
 }
@@ -52,14 +52,10 @@ pub(crate) fn run(command: KeyCommand, out: &Output) -> Result<(), Failure> {
             match (args.which.index, &args.which.nonce) {
                 (Some(index), _) => seed.wallet_key(index),
                 (None, Some(nonce)) => seed.nonce_key(&read_nonce(nonce)?),
-                (None, None) => {
-                    return Err(Failure::usage(8406, "neither index nor nonce", "Give one of them."));
-                }
+                (None, None) => return Err(Failure::usage(Error::Missing("an index or a nonce"))),
             }
         }
-        (None, None) => {
-            return Err(Failure::usage(8406, "neither private key nor seed", "Give one of them."));
-        }
+        (None, None) => return Err(Failure::usage(Error::Missing("a private key or a seed"))),
     };
     let public = key.public_key();
     let address = public.address();
@@ -71,10 +67,6 @@ pub(crate) fn run(command: KeyCommand, out: &Output) -> Result<(), Failure> {
 fn read_nonce(text: &str) -> Result<Vec<u8>, Failure> {
     match hex::decode(text) {
         Ok(nonce) if (1..=64).contains(&nonce.len()) => Ok(nonce),
-        _ => Err(Failure::new(
-            8407,
-            "a nonce is 1 to 64 bytes in hexadecimal digits",
-            "Give an even number of digits, without 0x and without blanks.",
-        )),
+        _ => Err(Error::Nonce.into()),
     }
 }

@@ -7,7 +7,10 @@ use std::process::ExitCode;
 use serde::Serialize;
 use serde_json::json;
 
-use nano_escrow::Coded;
+use zx1_coded::Coded;
+
+use super::next;
+use crate::errors::Error;
 
 /// Prints results: text for people, or one JSON value for programs.
 #[derive(Debug, Clone, Copy)]
@@ -48,56 +51,50 @@ impl Output {
         if failure.code == 0 {
             return ExitCode::from(failure.exit);
         }
+        let Failure { code, message, next, .. } = failure;
         if self.json {
-            let value = json!({ "error": {
-                "code": failure.code, "message": failure.message, "next": failure.next,
-            }});
+            let value = json!({ "error": { "code": code, "message": message, "next": next } });
             let _ = writeln!(std::io::stdout(), "{value:#}");
         } else {
-            let Failure { code, message, next, .. } = failure;
             let _ = writeln!(std::io::stderr(), "error {code}: {message}.\n  {next}");
         }
         ExitCode::from(failure.exit)
     }
 }
 
-/// An error of the command line. The commands' own numbers are 8400 to 8449.
+/// An error as people and scripts see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
     /// Stable number of the error.
-    pub(crate) code: u16,
+    pub(crate) code: u32,
     /// What is wrong, without a full stop.
     pub(crate) message: String,
     /// The next step for the user.
-    pub(crate) next: String,
+    pub(crate) next: &'static str,
     /// Exit code of the process: 1 for a failure, 2 for wrong usage.
     pub(crate) exit: u8,
 }
 
 impl Failure {
-    /// An error of a command itself, with exit code 1.
-    pub(crate) fn new(code: u16, message: impl Display, next: impl Display) -> Failure {
-        Failure { code, message: message.to_string(), next: next.to_string(), exit: 1 }
-    }
-
     /// An error of usage, with exit code 2.
-    pub(crate) fn usage(code: u16, message: impl Display, next: impl Display) -> Failure {
-        Failure { exit: 2, ..Failure::new(code, message, next) }
+    pub(crate) fn usage(error: Error) -> Failure {
+        Failure { exit: 2, ..error.into() }
     }
 
     /// A failure whose text is already printed; only the exit code remains.
     pub(crate) fn printed(exit: u8) -> Failure {
-        Failure { code: 0, message: String::new(), next: String::new(), exit }
+        Failure { code: 0, message: String::new(), next: "", exit }
     }
 
     /// An error of the operating system (8400).
     pub(crate) fn system(error: impl Display) -> Failure {
-        Failure::new(8400, error, "Check the machine: its disk, its memory, its permissions.")
+        Error::System(error.to_string()).into()
     }
 }
 
 impl<E: Coded> From<E> for Failure {
     fn from(error: E) -> Self {
-        Failure::new(error.code(), &error, error.next())
+        let next = next::after(error.code()).unwrap_or_default();
+        Failure { code: error.code(), message: error.to_string(), next, exit: 1 }
     }
 }

@@ -10,23 +10,23 @@ use nano_escrow::{Address, Error, Raw};
 
 #[derive(Debug, Args)]
 pub(crate) struct QrArgs {
-    /// Who is paid: nano_... or xrb_...
+    /// Address of the recipient: nano_... or xrb_...
     #[arg(value_name = "ADDRESS")]
     address: String,
 
-    /// How much, in XNO, such as 1.5.
+    /// Amount in XNO, such as 1.5
     #[arg(long, value_name = "XNO", conflicts_with = "raw", allow_hyphen_values = true)]
     amount: Option<String>,
 
-    /// How much, in raw.
+    /// Amount in raw
     #[arg(long, value_name = "RAW", allow_hyphen_values = true)]
     raw: Option<String>,
 
-    /// For a terminal with dark letters on a light ground.
+    /// For a terminal with dark text on a light background
     #[arg(long)]
     light: bool,
 
-    /// Only the link, no picture.
+    /// Print only the link, not the QR code
     #[arg(long)]
     text: bool,
 }

@@ -10,13 +10,13 @@ use super::{Failure, Output};
 use nano_escrow::wallet::Wallet;
 use nano_escrow::{Address, Raw};
 
-/// Send and receive with the seed's ordinary accounts; the same id never pays twice.
+/// Send and receive with the ordinary accounts of a seed
 #[derive(Debug, Args)]
 pub(crate) struct WalletArgs {
     #[command(flatten)]
     place: Place,
 
-    /// Which account of the seed.
+    /// Index of the account
     #[arg(long, value_name = "N", default_value_t = 0, global = true)]
     index: u32,
 
@@ -26,30 +26,30 @@ pub(crate) struct WalletArgs {
 
 #[derive(Debug, Subcommand)]
 enum WalletCommand {
-    /// Print the address.
+    /// Print the address of the account
     Address,
-    /// Print what the account has and what waits for it.
+    /// Print the balance and the receivable amount
     Balance,
-    /// Take up everything that is confirmed and waits.
+    /// Receive all confirmed pending sends
     Receive,
-    /// Pay. The same id again is the same payment.
+    /// Send a payment; a payment with the same id is made only once
     Send {
-        /// Who gets it.
+        /// Address of the recipient
         #[arg(value_name = "ADDRESS")]
         to: Address,
-        /// How much, XNO.
+        /// Amount in XNO
         #[arg(value_name = "XNO", value_parser = xno)]
         amount: Raw,
-        /// The name of this payment; choose a new one for each.
+        /// Unique id of the payment
         #[arg(long, value_name = "ID")]
         id: String,
-        /// How long to wait for the confirmation, seconds.
+        /// Timeout for the confirmation in seconds
         #[arg(long, value_name = "SECONDS", default_value_t = 120)]
         limit: u64,
     },
-    /// Print the account's blocks, newest first.
+    /// List the blocks of the account, newest first
     History,
-    /// After a crash or a restore: adopt what is on chain and finish what is decided.
+    /// Adopt blocks found on the ledger and complete decided payments, after a crash or a restore
     Recover,
 }
 

@@ -6,17 +6,18 @@ use std::time::Instant;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 
-use super::{Failure, Output};
+use super::{Error, Failure, Output};
 use nano_escrow::work::{Cancel, Path, Solver, Work};
 use nano_escrow::{Address, BlockHash, Network, WorkKind};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorkCommand {
-    /// Solve the work of a root on this machine's processor.
+    /// Compute the proof of work of a root on this machine
     ///
-    /// A live send takes 2^29 hashes on average: 15 to 70 seconds of one core. A live receive takes 2^23.
+    /// A send on the live network takes 2^29 hashes on average, 15 to 70 seconds of one core. A receive takes
+    /// 2^23.
     Solve(SolveArgs),
-    /// Check the work of a root: exit code 0 when it is good, 1 when it is not.
+    /// Verify the proof of work of a root; exit code 1 if it is below the threshold
     Validate(ValidateArgs),
 }
 
@@ -25,18 +26,18 @@ pub(crate) struct SolveArgs {
     #[command(flatten)]
     target: Target,
 
-    /// How many threads; all of the processor's by default.
+    /// Number of threads [default: all]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
 
-    /// How to compute: portable, avx2 or avx512; the fastest that the processor has by default.
+    /// Implementation: portable, avx2 or avx512 [default: the fastest available]
     #[arg(long, value_name = "PATH")]
     path: Option<Path>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ValidateArgs {
-    /// 16 hexadecimal digits.
+    /// Proof of work, 16 hexadecimal digits
     #[arg(value_name = "WORK", index = 2)]
     work: String,
 
@@ -46,27 +47,27 @@ pub(crate) struct ValidateArgs {
 
 #[derive(Debug, Args)]
 struct Target {
-    /// The hash of the block before, or the address of an account without blocks.
+    /// Hash of the previous block, or address of an account without blocks
     #[arg(value_name = "ROOT", index = 1)]
     root: String,
 
     #[command(flatten)]
     how_hard: HowHard,
 
-    /// What the work is for.
+    /// Kind of block that the work is for
     #[arg(long, value_enum, default_value = "send", conflicts_with = "threshold")]
     kind: Kind,
 }
 
-// There is no default network: whoever takes the dev network's work to the live one has worked for nothing.
+// There is no default network: work for the dev network is worthless on the live one.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 struct HowHard {
-    /// The thresholds of this network: live, beta, dev or test.
+    /// Network whose thresholds apply: live, beta, dev or test
     #[arg(long, value_name = "NETWORK")]
     network: Option<Network>,
 
-    /// The threshold itself, 16 hexadecimal digits.
+    /// Threshold, 16 hexadecimal digits
     #[arg(long, value_name = "HEX")]
     threshold: Option<String>,
 }
@@ -99,10 +100,10 @@ impl Target {
             // The same 16 digits as work has.
             (Some(text), _) => match text.parse::<Work>() {
                 Ok(threshold) => Ok(threshold.0),
-                Err(_) => Err(nano_escrow::Error::Hex { what: "a threshold", digits: 16 }.into()),
+                Err(_) => Err(nano_escrow::HexError::Digits { what: "a threshold", digits: 16 }.into()),
             },
             (None, Some(network)) => Ok(network.thresholds().of(kind)),
-            (None, None) => Err(Failure::usage(8408, "neither network nor threshold", "Give one of them.")),
+            (None, None) => Err(Failure::usage(Error::Missing("a network or a threshold"))),
         }
     }
 }
@@ -131,11 +132,7 @@ fn solve(args: SolveArgs, out: &Output) -> Result<(), Failure> {
     }
     if let Some(path) = args.path {
         if !path.is_available() {
-            return Err(Failure::new(
-                8409,
-                format!("this processor has no {path}"),
-                "Leave --path out; the fastest that it has is used.",
-            ));
+            return Err(Error::NoPath(path).into());
         }
         solver = solver.with_path(path);
     }

@@ -1,9 +1,8 @@
 //! An agent's files, for commands that work on them directly.
 
 use crate::context::{Agent, Context};
-use crate::errors::{Failure, Result};
+use crate::errors::Result;
 use crate::screen::warn_torn;
-use std::fmt::{Debug, Display};
 use std::path::PathBuf;
 use zx1_log::{AnyStore, LogHandle, LogReader};
 use zx1_operator::{LOCK_PATIENCE, Refusal};
@@ -15,19 +14,19 @@ pub fn folder(context: &Context, agent: &Agent) -> Result<PathBuf> {
     Ok(zx1_operator::agent_folder(context.home()?, agent))
 }
 
-/// The agent's log, for writing, also while another program has it; says what a crash had left behind.
+/// Opens the agent's log for writing, even while another program has it open, and warns of what a crash left behind.
 pub fn open_log(context: &Context, agent: &Agent) -> Result<LogHandle> {
     let log = LogHandle::open(folder(context, agent)?, *agent.mint.as_array(), LOCK_PATIENCE)?;
     log.recovery().torn.iter().for_each(warn_torn);
     Ok(log)
 }
 
-/// The agent's log, for reading.
+/// Opens the agent's log for reading.
 pub fn reader(context: &Context, agent: &Agent) -> Result<LogReader> {
     Ok(zx1_operator::log_reader(context.home()?, agent))
 }
 
-/// The place that serves batch data: the argument, or the setting `upload`. `None` when neither says.
+/// The place that serves batch data: the argument, or the setting `upload`. `None` if neither is given.
 pub fn store(context: &Context, argument: Option<&str>) -> Result<Option<AnyStore>> {
     let setting = context.settings()?.upload.value.as_deref();
     Ok(argument.or(setting).map(zx1_operator::place).transpose()?)
@@ -36,12 +35,7 @@ pub fn store(context: &Context, argument: Option<&str>) -> Result<Option<AnyStor
 /// The place that serves batch data.
 ///
 /// # Errors
-/// 7521 when nobody says which.
+/// 7521 if neither is given.
 pub fn need_store(context: &Context, argument: Option<&str>) -> Result<AnyStore> {
     store(context, argument)?.ok_or_else(|| Refusal::NoStore.into())
-}
-
-/// A refusal of the protocol library, under its own number.
-pub fn refused<E: Debug + Display>(code: u32, error: &E, next: &str) -> Failure {
-    Failure::foreign(code, error, error).next(next)
 }

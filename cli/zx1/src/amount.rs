@@ -26,7 +26,7 @@ fn parse(text: &str, decimals: u32, unit: &'static str, too_fine: &str) -> Resul
         return Err(bad("it is empty").into());
     }
     if whole.is_empty() || !digits(whole) || !digits(fraction) || text.ends_with('.') {
-        return Err(bad("it is no decimal number").into());
+        return Err(bad("expected a decimal number").into());
     }
     if fraction.len() > decimals as usize {
         return Err(bad(too_fine).into());

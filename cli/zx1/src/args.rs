@@ -6,31 +6,30 @@ use crate::flags::Global;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use std::ffi::OsString;
 
-const ABOUT: &str =
-    "Everything that an agent's owner does on chain: register, stake, lease, publish, challenge";
+const ABOUT: &str = "Run an agent on chain: register, stake, lease, publish, challenge";
 
-const LONG_ABOUT: &str = "Everything that an agent's owner does on chain, from one command: \
-register an agent, lock its stake, pay its lease, publish its batches, challenge false ones.
+const LONG_ABOUT: &str = "Run an agent on chain, from one command: \
+register it, lock its stake, pay its lease, publish its batches, challenge false ones.
 
-A transaction that moves money is shown before it is sent, as it is, and waits for your yes (or --yes). \
+A transaction that moves money is shown before it is sent and needs your confirmation (or --yes). \
 It is kept on disk until the chain has decided, so running the same command again never pays twice.";
 
 const AFTER_HELP: &str = "\
-Values come from, in this order: flag, environment (ZX1_URL, ZX1_KEYPAIR, ...),
-zx1's config.toml, the Solana command line's config.yml, default. `zx1 config
-get` shows each value and where it comes from. The default cluster is this
-machine, never mainnet.
+Settings are taken from, in this order: flag, environment (ZX1_URL, ZX1_KEYPAIR,
+...), zx1's config.toml, the Solana CLI's config.yml, default. `zx1 config get`
+shows each value and its source. The default cluster is localhost, never
+mainnet.
 
-Exit codes: 0 done or nothing to do, 1 refused or failed, 2 the command line is
-wrong, 130 stopped by Ctrl+C. A refusal is `error NUMBER: what is wrong` and
-`next: what to do` on standard error; with --output json it is an object
-{code, name, message, next}.
+Exit codes: 0 success or nothing to do, 1 error, 2 invalid command line, 130
+interrupted by Ctrl+C. An error is `error NUMBER: what is wrong` and `next: what
+to do` on standard error; with --output json it is an object {code, name,
+message, next}.
 
 First steps:
-  zx1 init                      make a key and a configuration
-  zx1 doctor                    what is missing, and the command that helps
-  zx1 register --name alice     become an agent
-  zx1 stake lock 10             lock the smallest stake
+  zx1 init                      create a key and a configuration
+  zx1 doctor                    check the setup and show what to do next
+  zx1 register --name alice     register an agent
+  zx1 stake lock 10             lock the minimum stake
   zx1 lease pay                 pay for today";
 
 /// The command line.
@@ -51,9 +50,8 @@ pub struct Cli {
     /// What all commands share.
     #[command(flatten)]
     pub global: Global,
-    /// The command.
     #[command(subcommand)]
-    pub command: commands::Command,
+    pub(crate) command: commands::Command,
 }
 
 /// The command tree. A negative number is a value, so that it is refused as one and not as an unknown option.

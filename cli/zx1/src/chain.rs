@@ -31,7 +31,7 @@ impl Context {
     /// Asks the cluster who it is.
     ///
     /// # Errors
-    /// 7000 and following when it does not answer or is another than its name says.
+    /// 7000 and following when it does not answer or is not the cluster that its name promises.
     pub async fn connect(&self) -> Result<Chain> {
         let client = self.client()?;
         let identity = client.identity().await?;
@@ -105,8 +105,8 @@ impl Context {
         Ok(Operator::new(chain, self.home()?, options, Arc::new(screen)))
     }
 
-    /// Prints a result, then lets the outbox forget its transaction: in this order, so that a result that nobody
-    /// saw is shown again. A preview is printed instead.
+    /// Prints a result, then removes its transaction from the outbox: in this order, so that a result that was not
+    /// shown is shown by the next run. A preview is printed instead.
     pub async fn finish<T: Serialize>(
         &self,
         attempt: Attempt<T>,

@@ -1,198 +1,176 @@
-//! One module a command. Each has `Args` (what is typed) and `run` (what it does with the context).
+//! One module for each command, with its arguments and `run`.
 
-pub mod attest;
-pub mod audit;
-pub mod batch;
-pub mod bind;
-pub mod challenge;
-pub mod completions;
-pub mod config;
-pub mod delegate;
-pub mod doctor;
-pub mod envelope;
-pub mod feedback;
-pub mod init;
-pub mod inspect;
-pub mod keeper;
-pub mod key;
-pub mod lease;
-pub mod log;
-pub mod man;
-pub mod merkle;
-pub mod register;
-pub mod reputation;
-pub mod sponsor;
-pub mod stake;
-pub mod status;
-pub mod tx;
+mod attest;
+mod audit;
+mod batch;
+mod bind;
+mod challenge;
+mod completions;
+mod config;
+mod delegate;
+mod doctor;
+mod envelope;
+mod feedback;
+mod init;
+mod inspect;
+mod keeper;
+mod key;
+mod lease;
+mod log;
+mod man;
+mod merkle;
+mod register;
+mod reputation;
+mod sponsor;
+mod stake;
+mod status;
+mod tx;
 
 use crate::context::Context;
 use crate::errors::Result;
 use clap::Subcommand;
 
 /// The commands, in the order in which help lists them.
-#[derive(Debug, Subcommand)]
-pub enum Command {
-    /// Make a key and a configuration
+macro_rules! commands {
+    ($($(#[$attribute:meta])* $name:ident($module:ident::$arguments:ident);)*) => {
+        #[derive(Debug, Subcommand)]
+        pub(crate) enum Command {$(
+            $(#[$attribute])*
+            #[command(after_long_help = $module::EXAMPLES)]
+            $name($module::$arguments),
+        )*}
+
+        pub(crate) fn run(command: Command, context: &Context) -> Result<()> {
+            match command {
+                $(Command::$name(arguments) => $module::run(arguments, context),)*
+            }
+        }
+    };
+}
+
+commands! {
+    /// Create a key and a configuration
     ///
-    /// Makes a keypair file that only you can read, or takes one that you have, and writes zx1's
-    /// configuration. Nothing that is there is overwritten.
-    #[command(after_long_help = init::EXAMPLES)]
-    Init(init::Args),
+    /// Creates a keypair file that only you can read, or imports one, and writes zx1's configuration. Existing
+    /// files are not overwritten.
+    Init(init::Args);
     /// Show or change settings
     ///
-    /// A setting's value comes from a flag, the environment, zx1's config.toml, the Solana command line's
-    /// config.yml, or a default: the first that says something.
-    #[command(after_long_help = config::EXAMPLES)]
-    Config(config::Args),
-    /// Find out what is wrong, and the command that helps
+    /// A setting's value comes from the first of these that has it: flag, environment, zx1's config.toml, the
+    /// Solana CLI's config.yml, default.
+    #[command(subcommand)]
+    Config(config::Action);
+    /// Check the setup and show how to fix it
     ///
-    /// Checks key, cluster, money, agent, stake, lease, batch and challenges, one line each. Exit code 1 when
-    /// something does not work.
-    #[command(after_long_help = doctor::EXAMPLES)]
-    Doctor(doctor::Args),
+    /// Checks key, cluster, balances, agent, stake, lease, batch and challenges, one line each. Exit code 1 when
+    /// a check fails.
+    Doctor(doctor::Args);
     /// Show wallet, agent, stake, lease and challenges on one screen
     ///
-    /// The facts that doctor judges, also as JSON.
-    #[command(after_long_help = status::EXAMPLES)]
-    Status(status::Args),
+    /// The facts behind doctor's checks, also as JSON.
+    Status(status::Args);
     /// Register an agent with SATI
     ///
     /// Mints the agent's NFT into your wallet and writes the registration file for you to host. The mint is
     /// the agent's id.
-    #[command(after_long_help = register::EXAMPLES)]
-    Register(register::Args),
+    Register(register::Args);
     /// Lock, unlock, claim or show the agent's stake
     ///
-    /// The stake answers for what the agent says about itself; a successful challenge takes it all.
-    #[command(after_long_help = stake::EXAMPLES)]
-    Stake(stake::Args),
-    /// Pay, tick or show the agent's lease
+    /// The stake backs what the agent reports about itself; a successful challenge takes all of it.
+    #[command(subcommand)]
+    Stake(stake::Action);
+    /// Pay, update or show the agent's lease
     ///
     /// The lease keeps the agent on the mesh, at 1 USDC a day.
-    #[command(after_long_help = lease::EXAMPLES)]
-    Lease(lease::Args),
-    /// Let other keys act for the agent
+    #[command(subcommand)]
+    Lease(lease::Action);
+    /// Manage the keys that may act for the agent
     ///
     /// A delegation is a DelegateV1 attestation that the NFT's owner signs.
-    #[command(after_long_help = delegate::EXAMPLES)]
-    Delegate(delegate::Args),
+    #[command(subcommand)]
+    Delegate(delegate::Action);
     /// Make and check messages
     ///
-    /// Signs a message of the agent, logs it, and prints it; or checks somebody's message by the rules of a
-    /// receiver.
-    #[command(after_long_help = envelope::EXAMPLES)]
-    Envelope(envelope::Args),
-    /// Keep the log of messages
+    /// Signs a message of the agent, logs it and prints it; or checks a message by the rules of a receiver.
+    #[command(subcommand)]
+    Envelope(envelope::Action);
+    /// Manage the log of messages
     ///
-    /// The log is what the agent's batches are made from. What it misses, a counterparty can prove.
-    #[command(after_long_help = log::EXAMPLES)]
-    Log(log::Args),
+    /// The agent's batches are built from the log. A counterparty can prove what is missing from it.
+    #[command(subcommand)]
+    Log(log::Action);
     /// Build, sign, submit and check batches
     ///
-    /// A batch is the agent's daily account of what it did. A false one costs the whole stake.
-    #[command(after_long_help = batch::EXAMPLES)]
-    Batch(batch::Args),
-    /// Challenge false batches, answer challenges
+    /// A batch is the agent's daily report of what it did. A false one costs the whole stake.
+    #[command(subcommand)]
+    Batch(batch::Action);
+    /// Challenge false batches and answer challenges
     ///
-    /// Whoever holds a message that a batch hides puts up 10 USDC; shown or lost decides.
-    #[command(after_long_help = challenge::EXAMPLES)]
-    Challenge(challenge::Args),
-    /// Do by itself what an agent must do every day
+    /// Anyone who holds a message that a batch hides can stake 10 USDC on it. If the agent does not show the
+    /// record in time, it loses its stake; otherwise the challenger does.
+    #[command(subcommand)]
+    Challenge(challenge::Action);
+    /// Automate an agent's daily duties
     ///
-    /// Lease, batch, uploads, answers, rent: within a spending cap, with warnings before every deadline.
-    #[command(after_long_help = keeper::EXAMPLES)]
-    Keeper(keeper::Args),
+    /// Pays the lease, submits and uploads batches, answers challenges and recovers rent, within a spending cap
+    /// and with warnings before every deadline.
+    #[command(subcommand)]
+    Keeper(keeper::Action);
     /// Read and write the feedback log
     ///
-    /// Texts about the system that nobody can edit or remove, newest first.
-    #[command(after_long_help = feedback::EXAMPLES)]
-    Feedback(feedback::Args),
+    /// The log holds texts about the system that nobody can edit or remove.
+    #[command(subcommand)]
+    Feedback(feedback::Action);
     /// Pay for other people's feedback
     ///
-    /// Serves transactions that do nothing but append a text, within caps for each sender and day.
-    #[command(after_long_help = sponsor::EXAMPLES)]
-    Sponsor(sponsor::Args),
+    /// Serves transactions that append a text and do nothing else, within caps per sender and day.
+    #[command(subcommand)]
+    Sponsor(sponsor::Action);
     /// File ratings at SATI
     ///
-    /// Ratings that both sides signed: the rated one before it knew how it ends.
-    #[command(after_long_help = attest::EXAMPLES)]
-    Attest(attest::Args),
-    /// Show what an agent's past says
+    /// Both sides sign a rating; the rated side does so before it knows the outcome.
+    #[command(subcommand)]
+    Attest(attest::Action);
+    /// Show an agent's reputation
     ///
-    /// Scores from its batches, from SATI or from hearsay, beside stake, lease and lost challenges.
-    #[command(after_long_help = reputation::EXAMPLES)]
-    Reputation(reputation::Args),
+    /// Scores from its batches, from SATI or from gossip, beside stake, lease and lost challenges.
+    #[command(subcommand)]
+    Reputation(reputation::Action);
     /// Compare an indexer's answers with the chain
     ///
-    /// An indexer holds no secrets and can lie like any server. This asks the chain itself for everything
-    /// that the indexer says of stakes, leases, batches, challenges and the feedback log.
-    #[command(after_long_help = audit::EXAMPLES)]
-    Audit(audit::Args),
+    /// Reads stakes, leases, batches, challenges and the feedback log from the chain and compares them with the
+    /// indexer's answers.
+    Audit(audit::Args);
     /// Back up, restore or show the key
     ///
-    /// A backup is one encrypted file with all that an agent cannot get back from the chain.
-    #[command(after_long_help = key::EXAMPLES)]
-    Key(key::Args),
+    /// A backup is one encrypted file with everything that cannot be recovered from the chain.
+    #[command(subcommand)]
+    Key(key::Action);
     /// Bind your Nano key to your Solana key
     ///
-    /// A record that both keys sign: whoever has it knows, offline, that both belong to one party.
-    #[command(after_long_help = bind::EXAMPLES)]
-    Bind(bind::Args),
-    /// Show every field of messages, log entries, batches, accounts and transactions
+    /// Both keys sign a record, which proves offline that they belong to the same party.
+    Bind(bind::Args);
+    /// Decode messages, log entries, batches, accounts and transactions
     ///
-    /// Takes hex, base64, a file or standard input, and says what is wrong with it.
-    #[command(after_long_help = inspect::EXAMPLES)]
-    Inspect(inspect::Args),
-    /// Sign or send a transaction that another machine has made
+    /// Takes hex, base64, a file or standard input, shows every field, and explains what is wrong with the bytes.
+    #[command(subcommand)]
+    Inspect(inspect::Action);
+    /// Sign or send a transaction made on another machine
     ///
-    /// For keys that stay offline, and for several signers: --sign-only makes the file.
-    #[command(after_long_help = tx::EXAMPLES)]
-    Tx(tx::Args),
-    /// Compute and check Merkle trees as the protocol builds them
+    /// For offline keys and for several signers. --sign-only writes the file.
+    #[command(subcommand)]
+    Tx(tx::Action);
+    /// Compute and verify the protocol's Merkle trees
     ///
     /// Keccak-256, entries padded on the left with zero hashes to a power of two (protocol.md, 8.5).
-    #[command(after_long_help = merkle::EXAMPLES)]
-    Merkle(merkle::Args),
-    /// Print completions for a shell
+    #[command(subcommand)]
+    Merkle(merkle::Action);
+    /// Print a shell completion script
     ///
-    /// Prints a script with which the shell completes zx1's commands and options.
-    #[command(after_long_help = completions::EXAMPLES)]
-    Completions(completions::Args),
-    /// Write man pages
+    /// With the script the shell completes zx1's commands and options.
+    Completions(completions::Args);
+    /// Generate man pages
     ///
-    /// Writes one page a command into a folder, or prints one.
-    #[command(after_long_help = man::EXAMPLES)]
-    Man(man::Args),
-}
-
-/// Runs a command.
-pub fn run(command: Command, context: &Context) -> Result<()> {
-    match command {
-        Command::Init(args) => init::run(args, context),
-        Command::Config(args) => config::run(args, context),
-        Command::Doctor(args) => doctor::run(args, context),
-        Command::Status(args) => status::run(args, context),
-        Command::Register(args) => register::run(args, context),
-        Command::Stake(args) => stake::run(args, context),
-        Command::Lease(args) => lease::run(args, context),
-        Command::Delegate(args) => delegate::run(args, context),
-        Command::Envelope(args) => envelope::run(args, context),
-        Command::Log(args) => log::run(args, context),
-        Command::Batch(args) => batch::run(args, context),
-        Command::Challenge(args) => challenge::run(args, context),
-        Command::Keeper(args) => keeper::run(args, context),
-        Command::Feedback(args) => feedback::run(args, context),
-        Command::Sponsor(args) => sponsor::run(args, context),
-        Command::Attest(args) => attest::run(args, context),
-        Command::Reputation(args) => reputation::run(args, context),
-        Command::Audit(args) => audit::run(args, context),
-        Command::Key(args) => key::run(args, context),
-        Command::Bind(args) => bind::run(args, context),
-        Command::Inspect(args) => inspect::run(args, context),
-        Command::Tx(args) => tx::run(args, context),
-        Command::Merkle(args) => merkle::run(args, context),
-        Command::Completions(args) => completions::run(args),
-        Command::Man(args) => man::run(args, context),
-    }
+    /// Writes one page per command into a folder, or prints one of them.
+    Man(man::Args);
 }

@@ -106,8 +106,8 @@ impl Context {
     pub fn error_format(&self) -> Format {
         let environment = std::env::var("ZX1_OUTPUT").ok();
         let flag = self.flags.output.clone().or(environment);
-        let told = self.format().ok().or_else(|| flag?.parse().ok());
-        told.unwrap_or(Format::Display)
+        let asked = self.format().ok().or_else(|| flag?.parse().ok());
+        asked.unwrap_or(Format::Display)
     }
 
     /// Writes a result to standard output.
@@ -253,7 +253,7 @@ fn once<T>(cell: &OnceCell<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
     Ok(cell.get_or_init(|| value))
 }
 
-/// What -v says, on standard error.
+/// Logs to standard error, as -v asks for.
 fn start_log(verbose: u8) {
     let level = match verbose {
         0 => return,

@@ -8,25 +8,14 @@ pub const COMMITMENT: &str = "confirmed";
 pub const OUTPUT: &str = "display";
 /// zx1's folder below the home folder.
 pub const HOME: &str = ".config/zx1";
-/// The keypair's file name in zx1's folder.
-pub const KEYPAIR: &str = "id.json";
-/// The configuration's file name in zx1's folder.
-pub const CONFIG: &str = "config.toml";
-/// The folder of transactions that were signed and not yet seen to be final, in zx1's folder.
-pub const OUTBOX: &str = "outbox";
-/// The folder of agents' logs, nonces and batches, in zx1's folder.
-pub const AGENTS: &str = "agents";
+/// The names of keypair and configuration in zx1's folder.
+pub use zx1_operator::backup::{CONFIG, KEYPAIR};
 /// The Solana command line's configuration below the home folder (decision A1).
 pub const SOLANA_CONFIG: &str = ".config/solana/cli/config.yml";
 /// The Solana command line's keypair below the home folder.
 pub const SOLANA_KEYPAIR: &str = ".config/solana/id.json";
 /// The key of `fix` below the home folder (decision A1).
 pub const FIX_KEYPAIR: &str = ".fix/key.ed25519";
-/// Days of paid lease below which `doctor` warns.
-pub const LEASE_WARN_DAYS: u64 = 2;
-/// Seconds between this machine's clock and the chain's that `doctor` takes for harmless: the tolerance of
-/// envelope timestamps (protocol.md, 11).
-pub const CLOCK_SKEW_SECONDS: u64 = 30;
 /// Largest input of `inspect`, but for batches, in bytes.
 pub const MAX_INPUT: u64 = 1 << 20;
 /// Largest file with a batch or with Merkle entries, in bytes: 2^20 leaves and as many records fit.

@@ -7,124 +7,116 @@ zx1_cli_common::catalogue! {
     // The command line itself.
     7400 Usage Usage { message: String } "{message}" => "zx1 --help";
     7401 Failure NeedsYes
-        "This needs your consent, and standard input is no terminal to ask on." =>
+        "Confirmation is required, and standard input is not a terminal." =>
         "run it in a terminal, or add --yes";
-    7402 Failure Declined "Nothing was sent: you said no." => "run it again and answer y, or add --yes";
-    7403 Interrupted Interrupted "Stopped by Ctrl+C." =>
-        "run the same command again: what was sent is found in the outbox and not sent twice";
-    7404 Failure ClosedPipe "Nobody reads standard output any more." => "";
+    7402 Failure Declined "Cancelled: nothing was sent." => "run it again and answer y, or add --yes";
+    7403 Interrupted Interrupted "Interrupted by Ctrl+C." =>
+        "run the same command again: a transaction that was sent is found in the outbox and not sent twice";
+    7404 Failure ClosedPipe "Standard output was closed." => "";
     7405 Failure WriteFailed { path: String, why: String } "{path} cannot be written: {why}." =>
         "check the folder's permissions and the free space";
     7406 Failure ReadFailed { path: String, why: String } "{path} cannot be read: {why}." =>
         "check the path and its permissions";
-    7407 Failure Exists { path: String } "{path} is there already, and zx1 overwrites nothing." =>
-        "move it away, or name another path";
-    7408 Failure NoHome "There is no home folder: neither ZX1_HOME nor HOME is set." =>
+    7407 Failure Exists { path: String } "{path} already exists, and zx1 overwrites nothing." =>
+        "move it away, or give another path";
+    7408 Failure NoHome "No home folder: neither ZX1_HOME nor HOME is set." =>
         "export ZX1_HOME=/a/folder";
-    7409 Failure NeedsTerminal { what: String } "{what} has to be typed in a terminal." =>
+    7409 Failure NeedsTerminal { what: String } "{what} must be typed in a terminal." =>
         "run it in a terminal";
 
     // Keys (decision A1).
-    7410 Failure KeyMissing { path: String } "There is no keypair file {path}." =>
-        "zx1 init, or name another file with --keypair";
+    7410 Failure KeyMissing { path: String } "The keypair file {path} does not exist." =>
+        "zx1 init, or give another file with --keypair";
     7411 Failure KeyIsFolder { path: String } "{path} is a folder, not a keypair file." =>
-        "name the file in it, for example {path}/id.json";
+        "give the file in it, for example {path}/id.json";
     7412 Failure KeyNotJson { path: String, why: String }
         "The keypair file {path} is not a JSON array of 64 numbers: {why}." =>
-        "name another file with --keypair, or restore this one with zx1 key restore";
+        "give another file with --keypair, or restore this one with zx1 key restore";
     7413 Failure KeyWrongLength { path: String, found: usize }
-        "The keypair file {path} has {found} numbers, and a Solana keypair has 64." =>
-        "name another file with --keypair, or restore this one with zx1 key restore";
+        "The keypair file {path} has {found} numbers; a Solana keypair has 64." =>
+        "give another file with --keypair, or restore this one with zx1 key restore";
     7414 Failure KeyHalvesDiffer { path: String }
-        "The public half in {path} is not the one of its secret half, so the file is damaged." =>
-        "restore it with zx1 key restore, or name another file with --keypair";
+        "The public key in {path} does not match its secret key: the file is damaged." =>
+        "restore it with zx1 key restore, or give another file with --keypair";
     7415 Failure KeyUnknownForm { path: String, found: u64 }
-        "{path} ({found} bytes) is no key: neither a JSON array of 64 numbers, nor 32 raw bytes, nor 64 \
+        "{path} ({found} bytes) is not a key file: expected a JSON array of 64 numbers, 32 raw bytes, or 64 \
          hexadecimal digits." =>
-        "name another file with --keypair, or make a key with zx1 init";
-    7416 Failure KeyExists { path: String } "There is a key in {path} already, and zx1 overwrites no key." =>
+        "give another file with --keypair, or make a key with zx1 init";
+    7416 Failure KeyExists { path: String } "{path} already holds a key, and keys are never overwritten." =>
         "use it as it is (zx1 key show), or make another one with --keypair another.json";
     7417 Failure KeyNotAFile { path: String }
-        "{path} names a hardware wallet or a prompt, and zx1 signs with keypair files only." =>
+        "{path} names a hardware wallet or a prompt; zx1 signs with keypair files only." =>
         "zx1 config set keypair /path/to/keypair.json";
-    7418 Failure PassphraseMissing "A passphrase is needed, and there is no terminal to type it in." =>
+    7418 Failure PassphraseMissing "A passphrase is required, and there is no terminal to type it in." =>
         "set ZX1_PASSPHRASE, or pass --passphrase-fd N";
     7419 Failure PassphraseShort { minimum: usize }
-        "The passphrase has fewer than {minimum} characters, which a machine guesses quickly." =>
+        "The passphrase is too short: it must have at least {minimum} characters." =>
         "use several words";
-    7420 Failure BackupUnreadable { path: String, why: String } "{path} is no backup of zx1: {why}." =>
-        "name the file that zx1 key backup wrote";
-    7421 Failure WrongPassphrase { path: String } "The passphrase does not open {path}." =>
-        "try again with the right one";
-    7422 Failure RandomFailed { why: String } "The system gave no random bytes: {why}." => "try again";
-    7423 Failure RestoreBlocked { path: String }
-        "{path} is there already, and a restore overwrites nothing." =>
-        "restore into an empty folder: ZX1_HOME=/a/new/folder zx1 key restore …";
+    7422 Failure RandomFailed { why: String } "The system's random number generator failed: {why}." => "try again";
 
     // Settings, configuration and agents.
     7424 Failure CannotExecute { program: String, why: String }
-        "The program {program} is needed for this and cannot be executed: {why}." =>
+        "The program {program} cannot be executed: {why}." =>
         "install {program} beside zx1, or in a folder of PATH";
 
     7430 Usage UnknownKey { key: String, known: String }
-        "There is no setting named {key}. There are {known}." =>
+        "Unknown setting: {key}. Settings are {known}." =>
         "zx1 config list";
     7431 Failure ConfigMalformed { path: String, why: String }
-        "The configuration {path} does not parse: {why}." =>
+        "The configuration {path} cannot be parsed: {why}." =>
         "correct the file, or move it away and run zx1 init";
     7432 Usage BadSetting { key: String, value: String, source: String, allowed: String }
-        "{key} cannot be '{value}' ({source}): it is {allowed}." => "zx1 config list";
+        "Invalid value '{value}' for {key} ({source}): expected {allowed}." => "zx1 config list";
     7433 Failure SolanaConfigMalformed { path: String, why: String }
-        "The Solana command line's configuration {path} does not parse: {why}." =>
+        "The Solana CLI configuration {path} cannot be parsed: {why}." =>
         "correct it with solana config set, or give -u and -k";
-    7434 Failure NoAgent "No agent is named, and none is registered in the configuration." =>
-        "zx1 register --name NAME, or name one with --agent MINT";
+    7434 Failure NoAgent "No agent is given, and the configuration lists none." =>
+        "zx1 register --name NAME, or give one with --agent MINT";
     7435 Failure SeveralAgents { names: String }
-        "There are several agents, and none is the default: {names}." =>
-        "name one with --agent, or zx1 config set agent NAME";
+        "The configuration lists several agents and no default: {names}." =>
+        "choose one with --agent, or zx1 config set agent NAME";
     7436 Failure UnknownAgent { name: String }
-        "{name} is neither the name of an agent in the configuration nor a mint address." =>
+        "{name} is neither an agent in the configuration nor a mint address." =>
         "zx1 status lists the agents";
-    7437 Failure AgentNameTaken { name: String } "There is an agent named {name} in the configuration." =>
+    7437 Failure AgentNameTaken { name: String } "The configuration already has an agent named {name}." =>
         "choose another local name with --as NAME";
 
     7438 Failure AgentElsewhere { agent: String, url: String }
-        "{agent} is registered on another cluster than the one at {url}." =>
+        "{agent} is registered on a different cluster than {url}." =>
         "choose the cluster with -u, or the agent with --agent";
     7439 Failure MainnetUnasked { url: String }
-        "{url} is the main network, and only the Solana command line's configuration says so. zx1 spends \
-         there \
-         only when it is told itself." =>
+        "{url} is the main network, and only the Solana CLI configuration names it; zx1 spends there only \
+         when asked to explicitly." =>
         "zx1 -u mainnet-beta …, or zx1 config set url mainnet-beta";
 
     // Transactions.
     7444 Failure NotMissing { address: String }
-        "The signature of {address} is not asked for, or is there already." =>
+        "{address} is not a missing signer of this transaction." =>
         "sign with another key (-k), or send it with zx1 tx send";
     7445 Failure NothingToSign { why: String } "There is nothing to sign. {why}" => "zx1 status";
 
     // Bytes from outside.
-    7450 Failure BadHex { what: String, why: String } "{what} is not hexadecimal: {why}." =>
+    7450 Failure BadHex { what: String, why: String } "{what} is not valid hexadecimal: {why}." =>
         "give an even number of the digits 0-9 and a-f";
-    7451 Usage BadAddress { what: String, text: String } "{what} is no Solana address: '{text}'." =>
+    7451 Usage BadAddress { what: String, text: String } "{what} is not a valid Solana address: '{text}'." =>
         "give 32 bytes in base58, as solana address prints them";
     7452 Failure InputTooLarge { what: String, size: u64, limit: u64 }
-        "{what} has {size} bytes, and at most {limit} are read." => "check that this is the right file";
+        "{what} is too large: {size} bytes, maximum {limit}." => "check that it is the right file";
     7453 Failure MessageTooLarge { what: String, size: usize, limit: usize }
-        "{what} has {size} bytes, and a message has at most {limit}." =>
+        "{what} is too large: {size} bytes, maximum {limit} for a message." =>
         "send bulk data by its hash instead";
     7454 Failure InputEmpty { what: String }
         "{what} is empty." => "give hex, base64 or a file, or - for standard input";
-    7455 Failure NotUnderstood { what: String } "'{what}' is neither a file, nor hexadecimal, nor base64." =>
+    7455 Failure NotUnderstood { what: String } "'{what}' is neither a file nor valid hexadecimal or base64." =>
         "check the path, or give the bytes as hex or base64";
     7456 Usage BadAmount { text: String, unit: &'static str, why: String }
-        "'{text}' is no amount of {unit}: {why}." =>
+        "'{text}' is not a valid amount of {unit}: {why}." =>
         "give a decimal like 10 or 10.50";
-    7457 Failure UnknownBytes { what: String } "These bytes are no {what} that zx1 knows." =>
+    7457 Failure UnknownBytes { what: String } "These bytes are not a known kind of {what}." =>
         "zx1 inspect --help lists the kinds";
-    7459 Failure NotEnvelope { what: String, why: String } "This is no {what}. {why}" =>
+    7459 Failure NotEnvelope { what: String, why: String } "Invalid {what}. {why}" =>
         "give the exact bytes; zx1 inspect --help shows the forms";
-    7460 Failure NoAccount { address: String } "There is no account at {address} on this cluster." =>
+    7460 Failure NoAccount { address: String } "No account at {address} on this cluster." =>
         "check the address and the cluster (-u)";
     7461 Failure WrongLength { what: String, found: String, wanted: String }
         "{what} has {found} instead of {wanted}." =>
@@ -132,67 +124,56 @@ zx1_cli_common::catalogue! {
 
     // Merkle.
     7470 Failure BadEntry { line: usize, why: String }
-        "Line {line} of the entries is not hexadecimal: {why}." =>
+        "Line {line} is not valid hexadecimal: {why}." =>
         "write one entry a line, in hex";
     7471 Failure BadLeaf { line: usize, found: usize }
-        "Line {line} has {found} bytes, and a leaf hash has 32." =>
+        "Line {line} has {found} bytes; a leaf hash has 32." =>
         "leave --leaves out for entries themselves";
     7472 Failure NoSuchEntry { index: u64, entries: String }
-        "There is no entry {index}: the tree has {entries}." =>
+        "No entry {index}: the tree has {entries}." =>
         "count from 0: the first entry is 0";
     7473 Failure TooManyEntries { limit: u64 }
-        "There are more than {limit} entries, which no index counts." =>
+        "Too many entries: the maximum is {limit}." =>
         "split them";
-    7474 Failure ProofFails { why: String } "The proof does not hold: {why}." =>
+    7474 Failure ProofFails { why: String } "The proof is invalid: {why}." =>
         "check root, length, index and entry";
-    7475 Failure ProofMalformed { path: String, why: String } "{path} is no proof: {why}." =>
+    7475 Failure ProofMalformed { path: String, why: String } "{path} is not a proof: {why}." =>
         "make one with zx1 merkle prove --output json";
 
-    7476 Failure NoEntries { epoch: u64 } "The log has no entries of epoch {epoch}." => "zx1 log list";
+    7476 Failure NoEntries { epoch: u64 } "The log has no entries for epoch {epoch}." => "zx1 log list";
 
     // Agents: registration, stake, delegates.
     7501 Usage DelegateIsOwner { delegate: String } "{delegate} owns the agent and needs no delegation." =>
         "name the hot wallet's address";
     7502 Usage BadLocalName { name: String, why: &'static str }
-        "'{name}' cannot be a local name: {why}." => "give another one with --as";
+        "Invalid local name '{name}': {why}." => "give another one with --as";
     7504 Usage BadMetadata { entry: String }
-        "'{entry}' is no entry: it needs a key, an equals sign and a value." =>
-        "write --metadata key=value";
-    7506 Failure Unhealthy { failed: usize } "Something does not work (checks that failed: {failed})." =>
+        "Invalid metadata '{entry}': expected KEY=VALUE." =>
+        "give --metadata key=value";
+    7506 Failure Unhealthy { failed: usize } "Checks failed: {failed}." =>
         "follow the steps above";
 
     // Challenges.
-    7541 Failure NotEvidence { what: String, why: String } "{what} is no evidence: {why}." =>
+    7541 Failure NotEvidence { what: String, why: String } "{what} is not evidence: {why}." =>
         "give an envelope, or a log entry, as file, hex or base64";
     7542 Failure ChallengeFile { path: String, why: String }
-        "{path} is no challenge that zx1 challenge find made: {why}." =>
+        "{path} is not a prepared challenge: {why}." =>
         "zx1 challenge find EVIDENCE --out {path}";
 
     // The keeper.
-    7560 Usage KeeperBadCap { why: String } "The spending cap cannot be used: {why}." =>
-        "give amounts of a day, for example --cap 2 (USDC) and --fee-cap 0.02 (SOL)";
+    7560 Usage KeeperBadCap { why: String } "Invalid spending cap: {why}." =>
+        "give amounts per day, for example --cap 2 (USDC) and --fee-cap 0.02 (SOL)";
     7562 Failure KeeperFailing { failures: u32, last: String }
-        "The keeper could not do what had to be done, {failures} times in a row: {last}" => "zx1 doctor";
-
-    // Feedback and sponsors.
-    7574 Failure CannotListen { address: String, why: String } "Nothing can be served at {address}: {why}." =>
-        "choose another address with --listen";
-    7575 Failure SponsorShare { limit: u32 }
-        "This sender has had its {limit} texts of today." => "try tomorrow";
-    7576 Failure SponsorSpent "The sponsor has spent what it gives a day." => "try tomorrow";
-
-    7577 Failure SponsorState { path: String, why: String }
-        "The sponsor's record {path} does not parse: {why}." =>
-        "look at it; move it away only if you know what was spent today";
+        "The keeper failed {failures} times in a row: {last}" => "zx1 doctor";
 
     // Attestations and reputation.
 
     // Indexers.
-    7590 Usage NoIndexerUrl { text: String } "'{text}' is no address of an indexer." =>
+    7590 Usage NoIndexerUrl { text: String } "'{text}' is not an indexer's URL." =>
         "give one that begins with http:// or https://";
     7591 Failure IndexerDiffers { found: usize }
-        "The indexer says something else than the chain (differences: {found})." =>
-        "ask another indexer, or run your own; if it is yours, its log and /v1/gaps say what it missed";
+        "The indexer differs from the chain (differences: {found})." =>
+        "use another indexer, or run your own; if it is yours, its log and /v1/gaps show what it missed";
 }
 
 impl Failure {
@@ -229,13 +210,11 @@ mod tests {
     }
 
     #[test]
-    fn a_foreign_error_becomes_a_sentence_with_its_name() {
-        #[derive(Debug)]
-        #[allow(dead_code)]
-        enum Foreign {
-            TooSmall { by: u8 },
-        }
-        let failure = Failure::foreign(7001, &Foreign::TooSmall { by: 3 }, "too small by 3");
-        assert_eq!((failure.name.as_str(), failure.message.as_str()), ("TooSmall", "Too small by 3."));
+    fn an_error_of_a_library_becomes_a_sentence_with_its_name() {
+        let failure = Failure::of(&nano_escrow::binding::BindingError::Length(3), None::<String>);
+        assert_eq!(
+            (failure.name.as_str(), failure.message.as_str()),
+            ("Length", "A packed record is 200 bytes, not 3.")
+        );
     }
 }

@@ -15,34 +15,34 @@ pub struct Global {
     /// Keypair file that signs and pays [env: ZX1_KEYPAIR]
     #[arg(short, long, global = true, value_name = "PATH", help_heading = SETTINGS, hide_short_help = true)]
     pub keypair: Option<String>,
-    /// Agent to speak of: a local name or a mint address [env: ZX1_AGENT]
+    /// Agent to use: a local name or a mint address [env: ZX1_AGENT]
     #[arg(long, global = true, value_name = "AGENT", help_heading = SETTINGS, hide_short_help = true)]
     pub agent: Option<String>,
-    /// How final a state must be: processed, confirmed or finalized [env: ZX1_COMMITMENT]
+    /// Commitment level: processed, confirmed or finalized [env: ZX1_COMMITMENT]
     #[arg(long, global = true, value_name = "LEVEL", help_heading = SETTINGS, hide_short_help = true)]
     pub commitment: Option<String>,
-    /// How results are shown: display, json or json-compact [env: ZX1_OUTPUT]
+    /// Output format: display, json or json-compact [env: ZX1_OUTPUT]
     #[arg(long, global = true, value_name = "FORMAT", help_heading = SETTINGS, hide_short_help = true)]
     pub output: Option<String>,
-    /// Show addresses and hashes in tables whole, however wide they become
+    /// Show addresses and hashes in tables in full
     #[arg(long, global = true, help_heading = SETTINGS, hide_short_help = true)]
     pub full: bool,
-    /// Say more on standard error; twice and thrice for more yet
+    /// Increase verbosity (-v, -vv, -vvv)
     #[arg(short, long, global = true, action = ArgAction::Count,
           help_heading = SETTINGS, hide_short_help = true)]
     pub verbose: u8,
 
-    /// Send without asking
+    /// Skip the confirmation prompt
     #[arg(short, long, global = true, help_heading = TRANSACTIONS, hide_short_help = true)]
     pub yes: bool,
-    /// Simulate, show what would happen, and send nothing
+    /// Simulate the transaction and show what it does, without sending it
     #[arg(long, global = true, help_heading = TRANSACTIONS, hide_short_help = true)]
     pub dry_run: bool,
     /// Print the signed transaction in base64 instead of sending it
     #[arg(long, global = true, conflicts_with = "dry_run",
           help_heading = TRANSACTIONS, hide_short_help = true)]
     pub print_tx: bool,
-    /// Sign with a given blockhash, print transaction and signatures, send nothing
+    /// Sign with the given blockhash and print transaction and signatures, without sending
     #[arg(long, global = true, help_heading = TRANSACTIONS, hide_short_help = true, requires = "blockhash",
           conflicts_with_all = ["dry_run", "print_tx"])]
     pub sign_only: bool,
@@ -50,7 +50,7 @@ pub struct Global {
     #[arg(long, global = true, value_name = "HASH", value_parser = blockhash,
           help_heading = TRANSACTIONS, hide_short_help = true)]
     pub blockhash: Option<String>,
-    /// Priority fee in micro-lamports for each compute unit [env: ZX1_COMPUTE_UNIT_PRICE]
+    /// Priority fee in micro-lamports per compute unit [env: ZX1_COMPUTE_UNIT_PRICE]
     #[arg(long = "with-compute-unit-price", global = true, value_name = "MICRO_LAMPORTS",
           help_heading = TRANSACTIONS, hide_short_help = true)]
     pub compute_unit_price: Option<u64>,
@@ -59,5 +59,5 @@ pub struct Global {
 fn blockhash(text: &str) -> Result<String, String> {
     let parsed: Result<solana_address::Address, _> = text.parse();
     let text = parsed.map(|_| text.to_owned());
-    text.map_err(|_| "it is no blockhash, which is 32 bytes in base58".to_owned())
+    text.map_err(|_| "expected 32 bytes in base58".to_owned())
 }

@@ -97,8 +97,8 @@ fn looks_like_hex(text: &str) -> bool {
 fn hex_fault(text: &str) -> String {
     let digits = text.trim().strip_prefix("0x").unwrap_or(text.trim());
     match digits.char_indices().find(|(_, letter)| !letter.is_ascii_hexdigit()) {
-        Some((at, letter)) => format!("'{letter}' at position {at} is no digit of it"),
-        None => format!("it has {} digits, an odd number", digits.len()),
+        Some((at, letter)) => format!("invalid digit '{letter}' at position {at}"),
+        None => format!("odd number of digits ({})", digits.len()),
     }
 }
 
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn malformed_input_is_refused_with_what_is_wrong() {
         let odd = read("8c0102030", 100).unwrap_err();
-        assert!(odd.message.contains("9 digits, an odd number"), "{}", odd.message);
+        assert!(odd.message.contains("odd number of digits (9)"), "{}", odd.message);
         let letter = read(&format!("{}g{}", "ab".repeat(20), "cd".repeat(20)), 100).unwrap_err();
         assert!(letter.message.contains("'g' at position 40"), "{}", letter.message);
         assert_eq!((code(""), code("no such file.bin"), code("/")), (Some(7454), Some(7455), Some(7406)));

@@ -1,21 +1,15 @@
 //! The one key of a party (decision A1), in every usual form: Solana's JSON array of 64 numbers, 32 raw
 //! bytes, 64 hexadecimal digits. Secrets are wiped when dropped and never shown.
 
-mod backup;
-mod passphrase;
-
-pub use backup::{Restored, Summary, restore, save};
-pub use passphrase::{Passphrase, Purpose};
 pub use zx1_cli_common::keys::is_private;
 
-use crate::errors::{Error, Result, reason};
-use crate::files;
+use crate::errors::{Error, Failure, Result};
 use solana_address::Address;
 use solana_keypair::Keypair;
 use std::fmt;
-use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use zx1_cli_common::Fault;
 use zx1_cli_common::keys::{self, Form, Seed};
 use zx1_operator::Wallet;
 
@@ -74,12 +68,15 @@ impl Key {
     }
 
     fn write(seed: &Seed, path: &Path) -> Result<Self> {
-        let taken = Error::KeyExists { path: files::shown(path) };
-        files::create_private(path, keys::solana_json(seed).as_bytes(), taken)?;
+        keys::write(seed, path).map_err(|fault| match fault {
+            Fault::Exists { path } => Error::KeyExists { path }.into(),
+            other => Failure::from(other),
+        })?;
         Ok(Self::of(seed, path, Form::SolanaJson))
     }
 
-    fn seed(&self) -> Seed {
+    /// The secret half.
+    pub fn seed(&self) -> Seed {
         Seed::new(*self.keypair().secret_bytes())
     }
 
@@ -103,11 +100,6 @@ pub fn peer_id(public: &[u8; 32]) -> String {
 /// The fix market's name of a key (decision A1).
 pub fn fix_id(public: &[u8; 32]) -> String {
     format!("fix_{}", hex::encode(public))
-}
-
-/// The reason of a failed read, for messages of this module's children.
-fn why(error: &io::Error) -> String {
-    reason(error)
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
 //! `zx1`: everything that an agent's owner does on chain, from one command line.
 //!
 //! * [`args`], [`flags`]: the command tree with its help texts, and the options that all commands share
-//! * [`commands`]: one module a command; each takes its arguments and the [`context::Context`]
+//! * `commands`: one module a command; each takes its arguments and the [`context::Context`]
 //! * [`context`]: settings, key and cluster, each read when it is first needed and not before
 //! * [`settings`], [`config_file`]: where a value comes from (flag, environment, files, default)
 //! * [`output`]: a command's result as a page for people or as JSON
 //! * [`errors`]: numbered refusals; exit codes; [`next`]: the next command after a library's error
 //! * [`chain`], [`tx`]: the cluster, and transactions from summary to confirmation
 //! * [`screen`], [`confirm`], [`progress`]: what is asked and shown while an operation runs
+//! * [`findings`]: what doctor found, in words
 //! * [`keys`], [`amount`], [`input`]: reading keys, money and bytes from outside
 //! * [`usage`]: what is wrong with a command line, in one sentence; [`words`]: plurals, dates, short names
 //!
@@ -17,18 +18,20 @@ pub mod agent_files;
 pub mod amount;
 pub mod args;
 pub mod chain;
-pub mod commands;
+mod commands;
 pub mod config_file;
 pub mod context;
 pub mod declined;
 pub mod defaults;
 pub mod errors;
 pub mod files;
+pub mod findings;
 pub mod flags;
 pub mod input;
 pub mod keys;
 pub mod next;
 pub mod operations;
+pub mod passphrase;
 pub mod screen;
 pub mod settings;
 pub mod tx;

@@ -47,7 +47,7 @@ pub fn after_log(error: &LogError) -> Option<&'static str> {
 }
 
 /// After the error with this number.
-fn after(code: u32) -> Option<&'static str> {
+pub fn after(code: u32) -> Option<&'static str> {
     if let Some(error) = Error::from_code(code) {
         return after_program(error);
     }
@@ -132,6 +132,11 @@ fn after(code: u32) -> Option<&'static str> {
         7263 => "check the address and the network, then try again",
         7265 => "do not use this source; it does not serve batch data",
         7267 => "give a path, or an address that begins with http:// or https://",
+
+        // The record that binds a Nano key.
+        8300 | 8301 => "do not pay this address for that key; ask its owner for a new record",
+        8302 => "check the key: 32 bytes in base58 or in hexadecimal digits",
+        8303 | 8304 => "ask its owner for the whole record",
         _ => return None,
     })
 }

@@ -1,9 +1,9 @@
 //! What an operation's error says here, and the command that helps.
 
-use crate::agent_files::refused;
 use crate::errors::{Error, Exit, Failure, reason};
 use crate::files::shown;
 use crate::words::{clause, count, slots};
+use std::io::ErrorKind;
 use zx1_chain::rpc::ChainError;
 use zx1_operator::{Coded as _, Error as Operation, Origin, Refusal, Silent};
 
@@ -14,17 +14,20 @@ impl From<&Operation> for Failure {
             Operation::Chain(ChainError::Declined) => Error::Declined.into(),
             Operation::Chain(error) => error.into(),
             Operation::Log(error) => error.into(),
-            Operation::Bundle { origin, source } => refused(source.code(), source, after_bundle(*origin)),
+            Operation::Bundle { origin, source } => Self::of(source, Some(after_bundle(*origin))),
             Operation::Evidence { agent, source } => {
-                refused(source.code(), source, &format!("zx1 batch show --agent {agent} --all"))
+                Self::of(source, Some(format!("zx1 batch show --agent {agent} --all")))
             }
-            Operation::Rating(error) => refused(error.code(), error, "zx1 batch verify"),
-            Operation::File { write, path, source } => {
-                let (path, why) = (shown(path), reason(source));
-                let written = *write;
-                let error =
-                    if written { Error::WriteFailed { path, why } } else { Error::ReadFailed { path, why } };
-                error.into()
+            Operation::Draft(error) => Self::of(error, Some("send less, or the bulk by its hash")),
+            Operation::Rating(error) => Self::of(error, Some("zx1 batch verify")),
+            Operation::WriteFailed { path, source } if source.kind() == ErrorKind::AlreadyExists => {
+                Error::Exists { path: shown(path) }.into()
+            }
+            Operation::WriteFailed { path, source } => {
+                Error::WriteFailed { path: shown(path), why: reason(source) }.into()
+            }
+            Operation::ReadFailed { path, source } => {
+                Error::ReadFailed { path: shown(path), why: reason(source) }.into()
             }
         }
     }
@@ -70,11 +73,9 @@ fn after_bundle(origin: Origin) -> &'static str {
         Origin::Log => "zx1 log list",
         Origin::Unsigned => "zx1 batch build",
         Origin::Saved => "zx1 batch show",
-        Origin::Served => "ask elsewhere with --data",
-        Origin::ServedOther => {
-            "ask for the data elsewhere with --data: this is not what the chain commits to"
-        }
-        Origin::File => "ask for the file again, from another place if need be",
+        Origin::Served => "try another place with --data",
+        Origin::ServedOther => "try another place with --data: this data does not match the chain",
+        Origin::File => "get the file again, from another source if necessary",
     }
 }
 
@@ -94,7 +95,7 @@ fn message(refusal: &Refusal) -> String {
             from_now(*left)
         ),
         Refusal::NoFeedback { index, count: entries } => {
-            format!("There is no entry {index}: the log has {}.", count(*entries, "entry", "entries"))
+            format!("No entry {index}: the log has {}.", count(*entries, "entry", "entries"))
         }
         other => other.to_string(),
     }
@@ -102,38 +103,41 @@ fn message(refusal: &Refusal) -> String {
 
 fn next(refusal: &Refusal) -> String {
     let text = match refusal {
+        Refusal::BackupUnreadable { .. } => "give a file written by zx1 key backup",
+        Refusal::WrongPassphrase { .. } => "try again with the right passphrase",
+        Refusal::RestoreBlocked { .. } => {
+            "restore into an empty folder: ZX1_HOME=/a/new/folder zx1 key restore …"
+        }
         Refusal::NoStake { .. } => "zx1 stake lock 10",
         Refusal::BadMultiaddr { .. } => "give one like /ip4/203.0.113.7/tcp/4001",
         Refusal::MintUnknown { .. } => "run the same command again, or look it up with zx1 doctor",
         Refusal::TooLong { .. } => "shorten it",
-        Refusal::TooManyMetadata { .. } => "leave some out: the registration file holds as much as you like",
+        Refusal::TooManyMetadata { .. } => "omit some; the registration file has no such limit",
         Refusal::NothingToBatch { .. } => "zx1 batch show",
         Refusal::NoStore => "zx1 config set upload FOLDER_OR_URL; or give --data",
         Refusal::BatchMissing { epoch } => return format!("zx1 batch build --epoch {epoch}"),
         Refusal::NotOfChain { .. } => {
-            "ask for the data elsewhere with --data, or for the file that its agent submitted"
+            "try another place with --data, or get the file that the agent submitted"
         }
         Refusal::Withheld { .. } => "try another place with --data; a withheld batch counts for nothing",
         Refusal::NoBatchOnChain { agent, .. } => return format!("zx1 batch show --agent {agent} --all"),
-        Refusal::BadBatchSignature { .. } => "ask for the file that its agent submitted",
-        Refusal::NotASigner { .. } => "name the right key with --keypair, or zx1 delegate add",
+        Refusal::BadBatchSignature { .. } => "get the file that the agent submitted",
+        Refusal::NotASigner { .. } => "give the right key with --keypair, or zx1 delegate add",
         Refusal::CannotClose { epoch, .. } => return format!("zx1 batch show --epoch {epoch}"),
-        Refusal::NotAFolder { .. } => "name a folder, or an http(s) address",
+        Refusal::NotAFolder { .. } => "give a folder or an http(s) URL",
         Refusal::NothingFound { .. } => "keep the evidence; a later batch may still be wrong",
-        Refusal::NoAnswer { .. } => {
-            "look for the data that was submitted; zx1 batch verify tells whether a file is it"
-        }
+        Refusal::NoAnswer { .. } => "find the data that was submitted; zx1 batch verify checks a file",
         Refusal::AlreadyAnswered { address } => {
             return format!("zx1 challenge resolve {address} when its window is over");
         }
         Refusal::NoChallenge { .. } | Refusal::WindowOpen { .. } | Refusal::WindowOver { .. } => {
             "zx1 challenge list"
         }
-        Refusal::KeeperState { .. } => "look at it; move it away only if you know what was spent today",
+        Refusal::KeeperState { .. } => "check it; move it away only if you know what was spent today",
         Refusal::FeedbackLength { limit, .. } => return format!("give a text of 1 to {limit} bytes"),
         Refusal::NoFeedback { .. } => "zx1 feedback list",
-        Refusal::SponsorBroken { .. } => "name another sponsor, or pay yourself: leave --sponsor out",
-        Refusal::SponsorRefused { .. } => "try tomorrow, name another sponsor, or leave --sponsor out",
+        Refusal::SponsorBroken { .. } => "use another sponsor, or pay yourself: omit --sponsor",
+        Refusal::SponsorRefused { .. } => "try tomorrow, use another sponsor, or omit --sponsor",
         Refusal::NotAccepted { .. } => {
             "zx1 log list shows the conversations; give --slot and --presignature when the log lacks them"
         }

@@ -71,7 +71,7 @@ impl Front for Screen {
 /// Says what a crash had left behind in a log.
 pub fn warn_torn(torn: &Torn) {
     output::warn(&format!(
-        "{}: cut off {} at {} that a crash left unfinished. Nothing of it had been acknowledged.",
+        "{}: removed {} at offset {} that a crash left unfinished; none of it had been acknowledged.",
         torn.file.display(),
         count(torn.bytes, "byte", "bytes"),
         torn.offset
@@ -85,6 +85,6 @@ fn in_words(progress: &Progress) -> String {
         Progress::Sent(signature) => format!("Waiting for {signature}"),
         Progress::SentAgain(signature) => format!("Sent again, waiting for {signature}"),
         Progress::StepDone(title) => format!("{title}: done, next step"),
-        Progress::Raced(_) => "Somebody was faster, building it anew".to_owned(),
+        Progress::Raced(_) => "Overtaken by another transaction, rebuilding".to_owned(),
     }
 }

@@ -1,5 +1,5 @@
 //! Where every value comes from: flag, environment, zx1's config.toml, the Solana command line's
-//! configuration (decision A1), default. The first that says something wins.
+//! configuration (decision A1), default. The first that has a value wins.
 
 use crate::config_file::ConfigFile;
 use crate::defaults;
@@ -54,35 +54,35 @@ pub const KEYS: &[Key] = &[
         env: "ZX1_COMMITMENT",
         flag: "--commitment",
         allowed: "processed, confirmed or finalized",
-        about: "How final a state must be",
+        about: "The commitment level",
     },
     Key {
         name: "output",
         env: "ZX1_OUTPUT",
         flag: "--output",
         allowed: "display, json or json-compact",
-        about: "How results are shown",
+        about: "The output format",
     },
     Key {
         name: "compute_unit_price",
         env: "ZX1_COMPUTE_UNIT_PRICE",
         flag: "--with-compute-unit-price",
         allowed: "a number of micro-lamports, or auto",
-        about: "Priority fee for each compute unit",
+        about: "The priority fee per compute unit",
     },
     Key {
         name: "agent",
         env: "ZX1_AGENT",
         flag: "--agent",
         allowed: "a local name or a mint address",
-        about: "The agent that commands speak of when none is named",
+        about: "The default agent",
     },
     Key {
         name: "upload",
         env: "ZX1_UPLOAD",
         flag: "--upload",
         allowed: "a folder or an http(s) address",
-        about: "Where batch submit uploads a batch's data",
+        about: "The place to which batch submit uploads batch data",
     },
 ];
 
@@ -156,7 +156,7 @@ struct Layers<'a> {
 }
 
 impl Layers<'_> {
-    /// The first layer that says something; `None` when none does.
+    /// The value of the first layer that has one.
     fn text(
         &self,
         name: &str,
@@ -193,7 +193,7 @@ pub fn zx1_home() -> Result<PathBuf> {
     home.ok_or_else(|| Error::NoHome.into())
 }
 
-/// Refuses a value that its key does not allow; settles its form.
+/// Refuses a value that the setting does not allow.
 pub fn check(key: &Key, value: &str, source: &Source) -> Result<()> {
     let fits = match key.name {
         "url" => cluster_url(value).is_some(),
@@ -224,7 +224,7 @@ impl Settings {
     /// Reads all layers.
     ///
     /// # Errors
-    /// 7432 when a layer says what the setting cannot be, 7433 when Solana's configuration is malformed.
+    /// 7432 when a layer has an invalid value, 7433 when Solana's configuration cannot be parsed.
     pub fn resolve(flags: &Global, config: &ConfigFile, home: &Path) -> Result<Self> {
         let config_path = home.join(defaults::CONFIG);
         let layers = Layers { config, config_path: &config_path, solana: solana_config()? };
@@ -259,7 +259,7 @@ impl Settings {
         })
     }
 
-    /// A setting's value as text, and who said it.
+    /// A setting's value as text, and its source.
     pub fn show(&self, name: &str) -> Result<(Option<String>, Source)> {
         let text = |value: &str, source: &Source| (Some(value.to_owned()), source.clone());
         Ok(match key(name)?.name {

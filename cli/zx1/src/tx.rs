@@ -20,8 +20,8 @@ pub(crate) trait Shown {
     /// Draws the first lines of a result's page.
     fn draw(&self, page: &mut Page);
 
-    /// Prints the result, then lets the outbox forget the transaction: in this order, so that a result that
-    /// nobody saw is shown again.
+    /// Prints the result, then removes the transaction from the outbox: in this order, so that a result that was
+    /// not shown is shown by the next run.
     async fn finish(&self, context: &Context, report: &impl Report) -> Result<()>;
 }
 
@@ -30,7 +30,7 @@ impl Shown for Sent {
         match self.status {
             Status::Confirmed => page.line(format!("Done: {}.", self.title)),
             Status::AlreadyDone => page.line(format!(
-                "Done already: {}. An earlier run sent it; nothing was sent or paid now.",
+                "Already done: {}. An earlier run sent it; nothing was sent or paid now.",
                 self.title
             )),
             Status::NothingToDo => page.line(crate::errors::sentence(&self.title)),
@@ -44,18 +44,18 @@ impl Shown for Sent {
     }
 }
 
-/// Fulfils an intent the way that the flags say. `None` when --dry-run, --print-tx or --sign-only has printed
-/// what it makes, and nothing was sent.
+/// Submits an intent as the flags ask. `None` if --dry-run, --print-tx or --sign-only has printed its result and
+/// nothing was sent.
 ///
 /// # Errors
-/// 7401 when nobody can be asked, 7402 when the answer was no, the chain's refusals under their own numbers.
+/// 7401 without a terminal, 7402 if the user declines; the chain's errors have their own numbers.
 pub async fn run(context: &Context, chain: &Chain, flow: &dyn Flow, key: &Key) -> Result<Option<Sent>> {
     context.check_spending(chain)?;
     let operator = context.operator_on(chain.clone())?;
     done(context, operator.send(flow, key).await?)
 }
 
-/// What was done; `None` when it was a preview, which is printed.
+/// The value of a completed attempt; a preview is printed, and `None` returned.
 pub fn done<T>(context: &Context, attempt: Attempt<T>) -> Result<Option<T>> {
     let preview = match attempt {
         Attempt::Done(done) => return Ok(Some(done)),
@@ -76,13 +76,13 @@ pub fn done<T>(context: &Context, attempt: Attempt<T>) -> Result<Option<T>> {
     printed.map(|()| None)
 }
 
-/// What an interrupted run of this very command sent, followed to its end ([`zx1_operator::Operator::earlier`]).
+/// What an interrupted run of the same command sent, followed to its end ([`zx1_operator::Operator::earlier`]).
 pub async fn earlier(context: &Context, chain: &Chain, intent: &Intent) -> Result<Option<Sent>> {
     context.check_spending(chain)?;
     Ok(context.operator_on(chain.clone())?.earlier(intent).await?)
 }
 
-/// The folder of transactions whose fate is not known yet, or not yet shown.
+/// The folder of transactions whose outcome is unknown or was not shown yet.
 pub fn outbox(context: &Context) -> Result<Outbox> {
     Ok(zx1_operator::outbox(context.home()?)?)
 }
@@ -106,14 +106,14 @@ pub fn draw_summary(page: &mut Page, summary: &Summary, cluster: &str) {
 pub fn draw_unsimulated(page: &mut Page, summary: &Summary) {
     draw_instructions(page, summary);
     let fee = Money::Lamports(summary.fee);
-    page.line(format!("  It was not simulated: the lines above say what it moves. The fee is {fee}."));
+    page.line(format!("  Not simulated: the lines above show what it moves. The fee is {fee}."));
     draw_signers(page, summary, "the cluster with its blockhash");
 }
 
 fn draw_instructions(page: &mut Page, summary: &Summary) {
     page.heading("This transaction");
     for line in &summary.lines {
-        let unknown = if line.understood { "" } else { " (zx1 does not know this instruction)" };
+        let unknown = if line.understood { "" } else { " (unknown instruction)" };
         page.line(format!("  {}{unknown}", line.title));
         for (label, value) in line.details.iter().filter(|(_, value)| !value.is_empty()) {
             page.field(format!("    {label}"), value.escape_debug());
@@ -195,7 +195,7 @@ impl Report for DryRun {
             Self::Simulated(cluster, summary, units) => {
                 draw_summary(page, summary, cluster);
                 page.field("compute units", units);
-                page.line("The simulation went well. Nothing was sent (--dry-run).")
+                page.line("The simulation succeeded. Nothing was sent (--dry-run).")
             }
             Self::NothingToDo(done) => page.line(crate::errors::sentence(done)),
         };

@@ -26,7 +26,8 @@
 //! * `#[code(7000)]`: the number; trying again does not help.
 //! * `#[code(7000, transient)]`: trying again can help.
 //! * `#[code(7000, transient = Self::may_pass)]`: asks a `fn(&Self) -> bool`.
-//! * `#[code(inner)]`: number, name and transience are those of the only field, which is [`Coded`] itself.
+//! * `#[code(inner)]`: number, name and transience are those of the only field, or of the field `source`, which
+//!   is [`Coded`] itself.
 
 #![no_std]
 

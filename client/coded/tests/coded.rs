@@ -36,6 +36,10 @@ enum Outer {
     #[code(inner)]
     #[error(transparent)]
     Boxed(Box<Inner>),
+    /// Passed on with what it is about.
+    #[code(inner)]
+    #[error("{path}: {source}")]
+    At { path: &'static str, source: Inner },
     /// A number of its own.
     #[code(20)]
     #[error("The file {path} has {} bytes too many.", .size - 1)]
@@ -58,9 +62,10 @@ fn a_variant_has_the_number_the_name_and_the_transience_that_stand_beside_it() {
 
 #[test]
 fn an_error_that_passes_another_one_on_shows_that_ones_number_and_name() {
-    for outer in [Outer::from(Inner::Away), Outer::Boxed(Box::new(Inner::Away))] {
+    let at = Outer::At { path: "a", source: Inner::Away };
+    assert_eq!(at.to_string(), "a: The node is away.");
+    for outer in [Outer::from(Inner::Away), Outer::Boxed(Box::new(Inner::Away)), at] {
         assert_eq!((outer.code(), outer.name(), outer.transient()), (10, "Away", true));
-        assert_eq!(outer.to_string(), "The node is away.");
     }
 }
 

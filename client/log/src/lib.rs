@@ -73,6 +73,7 @@
 //! ```
 
 mod agent_log;
+mod any_store;
 mod attestations;
 pub mod backup;
 mod batches;
@@ -93,6 +94,7 @@ pub mod repair;
 mod store;
 
 pub use agent_log::{AgentLog, Append, Appended, RESERVED_FOR_SENT, Recovery};
+pub use any_store::AnyStore;
 pub use batches::{SavedBatch, SavedBatches};
 pub use error::{LogError, OwnerRefusal, Result};
 pub use frames::Torn;
@@ -101,6 +103,8 @@ pub use http::{Http, HttpOptions};
 pub use inbox::{Admitted, Inbox, Keys, Origin, Received, Waiver};
 pub use layout::agent_dir;
 pub use owner::LogHandle;
+#[cfg(feature = "unchecked")]
+pub use owner::read_frames;
 pub use reader::{Entries, EpochSummary, Found, LogReader};
 pub use record::StoredEntry;
-pub use store::{AnyStore, BatchStore, Folder, Put};
+pub use store::{BatchStore, Folder, Put};

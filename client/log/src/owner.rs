@@ -42,6 +42,8 @@ use zx1_protocol::nonce::SeenNonces;
 use zx1_protocol::units::{Epoch, Slot};
 
 pub(crate) use wire::Entrant;
+#[cfg(feature = "unchecked")]
+pub use wire::read_frames;
 
 /// Pause before lock and socket are tried again.
 const OPEN_POLL: Duration = Duration::from_millis(20);

@@ -134,9 +134,10 @@ fn purse(error: EscrowError) -> ClientError {
 
 /// Whether what the wallet holds is not enough yet, or the account has no blocks yet.
 fn waits_for_money(error: &EscrowError) -> bool {
-    use nano_escrow::Error::{NotEnough, Unopened};
+    use nano_escrow::AmountError::NotEnough;
+    use nano_escrow::Error::{Amount, Unopened};
     let (EscrowError::Type(error) | EscrowError::Node(NodeError::Block(error))) = error else { return false };
-    matches!(error, NotEnough(..) | Unopened(_))
+    matches!(error, Amount(NotEnough(..)) | Unopened(_))
 }
 
 impl Purse for WalletPurse {

@@ -218,7 +218,6 @@ mod tests {
     use serde_json::json;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use zx1_coded::Coded as _;
 
     /// An indexer whose list is this one, and how often it was asked.
     async fn remote(

@@ -9,7 +9,7 @@ mod submit;
 
 pub use build::{Contents, Plan, Unsigned};
 pub use close::Closed;
-pub use data::{commitment_of, compare, fetch, is_true};
+pub use data::{Fetched, Verified, commitment_of, compare, fetch, is_true};
 pub use list::{Availability, Batches, Listed};
 pub use sign::{Signed, sign_file};
 pub use submit::{Request, Submitted, Upload, Uploaded, check_signature};
@@ -46,7 +46,7 @@ impl crate::Operator {
         let path = self.unsigned_path(agent, epoch);
         match std::fs::remove_file(&path) {
             Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                Err(Error::File { write: true, path, source })
+                Err(Error::WriteFailed { path, source })
             }
             _ => Ok(()),
         }

@@ -1,12 +1,16 @@
 //! What the chain says about an agent, read at once and judged by the protocol's own rules.
 
 use crate::error::Result;
+use crate::operator::Agent;
 use serde::Serialize;
 use solana_address::Address;
 use zx1_chain::pda;
-use zx1_chain::rpc::{ChainTime, Client};
+use zx1_chain::rpc::registry::{IdentityRegistry as _, Sati};
+use zx1_chain::rpc::{ChainTime, ChallengeFilter, Client};
 use zx1_interface::accounts::{HeadAccount, LeaseAccount, StakeLockAccount};
-use zx1_interface::constants::{GRACE_PERIOD_EPOCHS, LEASE_COST_PER_EPOCH, MIN_STAKE};
+use zx1_interface::constants::{
+    CHALLENGE_WINDOW_SLOTS, GRACE_PERIOD_EPOCHS, LEASE_COST_PER_EPOCH, MIN_STAKE,
+};
 use zx1_protocol::lease::{Lease, LeaseState};
 use zx1_protocol::units::{Epoch, Slot};
 use zx1_protocol::unlock::{ClaimFacts, Unlock};
@@ -75,6 +79,37 @@ impl Accounts {
             vault: pda::stake_vault(&agent).to_string(),
         })
     }
+}
+
+/// A challenge against an agent that is not resolved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct OpenChallenge {
+    pub address: String,
+    pub epoch: u64,
+    pub answered: bool,
+    pub deadline_slot: u64,
+    /// 0 when the window is over.
+    pub slots_left: u64,
+}
+
+impl OpenChallenge {
+    /// A challenge that was submitted in one slot, seen in another.
+    pub fn new(address: Address, epoch: u64, answered: bool, submitted_slot: u64, slot: u64) -> Self {
+        let deadline_slot = submitted_slot.saturating_add(CHALLENGE_WINDOW_SLOTS);
+        let slots_left = deadline_slot.saturating_sub(slot);
+        Self { address: address.to_string(), epoch, answered, deadline_slot, slots_left }
+    }
+}
+
+/// The challenges against an agent that are not resolved, as of this slot.
+pub async fn open_challenges(client: &Client, agent: Address, slot: u64) -> Result<Vec<OpenChallenge>> {
+    let all = client.challenges(ChallengeFilter::Agent(agent)).await?;
+    let open = all
+        .iter()
+        .filter(|challenge| challenge.resolved == 0)
+        .map(|it| OpenChallenge::new(it.address, it.epoch_number, it.answered != 0, it.submitted_slot, slot));
+    Ok(open.collect())
 }
 
 fn is_live(lease: &LeaseAccount, time: ChainTime) -> bool {
@@ -159,4 +194,63 @@ impl LeaseReport {
             account: pda::lease(&agent).to_string(),
         }
     }
+}
+
+/// What the chain knows of an agent.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct AgentStatus {
+    pub mint: String,
+    pub local_name: Option<String>,
+    pub registered: bool,
+    /// The name that it has in the registry.
+    pub name: Option<String>,
+    pub member_number: Option<u64>,
+    pub owner: Option<String>,
+    pub soulbound: Option<bool>,
+    pub stake: Option<StakeReport>,
+    pub lease: LeaseReport,
+    pub batches: Option<BatchStatus>,
+    /// Those that are not resolved.
+    pub challenges: Vec<OpenChallenge>,
+    /// Number of live delegates.
+    pub delegates: usize,
+}
+
+/// An agent's batches so far.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct BatchStatus {
+    pub count: u64,
+    pub last_epoch: u64,
+    pub last_slot: u64,
+}
+
+/// Asks the registry and the programs for everything about an agent.
+///
+/// # Errors
+/// The cluster's.
+pub async fn agent_status(client: &Client, agent: &Agent) -> Result<AgentStatus> {
+    let mint = agent.mint;
+    let registry = Sati::connect(client).await?;
+    let (record, delegates) = tokio::try_join!(registry.look_up(mint), registry.delegates(mint))?;
+    let accounts = Accounts::read(client, mint).await?;
+    Ok(AgentStatus {
+        mint: mint.to_string(),
+        local_name: agent.name.clone(),
+        registered: record.is_some(),
+        name: record.as_ref().map(|record| record.metadata.name.clone()),
+        member_number: record.as_ref().map(|record| record.member_number),
+        owner: record.as_ref().and_then(|record| record.owner).map(|owner| owner.to_string()),
+        soulbound: record.as_ref().map(|record| record.soulbound),
+        stake: accounts.stake_report(mint),
+        lease: accounts.lease_report(mint),
+        batches: accounts.head.as_ref().map(|head| BatchStatus {
+            count: head.count,
+            last_epoch: head.last_epoch,
+            last_slot: head.last_slot,
+        }),
+        challenges: open_challenges(client, mint, accounts.time.slot).await?,
+        delegates: delegates.iter().filter(|delegate| delegate.live).count(),
+    })
 }

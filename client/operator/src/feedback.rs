@@ -2,7 +2,7 @@
 
 mod sponsored;
 
-pub use sponsored::{Answer, ROUTE, Request, Sponsor};
+pub use sponsored::{Answer, MAX_REQUEST, ROUTE, Request, Sponsor};
 
 use crate::done;
 use crate::error::{Refusal, Result};
@@ -168,9 +168,9 @@ impl Entry {
 ///
 /// # Errors
 /// 7570 when it does not.
-pub fn check_text(text: &str) -> Result<()> {
+pub fn check_text(text: &str) -> Result<(), Refusal> {
     if text.is_empty() || text.len() > MAX_FEEDBACK_BYTES {
-        return Err(Refusal::FeedbackLength { found: text.len(), limit: MAX_FEEDBACK_BYTES }.into());
+        return Err(Refusal::FeedbackLength { found: text.len(), limit: MAX_FEEDBACK_BYTES });
     }
     Ok(())
 }

@@ -7,21 +7,29 @@
 //!
 //! * [`Operator`]: one cluster, one home folder and a front end; the operations are its methods
 //! * [`batch`], [`challenge`]: an agent's account of what it did, and disputes about it
+//! * [`backup`]: what an agent cannot get back from the chain, encrypted
 //! * [`keeper`]: decides what has to be done and does it
-//! * [`facts`]: stake and lease as they count now; [`identity`]: who owns an agent, who signs for it
+//! * [`facts`]: stake and lease as they count now; [`health`]: what is well and what is not; [`identity`]: who owns an agent, who signs for it
+//! * [`message`]: messages of an agent, made and judged; [`log`]: the log of messages
+//! * [`inspect`]: every field of messages, entries, batches, accounts and transactions
 //! * [`Sent`], [`Attempt`]: the outcome of a transaction
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::indexing_slicing))]
 
 pub mod attest;
 pub mod audit;
+pub mod backup;
 pub mod batch;
 pub mod challenge;
 pub mod defaults;
 pub mod facts;
 pub mod feedback;
+pub mod health;
 pub mod identity;
+pub mod inspect;
 pub mod keeper;
 pub mod lease;
+pub mod log;
+pub mod message;
 pub mod register;
 pub mod reputation;
 pub mod stake;

@@ -1,16 +1,23 @@
 //! Becoming an agent of the registry (protocol.md, 4.2; decision A3).
 
 use crate::done;
-use crate::error::{Refusal, Result};
+use crate::error::{Error, Refusal, Result};
+use crate::files;
 use crate::operator::{Operator, Wallet};
 use crate::send::{Attempt, Sent};
 use serde_json::{Value, json};
 use solana_address::Address;
 use solana_keypair::Keypair;
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use zx1_chain::rpc::registry::{IdentityRegistry as _, Registration, Sati, registered_mint};
 use zx1_chain::rpc::{Flow, Intent};
 use zx1_chain::sati::NewAgent;
+use zx1_home::files::{create, folder_of, make_folder};
+
+/// Largest registration file in bytes.
+const MAX_FILE: u64 = 1 << 20;
 
 /// The service by which others find the agent on the mesh (protocol.md, 4.1).
 const MESH_SERVICE: &str = "zerox1-mesh";
@@ -70,6 +77,33 @@ impl Request {
             return Err(Refusal::TooManyMetadata { found, limit }.into());
         }
         self.endpoints.iter().try_for_each(|endpoint| check_multiaddr(endpoint))
+    }
+
+    /// Refuses a path that holds anything else than this registration file.
+    ///
+    /// # Errors
+    /// 7405 when it does, 7406 when it cannot be read.
+    pub fn check_file(&self, path: &Path) -> Result<()> {
+        let source = || io::Error::from(io::ErrorKind::AlreadyExists);
+        match files::read(path, MAX_FILE)? {
+            Some(bytes) if bytes != self.file().as_bytes() => {
+                Err(Error::WriteFailed { path: path.to_owned(), source: source() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes the registration file, unless it is there.
+    ///
+    /// # Errors
+    /// 7405
+    pub fn write_file(&self, path: &Path) -> Result<()> {
+        self.check_file(path)?;
+        let written = make_folder(folder_of(path)).and_then(|()| match path.exists() {
+            true => Ok(()),
+            false => create(path, self.file().as_bytes()),
+        });
+        written.map_err(|source| Error::WriteFailed { path: path.to_owned(), source })
     }
 
     /// The registration file: what the owner hosts (protocol.md, 4.1).

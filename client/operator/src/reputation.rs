@@ -106,12 +106,15 @@ pub struct Standings {
 }
 
 /// An agent's reputation beside what the chain shows of it.
+#[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Reputation {
     pub epoch: u64,
     pub scores: Scores,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub unbound: Option<Scores>,
     /// How many ratings of each kind there are.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ratings: Option<Standings>,
     /// Epochs of batches that were read.
     pub epochs: Vec<u64>,
@@ -121,6 +124,7 @@ pub struct Reputation {
     pub untrue: Vec<u64>,
     pub stake_micro_usdc: u64,
     /// The lease, if one was ever paid.
+    #[serde(skip)]
     pub lease: Option<LeaseState>,
     /// Batches that were ever submitted.
     pub batches_submitted: u64,
@@ -129,6 +133,7 @@ pub struct Reputation {
     /// Challenges that the agent lost.
     pub challenges_lost: usize,
     /// Reservations that a reader has to know.
+    #[serde(skip)]
     pub notes: Vec<Note>,
 }
 

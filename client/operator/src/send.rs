@@ -87,7 +87,7 @@ impl Sent {
 }
 
 impl Operator {
-    /// Fulfils an intent the way that [`Mode`] says.
+    /// Submits, simulates or signs an intent, as [`Mode`] asks.
     ///
     /// # Errors
     /// [`ChainError::Declined`] when the front end did not approve; the chain's refusals.

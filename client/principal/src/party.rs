@@ -141,7 +141,7 @@ impl Party {
     /// finished first.
     ///
     /// # Errors
-    /// 9560 to 9565: the ledger is not named; nano-escrow's 8000 to 8999.
+    /// 9560 to 9565: the ledger is not named; nano-escrow's own.
     pub async fn wallet(&self) -> Result<Wallet> {
         let (url, network, representative) = self.ledger.named()?;
         let keys = DomainKeys::new(KEY_DOMAIN, nano_escrow::Seed::from_bytes(*self.seed));
@@ -207,7 +207,7 @@ impl Purse for LeftToMarket {
 /// # Errors
 /// 9565.
 pub fn nano_address(text: &str) -> Result<Address> {
-    text.parse().map_err(|error: nano_escrow::Error| {
+    text.parse().map_err(|error: nano_escrow::AddressError| {
         let why = zx1_net::clause(&error.to_string());
         Refusal::BadAddress { text: text.chars().take(80).collect(), why }.into()
     })

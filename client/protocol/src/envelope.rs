@@ -81,6 +81,21 @@ impl MsgType {
     pub fn payload_is_logged(self) -> bool {
         matches!(self, Self::Feedback | Self::NotarizeBid)
     }
+
+    /// Whether it goes to everybody.
+    pub fn is_broadcast(self) -> bool {
+        matches!(self, Self::Advertise | Self::Discover | Self::Beacon | Self::NotarizeBid | Self::Feedback)
+    }
+
+    /// Whether it carries a bid value (decision B11).
+    pub fn has_bid_value(self) -> bool {
+        matches!(self, Self::Propose | Self::Counter | Self::Accept)
+    }
+
+    /// Whether it may begin a conversation.
+    pub fn begins_conversation(self) -> bool {
+        matches!(self, Self::Advertise | Self::Discover | Self::Propose | Self::Beacon)
+    }
 }
 
 impl TryFrom<u16> for MsgType {

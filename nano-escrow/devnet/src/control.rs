@@ -19,7 +19,7 @@ use super::node::Node;
 use super::rpc::json_of;
 use super::ws::Hub;
 use super::{DevnetError, Entry};
-use nano_escrow::{Address, BlockHash, Coded, Raw, SignedBlock};
+use nano_escrow::{Address, BlockHash, Raw, SignedBlock};
 
 const MAX_BODY: usize = 256 << 10;
 
@@ -54,8 +54,8 @@ pub(crate) fn router(state: ControlState) -> Router {
     Router::new().route("/control", post(handle)).layer(DefaultBodyLimit::max(MAX_BODY)).with_state(state)
 }
 
-fn refusal(status: StatusCode, code: u16, error: &str, next: &str) -> Response {
-    let body = json!({ "code": code, "error": error, "next": next });
+fn refusal(status: StatusCode, error: &DevnetError) -> Response {
+    let body = json!({ "code": error.code(), "error": error.to_string() });
     (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
 }
 
@@ -65,22 +65,19 @@ async fn handle(State(state): State<ControlState>, headers: HeaderMap, body: Byt
         .and_then(|v| v.to_str().ok())
         .is_some_and(|v| v.trim().to_ascii_lowercase().starts_with("application/json"));
     if !json_type || headers.contains_key(header::ORIGIN) {
-        let next = "Send it from a program, with the content type application/json and without Origin.";
-        return refusal(StatusCode::FORBIDDEN, 8550, "the control endpoint does not take this request", next);
+        return refusal(StatusCode::FORBIDDEN, &DevnetError::ControlRequest);
     }
     let command: Command = match serde_json::from_slice(&body) {
         Ok(command) => command,
         Err(e) => {
-            let next = "Read the list of commands in nano-devnet --help.";
-            let text = format!("the command cannot be read: {e}");
-            return refusal(StatusCode::BAD_REQUEST, 8551, &text, next);
+            return refusal(StatusCode::BAD_REQUEST, &DevnetError::ControlCommand(e.to_string()));
         }
     };
     match run(&state, command).await {
         Ok(value) => {
             (StatusCode::OK, [(header::CONTENT_TYPE, "application/json")], value.to_string()).into_response()
         }
-        Err(e) => refusal(StatusCode::UNPROCESSABLE_ENTITY, e.code(), &e.to_string(), e.next()),
+        Err(e) => refusal(StatusCode::UNPROCESSABLE_ENTITY, &e),
     }
 }
 

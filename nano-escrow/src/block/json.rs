@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::{Address, BlockHash, Error, PublicKey, Raw, Signature, SignedBlock, StateBlock, Work};
+use crate::{Address, BlockHash, Error, HexError, PublicKey, Raw, Signature, SignedBlock, StateBlock, Work};
 
 /// All the fields as texts; dialects differ in their case and in which of them are there.
 #[derive(Serialize, Deserialize)]
@@ -54,9 +54,9 @@ impl Fields {
             None | Some("") => as_account,
             // Some programs write the receiver's address into `link`.
             Some(text) if text.contains('_') => Some(account(text)?.0),
-            Some(text) => {
-                Some(text.parse::<PublicKey>().map_err(|_| Error::Hex { what: "a link", digits: 64 })?.0)
-            }
+            Some(text) => Some(
+                text.parse::<PublicKey>().map_err(|_| HexError::Digits { what: "a link", digits: 64 })?.0,
+            ),
         };
         let link = link.ok_or_else(|| Error::BlockJson("it has no link".into()))?;
         if as_account.is_some_and(|other| other != link) {

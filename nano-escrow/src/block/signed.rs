@@ -46,13 +46,13 @@ impl SignedBlock {
 
     /// Verify the account's signature strictly: for our own blocks. Fails with 8031, 8032 or 8033.
     pub fn verify_strict(&self) -> Result<(), Error> {
-        self.block.account.verify_strict(&self.hash().0, &self.signature)
+        Ok(self.block.account.verify_strict(&self.hash().0, &self.signature)?)
     }
 
     /// Verify the account's signature as the network does: for other people's blocks. An epoch block is
     /// signed by another key and fails here; see [`crate::Network::epoch_2_signer`].
     pub fn verify_network(&self) -> Result<(), Error> {
-        self.block.account.verify_network(&self.hash().0, &self.signature)
+        Ok(self.block.account.verify_network(&self.hash().0, &self.signature)?)
     }
 
     /// Whether the work is there and good for this kind of block.

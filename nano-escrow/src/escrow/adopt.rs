@@ -111,8 +111,9 @@ impl Engine {
                 first.signed.block.previous,
                 ours.hash
             );
-            self.stop(&row.account, 8661, &reason).await?;
-            return Err(lie(&row.account, reason));
+            let error = lie(&row.account, reason.clone());
+            self.stop(&row.account, error.code(), &reason).await?;
+            return Err(error);
         }
         if !rivals.is_empty() && !first.signed.block.is_epoch_link() {
             // Two blocks of our key in one place: a restored copy or a second instance. Somebody should know.
@@ -386,16 +387,12 @@ impl Engine {
             Err(EscrowError::Type(error)) => {
                 tx.rollback().await?;
                 let reason = format!("what is left to pay cannot be paid from what is left: {error}");
-                self.stop(account, error_code(&error), &reason).await?;
+                self.stop(account, error.code(), &reason).await?;
                 Err(EscrowError::Type(error))
             }
             Err(other) => Err(other),
         }
     }
-}
-
-fn error_code(error: &crate::Error) -> u16 {
-    crate::Coded::code(error)
 }
 
 /// What a deposit counts for, given those that count already.

@@ -8,7 +8,7 @@ use super::engine::Engine;
 use super::views::{self, PlanView};
 use crate::journal::{AccountRow, BlockRow, BlockState, DepositState, Tx, rows};
 use crate::node::{Fault, NodeCalls, NodeError};
-use crate::{Address, BlockHash, Coded, PublicKey, Subtype, WorkKind};
+use crate::{Address, BlockHash, PublicKey, Subtype, WorkKind};
 
 /// What a step of [`drive`](super::Escrow::drive) left.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Progress {
     /// Blocks that are decided and not confirmed.
     pub pending: usize,
     /// What holds the account up: number and sentence. A next step may find it gone.
-    pub held_up: Option<(u16, String)>,
+    pub held_up: Option<(u32, String)>,
 }
 
 /// What a node knows of one of our blocks.
@@ -36,7 +36,7 @@ enum Blocked {
     /// Another block may be in its place: compare the chains.
     Compare(EscrowError),
     /// The node refuses what we have checked: a person must look.
-    Stop(u16, String),
+    Stop(u32, String),
 }
 
 impl Engine {
@@ -107,7 +107,7 @@ impl Engine {
             other => {
                 tracing::debug!(account = %Address::from(*account), error = %other, "held up");
                 let pending = self.pending(account).await?.len();
-                let held_up = Some((Coded::code(&other), other.to_string()));
+                let held_up = Some((other.code(), other.to_string()));
                 Ok(Progress { confirmed, pending, held_up })
             }
         }

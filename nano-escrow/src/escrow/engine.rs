@@ -178,7 +178,7 @@ impl Engine {
     }
 
     /// Stops work on an account and records an alarm.
-    pub(crate) async fn stop(&self, account: &PublicKey, code: u16, reason: &str) -> Result<(), EscrowError> {
+    pub(crate) async fn stop(&self, account: &PublicKey, code: u32, reason: &str) -> Result<(), EscrowError> {
         tracing::error!(account = %account.address(), code, reason, "account stopped");
         let mut tx = self.journal.begin().await?;
         rows::set_stop(&mut tx, account, Some((code, reason))).await?;

@@ -1,35 +1,44 @@
-//! Errors of escrow and wallet: numbers 8600 to 8899.
+//! Errors of escrow and wallet.
+
+use zx1_coded::Coded;
 
 use crate::journal::JournalError;
 use crate::node::NodeError;
-use crate::{Address, BlockHash, Coded, Network, Raw};
+use crate::{Address, AmountError, BlockHash, Network, Raw};
 
 /// An error of the journal, the escrow or the wallet. A request that returns one has not moved money; a plan
 /// that was decided before stays decided.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum EscrowError {
     /// The journal failed.
+    #[code(inner)]
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// The system's random number generator failed; carries the system's reason.
+    #[code(8608)]
     #[error("the system gives no random bytes: {0}")]
     Random(String),
 
     /// A request to the Nano node failed.
+    #[code(inner)]
     #[error(transparent)]
     Node(#[from] NodeError),
     /// Proof of work could not be computed.
+    #[code(inner)]
     #[error(transparent)]
     Work(#[from] crate::work::WorkError),
     /// A key, an address, an amount or a block is invalid.
+    #[code(inner)]
     #[error(transparent)]
     Type(#[from] crate::Error),
 
     /// The journal has no account for this address, contract or key.
+    #[code(8620)]
     #[error("there is no account for {0}")]
     NoAccount(String),
     /// The name of a contract, depositor, kind or id is empty, too long or has control characters.
+    #[code(8621)]
     #[error("the {what} {value:?} is not usable: 1 to {limit} characters without control characters")]
     Name {
         /// Which name it is, such as `contract` or `depositor`.
@@ -40,9 +49,11 @@ pub enum EscrowError {
         limit: usize,
     },
     /// The account already exists with another expected amount or payer.
+    #[code(8622)]
     #[error("the account for {0} exists with other terms")]
     OtherTerms(String),
     /// A settlement names an account of another contract.
+    #[code(8623)]
     #[error("the account {account} belongs to another contract than {contract}")]
     OtherContract {
         /// The account that belongs to another contract.
@@ -51,13 +62,16 @@ pub enum EscrowError {
         contract: String,
     },
     /// A settlement names an account twice, or no account at all.
+    #[code(8624)]
     #[error("a settlement names each account once, and at least one; {0}")]
     BadRequest(String),
     /// The account was settled or has expired.
+    #[code(8625)]
     #[error("the account {0} is closed: it was settled or it expired")]
     Closed(Address),
 
     /// The legs sum to more than the account holds.
+    #[code(8640)]
     #[error("the legs of {account} sum to {asked} raw, more than the {held} raw that it holds")]
     TooMuch {
         /// The account that the legs would be paid from.
@@ -68,6 +82,7 @@ pub enum EscrowError {
         asked: Raw,
     },
     /// The legs sum to less than the account holds.
+    #[code(8641)]
     #[error("the legs of {account} sum to {asked} raw, less than the {held} raw that it holds")]
     TooLittle {
         /// The account that the legs would be paid from.
@@ -78,12 +93,15 @@ pub enum EscrowError {
         asked: Raw,
     },
     /// A leg pays the account that it is paid from.
+    #[code(8642)]
     #[error("the account {0} would pay itself")]
     PaysItself(Address),
     /// A leg pays the burn account; carries the paying account.
+    #[code(8643)]
     #[error("a leg of {0} goes to the burn account")]
     Burns(Address),
     /// The idempotency key was used for other payments.
+    #[code(8644)]
     #[error("{contract} has already decided {kind} {key}, with other payments")]
     OtherLegs {
         /// Name of the contract that the earlier plan belongs to.
@@ -94,6 +112,7 @@ pub enum EscrowError {
         key: String,
     },
     /// No plan was decided under this key.
+    #[code(8645)]
     #[error("{contract} has no plan {kind} {key}")]
     NoPlan {
         /// Name of the contract that was asked for.
@@ -104,12 +123,15 @@ pub enum EscrowError {
         key: String,
     },
     /// The journal has no deposit with this send hash.
+    #[code(8646)]
     #[error("no deposit {0} is known")]
     NoDeposit(BlockHash),
     /// The deposit has no excess, or less than the dust limit.
+    #[code(8647)]
     #[error("the deposit {0} has no excess above the dust limit to give back")]
     NothingToRefund(BlockHash),
     /// The ledger has a payment that the legs do not contain.
+    #[code(8649)]
     #[error("{account} has already paid {paid} (block {block}), which the legs do not contain")]
     PaidOtherwise {
         /// The account that has paid.
@@ -120,10 +142,12 @@ pub enum EscrowError {
         paid: String,
     },
     /// The account has blocks that are not confirmed yet.
+    #[code(8648, transient)]
     #[error("the account {0} has blocks that are not confirmed yet")]
     Busy(Address),
 
     /// The node knows a block later than the journal's head, and it is not confirmed yet.
+    #[code(8660, transient)]
     #[error("{account} has a block {block} that is not in the journal and not confirmed yet")]
     Waiting {
         /// The account that has the unconfirmed block.
@@ -132,6 +156,7 @@ pub enum EscrowError {
         block: BlockHash,
     },
     /// The node shows blocks that do not verify.
+    #[code(8661)]
     #[error("the node's account of {account} does not hold: {what}")]
     NodeLies {
         /// The account that the node was asked about.
@@ -140,6 +165,7 @@ pub enum EscrowError {
         what: String,
     },
     /// The node does not know a block that was confirmed before.
+    #[code(8662, transient)]
     #[error("the node does not know the block {block} of {account}, which was confirmed before")]
     NodeBehind {
         /// The account that the node was asked about.
@@ -148,6 +174,7 @@ pub enum EscrowError {
         block: BlockHash,
     },
     /// The node belongs to another network.
+    #[code(8663)]
     #[error("the node is of another network than {expected}: {found}")]
     NodeNetwork {
         /// Network of the journal.
@@ -156,16 +183,18 @@ pub enum EscrowError {
         found: String,
     },
     /// Work on the account has stopped until an operator resumes it.
+    #[code(8664)]
     #[error("the account {account} is stopped ({code}): {reason}")]
     Stopped {
         /// The account that is stopped.
         account: Address,
         /// Stable number of the error that stopped it.
-        code: u16,
+        code: u32,
         /// Text of the error that stopped it.
         reason: String,
     },
     /// Blocks were not confirmed in time. They may still be confirmed later.
+    #[code(8665, transient)]
     #[error("{what} was not confirmed within {seconds} seconds")]
     Timeout {
         /// What was waited for, for the error's text.
@@ -175,106 +204,27 @@ pub enum EscrowError {
     },
 
     /// The books do not balance; carries the first problem.
+    #[code(8680)]
     #[error("the books do not balance: {0}")]
     Audit(String),
     /// An export cannot be read.
+    #[code(8681)]
     #[error("the export is not usable: {0}")]
     Export(String),
     /// The export was made with another seed, or was changed.
+    #[code(8682)]
     #[error("the export was made with another seed, or was changed since")]
     ExportSeal,
 }
 
-impl EscrowError {
-    /// The stable number.
-    pub fn code(&self) -> u16 {
-        Coded::code(self)
+impl From<AmountError> for EscrowError {
+    fn from(error: AmountError) -> EscrowError {
+        EscrowError::Type(error.into())
     }
 }
 
 impl From<sqlx::Error> for EscrowError {
     fn from(error: sqlx::Error) -> EscrowError {
         EscrowError::Journal(error.into())
-    }
-}
-
-impl Coded for EscrowError {
-    fn code(&self) -> u16 {
-        match self {
-            EscrowError::Journal(e) => e.code(),
-            EscrowError::Random(_) => 8608,
-            EscrowError::Node(e) => e.code(),
-            EscrowError::Work(e) => e.code(),
-            EscrowError::Type(e) => e.code(),
-            EscrowError::NoAccount(_) => 8620,
-            EscrowError::Name { .. } => 8621,
-            EscrowError::OtherTerms(_) => 8622,
-            EscrowError::OtherContract { .. } => 8623,
-            EscrowError::BadRequest(_) => 8624,
-            EscrowError::Closed(_) => 8625,
-            EscrowError::TooMuch { .. } => 8640,
-            EscrowError::TooLittle { .. } => 8641,
-            EscrowError::PaysItself(_) => 8642,
-            EscrowError::Burns(_) => 8643,
-            EscrowError::OtherLegs { .. } => 8644,
-            EscrowError::NoPlan { .. } => 8645,
-            EscrowError::NoDeposit(_) => 8646,
-            EscrowError::NothingToRefund(_) => 8647,
-            EscrowError::Busy(_) => 8648,
-            EscrowError::PaidOtherwise { .. } => 8649,
-            EscrowError::Waiting { .. } => 8660,
-            EscrowError::NodeLies { .. } => 8661,
-            EscrowError::NodeBehind { .. } => 8662,
-            EscrowError::NodeNetwork { .. } => 8663,
-            EscrowError::Stopped { .. } => 8664,
-            EscrowError::Timeout { .. } => 8665,
-            EscrowError::Audit(_) => 8680,
-            EscrowError::Export(_) => 8681,
-            EscrowError::ExportSeal => 8682,
-        }
-    }
-
-    fn next(&self) -> &str {
-        match self {
-            EscrowError::Journal(e) => e.next(),
-            EscrowError::Random(_) => "Repair the system; keys need random bytes.",
-            EscrowError::Node(e) => e.next(),
-            EscrowError::Work(e) => e.next(),
-            EscrowError::Type(e) => e.next(),
-            EscrowError::NoAccount(_) => "Create the account first.",
-            EscrowError::Name { .. } => "Choose a shorter, printable name.",
-            EscrowError::OtherTerms(_) => "Use the terms of the first request, or another round.",
-            EscrowError::OtherContract { .. } => "Name accounts of this contract only.",
-            EscrowError::BadRequest(_) => "Name every account once.",
-            EscrowError::Closed(_) => {
-                "What arrives now goes back to its sender; read the contract's statement."
-            }
-            EscrowError::TooMuch { .. } | EscrowError::TooLittle { .. } => {
-                "Wait for deposits to be confirmed, or correct the legs; nothing was paid."
-            }
-            EscrowError::PaysItself(_) | EscrowError::Burns(_) => {
-                "Correct the destination; nothing was paid."
-            }
-            EscrowError::OtherLegs { .. } => "Read the statement: what was decided first stands.",
-            EscrowError::NoPlan { .. } | EscrowError::NoDeposit(_) => "Read the contract's statement.",
-            EscrowError::NothingToRefund(_) => "Nothing is to do.",
-            EscrowError::Busy(_) => "Try again when they are.",
-            EscrowError::PaidOtherwise { .. } => {
-                "Find out what was decided before the backup was restored, and settle with those legs."
-            }
-            EscrowError::Waiting { .. } => "Wait for the network's election, then try again.",
-            EscrowError::NodeLies { .. } => {
-                "Nothing was signed. Ask another node, and do not trust this one."
-            }
-            EscrowError::NodeBehind { .. } => "Wait until the node has caught up, or use another one.",
-            EscrowError::NodeNetwork { .. } => "Give the URL of a node of the right network.",
-            EscrowError::Stopped { .. } => {
-                "Look at the account on another node; resume it when you know why."
-            }
-            EscrowError::Timeout { .. } => "Nothing is lost: recover continues where this ended.",
-            EscrowError::Audit(_) => "Stop paying out and look at the accounts that are named.",
-            EscrowError::Export(_) => "Give a file that export has written.",
-            EscrowError::ExportSeal => "Give the right seed, and the file as it was written.",
-        }
     }
 }

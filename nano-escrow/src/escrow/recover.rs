@@ -8,10 +8,10 @@ use serde::Serialize;
 
 use super::EscrowError;
 use super::engine::Engine;
-use crate::journal::{BlockRow, BlockState, rows};
+use crate::journal::{BlockRow, BlockState, JournalError, rows};
 use crate::node::NodeCalls;
 use crate::node::rpc::{AccountsFrontiers, BlocksInfo};
-use crate::{Address, BlockHash, Coded, PublicKey};
+use crate::{Address, BlockHash, PublicKey};
 
 /// Accounts or hashes in one question.
 const BATCH: usize = 500;
@@ -118,8 +118,8 @@ impl Engine {
         let mut step = Step::default();
         match self.sync(account).await {
             Ok(standing) => step.adopted = matches!(standing, super::adopt::Standing::Adopted(_)),
-            Err(error) if error.code() == 8600 => return Err(error),
-            Err(error) => step.held_up = Some(format!("{error} ({})", Coded::code(&error))),
+            Err(error @ EscrowError::Journal(JournalError::Database(_))) => return Err(error),
+            Err(error) => step.held_up = Some(format!("{error} ({})", error.code())),
         }
         let progress = self.drive_locked(account).await?;
         step.confirmed = progress.confirmed;

@@ -30,7 +30,7 @@ pub struct AccountView {
     /// Whether the account was settled or expired.
     pub closed: bool,
     /// Number and reason of the error that has stopped work on the account.
-    pub stopped: Option<(u16, String)>,
+    pub stopped: Option<(u32, String)>,
     /// Whether there were more deposits than `Options::max_deposits`.
     pub over_cap: bool,
     /// The deposits that have arrived at the address.
@@ -111,7 +111,7 @@ pub struct AlarmView {
     /// The account that the alarm is about, if there is one.
     pub account: Option<Address>,
     /// The stable number of the error.
-    pub code: u16,
+    pub code: u32,
     /// The text of the error.
     pub message: String,
     /// When the alarm was raised, in Unix milliseconds.

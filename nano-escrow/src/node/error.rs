@@ -1,9 +1,11 @@
-//! What can go wrong with a node: numbers 8200 to 8299.
+//! Errors of calls to a node.
 
 use std::fmt;
 use std::time::Duration;
 
-use crate::{BlockHash, Coded, Network};
+use zx1_coded::Coded;
+
+use crate::{BlockHash, Network};
 
 /// A node's refusal, whatever its dialect.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -156,10 +158,11 @@ impl fmt::Display for Fault {
 }
 
 /// A failure of a call to a node.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum NodeError {
     /// The node has refused the call.
+    #[code(8200, transient = Self::may_pass)]
     #[error("the node refuses {action}: {fault}")]
     Refused {
         /// Name of the RPC call.
@@ -168,6 +171,7 @@ pub enum NodeError {
         fault: Fault,
     },
     /// No answer in time. Whether the node did it is unknown.
+    #[code(8201, transient)]
     #[error("the node did not answer {action} within {} ms", within.as_millis())]
     Timeout {
         /// Name of the RPC call.
@@ -176,6 +180,7 @@ pub enum NodeError {
         within: Duration,
     },
     /// No connection, or it broke. Whether the node did it is unknown.
+    #[code(8202, transient)]
     #[error("the node cannot be reached for {action}: {reason}")]
     Unreachable {
         /// Name of the RPC call.
@@ -184,6 +189,7 @@ pub enum NodeError {
         reason: String,
     },
     /// An HTTP status other than 200 without a sentence that is known.
+    #[code(8203, transient = Self::may_pass)]
     #[error("the node answers {action} with HTTP status {status}: {text}")]
     Http {
         /// Name of the RPC call.
@@ -194,6 +200,7 @@ pub enum NodeError {
         text: String,
     },
     /// An answer that is not what the action answers.
+    #[code(8204)]
     #[error("the node's answer to {action} cannot be read: {reason}")]
     Unreadable {
         /// Name of the RPC call.
@@ -202,6 +209,7 @@ pub enum NodeError {
         reason: String,
     },
     /// The node is in another network.
+    #[code(8205)]
     #[error("the node is not of the {expected} network: its genesis is {genesis}")]
     WrongNetwork {
         /// The network that was expected.
@@ -210,10 +218,12 @@ pub enum NodeError {
         genesis: BlockHash,
     },
     /// The block cannot go out as it is.
+    #[code(inner)]
     #[error(transparent)]
     Block(#[from] crate::Error),
     /// A URL that cannot be used.
-    #[error("{url:?} is no URL of a node: {reason}")]
+    #[code(8206)]
+    #[error("invalid URL of a node {url:?}: {reason}")]
     Url {
         /// The URL that was given.
         url: String,
@@ -221,6 +231,7 @@ pub enum NodeError {
         reason: String,
     },
     /// The websocket failed; polling goes on.
+    #[code(8207, transient)]
     #[error("the websocket of the node failed: {0}")]
     Websocket(String),
 }
@@ -234,60 +245,11 @@ impl NodeError {
         }
     }
 
-    /// Whether the same call may work later: no answer, no connection, a failing node.
-    pub fn is_transient(&self) -> bool {
+    fn may_pass(&self) -> bool {
         match self {
-            NodeError::Timeout { .. } | NodeError::Unreachable { .. } | NodeError::Websocket(_) => true,
             NodeError::Http { status, .. } => *status >= 500 || *status == 429 || *status == 408,
             NodeError::Refused { fault, .. } => matches!(fault, Fault::Processing | Fault::Stopped),
             _ => false,
-        }
-    }
-}
-
-impl Coded for NodeError {
-    fn code(&self) -> u16 {
-        match self {
-            NodeError::Refused { .. } => 8200,
-            NodeError::Timeout { .. } => 8201,
-            NodeError::Unreachable { .. } => 8202,
-            NodeError::Http { .. } => 8203,
-            NodeError::Unreadable { .. } => 8204,
-            NodeError::WrongNetwork { .. } => 8205,
-            NodeError::Block(e) => e.code(),
-            NodeError::Url { .. } => 8206,
-            NodeError::Websocket(_) => 8207,
-        }
-    }
-
-    fn next(&self) -> &str {
-        match self {
-            NodeError::Refused { fault, .. } => match fault {
-                Fault::Fork => {
-                    "Another block took this place: stop, and compare the account with the journal."
-                }
-                Fault::BadSignature | Fault::BalanceMismatch | Fault::OpenedBurn => {
-                    "Stop using this account until a person has looked."
-                }
-                Fault::GapPrevious => "Publish the blocks before it first, or wait for the node to catch up.",
-                Fault::GapSource => "Wait until the node knows the send.",
-                Fault::InsufficientWork | Fault::WorkBelowEntry => {
-                    "Solve the work again with the right threshold."
-                }
-                Fault::ControlDisabled => "Set enable_control in the node's RPC configuration.",
-                Fault::UnknownAction => "Use a newer node.",
-                Fault::AccountNotFound => "Check the address, and that the account has received something.",
-                Fault::BlockNotFound => "Check the hash, and that the node is in sync.",
-                _ => "Ask block_info for the block before doing anything else.",
-            },
-            NodeError::Timeout { .. } | NodeError::Unreachable { .. } | NodeError::Http { .. } => {
-                "Check the node and its URL. A block that was sent may have arrived: ask block_info."
-            }
-            NodeError::Unreadable { .. } => "Check that the URL is the RPC of a Nano node.",
-            NodeError::WrongNetwork { .. } => "Use a node of the right network, or name the other network.",
-            NodeError::Block(e) => e.next(),
-            NodeError::Url { .. } => "Give it as http://host:port or ws://host:port.",
-            NodeError::Websocket(_) => "Nothing is lost: confirmations are also polled.",
         }
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use serde_json::Value;
+use zx1_coded::Coded as _;
 use zx1_net::header::AUTHORIZATION;
 use zx1_net::{Endpoint, FetchError, Fetcher, Limit, Options, Retry};
 
@@ -117,7 +118,7 @@ impl NodeApi for HttpNode {
                 longest_pause: self.options.longest_wait,
                 within: None,
             };
-            let again = |error: &NodeError| error.is_transient().then_some(Duration::ZERO);
+            let again = |error: &NodeError| error.transient().then_some(Duration::ZERO);
             retry.run(|| self.once(&call), again).await
         })
     }

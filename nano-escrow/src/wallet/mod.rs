@@ -106,7 +106,7 @@ impl Wallet {
         if to.is_burn() {
             return Err(EscrowError::Burns(from.address()));
         }
-        amount.nonzero().map_err(crate::Error::from)?;
+        amount.nonzero()?;
         let legs = planner::AccountLegs::exact(from.address(), vec![Leg::new(to, amount)]);
         let digest = planner::digest(&[legs]);
         let _lock = self.engine.lock(from).await;

@@ -1,12 +1,15 @@
-//! What can go wrong with work: numbers 8100 to 8149.
+//! Errors of proof of work.
 
-use crate::{BlockHash, Coded};
+use zx1_coded::Coded;
+
+use crate::BlockHash;
 
 /// Why there is no work.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum WorkError {
     /// The work does not reach the threshold.
+    #[code(8100)]
     #[error("the work's value {value:016x} is below the threshold {threshold:016x}")]
     Invalid {
         /// Value that the peer's work has.
@@ -15,13 +18,16 @@ pub enum WorkError {
         threshold: u64,
     },
     /// The caller cancelled it.
+    #[code(8101)]
     #[error("solving was cancelled")]
     Cancelled,
     /// The fast path and the reference differ.
     #[cfg(feature = "work")]
+    #[code(8102)]
     #[error("the {0} path found work that the reference refuses")]
     Processor(super::Path),
     /// No peer and no processor.
+    #[code(8103)]
     #[error("nothing can make work for {root}: {reason}")]
     NoSource {
         /// Root that the work is for.
@@ -30,30 +36,7 @@ pub enum WorkError {
         reason: String,
     },
     /// The store of solved work failed.
+    #[code(8104)]
     #[error("solved work cannot be kept: {0}")]
     Cache(String),
-}
-
-impl Coded for WorkError {
-    fn code(&self) -> u16 {
-        match self {
-            WorkError::Invalid { .. } => 8100,
-            WorkError::Cancelled => 8101,
-            #[cfg(feature = "work")]
-            WorkError::Processor(_) => 8102,
-            WorkError::NoSource { .. } => 8103,
-            WorkError::Cache(_) => 8104,
-        }
-    }
-
-    fn next(&self) -> &str {
-        match self {
-            WorkError::Invalid { .. } => "Solve it again, for this root and this threshold.",
-            WorkError::Cancelled => "Start again when the work is needed.",
-            #[cfg(feature = "work")]
-            WorkError::Processor(_) => "Use the portable path, and report the processor.",
-            WorkError::NoSource { .. } => "Check the work peers, or allow the processor to solve.",
-            WorkError::Cache(_) => "Check the journal's disk.",
-        }
-    }
 }

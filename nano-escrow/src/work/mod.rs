@@ -32,7 +32,7 @@ use blake2::digest::Digest;
 use blake2::digest::consts::U8;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::{BlockHash, Error};
+use crate::{BlockHash, HexError};
 
 /// Proof of work: a nonce. Prints as 16 lower-case hexadecimal digits (the nonce, big-endian), reads either
 /// case.
@@ -131,9 +131,9 @@ impl fmt::Debug for Work {
 }
 
 impl FromStr for Work {
-    type Err = Error;
+    type Err = HexError;
 
-    fn from_str(text: &str) -> Result<Self, Error> {
+    fn from_str(text: &str) -> Result<Self, HexError> {
         crate::hash::hex_bytes(text, "work").map(|b| Work(u64::from_be_bytes(b)))
     }
 }

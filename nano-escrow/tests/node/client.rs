@@ -3,7 +3,7 @@
 use nano_devnet::{Devnet, Dialect};
 use nano_escrow::node::rpc::*;
 use nano_escrow::node::{Fault, NodeApi, NodeCalls};
-use nano_escrow::{BlockHash, Coded, Network, Raw, Signature, Subtype, Thresholds, Work};
+use nano_escrow::{BlockHash, Network, Raw, Signature, Subtype, Thresholds, Work};
 
 use crate::support::{Place, confirmed, embedded, finish, fresh_key, fund, genesis, head_of, outside};
 

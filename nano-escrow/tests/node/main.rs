@@ -4,7 +4,11 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod bodies;
 mod client;
+mod decoders;
+#[path = "../../../tests/fuzz/harness.rs"]
+mod harness;
 mod support;
 mod watch;
 mod wire;

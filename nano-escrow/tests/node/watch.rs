@@ -5,7 +5,7 @@ use std::time::Duration;
 use nano_devnet::{Confirm, Devnet, Effect, FaultRule, On};
 use nano_escrow::node::rpc::ReceivableBlock;
 use nano_escrow::node::{Event, NodeCalls, WatchOptions, Watcher};
-use nano_escrow::{Coded, Raw, Subtype};
+use nano_escrow::{Raw, Subtype};
 use tokio::sync::mpsc::Receiver;
 
 use crate::support::{

@@ -1,7 +1,7 @@
 //! The binding record.
 
 use nano_escrow::binding::{Binding, BindingError, Ed25519Key, nano_key};
-use nano_escrow::{Coded, PublicKey, Seed, Signature, blake2b_256};
+use nano_escrow::{PublicKey, Seed, Signature, blake2b_256};
 
 fn seed() -> Seed {
     Seed::from_bytes([42; 32])

@@ -2,7 +2,7 @@
 
 use nano_escrow::block::{EPOCH_1_LINK, EPOCH_2_LINK};
 use nano_escrow::{
-    Address, AmountError, BlockHash, Coded, Error, Network, PrivateKey, PublicKey, Raw, Seed, Signature,
+    Address, AddressError, AmountError, BlockHash, Network, PrivateKey, PublicKey, Raw, Seed, Signature,
     SignedBlock, StateBlock, Subtype, Thresholds, Work,
 };
 use serde_json::Value;
@@ -42,14 +42,14 @@ fn wrong_addresses_fails_each_with_its_reason() {
         let (address, why) = (text(row, "address"), text(row, "why"));
         let error = address.parse::<Address>().unwrap_err();
         let expected = match why {
-            w if w.contains("checksum") || w.contains("swapped") => Error::AddressChecksum,
-            w if w.contains("overflow") => Error::AddressOverflow,
-            w if w.contains("prefix") && !w.contains("only") => Error::AddressPrefix,
-            w if w.contains("upper case") || w.contains("hyphen") => Error::AddressPrefix,
-            w if w.contains("long") || w.contains("trailing") => Error::AddressLength(61),
-            "prefix only" => Error::AddressLength(0),
-            w if w.contains("char 2") || w.contains("char v") => Error::AddressCharacter(21),
-            w if w.contains("NUL") || w.contains("fullwidth") => Error::AddressCharacter(31),
+            w if w.contains("checksum") || w.contains("swapped") => AddressError::Checksum,
+            w if w.contains("overflow") => AddressError::Overflow,
+            w if w.contains("prefix") && !w.contains("only") => AddressError::Prefix,
+            w if w.contains("upper case") || w.contains("hyphen") => AddressError::Prefix,
+            w if w.contains("long") || w.contains("trailing") => AddressError::Length(61),
+            "prefix only" => AddressError::Length(0),
+            w if w.contains("char 2") || w.contains("char v") => AddressError::Character(21),
+            w if w.contains("NUL") || w.contains("fullwidth") => AddressError::Character(31),
             other => panic!("a new reason: {other}"),
         };
         assert_eq!(error, expected, "{why}");
@@ -57,7 +57,7 @@ fn wrong_addresses_fails_each_with_its_reason() {
     }
     for other in ["nano-", "xrb-", "node_", "", "NANO_", "nano"] {
         let body = "3e3j5tkog48pnny9dmfzj1r16pg8t1e76dz5tmac6iq689wyjfpiij4txtdo";
-        assert_eq!(format!("{other}{body}").parse::<Address>(), Err(Error::AddressPrefix), "{other}");
+        assert_eq!(format!("{other}{body}").parse::<Address>(), Err(AddressError::Prefix), "{other}");
     }
 }
 

@@ -4,6 +4,7 @@
 
 use crate::ids::Address;
 
+#[inline(always)]
 fn field<const N: usize>(data: &[u8], at: usize) -> Option<[u8; N]> {
     let end = at.checked_add(N)?;
     data.get(at..end)?.try_into().ok()
@@ -22,28 +23,58 @@ pub struct TokenAccount {
 
 const TOKEN_ACCOUNT_BYTES: usize = 165;
 const MINT_BYTES: usize = 82;
-/// Where Token-2022 says whether an account is a mint (1) or a token account (2).
-const ACCOUNT_TYPE_AT: usize = 165;
+/// Length of a multisig, the third kind of account of a token program. Its bytes are free to choose, so that
+/// only its length tells it apart.
+const MULTISIG_BYTES: usize = 355;
+/// Where Token-2022 says what an account with extensions is.
+const ACCOUNT_TYPE_AT: usize = TOKEN_ACCOUNT_BYTES;
+const TYPE_MINT: u8 = 1;
+const TYPE_TOKEN_ACCOUNT: u8 = 2;
+
+/// SPL's rule of what an account of a token program is: one without extensions by its exact length; one with
+/// extensions by its type, but never one of a multisig's length.
+fn is_of_type(data: &[u8], plain_len: usize, account_type: u8) -> bool {
+    data.len() == plain_len
+        || (data.get(ACCOUNT_TYPE_AT) == Some(&account_type) && data.len() != MULTISIG_BYTES)
+}
+
+/// Whether these optional fields are all marked as absent (0) or present (1).
+fn are_options(tags: &[[u8; 4]]) -> bool {
+    tags.iter().fold(0, |all, tag| all | u32::from_le_bytes(*tag)) <= 1
+}
 
 /// Reads an initialized token account of either token program.
 pub fn token_account(data: &[u8]) -> Option<TokenAccount> {
-    let state = *data.get(108)?;
-    let kind_fits = match data.get(ACCOUNT_TYPE_AT) {
-        None => data.len() == TOKEN_ACCOUNT_BYTES,
-        Some(kind) => *kind == 2,
-    };
+    is_of_type(data, TOKEN_ACCOUNT_BYTES, TYPE_TOKEN_ACCOUNT).then_some(())?;
+    // Of a known length, so that nothing is checked at each field.
+    let base: &[u8; TOKEN_ACCOUNT_BYTES] = data.first_chunk()?;
+    let (delegate, native, closer) = (field(base, 72)?, field(base, 109)?, field(base, 129)?);
     // 1 initialized, 2 frozen: a frozen account still says who holds what.
-    (kind_fits && (state == 1 || state == 2)).then_some(())?;
+    let [state] = field(base, 108)?;
+    (are_options(&[delegate, native, closer]) && (state == 1 || state == 2)).then_some(())?;
     Some(TokenAccount {
-        mint: field(data, 0)?,
-        owner: field(data, 32)?,
-        amount: u64::from_le_bytes(field(data, 64)?),
+        mint: field(base, 0)?,
+        owner: field(base, 32)?,
+        amount: u64::from_le_bytes(field(base, 64)?),
     })
+}
+
+/// Whether these bytes are an initialized mint of either token program. Mint and freeze authority are optional.
+fn is_mint(data: &[u8]) -> bool {
+    let Some(base) = data.first_chunk::<MINT_BYTES>() else { return false };
+    let (Some([1]), Some(minter), Some(freezer)) = (field(base, 45), field(base, 0), field(base, 46)) else {
+        return false;
+    };
+    // A mint with extensions is padded to the length of a token account.
+    let padding = data.get(MINT_BYTES..ACCOUNT_TYPE_AT);
+    is_of_type(data, MINT_BYTES, TYPE_MINT)
+        && are_options(&[minter, freezer])
+        && padding.is_none_or(|padding| *padding == [0; ACCOUNT_TYPE_AT - MINT_BYTES])
 }
 
 /// Whether these bytes are an initialized mint of the legacy token program.
 pub fn is_legacy_mint(data: &[u8]) -> bool {
-    data.len() == MINT_BYTES && data.get(45) == Some(&1)
+    data.len() == MINT_BYTES && is_mint(data)
 }
 
 /// What an agent's Token-2022 mint says (decision B3).
@@ -63,7 +94,7 @@ const TLV_TOKEN_GROUP_MEMBER: u16 = 23;
 /// Reads a Token-2022 mint that is a group member. `mint` is its own address, which the extension must
 /// repeat. None for anything else, also for a mint without that extension.
 pub fn agent_mint(mint: &Address, data: &[u8]) -> Option<AgentMint> {
-    (data.get(45) == Some(&1) && data.get(ACCOUNT_TYPE_AT) == Some(&1)).then_some(())?;
+    is_mint(data).then_some(())?;
     let supply = u64::from_le_bytes(field(data, 36)?);
     let mut at = TLV_START;
     loop {

@@ -3,7 +3,7 @@
 
 use crate::cpi::{MAX_SEEDS, call, writable, writable_signer};
 use crate::stored::bytes_mut;
-use crate::{AccountView, Address, Result, Stored, ensure, is_at, is_owned_by, key};
+use crate::{AccountView, Address, Result, Stored, ensure, find, is_at, is_owned_by, key};
 use anchor_lang::AnchorAccount;
 use anchor_lang::cpi::rent_exempt_lamports;
 use zx1_interface::{Error, Layout, ids};
@@ -15,13 +15,6 @@ const CREATE_ACCOUNT: u32 = 0;
 const ASSIGN: u32 = 1;
 const TRANSFER: u32 = 2;
 const ALLOCATE: u32 = 8;
-
-/// Refuses unless the account is at the address derived from the seeds; returns the canonical bump.
-#[inline(never)]
-pub fn find(seeds: &[&[u8]], program: &Address, view: &AccountView) -> Result<u8> {
-    anchor_lang::find_and_verify_program_address(seeds, program, view.address())
-        .map_err(|_| Error::WrongAddress.into())
-}
 
 /// Creates the account of a layout at its derived address with `tail` further bytes, and fills in the fixed
 /// part, which is zero before. Whoever has sent lamports there before has only paid part of the rent

@@ -26,7 +26,7 @@ pub mod time;
 pub mod usdc;
 
 pub use anchor_lang::prelude::{AccountView, Address, Result};
-pub use create::{close, create, find};
+pub use create::{close, create};
 pub use event::emit;
 pub use hash::Syscall;
 pub use stored::{Stored, bytes, existing, load, load_optional};
@@ -69,6 +69,13 @@ pub fn is_owned_by(view: &AccountView, program: &[u8; 32]) -> bool {
 pub fn expect_address(view: &AccountView, address: &[u8; 32]) -> Result<()> {
     ensure!(is_at(view, address), Error::WrongAddress);
     Ok(())
+}
+
+/// Refuses unless the account is at the address derived from the seeds; returns the canonical bump.
+#[inline(never)]
+pub fn find(seeds: &[&[u8]], program: &Address, view: &AccountView) -> Result<u8> {
+    anchor_lang::find_and_verify_program_address(seeds, program, view.address())
+        .map_err(|_| Error::WrongAddress.into())
 }
 
 /// The next value of a counter that is only ever counted up.

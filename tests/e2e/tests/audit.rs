@@ -62,7 +62,7 @@ fn an_honest_indexer_passes_the_audit_and_a_lying_one_is_caught() {
     assert_eq!(audit["differences"], Value::Array(Vec::new()), "{audit}");
     assert_eq!(audit["accounts"], 3, "stake, lease and the feedback log: {audit}");
     let page = zx1.run(["--output", "display", "audit", "--indexer", truth]).ok();
-    assert!(page.stdout.contains("The indexer says what the chain says."), "{page}");
+    assert!(page.stdout.contains("The indexer agrees with the chain."), "{page}");
 
     let runtime = tokio::runtime::Runtime::new().unwrap();
     for (lie, what, index, chain) in [

@@ -43,6 +43,24 @@ fn lists() -> Vec<(&'static str, Vec<Row>)> {
             .concat(),
         ),
         ("zx1-cli", cli(zx1_cli::errors::Error::ALL, zx1_cli::errors::Error::TEXTS)),
+        (
+            "nano-escrow",
+            [
+                nano_escrow::AmountError::ROWS,
+                nano_escrow::AddressError::ROWS,
+                nano_escrow::HexError::ROWS,
+                nano_escrow::KeyError::ROWS,
+                nano_escrow::Error::ROWS,
+                nano_escrow::work::WorkError::ROWS,
+                nano_escrow::node::NodeError::ROWS,
+                nano_escrow::binding::BindingError::ROWS,
+                nano_escrow::journal::JournalError::ROWS,
+                nano_escrow::escrow::EscrowError::ROWS,
+            ]
+            .concat(),
+        ),
+        ("nano-cli", nano_cli::errors::Error::ROWS.to_vec()),
+        ("nano-devnet", nano_devnet::DevnetError::ROWS.to_vec()),
         ("zx1-market", zx1_market::Reason::ROWS.to_vec()),
         ("zx1-whitelist", zx1_whitelist::Refusal::ROWS.to_vec()),
         ("zx1-sandbox", zx1_sandbox::SandboxError::ROWS.to_vec()),
@@ -71,9 +89,13 @@ fn lists() -> Vec<(&'static str, Vec<Row>)> {
             .concat(),
         ),
         ("zx1-principal", zx1_principal::Refusal::ROWS.to_vec()),
-        ("zx1-market-server", zx1_market_server::store::StoreError::ROWS.to_vec()),
+        (
+            "zx1-market-server",
+            [zx1_market_server::store::StoreError::ROWS, zx1_market_server::Error::ROWS].concat(),
+        ),
         ("fix-cli", cli(fix_cli::errors::Error::ALL, fix_cli::errors::Error::TEXTS)),
         ("zx1-indexer", [zx1_indexer::store::StoreError::ROWS, zx1_indexer::Error::ROWS].concat()),
+        ("zx1-sponsor", zx1_sponsor::Error::ROWS.to_vec()),
     ]
 }
 
@@ -110,7 +132,7 @@ fn no_message_of_a_library_names_a_command_line() {
     let mut wrong = Vec::new();
     for (crate_name, rows) in lists() {
         // These are command lines.
-        if ["zx1-cli", "fix-cli"].contains(&crate_name) {
+        if ["zx1-cli", "fix-cli", "nano-cli"].contains(&crate_name) {
             continue;
         }
         for row in rows {

@@ -15,20 +15,8 @@ use zx1_chain::{
     token::{self, TOKEN_2022_PROGRAM, TOKEN_PROGRAM},
 };
 
-use crate::{Failure, Receipt, World, keypair};
-
-/// The registry of a world.
-#[derive(Debug)]
-pub(crate) struct Registry {
-    pub(crate) authority: Keypair,
-    pub(crate) group_mint: Address,
-}
-
-impl Clone for Registry {
-    fn clone(&self) -> Self {
-        Self { authority: self.authority.insecure_clone(), group_mint: self.group_mint }
-    }
-}
+use crate::world::{Registry, World};
+use crate::{Failure, Receipt, keypair};
 
 /// An agent, or what poses as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +91,12 @@ impl World {
         self.register_agent_as(owner, &plain_agent()).unwrap().0
     }
 
+    /// Registers an agent whose mint is chosen: SATI takes any key that signs.
+    #[track_caller]
+    pub fn register_agent_at(&mut self, mint: &Keypair, owner: &Keypair) -> Agent {
+        self.register(mint, owner, &plain_agent()).unwrap().0
+    }
+
     /// Registers an agent that can never change hands.
     #[track_caller]
     pub fn register_soulbound_agent(&mut self, owner: &Keypair) -> Agent {
@@ -117,10 +111,19 @@ impl World {
         agent: &NewAgent,
     ) -> Result<(Agent, Receipt), Failure> {
         let mint = self.new_keypair();
+        self.register(&mint, owner, agent)
+    }
+
+    fn register(
+        &mut self,
+        mint: &Keypair,
+        owner: &Keypair,
+        agent: &NewAgent,
+    ) -> Result<(Agent, Receipt), Failure> {
         let faucet = self.faucet.insecure_clone();
-        let accounts = self.registration(owner, &mint);
+        let accounts = self.registration(owner, mint);
         let instruction = sati::register_agent(&accounts, agent);
-        let receipt = self.send(&[instruction], &faucet, &[owner, &mint])?;
+        let receipt = self.send(&[instruction], &faucet, &[owner, mint])?;
         let token_account =
             token::associated_address(&accounts.owner, &accounts.agent_mint, &TOKEN_2022_PROGRAM);
         let agent = Agent {

@@ -14,7 +14,7 @@ use solana_signer::Signer;
 use zx1_fixtures::{PROGRAMS, STAND_INS};
 use zx1_interface::constants::EPOCH_SECONDS;
 
-use crate::{Schemas, agents::Registry, keypair};
+use crate::{Schemas, keypair};
 
 /// The slot in which every world begins.
 pub const START_SLOT: u64 = 400_000_000;
@@ -29,6 +29,19 @@ pub fn address(bytes: [u8; 32]) -> Address {
 /// Where the built programs are: `ZX1_DEPLOY_DIR`, else the checkout's `target/deploy`.
 pub fn deploy_folder() -> PathBuf {
     zx1_fixtures::deploy_folder(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The registry of a world.
+#[derive(Debug)]
+pub(crate) struct Registry {
+    pub(crate) authority: Keypair,
+    pub(crate) group_mint: Address,
+}
+
+impl Clone for Registry {
+    fn clone(&self) -> Self {
+        Self { authority: self.authority.insecure_clone(), group_mint: self.group_mint }
+    }
 }
 
 /// A chain with programs, money and agents. Cloning it forks the chain.

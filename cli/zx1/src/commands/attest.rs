@@ -9,10 +9,9 @@ use clap::Subcommand;
 use zx1_operator::attest::{Presigned, Rated, Rating, Submitted};
 use zx1_protocol::units::Slot;
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
-  zx1 attest presign --conversation ID --with AGENT --slot 4711   what envelope make does at ACCEPT
+  zx1 attest presign --conversation ID --with AGENT --slot 4711   as envelope make does at ACCEPT
   zx1 attest submit --conversation ID --about AGENT               file your rating from your log
   zx1 attest show --conversation ID --about AGENT --by AGENT
 
@@ -22,66 +21,57 @@ message after it. With it the other side can file its rating, good or bad. The
 rating's hash then goes into the rated agent's next batch. SATI takes the
 owners' signatures only.";
 
-/// What is typed.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, Subcommand)]
-enum Action {
-    /// Sign that the agent may be rated for a task
+pub(crate) enum Action {
+    /// Sign that another agent may rate yours for a task
     Presign {
-        /// The conversation, 32 hex digits
+        /// Conversation id, 32 hex digits
         #[arg(long, value_name = "ID")]
         conversation: String,
-        /// The agent that will rate
+        /// Agent that will rate
         #[arg(long, value_name = "AGENT")]
         with: String,
-        /// block_ref of the ACCEPT
+        /// block_ref of the ACCEPT message
         #[arg(long, value_name = "SLOT")]
         slot: u64,
     },
-    /// File a rating of the other side at SATI
+    /// File a rating of the counterparty at SATI
     Submit(SubmitArgs),
     /// Show a filed rating
     Show {
-        /// The conversation, 32 hex digits
+        /// Conversation id, 32 hex digits
         #[arg(long, value_name = "ID")]
         conversation: String,
-        /// The rated agent
+        /// Agent that is rated
         #[arg(long, value_name = "AGENT")]
         about: String,
-        /// The agent that rated
+        /// Agent that rated
         #[arg(long, value_name = "AGENT")]
         by: String,
     },
 }
 
 #[derive(Debug, clap::Args)]
-struct SubmitArgs {
-    /// The conversation, 32 hex digits
+pub(crate) struct SubmitArgs {
+    /// Conversation id, 32 hex digits
     #[arg(long, value_name = "ID")]
     conversation: String,
-    /// The rated agent
+    /// Agent that is rated
     #[arg(long, value_name = "AGENT")]
     about: String,
-    /// -100 to 100; by default that of your FEEDBACK message in the log
+    /// Score from -100 to 100 [default: that of your FEEDBACK message in the log]
     #[arg(long, value_name = "SCORE", allow_negative_numbers = true, value_parser = clap::value_parser!(i8).range(-100..=100))]
     score: Option<i8>,
-    /// The agent's pre-signature, 128 hex digits; by default from the log
+    /// Rated agent's pre-signature, 128 hex digits [default: from the log]
     #[arg(long, value_name = "HEX", requires = "slot")]
     presignature: Option<String>,
-    /// block_ref of the ACCEPT; by default from the log
+    /// block_ref of the ACCEPT message [default: from the log]
     #[arg(long, value_name = "SLOT", requires = "presignature")]
     slot: Option<u64>,
 }
 
-/// Runs `zx1 attest`. `presign` and `submit` need the key; `show` only reads.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    match args.action {
+pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
+    match action {
         Action::Presign { conversation, with, slot } => presign(context, &conversation, &with, Slot(slot)),
         Action::Submit(args) => submit(&args, context),
         Action::Show { conversation, about, by } => show(context, &conversation, &about, &by),

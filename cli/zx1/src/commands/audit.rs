@@ -7,22 +7,20 @@ use crate::words::count;
 use serde::Serialize;
 use zx1_operator::audit::Difference;
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 audit --indexer http://127.0.0.1:8910
   zx1 -u devnet audit --indexer https://indexer.example.org
   zx1 audit --indexer URL --output json | jq '.differences[]'
 
 Reads every stake, lease, batch, challenge and the feedback log from the
-cluster, and what the indexer answers for each. A difference counts when it is
-still there after the indexer has had time to catch up. Choose a node that
-the indexer's operator does not run. Exit code 1 when something differs.";
+cluster and compares them with the indexer's answers. A difference is reported
+if it remains after the indexer has had time to catch up. Use a node that the
+indexer's operator does not run. Exit code 1 if anything differs.";
 
-/// What is typed.
 #[derive(Debug, clap::Args)]
-pub struct Args {
-    /// The indexer's address
+pub(crate) struct Args {
+    /// URL of the indexer
     #[arg(long, value_name = "URL", env = "ZX1_INDEXER", hide_env_values = true)]
     indexer: String,
 }
@@ -48,14 +46,13 @@ impl Report for Audited {
             page.check(Mark::Fail, &difference.what, &difference.sentence, None);
         }
         match self.differences.len() {
-            0 => page.line("The indexer says what the chain says."),
+            0 => page.line("The indexer agrees with the chain."),
             found => page.line(format!("{}.", count(found, "difference", "differences"))),
         };
     }
 }
 
-/// Runs `zx1 audit`. Fails without asking anybody when the indexer's address is not an http(s) URL.
-pub fn run(args: Args, context: &Context) -> Result<()> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<()> {
     if !(args.indexer.starts_with("http://") || args.indexer.starts_with("https://")) {
         return Err(Error::NoIndexerUrl { text: args.indexer }.into());
     }

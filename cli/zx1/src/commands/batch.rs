@@ -12,51 +12,41 @@ use crate::context::Context;
 use crate::errors::Result;
 use clap::Subcommand;
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 batch submit                          build, sign, submit and upload yesterday's batch
-  zx1 batch build && zx1 batch sign         the same in steps: look before you sign
-  zx1 batch show --all                      every batch, its window and whether its data is served
+  zx1 batch build && zx1 batch sign         the same in steps, to review before signing
+  zx1 batch show --all                      every batch, its window, and whether its data is served
   zx1 batch fetch --agent AGENT --epoch 20777 --data DIR --out theirs.zx1batch
   zx1 batch verify theirs.zx1batch          recompute every root and hash, offline
   zx1 batch verify theirs.zx1batch --on-chain
-  zx1 batch close --epoch 20775             get the rent back when the window is over
+  zx1 batch close --epoch 20775             recover the rent after the window
 
 A batch covers the epochs since the previous one, up to its own, which must be
-over and at most three old. The signed batch and its data are saved before
-anything is sent: without the data nobody can answer a challenge. --data and the
-setting `upload` name where data is served: a folder or an http(s) address.";
-
-/// What is typed.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
+over and at most three epochs old. The signed batch and its data are saved before
+anything is sent: without the data no challenge can be answered. --data and the
+setting `upload` name the place that serves the data: a folder or an http(s) URL.";
 
 #[derive(Debug, Subcommand)]
-enum Action {
-    /// Build a batch from the log; signs and sends nothing
+pub(crate) enum Action {
+    /// Build a batch from the log, without signing or sending it
     Build(build::Args),
     /// Sign a built batch and save it with its data
     Sign(sign::Args),
-    /// Submit a batch, and upload its data
+    /// Submit a batch and upload its data
     Submit(submit::Args),
-    /// Show batches: on chain, saved here, and whether their data is served
+    /// Show batches on chain and saved here, and whether their data is served
     Show(show::Args),
-    /// Get a batch's data, compare it with the chain, and write it to a file
+    /// Download a batch's data, compare it with the chain, and write it to a file
     Fetch(data::Args),
-    /// Recompute everything that a batch's file claims; exit code 1 when something is wrong
+    /// Verify everything that a batch file claims; exit code 1 if anything is wrong
     Verify(verify::Args),
-    /// Close a batch whose window is over, and get its rent back
+    /// Close a batch after its challenge window and recover its rent
     Close(close::Args),
 }
 
-/// Runs `zx1 batch`. Each subcommand has a module of its own.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    match args.action {
+pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
+    match action {
         Action::Build(args) => build::run(&args, context),
         Action::Sign(args) => sign::run(&args, context),
         Action::Submit(args) => submit::run(&args, context),

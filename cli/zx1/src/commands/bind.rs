@@ -2,37 +2,35 @@
 
 use crate::context::Context;
 use crate::defaults;
-use crate::errors::{Error, Failure, Result};
+use crate::errors::{Failure, Result};
 use crate::files;
 use crate::output::{Page, Report};
 use crate::words;
+use nano_escrow::Seed;
 use nano_escrow::binding::{Binding, nano_key};
-use nano_escrow::{Coded as _, Seed};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use zx1_home::{Clock as _, SystemClock};
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 bind                          print the record
-  zx1 bind --file binding.json      write it, for others
-  zx1 bind --index 1                another Nano key of the same seed
-  zx1 bind --verify binding.json    check somebody's record, offline
+  zx1 bind --file binding.json      write it to a file, for others
+  zx1 bind --index 1                use another Nano key of the same seed
+  zx1 bind --verify binding.json    verify a record, offline
 
-The Nano key is derived from the Solana key, so one backup holds both. Of two
-records of one Solana key the later one counts.";
+The Nano key is derived from the Solana key, so one backup covers both. If a
+Solana key has several records, the latest one counts.";
 
-/// What is typed.
 #[derive(Debug, clap::Args)]
-pub struct Args {
-    /// Which Nano key of the seed
+pub(crate) struct Args {
+    /// Index of the Nano key, derived from the seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     index: u32,
-    /// Write the record into this file; it must not be there
+    /// Write the record to this new file
     #[arg(long, value_name = "PATH", conflicts_with = "verify")]
     file: Option<PathBuf>,
-    /// Check the record in this file instead of making one
+    /// Verify the record in this file instead of making one
     #[arg(long, value_name = "PATH")]
     verify: Option<PathBuf>,
 }
@@ -50,7 +48,7 @@ struct Bound {
 impl Report for Bound {
     fn draw(&self, page: &mut Page) {
         if self.verified {
-            page.line("Both signatures hold: these keys belong to one party.");
+            page.line("Both signatures are valid: these keys belong to the same party.");
         }
         let seconds = i64::try_from(self.binding.created).unwrap_or(i64::MAX);
         let moment = words::moment(seconds);
@@ -66,8 +64,7 @@ impl Report for Bound {
     }
 }
 
-/// Runs `zx1 bind`: makes a binding record, or checks the one that `--verify` names.
-pub fn run(args: Args, context: &Context) -> Result<()> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<()> {
     match &args.verify {
         Some(path) => verify(context, path),
         None => make(context, &args),
@@ -76,16 +73,13 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
 
 fn make(context: &Context, args: &Args) -> Result<()> {
     let key = context.key()?;
-    let taken = |path: &Path| Error::Exists { path: files::shown(path) };
-    if let Some(path) = args.file.as_deref() {
-        files::check_writable(path, taken(path))?;
-    }
+    files::check_wanted(args.file.as_deref())?;
     let created = SystemClock.unix_secs();
     let seed = Seed::from_bytes(*key.keypair().secret_bytes());
     let binding = Binding::make(&seed, &nano_key(&seed, args.index).keypair(), created);
     if let Some(path) = &args.file {
         let text = serde_json::to_string_pretty(&binding).unwrap_or_default() + "\n";
-        files::create_private(path, text.as_bytes(), taken(path))?;
+        files::create_private(path, text.as_bytes())?;
     }
     context.print(&Bound { binding, file: args.file.as_deref().map(files::shown), verified: false })
 }
@@ -93,8 +87,7 @@ fn make(context: &Context, args: &Args) -> Result<()> {
 fn verify(context: &Context, path: &Path) -> Result<()> {
     let bytes = files::read_needed(path, defaults::MAX_INPUT)?;
     let refused = |error: nano_escrow::binding::BindingError| {
-        let failure = Failure::foreign(error.code().into(), &error, &error).next(error.next());
-        failure.in_input(&files::shown(path))
+        Failure::of(&error, crate::next::after(error.code())).in_input(&files::shown(path))
     };
     let binding = match std::str::from_utf8(&bytes) {
         Ok(text) if text.trim_start().starts_with('{') => Binding::from_json(text).map_err(refused)?,

@@ -11,52 +11,42 @@ use crate::context::Context;
 use crate::errors::Result;
 use clap::Subcommand;
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 challenge find deal.cbor --out challenge.json     does the sender's batch hide this message?
   zx1 challenge find --double-bids --against AGENT --epoch 20777 --out challenge.json
-  zx1 challenge submit challenge.json                   put up 10 USDC
-  zx1 challenge list                                    yours, and those against your agent
-  zx1 challenge watch                                   answer those against your agent by itself
+  zx1 challenge submit challenge.json                   submit it, with a stake of 10 USDC
+  zx1 challenge list                                    your challenges and those against your agent
+  zx1 challenge watch                                   answer those against your agent
   zx1 challenge answer CHALLENGE                        answer one, for any agent
-  zx1 challenge resolve CHALLENGE                       after its window: pays whoever is right
-  zx1 challenge close CHALLENGE                         the rent comes back
+  zx1 challenge resolve CHALLENGE                       settle it after its window
+  zx1 challenge close CHALLENGE                         recover the rent
 
-Evidence is a message that the agent signed (an envelope) or an entry of its
-log. find looks into the batch's served data first: a challenge that can be
-answered costs you 10 USDC. Not answered within 432 000 slots, the agent loses
-its whole stake, half of it to you.";
-
-/// What is typed.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
+Evidence is a message that the agent signed (an envelope) or an entry of its log.
+find checks the batch's served data first, because a challenge that is answered
+costs you 10 USDC. If it is not answered within 432 000 slots, the agent loses
+its whole stake, and half of it goes to you.";
 
 #[derive(Debug, Subcommand)]
-enum Action {
-    /// Look for what a batch hides, and prepare a challenge
+pub(crate) enum Action {
+    /// Check what a batch hides, and prepare a challenge
     Find(find::Args),
-    /// Submit a prepared challenge: locks 10 USDC
+    /// Submit a prepared challenge; locks 10 USDC
     Submit(submit::Args),
-    /// Answer a challenge with the record that the batch holds
+    /// Answer a challenge with the record from the batch
     Answer(answer::Args),
-    /// Settle a challenge whose window is over
+    /// Settle a challenge after its window
     Resolve(settle::Args),
-    /// Close a settled challenge; its rent goes to the challenger
+    /// Close a settled challenge; the rent goes back to the challenger
     Close(settle::Args),
-    /// List challenges
+    /// List your challenges and those against the agent
     List(list::Args),
-    /// Answer challenges against the agent as they come
+    /// Answer challenges against the agent automatically
     Watch(watch::Args),
 }
 
-/// Runs `zx1 challenge`. Each subcommand has a module of its own.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    match args.action {
+pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
+    match action {
         Action::Find(args) => find::run(&args, context),
         Action::Submit(args) => submit::run(&args, context),
         Action::Answer(args) => answer::run(&args, context),

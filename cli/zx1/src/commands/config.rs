@@ -10,50 +10,40 @@ use clap::Subcommand;
 use serde::Serialize;
 use std::path::Path;
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
-  zx1 config get                        every value and where it comes from
+  zx1 config get                        all values and their sources
   zx1 config get url                    one value, for scripts
   zx1 config set url devnet
   zx1 config set keypair ~/agent.json
   zx1 config unset url
-  zx1 config list                       what can be set, and to what";
-
-/// What is typed.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
+  zx1 config list                       all settings and their allowed values";
 
 #[derive(Debug, Subcommand)]
-enum Action {
-    /// Show values and where they come from
+pub(crate) enum Action {
+    /// Show values and their sources
     Get {
-        /// One setting; all without it
+        /// Name of the setting [default: all settings]
         key: Option<String>,
     },
-    /// Write a value into config.toml
+    /// Set a value in config.toml
     Set {
-        /// The setting, as config list names it
+        /// Name of the setting, as shown by config list
         key: String,
-        /// Its value
+        /// New value of the setting
         value: String,
     },
-    /// Take a value out of config.toml
+    /// Remove a value from config.toml
     Unset {
-        /// The setting, as config list names it
+        /// Name of the setting, as shown by config list
         key: String,
     },
     /// Explain all settings
     List,
 }
 
-/// Runs `zx1 config`. `set` and `unset` rewrite config.toml under its lock.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    match args.action {
+pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
+    match action {
         Action::Get { key: None } => context.print(&Values::of_all(context)?),
         Action::Get { key: Some(key) } => context.print(&Value::of(context, &key)?),
         Action::Set { key, value } => set(context, &key, Some(value)),
@@ -114,7 +104,7 @@ struct Changed {
     key: &'static str,
     value: Option<String>,
     config: String,
-    /// The value that counts now, when something stronger than config.toml says another.
+    /// The value in effect, which a flag or the environment may override.
     effective: Option<String>,
     effective_source: String,
 }
@@ -123,11 +113,11 @@ impl Report for Changed {
     fn draw(&self, page: &mut Page) {
         match &self.value {
             Some(value) => page.line(format!("{} is {value} in {}.", self.key, self.config)),
-            None => page.line(format!("{} is not set in {} any more.", self.key, self.config)),
+            None => page.line(format!("{} is no longer set in {}.", self.key, self.config)),
         };
         if self.effective != self.value {
             let effective = self.effective.as_deref().unwrap_or("nothing");
-            page.line(format!("What counts now is {effective}, from {}.", self.effective_source));
+            page.line(format!("The effective value is {effective}, from {}.", self.effective_source));
         }
     }
 }
@@ -173,7 +163,7 @@ fn settle(context: &Context, key: &settings::Key, value: String) -> Result<Strin
         "keypair" if !value.contains(':') && value != "ASK" => {
             let path = settings::expand_home(&value);
             if !path.exists() {
-                output::warn(&format!("there is no file {} yet", files::shown(&path)));
+                output::warn(&format!("{} does not exist yet", files::shown(&path)));
             }
             Ok(absolute(&path))
         }

@@ -16,51 +16,41 @@ use zx1_chain::rpc::actions::intents;
 use zx1_chain::rpc::registry::{Delegate, IdentityRegistry as _, Sati};
 use zx1_interface::constants::EPOCH_SECONDS;
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 delegate add HOT_WALLET --days 90
   zx1 delegate add HOT_WALLET --forever
   zx1 delegate list
   zx1 delegate revoke HOT_WALLET
 
-A delegate signs messages and batches and pays the lease; it cannot touch the
-stake or sell the agent. Whoever gets the NFT ends all delegations with it.";
-
-/// What is typed.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
+A delegate signs messages and batches and pays the lease; it cannot move the
+stake or sell the agent. All delegations end when the NFT changes hands.";
 
 #[derive(Debug, Subcommand)]
-enum Action {
-    /// Let a key act for the agent
+pub(crate) enum Action {
+    /// Allow a key to act for the agent
     Add {
-        /// The key's address
+        /// Address of the key
         delegate: String,
-        /// Until the end of the day so many days from now
+        /// Expire at the end of the day N days from now
         #[arg(long, value_name = "N", default_value_t = 90, conflicts_with = "forever",
               value_parser = clap::value_parser!(u32).range(1..=36_500))]
         days: u32,
-        /// Until it is revoked
+        /// Do not expire
         #[arg(long)]
         forever: bool,
     },
-    /// List the keys that may act for the agent, or once could
+    /// List the current and former delegates
     List,
-    /// Take a key's right back; its rent comes back to you
+    /// Revoke a key; its rent is returned to you
     Revoke {
-        /// The key's address
+        /// Address of the key
         delegate: String,
     },
 }
 
-/// Runs `zx1 delegate`. `add` and `revoke` send a transaction that the owner signs.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    match args.action {
+pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
+    match action {
         Action::List => context.wait(list(context)),
         Action::Add { delegate, days, forever } => {
             let delegate = input::address(&delegate, "The delegate")?;
@@ -88,14 +78,14 @@ struct Line {
 impl Line {
     fn new(delegate: &Delegate, owner: Option<Address>, now: i64) -> Self {
         let standing = if delegate.live && delegate.expiry == 0 {
-            "live until it is revoked".to_owned()
+            "live, without expiry".to_owned()
         } else if delegate.live {
             let left = u64::try_from(delegate.expiry.saturating_sub(now)).unwrap_or(0);
             format!("live until {}, for {}", moment(delegate.expiry), duration(left))
         } else if owner != Some(delegate.delegator) {
-            "dead: given by a former owner".to_owned()
+            "invalid: given by a former owner".to_owned()
         } else {
-            format!("dead: expired {}", moment(delegate.expiry))
+            format!("expired on {}", moment(delegate.expiry))
         };
         Self {
             delegate: delegate.delegate.to_string(),
@@ -123,11 +113,11 @@ impl Report for Listed {
 }
 
 fn draw(lines: &[Line], page: &mut Page) {
-    let mut table = Table::new(["delegate", "standing"]).ids(&[0]);
+    let mut table = Table::new(["delegate", "status"]).ids(&[0]);
     for line in lines {
         table.row([&line.delegate, &line.standing]);
     }
-    page.table(table, "There are no delegates: only the owner acts for the agent.");
+    page.table(table, "No delegates: only the owner can act for the agent.");
     if lines.is_empty() {
         page.next("zx1 delegate add ADDRESS");
     }

@@ -5,119 +5,59 @@ mod make;
 
 use crate::context::Context;
 use crate::errors::Result;
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use zx1_operator::message::type_name;
 use zx1_protocol::envelope::MsgType;
 
-pub(crate) use zx1_operator::identity::keys_of;
-
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 envelope make propose --to AGENT --value 250 --content 'translate 3 pages' --out offer.cbor
   zx1 envelope make accept --to AGENT --conversation ID --value 250 --out deal.cbor
   zx1 envelope make feedback --about AGENT --conversation ID --score 80 --out rating.cbor
   zx1 envelope make beacon --content alice
-  zx1 envelope check offer.cbor            the nine rules of a receiver
+  zx1 envelope check offer.cbor            check it by a receiver's nine rules
 
-make writes the message into the agent's log before it prints it, so a batch can
-never forget it. The value of a deal stands in the payload's first 16 bytes. An
-ACCEPT carries the pre-signature for the counterparty's SATI rating, and so does
-the first message after a received ACCEPT (--no-presign leaves it out).";
-
-/// What is typed.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
+make adds the message to the agent's log before it prints it, so no batch can
+miss it. The value of a deal is in the payload's first 16 bytes. An ACCEPT carries
+the pre-signature for the counterparty's SATI rating, and so does the first
+message after a received ACCEPT (unless --no-presign is given).";
 
 #[derive(Debug, Subcommand)]
-enum Action {
+pub(crate) enum Action {
     /// Make, sign and log a message of the agent
     Make(make::Args),
-    /// Check a message as a receiver would; exit code 1 when it would be dropped
+    /// Check a message as a receiver would; exit code 1 if it would be dropped
     Check(check::Args),
 }
 
-/// Runs `zx1 envelope`. Each subcommand has a module of its own.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    match args.action {
+pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
+    match action {
         Action::Make(args) => make::run(&args, context),
         Action::Check(args) => check::run(&args, context),
     }
 }
 
-/// The message types as they are typed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Kind {
-    /// Broadcast: I exist, here is what I offer
-    Advertise,
-    /// Broadcast: who can do this?
-    Discover,
-    /// Here is a deal
-    Propose,
-    /// Here is a modified deal
-    Counter,
-    /// Deal confirmed
-    Accept,
-    /// No deal
-    Reject,
-    /// Here is the work
-    Deliver,
-    /// I want to notarize this task, or the request for it
-    NotarizeBid,
-    /// You are the notary
-    NotarizeAssign,
-    /// The notary's judgment
-    Verdict,
-    /// A rating
-    Feedback,
-    /// I challenge this verdict
-    Dispute,
-    /// I am alive
-    Beacon,
-}
+/// The message types, as they are typed and explained.
+const TYPES: [(MsgType, &str); 13] = [
+    (MsgType::Advertise, "Broadcast what the agent offers"),
+    (MsgType::Discover, "Broadcast a search for agents"),
+    (MsgType::Propose, "Propose a deal"),
+    (MsgType::Counter, "Propose a modified deal"),
+    (MsgType::Accept, "Confirm a deal"),
+    (MsgType::Reject, "Reject a deal"),
+    (MsgType::Deliver, "Deliver the work"),
+    (MsgType::NotarizeBid, "Offer to notarize a task, or ask for a notary"),
+    (MsgType::NotarizeAssign, "Assign a notary"),
+    (MsgType::Verdict, "Publish the notary's verdict"),
+    (MsgType::Feedback, "Rate another agent"),
+    (MsgType::Dispute, "Dispute a verdict"),
+    (MsgType::Beacon, "Announce that the agent is online"),
+];
 
-impl Kind {
-    fn msg_type(self) -> MsgType {
-        match self {
-            Self::Advertise => MsgType::Advertise,
-            Self::Discover => MsgType::Discover,
-            Self::Propose => MsgType::Propose,
-            Self::Counter => MsgType::Counter,
-            Self::Accept => MsgType::Accept,
-            Self::Reject => MsgType::Reject,
-            Self::Deliver => MsgType::Deliver,
-            Self::NotarizeBid => MsgType::NotarizeBid,
-            Self::NotarizeAssign => MsgType::NotarizeAssign,
-            Self::Verdict => MsgType::Verdict,
-            Self::Feedback => MsgType::Feedback,
-            Self::Dispute => MsgType::Dispute,
-            Self::Beacon => MsgType::Beacon,
-        }
-    }
-
-    /// Whether it goes to everybody.
-    fn is_broadcast(self) -> bool {
-        matches!(self, Self::Advertise | Self::Discover | Self::Beacon | Self::NotarizeBid | Self::Feedback)
-    }
-
-    /// Whether it carries a bid value (decision B11).
-    fn has_value(self) -> bool {
-        matches!(self, Self::Propose | Self::Counter | Self::Accept)
-    }
-
-    /// Whether it may begin a conversation.
-    fn begins(self) -> bool {
-        matches!(self, Self::Advertise | Self::Discover | Self::Propose | Self::Beacon)
-    }
-}
-
-/// A message type's name as it is typed: PROPOSE is `propose`.
-pub(crate) fn type_name(msg_type: MsgType) -> String {
-    let kinds = Kind::value_variants().iter();
-    let kind = kinds.copied().find(|kind| kind.msg_type() == msg_type);
-    let value = kind.and_then(|kind| kind.to_possible_value());
-    value.map_or_else(|| format!("{msg_type:?}"), |value| value.get_name().to_owned())
+fn types() -> impl TypedValueParser<Value = MsgType> {
+    let values = TYPES.map(|(msg_type, help)| PossibleValue::new(type_name(msg_type)).help(help));
+    let typed =
+        |name: String| TYPES.iter().find(|(known, _)| type_name(*known) == name).map(|(known, _)| *known);
+    PossibleValuesParser::new(values).try_map(move |name| typed(name).ok_or("unknown type"))
 }

@@ -8,47 +8,37 @@ use crate::context::Context;
 use crate::errors::Result;
 use clap::Subcommand;
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 feedback submit 'the README says nothing about ports'
   zx1 feedback submit --file report.txt
   zx1 feedback submit --source qa-fuzz --severity high --surface cli \\
       --repro 'zx1 inspect tx 00' 'it panics'
-  zx1 feedback submit --sponsor http://127.0.0.1:8895 'somebody else pays'
+  zx1 feedback submit --sponsor http://127.0.0.1:8895 'paid by the sponsor'
   zx1 feedback list                            newest first
   zx1 feedback list --surface cli --unresolved --output json
   zx1 feedback show 12
-  zx1 feedback resolve 12 --commit 7e141df0c1... --contract HASH     the maintainer only
+  zx1 feedback resolve 12 --commit 7e141df0c1... --contract HASH     maintainer only
 
-A text has 1 to 2 048 bytes of UTF-8 and stands for ever. A short one takes one
-transaction, a longer one several; an interrupted submission goes on where it
+A text has 1 to 2 048 bytes of UTF-8 and is permanent. A short one takes one
+transaction, a longer one several; an interrupted submission continues where it
 stopped. Findings begin with a line `qa/v1 source=... sev=... surface=...`, which
 --source, --severity and --surface write.";
 
-/// What is typed.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, Subcommand)]
-enum Action {
-    /// Append a text
+pub(crate) enum Action {
+    /// Append a text to the log
     Submit(submit::Args),
     /// List entries, newest first
     List(list::ListArgs),
-    /// Show one entry whole
+    /// Show one entry in full
     Show(list::ShowArgs),
-    /// Say in which commit an entry was dealt with; the maintainer only
+    /// Record the commit that resolves an entry (maintainer only)
     Resolve(resolve::Args),
 }
 
-/// Runs `zx1 feedback`. Each subcommand has a module of its own.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    match args.action {
+pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
+    match action {
         Action::Submit(args) => submit::run(&args, context),
         Action::List(args) => list::run(&args, context),
         Action::Show(args) => list::show(&args, context),

@@ -10,22 +10,20 @@ use crate::settings;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
-  zx1 init                                    a new key, cluster localhost
+  zx1 init                                    create a key, cluster localhost
   zx1 init -u devnet
-  zx1 init --keypair ./agent.json             the new key goes there
-  zx1 init --import ~/.config/solana/id.json  take over Solana's key
-  zx1 init --import ~/.fix/key.ed25519        take over fix's key: one party, one key
+  zx1 init --keypair ./agent.json             create the key in this file
+  zx1 init --import ~/.config/solana/id.json  import Solana's key
+  zx1 init --import ~/.fix/key.ed25519        import fix's key, to be the same party
 
 A keypair file is a JSON array of 64 numbers, 32 raw bytes, or 64 hexadecimal
-digits. To use a file where it is, without a copy: zx1 config set keypair PATH.";
+digits. To use a file in place, without a copy: zx1 config set keypair PATH.";
 
-/// What is typed.
 #[derive(Debug, clap::Args)]
-pub struct Args {
-    /// Take over the key in this file instead of making one
+pub(crate) struct Args {
+    /// Import the key in this file instead of creating one
     #[arg(long, value_name = "FILE")]
     import: Option<String>,
 }
@@ -44,8 +42,8 @@ struct Made {
 impl Report for Made {
     fn draw(&self, page: &mut Page) {
         match &self.imported_from {
-            Some(from) => page.line(format!("The key in {from} is yours here too.")),
-            None => page.line("A new key is made. Whoever has its file has your money: back it up."),
+            Some(from) => page.line(format!("The key in {from} is imported.")),
+            None => page.line("A new key is created. Anyone with its file controls your money; back it up."),
         };
         page.field("address", &self.address)
             .field("keypair", &self.keypair)
@@ -59,8 +57,7 @@ impl Report for Made {
     }
 }
 
-/// Runs `zx1 init`. It makes or imports a key, and never overwrites a key file.
-pub fn run(args: Args, context: &Context) -> Result<()> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<()> {
     let settings = context.settings()?;
     let home = context.home()?;
     // A configuration that names a key keeps it; Solana's default key is not ours to write.
@@ -73,7 +70,7 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
             let path = settings::expand_home(file);
             let missing = !path.exists();
             Some(Key::read(&path).map_err(|failure| match missing {
-                true => failure.next("check the path, or make a new key: zx1 init"),
+                true => failure.next("check the path, or create a new key: zx1 init"),
                 false => failure,
             })?)
         }

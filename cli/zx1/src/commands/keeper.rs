@@ -8,43 +8,32 @@ use crate::context::Context;
 use crate::errors::Result;
 use clap::Subcommand;
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
-  zx1 keeper plan                      what is to be done now, and what is coming; does nothing
-  zx1 keeper run --once --cap 2        do it, spend at most 2 USDC today
-  zx1 keeper run --cap 2               the same, every minute, until Ctrl+C
+  zx1 keeper plan                      show what is due and what is coming, without acting
+  zx1 keeper run --once --cap 2        act once, spending at most 2 USDC today
+  zx1 keeper run --cap 2               act every minute until Ctrl+C
   zx1 keeper unit > ~/.config/systemd/user/zx1-keeper.service
   systemctl --user enable --now zx1-keeper
 
-The keeper pays the lease, builds, signs, submits and uploads the batch of every
-epoch, answers challenges from the saved batches, resolves them when their
-window is over, and closes what can be closed, so that rent comes back. It never
-spends more USDC a day than --cap allows, nor more SOL than --fee-cap, and it
-warns before every deadline. It stops at nothing else: what fails once is tried
-again, and a crash repeats nothing.";
-
-/// What is typed.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
+The keeper pays the lease; builds, signs, submits and uploads the batch of every
+epoch; answers challenges from the saved batches; resolves them after their
+window; and closes what can be closed, to recover rent. It never spends more USDC
+per day than --cap or more SOL than --fee-cap, and it warns before every
+deadline. What fails is tried again, and a crash repeats nothing.";
 
 #[derive(Debug, Subcommand)]
-enum Action {
-    /// Do what has to be done, again and again
+pub(crate) enum Action {
+    /// Run continuously, or once
     Run(run::Args),
-    /// Show what has to be done, and do nothing
+    /// Show what is due, without acting
     Plan(run::Limits),
     /// Print a systemd unit that runs the keeper
     Unit(unit::Args),
 }
 
-/// Runs `zx1 keeper`. `plan` shows what `run` would do next.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    match args.action {
+pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
+    match action {
         Action::Run(args) => run::run(&args, context),
         Action::Plan(limits) => run::show(&limits, context),
         Action::Unit(args) => unit::run(&args, context),

@@ -1,68 +1,62 @@
 //! `zx1 key`: public names of the key, its backup, and the way back.
 
+use crate::config_file::ConfigFile;
 use crate::context::Context;
 use crate::defaults;
 use crate::errors::Result;
 use crate::files;
-use crate::keys::{self, Passphrase, Purpose};
+use crate::keys::{self, Key};
 use crate::output::{Page, Report};
+use crate::passphrase::{self, Purpose};
 use crate::settings::{self, Source};
 use crate::words::count;
 use clap::Subcommand;
 use serde::Serialize;
 use std::path::PathBuf;
+use zx1_cli_common::keys::solana_json;
+use zx1_operator::backup;
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 key show
-  zx1 key backup zx1-backup.age               asks for a passphrase, twice
-  zx1 key backup --all /mnt/usb/zx1.age       logs, payloads and batches too
+  zx1 key backup zx1-backup.age               asks for a passphrase twice
+  zx1 key backup --all /mnt/usb/zx1.age       also logs, payloads and batches
   ZX1_HOME=~/restored zx1 key restore zx1-backup.age
   zx1 key backup b.age --passphrase-fd 3 3< passphrase.txt
 
-The backup is an age file; `age --decrypt` opens it too. In it are the key,
-config.toml, unsent transactions, and each agent's used nonces and signatures of
-batches. A restored agent begins above the saved nonces and never below the
-clock, so it cannot sign a nonce twice. Without --all the logs and batches are
-not in it, and a challenge can be answered only with the batch.";
-
-/// What is typed.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
+The backup is an age file, which `age --decrypt` opens as well. It holds the key,
+config.toml, unsent transactions, and each agent's used nonces and batch
+signatures. A restored agent starts above the saved nonces and never below the
+clock, so it cannot sign a nonce twice. Logs and batches are included only with
+--all; without its batch a challenge cannot be answered.";
 
 #[derive(Debug, Subcommand)]
-enum Action {
-    /// Show the key's public names; never the secret
+pub(crate) enum Action {
+    /// Show the public key in all its forms, never the secret
     Show,
-    /// Write an encrypted backup of the key and what belongs to it
+    /// Write an encrypted backup of the key and the agents' state
     Backup {
-        /// The file to write; it must not be there
+        /// New file to write
         file: PathBuf,
-        /// Save logs, payloads and batches too
+        /// Include logs, payloads and batches
         #[arg(long)]
         all: bool,
-        /// Read the passphrase's line from this file descriptor
+        /// Read the passphrase from this file descriptor
         #[arg(long, value_name = "N")]
         passphrase_fd: Option<u32>,
     },
     /// Restore a backup into an empty folder
     Restore {
-        /// The file that key backup wrote
+        /// Backup file to restore from
         file: PathBuf,
-        /// Read the passphrase's line from this file descriptor
+        /// Read the passphrase from this file descriptor
         #[arg(long, value_name = "N")]
         passphrase_fd: Option<u32>,
     },
 }
 
-/// Runs `zx1 key`. Only `restore` does without the key file.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    match args.action {
+pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
+    match action {
         Action::Show => show(context),
         Action::Backup { file, all, passphrase_fd } => backup(context, file, all, passphrase_fd),
         Action::Restore { file, passphrase_fd } => restore(context, file, passphrase_fd),
@@ -89,8 +83,8 @@ impl Report for Shown {
             .field("libp2p peer", &self.peer_id)
             .field("file", &self.file)
             .field("form", self.form)
-            .field("readable by", if self.private { "you only" } else { "others too: run chmod 600 on it" })
-            .field("named by", &self.source);
+            .field("readable by", if self.private { "you only" } else { "others: run chmod 600 on it" })
+            .field("source", &self.source);
     }
 }
 
@@ -121,12 +115,12 @@ struct Saved {
 
 impl Report for Saved {
     fn draw(&self, page: &mut Page) {
-        page.line(format!("The backup of {} is written.", self.address)).field("file", &self.file).field(
+        page.line(format!("Backup of {} written.", self.address)).field("file", &self.file).field(
             "holds",
             format!("{}, {}", count(self.files, "file", "files"), count(self.bytes, "byte", "bytes")),
         );
         if !self.all {
-            page.line("Logs, payloads and batches are not in it; --all saves them too.");
+            page.line("Logs, payloads and batches are not included; use --all to include them.");
         }
     }
 }
@@ -134,11 +128,11 @@ impl Report for Saved {
 fn backup(context: &Context, file: PathBuf, all: bool, descriptor: Option<u32>) -> Result<()> {
     let key = context.key()?;
     let home = context.home()?;
-    files::check_writable(&file, crate::errors::Error::Exists { path: files::shown(&file) })?;
-    let passphrase = Passphrase::obtain(Purpose::Create, descriptor)?;
+    files::check_writable(&file)?;
+    let passphrase = passphrase::obtain(Purpose::Create, descriptor)?;
     let saved = {
         let _spinner = context.spinner("Encrypting");
-        keys::save(home, &key, &file, passphrase, all)?
+        backup::save(home, solana_json(&key.seed()).as_bytes(), &file, passphrase, all)?
     };
     context.print(&Saved {
         file: files::shown(&file),
@@ -160,12 +154,12 @@ struct Restored {
 
 impl Report for Restored {
     fn draw(&self, page: &mut Page) {
-        page.line("The backup is restored.")
+        page.line("Backup restored.")
             .field("address", &self.address)
             .field("keypair", &self.keypair)
             .field("config.toml", &self.config)
             .field("agents", if self.agents.is_empty() { "none".to_owned() } else { self.agents.join(", ") });
-        page.line("Run the agent in one place only: two that share a key sign the same nonces.");
+        page.line("Run the agent in one place only: two instances with one key would sign the same nonces.");
         page.next("zx1 doctor");
     }
 }
@@ -185,17 +179,23 @@ fn restore(context: &Context, file: PathBuf, descriptor: Option<u32>) -> Result<
     if !file.exists() {
         return Err(files::missing(&file).into());
     }
-    let passphrase = Passphrase::obtain(Purpose::Open, descriptor)?;
-    let restored = {
+    let passphrase = passphrase::obtain(Purpose::Open, descriptor)?;
+    let (config, files) = {
         let _spinner = context.spinner("Decrypting");
-        keys::restore(&file, home, &target, passphrase)?
+        let unpacked = backup::open(&file, home, &target, passphrase)?;
+        unpacked.settle()?;
+        let mut config = ConfigFile::read(&unpacked.config())?;
+        config.keypair = Some(files::shown(&target));
+        config.write(&context.config_path()?)?;
+        Key::read(&unpacked.key())?.copy_to(&target)?;
+        (config, unpacked.files)
     };
-    let key = keys::Key::read(&restored.key_path)?;
+    let key = Key::read(&target)?;
     context.print(&Restored {
         address: key.address().to_string(),
-        keypair: files::shown(&restored.key_path),
+        keypair: files::shown(&target),
         config: files::shown(&context.config_path()?),
-        files: restored.files,
-        agents: restored.agents,
+        files,
+        agents: config.agents.into_keys().collect(),
     })
 }

@@ -10,45 +10,35 @@ use clap::Subcommand;
 use zx1_operator::facts::LeaseReport;
 use zx1_operator::lease::Changed;
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
-  zx1 lease pay                   one more day; the first payment is for today
-  zx1 lease pay --epochs 30       thirty days
-  zx1 lease show                  state, what is left, what is due
-  zx1 lease tick --agent MINT     move anyone's lease to what the clock says
+  zx1 lease pay                   pay one more day; the first payment is for today
+  zx1 lease pay --epochs 30       pay thirty days
+  zx1 lease show                  show state, days left and amount due
+  zx1 lease tick --agent MINT     update any agent's lease to the current time
 
-A day costs 1 USDC. One to three unpaid days are grace; after the fourth the
-agent is deactivated, and coming back costs today and the three days of grace.
-The owner pays, or a live delegate.";
-
-/// What is typed.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
+A day costs 1 USDC. One to three unpaid days are a grace period; on the fourth
+the agent is deactivated, and reactivation costs today and the three days of
+grace. The owner or a live delegate can pay.";
 
 #[derive(Debug, Subcommand)]
-enum Action {
-    /// Pay for days
+pub(crate) enum Action {
+    /// Pay for one or more days
     Pay {
-        /// Days (epochs) to pay
+        /// Number of days (epochs) to pay
         #[arg(long, value_name = "N", default_value_t = 1,
               value_parser = clap::value_parser!(u32).range(1..))]
         epochs: u32,
     },
-    /// Move the lease to the state that the clock says; anyone may
+    /// Update the lease's state to the current time; anyone may do this
     Tick,
     /// Show the lease
     #[command(alias = "status")]
     Show,
 }
 
-/// Runs `zx1 lease`. `pay` and `tick` send a transaction.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    match args.action {
+pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
+    match action {
         Action::Show => context.wait(show(context)),
         Action::Pay { epochs } => context.wait(change(context, Some(epochs))),
         Action::Tick => context.wait(change(context, None)),

@@ -7,16 +7,14 @@ use crate::output;
 use clap::CommandFactory as _;
 use zx1_cli_common::manual::{self, Made};
 
-pub use zx1_cli_common::manual::Args;
+pub(crate) use zx1_cli_common::manual::Args;
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
-  zx1 man --dir ~/.local/share/man/man1     all pages; then: man zx1-stake-lock
-  zx1 man stake lock | man -l -             one page, without installing it";
+  zx1 man --dir ~/.local/share/man/man1     write all pages; then: man zx1-stake-lock
+  zx1 man stake lock | man -l -             show one page without installing it";
 
-/// Prints or writes pages.
-pub fn run(args: Args, context: &Context) -> Result<()> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<()> {
     match manual::make(args, Cli::command())? {
         Made::Written(written) => context.print(&written),
         Made::Page(page) => Ok(output::write_out(&page)?),

@@ -8,88 +8,79 @@ use crate::input;
 use crate::output::{Page, Report};
 use crate::words::{self, count};
 use clap::Subcommand;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::path::Path;
+use zx1_operator::log::ProofFile;
 use zx1_protocol::hash::{Hash, Sha3};
 use zx1_protocol::merkle::{self, MerkleError, Tree};
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
-  zx1 merkle root entries.txt                       entries in hex, one a line
+  zx1 merkle root entries.txt                       entries in hex, one per line
   cat entries.txt | zx1 merkle root                 the same from standard input
-  zx1 merkle root --leaves hashes.txt               the lines are leaf hashes already
+  zx1 merkle root --leaves hashes.txt               the lines are leaf hashes
   zx1 merkle prove entries.txt --index 2 --output json > proof.json
   zx1 merkle verify proof.json
   zx1 merkle verify --root ROOT --len 5 --index 5 --entry HEX --path HASH,HASH,HASH
 
-An entry's hash is keccak256 of it, a node's is keccak256(left || right), and
-zero hashes fill the left up to a power of two. --index of prove counts the
-entries from 0; the proof's own index counts in the padded tree, as the programs
-take it. Empty lines are left out.";
-
-/// What is typed.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
+A leaf is keccak256(entry), a node is keccak256(left || right), and zero hashes
+pad the left side to a power of two. --index of prove counts entries from 0; the
+index in the proof counts in the padded tree, as the programs expect it. Empty
+lines are skipped.";
 
 #[derive(Debug, clap::Args)]
-struct Entries {
-    /// File with one entry a line, in hex; - is standard input
+pub(crate) struct Entries {
+    /// File with one hex entry per line; - for standard input
     #[arg(default_value = "-")]
     file: String,
-    /// The lines are leaf hashes, not entries
+    /// Treat the lines as leaf hashes instead of entries
     #[arg(long)]
     leaves: bool,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
-    /// Print the root over entries
+pub(crate) enum Action {
+    /// Print the root of a list of entries
     Root(Entries),
-    /// Make the proof that an entry is under the root
+    /// Print the proof that an entry is under the root
     Prove {
         #[command(flatten)]
         entries: Entries,
-        /// The entry, counted from 0
+        /// Index of the entry, starting at 0
         #[arg(long, value_name = "N")]
         index: u64,
     },
-    /// Check a proof; exit code 1 when it does not hold
+    /// Verify a proof; exit code 1 if it is invalid
     Verify(Verify),
 }
 
 #[derive(Debug, clap::Args)]
-struct Verify {
-    /// Proof as merkle prove --output json writes it; - is standard input
+pub(crate) struct Verify {
+    /// Proof, as written by merkle prove --output json; - for standard input
     #[arg(conflicts_with_all = ["root", "len", "index", "path"], required_unless_present = "root")]
     file: Option<String>,
-    /// The root, in hex
+    /// Root in hex
     #[arg(long, value_name = "HASH", requires_all = ["len", "index"])]
     root: Option<String>,
-    /// Entries of the tree
+    /// Number of entries in the tree
     #[arg(long, value_name = "N")]
     len: Option<u32>,
-    /// The leaf, counted in the padded tree
+    /// Index of the leaf in the padded tree
     #[arg(long, value_name = "N")]
     index: Option<u32>,
-    /// The entry, in hex
+    /// Entry in hex
     #[arg(long, value_name = "HEX", conflicts_with = "leaf")]
     entry: Option<String>,
-    /// Or its hash
+    /// Hash of the entry, instead of the entry
     #[arg(long, value_name = "HASH")]
     leaf: Option<String>,
-    /// The proof's hashes from the leaf up, separated by commas
+    /// Hashes from the leaf up, separated by commas
     #[arg(long, value_name = "HASHES", value_delimiter = ',')]
     path: Vec<String>,
 }
 
-/// Runs `zx1 merkle`. It reads files only and asks no cluster.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    match args.action {
+pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
+    match action {
         Action::Root(entries) => root(context, &entries),
         Action::Prove { entries, index } => prove(context, &entries, index),
         Action::Verify(verify) => check(context, verify),
@@ -150,33 +141,17 @@ fn root(context: &Context, entries: &Entries) -> Result<()> {
     context.print(&Root { root: hex::encode(root), len, depth, padding })
 }
 
-/// A proof as a file: what `prove` writes and `verify` reads.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct ProofFile {
-    pub(crate) root: String,
-    pub(crate) len: u32,
-    /// In the padded tree.
-    pub(crate) index: u32,
-    /// Counted from 0 without the padding; for people.
-    #[serde(default)]
-    pub(crate) entry_index: Option<u64>,
-    pub(crate) leaf: String,
-    pub(crate) path: Vec<String>,
-}
-
-impl Report for ProofFile {
-    fn draw(&self, page: &mut Page) {
-        page.field("root", &self.root)
-            .field("entries", self.len)
-            .maybe("entry", self.entry_index)
-            .field("index", format!("{} in the padded tree", self.index))
-            .field("leaf", &self.leaf);
-        for (level, hash) in self.path.iter().enumerate() {
-            page.field(format!("path {level}"), hash);
-        }
-        if self.path.is_empty() {
-            page.field("path", "empty: the entry is the root");
-        }
+pub(crate) fn draw_proof(proof: &ProofFile, page: &mut Page) {
+    page.field("root", &proof.root)
+        .field("entries", proof.len)
+        .maybe("entry", proof.entry_index)
+        .field("index", format!("{} in the padded tree", proof.index))
+        .field("leaf", &proof.leaf);
+    for (level, hash) in proof.path.iter().enumerate() {
+        page.field(format!("path {level}"), hash);
+    }
+    if proof.path.is_empty() {
+        page.field("path", "empty: the entry is the root");
     }
 }
 
@@ -187,14 +162,7 @@ fn prove(context: &Context, entries: &Entries, index: u64) -> Result<()> {
     let none = Error::NoSuchEntry { index, entries: count(tree.len(), "entry", "entries") };
     let proof = u32::try_from(index).ok().and_then(|index| tree.proof_of_entry(index));
     let (Some(leaf), Some(proof)) = (leaf, proof) else { return Err(none.into()) };
-    context.print(&ProofFile {
-        root: hex::encode(tree.root()),
-        len: tree.len(),
-        index: proof.index,
-        entry_index: Some(index),
-        leaf: hex::encode(leaf),
-        path: proof.path.iter().map(hex::encode).collect(),
-    })
+    context.show(&ProofFile::new(&tree.root(), tree.len(), &leaf, index, &proof), draw_proof)
 }
 
 #[derive(Serialize)]
@@ -208,7 +176,7 @@ struct Holds {
 
 impl Report for Holds {
     fn draw(&self, page: &mut Page) {
-        page.line("The proof holds: the leaf is under the root.")
+        page.line("The proof is valid: the leaf is under the root.")
             .field("leaf", &self.leaf)
             .field("root", &self.root)
             .field("index", format!("{} of {} in the padded tree", self.index, merkle::width(self.len)));
@@ -244,7 +212,7 @@ fn from_options(args: Verify) -> Result<ProofFile> {
         (Some(entry), _) => hex::encode(merkle::leaf::<Sha3>(&input::hex_bytes(entry, "The entry")?)),
         (None, Some(leaf)) => leaf,
         (None, None) => {
-            let message = "A proof speaks of an entry: give --entry or --leaf.".to_owned();
+            let message = "Give --entry or --leaf.".to_owned();
             return Err(Error::Usage { message }.into());
         }
     };

@@ -15,62 +15,59 @@ use std::str::FromStr as _;
 use zx1_operator::Chain;
 use zx1_operator::register::{Registered, Request};
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 register --name alice
   zx1 register --name alice --uri https://example.org/alice.json \\
       --endpoint /ip4/203.0.113.7/tcp/4001 --description 'Fixes Makefiles'
 
-Your agent is an NFT in your wallet: whoever holds it owns the agent. zx1 writes
-the registration file, with the endpoint as the service zerox1-mesh; host it
-where --uri says. Registration costs about 0.003 SOL. With --soulbound the NFT
-can never be moved, not even to save it from a stolen key.";
+The agent is an NFT in your wallet; its holder owns the agent. zx1 writes the
+registration file, with the endpoint as the service zerox1-mesh; host it at --uri.
+Registration costs about 0.003 SOL. With --soulbound the NFT can never be moved,
+not even to rescue it from a stolen key.";
 
-/// What is typed.
 #[derive(Debug, clap::Args)]
-pub struct Args {
-    /// The agent's name, at most 32 bytes
+pub(crate) struct Args {
+    /// Name of the agent, at most 32 bytes
     #[arg(long)]
     name: String,
-    /// Its symbol, at most 10 bytes
+    /// Symbol of the NFT, at most 10 bytes
     #[arg(long, default_value = "ZX1")]
     symbol: String,
-    /// Where you will host the registration file, at most 200 bytes
+    /// URL at which you will host the registration file, at most 200 bytes
     #[arg(long, default_value = "", hide_default_value = true)]
     uri: String,
-    /// What it does, in a sentence; goes into the registration file
+    /// Description for the registration file
     #[arg(long, default_value = "", hide_default_value = true)]
     description: String,
-    /// Address of a picture; goes into the registration file
+    /// URL of an image for the registration file
     #[arg(long, default_value = "", hide_default_value = true)]
     image: String,
-    /// libp2p address at which the mesh reaches it; may be given several times
+    /// libp2p address of the agent on the mesh; can be repeated
     #[arg(long, value_name = "MULTIADDR")]
     endpoint: Vec<String>,
-    /// An entry on chain, at most 10 of 32 and 200 bytes; may be given several times
+    /// On-chain metadata, key up to 32 and value up to 200 bytes; can be repeated up to 10 times
     #[arg(long, value_name = "KEY=VALUE")]
     metadata: Vec<String>,
-    /// Where to write the registration file [default: NAME.json in zx1's folder registrations]
+    /// Output file for the registration file [default: registrations/NAME.json in zx1's folder]
     #[arg(long, value_name = "PATH")]
     file: Option<PathBuf>,
     /// Local name for --agent [default: the name]
     #[arg(long = "as", value_name = "LOCAL_NAME")]
     local: Option<String>,
-    /// Make it impossible to ever move the NFT; you have to type the agent's name
+    /// Make the NFT non-transferable for ever; you must confirm by typing the agent's name
     #[arg(long)]
     soulbound: bool,
 }
 
-/// Runs `zx1 register`. Checks the local name before anything is asked or sent.
-pub fn run(args: Args, context: &Context) -> Result<()> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<()> {
     let local = args.local.clone().unwrap_or_else(|| args.name.clone());
     let why = if local.is_empty() {
-        Some("it is empty")
+        Some("it must not be empty")
     } else if Address::from_str(&local).is_ok() {
-        Some("it is an address")
+        Some("it must not be an address")
     } else if words::plain(&args.name) != args.name || words::plain(&local) != local || local.contains('\n') {
-        Some("it holds characters that steer a terminal")
+        Some("it must not contain control characters")
     } else {
         None
     };
@@ -133,7 +130,7 @@ impl Report for Shown<'_> {
             .field("owner", &self.owner)
             .field("file", &self.registration_file);
         if self.uri.is_empty() {
-            page.line("It has no --uri: the mesh finds it only once it is announced there.");
+            page.line("No --uri was given: peers find the agent only after it announces itself on the mesh.");
         } else {
             page.line(format!("Host the file at {}.", self.uri));
         }
@@ -147,16 +144,15 @@ async fn register(context: &Context, request: &Request, local: &str, file: &Path
     // Limits are checked here, before anything is asked or written.
     let pending = operator.registration(request, &key).await?;
     check_unknown(context, &operator.chain, local, pending.intent().as_str())?;
-    let content = request.file().into_bytes();
-    check_file(file, &content)?;
+    request.check_file(file)?;
     if request.soulbound && !context.flags().dry_run {
-        let question = "A soulbound agent can never be moved to another wallet. Type its name to go on:";
+        let question = "A soulbound agent can never be moved to another wallet. Type its name to continue:";
         confirm::type_exactly(question, &request.name)?;
     }
     let Some(Registered { sent, agent, member_number }) = tx::done(context, pending.send().await?)? else {
         return Ok(());
     };
-    write_file(file, &content)?;
+    request.write_file(file)?;
     remember(context, &operator.chain, local, agent, &request.uri)?;
     let report = Shown {
         sent: &sent,
@@ -172,8 +168,8 @@ async fn register(context: &Context, request: &Request, local: &str, file: &Path
     sent.finish(context, &report).await
 }
 
-/// Refuses a local name that already stands for an agent of this cluster. A name of an agent on another
-/// cluster gives way, and one that an interrupted run of the same command wrote is accepted.
+/// Refuses a local name that is in use for an agent of this cluster. A name that is in use on another cluster is
+/// replaced, and one that an interrupted run of the same command wrote is accepted.
 fn check_unknown(context: &Context, chain: &Chain, local: &str, intent: &str) -> Result<()> {
     let config = context.config()?;
     let genesis = &chain.identity.genesis;
@@ -186,23 +182,6 @@ fn check_unknown(context: &Context, chain: &Chain, local: &str, intent: &str) ->
         return Ok(());
     }
     Err(Error::AgentNameTaken { name: local.to_owned() }.into())
-}
-
-fn check_file(path: &Path, content: &[u8]) -> Result<()> {
-    if path.is_dir() {
-        return Err(files::folder(path).into());
-    }
-    match files::read_limited(path, crate::defaults::MAX_INPUT)? {
-        Some(bytes) if bytes.as_slice() != content => Err(Error::Exists { path: files::shown(path) }.into()),
-        _ => Ok(()),
-    }
-}
-
-fn write_file(path: &Path, content: &[u8]) -> Result<()> {
-    if path.exists() {
-        return Ok(());
-    }
-    files::create_private(path, content, Error::Exists { path: files::shown(path) })
 }
 
 fn remember(context: &Context, chain: &Chain, local: &str, mint: Address, uri: &str) -> Result<()> {

@@ -9,56 +9,46 @@ use crate::output::{Page, Report};
 use crate::words;
 use clap::{Subcommand, ValueEnum};
 use serde::Serialize;
-use zx1_operator::reputation::{self, Note, Reputation, Scores, Standings};
+use zx1_operator::reputation::{self, Note, Reputation, Scores};
 use zx1_protocol::lease::LeaseState;
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
-  zx1 reputation show                          your own agent, from its batches
+  zx1 reputation show                          your agent, from its batches
   zx1 reputation show --agent AGENT --data URL
   zx1 reputation show --source sati            ratings filed at SATI
-  zx1 reputation show --source gossip          ratings that your own log has received
+  zx1 reputation show --source gossip          ratings received by your own log
 
-Scores go from -100 to 100, 0 is neutral. From batches a rating counts only with
-the rater's signed message at hand and when its task stands in either party's
-batches; the rest is shown apart. Gossip is what you happen to have heard: good
-for a first look, never for a decision about money.";
-
-/// What is typed.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
+Scores range from -100 to 100; 0 is neutral. From batches, a rating counts only
+if the rater's signed message is at hand and its task is in either party's
+batches; other ratings are shown separately. Gossip is what this machine happens
+to have received: fine for a first look, not for decisions about money.";
 
 #[derive(Debug, Subcommand)]
-enum Action {
+pub(crate) enum Action {
     /// Show an agent's reputation
     Show {
-        /// Where it comes from
+        /// Source of the ratings
         #[arg(long, value_enum, default_value = "batch")]
         source: Source,
-        /// Where batch data is served: a folder or an http(s) address [setting: upload]
+        /// Place that serves batch data: a folder or an http(s) URL [setting: upload]
         #[arg(long, value_name = "PLACE")]
         data: Option<String>,
     },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Source {
-    /// Recomputed from the agent's batches
+pub(crate) enum Source {
+    /// The agent's batches, recomputed
     Batch,
     /// Ratings filed at SATI
     Sati,
-    /// Ratings that this machine's log has received
+    /// Ratings received by the log on this machine
     Gossip,
 }
 
-/// Runs `zx1 reputation` for the chosen agent and source.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    let Action::Show { source, data } = args.action;
+pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
+    let Action::Show { source, data } = action;
     let agent = context.agent()?;
     let store = agent_files::store(context, data.as_deref())?;
     let own = context
@@ -97,20 +87,9 @@ fn milli(score: i64) -> String {
 struct Shown {
     agent: String,
     source: &'static str,
-    epoch: u64,
-    scores: Scores,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    unbound: Option<Scores>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ratings: Option<Standings>,
-    epochs: Vec<u64>,
-    withheld: Vec<u64>,
-    untrue: Vec<u64>,
-    stake_micro_usdc: u64,
+    #[serde(flatten)]
+    found: Reputation,
     lease: &'static str,
-    batches_submitted: u64,
-    challenges_open: usize,
-    challenges_lost: usize,
     notes: Vec<String>,
 }
 
@@ -118,33 +97,33 @@ impl Report for Shown {
     fn draw(&self, page: &mut Page) {
         page.field("agent", &self.agent)
             .field("source", self.source)
-            .field("epoch", words::epoch(self.epoch));
+            .field("epoch", words::epoch(self.found.epoch));
         page.heading("Scores, -100 to 100");
-        draw_scores(&self.scores, page);
-        if let Some(ratings) = &self.ratings {
+        draw_scores(&self.found.scores, page);
+        if let Some(ratings) = &self.found.ratings {
             page.field(
                 "ratings",
                 format!(
-                    "{} bound, {} that the agent left out, {} unbound, {} repeated",
+                    "{} bound, {} omitted by the agent, {} unbound, {} repeated",
                     ratings.bound, ratings.left_out, ratings.unbound, ratings.repeated
                 ),
             );
         }
-        if let Some(unbound) = &self.unbound {
-            page.heading("Apart: ratings that nothing confirms");
+        if let Some(unbound) = &self.found.unbound {
+            page.heading("Unconfirmed ratings, not counted");
             draw_scores(unbound, page);
         }
         page.heading("On chain");
-        page.field("stake", amount::usdc(self.stake_micro_usdc))
+        page.field("stake", amount::usdc(self.found.stake_micro_usdc))
             .field("lease", self.lease)
-            .field("batches submitted", self.batches_submitted)
-            .field("challenges lost", self.challenges_lost)
-            .field("challenges open", self.challenges_open);
-        for (label, epochs) in [("withheld", &self.withheld), ("untrue", &self.untrue)] {
+            .field("batches submitted", self.found.batches_submitted)
+            .field("challenges lost", self.found.challenges_lost)
+            .field("challenges open", self.found.challenges_open);
+        for (label, epochs) in [("withheld", &self.found.withheld), ("untrue", &self.found.untrue)] {
             if !epochs.is_empty() {
                 let epochs: Vec<String> = epochs.iter().map(u64::to_string).collect();
-                let counts = if epochs.len() == 1 { "epoch {} counts" } else { "epochs {} count" };
-                page.field(label, format!("{} for nothing", counts.replace("{}", &epochs.join(", "))));
+                let counts = if epochs.len() == 1 { "epoch {}" } else { "epochs {}" };
+                page.field(label, format!("{}, not counted", counts.replace("{}", &epochs.join(", "))));
             }
         }
         if !self.notes.is_empty() {
@@ -158,24 +137,20 @@ impl Report for Shown {
 
 fn in_words(note: &Note) -> String {
     match *note {
-        Note::Closed(1) => {
-            "1 older batch is closed and not read here; an indexer that saw them has their ratings."
-                .to_owned()
+        Note::Closed(1) => "1 older batch is closed and was not read; an indexer has its ratings.".to_owned(),
+        Note::Closed(closed) => {
+            format!("{closed} older batches are closed and were not read; an indexer has their ratings.")
         }
-        Note::Closed(closed) => format!(
-            "{closed} older batches are closed and not read here; an indexer that saw them has their ratings."
-        ),
         Note::NoMessages => {
-            "No rater's signed message is on this machine, so every rating stands apart (decision D2)."
-                .to_owned()
+            "No rater's signed message is on this machine, so no rating is counted (decision D2).".to_owned()
         }
         Note::MostRaters { read, of } => format!("Only {read} of {of} raters' batches were read."),
-        Note::RealTime => "Real-time: what this machine has heard, in the order in which it came.".to_owned(),
+        Note::RealTime => "Real-time: ratings in the order in which this machine received them.".to_owned(),
         Note::Filed(0) => "No rating is filed at SATI.".to_owned(),
         Note::Filed(1) => "1 rating is filed at SATI, signed by both sides.".to_owned(),
         Note::Filed(many) => format!("{many} ratings are filed at SATI, each signed by both sides."),
         Note::WithoutScore { ratings, of } => {
-            format!("Without a score, {ratings} of {of}: their outcome stands for it.")
+            format!("{ratings} of {of} ratings have no score; their outcome is used instead.")
         }
     }
 }
@@ -188,24 +163,14 @@ fn shown(agent: String, source: Source, found: Reputation) -> Shown {
             Source::Sati => "sati",
             Source::Gossip => "gossip (real-time, not authoritative)",
         },
-        epoch: found.epoch,
-        scores: found.scores,
-        unbound: found.unbound,
-        ratings: found.ratings,
-        epochs: found.epochs,
-        withheld: found.withheld,
-        untrue: found.untrue,
-        stake_micro_usdc: found.stake_micro_usdc,
         lease: match found.lease {
             None => "never paid",
             Some(LeaseState::Active) => "paid",
             Some(LeaseState::Grace) => "in grace",
             Some(LeaseState::Deactivated) => "deactivated",
         },
-        batches_submitted: found.batches_submitted,
-        challenges_open: found.challenges_open,
-        challenges_lost: found.challenges_lost,
         notes: found.notes.iter().map(in_words).collect(),
+        found,
     }
 }
 

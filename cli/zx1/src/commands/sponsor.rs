@@ -1,42 +1,43 @@
-//! `zx1 sponsor`: paying for other people's feedback, and for nothing else (decision B13).
-
-mod ledger;
-mod serve;
+//! `zx1 sponsor`: paying for other people's feedback (decision B13). The server is a separate program, `zx1-sponsor`.
 
 use crate::context::Context;
 use crate::errors::Result;
+use crate::settings::{SOLANA, Source};
 use clap::Subcommand;
+use std::ffi::OsString;
+use zx1_cli_common::sibling;
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
-  zx1 sponsor serve              on 127.0.0.1:8895, 5 texts a sender, 0.1 SOL, both a day
-  zx1 sponsor serve --listen 0.0.0.0:8895 --per-sender 2 --per-day 0.05
-  zx1 feedback submit --sponsor http://127.0.0.1:8895 'the build fails on Debian 12'
-
-The sponsor's key signs only transactions that the sponsor built itself, and
-they do nothing but append a text to the feedback log. It answers POST
-/v1/feedback {\"sender\", \"text\"} with {\"transaction\", \"last\"}; the sender
-signs and sends it, and asks again until `last`. What it spent survives a
-restart.";
-
-/// What is typed.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
+  zx1 sponsor serve              on 127.0.0.1:8895, 5 texts per sender and 0.1 SOL in all, per day
+  zx1 sponsor serve --help       all options, which are those of zx1-sponsor";
 
 #[derive(Debug, Subcommand)]
-enum Action {
+pub(crate) enum Action {
     /// Serve until Ctrl+C
-    Serve(serve::Args),
+    #[command(disable_help_flag = true)]
+    Serve {
+        /// Options of zx1-sponsor; zx1 sponsor serve --help lists them
+        #[arg(value_name = "OPTIONS", trailing_var_arg = true, allow_hyphen_values = true)]
+        options: Vec<OsString>,
+    },
 }
 
-/// Runs `zx1 sponsor`. `serve` runs until the process is stopped.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    match args.action {
-        Action::Serve(args) => serve::run(&args, context),
+/// Runs `zx1 sponsor`. `serve` replaces this process by `zx1-sponsor`, with zx1's cluster, key and folder unless
+/// the options name others.
+pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
+    let Action::Serve { options } = action;
+    let settings = context.settings()?;
+    let mut all: Vec<OsString> = vec!["--default-data".into(), context.home()?.into()];
+    let mut pass = |source: &Source, flag, default, value: OsString| {
+        all.extend([OsString::from(if matches!(source, Source::Flag(_)) { flag } else { default }), value]);
+    };
+    pass(&settings.url.source, "--url", "--default-url", settings.url.value.clone().into());
+    let keypair = &settings.keypair;
+    pass(&keypair.source, "--keypair", "--default-keypair", keypair.value.clone().into());
+    // zx1 spends on the main network only when asked to explicitly.
+    if settings.url.source.is_file(SOLANA) {
+        all.push("--default-url-unasked".into());
     }
+    Err(sibling::exec("zx1-sponsor", "zx1 sponsor serve", all.into_iter().chain(options)).into())
 }

@@ -10,52 +10,42 @@ use clap::Subcommand;
 use zx1_operator::facts::StakeReport;
 use zx1_operator::stake::{Change, Changed};
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
-  zx1 stake lock 10               lock 10 USDC, the least that counts; or top up
+  zx1 stake lock 10               lock 10 USDC, the minimum; or top up
   zx1 stake show
-  zx1 stake unlock                start the way out: the lease must have run out
-  zx1 stake cancel                stay after all: the lease must be paid again
-  zx1 stake claim                 take it back, 432 000 slots (2 days) later
+  zx1 stake unlock                queue the unlock; the lease must have run out
+  zx1 stake cancel                cancel the unlock; the lease must be paid again
+  zx1 stake claim                 withdraw, 432 000 slots (2 days) later
 
-A stake stays locked while the agent's lease lives, for two days after the
+A stake stays locked while the agent's lease is active, for two days after the
 unlock, while a challenge is open, and until the last batch can no longer be
-challenged. It goes to the wallet that owns the agent's NFT then.";
-
-/// What is typed.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
+challenged. It is paid to the wallet that owns the agent's NFT at that time.";
 
 #[derive(Debug, Subcommand)]
-enum Action {
+pub(crate) enum Action {
     /// Lock USDC as the agent's stake, or top it up
     Lock {
-        /// USDC, for example 10 or 12.50; the stake must be at least 10 afterwards
+        /// Amount in USDC, for example 10 or 12.50; the total stake must be at least 10
         #[arg(value_name = "USDC")]
         amount: String,
     },
-    /// Queue the unlock of the stake; the lease must be deactivated, or never begun
+    /// Queue the unlock of the stake; the lease must be deactivated or never started
     Unlock,
-    /// Take a queued unlock back; the lease must be live again
+    /// Cancel a queued unlock; the lease must be active again
     Cancel,
-    /// Take the stake out once its delay is over
+    /// Withdraw the stake after the unlock delay
     Claim,
     /// Show the stake
     Show,
 }
 
-/// Runs `zx1 stake`. Every action but `show` sends a transaction.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    let wanted = match args.action {
+pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
+    let wanted = match action {
         Action::Show => return context.wait(show(context)),
         Action::Lock { amount: text } => match amount::parse_usdc(&text)? {
             0 => {
-                let why = "it is nothing".to_owned();
+                let why = "must be more than zero".to_owned();
                 return Err(Error::BadAmount { text, unit: "USDC", why }.into());
             }
             amount => Change::Lock(amount),
@@ -72,7 +62,7 @@ fn draw_changed(changed: &Changed, page: &mut Page) {
     match &changed.stake {
         Some(stake) => draw(stake, page),
         None => {
-            page.field("stake", "none any more");
+            page.field("stake", "none");
         }
     }
 }
@@ -98,7 +88,7 @@ async fn show(context: &Context) -> Result<()> {
 
 fn draw(stake: &StakeReport, page: &mut Page) {
     let minimum = amount::usdc(stake.minimum_micro_usdc);
-    let enough = if stake.is_enough { String::new() } else { format!(", below the least of {minimum}") };
+    let enough = if stake.is_enough { String::new() } else { format!(", below the minimum of {minimum}") };
     page.field("stake", format!("{}{enough}", amount::usdc(stake.stake_micro_usdc)));
     page.field("open challenges", stake.open_challenges);
     page.field("unlock", unlock_line(stake));
@@ -110,11 +100,11 @@ fn draw(stake: &StakeReport, page: &mut Page) {
 fn unlock_line(stake: &StakeReport) -> String {
     match (stake.unlock_available_slot, stake.slots_until_available) {
         (Some(slot), Some(left)) if left > 0 => {
-            format!("queued, over at slot {slot}, in {} ({})", count(left, "slot", "slots"), slots(left))
+            format!("queued until slot {slot}, {} left ({})", count(left, "slot", "slots"), slots(left))
         }
         (Some(_), _) => match &stake.not_claimable_because {
-            Some(why) => format!("queued, its delay is over, but {}", words::clause(why)),
-            None => "queued, its delay is over".to_owned(),
+            Some(why) => format!("queued, delay over, but {}", words::clause(why)),
+            None => "queued, delay over".to_owned(),
         },
         _ => "not queued".to_owned(),
     }

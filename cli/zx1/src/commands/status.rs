@@ -8,43 +8,19 @@ use crate::tx;
 use crate::words::{self, count};
 use serde::Serialize;
 use solana_address::Address;
-use zx1_chain::rpc::registry::{IdentityRegistry as _, Sati};
-use zx1_chain::rpc::{ChallengeFilter, Client};
-use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
-use zx1_operator::facts::{Accounts, LeaseReport, StakeReport};
+use zx1_operator::facts::{AgentStatus, agent_status};
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 status
   zx1 status --agent alice
   zx1 status --output json | jq .lease.days_left";
-
-/// What is typed.
-#[derive(Debug, clap::Args)]
-pub struct Args {}
 
 #[derive(Serialize)]
 struct Known {
     name: String,
     mint: String,
     here: bool,
-}
-
-#[derive(Serialize)]
-struct Open {
-    address: String,
-    epoch: u64,
-    answered: bool,
-    deadline_slot: u64,
-    slots_left: u64,
-}
-
-#[derive(Serialize)]
-struct Batches {
-    count: u64,
-    last_epoch: u64,
-    last_slot: u64,
 }
 
 #[derive(Serialize)]
@@ -58,25 +34,9 @@ struct Status {
     wallet: Option<String>,
     lamports: Option<u64>,
     usdc_micro_usdc: Option<u64>,
-    agent: Option<OfAgent>,
+    agent: Option<AgentStatus>,
     agents: Vec<Known>,
     unfinished: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct OfAgent {
-    mint: String,
-    local_name: Option<String>,
-    registered: bool,
-    name: Option<String>,
-    member_number: Option<u64>,
-    owner: Option<String>,
-    soulbound: Option<bool>,
-    stake: Option<StakeReport>,
-    lease: LeaseReport,
-    batches: Option<Batches>,
-    challenges: Vec<Open>,
-    delegates: usize,
 }
 
 impl Report for Status {
@@ -84,14 +44,14 @@ impl Report for Status {
         page.field("cluster", &self.url);
         page.field("genesis", &self.genesis);
         page.field("time", format!("epoch {}, slot {}", words::epoch(self.epoch), self.slot));
-        page.field("wallet", self.wallet.as_deref().unwrap_or("no key: zx1 init"));
+        page.field("wallet", self.wallet.as_deref().unwrap_or("none; run zx1 init"));
         page.maybe("SOL", self.lamports.map(amount::sol));
         page.maybe("USDC", self.usdc_micro_usdc.map(amount::usdc));
         match &self.agent {
-            Some(agent) => agent.draw(page),
+            Some(agent) => draw_agent(agent, page),
             None => {
                 page.blank()
-                    .line("No agent is chosen.")
+                    .line("No agent is selected.")
                     .next("zx1 register --name NAME, or zx1 config set agent AGENT");
             }
         }
@@ -103,52 +63,52 @@ impl Report for Status {
             page.heading("Agents").table(table, "");
         }
         if !self.unfinished.is_empty() {
-            page.heading("Sent, result not seen");
+            page.heading("Sent, outcome unknown");
             for title in &self.unfinished {
                 page.line(title);
             }
-            page.line("Run the same commands again: they find out, and pay nothing twice.");
+            page.line("Run the same commands again: they check the outcome and never pay twice.");
         }
     }
 }
 
-impl OfAgent {
-    fn draw(&self, page: &mut Page) {
-        let name = self.local_name.as_ref().or(self.name.as_ref());
-        page.heading(format!("Agent {}", name.map_or("", String::as_str)).trim_end());
-        page.field("mint", &self.mint);
-        if !self.registered {
-            page.field("registry", "not registered on this cluster")
-                .next("zx1 register --name NAME, or another cluster with -u");
-            return;
-        }
-        page.maybe("number", self.member_number);
-        page.field("owner", self.owner.as_deref().unwrap_or("nobody: it was burned"));
-        let stake = self.stake.as_ref().map(|stake| {
-            let unlock = if stake.unlock_queued { ", unlock queued" } else { "" };
-            format!("{}{unlock}", amount::usdc(stake.stake_micro_usdc))
-        });
-        page.field("stake", stake.unwrap_or_else(|| "none".to_owned()));
-        page.field("lease", words::lease(&self.lease));
-        let batches = self.batches.as_ref();
-        let batches = batches
-            .map(|head| format!("{}, the last for epoch {}", head.count, words::epoch(head.last_epoch)));
-        page.field("batches", batches.unwrap_or_else(|| "none".to_owned()));
-        page.field("delegates", self.delegates);
-        page.field("challenges", format!("{} open", self.challenges.len()));
-        for open in &self.challenges {
-            let state = if open.answered { "answered" } else { "NOT ANSWERED" };
-            let left = match open.slots_left {
-                0 => "to be resolved".to_owned(),
-                left => format!("{} left, {}", count(left, "slot", "slots"), words::slots(left)),
-            };
-            page.field("", &open.address).field("", format!("  epoch {}, {state}, {left}", open.epoch));
-        }
+fn draw_agent(agent: &AgentStatus, page: &mut Page) {
+    let name = agent.local_name.as_ref().or(agent.name.as_ref());
+    page.heading(format!("Agent {}", name.map_or("", String::as_str)).trim_end());
+    page.field("mint", &agent.mint);
+    if !agent.registered {
+        page.field("registry", "not registered on this cluster")
+            .next("zx1 register --name NAME, or another cluster with -u");
+        return;
+    }
+    page.maybe("number", agent.member_number);
+    page.field("owner", agent.owner.as_deref().unwrap_or("none: the NFT was burned"));
+    let stake = agent.stake.as_ref().map(|stake| {
+        let unlock = if stake.unlock_queued { ", unlock queued" } else { "" };
+        format!("{}{unlock}", amount::usdc(stake.stake_micro_usdc))
+    });
+    page.field("stake", stake.unwrap_or_else(|| "none".to_owned()));
+    page.field("lease", words::lease(&agent.lease));
+    let batches = agent.batches.as_ref();
+    let batches =
+        batches.map(|head| format!("{}, the last for epoch {}", head.count, words::epoch(head.last_epoch)));
+    page.field("batches", batches.unwrap_or_else(|| "none".to_owned()));
+    page.field("delegates", agent.delegates);
+    page.field("challenges", format!("{} open", agent.challenges.len()));
+    for open in &agent.challenges {
+        let state = if open.answered { "answered" } else { "NOT ANSWERED" };
+        let left = match open.slots_left {
+            0 => "to be resolved".to_owned(),
+            left => format!("{} left, {}", count(left, "slot", "slots"), words::slots(left)),
+        };
+        page.field("", &open.address).field("", format!("  epoch {}, {state}, {left}", open.epoch));
     }
 }
 
-/// Runs `zx1 status`. It works without a key and then shows no wallet.
-pub fn run(_args: Args, context: &Context) -> Result<()> {
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {}
+
+pub(crate) fn run(_: Args, context: &Context) -> Result<()> {
     context.wait(status(context))
 }
 
@@ -168,7 +128,7 @@ async fn status(context: &Context) -> Result<()> {
         None => (None, None),
     };
     let agent = match context.chosen()? {
-        Chosen::One(agent) => Some(of_agent(client, agent.mint, agent.name.clone()).await?),
+        Chosen::One(agent) => Some(agent_status(client, &agent).await?),
         // The list below shows them.
         Chosen::None | Chosen::Several(_) => None,
     };
@@ -191,43 +151,5 @@ async fn status(context: &Context) -> Result<()> {
         agent,
         agents: agents.collect(),
         unfinished: tx::outbox(context)?.records()?.into_iter().map(|record| record.title).collect(),
-    })
-}
-
-async fn of_agent(client: &Client, mint: Address, local_name: Option<String>) -> Result<OfAgent> {
-    let registry = Sati::connect(client).await?;
-    let (record, delegates, challenges) = tokio::try_join!(
-        registry.look_up(mint),
-        registry.delegates(mint),
-        client.challenges(ChallengeFilter::Agent(mint)),
-    )?;
-    let accounts = Accounts::read(client, mint).await?;
-    let open = challenges.iter().filter(|challenge| challenge.resolved == 0).map(|challenge| {
-        let deadline = challenge.submitted_slot.saturating_add(CHALLENGE_WINDOW_SLOTS);
-        Open {
-            address: challenge.address.to_string(),
-            epoch: challenge.epoch_number,
-            answered: challenge.answered != 0,
-            deadline_slot: deadline,
-            slots_left: deadline.saturating_sub(accounts.time.slot),
-        }
-    });
-    Ok(OfAgent {
-        mint: mint.to_string(),
-        local_name,
-        registered: record.is_some(),
-        name: record.as_ref().map(|record| record.metadata.name.clone()),
-        member_number: record.as_ref().map(|record| record.member_number),
-        owner: record.as_ref().and_then(|record| record.owner).map(|owner| owner.to_string()),
-        soulbound: record.as_ref().map(|record| record.soulbound),
-        stake: accounts.stake_report(mint),
-        lease: accounts.lease_report(mint),
-        batches: accounts.head.as_ref().map(|head| Batches {
-            count: head.count,
-            last_epoch: head.last_epoch,
-            last_slot: head.last_slot,
-        }),
-        challenges: open.collect(),
-        delegates: delegates.iter().filter(|delegate| delegate.live).count(),
     })
 }

@@ -12,45 +12,35 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use zx1_chain::rpc::PartialTransaction;
 
-/// Shown by `--help`.
-pub const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 stake lock 10 --sign-only --blockhash HASH -k WALLET_ADDRESS --output json > lock.json
-  zx1 tx sign lock.json --file signed.json      on the machine with the key; no network
+  zx1 tx sign lock.json --file signed.json      on the machine with the key, offline
   zx1 tx send signed.json                       on any machine
 
-With --sign-only the keypair may be an address: then nothing is signed, and the
-file goes to the machine that has the key. What is signed is shown from the file
-itself. A blockhash serves for about a minute.";
-
-/// What is typed.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
+With --sign-only the keypair can be an address: then nothing is signed, and the
+file goes to the machine that has the key. The summary is read from the file
+itself. A blockhash is valid for about a minute.";
 
 #[derive(Debug, Subcommand)]
-enum Action {
-    /// Show what a transaction does, ask, and sign it; without a network
+pub(crate) enum Action {
+    /// Show a transaction, ask for confirmation, and sign it, offline
     Sign {
-        /// The file that --sign-only wrote, or base64 in a file
+        /// File written by --sign-only, or base64 in a file
         transaction: PathBuf,
-        /// Write the signed file here; standard output without it
+        /// Output file [default: standard output]
         #[arg(long, value_name = "PATH")]
         file: Option<PathBuf>,
     },
-    /// Send a completely signed transaction and wait for it
+    /// Send a fully signed transaction and wait for confirmation
     Send {
-        /// The file that tx sign wrote, or base64 in a file
+        /// File written by tx sign, or base64 in a file
         transaction: PathBuf,
     },
 }
 
-/// Runs `zx1 tx`. `sign` works offline; `send` asks the cluster.
-pub fn run(args: Args, context: &Context) -> Result<()> {
-    match args.action {
+pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
+    match action {
         Action::Sign { transaction, file } => sign(context, &transaction, file.as_deref()),
         Action::Send { transaction } => context.wait(send(context, &transaction)),
     }
@@ -81,7 +71,7 @@ impl Report for Written {
         if self.complete {
             page.next(format!("zx1 tx send {}", self.file));
         } else {
-            page.line("Others have to sign it too.");
+            page.line("Other signatures are still missing.");
         }
     }
 }
@@ -89,10 +79,7 @@ impl Report for Written {
 fn sign(context: &Context, path: &Path, file: Option<&Path>) -> Result<()> {
     let mut partial = read(path)?;
     let key = context.key()?;
-    let taken = |file: &Path| Error::Exists { path: files::shown(file) };
-    if let Some(file) = file {
-        files::check_writable(file, taken(file))?;
-    }
+    files::check_wanted(file)?;
     if !partial.missing().contains(&key.address()) {
         return Err(Error::NotMissing { address: key.address().to_string() }.into());
     }
@@ -102,7 +89,7 @@ fn sign(context: &Context, path: &Path, file: Option<&Path>) -> Result<()> {
     }
     partial.sign(&[key.keypair()])?;
     let Some(file) = file else { return context.print(&Signed { partial, bare: false }) };
-    files::create_private(file, (partial.to_json() + "\n").as_bytes(), taken(file))?;
+    files::create_private(file, (partial.to_json() + "\n").as_bytes())?;
     context.print(&Written { status: "signed", file: files::shown(file), complete: partial.is_complete() })
 }
 

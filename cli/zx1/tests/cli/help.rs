@@ -77,7 +77,7 @@ fn examples_are_commands_that_parse() {
 #[test]
 fn help_reads_nothing() {
     let home = Home::new();
-    home.file(".config/zx1/config.toml", "this is no configuration");
+    home.file(".config/zx1/config.toml", "not a configuration");
     for arguments in
         [&["--help"][..], &["-h"], &["stake", "--help"], &["--version"], &["completions", "bash"]]
     {
@@ -117,7 +117,7 @@ fn every_command_has_a_man_page_that_man_formats_without_a_warning() {
     let pages = || found.iter().map(|page| folder.join(page));
     for page in pages() {
         let text = std::fs::read_to_string(&page).unwrap();
-        // A line that begins with a point or a quote and is no request would be swallowed.
+        // A line that begins with a point or a quote and is not a request would be swallowed.
         for line in text.lines().filter(|line| line.starts_with(['.', '\''])) {
             let request = line.get(1..3).unwrap_or_default();
             let known = ["TH", "SH", "TP", "br", "RS", "RE", "ie", "el", "I ", "B ", "PP", "IP", "nf", "fi"];

@@ -89,11 +89,11 @@ fn what_is_no_envelope_is_refused_with_the_reason() {
         (good.replacen("8c", "8b", 1), 7459, "The array has 11 items instead of 12"),
         (good.replacen("8c01", "8c02", 1), 7459, "version is not 1"),
         ("0102".to_owned(), 7459, "a number instead of an array of 12"),
-        (good[..good.len() - 1].to_owned(), 7450, "an odd number"),
-        (good.replacen('a', "x", 1), 7450, "is no digit of it"),
-        (missing.to_str().unwrap().to_owned(), 7455, "neither a file, nor hexadecimal, nor base64"),
+        (good[..good.len() - 1].to_owned(), 7450, "odd number of digits"),
+        (good.replacen('a', "x", 1), 7450, "invalid digit 'x'"),
+        (missing.to_str().unwrap().to_owned(), 7455, "neither a file nor valid hexadecimal or base64"),
         (String::new(), 7454, "is empty"),
-        (home.file("large", vec![0u8; 70 * 1024]), 7453, "71680 bytes, and a message has at most 65536"),
+        (home.file("large", vec![0u8; 70 * 1024]), 7453, "71680 bytes, maximum 65536 for a message"),
         (home.path().to_str().unwrap().to_owned(), 7406, "folder"),
     ] {
         let said = home.zx1(["inspect", "envelope", &data]);

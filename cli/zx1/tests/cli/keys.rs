@@ -75,12 +75,12 @@ fn every_damaged_key_file_is_refused_with_its_own_sentence() {
     let cases = [
         (home.file("json", "[1,2,"), 7412, "the closing bracket is missing"),
         (home.file("number", "[1,2,300]"), 7412, "item 3 is not a number from 0 to 255"),
-        (home.file("length", "[1,2,3]"), 7413, "has 3 numbers, and a Solana keypair has 64"),
-        (home.file("halves", halves), 7414, "is not the one of its secret half"),
+        (home.file("length", "[1,2,3]"), 7413, "has 3 numbers; a Solana keypair has 64"),
+        (home.file("halves", halves), 7414, "does not match its secret key"),
         (home.file("form", "correct horse battery staple"), 7415, "28 bytes"),
         (home.file("empty", ""), 7415, "0 bytes"),
         (home.file("large", vec![b'['; 100_000]), 7415, "100000 bytes"),
-        (home.path().join("missing").to_str().unwrap().to_owned(), 7410, "There is no keypair file"),
+        (home.path().join("missing").to_str().unwrap().to_owned(), 7410, "does not exist"),
         (home.path().join("folder").to_str().unwrap().to_owned(), 7411, "is a folder"),
         ("usb://ledger".to_owned(), 7417, "hardware wallet"),
     ];
@@ -128,7 +128,7 @@ fn a_binding_record_is_made_verified_and_refused_when_altered() {
     let file = path.to_str().unwrap();
     let made = home.json(&["bind", "--file", file]);
     assert!(made["nano"].as_str().unwrap().starts_with("nano_"));
-    assert!(home.zx1(["bind", "--verify", file]).ok().contains("Both signatures hold"));
+    assert!(home.zx1(["bind", "--verify", file]).ok().contains("Both signatures are valid"));
     home.zx1(["bind", "--file", file]).fails(7407);
     let mut record: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     record["created"] = 1.into();

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 mod backup;
+mod findings;
 mod help;
 mod inspect;
 mod keys;
@@ -13,3 +14,4 @@ mod prompt;
 mod settings;
 mod support;
 mod transcripts;
+mod usage;

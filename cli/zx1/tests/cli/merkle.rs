@@ -84,8 +84,8 @@ fn a_wrong_proof_fails_with_its_reason() {
 fn malformed_entries_are_refused_with_their_line() {
     let home = Home::new();
     for (content, number, words) in [
-        ("00\n0g\n", 7470, "Line 2 of the entries is not hexadecimal: 'g' at position 1"),
-        ("00\n\n012\n", 7470, "Line 3 of the entries is not hexadecimal: it has 3 digits, an odd number"),
+        ("00\n0g\n", 7470, "Line 2 is not valid hexadecimal: invalid digit 'g' at position 1"),
+        ("00\n\n012\n", 7470, "Line 3 is not valid hexadecimal: odd number of digits (3)"),
     ] {
         let file = home.file("entries", content);
         let said = home.zx1(["merkle", "root", &file]);

@@ -80,7 +80,6 @@ fn an_address_that_serves_web_pages_is_no_cluster_and_nothing_changes() {
         &["challenge", "list"],
         &["keeper", "run", "--once"],
         &["feedback", "list"],
-        &["sponsor", "serve"],
         &["reputation", "show"],
         &["status"],
     ] {
@@ -163,4 +162,35 @@ fn wrong_arguments_are_usage_and_are_refused_before_anything_is_asked() {
         said.is_usage(number);
     }
     assert_eq!(home.files(), before);
+}
+
+/// The line of doctor's report about a part, without a cluster.
+fn doctor(home: &Home, part: &str) -> serde_json::Value {
+    let said = home.zx1(["doctor", "--output", "json", "--url", DEAD_URL]);
+    let found: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    found["checks"].as_array().unwrap().iter().find(|check| check["name"] == part).unwrap().clone()
+}
+
+#[test]
+fn with_nothing_configured_doctor_says_zx1_init() {
+    let home = Home::new();
+    let key = doctor(&home, "key");
+    let path = home.folder().join("id.json");
+    assert_eq!(key["mark"], "fail");
+    assert_eq!(key["found"], format!("The keypair file {} does not exist", path.display()));
+    assert!(key["next"].as_str().unwrap().starts_with("zx1 init"), "{key}");
+}
+
+#[test]
+fn doctor_warns_of_a_key_that_others_can_read() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Home::with_key();
+    assert_eq!(doctor(&home, "key")["mark"], "ok");
+    let path = home.folder().join("id.json");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let key = doctor(&home, "key");
+    assert_eq!(
+        (&key["mark"], &key["next"]),
+        (&"warn".into(), &format!("chmod 600 {}", path.display()).into())
+    );
 }

@@ -63,7 +63,7 @@ impl Home {
         self.0.path()
     }
 
-    /// zx1's folder.
+    /// The default of ZX1_HOME.
     pub(crate) fn folder(&self) -> PathBuf {
         self.path().join(".config/zx1")
     }

@@ -95,7 +95,7 @@ fn every_refusal_of_an_owner_is_a_sentence_with_a_next_step_and_changes_nothing(
         for (arguments, code) in commands(&file) {
             let said = said(&mut home.command(&arguments));
             assert_eq!(said.code, code, "{arguments:?}: {said:?}");
-            assert!(code == 1 || code == 2, "{arguments:?} is no refusal");
+            assert!(code == 1 || code == 2, "{arguments:?} does not fail");
             let refusals: Vec<&str> = said.err.lines().filter(|line| line.starts_with("error ")).collect();
             let nexts: Vec<&str> = said.err.lines().filter(|line| line.starts_with("next: ")).collect();
             assert_eq!((refusals.len(), nexts.len()), (1, 1), "{arguments:?}: {said:?}");

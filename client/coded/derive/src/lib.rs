@@ -131,12 +131,19 @@ fn attribute<'a>(variant: &'a Variant, name: &str) -> Option<&'a Attribute> {
     variant.attrs.iter().find(|attribute| attribute.path().is_ident(name))
 }
 
-/// The pattern that binds the only field as `inner`.
+/// The pattern that binds the only field, or the one named `source`, as `inner`.
 fn inner(variant: &Variant) -> syn::Result<TokenStream> {
     match &variant.fields {
         Fields::Unnamed(fields) if fields.unnamed.len() == 1 => Ok(quote!((inner))),
-        _ => Err(syn::Error::new_spanned(variant, "`inner` needs a variant with one unnamed field")),
+        Fields::Named(fields) if fields.named.iter().any(|field| is_source(field)) => {
+            Ok(quote!({ source: inner, .. }))
+        }
+        _ => Err(syn::Error::new_spanned(variant, "`inner` needs one unnamed field, or one named `source`")),
     }
+}
+
+fn is_source(field: &syn::Field) -> bool {
+    field.ident.as_ref().is_some_and(|name| name == "source")
 }
 
 /// The message as `#[error("...")]` writes it.

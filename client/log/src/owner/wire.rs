@@ -287,13 +287,19 @@ pub(super) fn admit<'e>(
 ) -> Result<Vec<Result<Option<Place>, Fault>>> {
     let incoming = |entrant: &'e Entrant| {
         let Entrant { envelope, arrival_micros, nonce_rule } = entrant;
-        let envelope = Envelope::decode(envelope)?;
+        let envelope = Envelope::decode(envelope).map_err(LogError::from)?;
         Ok(Incoming { envelope, arrival_micros: *arrival_micros, nonce_rule: *nonce_rule })
     };
-    // Whoever asks has decoded them already, so none fails here.
-    let group = entrants.into_iter().map(incoming).collect::<Result<Vec<_>>>()?;
-    let outcomes = log.admit_group(&group)?.into_iter();
-    Ok(outcomes
+    let mut group = Vec::new();
+    // What does not decode keeps its place and is refused alone: the others may be of other clients.
+    let broken: Vec<Option<LogError>> = entrants
+        .into_iter()
+        .map(|entrant| incoming(entrant).map(|message| group.push(message)).err())
+        .collect();
+    let mut outcomes = log.admit_group(&group)?.into_iter();
+    Ok(broken
+        .into_iter()
+        .map_while(|broken| broken.map_or_else(|| outcomes.next(), |error| Some(Err(error))))
         .map(|one| one.map(|place| place.map(Place::from)).map_err(|error| Fault::from(&error)))
         .collect())
 }
@@ -342,6 +348,25 @@ pub(super) fn receive<T: for<'de> Deserialize<'de>, R: Read>(
     let json = read_exactly(from, json)?;
     let body = read_exactly(from, body)?;
     Ok(Some((serde_json::from_slice(&json)?, body)))
+}
+
+/// Reads bytes as both ends of the socket would, to their end or to the first frame that is not one. What is
+/// read must be written and read again as the same. For fuzzing.
+#[cfg(feature = "unchecked")]
+pub fn read_frames(bytes: &[u8]) {
+    fn read<T: Serialize + for<'de> Deserialize<'de>>(mut from: &[u8]) {
+        while let Ok(Some((value, body))) = receive::<T, _>(&mut from, |_| ()) {
+            let mut written = Vec::new();
+            if send(&mut written, &value, &[&body]).is_ok() {
+                let again = receive::<T, _>(&mut written.as_slice(), |_| ()).ok().flatten();
+                let same = again.map(|(value, body)| (serde_json::to_value(value).ok(), body));
+                assert_eq!(same, Some((serde_json::to_value(value).ok(), body)));
+            }
+        }
+    }
+    read::<Greeting>(bytes);
+    read::<Request>(bytes);
+    read::<Answer>(bytes);
 }
 
 /// Takes memory as bytes come, and not for a length that is only said.

@@ -5,13 +5,14 @@ use crate::common::{
     share,
 };
 use proptest::prelude::*;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::Path;
 use zx1_log::{Admitted, LogError, LogHandle, Origin, Received};
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::channel::{Channel, channel_of};
 use zx1_protocol::envelope::{BROADCAST, MsgType};
+use zx1_protocol::nonce::REPLAY_WINDOW;
 use zx1_protocol::payload::{BidType, Feedback, NotarizeBid};
 
 /// Of all messages here, within the tolerance.
@@ -349,6 +350,11 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..12)
 }
 
+/// Near both edges of the window, and beyond.
+fn nonce() -> impl Strategy<Value = u64> {
+    prop_oneof![6 => 0u64..160, 1 => 1_000u64..1_130, 1 => (u64::MAX - 130)..=u64::MAX]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -397,6 +403,51 @@ proptest! {
                 }
             }
             prop_assert_eq!(&contents(&dir), &logged);
+        }
+    }
+
+    /// In groups, over reopenings, logged or not.
+    #[test]
+    fn of_each_channel_exactly_those_nonces_are_taken_that_a_set_would_take(
+        groups in prop::collection::vec(
+            (prop::collection::vec((any::<bool>(), any::<bool>(), nonce()), 1..60), any::<bool>()),
+            1..6,
+        ),
+    ) {
+        let (_temp, dir) = folder();
+        let mut log = Some(share(&dir));
+        let (mut on_topic, mut direct, mut number) = (BTreeSet::new(), BTreeSet::new(), 0);
+        for (group, reopened) in groups {
+            if reopened {
+                drop(log.take());
+            }
+            let log = log.get_or_insert_with(|| share(&dir));
+            let messages: Vec<Message> = group
+                .iter()
+                .map(|(topic, ours, nonce)| {
+                    number += 1;
+                    let about = if *ours { AGENT } else { OTHER };
+                    if *topic { rating(about, number, *nonce) } else { deliver(number, *nonce) }
+                })
+                .collect();
+            let bytes: Vec<Vec<u8>> = messages.iter().map(Message::cbor).collect();
+            let received: Vec<Received<'_>> = bytes
+                .iter()
+                .zip(&messages)
+                .map(|(bytes, message)| Received { bytes, origin: mesh(message) })
+                .collect();
+            let outcomes = log.inbox().admit_all(&received, &keys(), NOW).unwrap();
+            prop_assert_eq!(outcomes.len(), group.len());
+            for ((topic, _, nonce), outcome) in group.into_iter().zip(outcomes) {
+                let taken = if topic { &mut on_topic } else { &mut direct };
+                let width = if topic { u64::from(REPLAY_WINDOW) } else { 0 };
+                let above = taken.last().is_none_or(|highest| nonce > *highest || highest - nonce < width);
+                let fresh = above && !taken.contains(&nonce);
+                prop_assert_eq!(outcome.map_err(|error| error.code()).err(), (!fresh).then_some(7315));
+                if fresh {
+                    taken.insert(nonce);
+                }
+            }
         }
     }
 }

@@ -3,9 +3,13 @@
 #![allow(clippy::unwrap_used)]
 
 mod backup;
+mod bodies;
 mod common;
 mod crash;
 mod damage;
+mod decoders;
+#[path = "../../../../tests/fuzz/harness.rs"]
+mod harness;
 mod hostile;
 #[cfg(feature = "http")]
 mod http;

@@ -107,7 +107,7 @@ fn serde_keeps_every_digit() {
     assert!(serde_json::from_str::<Json>("{\"a\":1,\"a\":2}").is_err());
 }
 
-fn json() -> impl Strategy<Value = Json> {
+pub(crate) fn json() -> impl Strategy<Value = Json> {
     let text = prop_oneof![".{0,12}", "[ -~]{0,20}", "[\u{0}-\u{ff}\u{2028}\u{1f600}]{0,6}"];
     let leaf = prop_oneof![
         Just(Json::Null),

@@ -2,9 +2,13 @@
 #![allow(clippy::unwrap_used)]
 
 mod actions;
+mod bodies;
 mod canonical;
 mod chain;
 mod contract;
+mod decoders;
+#[path = "../../../../tests/fuzz/harness.rs"]
+mod harness;
 mod hostile;
 mod lifecycle;
 mod machine;

@@ -21,7 +21,7 @@ pub struct Plan {
     pub slot_end: Slot,
 }
 
-/// What a batch says. Hashes are in hex, the agent in base58.
+/// Contents of a batch. Hashes are in hex, the agent in base58.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names are those of the batch's fields")]
 pub struct Contents {

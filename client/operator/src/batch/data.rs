@@ -2,12 +2,14 @@
 
 use crate::error::{Origin, Refusal, Result};
 use crate::operator::{Agent, Operator};
+use serde::Serialize;
 use solana_address::Address;
 use zx1_chain::rpc::Stored;
 use zx1_interface::accounts::BatchAccount;
 use zx1_log::{AnyStore, BatchStore as _};
 use zx1_protocol::behavior_batch::Commitment;
-use zx1_protocol::bundle::Bundle;
+use zx1_protocol::bundle::{Bundle, Checked};
+use zx1_protocol::finder::double_bids;
 use zx1_protocol::units::Epoch;
 
 /// What a batch on chain commits to.
@@ -69,7 +71,76 @@ pub fn is_true(bytes: &[u8], account: &BatchAccount) -> bool {
     super::checked(bytes).is_ok_and(|checked| *checked.commitment() == commitment_of(account))
 }
 
+/// A bundle that is what it claims to be.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Verified {
+    pub valid: bool,
+    pub agent: String,
+    pub epoch: u64,
+    pub log_len: u32,
+    pub log_merkle_root: String,
+    pub arrays_len: u32,
+    pub arrays_root: String,
+    pub batch_hash: String,
+    /// Pairs of bids that contradict each other.
+    pub double_bids: usize,
+}
+
+impl Verified {
+    /// What a checked bundle holds.
+    pub fn new(checked: &Checked<'_>) -> Self {
+        let commitment = checked.commitment();
+        Self {
+            valid: true,
+            agent: Address::new_from_array(commitment.agent).to_string(),
+            epoch: commitment.epoch.0,
+            log_len: commitment.log_len,
+            log_merkle_root: hex::encode(commitment.log_merkle_root),
+            arrays_len: commitment.arrays_len,
+            arrays_root: hex::encode(commitment.arrays_root),
+            batch_hash: hex::encode(commitment.batch_hash),
+            double_bids: double_bids(checked).count(),
+        }
+    }
+}
+
+/// A batch's data that was fetched.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Fetched {
+    pub agent: String,
+    pub epoch: u64,
+    pub bytes: usize,
+    pub log_len: u32,
+    pub arrays_len: u32,
+    pub place: String,
+}
+
 impl Operator {
+    /// The data of a batch on chain, from a place.
+    ///
+    /// # Errors
+    /// 7526 when there is no such batch; those of [`fetch`].
+    pub async fn fetch_batch(
+        &self,
+        agent: &Agent,
+        epoch: u64,
+        store: &AnyStore,
+    ) -> Result<(Vec<u8>, Fetched)> {
+        let account = self.batch_on_chain(agent, epoch).await?;
+        let bytes = fetch(store, &account).await?;
+        let fetched = Fetched {
+            agent: agent.mint.to_string(),
+            epoch,
+            bytes: bytes.len(),
+            log_len: account.log_len,
+            arrays_len: account.arrays_len,
+            place: store.describe(),
+        };
+        Ok((bytes, fetched))
+    }
+
     /// A batch on chain.
     ///
     /// # Errors

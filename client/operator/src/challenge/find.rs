@@ -27,7 +27,7 @@ use zx1_protocol::units::{Epoch, Slot};
 /// Parameters of a search for claims against an agent.
 #[derive(Debug)]
 pub struct Request<'a> {
-    /// The agent whose batches are looked at.
+    /// The agent whose batches are examined.
     pub agent: Address,
     /// A message or an entry; without it bids in the batch that contradict each other.
     pub evidence: Option<&'a Evidence>,

@@ -11,6 +11,7 @@ use std::time::Duration;
 use zx1_chain::rpc::actions::Actions;
 use zx1_chain::rpc::registry::Sati;
 use zx1_chain::rpc::{ChainError, Intent, PartialTransaction, Step, Summary, is_race};
+use zx1_interface::constants::MAX_FEEDBACK_BYTES;
 use zx1_interface::ids;
 use zx1_net::{Endpoint, FetchError, Fetcher, Limit, Method, Options};
 use zx1_protocol::hash::{Keccak as _, Sha3};
@@ -18,6 +19,8 @@ use zx1_protocol::hash::{Keccak as _, Sha3};
 /// Where a sponsor takes requests.
 pub const ROUTE: &str = "/v1/feedback";
 
+/// Largest request in bytes: JSON writes a byte with at most six.
+pub const MAX_REQUEST: usize = 6 * MAX_FEEDBACK_BYTES + 256;
 /// A sponsor's answer is one transaction.
 const MAX_ANSWER: usize = 16_384;
 /// A text of 2 048 bytes takes five.
@@ -44,7 +47,7 @@ pub struct Answer {
     pub last: bool,
 }
 
-/// Somebody who pays for other people's feedback.
+/// Client of a sponsor, which pays for other people's feedback.
 pub struct Sponsor {
     fetcher: Fetcher,
 }
@@ -56,8 +59,7 @@ impl Sponsor {
     /// 7572 when the URL does not begin with http:// or https://.
     pub fn new(url: &str) -> Result<Self> {
         let bad = |why: String| Refusal::SponsorBroken { url: url.to_owned(), why };
-        let endpoint =
-            Endpoint::parse(url).map_err(|_| bad("it does not begin with http:// or https://".to_owned()))?;
+        let endpoint = Endpoint::parse(url).map_err(|_| bad("expected http:// or https://".to_owned()))?;
         let fetcher = Fetcher::new(endpoint, Options::default()).map_err(|error| bad(error.to_string()))?;
         Ok(Self { fetcher })
     }
@@ -86,7 +88,7 @@ impl Sponsor {
             return Err(Refusal::SponsorRefused { url: self.url(), why }.into());
         }
         serde_json::from_slice(&answer.body)
-            .map_err(|error| self.broken(format!("its answer is not understood: {error}")))
+            .map_err(|error| self.broken(format!("its answer cannot be parsed: {error}")))
     }
 }
 
@@ -152,7 +154,7 @@ impl Operator {
             // What the transaction must hold is what we would build ourselves for this payer.
             let flow = actions.feedback(key.address(), payer, text)?;
             let Step::Send { draft, last } = flow.next(client).await? else {
-                return Err(sponsor.broken("it sends what is done already"));
+                return Err(sponsor.broken("it sends a transaction that has landed already"));
             };
             if !holds(&partial, &draft) {
                 // The number of the entry is in it, and somebody may have taken that one meanwhile.
@@ -179,7 +181,7 @@ impl Operator {
             }
             sender.acknowledge(&outcome).await?;
         }
-        Err(sponsor.broken("it does not come to an end"))
+        Err(sponsor.broken("it does not finish"))
     }
 
     /// What landed, with the payer that the transaction names.
@@ -201,7 +203,6 @@ mod tests {
     use super::*;
     use std::io::{Read as _, Write as _};
     use std::net::TcpListener;
-    use zx1_coded::Coded as _;
 
     /// What fits into the buffers of two sockets after the client has stopped reading.
     const IN_FLIGHT: usize = 16 << 20;

@@ -25,7 +25,7 @@ pub(super) struct Day {
 pub(super) struct Record {
     path: PathBuf,
     pub(super) day: Day,
-    /// Whether the file says something else.
+    /// Whether the file differs from the record in memory.
     unsaved: bool,
 }
 
@@ -86,7 +86,6 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zx1_coded::Coded as _;
 
     #[test]
     fn what_was_spent_survives_and_a_new_day_begins_at_zero() {

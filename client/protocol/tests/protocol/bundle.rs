@@ -1,5 +1,5 @@
-use crate::common::{damage, damaged};
 use crate::envelope::ciborium_bytes;
+use crate::harness::{damage, damaged};
 use crate::life::{build, life};
 use ciborium::Value as Cbor;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Owned messages, strategies for random ones, damage, and the vectors' files.
+//! Owned messages, strategies for random ones, and the vectors' files.
 
 use ed25519_dalek::{Signer, SigningKey};
 use proptest::prelude::*;
@@ -126,47 +126,6 @@ pub(crate) fn record() -> impl Strategy<Value = Record> {
             }
         },
     )
-}
-
-/// One way to damage bytes. Positions wrap around, so that one damage fits all lengths.
-#[derive(Clone, Debug)]
-pub(crate) enum Damage {
-    Set(usize, u8),
-    Flip(usize, u32),
-    Insert(usize, u8),
-    Remove(usize),
-    Truncate(usize),
-    Append(u8),
-}
-
-pub(crate) fn damage() -> impl Strategy<Value = Damage> {
-    // Half of the damage goes to the front, where the heads and numbers are.
-    let at = || prop_oneof![0usize..24, any::<usize>()];
-    prop_oneof![
-        (at(), any::<u8>()).prop_map(|(at, byte)| Damage::Set(at, byte)),
-        (at(), 0u32..8).prop_map(|(at, bit)| Damage::Flip(at, bit)),
-        (at(), any::<u8>()).prop_map(|(at, byte)| Damage::Insert(at, byte)),
-        at().prop_map(Damage::Remove),
-        at().prop_map(Damage::Truncate),
-        any::<u8>().prop_map(Damage::Append),
-    ]
-}
-
-pub(crate) fn damaged(bytes: &[u8], damage: &[Damage]) -> Vec<u8> {
-    let mut bytes = bytes.to_vec();
-    for one in damage {
-        let len = bytes.len().max(1);
-        match one {
-            _ if bytes.is_empty() => bytes.push(0),
-            Damage::Set(at, byte) => bytes[at % len] = *byte,
-            Damage::Flip(at, bit) => bytes[at % len] ^= 1 << bit,
-            Damage::Insert(at, byte) => bytes.insert(at % len, *byte),
-            Damage::Remove(at) => drop(bytes.remove(at % len)),
-            Damage::Truncate(at) => bytes.truncate(at % len),
-            Damage::Append(byte) => bytes.push(*byte),
-        }
-    }
-    bytes
 }
 
 pub(crate) fn vectors_dir() -> PathBuf {

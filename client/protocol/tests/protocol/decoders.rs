@@ -1,13 +1,10 @@
-//! The bodies of the fuzz targets, bounded, on the stable compiler: noise, and good bytes with damage.
+//! The fuzz targets of this crate, on the stable compiler.
 
-// The fuzz crate's library, so that there is one body for both.
-#[path = "../../fuzz/src/lib.rs"]
-mod bodies;
-
-use crate::common::{damage, damaged, feedback, message, record};
+use crate::bodies;
+use crate::common::{feedback, message, record};
+use crate::harness::{self, draw};
 use crate::life::{build, life};
 use proptest::prelude::*;
-use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use zx1_protocol::beacon::Beacon;
 use zx1_protocol::evidence::{Evidence, LogEvidence, ProvenBid};
@@ -15,10 +12,6 @@ use zx1_protocol::hash::Sha3;
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::record::{Bid, Record};
 use zx1_protocol::units::Slot;
-
-fn draw<T: std::fmt::Debug>(runner: &mut TestRunner, strategy: impl Strategy<Value = T>) -> T {
-    strategy.new_tree(runner).unwrap().current()
-}
 
 /// Bytes that the target takes.
 fn good(target: &str, runner: &mut TestRunner) -> Vec<u8> {
@@ -53,28 +46,5 @@ fn good(target: &str, runner: &mut TestRunner) -> Vec<u8> {
 
 #[test]
 fn no_decoder_panics_on_noise_or_on_damaged_bytes() {
-    let mut runner = TestRunner::deterministic();
-    for (name, body) in bodies::ALL {
-        body(&[]);
-        for _ in 0..150 {
-            let harm = draw(&mut runner, prop::collection::vec(damage(), 0..4));
-            let bytes = good(name, &mut runner);
-            body(&damaged(&bytes, &harm));
-            body(&bytes);
-            body(&draw(&mut runner, prop::collection::vec(any::<u8>(), 0..300)));
-        }
-    }
-}
-
-#[test]
-fn every_body_has_its_fuzz_target() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/fuzz_targets");
-    let mut files: Vec<_> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|file| file.unwrap().file_name().into_string().unwrap())
-        .collect();
-    files.sort();
-    let mut names: Vec<_> = bodies::ALL.iter().map(|(name, _)| format!("{name}.rs")).collect();
-    names.sort();
-    assert_eq!(files, names);
+    harness::run(&bodies::ALL, good);
 }

@@ -1,4 +1,5 @@
-use crate::common::{Message, damage, damaged, key, message};
+use crate::common::{Message, key, message};
+use crate::harness::{damage, damaged};
 use ciborium::Value as Cbor;
 use ed25519_dalek::Signature;
 use proptest::prelude::*;

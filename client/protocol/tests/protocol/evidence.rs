@@ -1,4 +1,5 @@
-use crate::common::{damage, damaged, message, record};
+use crate::common::{message, record};
+use crate::harness::{damage, damaged};
 use proptest::prelude::*;
 use zx1_protocol::evidence::{
     Evidence, EvidenceError, KIND_DOUBLE_BID, KIND_LOG_ENTRY, LogEvidence, ProvenBid,

@@ -1,5 +1,6 @@
-use crate::common::{damage, damaged, message};
+use crate::common::message;
 use crate::envelope::{ciborium_bytes, items};
+use crate::harness::{damage, damaged};
 use ciborium::Value as Cbor;
 use proptest::prelude::*;
 use zx1_protocol::envelope::{Envelope, EnvelopeError, MsgType};

@@ -12,6 +12,7 @@ mod batch;
 mod batch_vectors;
 mod beacon;
 mod behavior_batch;
+mod bodies;
 mod bundle;
 mod challenge;
 mod common;
@@ -22,6 +23,8 @@ mod errors;
 mod evidence;
 mod feedback_log;
 mod finder;
+#[path = "../../../../tests/fuzz/harness.rs"]
+mod harness;
 mod lease;
 mod life;
 mod log_entry;

@@ -1,5 +1,6 @@
-use crate::common::{damage, damaged, feedback};
+use crate::common::feedback;
 use crate::envelope::ciborium_bytes;
+use crate::harness::{damage, damaged};
 use ciborium::Value as Cbor;
 use proptest::prelude::*;
 use zx1_protocol::payload::{BidType, Feedback, NotarizeBid, PayloadError, bid_payload, bid_value};

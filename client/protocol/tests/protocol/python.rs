@@ -2,7 +2,8 @@
 //! implementation in another language that shares no code and no library with it.
 
 use crate::batch_vectors::live;
-use crate::common::{damage, damaged, feedback, key, message, record, vectors_dir};
+use crate::common::{feedback, key, message, record, vectors_dir};
+use crate::harness::{damage, damaged};
 use crate::life::{AGENT, build, covered, life};
 use crate::vectors::judge;
 use ed25519_dalek::Signer;

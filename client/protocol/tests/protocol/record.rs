@@ -1,4 +1,5 @@
-use crate::common::{damage, damaged, record};
+use crate::common::record;
+use crate::harness::{damage, damaged};
 use proptest::prelude::*;
 use zx1_protocol::hash::Sha3;
 use zx1_protocol::merkle::leaf;

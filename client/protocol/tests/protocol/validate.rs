@@ -1,5 +1,6 @@
-use crate::common::{Message, damage, damaged, key, message};
+use crate::common::{Message, key, message};
 use crate::envelope::{ciborium_bytes, items};
+use crate::harness::{damage, damaged};
 use ciborium::Value as Cbor;
 use ed25519_dalek::Signer;
 use proptest::prelude::*;

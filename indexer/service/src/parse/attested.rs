@@ -5,6 +5,7 @@
 //! They are shown among an agent's events. They count for no reputation: that rests on envelopes (decision D2).
 
 use super::Fact;
+use super::base58::base58;
 use serde_json::{Map, Value, json};
 use solana_address::Address;
 use zx1_chain::rpc::Called;
@@ -89,7 +90,7 @@ fn bytes(data: &[u8]) -> Option<&[u8]> {
 
 /// The fields of an attestation's payload.
 pub(super) fn attested_fields(payload: &[u8]) -> Option<Map<String, Value>> {
-    let base58 = |bytes: &[u8]| Value::String(super::base58(bytes));
+    let base58 = |bytes: &[u8]| Value::String(base58(bytes));
     let (schema, rest) = payload.split_first_chunk::<32>()?;
     let (agent, data) = rest.split_first_chunk::<32>()?;
     let mut fields = Map::new();

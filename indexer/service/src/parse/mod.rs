@@ -5,11 +5,13 @@
 
 mod accounts;
 mod attested;
+mod base58;
 mod fields;
 
 pub use accounts::{State, Touched};
 pub use attested::{ATTESTED, Attested, UNATTESTED};
-pub use fields::{Base58, EventFields, base58, registration_fields};
+pub use base58::{Base58, base58};
+pub use fields::{EventFields, registration_fields};
 
 use crate::store::{EventRow, signed};
 use solana_address::Address;

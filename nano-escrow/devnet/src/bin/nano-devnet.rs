@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, ValueEnum};
 use nano_devnet::{Builder, Confirm, Devnet, DevnetError, Dialect, Epoch, ForkRule, Order};
-use nano_escrow::{Address, Coded, Network, Raw};
+use nano_escrow::{Address, Network, Raw};
 use serde_json::json;
 use tokio::io::AsyncReadExt;
 
@@ -168,8 +168,7 @@ impl Cli {
     }
 
     async fn run(&self) -> Result<(), DevnetError> {
-        let signals =
-            signals().map_err(|e| DevnetError::Options(format!("signals cannot be caught: {e}")))?;
+        let signals = signals().map_err(|source| DevnetError::System { what: "signals", source })?;
         let devnet = self.builder().start().await?;
         for (address, amount) in &self.fund {
             devnet.faucet(*address, amount.unwrap_or(self.faucet)).await?;
@@ -255,25 +254,43 @@ fn main() -> ExitCode {
         .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
         .with_writer(std::io::stderr)
         .init();
-    let runtime = match tokio::runtime::Runtime::new() {
-        Ok(runtime) => runtime,
-        Err(e) => {
-            eprintln!("error 8500: no threads can be started: {e}. Free some memory and try again.");
-            return ExitCode::FAILURE;
-        }
-    };
-    let result = runtime.block_on(cli.run());
-    // A thread may be waiting for the standard input, which never ends.
-    runtime.shutdown_background();
+    let runtime =
+        tokio::runtime::Runtime::new().map_err(|source| DevnetError::System { what: "threads", source });
+    let result = runtime.and_then(|runtime| {
+        let result = runtime.block_on(cli.run());
+        // A thread may be waiting for the standard input, which never ends.
+        runtime.shutdown_background();
+        result
+    });
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
             if cli.json {
-                eprintln!("{}", json!({ "code": e.code(), "error": e.to_string(), "next": e.next() }));
+                eprintln!("{}", json!({ "code": e.code(), "error": e.to_string(), "next": next(&e) }));
             } else {
-                eprintln!("error {}: {e}. {}", e.code(), e.next());
+                eprintln!("error {}: {e}. {}", e.code(), next(&e));
             }
             ExitCode::FAILURE
         }
+    }
+}
+
+/// The next step after an error of the program's start, run or end.
+fn next(error: &DevnetError) -> &'static str {
+    match error {
+        DevnetError::Folder { .. } => "Check the path and its rights, or use --memory.",
+        DevnetError::Locked(_) => "Stop that process, or give this one a folder of its own.",
+        DevnetError::NotOurs(_) => "Give an empty folder, or one that this program made.",
+        DevnetError::Version { .. } => "Use the program that made the file, or an empty folder.",
+        DevnetError::GenesisEpoch { .. } => "Start with the epoch of the file, or with an empty folder.",
+        DevnetError::Damaged { .. } | DevnetError::Replay { .. } => {
+            "Restore the file from a copy, or start with an empty folder; nothing was changed."
+        }
+        DevnetError::Write(_) => "Make room on the disk and start again; what was answered is kept.",
+        DevnetError::Bind { .. } => "Choose another port, or 0 for any that is free.",
+        DevnetError::ControlAddress(_) => "Use 127.0.0.1 or ::1.",
+        DevnetError::FaucetEmpty { .. } | DevnetError::FaucetZero => "Correct the amounts of --fund.",
+        DevnetError::System { .. } => "Free some memory and try again.",
+        _ => "Report this as a defect, with the block file.",
     }
 }

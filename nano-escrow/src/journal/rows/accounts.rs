@@ -167,7 +167,7 @@ pub(crate) async fn close_account(conn: &mut SqliteConnection, account: &PublicK
 pub(crate) async fn set_stop(
     conn: &mut SqliteConnection,
     account: &PublicKey,
-    stop: Option<(u16, &str)>,
+    stop: Option<(u32, &str)>,
 ) -> Result<()> {
     sqlx::query("UPDATE account SET stop_code = ?, stop_reason = ? WHERE account = ?")
         .bind(stop.map(|s| i64::from(s.0)))

@@ -57,7 +57,7 @@ pub struct AccountRow {
     /// Whether deposits still count.
     pub state: AccountState,
     /// Number and reason of the error that has stopped work on the account.
-    pub stop: Option<(u16, String)>,
+    pub stop: Option<(u32, String)>,
     /// Whether there were more deposits than `Options::max_deposits`.
     pub over_cap: bool,
     /// When the account was created, in Unix milliseconds.
@@ -240,7 +240,7 @@ pub struct AlarmRow {
     /// The account that the alarm is about, if there is one.
     pub account: Option<PublicKey>,
     /// Stable number of the error.
-    pub code: u16,
+    pub code: u32,
     /// Text of the error.
     pub message: String,
     /// When the alarm was raised, in Unix milliseconds.
@@ -310,14 +310,8 @@ impl BlockState {
 
 fn account_row(row: SqliteRow) -> Result<AccountRow> {
     let expected: Option<&[u8]> = row.try_get("expected")?;
-    let stop_code: Option<i64> = row.try_get("stop_code")?;
-    let stop = match stop_code {
-        None => None,
-        Some(code) => {
-            let reason: Option<String> = row.try_get("stop_reason")?;
-            Some((u16::try_from(code).unwrap_or(u16::MAX), reason.unwrap_or_default()))
-        }
-    };
+    let reason: Option<String> = row.try_get("stop_reason")?;
+    let stop = row.try_get::<Option<u32>, _>("stop_code")?.map(|code| (code, reason.unwrap_or_default()));
     Ok(AccountRow {
         account: PublicKey(blob32(&row, "account")?),
         contract: row.try_get("contract")?,

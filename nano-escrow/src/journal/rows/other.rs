@@ -31,7 +31,7 @@ pub(crate) async fn forget_work(conn: &mut SqliteConnection, root: &BlockHash) -
 pub(crate) async fn insert_alarm(
     conn: &mut SqliteConnection,
     account: Option<&PublicKey>,
-    code: u16,
+    code: u32,
     message: &str,
     now: i64,
 ) -> Result<()> {
@@ -64,7 +64,7 @@ pub(crate) async fn alarms(conn: &mut SqliteConnection) -> Result<Vec<AlarmRow>>
             Ok(AlarmRow {
                 id: row.try_get("id")?,
                 account: maybe32(&row, "account")?.map(PublicKey),
-                code: u16::try_from(row.try_get::<i64, _>("code")?).unwrap_or(u16::MAX),
+                code: row.try_get("code")?,
                 message: row.try_get("message")?,
                 at: row.try_get("at")?,
                 cleared: row.try_get::<i64, _>("cleared")? != 0,

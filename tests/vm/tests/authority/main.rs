@@ -9,6 +9,7 @@ mod claim_stake;
 mod close_batch;
 mod initialize_config;
 mod lock_stake;
+mod multisig;
 mod pay_lease;
 mod queue_unlock;
 mod relay;

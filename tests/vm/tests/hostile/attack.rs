@@ -8,7 +8,7 @@ use solana_instruction::{Instruction, error::InstructionError};
 use solana_sdk_ids::sysvar;
 use solana_signer::Signer;
 use zx1_interface::Error;
-use zx1_vm_tests::{Failure, MAX_TRANSACTION, World, transaction_size};
+use zx1_vm_tests::{Failure, MAX_TRANSACTION, World, keypair, transaction_size};
 
 use crate::calls::{Call, Free};
 use crate::mutation::{self, Mutation, Random};
@@ -44,6 +44,9 @@ pub(crate) fn attack(stage: &Stage, call: Call) -> Tally {
     let mut mutations = mutation::of_arguments(random, call.fields, &call.instruction.data[8..]);
     mutations.extend(mutation::of_data(random, &call.instruction.data));
     mutations.extend(mutation::of_accounts(random, &call.instruction, &stage.pool));
+    let call = &mut attack.call;
+    mutations.extend(forge(call));
+    attack.world = call.world.clone();
     if !call.before.is_empty() {
         mutations.push(Mutation::Alone);
     }
@@ -53,6 +56,21 @@ pub(crate) fn attack(stage: &Stage, call: Call) -> Tally {
     });
     mutations.iter().for_each(|mutation| attack.send(mutation));
     attack.tally
+}
+
+/// Puts forgeries of each of the call's accounts into its world.
+fn forge(call: &mut Call) -> Vec<Mutation> {
+    let mut all = Vec::new();
+    for (at, meta) in call.instruction.accounts.iter().enumerate() {
+        // A program that is called stands at its own address or nowhere.
+        let Some(account) = call.world.account(&meta.pubkey).filter(|it| !it.executable) else { continue };
+        for (how, forged) in mutation::forgeries(&account) {
+            let address = keypair(&format!("{how} {at}")).pubkey();
+            call.world.set_account(&address, forged);
+            all.push(Mutation::Forged(at, address, how));
+        }
+    }
+    all
 }
 
 fn transact(stage: &Stage, world: &mut World, instructions: &[Instruction]) -> Result<(), Failure> {
@@ -199,7 +217,9 @@ impl<'a> Attack<'a> {
             }
             // The account is one of those that the call does not read, that may be anybody who signs, or
             // that may be this other one as well.
-            Mutation::Swap(at, replacement) => {
+            // It still says whose it is, and the token program moves nothing into it or out of it.
+            Mutation::Forged(_, _, mutation::FROZEN) => true,
+            Mutation::Swap(at, replacement) | Mutation::Forged(at, replacement, _) => {
                 call.free_accounts.iter().filter(|(position, _)| position == at).any(|(_, free)| match free {
                     Free::Unread => true,
                     Free::AnySigner => changed.accounts[*at].is_signer,

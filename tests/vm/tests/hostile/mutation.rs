@@ -1,8 +1,9 @@
 //! What is changed in a valid call.
 
+use solana_account::Account;
 use solana_address::Address;
 use solana_instruction::Instruction;
-use zx1_interface::{EVENT_TAG, Field};
+use zx1_interface::{EVENT_TAG, Field, ids};
 
 /// A small generator whose every value follows from the seed (splitmix64).
 pub(crate) struct Random(u64);
@@ -40,6 +41,8 @@ pub(crate) enum Mutation {
     Data(Vec<u8>),
     /// Another account at a position.
     Swap(usize, Address),
+    /// A forged account at a position: the address, and how it was forged.
+    Forged(usize, Address, &'static str),
     /// An account less, from this position on the others move up.
     Drop(usize),
     /// Only so many accounts.
@@ -63,6 +66,7 @@ impl Mutation {
             }
             Self::Data(data) => changed.data.clone_from(data),
             Self::Swap(at, replacement) => changed.accounts[*at].pubkey = *replacement,
+            Self::Forged(at, forgery, _) => changed.accounts[*at].pubkey = *forgery,
             Self::Drop(at) => drop(changed.accounts.remove(*at)),
             Self::Truncate(count) => changed.accounts.truncate(*count),
             Self::Unsigned(at) => {
@@ -148,6 +152,53 @@ pub(crate) fn of_arguments(random: &mut Random, fields: &[Field], valid: &[u8]) 
         at += argument.len();
     }
     all.into_iter().map(Mutation::Arguments).collect()
+}
+
+/// How the one forgery that may stand in an account's place was made.
+pub(crate) const FROZEN: &str = "frozen";
+
+/// What an account is not, though it reads like it: forged past every program.
+pub(crate) fn forgeries(account: &Account) -> Vec<(&'static str, Account)> {
+    const TYPE_AT: usize = 165;
+    let with = |change: &dyn Fn(&mut Account)| {
+        let mut forged = account.clone();
+        change(&mut forged);
+        forged
+    };
+    let mut all = vec![("of another program", with(&|it| it.owner = Address::new_from_array([66; 32])))];
+    let token_programs = [ids::TOKEN, ids::TOKEN_2022];
+    if !token_programs.contains(&account.owner.to_bytes()) || account.data.is_empty() {
+        return all;
+    }
+    let is_mint = account.data.len() == 82 || account.data.get(TYPE_AT) == Some(&1);
+    let (own_type, state_at, plain) = if is_mint { (1, 45, 82) } else { (2, 108, TYPE_AT) };
+    let sized = |length: usize, account_type: u8| {
+        with(&|it| {
+            it.data.resize(length, 0);
+            if let Some(at) = it.data.get_mut(TYPE_AT) {
+                *at = account_type;
+            }
+        })
+    };
+    let other = token_programs.into_iter().find(|id| *id != account.owner.to_bytes()).unwrap();
+    let frozen = with(&|it| {
+        if !is_mint && it.owner.to_bytes() == ids::TOKEN {
+            it.data[state_at] = 2;
+        }
+    });
+    all.extend([
+        ("a multisig", sized(355, own_type)),
+        ("a multisig of no type", sized(355, 0)),
+        ("of the other type", sized(account.data.len().max(170), 3 - own_type)),
+        ("of no type", sized(account.data.len().max(170), 0)),
+        ("cut short", sized(plain - 1, 0)),
+        ("uninitialized", with(&|it| it.data[state_at] = 0)),
+        ("of the other token program", with(&|it| it.owner = Address::new_from_array(other))),
+        (FROZEN, frozen),
+        ("without data", with(&|it| it.data.clear())),
+    ]);
+    all.retain(|(_, forged)| forged != account);
+    all
 }
 
 /// Bytes that do not decode as an instruction, or barely do.

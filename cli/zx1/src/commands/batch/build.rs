@@ -1,7 +1,7 @@
 //! `zx1 batch build`.
 
 use crate::context::Context;
-use crate::errors::{Error, Result};
+use crate::errors::Result;
 use crate::files;
 use crate::output::{Page, Report};
 use crate::words::{self, count};
@@ -10,11 +10,11 @@ use std::path::PathBuf;
 use zx1_operator::batch::Contents;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// The batch's epoch; by default the last one that is over
+pub(crate) struct Args {
+    /// Epoch of the batch [default: the last one that is over]
     #[arg(long, value_name = "EPOCH")]
     epoch: Option<u64>,
-    /// File for the unsigned batch; by default in the agent's folder
+    /// File for the unsigned batch [default: in the agent's folder]
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
 }
@@ -45,7 +45,7 @@ impl Report for Built {
                     count(batch.selections, "selection", "selections"),
                     count(batch.verifiers, "verifier", "verifiers"),
                     count(batch.feedback, "rating", "ratings"),
-                    if batch.overflow { ", cut at 1000 each in the batch itself" } else { "" },
+                    if batch.overflow { ", of which the batch itself holds the first 1000 each" } else { "" },
                 ),
             )
             .field("log root", &batch.log_merkle_root)
@@ -58,14 +58,11 @@ impl Report for Built {
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let agent = context.agent()?;
-    let taken = |path: &PathBuf| Error::Exists { path: files::shown(path) };
-    if let Some(path) = &args.out {
-        files::check_writable(path, taken(path))?;
-    }
+    files::check_wanted(args.out.as_deref())?;
     let built = context
         .wait(async { Ok(context.operator_of(&agent).await?.build_batch(&agent, args.epoch).await?) })?;
     if let Some(out) = &args.out {
-        files::create_private(out, &built.bundle, taken(out))?;
+        files::create_private(out, &built.bundle)?;
     }
     let file = files::shown(args.out.as_ref().unwrap_or(&built.path));
     context.print(&Built { batch: built.contents, file })

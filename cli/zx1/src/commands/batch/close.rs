@@ -7,8 +7,8 @@ use crate::tx::Shown as _;
 use zx1_operator::batch::Closed;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// The batch's epoch
+pub(crate) struct Args {
+    /// Epoch of the batch
     #[arg(long, value_name = "EPOCH")]
     epoch: u64,
 }

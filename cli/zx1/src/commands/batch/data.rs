@@ -2,45 +2,40 @@
 
 use crate::agent_files;
 use crate::context::Context;
-use crate::errors::{Error, Result};
+use crate::errors::Result;
 use crate::files;
 use crate::output::{Page, Report};
 use serde::Serialize;
 use std::path::PathBuf;
-use zx1_log::BatchStore as _;
-use zx1_operator::batch::fetch;
+use zx1_operator::batch::Fetched;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// The batch's epoch
+pub(crate) struct Args {
+    /// Epoch of the batch
     #[arg(long, value_name = "EPOCH")]
     epoch: u64,
-    /// Where data is served: a folder or an http(s) address [setting: upload]
+    /// Place that serves batch data: a folder or an http(s) URL [setting: upload]
     #[arg(long, value_name = "PLACE")]
     data: Option<String>,
-    /// File to write
+    /// File to write the data to
     #[arg(long, value_name = "PATH")]
     out: PathBuf,
 }
 
 #[derive(Serialize)]
-struct Fetched {
-    agent: String,
-    epoch: u64,
-    bytes: usize,
-    log_len: u32,
-    arrays_len: u32,
-    place: String,
+struct Written {
+    #[serde(flatten)]
+    data: Fetched,
     file: String,
 }
 
-impl Report for Fetched {
+impl Report for Written {
     fn draw(&self, page: &mut Page) {
-        page.line("The data is the one that the batch on chain commits to.")
-            .field("epoch", self.epoch)
-            .field("messages", self.log_len)
-            .field("records", self.arrays_len)
-            .field("from", &self.place)
+        page.line("The data matches the batch on chain.")
+            .field("epoch", self.data.epoch)
+            .field("messages", self.data.log_len)
+            .field("records", self.data.arrays_len)
+            .field("from", &self.data.place)
             .field("written to", &self.file);
     }
 }
@@ -48,20 +43,9 @@ impl Report for Fetched {
 pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let agent = context.agent()?;
     let store = agent_files::need_store(context, args.data.as_deref())?;
-    let taken = Error::Exists { path: files::shown(&args.out) };
-    files::check_writable(&args.out, taken.clone())?;
-    context.wait(async {
-        let account = context.operator().await?.batch_on_chain(&agent, args.epoch).await?;
-        let bytes = fetch(&store, &account).await?;
-        files::create_private(&args.out, &bytes, taken)?;
-        context.print(&Fetched {
-            agent: agent.mint.to_string(),
-            epoch: args.epoch,
-            bytes: bytes.len(),
-            log_len: account.log_len,
-            arrays_len: account.arrays_len,
-            place: store.describe(),
-            file: files::shown(&args.out),
-        })
-    })
+    files::check_writable(&args.out)?;
+    let (bytes, data) = context
+        .wait(async { Ok(context.operator().await?.fetch_batch(&agent, args.epoch, &store).await?) })?;
+    files::create_private(&args.out, &bytes)?;
+    context.print(&Written { data, file: files::shown(&args.out) })
 }

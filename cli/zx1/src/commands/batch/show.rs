@@ -8,14 +8,14 @@ use crate::words::{self, count};
 use zx1_operator::batch::{Availability, Batches, Listed};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// Only this epoch
+pub(crate) struct Args {
+    /// Show only this epoch
     #[arg(long, value_name = "EPOCH", conflicts_with = "all")]
     epoch: Option<u64>,
-    /// All batches, not only the last five
+    /// Show all batches instead of the last five
     #[arg(long)]
     all: bool,
-    /// Where data is served: a folder or an http(s) address [setting: upload]
+    /// Place that serves batch data: a folder or an http(s) URL [setting: upload]
     #[arg(long, value_name = "PLACE")]
     data: Option<String>,
 }
@@ -27,7 +27,7 @@ fn name(data: Availability) -> &'static str {
     match data {
         Availability::Served => "served",
         Availability::Withheld => "withheld",
-        Availability::NotAsked => "not asked",
+        Availability::NotAsked => "not checked",
     }
 }
 
@@ -41,7 +41,7 @@ fn draw(shown: &Batches, page: &mut Page) {
             let state = if one.on_chain { "on chain" } else { "not on chain" };
             let through = match (one.challengeable, one.challengeable_through_slot) {
                 (true, Some(slot)) => words::slots(slot.saturating_sub(shown.slot)),
-                (false, Some(_)) => "no more".to_owned(),
+                (false, Some(_)) => "over".to_owned(),
                 (_, None) => String::new(),
             };
             let number = |value: Option<u32>| value.map_or_else(String::new, |value| value.to_string());
@@ -56,11 +56,11 @@ fn draw(shown: &Batches, page: &mut Page) {
                 &saved,
             ]);
         }
-        page.table(table, "There are no batches, neither on chain nor saved here.");
+        page.table(table, "No batches, neither on chain nor saved here.");
     }
     if shown.hidden > 0 {
         page.line(format!(
-            "{} not shown; --all shows all.",
+            "{} not shown; use --all to show them.",
             count(shown.hidden, "older batch", "older batches")
         ));
     }
@@ -80,7 +80,7 @@ fn draw_one(shown: &Batches, one: &Listed, page: &mut Page) {
     if let Some(through) = one.challengeable_through_slot {
         let left = through.saturating_sub(shown.slot);
         let open = format!("through slot {through}, {left} more ({})", words::slots(left));
-        page.field("challengeable", if one.challengeable { open } else { "no more".to_owned() });
+        page.field("challengeable", if one.challengeable { open } else { "over".to_owned() });
     }
     page.maybe("messages", one.log_len)
         .maybe("records", one.arrays_len)
@@ -89,7 +89,7 @@ fn draw_one(shown: &Batches, one: &Listed, page: &mut Page) {
         .maybe("batch hash", one.batch_hash.as_ref())
         .maybe("signed by", one.signer.as_ref());
     let data = match (one.data, &shown.place) {
-        (Availability::NotAsked, _) => "nobody says where it is served (--data)".to_owned(),
+        (Availability::NotAsked, _) => "not checked: no place is configured (--data)".to_owned(),
         (data, Some(place)) => format!("{} by {place}", name(data)),
         (data, None) => name(data).to_owned(),
     };

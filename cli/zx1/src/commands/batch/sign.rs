@@ -9,11 +9,11 @@ use std::path::PathBuf;
 use zx1_operator::batch::{Signed, sign_file};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// The batch's epoch; by default the last one that is over
+pub(crate) struct Args {
+    /// Epoch of the batch [default: the last one that is over]
     #[arg(long, value_name = "EPOCH", conflicts_with = "file")]
     epoch: Option<u64>,
-    /// Print the signature over this unsigned file, and save nothing: for a key that lies elsewhere
+    /// Sign this unsigned file and print the signature, without saving anything: for a key on another machine
     #[arg(long, value_name = "PATH")]
     file: Option<PathBuf>,
 }
@@ -24,7 +24,7 @@ fn draw(signed: &Signed, page: &mut Page) {
         .field("signer", &signed.signer)
         .field("signature", &signed.signature);
     if signed.saved {
-        page.line("Saved with its data. The covered epochs take no more messages.")
+        page.line("Saved with its data. The covered epochs accept no more messages.")
             .next(format!("zx1 batch submit --epoch {}", signed.epoch));
     } else {
         page.next(format!(

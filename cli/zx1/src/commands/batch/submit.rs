@@ -9,20 +9,20 @@ use crate::tx::{self, Shown as _};
 use zx1_operator::batch::{Request, Submitted, Upload, Uploaded};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// The batch's epoch; by default the last one that is over
+pub(crate) struct Args {
+    /// Epoch of the batch [default: the last one that is over]
     #[arg(long, value_name = "EPOCH")]
     epoch: Option<u64>,
-    /// Signature of a key that lies elsewhere, 128 hex digits (zx1 batch sign --file)
+    /// Signature made on another machine, 128 hex digits (zx1 batch sign --file)
     #[arg(long, value_name = "HEX", requires = "signer")]
     signature: Option<String>,
-    /// That key
+    /// Address of the key that made the signature
     #[arg(long, value_name = "ADDRESS", requires = "signature")]
     signer: Option<String>,
-    /// Where the data goes: a folder or an http(s) address [setting: upload]
+    /// Place to upload the data to: a folder or an http(s) URL [setting: upload]
     #[arg(long, value_name = "PLACE")]
     data: Option<String>,
-    /// Upload nothing now; a batch without served data counts for nothing
+    /// Do not upload the data; a batch whose data is not served counts as withheld
     #[arg(long, conflicts_with = "data")]
     no_upload: bool,
 }
@@ -33,7 +33,7 @@ fn draw(submitted: &Submitted, page: &mut Page) {
     match &submitted.upload {
         Uploaded::Served { place, .. } => page.field("data served at", place),
         Uploaded::NotAsked | Uploaded::NoPlace => page
-            .line("The data is not served, so the batch counts as withheld until it is.")
+            .line("The data is not uploaded; until it is served, the batch counts as withheld.")
             .next(format!("zx1 batch submit --epoch {} --data FOLDER_OR_URL", submitted.epoch)),
     };
 }
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
         let attempt = operator.submit_batch(&agent, &key, &request).await?;
         let Some(submitted) = tx::done(context, attempt)? else { return Ok(()) };
         if submitted.upload == Uploaded::NoPlace {
-            output::warn("no place for batch data is set, so nothing was uploaded");
+            output::warn("no place for batch data is configured, so nothing was uploaded");
         }
         context.show(&submitted, draw)?;
         Ok(submitted.sent.acknowledge().await?)

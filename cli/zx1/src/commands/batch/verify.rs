@@ -8,64 +8,56 @@ use crate::output::{Page, Report};
 use crate::words::count;
 use serde::Serialize;
 use solana_address::Address;
-use zx1_operator::batch::{check_signature, checked, compare};
+use zx1_operator::batch::{Verified, check_signature, checked, compare};
 use zx1_operator::{Error, Origin};
-use zx1_protocol::finder::double_bids;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// The batch's file, as batch fetch writes it; - is standard input
+pub(crate) struct Args {
+    /// Batch file, as batch fetch writes it; - for standard input
     #[arg(value_name = "FILE")]
     file: String,
     /// Signature over the batch, 128 hex digits
     #[arg(long, value_name = "HEX", requires = "signer")]
     signature: Option<String>,
-    /// Whose signature it is
+    /// Address of the key that made the signature
     #[arg(long, value_name = "ADDRESS", requires = "signature")]
     signer: Option<String>,
-    /// Compare with the batch on chain as well
+    /// Also compare with the batch on chain
     #[arg(long)]
     on_chain: bool,
 }
 
 #[derive(Serialize)]
-struct Verified {
-    valid: bool,
-    agent: String,
-    epoch: u64,
-    log_len: u32,
-    log_merkle_root: String,
-    arrays_len: u32,
-    arrays_root: String,
-    batch_hash: String,
+struct Shown {
+    #[serde(flatten)]
+    file: Verified,
     signature_checked: bool,
     chain_checked: bool,
-    double_bids: usize,
 }
 
-impl Report for Verified {
+impl Report for Shown {
     fn draw(&self, page: &mut Page) {
-        page.line("The file holds together: every root, length and hash in it is right.")
-            .field("agent", &self.agent)
-            .field("epoch", self.epoch)
-            .field("messages", self.log_len)
-            .field("records", self.arrays_len)
-            .field("log root", &self.log_merkle_root)
-            .field("arrays root", &self.arrays_root)
-            .field("batch hash", &self.batch_hash)
+        page.line("The file is valid: every root, length and hash in it is correct.")
+            .field("agent", &self.file.agent)
+            .field("epoch", self.file.epoch)
+            .field("messages", self.file.log_len)
+            .field("records", self.file.arrays_len)
+            .field("log root", &self.file.log_merkle_root)
+            .field("arrays root", &self.file.arrays_root)
+            .field("batch hash", &self.file.batch_hash)
             .field(
                 "signature",
                 if self.signature_checked { "valid" } else { "not checked (--signature, --signer)" },
             )
-            .field("on chain", if self.chain_checked { "the same" } else { "not asked (--on-chain)" });
-        if self.double_bids > 0 {
+            .field("on chain", if self.chain_checked { "matches" } else { "not checked (--on-chain)" });
+        if self.file.double_bids > 0 {
             page.line(format!(
-                "{} of bids contradict each other for one deal. Nothing answers that: it can be challenged.",
-                count(self.double_bids, "pair", "pairs")
+                "{} of bids contradict each other for the same deal. This can be challenged, and no answer is possible.",
+                count(self.file.double_bids, "pair", "pairs")
             ))
             .next(format!(
                 "zx1 challenge find --double-bids --against {} --epoch {}",
-                self.agent, self.epoch
+                self.file.agent, self.file.epoch
             ));
         }
     }
@@ -82,25 +74,14 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
         let signer = input::address(signer, "The signer")?;
         check_signature(commitment, signer, &signature)?;
     }
-    let agent = Address::new_from_array(commitment.agent);
     if args.on_chain {
-        let agent = context::find_agent(&context.config()?, &agent.to_string())?;
+        let agent = Address::new_from_array(commitment.agent).to_string();
+        let agent = context::find_agent(&context.config()?, &agent)?;
         context.wait(async {
             let account = context.operator().await?.batch_on_chain(&agent, commitment.epoch.0).await?;
             Ok(compare(&account, commitment)?)
         })?;
     }
-    context.print(&Verified {
-        valid: true,
-        agent: agent.to_string(),
-        epoch: commitment.epoch.0,
-        log_len: commitment.log_len,
-        log_merkle_root: hex::encode(commitment.log_merkle_root),
-        arrays_len: commitment.arrays_len,
-        arrays_root: hex::encode(commitment.arrays_root),
-        batch_hash: hex::encode(commitment.batch_hash),
-        signature_checked: args.signature.is_some(),
-        chain_checked: args.on_chain,
-        double_bids: double_bids(&checked).count(),
-    })
+    let (signature_checked, chain_checked) = (args.signature.is_some(), args.on_chain);
+    context.print(&Shown { file: Verified::new(&checked), signature_checked, chain_checked })
 }

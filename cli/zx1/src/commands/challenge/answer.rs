@@ -9,11 +9,11 @@ use crate::tx::Shown as _;
 use zx1_operator::challenge::Answered;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// The challenge's address
+pub(crate) struct Args {
+    /// Address of the challenge
     #[arg(value_name = "CHALLENGE")]
     challenge: String,
-    /// Where the batch's data is, when it is not saved here [setting: upload]
+    /// Place that serves batch data that is not saved here [setting: upload]
     #[arg(long, value_name = "PLACE")]
     data: Option<String>,
 }

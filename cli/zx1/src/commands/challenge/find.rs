@@ -16,35 +16,35 @@ use zx1_protocol::challenge::Ground;
 use zx1_protocol::record::Record;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// The message or log entry: file, hex, base64, or - for standard input
+pub(crate) struct Args {
+    /// Message or log entry: file, hex, base64, or - for standard input
     #[arg(value_name = "EVIDENCE", required_unless_present = "double_bids")]
     evidence: Option<String>,
-    /// The agent whose batch is looked at; by default the message's sender
+    /// Agent whose batches are checked [default: the message's sender]
     #[arg(long, value_name = "AGENT")]
     against: Option<String>,
-    /// Only this batch; by default every batch that can still be challenged
+    /// Check only the batch of this epoch [default: every batch that can still be challenged]
     #[arg(long, value_name = "EPOCH")]
     epoch: Option<u64>,
-    /// Where the batch's data is served: a folder or an http(s) address [setting: upload]
+    /// Place that serves batch data: a folder or an http(s) URL [setting: upload]
     #[arg(long, value_name = "PLACE")]
     data: Option<String>,
-    /// Look for bids in the batch that contradict each other
+    /// Search the batch for bids that contradict each other
     #[arg(long, conflicts_with = "evidence", requires = "against")]
     double_bids: bool,
-    /// The payload of a log entry, to dispute the bid's value too: file, hex or base64
+    /// Payload of the log entry, to dispute the bid's value too: file, hex or base64
     #[arg(long, value_name = "BYTES", requires = "evidence")]
     payload: Option<String>,
-    /// Prepare a challenge also against a batch whose data nobody serves: it may be answered
+    /// Also prepare a challenge against a batch whose data is not served; it may be answered
     #[arg(long)]
     blind: bool,
-    /// Prepare a challenge also where the record is there: it will be answered, and your stake is lost
+    /// Also prepare a challenge if the batch holds the record; it will be answered, and you lose your stake
     #[arg(long)]
     even_if_answerable: bool,
-    /// Prefer this ground
+    /// Ground to prefer
     #[arg(long, value_parser = ["bid", "selection", "verifier", "feedback", "double_bid"])]
     ground: Option<String>,
-    /// File for the prepared challenge
+    /// Output file for the prepared challenge
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
 }
@@ -79,13 +79,13 @@ impl Report for Shown {
             };
             table.row([&claim.epoch, &claim.ground, record, &verdict, &claim.challengeable_through_slot]);
         }
-        page.blank().table(table, "There is nothing to look at.");
+        page.blank().table(table, "No batch to check.");
         match &self.file {
             Some(file) => {
                 page.blank().field("prepared in", file).next(format!("zx1 challenge submit {file}"))
             }
-            None if self.wins => page.next("the same with --out challenge.json prepares the challenge"),
-            None => page.line("Nothing here is worth 10 USDC."),
+            None if self.wins => page.next("add --out challenge.json to prepare the challenge"),
+            None => page.line("No challenge here would succeed."),
         };
     }
 }
@@ -124,16 +124,13 @@ fn shown_record(claim: &Claim) -> String {
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
-    let taken = |path: &PathBuf| Error::Exists { path: files::shown(path) };
-    if let Some(path) = &args.out {
-        files::check_writable(path, taken(path))?;
-    }
+    files::check_wanted(args.out.as_deref())?;
     let evidence = read_evidence(args)?;
     let config = context.config()?;
     let against = args.against.as_ref().map(|named| context::find_agent(&config, named)).transpose()?;
     let accused = evidence.as_ref().and_then(Evidence::accused);
     let Some(agent) = against.map(|agent| agent.mint).or(accused) else {
-        let why = "it says nothing about any agent".to_owned();
+        let why = "it does not concern any agent".to_owned();
         return Err(Error::NotEvidence { what: "The argument".to_owned(), why }.into());
     };
     let store = agent_files::store(context, args.data.as_deref())?;
@@ -159,7 +156,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
         };
         let mut text = serde_json::to_vec_pretty(best).map_err(failed)?;
         text.push(b'\n');
-        files::create_private(path, &text, taken(path))?;
+        files::create_private(path, &text)?;
         file = Some(files::shown(path));
     }
     let wins = found.wins();

@@ -8,8 +8,8 @@ use serde::Serialize;
 use zx1_operator::challenge::{Listed, State};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// Only those that are not settled yet
+pub(crate) struct Args {
+    /// Show only unsettled challenges
     #[arg(long)]
     open: bool,
 }
@@ -29,9 +29,9 @@ impl Report for Shown {
             let left = if one.slots_left == 0 { "none".to_owned() } else { words::slots(one.slots_left) };
             table.row([&one.challenge, &one.side, &one.epoch, &one.ground, &one.state.name(), &left]);
         }
-        page.table(table, "There are no challenges, neither by your wallet nor against your agent.");
+        page.table(table, "No challenges by your wallet or against your agent.");
         if self.challenges.is_empty() {
-            page.next("zx1 challenge find EVIDENCE, when a message that you hold may be missing in a batch");
+            page.next("zx1 challenge find EVIDENCE, if a batch may hide a message that you hold");
         }
         let to_answer = |one: &&Listed| one.side == "against us" && one.state == State::Open;
         if let Some(one) = self.challenges.iter().find(to_answer) {
@@ -43,7 +43,7 @@ impl Report for Shown {
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
-    // Either is enough: a challenger need not have an agent, and an agent can be looked at without its key.
+    // Either is enough: a challenger may have no agent, and an agent can be examined without its key.
     let (agent, wallet) = match (context.agent(), context.key()) {
         (Err(_), Err(failure)) => return Err(failure),
         (agent, key) => (agent.ok().map(|agent| agent.mint), key.ok().map(|key| key.address())),

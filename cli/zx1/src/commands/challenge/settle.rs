@@ -9,8 +9,8 @@ use crate::tx::Shown as _;
 use zx1_operator::challenge::{Closed, Resolved};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// The challenge's address
+pub(crate) struct Args {
+    /// Address of the challenge
     #[arg(value_name = "CHALLENGE")]
     challenge: String,
 }
@@ -23,8 +23,8 @@ fn draw_resolved(resolved: &Resolved, page: &mut Page) {
     if resolved.succeeded {
         let lost = resolved.stake_before_micro_usdc.saturating_sub(resolved.stake_after_micro_usdc);
         page.line(format!(
-            "Nobody showed the record. The agent lost its stake of {}: half, rounded down, went to the \
-             challenger, the rest to the treasury. The challenger's own stake came back.",
+            "The record was not shown. The agent lost its stake of {}: half, rounded down, went to the \
+             challenger, the rest to the treasury. The challenger's own stake was returned.",
             amount::usdc(lost)
         ));
     } else {

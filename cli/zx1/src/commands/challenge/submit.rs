@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use zx1_operator::challenge::{ChallengeFile, Prepared, Submitted};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// The prepared challenge (zx1 challenge find --out)
+pub(crate) struct Args {
+    /// Prepared challenge (zx1 challenge find --out)
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }

@@ -11,14 +11,14 @@ use std::time::Duration;
 use zx1_operator::challenge::{Event, Watch};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// Look once, answer what is open, and end
+pub(crate) struct Args {
+    /// Answer the open challenges once, then exit
     #[arg(long)]
     once: bool,
-    /// Seconds between two looks
+    /// Seconds between polls
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=3600))]
     interval: u64,
-    /// Where the batches' data is, when it is not saved here [setting: upload]
+    /// Place that serves batch data that is not saved here [setting: upload]
     #[arg(long, value_name = "PLACE")]
     data: Option<String>,
 }
@@ -54,7 +54,7 @@ impl Report for Line<'_> {
             }
             Self::Answered { challenge, epoch, sent } => page.line(format!(
                 "Answered {challenge} against epoch {epoch} ({}).",
-                sent.signature.as_deref().unwrap_or("it was answered already")
+                sent.signature.as_deref().unwrap_or("already answered")
             )),
             Self::CannotAnswer { challenge, epoch, slots_left, reason, .. } => page.line(format!(
                 "CANNOT ANSWER {challenge} against epoch {epoch}, {} left ({}): {reason}",
@@ -80,7 +80,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
                 return looked.and_then(|failed| failed.map_or(Ok(()), |error| Err(error.into())));
             }
             if let Err(failure) = looked {
-                output::warn(&format!("{} Looking again in {} s.", failure.message, args.interval));
+                output::warn(&format!("{} Trying again in {} s.", failure.message, args.interval));
             }
             tokio::time::sleep(Duration::from_secs(args.interval)).await;
         }

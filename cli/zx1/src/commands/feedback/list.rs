@@ -7,33 +7,33 @@ use crate::words;
 use zx1_operator::feedback::{Entry, Filter, Listed};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct ListArgs {
-    /// At most so many
+pub(crate) struct ListArgs {
+    /// Maximum number of entries to list
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
-    /// Only entries before this one
+    /// List entries before this index
     #[arg(long, value_name = "INDEX")]
     before: Option<u64>,
-    /// Only findings about this part of the system
+    /// List findings about this part of the system
     #[arg(long, value_name = "WORD")]
     surface: Option<String>,
-    /// Only findings of this severity; `unknown` for prose
+    /// List findings of this severity; `unknown` for other texts
     #[arg(long, value_name = "WORD")]
     severity: Option<String>,
-    /// Only findings of this agent
+    /// List findings of this agent
     #[arg(long, value_name = "NAME")]
     source: Option<String>,
-    /// Only entries of this wallet
+    /// List entries of this wallet
     #[arg(long, value_name = "ADDRESS")]
     sender: Option<String>,
-    /// Only entries that nobody has resolved
+    /// List unresolved entries
     #[arg(long)]
     unresolved: bool,
 }
 
 #[derive(Debug, clap::Args)]
-pub(super) struct ShowArgs {
-    /// The entry
+pub(crate) struct ShowArgs {
+    /// Index of the entry
     #[arg(value_name = "INDEX")]
     index: u64,
 }
@@ -52,7 +52,7 @@ fn draw_list(list: &Listed, page: &mut Page) {
         return;
     }
     let all = words::count(list.count, "entry", "entries");
-    page.table(table, "No entry fits what you asked for.").line(format!("{all} in the log."));
+    page.table(table, "No entries match.").line(format!("{all} in the log."));
     if let Some(newest) = list.entries.first() {
         page.next(format!("zx1 feedback show {}", newest.index));
     }
@@ -72,7 +72,7 @@ fn draw_entry(entry: &Entry, page: &mut Page) {
     };
     page.blank().line(&entry.finding.summary);
     if let Some(repro) = &entry.finding.repro {
-        page.heading("To see it again").line(repro);
+        page.heading("To reproduce").line(repro);
     }
 }
 

@@ -9,14 +9,14 @@ use crate::words::count;
 use zx1_operator::feedback::{Resolved, commit_id};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// The entry
+pub(crate) struct Args {
+    /// Index of the entry
     #[arg(value_name = "INDEX")]
     index: u64,
-    /// The commit, 40 or 64 hex digits
+    /// Commit id, 40 or 64 hex digits
     #[arg(long, value_name = "ID")]
     commit: String,
-    /// Hash of the contract under which it was fixed, 64 hex digits
+    /// Hash of the contract that fixed it, 64 hex digits
     #[arg(long, value_name = "HASH")]
     contract: Option<String>,
 }

@@ -11,26 +11,26 @@ use zx1_operator::feedback::{Sponsor, Submitted, check_text};
 use zx1_protocol::qa;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// The text; - is standard input
+pub(crate) struct Args {
+    /// Text to append; - for standard input
     #[arg(value_name = "TEXT", required_unless_present = "file")]
     text: Option<String>,
-    /// The text from a file
+    /// Read the text from a file
     #[arg(long, value_name = "PATH", conflicts_with = "text")]
     file: Option<PathBuf>,
-    /// A finding: which agent found it
+    /// Finding: agent that reports it
     #[arg(long, value_name = "NAME", requires_all = ["severity", "surface"])]
     source: Option<String>,
-    /// A finding: how bad it is, for example high, medium or low
+    /// Finding: severity, for example high, medium or low
     #[arg(long, value_name = "WORD", requires = "source")]
     severity: Option<String>,
-    /// A finding: which part of the system
+    /// Finding: affected part of the system
     #[arg(long, value_name = "WORD", requires = "source")]
     surface: Option<String>,
-    /// A finding: how to see it again
+    /// Finding: command that reproduces it
     #[arg(long, value_name = "COMMAND", requires = "source")]
     repro: Option<String>,
-    /// Let this sponsor pay: the address of somebody's zx1 sponsor serve
+    /// URL of a sponsor that pays (see zx1 sponsor serve)
     #[arg(long, value_name = "URL")]
     sponsor: Option<String>,
 }
@@ -50,7 +50,7 @@ fn draw(submitted: &Submitted, page: &mut Page) {
 fn word<'a>(name: &str, value: Option<&'a String>) -> Result<&'a str> {
     let value = value.map(String::as_str).unwrap_or_default();
     if value.is_empty() || value.contains(|c: char| c.is_whitespace() || c == '=') {
-        let message = format!("--{name} is one word without '=': '{value}' is not.");
+        let message = format!("Invalid value '{value}' for --{name}: expected one word without '='.");
         return Err(Error::Usage { message }.into());
     }
     Ok(value)
@@ -65,7 +65,7 @@ fn text_of(args: &Args) -> Result<String> {
         (None, None) => Vec::new(),
     };
     let text = String::from_utf8(bytes)
-        .map_err(|_| Error::Usage { message: "The text is not UTF-8.".to_owned() })?;
+        .map_err(|_| Error::Usage { message: "The text is not valid UTF-8.".to_owned() })?;
     let text = match &args.source {
         Some(_) => {
             let source = word("source", args.source.as_ref())?;

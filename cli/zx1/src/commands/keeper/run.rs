@@ -11,31 +11,30 @@ use serde::Serialize;
 use std::time::Duration;
 use zx1_operator::keeper::{Action, Event, Keeper, Policy};
 
-/// Failed looks in a row after which the keeper says so with a number.
+/// Number of failed polls in a row after which the keeper reports an error.
 const WORRYING: u32 = 10;
 
-/// What the owner allows.
 #[derive(Debug, clap::Args)]
-pub(super) struct Limits {
-    /// Most USDC a day
+pub(crate) struct Limits {
+    /// Maximum USDC to spend per day
     #[arg(long, value_name = "USDC", default_value = "2")]
     cap: String,
-    /// Most SOL a day for fees and rent; answers, lease and batches go on beyond it
+    /// Maximum SOL per day for fees and rent; answers, lease and batches are not limited by it
     #[arg(long, value_name = "SOL", default_value = "0.02")]
     fee_cap: String,
-    /// Epochs that the lease is kept paid ahead
+    /// Number of epochs to keep the lease paid ahead
     #[arg(long, value_name = "EPOCHS", default_value_t = 1, value_parser = clap::value_parser!(u64).range(0..=30))]
     ahead: u64,
 }
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     #[command(flatten)]
     limits: Limits,
-    /// Look once, do what has to be done, and end; exit code 1 when something failed
+    /// Act once, then exit; exit code 1 if anything failed
     #[arg(long)]
     once: bool,
-    /// Seconds between two looks
+    /// Seconds between polls
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(5..=3600))]
     interval: u64,
 }
@@ -70,7 +69,7 @@ impl Report for Shown {
             "spent today",
             format!("{} of {}", amount::usdc(self.spent_today_micro_usdc), amount::usdc(self.cap_micro_usdc)),
         );
-        page.heading("To do");
+        page.heading("Due");
         if self.actions.is_empty() {
             page.line("Nothing.");
         }
@@ -137,11 +136,12 @@ enum Line<'a> {
 impl Report for Line<'_> {
     fn draw(&self, page: &mut Page) {
         match self {
-            Self::Started { agent, cap_micro_usdc, .. } => {
-                page.line(format!("Keeping {agent}: at most {} a day.", amount::usdc(*cap_micro_usdc)))
-            }
+            Self::Started { agent, cap_micro_usdc, .. } => page.line(format!(
+                "Keeping {agent}, spending at most {} per day.",
+                amount::usdc(*cap_micro_usdc)
+            )),
             Self::Done { action, sent } => {
-                let signature = sent.and_then(|sent| sent.signature.as_deref()).unwrap_or("nothing to send");
+                let signature = sent.and_then(|sent| sent.signature.as_deref()).unwrap_or("nothing sent");
                 page.line(format!("done: {} ({signature})", shown(action)))
             }
             Self::Failed { action, code, reason, next } => {
@@ -208,7 +208,7 @@ fn line<'a>(event: &Event<'a>) -> Line<'a> {
     }
 }
 
-/// Says that a look failed; now and then with a number.
+/// Warns that a poll failed, and reports an error after several in a row.
 fn worry(context: &Context, failures: u32, failure: Failure) {
     crate::output::warn(&failure.message);
     if failures.is_multiple_of(WORRYING) {

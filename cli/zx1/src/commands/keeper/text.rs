@@ -43,42 +43,42 @@ fn words(concern: &Concern) -> (String, String) {
     let (text, next) = match concern {
         Concern::Challenged { challenge, slots } => {
             let text = format!(
-                "{challenge} challenges a batch of yours. Unanswered for {} more ({}), it costs the whole stake.",
+                "{challenge} challenges one of your batches. If it is not answered within {} ({}), the whole stake is lost.",
                 count(*slots, "slot", "slots"),
                 words::slots(*slots),
             );
             return (text, format!("zx1 challenge answer {challenge}"));
         }
         Concern::Leaving => {
-            ("An unlock of the stake is queued, so the lease is left to die.".to_owned(), "zx1 stake show")
+            ("An unlock of the stake is queued, so the lease is not paid.".to_owned(), "zx1 stake show")
         }
         Concern::NoLease => {
-            ("The agent never paid a lease, and the keeper does not begin one.".to_owned(), "zx1 lease pay")
+            ("The agent has no lease, and the keeper does not start one.".to_owned(), "zx1 lease pay")
         }
         Concern::Deactivated => (
-            "The lease is deactivated. The keeper does not bring it back by itself: it costs four epochs."
+            "The lease is deactivated. The keeper does not reactivate it, which costs four epochs."
                 .to_owned(),
             "zx1 lease pay",
         ),
         Concern::LeaseBehind { days: behind, left: 0 } => (
-            format!("The lease is {} behind. Tomorrow the agent is deactivated.", days(*behind)),
+            format!("The lease is {} behind. The agent will be deactivated tomorrow.", days(*behind)),
             "zx1 lease pay",
         ),
         Concern::LeaseBehind { days: behind, left } => (
             format!(
-                "The lease is {} behind; in {} the agent is deactivated.",
+                "The lease is {} behind. The agent will be deactivated in {}.",
                 days(*behind),
                 days(left.saturating_add(1))
             ),
             "zx1 lease pay",
         ),
         Concern::LittleUsdc { micro_usdc } => (
-            format!("The wallet has {}, too little for the lease.", usdc(*micro_usdc)),
-            "send USDC to the wallet that zx1 status names",
+            format!("The wallet has {}, which is not enough for the lease.", usdc(*micro_usdc)),
+            "send USDC to the wallet shown by zx1 status",
         ),
         Concern::Capped { cap_micro_usdc, spent_micro_usdc, days: unpaid } => (
             format!(
-                "The cap of {} a day leaves {} of lease unpaid ({} spent today).",
+                "The cap of {} per day leaves {} of lease unpaid ({} spent today).",
                 usdc(*cap_micro_usdc),
                 days(*unpaid),
                 usdc(*spent_micro_usdc)
@@ -86,7 +86,7 @@ fn words(concern: &Concern) -> (String, String) {
             "raise --cap",
         ),
         Concern::BatchNeedsLease => {
-            ("No batch can be submitted: the lease is not alive.".to_owned(), "zx1 doctor")
+            ("No batch can be submitted: the lease is not active.".to_owned(), "zx1 doctor")
         }
         Concern::BatchNeedsStake => {
             ("No batch can be submitted: the stake is below 10 USDC.".to_owned(), "zx1 doctor")
@@ -95,16 +95,16 @@ fn words(concern: &Concern) -> (String, String) {
             (format!("Messages of epoch {} are too old for any batch.", epoch.0), "zx1 log list")
         }
         Concern::NoPlace => (
-            "No place for batch data is set, so batches count as withheld.".to_owned(),
+            "No place for batch data is configured, so batches count as withheld.".to_owned(),
             "zx1 config set upload FOLDER_OR_URL",
         ),
         Concern::LittleSol { lamports } => (
-            format!("The wallet has {}, little for fees.", sol(*lamports)),
-            "send SOL to the wallet that zx1 status names",
+            format!("The wallet has {}, which is low for fees.", sol(*lamports)),
+            "send SOL to the wallet shown by zx1 status",
         ),
         Concern::FeesCapped { spent_lamports, left_out } => (
             format!(
-                "{} went today, which reaches the cap; {left_out} things that can wait do.",
+                "{} was spent today, which reaches the fee cap; {left_out} actions that can wait are postponed.",
                 sol(*spent_lamports)
             ),
             "raise --fee-cap",

@@ -6,8 +6,8 @@ use crate::files;
 use crate::output;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// Most USDC a day
+pub(crate) struct Args {
+    /// Maximum USDC to spend per day
     #[arg(long, value_name = "USDC", default_value = "2")]
     cap: String,
 }
@@ -31,7 +31,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     })?;
     let path = |path: &std::path::Path| -> Result<String> {
         let text = path.to_str().ok_or_else(|| Error::Usage {
-            message: format!("{} is no text that a unit file can hold.", path.display()),
+            message: format!("{} is not valid UTF-8, which a unit file requires.", path.display()),
         })?;
         Ok(quoted(text))
     };
