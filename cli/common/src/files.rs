@@ -38,13 +38,16 @@ pub fn make_private_folder(path: &Path) -> Result<(), Fault> {
 /// [`Fault::ReadFailed`] when it cannot be read, [`Fault::InputTooLarge`] when it is larger than `limit`
 /// bytes.
 pub fn read_limited(path: &Path, limit: u64) -> Result<Option<Zeroizing<Vec<u8>>>, Fault> {
-    files::read(path, limit).map_err(|error| unread(error, &shown(path)))
+    files::read(path, limit).map_err(|error| unread(&error, &shown(path)))
 }
 
-fn unread(error: ReadError, what: &str) -> Fault {
+/// "cannot be read" or "is too large", with the reason or the size.
+pub fn unread(error: &ReadError, what: &str) -> Fault {
     match error {
-        ReadError::Io(error) => Fault::ReadFailed { path: what.to_owned(), why: reason(&error) },
-        ReadError::TooLarge { size, limit } => Fault::InputTooLarge { what: what.to_owned(), size, limit },
+        ReadError::Io(error) => Fault::ReadFailed { path: what.to_owned(), why: reason(error) },
+        ReadError::TooLarge { size, limit } => {
+            Fault::InputTooLarge { what: what.to_owned(), size: *size, limit: *limit }
+        }
     }
 }
 
@@ -67,7 +70,7 @@ pub fn folder(path: &Path) -> Fault {
 
 /// Everything that a reader gives, wiped when dropped, at most `limit` bytes.
 pub fn read_all(from: impl Read, what: &str, limit: u64) -> Result<Zeroizing<Vec<u8>>, Fault> {
-    files::read_all(from, limit).map_err(|error| unread(error, what))
+    files::read_all(from, limit).map_err(|error| unread(&error, what))
 }
 
 /// Writes a new file that only this user can read, and flushes it to the disk.
@@ -178,5 +181,14 @@ mod tests {
         let refused = read_all([7u8; 100].as_slice(), "it", 99).unwrap_err();
         assert_eq!(refused, Fault::InputTooLarge { what: "it".to_owned(), size: 100, limit: 99 });
         assert_eq!(read_all([7u8; 100].as_slice(), "it", 100).unwrap().len(), 100);
+    }
+
+    #[test]
+    fn a_reader_that_never_ends_is_refused_all_the_same() {
+        let refused = read_all(io::repeat(7), "it", 99).unwrap_err();
+        let Fault::InputTooLarge { size, limit: 99, .. } = refused else { panic!("{refused:?}") };
+        assert!(size > 1 << 20, "{size}");
+        let device = read_limited(Path::new("/dev/zero"), 99).unwrap_err();
+        assert!(matches!(device, Fault::InputTooLarge { .. }), "{device:?}");
     }
 }

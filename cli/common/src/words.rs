@@ -3,6 +3,9 @@
 
 use std::borrow::Cow;
 use std::fmt::Display;
+use zx1_net::steers;
+
+pub use zx1_net::clause;
 
 /// Characters of an identifier that are kept at each end when it is shortened.
 const ENDS: usize = 6;
@@ -44,25 +47,9 @@ pub fn short(identifier: &str) -> String {
     first.chain(['…'].iter()).chain(last).collect()
 }
 
-/// A sentence as a part of another one: without capital and period. A first word in capitals keeps them.
-pub fn clause(sentence: &str) -> String {
-    let text = sentence.trim().trim_end_matches('.');
-    let mut letters = text.chars();
-    match (letters.next(), text.chars().nth(1)) {
-        (Some(first), Some(second)) if first.is_uppercase() && !second.is_uppercase() => {
-            format!("{}{}", first.to_lowercase(), letters.as_str())
-        }
-        _ => text.to_owned(),
-    }
-}
-
-/// Text without what would move a terminal's cursor, change its colours, or reverse the order of what stands
-/// around it. Line breaks stay.
+/// Text without what [`steers`] a terminal. Line breaks stay.
 pub fn plain(text: &str) -> Cow<'_, str> {
-    let harms = |letter: char| {
-        letter.is_control() && letter != '\n'
-            || matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
+    let harms = |letter: char| letter != '\n' && steers(letter);
     if !text.contains(harms) {
         return Cow::Borrowed(text);
     }
@@ -108,13 +95,6 @@ mod tests {
         for whole in ["", "everybody", "1234567890123456", "a sentence with spaces in it"] {
             assert_eq!(short(whole), whole);
         }
-    }
-
-    #[test]
-    fn a_clause_begins_small_unless_it_is_a_name() {
-        assert_eq!(clause("The log is empty."), "the log is empty");
-        assert_eq!(clause("CBOR ends."), "CBOR ends");
-        assert_eq!(clause(""), "");
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! The command tree. Every command's arguments are defined beside the command, what all share in
-//! [`crate::flags`].
+//! The command tree. Each command's arguments are defined beside it, shared ones in [`crate::flags`].
 
 use crate::commands;
 use crate::flags::{Fixing, Global};
@@ -8,25 +7,25 @@ use std::ffi::OsString;
 
 const ABOUT: &str = "Runs a command; if it fails, finds somebody who fixes it";
 
-const LONG_ABOUT: &str = "Runs a command. If it works, that was all. If it fails, fix offers a bounty for \
-it: an agent looks at the error, reads what it needs through a list of harmless commands, and proposes a \
-fix. The fix is tried in a sandbox that cannot hurt your machine. You see what it changes, you decide, and \
+const LONG_ABOUT: &str = "Runs a command. If it works, that is all. If it fails, fix offers a bounty: an \
+agent looks at the error, reads what it needs with read-only commands from a whitelist, and proposes a \
+fix. The fix is tried in a sandbox that cannot harm your machine. You see what it changes, you decide, and \
 the agent is paid only if your command then works.
 
 Secrets are removed before anything leaves your machine, and you see all of it first. Every step is signed; \
 the transcript can be checked offline (fix verify).";
 
 const AFTER_HELP: &str = "\
-Write options of fix before the command: everything after its first word belongs
-to the command. A command that is named like one of fix's own: fix run -- show.
+Options of fix go before the command: everything after its first word belongs to
+the command. For a command named like one of fix's own: fix run -- show.
 
-Exit codes: the command's own. For fix's own commands: 0 done, 1 refused or
-failed, 2 the command line is wrong, 130 stopped by Ctrl+C. A refusal is
-`error NUMBER: what is wrong` and `next: what to do` on standard error.
+Exit codes: the command's own. For fix's own commands: 0 success, 1 failure,
+2 invalid command line, 130 stopped by Ctrl+C. Errors are written to standard
+error as `error NUMBER: what is wrong` and `next: what to do`.
 
 First steps:
   fix --local gcc m.c -o m      try the built-in rules: no market, no money
-  fix init                      make your key
+  fix init                      create your key
   fix gcc m.c -o m              ask the market, for free
   fix --bounty 0.5 make         pay an agent for it, if it works
   eval \"$(fix hook bash)\"       then `fix it` fixes the command that just failed
@@ -49,13 +48,13 @@ Environment: FIX_SERVER (the market), FIX_KEY, FIX_HOME (~/.fix), FIX_BOUNTY.";
     disable_help_subcommand = true
 )]
 pub struct Cli {
-    /// What all commands share.
+    /// Options that all commands share.
     #[command(flatten)]
     pub global: Global,
     /// How the command is to be fixed.
     #[command(flatten)]
     pub fixing: Fixing,
-    /// The command.
+    /// The command of fix, or the command to run.
     #[command(subcommand)]
     pub command: commands::Command,
 }

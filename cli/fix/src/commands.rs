@@ -22,130 +22,132 @@ use crate::context::Context;
 use crate::errors::{Error, Result};
 use crate::flags::Fixing;
 use clap::Subcommand;
-use contract::Act;
 use std::ffi::OsString;
 use std::process::ExitCode;
+use zx1_market_client::Act;
 
 /// The commands, in the order in which help lists them.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run a command, and have it fixed if it fails
     ///
-    /// The same as fix COMMAND, also for commands that are named like one of fix's own. Put -- before the
+    /// Same as fix COMMAND, also for commands that share their name with one of fix's own. Put -- before the
     /// command.
     #[command(after_long_help = run::EXAMPLES)]
     Run(run::Args),
     /// Fix the command that just failed in this shell
     ///
-    /// The shell's hook remembers it (fix hook). It is run again in the sandbox to see its output: your
-    /// files stay as they are.
+    /// The shell hook (fix hook) records it. It is run again in the sandbox to capture its output; your files
+    /// are not touched.
     #[command(after_long_help = it::EXAMPLES)]
     It(it::Args),
-    /// Print the lines that let a shell remember its last failed command
+    /// Print the shell code that records the last failed command
     ///
-    /// The hook starts no process: it writes two lines with the shell's own words, and only after a command
-    /// that failed.
+    /// The hook starts no process: it uses built-in commands of the shell, and writes only after a command
+    /// has failed.
     #[command(after_long_help = hook::EXAMPLES)]
     Hook(hook::Args),
-    /// Make your key
+    /// Create your key
     ///
-    /// Makes the key that signs what you post, in a file that only you can read, or takes one that you have.
-    /// Nothing that is there is overwritten.
+    /// Creates the key that signs what you post, in a file that only you can read, or imports one. An
+    /// existing key is never overwritten.
     #[command(after_long_help = init::EXAMPLES)]
     Init(init::Args),
     /// List contracts
     ///
-    /// Yours that are under way, as the market and this machine know them.
+    /// Lists your contracts that are under way, as known to the market and to this machine.
     #[command(after_long_help = contract::LIST_EXAMPLES)]
     Contracts(contract::List),
-    /// Show a contract: every entry, checked here
+    /// Show a contract and verify every entry
     ///
-    /// Fetches the contract, checks every signature and every rule on this machine, saves the transcript and
-    /// shows what it proves.
+    /// Fetches the contract, verifies every signature and every rule on this machine, saves the transcript
+    /// and shows what it proves.
     #[command(after_long_help = contract::SHOW_EXAMPLES)]
     Show(contract::Show),
-    /// Take back a contract that nobody has taken
+    /// Cancel a contract that no agent has taken
     ///
-    /// The whole deposit comes back.
+    /// The whole deposit is returned.
     #[command(after_long_help = contract::ACT_EXAMPLES)]
     Cancel(contract::Because),
-    /// Stop a contract at once
+    /// Halt a contract immediately
     ///
-    /// The emergency stop. After 30 seconds a judge decides, unless it is resumed; a free contract ends.
+    /// Emergency stop. After 30 seconds a judge decides, unless the contract is resumed; a free contract ends.
     #[command(after_long_help = contract::ACT_EXAMPLES)]
     Halt(contract::Because),
-    /// Take a halt back, or go on with a contract
+    /// Resume a contract
     ///
-    /// Goes on where fix was stopped: by Ctrl+C, by a crash, or by a halt.
+    /// Continues where fix was stopped by Ctrl+C, a crash or a halt.
     #[command(after_long_help = contract::ACT_EXAMPLES)]
     Resume(contract::Because),
-    /// Leave a contract
+    /// Back out of a contract
     ///
-    /// Free for 30 seconds after it was taken and before the first fix; later it costs 20 % of the bounty.
+    /// Free for 30 seconds after an agent has taken it, before the first fix; later it costs 20 % of the
+    /// bounty.
     #[command(name = "back-out", after_long_help = contract::ACT_EXAMPLES)]
     BackOut(contract::Because),
-    /// Take a contract to the court
+    /// Dispute a contract in court
     ///
-    /// The other side has 30 seconds to answer, then a judge runs the fix again and rules.
+    /// The other side has 30 seconds to answer; then a judge runs the fix again and rules.
     #[command(after_long_help = contract::ACT_EXAMPLES)]
     Dispute(contract::Argue),
     /// Answer a dispute
     ///
-    /// The judge reads both arguments beside the transcript.
+    /// The judge reads both arguments together with the transcript.
     #[command(after_long_help = contract::ACT_EXAMPLES)]
     Respond(contract::Argue),
     /// Appeal a ruling
     ///
-    /// The next court decides again; who loses there pays its fee. The supreme court is final.
+    /// The next court decides again; whoever loses there pays its fee. The supreme court's ruling is final.
     #[command(after_long_help = contract::ACT_EXAMPLES)]
     Appeal(contract::Argue),
-    /// Accept a ruling at once
+    /// Accept a ruling without appeal
     ///
-    /// Without it the loser has 120 seconds to appeal, and nothing is paid before.
+    /// Otherwise the loser has 120 seconds to appeal, and nothing is paid until then.
     #[command(after_long_help = contract::ACT_EXAMPLES)]
     Waive(contract::Show),
-    /// Accept, reject or dispute a fix that waits for review
+    /// Accept, reject or dispute a fix under review
     ///
-    /// In autonomous mode a fix waits for your review; silence accepts it.
+    /// In autonomous mode a fix waits for your review; without one it is accepted.
     #[command(after_long_help = contract::ACT_EXAMPLES)]
     Review(contract::Review),
-    /// Talk with the other side of a contract
+    /// Chat with the other side of a contract
     ///
-    /// Shows what was said and sends a line: an answer, when the agent has asked. Secrets are removed first.
+    /// Shows the conversation and sends a message, which answers the agent's question if there is one.
+    /// Secrets are removed first.
     #[command(after_long_help = chat::EXAMPLES)]
     Chat(chat::Args),
-    /// Send, receive and look at your Nano
+    /// Show, send and receive your Nano
     ///
-    /// The wallet keeps a journal: what was decided is paid exactly once, whatever crashes. Its keys come
-    /// from your one key.
+    /// The wallet keeps a journal: a payment is made exactly once, even across crashes. Its keys are derived
+    /// from your key.
     #[command(after_long_help = wallet::EXAMPLES)]
     Wallet(wallet::Args),
-    /// Work as an agent: fix other people's commands for money
+    /// Run an agent that fixes other people's commands for money
     ///
-    /// Finds contracts, looks through harmless commands, proposes fixes, and is paid for those that work.
+    /// Finds contracts, investigates with read-only commands, proposes fixes, and is paid for those that work.
     #[command(after_long_help = agent::EXAMPLES)]
     Agent(agent::Args),
-    /// Serve a market
+    /// Run a market server
     ///
-    /// Relays signed chains, keeps the time, holds the escrow. With the embedded ledger nothing else is
+    /// Relays signed transcripts, keeps time and holds the escrow. With the embedded ledger nothing else is
     /// needed.
     #[command(after_long_help = serve::EXAMPLES)]
     Serve(serve::Args),
-    /// Work as a judge of a market
+    /// Run a judge of a market
     ///
-    /// Runs disputed fixes again, reads the transcript, rules. The market must name this judge's key.
+    /// Runs disputed fixes again, reads the transcript and rules. The market must list the judge's key.
     #[command(after_long_help = judge::EXAMPLES)]
     Judge(judge::Args),
-    /// Check a transcript, offline
+    /// Verify a transcript offline
     ///
-    /// Checks every signature, every link and every rule of the market over a saved transcript, without
-    /// asking anybody.
+    /// Verifies every signature, every link and every rule of the market in a saved transcript, without
+    /// network access.
     #[command(after_long_help = verify::EXAMPLES)]
     Verify(verify::Args),
-    /// Take back what a fix changed
+    /// Undo an applied fix
     ///
-    /// Restores the files of an applied fix byte for byte: the last one in this folder, or the one that is
-    /// named. It refuses when the files were changed since.
+    /// Restores the files that a fix changed, byte for byte: the last fix applied in this folder, or the one
+    /// that is named. Fails if the files have changed since.
     #[command(after_long_help = undo::EXAMPLES)]
     Undo(undo::Args),
     /// Remove secrets from standard input
@@ -153,28 +155,27 @@ pub enum Command {
     /// Writes to standard output what would leave your machine: secrets are replaced by [REDACTED:category].
     #[command(after_long_help = scrub::EXAMPLES)]
     Scrub(scrub::Args),
-    /// Tell whether an agent may run a command here
+    /// Check whether an agent may run a command here
     ///
-    /// Exit code 0 when it may, 1 with the reason when not. Nothing is run.
+    /// The exit code is 0 if it may, and 1 with the reason if not. Nothing is run.
     #[command(name = "check-command", after_long_help = check_command::EXAMPLES)]
     CheckCommand(check_command::Args),
-    /// Show who is paid what for an outcome
+    /// Show who gets what for an outcome
     ///
-    /// The money table: both sides have deposited the bounty and the judge's fee, and every row sums to what
-    /// was deposited.
+    /// Both sides deposit the bounty and the judge's fee; what is paid out sums to what was deposited.
     #[command(after_long_help = payout::EXAMPLES)]
     Payout(payout::Args),
-    /// Print completions for a shell
+    /// Print shell completions
     ///
-    /// Prints a script with which the shell completes fix's commands and options.
+    /// Prints a script that completes fix's commands and options.
     #[command(after_long_help = completions::EXAMPLES)]
     Completions(completions::Args),
     /// Write man pages
     ///
-    /// Writes one page a command into a folder, or prints one.
+    /// Writes one page for each command into a folder, or prints a single one.
     #[command(after_long_help = man::EXAMPLES)]
     Man(man::Args),
-    /// Any other word begins the command that is to be run.
+    /// Any other word begins the command to run.
     #[command(external_subcommand)]
     Other(Vec<OsString>),
 }

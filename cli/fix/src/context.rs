@@ -2,38 +2,33 @@
 
 use crate::config::Config;
 use crate::errors::{Error, Failure, Result};
-use crate::flags::Global;
+use crate::flags::{Global, Ledger};
 use crate::screen::Screen;
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
+use tokio::runtime::Runtime;
+use zx1_cli_common::Fault;
 use zx1_cli_common::keys::{self, Seed};
 use zx1_cli_common::output::{self, Format, Report};
-use zx1_cli_common::{Fault, files};
-use zx1_home::config::{environment, user_home};
+use zx1_home::config::{Layered, Setting, Source, environment, user_home};
 use zx1_market::{PartyKey, Raw};
+use zx1_market_client::{Clock, Market};
 use zx1_net::Endpoint;
+use zx1_principal::envelopes::Identity;
+use zx1_principal::{Party, Role};
 
 /// The market when nobody names one: this machine's.
 pub const SERVER: &str = "http://127.0.0.1:8000";
 
-/// Which of this machine's parties acts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Who {
-    /// The party whose commands fail.
-    Principal,
-    /// The party that fixes them.
-    Agent,
-    /// The party that decides disputes.
-    Judge,
-}
+/// The configuration file's name.
+const CONFIG: &str = "config.toml";
 
-impl Who {
-    fn file(self) -> &'static str {
-        match self {
-            Self::Principal => "key.ed25519",
-            Self::Agent => "agent.key",
-            Self::Judge => "judge.key",
-        }
+/// The key file of a party of this machine.
+fn key_file(who: Role) -> &'static str {
+    match who {
+        Role::Principal => "key.ed25519",
+        Role::Agent => "agent.key",
+        Role::Judge => "judge.key",
     }
 }
 
@@ -95,43 +90,75 @@ impl Context {
         if let Some(config) = self.config.get() {
             return Ok(config);
         }
-        let config = Config::read(&self.place("config.toml")?)?;
+        let config = Config::read(&self.place(CONFIG)?)?;
         Ok(self.config.get_or_init(|| config))
     }
 
-    /// The market's address, without a slash at its end.
-    pub fn server(&self) -> Result<String> {
-        let named = self.flags.server.clone().or_else(|| environment("FIX_SERVER"));
-        let url = match named {
-            Some(url) => url,
-            None => self.config()?.server.clone().unwrap_or_else(|| SERVER.to_owned()),
+    /// A setting: flag, environment, config.toml. The file is only read when it counts.
+    fn setting(
+        &self,
+        flag: (&'static str, Option<&String>),
+        variable: Option<&'static str>,
+        file: impl Fn(&Config) -> Option<&String>,
+    ) -> Result<Option<Setting<String>>> {
+        let layers = Layered::new().flag(flag.0, flag.1.cloned());
+        let layers = match variable {
+            Some(variable) => layers.environment(variable),
+            None => layers,
         };
-        match Endpoint::parse(&url) {
-            Ok(endpoint) => Ok(endpoint.to_string()),
-            Err(_) => Err(Error::BadUrl { url }.into()),
+        if let Some(found) = layers.clone().found() {
+            return Ok(Some(found));
+        }
+        let path = self.place(CONFIG)?;
+        Ok(layers.file(CONFIG, &path, file(self.config()?).cloned()).found())
+    }
+
+    /// The market's address, without a slash at its end.
+    pub fn server(&self) -> Result<Setting<String>> {
+        let flag = ("--server", self.flags.server.as_ref());
+        let named = self.setting(flag, Some("FIX_SERVER"), |config| config.server.as_ref())?;
+        let named = named.unwrap_or(Setting { value: SERVER.to_owned(), source: Source::Default });
+        match Endpoint::parse(&named.value) {
+            Ok(endpoint) => Ok(named.map(|_| endpoint.to_string())),
+            Err(_) => Err(Error::BadUrl { url: named.value, source: named.source.to_string() }.into()),
         }
     }
 
-    /// The bounty: option, FIX_BOUNTY, configuration; `None` is a free contract.
+    /// The bounty; `None` is a free contract.
     pub fn bounty(&self, option: Option<&String>) -> Result<Option<Raw>> {
-        let text = match option.cloned().or_else(|| environment("FIX_BOUNTY")) {
-            Some(text) => Some(text),
-            None => self.config()?.bounty.clone(),
-        };
-        text.map(|text| amount(&text)).transpose()
+        let found =
+            self.setting(("--bounty", option), Some("FIX_BOUNTY"), |config| config.bounty.as_ref())?;
+        found.map(|bounty| amount_from(&bounty.value, Some(&bounty.source))).transpose()
+    }
+
+    /// How the wallet reaches the ledger.
+    pub fn ledger(&self, flags: &Ledger) -> Result<zx1_principal::Ledger> {
+        let value = |found: Option<Setting<String>>| found.map(|setting| setting.value);
+        let node = ("--node", flags.node.as_ref());
+        let network = ("--network", flags.network.as_ref());
+        let representative = ("--representative", flags.representative.as_ref());
+        Ok(zx1_principal::Ledger {
+            node: value(self.setting(node, Some("FIX_NANO_NODE"), |config| config.wallet.node.as_ref())?),
+            network: value(
+                self.setting(network, Some("FIX_NANO_NETWORK"), |config| config.wallet.network.as_ref())?,
+            ),
+            representative: value(
+                self.setting(representative, None, |config| config.wallet.representative.as_ref())?,
+            ),
+        })
     }
 
     /// Where the key of a party of this machine lies.
-    pub fn key_path(&self, who: Who) -> Result<PathBuf> {
+    pub fn key_path(&self, who: Role) -> Result<PathBuf> {
         match self.flags.key.clone().or_else(|| environment("FIX_KEY").map(PathBuf::from)) {
-            Some(path) if self.flags.key.is_some() || who == Who::Principal => Ok(path),
-            _ => self.place(who.file()),
+            Some(path) if self.flags.key.is_some() || who == Role::Principal => Ok(path),
+            _ => self.place(key_file(who)),
         }
     }
 
     /// What no command of a sandbox may see, beside the usual secrets: fix's folder, the party's key wherever
     /// --key has it, and zx1's folder where the party has an agent id.
-    pub fn secret_places(&self, who: Who) -> Result<Vec<PathBuf>> {
+    pub fn secret_places(&self, who: Role) -> Result<Vec<PathBuf>> {
         let mut places = vec![self.home()?.to_owned(), self.key_path(who)?];
         if self.agent_id(who)?.is_some() {
             places.push(zx1_home()?);
@@ -140,7 +167,7 @@ impl Context {
     }
 
     /// The secret of a party of this machine, made on first use where no file is named (decision A1).
-    pub fn seed(&self, who: Who) -> Result<Seed> {
+    pub fn seed(&self, who: Role) -> Result<Seed> {
         let path = self.key_path(who)?;
         match keys::read(&path) {
             Ok((seed, _)) => Ok(seed),
@@ -158,30 +185,61 @@ impl Context {
     }
 
     /// The 0x01 agent id of a party of this machine, as it was written; `None`: it has none.
-    pub fn agent_id(&self, who: Who) -> Result<Option<String>> {
-        if self.flags.agent_id.is_some() {
-            return Ok(self.flags.agent_id.clone());
+    pub fn agent_id(&self, who: Role) -> Result<Option<String>> {
+        let flag = ("--agent-id", self.flags.agent_id.as_ref());
+        // As FIX_KEY, the variable names the principal's.
+        let variable = (who == Role::Principal).then_some("FIX_AGENT_ID");
+        let found = self.setting(flag, variable, |config| match who {
+            Role::Principal => config.zx1.principal.as_ref(),
+            Role::Agent => config.zx1.agent.as_ref(),
+            Role::Judge => config.zx1.judge.as_ref(),
+        });
+        Ok(found?.map(|agent| agent.value))
+    }
+
+    /// The Solana cluster of the agent id, in the end the one that `zx1` itself uses.
+    fn cluster(&self) -> Result<Option<Setting<String>>> {
+        let flag = ("--cluster", self.flags.cluster.as_ref());
+        let named = self.setting(flag, Some("FIX_CLUSTER"), |config| config.zx1.cluster.as_ref())?;
+        if named.is_some() {
+            return Ok(named);
         }
-        let zx1 = &self.config()?.zx1;
-        Ok(match who {
-            // As FIX_KEY, the variable names the principal's.
-            Who::Principal => environment("FIX_AGENT_ID").or_else(|| zx1.principal.clone()),
-            Who::Agent => zx1.agent.clone(),
-            Who::Judge => zx1.judge.clone(),
+        let path = zx1_home()?.join(CONFIG);
+        // A file that zx1 cannot read is zx1's to complain about.
+        let table = std::fs::read_to_string(&path).ok().and_then(|text| text.parse::<toml::Table>().ok());
+        let url = table.and_then(|table| Some(table.get("url")?.as_str()?.to_owned()));
+        Ok(Layered::new().environment("ZX1_URL").file("zx1's config.toml", &path, url).found())
+    }
+
+    /// A party of this machine.
+    pub fn party(&self, who: Role, ledger: &Ledger) -> Result<Party> {
+        let identity = match self.agent_id(who)? {
+            Some(agent_id) => {
+                let cluster = self.cluster()?.map(|cluster| cluster.value);
+                Some(Identity { agent_id, home: zx1_home()?, cluster })
+            }
+            None => None,
+        };
+        Ok(Party {
+            role: who,
+            home: self.home()?.to_owned(),
+            seed: self.seed(who)?,
+            clock: clock(),
+            ledger: self.ledger(ledger)?,
+            identity,
         })
     }
 
-    /// The Solana cluster that a flag, the environment or the configuration names.
-    pub fn cluster(&self) -> Result<Option<String>> {
-        let named = self.flags.cluster.clone().or_else(|| environment("FIX_CLUSTER"));
-        Ok(match named {
-            Some(cluster) => Some(cluster),
-            None => self.config()?.zx1.cluster.clone(),
-        })
+    /// Connects a party of this machine to the market.
+    pub fn connect(&self, who: Role, runtime: &Runtime) -> Result<(Party, Market)> {
+        let server = self.server()?.value;
+        let party = self.party(who, &Ledger::default())?;
+        let market = runtime.block_on(party.connect(&server))?;
+        Ok((party, market))
     }
 
     /// The key of a party of this machine.
-    pub fn key(&self, who: Who) -> Result<PartyKey> {
+    pub fn key(&self, who: Role) -> Result<PartyKey> {
         Ok(PartyKey::from_seed(&*self.seed(who)?))
     }
 }
@@ -198,9 +256,14 @@ pub fn zx1_home() -> Result<PathBuf> {
 
 /// An amount of XNO.
 pub fn amount(text: &str) -> Result<Raw> {
+    amount_from(text, None)
+}
+
+fn amount_from(text: &str, source: Option<&Source>) -> Result<Raw> {
     Raw::from_xno(text.trim()).map_err(|error| {
         let why = zx1_cli_common::words::clause(&error.to_string());
-        Error::BadAmount { text: text.chars().take(40).collect(), why }.into()
+        let source = source.map(|source| format!(" ({source})")).unwrap_or_default();
+        Error::BadAmount { text: text.chars().take(40).collect(), why: format!("{why}{source}") }.into()
     })
 }
 
@@ -211,9 +274,14 @@ pub fn working_folder() -> Result<PathBuf> {
     std::env::current_dir().and_then(|folder| folder.canonicalize()).map_err(failed)
 }
 
-/// A file's path as messages show it.
-pub fn shown(path: &Path) -> String {
-    files::shown(path)
+/// The clock of signatures. Tests that move the clock of a server of this machine (fix serve --test-clock) set
+/// FIX_TEST_CLOCK.
+fn clock() -> Clock {
+    #[cfg(feature = "testing")]
+    if std::env::var_os("FIX_TEST_CLOCK").is_some() {
+        return Clock::Server;
+    }
+    Clock::default()
 }
 
 #[cfg(test)]
@@ -224,7 +292,7 @@ mod tests {
     fn a_markets_address_has_a_host_and_no_user() {
         let server =
             |url: &str| Context::new(Global { server: Some(url.to_owned()), ..Global::default() }).server();
-        assert_eq!(server("https://fix.example.org/").unwrap(), "https://fix.example.org");
+        assert_eq!(server("https://fix.example.org/").unwrap().value, "https://fix.example.org");
         for wrong in ["http://", "http:///x", "ftp://x", "http://127.0.0.1:8000@evil.example", "http://a b"] {
             assert_eq!(server(wrong).unwrap_err().code, 9521, "{wrong}");
         }
@@ -233,7 +301,7 @@ mod tests {
     #[test]
     fn a_key_that_lies_elsewhere_is_hidden_from_sandboxes_too() {
         let key = PathBuf::from("/elsewhere/judge.key");
-        for who in [Who::Principal, Who::Agent, Who::Judge] {
+        for who in [Role::Principal, Role::Agent, Role::Judge] {
             let context = Context::new(Global {
                 key: Some(key.clone()),
                 agent_id: Some("an agent".to_owned()),

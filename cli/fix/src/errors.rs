@@ -1,21 +1,23 @@
-//! Refusals: a number, a full sentence, and what to do next. Numbers 9500 to 9599 are this command line's;
+//! Errors: a number, a full sentence, and what to do next. Numbers 9500 to 9599 are this command line's;
 //! others come through from the libraries and the server under their own numbers.
 
 use crate::next;
+use zx1_cli_common::{Exit, files};
+use zx1_principal::Refusal;
 
 zx1_cli_common::catalogue! {
     // The command line itself.
     9500 Usage Usage { message: String } "{message}" => "fix --help";
-    9501 Failure NeedsYes "This needs your consent, and standard input is no terminal to ask on." =>
+    9501 Failure NeedsYes "This needs your consent, and standard input is not a terminal." =>
         "run it in a terminal, or add --yes";
-    9502 Failure Declined "Nothing was done: you said no." => "run it again and answer y";
+    9502 Failure Declined "Nothing was done: you declined." => "run it again and answer y";
     9503 Interrupted Interrupted "Stopped by Ctrl+C." => "fix contracts lists what is still running";
-    9504 Failure ClosedPipe "Nobody reads standard output any more." => "";
+    9504 Failure ClosedPipe "Standard output is closed." => "";
     9505 Failure WriteFailed { path: String, why: String } "{path} cannot be written: {why}." =>
         "check the folder's permissions and the free space";
     9506 Failure ReadFailed { path: String, why: String } "{path} cannot be read: {why}." =>
         "check the path and its permissions";
-    9507 Failure Exists { path: String } "{path} is there already, and fix overwrites nothing." =>
+    9507 Failure Exists { path: String } "{path} already exists, and fix overwrites nothing." =>
         "move it away, or name another path";
     9508 Failure NoHome "There is no home folder: neither FIX_HOME nor HOME is set." =>
         "export FIX_HOME=/a/folder";
@@ -35,7 +37,7 @@ zx1_cli_common::catalogue! {
         "The public half in {path} is not the one of its secret half, so the file is damaged." =>
         "restore the file, or name another one with --key";
     9515 Failure KeyUnknownForm { path: String, found: u64 }
-        "{path} ({found} bytes) is no key: neither a JSON array of 64 numbers, nor 32 raw bytes, nor 64 \
+        "{path} ({found} bytes) is not a key file: expected a JSON array of 64 numbers, 32 raw bytes, or 64 \
          hexadecimal digits." =>
         "name another file with --key, or make a key with fix init";
     9516 Failure KeyExists { path: String } "There is a key in {path} already, and fix overwrites no key." =>
@@ -51,82 +53,33 @@ zx1_cli_common::catalogue! {
     9520 Failure ConfigMalformed { path: String, why: String }
         "The configuration {path} does not parse: {why}." =>
         "correct the file, or move it away and run fix init";
-    9521 Usage BadUrl { url: String } "'{url}' is no market's address." =>
+    9521 Usage BadUrl { url: String, source: String } "invalid market address '{url}' ({source})." =>
         "give one like http://127.0.0.1:8000 with --server, or in FIX_SERVER";
-    9522 Usage BadAmount { text: String, why: String } "'{text}' is no amount of XNO: {why}." =>
+    9522 Usage BadAmount { text: String, why: String } "invalid amount of XNO '{text}': {why}." =>
         "give a decimal like 0.5";
     9523 Usage NotHere { option: String }
         "{option} goes with a command that is to be fixed, not with a command of fix itself." =>
         "fix --help";
     9524 Usage BadWord { what: &'static str, text: String, known: String }
-        "'{text}' is no {what}. There are {known}." => "fix payout --help";
+        "invalid {what} '{text}': expected one of {known}." => "fix payout --help";
 
     // Offline commands.
-    9530 Failure NotSound { file: String, why: String } "{file} is not sound: {why}" =>
+    9530 Failure NotSound { file: String, why: String } "{file} does not verify: {why}" =>
         "ask the server for it again with fix show, and keep this file as evidence";
-    9531 Failure NoTranscript { file: String, why: String } "{file} is no transcript: {why}" =>
+    9531 Failure NoTranscript { file: String, why: String } "{file} is not a transcript: {why}" =>
         "give a file that fix saved, or the answer of GET /contracts/ID";
-    9532 Failure NothingToUndo "fix has changed nothing here that could be undone." =>
-        "fix undo --list shows all records";
-    9533 Failure NoSuchRecord { id: String } "There is no undo record {id}." =>
-        "fix undo --list shows all records";
 
     // The failing command.
-    9540 Failure NotUtf8 "The command is not UTF-8, so no contract can hold it." =>
-        "rename the file, or put the command into a script";
-    9541 Failure CannotRun { program: String, why: String } "{program} cannot be run: {why}." =>
-        "check the path and its permissions";
     9542 Failure NoFolder { why: String } "The working folder cannot be found: {why}." =>
         "change to a folder that exists";
     9543 Failure NoHook "No failed command is known in this shell." =>
         "eval \"$(fix hook bash)\" in ~/.bashrc (or zsh; fish: fix hook fish | source), then try again";
-    9544 Failure Unfixed { why: String } "It is not fixed: {why}" => "read the error above";
-    9545 Failure SecretExpected { found: String }
-        "What --expect says holds a secret ({found}), and every agent reads it." =>
-        "give an expression without it";
-    9546 Failure InputOutside { path: String }
-        "{path} is not below the folder in which the command failed." =>
-        "attach files of this folder only";
-    9547 Failure NotConsented { what: String }
-        "Not applied: the fix changes {what}, and nobody agreed to that." =>
-        "run it in a terminal to be asked; --yes never agrees to it";
-    9548 Failure CommandNotAccepted { line: String }
-        "Not applied: the fix puts {line} in place of your command, and nobody agreed to that." =>
-        "run it in a terminal to be asked, or add --accept-corrected; --yes alone never agrees to it";
-    9549 Failure TooManyPaths { count: usize, what: String }
-        "Not applied: the fix changes {count} {what}, too many to be asked for unseen." =>
-        "run the command again with --explain to be shown and asked for all of them";
 
     // The market.
-    9550 Failure NoContract { what: String } "There is no contract {what} here." =>
-        "fix contracts lists them";
-    9551 Failure Ended { id: String, state: String } "Contract {id} has ended: it is {state}." =>
-        "fix show {id}";
-    9552 Failure NotOurs { id: String } "Contract {id} is none of yours." => "fix contracts lists yours";
-    9553 Failure StateMalformed { path: String, why: String } "The record {path} does not parse: {why}." =>
-        "move it away; the contract itself is safe on the server: fix contracts";
-    9556 Failure OtherRun { id: String } "Another fix is at contract {id} right now." =>
-        "wait for it, or stop it with Ctrl+C in its terminal";
-    9557 Failure BadId { text: String } "'{text}' is no contract id." =>
+    9557 Failure BadId { text: String } "invalid contract id '{text}'." =>
         "give its 16 hexadecimal digits; fix contracts lists them";
 
     // Wallet and agent.
-    9560 Failure NoNode "No Nano node is named, so the wallet cannot look at the ledger." =>
-        "give --node URL and --network, or set them in config.toml under [wallet]";
-    9561 Usage BadNetwork { text: String } "'{text}' is no Nano network: it is live, beta, dev or test." =>
-        "name it with --network";
-    9562 Usage NoRepresentative { network: String }
-        "The wallet's first block on {network} needs a representative, and none is named." =>
-        "give --representative ADDRESS, or set it in config.toml under [wallet]";
-    9563 Usage BadModel { text: String, why: String } "'{text}' is no model: {why}." =>
-        "give rules, openai:MODEL@URL, openrouter:MODEL, anthropic:MODEL or script:FILE";
-    9565 Usage BadAddress { text: String, why: String } "'{text}' is no Nano address: {why}." =>
-        "give an address that begins with nano_";
-    9566 Failure NoCluster "There is an agent id, and no Solana cluster is named." =>
-        "give --cluster URL, or set cluster in config.toml under [zx1]";
-    9567 Failure TestClock { url: String }
-        "FIX_TEST_CLOCK is set, and {url} is not on this machine: its clock must not say when you sign." =>
-        "unset FIX_TEST_CLOCK; it is for tests of fix serve --test-clock";
     9568 Failure CannotExecute { program: String, why: String }
         "The program {program} is needed for this and cannot be executed: {why}." =>
         "install {program} beside fix, or in a folder of PATH";
@@ -157,6 +110,53 @@ foreign!(
     nano_escrow::journal::JournalError => next::after_error,
     nano_escrow::escrow::EscrowError => next::after_error,
 );
+
+impl From<zx1_principal::Error> for Failure {
+    fn from(error: zx1_principal::Error) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<&zx1_principal::Error> for Failure {
+    fn from(error: &zx1_principal::Error) -> Self {
+        use zx1_principal::Error as Session;
+        match error {
+            Session::Refused(refusal) => refusal.clone().into(),
+            Session::Declined => Error::Declined.into(),
+            Session::Interrupted => Error::Interrupted.into(),
+            Session::Stopped(stopped) => Self::from(Error::Interrupted).next(next::after_stop(stopped)),
+            Session::Market(error) => Self::of(error, next::after_call(error)),
+            Session::Rules(error) => Self::of(error, next::after_error(error)),
+            Session::Envelope(error) => Self::of(error, next::after_envelope(error)),
+            Session::Sandbox(error) => Self::of(error, next::after_error(error)),
+            Session::Rule(error) => Self::of(error, next::after_error(error)),
+            Session::Wallet(error) => Self::of(error, next::after_error(error)),
+            Session::Journal(error) => Self::of(error, next::after_error(error)),
+            Session::Read { path, source } => files::unread(source, &files::shown(path)).into(),
+            Session::Write { path, source } => files::write_failed(path, source).into(),
+            // Unattended.
+            _ => Error::NeedsYes.into(),
+        }
+    }
+}
+
+impl From<zx1_model::NameError> for Failure {
+    fn from(error: zx1_model::NameError) -> Self {
+        Self { exit: Exit::Usage, ..Self::of(&error, next::after_error(&error)) }
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        let mut failure = Self::of(&refusal, next::after_refusal(&refusal));
+        if let Refusal::BadNetwork { .. } | Refusal::NoRepresentative { .. } | Refusal::BadAddress { .. } =
+            refusal
+        {
+            failure.exit = Exit::Usage;
+        }
+        failure
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -8,59 +8,73 @@ const SETTINGS: &str = "Settings";
 /// Options of all commands. `-h` of commands leaves them out, `--help` shows them.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Global {
-    /// Agree to what is asked; never to changes outside of the working folder
+    /// Answer yes to questions, except about changes outside the working folder
     #[arg(short, long, global = true, help_heading = SETTINGS, hide_short_help = true)]
     pub yes: bool,
-    /// Write results as JSON to standard output, one object a line while something is under way
+    /// Write results as JSON to standard output, and progress as one object per line
     #[arg(long, global = true, help_heading = SETTINGS, hide_short_help = true)]
     pub json: bool,
-    /// The market's address [env: FIX_SERVER] [default: http://127.0.0.1:8000]
+    /// URL of the market [env: FIX_SERVER] [default: http://127.0.0.1:8000]
     #[arg(long, global = true, value_name = "URL", help_heading = SETTINGS, hide_short_help = true)]
     pub server: Option<String>,
-    /// Your key [env: FIX_KEY] [default: ~/.fix/key.ed25519, agent.key for fix agent]
+    /// Key file [env: FIX_KEY] [default: ~/.fix/key.ed25519, agent.key for fix agent]
     #[arg(long, global = true, value_name = "FILE", help_heading = SETTINGS, hide_short_help = true)]
     pub key: Option<PathBuf>,
-    /// Your agent id in 0x01, the mint of your NFT [env: FIX_AGENT_ID, but not of fix agent]
+    /// Your agent id in 0x01: the mint of your NFT [env: FIX_AGENT_ID, except for fix agent]
     #[arg(long, global = true, value_name = "MINT", help_heading = SETTINGS, hide_short_help = true)]
     pub agent_id: Option<String>,
-    /// The Solana cluster of the agent id [env: FIX_CLUSTER] [default: zx1's]
+    /// Solana cluster of the agent id [env: FIX_CLUSTER] [default: zx1's]
     #[arg(long, global = true, value_name = "URL", help_heading = SETTINGS, hide_short_help = true)]
     pub cluster: Option<String>,
 }
 
+/// How the wallet reaches the ledger.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Ledger {
+    /// RPC URL of a Nano node [env: FIX_NANO_NODE]
+    #[arg(long, value_name = "URL", global = true)]
+    pub node: Option<String>,
+    /// Nano network: live, beta, dev or test [env: FIX_NANO_NETWORK]
+    #[arg(long, value_name = "NETWORK", global = true)]
+    pub network: Option<String>,
+    /// Representative of the wallet's accounts; required for the first block, except on dev
+    #[arg(long, value_name = "ADDRESS", global = true)]
+    pub representative: Option<String>,
+}
+
 const FIXING: &str = "Fixing";
 
-/// How a command is to be fixed.
+/// Options for fixing a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct Fixing {
     /// Use the built-in rules only: no market, nothing leaves this machine
     #[arg(long, help_heading = FIXING)]
     pub local: bool,
-    /// Show what would be sent, or with --local what would change, and do neither
+    /// Show what would be sent, or with --local what would change, without doing it
     #[arg(long, help_heading = FIXING)]
     pub dry_run: bool,
-    /// Show all: what the agent reads and gets, why the fix should work, what was checked
+    /// Show everything: what the agent reads and receives, why the fix should work, what was checked
     #[arg(long, help_heading = FIXING)]
     pub explain: bool,
-    /// Pay this for a fix that works; without it the contract is free [env: FIX_BOUNTY]
+    /// Bounty for a fix that works; without one the contract is free [env: FIX_BOUNTY]
     #[arg(long, value_name = "XNO", help_heading = FIXING, conflicts_with = "local")]
     pub bounty: Option<String>,
     /// Let the agent work alone; its fix waits for your review
     #[arg(long, help_heading = FIXING, conflicts_with = "local")]
     pub autonomous: bool,
-    /// Keep the transcript among you, the agent and the judge
+    /// Share the transcript only with the agent and the judge
     #[arg(long, help_heading = FIXING, conflicts_with = "local")]
     pub private: bool,
-    /// Send this file too, so that a judge can run the command again; may be repeated
+    /// Attach a file, so that a judge can run the command again; may be repeated
     #[arg(long, value_name = "FILE", help_heading = FIXING, conflicts_with = "local")]
     pub attach: Vec<PathBuf>,
-    /// Let the fix reach this host (packages); may be repeated
+    /// Allow the fix to reach this host, for packages; may be repeated
     #[arg(long, value_name = "HOST", help_heading = FIXING)]
     pub allow_host: Vec<String>,
-    /// Let the fix use sudo; being root grants it nothing, a command with sudo in it does
+    /// Allow the fix to use sudo; implied by a command with sudo in it, not by being root
     #[arg(long, help_heading = FIXING, conflicts_with = "local")]
     pub allow_sudo: bool,
-    /// Let the fix put a corrected command in place of yours without asking; --yes alone does not
+    /// Accept a corrected command in place of yours without asking; --yes alone does not
     #[arg(long, help_heading = FIXING)]
     pub accept_corrected: bool,
     /// Accept a fix only if a line of the command's output then matches this regular expression
@@ -69,7 +83,7 @@ pub struct Fixing {
 }
 
 impl Fixing {
-    /// The options of a command of fix, over those that stand before it.
+    /// These options, with those given before the command of fix as defaults.
     #[must_use]
     pub fn over(mut self, before: Self) -> Self {
         self.local |= before.local;
@@ -86,7 +100,7 @@ impl Fixing {
         self
     }
 
-    /// The first option that was given, for a command that takes none of them.
+    /// Name of the first option that was given, for commands that take none of them.
     pub fn given(&self) -> Option<&'static str> {
         [
             (self.local, "--local"),

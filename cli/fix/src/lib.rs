@@ -3,31 +3,26 @@
 //! * [`args`]: the command tree and its help texts
 //! * [`flags`]: options that all commands share
 //! * [`commands`]: one module a command
-//! * [`fixing`]: what happens between a command that fails and one that works
+//! * [`fixing`]: options become a session of [`zx1_principal`]; [`terminal`]: what it reports and asks, in words
 //! * [`context`]: settings, keys and places, each read when it is first needed and not before
 //! * [`config`]: the settings in config.toml
-//! * [`market`]: the market's client and the wallet
-//! * [`bridge`]: the 0x01 envelopes of a party with an agent id
-//! * [`models`]: language models by name
 //! * [`errors`]: numbered errors; [`next`]: the next step after a library's error
 //! * [`screen`]: progress, for people or, with --json, for programs
-//! * [`shell`]: command lines as a shell writes them
+//! * [`interrupt`]: what Ctrl+C does
 //!
 //! `fix --help` builds the command tree and nothing else: no file is read and no runtime is started.
 
 pub mod args;
-pub mod bridge;
 pub mod commands;
 pub mod config;
 pub mod context;
 pub mod errors;
 pub mod fixing;
 pub mod flags;
-pub mod market;
-pub mod models;
+pub mod interrupt;
 pub mod next;
 pub mod screen;
-pub mod shell;
+pub mod terminal;
 mod usage;
 
 use errors::Failure;

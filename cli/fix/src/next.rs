@@ -5,6 +5,7 @@ use zx1_agent::worker::WorkError;
 use zx1_coded::Coded;
 use zx1_log::LogError;
 use zx1_market_client::ClientError;
+use zx1_principal::{Refusal, Stopped};
 
 /// After an error whose number says enough.
 pub fn after_error(error: &impl Coded) -> Option<&'static str> {
@@ -47,6 +48,25 @@ pub fn after_work(error: &WorkError) -> Option<&'static str> {
         WorkError::Client(error) => after_call(error),
         WorkError::Bridge(error) => after_envelope(error),
         other => after(other.code()),
+    }
+}
+
+/// After a refusal of a session.
+pub fn after_refusal(refusal: &Refusal) -> Option<String> {
+    match refusal {
+        Refusal::Ended { id, .. } => Some(format!("fix show {id}")),
+        other => after(other.code()).map(str::to_owned),
+    }
+}
+
+/// After Ctrl+C in a contract.
+pub fn after_stop(stopped: &Stopped) -> String {
+    match stopped {
+        Stopped::Canceled(id) => format!("fix show {id}"),
+        Stopped::Halted { contract, .. } => {
+            format!("fix resume {contract} to go on; fix show {contract}")
+        }
+        Stopped::Ended(id) | Stopped::GoesOn(id) => format!("fix resume {id}"),
     }
 }
 
@@ -102,6 +122,28 @@ fn after(code: u32) -> Option<&'static str> {
         9369 => "check the address (--server, FIX_SERVER), or start a market of your own: fix serve",
         9397 => "zx1 status shows it",
         9399 => "look at the contract again when the cluster answers: fix show",
+
+        // The principal, models.
+        9532 | 9533 => "fix undo --list shows all records",
+        9540 => "rename the file, or put the command into a script",
+        9541 => "check the path and its permissions",
+        9544 => "read the error above",
+        9545 => "give an --expect without it",
+        9546 => "attach files of this folder only",
+        9547 => "run it in a terminal to be asked; --yes never agrees to it",
+        9548 => "run it in a terminal to be asked, or add --accept-corrected; --yes alone never agrees to it",
+        9549 => "run the command again with --explain to be shown and asked for all of them",
+        9550 => "fix contracts lists them",
+        9552 => "fix contracts lists yours",
+        9553 => "move it away; the contract itself is safe on the server: fix contracts",
+        9556 => "wait for it, or stop it with Ctrl+C in its terminal",
+        9560 => "give --node URL and --network, or set them in config.toml under [wallet]",
+        9561 => "name it with --network",
+        9562 => "give --representative ADDRESS, or set it in config.toml under [wallet]",
+        9563 => "give rules, openai:MODEL@URL, openrouter:MODEL, anthropic:MODEL or script:FILE",
+        9565 => "give an address that begins with nano_",
+        9566 => "give --cluster URL, or set cluster in config.toml under [zx1]",
+        9567 => "unset FIX_TEST_CLOCK; it is for tests of fix serve --test-clock",
         _ => return None,
     })
 }

@@ -14,6 +14,9 @@ use zeroize::Zeroizing;
 /// [`remove_unfinished`] removes it.
 pub const UNFINISHED: &str = "unfinished";
 
+/// Bytes beyond a limit that are counted for a message.
+const COUNTED: u64 = 64 << 20;
+
 /// Makes a folder and those above it. Folders that exist stay as they are.
 ///
 /// # Errors
@@ -287,7 +290,7 @@ pub fn read_if_there(path: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Everything that a reader gives, wiped when dropped.
+/// Everything that a reader gives, wiped when dropped. A reader that never ends is left 64 MiB after the limit.
 ///
 /// # Errors
 /// [`ReadError::TooLarge`] for more than `limit` bytes; the reader's.
@@ -298,7 +301,7 @@ pub fn read_all(mut from: impl Read, limit: u64) -> Result<Zeroizing<Vec<u8>>, R
     if u64::try_from(size).is_ok_and(|size| size <= limit) {
         return Ok(bytes);
     }
-    // The message says how large it is, not only that it is too large.
-    let rest = io::copy(&mut from, &mut io::sink())?;
+    // The message says how large it is, not only that it is too large; of endless input only the lower bound.
+    let rest = io::copy(&mut from.take(COUNTED), &mut io::sink())?;
     Err(ReadError::TooLarge { size: rest.saturating_add(limit).saturating_add(1), limit })
 }

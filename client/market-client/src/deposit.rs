@@ -19,7 +19,7 @@ use futures_util::future::BoxFuture;
 /// A contract was posted.
 #[derive(Debug, Clone)]
 pub struct Posted {
-    /// Its id.
+    /// Id of the new contract.
     pub id: ContractId,
     /// The signed `post`.
     pub entry: Entry,

@@ -27,6 +27,7 @@
 //! ```
 
 pub mod act;
+mod bill;
 mod deposit;
 mod error;
 mod link;
@@ -50,10 +51,12 @@ use zx1_market::wire::{
 use zx1_market::{ContractId, Millis, PartyId, PartyKey, State, Terms};
 
 pub use self::act::{Acted, Bonded};
+pub use self::bill::Bill;
 pub use self::deposit::{Deposit, Posted, Purse, WalletPurse};
 pub use self::error::{ClientError, Refused, Result};
 pub use self::link::Clock;
 pub use self::pin::Pin;
+pub use self::short::{Act, Price};
 pub use self::stream::{Sighting, Watch, WatchOptions};
 pub use self::transcripts::Transcripts;
 pub use self::view::View;

@@ -1,11 +1,12 @@
 //! One call for each thing that a party says.
 
 use zx1_market::chain::{Common, Data, Side};
+use zx1_market::money::Court;
 use zx1_market::wire::{MessageKind, ReviewAction};
-use zx1_market::{Address, ContractId};
+use zx1_market::{Address, ContractId, Millis, Raw};
 
 use super::error::{ClientError, Result};
-use super::{Acted, Market};
+use super::{Acted, Market, View};
 use zx1_scrub::neutral::one_line;
 
 /// Short forms of [`Market::act`].
@@ -132,9 +133,81 @@ impl Market {
         self.act(id, Data::Cancel { reason: words(reason) }).await
     }
 
-    /// Say where one's money goes.
+    /// Name the account that this party's money goes to.
     pub async fn accounts(&self, id: ContractId, payout: Address) -> Result<Acted> {
         self.act(id, Data::Accounts { payout }).await
+    }
+}
+
+/// An act of a party on a contract that is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// Take back a contract that no agent has taken.
+    Cancel,
+    /// Stop all work at once.
+    Halt,
+    /// Leave in the middle of the work.
+    BackOut,
+    /// Take the contract to the district court.
+    Dispute,
+    /// Answer the other side's dispute.
+    Respond,
+    /// Appeal to the next court.
+    Appeal,
+    /// Accept a ruling at once, without an appeal.
+    Waive,
+}
+
+/// What an act may cost who does it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Price {
+    /// A share of the bounty, for leaving after the grace period.
+    Share {
+        /// Percentage of the bounty.
+        percent: u64,
+        /// The whole bounty.
+        bounty: Raw,
+    },
+    /// The fee of a court, for whoever loses there.
+    Loser {
+        /// Court that decides next.
+        court: Court,
+        /// The court's fee.
+        fee: Raw,
+    },
+}
+
+impl Act {
+    /// What it may cost now; `None` where it costs nothing.
+    pub fn price(self, view: &View, now: Millis) -> Option<Price> {
+        let case = view.case();
+        let fees = &case.terms().fees;
+        if case.contract().is_free() {
+            return None;
+        }
+        let loser = |court: Court| Some(Price::Loser { court, fee: court.fee(fees) });
+        match self {
+            Self::BackOut if case.grace_until().is_none_or(|until| now >= until) => {
+                let percent = u64::from(fees.cancel_fee_bp / 100);
+                Some(Price::Share { percent, bounty: case.contract().bounty })
+            }
+            Self::Dispute => loser(Court::District),
+            Self::Appeal => loser(case.proceedings()?.court.next()?),
+            _ => None,
+        }
+    }
+
+    /// Sends it. `text` is the reason or the argument, scrubbed already; [`Act::Waive`] has none.
+    pub async fn send(self, market: &Market, id: ContractId, text: &str) -> Result<Acted> {
+        match self {
+            Self::Cancel => market.cancel(id, text).await,
+            Self::Halt => market.halt(id, text).await,
+            Self::BackOut => market.back_out(id, text).await,
+            Self::Dispute => market.dispute(id, text).await,
+            Self::Respond => market.respond(id, text).await,
+            Self::Appeal => market.appeal(id, text).await,
+            Self::Waive => market.waive(id).await,
+        }
     }
 }
 

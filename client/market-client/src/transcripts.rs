@@ -63,6 +63,13 @@ impl Transcripts {
         files::replace(&path, text.as_bytes()).map_err(|e| disk(&path, "written", &e))
     }
 
+    /// The saved transcript of a contract at any server, in a folder that need not exist.
+    pub fn find(folder: &Path, id: ContractId) -> Option<PathBuf> {
+        let servers = std::fs::read_dir(folder).ok()?;
+        let mut paths = servers.flatten().map(|server| server.path().join(format!("{id}.json")));
+        paths.find(|path| path.exists())
+    }
+
     /// Every saved contract of a server.
     pub fn list(&self, server: &PartyId) -> Result<Vec<ContractId>> {
         let folder = self.folder.join(server.hex());

@@ -1,9 +1,9 @@
 //! A contract as a server shows it, verified on this machine.
 
 use zx1_market::case::{self, Transcript};
-use zx1_market::chain::{Head, Side};
+use zx1_market::chain::{Data, Head, Side};
 use zx1_market::wire::ContractView;
-use zx1_market::{Case, ContractId, Entry, PartyId, State};
+use zx1_market::{Case, ContractId, Entry, EntryType, PartyId, State};
 
 use super::error::{ClientError, Result};
 use super::link;
@@ -91,6 +91,20 @@ impl View {
     pub fn holds(&self, entry: &Entry) -> bool {
         let at = usize::try_from(entry.seq()).unwrap_or(usize::MAX);
         self.entries().get(at).is_some_and(|there| there.hash() == entry.hash())
+    }
+
+    /// The agent's last question, if nobody has answered it: its entry's number and its text.
+    pub fn open_question(&self) -> Option<(u64, String)> {
+        let agent = self.case.agent()?;
+        let last = self.entries().iter().rev().find(|entry| match entry.kind() {
+            EntryType::Ask => entry.author() == agent,
+            EntryType::Answer => true,
+            _ => false,
+        })?;
+        match last.read().ok()?.0 {
+            Data::Ask { message } => Some((last.seq(), message)),
+            _ => None,
+        }
     }
 
     /// The entries from `head` on, when the view has all up to there.

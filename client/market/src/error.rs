@@ -100,7 +100,7 @@ reasons! {
     9001 PartyIdPrefix Invalid
         "A party id begins with `fix_`; give `fix_` and the 64 hexadecimal digits of the public key.";
     9002 PartyIdHex Invalid "A party's key is 64 lower-case hexadecimal digits; check the text.";
-    9003 PartyKeyPoint Invalid "These 32 bytes are no Ed25519 public key; check the key.";
+    9003 PartyKeyPoint Invalid "These 32 bytes are not an Ed25519 public key; check the key.";
     9004 PartyKeyWeak Invalid
         "This key is a point of small order, under which signatures prove nothing; make a new key.";
     9005 ContractIdHex NotFound "A contract id is 16 lower-case hexadecimal digits; check the id.";

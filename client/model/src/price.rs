@@ -50,6 +50,13 @@ pub struct Price {
 }
 
 impl Price {
+    /// `IN/OUT`: US dollars for a million tokens read and written, such as `3/15`.
+    pub fn parse(text: &str) -> Option<Price> {
+        let (input, output) = text.split_once('/')?;
+        let micro = |text: &str| micro_usd_of_decimal(text.trim());
+        Some(Price { input_per_million: micro(input)?, output_per_million: micro(output)?, per_call: 0 })
+    }
+
     /// What these tokens cost, rounded up to the micro-USD.
     pub fn of(self, usage: Usage) -> u64 {
         // A product of two u64 fits u128; the sum of two may not.

@@ -30,5 +30,5 @@ pub use fetch::{Answer, FetchError, Fetcher, Incoming, Limit, Options, Proxies};
 pub use reqwest::{Method, RequestBuilder, StatusCode, header};
 #[cfg(feature = "fetch")]
 pub use retry::{Retry, retry_after};
-pub use text::{deepest_cause, one_line};
+pub use text::{clause, deepest_cause, one_line, steers};
 pub use url::{Url, form_urlencoded};

@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::store::{self, OutboxRow, OutboxState};
 
-/// Command-line arguments.
+/// Arguments of `fix-server dead-letters`.
 #[derive(Debug, Args)]
 pub struct DeadLetters {
     #[command(subcommand)]

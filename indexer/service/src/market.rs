@@ -124,7 +124,7 @@ impl Markets {
             403 | 404 => return Ok(None),
             status => return Err(bad(format!("it answers {status}"))),
         }
-        String::from_utf8(answer.body).map(Some).map_err(|_| bad("its answer is no UTF-8".to_owned()))
+        String::from_utf8(answer.body).map(Some).map_err(|_| bad("its answer is not UTF-8".to_owned()))
     }
 
     async fn mirror(&self, market: &str) -> Result<()> {

@@ -11,7 +11,7 @@ const FLOORS: &[&[&str]] = &[
     &["zx1-cli-common"],
     &["zx1-indexer", "zx1-market-server", "zx1-sponsor"],
     &["zx1-server"],
-    &["zx1-operator"],
+    &["zx1-operator", "zx1-principal"],
     &["zx1-agent"],
     &["zx1-trial"],
     &["zx1-fixer"],

@@ -70,6 +70,7 @@ fn lists() -> Vec<(&'static str, Vec<Row>)> {
             [
                 zx1_model::ModelError::ROWS,
                 zx1_model::ConfigError::ROWS,
+                zx1_model::NameError::ROWS,
                 zx1_model::budget::BudgetError::ROWS,
                 zx1_model::prompt::PromptError::ROWS,
                 zx1_model::answer::AnswerError::ROWS,
@@ -87,6 +88,7 @@ fn lists() -> Vec<(&'static str, Vec<Row>)> {
             ]
             .concat(),
         ),
+        ("zx1-principal", zx1_principal::Refusal::ROWS.to_vec()),
         (
             "zx1-market-server",
             [zx1_market_server::store::StoreError::ROWS, zx1_market_server::Error::ROWS].concat(),

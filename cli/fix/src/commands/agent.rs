@@ -1,22 +1,19 @@
-//! `fix agent`: finds contracts, repairs what failed, and is paid.
+//! `fix agent`: an agent of the market.
 
-use super::wallet::own_address;
 use super::{logs, stop_signal, stopped};
-use crate::bridge;
-use crate::context::{self, Context, Who};
+use crate::context::{self, Context};
 use crate::errors::{Failure, Result};
 use crate::fixing;
-use crate::market::{self, Ledger};
-use crate::models;
+use crate::flags::Ledger;
 use crate::screen::{Screen, Tone};
-use futures_util::future::BoxFuture;
 use serde_json::json;
 use std::sync::Arc;
 use zx1_agent::worker::{Config, Folder, Hooks, SubmittedFix, WorkError, Worker};
 use zx1_home::SystemClock;
-use zx1_market::{Address, Case, ContractId, Raw, State};
-use zx1_market_client::{Purse, Result as ClientResult};
+use zx1_market::{Case, ContractId, State};
+use zx1_model::Price;
 use zx1_model::budget::{Budget, FileStore, Limits};
+use zx1_principal::Role;
 use zx1_trial::SandboxBench;
 
 /// Shown by `--help`, before the models.
@@ -34,64 +31,47 @@ contracts; on a market of this machine it also leaves deposits to a demo ledger
 Models: see --model; rules, openai:MODEL@URL, openrouter:MODEL, openrouter:free,
 anthropic:MODEL, script:FILE. Keys: OPENAI_API_KEY, OPENROUTER_API_KEY, FIX_API_KEY.";
 
-/// What is typed.
+/// Arguments of `fix agent`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The model that is asked when no rule knows a failure
+    /// Model to ask when no rule applies
     #[arg(long, value_name = "MODEL", default_value = "rules")]
     model: String,
-    /// Dollars for a million tokens read and written, for the budget
+    /// Price in dollars per million tokens read and written, for the budget
     #[arg(long, value_name = "IN/OUT", default_value = "0/0")]
     price: String,
-    /// Dollars that models may cost for one contract
+    /// Maximum cost of models per contract, in dollars
     #[arg(long, value_name = "USD", default_value = "0.50")]
     budget: String,
-    /// Dollars that models may cost a day
+    /// Maximum cost of models per day, in dollars
     #[arg(long, value_name = "USD", default_value = "5")]
     daily_budget: String,
-    /// The smallest bounty that is taken
+    /// Minimum bounty to take
     #[arg(long, value_name = "XNO", default_value = "0")]
     min_bounty: String,
-    /// The largest bounty that is taken: as much is at stake
+    /// Maximum bounty to take; the agent stakes as much
     #[arg(long, value_name = "XNO", default_value = "2")]
     max_bounty: String,
-    /// Take no contract without a bounty
+    /// Do not take free contracts
     #[arg(long)]
     no_free: bool,
-    /// Contracts at the same time
+    /// Maximum number of concurrent contracts
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
     at_once: u16,
-    /// Ask for open contracts instead of listening to the market's stream
+    /// Poll for open contracts instead of using the market's stream
     #[arg(long)]
     poll: bool,
-    /// Ask the model only, not the rules
+    /// Use the model only, without the built-in rules
     #[arg(long)]
     no_rules: bool,
     #[command(flatten)]
     ledger: Ledger,
 }
 
-/// On a demo ledger the market deposits for both sides; the agent's money goes to its own address.
-struct LeftToMarket(Address);
+/// Reports what the agent does.
+struct Reporter(Screen);
 
-impl Purse for LeftToMarket {
-    fn address(&self) -> BoxFuture<'_, ClientResult<Address>> {
-        Box::pin(async { Ok(self.0) })
-    }
-
-    fn balance(&self) -> BoxFuture<'_, ClientResult<Raw>> {
-        Box::pin(async { Ok(Raw::MAX) })
-    }
-
-    fn pay<'a>(&'a self, _: &'a str, _: Address, _: Raw) -> BoxFuture<'a, ClientResult<()>> {
-        Box::pin(async { Ok(()) })
-    }
-}
-
-/// Tells what the agent does.
-struct Teller(Screen);
-
-impl Hooks for Teller {
+impl Hooks for Reporter {
     fn on_contract_found(&self, case: &Case) -> bool {
         let contract = case.contract();
         let (id, bounty) = (case.id().to_string(), contract.bounty.xno());
@@ -134,8 +114,7 @@ impl Hooks for Teller {
 /// Works until SIGINT or SIGTERM.
 pub fn run(args: Args, context: &Context) -> Result<()> {
     let screen = context.screen(false);
-    let price = models::price(&args.price)?;
-    let model = models::named(&args.model, price)?;
+    let model = zx1_model::named(&args.model, price(&args.price)?)?;
     let limits = limits(&args)?;
     let mut config = Config {
         min_bounty: context::amount(&args.min_bounty)?,
@@ -148,25 +127,21 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
     };
     logs("warn");
     let runtime = fixing::threads()?;
-    let stored = runtime.block_on(async {
-        let market = market::connect(context, Who::Agent).await?;
-        let purse: Option<Arc<dyn Purse>> = match market::purse(context, Who::Agent, &args.ledger).await? {
-            Some(purse) => Some(Arc::new(purse)),
-            None if market::is_this_machine(market.url()) => {
-                Some(Arc::new(LeftToMarket(own_address(context, Who::Agent)?)))
-            }
-            None => None,
-        };
+    let server = context.server()?.value;
+    let party = context.party(Role::Agent, &args.ledger)?;
+    runtime.block_on(async {
+        let market = party.connect(&server).await?;
+        let purse = party.deposits(market.url()).await?;
         config.paid = purse.is_some();
         let paid = if config.paid { "paid and free contracts" } else { "free contracts (no wallet: --node)" };
-        let bridge = bridge::of(context, Who::Agent)?;
+        let bridge = party.bridge()?;
         let data = json!({ "agent": market.id().to_string(), "market": market.url(), "paid": config.paid });
         let text = format!("Agent {} waits for {paid} at {}. Ctrl+C stops it.", market.id(), market.url());
         screen.step("ready", data, &text);
         let store = Folder::open(context.place("agent")?)?;
-        let bench = SandboxBench { masks: context.secret_places(Who::Agent)?, helper: None };
+        let bench = SandboxBench { masks: context.secret_places(Role::Agent)?, helper: None };
         let mut worker = Worker::new(market, config, Box::new(store))
-            .with_hooks(Arc::new(Teller(screen)))
+            .with_hooks(Arc::new(Reporter(screen)))
             .with_bench(Arc::new(bench));
         if let Some(purse) = purse {
             worker = worker.with_purse(purse);
@@ -181,16 +156,25 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
         }
         worker.run(stop_signal()).await?;
         Ok::<(), Failure>(())
-    });
-    stored?;
+    })?;
     stopped(context, "The agent has stopped; what it works on is taken up at the next start.");
     Ok(())
+}
+
+/// Parses the value of `--price`.
+pub(super) fn price(text: &str) -> Result<Price> {
+    Price::parse(text).ok_or_else(|| {
+        let message = format!(
+            "invalid --price '{text}': expected dollars per million tokens read and written, such as 3/15."
+        );
+        crate::errors::Error::Usage { message }.into()
+    })
 }
 
 fn limits(args: &Args) -> Result<Limits> {
     let micro = |text: &str| {
         zx1_model::micro_usd_of_decimal(text).ok_or_else(|| {
-            let message = format!("A budget cannot be '{text}': it is an amount of dollars, such as 0.50.");
+            let message = format!("invalid budget '{text}': expected an amount of dollars, such as 0.50.");
             Failure::from(crate::errors::Error::Usage { message })
         })
     };

@@ -1,10 +1,9 @@
-//! `fix chat`: what the parties of a contract say to each other.
+//! `fix chat`: messages between the parties of a contract.
 
-use super::contract::{Which, id_of, who};
+use super::contract::Which;
 use crate::context::Context;
-use crate::errors::{Error, Result};
-use crate::fixing::{self, talk};
-use crate::market;
+use crate::errors::Result;
+use crate::fixing;
 use serde::Serialize;
 use std::io::IsTerminal as _;
 use zx1_cli_common::confirm;
@@ -12,24 +11,25 @@ use zx1_cli_common::output::{Format, Page, Report};
 use zx1_market::chain::{Data, Side};
 use zx1_market::wire::MessageKind;
 use zx1_market_client::View;
+use zx1_principal::Refusal;
 use zx1_scrub::Scrubber;
 use zx1_scrub::neutral::neutral;
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
 Examples:
-  fix chat 0123456789abcdef                      what was said; asks for a line to send
-  fix chat 0123456789abcdef 'use the old API'    say it
+  fix chat 0123456789abcdef                      show messages and ask for one
+  fix chat 0123456789abcdef 'use the old API'    send a message
   fix chat --as-agent 0123456789abcdef 'done?'   as the agent
 
-Secrets are removed before it is sent; it becomes a signed part of the transcript.";
+Secrets are removed before a message is sent; it becomes a signed part of the transcript.";
 
-/// What is typed.
+/// Arguments of `fix chat`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
     which: Which,
-    /// What to say; the other side and a judge read it
+    /// Message, read by the other side and the judge
     #[arg(value_name = "TEXT")]
     text: Option<String>,
 }
@@ -52,7 +52,7 @@ struct Talk {
 impl Report for Talk {
     fn draw(&self, page: &mut Page) {
         if self.said.is_empty() {
-            page.line("Nothing was said yet.");
+            page.line("No messages yet.");
         }
         for line in &self.said {
             let verb = match (line.kind, line.from) {
@@ -90,11 +90,11 @@ fn talk_of(view: &View) -> Talk {
 
 /// Shows what was said; says something.
 pub fn run(args: Args, context: &Context) -> Result<()> {
-    let id = id_of(&args.which)?;
+    let id = args.which.id()?;
     let (runtime, _) = fixing::start()?;
-    let market = runtime.block_on(market::connect(context, who(&args.which)))?;
+    let (_, market) = context.connect(args.which.role(), &runtime)?;
     let view = runtime.block_on(market.view(id))?;
-    let Some(side) = view.side() else { return Err(Error::NotOurs { id: id.to_string() }.into()) };
+    let Some(side) = view.side() else { return Err(Refusal::NotOurs { id }.into()) };
     let can_ask = confirm::can_ask() && std::io::stderr().is_terminal();
     let text = match args.text {
         Some(text) => text,
@@ -112,7 +112,7 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
     }
     // Only the agent asks and only the principal answers.
     let kind = match side {
-        Side::Principal if talk::question(&view).is_some() => MessageKind::Answer,
+        Side::Principal if view.open_question().is_some() => MessageKind::Answer,
         _ => MessageKind::Message,
     };
     runtime.block_on(market.chat(id, kind, &text))?;

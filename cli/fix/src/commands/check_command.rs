@@ -1,10 +1,10 @@
 //! `fix check-command`: whether an agent may run a command here (decision E9).
 
 use crate::context::{self, Context};
-use crate::errors::{Error, Result};
-use crate::shell;
+use crate::errors::Result;
 use serde::Serialize;
 use zx1_cli_common::output::{Page, Report};
+use zx1_principal::command;
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -13,10 +13,10 @@ Examples:
   fix check-command cat ~/.ssh/id_ed25519     refused: a secret path
   fix check-command 'ls; rm x'                refused: no shell";
 
-/// What is typed.
+/// Arguments of `fix check-command`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The command, as one word or as several
+    /// Command to check, as one word or several
     #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<String>,
 }
@@ -30,8 +30,8 @@ struct Allowed {
 
 impl Report for Allowed {
     fn draw(&self, page: &mut Page) {
-        page.line("An agent may run this here: read-only, in the sandbox, and you see it.");
-        page.field("runs", shell::line(&self.argv).unwrap_or_default());
+        page.line("An agent may run this here, read-only and in the sandbox.");
+        page.field("runs", command::line_of(&self.argv).unwrap_or_default());
         if !self.reads.is_empty() {
             page.field("reads", self.reads.join(", "));
         }
@@ -42,7 +42,7 @@ impl Report for Allowed {
 pub fn run(args: Args, context: &Context) -> Result<()> {
     let line = match args.words.as_slice() {
         [line] => line.clone(),
-        words => shell::line(words).ok_or(Error::NotUtf8)?,
+        words => command::line_of(words)?,
     };
     let folder = context::working_folder()?;
     let checked = zx1_trial::check_investigation(&line, &folder)?;

@@ -11,10 +11,10 @@ Examples:
   fix completions zsh > ~/.zfunc/_fix
   fix completions fish > ~/.config/fish/completions/fix.fish";
 
-/// What is typed.
+/// Arguments of `fix completions`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The shell
+    /// Shell to print the script for
     shell: Shell,
 }
 

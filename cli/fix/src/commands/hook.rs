@@ -6,13 +6,13 @@
 //! and written anew. What stands behind the third NUL byte is left of an earlier record.
 
 use crate::context::Context;
-use crate::errors::{Error, Result};
-use crate::shell;
+use crate::errors::Result;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 use zx1_cli_common::{files, output};
+use zx1_principal::{Refusal, command};
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -28,21 +28,18 @@ const LIMIT: u64 = 1 << 16;
 /// Records of shells that are older than this are removed.
 const OLD: Duration = Duration::from_secs(7 * 86_400);
 
-/// A shell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Shell {
+enum Shell {
     /// bash 4 or later
     Bash,
-    /// zsh
     Zsh,
-    /// fish
     Fish,
 }
 
-/// What is typed.
+/// Arguments of `fix hook`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The shell
+    /// Shell to print the hook for
     shell: Shell,
 }
 
@@ -105,8 +102,8 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
         Shell::Zsh => ZSH,
         Shell::Fish => FISH,
     };
-    let folder = folder.to_str().ok_or(Error::NotUtf8)?;
-    Ok(output::write_out(template.replace("@FOLDER@", &shell::quoted(folder)).as_bytes())?)
+    let folder = folder.to_str().ok_or(Refusal::NotUtf8)?;
+    Ok(output::write_out(template.replace("@FOLDER@", &command::quoted(folder)).as_bytes())?)
 }
 
 /// Records of shells that are long gone.

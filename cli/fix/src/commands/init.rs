@@ -1,31 +1,34 @@
 //! `fix init`: the party's key (decision A1).
 
-use crate::context::{Context, Who};
+use crate::context::Context;
 use crate::errors::{Error, Failure, Result};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use zx1_cli_common::output::{Page, Report};
 use zx1_cli_common::{Fault, files, keys};
+use zx1_home::config::{Setting, Source};
 use zx1_market::PartyKey;
+use zx1_net::Endpoint;
+use zx1_principal::Role;
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
 Examples:
   fix init                                     a new key in ~/.fix/key.ed25519
-  fix init --import ~/.config/zx1/id.json      take over zx1's key: one party, one key
-  fix init --import ~/.config/solana/id.json   take over Solana's key
-  fix init --market https://fix.example.org    and remember the market
+  fix init --import ~/.config/zx1/id.json      use zx1's key: one party, one key
+  fix init --import ~/.config/solana/id.json   use Solana's key
+  fix init --market https://fix.example.org    store the market too
 
 A key file is a JSON array of 64 numbers, 32 raw bytes, or 64 hexadecimal digits.
-zx1 takes over fix's key with zx1 init --import ~/.fix/key.ed25519.";
+To use fix's key in zx1: zx1 init --import ~/.fix/key.ed25519.";
 
-/// What is typed.
+/// Arguments of `fix init`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Take over the key in this file instead of making one
+    /// Import the key from this file instead of creating one
     #[arg(long, value_name = "FILE")]
     import: Option<PathBuf>,
-    /// Remember this market in config.toml
+    /// Store this market in config.toml
     #[arg(long, value_name = "URL")]
     market: Option<String>,
 }
@@ -36,17 +39,21 @@ struct Made {
     key: String,
     imported_from: Option<String>,
     market: String,
-    /// Keys of this user that were not taken.
+    /// The layer of the settings that names the market.
+    market_source: String,
+    /// Other keys of this user.
     others: Vec<String>,
 }
 
 impl Report for Made {
     fn draw(&self, page: &mut Page) {
         match &self.imported_from {
-            Some(from) => page.line(format!("The key in {from} is yours here too.")),
-            None => page.line("A new key is made. Whoever has its file has your money: keep it."),
+            Some(from) => page.line(format!("Imported the key from {from}.")),
+            None => page.line("Created a new key. Whoever has its file has your money: keep it safe."),
         };
-        page.field("you are", &self.fix_id).field("key", &self.key).field("market", &self.market);
+        page.field("you are", &self.fix_id)
+            .field("key", &self.key)
+            .field("market", format!("{} ({})", self.market, self.market_source));
         if self.imported_from.is_none() && !self.others.is_empty() {
             page.line(format!("You have other keys: {}.", self.others.join(", ")));
             page.line("To use one of them instead, move this one away and run fix init --import FILE.");
@@ -55,13 +62,14 @@ impl Report for Made {
     }
 }
 
-/// Makes or takes the key.
+/// Creates or imports the key.
 pub fn run(args: Args, context: &Context) -> Result<()> {
-    let target = context.key_path(Who::Principal)?;
+    let target = context.key_path(Role::Principal)?;
     let mut config = context.config()?.clone();
     if let Some(market) = &args.market {
-        if !market.starts_with("http://") && !market.starts_with("https://") {
-            return Err(Error::BadUrl { url: market.clone() }.into());
+        if Endpoint::parse(market).is_err() {
+            let source = Source::Flag("--market").to_string();
+            return Err(Error::BadUrl { url: market.clone(), source }.into());
         }
         config.server = Some(market.clone());
     }
@@ -85,11 +93,19 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
     if args.market.is_some() {
         config.write(&context.place("config.toml")?)?;
     }
+    let market = match args.market {
+        Some(value) => {
+            let path = context.place("config.toml")?;
+            Setting { value, source: Source::File { name: "config.toml", path } }
+        }
+        None => context.server()?,
+    };
     context.print(&Made {
         fix_id: PartyKey::from_seed(&seed).id().to_string(),
         key: files::shown(&target),
         imported_from: args.import.as_deref().map(files::shown),
-        market: args.market.map_or_else(|| context.server(), Ok)?,
+        market: market.value,
+        market_source: market.source.to_string(),
         others: others(&target),
     })
 }

@@ -3,10 +3,11 @@
 use super::hook;
 use crate::context::Context;
 use crate::errors::{Error, Result};
-use crate::fixing::{self, Failed, Session};
+use crate::fixing;
 use crate::flags::Fixing;
 use serde_json::json;
 use std::process::ExitCode;
+use zx1_principal::Failed;
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -18,7 +19,7 @@ Examples:
 The hook: eval \"$(fix hook bash)\" in ~/.bashrc, eval \"$(fix hook zsh)\" in ~/.zshrc,
 fix hook fish | source in ~/.config/fish/config.fish.";
 
-/// What is typed.
+/// Arguments of `fix it`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -32,14 +33,10 @@ pub fn run(args: Args, before: Fixing, context: &Context) -> Result<ExitCode> {
     let last = hook::last(context)?.ok_or(Error::NoHook)?;
     let folder = last.folder.canonicalize();
     let folder = folder.map_err(|error| Error::NoFolder { why: crate::errors::reason(&error) })?;
-    let (runtime, interrupts) = fixing::start()?;
+    let (runtime, watch) = fixing::start()?;
     let failed = Failed { line: last.line, folder, output: String::new(), exit: last.exit };
     let screen = context.screen(options.explain);
-    let text = format!("Running {} again in the sandbox, to see what it says …", failed.line);
-    screen.step("rehearsing", json!({ "command": failed.line }), &text);
-    let session = Session::new(failed.clone(), options.clone(), context, &runtime, interrupts.clone())?;
-    let ran = session.rehearse()?;
-    drop(session);
+    let ran = fixing::session(failed.clone(), &options, context, &runtime, &watch)?.rehearse()?;
     if ran.run.exit == Some(0) && ran.run.limit.is_none() {
         screen.good(
             "works",
@@ -52,7 +49,7 @@ pub fn run(args: Args, before: Fixing, context: &Context) -> Result<ExitCode> {
     let exit = ran.run.status().filter(|_| ran.run.limit.is_none());
     let exit = exit.and_then(|exit| u8::try_from(exit).ok()).unwrap_or(failed.exit);
     let output = zx1_cli_common::words::unstyled(&ran.output());
-    let code = fixing::fix(Failed { output, exit, ..failed }, options, context, &runtime, interrupts);
+    let code = fixing::fix(Failed { output, exit, ..failed }, &options, context, &runtime, &watch);
     runtime.shutdown_background();
     Ok(code)
 }

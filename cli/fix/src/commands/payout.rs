@@ -20,16 +20,16 @@ late_cancel_by_agent, late_cancel_by_principal, voided, bond_returned, returned,
 returned_after_late_cancel. Rulings, with a court: fulfilled, canceled,
 impossible, evil_agent, evil_principal, evil_both.";
 
-/// What is typed.
+/// Arguments of `fix payout`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// How it ends
+    /// Outcome of the contract
     #[arg(long, value_name = "OUTCOME")]
     outcome: String,
-    /// The bounty
+    /// Bounty in XNO
     #[arg(long, value_name = "XNO", allow_hyphen_values = true)]
     bounty: String,
-    /// The court that ruled: district, appeals or supreme
+    /// Court that ruled: district, appeals or supreme
     #[arg(long, value_name = "COURT")]
     court: Option<String>,
 }

@@ -1,13 +1,16 @@
 //! `fix COMMAND` and `fix run`: the command on the real machine, and then, if it failed, the fix.
 
 use crate::context::{self, Context};
-use crate::errors::{Error, Result};
-use crate::fixing::{self, Failed, real};
+use crate::errors::Result;
+use crate::fixing;
 use crate::flags::Fixing;
-use crate::shell;
 use std::ffi::OsString;
+use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use zx1_cli_common::Exit;
+use zx1_cli_common::words::unstyled;
+use zx1_principal::Failed;
+use zx1_principal::command::{self, Stream};
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -17,7 +20,7 @@ Examples:
   fix run -- show            a program named show, not fix show
   fix 'cd build && make'     one word with spaces is a line for the shell";
 
-/// What is typed.
+/// Arguments of `fix run`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -37,7 +40,7 @@ pub fn run(args: Args, before: Fixing, context: &Context) -> Result<ExitCode> {
 /// # Errors
 /// 9540 to 9542 before it runs. After that the exit code is the command's own.
 pub fn fix(words: Vec<OsString>, options: Fixing, context: &Context) -> Result<ExitCode> {
-    let line = shell::line(&words).ok_or(Error::NotUtf8)?;
+    let line = command::line_of(&words)?;
     let (words, line) = match words.as_slice() {
         // One word with spaces is a line for the shell, as `sh -c` takes it.
         [one] if one.to_str().is_some_and(|text| text.trim().contains([' ', '\t', '\n'])) => {
@@ -49,18 +52,30 @@ pub fn fix(words: Vec<OsString>, options: Fixing, context: &Context) -> Result<E
     // What cannot be right is refused before anything runs.
     context.bounty(options.bounty.as_ref())?;
     let folder = context::working_folder()?;
-    let (runtime, interrupts) = fixing::start()?;
-    interrupts.leave_to_others(true);
-    let ran = real::run(&words, context.screen(false).is_json())?;
-    interrupts.leave_to_others(false);
+    let (runtime, watch) = fixing::start()?;
+    // Where programs read our standard output, the command's goes to standard error.
+    let json = context.format().is_json();
+    let terminal = (json || io::stdout().is_terminal()) && io::stderr().is_terminal();
+    watch.leave_to_others(true);
+    let ran = command::run(&words, terminal, &mut |stream, piece| {
+        // Whether anybody reads is the command's concern, not ours.
+        let _ = match stream {
+            Stream::Out if !json => {
+                let mut out = io::stdout().lock();
+                out.write_all(piece).and_then(|()| out.flush())
+            }
+            _ => io::stderr().lock().write_all(piece),
+        };
+    })?;
+    watch.leave_to_others(false);
     if ran.exit == 0 {
         return Ok(ExitCode::SUCCESS);
     }
     if ran.interrupted {
         return Ok(Exit::Interrupted.into());
     }
-    let failed = Failed { line, folder, output: ran.output, exit: ran.exit };
-    let code = fixing::fix(failed, options, context, &runtime, interrupts);
+    let failed = Failed { line, folder, output: unstyled(&ran.output), exit: ran.exit };
+    let code = fixing::fix(failed, &options, context, &runtime, &watch);
     // A question that nobody answered may still wait for its line.
     runtime.shutdown_background();
     Ok(code)

@@ -18,7 +18,7 @@ Examples:
 /// Largest input in bytes.
 const LIMIT: u64 = 1 << 28;
 
-/// What is typed.
+/// Arguments of `fix scrub`.
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 

@@ -1,4 +1,4 @@
-//! `fix serve`: an own market. The server is a separate program, `fix-server`.
+//! `fix serve`: a market server. It is a separate program, `fix-server`.
 
 use crate::context::Context;
 use crate::errors::Result;
@@ -8,10 +8,10 @@ use zx1_cli_common::sibling;
 /// Shown in the manual page.
 pub const EXAMPLES: &str = "\
 Examples:
-  fix serve --auto-fund          a demo: embedded ledger, deposits made by themselves
+  fix serve --auto-fund          a demo: embedded ledger, automatic deposits
   fix serve --help               all options, which are those of fix-server";
 
-/// Command-line arguments.
+/// Arguments of `fix serve`.
 #[derive(Debug, clap::Args)]
 #[command(disable_help_flag = true)]
 pub struct Args {

@@ -1,12 +1,13 @@
-//! `fix undo`: takes back what an applied fix changed (decision E11).
+//! `fix undo`: reverts an applied fix (decision E11).
 
 use crate::context::{self, Context};
-use crate::errors::{Error, Result};
+use crate::errors::Result;
 use serde::Serialize;
 use zx1_cli_common::files;
 use zx1_cli_common::output::{Page, Report, Table};
 use zx1_cli_common::words::{count, moment};
-use zx1_sandbox::{Kind, RecordInfo, RecordState, Records};
+use zx1_principal::undo::{self, Which};
+use zx1_sandbox::{Kind, RecordInfo, RecordState};
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -15,13 +16,13 @@ Examples:
   fix undo --list      all of them
   fix undo ID          this one";
 
-/// What is typed.
+/// Arguments of `fix undo`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The record; the last one of this folder without it
+    /// Undo record; by default the last one in this folder
     #[arg(value_name = "ID")]
     id: Option<String>,
-    /// List the records instead
+    /// List all records
     #[arg(long, conflicts_with = "id")]
     list: bool,
 }
@@ -68,7 +69,7 @@ impl Report for Listed {
             let at = moment(i64::try_from(line.applied_at).unwrap_or(i64::MAX));
             table.row([&line.id, &at, &line.state, &line.changes.len(), &line.folder]);
         }
-        page.table(table, "fix has changed nothing here.");
+        page.table(table, "No fix was applied yet.");
     }
 }
 
@@ -80,7 +81,7 @@ struct Undone {
 impl Report for Undone {
     fn draw(&self, page: &mut Page) {
         let changes = &self.undone.changes;
-        page.line(format!("Taken back, byte for byte: {}.", count(changes.len(), "change", "changes")));
+        page.line(format!("Undone, byte for byte: {}.", count(changes.len(), "change", "changes")));
         for change in changes.iter().take(20) {
             page.raw(format!("  {change}"));
         }
@@ -90,35 +91,16 @@ impl Report for Undone {
     }
 }
 
-/// Lists or takes back.
+/// Lists or undoes.
 pub fn run(args: Args, context: &Context) -> Result<()> {
-    let place = context.place("undo")?;
-    if !place.exists() {
-        return match args.list {
-            true => context.print(&Listed(Vec::new())),
-            false => Err(args.id.map_or(Error::NothingToUndo, |id| Error::NoSuchRecord { id }).into()),
-        };
-    }
-    let records = Records::open(place)?;
-    let mut all = records.list()?;
-    all.sort_by_key(|record| std::cmp::Reverse(record.created));
+    let home = context.home()?;
     if args.list {
-        return context.print(&Listed(all.iter().map(Line::of).collect()));
+        return context.print(&Listed(undo::list(home)?.iter().map(Line::of).collect()));
     }
-    let chosen = match &args.id {
-        Some(id) => {
-            let found = all.iter().find(|record| record.id == *id);
-            found.ok_or_else(|| Error::NoSuchRecord { id: id.clone() })?
-        }
-        None => {
-            let folder = context::working_folder()?;
-            let applied =
-                |record: &&RecordInfo| record.state == RecordState::Done && record.work_tree == folder;
-            all.iter().find(applied).ok_or(Error::NothingToUndo)?
-        }
+    let record = match &args.id {
+        Some(id) => undo::undo(home, Which::Id(id))?,
+        None => undo::undo(home, Which::LastIn(&context::working_folder()?))?,
     };
-    records.undo(&chosen.id)?;
-    let mut undone = Line::of(chosen);
-    undone.state = "undone";
+    let undone = Line { state: "undone", ..Line::of(&record) };
     context.print(&Undone { undone })
 }

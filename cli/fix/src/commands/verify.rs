@@ -10,6 +10,7 @@ use zx1_cli_common::output::{Mark, Page, Report, Table};
 use zx1_cli_common::words::{count, moment};
 use zx1_market::ContractId;
 use zx1_market::case::{self, Transcript};
+use zx1_market_client::Transcripts;
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -18,15 +19,15 @@ Examples:
   curl -s $FIX_SERVER/contracts/0123456789abcdef > t.json; fix verify t.json
   fix --json verify t.json                    everything that it proves
 
-Exit code 0 when it is sound, 1 when not.";
+Exit code 0 if it verifies, 1 if not.";
 
 /// Largest file in bytes: the market's longest JSON.
 const LIMIT: u64 = zx1_market::defaults::MAX_JSON_BYTES as u64;
 
-/// What is typed.
+/// Arguments of `fix verify`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A file that fix saved, the answer of GET /contracts/ID, or the id of a contract of this machine
+    /// Saved transcript, answer of GET /contracts/ID, or id of a contract of this machine
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }
@@ -112,8 +113,5 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
 fn kept(file: &Path, context: &Context) -> Result<Option<PathBuf>> {
     let id = file.to_str().and_then(|text| text.parse::<ContractId>().ok());
     let Some(id) = id.filter(|_| !file.exists()) else { return Ok(None) };
-    let servers = std::fs::read_dir(context.place("transcripts")?);
-    let paths =
-        servers.into_iter().flatten().flatten().map(|server| server.path().join(format!("{id}.json")));
-    Ok(paths.into_iter().find(|path| path.exists()))
+    Ok(Transcripts::find(&context.place("transcripts")?, id))
 }

@@ -1,62 +1,63 @@
 //! `fix wallet`: the journalled wallet whose keys come from the party's one key (decision A2).
 
-use crate::context::{self, Context, Who};
+use crate::context::{self, Context};
 use crate::errors::Result;
 use crate::fixing;
-use crate::market::{self, Ledger};
+use crate::flags::Ledger;
 use nano_escrow::wallet::{HistoryEntry, WalletBalance};
 use serde::Serialize;
 use std::time::{Duration, Instant};
 use zx1_cli_common::confirm;
 use zx1_cli_common::output::{Page, Report, Table};
 use zx1_cli_common::words::moment;
+use zx1_principal::{Role, nano_address};
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
 Examples:
   fix wallet balance --node http://127.0.0.1:7076 --network dev
-  fix wallet receive                          what waits for you
+  fix wallet receive
   fix wallet send nano_1abc... 0.5 --id rent  the same id never pays twice
   fix wallet history
 
-Node, network and representative stand in config.toml:
+Node, network and representative can be set in config.toml:
   [wallet]
   node = \"http://127.0.0.1:7076\"
   network = \"live\"
   representative = \"nano_...\"";
 
-/// How long a confirmation is awaited.
+/// Timeout for a confirmation.
 const WAIT: Duration = Duration::from_secs(120);
 
-/// What is typed.
+/// Arguments of `fix wallet`.
 #[derive(Debug, clap::Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub struct Args {
     #[command(flatten)]
     ledger: Ledger,
-    /// The agent's wallet instead of the principal's
+    /// Use the agent's wallet instead of the principal's
     #[arg(long, global = true)]
     agent: bool,
     #[command(subcommand)]
     command: Command,
 }
 
-/// What to do.
+/// Operations of the wallet.
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
-    /// Show what there is, and where it can be paid to
+    /// Show the balance and the address
     Balance,
-    /// Take up what waits
+    /// Receive pending payments
     Receive,
-    /// Pay somebody
+    /// Send a payment to an address
     Send {
-        /// Who is paid
+        /// Address of the recipient
         #[arg(value_name = "ADDRESS")]
         to: String,
-        /// How much
+        /// Amount in XNO
         #[arg(value_name = "XNO", allow_hyphen_values = true)]
         amount: String,
-        /// The payment's name: the same one never pays twice
+        /// Name of the payment; the same name never pays twice
         #[arg(long, value_name = "NAME")]
         id: String,
     },
@@ -118,16 +119,15 @@ impl Report for History {
 
 /// Runs `fix wallet`. Address, amount and name of a payment are checked before the ledger is asked.
 pub fn run(args: Args, context: &Context) -> Result<()> {
-    let who = if args.agent { Who::Agent } else { Who::Principal };
+    let who = if args.agent { Role::Agent } else { Role::Principal };
     // What cannot be right is refused before the ledger is asked.
     let payment = match &args.command {
-        Command::Send { to, amount, id } => {
-            Some((market::address(to)?, context::amount(amount)?, id.clone()))
-        }
+        Command::Send { to, amount, id } => Some((nano_address(to)?, context::amount(amount)?, id.clone())),
         _ => None,
     };
+    context.ledger(&args.ledger)?.check()?;
     let (runtime, _) = fixing::start()?;
-    let wallet = runtime.block_on(market::wallet(context, who, &args.ledger))?;
+    let wallet = runtime.block_on(context.party(who, &args.ledger)?.wallet())?;
     match (args.command, payment) {
         (Command::Send { .. }, Some((to, amount, id))) => {
             if !context.yes() {
@@ -153,13 +153,4 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
             context.print(&Balance(runtime.block_on(wallet.balance(0))?))
         }
     }
-}
-
-/// The Nano address of a party of this machine, without any ledger.
-///
-/// # Errors
-/// 9510 to 9518: its key.
-pub fn own_address(context: &Context, who: Who) -> Result<nano_escrow::Address> {
-    let seed = nano_escrow::Seed::from_bytes(*context.seed(who)?);
-    Ok(nano_escrow::binding::nano_key(&seed, 0).keypair().address())
 }

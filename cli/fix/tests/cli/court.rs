@@ -146,7 +146,7 @@ impl World {
         entries.unwrap_or_else(|| panic!("{transcript}")).clone()
     }
 
-    /// Their kinds.
+    /// Types of the entries, in order.
     pub(crate) fn entries(&self, id: &str) -> Vec<String> {
         let kind = |entry: &Value| entry["type"].as_str().unwrap().to_owned();
         self.transcript(id).iter().map(kind).collect()

@@ -31,7 +31,7 @@ fn every_command_has_a_summary_and_every_first_one_examples_that_fit() {
 fn help_and_version_read_nothing_and_start_nothing() {
     let home = Home::new();
     std::fs::create_dir(home.path().join(".fix")).unwrap();
-    std::fs::write(home.path().join(".fix/config.toml"), "this is no configuration").unwrap();
+    std::fs::write(home.path().join(".fix/config.toml"), "this is not a configuration").unwrap();
     let mut commands = Vec::new();
     walk(&fix_cli::args::command(), &[], &mut |_, path| commands.push(path.to_vec()));
     for path in commands {

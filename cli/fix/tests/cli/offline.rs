@@ -53,6 +53,31 @@ fn keys_are_made_once_imported_and_never_overwritten() {
 }
 
 #[test]
+fn a_setting_names_the_layer_that_it_came_from() {
+    let home = Home::new();
+    let source = |key: &str, flags: &[&str], variable: Option<&str>| {
+        let mut command = home.command(["--json", "--key", key]);
+        command.args(flags).arg("init");
+        variable.map(|url| command.env("FIX_SERVER", url));
+        let made: serde_json::Value = serde_json::from_str(said(&mut command).ok()).unwrap();
+        format!("{} {}", made["market"].as_str().unwrap(), made["market_source"].as_str().unwrap())
+    };
+    assert_eq!(source("1", &[], None), "http://127.0.0.1:8000 default");
+    std::fs::create_dir_all(home.path().join(".fix")).unwrap();
+    std::fs::write(home.path().join(".fix/config.toml"), "server = \"http://a:1/\"\n").unwrap();
+    assert_eq!(source("2", &[], None), "http://a:1 config.toml");
+    assert_eq!(source("3", &[], Some("http://b:1")), "http://b:1 environment FIX_SERVER");
+    assert_eq!(source("4", &["--server", "http://c:1"], Some("http://b:1")), "http://c:1 flag --server");
+    // An invalid value is refused with its layer.
+    let refused = said(home.command(["contracts"]).env("FIX_SERVER", "ftp://x"));
+    assert!(
+        refused.err.contains("invalid market address 'ftp://x' (environment FIX_SERVER)"),
+        "{}",
+        refused.err
+    );
+}
+
+#[test]
 fn secrets_are_taken_out_of_a_stream() {
     let home = Home::new();
     let input = home.file("in", "ok\nAPI_TOKEN=ghp_0123456789abcdefghijABCDEFGHIJ012345\n");

@@ -26,7 +26,6 @@
 //! the claimed agent's own key signed it, at the time of its entry, and with a nonce that no other message in
 //! the log has. Whose key that is comes from the chain ([`SigningKeys`]), not from the market.
 
-mod cluster;
 mod keys;
 mod rating;
 
@@ -49,8 +48,8 @@ use zx1_protocol::payload::{
     Feedback, append_presignature, bid_payload_with_hint, split_accept_presignature,
 };
 use zx1_protocol::units::Slot;
+use zx1_scrub::neutral::one_line;
 
-pub use cluster::{agent_id, slots_of};
 pub use keys::SigningKeys;
 pub use rating::{Rating, rating};
 
@@ -153,6 +152,14 @@ impl BridgeError {
     fn may_pass(&self) -> bool {
         matches!(self, BridgeError::Log { error } if error.transient())
     }
+}
+
+/// The agent id (the mint of its NFT) that a base58 text names.
+///
+/// # Errors
+/// 9397 when it is not the base58 of 32 bytes.
+pub fn agent_id(text: &str) -> Result<AgentId, BridgeError> {
+    text.parse().map_err(|_| BridgeError::Id { text: one_line(text, 60) })
 }
 
 /// The present slot of the configured cluster (`block_ref`). The error is half a sentence.
@@ -618,4 +625,19 @@ pub fn fix_digest(data: &Data) -> [u8; 32] {
 /// What a VERDICT carries of a ruling.
 pub fn ruling_digest(ruling: &RulingData) -> [u8; 32] {
     Sha256::digest(ruling.words().canonical().as_bytes()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_id_is_the_base58_of_32_bytes() {
+        assert_eq!(agent_id("11111111111111111111111111111111").unwrap(), AgentId([0; 32]));
+        let id = agent_id("So11111111111111111111111111111111111111112").unwrap();
+        assert_eq!(id.to_string(), "So11111111111111111111111111111111111111112");
+        for wrong in ["", "1", "0OIl", "1111111111111111111111111111111", "fix_00", &"z".repeat(44)] {
+            assert_eq!(agent_id(wrong).unwrap_err().code(), 9397, "{wrong}");
+        }
+    }
 }

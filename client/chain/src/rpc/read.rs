@@ -21,7 +21,7 @@ use zx1_interface::accounts::{
 };
 use zx1_interface::{Layout, external};
 use zx1_protocol::ids::AgentId;
-use zx1_protocol::units::{Epoch, MicroUsdc};
+use zx1_protocol::units::{Epoch, MicroUsdc, Slot};
 
 /// Most accounts that one call may ask for.
 const PAGE: usize = 100;
@@ -506,6 +506,12 @@ impl Client {
             last_valid_block_height: answer.value.last_valid_block_height,
             slot: answer.context.slot,
         })
+    }
+
+    /// The present slot at the client's commitment.
+    pub async fn slot(&self) -> Result<Slot> {
+        let commitment = self.commitment().commitment;
+        Ok(Slot(self.ask(RpcRequest::GetSlot, json!([{ "commitment": commitment }])).await?))
     }
 
     /// Slot and block height at a commitment.

@@ -4,38 +4,7 @@ use zx1_market::chain::{Common, Data, Head, Side};
 use zx1_market::wire::{ACTIONS, Action, Method};
 use zx1_market::{Entry, EntryType, Json, Millis};
 
-use crate::support::{address, key};
-
-/// One of every type of entry that a party writes.
-fn said() -> Vec<Data> {
-    let (text, side, me) = (|| "a \u{e9}\n\"b\"".to_owned(), Side::Principal, key(7).id());
-    vec![
-        Data::Cancel { reason: text() },
-        Data::Bond { agent: me, payout: Some(address(7)) },
-        Data::Bond { agent: me, payout: None },
-        Data::Accept { agent: me },
-        Data::Decline { reason: text() },
-        Data::Investigate { command: text() },
-        Data::Result { command: text(), output: text(), exit_code: Some(-1), refused: true },
-        Data::Result { command: text(), output: text(), exit_code: None, refused: false },
-        Data::Fix { fix: text(), explanation: text(), corrected_command: Some("make".to_owned()) },
-        Data::Verify { success: true, explanation: text(), exit_code: Some(0), output: text() },
-        Data::ReviewAccept { explanation: text() },
-        Data::ReviewReject { reason: text() },
-        Data::DisputeFiled { argument: text(), side },
-        Data::DisputeResponse { argument: text(), side },
-        Data::Appeal { argument: text(), side },
-        Data::Waive { side },
-        Data::Chat { message: text() },
-        Data::Ask { message: text() },
-        Data::Answer { message: text() },
-        Data::Message { message: text() },
-        Data::Halt { reason: text() },
-        Data::Resume { reason: text() },
-        Data::BackOut { reason: text() },
-        Data::Accounts { payout: address(7) },
-    ]
-}
+use crate::support::{key, said};
 
 fn signed(data: &Data) -> Entry {
     let head = Head { seq: 3, hash: [9; 32] };
@@ -64,7 +33,7 @@ fn no_two_actions_have_the_same_method_and_path() {
 
 #[test]
 fn a_body_carries_its_entry_unchanged_and_says_the_same_beside_it() {
-    for data in said() {
+    for data in said(key(7).id(), Side::Principal) {
         let entry = signed(&data);
         let action = Action::of(entry.kind()).unwrap();
         let body = action.body(&entry).unwrap();

@@ -372,3 +372,35 @@ pub(crate) fn judging() -> World {
     world.respond(Side::Agent).unwrap();
     world
 }
+
+/// One of every type of entry that a party writes.
+pub(crate) fn said(me: PartyId, side: Side) -> Vec<Data> {
+    let text = || "a \u{e9}\n\"b\"".to_owned();
+    vec![
+        Data::Cancel { reason: text() },
+        Data::Bond { agent: me, payout: Some(address(7)) },
+        Data::Bond { agent: me, payout: None },
+        Data::Accept { agent: me },
+        Data::Decline { reason: text() },
+        Data::Investigate { command: text() },
+        Data::Result { command: text(), output: text(), exit_code: Some(-9), refused: true },
+        Data::Result { command: text(), output: text(), exit_code: None, refused: false },
+        Data::Fix { fix: text(), explanation: text(), corrected_command: Some("make".to_owned()) },
+        Data::Fix { fix: text(), explanation: text(), corrected_command: None },
+        Data::Verify { success: true, explanation: text(), exit_code: Some(0), output: text() },
+        Data::ReviewAccept { explanation: text() },
+        Data::ReviewReject { reason: text() },
+        Data::DisputeFiled { argument: text(), side },
+        Data::DisputeResponse { argument: text(), side },
+        Data::Appeal { argument: text(), side },
+        Data::Waive { side },
+        Data::Chat { message: text() },
+        Data::Ask { message: text() },
+        Data::Answer { message: text() },
+        Data::Message { message: text() },
+        Data::Halt { reason: text() },
+        Data::Resume { reason: text() },
+        Data::BackOut { reason: text() },
+        Data::Accounts { payout: address(7) },
+    ]
+}

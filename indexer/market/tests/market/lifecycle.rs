@@ -366,7 +366,7 @@ async fn a_stopped_server_goes_on_where_it_was() {
     let id = m.working(&m.contract("0.5")).await;
     m.restart().await;
     assert_eq!(m.client.view(id, &m.agent).await["status"], State::InProgress.as_str());
-    // A window that ends while nobody serves ends when somebody does.
+    // A window that ends while the server is down takes effect when it is back.
     m.clock.advance(m.client.terms.windows.grace);
     m.restart().await;
     m.client

@@ -115,7 +115,7 @@ async fn a_market_is_rebuilt_from_its_clients_transcripts_and_pays_nothing_twice
         }
     }
     let import = saved.path().to_str().unwrap().to_owned();
-    // Twice: what is there already is left as it is.
+    // Twice: what was imported before is left as it is.
     for _ in 0..2 {
         live.process.kill();
         live.process =

@@ -92,7 +92,7 @@ async fn nobody_gets_anothers_deposit() {
     let bond = |key: &PartyKey, to: &str| Data::Bond { agent: key.id(), payout: Some(address(to)) };
     let reserved = m.client.act(id, "bond", bond(&m.agent, "agent"), &m.agent).await.says("reserved");
     m.client.act(id, "bond", bond(&thief, "thief"), &thief).await.refused(409, 9120);
-    // Nor can the money be sent round in a circle: the escrow's own account is no payout address.
+    // Nor can the money be sent round in a circle: the escrow's own account is refused as a payout address.
     m.pay(&reserved["deposit"]).await;
     m.client.until(id, &m.agent, "investigating").await;
     let to = |name: &str| Data::Accounts { payout: address(name) };

@@ -105,7 +105,7 @@ ways! {
     supreme_evil_both(EvilBoth, Supreme): ruled("ruling_evil_both", "supreme");
 }
 
-/// The ways.
+/// Ways from `open` to every final state.
 #[allow(unreachable_pub)]
 mod script {
     use super::*;

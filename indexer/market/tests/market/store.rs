@@ -113,7 +113,7 @@ async fn a_refused_commit_leaves_nothing(store: &dyn Store) {
     assert!(store.seen([2; 32]).await.unwrap() && !store.seen([3; 32]).await.unwrap());
     assert!(matches!(store.commit(full(Some(1), 2)).await, Err(StoreError::Replayed)));
     nothing().await;
-    // An entry with a seq that is there already.
+    // An entry whose seq is taken.
     let twice = Commit { entries: vec![entry(0)], ..full(Some(1), 3) };
     assert!(matches!(store.commit(twice).await, Err(StoreError::Database(_))));
     nothing().await;
@@ -260,7 +260,7 @@ async fn decisions_and_deposits_are_closed_once(store: &dyn Store) {
     let told = store.move_outbox(&decided("d", "y", 1), OutboxState::Open, OutboxState::Done, "").await;
     assert!(told.unwrap());
     assert_eq!(of_d().await, ["x"]);
-    // Decided again: what was told is not told again.
+    // Decided again: what was published is not published again.
     let again = Commit {
         version: Some(1),
         outbox: vec![decided("d", "y", 3)],

@@ -148,7 +148,7 @@ async fn a_reader_that_is_too_slow_is_dropped_and_told_why_and_misses_nothing() 
         }
     })
     .await
-    .expect("it is told");
+    .expect("the stream says why it ends");
     out.push_str(&String::from_utf8_lossy(&bytes));
     let metrics = m.server().engine().metrics().text();
     assert!(metrics.contains("streams_dropped_total 1"), "{metrics}");

@@ -94,7 +94,7 @@ function batches(agent, epoch, say) {
   if (value.withheld > 0) {
     say(
       "warn",
-      `The data of ${plural(value.withheld, "batch", "batches")} is withheld: nobody serves it, so it ` +
+      `The data of ${plural(value.withheld, "batch", "batches")} is withheld: it is not served, so it ` +
         "counts for nothing.",
     );
   }

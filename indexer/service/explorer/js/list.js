@@ -19,7 +19,7 @@ import { href } from "./route.js";
  * @param {(items: object[], query: object, answer: object) => Node|Node[]} plan.draw
  * @param {[string, string]} plan.none title and text when there is nothing at all
  * @param {string} plan.noun
- * @param {number} [plan.every] refresh quietly after so many milliseconds
+ * @param {number} [plan.every] interval in milliseconds between quiet refreshes
  * @returns {{nodes: Node[], update: (query: object) => void}}
  */
 export function list(context, plan) {

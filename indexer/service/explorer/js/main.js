@@ -64,7 +64,7 @@ function setTitle(text) {
 }
 
 function show() {
-  // The link "Skip to the content" is no page.
+  // The link "Skip to the content" names no page.
   if (location.hash === "#main") return;
   const route = parseHash(location.hash);
   const fresh = clicked || first;

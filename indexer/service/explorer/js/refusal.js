@@ -4,7 +4,7 @@
 const SENTENCES = {
   9001: "A party id begins with `fix_`; give `fix_` and the 64 hexadecimal digits of the public key.",
   9002: "A party's key is 64 lower-case hexadecimal digits; check the text.",
-  9003: "These 32 bytes are no Ed25519 public key; check the key.",
+  9003: "These 32 bytes are not an Ed25519 public key; check the key.",
   9004: "This key is a point of small order, under which signatures prove nothing; make a new key.",
   9005: "A contract id is 16 lower-case hexadecimal digits; check the id.",
   9010: "The JSON text has {} bytes, which is too long; send less.",

@@ -71,8 +71,8 @@ export async function showTranscript(place, input, { expectedId, signal }) {
   try {
     transcript = read(input);
   } catch (error) {
-    place.replaceChildren(verdictBox("invalid", "This is no transcript", [], error));
-    say(`This is no transcript. ${error.message}`);
+    place.replaceChildren(verdictBox("invalid", "This is not a transcript", [], error));
+    say(`This is not a transcript. ${error.message}`);
     return null;
   }
   const subtle = globalThis.crypto?.subtle;

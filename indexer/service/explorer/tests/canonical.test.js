@@ -135,7 +135,7 @@ test("half a surrogate pair, deep nesting, long integers and wrong UTF-8 are ref
   assert.doesNotThrow(() => parse("9".repeat(4300)));
   assert.throws(() => parse("9".repeat(4301)), code(9016));
   assert.throws(() => parse(Uint8Array.of(0x22, 0xff, 0x22)), code(9011));
-  // A byte order mark is no JSON, and must not be swallowed.
+  // A byte order mark is not JSON and must not be swallowed.
   assert.throws(() => parse(Uint8Array.of(0xef, 0xbb, 0xbf, 0x31)), code(9012));
   assert.throws(() => parse("1e999"), code(9014));
 });

@@ -109,7 +109,7 @@ const status = (change = {}) => ({
   ...change,
 });
 
-test("stale data is told, fresh data is not", () => {
+test("stale data is reported, fresh data is not", () => {
   const link = { answeredAt: 1000, failed: false, now: 2000 };
   assert.deepEqual(health(status(), link), { grade: "ok", word: "live", sentence: null });
   assert.equal(health(null, { answeredAt: null, failed: false, now: 0 }).grade, "wait");

@@ -269,7 +269,7 @@ test("a judge's signature covers contract, head and decision", async () => {
   assert.deepEqual(await problem(moved), [2, 9053]);
 });
 
-test("moments of arrival that do not fit are told, though nobody signs them", async () => {
+test("moments of arrival that do not fit are reported, though nobody signs them", async () => {
   const chain = whole();
   const times = chain.entries.map((entry) => Math.round(Number(entry.get("timestamp")) * 1000) + 50);
   const notes = async (list) => {

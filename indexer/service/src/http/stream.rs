@@ -33,12 +33,15 @@ fn build<'t>(kinds: impl Iterator<Item = &'t str>, agents: impl Iterator<Item = 
     let mut filter = Filter::default();
     for kind in kinds.map(str::trim).filter(|kind| !kind.is_empty()) {
         if !KINDS.contains(&kind) {
-            return Err(Error::Parameter { name: "types", detail: "one of its words is no type of event" });
+            return Err(Error::Parameter {
+                name: "types",
+                detail: "one of its words is not a type of event",
+            });
         }
         filter.kinds.insert(kind.to_owned());
     }
     for agent in agents.map(str::trim).filter(|agent| !agent.is_empty()) {
-        let bad = Error::Parameter { name: "agent", detail: "one of its words is no address in base58" };
+        let bad = Error::Parameter { name: "agent", detail: "one of its words is not an address in base58" };
         filter.agents.insert(agent.parse().map_err(|_| bad)?);
     }
     Ok(filter)

@@ -89,8 +89,7 @@ pub(super) async fn envelope(State(app): State<App>, request: Body) -> Result<Re
 #[utoipa::path(put, path = "/v1/bindings", request_body(content = Object, content_type = "application/json"), responses((status = 200, body = Receipt), (status = 201, body = Receipt)))]
 pub(super) async fn binding(State(app): State<App>, request: Body) -> Result<Response> {
     let bytes = small(&app, request).await?;
-    let no_text =
-        |_| Error::BindingRefused("The binding record is no UTF-8 text; send it as JSON.".to_owned());
+    let no_text = |_| Error::BindingRefused("The binding record is not UTF-8; send it as JSON.".to_owned());
     let text = String::from_utf8(bytes.into()).map_err(no_text)?;
     Ok(receipt(nano::bind(&app.index, &text).await?))
 }

@@ -172,7 +172,10 @@ async fn a_contracts_whole_life_is_mirrored_and_verified() {
     assert_eq!(summary["bounty"], "0.5");
     assert_eq!(summary["bounty_raw"], "500000000000000000000000000000");
     assert_eq!(summary["task"], "gcc foo.c");
-    assert!(store.stream(Find::all()).await.unwrap().is_empty(), "nothing is told of what cannot be checked");
+    assert!(
+        store.stream(Find::all()).await.unwrap().is_empty(),
+        "nothing is published of what cannot be checked"
+    );
     // When it has ended, all of it.
     world.rule();
     assert!(world.case.state().is_terminal());

@@ -81,7 +81,7 @@ fn a_real_transcript_is_valid_and_a_tampered_one_names_its_broken_entry() {
     let junk = stage.world.file("junk.json");
     std::fs::write(&junk, format!("{{\"transcript\": \"{HOSTILE}\"}}")).unwrap();
     page.choose_file("#file", &junk);
-    until_verdict(&page, "junk.json", "This is no transcript");
+    until_verdict(&page, "junk.json", "This is not a transcript");
 
     // By its id, by the keyboard alone; an invalid id is reported beside the field.
     page.tab_to("#contract-id");

@@ -51,7 +51,7 @@ pub async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, mut check:
     }
 }
 
-/// An answer.
+/// Answer of the server: status and JSON body.
 #[derive(Debug, Clone)]
 pub struct Got {
     pub status: u16,

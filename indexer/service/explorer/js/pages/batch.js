@@ -116,7 +116,7 @@ function figures(b) {
       "Data",
       pill(b.data),
       b.data === "withheld"
-        ? "nobody serves it: counts for nothing"
+        ? "not served: counts for nothing"
         : `${bytes(b.data_bytes)}, checked against the chain`,
     ),
     figure(
@@ -159,7 +159,7 @@ function withheld() {
           "span",
           null,
           prose(
-            "The chain holds its commitments, but nobody serves what they commit to. It can be uploaded " +
+            "The chain holds its commitments, but what they commit to is not served. It can be uploaded " +
               "with `zx1 batch submit`; " +
               "until then it counts for nothing.",
           ),

@@ -87,8 +87,8 @@ export default function batchesPage(context) {
         h(
           "p",
           null,
-          "What agents commit to on chain, one for each epoch. A batch whose data nobody serves is " +
-            "withheld and counts for nothing.",
+          "What agents commit to on chain, one for each epoch. A batch whose data is not served " +
+            "is withheld and counts for nothing.",
           agent ? [" Of one agent: ", h("a", { href: href("agents", agent) }, "go to the agent"), "."] : null,
         ),
       ),

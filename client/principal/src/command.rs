@@ -1,17 +1,17 @@
 //! The command on the real machine, exactly as it was typed: with its own standard input, and with terminals
 //! where it would have terminals. Its output is kept while it streams.
 
-use crate::errors::{Error, Result, reason};
+use crate::{Refusal, Result};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{OptionalActions, OutputModes, tcgetattr, tcgetwinsize, tcsetattr, tcsetwinsize};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
-use std::io::{self, IsTerminal, PipeReader, Read, Write};
+use std::io::{self, PipeReader, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
-use zx1_cli_common::words::unstyled;
+use zx1_net::clause;
 
 /// Bytes that are kept of the beginning and of the end of the output: together what a contract holds, and
 /// some more for what scrubbing takes away.
@@ -23,7 +23,7 @@ const LINGER: Duration = Duration::from_millis(300);
 /// Outcome of the command's run.
 #[derive(Debug)]
 pub struct Ran {
-    /// Standard output and error as they came, without styles.
+    /// Standard output and error as they came, with lines that end in \n.
     pub output: String,
     /// Exit code; 127 when there is no such program, 128 and the signal when one ended it.
     pub exit: u8,
@@ -31,36 +31,43 @@ pub struct Ran {
     pub interrupted: bool,
 }
 
+/// Standard stream of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stream {
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Stream {
     Out,
     Err,
 }
 
-/// Runs a command. With `quiet_stdout` its standard output goes to standard error, where programs read ours.
+/// Runs a command. `terminal`: both of its streams are one terminal, so that their order is kept. Everything that
+/// it writes is passed on at once.
 ///
 /// # Errors
 /// 9541 when it cannot be started for another reason than that there is no such program.
-pub fn run(words: &[OsString], quiet_stdout: bool) -> Result<Ran> {
-    let program = words.first().ok_or(Error::NotUtf8)?;
+pub fn run(words: &[OsString], terminal: bool, pass_on: &mut dyn FnMut(Stream, &[u8])) -> Result<Ran> {
+    let program = words.first().ok_or(Refusal::NotUtf8)?;
     let (sender, pieces) = channel();
-    let (out, err) = pipes(&sender, quiet_stdout).map_err(|error| cannot(program, &error))?;
+    let (out, err) = pipes(&sender, terminal).map_err(|error| cannot(program, &error))?;
     drop(sender);
     let child = Command::new(program).args(words.iter().skip(1)).stdout(out).stderr(err).spawn();
     let mut child = match child {
         Ok(child) => child,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let said = format!("{}: command not found\n", program.to_string_lossy());
-            zx1_cli_common::output::write_err(&said);
+            pass_on(Stream::Err, said.as_bytes());
             return Ok(Ran { output: said, exit: 127, interrupted: false });
         }
-        Err(error) => return Err(cannot(program, &error)),
+        Err(error) => return Err(cannot(program, &error).into()),
     };
     let mut kept = Kept::default();
+    let mut keep = |(stream, piece): (Stream, Vec<u8>)| {
+        pass_on(stream, &piece);
+        kept.add(&piece);
+    };
     let status = loop {
         // The readers end when the command and all that it left have closed their ends.
         match pieces.recv_timeout(Duration::from_millis(20)) {
-            Ok(piece) => kept.pass_on(&piece),
+            Ok(piece) => keep(piece),
             Err(RecvTimeoutError::Timeout) => {
                 if let Some(status) = child.try_wait().map_err(|error| cannot(program, &error))? {
                     break status;
@@ -71,15 +78,21 @@ pub fn run(words: &[OsString], quiet_stdout: bool) -> Result<Ran> {
             }
         }
     };
-    drain(&pieces, &mut kept);
+    drain(&pieces, &mut keep);
     let exit = code(status);
     let text = String::from_utf8_lossy(&kept.bytes()).into_owned();
     let interrupted = status.signal() == Some(2) || exit == 130;
-    Ok(Ran { output: unstyled(&text.replace("\r\n", "\n")), exit, interrupted })
+    Ok(Ran { output: text.replace("\r\n", "\n"), exit, interrupted })
 }
 
-fn cannot(program: &OsString, error: &io::Error) -> crate::errors::Failure {
-    Error::CannotRun { program: program.to_string_lossy().into_owned(), why: reason(error) }.into()
+fn cannot(program: &OsString, error: &io::Error) -> Refusal {
+    Refusal::CannotRun { program: program.to_string_lossy().into_owned(), why: reason(error) }
+}
+
+/// A system error's reason without its number.
+fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    clause(text.split(" (os error").next().unwrap_or(&text))
 }
 
 /// The exit code as shells count it.
@@ -88,11 +101,11 @@ fn code(status: ExitStatus) -> u8 {
     u8::try_from(status.code().or(signal).unwrap_or(1)).unwrap_or(1)
 }
 
-fn drain(pieces: &Receiver<(Stream, Vec<u8>)>, kept: &mut Kept) {
+fn drain(pieces: &Receiver<(Stream, Vec<u8>)>, keep: &mut impl FnMut((Stream, Vec<u8>))) {
     let end = Instant::now() + LINGER;
     while let Some(left) = end.checked_duration_since(Instant::now()) {
         match pieces.recv_timeout(left) {
-            Ok(piece) => kept.pass_on(&piece),
+            Ok(piece) => keep(piece),
             Err(_) => return,
         }
     }
@@ -100,11 +113,10 @@ fn drain(pieces: &Receiver<(Stream, Vec<u8>)>, kept: &mut Kept) {
 
 /// What the command writes to: one terminal for both streams where both are terminals, so that their order is
 /// kept; pipes elsewhere.
-fn pipes(sender: &Sender<(Stream, Vec<u8>)>, quiet_stdout: bool) -> io::Result<(Stdio, Stdio)> {
-    let terminal = (io::stdout().is_terminal() || quiet_stdout) && io::stderr().is_terminal();
+fn pipes(sender: &Sender<(Stream, Vec<u8>)>, terminal: bool) -> io::Result<(Stdio, Stdio)> {
     if terminal && let Ok((master, slave)) = pseudo_terminal() {
         let second = slave.try_clone()?;
-        read_in_background(master, if quiet_stdout { Stream::Err } else { Stream::Out }, sender);
+        read_in_background(master, Stream::Out, sender);
         return Ok((slave.into(), second.into()));
     }
     let pipe = |stream| -> io::Result<Stdio> {
@@ -112,7 +124,7 @@ fn pipes(sender: &Sender<(Stream, Vec<u8>)>, quiet_stdout: bool) -> io::Result<(
         read_in_background(reader, stream, sender);
         Ok(writer.into())
     };
-    Ok((pipe(if quiet_stdout { Stream::Err } else { Stream::Out })?, pipe(Stream::Err)?))
+    Ok((pipe(Stream::Out)?, pipe(Stream::Err)?))
 }
 
 /// A terminal of the same size that changes nothing on the way.
@@ -162,12 +174,7 @@ struct Kept {
 }
 
 impl Kept {
-    fn pass_on(&mut self, (stream, piece): &(Stream, Vec<u8>)) {
-        // Whether anybody reads is the command's concern, not ours.
-        let _ = match stream {
-            Stream::Out => io::stdout().lock().write_all(piece).and_then(|()| io::stdout().lock().flush()),
-            Stream::Err => io::stderr().lock().write_all(piece),
-        };
+    fn add(&mut self, piece: &[u8]) {
         self.bytes.extend_from_slice(piece);
         if self.bytes.len() > 2 * (HEAD + TAIL) {
             self.cut();
@@ -192,12 +199,32 @@ impl Kept {
     }
 }
 
+/// Whether a word needs no quotes.
+fn is_plain(word: &str) -> bool {
+    !word.is_empty()
+        && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-./=:,+@%^".contains(&byte))
+}
+
+/// A word as a POSIX shell reads it back.
+pub fn quoted(word: &str) -> String {
+    if is_plain(word) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+/// Words as one command line of a POSIX shell.
+///
+/// # Errors
+/// 9540.
+pub fn line_of<S: AsRef<OsStr>>(words: &[S]) -> Result<String, Refusal> {
+    let words: Option<Vec<String>> = words.iter().map(|word| Some(quoted(word.as_ref().to_str()?))).collect();
+    Ok(words.ok_or(Refusal::NotUtf8)?.join(" "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn ran(line: &str) -> Ran {
-        run(&["sh".into(), "-c".into(), line.into()], false).unwrap()
+        run(&["sh".into(), "-c".into(), line.into()], false, &mut |_, _| {}).unwrap()
     }
 
     #[test]
@@ -214,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_program_that_is_not_there_is_a_failed_command() {
-        let ran = run(&["no-such-program-anywhere".into()], false).unwrap();
+        let ran = run(&["no-such-program-anywhere".into()], false, &mut |_, _| {}).unwrap();
         assert_eq!((ran.exit, ran.output.as_str()), (127, "no-such-program-anywhere: command not found\n"));
     }
 
@@ -230,5 +257,19 @@ mod tests {
         let began = Instant::now();
         let ran = ran("sleep 30 & echo done");
         assert!(ran.output.contains("done") && began.elapsed() < Duration::from_secs(10));
+    }
+
+    #[test]
+    fn words_come_back_from_a_shell_as_they_were() {
+        let words =
+            ["printf", "%s|", "plain", "", "two words", "it's", "$HOME", "a\nb", "*", "~", "a;b", "\\"];
+        let output =
+            std::process::Command::new("sh").arg("-c").arg(line_of(&words).unwrap()).output().unwrap();
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), words[2..].join("|") + "|");
+    }
+
+    #[test]
+    fn a_usual_command_stays_readable() {
+        assert_eq!(line_of(&["gcc", "-O2", "m.c", "-o", "m"]).unwrap(), "gcc -O2 m.c -o m");
     }
 }

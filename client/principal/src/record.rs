@@ -1,15 +1,14 @@
-//! What is under way, on disk before it is sent: so that nothing is lost by a crash, and `fix resume` or the
-//! same command again go on where it stopped.
+//! Contracts under way, on disk before they are sent: nothing is lost by a crash, and a later session goes on where
+//! this one stopped.
 
-use crate::context::Context;
-use crate::errors::{Error, Result};
+use crate::{Error, Refusal, Result};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use zx1_cli_common::files;
-use zx1_home::{Lock, LockError};
+use zx1_home::{Lock, LockError, files, keys};
 use zx1_market::{ContractId, Json, PartyId};
 use zx1_sandbox::{Kind, RecordInfo, RecordState};
 
+/// Largest record in bytes.
 const LIMIT: u64 = 1 << 22;
 
 /// A fix that was applied, or is being applied.
@@ -84,26 +83,22 @@ pub struct Held {
     lock: Lock,
 }
 
-fn folder(context: &Context) -> Result<PathBuf> {
-    context.place("contracts")
-}
-
 fn lock(path: &Path, name: &str) -> Result<Lock> {
     Lock::try_take(&path.with_extension("lock")).map_err(|error| match error {
-        LockError::Held { .. } => Error::OtherRun { id: name.to_owned() }.into(),
-        LockError::Io { path, source } => files::write_failed(&path, &source).into(),
+        LockError::Held { .. } => Refusal::OtherRun { id: name.to_owned() }.into(),
+        LockError::Io { path, source } => Error::Write { path, source },
     })
 }
 
 impl Held {
-    /// Notes a contract before it is posted.
+    /// Notes a contract in `home` before it is posted.
     ///
     /// # Errors
-    /// 9505: nothing may be sent then.
-    pub fn begin(context: &Context, record: Record) -> Result<Self> {
-        let folder = folder(context)?;
-        files::make_private_folder(&folder)?;
-        let random = zx1_cli_common::keys::random()?;
+    /// [`Error::Write`]: nothing may be sent then.
+    pub(crate) fn begin(home: &Path, record: Record) -> Result<Self> {
+        let folder = folder(home);
+        files::make_folder(&folder).map_err(Error::write(&folder))?;
+        let random = keys::random().map_err(Error::write(&folder))?;
         let name: String = random.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
         let path = folder.join(format!("{name}.json"));
         let held = Self { lock: lock(&path, &name)?, path, record };
@@ -114,34 +109,34 @@ impl Held {
     /// Writes what is known now, durably.
     ///
     /// # Errors
-    /// 9505.
-    pub fn save(&self) -> Result<()> {
-        let failed = |error: serde_json::Error| Error::WriteFailed {
-            path: files::shown(&self.path),
-            why: error.to_string(),
-        };
-        let text = serde_json::to_vec(&self.record).map_err(failed)?;
-        Ok(files::replace_private(&self.path, &text)?)
+    /// [`Error::Write`].
+    pub(crate) fn save(&self) -> Result<()> {
+        let text = serde_json::to_vec(&self.record).map_err(std::io::Error::other);
+        text.and_then(|text| files::replace(&self.path, &text)).map_err(Error::write(&self.path))
     }
 
-    /// It has ended: the transcript says the rest.
-    pub fn forget(self) {
+    /// Removes the record of a contract that has ended: the transcript says the rest.
+    pub(crate) fn forget(self) {
         // What stays is found to have ended the next time.
         let _ = std::fs::remove_file(&self.path);
         self.lock.remove();
     }
 }
 
-/// All records with their files.
+fn folder(home: &Path) -> PathBuf {
+    home.join("contracts")
+}
+
+/// All records of `home` with their files.
 ///
 /// # Errors
-/// 9506, 9553.
-pub fn all(context: &Context) -> Result<Vec<(PathBuf, Record)>> {
-    let folder = folder(context)?;
+/// [`Error::Read`], 9553.
+pub fn all(home: &Path) -> Result<Vec<(PathBuf, Record)>> {
+    let folder = folder(home);
     let entries = match std::fs::read_dir(&folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(files::read_failed(&folder, &error).into()),
+        Err(error) => return Err(Error::read(&folder)(error.into())),
     };
     let mut found = Vec::new();
     for entry in entries.flatten() {
@@ -149,10 +144,10 @@ pub fn all(context: &Context) -> Result<Vec<(PathBuf, Record)>> {
         if path.extension().is_none_or(|extension| extension != "json") {
             continue;
         }
-        let Some(bytes) = files::read_limited(&path, LIMIT)? else { continue };
-        let record = serde_json::from_slice(&bytes).map_err(|error| Error::StateMalformed {
-            path: files::shown(&path),
-            why: zx1_cli_common::errors::json_fault(&error),
+        let Some(bytes) = files::read(&path, LIMIT).map_err(Error::read(&path))? else { continue };
+        let record = serde_json::from_slice(&bytes).map_err(|error| Refusal::StateMalformed {
+            path: path.display().to_string(),
+            why: error.to_string(),
         })?;
         found.push((path, record));
     }
@@ -161,17 +156,20 @@ pub fn all(context: &Context) -> Result<Vec<(PathBuf, Record)>> {
 }
 
 /// Locks a record.
+///
+/// # Errors
+/// 9556: another process has it.
 pub fn take((path, record): (PathBuf, Record)) -> Result<Held> {
     let name = record.id.map_or_else(|| "of this command".to_owned(), |id| id.to_string());
     Ok(Held { lock: lock(&path, &name)?, path, record })
 }
 
-/// The record of a contract.
+/// The record of a contract in `home`.
 ///
 /// # Errors
-/// 9506, 9553.
-pub fn of(context: &Context, id: ContractId) -> Result<Option<(PathBuf, Record)>> {
-    Ok(all(context)?.into_iter().find(|(_, record)| record.id == Some(id)))
+/// [`Error::Read`], 9553.
+pub fn of(home: &Path, id: ContractId) -> Result<Option<(PathBuf, Record)>> {
+    Ok(all(home)?.into_iter().find(|(_, record)| record.id == Some(id)))
 }
 
 #[cfg(test)]

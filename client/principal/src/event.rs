@@ -1,0 +1,212 @@
+//! What a session reports, and what it asks.
+
+use crate::error::{Error, Stopped};
+use crate::party::Party;
+use crate::payload::Payload;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use zx1_agent::bridge::BridgeError;
+use zx1_market::contract::Unmet;
+use zx1_market::money::Court;
+use zx1_market::{ContractId, Entry, Raw, State};
+use zx1_market_client::{Bill, ClientError, Deposit};
+use zx1_sandbox::ChangeSet;
+use zx1_trial::{Answer as Investigated, Trial};
+
+/// What an agent or a rule proposes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposal {
+    /// The fix as a shell command.
+    pub fix: String,
+    /// What takes the place of the command that failed, if that was wrong.
+    pub corrected_command: Option<String>,
+    /// Why the fix should work, for people.
+    pub explanation: String,
+}
+
+/// Progress of a session.
+#[derive(Debug)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the variants' texts say it")]
+pub enum Event<'a> {
+    /// The command is run again in the sandbox.
+    Rehearsing { line: &'a str },
+    /// All that would leave the machine. `deposit` is the whole deposit and its part that insures disputes, in a
+    /// contract with a bounty.
+    Offer { payload: &'a Payload, party: &'a Party, server: &'a str, deposit: Option<(Raw, Raw)> },
+    /// A contract was posted.
+    Posted(ContractId),
+    /// The market's own ledger has made the deposit.
+    Funded(Raw),
+    /// The wallet holds less than the deposit.
+    Short { balance: Raw, amount: Raw },
+    /// The deposit is being paid from the wallet.
+    Paying(&'a Deposit),
+    /// The deposit has to be paid by other means.
+    Deposit(&'a Deposit),
+    /// An entry of the transcript. `ours`: this party has signed it.
+    Entry { entry: &'a Entry, ours: bool },
+    /// The market does not answer; it is asked again until it does.
+    Unreachable,
+    /// The contract is halted.
+    Halted(ContractId),
+    /// An agent's command was answered.
+    Answered { command: &'a str, answer: &'a Investigated },
+    /// A built-in rule has read the output of a command.
+    Investigated { command: &'a str, answer: &'a Investigated },
+    /// A built-in rule knows a fix. The confidence is in percent.
+    Rule { name: &'a str, confidence: u8 },
+    /// What an agent or a rule proposes for the line that failed.
+    Proposed { proposal: &'a Proposal, line: &'a str },
+    /// The proposal is being tried in the sandbox.
+    Verifying,
+    /// The proposal was tried. `judged_by_user`: only the user can say whether its output is right.
+    Verified { trial: &'a Trial, passed: bool, judged_by_user: bool },
+    /// What a commit would change.
+    Changes(&'a ChangeSet),
+    /// The fix was applied. Without an undo record no file was changed.
+    Applied { output: &'a str, undo: Option<&'a str>, folder: &'a Path },
+    /// A fix that works is not applied.
+    NotApplied(&'a Error),
+    /// A fix was accepted while nobody watched here, and is applied now.
+    Unapplied(ContractId),
+    /// An accepted fix does not work here any more.
+    Unmet { contract: ContractId, unmet: &'a Unmet },
+    /// The market is being told that a fix is rejected.
+    Rejected(&'a str),
+    /// The user's answer to the agent was sent.
+    Said(&'a str),
+    /// The work went on before the user answered.
+    Unanswered(ContractId),
+    /// The user's answer came too late.
+    Unsent(&'a ClientError),
+    /// The session was stopped, and this became of the contract.
+    Stopped(&'a Stopped),
+    /// The contract has ended.
+    Ended(Outcome),
+    /// The 0x01 FEEDBACK was not left.
+    FeedbackFailed { contract: ContractId, error: &'a BridgeError },
+}
+
+/// End of a contract.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The contract's id.
+    pub contract: ContractId,
+    /// Its final state.
+    pub state: State,
+    /// Whether an agent worked on it.
+    pub taken: bool,
+    /// Whether the contract let agents correct the command itself.
+    pub takes_corrected_commands: bool,
+    /// What it cost.
+    pub bill: Bill,
+    /// File of the saved transcript.
+    pub transcript: Option<PathBuf>,
+    /// The applied fix; its undo record, unless nothing had to be changed.
+    pub applied: Option<Option<String>>,
+}
+
+/// A question with the answers yes and no.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Question {
+    /// Whether the offer that was shown may be sent.
+    Send,
+    /// Whether to go on with an unfinished contract for the same command. Its id is not known before the post is.
+    GoOn(Option<ContractId>),
+    /// Whether to apply a fix that changes so many files.
+    Apply {
+        /// Number of changed files.
+        files: usize,
+    },
+    /// Whether to take a corrected command in place of the user's.
+    Correct {
+        /// Number of changed files.
+        files: usize,
+        /// The corrected command.
+        line: String,
+        /// Whether an agent wrote it. No check can tell whether it is what was wanted (`true` never fails).
+        from_outside: bool,
+    },
+    /// Whether to allow changes of one class that needs consent of its own (decision E11).
+    Allow {
+        /// What is changed.
+        what: String,
+        /// The changed paths.
+        paths: Vec<PathBuf>,
+    },
+    /// Whether the output that was shown is what the user wanted.
+    Satisfied,
+    /// Whether the agent acted in bad faith, so that the contract goes to the court.
+    BadFaith,
+    /// Whether to appeal.
+    Appeal {
+        /// The next court.
+        court: Court,
+        /// What losing there costs.
+        fee: Raw,
+    },
+}
+
+impl Question {
+    /// Whether consent that was given beforehand answers it.
+    pub fn takes_consent(&self) -> bool {
+        match self {
+            Self::Send | Self::GoOn(_) | Self::Apply { .. } => true,
+            Self::Correct { from_outside, .. } => !from_outside,
+            Self::Allow { .. } | Self::Satisfied | Self::BadFaith | Self::Appeal { .. } => false,
+        }
+    }
+}
+
+/// An answer to a [`Question`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The user agrees.
+    Yes,
+    /// The user declines.
+    No,
+    /// Nobody can be asked.
+    Nobody,
+}
+
+/// A question that is answered with a line of text; an empty one says nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Prompt {
+    /// Why a fix is rejected, for the agent.
+    Why,
+    /// An answer to the court, within 30 s.
+    Response,
+    /// The argument of an appeal.
+    Argument,
+    /// The answer to the agent's question in this contract.
+    Reply(ContractId),
+}
+
+/// A user interface, or a policy in its place. Questions are asked on a thread of their own, so that a stop can
+/// leave them behind.
+pub trait Front: Send + Sync {
+    /// Called with each step, to show progress.
+    fn event(&self, event: Event<'_>);
+
+    /// Whether a person can be asked.
+    fn is_attended(&self) -> bool;
+
+    /// Whether consent to whatever [`Question::takes_consent`] was given beforehand.
+    fn consents(&self) -> bool;
+
+    /// Asks for yes or no. Blocks.
+    fn ask(&self, question: &Question) -> Answer;
+
+    /// Asks for a line of text. Blocks.
+    fn prompt(&self, prompt: &Prompt) -> String;
+
+    /// Asks for a line of text until `enough` is set; what was half typed is then thrown away, because it must not
+    /// become the answer to another question. Blocks.
+    fn prompt_until(&self, prompt: &Prompt, enough: &AtomicBool) -> Option<String>;
+
+    /// Called after a stop has left a question behind.
+    fn left(&self) {}
+}

@@ -1,0 +1,402 @@
+//! A contract from its post to its end: questions of the agent are answered, its proposals are tried, and its
+//! changes need consent. Every step is reported as it happens.
+
+use crate::consent::Agreed;
+use crate::event::{Event, Outcome, Prompt, Question};
+use crate::record::{Applied, Held, fingerprint};
+use crate::session::POLL;
+use crate::{Ended, Error, Proposal, Result, Session, Stopped};
+use zx1_coded::Coded as _;
+use zx1_market::case::CourtStep;
+use zx1_market::chain::{Data, Side};
+use zx1_market::contract::Unmet;
+use zx1_market::defaults::MAX_OUTPUT;
+use zx1_market::wire::ReviewAction;
+use zx1_market::{ContractId, State};
+use zx1_market_client::{Bill, ClientError, Market, View};
+use zx1_trial::{Attempt, cut};
+
+/// What [`Session::follow`] does after a step.
+enum Next {
+    /// Something was sent: fetch the contract again at once.
+    Again,
+    /// Another party has to act: wait until the transcript grows.
+    Wait,
+    /// The contract is over for this party.
+    End(Ended),
+}
+
+/// Why a step did not finish.
+enum Stop {
+    /// The transcript has grown meanwhile.
+    Behind,
+    /// An error that ends the session.
+    Failed(Box<Error>),
+}
+
+impl<E: Into<Error>> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Self::Failed(Box::new(error.into()))
+    }
+}
+
+/// A market's answer 409 or 410 means that the contract has moved on, which is not a failure.
+fn sent<T>(done: Result<T, ClientError>) -> Result<Next, Stop> {
+    match done {
+        Ok(_) => Ok(Next::Again),
+        Err(error) if matches!(error.status(), Some(409 | 410)) => Err(Stop::Behind),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The fix that waits: its entry's number and what it says.
+fn proposal(view: &View) -> Option<(u64, Proposal)> {
+    view.entries().iter().rev().find_map(|entry| match entry.read().ok()?.0 {
+        Data::Fix { fix, explanation, corrected_command } => {
+            Some((entry.seq(), Proposal { fix, corrected_command, explanation }))
+        }
+        _ => None,
+    })
+}
+
+impl Session<'_> {
+    /// Follows a contract to its end.
+    pub(crate) fn follow(&mut self, market: &Market, mut held: Held) -> Result<Ended> {
+        let Some(id) = held.record.id else { return Ok(Ended::AsBefore) };
+        let mut view = self.runtime.block_on(market.view(id))?;
+        let mut reported = 0;
+        let mut warned = false;
+        loop {
+            for entry in view.entries().iter().skip(reported) {
+                self.front.event(Event::Entry { entry, ours: entry.author() == market.id() });
+            }
+            reported = view.entries().len();
+            let next = match self.step(market, &mut held, &view) {
+                // Somebody was faster, or a window has just passed: the transcript says what holds now.
+                Err(Stop::Behind) => Next::Again,
+                Err(Stop::Failed(error)) => match *error {
+                    Error::Interrupted => return self.stop(market, &view),
+                    error => return Err(error),
+                },
+                Ok(next) => next,
+            };
+            match next {
+                Next::End(ended) => {
+                    self.end(market, &view, held);
+                    return Ok(ended);
+                }
+                Next::Again => view = self.runtime.block_on(market.view(id))?,
+                Next::Wait => match self.wait_for_more(market, &view, &mut warned)? {
+                    Some(newer) => view = newer,
+                    None => return self.stop(market, &view),
+                },
+            }
+        }
+    }
+
+    /// Waits until the transcript has grown; `None` after a stop.
+    fn wait_for_more(&self, market: &Market, view: &View, warned: &mut bool) -> Result<Option<View>> {
+        loop {
+            let polled = self.runtime.block_on(async {
+                tokio::select! {
+                    () = self.interrupts.pressed() => None,
+                    polled = async {
+                        tokio::time::sleep(POLL).await;
+                        market.refresh(view).await
+                    } => Some(polled),
+                }
+            });
+            match polled {
+                None => return Ok(None),
+                Some(Ok(Some(newer))) => return Ok(Some(newer)),
+                Some(Ok(None)) => *warned = false,
+                Some(Err(error)) if error.transient() => {
+                    if !*warned {
+                        self.front.event(Event::Unreachable);
+                    }
+                    *warned = true;
+                }
+                Some(Err(error)) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn step(&mut self, market: &Market, held: &mut Held, view: &View) -> Result<Next, Stop> {
+        let case = view.case();
+        match view.state() {
+            State::Investigating | State::InProgress => {
+                if let Some(command) = case.pending_investigations().first() {
+                    return self.answer(market, view.id(), command);
+                }
+                if case.closing_at().is_some() {
+                    return Ok(Next::Wait);
+                }
+                if case.is_verifying() {
+                    return self.prove(market, held, view);
+                }
+                // With nobody there a question was shown when it came, to be answered later.
+                let said = self.can_talk() && self.reply(market, view)?;
+                Ok(if said { Next::Again } else { Next::Wait })
+            }
+            State::Review => self.prove(market, held, view),
+            State::Disputed => self.argue(market, view),
+            // A halt that nobody takes back comes before the court as it is.
+            State::Halted if case.proceedings().is_some() => self.argue(market, view),
+            State::Halted => {
+                self.front.event(Event::Halted(view.id()));
+                Ok(Next::Wait)
+            }
+            State::Fulfilled => Ok(Next::End(self.apply_paid(held, view)?)),
+            state if state.is_terminal() => Ok(Next::End(self.ended(held, view)?)),
+            _ => Ok(Next::Wait),
+        }
+    }
+
+    /// Answers an investigation: checked by the whitelist, run read-only in the sandbox, scrubbed.
+    fn answer(&mut self, market: &Market, id: ContractId, command: &str) -> Result<Next, Stop> {
+        let answer = self.folder.investigate(command)?;
+        self.front.event(Event::Answered { command, answer: &answer });
+        let exit = answer.exit.map(i64::from);
+        sent(self.runtime.block_on(market.result(id, command, answer.text, exit, answer.refused)))
+    }
+
+    /// Tries a proposal by the contract's conditions.
+    fn attempt_of(&self, view: &View, proposal: &Proposal) -> Result<(Attempt, Option<Unmet>)> {
+        let contract = view.case().contract();
+        self.attempt(proposal, &contract.verification, contract.execution.timeout)
+    }
+
+    /// Tries the fix, shows what it changes, asks, applies, and says so to the market.
+    fn prove(&mut self, market: &Market, held: &mut Held, view: &View) -> Result<Next, Stop> {
+        let Some((seq, proposal)) = proposal(view) else { return Ok(Next::Wait) };
+        if self.is_applied(held, seq)? {
+            return self.accept(market, view, Some(0), String::new());
+        }
+        let (mut attempt, unmet) = self.attempt_of(view, &proposal)?;
+        let ran = attempt.trial.last();
+        let said = ran.output();
+        let output = cut(self.folder.scrub_output(&ran.line, &said), MAX_OUTPUT);
+        let exit = ran.run.status().map(i64::from);
+        if let Some(unmet) = unmet {
+            return self.reject(market, view, &unmet.to_string(), exit, output, false);
+        }
+        let agreed = match self.agree(&mut attempt, &proposal, true) {
+            Ok(agreed) => agreed,
+            Err(Error::Interrupted) => return Err(Error::Interrupted.into()),
+            Err(error) => {
+                self.front.event(Event::NotApplied(&error));
+                let why = format!("The command works in the sandbox, but the fix is not applied: {error}");
+                return self.reject(market, view, &why, exit, output, true);
+            }
+        };
+        let undo = self.commit_noted(held, seq, attempt, &agreed)?;
+        self.applied(&said, undo.as_deref());
+        self.accept(market, view, exit, output)
+    }
+
+    /// A fix that is paid. If it was accepted by hand or by silence while nobody watched here, it is not applied
+    /// yet: that happens now, with the same proof and the same questions (decision E11). The record stays until
+    /// it has been decided.
+    fn apply_paid(&self, held: &mut Held, view: &View) -> Result<Ended, Stop> {
+        let Some((seq, proposal)) = proposal(view) else { return Ok(Ended::AsBefore) };
+        if self.is_applied(held, seq)? {
+            return Ok(Ended::Fixed);
+        }
+        self.front.event(Event::Unapplied(view.id()));
+        let (mut attempt, unmet) = self.attempt_of(view, &proposal)?;
+        if let Some(unmet) = unmet {
+            self.front.event(Event::Unmet { contract: view.id(), unmet: &unmet });
+            return Ok(Ended::AsBefore);
+        }
+        let agreed = match self.agree(&mut attempt, &proposal, true) {
+            Err(error) if self.front.is_attended() && error.is_no() => {
+                self.front.event(Event::NotApplied(&error));
+                return Ok(Ended::AsBefore);
+            }
+            agreed => agreed?,
+        };
+        let said = attempt.trial.last().output();
+        let undo = self.commit_noted(held, seq, attempt, &agreed)?;
+        self.applied(&said, undo.as_deref());
+        Ok(Ended::Fixed)
+    }
+
+    /// Commits, noted before and after: a crash in between neither applies twice nor forgets the agent's pay.
+    fn commit_noted(
+        &self,
+        held: &mut Held,
+        seq: u64,
+        attempt: Attempt,
+        agreed: &Agreed,
+    ) -> Result<Option<String>, Stop> {
+        let before = self.undo_records()?.list()?.into_iter().map(|record| record.id).collect();
+        let entries = &attempt.changes.entries;
+        let changes = fingerprint(entries.iter().map(|entry| (entry.kind, entry.path.as_path())));
+        let process = std::process::id();
+        held.record.applied = Some(Applied { seq, before, process, changes, done: None });
+        held.save()?;
+        let undo = match self.commit(attempt, agreed) {
+            Ok(undo) => undo,
+            Err(error) => {
+                held.record.applied = None;
+                held.save()?;
+                return Err(error.into());
+            }
+        };
+        if let Some(applied) = &mut held.record.applied {
+            applied.done = Some(undo.clone());
+        }
+        held.save()?;
+        Ok(undo)
+    }
+
+    /// Whether this fix is applied already, also when a crash hid the end of it.
+    fn is_applied(&self, held: &mut Held, seq: u64) -> Result<bool> {
+        let Some(applied) = held.record.applied.as_mut().filter(|applied| applied.seq == seq) else {
+            return Ok(false);
+        };
+        if applied.done.is_some() {
+            return Ok(true);
+        }
+        // Opening repairs an interrupted commit: it is done, or it never was.
+        let records = self.undo_records()?.list()?;
+        let found = records.into_iter().find(|undo| applied.is(undo, &self.failed.folder));
+        let is_done = found.is_some();
+        match found {
+            Some(undo) => applied.done = Some(Some(undo.id)),
+            None => held.record.applied = None,
+        }
+        held.save()?;
+        Ok(is_done)
+    }
+
+    fn accept(&self, market: &Market, view: &View, exit: Option<i64>, output: String) -> Result<Next, Stop> {
+        let id = view.id();
+        let why = "The command works with this fix.";
+        if view.state() == State::Review {
+            return sent(self.runtime.block_on(market.review(id, ReviewAction::Accept, why)));
+        }
+        sent(self.runtime.block_on(market.verify(id, true, why.to_owned(), exit, output)))
+    }
+
+    /// Says no; with somebody there, asks why, and whether a court shall look at it.
+    fn reject(
+        &self,
+        market: &Market,
+        view: &View,
+        why: &str,
+        exit: Option<i64>,
+        output: String,
+        ask: bool,
+    ) -> Result<Next, Stop> {
+        let id = view.id();
+        let mut why = why.to_owned();
+        if ask && self.can_talk() {
+            let reason = self.prompt(Prompt::Why)?;
+            if !reason.is_empty() {
+                why = self.folder.scrubber().scrub(&format!("{why} {reason}")).text;
+            }
+            if !view.case().contract().is_free() && self.confirms(Question::BadFaith)? {
+                return sent(self.runtime.block_on(market.dispute(id, &why)));
+            }
+        }
+        self.front.event(Event::Rejected(&why));
+        if view.state() == State::Review {
+            return sent(self.runtime.block_on(market.review(id, ReviewAction::Reject, &why)));
+        }
+        sent(self.runtime.block_on(market.verify(id, false, why, exit, output)))
+    }
+
+    /// Before a court: answers and appeals are asked for, if somebody is there.
+    fn argue(&self, market: &Market, view: &View) -> Result<Next, Stop> {
+        let Some(proceedings) = view.case().proceedings() else { return Ok(Next::Wait) };
+        let id = view.id();
+        if !self.can_talk() {
+            return Ok(Next::Wait);
+        }
+        match proceedings.step {
+            CourtStep::Responding { by: Side::Principal, .. } if !proceedings.responded => {
+                let text = self.prompt(Prompt::Response)?;
+                if text.is_empty() {
+                    return Ok(Next::Wait);
+                }
+                let text = self.folder.scrubber().scrub(&text).text;
+                sent(self.runtime.block_on(market.respond(id, &text)))
+            }
+            CourtStep::Appealable { .. } if !proceedings.waived.contains(&Side::Principal) => {
+                let lost = proceedings.last.filter(|(outcome, _)| outcome.is_lost_by(Side::Principal));
+                let Some(court) = lost.and_then(|(_, court)| court.next()) else {
+                    return Ok(Next::Wait);
+                };
+                let fee = court.fee(&view.case().terms().fees);
+                if !self.confirms(Question::Appeal { court, fee })? {
+                    return sent(self.runtime.block_on(market.waive(id)));
+                }
+                let text = self.prompt(Prompt::Argument)?;
+                let text = self.folder.scrubber().scrub(&text).text;
+                sent(self.runtime.block_on(market.appeal(id, &text)))
+            }
+            _ => Ok(Next::Wait),
+        }
+    }
+
+    /// After a stop: a contract that nobody has is canceled; one that somebody works on is halted; others are left.
+    fn stop(&self, market: &Market, view: &View) -> Result<Ended> {
+        const WHY: &str = "Stopped by Ctrl+C.";
+        let id = view.id();
+        let free = view.case().contract().is_free();
+        let view = self.runtime.block_on(market.view(id))?;
+        let closing = view.case().closing_at().is_some();
+        let stopped = match view.state() {
+            State::Unfunded | State::Open => {
+                self.runtime.block_on(market.cancel(id, WHY))?;
+                Stopped::Canceled(id)
+            }
+            State::Investigating | State::InProgress | State::Review if !closing => {
+                self.runtime.block_on(market.halt(id, WHY))?;
+                Stopped::Halted { contract: id, free }
+            }
+            state if state.is_terminal() => Stopped::Ended(id),
+            _ => Stopped::GoesOn(id),
+        };
+        self.front.event(Event::Stopped(&stopped));
+        Err(Error::Stopped(stopped))
+    }
+
+    /// Whether the command works now, once the contract has ended.
+    fn ended(&self, held: &mut Held, view: &View) -> Result<Ended> {
+        let applied = match proposal(view) {
+            Some((seq, _)) => self.is_applied(held, seq)?,
+            None => false,
+        };
+        Ok(if applied { Ended::Fixed } else { Ended::AsBefore })
+    }
+
+    /// Reports what it cost and where everything is; leaves this side's 0x01 FEEDBACK and logs all envelopes
+    /// (decision G1). The contract itself has ended either way, so a failure of the latter is only reported.
+    fn end(&self, market: &Market, view: &View, held: Held) {
+        let case = view.case();
+        let transcripts = market.options().transcripts.as_ref();
+        self.front.event(Event::Ended(Outcome {
+            contract: view.id(),
+            state: view.state(),
+            taken: case.agent().is_some(),
+            takes_corrected_commands: case.contract().takes_corrected_commands(),
+            bill: Bill::of(case),
+            transcript: transcripts.map(|kept| kept.path(&market.server(), view.id())),
+            applied: held.record.applied.as_ref().and_then(|applied| applied.done.clone()),
+        }));
+        if let Some(bridge) = &self.bridge {
+            let done = self.runtime.block_on(async {
+                tokio::select! {
+                    () = self.interrupts.pressed() => Ok(()),
+                    done = bridge.close(market, view) => done,
+                }
+            });
+            if let Err(error) = done {
+                self.front.event(Event::FeedbackFailed { contract: view.id(), error: &error });
+            }
+        }
+        held.forget();
+    }
+}

@@ -1,0 +1,66 @@
+//! The built-in rules drive the same sandbox, without any market. Nothing leaves this machine.
+
+use crate::event::Event;
+use crate::{Ended, Proposal, Refusal, Result, Session};
+use zx1_fixer::rules::{self, Findings, Step};
+use zx1_market::contract::Verification;
+use zx1_market::defaults::TIMEOUT;
+
+impl Session<'_> {
+    fn find_rule(&mut self) -> Result<rules::Proposal> {
+        let environment = zx1_trial::environment();
+        let failure = rules::Failure {
+            command: self.failed.line.clone(),
+            error: self.failed.output.clone(),
+            exit_code: self.failed.exit.into(),
+            os: environment.os,
+            arch: environment.arch,
+            package_managers: environment.package_managers,
+            capabilities: rules::Capabilities {
+                network: !self.folder.hosts().is_empty(),
+                ..Default::default()
+            },
+        };
+        let mut findings = Findings::default();
+        loop {
+            match rules::decide(&failure, &findings) {
+                Step::Propose(proposal) => return Ok(proposal),
+                Step::Decline(why) => return Err(why.into()),
+                Step::Investigate(line) => {
+                    let answer = self.folder.investigate(&line)?;
+                    self.front.event(Event::Investigated { command: &line, answer: &answer });
+                    findings.add(line, answer.text);
+                }
+            }
+        }
+    }
+
+    /// Fixes with the rules. With `dry_run` the changes are only shown.
+    ///
+    /// # Errors
+    /// 9300 to 9309 when no rule knows it, 9544 when the proposal does not work, 9200 to 9299 from the sandbox,
+    /// [`crate::Error::Unattended`], [`crate::Error::Declined`] and 9547 when nobody agrees.
+    pub fn fix_locally(&mut self, dry_run: bool) -> Result<Ended> {
+        let found = self.find_rule()?;
+        self.front.event(Event::Rule { name: found.rule, confidence: found.confidence });
+        let proposal = Proposal {
+            fix: found.fix,
+            corrected_command: found.corrected_command,
+            explanation: found.explanation,
+        };
+        let works = [Verification::ExitCode { expected: 0 }];
+        let (mut attempt, unmet) = self.attempt(&proposal, &works, TIMEOUT)?;
+        if unmet.is_some() {
+            return Err(Refusal::Unfixed.into());
+        }
+        if dry_run {
+            self.front.event(Event::Changes(&attempt.changes));
+            return Ok(Ended::AsBefore);
+        }
+        let agreed = self.agree(&mut attempt, &proposal, false)?;
+        let output = attempt.trial.last().output();
+        let undo = self.commit(attempt, &agreed)?;
+        self.applied(&output, undo.as_deref());
+        Ok(Ended::Fixed)
+    }
+}

@@ -1,0 +1,257 @@
+//! One run over one failure.
+
+use crate::event::{Answer, Event, Front, Prompt, Proposal, Question};
+use crate::{Error, Interrupts, Result};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::Runtime;
+use zx1_agent::bridge::Bridge;
+use zx1_market::contract::{Corrected, Unmet, Verification};
+use zx1_market::defaults::TIMEOUT;
+use zx1_trial::{Attempt, Ran, WorkingFolder};
+
+/// Interval between two polls of a contract.
+pub(crate) const POLL: Duration = Duration::from_millis(300);
+
+/// A command that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// The command line as a shell reads it.
+    pub line: String,
+    /// The folder in which it ran, with links resolved.
+    pub folder: PathBuf,
+    /// What it wrote to standard output and error, without styles. Not scrubbed.
+    pub output: String,
+    /// The command's exit code, or 128 and the signal that ended it.
+    pub exit: u8,
+}
+
+/// How a command is to be fixed.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Folder of contracts under way, undo records, transcripts, wallets.
+    pub home: PathBuf,
+    /// Hosts that a fix may reach, also when a contract is resumed.
+    pub hosts: Vec<String>,
+    /// Hosts that the fixes of new contracts may reach as well.
+    pub usual_hosts: Vec<String>,
+    /// Paths that no command of a sandbox may see, beside the usual secrets.
+    pub masks: Vec<PathBuf>,
+    /// Files that are sent with the offer, so that a judge can run the command again.
+    pub attach: Vec<PathBuf>,
+    /// A fix is accepted only if a line of the command's output then matches this regular expression.
+    pub expect: Option<String>,
+    /// The fix may use sudo.
+    pub sudo: bool,
+    /// The agent works alone; its fix waits for review.
+    pub autonomous: bool,
+    /// The transcript stays among the parties.
+    pub private: bool,
+    /// An agent's corrected command is taken without asking.
+    pub accept_corrected: bool,
+    /// Questions name all paths, however many.
+    pub all_paths: bool,
+}
+
+/// One run over one failure.
+pub struct Session<'a> {
+    pub(crate) runtime: &'a Runtime,
+    pub(crate) options: Options,
+    pub(crate) front: Arc<dyn Front>,
+    pub(crate) interrupts: Interrupts,
+    pub(crate) failed: Failed,
+    /// The folder over which fixes are tried.
+    pub(crate) folder: WorkingFolder,
+    /// The log of this party's 0x01 envelopes, if it has an agent id.
+    pub(crate) bridge: Option<Arc<Bridge>>,
+    /// Sequence number of the agent's last question that was shown here.
+    pub(crate) asked: Option<u64>,
+}
+
+impl fmt::Debug for Session<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("failed", &self.failed).finish_non_exhaustive()
+    }
+}
+
+/// How a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The command works now.
+    Fixed,
+    /// Nothing was changed: the fix was only shown, or there is none.
+    AsBefore,
+}
+
+impl<'a> Session<'a> {
+    /// Gets ready to fix a failure.
+    ///
+    /// # Errors
+    /// 9240: an allowed host that is not a host name.
+    pub fn new(
+        failed: Failed,
+        options: Options,
+        runtime: &'a Runtime,
+        front: Arc<dyn Front>,
+        interrupts: Interrupts,
+    ) -> Result<Self> {
+        let hosts = together(&options.hosts, &options.usual_hosts);
+        // What no sandbox takes is refused before anything is sent.
+        zx1_sandbox::Network::Hosts(hosts.clone()).check()?;
+        let masks = options.masks.clone();
+        let watch = Box::new(interrupts.clone());
+        let folder = WorkingFolder::new(failed.folder.clone(), failed.line.clone(), hosts, masks, watch);
+        Ok(Self { runtime, options, front, interrupts, failed, folder, bridge: None, asked: None })
+    }
+
+    /// Runs the failing command alone in the sandbox, to see what it says.
+    ///
+    /// # Errors
+    /// 9200 to 9299: the sandbox.
+    pub fn rehearse(&self) -> Result<Ran> {
+        self.front.event(Event::Rehearsing { line: &self.failed.line });
+        Ok(self.folder.rehearse(Duration::from_secs(TIMEOUT.into()))?)
+    }
+
+    /// What happens to an agent's corrected command that would replace the user's. The contract says so
+    /// beforehand.
+    pub(crate) fn corrected_commands(&self) -> Corrected {
+        if self.options.accept_corrected {
+            Corrected::Yes
+        } else if self.front.is_attended() {
+            Corrected::Asks
+        } else {
+            Corrected::No
+        }
+    }
+
+    /// Whether somebody answers questions that nobody has agreed to beforehand.
+    pub(crate) fn can_talk(&self) -> bool {
+        self.front.is_attended() && !self.front.consents()
+    }
+
+    /// Asks, unless consent was given beforehand.
+    ///
+    /// # Errors
+    /// [`Error::Unattended`], [`Error::Declined`], [`Error::Interrupted`].
+    pub(crate) fn ask(&self, question: Question) -> Result<()> {
+        if question.takes_consent() && self.front.consents() {
+            return Ok(());
+        }
+        let front = self.front.clone();
+        match self.unless_interrupted(move || front.ask(&question))? {
+            Answer::Yes => Ok(()),
+            Answer::No => Err(Error::Declined),
+            Answer::Nobody => Err(Error::Unattended),
+        }
+    }
+
+    /// Asks a question whose answer may be no.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`].
+    pub(crate) fn confirms(&self, question: Question) -> Result<bool> {
+        match self.ask(question) {
+            Ok(()) => Ok(true),
+            Err(Error::Interrupted) => Err(Error::Interrupted),
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// Asks for a line of text.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`].
+    pub(crate) fn prompt(&self, prompt: Prompt) -> Result<String> {
+        let front = self.front.clone();
+        self.unless_interrupted(move || front.prompt(&prompt))
+    }
+
+    /// Waits for something that may be left at any moment.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`], else its own.
+    pub(crate) fn wait<T, E: Into<Error>>(&self, work: impl Future<Output = Result<T, E>>) -> Result<T> {
+        self.runtime.block_on(async {
+            tokio::select! {
+                biased;
+                () = self.interrupts.pressed() => Err(Error::Interrupted),
+                done = work => done.map_err(Into::into),
+            }
+        })
+    }
+
+    /// Before something that cannot be left any more: whether the session was asked to stop on the way.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`].
+    pub(crate) fn unless_pressed(&self) -> Result<()> {
+        if self.interrupts.was_pressed() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
+    /// Waits for an answer on a thread of its own: a stop must be able to leave it behind.
+    fn unless_interrupted<T: Send + 'static>(&self, ask: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+        let (sender, answer) = tokio::sync::oneshot::channel();
+        std::thread::spawn(move || sender.send(ask()));
+        let answer = self.runtime.block_on(async {
+            tokio::select! {
+                () = self.interrupts.pressed() => None,
+                answer = answer => answer.ok(),
+            }
+        });
+        answer.ok_or_else(|| {
+            self.front.left();
+            Error::Interrupted
+        })
+    }
+
+    /// Tries a fix in the sandbox: the attempt, and the first condition that it does not meet. What only the
+    /// principal can say is asked for here.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`]; 9200 to 9299 from the sandbox.
+    pub(crate) fn attempt(
+        &self,
+        proposal: &Proposal,
+        conditions: &[Verification],
+        seconds: u32,
+    ) -> Result<(Attempt, Option<Unmet>)> {
+        self.front.event(Event::Proposed { proposal, line: &self.failed.line });
+        self.front.event(Event::Verifying);
+        let time = Duration::from_secs(seconds.into());
+        let attempt = self.folder.attempt(&proposal.fix, proposal.corrected_command.as_deref(), time)?;
+        self.unless_pressed()?;
+        let unmet = attempt.trial.unmet(conditions);
+        let judged_by_user = unmet == Some(Unmet::Principal);
+        let passed = unmet.is_none() || judged_by_user;
+        self.front.event(Event::Verified { trial: &attempt.trial, passed, judged_by_user });
+        let satisfied = judged_by_user && self.confirms(Question::Satisfied)?;
+        Ok((attempt, unmet.filter(|_| !satisfied)))
+    }
+}
+
+/// Names of two lists, each once.
+pub(crate) fn together(first: &[String], second: &[String]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in first.iter().chain(second) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_named_once_however_often_a_contract_goes_on() {
+        let names = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let once = together(&names("a b"), &names("b c"));
+        assert_eq!(once, names("a b c"));
+        assert_eq!(together(&once, &names("b c")), once);
+    }
+}
