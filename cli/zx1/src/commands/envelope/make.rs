@@ -121,7 +121,7 @@ impl Report for Made {
         page.field("type", &self.kind)
             .field("from", &self.sender)
             .field("to", self.recipient.as_deref().unwrap_or("everybody"))
-            .field("conversation", &self.conversation)
+            .field("conversation", self.conversation)
             .field("slot", self.slot)
             .field("logged", format!("epoch {}, entry {}", self.epoch, self.index))
             .field("leaf", &self.leaf);
