@@ -80,9 +80,9 @@ pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
 }
 
 fn draw_presigned(presigned: &Presigned, page: &mut Page) {
-    page.field("agent", &presigned.agent)
-        .field("rated by", &presigned.counterparty)
-        .field("conversation", &presigned.conversation)
+    page.field("agent", presigned.agent)
+        .field("rated by", presigned.counterparty)
+        .field("conversation", presigned.conversation)
         .field("accepted in slot", presigned.slot)
         .field("signature", &presigned.signature);
 }
@@ -100,9 +100,9 @@ fn presign(context: &Context, conversation: &str, with: &str, slot: Slot) -> Res
 }
 
 fn draw_rated(rated: &Rated, page: &mut Page) {
-    page.field("about", &rated.agent)
+    page.field("about", rated.agent)
         .field("by", &rated.counterparty)
-        .field("conversation", &rated.conversation)
+        .field("conversation", rated.conversation)
         .field("outcome", rated.outcome)
         .field("content", &rated.content)
         .field("address", &rated.address)

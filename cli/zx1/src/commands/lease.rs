@@ -51,7 +51,7 @@ fn draw_changed(changed: &Changed, page: &mut Page) {
 }
 
 fn draw_shown(lease: &LeaseReport, page: &mut Page) {
-    page.field("agent", &lease.agent);
+    page.field("agent", lease.agent);
     draw(lease, page);
 }
 

@@ -77,7 +77,7 @@ async fn change(context: &Context, change: Change) -> Result<()> {
 }
 
 fn draw_shown(stake: &StakeReport, page: &mut Page) {
-    page.field("agent", &stake.agent);
+    page.field("agent", stake.agent);
     draw(stake, page);
 }
 

@@ -74,7 +74,7 @@ impl Registry {
     pub async fn check(&self) -> Result<()> {
         let index = &self.index;
         let most = index.config.chain.owner_checks.max(1);
-        let after = self.checked.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let after = *self.checked.lock().unwrap_or_else(PoisonError::into_inner);
         let mut find = Find::all().sure("token IS NOT NULL AND soulbound = 0");
         find = find.order(&["mint"]).limit(most.into());
         find.after = after.into_iter().map(Into::into).collect();

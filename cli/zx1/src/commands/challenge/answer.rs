@@ -21,7 +21,7 @@ pub(crate) struct Args {
 fn draw(answered: &Answered, page: &mut Page) {
     answered.sent.draw(page);
     page.field("challenge", &answered.challenge)
-        .field("agent", &answered.agent)
+        .field("agent", answered.agent)
         .field("epoch", answered.epoch)
         .maybe("record", answered.record)
         .next(format!("zx1 challenge resolve {} when its window is over", answered.challenge));

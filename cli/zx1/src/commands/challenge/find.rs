@@ -68,7 +68,7 @@ struct ShownClaim {
 
 impl Report for Shown {
     fn draw(&self, page: &mut Page) {
-        page.field("against", &self.agent).field("evidence", self.evidence);
+        page.field("against", self.agent).field("evidence", self.evidence);
         let mut table =
             Table::new(["epoch", "ground", "the batch must hold", "and it", "until slot"]).prose(2);
         for ShownClaim { record, claim } in &self.claims {

@@ -18,7 +18,7 @@ pub(crate) struct Args {
 fn draw_resolved(resolved: &Resolved, page: &mut Page) {
     resolved.sent.draw(page);
     page.field("challenge", &resolved.challenge)
-        .field("agent", &resolved.agent)
+        .field("agent", resolved.agent)
         .field("epoch", resolved.epoch);
     if resolved.succeeded {
         let lost = resolved.stake_before_micro_usdc.saturating_sub(resolved.stake_after_micro_usdc);

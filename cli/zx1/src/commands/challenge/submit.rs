@@ -19,7 +19,7 @@ pub(crate) struct Args {
 fn draw(submitted: &Submitted, page: &mut Page) {
     submitted.sent.draw(page);
     page.field("challenge", &submitted.challenge)
-        .field("against", &submitted.agent)
+        .field("against", submitted.agent)
         .field("epoch", submitted.epoch)
         .field("ground", submitted.ground)
         .maybe("answerable", submitted.answerable_through_slot.map(|slot| format!("through slot {slot}")))
