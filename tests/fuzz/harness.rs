@@ -3,6 +3,7 @@
 //!
 //! `FUZZ_CORPUS=$PWD/tests/fuzz/corpus` keeps the good bytes, so that the fuzzer starts from them.
 
+use crate::bodies::Body;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -54,7 +55,7 @@ pub(crate) fn draw<T: std::fmt::Debug>(runner: &mut TestRunner, strategy: impl S
 }
 
 /// Runs all bodies. `good` makes bytes that the target of this name accepts.
-pub(crate) fn run(all: &[(&str, fn(&[u8]))], mut good: impl FnMut(&str, &mut TestRunner) -> Vec<u8>) {
+pub(crate) fn run(all: &[(&str, Body)], mut good: impl FnMut(&str, &mut TestRunner) -> Vec<u8>) {
     let corpus = std::env::var_os("FUZZ_CORPUS");
     let mut runner = TestRunner::deterministic();
     for (name, body) in all {

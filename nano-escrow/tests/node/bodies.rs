@@ -7,8 +7,11 @@ use nano_escrow::node::{Call, Message, NodeApi, NodeCalls, NodeError};
 use nano_escrow::{Address, BlockHash, SignedBlock, StateBlock, Work};
 use serde_json::Value;
 
+/// A target's body.
+pub(crate) type Body = fn(&[u8]);
+
 /// All targets by name.
-pub(crate) const ALL: [(&str, fn(&[u8])); 2] = [("nano_block", nano_block), ("nano_answer", nano_answer)];
+pub(crate) const ALL: [(&str, Body); 2] = [("nano_block", nano_block), ("nano_answer", nano_answer)];
 
 /// A block as bytes or as JSON. Nodes write JSON in many ways, this crate in one, which is read as the same.
 pub(crate) fn nano_block(bytes: &[u8]) {

@@ -135,9 +135,7 @@ fn attribute<'a>(variant: &'a Variant, name: &str) -> Option<&'a Attribute> {
 fn inner(variant: &Variant) -> syn::Result<TokenStream> {
     match &variant.fields {
         Fields::Unnamed(fields) if fields.unnamed.len() == 1 => Ok(quote!((inner))),
-        Fields::Named(fields) if fields.named.iter().any(|field| is_source(field)) => {
-            Ok(quote!({ source: inner, .. }))
-        }
+        Fields::Named(fields) if fields.named.iter().any(is_source) => Ok(quote!({ source: inner, .. })),
         _ => Err(syn::Error::new_spanned(variant, "`inner` needs one unnamed field, or one named `source`")),
     }
 }

@@ -6,8 +6,11 @@ use zx1_market::chain::{Chain, Entry, SignatureForm};
 use zx1_market::defaults::MAX_JSON_BYTES;
 use zx1_market::{Json, Millis, PartyKey};
 
+/// A target's body.
+pub(crate) type Body = fn(&[u8]);
+
 /// All targets by name.
-pub(crate) const ALL: [(&str, fn(&[u8])); 3] = [
+pub(crate) const ALL: [(&str, Body); 3] = [
     ("canonical_json", canonical_json),
     ("transcript", transcript),
     ("signed_transcript", signed_transcript),

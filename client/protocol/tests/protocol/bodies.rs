@@ -18,8 +18,11 @@ use zx1_protocol::payload::{
 use zx1_protocol::record::Record;
 use zx1_protocol::validate::{Candidate, Context, Sender};
 
+/// A target's body.
+pub(crate) type Body = fn(&[u8]);
+
 /// All targets by name.
-pub(crate) const ALL: [(&str, fn(&[u8])); 14] = [
+pub(crate) const ALL: [(&str, Body); 14] = [
     ("envelope", envelope),
     ("signing_bytes", signing_bytes),
     ("validate", validate),
