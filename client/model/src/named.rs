@@ -18,7 +18,7 @@ pub enum NameError {
     #[code(9563)]
     #[error("invalid model '{text}': {why}.")]
     BadModel {
-        /// The name.
+        /// The name as it was given.
         text: String,
         /// What is wrong with it.
         why: String,

@@ -43,13 +43,13 @@ pub enum Error {
     /// The log of 0x01 envelopes.
     #[error(transparent)]
     Envelope(BridgeError),
-    /// The sandbox.
+    /// Error of the sandbox.
     #[error(transparent)]
     Sandbox(#[from] SandboxError),
     /// The built-in rules know no fix.
     #[error(transparent)]
     Rule(#[from] Decline),
-    /// The wallet.
+    /// Error of the wallet.
     #[error(transparent)]
     Wallet(#[from] EscrowError),
     /// The wallet's journal.

@@ -91,7 +91,7 @@ impl std::fmt::Debug for Party {
 }
 
 impl Party {
-    /// Its key.
+    /// The market key that follows from its secret.
     pub fn key(&self) -> PartyKey {
         PartyKey::from_seed(&self.seed)
     }
