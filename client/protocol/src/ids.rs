@@ -18,7 +18,7 @@ macro_rules! id {
         pub struct $name(pub [u8; $len]);
 
         impl $name {
-            /// The bytes.
+            /// Bytes on the wire, on chain and in columns.
             pub const fn as_bytes(&self) -> &[u8; $len] {
                 &self.0
             }

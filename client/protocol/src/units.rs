@@ -121,7 +121,7 @@ mod text {
     sentences!(AmountError {
         Self::Empty => "it is empty";
         Self::Negative => "it is negative";
-        Self::NotDecimal => "it is no decimal number";
+        Self::NotDecimal => "expected a decimal number";
         Self::TooFine { decimals } => "it has more than {decimals} decimals";
         Self::TooLarge => "it is too large";
     });

@@ -37,7 +37,7 @@ fn assert_same(data: &[u8]) {
     if theirs.is_some() {
         assert_eq!(ours, theirs, "as an agent's mint");
     }
-    assert!(ours.is_none() || spl_mint(data).is_some(), "an agent's mint that is no mint: {data:?}");
+    assert!(ours.is_none() || spl_mint(data).is_some(), "read as an agent's mint, but not by SPL: {data:?}");
 }
 
 /// Mostly small values, so that flags and lengths are often valid.

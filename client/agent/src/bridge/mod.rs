@@ -137,7 +137,7 @@ pub enum BridgeError {
     #[code(9399, transient)]
     #[error("The keys of the agent {agent} cannot be read, so its messages are not logged yet: {why}.")]
     Keys {
-        /// Its id.
+        /// The agent whose message it is.
         agent: AgentId,
         /// What was said.
         why: String,

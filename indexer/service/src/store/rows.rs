@@ -251,7 +251,7 @@ table! {
         unlock_slot: Option<i64>,
         /// Number of challenges that are not resolved.
         open_challenges: i64,
-        /// Total slashed.
+        /// Slashed so far, in all challenges.
         slashed: MicroUsdc,
         /// Last epoch for which the lease is paid.
         paid_through: Option<i64>,
@@ -349,7 +349,7 @@ table! {
 table! {
     /// A conversation in a served batch's selections (kind 2) or verifiers (kind 3).
     ConversationRow "conversations" ["conversation", "agent", "other", "kind", "epoch"] {
-        /// Conversation id.
+        /// The negotiation that was selected or verified.
         conversation: ConversationId,
         /// Mint of the agent whose batch holds the record.
         agent: AgentId,
@@ -475,7 +475,7 @@ table! {
         resolved_slot: Option<i64>,
         /// 1 when the agent was slashed, 0 when the challenge failed.
         succeeded: Option<i64>,
-        /// Slashed stake.
+        /// Amount slashed; `None` while the challenge is open.
         slashed: Option<MicroUsdc>,
         /// Reward of the challenger.
         reward: Option<MicroUsdc>,
