@@ -6,7 +6,11 @@ use crate::server::Server;
 use clap::Args;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use zx1_protocol::units::{AmountError, parse_decimal};
 use zx1_server::process::{StopSignals, say_ready};
+
+/// Decimals of SOL: amounts are lamports.
+const SOL_DECIMALS: usize = 9;
 
 /// Options of the sponsor.
 #[derive(Debug, Clone, Default, Args)]
@@ -108,15 +112,8 @@ impl ServeArgs {
     }
 }
 
-/// Lamports from a decimal number of SOL.
-fn lamports(text: &str) -> Result<u64, String> {
-    let wrong = || "expected a decimal amount of SOL with at most nine decimals, such as 0.05".to_owned();
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
-    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    if !digits(whole) || !digits(fraction) || fraction.len() > 9 {
-        return Err(wrong());
-    }
-    format!("{whole}{fraction:0<9}").parse().map_err(|_| wrong())
+fn lamports(text: &str) -> Result<u64, AmountError> {
+    parse_decimal(text, SOL_DECIMALS)
 }
 
 #[cfg(test)]
@@ -149,10 +146,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_amount_is_refused() {
-        for text in ["", ".", "1.", ".5", "-1", "+1", "x", "1e3", "0.0000000001", "99999999999999"] {
-            assert!(lamports(text).is_err(), "{text}");
+    fn the_daily_cap_is_a_decimal_of_sol_and_nothing_else() {
+        assert_eq!(configured("s --per-day 0.000000001").per_day_lamports, 1);
+        for text in ["x", "-1", "0.0000000001", "99999999999999"] {
+            assert!(Command::try_parse_from(["s", "--per-day", text]).is_err(), "{text}");
         }
-        assert_eq!((lamports("0.000000001"), lamports("10")), (Ok(1), Ok(10_000_000_000)));
     }
 }
