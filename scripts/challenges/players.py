@@ -216,4 +216,3 @@ def clean(table):
             if isinstance(item, Draft) and item.state == "live":
                 game.lapse(item, item.owner)
             assert isinstance(item, Draft) or item.state != "open", item
-

@@ -2,6 +2,7 @@
 
 use zx1_chain::rpc::ChainError;
 use zx1_coded::Coded;
+use zx1_home::LockError;
 use zx1_home::keys::KeyFileError;
 use zx1_server::body::BodyFault;
 use zx1_server::limits::TooOften;
@@ -61,6 +62,10 @@ pub enum Error {
          if you mean it."
     )]
     MainnetUnasked(String),
+    /// Another process spends by the same record. Holds the lock's error.
+    #[code(9703)]
+    #[error("{0}; stop that process, or use another data folder.")]
+    RecordHeld(LockError),
     /// The body is not a request. Holds the reason.
     #[code(9710)]
     #[error("The request is not understood ({0}); send an object with the texts \"sender\" and \"text\".")]

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use zx1_home::files;
+use zx1_home::{Lock, LockError, files};
 
 /// Largest record in bytes.
 const LIMIT: u64 = 64 << 20;
@@ -85,20 +85,30 @@ pub struct Ledger {
     path: PathBuf,
     caps: Caps,
     day: Day,
+    /// A second process with the same record would spend its caps a second time.
+    _lock: Lock,
 }
 
 impl Ledger {
-    /// Reads the file. One that cannot be parsed is refused, because what was spent is unknown.
+    /// Refuses a record that cannot be parsed, because what was spent is unknown. Changes nothing.
     ///
     /// # Errors
     /// 7577
+    pub fn check(path: &Path) -> Result<()> {
+        read(path).map(drop)
+    }
+
+    /// Locks the record, makes its folder if need be, and reads it.
+    ///
+    /// # Errors
+    /// 7577, and 9703 while another process has it.
     pub fn open(path: &Path, caps: Caps) -> Result<Self> {
-        let read = files::read(path, LIMIT).map_err(|error| unusable(path, error))?;
-        let day = match read {
-            Some(bytes) => serde_json::from_slice(&bytes).map_err(|error| unusable(path, error))?,
-            None => Day::default(),
-        };
-        Ok(Self { path: path.to_owned(), caps, day })
+        files::make_folder(files::folder_of(path)).map_err(|error| unusable(path, error))?;
+        let lock = Lock::try_take(&path.with_extension("lock")).map_err(|error| match error {
+            LockError::Held { .. } => Error::RecordHeld(error),
+            LockError::Io { .. } => unusable(path, error),
+        })?;
+        Ok(Self { path: path.to_owned(), caps, day: read(path)?, _lock: lock })
     }
 
     /// Charges a transaction, at most what it may cost. Durable when it returns.
@@ -160,12 +170,16 @@ impl Ledger {
 
     fn keep(&mut self, day: Day) -> Result<()> {
         let text = serde_json::to_vec(&day).map_err(|error| unusable(&self.path, error))?;
-        let written = files::make_folder(files::folder_of(&self.path));
-        written
-            .and_then(|()| files::replace(&self.path, &text))
-            .map_err(|error| unusable(&self.path, error))?;
+        files::replace(&self.path, &text).map_err(|error| unusable(&self.path, error))?;
         self.day = day;
         Ok(())
+    }
+}
+
+fn read(path: &Path) -> Result<Day> {
+    match files::read(path, LIMIT).map_err(|error| unusable(path, error))? {
+        Some(bytes) => serde_json::from_slice(&bytes).map_err(|error| unusable(path, error)),
+        None => Ok(Day::default()),
     }
 }
 
@@ -206,6 +220,7 @@ mod tests {
         assert_eq!(code(charge(&mut ledger, 5, "c", "t1", 1)), Some(7576));
         assert_eq!(ledger.expired("b", 1_000 + SERVES, 9), Vec::<String>::new(), "they may land");
         assert_eq!(ledger.expired("b", 1_001 + SERVES, 2), ["b-t1-3", "a-t1-0"]);
+        drop(ledger);
         let mut ledger = Ledger::open(&path, CAPS).unwrap();
         // One of two for t1 landed, so that text was begun; t2 and b's were not.
         let fates = [("a-t1-0", true), ("a-t1-1", false), ("a-t2-2", false), ("b-t1-3", false)];
@@ -213,12 +228,23 @@ mod tests {
         ledger.settle(&fates).unwrap();
         ledger.settle(&fates).unwrap();
         assert_eq!(ledger.expired("a", u64::MAX, 9), Vec::<String>::new());
+        drop(ledger);
         let mut ledger = Ledger::open(&path, CAPS).unwrap();
         assert_eq!((ledger.day.lamports, &ledger.day.senders["a"], &ledger.day.senders["b"]), (25, &1, &0));
         assert_eq!(code(charge(&mut ledger, 5, "a", "t3", 1)), None);
         assert_eq!(code(charge(&mut ledger, 5, "a", "t4", 1)), Some(7575));
         assert_eq!(code(charge(&mut ledger, 5, "b", "t1", 75)), Some(7576));
         assert_eq!(code(charge(&mut ledger, 5, "b", "t1", 74)), None);
+    }
+
+    #[test]
+    fn two_sponsors_never_share_a_record_and_spend_its_caps_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data/sponsor.json");
+        let first = Ledger::open(&path, CAPS).unwrap();
+        assert_eq!(Ledger::open(&path, CAPS).err().map(|error| error.code()), Some(9703));
+        drop(first);
+        assert!(Ledger::open(&path, CAPS).is_ok());
     }
 
     #[test]
@@ -249,6 +275,7 @@ mod tests {
         assert_eq!(code(charge(&mut ledger, 5, "a", "t1", 10)), None);
         assert_eq!(code(charge(&mut ledger, 5, "a", "t1", 10)), None, "a begun text may be finished");
         assert_eq!(code(charge(&mut ledger, 5, "a", "t2", 10)), None);
+        drop(ledger);
         let mut ledger = Ledger::open(&path, CAPS).unwrap();
         assert_eq!(code(charge(&mut ledger, 5, "a", "t3", 10)), Some(7575));
         assert_eq!(code(charge(&mut ledger, 5, "b", "t3", 71)), Some(7576));

@@ -43,16 +43,19 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// 7574 and 7577; 9700 to 9702, the last one on the main network unless `may_be_mainnet`; the cluster's.
+    /// 7574 and 7577; 9700 to 9703, 9702 on the main network unless `may_be_mainnet`; the cluster's.
     pub async fn start(config: &Config, may_be_mainnet: bool) -> Result<Self> {
         let wallet = wallet(config)?;
-        let ledger = Ledger::open(&config.data.join("sponsor.json"), config.caps())?;
+        let record = config.data.join("sponsor.json");
+        Ledger::check(&record)?;
         let client = Client::new(Cluster::parse(&config.url)?, ClientOptions::default());
         if client.identity().await?.is_real_money() && !may_be_mainnet {
             return Err(Error::MainnetUnasked(config.url.clone()));
         }
         let cannot = |error| Error::CannotListen(config.bind.to_string(), error);
         let listener = listen(config.bind, config.limits.connections).map_err(cannot)?;
+        // Last, as it makes its folder: whatever is refused before changes nothing.
+        let ledger = Ledger::open(&record, config.caps())?;
         let address = listener.local_addr().map_err(cannot)?;
         let ready = Ready {
             ready: true,
