@@ -3,7 +3,7 @@
 use super::keys::Names;
 use super::memo::Site;
 use super::text::Text;
-use super::{Candidate, Category, commands, pem, providers, url};
+use super::{Candidate, Category, commands, pem, programs, providers, url};
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
 
 /// Which rule an anchor starts.
@@ -14,8 +14,13 @@ enum Rule {
     Azure,
     Url,
     Jwt,
-    Flag,
-    Curl,
+    Program(usize),
+    Piped,
+    Ftp,
+    Pair,
+    Login,
+    Thin,
+    Pgpass,
     Scheme,
     Authorization,
     Phrase,
@@ -72,6 +77,16 @@ const STEMS: &[&str] = &[
     "_pat",
     "sid=",
     "_sas",
+    "psk",
+    "taxid",
+    "tax_id",
+    "tax id",
+    "taxpayer",
+    "taxpayer id",
+    "itin",
+    "telefon",
+    "tel.",
+    "handy",
 ];
 
 /// The automaton and what each of its patterns starts.
@@ -83,18 +98,29 @@ pub(super) struct Anchors {
 
 impl Anchors {
     pub(super) fn new() -> Self {
+        let names: Vec<String> = programs::anchors().collect();
         let mut table: Vec<(&str, Rule)> = Vec::new();
         table.extend(STEMS.iter().map(|stem| (*stem, Rule::Name)));
+        table.extend(names.iter().enumerate().map(|(number, name)| (name.as_str(), Rule::Program(number))));
         table.extend(
             providers::prefixes().enumerate().map(|(number, prefix)| (prefix, Rule::Provider(number))),
         );
-        table.extend(commands::FLAG_ANCHORS.iter().map(|flag| (*flag, Rule::Flag)));
         table.extend([
             ("q~", Rule::Azure),
             ("jqqj99", Rule::Azure),
+            ("azdo", Rule::Azure),
             ("://", Rule::Url),
             ("eyj", Rule::Jwt),
-            ("curl ", Rule::Curl),
+            ("echo ", Rule::Piped),
+            ("printf ", Rule::Piped),
+            ("pass ", Rule::Ftp),
+            ("auth=(", Rule::Pair),
+            ("auth = (", Rule::Pair),
+            ("awscredentials(", Rule::Pair),
+            ("basicauth(", Rule::Pair),
+            ("@", Rule::Login),
+            (":5432:", Rule::Pgpass),
+            ("jdbc:oracle:thin:", Rule::Thin),
             ("bearer", Rule::Scheme),
             ("basic", Rule::Scheme),
             ("authorization", Rule::Authorization),
@@ -103,6 +129,7 @@ impl Anchors {
             ("identified with", Rule::Phrase),
             ("pass:", Rule::Phrase),
             ("sig=", Rule::Signature),
+            ("code=", Rule::Signature),
             ("otpauth://", Rule::Otpauth),
             ("oathtool", Rule::OneTime),
             ("totp", Rule::OneTime),
@@ -157,8 +184,13 @@ impl Anchors {
                 Rule::Azure => providers::azure(text, range.start, found),
                 Rule::Url => url::detect(text, range.start, found),
                 Rule::Jwt => commands::jwt(text, range.start, found),
-                Rule::Flag => commands::flag(text, range, found),
-                Rule::Curl => commands::curl(text, range, found),
+                Rule::Program(number) => programs::detect(text, *number, range, found),
+                Rule::Piped => programs::piped(text, range, found),
+                Rule::Ftp => programs::ftp(text, range, found),
+                Rule::Pair => programs::pair(text, range, found),
+                Rule::Login => programs::login(text, range, found),
+                Rule::Pgpass => programs::pgpass(text, range, found),
+                Rule::Thin => programs::thin(text, range, found),
                 Rule::Scheme => commands::scheme(text, range, found),
                 Rule::Authorization => commands::authorization(text, range, found),
                 Rule::Phrase => commands::phrase(text, range, found),

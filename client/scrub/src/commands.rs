@@ -1,103 +1,11 @@
-//! Secrets that a command line, a header or a phrase introduces.
+//! Secrets that a header or a phrase introduces.
 
 use super::Candidate;
 use super::category::Category;
 use super::memo::{Settled, Site};
-use super::text::{Text, every, is_base64, is_basic, is_token};
+use super::text::{Text, is_base64, is_basic, is_token};
 use super::value::{is_mixed, is_placeholder};
 use std::ops::Range;
-
-/// (flag, programs that take a secret with it, whether it may stand apart from the flag)
-const FLAGS: &[(&str, &[&str], bool, Category)] = &[
-    (" -p", &["mysql", "mariadb", "mysqldump", "mysqladmin"], false, Category::Password),
-    (
-        " -p",
-        &["sshpass", "docker login", "podman login", "az login", "oc login", "mongo", "helm registry"],
-        true,
-        Category::Password,
-    ),
-    (" -p", &["7z", "7za", "unrar", "sqlcmd"], false, Category::Password),
-    (" -P", &["unzip", "zip ", "sqlcmd", "bcp ", "smbclient"], true, Category::Password),
-    (" -a ", &["redis-cli"], true, Category::Password),
-    (" -w ", &["ldapsearch", "ldapmodify", "ldapadd", "ldapwhoami"], true, Category::Password),
-    (" -k ", &["openssl enc"], true, Category::Password),
-    (" -b ", &[], true, Category::Token),
-];
-
-/// The flags that the automaton looks for.
-pub(super) const FLAG_ANCHORS: &[&str] = &[" -p", " -a ", " -w ", " -k ", " -u", "--user", "--proxy-user"];
-
-/// A flag with one letter, which means a password only to some programs.
-pub(super) fn flag(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
-    if text.starts(anchor.start, " -u")
-        || text.starts(anchor.start, "--user")
-        || text.starts(anchor.start, "--proxy-user")
-    {
-        return user(text, anchor, found);
-    }
-    let line = text.line(anchor.start);
-    for (flag, programs, apart, category) in FLAGS {
-        if !text.starts(anchor.start, flag) || !text.has(Site::Before, line.start..anchor.start + 1, programs)
-        {
-            continue;
-        }
-        let mut at = anchor.start + flag.len();
-        if text.at(at) == b' ' {
-            if !apart {
-                continue;
-            }
-            at = text.blanks(at);
-        }
-        let range = word(text, at);
-        let value = text.peek(range.clone());
-        if !value.is_empty() && !value.starts_with(b"-") && !is_placeholder(value) {
-            found.push(Candidate { category: *category, range });
-            return;
-        }
-    }
-}
-
-/// `curl -u name:password`. The same letter gives docker a user and a group.
-fn user(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
-    if !text.line_has(anchor.start, &["curl", "http", "wget", "ftp"]) {
-        return;
-    }
-    let at = text.run(anchor.end, 8, |byte| matches!(byte, b' ' | b'='));
-    let range = word(text, at);
-    let colon = text.run_seen(Site::WordColon, range.start, range.len(), |byte| byte != b':') - range.start;
-    if colon >= range.len() {
-        return;
-    }
-    let value = text.peek(range.clone());
-    let pass = value.get(colon + 1..).unwrap_or_default();
-    let user = value.get(..colon).unwrap_or_default();
-    let ids = every(user, |byte| byte.is_ascii_digit()) && every(pass, |byte| byte.is_ascii_digit());
-    if pass.is_empty() || ids || pass.starts_with(b"//") || is_placeholder(pass) {
-        return;
-    }
-    found.push(Candidate { category: Category::BasicAuth, range: range.start + colon + 1..range.end });
-}
-
-/// `curl -sSu name:password`: the letter among others.
-pub(super) fn curl(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
-    // An earlier `curl` on the line read the same flags.
-    let mut at = anchor.end.max(text.1.settled(Settled::Curl));
-    let end = text.run_seen(Site::Line, anchor.end, 512, |byte| byte != b'\n');
-    while at < end {
-        let start = text.blanks(at);
-        let stop = text.run(start, 512, |byte| !byte.is_ascii_whitespace());
-        let flag = text.slice(start..stop);
-        if flag.len() > 2
-            && flag.starts_with(b"-")
-            && flag.ends_with(b"u")
-            && flag.iter().skip(1).all(u8::is_ascii_alphabetic)
-        {
-            user(text, start..stop, found);
-        }
-        at = stop.max(at + 1);
-        text.1.settle(Settled::Curl, at);
-    }
-}
 
 /// A shell word: quoted or up to a blank.
 fn word(text: Text<'_>, at: usize) -> Range<usize> {
@@ -219,7 +127,7 @@ pub(super) fn phrase(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candi
     }
 }
 
-/// A shared access signature: `sig=` beside `se=` or `sv=`.
+/// A shared access signature's `sig=`, and the `code=` of a function's URL.
 pub(super) fn signature(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
     if !matches!(text.before(anchor.start), b'?' | b'&' | b';' | b'"' | b'\'' | b' ') {
         return;

@@ -123,6 +123,26 @@ const LABELS: &[&str] = &[
     "address",
     "frontier",
     "previous",
+    "kid",
+    "shasum",
+    "trace",
+    "machine-id",
+    "machine id",
+    "machineid",
+    "key id",
+    "keyid",
+    "rsa key",
+    "dsa key",
+    "ecdsa key",
+    "eddsa key",
+    "btih",
+    "infohash",
+    "span id",
+    "artifact",
+    "lock",
+    "yarnlock",
+    "jj op",
+    "operation",
     "link",
 ];
 
@@ -165,6 +185,16 @@ const GIT: &[&str] = &[
     "locked",
     "rev=",
     "sha ",
+    "could not read",
+    "unable to find",
+    "unable to read",
+    "vendor",
+    "moving to",
+    "checking out",
+    "working copy",
+    "jj ",
+    "ref ",
+    "resolved",
 ];
 
 /// Words of containers, on the line of an id.
@@ -187,6 +217,7 @@ const CONTAINERS: &[&str] = &[
     "podman",
     "oci",
     "cgroup",
+    "snapshot",
     "sandbox",
 ];
 
@@ -202,6 +233,8 @@ const SECRETIVE: &[&str] = &[
     "api-key",
     "seed",
     "credential",
+    "ntlm",
+    "hmac",
 ];
 
 /// Whether a run of hex digits is a secret.
@@ -234,12 +267,19 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
     if secretive {
         return true;
     }
+    let digest = ["sha1", "sha256", "sha512", "md5", "checksum", "digest"];
+    if text.has(Site::Before, line.start..run.start, &digest) {
+        return false;
+    }
     if compared(text, &line, near) || in_path(text, &run) {
         return false;
     }
     if before.ends_with(b"0x") {
         let public = ["tx", "hash", "block", "address", "contract"];
-        return digits.len() != 40 && !public.iter().any(|word| find(near, word.as_bytes()).is_some());
+        let sent = text.has(Site::Line, line.clone(), &["mined", "reverted", "confirmed"]);
+        return digits.len() != 40
+            && !sent
+            && !public.iter().any(|word| find(near, word.as_bytes()).is_some());
     }
     if matches!(digits.len(), 40 | 64) {
         if text.has(Site::Line, line.clone(), GIT) {
@@ -266,6 +306,8 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
 
 /// A label right before the run.
 fn labelled(before: &[u8]) -> bool {
+    // A weak tag of HTTP.
+    let before = before.strip_suffix(b"W/\"").unwrap_or(before);
     let mut end = before.len();
     let mut signs = 0;
     while let Some(byte) = end.checked_sub(1).and_then(|index| before.get(index)) {
@@ -293,6 +335,12 @@ fn labelled(before: &[u8]) -> bool {
         end -= 1;
     }
     let head = before.get(..end).unwrap_or_default();
+    let ends = |word: &[u8]| {
+        head.get(head.len().saturating_sub(word.len())..).is_some_and(|tail| tail.eq_ignore_ascii_case(word))
+    };
+    if [&b"ntlm hash"[..], b"nt hash", b"lm hash", b"password hash"].iter().any(|hash| ends(hash)) {
+        return false;
+    }
     signs > 0
         && LABELS.iter().any(|label| {
             let start = head.len().checked_sub(label.len());
@@ -315,6 +363,7 @@ fn listed(text: Text<'_>, line: &Range<usize>, run: &Range<usize>) -> bool {
 /// `Expected sha256 …`, `Got …`: a comparison of digests, which the line or one of the two before it names.
 fn compared(text: Text<'_>, line: &Range<usize>, near: &[u8]) -> bool {
     let label = near.trim_ascii_end();
+    let label = label.strip_suffix(b"'").or(label.strip_suffix(b"\"")).unwrap_or(label).trim_ascii_end();
     let label = label.strip_suffix(b":").unwrap_or(label).trim_ascii_end();
     let verbs = [
         "got",
@@ -329,6 +378,7 @@ fn compared(text: Text<'_>, line: &Range<usize>, near: &[u8]) -> bool {
         "want",
         "have",
         "downloaded",
+        "mismatch",
     ];
     let verb = verbs.iter().any(|verb| {
         label.len() >= verb.len()
@@ -341,7 +391,12 @@ fn compared(text: Text<'_>, line: &Range<usize>, near: &[u8]) -> bool {
     }
     let earlier = text.line_seen(Site::Above, line.start.saturating_sub(1));
     let start = text.line_seen(Site::AboveThat, earlier.start.saturating_sub(1)).start;
-    text.has(Site::Compared, start..line.end, &["sha", "md5", "hash", "checksum", "digest"])
+    let digests = ["sha", "md5", "hash", "checksum", "digest", "integrity"];
+    // `expected: …` above `actual: …`.
+    let next = text.run(line.end + 1, 256, |byte| byte != b'\n');
+    let both = text.has(Site::Compared, start..next, &["expected"])
+        && text.has(Site::Compared, start..next, &["actual"]);
+    both || text.has(Site::Compared, start..line.end, &digests)
 }
 
 /// A component of a path, or an object's name after `#` or `@` in a reference to a repository.
@@ -359,7 +414,10 @@ fn in_path(text: Text<'_>, run: &Range<usize>) -> bool {
             || (before == b'/' && extension);
     }
     let folder = before == b'/' && word.len() > 1;
+    // An image's tag: `registry/app:<hex>`.
+    let tag = before == b':' && word.contains(&b'/') && !word.contains(&b'=');
     folder
+        || tag
         || (after == b'/' && matches!(before, b'/' | b' ' | 0))
         || (extension && matches!(before, b'-' | b'.' | b'/' | b'_'))
         || (before == b'@' && word.contains(&b'/'))

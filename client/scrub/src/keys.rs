@@ -46,7 +46,9 @@ impl Names {
     pub(super) fn detect(&mut self, text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
         let part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
         let start = text.run_back(anchor.start, 64, part);
-        let mut end = text.run(anchor.end, 64, part);
+        // `tel:` and `tel ` are names with what follows them.
+        let closed = matches!(text.before(anchor.end), b':' | b' ');
+        let mut end = if closed { anchor.end } else { text.run(anchor.end, 64, part) };
         while end > anchor.end && matches!(text.before(end), b'.' | b'-') {
             end -= 1;
         }
@@ -57,18 +59,27 @@ impl Names {
         let mut name = start..end;
         // "Account Number", "Client Secret", "API key": one word before, if it is in the same phrase.
         let word = text.slice(name.clone());
-        if word.len() <= 8 && text.before(start) == b' ' {
+        if word.len() <= 8 && !word.starts_with(b"-") && text.before(start) == b' ' {
             let earlier = text.run_back(start - 1, 32, part);
             let joined = text.slice(earlier..end);
             if earlier + 1 < start
-                && (classify(joined).is_some()
-                    && classify(word).is_none_or(|(_, trust)| trust != Trust::Strong))
+                && classify(joined).is_some_and(|(category, _)| {
+                    category == Category::TotpSeed
+                        || classify(word).is_none_or(|(_, trust)| trust != Trust::Strong)
+                })
             {
                 name = earlier..end;
             }
         }
         let Some((category, trust)) = classify(text.slice(name.clone())) else { return };
+        if trust == Trust::Faint && is_public(text, &name) {
+            return;
+        }
         let flag = text.at(name.start) == b'-';
+        if trust == Trust::Digits {
+            found.extend(digits(text, category, name.end));
+            return;
+        }
         let Some(value) = value::after_name(text, name.clone(), flag) else { return };
         if self.is_nested(&value.range) {
             // To judge each of them takes too long, and to leave them might leave a secret.
@@ -90,6 +101,27 @@ impl Names {
         self.long_to = self.long_to.max(value.end);
         self.nested > NESTED
     }
+}
+
+/// `cache key`, `RSA key`: the word before says that the key is none, or is known by its fingerprint.
+fn is_public(text: Text<'_>, name: &Range<usize>) -> bool {
+    let phrase = text.peek(name.start.saturating_sub(12)..name.end);
+    let mut words = phrase.rsplit(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')));
+    let word = words.nth(1).unwrap_or_default();
+    [
+        &b"cache"[..],
+        b"primary",
+        b"foreign",
+        b"public",
+        b"rsa",
+        b"dsa",
+        b"ecdsa",
+        b"eddsa",
+        b"sort",
+        b"partition",
+    ]
+    .iter()
+    .any(|known| word.eq_ignore_ascii_case(known))
 }
 
 /// The category and trust of a name, by its end.
@@ -145,6 +177,7 @@ fn classify(name: &[u8]) -> Option<(Category, Trust)> {
         "cosmoskey",
         "storagekey",
         "ocpapimsubscriptionkey",
+        "instrumentationkey",
         "subscriptionkey",
     ]) || (has(&["azure", "armclient", "aadclient", "cosmosdb", "azcopy"]) && secretive)
     {
@@ -168,6 +201,7 @@ fn classify(name: &[u8]) -> Option<(Category, Trust)> {
         "authenticatorkey",
         "authenticatorsecret",
         "googleauth",
+        "2fasecret",
     ]) || (plain.contains("2fa") && ends(&["secret", "seed", "key"]))
         || is(&["setupkey", "otp", "mfa"])
     {
@@ -218,6 +252,8 @@ fn classify(name: &[u8]) -> Option<(Category, Trust)> {
         "contrasena",
         "passwordhash",
         "pgpassword",
+        "psk",
+        "presharedkey",
     ]) {
         return Some((Password, Trust::Strong));
     }
@@ -285,6 +321,7 @@ fn classify(name: &[u8]) -> Option<(Category, Trust)> {
         "vaulttoken",
         "servicetoken",
         "personalaccesstoken",
+        "authhash",
     ]) {
         return Some((Token, Trust::Strong));
     }
@@ -307,6 +344,9 @@ fn classify(name: &[u8]) -> Option<(Category, Trust)> {
         "phonenumber",
         "mobile",
         "telephone",
+        "telefon",
+        "telefono",
+        "handy",
         "cellphone",
         "msisdn",
         "fax",
@@ -318,7 +358,7 @@ fn classify(name: &[u8]) -> Option<(Category, Trust)> {
     {
         return Some((Phone, Trust::Digits));
     }
-    if is(&["ssn"])
+    if is(&["ssn", "itin", "taxid", "taxpayerid", "taxpayeridentificationnumber"])
         || ends(&["ssn", "socialsecuritynumber", "socialsecurityno", "socialsecurity", "securitynumber"])
     {
         return Some((Ssn, Trust::Digits));
@@ -333,6 +373,7 @@ fn classify(name: &[u8]) -> Option<(Category, Trust)> {
             "sortkey",
             "partitionkey",
             "keykey",
+            "websocketkey",
         ]))
     .then_some((ApiKey, Trust::Faint))
 }
@@ -350,9 +391,6 @@ fn judge(
     // `Authorization: Bearer …` and its like have rules of their own.
     if value::is_placeholder(bytes) || bytes.len() < 3 {
         return None;
-    }
-    if matches!(trust, Trust::Digits) {
-        return digits(text, category, range);
     }
     if category == Category::BasicAuth {
         return (bytes.len() >= 8 && is_basic(bytes)).then_some(Candidate { category, range });
@@ -421,18 +459,38 @@ fn judge(
     secret.then_some(Candidate { category, range })
 }
 
-/// Digits with the signs that people put between them.
-fn digits(text: Text<'_>, category: Category, range: Range<usize>) -> Option<Candidate> {
-    let mut end = text.run(range.start, 24, |byte| {
+/// Digits after a name, with the signs that people put between them.
+fn digits(text: Text<'_>, category: Category, name_end: usize) -> Option<Candidate> {
+    let tie = |byte: u8| {
+        matches!(byte, b' ' | b'\t' | b'"' | b'\'' | b'\\' | b':' | b'=' | b'>' | b')' | b']' | b'.' | b',')
+    };
+    let mut start = text.run(name_end, 12, tie);
+    for word in ["is ", "no.", "number", "#"] {
+        if text.starts(start, word) {
+            start = text.run(start + word.len(), 8, tie);
+        }
+    }
+    // `VALUES ('…')` and `Key (ssn)=(…)`; a bracket may also begin the number.
+    let start = text.run(start, 1, |byte| byte == b'(');
+    let colon = text.before(name_end) == b':';
+    if start == name_end && !colon {
+        return None;
+    }
+    // Beside a name in prose stands a number that nobody calls: `mobile 12345678 bytes`.
+    let tied = colon || text.slice(name_end..start).iter().any(|byte| !matches!(byte, b' ' | b'\t' | b'.'));
+    if !tied && category == Category::Phone && !matches!(text.at(start), b'0' | b'+' | b'(') {
+        return None;
+    }
+    let mut end = text.run(start, 24, |byte| {
         byte.is_ascii_digit() || matches!(byte, b' ' | b'-' | b'.' | b'(' | b')' | b'+' | b'/')
     });
-    while end > range.start && !text.before(end).is_ascii_digit() {
+    while end > start && !text.before(end).is_ascii_digit() {
         end -= 1;
     }
-    let count = text.slice(range.start..end).iter().filter(|byte| byte.is_ascii_digit()).count();
+    let count = text.slice(start..end).iter().filter(|byte| byte.is_ascii_digit()).count();
     let fits = if category == Category::Ssn { count == 9 } else { (7..=15).contains(&count) };
     let closed = !text.at(end).is_ascii_alphanumeric();
-    (fits && closed).then_some(Candidate { category, range: range.start..end })
+    (fits && closed).then_some(Candidate { category, range: start..end })
 }
 
 /// The values of a cookie header: everything of `Cookie`, the first pair's value of `Set-Cookie`.

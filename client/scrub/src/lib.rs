@@ -32,8 +32,10 @@
 //!   Token`, `password=get_password()`). A word of prose after a colon stays (`unexpected token:
 //!   identifier`).
 //! - **Forms** decide alone: prefixes of providers (`ghp_`, `sk-`, `AKIA`, `glpat-`, …), PEM, JSON web
-//!   tokens, `user:password@` in URLs, arrays of 64 bytes, card numbers that pass Luhn, social security
+//!   tokens, `user:password@` in URLs, arrays of 64 bytes, secret keys of Solana in base58, card numbers that pass Luhn, social security
 //!   numbers, telephone numbers, password hashes.
+//! - **Places** among a program's arguments: a table of programs says behind which flag or at which word they
+//!   take a secret (`programs.rs`).
 //! - **High-entropy hex**: at least 32 hex digits, standing alone, with at least 8 different digits. It stays
 //!   where the text says what public thing it is: a digest's label right before it (`sha256:`, `md5`,
 //!   `checksum =`, `hash`, `integrity`, `BuildID[sha1]=`, `commit`, `rev`, `fingerprint`, `public key`, a
@@ -53,6 +55,7 @@ mod memo;
 pub mod neutral;
 mod numbers;
 mod pem;
+mod programs;
 mod providers;
 mod text;
 mod url;

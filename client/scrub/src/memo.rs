@@ -28,7 +28,6 @@ pub(super) enum Site {
     UrlTrim,
     UrlHost,
     Word,
-    WordColon,
     Bearer,
     Authorization,
     AuthorizationScheme,
@@ -39,20 +38,23 @@ pub(super) enum Site {
     Object,
     Compared,
     Array,
+    Login,
 }
 
 /// How many there are.
-const SITES: usize = Site::Array as usize + 1;
+const SITES: usize = Site::Login as usize + 1;
 
 /// Up to where a rule has settled the text, so that an anchor inside of it has nothing to add.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Settled {
-    Curl,
     OneTime,
     Bearer,
     Authorization,
     Body,
     Words,
+    Piped,
+    /// The arguments of a program, by the number of its name.
+    Program(usize),
     /// A form of a provider, by its number.
     Form(usize),
     /// A member of a JSON web key, by its name.

@@ -5,7 +5,7 @@ use super::Candidate;
 use super::category::Category;
 use super::hex;
 use super::memo::Site;
-use super::text::{Text, is_word};
+use super::text::{Text, is_token, is_word};
 use std::ops::Range;
 
 /// One pass over the words of the text.
@@ -18,10 +18,16 @@ pub(super) fn detect(text: Text<'_>, found: &mut Vec<Candidate>) {
         match byte {
             b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
                 let end = word_end(bytes, index);
-                if end - index >= hex::LEAST {
+                let length = end - index;
+                if length >= hex::LEAST {
                     long(text, index..end, found);
+                } else if (24..=28).contains(&length) && text.at(end) == b'.' {
+                    bot(text, index..end, found);
                 }
-                if byte.is_ascii_digit() && index >= done && end - index <= 19 {
+                if (8..=10).contains(&length) && text.at(end) == b':' && text.starts(end + 1, "AA") {
+                    telegram(text, index..end, found);
+                }
+                if byte.is_ascii_digit() && index >= done && length <= 19 {
                     done = group(text, index, end, found).unwrap_or(done);
                 }
                 index = end;
@@ -51,8 +57,39 @@ fn word_end(bytes: &[u8], start: usize) -> usize {
     start + rest.iter().position(|byte| !is_word(*byte)).unwrap_or(rest.len())
 }
 
+/// A secret key of Solana in base58: 64 bytes, the second half of which is the public key of the first. Signatures, which
+/// have the same length, never are.
+fn keypair(word: &[u8]) -> bool {
+    let mut bytes = [0; 64];
+    (86..=88).contains(&word.len())
+        && bs58::decode(word).onto(&mut bytes[..]) == Ok(64)
+        && ed25519_dalek::SigningKey::from_keypair_bytes(&bytes).is_ok()
+}
+
+/// A bot's token of Discord: its number in base64, a dot, a time, a dot, a signature.
+fn bot(text: Text<'_>, word: Range<usize>, found: &mut Vec<Candidate>) {
+    let time = text.run(word.end + 1, 8, is_token);
+    let end = text.run(time + 1, 48, is_token);
+    let number = matches!(text.at(word.start), b'M' | b'N' | b'O') && !is_token(text.before(word.start));
+    if number && time == word.end + 7 && text.at(time) == b'.' && (27..=40).contains(&(end - time - 1)) {
+        found.push(Candidate { category: Category::Token, range: word.start..end });
+    }
+}
+
+/// A bot's token of Telegram: its number, a colon, 35 characters.
+fn telegram(text: Text<'_>, word: Range<usize>, found: &mut Vec<Candidate>) {
+    let end = text.run(word.end + 1, 40, is_token);
+    if end == word.end + 36 && text.slice(word.clone()).iter().all(u8::is_ascii_digit) {
+        found.push(Candidate { category: Category::Token, range: word.start..end });
+    }
+}
+
 /// A long word: all hex, or hex after `0x` or a name and `_`.
 fn long(text: Text<'_>, word: Range<usize>, found: &mut Vec<Candidate>) {
+    if keypair(text.slice(word.clone())) {
+        found.push(Candidate { category: Category::PrivateKey, range: word });
+        return;
+    }
     let start = text.run_back(word.end, word.len(), |byte| byte.is_ascii_hexdigit());
     if word.end - start < hex::LEAST {
         return;
@@ -139,6 +176,10 @@ fn group(text: Text<'_>, start: usize, first_end: usize, found: &mut Vec<Candida
         found.push(Candidate { category: Category::Ssn, range: start..end });
         return Some(end);
     }
+    if next == b' ' && closed(end) && is_abroad(text, start, &groups) {
+        found.push(Candidate { category: Category::Phone, range: start..end });
+        return Some(end);
+    }
     let american = |at: usize| matches!(text.at(at), b'2'..=b'9');
     let call = groups == [3, 3, 4] && american(start) && american(start + 4);
     let prefixed =
@@ -191,14 +232,34 @@ fn card(text: Text<'_>, start: usize, end: usize, found: &mut Vec<Candidate>) ->
     Some(end)
 }
 
+/// A social security number, or a taxpayer's number, which begins with 9 and has few groups.
 fn is_ssn(number: &[u8]) -> bool {
-    let part = |range: Range<usize>| number.get(range).unwrap_or_default().to_vec();
-    let area = part(0..3);
+    let part = |range: Range<usize>| number.get(range).unwrap_or_default();
+    let (area, group) = (part(0..3), part(4..6));
+    let taxpayer = matches!(group, [b'5', _] | [b'6', b'0'..=b'5'] | [b'7', _] | [b'8', b'0'..=b'8'])
+        || matches!(group, [b'9', digit] if *digit != b'3');
     area != b"000"
         && area != b"666"
-        && area.first() != Some(&b'9')
-        && part(4..6) != b"00"
+        && (area.first() != Some(&b'9') || taxpayer)
+        && group != b"00"
         && part(7..11) != b"0000"
+}
+
+/// `0049 30 12345678`, `07700 900123` of the United Kingdom, `06 12 34 56 78` of France; not in a row of numbers.
+fn is_abroad(text: Text<'_>, start: usize, groups: &[usize]) -> bool {
+    let digit = |offset: usize| text.at(start + offset);
+    let row =
+        text.before(start) == b' ' && start.checked_sub(2).is_some_and(|at| text.at(at).is_ascii_digit());
+    let total: usize = groups.iter().sum();
+    let called = digit(0) == b'0'
+        && digit(1) == b'0'
+        && matches!(digit(2), b'1'..=b'9')
+        && matches!(groups.first(), Some(3..=5))
+        && (10..=15).contains(&total)
+        && groups.iter().skip(1).any(|group| *group >= 5);
+    let british = digit(0) == b'0' && digit(1) == b'7' && groups == [5, 6];
+    let french = digit(0) == b'0' && matches!(digit(1), b'1'..=b'9') && groups == [2, 2, 2, 2, 2];
+    !row && (called || british || french)
 }
 
 /// `+49 30 1234567`: an international number.

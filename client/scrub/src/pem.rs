@@ -20,7 +20,33 @@ pub(super) fn begin(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candid
         return;
     }
     let from = text.run(label, 5, |byte| byte == b'-');
-    push(found, anchor.start..body_end(text, from));
+    let end = body_end(text, from);
+    push(found, anchor.start..end);
+    if end == from {
+        logged(text, anchor.start, from, found);
+    }
+}
+
+/// What stands before a line in a log may be so much longer or shorter than before another.
+const DRIFT: usize = 8;
+
+/// The lines below a header that a log's prefix stands before: the last word of each, while it is base64.
+fn logged(text: Text<'_>, header: usize, from: usize, found: &mut Vec<Candidate>) {
+    let prefix = header - text.line(header).start;
+    let mut at = text.run(from, 4, |byte| matches!(byte, b'\r' | b' '));
+    while prefix > 0 && text.at(at) == b'\n' && at < from + BODY {
+        let line = at + 1..text.run(at + 1, REACH, |byte| byte != b'\n');
+        let stop = text.run_back(line.end, 64.min(line.len()), |byte| byte.is_ascii_whitespace());
+        let piece = text.run_back(stop, stop.saturating_sub(line.start), is_base64);
+        let cut_off = line.end >= text.len();
+        let known = piece > line.start && (piece - line.start).abs_diff(prefix) <= DRIFT;
+        let last = || text.find(Site::Above, line.end..line.end + REACH, "-----end").is_some();
+        if !known || !(stop - piece >= 32 || stop > piece && (cut_off || last())) {
+            return;
+        }
+        push(found, piece..stop);
+        at = line.end;
+    }
 }
 
 /// `-----END … PRIVATE KEY-----` without a beginning: the lines of base64 before it.
@@ -33,7 +59,8 @@ pub(super) fn end(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidat
     let escaped = |byte: u8| is_base64(byte) || byte == b'\\';
     let mut start = text.run_back(anchor.start, BODY, escaped);
     let mut line = text.line(anchor.start);
-    // Above: whole lines of base64, and at last one that ends with it.
+    let prefix = anchor.start - line.start;
+    // Above: whole lines of base64, and at last one that ends with it. A log's prefix stands before each of them.
     while line.start > 0 && anchor.start - line.start < BODY {
         line = text.line_seen(Site::Above, line.start - 1);
         let stop = text.run_back(line.end, 64, |byte| byte.is_ascii_whitespace());
@@ -41,7 +68,8 @@ pub(super) fn end(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidat
         let rest = text.peek(line.start..piece).trim_ascii();
         let decorated = rest
             .iter()
-            .all(|byte| matches!(byte, b'|' | b'>' | b'+' | b'#') || byte.is_ascii_digit() || *byte == b' ');
+            .all(|byte| matches!(byte, b'|' | b'>' | b'+' | b'#') || byte.is_ascii_digit() || *byte == b' ')
+            || (prefix > 0 && piece > line.start && (piece - line.start).abs_diff(prefix) <= DRIFT);
         if stop.saturating_sub(piece) < if decorated { 16 } else { 40 } {
             break;
         }

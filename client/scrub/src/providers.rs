@@ -107,6 +107,9 @@ const FORMS: &[Form] = &[
     form("xoxc-", Dashed, 10, Token),
     form("xapp-", Dashed, 10, Token),
     form("npm_", Plain, 30, Token),
+    form("sqp_", Plain, 40, Token),
+    form("squ_", Plain, 40, Token),
+    form("sqa_", Plain, 40, Token),
     form("pypi-", Dashed, 30, Token),
     form("cio", Plain, 32, Token),
     form("rubygems_", Plain, 32, Token),
@@ -146,6 +149,12 @@ const FORMS: &[Form] = &[
     form("ABSK", Loose, 40, Aws),
     form("IQoJb3JpZ2lu", Loose, 40, Aws),
     form("FwoGZXIvYXdz", Loose, 40, Aws),
+    // A service account in base64: `{"type":"service_account`, as `jq` and as the console write it.
+    form("eyJ0eXBlIjogInNlcnZpY2VfYWNjb3Vud", Loose, 40, Gcp),
+    form("eyJ0eXBlIjoic2VydmljZV9hY2NvdW50", Loose, 40, Gcp),
+    form("ewogICJ0eXBlIjogInNlcnZpY2VfYWNjb3Vud", Loose, 40, Gcp),
+    form("AAAA", Loose, 130, Gcp),
+    form("amzn.mws.", Dashed, 36, Aws),
     form("AIza", Dashed, 30, Gcp),
     form("ya29.", Loose, 20, Gcp),
     form("GOCSPX-", Dashed, 20, Gcp),
@@ -218,16 +227,23 @@ pub(super) fn detect(text: Text<'_>, number: usize, start: usize, found: &mut Ve
         "SK" | "dapi" => rest.len() == 32 && rest.iter().all(u8::is_ascii_hexdigit),
         // Words with dashes, such as `sk-learn-…` or `key-…`, have no digits, or small pieces.
         "sk-" => digits >= 2 && rest.split(|b| *b == b'-').any(|piece| piece.len() >= 16),
+        // A server key of Firebase.
+        "AAAA" => rest.get(7..14) == Some(b":APA91b"),
         "GOOG" => upper + digits == rest.len(),
         "cio" | "oy2" => rest.len() <= 48,
         _ => true,
     };
+    // `AKIA…:secret`, as s3fs has it.
+    let pair = end + 1..text.run(end + 1, 41, super::text::is_base64);
+    if form.category == Aws && shape && rest.len() == 16 && text.at(end) == b':' && pair.len() == 40 {
+        found.push(Candidate { category: Aws, range: pair });
+    }
     if rest.len() >= form.least && (digits >= 1 || upper >= 3) && shape {
         found.push(Candidate { category: form.category, range: start..end });
     }
 }
 
-/// Azure's client secrets carry `Q~` in the middle, newer keys `JQQJ99`.
+/// Azure's client secrets carry `Q~` in the middle, newer keys `JQQJ99`, tokens of Azure DevOps `AZDO`.
 pub(super) fn azure(text: Text<'_>, anchor: usize, found: &mut Vec<Candidate>) {
     let part = |byte: u8| is_token(byte) || matches!(byte, b'.' | b'~');
     let start = text.run_back(anchor, 96, part);
@@ -236,7 +252,8 @@ pub(super) fn azure(text: Text<'_>, anchor: usize, found: &mut Vec<Candidate>) {
     let fits = if text.starts(anchor, "Q~") {
         before == 4 && (34..=42).contains(&(end - anchor)) && text.before(anchor).is_ascii_digit()
     } else {
-        text.starts(anchor, "JQQJ99") && before >= 40 && end - start >= 76
+        (text.starts(anchor, "JQQJ99") && before >= 40 && end - start >= 76)
+            || (text.starts(anchor, "AZDO") && before == 76 && end - start == 84)
     };
     if fits {
         found.push(Candidate { category: Azure, range: start..end });

@@ -34,19 +34,33 @@ pub(super) fn after_name(text: Text<'_>, name: Range<usize>, flag: bool) -> Opti
     let quoted_name = closed > name.end;
     let at = text.blanks(closed);
     let spaced = at > closed;
+    // `Secret Key [None]: …`: the prompt shows what was set before.
+    let at = if spaced && text.at(at) == b'[' {
+        let close = text.run(at, 24, |byte| byte != b']' && byte != b'\n');
+        if text.starts(close, "]:") { close + 1 } else { at }
+    } else {
+        at
+    };
     let (tie, mut at) = match (text.at(at), text.at(at + 1)) {
         (b'=', b'>') | (b':', b'=') | (b'=', b'=') => (Tie::Loose, at + 2),
         (b'=', _) if spaced || matches!(text.at(at + 1), b' ' | b'\t') => (Tie::Loose, at + 1),
         (b'=', _) => (Tie::Tight, at + 1),
+        // A cell of a table.
+        (b'|', b' ') if spaced => (Tie::Loose, at + 1),
         (b':', b':') => return None,
         (b':', _) => (Tie::Loose, at + 1),
         (b'%', b'3') if matches!(text.at(at + 2), b'D' | b'd') => (Tie::Tight, at + 3),
+        // `<property name="password">…` and `<property name="password" value="…"`.
+        (b'>', _) if quoted_name && !spaced => (Tie::Tight, at + 1),
+        (b'v', _) if quoted_name && spaced && text.starts(at, "value=") => (Tie::Tight, at + 6),
+        // `--password <PASSWORD>' requires …`: a usage line, no tag.
+        (b'>', b'\'' | b'"') if opens_tag(text, name.start) => return None,
         (b'>', _) if !spaced && opens_tag(text, name.start) => (Tie::Tight, at + 1),
         (b',', _) if quoted_name => {
             let next = text.blanks(at + 1);
             matches!(text.at(next), b'"' | b'\'').then_some((Tie::Loose, next))?
         }
-        _ if flag && spaced && text.at(at) != b'-' => (Tie::Flag, at),
+        _ if flag && spaced && !quoted_name && text.at(at) != b'-' => (Tie::Flag, at),
         _ if spaced => return beside(text, name, at),
         _ => return None,
     };
@@ -84,14 +98,15 @@ fn beside(text: Text<'_>, name: Range<usize>, at: usize) -> Option<Value> {
     if matches!(text.at(at), b'\'' | b'"') || declared {
         return read(text, at, Tie::Beside, &name);
     }
-    for verb in ["is ", "was ", "set to ", "is: ", "of "] {
+    for verb in ["is ", "was ", "set to ", "to ", "is: ", "of "] {
         if text.starts(at, verb) {
             return read(text, text.blanks(at + verb.len()), Tie::Beside, &name);
         }
     }
     // `bad token Nv1nZ…`: only what was clearly generated.
     let generated = text.run(at, REACH, |byte| super::text::is_base64(byte) || super::text::is_token(byte));
-    if generated >= at + 20 && is_generated(text.slice(at..generated), 20) {
+    let value = text.slice(at..generated);
+    if is_uuid(value) || value.len() >= 20 && is_generated(value, 20) {
         return read(text, at, Tie::Beside, &name);
     }
     // The whole rest of the line of a .netrc, so that prose with the word stays.
@@ -444,6 +459,15 @@ pub(super) fn is_generated(value: &[u8], least: usize) -> bool {
                 && !value.contains(&b'.')
                 && !value.contains(&b'-')
                 && !value.contains(&b'/')))
+}
+
+/// Five groups of hex digits.
+fn is_uuid(value: &[u8]) -> bool {
+    value.len() == 36
+        && value.iter().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => *byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
 }
 
 /// A sentence in quotes, such as a validator's message.

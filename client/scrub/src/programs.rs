@@ -1,0 +1,430 @@
+//! Secrets among a program's arguments: a table of programs, and where each of them takes a secret.
+
+use super::Candidate;
+use super::category::Category;
+use super::memo::{Settled, Site};
+use super::text::{Text, every, find};
+use super::value::is_placeholder;
+use Category::{Aws, BasicAuth, DatabaseUrl, Password, TotpSeed};
+use std::ops::Range;
+
+/// How many bytes and words of a command line are read.
+const REACH: usize = 1024;
+const MOST: usize = 48;
+
+/// Which part of an argument is the secret.
+#[derive(Debug, Clone, Copy)]
+enum Part {
+    Whole,
+    /// What follows the first such sign: `name:secret`.
+    After(u8),
+    /// What stands between the slash and the `@` of `name/secret@host`.
+    Login,
+}
+
+/// Where an argument with a secret stands.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// Behind a flag, in the same word or the next. Of flags with one letter the last of several counts: `-sSu`.
+    Flag(&'static str),
+    /// In the same word as the flag only: `-psecret`.
+    Glued(&'static str),
+    /// A bare word, counted from 0.
+    Word(usize),
+    /// The last bare word, if a flag with this letter is given.
+    LastWith(u8),
+    /// Any bare word.
+    Any,
+    /// The bare words after the one that begins so.
+    Behind(&'static str),
+}
+
+use Part::{After, Login, Whole};
+use Place::{Any, Behind, Flag, Glued, LastWith, Word};
+
+type Row = (&'static [&'static str], &'static [(Place, Part)], Category);
+
+const PROGRAMS: &[Row] = &[
+    (
+        &[
+            "mysql",
+            "mysqldump",
+            "mysqladmin",
+            "mysqlimport",
+            "mysqlshow",
+            "mariadb",
+            "mariadb-dump",
+            "mariadb-admin",
+        ],
+        &[(Glued("-p"), Whole)],
+        Password,
+    ),
+    (
+        &[
+            "sshpass",
+            "docker login",
+            "podman login",
+            "skopeo login",
+            "buildah login",
+            "nerdctl login",
+            "helm registry login",
+            "az login",
+            "oc login",
+            "mongo",
+            "mongosh",
+            "mongodump",
+            "mongorestore",
+            "mongoexport",
+            "rdesktop",
+        ],
+        &[(Flag("-p"), Whole)],
+        Password,
+    ),
+    (&["plink", "pscp", "psftp"], &[(Flag("-pw"), Whole)], Password),
+    (&["7z", "7za", "7zr", "unrar"], &[(Glued("-p"), Whole)], Password),
+    (&["rar"], &[(Glued("-hp"), Whole), (Glued("-p"), Whole)], Password),
+    (
+        &["unzip", "zip", "sqlcmd", "bcp", "isql", "tsql", "ipmitool", "mosquitto_pub", "mosquitto_sub"],
+        &[(Flag("-P"), Whole)],
+        Password,
+    ),
+    (
+        &["smbclient", "rpcclient", "smbget", "smbmap"],
+        &[(Flag("-U"), After(b'%')), (Flag("-P"), Whole)],
+        Password,
+    ),
+    (&["redis-cli"], &[(Flag("-a"), Whole)], Password),
+    (
+        &["ldapsearch", "ldapmodify", "ldapadd", "ldapdelete", "ldapwhoami", "ldappasswd"],
+        &[(Flag("-w"), Whole)],
+        Password,
+    ),
+    (&["openssl enc"], &[(Flag("-k"), Whole)], Password),
+    (&["snmpwalk", "snmpget"], &[(Flag("-A"), Whole), (Flag("-X"), Whole)], Password),
+    (&["xfreerdp"], &[(Glued("/p:"), Whole)], Password),
+    (&["htpasswd"], &[(LastWith(b'b'), Whole)], Password),
+    (
+        &["wpa_passphrase", "rabbitmqctl add_user", "rabbitmqctl change_password"],
+        &[(Word(1), Whole)],
+        Password,
+    ),
+    (&["requirepass", "masterauth"], &[(Word(0), Whole)], Password),
+    (&["chpasswd"], &[(Any, After(b':'))], Password),
+    (&["net use"], &[(Behind("\\\\"), Whole)], Password),
+    (
+        &["curl"],
+        &[
+            (Flag("-u"), After(b':')),
+            (Flag("-U"), After(b':')),
+            (Flag("--user"), After(b':')),
+            (Flag("--proxy-user"), After(b':')),
+        ],
+        BasicAuth,
+    ),
+    (&["ab"], &[(Flag("-A"), After(b':')), (Flag("-P"), After(b':'))], BasicAuth),
+    (
+        &["http", "https", "xh", "xhs", "hey"],
+        &[(Flag("-a"), After(b':')), (Flag("--auth"), After(b':'))],
+        BasicAuth,
+    ),
+    (&["lftp"], &[(Flag("-u"), After(b','))], BasicAuth),
+    (
+        &["skopeo", "buildah", "podman", "oras"],
+        &[
+            (Flag("--creds"), After(b':')),
+            (Flag("--src-creds"), After(b':')),
+            (Flag("--dest-creds"), After(b':')),
+        ],
+        BasicAuth,
+    ),
+    (&["jenkins-cli", "jenkins-cli.jar"], &[(Flag("-auth"), After(b':'))], BasicAuth),
+    (&["bundle config"], &[(Any, After(b':'))], BasicAuth),
+    (&["mc alias set", "mc config host add"], &[(Word(2), Whole), (Word(3), Whole)], Aws),
+    (&["ykman oath accounts add"], &[(Word(1), Whole)], TotpSeed),
+    (&["sqlplus", "sqlldr", "expdp", "impdp", "rman"], &[(Any, Login)], DatabaseUrl),
+];
+
+/// Every program's name with the blank after it, in the order that [`detect`] counts by.
+pub(super) fn anchors() -> impl Iterator<Item = String> {
+    PROGRAMS.iter().flat_map(|(names, _, _)| names.iter()).map(|name| format!("{name} "))
+}
+
+/// The row of the name with this number.
+fn row(number: usize) -> Option<&'static Row> {
+    let mut left = number;
+    PROGRAMS.iter().find(|(names, _, _)| {
+        let found = left < names.len();
+        left = left.saturating_sub(names.len());
+        found
+    })
+}
+
+/// A word of a command line: as it stands, and what it means without its quotes.
+struct Argument {
+    range: Range<usize>,
+    plain: Range<usize>,
+}
+
+/// The arguments from `from` on, up to the end of the command, and where that is.
+fn arguments(text: Text<'_>, from: usize) -> (Vec<Argument>, usize) {
+    let mut words = Vec::new();
+    let mut at = from;
+    while words.len() < MOST && at < from + REACH {
+        at = text.blanks(at);
+        if text.at(at) == b'\\' && text.at(at + 1) == b'\n' {
+            at += 2;
+            continue;
+        }
+        let start = at;
+        let mut plain = None;
+        let mut last = false;
+        loop {
+            let byte = text.at(at);
+            let slashes = text.run(at, 2, |byte| byte == b'\\') - at;
+            let quote = text.at(at + slashes);
+            if matches!(byte, b' ' | b'\t') {
+                break;
+            }
+            if matches!(byte, 0 | b'\n' | b'\r' | b'|' | b';' | b'`') {
+                last = true;
+                break;
+            }
+            if matches!(quote, b'"' | b'\'') {
+                let before = text.slice(start..at);
+                let flag = before.len() <= 3 && before.starts_with(b"-");
+                if !before.is_empty() && !flag && !matches!(before.last(), Some(b'=' | b':' | b',' | b'%')) {
+                    // The end of a string that the command stands in.
+                    last = true;
+                    break;
+                }
+                let open = at + slashes + 1;
+                let close = text.run(open, REACH, |byte| byte != quote && byte != b'\n');
+                let end = if slashes > 0 && text.before(close) == b'\\' { close - 1 } else { close };
+                plain = Some(open..end.max(open));
+                at = if text.at(close) == quote { close + 1 } else { close };
+                continue;
+            }
+            at += 1;
+            if at >= from + REACH * 2 {
+                last = true;
+                break;
+            }
+        }
+        if at > start {
+            words.push(Argument { range: start..at, plain: plain.unwrap_or(start..at) });
+        }
+        if last {
+            break;
+        }
+    }
+    (words, at)
+}
+
+/// The arguments of the program with that number.
+pub(super) fn detect(text: Text<'_>, number: usize, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    let before = text.before(anchor.start);
+    if before.is_ascii_alphanumeric() || matches!(before, b'_' | b'-') {
+        return;
+    }
+    let Some((_, places, category)) = row(number) else { return };
+    // An earlier one on the line read the same arguments.
+    if anchor.end < text.1.settled(Settled::Program(number)) {
+        return;
+    }
+    let (words, end) = arguments(text, anchor.end);
+    text.1.settle(Settled::Program(number), end);
+    for (place, part) in *places {
+        for range in values(text, &words, *place) {
+            if let Some(range) = cut(text, range, *part) {
+                found.push(Candidate { category: *category, range });
+            }
+        }
+    }
+}
+
+/// The arguments at a place.
+fn values(text: Text<'_>, words: &[Argument], place: Place) -> Vec<Range<usize>> {
+    let flagged = |word: &Argument| matches!(text.at(word.range.start), b'-' | b'<');
+    let bare = || words.iter().filter(|word| !flagged(word));
+    match place {
+        Flag(flag) => words
+            .iter()
+            .enumerate()
+            .filter_map(|(number, word)| {
+                let next =
+                    || words.get(number + 1).filter(|word| !flagged(word)).map(|word| word.plain.clone());
+                if let Some(value) = glued(text, word, flag) {
+                    return value.or_else(next);
+                }
+                let cluster = text.slice(word.range.clone());
+                let letter =
+                    flag.len() == 2 && cluster.len() > 2 && cluster.ends_with(flag.get(1..)?.as_bytes());
+                let letters =
+                    cluster.starts_with(b"-") && every(cluster.get(1..)?, |byte| byte.is_ascii_alphabetic());
+                (letter && letters).then(next)?
+            })
+            .collect(),
+        Glued(flag) => words.iter().filter_map(|word| glued(text, word, flag).flatten()).collect(),
+        Word(number) => bare().nth(number).map(|word| word.plain.clone()).into_iter().collect(),
+        LastWith(letter) => {
+            let given = words.iter().any(|word| {
+                let word = text.slice(word.range.clone());
+                word.starts_with(b"-") && word.contains(&letter)
+            });
+            // A file or a name stands before it.
+            let last = bare().next_back().filter(|_| given && bare().count() >= 2);
+            last.map(|word| word.plain.clone()).into_iter().collect()
+        }
+        Any => bare().map(|word| word.plain.clone()).collect(),
+        Behind(start) => bare()
+            .skip_while(|word| !text.starts(word.plain.start, start))
+            .skip(1)
+            .filter(|word| !matches!(text.at(word.plain.start), b'/' | b'*'))
+            .map(|word| word.plain.clone())
+            .collect(),
+    }
+}
+
+/// Whether a word is the flag, and what is written together with it.
+#[allow(clippy::option_option)] // Not the flag; the flag alone; the flag with a value.
+fn glued(text: Text<'_>, word: &Argument, flag: &str) -> Option<Option<Range<usize>>> {
+    if !text.starts(word.range.start, flag) {
+        return None;
+    }
+    let mut start = word.range.start + flag.len();
+    if start >= word.range.end {
+        return Some(None);
+    }
+    if text.at(start) == b'=' {
+        start += 1;
+    } else if flag.starts_with("--") || flag.len() > 3 {
+        return None;
+    }
+    let quoted = word.plain.start > start || word.plain.end < word.range.end;
+    Some(Some(if quoted { word.plain.start.max(start)..word.plain.end } else { start..word.range.end }))
+}
+
+/// The secret part of an argument.
+fn cut(text: Text<'_>, range: Range<usize>, part: Part) -> Option<Range<usize>> {
+    let value = text.slice(range.clone());
+    let split = |sign: u8| value.iter().position(|byte| *byte == sign).filter(|at| *at > 0);
+    let inner = match part {
+        Whole => 0..value.len(),
+        After(sign) => {
+            let at = split(sign)?;
+            // A URL, or a user's and a group's number.
+            let numbers = every(value.get(..at)?, |byte| byte.is_ascii_digit())
+                && every(value.get(at + 1..)?, |byte| byte.is_ascii_digit());
+            if numbers || value.get(at + 1..)?.starts_with(b"//") {
+                return None;
+            }
+            at + 1..value.len()
+        }
+        Login => {
+            let at = split(b'/')?;
+            let stop = value.iter().position(|byte| *byte == b'@').unwrap_or(value.len());
+            at + 1..stop.max(at + 1)
+        }
+    };
+    let secret = value.get(inner.clone())?;
+    (!secret.is_empty() && !secret.starts_with(b"-") && !is_placeholder(secret))
+        .then(|| range.start + inner.start..range.start + inner.end)
+}
+
+/// `echo secret | sudo -S …`: what a program reads as a password.
+pub(super) fn piped(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    if text.before(anchor.start).is_ascii_alphanumeric() || anchor.end < text.1.settled(Settled::Piped) {
+        return;
+    }
+    let (words, end) = arguments(text, anchor.end);
+    text.1.settle(Settled::Piped, end);
+    let (Some(word), b'|') = (words.last(), text.at(end)) else { return };
+    let reader = text.slice(end..text.run(end, 160, |byte| byte != b'\n'));
+    let reads = |names: &[&str]| names.iter().any(|name| find(reader, name.as_bytes()).is_some());
+    let part = if reads(&["chpasswd"]) {
+        After(b':')
+    } else if reads(&["sudo -s", "-stdin", "passwd", "cryptsetup", "passphrase-fd", "kinit", "su -", "login"])
+    {
+        Whole
+    } else {
+        return;
+    };
+    if let Some(range) = cut(text, word.plain.clone(), part) {
+        found.push(Candidate { category: Password, range });
+    }
+}
+
+/// FTP's `PASS secret`: after a client's arrow or prompt, or below the user's name.
+pub(super) fn ftp(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    if !text.starts(anchor.start, "PASS ") {
+        return;
+    }
+    let line = text.line(anchor.start);
+    let before = text.peek(line.start..anchor.start).trim_ascii_end();
+    let near = before.get(before.len().saturating_sub(5)..).unwrap_or_default();
+    let asked = near.ends_with(b">") || near.eq_ignore_ascii_case(b"quote");
+    let above = || text.line_seen(Site::Above, line.start.saturating_sub(1));
+    let named = before.is_empty() && line.start > 0 && text.has(Site::Above, above(), &["user ", "331 "]);
+    let value = text.peek(anchor.end..line.end).trim_ascii_end();
+    if (asked || named) && value.len() >= 3 && !value.contains(&b' ') && !is_placeholder(value) {
+        found.push(Candidate { category: Password, range: anchor.end..anchor.end + value.len() });
+    }
+}
+
+/// `auth=('name', 'secret')` and `BasicAuth("name", "secret")`.
+pub(super) fn pair(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    let quoted = |from: usize| {
+        let quote = text.at(from);
+        let end = text.run(from + 1, 128, |byte| byte != quote && byte != b'\n');
+        (matches!(quote, b'"' | b'\'') && text.at(end) == quote).then_some(from + 1..end)
+    };
+    let secret = quoted(text.blanks(anchor.end))
+        .map(|name| text.run(name.end + 1, 4, |byte| matches!(byte, b',' | b' ')))
+        .and_then(quoted);
+    if let Some(range) = secret.filter(|range| !range.is_empty() && !is_placeholder(text.peek(range.clone())))
+    {
+        found.push(Candidate { category: BasicAuth, range });
+    }
+}
+
+/// `name:secret@tcp(…)` of Go, `name:secret@host:5432` and `name/secret@//…` of Oracle.
+pub(super) fn login(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    let sign = if text.starts(anchor.end, "//") { b'/' } else { b':' };
+    let host = || {
+        let end =
+            text.run(anchor.end, 64, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'));
+        end > anchor.end && text.at(end) == b':' && text.at(end + 1).is_ascii_digit()
+    };
+    if sign == b':' && !text.starts(anchor.end, "tcp(") && !text.starts(anchor.end, "unix(") && !host() {
+        return;
+    }
+    let start = text.run_back_seen(Site::Login, anchor.start, 128, |byte| {
+        !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'`' | b'@' | b'=' | b'(')
+    });
+    let value = text.slice(start..anchor.start);
+    let Some(at) = value.iter().position(|byte| *byte == sign).filter(|at| *at > 0) else { return };
+    let secret = value.get(at + 1..).unwrap_or_default();
+    if !secret.is_empty() && !secret.contains(&b'/') && !is_placeholder(secret) {
+        found.push(Candidate { category: DatabaseUrl, range: start + at + 1..anchor.start });
+    }
+}
+
+/// `host:5432:database:name:secret` of a `.pgpass`.
+pub(super) fn pgpass(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    let part = |from: usize| text.run(from, 64, |byte| !byte.is_ascii_whitespace() && byte != b':');
+    let database = part(anchor.end);
+    let name = part(database + 1);
+    let end = text.run(name + 1, 128, |byte| !byte.is_ascii_whitespace());
+    if text.at(database) == b':' && text.at(name) == b':' && end > name + 1 {
+        found.push(Candidate { category: DatabaseUrl, range: name + 1..end });
+    }
+}
+
+/// The password in Oracle's `jdbc:oracle:thin:name/secret@host`.
+pub(super) fn thin(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    let end =
+        text.run(anchor.end, 256, |byte| !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'@'));
+    if let Some(range) = (text.at(end) == b'@').then(|| cut(text, anchor.end..end, Login)).flatten() {
+        found.push(Candidate { category: DatabaseUrl, range });
+    }
+}

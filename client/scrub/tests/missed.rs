@@ -1,0 +1,195 @@
+//! What a review found missed or redacted needlessly, by kind. Secrets are put together here, so that no scanner takes
+//! this file for a leak.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use ed25519_dalek::SigningKey;
+use std::sync::LazyLock;
+use zx1_scrub::Scrubber;
+
+static SCRUBBER: LazyLock<Scrubber> = LazyLock::new(Scrubber::new);
+
+/// Of each context, whether the secret in place of `¤` is gone, whole.
+fn assert_gone(contexts: &[&str], secret: &str) {
+    let left: Vec<String> = contexts
+        .iter()
+        .map(|context| context.replace('¤', secret))
+        .filter(|text| {
+            let start = text.find(secret).unwrap();
+            let mut at = start;
+            for finding in SCRUBBER.scrub(text).findings {
+                if finding.range.start <= at {
+                    at = at.max(finding.range.end);
+                }
+            }
+            at < start + secret.len()
+        })
+        .collect();
+    assert!(left.is_empty(), "not redacted:\n{}", left.join("\n"));
+}
+
+fn assert_stays(lines: &[String]) {
+    let redacted: Vec<String> = lines
+        .iter()
+        .map(|line| SCRUBBER.scrub(line).text)
+        .zip(lines)
+        .filter(|(scrubbed, line)| scrubbed != *line)
+        .map(|(scrubbed, line)| format!("{line}\n  became {scrubbed}"))
+        .collect();
+    assert!(redacted.is_empty(), "{}", redacted.join("\n"));
+}
+
+#[test]
+fn a_password_among_a_programs_arguments_is_found() {
+    assert_gone(
+        &[
+            "mysql -uroot -p¤ shop",
+            "mysqldump -u root --password=¤ shop",
+            "curl -u bob:¤ https://example.com",
+            "curl -sSu bob:¤ https://example.com",
+            "sshpass -p ¤ ssh bob@example.com",
+            "sshpass -p'¤' ssh bob@example.com",
+            "requirepass ¤",
+            "redis.conf:12: masterauth ¤",
+            "net use Z: \\\\srv\\share /user:bob ¤",
+            "net use Z: \\\\srv\\share ¤ /user:bob",
+            "echo ¤ | sudo -S apt-get update",
+            "echo '¤' | docker login -u bob --password-stdin",
+            "ftp> quote PASS ¤",
+            "---> PASS ¤",
+            "USER bob\nPASS ¤",
+            "wpa_passphrase home ¤",
+            "\tpsk=\"¤\"",
+            "htpasswd -b /etc/nginx/users bob ¤",
+            "htpasswd -nb bob ¤",
+            "chpasswd <<< 'bob:¤'",
+            "echo 'bob:¤' | chpasswd",
+            "smbclient //srv/share -U bob%¤",
+            "rar a -hp¤ out.rar a",
+            "7z x -p¤ a.7z",
+            "http --auth bob:¤ example.com",
+            "http -a bob:¤ PUT example.com",
+            "xh -a bob:¤ example.com",
+            "ab -n 10 -A bob:¤ https://example.com/",
+            "ab -A bob:¤ -n 10 https://example.com/",
+            "hey -a bob:¤ https://example.com",
+            "lftp -u bob,¤ sftp://example.com",
+            "lftp -u 'bob,¤' sftp://example.com",
+            "skopeo copy --src-creds bob:¤ docker://a dir:b",
+            "skopeo copy --dest-creds=bob:¤ dir:b docker://a",
+            "java -jar jenkins-cli.jar -s https://x -auth bob:¤ list-jobs",
+            "bundle config gems.example.com bob:¤",
+            "requests.get(url, auth=('bob', '¤'))",
+            "httpx.BasicAuth(\"bob\", \"¤\")",
+            "<property name=\"javax.jdbc.password\">¤</property>",
+            "<property name=\"hibernate.connection.password\" value=\"¤\"/>",
+            "sqlplus scott/¤@//db.example.com:1521/ORCL",
+            "ORA-12541: scott/¤@//db.example.com:1521/ORCL",
+            "jdbc:oracle:thin:scott/¤@db:1521:xe",
+            "sql.Open(\"mysql\", \"bob:¤@tcp(db:3306)/shop\")",
+            "dsn: bob:¤@unix(/run/mysqld.sock)/shop",
+        ],
+        "hunter-2x9Q",
+    );
+    assert_gone(&["auth_hash ¤", "auth_hash=¤"], "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b");
+}
+
+#[test]
+fn keys_of_clouds_and_bots_are_found() {
+    let aws = ["wJalrXUtnFEMI/K7MDENG", "/bPxRfiCYzq3Zk8T1aB"].concat();
+    assert_gone(&["AWS Secret Key [None]: ¤", "mc alias set s3 https://example.com AKID ¤"], &aws);
+    assert_gone(
+        &[
+            "MWSAuthToken was amzn.mws.¤",
+            "InstrumentationKey=¤;IngestionEndpoint=https://x/",
+            "consul: ACL token ¤ not found",
+        ],
+        "27d2fd00-eafa-461f-99f5-3e4fbaf747fa",
+    );
+    let function = ["Zk3uXq81bB2", "nV7cM5aQ9wE4rT6yU0iOpLkJhGfDsAzXcVbN", "mAzFu12ab34=="].concat();
+    assert_gone(&["https://x.azurewebsites.net/api/run?code=¤", "GET /api/run?name=a&code=¤ 401"], &function);
+    let discord = ["MTA0NzM0MDk1MzM5NDkzOTgw", ".GZtWPz.", "EcZ89OwpO8CBlnfF-q1sL0GmtRjga98kZthyuf"].concat();
+    assert_gone(&["client.run('¤')", "Improper ¤ given"], &discord);
+}
+
+#[test]
+fn a_key_behind_log_prefixes_is_found() {
+    let body = [
+        "MIIEpAIBAAKCAQEAmttWjC879s0kfkuCpyEvTIPCpfzY2tc4tu/b+RZIbvv8qaJz",
+        "wsLnyUHx2d4wqZ5YMnFjVofwwixtMHtnHxttZ0KyJZhLrn4lkDd3rOJAEgBXOabc",
+        "abLnyUHx2d4wqZ5YMnFjVofwwixtMHtnHxttZ0KyJZhLrn4lkDd3rOJAEgBXOdef",
+        "Zk3uXq81bB2nV7cM5aQ9wE4rT6yU0g==",
+    ];
+    let label = ["PRI", "VATE KEY-----"].concat();
+    let whole: Vec<String> = [format!("-----BEGIN {label}")]
+        .into_iter()
+        .chain(body.map(str::to_owned))
+        .chain([format!("-----END {label}")])
+        .collect();
+    for prefix in
+        ["2026-11-03T10:11:12Z web-1  | ", "[stderr] ", "Nov  3 10:11:12 app[812]: ", "web_1  | ", "12 "]
+    {
+        for lines in [&whole[..], &whole[..4], &whole[1..]] {
+            let text: String = lines.iter().map(|line| format!("{prefix}{line}\n")).collect();
+            let scrubbed = SCRUBBER.scrub(&text).text;
+            for line in body {
+                assert!(!scrubbed.contains(&line[..16]), "{text}\nbecame\n{scrubbed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_secret_key_of_solana_is_told_from_a_signature() {
+    let key = SigningKey::from_bytes(&[7; 32]);
+    let secret = bs58::encode(key.to_keypair_bytes()).into_string();
+    assert_gone(&["¤", "const k = \"¤\";", "import of ¤: bad checksum", "['¤', 1]"], &secret);
+    let mut other = key.to_keypair_bytes();
+    other[63] ^= 1;
+    let (signature, address) = (bs58::encode(other).into_string(), bs58::encode([7; 32]).into_string());
+    assert_stays(&[signature, format!("owner {address} is not the signer")]);
+}
+
+#[test]
+fn numbers_of_persons_are_found() {
+    assert_gone(&["SSN ¤ is a duplicate", "Social Security Number: ¤"], "384 83 6796");
+    assert_gone(&["taxpayer id ¤", "\"ssn\":\"¤\"", "tax id: ¤"], "384836796");
+    assert_gone(&["ITIN ¤ accepted"], "944-76-4764");
+    assert_gone(&["¤ is not reachable", "tel ¤"], "0049 30 12345678");
+    assert_gone(&["¤ is not reachable", "mobile: ¤"], "07700 900123");
+    assert_gone(&["¤ is not reachable", "téléphone : ¤"], "06 12 34 56 78");
+    assert_gone(&["tel:¤", "<a href=\"tel:¤\">"], "6505550123");
+    assert_gone(&["Tel.: ¤", "Telefon: ¤", "handy: ¤"], "030 64578977");
+}
+
+#[test]
+fn ids_and_checksums_stay() {
+    let (hex32, hex40, hex64) = (
+        "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
+        "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    );
+    assert_stays(&[
+        format!("error: Could not read {hex40}"),
+        format!("error: unable to find {hex40}"),
+        format!("vendor at {hex40}"),
+        format!("jj op {hex64}{hex64}"),
+        format!("Working copy now at: kxryzmor {hex40}"),
+        format!("sha256sum mismatch: {hex64}"),
+        format!("integrity check failed: got {hex64}"),
+        format!("cache key: {hex64}"),
+        format!("artifact {hex40}.tar.gz"),
+        format!("registry/app:{hex40}"),
+        format!("registry.example.com/team/app:{hex40} not found"),
+        format!("magnet:?xt=urn:btih:{hex40}"),
+        format!("span id {hex32}"),
+        format!("\"yarnLock\": \"{hex64}\","),
+        format!("\"kid\": \"{hex40}\""),
+        format!("gpg: using RSA key {}", hex40.to_uppercase()),
+        "error: a value is required for '--password <PASSWORD>' but none was supplied".to_owned(),
+        "error: '--password <PASSWORD>' requires a value".to_owned(),
+        "00000010  06 12 34 56 78 90".to_owned(),
+        "0012 34 56 78 90".to_owned(),
+        "mkpasswd: PASS 3 of 4".to_owned(),
+        "echo done | tee log".to_owned(),
+    ]);
+}
