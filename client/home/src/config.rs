@@ -46,7 +46,7 @@ impl fmt::Display for Source {
             Self::Flag(flag) => write!(f, "flag {flag}"),
             Self::Environment(name) => write!(f, "environment {name}"),
             Self::File { name, .. } => f.write_str(name),
-            Self::Argument => f.write_str("typed just now"),
+            Self::Argument => f.write_str("command-line argument"),
             Self::Default => f.write_str("default"),
         }
     }
@@ -130,6 +130,114 @@ impl Layered<String> {
     pub fn environment(self, name: &'static str) -> Self {
         self.layer(|| Source::Environment(name), || environment(name))
     }
+}
+
+/// A row of a program's table of settings: its names in the layers, and what it may be.
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Key {
+    /// Its name in configuration files; a dot leads into a table.
+    pub name: &'static str,
+    /// Its environment variable; empty: none.
+    pub variable: &'static str,
+    pub flag: &'static str,
+    pub about: &'static str,
+    /// The values that it accepts, in words.
+    pub allowed: &'static str,
+    pub fits: fn(&str) -> bool,
+}
+
+impl Key {
+    /// A setting that may be any text.
+    pub const fn new(name: &'static str, variable: &'static str, flag: &'static str) -> Self {
+        Self { name, variable, flag, about: "", allowed: "any text", fits: |_| true }
+    }
+
+    /// The same setting with its explanation and its values.
+    #[must_use]
+    pub const fn explained(self, about: &'static str, allowed: &'static str, fits: fn(&str) -> bool) -> Self {
+        Self { about, allowed, fits, ..self }
+    }
+
+    /// Looks through flag, environment and files, in this order.
+    pub fn find(&self, flag: Option<String>, files: &[FileLayer]) -> Option<Setting<String>> {
+        let mut layers = Layered::new().flag(self.flag, flag);
+        if !self.variable.is_empty() {
+            layers = layers.environment(self.variable);
+        }
+        for file in files {
+            layers = layers.file(file.name, &file.path, file.value(self.name));
+        }
+        layers.found()
+    }
+
+    /// Refuses a value that the setting does not accept.
+    ///
+    /// # Errors
+    /// [`Unfit`].
+    pub fn check(&self, value: &str, from: &Source) -> Result<(), Unfit> {
+        let (name, allowed) = (self.name, self.allowed);
+        let unfit = || Unfit { name, allowed, value: value.to_owned(), from: from.clone() };
+        if (self.fits)(value) { Ok(()) } else { Err(unfit()) }
+    }
+
+    /// The checked value; `None` where no layer has one.
+    ///
+    /// # Errors
+    /// [`Unfit`].
+    pub fn read(&self, flag: Option<String>, files: &[FileLayer]) -> Result<Setting<Option<String>>, Unfit> {
+        let Some(found) = self.find(flag, files) else {
+            return Ok(Setting { value: None, source: Source::Default });
+        };
+        self.check(&found.value, &found.source)?;
+        Ok(found.map(Some))
+    }
+}
+
+/// A value that its setting does not accept.
+#[derive(Debug, thiserror::Error)]
+#[error("invalid value '{value}' for {name} ({from}): expected {allowed}")]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Unfit {
+    pub name: &'static str,
+    pub allowed: &'static str,
+    pub value: String,
+    pub from: Source,
+}
+
+/// A configuration file as a layer.
+#[derive(Debug)]
+pub struct FileLayer {
+    name: &'static str,
+    path: PathBuf,
+    values: toml::Table,
+}
+
+impl FileLayer {
+    /// What was read from a file, under the name that people call it.
+    ///
+    /// # Errors
+    /// [`ConfigError::Malformed`] for what no file can hold.
+    pub fn new(name: &'static str, path: PathBuf, config: &impl Serialize) -> Result<Self, ConfigError> {
+        let malformed = |error: toml::ser::Error| ConfigError::Malformed { why: error.to_string() };
+        Ok(Self { name, path, values: toml::Table::try_from(config).map_err(malformed)? })
+    }
+
+    fn value(&self, name: &str) -> Option<String> {
+        let (tables, name) =
+            name.rsplit_once('.').map_or((None, name), |(tables, name)| (Some(tables), name));
+        let mut tables = tables.into_iter().flat_map(|tables| tables.split('.'));
+        let table = tables.try_fold(&self.values, |table, name| table.get(name)?.as_table())?;
+        match table.get(name)? {
+            toml::Value::String(text) => Some(text.clone()),
+            value => Some(value.to_string()),
+        }
+    }
+}
+
+/// A program's folder: the one that the variable names, or this one below the home folder.
+pub fn folder(variable: &str, usual: &str) -> Option<PathBuf> {
+    environment(variable).map(PathBuf::from).or_else(|| Some(user_home()?.join(usual)))
 }
 
 /// An environment variable; an empty one counts as none, and so does one that is not Unicode.
@@ -235,6 +343,34 @@ mod tests {
         let found =
             Layered::new().environment("PATH").file("f", Path::new("f"), Some("x".to_owned())).found();
         assert_eq!(found.map(|setting| setting.source), Some(Source::Environment("PATH")));
+    }
+
+    #[test]
+    fn a_setting_is_found_by_its_row_and_checked() {
+        #[derive(serde::Serialize)]
+        struct Config {
+            none: Option<u8>,
+            price: u64,
+            wallet: Wallet,
+        }
+        #[derive(serde::Serialize)]
+        struct Wallet {
+            none: Option<String>,
+            node: &'static str,
+        }
+        let config = Config { none: None, price: 7, wallet: Wallet { none: None, node: "n" } };
+        let files = [FileLayer::new("config.toml", "/x/config.toml".into(), &config).unwrap()];
+        assert!(FileLayer::new("config.toml", "/x".into(), &Config { price: u64::MAX, ..config }).is_err());
+        let text = |key: Key, flag: Option<&str>| {
+            let found = key.read(flag.map(str::to_owned), &files);
+            found.map(|it| it.value).map_err(|unfit| unfit.to_string())
+        };
+        assert_eq!(text(Key::new("wallet.node", "", "--node"), None), Ok(Some("n".to_owned())));
+        assert_eq!(text(Key::new("wallet.none", "", "--none"), None), Ok(None));
+        let price = Key::new("price", "", "--price").explained("", "a number", |it| it.parse::<u8>().is_ok());
+        assert_eq!(text(price, None), Ok(Some("7".to_owned())));
+        let refused = "invalid value 'x' for price (flag --price): expected a number";
+        assert_eq!(text(price, Some("x")), Err(refused.to_owned()));
     }
 
     #[test]

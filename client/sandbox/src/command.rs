@@ -151,6 +151,8 @@ pub enum LimitKind {
     Processes,
     /// [`Limits::output`], 64 times over.
     Output,
+    /// What it left behind: number, depth or size of files.
+    Files,
     /// [`Canceller::cancel`](crate::Canceller::cancel) was called.
     Canceled,
 }

@@ -1,4 +1,4 @@
-//! The classes of changes, and which of them a person agreed to (decision E11).
+//! The classes of changes, and which of them a person agreed to (decisions E11, E18).
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,20 +8,32 @@ use serde::{Deserialize, Serialize};
 /// Where a change belongs. One path can belong to several classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Class {
-    /// Inside the working tree. Needs no consent.
+    /// An existing text file of the working tree, or a new plain one of an ordinary kind. Needs no consent.
     InTree,
     /// Outside of the working tree.
     OutsideTree,
+    /// Folders of the system.
+    System,
     /// Run when a shell, a session, a service or an interpreter starts, or by tools that read it as settings.
     StartUpFile,
-    /// Run by git or a package manager on some event.
+    /// Run by git or a package manager on some event; all of what is, or becomes, a git directory.
     Hook,
     /// Becomes a program that runs with another user's rights.
     SetuidBit,
-    /// The executable of the failed command, or one that would be found in its place.
+    /// What the failed command runs or obeys: its executable, its script, its makefile.
     OwnCommand,
-    /// A test of the working tree was changed or removed.
+    /// A test of the working tree was changed or removed, or what steers tests.
     Tests,
+    /// What continuous integration and coding agents obey.
+    Ci,
+    /// Below a name that begins with a dot.
+    Dotfile,
+    /// A program, or a new file of a kind that tools run by its name.
+    Executable,
+    /// A symbolic or hard link.
+    Link,
+    /// A file whose content is not UTF-8 text.
+    Binary,
 }
 
 impl Class {
@@ -37,11 +49,17 @@ impl fmt::Display for Class {
         f.write_str(match self {
             Self::InTree => "files of the working tree",
             Self::OutsideTree => "files outside of the working tree",
+            Self::System => "folders of the system",
             Self::StartUpFile => "files that are run or read at start-up",
-            Self::Hook => "hooks",
+            Self::Hook => "hooks and git directories",
             Self::SetuidBit => "programs with another user's rights (setuid, setgid, capabilities)",
-            Self::OwnCommand => "the executable of the failed command itself",
+            Self::OwnCommand => "the executable of the failed command itself, or what it obeys",
             Self::Tests => "tests",
+            Self::Ci => "files that continuous integration or coding agents obey",
+            Self::Dotfile => "dot files",
+            Self::Executable => "programs, and files that tools run by their names",
+            Self::Link => "links",
+            Self::Binary => "files that are not text",
         })
     }
 }

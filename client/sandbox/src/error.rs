@@ -196,6 +196,13 @@ pub enum SandboxError {
         /// Largest size in bytes.
         limit: u64,
     },
+    /// The fix replaces what it could not see.
+    #[code(9229)]
+    #[error("{path} exists, and was hidden from the fix, so it is not replaced.")]
+    Unseen {
+        /// Path of the file.
+        path: String,
+    },
     /// Reading or writing the records failed.
     #[code(9230)]
     #[error("The records of commits at {path} cannot be used ({detail}).")]

@@ -11,17 +11,65 @@ const PIECE: usize = 1 << 16;
 const ATTRIBUTE_MAX: usize = 1 << 16;
 
 /// Size in bytes and BLAKE2b-256 in hexadecimal of everything that a reader gives.
-pub(crate) fn reader(mut file: impl Read) -> Result<(u64, String)> {
+pub(crate) fn reader(file: impl Read) -> Result<(u64, String)> {
+    let (size, hash, _) = content(file)?;
+    Ok((size, hash))
+}
+
+/// The same, and whether all of it is text: UTF-8 without NUL.
+pub(crate) fn content(mut file: impl Read) -> Result<(u64, String, bool)> {
     let mut state = state();
     let mut piece = vec![0u8; PIECE];
     let mut size = 0u64;
+    let mut text = Text::default();
     loop {
         let count = file.read(&mut piece)?;
         if count == 0 {
-            return Ok((size, hex::encode(state.finalize().as_bytes())));
+            return Ok((size, hex::encode(state.finalize().as_bytes()), text.is_whole()));
         }
         size = size.saturating_add(count as u64);
-        state.update(piece.get(..count).unwrap_or_default());
+        let bytes = piece.get(..count).unwrap_or_default();
+        state.update(bytes);
+        text.push(bytes);
+    }
+}
+
+/// Tells text from other bytes, piece by piece.
+#[derive(Default)]
+struct Text {
+    is_other: bool,
+    /// The beginning of a character that a piece has cut.
+    rest: Vec<u8>,
+}
+
+impl Text {
+    fn push(&mut self, bytes: &[u8]) {
+        if self.is_other {
+            return;
+        }
+        let joined;
+        let bytes = if self.rest.is_empty() {
+            bytes
+        } else {
+            joined = [&self.rest[..], bytes].concat();
+            &joined[..]
+        };
+        self.is_other = bytes.contains(&0);
+        let rest = match std::str::from_utf8(bytes) {
+            Ok(_) => Vec::new(),
+            Err(error) if error.error_len().is_none() => {
+                bytes.get(error.valid_up_to()..).unwrap_or_default().to_vec()
+            }
+            Err(_) => {
+                self.is_other = true;
+                Vec::new()
+            }
+        };
+        self.rest = rest;
+    }
+
+    fn is_whole(&self) -> bool {
+        !self.is_other && self.rest.is_empty()
     }
 }
 

@@ -1,5 +1,6 @@
 //! The caller's side: builds a sandbox, runs commands in it, reads what they changed.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
@@ -68,6 +69,20 @@ pub struct Builder {
     network: Network,
     command_line: OsString,
     path_var: Option<OsString>,
+    view: Seen,
+    shown: Vec<PathBuf>,
+    unmasked: Vec<PathBuf>,
+}
+
+/// How much of the machine is seen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Seen {
+    #[default]
+    Everything,
+    /// Of homes only the working tree, toolchains and what is named.
+    NoHomes,
+    /// Only the working tree, toolchains and what is named.
+    Tools,
 }
 
 impl Builder {
@@ -120,6 +135,36 @@ impl Builder {
         self
     }
 
+    /// Of homes nothing is seen but the working tree, the folders of toolchains and what [`Builder::show`] names.
+    #[must_use]
+    pub fn hide_homes(mut self) -> Self {
+        self.view = Seen::NoHomes;
+        self
+    }
+
+    /// Nothing of this machine is seen but the working tree, programs and toolchains, and what [`Builder::show`]
+    /// names: for commands of strangers on a machine that has nothing to do with them.
+    #[must_use]
+    pub fn tools_only(mut self) -> Self {
+        self.view = Seen::Tools;
+        self
+    }
+
+    /// One more path that is seen where others are hidden. Secrets in it stay masked.
+    #[must_use]
+    pub fn show(mut self, path: impl Into<PathBuf>) -> Self {
+        self.shown.push(path.into());
+        self
+    }
+
+    /// A path whose secrets the user wants to be seen: it is shown, and what has a secret's name there is not
+    /// masked. Paths of [`Builder::mask`] are masked all the same.
+    #[must_use]
+    pub fn unmask(mut self, path: impl Into<PathBuf>) -> Self {
+        self.unmasked.push(path.into());
+        self
+    }
+
     /// Starts the helper and lays the overlay.
     ///
     /// # Errors
@@ -140,15 +185,39 @@ impl Builder {
             Network::None => None,
             Network::Hosts(hosts) => Some(HostList::new(&hosts)?),
         };
-        let masks = secrets::paths(&work_tree, &self.masks);
+        let real = |paths: &[PathBuf]| -> Vec<PathBuf> {
+            paths.iter().filter_map(|path| std::fs::canonicalize(work_tree.join(path)).ok()).collect()
+        };
+        let unmasked = real(&self.unmasked);
+        let masks = secrets::paths(&work_tree, &self.masks, &unmasked);
         let path_var = self.path_var.or_else(|| std::env::var_os("PATH")).unwrap_or_default();
+        let mut shown = vec![work_tree.clone()];
+        shown.extend(real(&self.shown));
+        shown.extend(unmasked);
+        let hidden = match self.view {
+            Seen::Everything => Vec::new(),
+            Seen::NoHomes => secrets::home_roots(),
+            Seen::Tools => vec![PathBuf::from("/")],
+        };
+        if self.view == Seen::Tools {
+            shown.extend(secrets::programs());
+        }
+        if self.view != Seen::Everything {
+            shown.extend(secrets::toolchains(&path_var));
+        }
+        // A folder that holds a home is left out, unless the work itself is there.
+        let own = shown.iter().take(1 + self.shown.len()).cloned().collect::<Vec<_>>();
         let protected = Protected::new(&work_tree, &self.command_line, &path_var);
         let disk_limit = self.disk_limit.unwrap_or_else(|| DISK_LIMIT.min(free_memory() / 2));
 
         let (socket, theirs) =
             socket_pair().map_err(|error| SandboxError::setup("making a socket", error))?;
         let child = spawn(self.helper.as_deref(), theirs)?;
+        let unseen = if self.view == Seen::NoHomes { hidden.clone() } else { Vec::new() };
         let mut sandbox = Sandbox {
+            unseen,
+            shown: shown.clone(),
+            replaced: BTreeMap::new(),
             socket,
             child,
             info: Info::default(),
@@ -160,12 +229,14 @@ impl Builder {
             cancel: Canceller::new()?,
         };
         let raws = |paths: &[PathBuf]| paths.iter().map(Raw::from).collect();
-        let setup = Request::Setup {
+        let setup = Request::Setup(wire::Setup {
             work_tree: Raw::from(&sandbox.work_tree),
             disk_limit,
             masks: raws(&masks),
-            read_only_masks: raws(&secrets::named_below(&sandbox.work_tree)),
-        };
+            hidden: raws(&hidden),
+            shown: raws(&shown),
+            own: raws(&own),
+        });
         sandbox.send(&setup, &[])?;
         match sandbox.receive()?.0 {
             Reply::Ready(ready) => sandbox.info = Info::from(ready),
@@ -257,6 +328,11 @@ pub struct Sandbox {
     hosts: Option<HostList>,
     baseline: Timespec,
     cancel: Canceller,
+    /// Directories of which only `shown` was seen.
+    unseen: Vec<PathBuf>,
+    shown: Vec<PathBuf>,
+    /// Content that [`Sandbox::put`] has laid over files, by its hash: no command's doing.
+    replaced: BTreeMap<PathBuf, String>,
 }
 
 impl Sandbox {
@@ -432,8 +508,48 @@ impl Sandbox {
             work_tree: self.work_tree.clone(),
             masked: self.masked.clone(),
             protected: self.protected.clone(),
+            unseen: self.unseen.clone(),
+            shown: self.shown.clone(),
         };
-        changes::compare(uppers, &context, |path| self.open(path))
+        let mut changes = changes::compare(uppers, &context, |path| self.open(path))?;
+        changes.entries.retain(|entry| {
+            let hash = entry.after.as_ref().and_then(|after| after.hash.as_ref());
+            hash.is_none() || self.replaced.get(&entry.path) != hash
+        });
+        Ok(changes)
+    }
+
+    /// Puts other content into a file of the view, before anything runs: a scrubbed copy. Where that is not possible
+    /// the file is masked.
+    ///
+    /// # Errors
+    ///
+    /// 9208: neither is possible; nothing may run then.
+    pub fn put(&mut self, path: &Path, content: &[u8]) -> Result<()> {
+        let file = input(content).map_err(|error| SandboxError::setup("showing a scrubbed file", error))?;
+        self.send(&Request::Put { path: Raw::from(path) }, &[file.as_fd()])?;
+        self.done()?;
+        let hash = crate::hash::reader(content).map_err(|error| SandboxError::scan(path, error))?.1;
+        self.replaced.insert(path.to_owned(), hash);
+        Ok(())
+    }
+
+    /// Masks one more path of the view, before anything runs.
+    ///
+    /// # Errors
+    ///
+    /// 9208: it is not possible.
+    pub fn mask(&mut self, path: &Path) -> Result<()> {
+        self.send(&Request::Mask { path: Raw::from(path) }, &[])?;
+        self.done()
+    }
+
+    fn done(&mut self) -> Result<()> {
+        match self.receive()?.0 {
+            Reply::Done => Ok(()),
+            Reply::Failed(error) => Err(error),
+            other => Err(unexpected(&other)),
+        }
     }
 
     /// Everything in the upper layers.
@@ -497,10 +613,10 @@ impl Sandbox {
 
     /// Nothing runs between runs, so nothing can write after verification; this shows it.
     fn check_same(&mut self, changes: &ChangeSet) -> Result<()> {
-        let now = self.changes()?;
-        if now.digest == changes.digest {
+        if changes::digest_of(&self.scan()?) == changes.digest {
             return Ok(());
         }
+        let now = self.changes()?;
         Err(SandboxError::ChangedSinceVerification { path: now.first_difference(changes) })
     }
 

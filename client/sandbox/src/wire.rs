@@ -30,7 +30,7 @@ pub(crate) const PROXY_PORT: u16 = 3128;
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Request {
     /// First message: build the view.
-    Setup { work_tree: Raw, disk_limit: u64, masks: Vec<Raw>, read_only_masks: Vec<Raw> },
+    Setup(Setup),
     /// Run a command; carries standard input, output and error.
     Run(RunRequest),
     /// End the present run.
@@ -39,6 +39,23 @@ pub(crate) enum Request {
     Scan,
     /// Open a file of an upper layer for reading.
     Open { path: Raw },
+    /// Put other content into a file of the view; carries it. A file that cannot be written is masked.
+    Put { path: Raw },
+    /// Mask one more path.
+    Mask { path: Raw },
+}
+
+/// How the view is to be.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Setup {
+    pub(crate) work_tree: Raw,
+    pub(crate) disk_limit: u64,
+    pub(crate) masks: Vec<Raw>,
+    /// Directories of which only `shown` is seen. `/` is everything.
+    pub(crate) hidden: Vec<Raw>,
+    pub(crate) shown: Vec<Raw>,
+    /// Directories that get an overlay of their own, so that nothing above them need be copied up.
+    pub(crate) own: Vec<Raw>,
 }
 
 /// One run of a command in the sandbox.
@@ -75,6 +92,8 @@ pub(crate) enum Reply {
     ScanDone,
     /// Carries an open file.
     Opened,
+    /// It is done.
+    Done,
 }
 
 /// What the helper found out about this system.
@@ -112,6 +131,8 @@ pub(crate) enum Node {
     File {
         size: u64,
         hash: String,
+        /// Whether all of it is text.
+        text: bool,
     },
     /// A directory; opaque ones hide the directory below.
     Dir {

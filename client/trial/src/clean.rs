@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use zx1_market::contract::InputFile;
 use zx1_market::terms::CourtLimits;
-use zx1_sandbox::{Command, Limits, Network, Sandbox};
+use zx1_sandbox::{Command, Limits, Network, Sandbox, SandboxError};
 
+use crate::attempt::{self, Place, What};
 use crate::{CannotRun, Job, Ran, Trial};
 
 /// The largest file that a command may write, in bytes.
@@ -14,14 +15,23 @@ const FILE_SIZE: u64 = 512 << 20;
 /// The most that all commands of a sandbox may write, in bytes.
 const DISK: u64 = 1 << 30;
 
+/// What stands in the place of this machine's accounts.
+const ACCOUNTS: [(&str, &str); 2] = [
+    (
+        "/etc/passwd",
+        "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
+    ),
+    ("/etc/group", "root:x:0:\nnogroup:x:65534:\n"),
+];
+
 /// A place to run jobs in.
 pub trait Bench: Send + Sync {
     /// Run a job in a clean sandbox: the inputs, nothing else. Blocks. The error is a sentence.
     fn run(&self, job: &Job) -> Result<Trial, CannotRun>;
 }
 
-/// A clean sandbox of zx1-sandbox: a new folder with the inputs, no network, the machine's own home masked,
-/// and the limits of the contract's terms.
+/// A clean sandbox of zx1-sandbox: a new folder with the inputs, programs and toolchains, nothing else of this machine,
+/// no network, and the limits of the contract's terms.
 #[derive(Debug, Clone, Default)]
 pub struct SandboxBench {
     /// Further paths that a fix must not read here: the judge's keys and data.
@@ -32,18 +42,32 @@ pub struct SandboxBench {
 
 /// One job on its way.
 struct Room<'a> {
+    bench: &'a SandboxBench,
     folder: &'a Path,
+    command: &'a str,
     limits: CourtLimits,
     until: Instant,
 }
 
-impl Room<'_> {
-    fn run(&self, sandbox: &mut Sandbox, line: &str) -> Result<Ran, CannotRun> {
-        let left = self.until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            let time = self.limits.reexecution;
-            return Err(CannotRun(format!("Its time, {time} s, was over before the last command.")));
+impl Place for Room<'_> {
+    fn fresh(&self) -> Result<Sandbox, SandboxError> {
+        let builder = Sandbox::builder()
+            .work_tree(self.folder)
+            .command_line(self.command)
+            .disk_limit(DISK)
+            .network(Network::None)
+            .tools_only();
+        let masked = self.bench.masks.iter().fold(builder, |builder, path| builder.mask(path));
+        let helped = self.bench.helper.iter().fold(masked, |builder, path| builder.helper(path));
+        let mut sandbox = helped.build()?;
+        // The accounts of this machine are nobody's business.
+        for (path, text) in ACCOUNTS {
+            sandbox.put(Path::new(path), text.as_bytes())?;
         }
+        Ok(sandbox)
+    }
+
+    fn run(&self, sandbox: &mut Sandbox, line: &str) -> Result<Ran, SandboxError> {
         let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
         let command = Command::shell(line)
             .cwd(self.folder)
@@ -52,15 +76,14 @@ impl Room<'_> {
             .env("TMPDIR", "/tmp")
             .env("LC_ALL", "C.UTF-8");
         let limits = Limits {
-            time: left,
+            time: self.until.saturating_duration_since(Instant::now()),
             memory: u64::from(self.limits.memory_mib) << 20,
             processes: self.limits.processes,
             output: self.limits.output_bytes as usize,
             file_size: FILE_SIZE,
             ..Limits::default()
         };
-        let outcome = sandbox.run(&command, &limits);
-        Ok(Ran::of(line, &outcome.map_err(|e| CannotRun(format!("The sandbox failed: {e}")))?))
+        Ok(Ran::of(line, &sandbox.run(&command, &limits)?))
     }
 }
 
@@ -72,21 +95,24 @@ impl Bench for SandboxBench {
             .tempdir()
             .map_err(|e| failed("There is no place for the files", &e))?;
         lay_out(folder.path(), &job.inputs).map_err(|e| failed("The files cannot be written", &e))?;
-        let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_dir());
-        let home = home.filter(|home| !folder.path().starts_with(home));
-        let make = || {
-            let builder = Sandbox::builder().work_tree(folder.path()).disk_limit(DISK).network(Network::None);
-            let masked = home.iter().chain(&self.masks).fold(builder, |builder, path| builder.mask(path));
-            let helped = self.helper.iter().fold(masked, |builder, path| builder.helper(path));
-            helped.build().map_err(|e| failed("There is no sandbox here", &e))
+        let room = Room {
+            bench: self,
+            folder: folder.path(),
+            command: &job.command,
+            limits: job.limits,
+            until: Instant::now() + Duration::from_secs(job.limits.reexecution.into()),
         };
-        let until = Instant::now() + Duration::from_secs(job.limits.reexecution.into());
-        let room = Room { folder: folder.path(), limits: job.limits, until };
-        let control = room.run(&mut make()?, &job.command)?;
-        // What the failing command left must neither help nor hinder: the fix has a sandbox of its own.
-        let mut sandbox = make()?;
-        let trial = Trial::of(&job.fix, job.verified_command(), |line| room.run(&mut sandbox, line))?;
-        Ok(Trial { control: Some(control), as_root: sandbox.info().privileged, ..trial })
+        let sandbox = |e: SandboxError| failed("There is no sandbox here", &e);
+        let control = attempt::control(&room, &job.command, &job.verification).map_err(sandbox)?;
+        let what = What {
+            fix: &job.fix,
+            command: &job.command,
+            corrected: job.corrected_command.as_deref(),
+            conditions: &job.verification,
+            usual: job.limits.runs,
+        };
+        let attempt = attempt::attempt(&room, control, &what);
+        Ok(attempt.map_err(sandbox)?.trial)
     }
 }
 

@@ -1,14 +1,19 @@
 //! The principal's own folder: what agents ask to see there, and what they propose.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use zx1_market::contract::Verification;
 use zx1_market::defaults::MAX_OUTPUT;
-use zx1_sandbox::{Canceller, ChangeSet, Command, Limits, Network, Sandbox, SandboxError};
+use zx1_market::terms::CourtLimits;
+use zx1_sandbox::{Builder, Canceller, Command, Limits, Network, Sandbox, SandboxError};
 use zx1_scrub::Scrubber;
 use zx1_whitelist::ENVIRONMENT;
 
-use crate::{Ran, Trial, check_investigation};
+use crate::attempt::{self, Attempt, Place, What};
+use crate::investigate::repository;
+use crate::{Ran, check_investigation};
 
 type Result<T> = std::result::Result<T, SandboxError>;
 
@@ -16,6 +21,8 @@ type Result<T> = std::result::Result<T, SandboxError>;
 const INVESTIGATION_TIME: Duration = Duration::from_secs(20);
 /// Bytes of output that an answer may have, with room for the scrubber's marks.
 const ANSWER: usize = MAX_OUTPUT / 2;
+/// Bytes that may leave of a second look.
+const LOOK_AGAIN: usize = 8 << 10;
 
 /// Learns which run is under way, to cancel it from another thread.
 pub trait Watch: std::fmt::Debug + Send + Sync {
@@ -32,6 +39,11 @@ pub struct WorkingFolder {
     masks: Vec<PathBuf>,
     watch: Box<dyn Watch>,
     scrubber: Scrubber,
+    /// What the user wants a fix to see besides.
+    seen: Vec<PathBuf>,
+    /// Variables that the user names besides the known ones.
+    variables: Vec<OsString>,
+    limits: CourtLimits,
     /// One sandbox for all that is only read.
     looking: Option<Sandbox>,
 }
@@ -47,17 +59,6 @@ pub struct Answer {
     pub refused: bool,
 }
 
-/// A fix that was tried. Dropping it leaves no trace.
-#[derive(Debug)]
-pub struct Attempt {
-    /// Its runs, and how they ended.
-    pub trial: Trial,
-    /// All that it changed.
-    pub changes: ChangeSet,
-    /// Holds the changes.
-    pub sandbox: Sandbox,
-}
-
 impl WorkingFolder {
     /// The folder in which `line` failed. `hosts`: what a fix may reach. `masks`: paths that nobody may see,
     /// beside the usual secrets.
@@ -68,7 +69,31 @@ impl WorkingFolder {
         masks: Vec<PathBuf>,
         watch: Box<dyn Watch>,
     ) -> Self {
-        Self { folder, line, hosts, masks, watch, scrubber: Scrubber::new(), looking: None }
+        Self {
+            folder,
+            line,
+            hosts,
+            masks,
+            watch,
+            scrubber: Scrubber::new(),
+            seen: Vec::new(),
+            variables: Vec::new(),
+            limits: CourtLimits::default(),
+            looking: None,
+        }
+    }
+
+    /// Paths and variables that a fix may see besides the working folder, its repository, toolchains and the usual
+    /// variables. They are not scrubbed, and no investigation sees them.
+    #[must_use]
+    pub fn seeing(mut self, paths: Vec<PathBuf>, variables: Vec<OsString>) -> Self {
+        (self.seen, self.variables) = (paths, variables);
+        self
+    }
+
+    /// The limits of every run, as the contract names them.
+    pub fn limit(&mut self, limits: CourtLimits) {
+        self.limits = limits;
     }
 
     /// The scrubber for what leaves the machine.
@@ -87,7 +112,7 @@ impl WorkingFolder {
         self.looking = None;
     }
 
-    fn sandbox(&self) -> Result<Sandbox> {
+    fn builder(&self) -> Builder {
         let mut builder = Sandbox::builder()
             .work_tree(&self.folder)
             .command_line(&self.line)
@@ -95,23 +120,55 @@ impl WorkingFolder {
         for mask in self.masks.iter().filter(|mask| mask.exists()) {
             builder = builder.mask(mask);
         }
-        if !self.hosts.is_empty() {
-            builder = builder.network(Network::Hosts(self.hosts.clone()));
-        }
-        builder.build()
+        repository(&self.folder).into_iter().fold(builder, Builder::show)
     }
 
-    fn run(&self, sandbox: &mut Sandbox, line: &str, command: &Command, limits: &Limits) -> Result<Ran> {
+    /// The view of an investigation, with scrubbed copies in place of the files.
+    fn scrubbed(&self) -> Result<Sandbox> {
+        let shown = crate::view::SYSTEM.iter().filter(|path| Path::new(path).exists());
+        let builder = shown.fold(self.builder().tools_only(), Builder::show);
+        let mut sandbox = builder.build()?;
+        let mut roots = vec![self.folder.clone()];
+        if let Some(repository) = repository(&self.folder) {
+            // It holds the folder.
+            roots = vec![repository];
+        }
+        crate::view::scrub(&mut sandbox, &roots, &self.scrubber)?;
+        Ok(sandbox)
+    }
+
+    fn watched(&self, sandbox: &mut Sandbox, line: &str, command: &Command, limits: &Limits) -> Result<Ran> {
         self.watch.running(Some(sandbox.canceller()));
         let outcome = sandbox.run(command, limits);
         self.watch.running(None);
         Ok(Ran::of(line, &outcome?))
     }
 
+    /// The variables of this process that programs are known to need and that hold no secret, and those that the user
+    /// named.
+    fn environment(&self) -> Vec<(OsString, OsString)> {
+        let is_clean = |name: &OsString, value: &OsString| {
+            let line = format!("{}={}", name.to_string_lossy(), value.to_string_lossy());
+            self.scrubber.scrub(&line).findings.is_empty()
+        };
+        std::env::vars_os().filter(|(name, value)| is_clean(name, value)).collect()
+    }
+
     /// Runs a line in the environment in which the command failed (decision E11).
-    fn shell(&self, sandbox: &mut Sandbox, line: &str, time: Duration) -> Result<Ran> {
-        let command = Command::shell(line).cwd(&self.folder).env_from_current();
-        self.run(sandbox, line, &command, &Limits { time, ..Limits::default() })
+    fn shell(&self, sandbox: &mut Sandbox, line: &str, time: Duration, named: bool) -> Result<Ran> {
+        let mut command = Command::shell(line).cwd(&self.folder).envs(self.environment());
+        for name in self.variables.iter().filter(|_| named) {
+            if let Some(value) = std::env::var_os(name) {
+                command = command.env(name, value);
+            }
+        }
+        let limits = Limits {
+            time,
+            memory: u64::from(self.limits.memory_mib) << 20,
+            processes: self.limits.processes,
+            ..Limits::default()
+        };
+        self.watched(sandbox, line, &command, &limits)
     }
 
     /// Runs a command that only reads, as an agent asked for it. A refusal is an answer, too.
@@ -128,7 +185,7 @@ impl WorkingFolder {
         };
         let mut sandbox = match self.looking.take() {
             Some(sandbox) => sandbox,
-            None => self.sandbox()?,
+            None => self.scrubbed()?,
         };
         let fixed = ENVIRONMENT.iter().map(|(name, value)| ((*name).into(), (*value).into()));
         let mut command = Command::argv(&checked.argv).cwd(&self.folder).envs(fixed).read_only(true);
@@ -136,7 +193,7 @@ impl WorkingFolder {
             command = command.env("PATH", path);
         }
         let limits = Limits { time: INVESTIGATION_TIME, output: ANSWER, ..Limits::default() };
-        let ran = self.run(&mut sandbox, line, &command, &limits)?;
+        let ran = self.watched(&mut sandbox, line, &command, &limits)?;
         self.looking = Some(sandbox);
         let mut text = self.scrub_output(line, &ran.output());
         if ran.run.limit.is_some() || ran.run.signal.is_some() {
@@ -150,20 +207,51 @@ impl WorkingFolder {
     /// # Errors
     /// 9200 to 9299: the sandbox.
     pub fn rehearse(&self, time: Duration) -> Result<Ran> {
-        self.shell(&mut self.sandbox()?, &self.line, time)
+        let place = Overlay { folder: self, time };
+        place.run(&mut place.fresh()?, &self.line)
     }
 
-    /// Tries a fix in a fresh sandbox, then runs the command again, or what corrects it; each may take `time`.
+    /// Runs the failing command without any fix: once, or three times when it meets the conditions.
     ///
     /// # Errors
     /// 9200 to 9299: the sandbox.
-    pub fn attempt(&self, fix: &str, corrected: Option<&str>, time: Duration) -> Result<Attempt> {
-        let mut sandbox = self.sandbox()?;
-        let command = corrected.unwrap_or(&self.line);
-        let trial = Trial::of(fix, command, |line| self.shell(&mut sandbox, line, time))?;
-        let changes = sandbox.changes()?;
-        let trial = Trial { as_root: sandbox.info().privileged, ..trial };
-        Ok(Attempt { trial, changes, sandbox })
+    pub fn control(&self, conditions: &[Verification], time: Duration) -> Result<Vec<Ran>> {
+        attempt::control(&Overlay { folder: self, time }, &self.line, conditions)
+    }
+
+    /// Tries a fix in a fresh sandbox, then runs the command, or what corrects it, until it has passed as often as it
+    /// must; each may take `time`. Everything that goes wrong after the fix began is the attempt's failure.
+    ///
+    /// # Errors
+    /// 9200 to 9299: the sandbox, before the fix began.
+    pub fn attempt(
+        &self,
+        fix: &str,
+        corrected: Option<&str>,
+        conditions: &[Verification],
+        control: Vec<Ran>,
+        time: Duration,
+    ) -> Result<Attempt> {
+        let what = What { fix, command: &self.line, corrected, conditions, usual: self.limits.runs };
+        attempt::attempt(&Overlay { folder: self, time }, control, &what)
+    }
+
+    /// What fix and command say in the view of an investigation: no more than an agent could have asked for, so it may
+    /// leave without anybody's look. Scrubbed, at most 8 KiB.
+    ///
+    /// # Errors
+    /// 9200 to 9299: the sandbox.
+    pub fn look_again(&self, fix: &str, corrected: Option<&str>, time: Duration) -> Result<String> {
+        let mut sandbox = self.scrubbed()?;
+        let mut text = String::new();
+        for line in [fix, corrected.unwrap_or(&self.line)] {
+            let ran = self.shell(&mut sandbox, line, time, false)?;
+            text.push_str(&self.scrub_output(line, &ran.output()));
+            if ran.run.limit.is_some() {
+                break;
+            }
+        }
+        Ok(cut(text, LOOK_AGAIN))
     }
 
     /// Scrubs output together with its command, which often explains what is harmless.
@@ -175,6 +263,27 @@ impl WorkingFolder {
             // The command itself has a secret.
             None => self.scrubber.scrub(output).text,
         }
+    }
+}
+
+/// Sandboxes over the real folder.
+struct Overlay<'a> {
+    folder: &'a WorkingFolder,
+    time: Duration,
+}
+
+impl Place for Overlay<'_> {
+    fn fresh(&self) -> Result<Sandbox> {
+        let folder = self.folder;
+        let mut builder = folder.seen.iter().fold(folder.builder().hide_homes(), Builder::unmask);
+        if !folder.hosts.is_empty() {
+            builder = builder.network(Network::Hosts(folder.hosts.clone()));
+        }
+        builder.build()
+    }
+
+    fn run(&self, sandbox: &mut Sandbox, line: &str) -> Result<Ran> {
+        self.folder.shell(sandbox, line, self.time, true)
     }
 }
 

@@ -5,20 +5,22 @@ use std::path::{Component, Path, PathBuf};
 
 use zx1_whitelist::{Command, Investigation, Refusal, check_paths};
 
-/// Folders of the system that hold no secrets of the user; what is secret in them is masked and refused by
-/// name.
-const SYSTEM: &[&str] =
-    &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/etc", "/proc", "/nix"];
+/// Folders of the system that hold programs. What a user has configured or keeps elsewhere is nobody's business.
+const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix"];
+
+/// The repository that a folder belongs to. A home folder that is a repository is a home folder all the same.
+pub(crate) fn repository(folder: &Path) -> Option<PathBuf> {
+    let home = std::env::var_os("HOME").map(PathBuf::from).and_then(|home| home.canonicalize().ok());
+    let repository = folder.ancestors().find(|above| above.join(".git").exists());
+    let outer = |above: &&Path| home.as_deref().is_none_or(|home| !home.starts_with(above));
+    repository.filter(outer).filter(|above| *above != folder && above.parent().is_some()).map(Path::to_owned)
+}
 
 /// The folders in which an agent may look: the working folder, the repository that it belongs to, the
 /// system's.
 pub fn roots(folder: &Path) -> Vec<PathBuf> {
-    let repository = folder.ancestors().find(|above| above.join(".git").exists());
-    let home = std::env::var_os("HOME").map(PathBuf::from).and_then(|home| home.canonicalize().ok());
-    // A home folder that is a repository is a home folder all the same.
-    let repository = repository.filter(|above| home.as_deref().is_none_or(|home| !home.starts_with(above)));
     let mut roots = vec![folder.to_owned()];
-    roots.extend(repository.filter(|above| *above != folder).map(Path::to_owned));
+    roots.extend(repository(folder));
     for system in SYSTEM {
         let system = Path::new(system);
         roots.push(system.to_owned());
@@ -100,7 +102,16 @@ mod tests {
         std::fs::write(outer.join("Makefile"), "all:").unwrap();
         assert!(check_investigation("cat ../../Makefile", &folder).is_ok());
         assert!(check_investigation("cat /usr/include/math.h", &folder).is_ok());
-        for line in ["cat ../../.env", "cat /etc/shadow", "cat ~/.ssh/id_ed25519", "rm x", "ls; ls"] {
+        for line in [
+            "cat ../../.env",
+            "cat /etc/shadow",
+            "cat /etc/fstab",
+            "cat /proc/1/environ",
+            "ls /opt",
+            "cat ~/.ssh/id_ed25519",
+            "rm x",
+            "ls; ls",
+        ] {
             assert!(check_investigation(line, &folder).is_err(), "{line}");
         }
     }

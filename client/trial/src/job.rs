@@ -1,12 +1,14 @@
 //! What a machine that has seen nothing of the failure can run again.
 
+use std::collections::BTreeSet;
 use zx1_market::chain::Data;
-use zx1_market::contract::{InputFile, Verification};
+
+use zx1_market::contract::{ChangeClass, InputFile, Verification};
 use zx1_market::terms::CourtLimits;
 use zx1_market::{Case, Entry};
 
 /// What is to be run again. All of it was chained before the fix: the contract is the chain's first entry.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Job {
     /// The command that failed.
     pub command: String,
@@ -20,6 +22,10 @@ pub struct Job {
     pub verification: Vec<Verification>,
     /// What it may use, as the contract's terms say.
     pub limits: CourtLimits,
+    /// Kinds of changes that the contract agrees to beforehand.
+    pub consents: BTreeSet<ChangeClass>,
+    /// The entry of the fix.
+    pub seq: u64,
 }
 
 /// Why nothing can be run, in a sentence for the transcript.
@@ -34,10 +40,12 @@ impl Job {
         let last = entries.iter().rev().filter(|entry| entry.author() == agent).find_map(|entry| match entry
             .read()
         {
-            Ok((Data::Fix { fix, corrected_command, .. }, _)) => Some((fix, corrected_command)),
+            Ok((Data::Fix { fix, corrected_command, .. }, _)) => Some((entry.seq(), fix, corrected_command)),
             _ => None,
         });
-        let Some((fix, corrected_command)) = last else { return cannot("The agent has proposed no fix.") };
+        let Some((seq, fix, corrected_command)) = last else {
+            return cannot("The agent has proposed no fix.");
+        };
         if contract.task.inputs.is_empty() {
             return cannot("The contract has no input files, so there is nothing to run the command on.");
         }
@@ -68,6 +76,8 @@ impl Job {
             inputs: contract.task.inputs.clone(),
             verification: contract.verification.clone(),
             limits: case.terms().court,
+            consents: contract.consents.clone(),
+            seq,
         })
     }
 

@@ -111,6 +111,26 @@ pub(crate) fn edition(case: &Case<'_>, probe: &Probe<'_>) -> Try<Repair> {
     edit.repair("Without an edition Rust 2015 is spoken, which has no async; Cargo.toml says 2021 now.", 90)
 }
 
+/// The edition that stands nearest to one that does not exist.
+pub(crate) fn unknown_edition(case: &Case<'_>, probe: &Probe<'_>) -> Try<Repair> {
+    case.any(CARGO)?;
+    let found = case.find(regex!(
+        r"supported edition values are (`\d{4}`(?:, (?:or )?`\d{4}`)+), but `(\d{4})` is unknown"
+    ))?;
+    let typed: u16 = found.get(2).mine()?.as_str().parse().ok().mine()?;
+    let known = found.get(1).mine()?.as_str().split(|c: char| !c.is_ascii_digit());
+    let meant =
+        known.filter_map(|year| year.parse::<u16>().ok()).min_by_key(|year| year.abs_diff(typed)).mine()?;
+    let (path, lines) = manifest(probe)?;
+    let states =
+        |line: &&str| line.trim_start().starts_with("edition") && line.contains(&format!("\"{typed}\""));
+    let at = lines.iter().position(states).or_decline("Cargo.toml does not state this edition itself")?;
+    let mut edit = Edit::new(&path, &lines);
+    let line = edit.line(at + 1)?.replace(&typed.to_string(), &meant.to_string());
+    edit.replace(at + 1, &line)?;
+    edit.repair(format!("There is no edition {typed}; Cargo.toml says {meant} now."), 88)
+}
+
 pub(crate) fn unquoted_value(case: &Case<'_>, probe: &Probe<'_>) -> Try<Repair> {
     case.any(CARGO)?;
     let found = case.find(regex!(

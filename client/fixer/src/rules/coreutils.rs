@@ -72,12 +72,34 @@ pub(crate) fn link_exists(case: &Case<'_>, probe: &Probe<'_>) -> Try<Repair> {
 }
 
 pub(crate) fn file_typo(case: &Case<'_>, probe: &Probe<'_>) -> Try<Repair> {
-    let tool =
-        case.only(&["cat", "head", "tail", "wc", "sort", "ls", "less", "diff", "stat", "uniq", "cut", "nl"])?;
+    let tool = case.only(&[
+        "cat",
+        "head",
+        "tail",
+        "wc",
+        "sort",
+        "ls",
+        "less",
+        "diff",
+        "stat",
+        "uniq",
+        "cut",
+        "nl",
+        "cp",
+        "tar",
+        "gzip",
+        "gunzip",
+        "grep",
+        "sha256sum",
+        "md5sum",
+    ])?;
     let found = case.find(regex!(
-        r"(?m)^(?:cat|wc|diff|cut|uniq|nl|ls|head|tail|sort|stat): (?:cannot (?:open|access|",
-        r"stat|statx|read):? )?'?([^':\n]+)'?(?: for reading)?: No such file or directory$"
+        r"(?m)^(?:cat|wc|diff|cut|uniq|nl|ls|head|tail|sort|stat|cp|tar|gzip|gunzip|grep|sha256sum|",
+        r"md5sum): (?:cannot (?:open|access|stat|statx|read):? )?'?([^':\n]+?)'?(?: for reading)?: ",
+        r"(?:Cannot (?:open|stat): )?No such file or directory$"
     ))?;
+    // What `tar -C` names is a folder to go to, and another rule's.
+    mine(tool.option("-C") != found.get(1).map(|raw| raw.as_str()))?;
     case.correct_path(probe, tool, found.get(1).mine()?.as_str(), |_| true)
 }
 

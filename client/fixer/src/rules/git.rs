@@ -178,7 +178,16 @@ pub(crate) fn remote_typo(case: &Case<'_>, probe: &Probe<'_>) -> Try<Repair> {
     let typed = found.get(1).mine()?.as_str();
     git.arg(typed).mine()?;
     let remotes = probe.list(&RelPath::parse(".git/refs/remotes").mine()?)?;
-    let names = remotes.iter().filter(|entry| entry.folder).map(|entry| entry.name.as_str());
+    let mut names: Vec<&str> =
+        remotes.iter().filter(|entry| entry.folder).map(|entry| entry.name.as_str()).collect();
+    if names.is_empty() {
+        // Nothing was fetched yet; the configuration names them all the same.
+        let config = probe.lines(&RelPath::parse(".git/config").mine()?)?;
+        names = config
+            .into_iter()
+            .filter_map(|line| line.strip_prefix("[remote \"")?.strip_suffix("\"]"))
+            .collect();
+    }
     let meant =
         text::meant(typed, names).and_then(text::name).or_decline("no single remote has a name like it")?;
     case.correct_word(git, typed, meant, format!("There is no remote {typed}, but there is {meant}."))

@@ -141,6 +141,12 @@ impl<'a> Probe<'a> {
         Ok(self.ask(format!("which {name}"))?.trim_start().starts_with('/'))
     }
 
+    /// The programs of the system whose names begin with this letter.
+    pub(crate) fn programs(&self, letter: char) -> Try<Vec<&'a str>> {
+        let output = self.ask(format!("find /usr/bin /usr/local/bin -maxdepth 1 -name \"{letter}*\""))?;
+        Ok(output.lines().filter_map(|line| line.rsplit_once('/')).map(|(_, name)| name).collect())
+    }
+
     /// The ports that something listens on, as far as this machine shows them.
     pub(crate) fn listening(&self) -> Try<Vec<u16>> {
         let output = self.ask("cat /proc/net/tcp /proc/net/tcp6".to_owned())?;

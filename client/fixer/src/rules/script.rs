@@ -274,6 +274,56 @@ pub(crate) fn program_typo(case: &Case<'_>, probe: &Probe<'_>) -> Try<Repair> {
     )
 }
 
+/// Programs that are never put in place of a word: they delete, overwrite, stop, or grant.
+const DANGEROUS: &[&str] = &[
+    "chgrp",
+    "chmod",
+    "chown",
+    "chroot",
+    "crontab",
+    "fallocate",
+    "halt",
+    "kill",
+    "killall",
+    "passwd",
+    "pkill",
+    "poweroff",
+    "reboot",
+    "rename",
+    "rmdir",
+    "rsync",
+    "shred",
+    "shutdown",
+    "sudo",
+    "truncate",
+    "umount",
+    "unlink",
+    "userdel",
+    "wipefs",
+];
+
+/// A program of the system whose name is one step from the one typed; longer names only, because short ones are near
+/// to each other.
+pub(crate) fn program_near(case: &Case<'_>, probe: &Probe<'_>) -> Try<Repair> {
+    let (simple, name) = unknown_program(case)?;
+    let first = name.chars().next().filter(char::is_ascii_alphanumeric).mine()?;
+    mine(name.len() >= 5 && text::meant(name, PROGRAMS.iter().copied()).is_none())?;
+    let mut near: Vec<&str> =
+        probe.programs(first)?.into_iter().filter(|known| text::distance(name, known) == 1).collect();
+    near.sort_unstable();
+    near.dedup();
+    let [meant] = near.as_slice() else { return Err(Halt::NotMine) };
+    let meant = text::name(meant).mine()?;
+    if DANGEROUS.contains(&meant) || meant.starts_with("mkfs") {
+        return Err(Halt::decline(format!("{meant} is too dangerous to be guessed")));
+    }
+    Repair::command(
+        case.with_word(simple.words.first().mine()?, meant)?,
+        format!("There is no program {name}; {meant} was meant."),
+        86,
+    )
+}
+
 pub(crate) fn python_is_python3(case: &Case<'_>, probe: &Probe<'_>) -> Try<Repair> {
     let (simple, name) = unknown_program(case)?;
     let right = match name {

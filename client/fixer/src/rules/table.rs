@@ -251,6 +251,14 @@ const RULES: &[Rule] = &[
         run: script::program_typo,
     },
     Rule {
+        id: "sh-program-near-typo",
+        title: "a misspelt program of the system",
+        tool: "sh",
+        kind: Kind::Command,
+        doc: "A command that is not found and is one letter away from exactly one program of the system.",
+        run: script::program_near,
+    },
+    Rule {
         id: "sh-program-name",
         title: "a program under its other name",
         tool: "sh",
@@ -312,7 +320,7 @@ const RULES: &[Rule] = &[
         title: "a misspelt file",
         tool: "coreutils",
         kind: Kind::Command,
-        doc: "A tool that only reads does not find a file, but one has nearly its name.",
+        doc: "A tool that reads does not find a file, but one has nearly its name.",
         run: coreutils::file_typo,
     },
     Rule {
@@ -728,6 +736,14 @@ const RULES: &[Rule] = &[
         kind: Kind::World,
         doc: "async in a package without an edition: Cargo.toml says 2021.",
         run: cargo::edition,
+    },
+    Rule {
+        id: "cargo-unknown-edition",
+        title: "an edition that does not exist",
+        tool: "cargo",
+        kind: Kind::World,
+        doc: "Cargo.toml states an edition that cargo does not know: the nearest one takes its place.",
+        run: cargo::unknown_edition,
     },
     Rule {
         id: "cargo-unquoted",

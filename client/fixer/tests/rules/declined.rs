@@ -15,6 +15,8 @@ const FAILURES: &[(&str, &str)] = &[
     ("touch chapter1.txt chapter2.txt", "cat chapter3.txt"),
     ("true", "gibberish --now"),
     ("true", "./missing.sh"),
+    ("true", "unlnik f"),
+    ("touch data1.csv data2.csv", "cp data3.csv x"),
     (r"printf '#!/bin/sh\nexit 7\n' > run.sh; chmod +x run.sh", "./run.sh"),
     (r"printf 'if true; then\n echo a\n' > run.sh", "sh run.sh"),
     (r"printf 'x = 3\n' > run.sh", "sh run.sh"),

@@ -220,27 +220,450 @@ const HOOK_PLACES: &[&str] = &[
 ];
 
 /// Directories of tests.
-const TEST_DIRS: &[&str] =
-    &["test", "tests", "spec", "specs", "__tests__", "testdata", "test-data", "e2e", "__snapshots__"];
-/// Names that steer a test runner: these count when added, too.
-const TEST_CONTROLS: &[&str] = &[
-    "conftest.py",
-    "pytest.ini",
-    "tox.ini",
-    ".coveragerc",
-    "phpunit.xml",
-    "jest.config.js",
-    "jest.config.ts",
-    "vitest.config.ts",
-    "vitest.config.js",
-    "karma.conf.js",
-    ".mocharc.json",
-    ".mocharc.js",
-    ".rspec",
-    "nextest.toml",
-    "ctest.cmake",
-    "CTestTestfile.cmake",
+const TEST_DIRS: &[&str] = &[
+    "test",
+    "tests",
+    "spec",
+    "specs",
+    "__tests__",
+    "testdata",
+    "test-data",
+    "test_data",
+    "e2e",
+    "__snapshots__",
+    "t",
+    "cypress",
+    "features",
+    "integration",
+    "integration_tests",
+    "integration-tests",
+    "playwright",
+    "fixtures",
+    "__mocks__",
+    "acceptance",
+    "functional",
+    "unit",
+    "testing",
+    "xt",
+    "androidTest",
+    "testFixtures",
+    "doctest",
 ];
+/// Names, up to the first dot, that steer a test runner: these count when added, too.
+const TEST_CONTROLS: &[&str] = &[
+    "conftest",
+    "pytest",
+    "tox",
+    "noxfile",
+    "phpunit",
+    "jest",
+    "vitest",
+    "karma",
+    "mocha",
+    "cypress",
+    "playwright",
+    "ava",
+    "nightwatch",
+    "wdio",
+    "protractor",
+    "nextest",
+    "ctest",
+    "CTestTestfile",
+    "CTestConfig",
+    "testing",
+    "spec_helper",
+    "rails_helper",
+    "test_helper",
+    "setupTests",
+    "behat",
+    "codeception",
+    "nose",
+    "unittest",
+    "tape",
+    "testng",
+    "junit",
+    "robot",
+    "behave",
+    "lettuce",
+    "cucumber",
+];
+
+/// What continuous integration, editors and coding agents obey, by names of files or of folders anywhere.
+const CI_NAMES: &[&str] = &[
+    ".github",
+    ".gitlab-ci.yml",
+    ".gitlab-ci.yaml",
+    ".gitlab",
+    ".circleci",
+    ".travis.yml",
+    ".drone.yml",
+    ".woodpecker.yml",
+    ".woodpecker",
+    ".buildkite",
+    ".teamcity",
+    ".forgejo",
+    ".gitea",
+    ".semaphore",
+    ".cirrus.yml",
+    ".appveyor.yml",
+    "appveyor.yml",
+    "azure-pipelines.yml",
+    "azure-pipelines.yaml",
+    "bitbucket-pipelines.yml",
+    "Jenkinsfile",
+    "cloudbuild.yaml",
+    "cloudbuild.yml",
+    "buildspec.yml",
+    "codeship-services.yml",
+    "wercker.yml",
+    ".devcontainer",
+    ".devcontainer.json",
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".cursor",
+    ".cursorrules",
+    ".windsurf",
+    ".windsurfrules",
+    ".continue",
+    ".zed",
+    ".mcp.json",
+    "mcp.json",
+    "CLAUDE.md",
+    "CLAUDE.local.md",
+    "AGENTS.md",
+    "AGENT.md",
+    "GEMINI.md",
+    "docker-compose.override.yml",
+    "docker-compose.override.yaml",
+    "compose.override.yml",
+    "compose.override.yaml",
+    "renovate.json",
+    "dependabot.yml",
+    "mise.toml",
+    "devbox.json",
+    "flake.nix",
+    "shell.nix",
+    "default.nix",
+    "lefthook.yml",
+    "lefthook.yaml",
+    "pre-commit-config.yaml",
+    "Tiltfile",
+    "skaffold.yaml",
+];
+
+/// Names of new text files that tools run or obey as soon as they are there.
+const RUN_BY_NAME: &[&str] = &[
+    "GNUmakefile",
+    "makefile",
+    "Makefile",
+    "BSDmakefile",
+    "Vagrantfile",
+    "Rakefile",
+    "rakefile",
+    "Gemfile",
+    "Procfile",
+    "Dockerfile",
+    "Containerfile",
+    "justfile",
+    "Justfile",
+    "BUILD",
+    "BUILD.bazel",
+    "WORKSPACE",
+    "WORKSPACE.bazel",
+    "MODULE.bazel",
+    "Brewfile",
+    "Fastfile",
+    "Podfile",
+    "Dangerfile",
+    "Guardfile",
+    "Capfile",
+    "Berksfile",
+    "SConstruct",
+    "SConscript",
+    "wscript",
+    "configure",
+    "Kconfig",
+    "Kbuild",
+    "Earthfile",
+    "Snakefile",
+    "Cakefile",
+    "Jakefile",
+    "Gruntfile.js",
+    "gulpfile.js",
+    "build.rs",
+    "setup.py",
+    "build.gradle",
+    "build.gradle.kts",
+    "settings.gradle",
+    "settings.gradle.kts",
+    "init.gradle",
+    "pom.xml",
+    "build.xml",
+    "extensions.xml",
+    "build.sbt",
+    "build.sc",
+    "mix.exs",
+    "rebar.config",
+    "package.json",
+    "deno.json",
+    "deno.jsonc",
+    "bunfig.toml",
+    "composer.json",
+    "Taskfile.yml",
+    "Taskfile.yaml",
+    "taskfile.yml",
+    "docker-compose.yml",
+    "docker-compose.yaml",
+    "compose.yml",
+    "compose.yaml",
+    "CMakeLists.txt",
+    "CMakePresets.json",
+    "CMakeUserPresets.json",
+    "meson.build",
+    "build.zig",
+    "sitecustomize.py",
+    "usercustomize.py",
+    "manage.py",
+    "tasks.py",
+    "fabfile.py",
+    "dodo.py",
+    "noxfile.py",
+    "__main__.py",
+    "__init__.pyi",
+    "binding.gyp",
+    "node-gyp.gyp",
+    "Directory.Build.props",
+    "Directory.Build.targets",
+    "nuget.config",
+    "NuGet.Config",
+    "global.json",
+    "local.properties",
+    "gradle.properties",
+    "autogen.sh",
+    "vite.config.js",
+    "vite.config.ts",
+    "webpack.config.js",
+    "rollup.config.js",
+    "babel.config.js",
+    "next.config.js",
+    "tailwind.config.js",
+    "postcss.config.js",
+    "metro.config.js",
+    "eslint.config.js",
+    "prettier.config.js",
+    "commitlint.config.js",
+    "lint-staged.config.js",
+    "esbuild.js",
+    "HEAD",
+    "commondir",
+    "gitdir",
+    "config.worktree",
+];
+
+/// Endings of ordinary new text files: sources, data, documents. Everything else is asked for.
+const ORDINARY_ENDINGS: &[&str] = &[
+    "c",
+    "h",
+    "cc",
+    "cpp",
+    "cxx",
+    "hh",
+    "hpp",
+    "hxx",
+    "inl",
+    "inc",
+    "m",
+    "mm",
+    "rs",
+    "go",
+    "zig",
+    "nim",
+    "d",
+    "v",
+    "py",
+    "pyi",
+    "pyx",
+    "rb",
+    "erb",
+    "js",
+    "mjs",
+    "cjs",
+    "jsx",
+    "ts",
+    "mts",
+    "cts",
+    "tsx",
+    "vue",
+    "svelte",
+    "astro",
+    "java",
+    "kt",
+    "scala",
+    "groovy",
+    "clj",
+    "cljs",
+    "cs",
+    "fs",
+    "vb",
+    "swift",
+    "dart",
+    "php",
+    "pl",
+    "pm",
+    "lua",
+    "r",
+    "jl",
+    "hs",
+    "lhs",
+    "ml",
+    "mli",
+    "ex",
+    "erl",
+    "hrl",
+    "elm",
+    "f",
+    "f90",
+    "for",
+    "asm",
+    "s",
+    "sol",
+    "cu",
+    "cl",
+    "glsl",
+    "wgsl",
+    "hlsl",
+    "proto",
+    "graphql",
+    "gql",
+    "thrift",
+    "avsc",
+    "sql",
+    "html",
+    "htm",
+    "css",
+    "scss",
+    "sass",
+    "less",
+    "xml",
+    "xsd",
+    "xsl",
+    "svg",
+    "json",
+    "json5",
+    "jsonl",
+    "yaml",
+    "yml",
+    "toml",
+    "ini",
+    "cfg",
+    "conf",
+    "csv",
+    "tsv",
+    "txt",
+    "md",
+    "markdown",
+    "rst",
+    "adoc",
+    "tex",
+    "bib",
+    "log",
+    "out",
+    "lock",
+    "sum",
+    "mod",
+    "list",
+    "tmpl",
+    "j2",
+    "mustache",
+    "hbs",
+    "ejs",
+    "po",
+    "pot",
+    "strings",
+    "properties",
+    "example",
+    "sample",
+    "in",
+    "am",
+    "ac",
+    "m4",
+    "cmake",
+    "mk",
+    "map",
+    "snap",
+    "diff",
+    "patch",
+    "template",
+    "env",
+    "lst",
+    "dat",
+    "srt",
+    "vtt",
+    "ipynb",
+    "tf",
+    "typ",
+    "rsc",
+    "res",
+    "def",
+    "ld",
+    "x",
+    "y",
+    "l",
+    "g4",
+    "ebnf",
+    "feature",
+];
+
+/// Programs that obey files of the folder by their names, and those files.
+const OBEYED: &[(&[&str], &[&str])] = &[
+    (&["make", "gmake", "remake", "bmake"], &["Makefile", "makefile", "GNUmakefile", "BSDmakefile"]),
+    (
+        &["npm", "npx", "yarn", "pnpm", "bun", "jest", "vitest", "mocha", "node"],
+        &["package.json", "bunfig.toml"],
+    ),
+    (&["deno"], &["deno.json", "deno.jsonc", "package.json"]),
+    (&["just"], &["justfile", "Justfile", ".justfile"]),
+    (&["task"], &["Taskfile.yml", "Taskfile.yaml", "taskfile.yml"]),
+    (&["rake"], &["Rakefile", "rakefile", "Rakefile.rb"]),
+    (&["bundle"], &["Gemfile"]),
+    (
+        &["pytest", "py.test", "tox", "nox", "coverage", "python", "python3"],
+        &["pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", "conftest.py", "noxfile.py"],
+    ),
+    (&["mvn", "mvnw"], &["pom.xml"]),
+    (&["gradle", "gradlew"], &["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"]),
+    (&["ant"], &["build.xml"]),
+    (&["cmake", "ctest"], &["CMakeLists.txt", "CTestTestfile.cmake"]),
+    (&["meson", "ninja"], &["meson.build", "build.ninja"]),
+    (&["scons"], &["SConstruct"]),
+    (&["waf"], &["wscript"]),
+    (&["bazel", "bazelisk"], &["BUILD", "BUILD.bazel", "WORKSPACE", "MODULE.bazel"]),
+    (&["docker", "podman", "buildah"], &["Dockerfile", "Containerfile"]),
+    (&["docker-compose"], &["docker-compose.yml", "docker-compose.yaml", "compose.yml", "compose.yaml"]),
+    (&["vagrant"], &["Vagrantfile"]),
+    (&["phpunit"], &["phpunit.xml", "phpunit.xml.dist"]),
+    (&["composer"], &["composer.json"]),
+    (&["mix"], &["mix.exs"]),
+    (&["snakemake"], &["Snakefile"]),
+];
+
+/// Programs that run the file that is named behind them.
+const INTERPRETERS: &[&str] = &[
+    "sh", "bash", "dash", "zsh", "ksh", "fish", "python", "python2", "python3", "pypy3", "perl", "ruby",
+    "node", "nodejs", "deno", "bun", "php", "lua", "luajit", "Rscript", "julia", "tclsh", "awk", "gawk",
+    "sed", "source", ".", "pytest", "py.test", "java", "groovy", "elixir", "escript", "guile", "racket",
+    "ts-node", "tsx", "bats", "expect",
+];
+
+/// Folders of the system: never a part of the work, wherever the command was run.
+const SYSTEM: &[&str] = &[
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/etc", "/boot", "/var", "/nix",
+    "/snap",
+];
+/// But these of theirs are not: people keep work there.
+const NOT_SYSTEM: &[&str] =
+    &["/var/www", "/var/tmp", "/usr/src", "/usr/local/src", "/opt/app", "/var/lib/jenkins"];
 
 /// The failed command's executables, as they can be found.
 #[derive(Debug, Clone, Default)]
@@ -254,7 +677,13 @@ impl Protected {
     /// be found in its stead, and what links lead to.
     pub(crate) fn new(work_tree: &Path, line: &OsStr, path_var: &OsStr) -> Self {
         let mut executables = BTreeSet::new();
-        for program in programs(&line.to_string_lossy()) {
+        let text = line.to_string_lossy();
+        for path in obeyed(&text) {
+            let path = work_tree.join(path.strip_prefix("./").unwrap_or(&path));
+            executables.extend(std::fs::canonicalize(&path).ok());
+            executables.insert(path);
+        }
+        for program in programs(&text) {
             let mut add = |path: PathBuf| -> bool {
                 let real = std::fs::canonicalize(&path).ok();
                 let there = real.as_ref().is_some_and(|real| real.is_file());
@@ -305,15 +734,71 @@ fn programs(line: &str) -> BTreeSet<String> {
     found
 }
 
+/// What is run or obeyed besides programs: scripts behind interpreters, and the files that a tool looks for.
+fn obeyed(line: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for part in line.split(['|', ';', '&', '(', ')', '`', '\n', '{', '}', '"', '\'']) {
+        let words: Vec<&str> = part.split_whitespace().collect();
+        let name = |word: &str| word.rsplit('/').next().unwrap_or(word).to_owned();
+        for (at, word) in words.iter().enumerate() {
+            let program = name(word);
+            for (_, files) in OBEYED.iter().filter(|(programs, _)| programs.contains(&program.as_str())) {
+                found.extend(files.iter().map(|file| (*file).to_owned()));
+            }
+            let rest = words.get(at.saturating_add(1)..).unwrap_or_default();
+            if INTERPRETERS.contains(&program.as_str()) {
+                // Whichever of them is a file; the others exist nowhere and protect nothing.
+                found
+                    .extend(rest.iter().filter(|word| !word.starts_with('-')).map(|word| (*word).to_owned()));
+                let modules = rest.windows(2).filter(|pair| pair.first() == Some(&"-m"));
+                let modules = modules.filter_map(|pair| pair.get(1)).map(|module| module.replace('.', "/"));
+                found.extend(
+                    modules.flat_map(|module| [format!("{module}.py"), format!("{module}/__main__.py")]),
+                );
+            }
+            // `make -f other.mk`: what an option of such a tool names is obeyed.
+            if OBEYED.iter().any(|(programs, _)| programs.contains(&program.as_str())) {
+                let named = rest.windows(2).filter(|pair| matches!(pair.first(), Some(&("-f" | "--file"))));
+                found.extend(named.filter_map(|pair| pair.get(1)).map(|file| (*file).to_owned()));
+            }
+        }
+    }
+    found
+}
+
+/// Both sides of a change.
+pub(super) struct Sides<'a> {
+    pub(super) kind: Kind,
+    pub(super) before: Option<&'a Meta>,
+    pub(super) after: Option<&'a Meta>,
+    /// It becomes one more name of another file.
+    pub(super) is_link: bool,
+}
+
+impl Sides<'_> {
+    /// It was below a directory that is gone.
+    pub(super) fn gone() -> Self {
+        Sides { kind: Kind::Deleted, before: None, after: None, is_link: false }
+    }
+
+    /// It was written to by another name.
+    pub(super) fn touched() -> Self {
+        Sides { kind: Kind::Meta, before: None, after: None, is_link: false }
+    }
+}
+
 /// All classes of one change.
-pub(super) fn classify(
-    path: &Path,
-    kind: Kind,
-    after: Option<&Meta>,
-    protected: &Protected,
-) -> BTreeSet<Class> {
+pub(super) fn classify(path: &Path, sides: &Sides<'_>, protected: &Protected) -> BTreeSet<Class> {
+    let kind = sides.kind;
     let mut classes = BTreeSet::new();
     let inside = path.strip_prefix(&protected.work_tree).ok();
+    // The root holds everything, and is nobody's work.
+    let inside = inside.filter(|_| protected.work_tree.parent().is_some());
+    // Who works below /opt or /var works there; /usr and /etc are the system's, wherever the command was run.
+    let is_place_of_work = ["/opt", "/var"].iter().any(|top| protected.work_tree.starts_with(top));
+    if is_system(path) && !(inside.is_some() && is_place_of_work) {
+        classes.insert(Class::System);
+    }
     classes.insert(if inside.is_some() { Class::InTree } else { Class::OutsideTree });
     let name = path.file_name().unwrap_or_default();
     let named = |names: &[&str]| names.iter().any(|other| name == *other);
@@ -328,7 +813,7 @@ pub(super) fn classify(
     if hooks || named(HOOK_NAMES) || HOOK_PLACES.iter().any(|place| path.starts_with(place)) {
         classes.insert(Class::Hook);
     }
-    if let Some(after) = after {
+    if let Some(after) = sides.after {
         let set_id = after.mode & 0o6000 != 0 && after.file_type == super::FileType::File;
         let capable = after.xattrs.iter().any(|(name, _)| name.0 == b"security.capability");
         if set_id || capable {
@@ -346,39 +831,104 @@ pub(super) fn classify(
     if inside.is_some_and(|inside| is_test(inside, name, kind)) {
         classes.insert(Class::Tests);
     }
+    let below = inside.unwrap_or(path);
+    let parts = || below.components().map(|part| part.as_os_str());
+    if parts().any(|part| CI_NAMES.iter().any(|ci| part == *ci) || part.as_bytes().starts_with(b".aider")) {
+        classes.insert(Class::Ci);
+    }
+    if inside.is_some() && parts().any(|part| part.as_bytes().starts_with(b".")) {
+        classes.insert(Class::Dotfile);
+    }
+    classes.extend(of_kind(name, sides));
     classes
+}
+
+/// What a change is by the kinds of the files, whatever their names are called.
+fn of_kind(name: &OsStr, sides: &Sides<'_>) -> Vec<Class> {
+    use super::FileType;
+    let mut classes = Vec::new();
+    let is_symlink =
+        |meta: Option<&Meta>| meta.is_some_and(|meta| matches!(meta.file_type, FileType::Symlink(_)));
+    if sides.is_link || is_symlink(sides.after) || is_symlink(sides.before) {
+        classes.push(Class::Link);
+    }
+    let Some(after) = sides.after else { return classes };
+    match after.file_type {
+        FileType::Fifo | FileType::Other => classes.push(Class::Binary),
+        FileType::File => {
+            let was_file = sides.before.filter(|before| before.file_type == FileType::File);
+            let was_run = was_file.is_some_and(|before| before.mode & 0o111 != 0);
+            let gains = after.mode & 0o111 != 0 && !was_run;
+            let is_new = was_file.is_none();
+            let (was_text, same) = (was_file.is_none_or(|before| before.text), sides.kind == Kind::Meta);
+            if !same && (!after.text || !was_text) {
+                classes.push(Class::Binary);
+            }
+            if gains || (is_new && !is_ordinary_name(name)) {
+                classes.push(Class::Executable);
+            }
+        }
+        FileType::Dir | FileType::Symlink(_) => {}
+    }
+    classes
+}
+
+/// Whether a new text file of this name is only read: a known ending, or none at all and no name that tools know.
+fn is_ordinary_name(name: &OsStr) -> bool {
+    let Some(text) = name.to_str() else { return false };
+    if RUN_BY_NAME.contains(&text) {
+        return false;
+    }
+    match text.trim_start_matches('.').rsplit_once('.') {
+        None => true,
+        Some((_, ending)) => ORDINARY_ENDINGS.contains(&ending.to_ascii_lowercase().as_str()),
+    }
+}
+
+fn is_system(path: &Path) -> bool {
+    SYSTEM.iter().any(|top| path.starts_with(top)) && !NOT_SYSTEM.iter().any(|top| path.starts_with(top))
 }
 
 /// Files of a repository's own folder that git runs or obeys: all but its objects, names and logs. Submodules
 /// and linked trees have hooks and settings of their own somewhere below.
 fn is_git_control(path: &Path) -> bool {
     const DATA: [&str; 6] = ["objects", "refs", "logs", "index", "packed-refs", "shallow"];
-    let mut names = path.components().map(|name| name.as_os_str()).skip_while(|name| *name != ".git").skip(1);
-    let Some(first) = names.next() else { return false };
+    let mut names = path.components().map(|name| name.as_os_str()).skip_while(|name| *name != ".git");
+    if names.next().is_none() {
+        return false;
+    }
+    // `.git` itself may be a file or a link that leads to another repository.
+    let Some(first) = names.next() else { return true };
     let head = first.to_str().is_some_and(|name| name.ends_with("HEAD") || name.ends_with("_MSG"));
     !(head || DATA.iter().any(|data| first == *data))
 }
 
 fn is_test(inside: &Path, name: &OsStr, kind: Kind) -> bool {
-    if TEST_CONTROLS.iter().any(|control| name == *control) {
+    let text = String::from_utf8_lossy(name.as_bytes()).into_owned();
+    let stem = text.trim_start_matches('.').split('.').next().unwrap_or_default();
+    if TEST_CONTROLS.contains(&stem)
+        || text == ".rspec"
+        || text == ".coveragerc"
+        || text.starts_with(".mocharc")
+    {
         return true;
     }
     if kind == Kind::Added {
         return false;
     }
     let in_dir = inside.components().any(|part| TEST_DIRS.iter().any(|dir| part.as_os_str() == *dir));
-    let text = String::from_utf8_lossy(name.as_bytes()).into_owned();
-    let stem = text.split('.').next().unwrap_or_default();
-    let by_name = stem.starts_with("test_")
-        || stem.starts_with("test-")
-        || stem.ends_with("_test")
-        || stem.ends_with("-test")
-        || stem.ends_with("_spec")
-        || stem.ends_with("Test")
-        || stem.ends_with("Tests")
-        || text.contains(".test.")
-        || text.contains(".spec.")
-        || matches!(stem, "test" | "tests");
+    let ends =
+        ["_test", "-test", "_tests", "_spec", "-spec", "Test", "Tests", "Spec", "Specs", "TestCase", "IT"];
+    let is_java =
+        ["java", "kt", "scala", "groovy", "cs", "swift", "php"].iter().any(|one| text.ends_with(one));
+    let by_name = ["test_", "test-", "tests_"].iter().any(|start| stem.starts_with(start))
+        || ends.iter().any(|end| stem.ends_with(end) && (*end != "IT" || is_java))
+        || (stem.starts_with("Test") && is_java)
+        || [".test.", ".spec.", ".cy.", ".e2e."].iter().any(|part| text.contains(part))
+        || text.ends_with(".t")
+        || text.ends_with(".bats")
+        || text.ends_with(".feature")
+        || matches!(stem, "test" | "tests" | "spec");
     in_dir || by_name
 }
 
@@ -393,12 +943,34 @@ fn has_part(path: &Path, part: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn classes_of(path: &str, kind: Kind) -> BTreeSet<Class> {
-        let protected = Protected {
+    fn protected() -> Protected {
+        Protected {
             work_tree: PathBuf::from("/home/u/p"),
             executables: BTreeSet::from([PathBuf::from("/home/u/p/bin/tool"), PathBuf::from("/usr/bin/gcc")]),
-        };
-        classify(Path::new(path), kind, None, &protected)
+        }
+    }
+
+    fn meta(file_type: super::super::FileType, mode: u32, text: bool) -> Meta {
+        Meta {
+            file_type,
+            mode,
+            uid: 0,
+            gid: 0,
+            size: 1,
+            mtime: (0, 0),
+            hash: None,
+            text,
+            xattrs: Vec::new(),
+            identity: None,
+        }
+    }
+
+    /// A text file of this kind of change.
+    fn classes_of(path: &str, kind: Kind) -> BTreeSet<Class> {
+        let file = meta(super::super::FileType::File, 0o644, true);
+        let before = (kind != Kind::Added).then_some(&file);
+        let after = (kind != Kind::Deleted).then_some(&file);
+        classify(Path::new(path), &Sides { kind, before, after, is_link: false }, &protected())
     }
 
     #[test]
@@ -423,15 +995,68 @@ mod tests {
         }
     }
 
+    /// The table of the review and of decision E18: what `--yes` covers is `InTree` alone.
     #[test]
-    fn ordinary_changes_need_no_consent_ok() {
-        for (path, kind) in [
-            ("/home/u/p/src/a.c", Kind::Modified),
-            ("/home/u/p/tests/new.rs", Kind::Added),
-            ("/home/u/p/src/contest.c", Kind::Modified),
-            ("/home/u/p/.gitignore", Kind::Modified),
+    fn every_path_and_kind_has_the_classes_of_the_table() {
+        let table = include_str!("table.txt");
+        let mut rows = 0;
+        for row in table.lines().filter(|row| !row.is_empty() && !row.starts_with('#')) {
+            let fields: Vec<&str> = row.split_whitespace().collect();
+            let [change, path, wanted] = fields[..] else { panic!("{row}") };
+            let path = if path.starts_with('/') { path.to_owned() } else { format!("/home/u/p/{path}") };
+            let file = |mode, text| meta(super::super::FileType::File, mode, text);
+            let link = meta(super::super::FileType::Symlink(PathBuf::from("x")), 0o777, false);
+            let (kind, before, after, is_link) = match change {
+                "new" => (Kind::Added, None, Some(file(0o644, true)), false),
+                "new+x" => (Kind::Added, None, Some(file(0o755, true)), false),
+                "new+bin" => (Kind::Added, None, Some(file(0o644, false)), false),
+                "new+suid" => (Kind::Added, None, Some(file(0o4755, true)), false),
+                "new+link" => (Kind::Added, None, Some(link), false),
+                "new+hard" => (Kind::Added, None, Some(file(0o644, true)), true),
+                "new+dir" => {
+                    (Kind::Added, None, Some(meta(super::super::FileType::Dir, 0o755, false)), false)
+                }
+                "new+fifo" => {
+                    (Kind::Added, None, Some(meta(super::super::FileType::Fifo, 0o644, false)), false)
+                }
+                "mod" => (Kind::Modified, Some(file(0o644, true)), Some(file(0o644, true)), false),
+                "mod+x" => (Kind::Modified, Some(file(0o755, true)), Some(file(0o755, true)), false),
+                "mod+bin" => (Kind::Modified, Some(file(0o644, false)), Some(file(0o644, false)), false),
+                "chmod+x" => (Kind::Meta, Some(file(0o644, true)), Some(file(0o755, true)), false),
+                "chmod" => (Kind::Meta, Some(file(0o644, true)), Some(file(0o600, true)), false),
+                "to-link" => (Kind::Replaced, Some(file(0o644, true)), Some(link), false),
+                "from-link" => (Kind::Replaced, Some(link), Some(file(0o644, true)), false),
+                "del" => (Kind::Deleted, Some(file(0o644, true)), None, false),
+                other => panic!("{other}"),
+            };
+            let sides = Sides { kind, before: before.as_ref(), after: after.as_ref(), is_link };
+            let found = classify(Path::new(&path), &sides, &protected());
+            let found: Vec<String> = found.iter().map(|class| format!("{class:?}")).collect();
+            let wanted: Vec<&str> = wanted.split(',').collect();
+            let has = |class: &&str| found.iter().any(|one| one == class);
+            let ordinary = wanted == ["InTree"];
+            assert!(wanted.iter().all(has) && (!ordinary || found == ["InTree"]), "{row}: {found:?}");
+            rows += 1;
+        }
+        assert!(rows >= 300, "{rows}");
+    }
+
+    #[test]
+    fn what_the_command_obeys_is_known_behind_interpreters_and_tools() {
+        for (line, file) in [
+            ("python3 t.py", "t.py"),
+            ("bash run.sh -x", "run.sh"),
+            ("make test", "Makefile"),
+            ("make -f other.mk", "other.mk"),
+            ("npm test", "package.json"),
+            ("python3 -m pkg.tool", "pkg/tool.py"),
+            ("sh -c 'python3 t.py'", "t.py"),
+            ("cd x && just build", "justfile"),
         ] {
-            assert!(classes_of(path, kind).iter().all(|class| !class.needs_consent()), "{path}");
+            assert!(obeyed(line).contains(file), "{line}");
+        }
+        for (line, file) in [("gcc m.c -o m", "m.c"), ("test -f done", "done")] {
+            assert!(!obeyed(line).contains(file), "{line}");
         }
     }
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::class::{Protected, classify};
+use super::class::{Protected, Sides, classify};
 use super::{ChangeSet, Entry, FileType, Identity, Kind, Meta, diff};
 use crate::consent::Class;
 use crate::error::{Result, SandboxError};
@@ -23,6 +23,17 @@ pub(crate) struct Context {
     pub(crate) work_tree: PathBuf,
     pub(crate) masked: Vec<PathBuf>,
     pub(crate) protected: Protected,
+    /// Directories of which the commands saw only `shown`.
+    pub(crate) unseen: Vec<PathBuf>,
+    pub(crate) shown: Vec<PathBuf>,
+}
+
+impl Context {
+    /// Whether the commands could not see what is really there.
+    fn is_unseen(&self, path: &Path) -> bool {
+        self.unseen.iter().any(|root| path.starts_with(root) && path != root)
+            && !self.shown.iter().any(|shown| path.starts_with(shown))
+    }
 }
 
 /// Reads the real filesystem beside every object of the upper layers. `open` gives a file as commands left
@@ -34,7 +45,13 @@ pub(crate) fn compare(
 ) -> Result<ChangeSet> {
     let uppers: BTreeMap<PathBuf, Upper> =
         uppers.into_iter().map(|upper| (upper.path.path(), upper)).collect();
-    let mut comparison = Comparison { uppers: &uppers, context, entries: BTreeMap::new(), dirs: Vec::new() };
+    let mut comparison = Comparison {
+        uppers: &uppers,
+        context,
+        entries: BTreeMap::new(),
+        dirs: Vec::new(),
+        unseen: Vec::new(),
+    };
     let mut cut_off = BTreeSet::new();
     let mut opaque = BTreeSet::new();
     for (path, upper) in &uppers {
@@ -42,7 +59,12 @@ pub(crate) fn compare(
         let is_cut_off = cut_off.contains(parent);
         let below = if is_cut_off { None } else { look(path)? };
         let below_is_dir = below.as_ref().is_some_and(|meta| meta.file_type == FileType::Dir);
+        let is_unseen = below.is_some() && context.is_unseen(path);
         if let Node::Dir { opaque: own } = upper.node {
+            if is_unseen && below_is_dir {
+                // Made where another one is: that one stays as it is.
+                continue;
+            }
             if !below_is_dir {
                 cut_off.insert(path.clone());
             } else if own || opaque.contains(parent) {
@@ -50,14 +72,21 @@ pub(crate) fn compare(
                 comparison.emptied(path)?;
             }
         }
+        if is_unseen {
+            if upper.node == Node::Whiteout {
+                continue;
+            }
+            comparison.unseen.push(Raw::from(path));
+        }
         comparison.entry(path, upper, below)?;
     }
     comparison.links();
+    comparison.repositories();
     comparison.diffs(&mut open);
-    let digest = digest(&uppers);
-    let Comparison { entries, dirs, .. } = comparison;
+    let digest = digest(uppers.values());
+    let Comparison { entries, dirs, unseen, .. } = comparison;
     let entries = entries.into_values().collect();
-    Ok(ChangeSet { entries, digest, work_tree: context.work_tree.clone(), dirs })
+    Ok(ChangeSet { entries, digest, work_tree: context.work_tree.clone(), dirs, unseen })
 }
 
 struct Comparison<'a> {
@@ -65,6 +94,7 @@ struct Comparison<'a> {
     context: &'a Context,
     entries: BTreeMap<PathBuf, Entry>,
     dirs: Vec<(Raw, (i64, u32))>,
+    unseen: Vec<Raw>,
 }
 
 impl Comparison<'_> {
@@ -116,12 +146,13 @@ impl Comparison<'_> {
 
     fn same_content(&self, path: &Path, before: &mut Meta, after: &Meta) -> Result<bool> {
         if before.size != after.size {
+            // Whether it was text decides which consent a change of it needs.
+            before.text = after.text && read_real(path)?.1;
             return Ok(false);
         }
-        let file = open_real(path).map_err(|error| SandboxError::scan(path, error))?;
-        let (_, hash) = crate::hash::reader(file).map_err(|error| SandboxError::scan(path, error))?;
+        let (hash, text) = read_real(path)?;
         let same = after.hash.as_ref() == Some(&hash);
-        before.hash = Some(hash);
+        (before.hash, before.text) = (Some(hash), text);
         Ok(same)
     }
 
@@ -146,7 +177,9 @@ impl Comparison<'_> {
         after: Option<Meta>,
         link_to: Option<Raw>,
     ) {
-        let mut classes = classify(path, kind, after.as_ref(), &self.context.protected);
+        let sides =
+            Sides { kind, before: before.as_ref(), after: after.as_ref(), is_link: link_to.is_some() };
+        let mut classes = classify(path, &sides, &self.context.protected);
         let is_dir = |meta: &Option<Meta>| meta.as_ref().is_some_and(|meta| meta.file_type == FileType::Dir);
         if is_dir(&before) && !is_dir(&after) {
             self.classify_below(path, &mut classes);
@@ -160,7 +193,7 @@ impl Comparison<'_> {
         let mut todo = vec![dir.to_owned()];
         while let Some(dir) = todo.pop() {
             for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
-                classes.extend(classify(&entry.path(), Kind::Deleted, None, &self.context.protected));
+                classes.extend(classify(&entry.path(), &Sides::gone(), &self.context.protected));
                 if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                     todo.push(entry.path());
                 }
@@ -191,7 +224,36 @@ impl Comparison<'_> {
         for entry in self.entries.values_mut() {
             if let Some(target) = &entry.link_to {
                 let target = target.path();
-                entry.classes.extend(classify(&target, Kind::Meta, None, &self.context.protected));
+                entry.classes.extend(classify(&target, &Sides::touched(), &self.context.protected));
+                entry.classes.insert(Class::Link);
+            }
+        }
+    }
+
+    /// All of a directory that is, or becomes, a git directory of any name: whoever enters it obeys its settings.
+    fn repositories(&mut self) {
+        let mut found = BTreeSet::new();
+        for path in self.entries.keys() {
+            let name = path.file_name().unwrap_or_default();
+            let tells = ["HEAD", "objects", "refs", "commondir", "gitdir", "packed-refs", "config"];
+            let Some(dir) = path.parent().filter(|_| tells.iter().any(|tell| name == *tell)) else {
+                continue;
+            };
+            let there = |name: &str| {
+                let path = dir.join(name);
+                match self.entries.get(&path) {
+                    Some(entry) => entry.after.is_some(),
+                    None => fs::symlink_metadata(&path).is_ok(),
+                }
+            };
+            let is_bare = there("HEAD") && (there("objects") || there("refs"));
+            if is_bare || there("commondir") || there("gitdir") {
+                found.insert(dir.to_owned());
+            }
+        }
+        for entry in self.entries.values_mut() {
+            if found.iter().any(|dir| entry.path.starts_with(dir)) {
+                entry.classes.insert(Class::Hook);
             }
         }
     }
@@ -220,6 +282,13 @@ impl Comparison<'_> {
             room = room.saturating_sub(entry.diff.as_ref().map_or(0, String::len));
         }
     }
+}
+
+/// Hash of a real file, and whether it is text.
+fn read_real(path: &Path) -> Result<(String, bool)> {
+    let read = open_real(path).and_then(crate::hash::content);
+    let (_, hash, text) = read.map_err(|error| SandboxError::scan(path, error))?;
+    Ok((hash, text))
 }
 
 fn same_rights(a: &Meta, b: &Meta) -> bool {
@@ -265,6 +334,7 @@ pub(crate) fn look(path: &Path) -> Result<Option<Meta>> {
         gid: meta.gid(),
         mtime: (meta.mtime(), u32::try_from(meta.mtime_nsec()).unwrap_or(0)),
         hash: None,
+        text: false,
         xattrs: crate::hash::attributes(path),
         identity: Some(Identity {
             dev: meta.dev(),
@@ -277,7 +347,7 @@ pub(crate) fn look(path: &Path) -> Result<Option<Meta>> {
 /// An object of an upper layer; `None` for sockets.
 fn meta_of(upper: &Upper) -> Option<Meta> {
     let (file_type, size, hash) = match &upper.node {
-        Node::File { size, hash } => (FileType::File, *size, Some(hash.clone())),
+        Node::File { size, hash, .. } => (FileType::File, *size, Some(hash.clone())),
         Node::Dir { .. } => (FileType::Dir, 0, None),
         Node::Symlink { target } => (FileType::Symlink(target.path()), 0, None),
         Node::Fifo => (FileType::Fifo, 0, None),
@@ -292,15 +362,22 @@ fn meta_of(upper: &Upper) -> Option<Meta> {
         size,
         mtime: upper.mtime,
         hash,
+        text: matches!(upper.node, Node::File { text: true, .. }),
         xattrs: upper.xattrs.clone(),
         identity: None,
     })
 }
 
+/// The digest of a change set, from what lies in the layers.
+pub(crate) fn digest_of(uppers: &[Upper]) -> String {
+    let sorted: BTreeMap<PathBuf, &Upper> = uppers.iter().map(|upper| (upper.path.path(), upper)).collect();
+    digest(sorted.into_values())
+}
+
 /// BLAKE2b-256 over all objects, sorted by path.
-fn digest(uppers: &BTreeMap<PathBuf, Upper>) -> String {
+fn digest<'a>(uppers: impl Iterator<Item = &'a Upper>) -> String {
     let mut state = crate::hash::state();
-    for upper in uppers.values() {
+    for upper in uppers {
         let text = serde_json::to_vec(upper).unwrap_or_default();
         state.update(&(text.len() as u64).to_le_bytes());
         state.update(&text);

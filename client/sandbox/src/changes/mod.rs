@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::consent::{Class, Consents};
 
 pub(crate) use class::Protected;
-pub(crate) use compare::{Context, compare, look};
+pub(crate) use compare::{Context, compare, digest_of, look};
 
 use crate::error::show;
 use crate::raw::Raw;
@@ -65,6 +65,9 @@ pub struct Meta {
     pub mtime: (i64, u32),
     /// BLAKE2b-256 of the content of a regular file, where it was needed.
     pub hash: Option<String>,
+    /// Whether a regular file is text, where that was looked at.
+    #[serde(default)]
+    pub(crate) text: bool,
     /// Extended attributes, sorted.
     pub(crate) xattrs: Vec<(Raw, Raw)>,
     /// Device, inode and change time: whether it is still the same file.
@@ -118,6 +121,9 @@ pub struct ChangeSet {
     pub(crate) work_tree: PathBuf,
     /// Directories that stay, with the modification times that the sandbox gave them.
     pub(crate) dirs: Vec<(Raw, (i64, u32))>,
+    /// Paths that exist, though the commands did not see them.
+    #[serde(default)]
+    pub(crate) unseen: Vec<Raw>,
 }
 
 impl ChangeSet {
@@ -133,6 +139,39 @@ impl ChangeSet {
         self.entries.iter().flat_map(|entry| entry.classes.iter().copied()).collect()
     }
 
+    /// These changes when only `fixed` of them are a fix's, and the rest is what the verified command made after it.
+    /// The programs that a command makes of its own need no consent. What would need another one is left out, because
+    /// the command makes it again; unless a stranger wrote the command (`is_strange`), whose doing all of it is.
+    #[must_use]
+    pub fn with_products_of(mut self, fixed: &ChangeSet, is_strange: bool) -> ChangeSet {
+        let mut left_out: Option<PathBuf> = None;
+        self.entries.retain_mut(|entry| {
+            if left_out.as_ref().is_some_and(|top| entry.path.starts_with(top)) {
+                return false;
+            }
+            if fixed.get(&entry.path).is_some() {
+                return true;
+            }
+            for own in [Class::Binary, Class::Executable] {
+                entry.classes.remove(&own);
+            }
+            let stays = is_strange || !entry.classes.iter().any(|class| class.needs_consent());
+            if !stays {
+                left_out = Some(entry.path.clone());
+            }
+            stays
+        });
+        self
+    }
+
+    /// How many paths are new, gone, and different.
+    #[must_use]
+    pub fn counts(&self) -> (usize, usize, usize) {
+        let of = |kind: Kind| self.entries.iter().filter(|entry| entry.kind == kind).count();
+        let (created, deleted) = (of(Kind::Added), of(Kind::Deleted));
+        (created, deleted, self.entries.len().saturating_sub(created).saturating_sub(deleted))
+    }
+
     /// The entry of a path.
     #[must_use]
     pub fn get(&self, path: impl AsRef<Path>) -> Option<&Entry> {
@@ -141,6 +180,14 @@ impl ChangeSet {
             .binary_search_by(|entry| entry.path.as_path().cmp(path))
             .ok()
             .and_then(|at| self.entries.get(at))
+    }
+
+    /// The entries of a path and of all below it: they lie side by side.
+    pub(crate) fn below(&self, path: &Path) -> &[Entry] {
+        let first = self.entries.partition_point(|entry| entry.path.as_path() < path);
+        let rest = self.entries.get(first..).unwrap_or_default();
+        let count = rest.partition_point(|entry| entry.path.starts_with(path));
+        rest.get(..count).unwrap_or_default()
     }
 
     /// The first path at which two change sets differ.
@@ -182,6 +229,54 @@ impl ChangeSet {
         text
     }
 
+    /// Every changed name on a line of its own: first what needs a consent of its own, by classes.
+    #[must_use]
+    pub fn names(&self) -> String {
+        let mut text = String::new();
+        let classes = self.classes().into_iter().filter(|class| class.needs_consent());
+        for class in classes {
+            text.push_str(&format!("needs a consent of its own: {class}\n"));
+            for entry in self.entries.iter().filter(|entry| entry.classes.contains(&class)) {
+                text.push_str(&self.name_of(entry));
+            }
+            text.push('\n');
+        }
+        let ordinary: Vec<&Entry> = self.entries.iter().filter(|entry| is_ordinary(entry)).collect();
+        if !text.is_empty() && !ordinary.is_empty() {
+            text.push_str(&format!("{}:\n", Class::InTree));
+        }
+        text.extend(ordinary.into_iter().map(|entry| self.name_of(entry)));
+        text
+    }
+
+    /// The diffs of all changed files, each under its name. A file without one says why.
+    #[must_use]
+    pub fn diffs(&self) -> String {
+        let mut text = String::new();
+        for entry in &self.entries {
+            match &entry.diff {
+                Some(diff) if diff.is_empty() => {}
+                Some(_) => {
+                    // A string takes all that is written to it.
+                    let _ = self.write_entry(&mut text, entry);
+                }
+                None if has_content(entry) => {
+                    text.push_str(self.name_of(entry).trim_end());
+                    text.push_str("  diff not shown: not text, or too large\n");
+                }
+                None => {}
+            }
+        }
+        text
+    }
+
+    fn name_of(&self, entry: &Entry) -> String {
+        let mut text = String::new();
+        // Writing to a string does not fail.
+        let _ = self.write_name(&mut text, entry);
+        text
+    }
+
     /// The changes that need no consent of their own, as text.
     #[must_use]
     pub fn ordinary(&self) -> String {
@@ -210,6 +305,19 @@ impl ChangeSet {
     }
 
     fn write_entry(&self, f: &mut impl fmt::Write, entry: &Entry) -> fmt::Result {
+        self.write_name(f, entry)?;
+        match &entry.diff {
+            Some(diff) => {
+                let text = diff::for_terminal(diff);
+                // The next entry begins a line of its own, whatever the file ends with.
+                f.write_str(text.strip_suffix('\n').unwrap_or(&text))?;
+                if text.is_empty() { Ok(()) } else { writeln!(f) }
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn write_name(&self, f: &mut impl fmt::Write, entry: &Entry) -> fmt::Result {
         let path = entry.path.strip_prefix(&self.work_tree).unwrap_or(&entry.path);
         let sign = match entry.kind {
             Kind::Added => 'A',
@@ -222,17 +330,14 @@ impl ChangeSet {
         for note in notes(entry) {
             write!(f, "  {note}")?;
         }
-        writeln!(f)?;
-        match &entry.diff {
-            Some(diff) => {
-                let text = diff::for_terminal(diff);
-                // The next entry begins a line of its own, whatever the file ends with.
-                f.write_str(text.strip_suffix('\n').unwrap_or(&text))?;
-                if text.is_empty() { Ok(()) } else { writeln!(f) }
-            }
-            None => Ok(()),
-        }
+        writeln!(f)
     }
+}
+
+/// Whether a file's content is new or different.
+fn has_content(entry: &Entry) -> bool {
+    let is_file = entry.after.as_ref().is_some_and(|meta| meta.file_type == FileType::File);
+    is_file && entry.link_to.is_none() && entry.kind != Kind::Meta
 }
 
 fn is_dir(entry: &Entry) -> bool {
@@ -313,6 +418,7 @@ mod tests {
             digest: String::new(),
             work_tree: PathBuf::from("/tree"),
             dirs: Vec::new(),
+            unseen: Vec::new(),
         };
         assert_eq!(
             changes.special(),

@@ -5,11 +5,12 @@ use std::fs::{self, File};
 use std::io::{self, Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use super::journal::{Action, Folder, Op, Plan, RecordState};
+use super::journal::{Action, Folder, Op, Plan, RecordState, Stamp};
 use super::testing::step;
-use super::tree::{self, At, Looks, at};
+use super::tree::{self, At, Looks, Stamped, at};
 use crate::changes::{ChangeSet, Entry, FileType, Meta};
 use crate::error::{Result, SandboxError, show};
+use crate::raw::Raw;
 
 /// Path and reason of a failure.
 type Failure = (PathBuf, Error);
@@ -83,10 +84,10 @@ fn stage(
     // Final path to staged path, for hard links.
     let mut staged = BTreeMap::new();
     for op in &mut plan.ops {
-        let Action::Place { new, stamp, .. } = &mut op.action else { continue };
+        let Action::Place { new, stamps, .. } = &mut op.action else { continue };
         let fail = |error: Error| (op.path.clone(), error);
         let mut dirs = Vec::new();
-        for entry in changes.entries.iter().filter(|entry| entry.path.starts_with(&op.path)) {
+        for entry in changes.below(&op.path) {
             let relative = entry.path.strip_prefix(&op.path).unwrap_or(Path::new(""));
             let target =
                 if relative.as_os_str().is_empty() { op.beside.clone() } else { op.beside.join(relative) };
@@ -103,7 +104,7 @@ fn stage(
             at(target).and_then(|place| looks(after).give(&place, false)).map_err(fail)?;
         }
         *new = at(&op.beside).and_then(|place| place.id()).map_err(fail)?;
-        *stamp = Some(tree::stamp(&op.beside).map_err(fail)?);
+        *stamps = changes.below(&op.path).iter().filter_map(|entry| stamp(entry, &op.path)).collect();
         step();
     }
     Ok(())
@@ -149,6 +150,18 @@ impl io::Read for Tee<'_> {
         io::Write::write_all(self.target, buffer.get(..count).unwrap_or_default())?;
         Ok(count)
     }
+}
+
+/// What an undo compares one new object with.
+fn stamp(entry: &Entry, top: &Path) -> Option<Stamp> {
+    let after = entry.after.as_ref()?;
+    let is = match &after.file_type {
+        FileType::Dir => Stamped::Dir,
+        FileType::Symlink(target) => Stamped::Link(Raw::from(target)),
+        FileType::File => Stamped::File(after.hash.clone()?),
+        FileType::Fifo | FileType::Other => Stamped::Other,
+    };
+    Some(Stamp { name: entry.path.strip_prefix(top).ok()?.to_owned(), is })
 }
 
 fn looks(meta: &Meta) -> Looks<'_> {

@@ -12,12 +12,13 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use zx1_home::{Lock, LockError, files};
 
+use super::tree::Stamped;
 use crate::changes::{Kind, Meta};
 use crate::error::{Result, SandboxError, show};
 use crate::raw::Raw;
 
 /// Version of `record.json`.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// How far a record is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,13 +66,33 @@ pub(super) enum Action {
         had_old: bool,
         /// Device and inode of the new object, once it is written.
         new: Option<(u64, u64)>,
-        /// Of the new tree, to see later whether somebody changed it.
-        stamp: Option<String>,
+        /// Of everything in the new tree, to see later what somebody changed of it.
+        stamps: Vec<Stamp>,
     },
     /// Moves an object aside.
     Remove,
     /// Changes mode, owner, attributes or time.
     Meta { before: Box<Meta>, after: Box<Meta> },
+}
+
+/// One object that a commit has put somewhere: its name below the operation's path, and its kind with content or
+/// target. Times, rights and what lies beside it do not count.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Stamp {
+    #[serde(with = "crate::raw::path")]
+    pub(super) name: PathBuf,
+    pub(super) is: Stamped,
+}
+
+/// What an undo does with one operation, decided before it begins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Undo {
+    /// All of it goes back.
+    Whole,
+    /// Only these names of a new directory go: the rest was changed, or is not the commit's.
+    Part(Vec<Stamp>),
+    /// It stays as it is.
+    Left,
 }
 
 /// One operation. Its number is its index.
@@ -102,6 +123,9 @@ pub(super) struct Plan {
     pub(super) dirs: Vec<(Raw, Mtime, Option<Mtime>)>,
     /// For lists: what happened to which path.
     pub(super) summary: Vec<(Kind, Raw)>,
+    /// For each operation, once an undo has begun.
+    #[serde(default)]
+    pub(super) undo: Vec<Undo>,
 }
 
 impl Plan {
@@ -115,6 +139,7 @@ impl Plan {
             ops: Vec::new(),
             dirs: Vec::new(),
             summary: Vec::new(),
+            undo: Vec::new(),
         }
     }
 }

@@ -158,17 +158,18 @@ impl Records {
         Ok(list)
     }
 
-    /// Puts back what a commit replaced and removes what it added.
+    /// Puts back what a commit replaced and removes what it added, file by file. What was changed since, by content,
+    /// stays; its paths are given.
     ///
     /// # Errors
     ///
-    /// 9231: no such record. 9232: it is undone already. 9233: a file was changed since; nothing is undone
+    /// 9231: no such record. 9232: it is undone already. 9233: everything was changed since; nothing is undone
     /// then. 9235: a step failed; opening the records again carries on.
-    pub fn undo(&self, id: &str) -> Result<()> {
+    pub fn undo(&self, id: &str) -> Result<Vec<PathBuf>> {
         let _lock = journal::lock(&self.dir)?;
         let folder = self.folder(id)?;
         match folder.state()? {
-            Some(RecordState::Done) => undo::undo(&folder, &folder.load()?),
+            Some(RecordState::Done) => undo::undo(&folder, folder.load()?),
             Some(state) => Err(SandboxError::NotUndoable { id: id.to_owned(), state: state.to_string() }),
             None => Err(SandboxError::NoRecord { id: id.to_owned() }),
         }

@@ -13,7 +13,7 @@ use super::tree;
 use crate::changes::{ChangeSet, Consents, Entry, FileType, Kind, Meta, look};
 use crate::error::{Result, SandboxError, show};
 use crate::raw::Raw;
-use crate::secrets;
+use crate::secrets::SecretPlaces;
 
 /// Deepest path; every level of a tree takes a descriptor while it is copied or removed.
 const DEPTH_MAX: usize = 128;
@@ -28,8 +28,12 @@ pub(super) fn check(
     records: &Path,
 ) -> Result<()> {
     check_consents(changes, consents)?;
+    if let Some(path) = changes.unseen.first() {
+        return Err(SandboxError::Unseen { path: show(&path.path()) });
+    }
+    let secrets = SecretPlaces::now();
     for entry in &changes.entries {
-        check_kind(entry, records)?;
+        check_kind(entry, records, &secrets)?;
         check_unchanged(entry, baseline)?;
     }
     let plan = plan(changes, String::new(), 0);
@@ -52,11 +56,11 @@ fn check_consents(changes: &ChangeSet, consents: &Consents) -> Result<()> {
     })
 }
 
-fn check_kind(entry: &Entry, records: &Path) -> Result<()> {
+fn check_kind(entry: &Entry, records: &Path, secrets: &SecretPlaces) -> Result<()> {
     // A record that a fix wrote would be carried out when the records are opened the next time.
     let is_record =
         entry.path.starts_with(records) || records.starts_with(&entry.path) && entry.kind != Kind::Meta;
-    if is_record || secrets::is_secret_place(&entry.path) {
+    if is_record || secrets.has(&entry.path) {
         return Err(SandboxError::SecretPath { path: show(&entry.path) });
     }
     let other = |meta: &Option<Meta>| meta.as_ref().is_some_and(|meta| meta.file_type == FileType::Other);
@@ -167,10 +171,11 @@ fn check_space(plan: &Plan, changes: &ChangeSet, records: &Path) -> Result<()> {
     };
     for op in &plan.ops {
         let parent = op.path.parent().unwrap_or(Path::new("/"));
+        let is_meta = matches!(op.action, Action::Meta { .. });
         let new: u64 = changes
-            .entries
+            .below(&op.path)
             .iter()
-            .filter(|entry| entry.path.starts_with(&op.path) && !matches!(op.action, Action::Meta { .. }))
+            .filter(|_| !is_meta)
             .filter_map(|entry| entry.after.as_ref())
             .fold(0, |sum, meta| sum.saturating_add(meta.size));
         need(parent, new);
@@ -208,7 +213,7 @@ pub(super) fn plan(changes: &ChangeSet, id: String, created: u64) -> Plan {
                 Action::Meta { before: Box::new(before.clone()), after: Box::new(after.clone()) }
             }
             (Kind::Deleted, ..) => Action::Remove,
-            _ => Action::Place { had_old: entry.before.is_some(), new: None, stamp: None },
+            _ => Action::Place { had_old: entry.before.is_some(), new: None, stamps: Vec::new() },
         };
         if after_is_dir && entry.kind != Kind::Meta {
             whole = Some(&entry.path);

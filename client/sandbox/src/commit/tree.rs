@@ -7,7 +7,6 @@ use std::fs::{self, File};
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
@@ -16,6 +15,7 @@ use rustix::fs::{
 };
 
 use crate::raw::Raw;
+use serde::{Deserialize, Serialize};
 
 /// A name in an open directory.
 pub(super) struct At {
@@ -287,39 +287,58 @@ fn copy_one(from: &At, to: &At, links: &mut HashMap<(u64, u64), At>) -> Result<(
     looks.give(to, kind == FileType::Symlink)
 }
 
-/// BLAKE2b-256 over names, types, modes, owners, sizes, times and link targets of a tree: equal stamps mean
-/// that nobody touched it.
-pub(super) fn stamp(path: &Path) -> Result<String> {
-    let mut state = crate::hash::state();
-    stamp_one(&at(path)?.via(), OsStr::new(""), &mut state)?;
-    Ok(hex::encode(state.finalize().as_bytes()))
+/// What a stamp compares.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Stamped {
+    Dir,
+    /// BLAKE2b-256 of the content.
+    File(String),
+    Link(Raw),
+    Other,
 }
 
-fn stamp_one(path: &Path, name: &OsStr, state: &mut blake2b_simd::State) -> Result<()> {
-    let meta = fs::symlink_metadata(path)?;
-    let link = meta.is_symlink().then(|| fs::read_link(path)).transpose()?.unwrap_or_default();
-    let size = if meta.is_dir() { 0 } else { meta.size() };
-    for text in [name, link.as_os_str()] {
-        state.update(&(text.as_bytes().len() as u64).to_le_bytes());
-        state.update(text.as_bytes());
-    }
-    for number in [u64::from(meta.mode()), u64::from(meta.uid()), u64::from(meta.gid()), size] {
-        state.update(&number.to_le_bytes());
-    }
-    for number in [meta.mtime(), meta.mtime_nsec()] {
-        state.update(&number.to_le_bytes());
-    }
-    if meta.is_dir() {
-        let mut names = fs::read_dir(path)?
-            .map(|entry| entry.map(|entry| entry.file_name()))
-            .collect::<Result<Vec<_>>>()?;
-        names.sort();
-        for name in names {
-            stamp_one(&path.join(&name), &name, state)?;
+/// What lies at a path, as undo compares it: kind and content. `None`: nothing.
+pub(super) fn stamped(path: &Path) -> Result<Option<Stamped>> {
+    let place = match at(path) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(None);
         }
-        state.update(b"end");
+        place => place?,
+    };
+    let Some(stat) = place.stat()? else { return Ok(None) };
+    Ok(Some(match FileType::from_raw_mode(stat.st_mode) {
+        FileType::Directory => Stamped::Dir,
+        FileType::Symlink => {
+            let target = rustix::fs::readlinkat(&place.dir, place.name.as_os_str(), Vec::new())?;
+            Stamped::Link(Raw(target.to_bytes().to_vec()))
+        }
+        FileType::RegularFile => {
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            let file = rustix::fs::openat(&place.dir, place.name.as_os_str(), flags, Mode::empty())?;
+            Stamped::File(crate::hash::reader(File::from(file))?.1)
+        }
+        _ => Stamped::Other,
+    }))
+}
+
+/// Whether a directory holds nothing but these names.
+pub(super) fn holds_only(dir: &Path, known: &dyn Fn(&OsStr) -> bool) -> Result<bool> {
+    Ok(fs::read_dir(dir)?.flatten().all(|entry| known(&entry.file_name())))
+}
+
+/// Removes a file, a link or an empty directory; one that is not empty stays.
+pub(super) fn remove_one(path: &Path) -> Result<()> {
+    let place = match at(path) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(()),
+        place => place?,
+    };
+    let Some(stat) = place.stat()? else { return Ok(()) };
+    let is_dir = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+    let flags = if is_dir { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+    match rustix::fs::unlinkat(&place.dir, place.name.as_os_str(), flags) {
+        Err(rustix::io::Errno::NOTEMPTY | rustix::io::Errno::EXIST) if is_dir => Ok(()),
+        done => done.map_err(Into::into),
     }
-    Ok(())
 }
 
 /// Bytes that a tree takes.

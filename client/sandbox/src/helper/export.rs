@@ -29,6 +29,45 @@ pub(super) fn scan(view: &View, mut send: impl FnMut(Vec<Upper>) -> io::Result<(
     send(std::mem::take(&mut scanner.batch)).map_err(|error| (PathBuf::from("/"), error))
 }
 
+/// Deepest path and longest one that a run may leave, and how many: what a commit can take, so that the run fails
+/// and not the scan. The kernel takes no path of more than 4096 bytes.
+const DEPTH_MAX: usize = 128;
+const PATH_MAX: usize = 3_000;
+const FILES_MAX: usize = 200_000;
+
+/// Whether a run has left more than anybody reads. Looks at names and sizes only.
+pub(super) fn is_excessive(view: &View) -> bool {
+    let (mut files, mut bytes) = (0usize, 0u64);
+    for overlay in &view.overlays {
+        let above = overlay.point.components().count();
+        let mut todo = vec![PathBuf::new()];
+        while let Some(relative) = todo.pop() {
+            let length = overlay.point.as_os_str().len() + relative.as_os_str().len();
+            if above + relative.components().count() > DEPTH_MAX || length > PATH_MAX {
+                return true;
+            }
+            let Ok(entries) = fs::read_dir(overlay.upper.join(&relative)) else { return true };
+            for entry in entries {
+                let Ok(entry) = entry else { return true };
+                let Ok(meta) = entry.metadata() else { return true };
+                let relative = relative.join(entry.file_name());
+                files += 1;
+                if meta.is_file() && meta.nlink() == 1 {
+                    bytes = bytes.saturating_add(meta.len());
+                }
+                let length = overlay.point.as_os_str().len() + relative.as_os_str().len();
+                if files > FILES_MAX || bytes > view.disk_limit || length > PATH_MAX {
+                    return true;
+                }
+                if meta.is_dir() {
+                    todo.push(relative);
+                }
+            }
+        }
+    }
+    false
+}
+
 /// Opens a file of an upper layer.
 pub(super) fn open(view: &View, path: &Path) -> io::Result<File> {
     let overlay = view
@@ -121,8 +160,8 @@ impl Scanner<'_> {
             Node::Symlink { target: Raw::from(&fs::read_link(path)?) }
         } else if kind.is_file() {
             self.count(meta)?;
-            let (size, hash) = hash_file(path)?;
-            Node::File { size, hash }
+            let (size, hash, text) = hash_file(path)?;
+            Node::File { size, hash, text }
         } else if kind.is_fifo() {
             Node::Fifo
         } else if kind.is_socket() {
@@ -152,10 +191,10 @@ impl Scanner<'_> {
     }
 }
 
-/// Size and BLAKE2b-256 of a file.
-fn hash_file(path: &Path) -> io::Result<(u64, String)> {
+/// Size and BLAKE2b-256 of a file, and whether it is text.
+fn hash_file(path: &Path) -> io::Result<(u64, String, bool)> {
     // O_NOFOLLOW, and the helper may read files of any mode that the command made.
     let file =
         rustix::fs::openat(CWD, path, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
-    crate::hash::reader(File::from(file))
+    crate::hash::content(File::from(file))
 }

@@ -115,11 +115,13 @@ pub(super) fn run(session: &Session, request: &RunRequest, fds: Vec<OwnedFd>) ->
     if !caller_is_there {
         return Ok(false);
     }
-    wire::send(
-        &session.socket,
-        &watch.verdict(group.as_ref(), status.ok().flatten().map(|(_, status)| status)),
-        &[],
-    )?;
+    let mut verdict = watch.verdict(group.as_ref(), status.ok().flatten().map(|(_, status)| status));
+    if let Reply::Exited { limit: limit @ None, .. } = &mut verdict
+        && super::export::is_excessive(&session.view)
+    {
+        *limit = Some(LimitKind::Files);
+    }
+    wire::send(&session.socket, &verdict, &[])?;
     Ok(true)
 }
 
@@ -281,9 +283,6 @@ impl First<'_> {
             )?;
             mounts::mount("mqueue", &new.join("dev/mqueue"), quiet, "")?;
             if self.request.read_only {
-                for path in &self.session.view.read_only_masks {
-                    super::view::lay_mask(path)?;
-                }
                 for path in self.session.writable_mounts() {
                     mounts::make_read_only(&path)?;
                 }

@@ -23,12 +23,10 @@ pub(super) fn serve(socket: OwnedFd) -> io::Result<()> {
     // If memory runs out, the kernel should take this and its commands first.
     let _ = fs::write("/proc/self/oom_score_adj", "1000");
 
-    let Some((Request::Setup { work_tree, disk_limit, masks, read_only_masks }, _)) = wire::receive(&socket)?
-    else {
+    let Some((Request::Setup(wanted), _)) = wire::receive(&socket)? else {
         return Err(Error::other("no set-up request"));
     };
-    let paths = |raws: &[Raw]| raws.iter().map(Raw::path).collect::<Vec<PathBuf>>();
-    let session = match set_up(&work_tree.path(), disk_limit, &paths(&masks), &paths(&read_only_masks)) {
+    let session = match set_up(&wanted) {
         Ok((view, privileged, cgroups, filter)) => Session { socket, view, privileged, cgroups, filter },
         Err(error) => return wire::send(&socket, &Reply::Failed(error), &[]),
     };
@@ -46,17 +44,12 @@ pub(super) fn serve(socket: OwnedFd) -> io::Result<()> {
 
 type SetUp = (View, bool, Option<cgroup::Parent>, Vec<seccompiler::BpfProgram>);
 
-fn set_up(
-    work_tree: &std::path::Path,
-    disk_limit: u64,
-    masks: &[PathBuf],
-    read_only_masks: &[PathBuf],
-) -> Result<SetUp, SandboxError> {
+fn set_up(wanted: &wire::Setup) -> Result<SetUp, SandboxError> {
     let filter =
         super::seccomp::programs().map_err(|error| SandboxError::NoSeccomp { detail: error.to_string() })?;
     let privileged = isolate()?;
     let cgroups = cgroup::Parent::find();
-    let view = view::build(work_tree, disk_limit, masks, read_only_masks)?;
+    let view = view::build(wanted)?;
     // From here on nobody may look into this process, though it runs as the same user as its commands.
     let undumpable = rustix::process::DumpableBehavior::NotDumpable;
     rustix::process::set_dumpable_behavior(undumpable)
@@ -107,6 +100,10 @@ fn probe_user_namespace() -> Result<(), SandboxError> {
     }
 }
 
+fn mask(path: &std::path::Path) -> io::Result<()> {
+    view::lay_mask(path).map(drop)
+}
+
 impl Session {
     fn answer(&self) -> io::Result<()> {
         while let Some((request, fds)) = wire::receive::<Request>(&self.socket)? {
@@ -124,12 +121,26 @@ impl Session {
                         wire::send(&self.socket, &Reply::Failed(error), &[])?;
                     }
                 },
+                Request::Put { path } => {
+                    let content = fds.into_iter().next().ok_or(Error::other("no content came"))?;
+                    let done = view::put(&path.path(), content).or_else(|_| mask(&path.path()));
+                    self.done(done, "showing a scrubbed file")?;
+                }
+                Request::Mask { path } => self.done(mask(&path.path()), "masking a file")?,
                 // A kill that crossed the end of its run.
                 Request::Kill => {}
-                Request::Setup { .. } => return Err(Error::other("set up twice")),
+                Request::Setup(_) => return Err(Error::other("set up twice")),
             }
         }
         Ok(())
+    }
+
+    fn done(&self, done: io::Result<()>, step: &str) -> io::Result<()> {
+        let reply = match done {
+            Ok(()) => Reply::Done,
+            Err(error) => Reply::Failed(SandboxError::setup(step, error)),
+        };
+        wire::send(&self.socket, &reply, &[])
     }
 
     fn scan(&self) -> io::Result<()> {

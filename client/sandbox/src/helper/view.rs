@@ -16,6 +16,8 @@ use rustix::mount::MountFlags;
 use super::layout::{self, EMPTY, NEW, OLD, SHADOW, UPPER};
 use super::mounts::{self, Mount, under};
 use crate::error::{Result, SandboxError, show};
+use crate::raw::Raw;
+use crate::wire::Setup;
 
 /// Files in shadowed directories up to this size are copied; larger ones are shown read-only.
 const SHADOW_FILE_MAX: u64 = 1 << 20;
@@ -45,8 +47,6 @@ pub(super) struct View {
     pub(super) hidden: Vec<PathBuf>,
     /// Secrets that are masked.
     pub(super) masked: Vec<PathBuf>,
-    /// Paths that read-only runs do not see either.
-    pub(super) read_only_masks: Vec<PathBuf>,
     /// Bound on all changes, bytes.
     pub(super) disk_limit: u64,
     /// Directories made anew that commands can write to.
@@ -56,15 +56,12 @@ pub(super) struct View {
 }
 
 /// Builds the view. The process has its own mount namespace and the right to mount in it.
-pub(super) fn build(
-    work_tree: &Path,
-    disk_limit: u64,
-    masks: &[PathBuf],
-    read_only_masks: &[PathBuf],
-) -> Result<View> {
-    if layout::is_replaced(work_tree) {
+pub(super) fn build(wanted: &Setup) -> Result<View> {
+    let paths = |raws: &[Raw]| raws.iter().map(Raw::path).collect::<Vec<PathBuf>>();
+    let (work_tree, disk_limit) = (wanted.work_tree.path(), wanted.disk_limit);
+    if layout::is_replaced(&work_tree) {
         return Err(SandboxError::WorkTree {
-            path: show(work_tree),
+            path: show(&work_tree),
             detail: "/proc, /sys, /dev and /run are private in the sandbox".to_owned(),
         });
     }
@@ -73,24 +70,35 @@ pub(super) fn build(
     let attributes = attribute_namespace()?;
     let mut builder = Builder {
         mounts,
-        work_tree: work_tree.to_owned(),
+        work_tree,
         view: View {
             overlays: Vec::new(),
             hidden: Vec::new(),
             masked: Vec::new(),
             own: Vec::new(),
-            read_only_masks: Vec::new(),
             disk_limit,
             attributes,
         },
         shadowed: 0,
         leaves: Vec::new(),
         large: Vec::new(),
+        layers: 0,
+        shadows: 0,
     };
-    builder.cover()?;
-    builder.mask(masks)?;
-    let aliases = |path: &PathBuf| mounts::aliases(path, &builder.mounts);
-    builder.view.read_only_masks = read_only_masks.iter().flat_map(aliases).collect();
+    let (hidden, shown) = (paths(&wanted.hidden), paths(&wanted.shown));
+    let is_closed = hidden.iter().any(|root| root == Path::new("/"));
+    if !is_closed {
+        builder.cover()?;
+    }
+    for root in hidden {
+        // The root of everything has no other name that would still be seen.
+        let names = if is_closed { vec![root] } else { mounts::aliases(&root, &builder.mounts) };
+        for root in names {
+            builder.hide_all_but(&root, &shown)?;
+        }
+    }
+    builder.lay_own(&paths(&wanted.own))?;
+    builder.mask(&paths(&wanted.masks))?;
     builder.make_dev().map_err(|error| SandboxError::setup("making /dev", error))?;
     builder.make_run().map_err(|error| SandboxError::setup("making /run", error))?;
     builder.make_sys().map_err(|error| SandboxError::setup("making /sys", error))?;
@@ -151,6 +159,9 @@ struct Builder {
     shadowed: u64,
     leaves: Vec<PathBuf>,
     large: Vec<PathBuf>,
+    /// Layers and shadows so far: their folders' numbers.
+    layers: usize,
+    shadows: usize,
 }
 
 impl Builder {
@@ -198,8 +209,8 @@ impl Builder {
         if !small {
             return self.hide(point, false);
         }
-        let copy = Path::new(SHADOW)
-            .join(format!("file-{}", self.view.hidden.len() + self.leaves.len() + self.large.len()));
+        let copy = Path::new(SHADOW).join(format!("file-{}", self.shadows));
+        self.shadows += 1;
         self.large.push(point.to_owned());
         let done = fs::copy(lower, &copy).and_then(|_| mounts::bind(&copy, at, true));
         done.map_err(|error| SandboxError::setup(format!("showing {}", show(point)), error))
@@ -209,15 +220,10 @@ impl Builder {
     fn cover_split(&mut self) -> Result<()> {
         let shadow = Path::new(SHADOW).join("root");
         fs::create_dir(&shadow).map_err(|error| SandboxError::setup("making the shadow", error))?;
-        self.shadow(Path::new("/"));
+        self.shadow(Path::new("/"), &shadow);
         let lay = self.lay(Path::new("/"), &shadow);
         lay.map_err(|error| SandboxError::NoOverlay { path: "/".to_owned(), detail: error.to_string() })?;
-        for file in std::mem::take(&mut self.large) {
-            let from = under(Path::new(OLD), &file);
-            if mounts::bind(&from, &under(Path::new(NEW), &file), true).is_err() {
-                self.view.hidden.push(file);
-            }
-        }
+        self.bind_large();
         let mut leaves = std::mem::take(&mut self.leaves);
         // A directory of root cannot be copied up here, because root is not mapped; the root of an overlay
         // need not.
@@ -234,19 +240,139 @@ impl Builder {
         Ok(())
     }
 
+    /// Shows the files that were too large to be copied into a shadow, read-only.
+    fn bind_large(&mut self) {
+        for file in std::mem::take(&mut self.large) {
+            let from = under(Path::new(OLD), &file);
+            if mounts::bind(&from, &under(Path::new(NEW), &file), true).is_err() {
+                self.view.hidden.push(file);
+            }
+        }
+    }
+
+    /// Lays an empty directory over `root`, and over it overlays of what is shown of it. So nothing of a home is
+    /// seen but what was named, and what a fix puts beside it is seen as a change.
+    fn hide_all_but(&mut self, root: &Path, shown: &[PathBuf]) -> Result<()> {
+        let failed = |error: io::Error| SandboxError::setup(format!("hiding {}", show(root)), error);
+        let host = under(Path::new(OLD), root);
+        if !fs::symlink_metadata(&host).is_ok_and(|meta| meta.is_dir()) {
+            return Ok(());
+        }
+        // A whole that is shown hides nothing.
+        if shown.iter().any(|path| root.starts_with(path)) {
+            return Ok(());
+        }
+        let shadow = Path::new(SHADOW).join(format!("hidden-{}", self.shadows));
+        self.shadows += 1;
+        let skeleton = under(&shadow, root);
+        fs::create_dir_all(&skeleton).map_err(failed)?;
+        if root == Path::new("/") {
+            for (dir, mode) in [
+                ("dev", 0o755),
+                ("proc", 0o755),
+                ("sys", 0o755),
+                ("run", 0o755),
+                ("tmp", 0o1777),
+                ("var/tmp", 0o1777),
+            ] {
+                let dir = skeleton.join(dir);
+                fs::create_dir_all(&dir)
+                    .and_then(|()| fs::set_permissions(&dir, Permissions::from_mode(mode)))
+                    .map_err(failed)?;
+            }
+        }
+        self.large.clear();
+        self.leaves.clear();
+        let inside: Vec<&PathBuf> = shown.iter().filter(|path| path.starts_with(root)).collect();
+        for path in &inside {
+            // What lies below another one is seen with it.
+            if !inside.iter().any(|other| other != path && path.starts_with(other)) {
+                self.show_in(root, path, &shadow).map_err(failed)?;
+            }
+        }
+        let _ = like(&host, &skeleton);
+        self.view.overlays.retain(|overlay| !overlay.point.starts_with(root));
+        self.lay(root, &skeleton)
+            .map_err(|error| SandboxError::NoOverlay { path: show(root), detail: error.to_string() })?;
+        self.bind_large();
+        for leaf in std::mem::take(&mut self.leaves) {
+            let lower = under(Path::new(OLD), &leaf);
+            if let Err(error) = self.lay(&leaf, &lower) {
+                self.hide_uncovered(&leaf, error)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a directory above this one would have to be copied up and belongs to another user: the kernel refuses
+    /// that here.
+    fn is_below_others(&self, path: &Path) -> bool {
+        let tops = self.view.overlays.iter().map(|overlay| overlay.point.as_path());
+        let top = tops.filter(|point| path.starts_with(point)).max_by_key(|point| point.as_os_str().len());
+        let me = rustix::process::geteuid().as_raw();
+        let above = path.ancestors().skip(1).take_while(|dir| Some(*dir) != top);
+        above
+            .into_iter()
+            .any(|dir| fs::symlink_metadata(under(Path::new(OLD), dir)).is_ok_and(|meta| meta.uid() != me))
+    }
+
+    /// Prepares the place of one path in the shadow of what hides it.
+    fn show_in(&mut self, root: &Path, path: &Path, shadow: &Path) -> io::Result<()> {
+        let host = under(Path::new(OLD), path);
+        if fs::symlink_metadata(&host).is_err() {
+            return Ok(());
+        }
+        let Some(above) = path.parent() else { return Ok(()) };
+        let mut missing: Vec<&Path> =
+            above.ancestors().take_while(|dir| *dir != root && dir.starts_with(root)).collect();
+        missing.reverse();
+        for dir in missing {
+            let at = under(shadow, dir);
+            if !at.exists() {
+                fs::create_dir(&at)?;
+                let _ = like(&under(Path::new(OLD), dir), &at);
+            }
+        }
+        self.shadow_entry(path, shadow);
+        Ok(())
+    }
+
+    /// Overlays of their own for directories whose parents this user could not copy up.
+    fn lay_own(&mut self, own: &[PathBuf]) -> Result<()> {
+        if self.view.attributes != "user." {
+            return Ok(());
+        }
+        for path in own {
+            // One of its own for what lies in it would be covered by it.
+            let there = self.view.overlays.iter().any(|overlay| overlay.point.starts_with(path))
+                || own.iter().any(|other| other != path && path.starts_with(other));
+            let lower = under(Path::new(OLD), path);
+            if !there
+                && self.is_below_others(path)
+                && fs::symlink_metadata(&lower).is_ok_and(|meta| meta.is_dir())
+                && !layout::holds_mounts(path, &self.mounts)
+            {
+                self.lay(path, &lower).map_err(|error| SandboxError::NoOverlay {
+                    path: show(path),
+                    detail: error.to_string(),
+                })?;
+            }
+        }
+        Ok(())
+    }
+
     /// Rebuilds one directory that holds mounts: plain directories for the next level, copies of files and
     /// links.
-    fn shadow(&mut self, dir: &Path) {
-        let shadow_root = Path::new(SHADOW).join("root");
+    fn shadow(&mut self, dir: &Path, shadow_root: &Path) {
         let host = under(Path::new(OLD), dir);
         if let Ok(entries) = fs::read_dir(&host) {
             for entry in entries.flatten() {
-                self.shadow_entry(&dir.join(entry.file_name()), &shadow_root);
+                self.shadow_entry(&dir.join(entry.file_name()), shadow_root);
             }
         } else {
             self.view.hidden.push(dir.to_owned());
         }
-        let _ = like(&host, &under(&shadow_root, dir));
+        let _ = like(&host, &under(shadow_root, dir));
     }
 
     fn shadow_entry(&mut self, path: &Path, shadow_root: &Path) {
@@ -261,7 +387,7 @@ impl Builder {
             if !files {
                 self.view.hidden.push(path.to_owned());
             } else if layout::holds_mounts(path, &self.mounts) {
-                self.shadow(path);
+                self.shadow(path, shadow_root);
             } else {
                 self.leaves.push(path.to_owned());
             }
@@ -284,7 +410,7 @@ impl Builder {
 
     /// Lays one overlay over `lower` at `point` of the view.
     fn lay(&mut self, point: &Path, lower: &Path) -> io::Result<()> {
-        let layer = layout::layer(self.view.overlays.len());
+        let layer = layout::layer(self.layers);
         let (upper, work) = (layer.join("upper"), layer.join("work"));
         if !layer.exists() {
             fs::create_dir(&layer)?;
@@ -320,6 +446,7 @@ impl Builder {
             work.display()
         );
         mounts::mount("overlay", &under(Path::new(NEW), point), flags, &data)?;
+        self.layers += 1;
         self.view.overlays.push(Overlay { point: point.to_owned(), upper, mode });
         Ok(())
     }
@@ -431,6 +558,22 @@ impl Builder {
         }
         mounts::make_read_only(&sys)
     }
+}
+
+/// Puts content into a file of the view, which keeps its times.
+pub(super) fn put(path: &Path, content: std::os::fd::OwnedFd) -> io::Result<()> {
+    use rustix::fs::{Mode, OFlags, ResolveFlags};
+    let root = rustix::fs::open(NEW, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let relative = path.strip_prefix("/").map_err(io::Error::other)?;
+    let flags = OFlags::WRONLY | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let before = fs::metadata(under(Path::new(OLD), path));
+    let file = rustix::fs::openat2(&root, relative, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
+    let mut file = fs::File::from(file);
+    io::copy(&mut fs::File::from(content), &mut file)?;
+    if let Ok(modified) = before.and_then(|meta| meta.modified()) {
+        let _ = file.set_modified(modified);
+    }
+    Ok(())
 }
 
 /// Lays emptiness over a path of the view; false when nothing is there.

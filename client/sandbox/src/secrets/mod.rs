@@ -9,7 +9,10 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use lists::{HARMLESS_ENV, IN_HOME, ON_MACHINE};
+use lists::{
+    HARMLESS_ENV, IN_HOME, ON_MACHINE, PROGRAMS, TOOLCHAIN_VARIABLES, TOOLCHAINS, VARIABLE_PREFIXES,
+    VARIABLES,
+};
 use zx1_whitelist::secret_paths;
 
 mod lists;
@@ -29,9 +32,8 @@ fn named_secrets(dir: &Path, work_tree: &Path) -> Vec<PathBuf> {
     secret.map(|entry| entry.path()).filter(|path| !work_tree.starts_with(path)).collect()
 }
 
-/// What a stranger's look at the working tree must not show, though the user's own command needs it: files
-/// that have a secret's name. Masked in read-only runs (decisions E9 and E11).
-pub(crate) fn named_below(work_tree: &Path) -> Vec<PathBuf> {
+/// Files of the working tree that have a secret's name: masked, unless the user names them (decisions E9 and E11).
+fn named_below(work_tree: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut todo = vec![work_tree.to_owned()];
     while let Some(dir) = todo.pop() {
@@ -46,7 +48,8 @@ pub(crate) fn named_below(work_tree: &Path) -> Vec<PathBuf> {
 }
 
 /// All paths to mask, resolved, sorted, without what lies below another one.
-pub(crate) fn paths(work_tree: &Path, extra: &[PathBuf]) -> Vec<PathBuf> {
+/// Of what the user wants to be seen only `extra` is masked.
+pub(crate) fn paths(work_tree: &Path, extra: &[PathBuf], unmasked: &[PathBuf]) -> Vec<PathBuf> {
     let mut found = BTreeSet::new();
     for home in homes() {
         for pattern in in_home() {
@@ -60,6 +63,11 @@ pub(crate) fn paths(work_tree: &Path, extra: &[PathBuf]) -> Vec<PathBuf> {
     }
     found.extend(sockets());
     environment_files(work_tree, &mut found);
+    found.extend(named_below(work_tree));
+    found.retain(|path| {
+        let real = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        !unmasked.iter().any(|shown| real.starts_with(shown))
+    });
     found.extend(extra.iter().cloned());
 
     let mut resolved = BTreeSet::new();
@@ -75,6 +83,34 @@ pub(crate) fn paths(work_tree: &Path, extra: &[PathBuf]) -> Vec<PathBuf> {
     let all = resolved.clone();
     resolved.retain(|path| !path.ancestors().skip(1).any(|parent| all.contains(parent)));
     resolved.into_iter().collect()
+}
+
+/// The homes, resolved, without those inside of others.
+pub(crate) fn home_roots() -> Vec<PathBuf> {
+    let real: BTreeSet<PathBuf> = homes().iter().filter_map(|home| fs::canonicalize(home).ok()).collect();
+    let inner = |home: &&PathBuf| !home.ancestors().skip(1).any(|above| real.contains(above));
+    real.iter().filter(inner).cloned().collect()
+}
+
+/// Folders of toolchains: well-known ones in homes, those of PATH, and those that the environment names. Credentials
+/// in them stay masked.
+pub(crate) fn toolchains(path_var: &OsStr) -> Vec<PathBuf> {
+    let homes = home_roots();
+    let mut found = BTreeSet::new();
+    for home in &homes {
+        found.extend(TOOLCHAINS.iter().map(|name| home.join(name)));
+    }
+    found.extend(std::env::split_paths(path_var).filter(|path| path.is_absolute()));
+    let named = |name: &&str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    found.extend(TOOLCHAIN_VARIABLES.iter().filter_map(named));
+    let real = found.iter().filter_map(|path| fs::canonicalize(path).ok());
+    // Not a home as a whole, nor what holds one.
+    real.filter(|path| path.is_dir() && !homes.iter().any(|home| home.starts_with(path))).collect()
+}
+
+/// What programs need of a machine that has nothing to do with what they are run for.
+pub(crate) fn programs() -> Vec<PathBuf> {
+    PROGRAMS.iter().map(PathBuf::from).filter(|path| fs::symlink_metadata(path).is_ok()).collect()
 }
 
 /// Every home that is visible: of the accounts, of this process, and what lies in /home.
@@ -248,14 +284,20 @@ const SECRET_NAMES: &[&str] = &[
     "GIT_ASKPASS",
 ];
 
-/// The environment without secrets and without ways to the host. PATH, HOME, locale and build flags stay.
+/// The variables that programs are known to need: PATH, HOME, locale, toolchains and build flags. Everything else is
+/// left out, and of these what looks like a secret.
 pub(crate) fn clean_environment(
     variables: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> Vec<(OsString, OsString)> {
     let keep = |(name, value): &(OsString, OsString)| {
-        !name.is_empty() && !is_secret_variable(&name.to_string_lossy(), &value.to_string_lossy())
+        let name = name.to_string_lossy();
+        is_known_variable(&name) && !is_secret_variable(&name, &value.to_string_lossy())
     };
     variables.into_iter().filter(keep).collect()
+}
+
+fn is_known_variable(name: &str) -> bool {
+    VARIABLES.contains(&name) || VARIABLE_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 fn is_secret_variable(name: &str, value: &str) -> bool {
@@ -286,8 +328,22 @@ pub(crate) fn is_masked(path: &Path, masked: &[PathBuf]) -> bool {
     masked.iter().any(|mask| path.starts_with(mask))
 }
 
-/// Whether a path would be masked if it existed when a sandbox starts: a fix must not put files there either.
-pub(crate) fn is_secret_place(path: &Path) -> bool {
+/// Where a fix must not put files: what would be masked if it existed when a sandbox starts. Made once for many paths.
+pub(crate) struct SecretPlaces {
+    homes: BTreeSet<PathBuf>,
+}
+
+impl SecretPlaces {
+    pub(crate) fn now() -> Self {
+        Self { homes: homes() }
+    }
+
+    pub(crate) fn has(&self, path: &Path) -> bool {
+        is_secret_place(path, &self.homes)
+    }
+}
+
+fn is_secret_place(path: &Path, homes: &BTreeSet<PathBuf>) -> bool {
     let fits = |base: &Path, pattern: &str| {
         let Ok(relative) = path.strip_prefix(base) else { return false };
         let mut names = relative.components();
@@ -295,7 +351,10 @@ pub(crate) fn is_secret_place(path: &Path) -> bool {
             names.next().is_some_and(|name| matches(part.as_bytes(), name.as_os_str().as_bytes()))
         })
     };
-    homes().iter().any(|home| in_home().any(|pattern| fits(home, pattern)))
+    homes
+        .iter()
+        .filter(|home| path.starts_with(home))
+        .any(|home| in_home().any(|pattern| fits(home, pattern)))
         || on_machine().any(|pattern| fits(Path::new("/"), pattern.trim_start_matches('/')))
 }
 
@@ -343,6 +402,15 @@ mod tests {
     }
 
     #[test]
+    fn a_variable_that_nobody_knows_stays_out_whatever_its_name() {
+        let all =
+            ["DB_PASS", "SMTP_PASS", "STRIPE_SK", "SEED", "PIN", "MY_SETTING", "PATH", "LC_ALL", "CFLAGS"];
+        let kept = clean_environment(all.map(|name| (name.into(), "x".into())));
+        let kept: Vec<_> = kept.iter().map(|(name, _)| name.to_str().unwrap()).collect();
+        assert_eq!(kept, ["PATH", "LC_ALL", "CFLAGS"]);
+    }
+
+    #[test]
     fn environment_files_are_found_at_any_depth_but_not_their_examples() {
         let dir = tempfile::tempdir().unwrap();
         let deep = dir.path().join("a/b");
@@ -351,15 +419,16 @@ mod tests {
             fs::write(deep.join(name), "x").unwrap();
         }
         let real = fs::canonicalize(dir.path()).unwrap();
-        let found = paths(&real, &[]);
+        let found = paths(&real, &[], &[]);
         let here: Vec<_> = found.iter().filter_map(|path| path.strip_prefix(&real).ok()).collect();
         assert_eq!(here, [Path::new("a/b/.env"), Path::new("a/b/.env.local")]);
     }
 
     #[test]
     fn a_place_of_secrets_is_known_before_it_exists() {
-        assert!(is_secret_place(Path::new("/root/.ssh/authorized_keys")));
-        assert!(is_secret_place(Path::new("/etc/shadow-")));
-        assert!(!is_secret_place(Path::new("/root/project/Makefile")));
+        let places = SecretPlaces::now();
+        assert!(places.has(Path::new("/root/.ssh/authorized_keys")));
+        assert!(places.has(Path::new("/etc/shadow-")));
+        assert!(!places.has(Path::new("/root/project/Makefile")));
     }
 }

@@ -60,8 +60,9 @@ fn commit_applies_exactly_the_change_set_and_undo_puts_all_back(who: Who) {
     println!("{changes}");
     assert_eq!(changes.get("/home/u/project/new").unwrap().kind, Kind::Added);
     assert_eq!(changes.get("/home/u/project/run.sh").unwrap().kind, Kind::Deleted);
-    sandbox.dry_run_commit(&changes, &Consents::none(), &records).unwrap();
-    let record = sandbox.commit(&changes, &Consents::none(), &records).unwrap();
+    let consents = Consents::none().with(zx1_sandbox::Class::Link);
+    sandbox.dry_run_commit(&changes, &consents, &records).unwrap();
+    let record = sandbox.commit(&changes, &consents, &records).unwrap();
     assert_eq!(fs::read_to_string(tree.join("new")).unwrap(), "new\n");
     assert!(!tree.join("run.sh").exists());
     assert_eq!(records.list().unwrap()[0].state, RecordState::Done);

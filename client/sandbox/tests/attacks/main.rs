@@ -14,6 +14,7 @@ mod processes;
 mod refusals;
 mod secrets;
 mod snapshot;
+mod views;
 mod world;
 
 use std::process::ExitCode;
@@ -29,6 +30,7 @@ fn scenarios() -> Vec<Scenario> {
         processes::SCENARIOS,
         refusals::SCENARIOS,
         secrets::SCENARIOS,
+        views::SCENARIOS,
     ]
     .concat()
 }

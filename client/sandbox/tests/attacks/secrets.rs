@@ -3,12 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
-use zx1_sandbox::{Class, Command, Consents, Limits, Records};
+use zx1_sandbox::{Class, Command, Consents, Limits, Records, Sandbox};
 use zx1_whitelist::secret_paths;
 
 use crate::jail::plant as file;
 use crate::scenarios;
-use crate::world::{SECRET, Who, good, limits, records_dir, sandbox, sh};
+use crate::world::{SECRET, TREE, Who, limits, records_dir, sandbox, sh};
 
 scenarios! {
     contained:
@@ -16,7 +16,7 @@ scenarios! {
         no_walk_finds_a_secret
         links_renames_and_other_mounts_lead_to_no_secret
         environment_files_of_the_tree_are_masked
-        keys_in_the_tree_are_masked_for_strangers_only
+        keys_in_the_tree_are_masked_unless_the_user_names_one
         secret_variables_do_not_come_in;
     changing: nothing_is_committed_into_a_place_of_secrets;
 }
@@ -143,12 +143,17 @@ fn environment_files_of_the_tree_are_masked(_: Who) {
     assert!(!sandbox.changes().unwrap().to_string().contains(SECRET));
 }
 
-fn keys_in_the_tree_are_masked_for_strangers_only(_: Who) {
-    let mut sandbox = sandbox();
-    let line = "cat certs/server.key certs/id_rsa wallet/id.json";
-    let stranger = sandbox.run(&Command::shell(line).read_only(true), &limits()).unwrap();
-    assert_eq!(stranger.stdout.total, 0, "{stranger:?}");
-    assert_eq!(good(&mut sandbox, line).lines().count(), 3, "the user's own command needs its test keys");
+fn keys_in_the_tree_are_masked_unless_the_user_names_one(_: Who) {
+    let line = "cat certs/server.key certs/id_rsa wallet/id.json .env";
+    for read_only in [true, false] {
+        let stranger = sandbox().run(&Command::shell(line).read_only(read_only), &limits()).unwrap();
+        assert_eq!(stranger.stdout.total, 0, "{stranger:?}");
+    }
+    let own = format!("{TREE}/wallet/id.json");
+    let mut named = Sandbox::builder().work_tree(TREE).unmask("certs/server.key").mask(own).unmask("wallet");
+    named = named.disk_limit(64 << 20);
+    let seen = sh(&mut named.build().unwrap(), line);
+    assert_eq!(seen.stdout.text(), format!("{TREE_KEY}\n"), "the one that was named, and no key of ours");
 }
 
 fn secret_variables_do_not_come_in(_: Who) {
@@ -167,6 +172,8 @@ fn secret_variables_do_not_come_in(_: Who) {
 fn nothing_is_committed_into_a_place_of_secrets(who: Who) {
     let home = if who == Who::Root { "/root" } else { "/home/u" };
     let records = Records::open(records_dir(who)).unwrap();
+    let all = [Class::OutsideTree, Class::StartUpFile, Class::Executable, Class::Dotfile];
+    let all = all.into_iter().fold(Consents::none(), Consents::with);
     for line in [
         format!("mkdir -p {home}/.ssh2 && echo x > {home}/.netrc.new; echo x > {home}/.python_history"),
         format!("mkdir -p {home}/.electrum/wallets; echo x > {home}/.age; true"),
@@ -174,7 +181,6 @@ fn nothing_is_committed_into_a_place_of_secrets(who: Who) {
         let mut sandbox = sandbox();
         sh(&mut sandbox, &line);
         let changes = sandbox.changes().unwrap();
-        let all = Consents::none().with(Class::OutsideTree).with(Class::StartUpFile);
         match sandbox.dry_run_commit(&changes, &all, &records) {
             Ok(()) => assert!(changes.is_empty(), "{changes}"),
             Err(error) => assert_eq!(error.code(), 9227, "{error}\n{changes}"),

@@ -1,6 +1,6 @@
 //! What lies in the jail, and the tools of the scenarios.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -80,15 +80,19 @@ pub(crate) fn plant() {
     file("/mnt/data/file", "data\n", 0o666);
     file("/mnt/strange name\\\n/file", "strange\n", 0o666);
     file("/srv/locked/file", "locked\n", 0o666);
+    file("/srv/site/conf.txt", "old\n", 0o644);
+    for path in ["/srv/site", "/srv/site/conf.txt"] {
+        jail::own(Path::new(path));
+    }
     file("/tmp/shared", "shared\n", 0o666);
     file("/var/lib/state", "state\n", 0o644);
     file("/root/notes", "notes\n", 0o600);
     std::os::unix::fs::symlink("main.c", "/home/u/project/link.c").unwrap();
     std::fs::hard_link("/home/u/project/main.c", "/home/u/project/hard.c").unwrap();
     for path in ["/home/u/project/link.c", "/tmp/shared", "/mnt/data", "/mnt/data/file", "/srv/locked/file"] {
-        jail::own(std::path::Path::new(path));
+        jail::own(Path::new(path));
     }
-    jail::own(std::path::Path::new("/mnt/strange name\\\n/file"));
+    jail::own(Path::new("/mnt/strange name\\\n/file"));
 }
 
 /// A sandbox over the working tree.

@@ -31,6 +31,8 @@ pub(crate) fn cases() -> Vec<Case> {
             package("sed -i /edition/d Cargo.toml\necho 'async fn f() {} fn main() { let _ = f(); }' > src/main.rs"),
             "cargo check",
         ),
+        Case::new("cargo-unknown-edition", package("sed -i s/2021/2020/ Cargo.toml"), "cargo check")
+            .check("grep -qx 'edition = \"2021\"' Cargo.toml"),
         Case::new("cargo-unquoted", package("sed -i 's/\"p\"/p/' Cargo.toml"), "cargo check")
             .check("grep -qx 'name = \"p\"' Cargo.toml"),
         Case::new(

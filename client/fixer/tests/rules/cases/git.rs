@@ -50,6 +50,14 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new("git-remote-typo", remote("git commit -q --allow-empty -m second"), "git push orgin main")
             .corrected("git push origin main")
             .check("test \"$(git rev-parse main)\" = \"$(git -C ../remote.git rev-parse main)\""),
+        Case::new(
+            "git-remote-typo",
+            "git init -q --bare ../r.git; git init -q -b main; git remote add origin ../r.git; \
+             git commit -q --allow-empty -m first",
+            "git push orgin main",
+        )
+        .corrected("git push origin main")
+        .check("test \"$(git rev-parse main)\" = \"$(git -C ../r.git rev-parse main)\""),
         Case::new("git-branch-exists", remote("git branch topic"), "git checkout -b topic")
             .corrected("git checkout topic")
             .check("test \"$(git symbolic-ref --short HEAD)\" = topic"),

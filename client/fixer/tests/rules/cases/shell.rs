@@ -65,6 +65,8 @@ pub(crate) fn cases() -> Vec<Case> {
         .check("test -f ran.txt"),
         Case::new("sh-program-typo", "git init -q", "gti status").corrected("git status"),
         Case::new("sh-program-typo", "true", "pyhton3 -c 'print(1)'").bash().corrected("python3 -c 'print(1)'"),
+        Case::new("sh-program-near-typo", "echo x > f", "sha256smu f").corrected("sha256sum f"),
+        Case::new("sh-program-near-typo", "true", "basenmae a/b").bash().corrected("basename a/b"),
         Case::new("sh-program-name", "echo 'print(1)' > a.py", "python a.py")
             .only_programs(&["python3", "which", "cat", "ls", "sh"])
             .corrected("python3 a.py"),

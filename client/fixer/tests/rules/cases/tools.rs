@@ -23,6 +23,16 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new("coreutils-file-typo", "mkdir docs; echo hello > docs/intro.txt", "wc -l docs/intor.txt")
             .corrected("wc -l docs/intro.txt"),
         Case::new("coreutils-file-typo", "printf 'b\\na\\n' > names.txt", "sort nmaes.txt").corrected("sort names.txt"),
+        Case::new("coreutils-file-typo", "echo x > data.csv", "cp dtaa.csv copy.csv")
+            .corrected("cp data.csv copy.csv")
+            .check("cmp data.csv copy.csv"),
+        Case::new("coreutils-file-typo", "echo x > f; tar -cf backup.tar f; rm f", "tar -xf bakcup.tar")
+            .corrected("tar -xf backup.tar")
+            .check("test -f f"),
+        Case::new("coreutils-file-typo", "echo x > notes.txt", "gzip ntoes.txt")
+            .corrected("gzip notes.txt")
+            .check("test -f notes.txt.gz"),
+        Case::new("coreutils-file-typo", "echo x > notes.txt", "grep x ntoes.txt").corrected("grep x notes.txt"),
         Case::new(
             "config-template",
             r#"echo '{"a": 1}' > config.json.example; printf 'import json\nprint(json.load(open("config.json"))["a"])\n' > app.py"#,
