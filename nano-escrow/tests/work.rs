@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use nano_escrow::node::{Call, NodeApi, NodeError};
-use nano_escrow::work::{Cancel, MemoryCache, Path, Solver, WorkCache, WorkError, WorkPeers, WorkService};
+use nano_escrow::work::{
+    Cancel, MemoryCache, Path, Solver, Urgency, WorkCache, WorkError, WorkPeers, WorkService,
+};
 use nano_escrow::{BlockHash, Thresholds, Work};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -224,6 +226,22 @@ async fn what_is_wanted_now_goes_before_what_is_wanted_later_ok() {
     service.prefetch(root(7), DEV);
     assert!(service.get(root(7), DEV).await.unwrap().is_valid(&root(7), DEV));
     tokio::time::timeout(Duration::from_secs(60), service.shutdown()).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn payments_and_receives_go_before_a_refund_ok() {
+    let service = WorkService::default();
+    let refund = tokio::spawn({
+        let service = service.clone();
+        // Nobody ever finds this one.
+        async move { service.get_for(root(1), u64::MAX, Urgency::Refund).await }
+    });
+    for (n, urgency) in [(2, Urgency::Payment), (3, Urgency::Receive), (4, Urgency::Payment)] {
+        let work = service.get_for(root(n), DEV, urgency);
+        let work = tokio::time::timeout(Duration::from_secs(60), work).await.unwrap().unwrap();
+        assert!(work.is_valid(&root(n), DEV));
+    }
+    refund.abort();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

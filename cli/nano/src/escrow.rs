@@ -17,6 +17,7 @@ use nano_escrow::journal::{Journal, JournalError};
 use nano_escrow::node::{HttpNode, HttpOptions, WatchOptions};
 use nano_escrow::work::{Solver, WorkPeers, WorkService};
 use nano_escrow::{Address, AddressError, BlockHash, Network, Raw, Seed};
+use zx1_home::{Clock as _, SystemClock};
 
 /// Journal, node and keys of an escrow or a wallet.
 #[derive(Debug, Args)]
@@ -328,7 +329,10 @@ pub(crate) async fn run(args: EscrowArgs, out: &Output) -> Result<(), Failure> {
         }
         EscrowCommand::Run => serve(&place, out).await,
         EscrowCommand::Export { file } => {
-            let backup = place.escrow(out).await?.export().await?;
+            // Beside the process that writes the journal, which may run.
+            let (journal, seed) = (place.reader().await?, place.seed(out)?);
+            let now = i64::try_from(SystemClock.unix_ms()).unwrap_or(i64::MAX);
+            let backup = nano_escrow::escrow::export(&journal, &seed, now).await?;
             backup.write(&file).await?;
             let accounts = backup.accounts();
             out.print(&json!({ "file": file, "accounts": accounts }), || {

@@ -17,6 +17,7 @@ use zx1_home::{Clock as _, SystemClock};
 
 use super::Entry;
 use super::node::{Event, Node};
+use super::options::Dialect;
 use super::rpc::{address, json_of};
 use nano_escrow::PublicKey;
 
@@ -28,6 +29,11 @@ const MAX_ACCOUNTS: usize = 100_000;
 const TOO_SLOW: u16 = 1008;
 /// Close code of RFC 6455: going away.
 const STOPPING: u16 = 1001;
+/// Close code of RFC 6455: a message of the right form with the wrong contents.
+const NOT_UNDERSTOOD: u16 = 1007;
+/// Options that are true or false.
+const FLAGS: [&str; 4] =
+    ["all_local_accounts", "include_block", "include_election_info", "include_election_info_with_votes"];
 
 fn millis() -> String {
     SystemClock.unix_ms().to_string()
@@ -271,6 +277,7 @@ async fn serve(
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     ticks.tick().await;
     let mut silent = 0;
+    let strict = state.node.options.dialect == Dialect::Rust;
     let slow = Some((TOO_SLOW, "the client does not read"));
     loop {
         let out = tokio::select! {
@@ -280,6 +287,9 @@ async fn serve(
             message = socket.recv() => {
                 silent = 0;
                 match message? {
+                    Ok(Message::Text(text)) if strict && !is_strict(&text) => {
+                        return Some((NOT_UNDERSTOOD, "invalid type: string, expected a boolean"));
+                    }
                     Ok(Message::Text(text)) => match handle(&state.hub, id, &text) {
                         Some(ack) => Message::Text(Utf8Bytes::from(ack.to_string())),
                         None => continue,
@@ -303,6 +313,13 @@ async fn serve(
             () = state.node.cancel.cancelled() => return Some((STOPPING, "the ledger stops")),
         }
     }
+}
+
+/// Whether the flags are booleans. The Rust node ends the connection of whoever writes a text there.
+fn is_strict(text: &str) -> bool {
+    let Ok(request) = serde_json::from_str::<Value>(text) else { return true };
+    let Some(options) = request.get("options") else { return true };
+    FLAGS.iter().filter_map(|name| options.get(*name)).all(Value::is_boolean)
 }
 
 /// Do what a client says; returns the acknowledgement, if it asked for one.

@@ -6,7 +6,7 @@ mod support;
 use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
-use nano_devnet::{Confirm, Devnet, Effect, FaultRule, On, Order};
+use nano_devnet::{Confirm, Devnet, Dialect, Effect, FaultRule, On, Order};
 use nano_escrow::{BlockHash, Raw};
 use serde_json::{Value, json};
 use support::*;
@@ -92,7 +92,7 @@ async fn only_the_accounts_asked_for_are_told_of_as_sender_or_receiver() {
     let devnet = Devnet::builder().start().await.unwrap();
     let (alice, bob, carol) = (key(1), key(2), key(3));
     let mut client = Client::to(&devnet).await;
-    client.subscribe(json!({"accounts": [alice.address()], "include_block": "false"})).await;
+    client.subscribe(json!({"accounts": [alice.address()], "include_block": false})).await;
     let to_alice = devnet.faucet(alice.address(), Raw(5)).await.unwrap();
     devnet.faucet(bob.address(), Raw(5)).await.unwrap();
     let open = sign(block(alice.public_key(), BlockHash::ZERO, 5, to_alice.0), &alice);
@@ -120,7 +120,7 @@ async fn only_the_accounts_asked_for_are_told_of_as_sender_or_receiver() {
 async fn what_a_block_stands_on_is_told_first_and_as_inactive() {
     let devnet = Devnet::builder().confirm(Confirm::OnDemand).start().await.unwrap();
     let mut all = Client::to(&devnet).await;
-    all.subscribe(json!({"include_election_info": "true"})).await;
+    all.subscribe(json!({"include_election_info": true})).await;
     let mut active = Client::to(&devnet).await;
     active.subscribe(json!({"confirmation_type": "active"})).await;
     let mut fresh = Client::to(&devnet).await;
@@ -256,4 +256,19 @@ async fn rubbish_on_the_websocket_is_ignored_and_a_flood_closes_it() {
     let end = tokio::time::timeout(WITHIN, async { while let Some(Ok(_)) = client.0.next().await {} }).await;
     end.expect("a message that is too long closes the connection");
     devnet.faucet(key(1).address(), Raw(1)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_text_where_a_boolean_belongs_ends_the_connection_as_with_the_rust_node() {
+    for (dialect, served) in [(Dialect::Cpp, true), (Dialect::Rust, false)] {
+        let devnet = Devnet::builder().dialect(dialect).start().await.unwrap();
+        let mut client = Client::to(&devnet).await;
+        let options = json!({"include_block": "true"});
+        client
+            .say(json!({"action": "subscribe", "topic": "confirmation", "ack": true, "options": options}))
+            .await;
+        let answer = tokio::time::timeout(WITHIN, client.0.next()).await.unwrap().unwrap().unwrap();
+        assert_eq!(matches!(answer, Message::Text(_)), served, "{dialect:?}: {answer:?}");
+        assert_eq!(matches!(answer, Message::Close(_)), !served, "{dialect:?}: {answer:?}");
+    }
 }

@@ -405,8 +405,9 @@ pub(crate) async fn credit_of(
         return Ok(Raw::ZERO);
     }
     let others = rows::deposits(tx, &row.account).await?;
-    let others = others.iter().filter(|d| d.send_hash != deposit.send_hash);
+    let others = others.iter().filter(|d| d.send_hash != deposit.send_hash && !d.credited.is_zero());
+    let parts = u32::try_from(others.clone().count()).unwrap_or(u32::MAX);
     let credited = Raw::checked_sum(others.map(|d| d.credited));
     let credited = credited.ok_or_else(|| JournalError::Corrupt("the deposits sum to too much".into()))?;
-    Ok(plan::credit(row.expected, credited, deposit.amount))
+    Ok(plan::credit(row.expected, credited, parts, deposit.amount))
 }

@@ -16,7 +16,7 @@ use crate::journal::{CrashPoints, Journal, JournalError, rows};
 use crate::{BlockHash, Network};
 
 /// The tables, in an order in which references hold.
-const TABLES: [&str; 7] = ["account", "plan", "leg", "deposit", "block", "work", "alarm"];
+const TABLES: [&str; 8] = ["secret", "account", "plan", "leg", "deposit", "block", "work", "alarm"];
 
 /// A value of a cell: SQLite's types as JSON has them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +37,9 @@ pub struct Backup {
     genesis: BlockHash,
     /// The seed that it needs, by fingerprint.
     seed: String,
+    /// The journal's id; older exports have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    journal: Option<String>,
     /// When it was made, unix milliseconds.
     pub made_at: i64,
     tables: BTreeMap<String, Vec<BTreeMap<String, Cell>>>,
@@ -112,35 +115,49 @@ impl Backup {
 
 impl Engine {
     pub(crate) async fn export(&self) -> Result<Backup, EscrowError> {
-        let mut tables = BTreeMap::new();
-        // One read transaction, so that the tables fit together.
-        let mut conn = self.journal.read().await?;
-        let mut tx = sqlx::Connection::begin(&mut *conn).await?;
-        for table in TABLES {
-            let sql = sqlx::AssertSqlSafe(format!("SELECT * FROM {table} ORDER BY rowid"));
-            let mut out = Vec::new();
-            for row in sqlx::query(sql).fetch_all(&mut *tx).await? {
-                let mut cells = BTreeMap::new();
-                for column in row.columns() {
-                    cells.insert(column.name().to_owned(), cell(&row, column.ordinal())?);
-                }
-                out.push(cells);
-            }
-            tables.insert(table.to_owned(), out);
-        }
-        tx.rollback().await?;
-        let mut backup = Backup {
-            format: FORMAT.into(),
-            network: self.options.network.name().into(),
-            genesis: self.options.network.genesis(),
-            seed: self.keys.fingerprint(),
-            made_at: self.now(),
-            tables,
-            seal: String::new(),
-        };
-        backup.seal = backup.compute_seal(&*self.keys)?;
-        Ok(backup)
+        export(&self.journal, &*self.keys, self.now()).await
     }
+}
+
+/// Everything of a journal that a restore needs; also of one that is open for reading only, beside the process that
+/// writes it. Fails with 8603 for another seed.
+pub async fn export(journal: &Journal, keys: &dyn Keys, made_at: i64) -> Result<Backup, EscrowError> {
+    let network = journal.network().await?;
+    let mut tables = BTreeMap::new();
+    // One read transaction, so that the tables fit together.
+    let mut conn = journal.read().await?;
+    let mut tx = sqlx::Connection::begin(&mut *conn).await?;
+    for table in TABLES {
+        let sql = sqlx::AssertSqlSafe(format!("SELECT * FROM {table} ORDER BY rowid"));
+        let mut out = Vec::new();
+        for row in sqlx::query(sql).fetch_all(&mut *tx).await? {
+            let mut cells = BTreeMap::new();
+            for column in row.columns() {
+                cells.insert(column.name().to_owned(), cell(&row, column.ordinal())?);
+            }
+            out.push(cells);
+        }
+        tables.insert(table.to_owned(), out);
+    }
+    let id = rows::meta(&mut tx, "id").await?;
+    let seed = rows::meta(&mut tx, "seed").await?.unwrap_or_default();
+    tx.rollback().await?;
+    let given = keys.fingerprint();
+    if seed != given {
+        return Err(JournalError::WrongSeed { journal: seed, given }.into());
+    }
+    let mut backup = Backup {
+        format: FORMAT.into(),
+        network: network.name().into(),
+        genesis: network.genesis(),
+        seed,
+        journal: id,
+        made_at,
+        tables,
+        seal: String::new(),
+    };
+    backup.seal = backup.compute_seal(keys)?;
+    Ok(backup)
 }
 
 fn cell(row: &sqlx::sqlite::SqliteRow, at: usize) -> Result<Cell, EscrowError> {
@@ -211,6 +228,9 @@ pub async fn restore(path: &Path, backup: &Backup, keys: &dyn Keys) -> Result<Jo
         if keys.keypair(&row.nonce).public_key() != row.account {
             return Err(EscrowError::Export(format!("the nonce of {} is not its account's", row.name())));
         }
+    }
+    if let Some(id) = &backup.journal {
+        sqlx::query("UPDATE meta SET value = ? WHERE key = 'id'").bind(id).execute(&mut *tx).await?;
     }
     journal.commit(tx, "restore").await?;
     // Closing the last connection writes the log back, so the file is whole by itself.

@@ -2,6 +2,7 @@
 //! the network; nothing after it can change what is paid.
 
 use super::engine::{Engine, Lock, check_name, running};
+use super::lane::{HOUR, Lane, priority};
 use super::plan::{self, AccountLegs, Paid, Step};
 use super::views::{self, AccountView, PlanView};
 use super::{AccountKey, EscrowError, Settlement};
@@ -15,13 +16,6 @@ use crate::{Address, BlockHash, PublicKey, Raw, blake2b_256};
 pub(crate) const RECEIVE: &str = "receive";
 /// Excess goes back under this kind; the key is the hash of the first deposit of it.
 pub(crate) const REFUND: &str = "refund";
-
-/// What is published first, highest first.
-pub(crate) mod priority {
-    pub(crate) const PAYMENT: i64 = 10;
-    pub(crate) const RECEIVE: i64 = 5;
-    pub(crate) const REFUND: i64 = 1;
-}
 
 impl Engine {
     pub(crate) async fn settle(&self, settlement: &Settlement) -> Result<PlanView, EscrowError> {
@@ -62,7 +56,7 @@ impl Engine {
         }
         let plan = self.decide_settlement(settlement, digest).await?;
         self.prefetch_plan(plan).await;
-        self.wake.notify_one();
+        self.wake(&accounts, Lane::Payout);
         views::plan(&self.journal, plan).await
     }
 
@@ -111,7 +105,7 @@ impl Engine {
             }
             let legs = self.settlement_legs(&mut tx, plan, &mut next, &row, request).await?;
             self.sign_legs(&mut tx, &row, &legs, now).await?;
-            rows::close_account(&mut tx, &key).await?;
+            rows::close_account(&mut tx, &key, now).await?;
         }
         if rows::plan_is_confirmed(&mut tx, plan).await? {
             rows::finish_plan(&mut tx, plan, now).await?;
@@ -311,22 +305,30 @@ impl Engine {
         }
         self.sync(&account).await?;
         self.replan(&account).await?;
-        let plan = self.decide_refund(&account, deposit.source).await?;
-        self.wake.notify_one();
+        let plan = self.decide_refund(&account, deposit.source, Some(Raw(1))).await?;
+        self.wake(&[account], Lane::Refund);
         match plan {
             Some(plan) => views::plan(&self.journal, plan).await,
             None => Err(EscrowError::NothingToRefund(hash)),
         }
     }
 
-    /// One refund for all of a source's excess on the account; none when it sums to dust. The lock must be held.
+    /// One refund for all of a source's excess on the account. `asked` is the least sum that somebody has asked for;
+    /// without it there is none below [`Options::refund_min`](super::Options::refund_min) or above the hour's number.
+    /// The lock must be held.
     pub(crate) async fn decide_refund(
         &self,
         account: &PublicKey,
         source: PublicKey,
+        asked: Option<Raw>,
     ) -> Result<Option<i64>, EscrowError> {
         let now = self.now();
+        let least = asked.unwrap_or(self.options.refund_min);
         let mut tx = self.journal.begin().await?;
+        if asked.is_none() && rows::refunds_since(&mut tx, now.saturating_sub(HOUR)).await? >= self.refunds()
+        {
+            return Ok(None);
+        }
         let row = rows::account(&mut tx, account).await?;
         let row = row.ok_or_else(|| EscrowError::NoAccount(account.address().to_string()))?;
         let mut deposits = rows::deposits(&mut tx, account).await?;
@@ -334,7 +336,7 @@ impl Engine {
         deposits.sort_by_key(|d| d.send_hash);
         let sum = Raw::checked_sum(deposits.iter().map(DepositRow::excess));
         let sum = sum.ok_or_else(|| JournalError::Corrupt("the excess sums to too much".into()))?;
-        let Some(first) = deposits.first().filter(|_| !sum.is_zero() && sum >= self.options.dust) else {
+        let Some(first) = deposits.first().filter(|_| !sum.is_zero() && sum >= least) else {
             return Ok(None);
         };
         let plan = self.insert_refund(&mut tx, &row, first.send_hash, now).await?;
@@ -357,6 +359,11 @@ impl Engine {
         self.journal.commit(tx, "refund").await?;
         self.prefetch_blocks(&blocks);
         Ok(Some(plan))
+    }
+
+    /// Maximum number of refunds in an hour that nobody has asked for.
+    pub(crate) fn refunds(&self) -> i64 {
+        i64::from(self.options.refunds_per_hour)
     }
 
     pub(crate) async fn insert_refund(
@@ -382,6 +389,15 @@ impl Engine {
 
     /// Close an account without a settlement: its deposits count no more, so they are excess.
     pub(crate) async fn expire(&self, key: &AccountKey) -> Result<AccountView, EscrowError> {
+        if let Some(account) = self.offers.account_of(key) {
+            let _lock = self.lock(account).await;
+            // Something may have arrived just now; then there is a row.
+            if let Some(view) = self.offered_view(&account) {
+                self.offers.remove(&account, false);
+                self.bell.notify_one();
+                return Ok(AccountView { closed: true, ..view });
+            }
+        }
         let account = views::account(&self.journal, key).await?.address.public_key();
         let _lock = self.lock(account).await;
         let mut tx = self.journal.begin().await?;
@@ -408,9 +424,9 @@ impl Engine {
             deposit.credited = Raw::ZERO;
             rows::update_deposit(&mut tx, &deposit).await?;
         }
-        rows::close_account(&mut tx, &account).await?;
+        rows::close_account(&mut tx, &account, self.now()).await?;
         self.journal.commit(tx, "expire").await?;
-        self.wake.notify_one();
+        self.wake(&[account], Lane::Receive);
         views::account_at(&self.journal, account).await
     }
 

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use super::EscrowError;
 use super::engine::Engine;
+use super::lane::{Lane, priority};
 use super::views::{self, PlanView};
 use crate::journal::{AccountRow, BlockRow, BlockState, DepositState, Tx, rows};
 use crate::node::{Fault, NodeCalls, NodeError};
+use crate::work::Urgency;
 use crate::{Address, BlockHash, PublicKey, Subtype, WorkKind};
 
 /// What a step of [`drive`](super::Escrow::drive) left.
@@ -125,6 +127,7 @@ impl Engine {
         blocks: &[BlockRow],
         states: &mut Vec<(BlockRow, BlockState)>,
     ) -> Result<(), Blocked> {
+        let urgency = self.urgency(blocks).await.map_err(Blocked::Later)?;
         let out = blocks.iter().take_while(|b| b.state == BlockState::Published).count();
         let (published, mut rest) = blocks.split_at(out);
         if let Some(last) = published.last() {
@@ -138,7 +141,7 @@ impl Engine {
                     match known {
                         Known::Confirmed => states.push((block.clone(), BlockState::Confirmed)),
                         Known::Published => {
-                            self.nudge(row, block).await?;
+                            self.nudge(row, block, urgency).await?;
                             break;
                         }
                         Known::No => {
@@ -152,12 +155,24 @@ impl Engine {
             }
         }
         for block in rest {
-            match self.publish(block).await? {
+            match self.publish(block, urgency).await? {
                 Known::Confirmed => states.push((block.clone(), BlockState::Confirmed)),
                 _ => states.push((block.clone(), BlockState::Published)),
             }
         }
         Ok(())
+    }
+
+    /// How urgent the work of these blocks is: as the most urgent plan that waits for them.
+    async fn urgency(&self, blocks: &[BlockRow]) -> Result<Urgency, EscrowError> {
+        let mut plans: Vec<i64> = blocks.iter().filter_map(|b| b.leg.map(|leg| leg.0)).collect();
+        plans.dedup();
+        let mut conn = self.journal.read().await?;
+        let mut most = priority::REFUND;
+        for plan in plans {
+            most = most.max(rows::plan(&mut conn, plan).await?.priority);
+        }
+        Ok(Lane::of(most).urgency())
     }
 
     /// What the node knows of a block of ours.
@@ -172,13 +187,13 @@ impl Engine {
     }
 
     /// Send a block. Whatever the node answers, `block_info` decides.
-    async fn publish(&self, block: &BlockRow) -> Result<Known, Blocked> {
+    async fn publish(&self, block: &BlockRow, urgency: Urgency) -> Result<Known, Blocked> {
         let mut kind = block.subtype.work_kind();
         let mut tries = 0;
         loop {
             tries += 1;
             let root = block.block().root();
-            let work = self.work_for(root, kind).await.map_err(Blocked::Later)?;
+            let work = self.work_for(root, kind, urgency).await.map_err(Blocked::Later)?;
             let error = match self.node.process(block.signed().with_work(work), Some(block.subtype)).await {
                 Ok(hash) if hash == block.hash => return Ok(Known::Published),
                 Ok(other) => NodeError::Unreadable {
@@ -236,7 +251,7 @@ impl Engine {
     }
 
     /// Ask for a vote and publish again when a block waits for long.
-    async fn nudge(&self, row: &AccountRow, block: &BlockRow) -> Result<(), Blocked> {
+    async fn nudge(&self, row: &AccountRow, block: &BlockRow, urgency: Urgency) -> Result<(), Blocked> {
         let since = block.published_at.unwrap_or(block.signed_at);
         let waited = self.now().saturating_sub(since);
         if waited < i64::try_from(self.options.nudge_after.as_millis()).unwrap_or(i64::MAX) {
@@ -245,7 +260,7 @@ impl Engine {
         tracing::debug!(account = %row.account.address(), hash = %block.hash, "asking for a vote");
         // Some nodes do not offer it; then publishing again does the same.
         let _ = self.node.block_confirm(block.hash).await;
-        self.publish(block).await.map(drop)
+        self.publish(block, urgency).await.map(drop)
     }
 
     /// One transaction for all that a step has found out.

@@ -4,15 +4,18 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::sync::{Notify, OwnedMutexGuard};
+use tokio::sync::{Notify, OwnedMutexGuard, watch};
 use zx1_home::{Clock, SystemClock};
 
-use super::parts::ProbedNode;
+use super::lane::Lane;
+use super::nonce::NonceSecret;
+use super::offered::Offers;
+use super::parts::{LedgerState, ProbedNode};
 use super::views::{self, AccountView};
 use super::{AccountKey, EscrowError, Keys, Nonces, Options, Terms};
 use crate::journal::{AccountRow, AccountState, Journal, rows};
 use crate::node::{NodeApi, NodeCalls};
-use crate::work::WorkService;
+use crate::work::{Urgency, WorkService};
 use crate::{Address, BlockHash, PublicKey, Raw, Subtype, Work, WorkKind};
 
 /// The components of an escrow or a wallet.
@@ -29,8 +32,10 @@ pub struct Parts {
     pub options: Options,
     /// Source of the times that the journal records.
     pub clock: Arc<dyn Clock>,
-    /// Source of the nonce of each new account.
+    /// Source of the nonce of each account that is created at once.
     pub nonces: Nonces,
+    /// The secrets that nonces of offered accounts are derived from: the present one first, then former ones.
+    pub secrets: Vec<NonceSecret>,
 }
 
 impl Parts {
@@ -47,7 +52,16 @@ impl Parts {
             getrandom::fill(&mut nonce).map_err(|e| EscrowError::Random(e.to_string()))?;
             Ok(nonce)
         });
-        Parts { journal, node, work, keys, options, clock: Arc::new(SystemClock), nonces }
+        Parts {
+            journal,
+            node,
+            work,
+            keys,
+            options,
+            clock: Arc::new(SystemClock),
+            nonces,
+            secrets: Vec::new(),
+        }
     }
 }
 
@@ -61,8 +75,16 @@ pub(crate) struct Engine {
     nonces: Nonces,
     node_checked: AtomicBool,
     locks: Mutex<HashMap<PublicKey, Arc<tokio::sync::Mutex<()>>>>,
-    /// Notified after each decision.
-    pub(crate) wake: Notify,
+    pub(crate) secrets: Vec<NonceSecret>,
+    /// Accounts that were offered and are in no journal yet.
+    pub(crate) offers: Offers,
+    /// Accounts with something new to do, and how urgent it is.
+    woken: Mutex<HashMap<PublicKey, Lane>>,
+    /// Rings when something was decided or offered.
+    pub(crate) bell: Notify,
+    /// Whether the node's websocket is connected.
+    pub(crate) live: watch::Sender<bool>,
+    pub(crate) ledger: Arc<watch::Sender<LedgerState>>,
     /// Notified when the node has mentioned one of our accounts.
     pub(crate) confirmed: Notify,
 }
@@ -72,7 +94,9 @@ pub(crate) type Lock = OwnedMutexGuard<()>;
 
 impl Engine {
     pub(crate) fn new(parts: Parts) -> Engine {
-        let node = ProbedNode { node: parts.node, points: parts.journal.crash_points().clone() };
+        let ledger = Arc::new(watch::Sender::new(LedgerState::Unknown));
+        let points = parts.journal.crash_points().clone();
+        let node = ProbedNode { node: parts.node, points, clock: parts.clock.clone(), state: ledger.clone() };
         Engine {
             journal: parts.journal,
             node: Arc::new(node),
@@ -83,7 +107,12 @@ impl Engine {
             nonces: parts.nonces,
             node_checked: AtomicBool::new(false),
             locks: Mutex::new(HashMap::new()),
-            wake: Notify::new(),
+            secrets: parts.secrets,
+            offers: Offers::default(),
+            woken: Mutex::default(),
+            bell: Notify::new(),
+            live: watch::Sender::new(false),
+            ledger,
             confirmed: Notify::new(),
         }
     }
@@ -114,6 +143,34 @@ impl Engine {
         Ok(())
     }
 
+    /// Tell the service that accounts have something new to do.
+    pub(crate) fn wake(&self, accounts: &[PublicKey], lane: Lane) {
+        let mut woken = self.woken.lock().unwrap_or_else(PoisonError::into_inner);
+        for account in accounts {
+            let wanted = woken.entry(*account).or_insert(lane);
+            *wanted = (*wanted).max(lane);
+        }
+        drop(woken);
+        self.bell.notify_one();
+    }
+
+    /// Takes what [`wake`](Self::wake) has noted.
+    pub(crate) fn woken(&self) -> HashMap<PublicKey, Lane> {
+        std::mem::take(&mut self.woken.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Compares the secrets with those that the journal knows. Fails with 8610 when the last one is not among them.
+    pub(crate) async fn check_secrets(&self) -> Result<(), EscrowError> {
+        let Some(present) = self.secrets.first().map(NonceSecret::id) else { return Ok(()) };
+        let mut tx = self.journal.begin().await?;
+        let last = rows::last_secret(&mut tx).await?;
+        if let Some(journal) = last.filter(|last| self.secrets.iter().all(|s| s.id() != *last)) {
+            return Err(EscrowError::OtherSecret { journal, given: present });
+        }
+        rows::know_secret(&mut tx, &present, self.now()).await?;
+        Ok(self.journal.commit(tx, "secret").await?)
+    }
+
     /// Reads an account's row. Returns 8620 when the journal has no such account.
     pub(crate) async fn row(&self, account: &PublicKey) -> Result<AccountRow, EscrowError> {
         let mut conn = self.journal.read().await?;
@@ -123,7 +180,8 @@ impl Engine {
 
     pub(crate) async fn create(&self, key: &AccountKey, terms: Terms) -> Result<AccountView, EscrowError> {
         let nonce = (self.nonces)()?;
-        let account = self.create_with(key, terms, &nonce).await?;
+        let account = self.create_with(key, terms, &nonce, None, AccountState::Open).await?;
+        self.wake(&[account.account], Lane::Receive);
         views::account_at(&self.journal, account.account).await
     }
 
@@ -132,6 +190,8 @@ impl Engine {
         key: &AccountKey,
         terms: Terms,
         nonce: &[u8],
+        secret: Option<&str>,
+        state: AccountState,
     ) -> Result<AccountRow, EscrowError> {
         check_name("contract", &key.contract, 128)?;
         check_name("depositor", &key.depositor, 128)?;
@@ -143,6 +203,10 @@ impl Engine {
             }
             return Ok(row);
         }
+        let secret = match secret {
+            Some(id) => Some(rows::know_secret(&mut tx, id, self.now()).await?),
+            None => None,
+        };
         let row = AccountRow {
             account: self.keys.keypair(nonce).public_key(),
             contract: key.contract.clone(),
@@ -155,10 +219,12 @@ impl Engine {
             head_hash: BlockHash::ZERO,
             head_balance: Raw::ZERO,
             height: 0,
-            state: AccountState::Open,
+            secret,
+            state,
             stop: None,
             over_cap: false,
             created_at: self.now(),
+            closed_at: (state == AccountState::Closed).then(|| self.now()),
         };
         rows::insert_account(&mut tx, &row).await?;
         self.journal.commit(tx, "create").await?;
@@ -166,8 +232,13 @@ impl Engine {
     }
 
     /// Work for a block; the service checks what it gives, so a source that lies costs a delay, never a bad block.
-    pub(crate) async fn work_for(&self, root: BlockHash, kind: WorkKind) -> Result<Work, EscrowError> {
-        Ok(self.work.get(root, self.options.network.thresholds().of(kind)).await?)
+    pub(crate) async fn work_for(
+        &self,
+        root: BlockHash,
+        kind: WorkKind,
+        urgency: Urgency,
+    ) -> Result<Work, EscrowError> {
+        Ok(self.work.get_for(root, self.options.network.thresholds().of(kind), urgency).await?)
     }
 
     /// Begin work that will be needed (decision F5).
@@ -200,7 +271,7 @@ impl Engine {
         rows::set_stop(&mut tx, &account, None).await?;
         rows::clear_alarms(&mut tx, &account).await?;
         self.journal.commit(tx, "resume").await?;
-        self.wake.notify_one();
+        self.wake(&[account], Lane::Payout);
         Ok(())
     }
 }

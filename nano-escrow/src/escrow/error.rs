@@ -19,6 +19,19 @@ pub enum EscrowError {
     #[code(8608)]
     #[error("the system gives no random bytes: {0}")]
     Random(String),
+    /// No nonce secret makes the address that was handed out.
+    #[code(8609)]
+    #[error("the address of {0} follows from none of the nonce secrets")]
+    NotDerived(String),
+    /// The journal knows another nonce secret, which is not among the given ones.
+    #[code(8610)]
+    #[error("the journal's nonce secret is {journal}, which was not given; {given} would replace it")]
+    OtherSecret {
+        /// Id of the last secret that the journal knows.
+        journal: String,
+        /// Id of the secret that was given.
+        given: String,
+    },
 
     /// A request to the Nano node failed.
     #[code(inner)]
@@ -201,6 +214,16 @@ pub enum EscrowError {
         what: String,
         /// Length of the wait in seconds.
         seconds: u64,
+    },
+
+    /// An account holds something, and neither a contract nor a source is owed it.
+    #[code(8666)]
+    #[error("{amount} raw on {account} are owed to nobody")]
+    Nobodys {
+        /// The account that holds it.
+        account: Address,
+        /// How much, in raw.
+        amount: Raw,
     },
 
     /// The books do not balance; carries the first problem.

@@ -45,25 +45,37 @@ mod decide;
 mod drive;
 mod engine;
 mod error;
+mod figures;
+mod lane;
+mod nonce;
+mod offered;
+mod offers;
 mod parts;
 pub mod plan;
 mod recover;
 mod service;
+mod sweep;
 mod views;
 mod watch;
 
 use std::sync::Arc;
 
-pub use self::backup::{Backup, restore};
+pub use self::backup::{Backup, export, restore};
 pub use self::books::{AccountAudit, Audit, ContractAudit, audit_journal};
-pub(crate) use self::decide::priority::PAYMENT as PAYMENT_PRIORITY;
 pub use self::drive::Progress;
 pub use self::engine::Parts;
 pub(crate) use self::engine::{Engine, check_name, running};
 pub use self::error::EscrowError;
-pub use self::parts::{DomainKeys, Keys, Nonces, Options};
+pub use self::figures::Figures;
+pub(crate) use self::lane::Lane;
+pub(crate) use self::lane::priority::PAYMENT as PAYMENT_PRIORITY;
+pub use self::nonce::NonceSecret;
+pub use self::offers::Offer;
+pub use self::parts::{DomainKeys, Keys, LedgerState, Nonces, Options};
 pub use self::plan::{AccountLegs, Leg};
 pub use self::recover::Recovery;
+pub use self::service::LATE;
+pub use self::sweep::Sweep;
 pub(crate) use self::views::plan as plan_view;
 pub use self::views::{
     AccountView, AlarmView, DepositView, LegView, PlanView, Statement, account, alarms, contracts, statement,
@@ -142,14 +154,87 @@ impl Escrow {
         self.engine.create(key, terms).await
     }
 
+    /// The address of an account that has no row in the journal until something arrives. The nonce is derived from a
+    /// secret and `origin`, which must be another one for each account: whoever has seed, secret and origin can restore
+    /// the account. `wanted` is the address that was handed out before, perhaps under a former secret. The same key
+    /// answers the same address, also that of an account that was created otherwise.
+    ///
+    /// Fails with 8609 when no secret makes `wanted`, 8622 when the key was offered with other terms.
+    pub async fn offer(
+        &self,
+        key: &AccountKey,
+        terms: Terms,
+        origin: &[u8],
+        wanted: Option<Address>,
+    ) -> Result<Address, EscrowError> {
+        self.engine.offer(key, terms, origin, wanted).await
+    }
+
+    /// Asks for a page of offers that have lapsed whether they were paid all the same. What was is noted, and goes back.
+    /// Answers the number of those that were. Fails with 8609.
+    pub async fn look_late(&self, offers: &[Offer]) -> Result<usize, EscrowError> {
+        self.engine.look_late(offers, self.engine.options.refund_min).await
+    }
+
+    /// Writes an account that was offered into a journal that has lost it, and adopts what the ledger says of it.
+    /// Fails with 8609.
+    pub async fn restore_offer(&self, offer: &Offer) -> Result<AccountView, EscrowError> {
+        self.engine.restore_offer(offer).await
+    }
+
+    /// Notes the nonce secrets in the journal. Call it before the first offer. Fails with 8610 when the journal knows
+    /// another one, which was not given.
+    pub async fn check_secrets(&self) -> Result<(), EscrowError> {
+        self.engine.check_secrets().await
+    }
+
+    /// Gives everything back that no contract is owed, down to `least` raw, whatever the hour's number of refunds is:
+    /// an operator's call. With `contract` that of its accounts only.
+    pub async fn sweep(&self, contract: Option<&str>, least: Raw) -> Result<Sweep, EscrowError> {
+        self.engine.sweep(contract, least).await
+    }
+
+    /// As [`sweep`](Self::sweep) with offers that have lapsed.
+    pub async fn sweep_late(&self, offers: &[Offer], least: Raw) -> Result<usize, EscrowError> {
+        self.engine.look_late(offers, least).await
+    }
+
+    /// What is held, owed and in motion.
+    pub async fn figures(&self) -> Result<Figures, EscrowError> {
+        self.engine.figures().await
+    }
+
+    /// Raises an alarm (8666) for each account that holds something which is owed to nobody, and ends those whose cause
+    /// is gone.
+    pub async fn raise_alarms(&self) -> Result<(), EscrowError> {
+        self.engine.raise_alarms().await
+    }
+
+    /// Whether the node answers, and when that changes.
+    pub fn ledger(&self) -> tokio::sync::watch::Receiver<LedgerState> {
+        self.engine.ledger.subscribe()
+    }
+
+    /// Whether the node's websocket is connected, and when that changes.
+    pub fn websocket_live(&self) -> tokio::sync::watch::Receiver<bool> {
+        self.engine.live.subscribe()
+    }
+
     /// The account of a key. Returns 8620 when there is none.
     pub async fn account(&self, key: &AccountKey) -> Result<AccountView, EscrowError> {
+        let offered = self.engine.offers.account_of(key);
+        if let Some(view) = offered.and_then(|account| self.engine.offered_view(&account)) {
+            return Ok(view);
+        }
         views::account(&self.engine.journal, key).await
     }
 
     /// Look for deposits of one account at the node, and confirm and take up what is there.
     pub async fn watch(&self, account: Address) -> Result<AccountView, EscrowError> {
         self.engine.watch(account.public_key()).await?;
+        if let Some(view) = self.engine.offered_view(&account.public_key()) {
+            return Ok(view);
+        }
         views::account_at(&self.engine.journal, account.public_key()).await
     }
 

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio::sync::watch;
+use zx1_home::Clock;
 
 use futures_util::future::BoxFuture;
 
@@ -91,8 +93,13 @@ pub struct Options {
     pub max_deposits: usize,
     /// Receive deposits when they are confirmed, instead of with the settlement, which is then quicker.
     pub receive_eagerly: bool,
-    /// Give excess and late deposits back without being asked, once per source and account.
+    /// Give excess and late deposits back without being asked.
     pub refund_automatically: bool,
+    /// Least excess of a source, in raw, that goes back without being asked. A refund costs a send's work; what is
+    /// smaller waits for [`sweep`](super::Escrow::sweep).
+    pub refund_min: Raw,
+    /// Maximum number of refunds in an hour that are decided without being asked.
+    pub refunds_per_hour: u32,
     /// Compute work in the background before it is needed (decision F5). Off in simulations.
     pub prefetch_work: bool,
     /// A published block that is not confirmed after this is voted on and published again.
@@ -106,8 +113,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// The defaults for a network: dust below 0.0001 XNO, at most 16 deposits an account, 8 accounts at once, a
-    /// poll every 2 seconds, a nudge after 5.
+    /// The defaults for a network: dust below 0.0001 XNO, refunds from 0.01 XNO on and at most 60 an hour, 8 accounts
+    /// at once, a poll every 2 seconds, a nudge after 5.
     pub fn new(network: Network, representative: Address) -> Options {
         Options {
             network,
@@ -116,6 +123,8 @@ impl Options {
             max_deposits: 16,
             receive_eagerly: true,
             refund_automatically: true,
+            refund_min: Raw(Raw::XNO.get() / 100),
+            refunds_per_hour: 60,
             prefetch_work: true,
             nudge_after: Duration::from_secs(5),
             poll: Duration::from_secs(2),
@@ -125,10 +134,42 @@ impl Options {
     }
 }
 
-/// A node that passes a crash point before and after each call.
+/// Whether the node answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LedgerState {
+    /// It was not asked yet.
+    Unknown,
+    /// It has answered the last request.
+    Up,
+    /// It has answered no request since this moment, in Unix milliseconds.
+    Away {
+        /// When the first request failed.
+        since: i64,
+    },
+}
+
+/// A node that passes a crash point before and after each call, and remembers whether it answers.
 pub(crate) struct ProbedNode {
     pub(crate) node: Arc<dyn NodeApi>,
     pub(crate) points: CrashPoints,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) state: Arc<watch::Sender<LedgerState>>,
+}
+
+impl ProbedNode {
+    fn note(&self, answered: bool) {
+        self.state.send_if_modified(|state| match (answered, *state) {
+            (true, LedgerState::Up) | (false, LedgerState::Away { .. }) => false,
+            (true, _) => {
+                *state = LedgerState::Up;
+                true
+            }
+            (false, _) => {
+                *state = LedgerState::Away { since: i64::try_from(self.clock.unix_ms()).unwrap_or(i64::MAX) };
+                true
+            }
+        });
+    }
 }
 
 impl NodeApi for ProbedNode {
@@ -138,6 +179,7 @@ impl NodeApi for ProbedNode {
             self.points.pass("before", "rpc", action).await;
             let answer = self.node.call(call).await;
             self.points.pass("after", "rpc", action).await;
+            self.note(answer.is_ok());
             answer
         })
     }

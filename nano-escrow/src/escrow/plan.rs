@@ -198,13 +198,27 @@ pub fn digest(request: &[AccountLegs]) -> [u8; 32] {
     blake2b_256(&[b"nano-escrow/plan/v1", &bytes])
 }
 
-/// How much of a deposit counts, when `credited` of `expected` counts already; the rest is excess. With no
-/// expectation all of it counts.
-pub fn credit(expected: Option<Raw>, credited: Raw, amount: Raw) -> Raw {
-    match expected {
-        None => amount,
-        Some(expected) => amount.min(expected.saturating_sub(credited)),
+/// Maximum number of deposits that together make up what is expected.
+pub const MAX_PARTS: u32 = 8;
+
+/// The least deposit that counts while `missing` is missing: an eighth of it, rounded up.
+pub fn least_part(missing: Raw) -> Raw {
+    Raw(missing.get().div_ceil(u128::from(MAX_PARTS)))
+}
+
+/// How much of a deposit counts, when `parts` deposits with `credited` of `expected` count already; the rest is
+/// excess. Less than an eighth of what is missing does not count, and the eighth part has to fill it. What fills it
+/// always counts, so nobody can keep the real deposit out. With no expectation all of it counts.
+pub fn credit(expected: Option<Raw>, credited: Raw, parts: u32, amount: Raw) -> Raw {
+    let Some(expected) = expected else { return amount };
+    let missing = expected.saturating_sub(credited);
+    if amount >= missing {
+        return missing;
     }
+    if parts.saturating_add(1) >= MAX_PARTS || amount < least_part(missing) {
+        return Raw::ZERO;
+    }
+    amount
 }
 
 #[cfg(test)]
@@ -321,10 +335,14 @@ mod tests {
 
         #[test]
         fn credits_never_pass_what_is_expected(expected in 0_u128..100, amounts in prop::collection::vec(0_u128..60, 0..6)) {
-            let mut credited = Raw::ZERO;
+            let (mut credited, mut parts) = (Raw::ZERO, 0);
             for amount in amounts {
-                let part = credit(Some(Raw(expected)), credited, Raw(amount));
+                let part = credit(Some(Raw(expected)), credited, parts, Raw(amount));
                 prop_assert!(part <= Raw(amount));
+                let missing = Raw(expected).saturating_sub(credited);
+                prop_assert!(Raw(amount) < missing || part == missing, "what fills it counts");
+                parts += u32::from(!part.is_zero());
+                prop_assert!(parts <= MAX_PARTS);
                 credited = credited.add(part).unwrap();
                 prop_assert!(credited <= Raw(expected));
             }

@@ -40,7 +40,8 @@ impl Engine {
         let mut found = Recovery::default();
         let accounts = {
             let mut conn = self.journal.read().await?;
-            rows::accounts(&mut conn).await?
+            // What was closed long ago changes only by what comes late, which is compared when it is found.
+            rows::accounts_to_compare(&mut conn, self.late_since()).await?
         };
         found.accounts = accounts.len();
         self.confirm_in_bulk(&mut found).await?;
@@ -80,7 +81,7 @@ impl Engine {
                 }
             }
         }
-        self.wake.notify_one();
+        self.bell.notify_one();
         Ok(found)
     }
 

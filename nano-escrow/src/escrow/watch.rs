@@ -1,18 +1,18 @@
 //! Deposits: seen, confirmed, taken up; excess and late ones go back.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeMap;
 
-use super::EscrowError;
 use super::adopt::credit_of;
 use super::decide::refundable;
 use super::engine::Engine;
+use super::{EscrowError, plan};
 use crate::journal::{AccountRow, AccountState, DepositRow, DepositState, rows};
 use crate::node::NodeCalls;
-use crate::node::rpc::{BlockState as NodeBlock, Receivable};
-use crate::{Address, PublicKey, Raw, Subtype};
+use crate::node::rpc::{BlockState as NodeBlock, Receivable, ReceivableBlock};
+use crate::{Address, BlockHash, PublicKey, Raw, Subtype};
 
-/// More than this is never asked for at once.
-const MAX_RECEIVABLE: u64 = 1000;
+/// Number of sends that are asked for at once, beside those that are known.
+const AT_ONCE: u64 = 64;
 
 impl Engine {
     /// Look for deposits, take up what is confirmed, give back what is too much.
@@ -22,42 +22,79 @@ impl Engine {
     }
 
     pub(crate) async fn watch_locked(&self, account: &PublicKey) -> Result<(), EscrowError> {
+        self.watch_from(account, None).await
+    }
+
+    /// As [`watch_locked`](Self::watch_locked); with `least`, also what is too small to count or to go back by itself.
+    pub(crate) async fn watch_from(
+        &self,
+        account: &PublicKey,
+        least: Option<Raw>,
+    ) -> Result<(), EscrowError> {
         self.check_node().await?;
-        let row = self.row(account).await?;
+        let Some(row) = self.row_or_offered(account).await? else { return Ok(()) };
         if row.stop.is_some() {
             return Ok(());
         }
-        self.find_deposits(&row).await?;
+        self.find_deposits(&row, least).await?;
         self.confirm_deposits(&row).await?;
         if self.options.receive_eagerly || is_wallet(&row) {
             self.receive_deposits(account).await?;
         }
         if self.options.refund_automatically {
-            self.refund_excess(account).await?;
+            self.refund_excess(account, None).await?;
         }
         Ok(())
     }
 
-    /// Note sends that the node shows and the journal does not know, the largest first, up to the cap.
-    async fn find_deposits(&self, row: &AccountRow) -> Result<(), EscrowError> {
-        let count = (self.options.max_deposits as u64).saturating_mul(4).clamp(16, MAX_RECEIVABLE);
-        let request = Receivable {
-            account: Address::from(row.account),
-            count,
-            threshold: Some(self.options.dust),
-            confirmed_only: false,
+    /// The smallest send to an account that is noted: what counts, or what goes back by itself. So dust makes no row
+    /// and no block.
+    pub(crate) fn least(&self, expected: Option<Raw>, counted: Raw, closed: bool) -> Raw {
+        let Some(expected) = expected else { return self.options.dust };
+        let missing = expected.saturating_sub(counted);
+        let least = match closed || missing.is_zero() {
+            true => self.options.refund_min,
+            false => self.options.refund_min.min(plan::least_part(missing)),
         };
-        let shown = self.node.receivable(request).await?;
-        if shown.is_empty() {
-            return Ok(());
-        }
+        least.max(self.options.dust)
+    }
+
+    /// Note sends that the node shows and the journal does not know. Whatever else lies there, what fills the account
+    /// is found: it is asked for by its size.
+    pub(crate) async fn find_deposits(
+        &self,
+        row: &AccountRow,
+        least: Option<Raw>,
+    ) -> Result<(), EscrowError> {
         let known = {
             let mut conn = self.journal.read().await?;
             rows::deposits(&mut conn, &row.account).await?
         };
-        let hashes: HashSet<_> = known.iter().map(|d| d.send_hash).collect();
+        let counted = Raw::checked_sum(known.iter().map(|d| d.credited)).unwrap_or(Raw::MAX);
+        let closed = row.state == AccountState::Closed;
+        let least = least.unwrap_or_else(|| self.least(row.expected, counted, closed));
+        let waiting = known.iter().filter(|d| d.state != DepositState::Received).count() as u64;
+        let mut requests = vec![(least, waiting.saturating_add(AT_ONCE))];
+        let missing = row.expected.map_or(Raw::ZERO, |e| e.saturating_sub(counted));
+        if !closed && missing > least {
+            requests.push((missing, AT_ONCE));
+        }
+        let mut shown: BTreeMap<BlockHash, ReceivableBlock> = BTreeMap::new();
+        for (threshold, count) in requests {
+            let request = Receivable {
+                account: Address::from(row.account),
+                count,
+                threshold: Some(threshold),
+                sorted: true,
+                confirmed_only: false,
+            };
+            shown.extend(self.node.receivable(request).await?.into_iter().map(|send| (send.hash, send)));
+        }
+        for deposit in &known {
+            shown.remove(&deposit.send_hash);
+        }
         let mut fresh = Vec::new();
-        for send in shown.into_iter().filter(|s| !hashes.contains(&s.hash)) {
+        for send in shown.into_values() {
             let (amount, source) = match (send.amount, send.source) {
                 (Some(amount), Some(source)) => (amount, source.public_key()),
                 _ => match self.node.block_info(send.hash).await? {
@@ -65,7 +102,7 @@ impl Engine {
                     _ => continue,
                 },
             };
-            if amount >= self.options.dust && !amount.is_zero() {
+            if amount >= least && !amount.is_zero() {
                 fresh.push((amount, send.hash, source));
             }
         }
@@ -73,19 +110,17 @@ impl Engine {
             return Ok(());
         }
         fresh.sort_by(|a, b| (b.0, a.1).cmp(&(a.0, b.1)));
-        let counted = Raw::checked_sum(known.iter().map(|d| d.credited)).unwrap_or(Raw::MAX);
-        let missing = row.expected.map(|e| e.saturating_sub(counted)).filter(|m| !m.is_zero());
-        let mut places = self.options.max_deposits.saturating_sub(match is_wallet(row) {
-            true => known.iter().filter(|d| d.state != DepositState::Received).count(),
-            false => known.len(),
-        });
+        // Where any amount counts, the number of deposits is what bounds the work; else their size does.
+        let mut places = match row.expected {
+            Some(_) => usize::MAX,
+            None if is_wallet(row) => self.options.max_deposits.saturating_sub(waiting as usize),
+            None => self.options.max_deposits.saturating_sub(known.len()),
+        };
         let now = self.now();
         let mut left_out = false;
         let mut tx = self.journal.begin().await?;
         for (amount, send_hash, source) in fresh {
-            // Nobody can keep the real deposit out by filling the places with small ones.
-            let fills = row.state == AccountState::Open && missing.is_some_and(|m| amount >= m);
-            if places == 0 && !fills {
+            if places == 0 {
                 left_out = true;
                 continue;
             }
@@ -117,7 +152,7 @@ impl Engine {
 
     /// Ask for each send that was seen whether it is confirmed. We believe the node about other people's blocks,
     /// but what it says must fit together (decision F4).
-    async fn confirm_deposits(&self, row: &AccountRow) -> Result<(), EscrowError> {
+    pub(crate) async fn confirm_deposits(&self, row: &AccountRow) -> Result<(), EscrowError> {
         let seen: Vec<DepositRow> = {
             let mut conn = self.journal.read().await?;
             let all = rows::deposits(&mut conn, &row.account).await?;
@@ -158,11 +193,16 @@ impl Engine {
         Ok(self.journal.commit(tx, "confirmed").await?)
     }
 
-    /// One refund per source, when nothing of more weight is on its way (decision E8).
-    pub(crate) async fn refund_excess(&self, account: &PublicKey) -> Result<(), EscrowError> {
+    /// Give excess back, one refund for each source, when nothing of more weight is on its way (decisions E8, F8).
+    /// `asked` is the least sum that somebody has asked for. Answers the number of refunds.
+    pub(crate) async fn refund_excess(
+        &self,
+        account: &PublicKey,
+        asked: Option<Raw>,
+    ) -> Result<usize, EscrowError> {
         let row = self.row(account).await?;
         if row.stop.is_some() || is_wallet(&row) {
-            return Ok(());
+            return Ok(0);
         }
         let (deposits, busy) = {
             let mut conn = self.journal.read().await?;
@@ -170,31 +210,32 @@ impl Engine {
                 || !rows::legs_without_block(&mut conn, account).await?.is_empty();
             (rows::deposits(&mut conn, account).await?, busy)
         };
-        let served: BTreeSet<PublicKey> =
-            deposits.iter().filter(|d| d.refund_plan.is_some()).map(|d| d.source).collect();
-        let mut wanted: BTreeSet<PublicKey> = BTreeSet::new();
-        for deposit in deposits.iter().filter(|d| refundable(d) && !d.source.is_burn()) {
-            if !served.contains(&deposit.source) {
-                wanted.insert(deposit.source);
-            }
+        if busy && asked.is_none() {
+            return Ok(0);
         }
+        let least = asked.unwrap_or(self.options.refund_min);
+        let mut sums: BTreeMap<PublicKey, Raw> = BTreeMap::new();
+        for deposit in deposits.iter().filter(|d| refundable(d) && !d.source.is_burn()) {
+            let sum = sums.entry(deposit.source).or_default();
+            *sum = sum.checked_add(deposit.excess()).unwrap_or(Raw::MAX);
+        }
+        sums.retain(|_, sum| *sum >= least && !sum.is_zero());
         // While sends of the same source are on their way, wait: they go back together.
         for deposit in deposits.iter().filter(|d| d.state == DepositState::Seen) {
-            wanted.remove(&deposit.source);
+            sums.remove(&deposit.source);
         }
-        wanted.retain(|source| {
-            let excess = deposits.iter().filter(|d| d.source == *source && refundable(d));
-            Raw::checked_sum(excess.map(DepositRow::excess)).is_some_and(|sum| sum >= self.options.dust)
-        });
-        if busy || wanted.is_empty() {
-            return Ok(());
+        if sums.is_empty() {
+            return Ok(0);
         }
         self.sync(account).await?;
         self.replan(account).await?;
-        for source in wanted {
-            self.decide_refund(account, source).await?;
+        let mut wanted: Vec<(PublicKey, Raw)> = sums.into_iter().collect();
+        wanted.sort_by(|a, b| (b.1, a.0).cmp(&(a.1, b.0)));
+        let mut decided = 0;
+        for (source, _) in wanted {
+            decided += usize::from(self.decide_refund(account, source, asked).await?.is_some());
         }
-        Ok(())
+        Ok(decided)
     }
 }
 

@@ -57,6 +57,10 @@ pub enum JournalError {
     #[code(8607)]
     #[error("the journal is open for reading only")]
     ReadOnly,
+    /// The system's random number generator failed; carries the system's reason.
+    #[code(8611)]
+    #[error("the system gives no random bytes: {0}")]
+    Random(String),
     /// The file to be written already exists.
     #[code(8683)]
     #[error("{0} exists already")]

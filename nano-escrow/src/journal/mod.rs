@@ -143,6 +143,11 @@ impl Journal {
         if journal != fingerprint {
             return Err(JournalError::WrongSeed { journal, given: fingerprint.to_owned() });
         }
+        if rows::meta(&mut tx, "id").await?.is_none() {
+            let mut id = [0; 16];
+            getrandom::fill(&mut id).map_err(|e| JournalError::Random(e.to_string()))?;
+            rows::set_meta(&mut tx, "id", &hex::encode(id)).await?;
+        }
         self.commit(tx, "open").await
     }
 
@@ -152,6 +157,14 @@ impl Journal {
         let name = rows::meta(&mut conn, "network").await?;
         let name = name.ok_or_else(|| JournalError::Corrupt("it names no network".into()))?;
         Ok(name.parse::<Network>()?)
+    }
+
+    /// What tells this journal from any other: 32 hexadecimal digits, drawn when it was made. Copies and restored
+    /// backups keep it.
+    pub async fn id(&self) -> Result<String, JournalError> {
+        let mut conn = self.read().await?;
+        let id = rows::meta(&mut conn, "id").await?;
+        id.ok_or_else(|| JournalError::Corrupt("it has no id".into()))
     }
 
     /// Where the database is; none for one in memory.

@@ -18,7 +18,7 @@ use crate::{Address, BlockHash, Raw};
 /// Maximum number of hashes or accounts in one request.
 const PAGE: usize = 200;
 /// Maximum number of waiting sends that are asked for, for each account.
-const PER_ACCOUNT: u64 = 500;
+const PER_ACCOUNT: u64 = 64;
 
 /// How a [`Watcher`] connects and polls.
 #[derive(Debug, Clone)]
@@ -68,6 +68,11 @@ pub enum Event {
         account: Address,
         /// The send's hash, amount and source.
         send: ReceivableBlock,
+    },
+    /// More sends wait for a watched account than are shown here: ask for them by their size.
+    Crowded {
+        /// The watched account that is paid.
+        account: Address,
     },
     /// A watched block is confirmed.
     Confirmed(Box<BlockState>),
@@ -205,11 +210,13 @@ async fn run(
                     None => false,
                     Some(first) => {
                         // All that wait are taken together: a restart watches thousands at once.
-                        let mut poll = state.obey(first, &accounts);
+                        let mut fresh = Fresh::default();
+                        state.obey(first, &mut fresh);
                         while let Ok(next) = commands.try_recv() {
-                            poll |= state.obey(next, &accounts);
+                            state.obey(next, &mut fresh);
                         }
-                        if poll { state.poll().await } else { true }
+                        accounts.send_if_modified(|set| fresh.apply(set));
+                        state.look(fresh).await
                     }
                 },
                 item = news.recv() => match item {
@@ -236,6 +243,29 @@ async fn run(
     }
 }
 
+/// What commands have added and taken away.
+#[derive(Default)]
+struct Fresh {
+    accounts: Vec<Address>,
+    gone: Vec<Address>,
+    blocks: Vec<BlockHash>,
+    all: bool,
+}
+
+impl Fresh {
+    /// Brings the set of watched accounts up to date. Returns whether it has changed.
+    fn apply(&self, set: &mut BTreeSet<Address>) -> bool {
+        let mut changed = false;
+        for account in &self.gone {
+            changed |= set.remove(account);
+        }
+        for account in &self.accounts {
+            changed |= set.insert(*account);
+        }
+        changed
+    }
+}
+
 struct State {
     node: Arc<dyn NodeApi>,
     events: mpsc::Sender<Event>,
@@ -246,25 +276,38 @@ struct State {
 }
 
 impl State {
-    /// Applies a command. Returns whether it asks for a poll.
-    fn obey(&mut self, command: Command, accounts: &watch::Sender<BTreeSet<Address>>) -> bool {
+    fn obey(&mut self, command: Command, fresh: &mut Fresh) {
         match command {
             Command::Account(account) => {
-                self.accounts.entry(account).or_default();
-                accounts.send_if_modified(|set| set.insert(account))
+                fresh.gone.retain(|a| *a != account);
+                if let std::collections::btree_map::Entry::Vacant(place) = self.accounts.entry(account) {
+                    place.insert(BTreeMap::new());
+                    fresh.accounts.push(account);
+                }
             }
             Command::NoAccount(account) => {
                 self.accounts.remove(&account);
-                accounts.send_if_modified(|set| set.remove(&account));
-                false
+                fresh.accounts.retain(|a| *a != account);
+                fresh.gone.push(account);
             }
-            Command::Block(hash) => self.blocks.insert(hash),
+            Command::Block(hash) => {
+                if self.blocks.insert(hash) {
+                    fresh.blocks.push(hash);
+                }
+            }
             Command::NoBlock(hash) => {
                 self.blocks.remove(&hash);
-                false
             }
-            Command::PollNow => true,
+            Command::PollNow => fresh.all = true,
         }
+    }
+
+    /// Asks for what is new, or for everything. Returns false when the receiver of events is dropped.
+    async fn look(&mut self, fresh: Fresh) -> bool {
+        if fresh.all {
+            return self.poll().await;
+        }
+        self.ask_accounts(&fresh.accounts).await && self.ask_blocks(&fresh.blocks).await
     }
 
     /// Polls all accounts and blocks. Returns false when the receiver of events is dropped.
@@ -315,6 +358,8 @@ impl State {
         if (sends.len() as u64) < PER_ACCOUNT {
             // What was received or has vanished is forgotten; a full page may only have left it out.
             told.retain(|hash, _| sends.iter().any(|s| s.hash == *hash));
+        } else if self.events.send(Event::Crowded { account }).await.is_err() {
+            return false;
         }
         let mut open = Vec::new();
         for send in sends.iter().filter(|s| s.amount.is_none_or(|a| a >= self.threshold)) {

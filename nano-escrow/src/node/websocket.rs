@@ -152,7 +152,7 @@ fn subscription(accounts: &BTreeSet<Address>) -> Value {
         "action": "subscribe",
         "topic": "confirmation",
         "ack": true,
-        "options": { "confirmation_type": "all", "include_block": "true", "accounts": list(accounts.iter()) },
+        "options": { "confirmation_type": "all", "include_block": true, "accounts": list(accounts.iter()) },
     })
 }
 

@@ -10,7 +10,7 @@ use crate::escrow::{
     AccountKey, AccountView, Audit, Backup, Engine, EscrowError, Leg, Parts, PlanView, Progress, Recovery,
     Terms, account, plan as planner,
 };
-use crate::journal::{AccountRow, BlockState, LegRow, PlanRow, rows};
+use crate::journal::{AccountRow, AccountState, BlockState, LegRow, PlanRow, rows};
 use crate::node::NodeCalls;
 use crate::{Address, BlockHash, Raw, Subtype};
 
@@ -81,7 +81,8 @@ impl Wallet {
     }
 
     async fn row(&self, index: u32) -> Result<AccountRow, EscrowError> {
-        self.engine.create_with(&Self::key(index), Terms::default(), &index.to_be_bytes()).await
+        let (key, open) = (Self::key(index), AccountState::Open);
+        self.engine.create_with(&key, Terms::default(), &index.to_be_bytes(), None, open).await
     }
 
     /// Pay, exactly once per `id` and wallet. Returns as soon as it is decided and durable;
@@ -151,7 +152,7 @@ impl Wallet {
             }
         }
         self.engine.journal.commit(tx, "send").await?;
-        self.engine.wake.notify_one();
+        self.engine.wake(&[from], crate::escrow::Lane::Payout);
         crate::escrow::plan_view(&self.engine.journal, plan).await
     }
 
@@ -197,6 +198,7 @@ impl Wallet {
         let info = self.engine.node.account_info(row.account.address()).await?;
         let request = crate::node::rpc::Receivable {
             threshold: Some(self.engine.options.dust),
+            sorted: true,
             ..crate::node::rpc::Receivable::all(row.account.address())
         };
         let waiting = self.engine.node.receivable(request).await?;

@@ -18,7 +18,7 @@ pub use error::WorkError;
 #[cfg(feature = "node")]
 pub use peers::{PeerRecord, WorkPeers};
 #[cfg(feature = "node")]
-pub use service::WorkService;
+pub use service::{Urgency, WorkService};
 #[cfg(feature = "work")]
 pub use simd::Path;
 #[cfg(feature = "work")]

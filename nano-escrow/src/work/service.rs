@@ -11,10 +11,33 @@ use tokio_util::task::TaskTracker;
 use super::{Cancel, MemoryCache, Solver, WorkCache, WorkError, WorkPeers};
 use crate::{BlockHash, Work};
 
+/// What work is wanted for. The processor makes the most urgent first, and is interrupted for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Urgency {
+    /// A block that may come later.
+    Later,
+    /// What goes back to a depositor.
+    Refund,
+    /// Receiving a deposit.
+    Receive,
+    /// What a settlement pays.
+    Payment,
+}
+
+/// Numbers of callers, by [`Urgency`].
+#[derive(Default)]
+struct Callers([AtomicUsize; 4]);
+
+impl Callers {
+    fn most(&self) -> usize {
+        self.0.iter().rposition(|callers| callers.load(Ordering::SeqCst) > 0).unwrap_or(0)
+    }
+}
+
 /// Makes work: looks into the cache, asks the peers, then uses the processor. Clones share everything.
 ///
-/// The processor solves one root at a time with all its threads. What is wanted now ([`get`](Self::get))
-/// goes before what is wanted later ([`prefetch`](Self::prefetch), decision F5), and interrupts it.
+/// The processor solves one root at a time with all its threads. What is more urgent ([`Urgency`]) goes before what is
+/// less so or only wanted later ([`prefetch`](Self::prefetch), decision F5), and interrupts it.
 #[derive(Clone)]
 pub struct WorkService(Arc<Inner>);
 
@@ -27,7 +50,7 @@ struct Inner {
     /// The processor solves one root at a time.
     processor: tokio::sync::Mutex<()>,
     /// How many callers want something now; a bell for every change of it.
-    urgent: AtomicUsize,
+    urgent: Callers,
     changed: Notify,
     tasks: TaskTracker,
     stop: CancellationToken,
@@ -39,7 +62,7 @@ struct Job {
     /// Held by the one who makes it; the others wait, then find it in the cache.
     lock: tokio::sync::Mutex<()>,
     /// How many want it now. It can become urgent while it is made for later.
-    urgent: AtomicUsize,
+    urgent: Callers,
 }
 
 impl Default for WorkService {
@@ -58,7 +81,7 @@ impl WorkService {
             solver,
             jobs: Mutex::default(),
             processor: tokio::sync::Mutex::default(),
-            urgent: AtomicUsize::new(0),
+            urgent: Callers::default(),
             changed: Notify::new(),
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
@@ -67,8 +90,18 @@ impl WorkService {
 
     /// Work for `root` that reaches `threshold`. Dropping the future stops the processor.
     pub async fn get(&self, root: BlockHash, threshold: u64) -> Result<Work, WorkError> {
+        self.get_for(root, threshold, Urgency::Payment).await
+    }
+
+    /// As [`get`](Self::get), for something that may be less urgent than a payment.
+    pub async fn get_for(
+        &self,
+        root: BlockHash,
+        threshold: u64,
+        urgency: Urgency,
+    ) -> Result<Work, WorkError> {
         let job = self.0.job(root);
-        let _urgent = Urgent::new(&self.0, &job);
+        let _urgent = Urgent::new(&self.0, &job, urgency);
         self.0.get(root, threshold, &job).await
     }
 
@@ -125,21 +158,22 @@ impl Drop for CancelOnDrop {
 struct Urgent<'a> {
     inner: &'a Inner,
     job: &'a Job,
+    urgency: Urgency,
 }
 
 impl<'a> Urgent<'a> {
-    fn new(inner: &'a Inner, job: &'a Job) -> Urgent<'a> {
-        job.urgent.fetch_add(1, Ordering::SeqCst);
-        inner.urgent.fetch_add(1, Ordering::SeqCst);
+    fn new(inner: &'a Inner, job: &'a Job, urgency: Urgency) -> Urgent<'a> {
+        job.urgent.0[urgency as usize].fetch_add(1, Ordering::SeqCst);
+        inner.urgent.0[urgency as usize].fetch_add(1, Ordering::SeqCst);
         inner.changed.notify_waiters();
-        Urgent { inner, job }
+        Urgent { inner, job, urgency }
     }
 }
 
 impl Drop for Urgent<'_> {
     fn drop(&mut self) {
-        self.job.urgent.fetch_sub(1, Ordering::SeqCst);
-        self.inner.urgent.fetch_sub(1, Ordering::SeqCst);
+        self.job.urgent.0[self.urgency as usize].fetch_sub(1, Ordering::SeqCst);
+        self.inner.urgent.0[self.urgency as usize].fetch_sub(1, Ordering::SeqCst);
         self.inner.changed.notify_waiters();
     }
 }
@@ -187,9 +221,9 @@ impl Inner {
         }
     }
 
-    /// Whether the job may have the processor: it is urgent itself, or nothing is.
+    /// Whether the job may have the processor: nothing is more urgent.
     fn may_run(&self, job: &Job) -> bool {
-        job.urgent.load(Ordering::SeqCst) > 0 || self.urgent.load(Ordering::SeqCst) == 0
+        job.urgent.most() >= self.urgent.most()
     }
 
     async fn solve(

@@ -18,7 +18,8 @@ pub(crate) async fn set_meta(conn: &mut SqliteConnection, key: &str, value: &str
 pub(crate) async fn insert_account(conn: &mut SqliteConnection, row: &AccountRow) -> Result<()> {
     sqlx::query(
         "INSERT INTO account (account, contract, depositor, round, nonce, rep, expected, payer, head_hash,
-         head_balance, height, state, over_cap, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)",
+         head_balance, height, state, over_cap, created_at, closed_at, secret)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)",
     )
     .bind(row.account.0.to_vec())
     .bind(&row.contract)
@@ -33,6 +34,8 @@ pub(crate) async fn insert_account(conn: &mut SqliteConnection, row: &AccountRow
     .bind(row.height as i64)
     .bind(if row.state == AccountState::Open { "open" } else { "closed" })
     .bind(row.created_at)
+    .bind(row.closed_at)
+    .bind(row.secret)
     .execute(conn)
     .await?;
     Ok(())
@@ -82,16 +85,76 @@ pub(crate) async fn accounts(conn: &mut SqliteConnection) -> Result<Vec<AccountR
     rows.into_iter().map(account_row).collect()
 }
 
-/// Accounts whose deposits matter: open ones, and closed ones that were made after `since`.
-pub(crate) async fn watched_accounts(conn: &mut SqliteConnection, since: i64) -> Result<Vec<PublicKey>> {
+/// Accounts that deposits are expected on.
+pub(crate) async fn open_accounts(conn: &mut SqliteConnection) -> Result<Vec<PublicKey>> {
+    let rows = sqlx::query("SELECT account FROM account WHERE state = 'open' AND stop_code IS NULL")
+        .fetch_all(conn)
+        .await?;
+    rows.iter().map(|r| blob32(r, "account").map(PublicKey)).collect()
+}
+
+/// Accounts that are open or were closed after `since`.
+pub(crate) async fn accounts_to_compare(conn: &mut SqliteConnection, since: i64) -> Result<Vec<AccountRow>> {
     let rows = sqlx::query(
-        "SELECT account FROM account WHERE state = 'open' AND stop_code IS NULL
-         UNION SELECT account FROM account WHERE created_at > ? AND stop_code IS NULL",
+        "SELECT * FROM account WHERE state = 'open' UNION ALL
+         SELECT * FROM account WHERE state = 'closed' AND closed_at > ?",
     )
     .bind(since)
     .fetch_all(conn)
     .await?;
-    rows.iter().map(|r| blob32(r, "account").map(PublicKey)).collect()
+    rows.into_iter().map(account_row).collect()
+}
+
+/// A page of accounts that were closed after `since`, by their keys.
+pub(crate) async fn closed_accounts(
+    conn: &mut SqliteConnection,
+    since: i64,
+    after: (i64, PublicKey),
+    limit: usize,
+) -> Result<Vec<(i64, PublicKey)>> {
+    let rows = sqlx::query(
+        "SELECT closed_at, account FROM account WHERE state = 'closed' AND closed_at > ?1
+         AND (closed_at, account) > (?2, ?3) AND stop_code IS NULL ORDER BY closed_at, account LIMIT ?4",
+    )
+    .bind(since)
+    .bind(after.0)
+    .bind(after.1.0.to_vec())
+    .bind(limit as i64)
+    .fetch_all(conn)
+    .await?;
+    rows.iter().map(|r| Ok((r.try_get("closed_at")?, blob32(r, "account").map(PublicKey)?))).collect()
+}
+
+/// Accounts that hold something for a contract, or might.
+pub(crate) async fn accounts_that_hold(conn: &mut SqliteConnection) -> Result<Vec<AccountRow>> {
+    let rows = sqlx::query(
+        "SELECT * FROM account WHERE state = 'open' UNION ALL
+         SELECT * FROM account WHERE state = 'closed' AND head_balance > x'00000000000000000000000000000000'",
+    )
+    .fetch_all(conn)
+    .await?;
+    rows.into_iter().map(account_row).collect()
+}
+
+pub(crate) async fn stopped_accounts(conn: &mut SqliteConnection) -> Result<i64> {
+    let row = sqlx::query("SELECT count(*) FROM account WHERE stop_code IS NOT NULL").fetch_one(conn).await?;
+    Ok(row.try_get(0)?)
+}
+
+/// The id of the nonce secret that was noted last.
+pub(crate) async fn last_secret(conn: &mut SqliteConnection) -> Result<Option<String>> {
+    let row = sqlx::query("SELECT id FROM secret ORDER BY number DESC LIMIT 1").fetch_optional(conn).await?;
+    Ok(row.map(|r| r.try_get(0)).transpose()?)
+}
+
+/// The number of a nonce secret, which it gets when it is seen first.
+pub(crate) async fn know_secret(conn: &mut SqliteConnection, id: &str, now: i64) -> Result<i64> {
+    sqlx::query("INSERT INTO secret (id, at) VALUES (?, ?) ON CONFLICT (id) DO NOTHING")
+        .bind(id)
+        .bind(now)
+        .execute(&mut *conn)
+        .await?;
+    Ok(sqlx::query("SELECT number FROM secret WHERE id = ?").bind(id).fetch_one(conn).await?.try_get(0)?)
 }
 
 /// Accounts that have decided something which is not confirmed.
@@ -105,15 +168,15 @@ pub(crate) async fn busy_accounts(conn: &mut SqliteConnection) -> Result<Vec<Pub
     rows.iter().map(|r| blob32(r, "account").map(PublicKey)).collect()
 }
 
-/// The same, the most urgent plan first.
-pub(crate) async fn busy_by_priority(conn: &mut SqliteConnection) -> Result<Vec<PublicKey>> {
+/// The same with the priority of the most urgent plan, the most urgent first.
+pub(crate) async fn busy_by_priority(conn: &mut SqliteConnection) -> Result<Vec<(PublicKey, i64)>> {
     let rows = sqlx::query(
         "SELECT leg.account AS account, max(plan.priority) AS urgency FROM leg JOIN plan ON plan.id = leg.plan
          WHERE plan.state = 'open' GROUP BY leg.account ORDER BY urgency DESC, min(plan.id)",
     )
     .fetch_all(conn)
     .await?;
-    rows.iter().map(|r| blob32(r, "account").map(PublicKey)).collect()
+    rows.iter().map(|r| Ok((blob32(r, "account").map(PublicKey)?, r.try_get("urgency")?))).collect()
 }
 
 /// Accounts with deposits that wait for a confirmation or a receive.
@@ -127,13 +190,19 @@ pub(crate) async fn accounts_with_open_deposits(conn: &mut SqliteConnection) -> 
     rows.iter().map(|r| blob32(r, "account").map(PublicKey)).collect()
 }
 
-/// Accounts with excess that may go back to a source to which no refund is decided yet.
-pub(crate) async fn accounts_with_excess(conn: &mut SqliteConnection) -> Result<Vec<PublicKey>> {
+/// Accounts with a deposit of which at least `least` may go back, the largest first.
+pub(crate) async fn accounts_with_excess(
+    conn: &mut SqliteConnection,
+    least: Raw,
+    limit: i64,
+) -> Result<Vec<PublicKey>> {
     let rows = sqlx::query(
-        "SELECT DISTINCT d.account FROM deposit d WHERE d.state <> 'seen' AND d.refund_plan IS NULL
-           AND d.credited < d.amount AND NOT EXISTS (SELECT 1 FROM deposit o WHERE o.account = d.account
-             AND o.source = d.source AND o.refund_plan IS NOT NULL)",
+        "SELECT d.account AS account, max(d.excess) AS most FROM deposit d
+         JOIN account a ON a.account = d.account WHERE d.refund_plan IS NULL AND d.state <> 'seen'
+         AND d.excess >= ?1 AND a.stop_code IS NULL GROUP BY d.account ORDER BY most DESC LIMIT ?2",
     )
+    .bind(amount(least))
+    .bind(limit)
     .fetch_all(conn)
     .await?;
     rows.iter().map(|r| blob32(r, "account").map(PublicKey)).collect()
@@ -156,8 +225,9 @@ pub(crate) async fn set_head(
     Ok(())
 }
 
-pub(crate) async fn close_account(conn: &mut SqliteConnection, account: &PublicKey) -> Result<()> {
-    sqlx::query("UPDATE account SET state = 'closed' WHERE account = ?")
+pub(crate) async fn close_account(conn: &mut SqliteConnection, account: &PublicKey, now: i64) -> Result<()> {
+    sqlx::query("UPDATE account SET state = 'closed', closed_at = ? WHERE account = ?")
+        .bind(now)
         .bind(account.0.to_vec())
         .execute(conn)
         .await?;

@@ -8,7 +8,7 @@ use crate::{BlockHash, PublicKey};
 pub(crate) async fn insert_deposit(conn: &mut SqliteConnection, row: &DepositRow) -> Result<()> {
     sqlx::query(
         "INSERT INTO deposit (send_hash, account, amount, source, state, credited, seen_at, confirmed_at,
-         receive_hash, refund_plan) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+         receive_hash, refund_plan, excess) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(row.send_hash.0.to_vec())
     .bind(row.account.0.to_vec())
@@ -20,6 +20,7 @@ pub(crate) async fn insert_deposit(conn: &mut SqliteConnection, row: &DepositRow
     .bind(row.confirmed_at)
     .bind(row.receive_hash.map(|h| h.0.to_vec()))
     .bind(row.refund_plan)
+    .bind(amount(row.excess()))
     .execute(conn)
     .await?;
     Ok(())
@@ -27,7 +28,7 @@ pub(crate) async fn insert_deposit(conn: &mut SqliteConnection, row: &DepositRow
 
 pub(crate) async fn update_deposit(conn: &mut SqliteConnection, row: &DepositRow) -> Result<()> {
     sqlx::query(
-        "UPDATE deposit SET state = ?, credited = ?, confirmed_at = ?, receive_hash = ?, refund_plan = ?
+        "UPDATE deposit SET state = ?, credited = ?, confirmed_at = ?, receive_hash = ?, refund_plan = ?, excess = ?
          WHERE send_hash = ?",
     )
     .bind(row.state.name())
@@ -35,6 +36,7 @@ pub(crate) async fn update_deposit(conn: &mut SqliteConnection, row: &DepositRow
     .bind(row.confirmed_at)
     .bind(row.receive_hash.map(|h| h.0.to_vec()))
     .bind(row.refund_plan)
+    .bind(amount(row.excess()))
     .bind(row.send_hash.0.to_vec())
     .execute(conn)
     .await?;

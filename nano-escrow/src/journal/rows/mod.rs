@@ -62,6 +62,10 @@ pub struct AccountRow {
     pub over_cap: bool,
     /// When the account was created, in Unix milliseconds.
     pub created_at: i64,
+    /// When it was settled or expired, in Unix milliseconds.
+    pub closed_at: Option<i64>,
+    /// Number of the secret that the nonce was derived from; `None` when it was random.
+    pub secret: Option<i64>,
 }
 
 impl AccountRow {
@@ -333,6 +337,8 @@ fn account_row(row: SqliteRow) -> Result<AccountRow> {
         stop,
         over_cap: row.try_get::<i64, _>("over_cap")? != 0,
         created_at: row.try_get("created_at")?,
+        closed_at: row.try_get("closed_at")?,
+        secret: row.try_get("secret")?,
     })
 }
 

@@ -57,6 +57,23 @@ pub(crate) async fn clear_alarms(conn: &mut SqliteConnection, account: &PublicKe
     Ok(())
 }
 
+/// Ends the alarms of one number whose account is not among these.
+pub(crate) async fn clear_alarms_except(
+    conn: &mut SqliteConnection,
+    code: u32,
+    accounts: &[PublicKey],
+) -> Result<()> {
+    for alarm in alarms(&mut *conn).await? {
+        if alarm.code == code && alarm.account.is_none_or(|account| !accounts.contains(&account)) {
+            sqlx::query("UPDATE alarm SET cleared = 1 WHERE id = ?")
+                .bind(alarm.id)
+                .execute(&mut *conn)
+                .await?;
+        }
+    }
+    Ok(())
+}
+
 pub(crate) async fn alarms(conn: &mut SqliteConnection) -> Result<Vec<AlarmRow>> {
     let rows = sqlx::query("SELECT * FROM alarm WHERE cleared = 0 ORDER BY id").fetch_all(conn).await?;
     rows.into_iter()

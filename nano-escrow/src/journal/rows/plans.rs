@@ -2,9 +2,9 @@
 
 use sqlx::{Row, SqliteConnection};
 
-use super::{LegRow, PlanRow, Result, amount, leg_row, plan_row};
-use crate::PublicKey;
+use super::{LegRow, PlanRow, Result, amount, blob16, leg_row, plan_row};
 use crate::journal::JournalError;
+use crate::{PublicKey, Raw};
 
 pub(crate) async fn plan_by_key(
     conn: &mut SqliteConnection,
@@ -51,6 +51,33 @@ pub(crate) async fn insert_plan(conn: &mut SqliteConnection, row: &PlanRow) -> R
     .execute(conn)
     .await?;
     Ok(done.last_insert_rowid())
+}
+
+/// Number of refunds that were decided after `since`.
+pub(crate) async fn refunds_since(conn: &mut SqliteConnection, since: i64) -> Result<i64> {
+    let row = sqlx::query("SELECT count(*) FROM plan WHERE kind = 'refund' AND created_at > ?")
+        .bind(since)
+        .fetch_one(conn)
+        .await?;
+    Ok(row.try_get(0)?)
+}
+
+/// Amounts of payments that are decided and not confirmed.
+pub(crate) async fn unpaid_amounts(conn: &mut SqliteConnection) -> Result<Vec<Raw>> {
+    let rows = sqlx::query(
+        "SELECT leg.amount AS amount FROM leg JOIN plan ON plan.id = leg.plan WHERE plan.state = 'open'
+         AND leg.kind = 'send' AND NOT EXISTS (SELECT 1 FROM block WHERE block.plan = leg.plan
+           AND block.leg = leg.leg AND block.state = 'confirmed')",
+    )
+    .fetch_all(conn)
+    .await?;
+    rows.iter().map(|row| blob16(row, "amount")).collect()
+}
+
+/// When the oldest plan was decided that is not done.
+pub(crate) async fn oldest_open_plan(conn: &mut SqliteConnection) -> Result<Option<i64>> {
+    let row = sqlx::query("SELECT min(created_at) FROM plan WHERE state = 'open'").fetch_one(conn).await?;
+    Ok(row.try_get(0)?)
 }
 
 pub(crate) async fn finish_plan(conn: &mut SqliteConnection, id: i64, now: i64) -> Result<()> {

@@ -11,10 +11,13 @@ use crate::{Address, BlockHash, Raw};
 pub struct Receivable {
     /// The account that would receive.
     pub account: Address,
-    /// Maximum number of sends; nodes return the largest first when `threshold` is given.
+    /// Maximum number of sends. Which ones these are, if there are more, `sorted` says.
     pub count: u64,
     /// Smallest amount in raw; `None` for sends of any amount.
     pub threshold: Option<Raw>,
+    /// Whether the largest come first; without it a node answers in the order of the hashes, which the senders
+    /// choose.
+    pub sorted: bool,
     /// Whether to leave out sends that are not confirmed. Unconfirmed sends show at once and may still
     /// vanish.
     pub confirmed_only: bool,
@@ -23,7 +26,7 @@ pub struct Receivable {
 impl Receivable {
     /// Confirmed sends to `account`, at most 1000.
     pub fn confirmed(account: Address) -> Receivable {
-        Receivable { account, count: 1000, threshold: None, confirmed_only: true }
+        Receivable { account, count: 1000, threshold: None, sorted: false, confirmed_only: true }
     }
 
     /// All sends to `account`, at most 1000.
@@ -82,6 +85,9 @@ impl Message for Receivable {
         ]);
         if let Some(threshold) = self.threshold {
             body.insert("threshold".into(), text(threshold));
+        }
+        if self.sorted {
+            body.insert("sorting".into(), text(true));
         }
         body
     }
