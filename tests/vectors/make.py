@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The second implementation of zx1's formats: it makes the vectors and judges those that the Rust code makes.
 
-  make.py generate      write zx1/*.json and fix/verification.json
+  make.py generate      write zx1/*.json, fix/verification.json and fix/escrow_nonces.json
   make.py check         regenerate and compare, then verify every committed file; exit 1 on a difference
   make.py verify FILE   decode and verify a JSON file of the same sections, made by somebody else
 
@@ -18,11 +18,12 @@ import batch_samples  # noqa: E402
 import ed25519  # noqa: E402
 import epoch_formats as e  # noqa: E402
 import formats as f  # noqa: E402
+import nonces  # noqa: E402
 import samples  # noqa: E402
 import verification  # noqa: E402
 from keccak import keccak256  # noqa: E402
 
-FILES = {f"zx1/{name}": file for name, file in (samples.FILES | batch_samples.FILES).items()} | verification.FILES
+FILES = {f"zx1/{name}": file for name, file in (samples.FILES | batch_samples.FILES).items()} | verification.FILES | nonces.FILES
 HERE = Path(__file__).resolve().parent
 
 
@@ -203,6 +204,15 @@ def verify_run(item):
     expect(item["name"], verification.unmet(item["conditions"], item["fix"], item["check"]), item["unmet"])
 
 
+def verify_nonce(item):
+    names = ("secret", "server", "post", "depositor", "nonce")
+    fields = {name: bytes.fromhex(item[name]) for name in names}
+    wanted = fields.pop("nonce")
+    words = {name: item[name] for name in ("network", "role", "round")}
+    expect("nonce", nonces.nonce(**fields, **words), wanted)
+    expect("id", nonces.identify(fields["secret"]), item["id"])
+
+
 def verify_verdict(item):
     data = bytes.fromhex(item["bytes"])
     found = samples.verdict(item["what"], item["name"], data, PARSERS[item["what"]])
@@ -225,6 +235,7 @@ SECTIONS = {
     "derivations": verify_derivation,
     "verdicts": verify_verdict,
     "runs": verify_run,
+    "nonces": verify_nonce,
 }
 
 

@@ -17,6 +17,9 @@ const MAX_TRIES: u32 = 5;
 /// An entry older than this is not sent any more: the server refuses it after 60 s (9043).
 const FRESH: Millis = Millis::secs(45);
 
+/// The server's number for an address that has posted its daily number of contracts (docs/errors.md).
+const UNPAID_POSTS: u32 = 9430;
+
 /// Something was said and chained.
 #[derive(Debug, Clone)]
 pub struct Acted {
@@ -208,7 +211,8 @@ impl Market {
     ) -> Result<Posted> {
         let terms = self.terms().await?;
         contract.check(&terms).map_err(ClientError::Rules)?;
-        let data = Data::Post { contract: contract.json().clone(), principal: self.id(), payout };
+        let market = Some(terms.market());
+        let data = Data::Post { contract: contract.json().clone(), principal: self.id(), payout, market };
         let entry = self.sign_on(Head::GENESIS, &data, common).await?;
         let Some(id) = entry.contract_id() else { return Err(ClientError::NoCall { kind: "post" }) };
         if let Some(transcripts) = &self.options().transcripts {
@@ -245,9 +249,11 @@ impl Market {
         let (path, body) = (Action::Post.path(), Action::Post.body(entry).map_err(ClientError::Rules)?);
         let mut pause = self.options().pause;
         let mut attempt = 1;
+        let mut work: Option<String> = None;
         loop {
-            let link = &self.inner.link;
-            let error = match link.once(Method::POST, path, Some(body.as_bytes()), Some(self.key())).await {
+            let (link, bytes) = (&self.inner.link, Some(body.as_bytes()));
+            let sent = link.once_with(Method::POST, path, bytes, Some(self.key()), work.as_deref());
+            let error = match sent.await {
                 Ok(bytes) => match link::read::<PostAnswer>("POST /contracts", &bytes) {
                     Ok(answer) if answer.contract_id != id => {
                         let found = answer.contract_id.to_string();
@@ -258,6 +264,12 @@ impl Market {
                 },
                 Err(error) => error,
             };
+            if error.server_code() == Some(UNPAID_POSTS) && work.is_none() {
+                let (server, body) = (self.server(), body.clone());
+                let solved = move || zx1_market::work::solve(&server, body.as_bytes());
+                work = tokio::task::spawn_blocking(solved).await.ok();
+                continue;
+            }
             if error.is_ambiguous() || error.status() == Some(409) {
                 match self.view(id).await {
                     Ok(view) if view.holds(entry) => return Ok((view.state(), None)),
@@ -356,7 +368,9 @@ impl Market {
         let escrow = self.escrow(id).await?;
         let account = escrow.accounts.iter().find(|a| a.side == side && a.round == round && !a.confirmed);
         let now = self.now().await?;
+        let network = self.terms().await?.network;
         Ok(account.map(|account| DepositAnswer {
+            network,
             address: account.address,
             amount: escrow.inclusive_bond,
             amount_raw: escrow.inclusive_bond.0,

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use nano_escrow::Network;
 use nano_escrow::escrow::EscrowError;
 use nano_escrow::node::NodeError;
 use nano_escrow::wallet::Wallet;
@@ -10,7 +11,7 @@ use tokio::time::{Instant, sleep};
 use zx1_market::chain::Side;
 use zx1_market::money::inclusive_bond;
 use zx1_market::wire::DepositAnswer;
-use zx1_market::{Address, ContractId, Entry, Millis, PartyId, Raw, State, Terms};
+use zx1_market::{Address, ContractId, Entry, Millis, NetworkId, PartyId, Raw, State, Terms};
 
 use super::error::{ClientError, Result};
 use super::{Market, View};
@@ -48,6 +49,9 @@ pub struct Deposit {
     pub amount: Raw,
     /// For wallets and QR codes.
     pub uri: String,
+    /// The ledger to pay on. The addresses of two networks look alike.
+    #[serde(default)]
+    pub network: NetworkId,
     /// Until when it is waited for.
     pub expires_at: Millis,
 }
@@ -68,6 +72,10 @@ impl Deposit {
             let (asked, right) = (answer.amount_raw.xno(), amount.xno());
             return Err(wrong(format!("{asked} XNO instead of bounty and judge fee, {right} XNO")));
         }
+        if answer.network != terms.network || answer.network == NetworkId::NONE {
+            let (asked, right) = (answer.network, terms.network);
+            return Err(wrong(format!("a deposit on network {asked} instead of {right}")));
+        }
         let address = answer.address;
         if address.is_burn() {
             return Err(wrong("the account is nobody's".to_owned()));
@@ -83,6 +91,7 @@ impl Deposit {
             amount,
             // Not the server's own text: that could name another account.
             uri: address.uri(Some(amount)),
+            network: terms.network,
             expires_at: answer.expires_at.0,
         })
     }
@@ -95,6 +104,9 @@ impl Deposit {
 
 /// Who pays deposits. The same `payment_id` must never pay twice, whatever happened in between.
 pub trait Purse: Send + Sync {
+    /// The ledger that it pays on; nothing when it leaves paying to the market.
+    fn network(&self) -> Option<NetworkId>;
+
     /// The wallet's Nano address, which may also receive payouts.
     fn address(&self) -> BoxFuture<'_, Result<Address>>;
 
@@ -110,14 +122,15 @@ pub trait Purse: Send + Sync {
 #[derive(Clone)]
 pub struct WalletPurse {
     wallet: Wallet,
+    network: Network,
     index: u32,
     limit: Duration,
 }
 
 impl WalletPurse {
-    /// Pay from this account of the wallet.
-    pub fn new(wallet: Wallet, index: u32) -> WalletPurse {
-        WalletPurse { wallet, index, limit: Duration::from_secs(25) }
+    /// Pay from this account of the wallet, whose journal is of this network.
+    pub fn new(wallet: Wallet, network: Network, index: u32) -> WalletPurse {
+        WalletPurse { wallet, network, index, limit: Duration::from_secs(25) }
     }
 
     /// How long [`Purse::pay`] waits for the ledger's confirmation before it leaves the rest to the caller.
@@ -141,6 +154,10 @@ fn waits_for_money(error: &EscrowError) -> bool {
 }
 
 impl Purse for WalletPurse {
+    fn network(&self) -> Option<NetworkId> {
+        Some(self.network.into())
+    }
+
     fn address(&self) -> BoxFuture<'_, Result<Address>> {
         Box::pin(async { self.wallet.account(self.index).await.map_err(purse) })
     }
@@ -185,6 +202,14 @@ impl Market {
     /// Pay a deposit, exactly once per contract and side: the same call again, also after a crash, is the
     /// same payment.
     pub async fn pay(&self, purse: &dyn Purse, deposit: &Deposit) -> Result<()> {
+        if let Some(network) = purse.network()
+            && network != deposit.network
+        {
+            let asked = deposit.network;
+            return Err(ClientError::Deposit {
+                why: format!("it is on network {asked}, the wallet on {network}"),
+            });
+        }
         let id = deposit.payment_id(&self.server());
         purse.pay(&id, deposit.address, deposit.amount).await
     }
@@ -228,6 +253,7 @@ impl Market {
 /// What differs between two terms, in a word.
 fn difference(advertised: &Terms, chained: &Terms) -> Option<&'static str> {
     [
+        (advertised.network == chained.network, "network"),
         (advertised.fees == chained.fees, "fees"),
         (advertised.windows == chained.windows, "windows"),
         (advertised.judges == chained.judges, "judges"),
@@ -251,7 +277,8 @@ mod tests {
     #[test]
     fn a_deposit_that_is_not_the_contract_s_is_refused() {
         let server = PartyKey::from_seed(&[9; 32]).id();
-        let terms = Terms::new(server, address(1)).unwrap();
+        let mut terms = Terms::new(server, address(1)).unwrap();
+        terms.network = Network::Dev.into();
         let bounty = Raw::from_xno("0.5").unwrap();
         let right = inclusive_bond(&terms.fees, bounty).unwrap();
         let answer = |amount: Raw, to: Address| DepositAnswer {
@@ -259,6 +286,7 @@ mod tests {
             amount: amount.into(),
             amount_raw: amount,
             uri: "nano:elsewhere".into(),
+            network: Network::Dev.into(),
             expires_at: Millis(1).into(),
         };
         let id: ContractId = "0011223344556677".parse().unwrap();
@@ -272,5 +300,10 @@ mod tests {
         let mut two = answer(right, address(2));
         two.amount = more.into();
         assert_eq!(check(two).unwrap_err().code(), 9380);
+        // A market on play money, and a wallet with real money: the addresses look alike.
+        for network in [Network::Live.into(), NetworkId::NONE] {
+            let other = DepositAnswer { network, ..answer(right, address(2)) };
+            assert_eq!(check(other).unwrap_err().code(), 9380);
+        }
     }
 }

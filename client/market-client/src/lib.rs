@@ -21,6 +21,7 @@
 //! let market = Market::connect("http://127.0.0.1:8000", key, pin, Options::default()).await?;
 //! let terms = market.terms().await?;
 //! let contract = Contract::builder("gcc a.c", "undefined reference to `sqrt'").build(&terms);
+//! // Free of charge; a paid contract names where the principal's money goes.
 //! let posted = market.post(&contract.map_err(zx1_market_client::ClientError::Rules)?, None).await?;
 //! println!("{}", posted.id);
 //! # Ok(()) }
@@ -163,6 +164,7 @@ impl Market {
             return Err(link::unreadable("GET /server_pubkey", "it names two keys"));
         }
         pin.check(link.base(), answer.fix_id)?;
+        link.signs_for(answer.fix_id);
         Ok(Market { inner: Arc::new(Inner { link, key, server: answer.fix_id }) })
     }
 

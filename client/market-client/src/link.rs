@@ -1,13 +1,13 @@
 //! One HTTP exchange with a market server: signed, bounded, never redirected.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use zx1_coded::Coded;
 use zx1_home::SystemClock;
 use zx1_market::chain::Head;
 use zx1_market::wire::{ErrorBody, ErrorDetail};
-use zx1_market::{Json, Millis, PartyKey, request};
+use zx1_market::{Json, Millis, PartyId, PartyKey, request};
 use zx1_net::header::{ACCEPT, CONTENT_TYPE};
 use zx1_net::{Answer, Endpoint, FetchError, Fetcher, Incoming, Limit, Method, Proxies, Retry, retry_after};
 
@@ -46,6 +46,8 @@ pub(super) struct Link {
     fetcher: Fetcher,
     /// The address without its last slash.
     base: String,
+    /// Whom requests are signed for, once it has said who it is.
+    server: OnceLock<PartyId>,
     pub(super) options: Options,
 }
 
@@ -62,12 +64,17 @@ impl Link {
         };
         let base = endpoint.to_string();
         let fetcher = Fetcher::new(endpoint, client).map_err(|error| bad(error.to_string()))?;
-        Ok(Link { fetcher, base, options })
+        Ok(Link { fetcher, base, server: OnceLock::new(), options })
     }
 
     /// The address without its last slash.
     pub(super) fn base(&self) -> &str {
         &self.base
+    }
+
+    /// The server whose key every signature names from now on.
+    pub(super) fn signs_for(&self, server: PartyId) {
+        let _ = self.server.set(server);
     }
 
     /// The path as the server sees it: behind the base's own path.
@@ -82,7 +89,7 @@ impl Link {
             #[cfg(feature = "testing")]
             Clock::Server => {
                 let call = "GET /test/clock";
-                let bytes = self.exchange(Method::GET, "/test/clock", None, None).await?;
+                let bytes = self.exchange(Method::GET, "/test/clock", None, None, None).await?;
                 let json = read_json(call, &bytes)?;
                 let now = json.get("now_ms").and_then(Json::as_u64);
                 now.map(Millis).ok_or_else(|| unreadable(call, "there is no now_ms in it"))
@@ -116,15 +123,27 @@ impl Link {
         body: Option<&[u8]>,
         key: Option<&PartyKey>,
     ) -> Result<Vec<u8>> {
-        let headers = match key {
+        self.once_with(method, path, body, key, None).await
+    }
+
+    /// The same, with the work that the server asks for.
+    pub(super) async fn once_with(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&[u8]>,
+        key: Option<&PartyKey>,
+        work: Option<&str>,
+    ) -> Result<Vec<u8>> {
+        let headers = match key.zip(self.server.get()) {
             None => None,
-            Some(key) => {
+            Some((key, server)) => {
                 let now = self.now().await?;
                 let body = body.unwrap_or_default();
-                Some(request::sign(method.as_str(), &self.signed_path(path), body, now, key))
+                Some(request::sign(server, method.as_str(), &self.signed_path(path), body, now, key))
             }
         };
-        self.exchange(method, path, body, headers).await
+        self.exchange(method, path, body, headers, work).await
     }
 
     async fn exchange(
@@ -133,6 +152,7 @@ impl Link {
         path: &str,
         body: Option<&[u8]>,
         headers: Option<request::SignedHeaders>,
+        work: Option<&str>,
     ) -> Result<Vec<u8>> {
         let call = call_of(&method, path);
         let mut request = self.fetcher.request(method, path);
@@ -141,9 +161,13 @@ impl Link {
         }
         if let Some(headers) = headers {
             request = request
+                .header("X-Fix-Auth", headers.auth)
                 .header("X-Fix-Pubkey", headers.pubkey)
                 .header("X-Fix-Signature", headers.signature)
                 .header("X-Fix-Timestamp", headers.timestamp);
+        }
+        if let Some(work) = work {
+            request = request.header("X-Fix-Work", work);
         }
         let answer = self.fetcher.fetch(request, Limit::Whole(self.options.max_body)).await;
         let answer = answer.map_err(|error| self.failed(&call, error))?;

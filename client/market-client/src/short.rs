@@ -1,6 +1,7 @@
 //! One call for each thing that a party says.
 
 use zx1_market::chain::{Common, Data, Side};
+use zx1_market::contract::Failure;
 use zx1_market::money::Court;
 use zx1_market::wire::{MessageKind, ReviewAction};
 use zx1_market::{Address, ContractId, Millis, Raw};
@@ -65,7 +66,21 @@ impl Market {
         exit_code: Option<i64>,
         output: String,
     ) -> Result<Acted> {
-        self.act(id, Data::Verify { success, explanation, exit_code, output }).await
+        self.act(id, Data::Verify { success, explanation, exit_code, output, failure: None }).await
+    }
+
+    /// Say that a fix does not work, and why, in words. Exit code and output only when a person has seen them, or from a
+    /// second run that the failure names.
+    pub async fn verify_failed(
+        &self,
+        id: ContractId,
+        failure: Failure,
+        explanation: String,
+        exit_code: Option<i64>,
+        output: String,
+    ) -> Result<Acted> {
+        let failure = Some(failure);
+        self.act(id, Data::Verify { success: false, explanation, exit_code, output, failure }).await
     }
 
     /// Act on a fix that waits for review.
@@ -187,6 +202,11 @@ impl Act {
         }
         let loser = |court: Court| Some(Price::Loser { court, fee: court.fee(fees) });
         match self {
+            // Half to the agent whose fix was read, and the platform's fee.
+            Self::BackOut if view.side() == Some(Side::Principal) && case.fix_was_read() => {
+                let percent = 50 + u64::from(fees.platform_fee_bp / 100);
+                Some(Price::Share { percent, bounty: case.contract().bounty })
+            }
             Self::BackOut if case.grace_until().is_none_or(|until| now >= until) => {
                 let percent = u64::from(fees.cancel_fee_bp / 100);
                 Some(Price::Share { percent, bounty: case.contract().bounty })

@@ -15,7 +15,9 @@ fn transcript() -> Transcript {
     let platform = nano_escrow::Address::from(nano_escrow::PublicKey([9; 32]));
     let terms = Terms::new(server.id(), platform).unwrap();
     let contract = Contract::builder("gcc foo.c", "undefined reference to `bar'").build(&terms).unwrap();
-    let post = Data::Post { contract: contract.json().clone(), principal: principal.id(), payout: None };
+    let market = Some(terms.market());
+    let post =
+        Data::Post { contract: contract.json().clone(), principal: principal.id(), payout: None, market };
     let post = Entry::sign(&post, Head::GENESIS, START, &principal);
     let (mut case, step) = Case::start(post, &terms, START, &server).unwrap();
     let mut chained: Vec<Chained> = step.entries;
@@ -36,8 +38,13 @@ fn transcript() -> Transcript {
             corrected_command: None,
         },
     );
-    let verify =
-        Data::Verify { success: true, explanation: String::new(), exit_code: Some(0), output: String::new() };
+    let verify = Data::Verify {
+        success: true,
+        explanation: String::new(),
+        exit_code: Some(0),
+        output: String::new(),
+        failure: None,
+    };
     act(&mut case, &principal, verify);
     Transcript {
         contract_id: Some(case.id()),

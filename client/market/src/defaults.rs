@@ -57,16 +57,27 @@ pub const OBJECTION_WINDOW: Millis = Millis::secs(120);
 /// A halted contract goes to the judge after this, unless resumed.
 pub const HALT_WINDOW: Millis = Millis::secs(30);
 
+/// What a silence of the server must last at least to be counted as an absence (decision E21).
+pub const MIN_ABSENCE: Millis = Millis::secs(3);
+/// All absences of the server that a contract outlives, together: a week. Beyond it the contract is voided.
+pub const MAX_ABSENCE: Millis = Millis::secs(604_800);
+/// A contract's own windows may be this many times the server's (decision E22).
+pub const WINDOW_FACTOR: u64 = 10;
+/// The longest open and reservation windows of a contract, in seconds.
+pub const MAX_OPEN_WINDOW: u64 = 86_400;
+
 // What a court's machine gives a re-execution (decision E6), unless the server's terms say otherwise.
 
 /// Seconds for all commands of a re-execution together: well within [`REEXECUTION_WINDOW`].
-pub const COURT_TIME: u32 = 45;
+pub const COURT_TIME: u32 = 600;
 /// Mebibytes of memory for all processes of a command.
-pub const COURT_MEMORY_MIB: u32 = 2_048;
+pub const COURT_MEMORY_MIB: u32 = 4_096;
 /// Processes of a command at the same time.
-pub const COURT_PROCESSES: u32 = 256;
+pub const COURT_PROCESSES: u32 = 512;
 /// Bytes kept of standard output and of standard error, each.
 pub const COURT_OUTPUT: u32 = 64 * 1024;
+/// Consecutive passes of the command after a fix.
+pub const COURT_RUNS: u32 = 2;
 
 // Requests and entries.
 
@@ -76,6 +87,8 @@ pub const MAX_AGE: Millis = Millis::secs(60);
 pub const MAX_AHEAD: Millis = Millis::secs(5);
 /// With `--compat` a request may be this old (decision E13).
 pub const MAX_AGE_COMPAT: Millis = Millis::secs(300);
+/// With `--compat` an older client's request may be this far ahead of the server's clock.
+pub const MAX_AHEAD_COMPAT: Millis = Millis::secs(30);
 /// The largest body of a request: 512 KiB.
 pub const MAX_BODY: usize = 512 * 1024;
 /// The longest path of a signed request, with its query.
@@ -92,6 +105,10 @@ pub const MAX_INTEGER_DIGITS: usize = 4_300;
 
 // Contracts (decision E2).
 
+/// Maximum bytes, as canonical JSON, of a contract's fields that this version does not know and keeps.
+pub const MAX_UNKNOWN: usize = 16 * 1024;
+/// The version of contracts.
+pub const CONTRACT_VERSION: u64 = 2;
 /// The longest command.
 pub const MAX_COMMAND: usize = 4 * 1024;
 /// The longest error output.
@@ -141,6 +158,10 @@ pub const REVIEW_WINDOW: u32 = 7_200;
 pub const MAX_ENTRIES: u64 = 512;
 /// From here on only entries that move the contract are taken, so that talk cannot fill a chain.
 pub const MAX_TALK_ENTRIES: u64 = 384;
+/// The most bytes of talk in a chain, as canonical entries.
+pub const MAX_TALK_BYTES: u64 = 1 << 20;
+/// Leading zero bits of the work behind a post above an address's daily number.
+pub const POST_WORK_BITS: u32 = 20;
 /// The longest message, argument, explanation or reason.
 pub const MAX_TEXT: usize = 16 * 1024;
 /// The longest output of an investigation or of a verification.

@@ -157,6 +157,12 @@ reasons! {
         "The judge's signature (`{}`) does not hold for this contract and chain head; read the \
          transcript again and sign anew.";
     // Contracts.
+    9056 PayoutNeeded Invalid
+        "A paid contract needs the address that the party's money goes to; add `payout_address`.";
+    9057 TalkFull Conflict
+        "The parties have said {} bytes in this contract, and no more is kept; end the contract.";
+    9058 ContractWindows Invalid "The contract's windows are out of bounds: {}; correct execution.windows.";
+    9059 ContractVersion Invalid "The contract's `{}` is one that this server does not know; send version 2 of fix.";
     9060 ContractCommand Invalid "The contract's command is empty; name the command that failed.";
     9061 ContractSpam Invalid "The contract looks like spam ({}); describe a real failure of a command.";
     9062 ContractBountyLow Invalid "The bounty is below the minimum of {} XNO; raise it.";
@@ -201,6 +207,10 @@ reasons! {
     9087 CorrectedCommand Invalid
         "This contract takes no corrected command (execution.corrected_command is no); propose a fix after \
          which the command itself works, or leave the contract.";
+    9088 ContractCourt Invalid
+        "The limits of the court must be the server's; leave `court` out, or copy them.";
+    9089 PostMarket Invalid
+        "The post is not for this market, {}; sign its `market` for this server and its network.";
     9090 RequestHeader Unauthenticated "The header {} is missing or malformed; sign the request.";
     9091 RequestTimestamp Unauthenticated
         "The request's timestamp must be Unix seconds; send whole or decimal seconds.";
@@ -208,7 +218,7 @@ reasons! {
     9093 RequestAhead Unauthenticated
         "The request is {} seconds ahead of the server; set the clock and sign it anew.";
     9094 RequestSignature Unauthenticated
-        "The request's signature does not hold; sign METHOD|PATH|BODY|TIMESTAMP exactly as sent.";
+        "The request's signature does not hold; sign the lines of version 2 exactly as sent (fix.md, \"Authentication\").";
     9095 RequestReplayed Unauthenticated "This request was taken already; sign a new one.";
     9096 RequestPath Invalid
         "The path holds a character that it may not hold, or is too long; percent-encode it.";
@@ -264,6 +274,7 @@ reasons! {
     9131 NotYourTurn Conflict "The other side has the word; wait for its answer or for the deadline.";
     9132 ResponseLate Gone "The time to respond ended at {}; the judge rules without it.";
     9133 NotLoser Forbidden "Only the side that lost may appeal or waive; the ruling is in your favour.";
+    9134 AbsenceInvalid Invalid "The absence in `resumed` does not hold: {}; check the transcript.";
     9135 AppealLate Gone "The time to appeal ended at {}; the ruling is final.";
     9136 NotBeforeCourt Conflict "No court is at work on this contract now; wait for a dispute.";
     9137 WrongCourt Conflict

@@ -65,6 +65,11 @@ pub(crate) fn cancel_share(fees: &Fees, bounty: Raw) -> Raw {
     bounty.mul_div_floor(fees.cancel_fee_bp.into(), 20_000).unwrap_or(Raw::ZERO)
 }
 
+/// What an agent gets whose principal left with the fix (decision E20). Rounded down to the raw.
+pub(crate) const fn half_of(bounty: Raw) -> Raw {
+    Raw(bounty.0 / 2)
+}
+
 /// What each side deposits: bounty and judge fee. 9100 when that is more than there is.
 pub fn inclusive_bond(fees: &Fees, bounty: Raw) -> Result<Raw> {
     plus(bounty, fees.judge_fee)

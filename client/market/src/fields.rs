@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::canonical::Json;
 use crate::digits::lower_hex;
-use crate::{Address, PartyId, Raw, Reason, Refusal, Result};
+use crate::{Address, Millis, NetworkId, PartyId, Raw, Reason, Refusal, Result};
 
 /// The fields of one object, with the place where it stands, for sentences.
 pub(crate) struct Fields<'a> {
@@ -161,6 +161,22 @@ impl<'a> Fields<'a> {
         lower_hex(text).ok_or_else(|| Refusal::with(Reason::FieldNotHex, self.path(name)))
     }
 
+    /// A network's genesis hash.
+    pub(crate) fn network(&mut self, name: &'static str) -> Result<NetworkId> {
+        let text = self.text(name, 64)?;
+        text.parse().or_else(|_| self.refuse(name, Reason::FieldNotHex))
+    }
+
+    /// A moment or a span in seconds with at most three decimals.
+    pub(crate) fn seconds(&mut self, name: &'static str) -> Result<Millis> {
+        let value = self.need(name)?;
+        let exact = |at: &Millis| value.as_f64() == Some(at.as_secs_f64());
+        match value.as_f64().and_then(Millis::from_secs_f64).filter(exact) {
+            Some(at) => Ok(at),
+            None => self.refuse(name, Reason::FieldNotNumber),
+        }
+    }
+
     /// A list of at most `max` items.
     pub(crate) fn list(&mut self, name: &'static str, max: usize) -> Result<&'a [Json]> {
         let value = self.need(name)?;
@@ -188,6 +204,13 @@ impl<'a> Fields<'a> {
     /// An object in this one, or nothing.
     pub(crate) fn opt_object(&mut self, name: &'static str) -> Result<Option<Fields<'a>>> {
         self.raw(name).map(|value| Fields::of(value, self.path(name))).transpose()
+    }
+
+    /// What nobody asked for, by name.
+    pub(crate) fn unknown(&self) -> impl Iterator<Item = (&'a str, &'a Json)> {
+        let unknown = |name: &str| !self.asked.contains(name);
+        let fields = self.fields;
+        fields.iter().map(|(name, value)| (name.as_str(), value)).filter(move |(name, _)| unknown(name))
     }
 
     /// Refuse what nobody asked for.

@@ -16,6 +16,7 @@
 //! | [`money`] | the money table |
 //! | [`case`] | one contract's whole life: entries and time in, effects and deadlines out; replay |
 //! | [`wire`] | bodies, answers and events of the HTTP interface |
+//! | [`work`] | what posts above an address's daily number cost |
 //! | [`bridge`] | a contract as a task of the 0x01 protocol |
 //! | [`defaults`] | every default and bound |
 //!
@@ -36,12 +37,15 @@ mod fields;
 mod head;
 pub mod id;
 pub mod machine;
+mod market_id;
 pub mod money;
+mod network;
 pub mod parties;
 pub mod request;
 pub mod terms;
 pub mod time;
 pub mod wire;
+pub mod work;
 
 pub use canonical::Json;
 pub use case::Case;
@@ -50,6 +54,8 @@ pub use contract::Contract;
 pub use error::{Class, Reason, Refusal, Result};
 pub use id::{ContractId, PartyId, PartyKey};
 pub use machine::State;
+pub use market_id::MarketId;
 pub use nano_escrow::{Address, Raw};
+pub use network::NetworkId;
 pub use terms::Terms;
 pub use time::Millis;

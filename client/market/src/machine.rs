@@ -61,7 +61,7 @@ states! {
     Canceled "canceled";
     /// Ended by a ruling.
     Resolved "resolved";
-    /// Ended because the judge failed: everything goes back.
+    /// Ended because the judge or the server failed: everything goes back.
     Voided "voided";
 }
 
@@ -94,7 +94,7 @@ pub enum Event {
     Submit,
     /// The fix works: verified or accepted.
     Succeed,
-    /// The principal was silent for the whole window.
+    /// The principal was silent for the whole window; or the judge was, after a fix that its machine found to work.
     AutoFulfill,
     /// A window passed without objection: the contract ends without a fix.
     Close,
@@ -106,7 +106,7 @@ pub enum Event {
     Dispute,
     /// A ruling became final.
     Resolve,
-    /// The judge did not rule in time.
+    /// The judge did not rule in time, or the server was away for too long.
     Void,
 }
 
@@ -145,6 +145,15 @@ pub const TABLE: &[(State, Event, State)] = {
         (Halted, Resolve, Resolved),
         (Halted, Resume, InProgress),
         (Halted, Void, Voided),
+        // The judge was silent, but its machine found the fix to work (decision E20).
+        (Disputed, AutoFulfill, Fulfilled),
+        (Halted, AutoFulfill, Fulfilled),
+        // The server was away for too long (decision E21).
+        (Unfunded, Void, Voided),
+        (Open, Void, Voided),
+        (Investigating, Void, Voided),
+        (InProgress, Void, Voided),
+        (Review, Void, Voided),
         // Free mode only.
         (Halted, Close, Canceled),
     ]

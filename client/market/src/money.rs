@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::court::{Court, Outcome};
 pub use crate::fees::{Fees, inclusive_bond, platform_fee};
-use crate::fees::{minus, plus, too_large};
+use crate::fees::{half_of, minus, plus, too_large};
 use crate::parties::Side;
 use crate::{Raw, Refusal, Result};
 
@@ -25,7 +25,9 @@ pub enum Settlement {
     LateByAgent,
     /// The principal left late.
     LateByPrincipal,
-    /// The judge did not rule in time.
+    /// The principal left with a fix that it had read, and the agent did not object (decision E20).
+    LateAfterFix,
+    /// The judge did not rule in time, or the server was away for too long.
     Voided,
     /// The agent declined: pays out its own account only.
     BondReturned,
@@ -46,6 +48,7 @@ impl Settlement {
             Settlement::Grace,
             Settlement::LateByAgent,
             Settlement::LateByPrincipal,
+            Settlement::LateAfterFix,
             Settlement::Voided,
             Settlement::BondReturned,
             Settlement::Returned,
@@ -66,6 +69,7 @@ impl Settlement {
             Settlement::Grace => "grace_cancel",
             Settlement::LateByAgent => "late_cancel_by_agent",
             Settlement::LateByPrincipal => "late_cancel_by_principal",
+            Settlement::LateAfterFix => "late_cancel_after_fix",
             Settlement::Voided => "voided",
             Settlement::BondReturned => "bond_returned",
             Settlement::Returned => "returned",
@@ -186,6 +190,11 @@ pub fn payout(settlement: Settlement, bounty: Raw, fees: &Fees) -> Result<Payout
             let platform = plus(fee, share)?;
             let kept = minus(minus(whole, platform)?, share)?;
             (Some(vec![(Principal, kept), (Agent, share), (Platform, platform)]), all(Agent)?)
+        }
+        Settlement::LateAfterFix => {
+            let half = half_of(bounty);
+            let kept = minus(minus(whole, fee)?, half)?;
+            (Some(vec![(Principal, kept), (Agent, half), (Platform, fee)]), all(Agent)?)
         }
         Settlement::BondReturned => (None, all(Agent)?),
         Settlement::Returned => (all(Principal)?, None),

@@ -1,8 +1,8 @@
-//! Request signatures (fix.md, "Authentication"; decisions E1, E13).
+//! Request signatures (fix.md, "Authentication"; decisions E1, E13, E23).
 
 use sha2::{Digest, Sha256};
 
-use crate::defaults::{MAX_AGE, MAX_AGE_COMPAT, MAX_AHEAD, MAX_BODY, MAX_PATH};
+use crate::defaults::{MAX_AGE, MAX_AGE_COMPAT, MAX_AHEAD, MAX_AHEAD_COMPAT, MAX_BODY, MAX_PATH};
 use crate::digits::lower_hex;
 use crate::{Millis, PartyId, PartyKey, Reason, Refusal, Result};
 
@@ -15,6 +15,8 @@ pub struct Request<'a> {
     pub path: &'a str,
     /// The body as it was sent; empty for GET.
     pub body: &'a [u8],
+    /// `X-Fix-Auth`: the version of the signature. Older clients send none.
+    pub auth: Option<&'a str>,
     /// `X-Fix-Pubkey`: 64 hexadecimal digits; `fix_` before them is accepted.
     pub pubkey: Option<&'a str>,
     /// `X-Fix-Signature`: 128 hexadecimal digits.
@@ -44,9 +46,11 @@ pub struct ReplayKey {
     pub keep_until: Millis,
 }
 
-/// The values of the three headers.
+/// The values of the headers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignedHeaders {
+    /// Value of `X-Fix-Auth`.
+    pub auth: &'static str,
     /// Value of `X-Fix-Pubkey`.
     pub pubkey: String,
     /// Value of `X-Fix-Signature`.
@@ -55,15 +59,36 @@ pub struct SignedHeaders {
     pub timestamp: String,
 }
 
-fn message(separator: u8, method: &str, path: &str, body: &[u8], timestamp: &str) -> Vec<u8> {
-    [method.as_bytes(), path.as_bytes(), body, timestamp.as_bytes()].join(&separator)
+/// The version of request signatures, as `X-Fix-Auth` gives it.
+pub const VERSION: &str = "2";
+const DOMAIN: &str = "fix-request/v2";
+
+/// What a signature covers (decision E23): it names the server, and every part is one line.
+fn lines(server: &PartyId, method: &str, path: &str, body: &[u8], timestamp: &str) -> Vec<u8> {
+    let body = hex::encode(Sha256::digest(body));
+    [DOMAIN, &server.hex(), method, path, timestamp, &body].join("\n").into_bytes()
 }
 
-/// Sign a request at `now`. The path has its query and is percent-encoded, as it will be sent.
-pub fn sign(method: &str, path: &str, body: &[u8], now: Millis, key: &PartyKey) -> SignedHeaders {
+/// What older clients sign, in the order of their versions (decision E13): METHOD, PATH without its query, TIMESTAMP,
+/// BODY by line ends; METHOD, PATH, BODY, TIMESTAMP by bars.
+fn older(method: &str, path: &str, body: &[u8], timestamp: &str) -> [Vec<u8>; 2] {
+    let bare = path.split('?').next().unwrap_or(path);
+    let [method, path, timestamp] = [method, path, timestamp].map(str::as_bytes);
+    [[method, bare.as_bytes(), timestamp, body].join(&b'\n'), [method, path, body, timestamp].join(&b'|')]
+}
+
+/// Sign a request to a server at `now`. The path has its query and is percent-encoded, as it will be sent.
+pub fn sign(
+    server: &PartyId,
+    method: &str,
+    path: &str,
+    body: &[u8],
+    now: Millis,
+    key: &PartyKey,
+) -> SignedHeaders {
     let timestamp = now.to_string();
-    let signature = key.sign(&message(b'|', method, path, body, &timestamp));
-    SignedHeaders { pubkey: key.id().hex(), signature: hex::encode(signature), timestamp }
+    let signature = key.sign(&lines(server, method, path, body, &timestamp));
+    SignedHeaders { auth: VERSION, pubkey: key.id().hex(), signature: hex::encode(signature), timestamp }
 }
 
 fn header<T>(value: Option<T>, name: &str) -> Result<T> {
@@ -80,12 +105,23 @@ fn timestamp(text: &str) -> Option<Millis> {
     text.parse().ok().and_then(Millis::from_secs_f64)
 }
 
-/// Check a request: who sent it, and that it is fresh. `compat` accepts the newline-joined form and 300 s as
-/// well (decision E13). Whether it was taken before is the caller's to ask, with [`Authenticated::replay`].
-pub fn authenticate(request: &Request<'_>, now: Millis, compat: bool) -> Result<Authenticated> {
+/// Check a request to `server`: who sent it, and that it is fresh. `compat` accepts the forms of older clients too,
+/// which name no server, and 300 s (decision E13). Whether it was taken before is the caller's to ask, with
+/// [`Authenticated::replay`].
+pub fn authenticate(
+    request: &Request<'_>,
+    server: &PartyId,
+    now: Millis,
+    compat: bool,
+) -> Result<Authenticated> {
     if request.body.len() > MAX_BODY {
         return Err(Refusal::with(Reason::RequestBody, request.body.len()));
     }
+    let older_client = match request.auth {
+        Some(VERSION) => false,
+        None if compat => true,
+        _ => return Err(Refusal::with(Reason::RequestHeader, "X-Fix-Auth")),
+    };
     // A bar or a line end in the path would let one signature stand for two requests.
     let path_ok = request.path.starts_with('/')
         && request.path.len() <= MAX_PATH
@@ -100,20 +136,23 @@ pub fn authenticate(request: &Request<'_>, now: Millis, compat: bool) -> Result<
     let signature: [u8; 64] = header(request.signature.and_then(lower_hex), "X-Fix-Signature")?;
     let stamp = header(request.timestamp, "X-Fix-Timestamp")?;
     let at = timestamp(stamp).ok_or(Reason::RequestTimestamp)?;
-    let max_age = if compat { MAX_AGE_COMPAT } else { MAX_AGE };
+    let (max_age, max_ahead) =
+        if older_client { (MAX_AGE_COMPAT, MAX_AHEAD_COMPAT) } else { (MAX_AGE, MAX_AHEAD) };
     if now > at.plus(max_age) {
         return Err(Refusal::with(Reason::RequestOld, now.minus(at)));
     }
-    if at > now.plus(MAX_AHEAD) {
+    if at > now.plus(max_ahead) {
         return Err(Refusal::with(Reason::RequestAhead, at.minus(now)));
     }
-    let signed = |separator| message(separator, request.method, request.path, request.body, stamp);
-    let bar = signed(b'|');
-    let good = party.verify(&bar, &signature) || (compat && party.verify(&signed(b'\n'), &signature));
-    if !good {
-        return Err(Reason::RequestSignature.into());
-    }
-    let digest = Sha256::new().chain_update(party.as_bytes()).chain_update(&bar).finalize().into();
+    let (method, path, body) = (request.method, request.path, request.body);
+    let candidates = if older_client {
+        older(method, path, body, stamp).to_vec()
+    } else {
+        vec![lines(server, method, path, body, stamp)]
+    };
+    let held = candidates.iter().find(|message| party.verify(message, &signature));
+    let held = held.ok_or(Reason::RequestSignature)?;
+    let digest = Sha256::new().chain_update(party.as_bytes()).chain_update(held).finalize().into();
     // One millisecond more than the request can be fresh.
     let keep_until = at.plus(max_age).plus(Millis(1));
     Ok(Authenticated { party, replay: ReplayKey { digest, keep_until } })

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::canonical::Json;
 use crate::defaults as d;
 pub use crate::fees::Fees;
-use crate::fees::{cancel_share, platform_fee};
+use crate::fees::{cancel_share, half_of, platform_fee};
 use crate::fields::{Builder, Fields};
-use crate::{Address, Millis, PartyId, Raw, Reason, Refusal, Result};
+use crate::{Address, MarketId, Millis, NetworkId, PartyId, Raw, Reason, Refusal, Result};
 
 /// How long everything takes (decision E12). The contract's own windows stand in the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,6 +105,8 @@ pub struct CourtLimits {
     pub processes: u32,
     /// Bytes kept of standard output and of standard error, each; beginning and end are kept.
     pub output_bytes: u32,
+    /// Consecutive passes that a fix needs.
+    pub runs: u32,
 }
 
 impl Default for CourtLimits {
@@ -114,26 +116,29 @@ impl Default for CourtLimits {
             memory_mib: d::COURT_MEMORY_MIB,
             processes: d::COURT_PROCESSES,
             output_bytes: d::COURT_OUTPUT,
+            runs: d::COURT_RUNS,
         }
     }
 }
 
 impl CourtLimits {
-    fn to_json(self) -> Json {
+    pub(crate) fn to_json(self) -> Json {
         Builder::new()
             .put("reexecution", self.reexecution)
             .put("memory_mib", self.memory_mib)
             .put("processes", self.processes)
             .put("output_bytes", self.output_bytes)
+            .put("runs", self.runs)
             .build()
     }
 
-    fn read(mut fields: Fields<'_>) -> Result<CourtLimits> {
+    pub(crate) fn read(mut fields: Fields<'_>) -> Result<CourtLimits> {
         let limits = CourtLimits {
             reexecution: fields.small("reexecution")?,
             memory_mib: fields.small("memory_mib")?,
             processes: fields.small("processes")?,
             output_bytes: fields.small("output_bytes")?,
+            runs: fields.small("runs")?,
         };
         fields.done()?;
         Ok(limits)
@@ -146,6 +151,7 @@ impl CourtLimits {
             ("memory_mib", self.memory_mib, 64..=65_536),
             ("processes", self.processes, 8..=4_096),
             ("output_bytes", self.output_bytes, 1_024..=1 << 20),
+            ("runs", self.runs, 1..=10),
         ];
         match bounds.into_iter().find(|(_, value, bound)| !bound.contains(value)) {
             Some((name, value, bound)) => {
@@ -160,6 +166,8 @@ impl CourtLimits {
 /// Everything that holds for a contract and that its parties did not choose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Terms {
+    /// The ledger that the money lies on.
+    pub network: NetworkId,
     /// The server: author of server entries, and `judge.pubkey` of every contract with a judge (decision E2).
     pub server: PartyId,
     /// The keys whose rulings the server chains (decision E6). The server's own always counts.
@@ -179,10 +187,11 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// The defaults, for this server. 9024 only if the built-in charity address did not parse.
+    /// The defaults, for this server without a ledger. 9024 only if the built-in charity address did not parse.
     pub fn new(server: PartyId, platform: Address) -> Result<Terms> {
         let charity = d::CHARITY.parse().map_err(|_| Refusal::with(Reason::FieldNotAddress, "charity"))?;
         Ok(Terms {
+            network: NetworkId::NONE,
             server,
             judges: Vec::new(),
             fees: Fees::default(),
@@ -192,6 +201,11 @@ impl Terms {
             charity,
             compat: false,
         })
+    }
+
+    /// The market that a `post` names.
+    pub fn market(&self) -> MarketId {
+        MarketId { network: self.network, server: self.server }
     }
 
     /// Whether rulings of this key are chained.
@@ -213,7 +227,12 @@ impl Terms {
             && fees.min_bounty <= fees.max_bounty
             && fees.max_bounty <= Raw(d::MAX_BOUNTY.0 * 1_000)
             && fees.judge_fee <= d::MAX_BOUNTY
-            && least.is_ok_and(|least| least <= fees.min_bounty.saturating_sub(twice))
+            && least.is_ok_and(|least| {
+                least <= fees.min_bounty.saturating_sub(twice)
+                    // The row late_cancel_after_fix: half to the agent, the fee to the platform.
+                    && least <= half_of(fees.min_bounty)
+            })
+            && fees.platform_fee_bp <= 5_000
             && self.judges.len() <= 64;
         if !good {
             return Err(Reason::TermsFees.into());
@@ -227,6 +246,7 @@ impl Terms {
         let courts: Vec<Json> = fees.courts.iter().map(|fee| fee.xno().into()).collect();
         let judges: Vec<Json> = self.judges.iter().map(|judge| judge.to_string().into()).collect();
         Builder::new()
+            .text("network", self.network)
             .text("server", self.server)
             .put("judges", judges)
             .text("min_bounty", fees.min_bounty.xno())
@@ -254,6 +274,7 @@ impl Terms {
             Raw::from_xno(text).map_err(|_| Refusal::with(Reason::FieldNotAmount, "terms.court_fees"))
         };
         let terms = Terms {
+            network: fields.network("network")?,
             server: fields.party("server")?,
             judges: judges.iter().map(|j| j.parse()).collect::<Result<_>>()?,
             fees: Fees {

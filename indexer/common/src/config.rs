@@ -1,15 +1,28 @@
-//! A file of settings: TOML, read strictly where its type says so, printed whole.
+//! What a server is started with: options, the environment, a file of settings (TOML, read strictly where its
+//! type says so, printed whole), defaults. The first that has a value wins.
 
+use clap::builder::Resettable;
+use clap::{Arg, Parser};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::Path;
 
-/// Reads a file.
+/// Reads the command line. An empty environment variable counts as none.
+pub fn options<C: Parser>() -> C {
+    let set = |option: Arg| match option.get_env().map(std::env::var_os) {
+        Some(Some(value)) if value.is_empty() => option.env(Resettable::Reset),
+        _ => option,
+    };
+    C::from_arg_matches(&C::command().mut_args(set).get_matches()).unwrap_or_else(|error| error.exit())
+}
+
+/// Reads the file that was named, or takes the defaults.
 ///
 /// # Errors
 ///
 /// A sentence.
-pub fn load<T: DeserializeOwned>(path: &Path) -> Result<T, String> {
+pub fn load_or<T: DeserializeOwned>(path: Option<&Path>, defaults: impl FnOnce() -> T) -> Result<T, String> {
+    let Some(path) = path else { return Ok(defaults()) };
     let wrong = |why: &dyn std::fmt::Display| {
         format!("The configuration {} cannot be read ({why}); correct it.", path.display())
     };
@@ -17,6 +30,14 @@ pub fn load<T: DeserializeOwned>(path: &Path) -> Result<T, String> {
         Ok(config) => config.ok_or_else(|| wrong(&"there is no such file")),
         Err(error) => Err(wrong(&error)),
     }
+}
+
+/// Sets fields to the options that were given.
+#[macro_export]
+macro_rules! overrides {
+    ($($field:expr => $option:expr;)*) => {
+        $(if let Some(value) = &$option { $field = value.clone(); })*
+    };
 }
 
 /// Every value, as TOML.

@@ -34,6 +34,15 @@ impl Client {
         })
     }
 
+    /// Whether it is this machine.
+    pub fn is_loopback(&self) -> bool {
+        match self.0 {
+            IpAddr::V4(v4) => v4.is_loopback(),
+            // Of ::1 the first 64 bits are left.
+            IpAddr::V6(v6) => v6.is_unspecified(),
+        }
+    }
+
     /// Of a request: its peer, or what a proxy of ours says in `X-Forwarded-For`. A client may write that
     /// header as well, so it is read from its end, which our proxy has added, and only as far as one of
     /// `proxies` vouches for what stands before it. `None` without a peer.

@@ -9,6 +9,7 @@ use std::io;
 use std::process::ExitCode;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing_subscriber::EnvFilter;
+use zx1_home::config::environment;
 
 /// Runs a server's process to its end. The log goes to standard error; `variable` of the environment says
 /// what goes into it, and `usual` when it does not. `served` is made when the log is there, and may end the
@@ -23,7 +24,8 @@ where
     F: Future<Output = Result<(), E>>,
     E: Display,
 {
-    let filter = EnvFilter::try_from_env(variable).unwrap_or_else(|_| EnvFilter::new(usual));
+    let filter = environment(variable).and_then(|filter| EnvFilter::try_new(filter).ok());
+    let filter = filter.unwrap_or_else(|| EnvFilter::new(usual));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
     let served = served();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {

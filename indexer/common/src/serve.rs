@@ -1,13 +1,14 @@
 //! Connections: how many, how slow, and how they end.
 
 use crate::figures::Figures;
+use crate::limits::{Client, Seats};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -24,10 +25,14 @@ use tower::ServiceExt as _;
 pub const STOP: Duration = Duration::from_secs(10);
 
 /// Limits on connections.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bounds {
     /// Maximum number of open connections.
     pub connections: usize,
+    /// Maximum number of open connections of one address, of IPv6 of one network of 64 bits.
+    pub per_address: usize,
+    /// Proxies, which speak for many.
+    pub proxies: Vec<IpAddr>,
     /// Timeout for receiving a request's head.
     pub head: Duration,
     /// How long a client may read nothing of an answer before its connection is closed.
@@ -84,6 +89,7 @@ pub async fn serve(
     stopping: CancellationToken,
 ) {
     let seats = Arc::new(Semaphore::new(bounds.connections.clamp(1, Semaphore::MAX_PERMITS)));
+    let addresses = Seats::new(usize::MAX, bounds.per_address.max(1));
     let open = TaskTracker::new();
     loop {
         // A seat first: who finds none waits in the system's queue.
@@ -105,6 +111,10 @@ pub async fn serve(
                 continue;
             }
         };
+        let client = Client::new(peer.ip());
+        let is_proxy = bounds.proxies.iter().any(|proxy| proxy.to_canonical() == peer.ip().to_canonical());
+        // Whoever opens more than its share is closed at once; the others do not wait for it.
+        let Ok(place) = addresses.seat((!is_proxy).then_some(client)) else { continue };
         let _ = stream.set_nodelay(true);
         let router = router.clone();
         let service = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
@@ -134,7 +144,7 @@ pub async fn serve(
                 tracing::debug!(%error, "a connection ended");
             }
             figures.connections.dec();
-            drop(seat);
+            drop((seat, place));
         });
     }
     open.close();

@@ -17,7 +17,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use zx1_market::chain::{Data, Head};
 use zx1_market::contract::Contract;
-use zx1_market::{ContractId, Entry, PartyKey, Terms, request};
+use zx1_market::{ContractId, Entry, PartyId, PartyKey, Terms, request};
 use zx1_market_server::Config;
 use zx1_market_server::clock::{Clock, SystemClock};
 use zx1_market_server::http::Rate;
@@ -25,6 +25,7 @@ use zx1_market_server::http::Rate;
 struct Server {
     child: Child,
     url: String,
+    id: PartyId,
     _folder: tempfile::TempDir,
 }
 
@@ -42,6 +43,7 @@ impl Server {
         let free = Rate { burst: u32::MAX, per_second: u32::MAX };
         (config.limits.address, config.limits.posts, config.limits.key) = (free, free, free);
         config.limits.streams_per_address = 100_000;
+        config.limits.connections_per_address = 100_000;
         config.nano.deposit_poll_ms = 20;
         let path = folder.path().join("config.toml");
         std::fs::write(&path, config.print().unwrap()).unwrap();
@@ -56,7 +58,8 @@ impl Server {
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let ready: Value = serde_json::from_str(&line).unwrap();
-        Server { child, url: ready["url"].as_str().unwrap().to_owned(), _folder: folder }
+        let id = ready["server"].as_str().unwrap().parse().unwrap();
+        Server { child, url: ready["url"].as_str().unwrap().to_owned(), id, _folder: folder }
     }
 
     fn address(&self) -> String {
@@ -75,14 +78,16 @@ impl Server {
 struct Party {
     http: reqwest::Client,
     url: String,
+    server: PartyId,
     key: PartyKey,
 }
 
 impl Party {
     async fn send(&self, method: &str, path: &str, body: String) -> Value {
-        let signed = request::sign(method, path, body.as_bytes(), SystemClock.now(), &self.key);
+        let signed = request::sign(&self.server, method, path, body.as_bytes(), SystemClock.now(), &self.key);
         let request = self.http.request(method.parse().unwrap(), format!("{}{path}", self.url));
         let request = request
+            .header("X-Fix-Auth", signed.auth)
             .header("X-Fix-Pubkey", signed.pubkey)
             .header("X-Fix-Signature", signed.signature)
             .header("X-Fix-Timestamp", signed.timestamp)
@@ -123,7 +128,8 @@ impl Party {
             contract = contract.bounty(Raw::from_xno(bounty).unwrap());
         }
         let contract = contract.build(terms).unwrap().json().clone();
-        let data = Data::Post { contract, principal: self.key.id(), payout: None };
+        let (market, payout) = (Some(terms.market()), Some(terms.platform));
+        let data = Data::Post { contract, principal: self.key.id(), payout, market };
         let entry = Entry::sign(&data, Head::GENESIS, SystemClock.now(), &self.key);
         self.send("POST", "/contracts", format!("{{\"chain_entry\":{}}}", entry.canonical())).await;
         entry.contract_id().unwrap()
@@ -133,7 +139,7 @@ impl Party {
 fn party(server: &Server, http: &reqwest::Client, kind: u8, n: u64) -> Party {
     let mut seed = [kind; 32];
     seed[..8].copy_from_slice(&n.to_le_bytes());
-    Party { http: http.clone(), url: server.url.clone(), key: PartyKey::from_seed(&seed) }
+    Party { http: http.clone(), url: server.url.clone(), server: server.id, key: PartyKey::from_seed(&seed) }
 }
 
 fn size(name: &str, default: u64) -> u64 {
@@ -166,7 +172,7 @@ async fn lives(bounty: &'static str) -> (f64, f64) {
                     let id = principal.post(&terms, bounty, n).await;
                     if !bounty.is_empty() {
                         principal.until(id, "open").await;
-                        let bond = Data::Bond { agent: agent.key.id(), payout: None };
+                        let bond = Data::Bond { agent: agent.key.id(), payout: Some(terms.platform) };
                         agent.act(id, "bond", bond).await;
                         agent.until(id, "investigating").await;
                     }
@@ -174,7 +180,13 @@ async fn lives(bounty: &'static str) -> (f64, f64) {
                     let (fix, explanation) = ("gcc foo.c -lbar".to_owned(), String::new());
                     agent.act(id, "fix", Data::Fix { fix, explanation, corrected_command: None }).await;
                     let (explanation, output) = (String::new(), String::new());
-                    let verify = Data::Verify { success: true, explanation, exit_code: Some(0), output };
+                    let verify = Data::Verify {
+                        success: true,
+                        explanation,
+                        exit_code: Some(0),
+                        output,
+                        failure: None,
+                    };
                     assert_eq!(principal.act(id, "verify", verify).await["status"], "fulfilled");
                 }
             })

@@ -8,8 +8,11 @@ use std::sync::Arc;
 use clap::Args;
 #[cfg(feature = "testing")]
 use nano_escrow::journal::CrashPoints;
+use zx1_home::config::environment;
 #[cfg(feature = "testing")]
 use zx1_market::Millis;
+use zx1_server::config::load_or;
+use zx1_server::overrides;
 use zx1_server::process::{StopSignals, say_ready};
 
 #[cfg(feature = "testing")]
@@ -48,12 +51,21 @@ pub struct ServeArgs {
     /// The node's websocket
     #[arg(long, value_name = "URL", env = "FIX_NANO_WS")]
     pub nano_ws: Option<String>,
+    /// The node's network: live, beta, test or dev
+    #[arg(long, value_name = "NETWORK", env = "FIX_NANO_NETWORK")]
+    pub network: Option<String>,
     /// Where the platform's fees go
     #[arg(long, value_name = "ADDRESS", env = "FIX_PLATFORM_ADDRESS")]
     pub platform_address: Option<String>,
     /// On the embedded ledger: deposit for both sides
     #[arg(long)]
     pub auto_fund: bool,
+    /// Serve the embedded ledger's play money on an address that others reach
+    #[arg(long)]
+    pub play_money: bool,
+    /// The only address that serves /metrics
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub metrics: Option<std::net::SocketAddr>,
     /// Serve older clients, and sign for them
     #[arg(long)]
     pub compat: bool,
@@ -63,6 +75,9 @@ pub struct ServeArgs {
     /// Take over contracts from the transcripts of a folder, then serve
     #[arg(long, value_name = "DIR")]
     pub import: Option<PathBuf>,
+    /// Take over the escrow journal that lies in the data folder, in place of the one that the database knows
+    #[arg(long)]
+    pub adopt_journal: bool,
     /// Write the configuration as it would be used, and end
     #[arg(long)]
     pub print_config: bool,
@@ -76,6 +91,10 @@ pub struct ServeArgs {
     #[cfg(feature = "testing")]
     #[arg(long, value_name = "MS", hide = true)]
     pub test_clock: Option<u64>,
+    /// Count restarts as absences by the test's clock
+    #[cfg(feature = "testing")]
+    #[arg(long, hide = true, requires = "test_clock")]
+    pub test_absences: bool,
     /// Die at the n-th crash point
     #[cfg(feature = "testing")]
     #[arg(long, value_name = "N", hide = true, requires = "test_clock")]
@@ -85,22 +104,19 @@ pub struct ServeArgs {
 impl ServeArgs {
     /// The configuration with everything in it.
     pub fn configuration(&self) -> Result<Config> {
-        let mut config = match &self.config {
-            Some(path) => Config::load(path)?,
-            None => Config::default(),
+        let defaults = || {
+            let mut config = Config::default();
+            overrides! { config.data => self.default_data; }
+            config
         };
-        if let (None, Some(data)) = (&self.config, &self.default_data) {
-            config.data.clone_from(data);
-        }
-        macro_rules! set {
-            ($($to:expr => $from:expr;)*) => { $(if let Some(value) = &$from { $to = value.clone(); })* };
-        }
-        set! {
+        let mut config = load_or(self.config.as_deref(), defaults).map_err(Error::Config)?;
+        overrides! {
             config.db => self.db;
             config.data => self.data;
             config.key => self.server_key;
             config.nano.ledger => self.nano;
             config.nano.ws => self.nano_ws;
+            config.nano.network => self.network;
             config.nano.platform_address => self.platform_address;
         }
         if let Some(ip) = self.bind {
@@ -110,6 +126,8 @@ impl ServeArgs {
             config.bind.set_port(port);
         }
         config.nano.auto_fund |= self.auto_fund;
+        config.nano.play_money |= self.play_money;
+        config.metrics = self.metrics.or(config.metrics);
         config.compat |= self.compat;
         for judge in &self.judge {
             config.judges.push(judge.parse()?);
@@ -130,12 +148,17 @@ impl ServeArgs {
             return Ok(());
         }
         let options = Options {
-            nano_seed: std::env::var("FIX_NANO_SEED").ok().map(zeroize::Zeroizing::new),
+            nano_seed: environment("FIX_NANO_SEED").map(zeroize::Zeroizing::new),
+            nonce_secret: environment("FIX_NANO_NONCE_SECRET").map(zeroize::Zeroizing::new),
+            adopt_journal: self.adopt_journal,
             ..Options::default()
         };
         #[cfg(feature = "testing")]
         let options = Options {
-            test_clock: self.test_clock.map(|ms| DrivenClock::new(Millis(ms))),
+            test_clock: self.test_clock.map(|ms| match self.test_absences {
+                true => DrivenClock::new(Millis(ms)).with_absences(),
+                false => DrivenClock::new(Millis(ms)),
+            }),
             points: match self.test_die_after {
                 Some(points) => CrashPoints::new(Arc::new(DieAfter::new(points))),
                 None => CrashPoints::default(),

@@ -2,16 +2,16 @@
 //! over it the command line. `--print-config` writes every value out.
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use nano_escrow::Network;
 use serde::{Deserialize, Serialize};
 use zx1_market::terms::{CourtLimits, Fees, Windows};
 use zx1_market::wire::Xno;
-use zx1_market::{Address, Millis, PartyId, Terms};
+use zx1_market::{Address, Millis, NetworkId, PartyId, Terms};
 
 use crate::error::{Error, Result};
-use crate::escrow::Ledger;
+use crate::escrow::{Budget, Ledger};
 use crate::http::Limits;
 
 /// Configuration of the market server.
@@ -20,6 +20,9 @@ use crate::http::Limits;
 pub struct Config {
     /// Address on which the server listens.
     pub bind: SocketAddr,
+    /// The only address that serves /metrics. Without one they are served with everything else on a loopback address,
+    /// and nowhere on another.
+    pub metrics: Option<SocketAddr>,
     /// Where journal, embedded ledger, keys and (unless `db` says otherwise) the database lie.
     pub data: PathBuf,
     /// A path, or `postgres://…` (FIX_DB). Empty: `market.db` in `data`.
@@ -47,6 +50,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             bind: SocketAddr::from(([127, 0, 0, 1], 8000)),
+            metrics: None,
             data: "fix-data".into(),
             db: String::new(),
             key: PathBuf::new(),
@@ -74,6 +78,11 @@ pub struct NanoConfig {
     /// The file with the escrow's seed, when FIX_NANO_SEED is not set. Empty: `nano.seed` in `data`. Made if
     /// it is not there.
     pub seed_file: PathBuf,
+    /// The file with the secret that accounts' nonces are derived from, when FIX_NANO_NONCE_SECRET is not set. Empty:
+    /// `nonce.secret` in `data`. Made if it is not there. It must not be the seed.
+    pub nonce_file: PathBuf,
+    /// Files with former nonce secrets, so that addresses that were handed out under them are still found.
+    pub former_nonce_files: Vec<PathBuf>,
     /// Where the platform's fees go (FIX_PLATFORM_ADDRESS). Empty: the first wallet account of the escrow's
     /// seed.
     pub platform_address: String,
@@ -82,10 +91,21 @@ pub struct NanoConfig {
     /// Who votes with the money that is held. Empty on a live network: the charity's account; else the
     /// genesis account.
     pub representative: String,
+    /// Serve the embedded ledger, which is play money, on an address that others reach.
+    pub play_money: bool,
     /// On the embedded ledger: deposit for both sides, for demos (decision E8).
     pub auto_fund: bool,
     /// Threads for proof of work; 0: all but what the system needs.
     pub work_threads: usize,
+    /// RPC URLs of nodes and work servers that compute proof of work, before this machine does. What they answer is
+    /// checked.
+    pub work_peers: Vec<String>,
+    /// Time that a work peer may take, in milliseconds.
+    pub work_peer_timeout_ms: u64,
+    /// Maximum number of refunds in an hour that are made without an operator's order: each costs a send's work.
+    pub refunds_per_hour: u32,
+    /// Least amount that is sent back without an operator's order, in XNO.
+    pub refund_min: Xno,
     /// How often accounts that wait for a deposit are looked at, in milliseconds.
     pub deposit_poll_ms: u64,
 }
@@ -97,11 +117,18 @@ impl Default for NanoConfig {
             ws: String::new(),
             network: "live".to_owned(),
             seed_file: PathBuf::new(),
+            nonce_file: PathBuf::new(),
+            former_nonce_files: Vec::new(),
             platform_address: String::new(),
             charity_address: String::new(),
             representative: String::new(),
+            play_money: false,
             auto_fund: false,
             work_threads: 0,
+            work_peers: Vec::new(),
+            work_peer_timeout_ms: 30_000,
+            refunds_per_hour: 60,
+            refund_min: nano_escrow::Raw(nano_escrow::Raw::XNO.get() / 100).into(),
             deposit_poll_ms: 500,
         }
     }
@@ -202,11 +229,6 @@ fn address(text: &str, what: &str) -> Result<Option<Address>> {
 }
 
 impl Config {
-    /// Read a file.
-    pub fn load(path: &Path) -> Result<Config> {
-        zx1_server::config::load(path).map_err(Error::Config)
-    }
-
     /// Every value, as TOML.
     pub fn print(&self) -> Result<String> {
         zx1_server::config::print(self).map_err(Error::Config)
@@ -226,10 +248,39 @@ impl Config {
         }
     }
 
+    /// Path of the file with the nonce secret.
+    pub fn nonce_path(&self) -> PathBuf {
+        if self.nano.nonce_file.as_os_str().is_empty() {
+            self.data.join("nonce.secret")
+        } else {
+            self.nano.nonce_file.clone()
+        }
+    }
+
     /// The URL or path of the database. `market.db` in the data folder, unless the configuration names
     /// another.
     pub fn database(&self) -> String {
         if self.db.is_empty() { self.data.join("market.db").display().to_string() } else { self.db.clone() }
+    }
+
+    /// Refuses what would lose somebody's money: play money where strangers pay, fees of a live network in the wallet
+    /// that holds the escrow's keys.
+    pub fn check_money(&self) -> Result<()> {
+        match self.ledger()? {
+            Some(Ledger::Embedded) if !self.bind.ip().is_loopback() && !self.nano.play_money => {
+                Err(Error::Config(
+                    "The embedded ledger is play money, and this address is reached by others; give a node's URL \
+                     (nano.ledger), or say that it is play money (nano.play_money)."
+                        .to_owned(),
+                ))
+            }
+            Some(Ledger::Node { network: Network::Live, .. }) if self.nano.platform_address.is_empty() => {
+                Err(Error::Config(
+                    "A market on the live network needs an address for its fees; set nano.platform_address.".to_owned(),
+                ))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The ledger; `None` for a market of free contracts.
@@ -258,6 +309,18 @@ impl Config {
         }
     }
 
+    /// What the escrow may spend on its own.
+    pub fn budget(&self) -> Budget {
+        Budget {
+            auto_fund: self.nano.auto_fund,
+            work_threads: self.nano.work_threads,
+            work_peers: self.nano.work_peers.clone(),
+            work_peer_timeout: std::time::Duration::from_millis(self.nano.work_peer_timeout_ms.max(1)),
+            refunds_per_hour: self.nano.refunds_per_hour,
+            refund_min: self.nano.refund_min.0,
+        }
+    }
+
     /// The representative of the escrow's accounts.
     pub fn representative(&self) -> Result<Option<Address>> {
         address(&self.nano.representative, "nano.representative")
@@ -271,6 +334,11 @@ impl Config {
         if let Some(charity) = address(&self.nano.charity_address, "nano.charity_address")? {
             terms.charity = charity;
         }
+        terms.network = match self.ledger()? {
+            None => NetworkId::NONE,
+            Some(Ledger::Embedded) => Network::Dev.into(),
+            Some(Ledger::Node { network, .. }) => network.into(),
+        };
         terms.judges = self.judges.clone();
         terms.fees = self.fees.fees();
         terms.windows = self.windows_ms.windows();
@@ -302,6 +370,24 @@ mod tests {
         assert_eq!(config.windows_ms.halt, WindowsConfig::default().halt);
         assert_eq!(config.court, CourtLimits { processes: 9, ..CourtLimits::default() });
         assert_eq!(config.fees.judge_fee, FeesConfig::default().judge_fee);
+    }
+
+    #[test]
+    fn play_money_and_fees_to_the_escrow_s_own_wallet_are_said_aloud() {
+        let local = Config::default();
+        local.check_money().unwrap();
+        let mut public = Config { bind: "0.0.0.0:8000".parse().unwrap(), ..Config::default() };
+        assert_eq!(public.check_money().unwrap_err().code(), 9420);
+        public.nano.play_money = true;
+        public.check_money().unwrap();
+        let mut live = Config::default();
+        live.nano.ledger = "http://127.0.0.1:7076".into();
+        assert_eq!(live.check_money().unwrap_err().code(), 9420);
+        live.nano.platform_address = zx1_market::defaults::CHARITY.into();
+        live.check_money().unwrap();
+        let server = zx1_market::PartyKey::from_seed(&[1; 32]).id();
+        let own = zx1_market::defaults::CHARITY.parse().unwrap();
+        assert_eq!(live.terms(server, own).unwrap().network.known(), Some(Network::Live));
     }
 
     #[test]

@@ -73,6 +73,19 @@ pub enum Error {
     #[code(9409)]
     #[error("This server holds no escrow; only contracts without a judge can be posted.")]
     NoEscrow,
+    /// The ledger does not answer, so nothing that needs money begins.
+    #[code(9429, transient)]
+    #[error(
+        "The Nano ledger does not answer, so no deposit could be seen; free contracts and those that run go on. \
+         Try again later."
+    )]
+    LedgerAway,
+    /// One address has posted its daily number of contracts that nobody paid.
+    #[code(9430)]
+    #[error(
+        "This address has posted {0} contracts today; send `X-Fix-Work` with the next one (docs/fix.md, \"Posting\")."
+    )]
+    UnpaidPosts(u32),
     /// The configuration is invalid, as the sentence says.
     #[code(9420)]
     #[error("{0}")]
@@ -115,6 +128,33 @@ pub enum Error {
     #[code(9427)]
     #[error("The contract cannot be imported ({0}); verify its transcript.")]
     Import(String),
+    /// The escrow's journal is another one than the database knows.
+    #[code(9440)]
+    #[error(
+        "The escrow's journal {found} is not the one of this database ({known}); restore both from one moment, or adopt it."
+    )]
+    OtherJournal {
+        /// Id of the journal that the database knows.
+        known: String,
+        /// Id of the journal in the data folder.
+        found: String,
+    },
+    /// The contract and the escrow contradict each other; carries the contract and why.
+    #[code(9441)]
+    #[error("The contract {0} stands still ({1}); the operator has to look at it (fix-server release).")]
+    Stopped(String, String),
+    /// An operator's order was not answered.
+    #[code(9442, transient)]
+    #[error("No server has carried out the order; start it on this database and try again.")]
+    NoServer,
+    /// An operator's order was answered with an error, which was printed.
+    #[code(9443)]
+    #[error("The server has refused the order; its answer says why.")]
+    OrderRefused,
+    /// The contract does not stand still.
+    #[code(9444)]
+    #[error("The contract {0} does not stand still; check the id.")]
+    NotStopped(String),
     /// The named dead letter is not in the outbox.
     #[code(9428)]
     #[error("There is no such dead letter.")]
@@ -127,12 +167,15 @@ impl Error {
         match self {
             Error::Market(refusal) => refusal.class().status(),
             Error::Store(StoreError::Replayed) => 401,
-            Error::Store(StoreError::Exists | StoreError::Moved) | Error::Busy => 409,
+            Error::Store(StoreError::Exists | StoreError::Moved) | Error::Busy | Error::Stopped(..) => 409,
             Error::NoContract(_) | Error::NoPage => 404,
             Error::NotForYou => 403,
             Error::Query(_) | Error::Import(_) => 400,
-            Error::TooMany(_) => 429,
-            Error::TooManyStreams(_) | Error::Stopping => 503,
+            Error::TooMany(_) | Error::UnpaidPosts(_) => 429,
+            Error::TooManyStreams(_)
+            | Error::Stopping
+            | Error::LedgerAway
+            | Error::Store(StoreError::Superseded) => 503,
             Error::SlowBody => 408,
             Error::LargeBody(_) => 413,
             Error::NoEscrow => 501,

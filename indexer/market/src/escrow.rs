@@ -5,22 +5,26 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 #[cfg(feature = "devnet")]
 use nano_devnet::Devnet;
 use nano_escrow::escrow::{
-    AccountKey, AccountLegs, AccountView, Escrow, EscrowError, Keys as _, Leg, Options, Parts, Settlement,
-    Statement, Terms,
+    AccountKey, AccountLegs, AccountView, Escrow, EscrowError, Keys as _, Leg, NonceSecret, Offer, Options,
+    Parts, Settlement, Statement, Terms,
 };
 use nano_escrow::journal::{CrashPoints, Journal};
-use nano_escrow::node::{HttpNode, NodeApi, WatchOptions};
+use nano_escrow::node::{HttpNode, NodeApi, NodeCalls, WatchOptions};
 use nano_escrow::work::{Solver, WorkPeers, WorkService};
 use nano_escrow::{Address, Network, Raw, Seed};
 use tokio_util::sync::CancellationToken;
+use zx1_coded::Coded;
+use zx1_market::PartyId;
 use zx1_market::case::Settle;
+use zx1_market::chain::Side;
 
 use crate::embedded::Embedded;
 use crate::error::{Error, Result};
-use crate::store::StoreError;
+use crate::store::{DepositRow, StoreError};
 
 /// The Nano ledger that an escrow works on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +42,69 @@ pub enum Ledger {
     },
 }
 
+/// What the escrow may spend on its own.
+#[derive(Debug, Clone)]
+pub struct Budget {
+    /// On the embedded ledger: deposit for both sides.
+    pub auto_fund: bool,
+    /// Threads for proof of work; 0: all but what the system needs.
+    pub work_threads: usize,
+    /// RPC URLs of those who compute proof of work.
+    pub work_peers: Vec<String>,
+    /// Time that one of them may take.
+    pub work_peer_timeout: Duration,
+    /// Maximum number of refunds in an hour without an operator's order.
+    pub refunds_per_hour: u32,
+    /// Least amount, in raw, that is sent back without one.
+    pub refund_min: Raw,
+}
+
+/// What [`Desk::open`] needs.
+pub struct DeskOptions<'a> {
+    /// Keeps the journal (`escrow.db`) and the embedded ledger (`devnet/`).
+    pub folder: &'a Path,
+    /// The ledger to work on.
+    pub ledger: &'a Ledger,
+    /// The server's key.
+    pub server: PartyId,
+    /// The escrow's seed.
+    pub seed: Seed,
+    /// Secrets that nonces are derived from: the present one first, then former ones.
+    pub secrets: Vec<NonceSecret>,
+    /// The representative of the escrow's accounts.
+    pub representative: Option<Address>,
+    /// Proof of work and refunds.
+    pub budget: Budget,
+    /// Where a test lets the process die.
+    pub points: CrashPoints,
+}
+
+/// What the nonce of an account is derived from (decision F7): the ledger, the server, the whole hash of the post
+/// entry, the role, the depositor and the round. So seed, secret and transcripts restore every account.
+pub fn origin(
+    network: Network,
+    server: &PartyId,
+    post: &[u8; 32],
+    side: Side,
+    depositor: &PartyId,
+    round: u32,
+) -> Vec<u8> {
+    let role = match side {
+        Side::Principal => 0,
+        Side::Agent => 1,
+    };
+    [
+        b"fix/escrow-nonce/v2".as_slice(),
+        &network.genesis().0,
+        server.as_bytes(),
+        post,
+        &[role],
+        depositor.as_bytes(),
+        &round.to_be_bytes(),
+    ]
+    .concat()
+}
+
 /// The escrow of a server.
 #[derive(Clone)]
 pub struct Desk {
@@ -46,20 +113,18 @@ pub struct Desk {
     embedded: Option<Embedded>,
     websocket: Option<String>,
     auto_fund: bool,
+    network: Network,
+    server: PartyId,
 }
 
 impl Desk {
-    /// Open the journal and the ledger, and continue what an earlier process has decided. `folder` keeps the
-    /// journal (`escrow.db`) and the embedded ledger (`devnet/`).
-    pub async fn open(
-        folder: &Path,
-        ledger: &Ledger,
-        seed: Seed,
-        representative: Option<Address>,
-        auto_fund: bool,
-        work_threads: usize,
-        points: CrashPoints,
-    ) -> Result<Desk> {
+    /// Open the journal and the ledger, and continue what an earlier process has decided.
+    pub async fn open(options: DeskOptions<'_>) -> Result<Desk> {
+        let DeskOptions { folder, ledger, server, seed, secrets, representative, budget, points } = options;
+        if secrets.iter().any(|secret| secret.id() == NonceSecret::from_bytes(*seed.expose()).id()) {
+            let text = "The nonce secret is the escrow's seed; two secrets must be two. Give another one.";
+            return Err(Error::Config(text.to_owned()));
+        }
         let (network, node, embedded, websocket): (_, Arc<dyn NodeApi>, _, _) = match ledger {
             Ledger::Embedded => {
                 let embedded = Embedded::start(folder.join("devnet")).await?;
@@ -75,24 +140,44 @@ impl Desk {
         let journal = Journal::open_with(&path, network, &seed.fingerprint(), points)
             .await
             .map_err(EscrowError::from)?;
-        let solver = match std::num::NonZeroUsize::new(work_threads) {
+        let solver = match std::num::NonZeroUsize::new(budget.work_threads) {
             Some(threads) => Solver::default().with_threads(threads),
             None => Solver::default(),
         };
-        let work = WorkService::new(journal.work_cache(), WorkPeers::default(), Some(solver));
+        let mut peers: Vec<(String, Arc<dyn NodeApi>)> = Vec::new();
+        for peer in &budget.work_peers {
+            let node = HttpNode::new(peer, Default::default()).map_err(EscrowError::from)?;
+            peers.push((peer.clone(), Arc::new(node)));
+        }
+        let peers = WorkPeers::new(peers, budget.work_peer_timeout);
+        let work = WorkService::new(journal.work_cache(), peers, Some(solver));
         let representative = representative.unwrap_or_else(|| Address::from(Network::DEV_GENESIS_ACCOUNT));
         let mut options = Options::new(network, representative);
+        options.refunds_per_hour = budget.refunds_per_hour;
+        options.refund_min = budget.refund_min;
         if embedded.is_some() {
             options.poll = Duration::from_millis(200);
         }
-        let escrow = Escrow::new(Parts::new(journal, node, work.clone(), Arc::new(seed), options));
-        escrow.recover().await?;
-        Ok(Desk { escrow, work, embedded, websocket, auto_fund })
+        let mut parts = Parts::new(journal, node, work.clone(), Arc::new(seed), options);
+        parts.secrets = secrets;
+        let escrow = Escrow::new(parts);
+        escrow.check_secrets().await?;
+        match escrow.recover().await {
+            Ok(_) => {}
+            // A node that is away takes nothing down: what it must be asked is asked when it is back.
+            Err(error @ EscrowError::Node(_)) if embedded.is_none() && error.transient() => {
+                tracing::error!(code = error.code(), %error, "the ledger does not answer; paid contracts are held");
+            }
+            Err(error) => return Err(error.into()),
+        }
+        let auto_fund = budget.auto_fund;
+        Ok(Desk { escrow, work, embedded, websocket, auto_fund, network, server })
     }
 
     /// Serve the escrow until cancelled.
     pub async fn run(&self, cancel: CancellationToken) -> Result<()> {
         let watch = WatchOptions { websocket: self.websocket.clone(), ..WatchOptions::default() };
+        self.escrow.recover().await?;
         Ok(self.escrow.run(cancel, watch).await?)
     }
 
@@ -123,11 +208,75 @@ impl Desk {
         self.auto_fund && self.embedded.is_some()
     }
 
-    /// The account for a deposit; the same one each time.
-    pub async fn create(&self, contract: &str, party: &str, round: u32, amount: Raw) -> Result<Address> {
-        let key = AccountKey::new(contract, party, round);
-        let terms = Terms { expected: Some(amount), payer: None };
-        Ok(self.escrow.create(&key, terms).await?.address)
+    /// The offer of a deposit's account; `None` when its nonce was random.
+    fn offered(&self, row: &DepositRow) -> Result<Option<Offer>> {
+        let corrupt = |what: &str| StoreError::Corrupt(format!("a deposit's {what}"));
+        let mut post = [0; 32];
+        if row.post.is_empty() {
+            return Ok(None);
+        }
+        hex::decode_to_slice(&row.post, &mut post).map_err(|_| corrupt("post"))?;
+        let party: PartyId = row.party.parse()?;
+        let side = Side::from_word(&row.side).ok_or_else(|| corrupt("side"))?;
+        let round = u32::try_from(row.round).map_err(|_| corrupt("round"))?;
+        let amount = Raw(row.amount.parse().map_err(|_| corrupt("amount"))?);
+        Ok(Some(Offer {
+            key: AccountKey::new(&row.contract_id, &row.party, round),
+            terms: Terms { expected: Some(amount), payer: None },
+            origin: origin(self.network, &self.server, &post, side, &party, round),
+            address: row.address.parse().map_err(|_| corrupt("address"))?,
+        }))
+    }
+
+    /// The address for a deposit; the same one each time. The journal knows nothing of it until something arrives.
+    pub async fn offer(&self, row: &DepositRow) -> Result<Address> {
+        let unknown = row.address.is_empty();
+        // Any address will do where none was handed out.
+        let asked = DepositRow {
+            address: if unknown {
+                Address::from(Network::DEV_GENESIS_ACCOUNT).to_string()
+            } else {
+                row.address.clone()
+            },
+            ..row.clone()
+        };
+        let Some(offer) = self.offered(&asked)? else {
+            let round = u32::try_from(row.round).unwrap_or(u32::MAX);
+            return Ok(self
+                .escrow
+                .account(&AccountKey::new(&row.contract_id, &row.party, round))
+                .await?
+                .address);
+        };
+        let wanted = (!unknown).then_some(offer.address);
+        Ok(self.escrow.offer(&offer.key, offer.terms, &offer.origin, wanted).await?)
+    }
+
+    /// Looks whether deposits that have lapsed were paid all the same; what was goes back. With `least`, at an
+    /// operator's order.
+    pub async fn look_late(&self, rows: &[DepositRow], least: Option<Raw>) -> Result<usize> {
+        let mut offers = Vec::with_capacity(rows.len());
+        for row in rows {
+            offers.extend(self.offered(row)?);
+        }
+        Ok(match least {
+            None => self.escrow.look_late(&offers).await?,
+            Some(least) => self.escrow.sweep_late(&offers, least).await?,
+        })
+    }
+
+    /// Writes the account of a deposit into a journal that does not know it. Answers whether it was missing.
+    pub async fn restore(&self, row: &DepositRow) -> Result<bool> {
+        let round = u32::try_from(row.round).unwrap_or(u32::MAX);
+        match self.escrow.account(&AccountKey::new(&row.contract_id, &row.party, round)).await {
+            Ok(_) => Ok(false),
+            Err(EscrowError::NoAccount(name)) => {
+                let offer = self.offered(row)?.ok_or(EscrowError::NoAccount(name))?;
+                self.escrow.restore_offer(&offer).await?;
+                Ok(true)
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// How a deposit's account stands. Asks the embedded ledger at once; a distant node is followed by
@@ -159,7 +308,8 @@ impl Desk {
     /// Close an account whose deposit came too late or not at all; what is in it goes back.
     pub async fn expire(&self, contract: &str, party: &str, round: u32) -> Result<()> {
         match self.escrow.expire(&AccountKey::new(contract, party, round)).await {
-            Ok(_) => Ok(()),
+            // Nothing has arrived, and the journal has never heard of it.
+            Ok(_) | Err(EscrowError::NoAccount(_)) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
@@ -188,6 +338,31 @@ impl std::fmt::Debug for Desk {
             .field("embedded", &self.embedded.is_some())
             .field("auto_fund", &self.auto_fund)
             .finish()
+    }
+}
+
+/// What can be asked whether the ledger answers.
+pub trait LedgerProbe: Send + Sync + 'static {
+    /// Whether it does.
+    fn answers(&self) -> BoxFuture<'_, bool>;
+}
+
+/// Asks a node whether it answers, and is of the right network.
+pub(crate) struct NodeProbe {
+    node: HttpNode,
+    network: Network,
+}
+
+impl NodeProbe {
+    pub(crate) fn new(rpc: &str, network: Network) -> Result<NodeProbe> {
+        let node = HttpNode::new(rpc, Default::default()).map_err(EscrowError::from)?;
+        Ok(NodeProbe { node, network })
+    }
+}
+
+impl LedgerProbe for NodeProbe {
+    fn answers(&self) -> BoxFuture<'_, bool> {
+        Box::pin(async move { self.node.check_network(self.network).await.is_ok() })
     }
 }
 

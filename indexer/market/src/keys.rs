@@ -1,8 +1,10 @@
-//! The server's secrets: its signing key and the escrow's seed. Never printed; erased when dropped.
+//! The server's secrets: its signing key, the escrow's seed, and what its nonces are derived from. Never printed; erased when dropped.
 
 use std::path::Path;
 
 use nano_escrow::Seed;
+use nano_escrow::escrow::NonceSecret;
+use zeroize::Zeroizing;
 use zx1_home::keys::{self, Form, KeyFileError};
 use zx1_market::PartyKey;
 
@@ -38,6 +40,31 @@ pub fn nano_seed(given: Option<&str>, path: &Path) -> Result<Seed> {
         Some(text) => Seed::from_hex(text.trim())
             .map_err(|_| Error::Config("FIX_NANO_SEED is not 64 hexadecimal digits; correct it.".to_owned())),
         None => Ok(Seed::from_bytes(*load_or_make(path)?)),
+    }
+}
+
+/// The secret that nonces of the escrow's accounts are derived from: given (FIX_NANO_NONCE_SECRET), else of a file,
+/// which is made if it is not there.
+pub fn nonce_secret(given: Option<&str>, path: &Path) -> Result<NonceSecret> {
+    match given {
+        Some(text) => {
+            let mut bytes = Zeroizing::new([0; 32]);
+            hex::decode_to_slice(text.trim(), &mut *bytes).map_err(|_| {
+                let text = "FIX_NANO_NONCE_SECRET is not 64 hexadecimal digits; correct it.";
+                Error::Config(text.to_owned())
+            })?;
+            Ok(NonceSecret::from_bytes(*bytes))
+        }
+        None => Ok(NonceSecret::from_bytes(*load_or_make(path)?)),
+    }
+}
+
+/// A former nonce secret, which must be there.
+pub fn former_secret(path: &Path) -> Result<NonceSecret> {
+    match keys::read(path) {
+        Ok(key) if !key.private => Err(refuse(path, "others may read it; run chmod 600")),
+        Ok(key) => Ok(NonceSecret::from_bytes(*key.seed)),
+        Err(error) => Err(refuse(path, error)),
     }
 }
 

@@ -20,6 +20,7 @@
 //! | [`store`] | SQLite and Postgres behind one trait, and the suite that both pass |
 //! | [`engine`] | one contract at a time: time, action, commit, effects |
 //! | [`escrow`] | accounts, deposits, payouts |
+//! | [`orders`] | what an operator orders of a running server |
 //! | [`events`] | the public stream's events |
 //! | [`http`] | the interface, its bounds, OpenAPI |
 //! | [`config`], [`cli`], [`keys`] | what can be set, and the secrets |
@@ -43,6 +44,7 @@ pub mod http;
 pub mod import;
 pub mod keys;
 pub mod metrics;
+pub mod orders;
 pub mod server;
 pub mod store;
 pub mod view;

@@ -1,12 +1,14 @@
 //! Figures for Prometheus, served at /metrics.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 use zx1_market::Case;
+use zx1_market::chain::AbsenceCause;
 use zx1_server::figures::{self, Figures, Labels};
 
 /// The counters that `/metrics` serves. Clones share them.
@@ -23,6 +25,86 @@ pub struct Metrics {
     pub(crate) escrow_errors: Counter,
     /// Settlements that wait for an operator.
     pub(crate) dead_letters: Gauge,
+    /// Decisions that the escrow has not received yet.
+    pub(crate) outbox: Gauge,
+    /// When the oldest of them was made, in Unix seconds; 0 without any.
+    pub(crate) oldest_decision: Gauge,
+    /// Whether the ledger answers.
+    pub(crate) ledger_live: Gauge,
+    absences: Family<Labels, Counter>,
+    /// What the escrow holds and owes.
+    pub(crate) money: Money,
+}
+
+/// Amounts in XNO, as the journal has them.
+type Amount = Gauge<f64, AtomicU64>;
+
+/// The escrow's figures. Each alarm reaches `escrow_open_alarms`.
+#[derive(Debug, Clone)]
+pub(crate) struct Money {
+    held: Amount,
+    owed: Amount,
+    nobodys: Amount,
+    oldest: Gauge,
+    stopped: Gauge,
+    alarms: Gauge,
+    refunds: Gauge,
+    live: Gauge,
+    pub(crate) stopped_contracts: Gauge,
+}
+
+impl Money {
+    fn new(registry: &mut Registry) -> Money {
+        let mut amount = |name: &str, help: &str| {
+            let gauge = Amount::default();
+            registry.register(name, help, gauge.clone());
+            gauge
+        };
+        let held = amount("held_xno", "What the escrow's accounts hold");
+        let owed = amount("owed_xno", "What of it contracts, payees and sources are owed");
+        let nobodys = amount("nobodys_xno", "What closed accounts hold and nobody is owed: fix-server sweep");
+        let mut count = |name: &str, help: &str| {
+            let gauge = Gauge::default();
+            registry.register(name, help, gauge.clone());
+            gauge
+        };
+        Money {
+            held,
+            owed,
+            nobodys,
+            oldest: count(
+                "escrow_oldest_plan_seconds",
+                "When the oldest payment was decided that is not confirmed, Unix seconds; 0 without any",
+            ),
+            stopped: count(
+                "escrow_stopped_accounts",
+                "Accounts that an error has stopped: fix-server resume",
+            ),
+            alarms: count("escrow_open_alarms", "Alarms of the escrow that no operator has cleared"),
+            refunds: count("escrow_refunds_last_hour", "Refunds that were decided within the last hour"),
+            live: count(
+                "nano_websocket_live",
+                "1 while the node's websocket is connected; else the node is polled",
+            ),
+            stopped_contracts: count(
+                "stopped_contracts",
+                "Contracts that contradict the escrow's journal: fix-server release",
+            ),
+        }
+    }
+
+    pub(crate) fn set(&self, figures: &nano_escrow::escrow::Figures, live: bool) {
+        let xno = |raw: nano_escrow::Raw| raw.get() as f64 / nano_escrow::Raw::XNO.get() as f64;
+        let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+        self.held.set(xno(figures.held));
+        self.owed.set(xno(figures.owed));
+        self.nobodys.set(xno(figures.nobodys));
+        self.oldest.set(figures.oldest_decision.unwrap_or(0) / 1_000);
+        self.stopped.set(count(figures.stopped));
+        self.alarms.set(count(figures.alarms));
+        self.refunds.set(count(figures.refunds));
+        self.live.set(i64::from(live));
+    }
 }
 
 impl Default for Metrics {
@@ -47,8 +129,36 @@ impl Default for Metrics {
             "Decisions that the escrow refuses for good: fix-server dead-letters",
             dead_letters.clone(),
         );
+        let mut gauge = |name: &str, help: &str| {
+            let gauge = Gauge::default();
+            registry.register(name, help, gauge.clone());
+            gauge
+        };
+        let outbox = gauge("outbox", "Decisions that the escrow has not received yet");
+        let oldest_decision = gauge(
+            "oldest_decision_seconds",
+            "When the oldest of them was made, in Unix seconds; 0 without any",
+        );
+        let ledger_live = gauge("ledger_live", "1 while the ledger answers, or where there is none");
+        ledger_live.set(1);
+        let absences = Family::<Labels, Counter>::default();
+        registry.register("absences", "Absences that moved windows, by cause", absences.clone());
+        let money = Money::new(&mut registry);
         let registry = Arc::new(registry);
-        Metrics { registry, transitions, entries, http, settlements, escrow_errors, dead_letters }
+        Metrics {
+            registry,
+            transitions,
+            entries,
+            http,
+            settlements,
+            escrow_errors,
+            dead_letters,
+            outbox,
+            oldest_decision,
+            money,
+            ledger_live,
+            absences,
+        }
     }
 }
 
@@ -58,6 +168,10 @@ impl Metrics {
         if before.is_none_or(|before| before.state() != after.state()) {
             self.transitions.get_or_create(&vec![("state", after.state().to_string())]).inc();
         }
+    }
+
+    pub(crate) fn absence(&self, cause: AbsenceCause) {
+        self.absences.get_or_create(&vec![("cause", cause.as_str().to_owned())]).inc();
     }
 
     /// In the text format of OpenMetrics.

@@ -19,10 +19,13 @@ use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
 use crate::engine::{Engine, EngineParts, Habits};
 use crate::error::{Error, Result};
-use crate::escrow::Desk;
+use crate::escrow::{Desk, DeskOptions, LedgerProbe, NodeProbe};
 use crate::http::App;
 use crate::metrics::Metrics;
 use crate::{events, keys, store};
+
+/// Connections of those who read /metrics.
+const METRICS_CONNECTIONS: usize = 64;
 
 /// What is not in the configuration: secrets and the clock.
 #[derive(Default)]
@@ -31,6 +34,10 @@ pub struct Options {
     pub key: Option<PartyKey>,
     /// The escrow's seed in 64 hexadecimal digits (FIX_NANO_SEED) instead of the file's.
     pub nano_seed: Option<zeroize::Zeroizing<String>>,
+    /// The nonce secret in 64 hexadecimal digits (FIX_NANO_NONCE_SECRET) instead of the file's.
+    pub nonce_secret: Option<zeroize::Zeroizing<String>>,
+    /// Take over the journal of the data folder, whatever the database knows.
+    pub adopt_journal: bool,
     /// A clock that a test drives, also through /test/clock. Refused unless the server listens on loopback.
     #[cfg(feature = "testing")]
     pub test_clock: Option<DrivenClock>,
@@ -78,6 +85,7 @@ impl Server {
         if options.test_clock.is_some() && !config.bind.ip().is_loopback() {
             return Err(Error::TestClock);
         }
+        config.check_money()?;
         let folder = &config.data;
         std::fs::create_dir_all(folder)
             .map_err(|e| Error::Config(format!("The folder {} cannot be made: {e}.", folder.display())))?;
@@ -96,6 +104,7 @@ impl Server {
         };
         let terms = config.terms(key.id(), seed.wallet_key(0).address())?;
         let store = store::open(&config.database()).await?;
+        store.lease().await?;
         let points = options.points;
         let desk = match &ledger {
             Some(ledger) => {
@@ -103,9 +112,22 @@ impl Server {
                     None if matches!(ledger, crate::escrow::Ledger::Node { .. }) => Some(terms.charity),
                     other => other,
                 };
-                let (fund, threads) = (config.nano.auto_fund, config.nano.work_threads);
-                let points = points.clone();
-                Some(Desk::open(folder, ledger, seed, representative, fund, threads, points).await?)
+                let given = options.nonce_secret.as_ref().map(|secret| secret.as_str());
+                let mut secrets = vec![keys::nonce_secret(given, &config.nonce_path())?];
+                for path in &config.nano.former_nonce_files {
+                    secrets.push(keys::former_secret(path)?);
+                }
+                let open = DeskOptions {
+                    folder,
+                    ledger,
+                    server: key.id(),
+                    seed,
+                    secrets,
+                    representative,
+                    budget: config.budget(),
+                    points: points.clone(),
+                };
+                Some(Desk::open(open).await?)
             }
             None => None,
         };
@@ -121,9 +143,28 @@ impl Server {
             deposit_poll: Duration::from_millis(config.nano.deposit_poll_ms.max(1)),
             ..Habits::default()
         };
-        let parts =
-            EngineParts { store, key, terms, clock, desk, events, metrics: metrics.clone(), habits, points };
+        let probe = match &ledger {
+            Some(crate::escrow::Ledger::Node { rpc, network, .. }) => {
+                Some(Arc::new(NodeProbe::new(rpc, *network)?) as Arc<dyn LedgerProbe>)
+            }
+            _ => None,
+        };
+        let parts = EngineParts {
+            store,
+            key,
+            terms,
+            clock,
+            desk,
+            ledger: probe,
+            events,
+            metrics: metrics.clone(),
+            habits,
+            points,
+        };
         let engine = Engine::new(parts).await?;
+        // Before any timer runs: what was missed moves every window.
+        engine.wake().await?;
+        engine.open_desk(options.adopt_journal).await?;
         let listener = listen(config.bind, config.limits.connections)
             .map_err(|error| Error::Listen(config.bind.to_string(), error))?;
         let address = listener.local_addr().map_err(|error| Error::Listen(config.bind.to_string(), error))?;
@@ -132,7 +173,16 @@ impl Server {
         jobs.spawn(|ending| engine.events().clone().run(ending));
         engine.start(jobs.tracker(), jobs.ending());
         let limits = &config.limits;
+        if let Some(address) = config.metrics {
+            let listener = listen(address, METRICS_CONNECTIONS)
+                .map_err(|error| Error::Listen(address.to_string(), error))?;
+            let bounds = zx1_server::serve::Bounds { connections: METRICS_CONNECTIONS, ..limits.bounds() };
+            let (router, figures) = (crate::http::metrics_router(engine.clone()), metrics.http.clone());
+            jobs.spawn(|ending| zx1_server::serve::serve(listener, router, bounds, figures, ending));
+        }
         let app = App::new(engine.clone(), limits.clone(), jobs.stopping().clone());
+        let metrics_elsewhere = config.metrics.is_some() || !config.bind.ip().is_loopback();
+        let app = App { metrics_elsewhere, ..app };
         #[cfg(feature = "testing")]
         let app = App { test_clock: options.test_clock, ..app };
         jobs.serve(listener, app.router(), limits.bounds(), metrics.http);
@@ -187,6 +237,7 @@ impl Server {
     pub async fn stop(self) -> Result<()> {
         let Server { engine, jobs, .. } = self;
         jobs.stop().await;
+        engine.beat().await?;
         engine.store().close().await;
         let embedded = match engine.desk() {
             Some(desk) => {

@@ -36,5 +36,5 @@ pub fn summary(case: &Case) -> ContractView {
 /// Whether a stranger may read this entry of a contract that waits for an agent: what was posted and under
 /// which terms. What earlier agents read on the principal's machine is not for strangers.
 pub fn is_offer(kind: EntryType) -> bool {
-    matches!(kind, EntryType::Post | EntryType::Opened)
+    matches!(kind, EntryType::Post | EntryType::Opened | EntryType::Resumed)
 }

@@ -7,6 +7,8 @@ use crate::server::Server;
 use clap::Args;
 use std::net::IpAddr;
 use std::path::PathBuf;
+use zx1_server::config::load_or;
+use zx1_server::overrides;
 use zx1_server::process::{StopSignals, say_ready};
 
 /// Options of the indexer.
@@ -54,14 +56,8 @@ impl ServeArgs {
     ///
     /// 9610
     pub fn configuration(&self) -> Result<Config> {
-        let mut config = match &self.config {
-            Some(path) => Config::load(path)?,
-            None => Config::default(),
-        };
-        macro_rules! set {
-            ($($to:expr => $from:expr;)*) => { $(if let Some(value) = &$from { $to = value.clone(); })* };
-        }
-        set! {
+        let mut config = load_or(self.config.as_deref(), Config::default).map_err(Error::Config)?;
+        overrides! {
             config.chain.rpc => self.rpc;
             config.chain.ws => self.ws;
             config.data => self.data;

@@ -4,7 +4,7 @@
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 use zx1_server::serve::Bounds;
 
@@ -218,6 +218,8 @@ impl Limits {
     pub(crate) fn bounds(&self) -> Bounds {
         Bounds {
             connections: self.connections,
+            per_address: self.connections,
+            proxies: Vec::new(),
             head: Duration::from_millis(self.head_ms),
             write: self.write_time(),
         }
@@ -225,15 +227,6 @@ impl Limits {
 }
 
 impl Config {
-    /// Reads a file.
-    ///
-    /// # Errors
-    ///
-    /// 9610
-    pub fn load(path: &Path) -> Result<Self> {
-        zx1_server::config::load(path).map_err(Error::Config)
-    }
-
     /// Every value, as TOML.
     ///
     /// # Errors

@@ -97,7 +97,7 @@ pub async fn bind(index: &Index, text: &str) -> Result<Put> {
         agent.nano_address = Some(nano.clone());
         (agent.nano_balance, agent.nano_receivable, agent.nano_checked) = (None, None, None);
     }
-    let row = BindingRow { wallet: wallet.to_vec(), nano, created: signed(binding.created), record };
+    let row = BindingRow { wallet: wallet.into(), nano, created: signed(binding.created), record };
     index.write_rows(Commit { bindings: vec![row], agents, ..Commit::default() }).await?;
     Ok(Put::Created)
 }
@@ -143,7 +143,7 @@ impl Balances {
             let found = self.node.held(&binding.nano).await;
             reachable = Some(reachable.unwrap_or(false) || found.is_some());
             if let Some(found) = found {
-                held.insert(fixed(&binding.wallet), (binding.nano, found));
+                held.insert(binding.wallet.to_bytes(), (binding.nano, found));
             }
         }
         index.status.set(|standing| standing.nano = Some(reachable.unwrap_or(true)));

@@ -73,8 +73,9 @@ impl Market {
     async fn send(&self, method: &str, path: &str, body: Vec<u8>, who: Option<&PartyKey>) -> (u16, String) {
         let mut asked = self.http.request(method.parse().unwrap(), format!("{}{path}", self.url));
         if let Some(key) = who {
-            let headers = request::sign(method, path, &body, Millis(self.now), key);
+            let headers = request::sign(&self.terms.server, method, path, &body, Millis(self.now), key);
             asked = asked
+                .header("X-Fix-Auth", headers.auth)
                 .header("X-Fix-Pubkey", headers.pubkey)
                 .header("X-Fix-Signature", headers.signature)
                 .header("X-Fix-Timestamp", headers.timestamp);
@@ -104,7 +105,8 @@ impl Market {
             builder = builder.autonomous();
         }
         let contract = builder.build(&self.terms).unwrap();
-        let data = Data::Post { contract: contract.json().clone(), principal: key(1).id(), payout: None };
+        let (principal, market, payout) = (key(1).id(), Some(self.terms.market()), Some(self.terms.platform));
+        let data = Data::Post { contract: contract.json().clone(), principal, payout, market };
         let entry = Entry::sign(&data, Head::GENESIS, Millis(self.now), &key(1));
         let body = format!("{{\"chain_entry\":{}}}", entry.canonical()).into_bytes();
         let (status, text) = self.send("POST", "/contracts", body, Some(&key(1))).await;
@@ -296,7 +298,9 @@ async fn a_real_markets_contracts_are_mirrored_over_deaths_of_both_sides() {
     let deadline = free["deadline"].as_u64().unwrap();
 
     // Somebody works: strangers see the state, and the account that they saw before.
-    market.act(paid, "bond", Data::Bond { agent: agent.id(), payout: None }, &agent).await;
+    market
+        .act(paid, "bond", Data::Bond { agent: agent.id(), payout: Some(market.terms.platform) }, &agent)
+        .await;
     market.until(paid, "investigating").await;
     let shown = indexer.contract(paid, |it| it["state"] == "investigating").await;
     assert_eq!((&shown["verified"], &shown["entries"]), (&Value::Null, &0.into()), "{shown}");
@@ -325,8 +329,13 @@ async fn a_real_markets_contracts_are_mirrored_over_deaths_of_both_sides() {
     market.act(easy, "accept", Data::Accept { agent: agent.id() }, &agent).await;
     indexer.contract(easy, |it| it["state"] == "in_progress").await;
     market.act(easy, "fix", fix(), &agent).await;
-    let done =
-        Data::Verify { success: true, explanation: String::new(), exit_code: None, output: String::new() };
+    let done = Data::Verify {
+        success: true,
+        explanation: String::new(),
+        exit_code: None,
+        output: String::new(),
+        failure: None,
+    };
     market.act(easy, "verify", done, &principal).await;
     let shown = indexer.agrees(&market, easy, "fulfilled").await;
     assert_eq!((&shown["verified"], &shown["deadline"]), (&true.into(), &Value::Null), "{shown}");

@@ -45,6 +45,20 @@ fn figures() -> String {
 }
 
 #[test]
+fn an_empty_variable_counts_as_none() {
+    let variables =
+        ["CONFIG", "RPC", "WS", "DATA", "DB", "PORT", "NANO"].map(|it| format!("ZX1_INDEXER_{it}"));
+    let printed = |variables: &[String]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_zx1-indexer"));
+        command.arg("--print-config").env_clear().envs(variables.iter().map(|name| (name, "")));
+        command.output().unwrap()
+    };
+    let usual = printed(&[]);
+    assert!(usual.status.success(), "{usual:?}");
+    assert_eq!(printed(&variables), usual);
+}
+
+#[test]
 fn every_figure_of_the_dashboard_is_served_and_every_served_one_is_drawn() {
     let dashboard: Value = serde_json::from_str(&ops("grafana-dashboard.json")).unwrap();
     let mut drawn = BTreeSet::new();

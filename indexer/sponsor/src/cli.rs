@@ -7,6 +7,8 @@ use clap::Args;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use zx1_protocol::units::{AmountError, parse_decimal};
+use zx1_server::config::load_or;
+use zx1_server::overrides;
 use zx1_server::process::{StopSignals, say_ready};
 
 /// Decimals of SOL: amounts are lamports.
@@ -60,21 +62,17 @@ impl ServeArgs {
     ///
     /// 9700
     pub fn configuration(&self) -> Result<Config> {
-        let mut config = match &self.config {
-            Some(path) => Config::load(path)?,
-            None => Config::default(),
-        };
-        macro_rules! set {
-            ($($to:expr => $from:expr;)*) => { $(if let Some(value) = &$from { $to = value.clone(); })* };
-        }
-        if self.config.is_none() {
-            set! {
+        let defaults = || {
+            let mut config = Config::default();
+            overrides! {
                 config.url => self.default_url;
                 config.keypair => self.default_keypair;
                 config.data => self.default_data;
             }
-        }
-        set! {
+            config
+        };
+        let mut config = load_or(self.config.as_deref(), defaults).map_err(Error::Config)?;
+        overrides! {
             config.bind => self.listen;
             config.per_sender => self.per_sender;
             config.per_day_lamports => self.per_day;

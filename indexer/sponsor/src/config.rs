@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::ledger::Caps;
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 use zx1_server::limits::Rate;
 use zx1_server::serve::Bounds;
@@ -93,6 +93,8 @@ impl Limits {
     pub(crate) fn bounds(&self) -> Bounds {
         Bounds {
             connections: self.connections,
+            per_address: self.connections,
+            proxies: Vec::new(),
             head: Duration::from_millis(self.head_ms),
             write: Duration::from_millis(self.write_ms),
         }
@@ -100,15 +102,6 @@ impl Limits {
 }
 
 impl Config {
-    /// Reads a file.
-    ///
-    /// # Errors
-    ///
-    /// 9700
-    pub fn load(path: &Path) -> Result<Self> {
-        zx1_server::config::load(path).map_err(Error::Config)
-    }
-
     /// Every value, as TOML.
     ///
     /// # Errors

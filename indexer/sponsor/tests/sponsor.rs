@@ -78,6 +78,18 @@ fn files(folder: &Path) -> Vec<std::ffi::OsString> {
 }
 
 #[test]
+fn an_empty_variable_counts_as_none() {
+    let (folder, _) = folder();
+    let printed = |variables: &[&str]| {
+        let empty = variables.iter().map(|name| (name, ""));
+        command(folder.path(), &["--print-config"]).envs(empty).output().unwrap()
+    };
+    let usual = printed(&[]);
+    assert!(usual.status.success(), "{usual:?}");
+    assert_eq!(printed(&["ZX1_SPONSOR_CONFIG", "ZX1_URL", "ZX1_KEYPAIR", "ZX1_SPONSOR_DATA"]), usual);
+}
+
+#[test]
 fn without_a_cluster_it_says_so_and_changes_nothing() {
     let (folder, _) = folder();
     let before = files(folder.path());

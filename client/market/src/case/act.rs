@@ -33,7 +33,9 @@ impl Case {
             Data::Investigate { command } => self.investigate(actor, command, now),
             Data::Result { command, .. } => self.result(actor, &command),
             Data::Fix { corrected_command, .. } => self.fix(actor, corrected_command.is_some(), now),
-            Data::Verify { success, .. } => self.verify(actor, success, now, effects),
+            Data::Verify { success, failure, .. } => {
+                self.verify(actor, success, failure.as_ref(), now, effects)
+            }
             Data::ReviewAccept { .. } => self.review_accept(actor, now, effects),
             Data::ReviewReject { .. } => self.review_reject(actor, now),
             Data::DisputeFiled { side, .. } => self.dispute(actor, side, now),

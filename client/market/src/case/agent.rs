@@ -34,7 +34,7 @@ impl Case {
         self.check_bond(&actor, &agent, payout)?;
         self.go(Event::Bond)?;
         self.take(agent, payout);
-        self.phase = Phase::Investigating { until: now.plus(self.terms.windows.investigation) };
+        self.phase = Phase::Investigating { until: now.plus(self.windows.investigation) };
         Ok(())
     }
 
@@ -46,6 +46,9 @@ impl Case {
         }
         self.reserved()?;
         self.eligible(agent)?;
+        if payout.is_none() && !self.is_free() {
+            return Err(Reason::PayoutNeeded.into());
+        }
         payout.map_or(Ok(()), |payout| self.not_own_account(payout))
     }
 
@@ -90,7 +93,7 @@ impl Case {
 
     /// The agent is committed: its grace period and its first attempt begin.
     pub(super) fn begin(&mut self, now: Millis) {
-        self.work.grace_until = Some(now.plus(self.terms.windows.grace));
+        self.work.grace_until = Some(now.plus(self.windows.grace));
         self.phase = Phase::Working { until: now.plus(self.contract.timeout()) };
     }
 
@@ -117,8 +120,7 @@ impl Case {
         self.pending.clear();
         self.round = self.round.saturating_add(1);
         // A contract that nobody keeps ends some day: then the window is over as soon as it begins.
-        let window =
-            if self.round > crate::defaults::MAX_REOPENINGS { Millis(0) } else { self.terms.windows.open };
+        let window = if self.round > crate::defaults::MAX_REOPENINGS { Millis(0) } else { self.windows.open };
         self.phase = Phase::Open { until: now.plus(window), reservation: None };
         effects.push(Effect::Reopened { round: self.round });
     }
@@ -157,6 +159,7 @@ impl Case {
         self.work.attempts = self.work.attempts.saturating_add(1);
         // From now on the principal may have read it, so nobody leaves for free (decision E4).
         self.work.fix_seen = true;
+        self.work.fix_at = Some(self.head.seq);
         if self.contract.is_autonomous() {
             self.go(Event::Submit)?;
             self.phase = Phase::Reviewing { until: now.plus(self.contract.review_window()) };
@@ -169,7 +172,7 @@ impl Case {
     /// A fix waits for the principal: after the verify window the agent may dispute, after another review
     /// window the principal's silence accepts it.
     pub(super) fn verifying(&mut self, now: Millis) {
-        let dispute_at = now.plus(self.terms.windows.verify);
+        let dispute_at = now.plus(self.windows.verify);
         self.phase = Phase::Verifying { dispute_at, until: dispute_at.plus(self.contract.review_window()) };
     }
 
@@ -184,15 +187,20 @@ impl Case {
 
     /// In free mode nobody can object, so the window is over as soon as it begins.
     pub(super) fn closing(&self, reason: CloseReason, now: Millis) -> Phase {
-        let window = if self.is_free() { Millis(0) } else { self.terms.windows.objection };
+        let window = if self.is_free() { Millis(0) } else { self.windows.objection };
         Phase::Closing { until: now.plus(window), reason }
     }
 
-    /// A party leaves. The server's next entry, in the same step, reopens or ends the contract.
+    /// A party leaves. The server's next entry, in the same step, reopens or ends the contract. A principal that may
+    /// have read the fix waits for the agent's objection (decision E20).
     pub(super) fn back_out(&mut self, actor: PartyId, now: Millis) -> Result<()> {
         let by = self.need_side(&actor)?;
         self.need_state(&[State::InProgress])?;
         self.not_closing()?;
+        if by == Side::Principal && self.work.fix_seen && !self.is_free() {
+            self.phase = self.closing(CloseReason::BackedOutAfterFix, now);
+            return Ok(());
+        }
         let grace_until = self.work.grace_until.unwrap_or_default();
         let grace = !self.work.fix_seen && now < grace_until;
         let unsure = !self.work.fix_seen

@@ -125,6 +125,11 @@ impl Case {
         self.work.grace_until.filter(|_| self.state == State::InProgress && !self.work.fix_seen)
     }
 
+    /// Whether the present agent's fix was chained, so that the principal may have read it.
+    pub fn fix_was_read(&self) -> bool {
+        self.work.fix_seen
+    }
+
     /// For whom the contract is reserved, and until when.
     pub fn reserved_for(&self) -> Option<(PartyId, Millis)> {
         match &self.phase {

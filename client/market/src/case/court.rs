@@ -2,24 +2,30 @@
 
 use super::phase::{CourtStep, Phase, Proceedings};
 use super::{Case, Effect};
+use crate::canonical::Json;
 use crate::chain::{CloseReason, Entry, ReexecutionData, RulingData, Side};
 use crate::machine::Event;
 use crate::money::{Court, Outcome, Settlement};
 use crate::{Millis, PartyId, Reason, Refusal, Result, State};
 
+/// The judge that has signed a trial's result which proves the fix (decision E20): the verdict is `passed` and nothing
+/// else, and the command failed without the fix.
+fn has_passed(data: &Json) -> Option<PartyId> {
+    let trial = data.get("trial")?;
+    let control = trial.get("control")?.get("outcome")?.as_str()?;
+    let judge = trial.get("judge_pubkey")?.as_str()?.parse().ok()?;
+    (trial.get("verdict")?.as_str()? == "passed" && control != "0").then_some(judge)
+}
+
 impl Case {
     /// The time to answer: the review window in autonomous mode, where nobody sits and waits (decision E5).
     pub(super) fn response_window(&self) -> Millis {
-        if self.contract.is_autonomous() {
-            self.contract.review_window()
-        } else {
-            self.terms.windows.response
-        }
+        self.windows.response
     }
 
     /// The time to appeal.
     pub(super) fn appeal_window(&self) -> Millis {
-        if self.contract.is_autonomous() { self.contract.review_window() } else { self.terms.windows.appeal }
+        self.windows.appeal
     }
 
     pub(super) fn dispute(&mut self, actor: PartyId, named: Side, now: Millis) -> Result<()> {
@@ -64,6 +70,11 @@ impl Case {
         Ok(())
     }
 
+    /// Whether the judge's machine found, without any qualification, that the control run failed and the fix works.
+    pub(super) fn has_passed(&self) -> bool {
+        self.passed
+    }
+
     fn proceedings_mut(&mut self) -> Result<&mut Proceedings> {
         match &mut self.phase {
             Phase::Court(proceedings) => Ok(proceedings),
@@ -81,6 +92,14 @@ impl Case {
         let side = self.need_named(&actor, named)?;
         let (window, skew) = (self.response_window(), self.skew);
         let started = self.updated_at;
+        // Without the moments of arrival an answer shows that the halt was over.
+        if let Phase::Halted { until, .. } = self.phase
+            && self.work.fix_seen
+            && now < until.plus(skew)
+            && now.plus(skew) >= until
+        {
+            self.halt_to_court(now, effects);
+        }
         let proceedings = self.proceedings_mut()?;
         let court = proceedings.court;
         match proceedings.step {
@@ -125,6 +144,8 @@ impl Case {
             return Err(Refusal::with(Reason::AppealLate, until));
         }
         proceedings.court = court.next().ok_or(Reason::NotYourTurn)?;
+        self.passed = false;
+        let proceedings = self.proceedings_mut()?;
         proceedings.filer = side;
         proceedings.responded = false;
         proceedings.waived.clear();
@@ -141,9 +162,9 @@ impl Case {
         effects: &mut Vec<Effect>,
     ) -> Result<()> {
         let side = self.need_named(&actor, named)?;
-        if let Phase::Closing { .. } = self.phase {
+        if let Phase::Closing { reason, .. } = self.phase {
             self.need_agent(&actor)?;
-            return self.close_without_fix(now, effects);
+            return self.close_without_fix(reason, now, effects);
         }
         let proceedings = self.proceedings_mut()?;
         let (Some((outcome, court)), CourtStep::Appealable { .. }) = (proceedings.last, proceedings.step)
@@ -178,9 +199,18 @@ impl Case {
     }
 
     /// Nobody objected, or nobody may: the contract ends without a fix.
-    pub(super) fn close_without_fix(&mut self, now: Millis, effects: &mut Vec<Effect>) -> Result<()> {
+    pub(super) fn close_without_fix(
+        &mut self,
+        reason: CloseReason,
+        now: Millis,
+        effects: &mut Vec<Effect>,
+    ) -> Result<()> {
         self.go(Event::Close)?;
-        self.settle(Settlement::AttemptsExhausted, effects)?;
+        let settlement = match reason {
+            CloseReason::BackedOutAfterFix => Settlement::LateAfterFix,
+            _ => Settlement::AttemptsExhausted,
+        };
+        self.settle(settlement, effects)?;
         self.end(now, effects);
         Ok(())
     }
@@ -189,14 +219,18 @@ impl Case {
     pub(super) fn reexecution(&mut self, data: &ReexecutionData, entry: &Entry, now: Millis) -> Result<()> {
         let signer = data.verify(self.id, entry.prev_hash())?;
         self.need_judge(signer)?;
+        data.check_trial(self.id, self.work.fix_at)?;
+        self.need_judge(data.trial.as_ref().map(|trial| trial.judge))?;
         match &mut self.proceedings_mut()?.step {
-            CourtStep::Judging { reexecuted_at: Some(_), .. } => Err(Reason::ReexecutionTwice.into()),
-            CourtStep::Judging { reexecuted_at, .. } => {
-                *reexecuted_at = Some(now);
-                Ok(())
-            }
-            _ => Err(Reason::NotYourTurn.into()),
+            CourtStep::Judging { reexecuted_at: Some(_), .. } => return Err(Reason::ReexecutionTwice.into()),
+            CourtStep::Judging { reexecuted_at, .. } => *reexecuted_at = Some(now),
+            _ => return Err(Reason::NotYourTurn.into()),
         }
+        // A server that writes one by itself, or signs as its own judge, pays nobody by it.
+        let named = |judge: &PartyId| self.terms.judges.contains(judge);
+        let passed = has_passed(entry.data()).filter(named).is_some();
+        self.passed = passed && signer.as_ref().is_some_and(named);
+        Ok(())
     }
 
     /// A ruling without a judge's signature is the server's own.
@@ -249,12 +283,15 @@ impl Case {
 
     /// Until when the judge of the present court must have ruled.
     pub(super) fn judge_deadline(&self, since: Millis, reexecuted_at: Option<Millis>) -> Millis {
-        let windows = &self.terms.windows;
+        let windows = &self.windows;
         reexecuted_at.unwrap_or(since.plus(windows.reexecution)).plus(windows.judge)
     }
 
-    /// The judge of the first court did not rule in time: nobody is punished for it.
-    pub(super) fn void(&mut self, now: Millis, effects: &mut Vec<Effect>) -> Result<()> {
+    /// Nobody is punished: the judge of the first court did not rule in time, or the server was away for too long.
+    pub(super) fn void(&mut self, at: Millis, now: Millis, effects: &mut Vec<Effect>) -> Result<()> {
+        if self.is_away_too_long(at) {
+            return self.void_for_absence(now, effects);
+        }
         self.voidable(now)?;
         self.go(Event::Void)?;
         self.settle(Settlement::Voided, effects)?;
@@ -262,9 +299,27 @@ impl Case {
         Ok(())
     }
 
+    /// The judge did not rule in time, but its machine has found the fix to work (decision E20).
+    pub(super) fn fulfill_for_the_judge(&mut self, now: Millis, effects: &mut Vec<Effect>) -> Result<()> {
+        self.judge_is_late(now)?;
+        if !self.passed {
+            return Err(self.wrong_state());
+        }
+        self.go(Event::AutoFulfill)?;
+        self.settle(Settlement::Fulfilled, effects)?;
+        self.end(now, effects);
+        Ok(())
+    }
+
     /// Whether the judge's time is over, so that the server voids the contract: what POST /void asks. Only
     /// the clock decides; no party can force it.
     pub fn voidable(&self, now: Millis) -> Result<()> {
+        self.judge_is_late(now)?;
+        if self.passed { Err(self.wrong_state()) } else { Ok(()) }
+    }
+
+    /// Whether the first court's judge is late.
+    fn judge_is_late(&self, now: Millis) -> Result<()> {
         self.need_state(&[State::Disputed, State::Halted])?;
         let Phase::Court(proceedings) = &self.phase else { return Err(Reason::NotBeforeCourt.into()) };
         let CourtStep::Judging { since, reexecuted_at } = proceedings.step else {
@@ -294,5 +349,33 @@ impl Case {
             _ => return Err(Reason::NotYourTurn.into()),
         }
         self.resolve(outcome, court, now, effects)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_unqualified_pass_with_a_failed_control_has_passed() {
+        let judge = crate::PartyKey::from_seed(&[5; 32]).id();
+        let trial = |control: &str, verdict: &str| {
+            let control = Json::object([("outcome", control)]);
+            let trial = Json::object([
+                ("control", control),
+                ("judge_pubkey", judge.to_string().into()),
+                ("verdict", verdict.into()),
+            ]);
+            has_passed(&Json::object([("trial", trial)])) == Some(judge)
+        };
+        assert!(trial("1", "passed") && trial("signal", "passed"));
+        for (control, verdict) in
+            [("0", "passed"), ("1", "passed_with"), ("1", "flaky"), ("1", "failed"), ("1", "not_run")]
+        {
+            assert!(!trial(control, verdict), "{control} {verdict}");
+        }
+        for nobody in [r#"{"ran":true,"success":true}"#, r#"{"trial":{"verdict":"passed"}}"#] {
+            assert_eq!(has_passed(&Json::parse(nobody.as_bytes()).unwrap()), None);
+        }
     }
 }

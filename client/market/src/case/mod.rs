@@ -5,6 +5,7 @@
 //! effects. The market's server, `fix verify` and `fix serve --import` run through the same code
 //! ([`replay`]).
 
+mod absence;
 mod act;
 mod agent;
 mod ask;
@@ -30,13 +31,14 @@ pub use self::replay::{Report, Role, Signer, Transcript, rebuild, replay};
 use crate::chain::{Data, DepositData, Entry, EntryType, Head, Side, SignatureForm, follows};
 use crate::defaults as d;
 use crate::machine::{Event, State};
+use crate::terms::Windows;
 use crate::{Address, Contract, ContractId, Millis, PartyId, Reason, Refusal, Result, Terms};
 
 /// A side of the contract.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Party {
     id: PartyId,
-    /// Where its money goes, if it has said so.
+    /// Where its money goes; none in free mode.
     payout: Option<Address>,
     deposit: Option<DepositData>,
 }
@@ -48,6 +50,9 @@ struct Work {
     attempts: u32,
     /// Whether a fix was chained, so that the principal may have read it.
     fix_seen: bool,
+    /// The entry of the last one.
+    #[serde(default)]
+    fix_at: Option<u64>,
     /// Whether the principal found a fix not to work.
     failed: bool,
     grace_until: Option<Millis>,
@@ -64,6 +69,8 @@ pub struct Case {
     head: Head,
     state: State,
     phase: Phase,
+    /// The server's windows, with those that the contract sets (decision E22).
+    windows: Windows,
     principal: Party,
     agent: Option<Party>,
     work: Work,
@@ -81,6 +88,14 @@ pub struct Case {
     pending: Vec<String>,
     feedback: BTreeSet<Side>,
     settlements: Vec<Settle>,
+    /// Whether a named judge's machine found the fix to work, in the present court (decision E20).
+    passed: bool,
+    /// Bytes of talk so far.
+    talked: u64,
+    /// The last entry's own time.
+    last_at: Millis,
+    /// All absences that were counted (decision E21).
+    absent: Millis,
     created_at: Millis,
     updated_at: Millis,
     /// How far a window may be missed: 0 on a server; more when a transcript without arrival times is
@@ -101,7 +116,7 @@ impl Case {
         }
         let head = follows(Head::GENESIS, post)?;
         post.verify(form(terms))?;
-        let (Data::Post { contract, principal, payout }, common) = post.read()? else {
+        let (Data::Post { contract, principal, payout, market }, common) = post.read()? else {
             return Err(Reason::PostFirst.into());
         };
         let author = match common.on_behalf_of {
@@ -118,13 +133,25 @@ impl Case {
         fresh(post, now, terms, Millis(0), skew)?;
         let contract = Contract::read(&contract)?;
         contract.check(terms)?;
+        match market {
+            None => return Err(Refusal::with(Reason::FieldMissing, "post.market")),
+            Some(market) if market != terms.market() => {
+                return Err(Refusal::with(Reason::PostMarket, terms.market()));
+            }
+            Some(_) => {}
+        }
+        if payout.is_none() && !contract.is_free() {
+            return Err(Reason::PayoutNeeded.into());
+        }
+        let windows = contract.windows(terms);
         Ok(Case {
             id: ContractId::of(&post.hash()),
             contract,
             terms: terms.clone(),
             head,
             state: State::Unfunded,
-            phase: Phase::Unfunded { until: now.plus(terms.windows.unfunded), extended: false },
+            phase: Phase::Unfunded { until: now.plus(windows.unfunded), extended: false },
+            windows,
             principal: Party { id: principal, payout, deposit: None },
             agent: None,
             work: Work::default(),
@@ -137,6 +164,10 @@ impl Case {
             pending: Vec::new(),
             feedback: BTreeSet::new(),
             settlements: Vec::new(),
+            passed: false,
+            talked: 0,
+            last_at: post.at(),
+            absent: Millis(0),
             created_at: now,
             updated_at: now,
             skew,
@@ -150,7 +181,15 @@ impl Case {
     /// without a reservation, as a replay must; a server calls [`Case::handle`].
     pub fn apply(&mut self, entry: &Entry, now: Millis) -> Result<Vec<Effect>> {
         let mut next = self.clone();
-        let mut effects = next.advance(now);
+        // What passed in an absence has not passed for anybody.
+        let seen = match entry.kind() {
+            EntryType::Resumed => match entry.read()?.0 {
+                Data::Resumed(absence) => absence.from,
+                _ => now,
+            },
+            _ => now,
+        };
+        let mut effects = next.advance(seen);
         next.chain(entry, now, &mut effects)?;
         *self = next;
         Ok(effects)
@@ -162,10 +201,12 @@ impl Case {
         entry.verify(form(&self.terms))?;
         // A bond waits for its deposit before it is chained (decision E8).
         let wait = match entry.kind() {
-            EntryType::Bond => self.terms.windows.reservation.plus(self.terms.windows.reservation),
+            EntryType::Bond => self.windows.reservation.plus(self.windows.reservation).plus(d::MAX_ABSENCE),
             _ => Millis(0),
         };
-        fresh(entry, now, &self.terms, wait, self.skew)?;
+        // The server's time never goes back, not even behind a party's clock that is ahead.
+        let ahead = if entry.kind().is_server_only() { self.last_at.plus(Millis(1)) } else { Millis(0) };
+        fresh(entry, now.max(ahead.min(entry.at())), &self.terms, wait, self.skew)?;
         let kind = entry.kind();
         let (data, common) = entry.read()?;
         if kind.is_server_only() {
@@ -176,11 +217,14 @@ impl Case {
             self.by_server(data, entry, now, effects)?;
         } else {
             let actor = self.actor(entry, common.on_behalf_of)?;
-            self.room(kind)?;
+            let said = if kind.is_talk() { entry.canonical().len() as u64 } else { 0 };
+            self.room(kind, said)?;
+            self.talked = self.talked.saturating_add(said);
             self.not_ended(kind)?;
             self.by_party(data, actor, common.from, now, effects)?;
         }
         self.head = head;
+        self.last_at = entry.at();
         self.updated_at = now;
         Ok(())
     }
@@ -195,7 +239,10 @@ impl Case {
     }
 
     /// Talk ends before the chain is full, so that a contract can always be brought to its end.
-    fn room(&self, kind: EntryType) -> Result<()> {
+    fn room(&self, kind: EntryType, said: u64) -> Result<()> {
+        if self.talked.saturating_add(said) > d::MAX_TALK_BYTES {
+            return Err(Refusal::with(Reason::TalkFull, self.talked));
+        }
         let talk = kind.is_talk() || kind == EntryType::Accounts;
         let max = if talk { d::MAX_TALK_ENTRIES } else { d::MAX_ENTRIES };
         if self.head.seq >= max { Err(Refusal::with(Reason::ChainFull, self.head.seq)) } else { Ok(()) }

@@ -3,6 +3,7 @@
 use super::phase::{Interrupted, Phase};
 use super::{Case, Effect, News};
 use crate::chain::CloseReason;
+use crate::contract::{Failure, FailureClass};
 use crate::defaults::MAX_RESUMES;
 use crate::machine::Event;
 use crate::money::Settlement;
@@ -45,6 +46,7 @@ impl Case {
         &mut self,
         actor: PartyId,
         success: bool,
+        failure: Option<&Failure>,
         now: Millis,
         effects: &mut Vec<Effect>,
     ) -> Result<()> {
@@ -60,10 +62,33 @@ impl Case {
             self.end(now, effects);
             return Ok(());
         }
+        if let Some(failure) = failure {
+            self.told(failure, now)?;
+        }
         self.work.failed = true;
         self.attempt_failed(now);
         if matches!(self.phase, Phase::Working { .. }) {
             effects.push(self.notice(News::Retried { bounty: self.contract.bounty }));
+        }
+        Ok(())
+    }
+
+    /// What a failed attempt costs besides the attempt: output that a second run gave is a round of investigation.
+    /// A fix that only lacks consents was no attempt, unless the contract grants what it is said to lack.
+    fn told(&mut self, failure: &Failure, now: Millis) -> Result<()> {
+        if failure.class == FailureClass::NeedsConsent {
+            if !failure.needs.is_disjoint(&self.contract.consents) {
+                return Err(Refusal::with(Reason::FieldWord, "verify.failure.needs"));
+            }
+            self.work.attempts = self.work.attempts.saturating_sub(1);
+        }
+        if failure.rerun {
+            let most = self.contract.execution.investigation_rounds;
+            if self.rounds >= most {
+                return Err(Refusal::with(Reason::TooManyRounds, most));
+            }
+            self.rounds += 1;
+            self.last_investigation = Some(now);
         }
         Ok(())
     }
@@ -109,7 +134,7 @@ impl Case {
         }
         let interrupted = self.interrupted(now)?;
         self.go(Event::Halt)?;
-        self.phase = Phase::Halted { until: now.plus(self.terms.windows.halt), interrupted };
+        self.phase = Phase::Halted { until: now.plus(self.windows.halt), interrupted };
         Ok(())
     }
 

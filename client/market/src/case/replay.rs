@@ -161,6 +161,9 @@ fn terms_of(transcript: &Transcript) -> Result<Terms> {
             let charity = crate::defaults::CHARITY.parse();
             let charity = charity.map_err(|_| Refusal::with(Reason::FieldNotAddress, "charity"))?;
             let mut terms = Terms::new(server, charity)?;
+            if let Ok((Data::Post { market: Some(market), .. }, _)) = post.read() {
+                terms.network = market.network;
+            }
             if let Some(Ok(contract)) = post.data().get("contract").map(Contract::read) {
                 as_written(&mut terms, &contract);
             }

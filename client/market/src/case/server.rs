@@ -20,10 +20,21 @@ impl Case {
         if self.awaits_bonded() && !matches!(data, Data::Bonded { .. }) {
             return Err(Reason::DepositPending.into());
         }
-        if matches!(data, Data::Reexecution(_) | Data::Ruling(_) | Data::Voided { .. } | Data::Closed { .. })
-        {
+        let of_a_judge = matches!(
+            data,
+            Data::Reexecution(_)
+                | Data::Ruling(_)
+                | Data::Voided { .. }
+                | Data::AutoFulfill { .. }
+                | Data::Closed { .. }
+        );
+        if of_a_judge {
             // A judge's entry shows that the window before it is over, whatever the estimate says.
             self.hand_to_judge(now.plus(self.skew), effects);
+            // An estimate may have moved a window that was over already.
+            if self.skew > Millis(0) && self.absent > Millis(0) {
+                self.hand_to_judge(Millis(u64::MAX), effects);
+            }
         }
         match data {
             Data::Opened { terms, deposit } => self.opened(&terms, deposit, now, effects),
@@ -36,6 +47,9 @@ impl Case {
                 _ => Err(self.wrong_state()),
             },
             Data::AttemptTimeout { attempt } => self.attempt_timeout(attempt, now, effects),
+            Data::AutoFulfill { .. } if matches!(self.phase, Phase::Court(_)) => {
+                self.fulfill_for_the_judge(now, effects)
+            }
             Data::AutoFulfill { .. } => {
                 let (Phase::Reviewing { until } | Phase::Verifying { until, .. }) = self.phase else {
                     return Err(self.wrong_state());
@@ -53,7 +67,8 @@ impl Case {
             },
             Data::Reexecution(data) => self.reexecution(&data, entry, now),
             Data::Ruling(data) => self.ruling(&data, entry, now, effects),
-            Data::Voided { .. } => self.void(now, effects),
+            Data::Voided { .. } => self.void(entry.at(), now, effects),
+            Data::Resumed(absence) => self.resumed(absence, entry.at()),
             Data::Reopened { round, grace } => self.reopened(round, grace, now, effects),
             Data::Closed { reason } => self.closed(reason, now, effects),
             // Party entries never come here.
@@ -86,7 +101,7 @@ impl Case {
         }
         self.go(Event::Fund)?;
         self.principal.deposit = deposit;
-        self.phase = Phase::Open { until: now.plus(self.terms.windows.open), reservation: None };
+        self.phase = Phase::Open { until: now.plus(self.windows.open), reservation: None };
         let (bounty, command) = (self.contract.bounty, self.contract.task.command.clone());
         effects.push(self.notice(News::Posted { bounty, command }));
         Ok(())
@@ -156,7 +171,7 @@ impl Case {
                 self.go(Event::Expire)?;
                 self.settle(self.returned(), effects)?;
             }
-            CloseReason::AttemptsExhausted | CloseReason::ReviewRejected => {
+            CloseReason::AttemptsExhausted | CloseReason::ReviewRejected | CloseReason::BackedOutAfterFix => {
                 let Phase::Closing { until, reason: expected } = self.phase else {
                     return Err(self.wrong_state());
                 };
@@ -164,7 +179,7 @@ impl Case {
                     return Err(self.wrong_state());
                 }
                 self.due(now, until)?;
-                return self.close_without_fix(now, effects);
+                return self.close_without_fix(reason, now, effects);
             }
             CloseReason::BackedOutInGrace | CloseReason::BackedOutLate => {
                 let grace = self.was_grace(Side::Principal, reason == CloseReason::BackedOutInGrace)?;

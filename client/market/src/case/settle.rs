@@ -7,10 +7,9 @@ use crate::money::{Payee, Payout, Settlement, payout};
 use crate::{Address, Millis, Reason, Refusal, Result};
 
 impl Case {
-    /// Where a side's money goes: the address that it has signed, else its deposit's source (decision E8).
+    /// Where a side's money goes: the address that it has signed (decision E19). None in free mode.
     pub fn payout_address(&self, side: Side) -> Option<Address> {
-        let party = self.party_of(side)?;
-        party.payout.or(party.deposit.map(|deposit| deposit.source))
+        self.party_of(side)?.payout
     }
 
     fn address_of(&self, payee: Payee) -> Result<Address> {

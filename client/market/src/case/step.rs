@@ -2,14 +2,20 @@
 
 use super::phase::{Phase, Reservation};
 use super::{Case, Chained, DepositWanted, Effect, Step, form, fresh};
-use crate::chain::{Common, Data, DepositData, Entry, EntryType, Side, follows};
+use crate::chain::{Common, Data, DepositData, Entry, EntryType, Head, Side, follows};
 use crate::defaults::MAX_LAPSED_RESERVATIONS;
 use crate::{Millis, PartyId, PartyKey, Reason, Refusal, Result, Terms};
+
+/// An entry as it is chained: with `--compat` the server's time stands in place of an unsigned one.
+fn as_taken(entry: Entry, terms: &Terms, now: Millis) -> Entry {
+    if terms.compat { entry.timed_by_server(now) } else { entry }
+}
 
 impl Case {
     /// Take a posted contract. In free mode it is OPEN at once; else UNFUNDED until its deposit is confirmed
     /// (decision E8). The step begins with the `post` entry.
     pub fn start(post: Entry, terms: &Terms, now: Millis, key: &PartyKey) -> Result<(Case, Step)> {
+        let post = as_taken(post, terms, now);
         let mut case = Case::open(&post, terms, now)?;
         let mut step = Step::default();
         step.entries.push(Chained { entry: post, received_at: now });
@@ -30,6 +36,7 @@ impl Case {
         if entry.kind() == EntryType::Bond && !self.is_free() {
             return Err(Reason::BondUnpaid.into());
         }
+        let entry = as_taken(entry, &self.terms, now);
         self.attempt(|case, step| {
             step.effects = case.advance(now);
             // Nothing is chained while a bond waits: it hangs on the present head.
@@ -58,14 +65,24 @@ impl Case {
         })
     }
 
+    /// With --compat: sign the post of a party that sent none (decision E13). The result goes to [`Case::start`].
+    pub fn sign_post_for(party: PartyId, data: &Data, now: Millis, key: &PartyKey) -> Entry {
+        let common = Common { on_behalf_of: Some(party), ..Common::default() };
+        let json = data.to_json(&common);
+        Entry::sign_json(EntryType::Post, json, Head::GENESIS, now, key).resigned_for_older(key)
+    }
+
     /// With --compat: sign an entry for a party that sent none (decision E13). The result goes to
     /// [`Case::handle`] or [`Case::reserve`].
     pub fn sign_for(&self, party: PartyId, data: &Data, now: Millis, key: &PartyKey) -> Result<Entry> {
         if !self.terms.compat {
             return Err(Reason::EntryNeeded.into());
         }
-        let common = Common { on_behalf_of: Some(party), ..Common::default() };
-        Ok(Entry::sign_json(data.kind(), data.to_json(&common), self.head, now, key))
+        let from = if data.kind().is_talk() { self.side_of(&party) } else { None };
+        let common = Common { from, on_behalf_of: Some(party), ..Common::default() };
+        let json = data.to_json(&common);
+        let entry = Entry::sign_json(data.kind(), json, self.head, self.next_at(now), key);
+        Ok(entry.resigned_for_older(key))
     }
 
     /// Reserve the contract for a bond until its deposit is confirmed (decision E8). The bond is checked
@@ -73,7 +90,7 @@ impl Case {
     pub fn reserve(&mut self, bond: Entry, now: Millis) -> Result<(DepositWanted, Vec<Effect>)> {
         let mut next = self.clone();
         let effects = next.advance(now);
-        let wanted = next.reserve_now(bond, now)?;
+        let wanted = next.reserve_now(as_taken(bond, &self.terms, now), now)?;
         *self = next;
         Ok((wanted, effects))
     }
@@ -99,7 +116,7 @@ impl Case {
             return Err(self.wrong_state());
         }
         let left = until.minus(now);
-        let until = now.plus(self.terms.windows.reservation);
+        let until = now.plus(self.windows.reservation);
         *reservation = Some(Box::new(Reservation { entry: bond, agent, until, extended: false, left }));
         self.updated_at = now;
         self.deposit_wanted().ok_or_else(|| self.wrong_state())
@@ -110,7 +127,7 @@ impl Case {
         let mut next = self.clone();
         let mut effects = next.advance(now);
         let unexpected = || Refusal::with(Reason::DepositUnexpected, side);
-        let windows = next.terms.windows;
+        let windows = next.windows;
         let (until, extended, window) = match (side, &mut next.phase) {
             (Side::Principal, Phase::Unfunded { until, extended }) => (until, extended, windows.unfunded),
             (Side::Agent, Phase::Open { reservation: Some(r), .. }) => {
@@ -164,8 +181,9 @@ impl Case {
     }
 
     /// Sign and chain an entry of the server.
-    fn append(&mut self, data: &Data, now: Millis, key: &PartyKey, step: &mut Step) -> Result<()> {
-        let entry = Entry::sign(data, self.head, now, key);
+    pub(super) fn append(&mut self, data: &Data, now: Millis, key: &PartyKey, step: &mut Step) -> Result<()> {
+        let entry = Entry::sign(data, self.head, self.next_at(now), key);
+        let entry = if self.terms.compat { entry.resigned_for_older(key) } else { entry };
         self.chain(&entry, now, &mut step.effects)?;
         step.entries.push(Chained { entry, received_at: now });
         Ok(())
@@ -174,14 +192,19 @@ impl Case {
     /// Chain what the clock or the last entry demands, until nothing is due. It ends: every such entry brings
     /// the contract nearer to its end or sets a later deadline, except windows of no length, whose number is
     /// bounded.
-    fn settle_down(&mut self, now: Millis, key: &PartyKey, step: &mut Step) -> Result<()> {
+    pub(super) fn settle_down(&mut self, now: Millis, key: &PartyKey, step: &mut Step) -> Result<()> {
         while let Some(data) = self.tick(now) {
             self.append(&data, now, key, step)?;
         }
         Ok(())
     }
 
-    fn attempt(&mut self, act: impl FnOnce(&mut Case, &mut Step) -> Result<()>) -> Result<Step> {
+    /// The time of the server's next entry: its clock's, and never before the last entry's.
+    pub(super) fn next_at(&self, now: Millis) -> Millis {
+        now.max(self.last_at.plus(Millis(1)))
+    }
+
+    pub(super) fn attempt(&mut self, act: impl FnOnce(&mut Case, &mut Step) -> Result<()>) -> Result<Step> {
         let mut next = self.clone();
         let mut step = Step::default();
         act(&mut next, &mut step)?;

@@ -19,30 +19,37 @@ impl Case {
 
     /// From an answer or a halt to the judge, when the window ended before `now`.
     pub(super) fn hand_to_judge(&mut self, now: Millis, effects: &mut Vec<Effect>) {
-        let free = self.is_free();
-        match &mut self.phase {
-            Phase::Court(proceedings) => {
-                if let CourtStep::Responding { until, .. } = proceedings.step
-                    && now >= until
-                {
-                    proceedings.step = CourtStep::Judging { since: until, reexecuted_at: None };
-                    effects.push(Effect::CourtOpens { court: proceedings.court, at: until });
-                }
-            }
-            Phase::Halted { until, .. } if !free && now >= *until => {
-                let since = *until;
-                self.phase = Phase::Court(Proceedings {
-                    court: Court::District,
-                    filer: Side::Principal,
-                    step: CourtStep::Judging { since, reexecuted_at: None },
-                    last: None,
-                    responded: false,
-                    waived: Vec::new(),
-                });
-                effects.push(Effect::CourtOpens { court: Court::District, at: since });
-            }
-            _ => {}
+        if let Phase::Halted { until, .. } = self.phase
+            && !self.is_free()
+            && now >= until
+        {
+            self.halt_to_court(until, effects);
         }
+        if let Phase::Court(proceedings) = &mut self.phase
+            && let CourtStep::Responding { until, .. } = proceedings.step
+            && now >= until
+        {
+            proceedings.step = CourtStep::Judging { since: until, reexecuted_at: None };
+            effects.push(Effect::CourtOpens { court: proceedings.court, at: until });
+        }
+    }
+
+    /// A halt that was not taken back goes to the court. Whose fix was read answers first (decision E20).
+    pub(super) fn halt_to_court(&mut self, since: Millis, effects: &mut Vec<Effect>) {
+        let step = if self.work.fix_seen {
+            CourtStep::Responding { until: since.plus(self.response_window()), by: Side::Agent }
+        } else {
+            effects.push(Effect::CourtOpens { court: Court::District, at: since });
+            CourtStep::Judging { since, reexecuted_at: None }
+        };
+        self.phase = Phase::Court(Proceedings {
+            court: Court::District,
+            filer: Side::Principal,
+            step,
+            last: None,
+            responded: false,
+            waived: Vec::new(),
+        });
     }
 
     /// The entry that the server must chain now, if any. After it was chained there may be another one.
@@ -69,6 +76,9 @@ impl Case {
             (Timer::Judge, Phase::Court(proceedings)) if proceedings.last.is_some() => {
                 closed(CloseReason::CourtFailed)
             }
+            (Timer::Judge, Phase::Court(_)) if self.has_passed() => Some(Data::AutoFulfill {
+                reason: "the judge did not rule, and its machine found that the fix works".to_owned(),
+            }),
             (Timer::Judge, Phase::Court(_)) => {
                 Some(Data::Voided { reason: "the judge did not rule".to_owned() })
             }

@@ -2,14 +2,15 @@
 
 use super::kind::EntryType;
 use super::server_data::{
-    CloseReason, DepositData, DisputeMetadata, ReexecutionData, RulingData, is_lower_hex,
+    Absence, CloseReason, DepositData, DisputeMetadata, ReexecutionData, RulingData, is_lower_hex,
 };
 use crate::canonical::Json;
+use crate::contract::Failure;
 use crate::defaults::{MAX_COMMAND, MAX_ENVELOPE, MAX_FIX, MAX_OUTPUT, MAX_TEXT, MAX_WORD};
 use crate::fields::{Builder, Fields};
 use crate::parties::Side;
 use crate::terms::Terms;
-use crate::{Address, PartyId, Reason, Result};
+use crate::{Address, MarketId, PartyId, Reason, Result};
 
 /// Fields that any party's entry may carry beside its own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,16 +28,18 @@ pub struct Common {
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs)] // Every field is a field of the wire with the same name, or is explained.
 pub enum Data {
-    /// `contract` is the whole contract as JSON; [`crate::Contract`] reads it.
+    /// `contract` is the whole contract as JSON; [`crate::Contract`] reads it. `payout` is where the principal's
+    /// money goes; absent in free mode. `market` is where it is posted.
     Post {
         contract: Json,
         principal: PartyId,
         payout: Option<Address>,
+        market: Option<MarketId>,
     },
     Cancel {
         reason: String,
     },
-    /// `payout` is where the agent's money goes; its deposit's source when absent.
+    /// `payout` is where the agent's money goes; absent in free mode.
     Bond {
         agent: PartyId,
         payout: Option<Address>,
@@ -64,12 +67,15 @@ pub enum Data {
         explanation: String,
         corrected_command: Option<String>,
     },
-    /// `exit_code` and `output` of the verification, when there were any.
+    /// `exit_code` and `output` of the verification, when a person has seen them. Of an attempt that failed
+    /// unattended only `failure` is posted (decision E17), and output of a second run that saw no more than an
+    /// investigation.
     Verify {
         success: bool,
         explanation: String,
         exit_code: Option<i64>,
         output: String,
+        failure: Option<Failure>,
     },
     ReviewAccept {
         explanation: String,
@@ -144,6 +150,7 @@ pub enum Data {
     Voided {
         reason: String,
     },
+    Resumed(Absence),
     /// `grace`: the agent left for free.
     Reopened {
         round: u32,
@@ -198,6 +205,7 @@ impl Data {
             Data::Reexecution(_) => EntryType::Reexecution,
             Data::Ruling(_) => EntryType::Ruling,
             Data::Voided { .. } => EntryType::Voided,
+            Data::Resumed(_) => EntryType::Resumed,
             Data::Reopened { .. } => EntryType::Reopened,
             Data::Closed { .. } => EntryType::Closed,
         }
@@ -207,8 +215,9 @@ impl Data {
     pub fn to_json(&self, common: &Common) -> Json {
         let b = Builder::new();
         let b = match self {
-            Data::Post { contract, principal, payout } => b
+            Data::Post { contract, principal, payout, market } => b
                 .put("contract", contract.clone())
+                .opt("market", market.map(MarketId::to_json))
                 .text("principal_pubkey", principal)
                 .opt_text("payout_address", *payout),
             Data::Bond { agent, payout } => b.text("agent_pubkey", agent).opt_text("payout_address", *payout),
@@ -232,11 +241,12 @@ impl Data {
                 .put("fix", fix.as_str())
                 .put("explanation", explanation.as_str())
                 .opt("corrected_command", corrected_command.as_deref()),
-            Data::Verify { success, explanation, exit_code, output } => b
+            Data::Verify { success, explanation, exit_code, output, failure } => b
                 .put("success", *success)
                 .put("explanation", explanation.as_str())
                 .opt("exit_code", *exit_code)
-                .filled("output", output),
+                .filled("output", output)
+                .opt("failure", failure.as_ref().map(Failure::to_json)),
             Data::ReviewAccept { explanation } => b.filled("explanation", explanation),
             Data::DisputeFiled { argument, side }
             | Data::DisputeResponse { argument, side }
@@ -256,6 +266,7 @@ impl Data {
             Data::DisputeMetadata(metadata) => metadata.to_json(),
             Data::Reexecution(data) => data.to_json(),
             Data::Ruling(data) => data.to_json(),
+            Data::Resumed(absence) => absence.to_json(),
             Data::Reopened { round, grace } => b.put("round", *round).put("grace", *grace),
             Data::Closed { reason } => b.put("reason", reason.as_str()),
         };
@@ -274,6 +285,7 @@ impl Data {
                 contract: f.need("contract")?.clone(),
                 principal: f.party("principal_pubkey")?,
                 payout: f.opt_address("payout_address")?,
+                market: f.opt_object("market")?.map(MarketId::read).transpose()?,
             },
             EntryType::Cancel => Data::Cancel { reason: f.text_or_empty("reason", MAX_TEXT)? },
             EntryType::Bond => {
@@ -298,6 +310,7 @@ impl Data {
                 explanation: f.text_or_empty("explanation", MAX_TEXT)?,
                 exit_code: f.opt_status("exit_code")?,
                 output: f.text_or_empty("output", MAX_OUTPUT)?,
+                failure: f.opt_object("failure")?.map(Failure::read).transpose()?,
             },
             EntryType::ReviewAccept => {
                 Data::ReviewAccept { explanation: f.text_or_empty("explanation", MAX_TEXT)? }
@@ -334,6 +347,7 @@ impl Data {
             EntryType::Reexecution => Data::Reexecution(Box::new(ReexecutionData::read(f)?)),
             EntryType::Ruling => Data::Ruling(Box::new(RulingData::read(f)?)),
             EntryType::Voided => Data::Voided { reason: f.text_or_empty("reason", MAX_TEXT)? },
+            EntryType::Resumed => Data::Resumed(Absence::read(f)?),
             EntryType::Reopened => Data::Reopened { round: f.small("round")?, grace: f.flag("grace")? },
             EntryType::Closed => match CloseReason::from_word(f.text("reason", MAX_WORD)?) {
                 Some(reason) => Data::Closed { reason },

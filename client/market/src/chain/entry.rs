@@ -79,6 +79,22 @@ impl Entry {
         entry
     }
 
+    /// The same entry as older clients verify it: signed by its author's key again, without the timestamp
+    /// (decision E13).
+    pub(crate) fn resigned_for_older(mut self, key: &PartyKey) -> Entry {
+        self.signature = key.sign(self.render(false, false).as_bytes());
+        self
+    }
+
+    /// Puts the server's time in place of one that the signature does not cover (decision E13). An entry whose
+    /// signature covers it stays as it is.
+    pub(crate) fn timed_by_server(mut self, at: Millis) -> Entry {
+        if self.verify(SignatureForm::Full).is_err() && self.verify(SignatureForm::Compat).is_ok() {
+            self.timestamp = Json::Float(at.as_secs_f64());
+        }
+        self
+    }
+
     /// Write and sign an entry that hangs on `head`, on the key's own behalf.
     pub fn sign(data: &Data, head: Head, at: Millis, key: &PartyKey) -> Entry {
         Entry::sign_json(data.kind(), data.to_json(&Common::default()), head, at, key)

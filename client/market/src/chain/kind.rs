@@ -119,6 +119,8 @@ kinds! {
     Ruling "ruling" Server;
     /// The judge did not rule in time: everything goes back.
     Voided "voided" Server;
+    /// The server, its clock or its ledger was away: windows have moved by the gap (decision E21).
+    Resumed "resumed" Server;
     /// The contract waits for another agent.
     Reopened "reopened" Server;
     /// A window has passed, and the contract ended by it.

@@ -9,7 +9,8 @@ pub use self::data::{Common, Data};
 pub use self::entry::{Entry, SignatureForm};
 pub use self::kind::{Author, EntryType};
 pub use self::server_data::{
-    CloseReason, DepositData, DisputeMetadata, JudgeSignature, ReexecutionData, RulingData,
+    Absence, AbsenceCause, CloseReason, DepositData, DisputeMetadata, JudgeSignature, ReexecutionData,
+    RulingData,
 };
 pub use crate::head::{GENESIS, Head};
 pub use crate::parties::Side;

@@ -3,12 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use crate::canonical::Json;
+use crate::contract::{SignedTrial, Verdict};
 use crate::court::{Court, Outcome};
 use crate::defaults::{MAX_ENVELOPE, MAX_FLAGS, MAX_OUTPUT, MAX_TEXT, MAX_WORD};
 use crate::digits::lower_hex;
 use crate::fields::{Builder, Fields};
 use crate::parties::Side;
-use crate::{Address, ContractId, PartyId, PartyKey, Raw, Reason, Refusal, Result};
+use crate::{Address, ContractId, Millis, PartyId, PartyKey, Raw, Reason, Refusal, Result};
 
 /// A deposit that the ledger has confirmed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,7 +18,7 @@ pub struct DepositData {
     pub account: Address,
     /// What it holds: the inclusive bond.
     pub amount: Raw,
-    /// Who sent it; gets the payouts when the depositor has named no address (decision E8).
+    /// Who sent it. Nobody is paid by it: what the depositor signed says where its money goes (decision E19).
     pub source: Address,
 }
 
@@ -114,6 +115,8 @@ pub struct ReexecutionData {
     pub output: String,
     /// Why nothing ran, or what is worth saying.
     pub note: String,
+    /// The trial's result, which the judge has signed for itself.
+    pub trial: Option<SignedTrial>,
     /// The judge's signature.
     pub signature: Option<JudgeSignature>,
 }
@@ -128,6 +131,7 @@ impl ReexecutionData {
             .opt("exit_code", self.exit_code)
             .put("output", self.output.as_str())
             .put("note", self.note.as_str())
+            .opt("trial", self.trial.as_ref().map(SignedTrial::to_json))
     }
 
     /// Sign it as the judge. `head` is the chain's head now.
@@ -145,6 +149,26 @@ impl ReexecutionData {
         Ok(Some(signature.judge))
     }
 
+    /// Whether it says that the fix works, unqualified, and who of the judges has signed that. Anything else proves
+    /// nothing for the agent.
+    pub fn proves(&self) -> Option<PartyId> {
+        let trial = self.trial.as_ref().filter(|trial| trial.result.verdict == Verdict::Passed)?;
+        (self.ran && self.success == Some(true)).then_some(trial.judge)
+    }
+
+    /// The signed result must be of this contract and of its last fix, and say what stands beside it. 9053, 9033.
+    pub fn check_trial(&self, contract: ContractId, last_fix: Option<u64>) -> Result<()> {
+        let Some(trial) = &self.trial else { return Ok(()) };
+        trial.verify(contract)?;
+        let verdict = trial.result.verdict;
+        let says = self.success == Some(true);
+        let ran = !matches!(verdict, Verdict::NotRun);
+        if Some(trial.seq) != last_fix || says != (verdict == Verdict::Passed) || (says && !ran) {
+            return Err(Refusal::with(Reason::FieldWord, "reexecution.trial"));
+        }
+        Ok(())
+    }
+
     pub(super) fn to_json(&self) -> Builder {
         JudgeSignature::put(&self.signature, self.bare())
     }
@@ -156,6 +180,7 @@ impl ReexecutionData {
             exit_code: fields.opt_status("exit_code")?,
             output: fields.text_or_empty("output", MAX_OUTPUT)?,
             note: fields.text_or_empty("note", MAX_TEXT)?,
+            trial: fields.opt_object("trial")?.map(SignedTrial::read).transpose()?,
             signature: JudgeSignature::read(fields)?,
         })
     }
@@ -324,12 +349,67 @@ words! {
         BackedOutInGrace "backed_out_in_grace";
         /// The principal left later.
         BackedOutLate "backed_out_late";
+        /// The principal left with a fix that it had read, and the agent did not object.
+        BackedOutAfterFix "backed_out_after_fix";
         /// A halt in free mode, not taken back.
         Halted "halted";
         /// No party appealed within the appeal window.
         NoAppeal "no_appeal";
         /// A higher court did not rule in time: the ruling before stands.
         CourtFailed "court_failed";
+    }
+}
+
+words! {
+    /// What was away.
+    AbsenceCause {
+        /// The server did not run.
+        Down "down";
+        /// The server's clock jumped ahead.
+        Clock "clock";
+        /// The server could not read its ledger.
+        Ledger "ledger";
+    }
+}
+
+/// An absence, as `resumed` carries it: the windows that ran have moved by it (decision E21). The gap in the entry is
+/// the difference of both moments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Absence {
+    /// What was away.
+    pub cause: AbsenceCause,
+    /// The last moment before.
+    pub from: Millis,
+    /// The first moment after: the entry's own time.
+    pub until: Millis,
+}
+
+impl Absence {
+    /// How long it lasted.
+    pub const fn gap(self) -> Millis {
+        self.until.minus(self.from)
+    }
+
+    pub(super) fn to_json(self) -> Builder {
+        let seconds = |at: Millis| Json::Float(at.as_secs_f64());
+        Builder::new()
+            .put("cause", self.cause.as_str())
+            .put("from", seconds(self.from))
+            .put("gap", seconds(self.gap()))
+            .put("until", seconds(self.until))
+    }
+
+    pub(super) fn read(fields: &mut Fields<'_>) -> Result<Absence> {
+        let cause = AbsenceCause::from_word(fields.text("cause", MAX_WORD)?);
+        let Some(cause) = cause else { return fields.refuse("cause", Reason::FieldWord) };
+        let absence = Absence { cause, from: fields.seconds("from")?, until: fields.seconds("until")? };
+        if fields.seconds("gap")? != absence.gap() || absence.until < absence.from {
+            return Err(Refusal::with(
+                Reason::AbsenceInvalid,
+                "the gap is not the time between both moments",
+            ));
+        }
+        Ok(absence)
     }
 }
 

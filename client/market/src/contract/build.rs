@@ -1,7 +1,10 @@
 //! Building a contract that a server takes.
 
+use std::collections::BTreeSet;
+
 use super::{
-    Capabilities, Contract, Corrected, Environment, Execution, InputFile, Mode, Scope, Verification,
+    Capabilities, ChangeClass, Contract, ContractWindows, Corrected, Environment, Execution, InputFile, Mode,
+    Scope, Verification,
 };
 use crate::canonical::Json;
 use crate::defaults as d;
@@ -22,6 +25,7 @@ pub struct ContractBuilder {
     bounty: Option<Raw>,
     private: bool,
     verification: Vec<Verification>,
+    consents: BTreeSet<ChangeClass>,
 }
 
 impl ContractBuilder {
@@ -42,10 +46,12 @@ impl ContractBuilder {
                 review_window: d::REVIEW_WINDOW,
                 sandbox: true,
                 corrected_command: None,
+                windows: None,
             },
             bounty: None,
             private: false,
             verification: Vec::new(),
+            consents: BTreeSet::new(),
         }
     }
 
@@ -109,6 +115,18 @@ impl ContractBuilder {
         self
     }
 
+    /// Agree beforehand to changes of this kind.
+    pub fn consent(mut self, class: ChangeClass) -> Self {
+        self.consents.insert(class);
+        self
+    }
+
+    /// Leave it to the principal alone whether a fix works, in place of all other verifications.
+    pub fn judged_by_principal(mut self) -> Self {
+        self.verification = vec![Verification::Principal];
+        self
+    }
+
     /// Build and check against the server's terms.
     pub fn build(self, terms: &Terms) -> Result<Contract> {
         if self.command.trim().is_empty() {
@@ -156,14 +174,16 @@ impl ContractBuilder {
             .put("investigation_rounds", e.investigation_rounds)
             .put("investigation_rate", e.investigation_rate)
             .put("timeout", e.timeout)
-            .put("review_window", e.review_window)
+            .put("review_window", e.windows.map_or(e.review_window.into(), |windows| windows.review))
             .put("sandbox", e.sandbox)
-            .opt("corrected_command", e.corrected_command.map(Corrected::as_str));
+            .put("corrected_command", e.corrected_command.unwrap_or(Corrected::No).as_str())
+            .opt("windows", e.windows.map(ContractWindows::to_json));
         let escrow = Builder::new()
             .text("bounty", self.bounty.unwrap_or_default().xno())
             .put("currency", "XNO")
             .put("chain", "nano");
-        let cancellation = Builder::new().put("grace_period", terms.windows.grace.as_secs());
+        let grace = e.windows.map_or(terms.windows.grace.as_secs(), |windows| windows.grace);
+        let cancellation = Builder::new().put("grace_period", grace);
         let contract_terms = Builder::new()
             .put("cancellation", cancellation.build())
             .opt("private", self.private.then_some(true));
@@ -175,7 +195,10 @@ impl ContractBuilder {
         if verification.is_empty() {
             verification.push(verification_json(&Verification::ExitCode { expected: 0 }));
         }
+        let consents: Vec<Json> = self.consents.iter().map(|class| class.as_str().into()).collect();
         Builder::new()
+            .put("version", d::CONTRACT_VERSION)
+            .put("protocol", "fix")
             .put("task", task.build())
             .put("environment", environment.build())
             .put("capabilities", capabilities.build())
@@ -184,6 +207,8 @@ impl ContractBuilder {
             .put("terms", contract_terms.build())
             .put("judge", judge.build())
             .put("verification", verification)
+            .put("consents", consents)
+            .put("court", terms.court.to_json())
             .build()
     }
 }

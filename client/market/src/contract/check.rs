@@ -24,9 +24,15 @@ pub(super) fn contract(contract: &Contract, terms: &Terms) -> Result<()> {
         return Err(Refusal::with(Reason::ContractSpam, reason));
     }
     money(contract, terms)?;
-    let grace = terms.windows.grace.as_secs();
+    if let Some(windows) = &contract.execution.windows {
+        windows.check(terms)?;
+    }
+    let grace = contract.windows(terms).grace.as_secs();
     if contract.grace_period.is_some_and(|period| period != grace) {
         return Err(Refusal::with(Reason::ContractGrace, grace));
+    }
+    if contract.court.is_some_and(|court| court != terms.court) {
+        return Err(Reason::ContractCourt.into());
     }
     let e = &contract.execution;
     within(e.max_attempts, 1..=d::MAX_ATTEMPTS, Reason::ContractAttempts, d::MAX_ATTEMPTS)?;

@@ -5,16 +5,25 @@ mod check;
 mod inputs;
 mod read;
 mod spam;
+mod trial;
 mod verify;
+mod windows;
+
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 pub use self::build::ContractBuilder;
 pub use self::inputs::InputFile;
 pub use self::spam::spam_reason;
+pub use self::trial::{
+    ChangeClass, Changed, Control, Ending, FailedStep, Failure, FailureClass, Runs, SignedTrial, TrialResult,
+    Verdict,
+};
 pub use self::verify::{Limit, Run, Step, Unmet, unmet};
+pub use self::windows::ContractWindows;
 use crate::canonical::Json;
-use crate::terms::Terms;
+use crate::terms::{CourtLimits, Terms};
 use crate::{Millis, PartyId, Raw, Result};
 
 /// A contract whose shape was checked. [`Contract::check`] also checks its bounds against a server's terms.
@@ -38,6 +47,10 @@ pub struct Contract {
     pub private: bool,
     /// All of these must hold (decision E15).
     pub verification: Vec<Verification>,
+    /// Kinds of changes that the principal agrees to beforehand (decision E18).
+    pub consents: BTreeSet<ChangeClass>,
+    /// What a trial may use, if the contract names it: the terms' limits.
+    pub court: Option<CourtLimits>,
     json: Json,
 }
 
@@ -109,8 +122,10 @@ pub struct Execution {
     /// Whether the fix runs in a sandbox.
     pub sandbox: bool,
     /// Whether a fix may put a corrected command in place of the one that failed. Nothing: the contract does
-    /// not say, and the principal decides when it sees one.
+    /// not say, which means no.
     pub corrected_command: Option<Corrected>,
+    /// The contract's own windows; the server's without them.
+    pub windows: Option<ContractWindows>,
 }
 
 /// What a principal does with a fix that corrects the command itself (`execution.corrected_command`). Said in
@@ -191,7 +206,8 @@ pub enum Verification {
 }
 
 impl Contract {
-    /// Read a contract strictly: nothing missing, nothing unknown, every text within its bound.
+    /// Read a contract: nothing missing, every text within its bound. Fields of later or older versions are kept as
+    /// they are, up to a bound; one that asks for something that nobody here can give is refused.
     pub fn read(json: &Json) -> Result<Contract> {
         read::contract(json)
     }
@@ -222,10 +238,9 @@ impl Contract {
         self.execution.mode == Mode::Autonomous
     }
 
-    /// Whether a fix may carry a corrected command, as far as the contract says. One that says nothing does
-    /// not forbid it.
+    /// Whether a fix may carry a corrected command. A contract that says nothing takes none: older principals cannot.
     pub fn takes_corrected_commands(&self) -> bool {
-        self.execution.corrected_command != Some(Corrected::No)
+        matches!(self.execution.corrected_command, Some(Corrected::Asks | Corrected::Yes))
     }
 
     /// The time for an attempt.

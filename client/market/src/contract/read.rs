@@ -1,5 +1,6 @@
 //! The shape of a contract.
 
+use super::windows::{self, ContractWindows};
 use super::{
     Capabilities, Contract, Corrected, Environment, Execution, InputFile, Judge, Mode, Scope, Task,
     Verification,
@@ -7,23 +8,63 @@ use super::{
 use crate::canonical::Json;
 use crate::defaults as d;
 use crate::fields::Fields;
+use crate::terms::CourtLimits;
 use crate::{Raw, Reason, Refusal, Result};
+
+/// Fields that are not known here and kept all the same (decision E13), within a bound.
+struct Kept {
+    left: usize,
+}
+
+impl Kept {
+    fn rest(&mut self, fields: &Fields<'_>) -> Result<()> {
+        for (name, value) in fields.unknown() {
+            let size = name.len().saturating_add(value.canonical().len());
+            self.left = self.left.checked_sub(size).ok_or_else(|| {
+                let name: String = name.chars().take(64).collect();
+                Refusal::with(Reason::FieldTooLong, fields.path(&name))
+            })?;
+        }
+        Ok(())
+    }
+}
 
 /// Read a whole contract.
 pub(super) fn contract(json: &Json) -> Result<Contract> {
+    let kept = &mut Kept { left: d::MAX_UNKNOWN };
     let mut f = Fields::of(json, "contract")?;
-    let task = task(f.object("task")?)?;
-    let environment = f.opt_object("environment")?.map(environment).transpose()?.unwrap_or_default();
-    let capabilities = f.opt_object("capabilities")?.map(capabilities).transpose()?.unwrap_or_default();
-    let execution = execution(f.opt_object("execution")?)?;
-    let bounty = f.opt_object("escrow")?.map(escrow).transpose()?.unwrap_or_default();
-    let terms = f.opt_object("terms")?.map(terms).transpose()?.unwrap_or_default();
+    if f.opt_number("version")?.is_some_and(|version| version != d::CONTRACT_VERSION) {
+        return f.refuse("version", Reason::ContractVersion);
+    }
+    if f.opt_text("protocol", d::MAX_WORD)?.is_some_and(|protocol| protocol != "fix") {
+        return f.refuse("protocol", Reason::ContractVersion);
+    }
+    let task = task(f.object("task")?, kept)?;
+    let environment = match f.opt_object("environment")? {
+        Some(fields) => environment(fields, kept)?,
+        None => Environment::default(),
+    };
+    let capabilities = match f.opt_object("capabilities")? {
+        Some(fields) => capabilities(fields, kept)?,
+        None => Capabilities::default(),
+    };
+    let execution = execution(f.opt_object("execution")?, kept)?;
+    let bounty = match f.opt_object("escrow")? {
+        Some(fields) => escrow(fields, kept)?,
+        None => Raw::ZERO,
+    };
+    let terms = match f.opt_object("terms")? {
+        Some(fields) => terms(fields, kept)?,
+        None => ContractTerms::default(),
+    };
     let judge = match f.opt_object("judge")? {
-        Some(fields) => judge(fields, terms.judge_fee)?,
+        Some(fields) => judge(fields, terms.judge_fee, kept)?,
         None => None,
     };
-    let verification = verification(&mut f)?;
-    f.done()?;
+    let verification = verification(&mut f, kept)?;
+    let consents = super::trial::classes(&mut f, "consents")?;
+    let court = f.opt_object("court")?.map(CourtLimits::read).transpose()?;
+    kept.rest(&f)?;
     Ok(Contract {
         task,
         environment,
@@ -34,11 +75,13 @@ pub(super) fn contract(json: &Json) -> Result<Contract> {
         grace_period: terms.grace_period,
         private: terms.private,
         verification,
+        consents,
+        court,
         json: json.clone(),
     })
 }
 
-fn task(mut f: Fields<'_>) -> Result<Task> {
+fn task(mut f: Fields<'_>, kept: &mut Kept) -> Result<Task> {
     let inputs = match f.raw("inputs") {
         None => Vec::new(),
         Some(_) => {
@@ -52,11 +95,11 @@ fn task(mut f: Fields<'_>) -> Result<Task> {
         kind: f.text_or_empty("type", d::MAX_WORD)?,
         inputs,
     };
-    f.done()?;
+    kept.rest(&f)?;
     Ok(task)
 }
 
-fn environment(mut f: Fields<'_>) -> Result<Environment> {
+fn environment(mut f: Fields<'_>, kept: &mut Kept) -> Result<Environment> {
     let environment = Environment {
         os: f.text_or_empty("os", d::MAX_WORD)?,
         arch: f.text_or_empty("arch", d::MAX_WORD)?,
@@ -64,26 +107,29 @@ fn environment(mut f: Fields<'_>) -> Result<Environment> {
         shell: f.text_or_empty("shell", d::MAX_WORD)?,
         package_managers: f.texts("package_managers", d::MAX_PACKAGE_MANAGERS, d::MAX_WORD)?,
     };
-    f.done()?;
+    kept.rest(&f)?;
     Ok(environment)
 }
 
-fn available(fields: Option<Fields<'_>>) -> Result<bool> {
+fn available(fields: Option<Fields<'_>>, kept: &mut Kept) -> Result<bool> {
     let Some(mut f) = fields else { return Ok(false) };
     let available = f.flag("available")?;
-    f.done()?;
+    kept.rest(&f)?;
     Ok(available)
 }
 
-fn capabilities(mut f: Fields<'_>) -> Result<Capabilities> {
-    let sudo = available(f.opt_object("sudo")?)?;
-    let docker = available(f.opt_object("docker")?)?;
+/// What every fix may do anyway; older clients list it.
+const ALWAYS: &[&str] = &["make"];
+
+fn capabilities(mut f: Fields<'_>, kept: &mut Kept) -> Result<Capabilities> {
+    let sudo = available(f.opt_object("sudo")?, kept)?;
+    let docker = available(f.opt_object("docker")?, kept)?;
     let network = match f.opt_object("network")? {
         None => None,
         Some(mut n) => {
             let available = n.flag("available")?;
             let words = n.texts("scope", d::MAX_SCOPES, d::MAX_WORD)?;
-            n.done()?;
+            kept.rest(&n)?;
             let scope = |word: &String| match word.as_str() {
                 "packages" => Ok(Scope::Packages),
                 "all" => Ok(Scope::All),
@@ -93,11 +139,17 @@ fn capabilities(mut f: Fields<'_>) -> Result<Capabilities> {
             available.then_some(scopes)
         }
     };
-    f.done()?;
+    for (name, value) in f.unknown() {
+        let asks = value.get("available").unwrap_or(value).as_bool() == Some(true);
+        if asks && !ALWAYS.contains(&name) {
+            return f.refuse(&name.chars().take(64).collect::<String>(), Reason::FieldUnknown);
+        }
+    }
+    kept.rest(&f)?;
     Ok(Capabilities { sudo, network, docker })
 }
 
-fn execution(fields: Option<Fields<'_>>) -> Result<Execution> {
+fn execution(fields: Option<Fields<'_>>, kept: &mut Kept) -> Result<Execution> {
     let mut execution = Execution {
         mode: Mode::Supervised,
         max_attempts: d::ATTEMPTS,
@@ -107,6 +159,7 @@ fn execution(fields: Option<Fields<'_>>) -> Result<Execution> {
         review_window: d::REVIEW_WINDOW,
         sandbox: true,
         corrected_command: None,
+        windows: None,
     };
     let Some(mut f) = fields else { return Ok(execution) };
     match f.opt_text("mode", d::MAX_WORD)? {
@@ -132,18 +185,21 @@ fn execution(fields: Option<Fields<'_>>) -> Result<Execution> {
         };
         execution.corrected_command = Some(corrected);
     }
-    f.done()?;
+    execution.windows = f.opt_object("windows")?.map(ContractWindows::read).transpose()?;
+    let said = f.raw("review_window").is_some();
+    windows::same_review(&mut execution, said)?;
+    kept.rest(&f)?;
     Ok(execution)
 }
 
-fn escrow(mut f: Fields<'_>) -> Result<Raw> {
+fn escrow(mut f: Fields<'_>, kept: &mut Kept) -> Result<Raw> {
     let bounty = f.amount("bounty")?;
     for (name, word) in [("currency", "XNO"), ("chain", "nano")] {
         if f.opt_text(name, d::MAX_WORD)?.is_some_and(|text| text != word) {
             return f.refuse(name, Reason::ContractCurrency);
         }
     }
-    f.done()?;
+    kept.rest(&f)?;
     Ok(bounty)
 }
 
@@ -154,19 +210,19 @@ struct ContractTerms {
     private: bool,
 }
 
-fn terms(mut f: Fields<'_>) -> Result<ContractTerms> {
+fn terms(mut f: Fields<'_>, kept: &mut Kept) -> Result<ContractTerms> {
     let mut terms = ContractTerms::default();
     if let Some(mut c) = f.opt_object("cancellation")? {
         terms.grace_period = c.opt_number("grace_period")?;
-        c.done()?;
+        kept.rest(&c)?;
     }
     terms.judge_fee = f.raw("judge_fee").is_some().then(|| f.amount("judge_fee")).transpose()?;
     terms.private = f.flag_or("private", false)?;
-    f.done()?;
+    kept.rest(&f)?;
     Ok(terms)
 }
 
-fn judge(mut f: Fields<'_>, other: Option<Raw>) -> Result<Option<Judge>> {
+fn judge(mut f: Fields<'_>, other: Option<Raw>, kept: &mut Kept) -> Result<Option<Judge>> {
     let key = f.opt_text("pubkey", d::MAX_WORD)?.filter(|key| !key.is_empty());
     let fee = f.raw("fee").is_some().then(|| f.amount("fee")).transpose()?;
     let judge = match key {
@@ -179,19 +235,19 @@ fn judge(mut f: Fields<'_>, other: Option<Raw>) -> Result<Option<Judge>> {
             Some(Judge { pubkey: key.parse()?, fee })
         }
     };
-    f.done()?;
+    kept.rest(&f)?;
     Ok(judge)
 }
 
-fn verification(f: &mut Fields<'_>) -> Result<Vec<Verification>> {
+fn verification(f: &mut Fields<'_>, kept: &mut Kept) -> Result<Vec<Verification>> {
     let items = f.list("verification", d::MAX_VERIFICATIONS)?;
     if items.is_empty() {
         return f.refuse("verification", Reason::ContractNoVerification);
     }
-    items.iter().map(one_verification).collect()
+    items.iter().map(|item| one_verification(item, kept)).collect()
 }
 
-fn one_verification(json: &Json) -> Result<Verification> {
+fn one_verification(json: &Json, kept: &mut Kept) -> Result<Verification> {
     let mut f = Fields::of(json, "contract.verification")?;
     let verification = match f.text("method", d::MAX_WORD)? {
         "exit_code" => {
@@ -205,6 +261,6 @@ fn one_verification(json: &Json) -> Result<Verification> {
         "principal_verification" => Verification::Principal,
         other => return Err(Refusal::with(Reason::ContractVerification, other)),
     };
-    f.done()?;
+    kept.rest(&f)?;
     Ok(verification)
 }

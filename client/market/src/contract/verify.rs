@@ -23,6 +23,8 @@ pub enum Limit {
     Processes,
     /// Bytes written to standard output or standard error.
     Output,
+    /// What it left behind: number, depth or size of the files that it changed.
+    Files,
     /// Somebody stopped it, with Ctrl+C for example.
     Canceled,
 }
@@ -34,6 +36,7 @@ impl fmt::Display for Limit {
             Limit::Memory => "it used too much memory",
             Limit::Processes => "it started too many processes",
             Limit::Output => "it wrote too much",
+            Limit::Files => "it left too many, too deep or too large files",
             Limit::Canceled => "it was stopped",
         })
     }

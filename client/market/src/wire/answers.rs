@@ -9,7 +9,7 @@ use crate::chain::{Entry, Head, Side};
 use crate::contract::Mode;
 use crate::machine::State;
 use crate::money::{Court, Outcome};
-use crate::{Address, ContractId, Millis, PartyId, Raw, Reason, Refusal};
+use crate::{Address, ContractId, Millis, NetworkId, PartyId, Raw, Reason, Refusal};
 
 /// Answers of which a call gives one: on the wire just that one.
 macro_rules! one_of {
@@ -117,18 +117,22 @@ pub struct DepositAnswer {
     pub amount_raw: Raw,
     /// For wallets and QR codes.
     pub uri: String,
+    /// The ledger to pay on: the hash of its genesis block. The addresses of two networks look alike.
+    #[serde(default)]
+    pub network: NetworkId,
     /// When the offer to pay ends.
     pub expires_at: Seconds,
 }
 
 impl DepositAnswer {
     /// For a deposit that a case waits for.
-    pub fn new(wanted: &DepositWanted, address: Address) -> DepositAnswer {
+    pub fn new(wanted: &DepositWanted, address: Address, network: NetworkId) -> DepositAnswer {
         DepositAnswer {
             address,
             amount: wanted.amount.into(),
             amount_raw: wanted.amount,
             uri: address.uri(Some(wanted.amount)),
+            network,
             expires_at: wanted.until.into(),
         }
     }
@@ -252,7 +256,8 @@ impl DisputeAnswer {
             level: proceedings.court.level(),
             fee: proceedings.court.fee(&case.terms().fees).into(),
             response_deadline: until.into(),
-            response_window: until.minus(now).as_secs(),
+            // The whole window, as older clients show it: what is left of it is in the deadline.
+            response_window: until.minus(now).0.div_ceil(1_000),
             message: format!(
                 "The {by} may answer until {until}; then the {} court rules.",
                 proceedings.court
@@ -511,8 +516,10 @@ pub struct ReviewStatus {
     pub status: State,
     /// Until when a fix waits for review.
     pub review_expires_at: Option<Seconds>,
-    /// How long until then.
-    pub remaining: Option<Seconds>,
+    /// The same, as older clients read it.
+    pub expires_at: Option<Seconds>,
+    /// How long until then; 0 when no fix waits for review.
+    pub remaining: Seconds,
     /// Until when the agent may object.
     pub closing_at: Option<Seconds>,
 }
@@ -586,6 +593,18 @@ pub struct ReputationAnswer {
     pub pubkey: String,
     /// Where reputation stands: on the ledgers.
     pub note: String,
+}
+
+/// Answer to GET /readyz.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ReadyAnswer {
+    /// `ready`; `held` while the ledger does not answer; `stopping` or `no database`.
+    pub status: String,
+    /// Whether free contracts are taken, and those that run go on.
+    pub free: bool,
+    /// Whether paid contracts and bonds are taken.
+    pub paid: bool,
 }
 
 /// Answer to GET /judge/tasks.

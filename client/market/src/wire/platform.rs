@@ -6,7 +6,7 @@ use super::Xno;
 use crate::defaults::COURT_MODELS;
 use crate::money::Court;
 use crate::terms::{CourtLimits, Fees, Terms, Windows};
-use crate::{Address, PartyId, Raw, Reason, Refusal, Result};
+use crate::{Address, NetworkId, PartyId, Raw, Reason, Refusal, Result};
 
 /// A court and its fee.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,7 +71,13 @@ pub struct PlatformInfo {
     /// What has happened here.
     #[serde(default)]
     pub stats: Stats,
-    /// The server's key, 64 hexadecimal digits.
+    /// The ledger that the money lies on: the hash of its genesis block, all zeros where contracts are free.
+    #[serde(default)]
+    pub network: NetworkId,
+    /// The server's key, 64 hexadecimal digits, as a `post` names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// The same; older clients read this name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_pubkey: Option<String>,
     /// Whose rulings are chained.
@@ -138,6 +144,8 @@ impl PlatformInfo {
             court_tiers: Court::ALL.into_iter().zip(COURT_MODELS).map(tier).collect(),
             currency: "XNO".to_owned(),
             stats,
+            network: terms.network,
+            server: Some(terms.server.hex()),
             server_pubkey: Some(terms.server.hex()),
             judges: terms.judges.clone(),
             platform_address: Some(terms.platform),
@@ -159,6 +167,7 @@ impl PlatformInfo {
             *fee = tier.ok_or_else(|| missing("platform_info.court_tiers"))?.fee.0;
         }
         let terms = Terms {
+            network: self.network,
             server: PartyId::from_hex(server)?,
             judges: self.judges.clone(),
             fees: Fees {

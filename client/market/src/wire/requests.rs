@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::canonical::Json;
 use crate::chain::{Data, Entry, ReexecutionData, RulingData, Side};
+use crate::contract::Failure;
 use crate::{Address, PartyId, Reason, Refusal, Result};
 
 /// The data of an entry that its body does not carry.
@@ -45,7 +46,7 @@ pub struct PostRequest {
     pub contract: Option<Json>,
     /// The principal, who posts and signs it.
     pub principal_pubkey: PartyId,
-    /// Where the principal's money goes: a Nano address.
+    /// Where the principal's money goes: a Nano address. Paid contracts need it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub payout_address: Option<Address>,
@@ -63,7 +64,13 @@ impl Body for PostRequest {
 
     fn data(self) -> Result<Data> {
         let contract = self.contract.ok_or_else(|| Refusal::with(Reason::FieldMissing, "contract"))?;
-        Ok(Data::Post { contract, principal: self.principal_pubkey, payout: self.payout_address })
+        // The server that signs it for the party puts its own market in.
+        Ok(Data::Post {
+            contract,
+            principal: self.principal_pubkey,
+            payout: self.payout_address,
+            market: None,
+        })
     }
 }
 
@@ -105,7 +112,7 @@ plain_bodies! {
         /// The agent, who signs the request.
         #[serde(rename = "agent_pubkey")]
         agent: PartyId,
-        /// Where the agent's money goes: a Nano address.
+        /// Where the agent's money goes: a Nano address. Paid contracts need it.
         #[serde(default, rename = "payout_address", skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
         payout: Option<Address>,
@@ -164,6 +171,9 @@ plain_bodies! {
         /// What it printed, scrubbed.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         output: String,
+        /// Why it does not, in words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failure: Option<Failure>,
     }
     /// Body of POST /contracts/{id}/dispute.
     DisputeRequest = DisputeFiled {
@@ -218,7 +228,7 @@ plain_bodies! {
     /// Body of POST /contracts/{id}/accounts.
     AccountsRequest = Accounts {
         /// Where the sender's money goes: a Nano address.
-        #[serde(rename = "payout_address", alias = "address", alias = "nano_address", alias = "account")]
+        #[serde(rename = "payout_address", alias = "address", alias = "nano_address", alias = "account", alias = "principal_account", alias = "agent_account")]
         #[cfg_attr(feature = "openapi", schema(value_type = String))]
         payout: Address,
     }

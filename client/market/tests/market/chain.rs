@@ -188,6 +188,7 @@ fn every_type_is_written_as_it_is_read() {
         contract: paid().json().clone(),
         principal: principal().id(),
         payout: Some(address(1)),
+        market: Some(terms().market()),
     });
     all.push(Data::Feedback {});
     for data in all {

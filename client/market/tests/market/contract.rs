@@ -103,10 +103,12 @@ fn every_bound_holds_on_both_sides() {
 
 #[test]
 fn a_contract_may_say_whether_it_takes_a_corrected_command() {
-    // Nothing said is written as before, so old contracts keep their bytes, and their meaning.
-    let silent = paid();
-    assert!(!silent.json().canonical().contains("corrected_command"));
-    assert_eq!((silent.execution.corrected_command, silent.takes_corrected_commands()), (None, true));
+    // The builder always says the word, and silence means no.
+    let plain = paid();
+    assert_eq!(
+        (plain.execution.corrected_command, plain.takes_corrected_commands()),
+        (Some(Corrected::No), false)
+    );
     for (word, corrected, takes) in
         [("no", Corrected::No, false), ("asks", Corrected::Asks, true), ("yes", Corrected::Yes, true)]
     {
@@ -120,7 +122,7 @@ fn a_contract_may_say_whether_it_takes_a_corrected_command() {
         assert_eq!(serde_json::to_string(&corrected).unwrap(), format!("\"{word}\""));
     }
     let said =
-        |value: &str| changed("\"sandbox\":true", &format!("\"corrected_command\":{value},\"sandbox\":true"));
+        |value: &str| changed("\"corrected_command\":\"no\"", &format!("\"corrected_command\":{value}"));
     assert_eq!(said("null").unwrap().execution.corrected_command, None);
     for (bad, expected) in
         [("\"maybe\"", 9033), ("\"\"", 9033), ("\"No\"", 9033), ("true", 9023), ("{}", 9023)]
@@ -140,6 +142,11 @@ fn every_violation_has_its_number() {
     assert_eq!(c("\"0.17\"", "\"0.16\""), 9066);
     assert_eq!(c("\"grace_period\":30}", "\"grace_period\":30},\"judge_fee\":\"0.16\""), 9066);
     assert_eq!(c("\"grace_period\":30", "\"grace_period\":3600"), 9067);
+    // The court's limits are the server's, and kinds of changes are known words, sorted.
+    assert_eq!(c("\"runs\":2", "\"runs\":1"), 9088);
+    for wrong in ["\"all\"", "\"tests\",\"ci\"", "\"ci\",\"ci\""] {
+        assert_eq!(c("\"consents\":[]", &format!("\"consents\":[{wrong}]")), 9033, "{wrong}");
+    }
     assert_eq!(c("\"supervised\"", "\"wild\""), 9068);
     assert_eq!(c("\"exit_code\"", "\"vibes\""), 9074);
     let exit = r#"{"expected":0,"method":"exit_code"}"#;
@@ -153,8 +160,6 @@ fn every_violation_has_its_number() {
         9083
     );
     assert_eq!(c("\"sudo\":{\"available\":false}", "\"sudo\":{}"), 9020);
-    assert_eq!(c("\"sandbox\":true", "\"sandbox\":true,\"shell\":\"sh\""), 9021);
-    assert_eq!(c("\"task\":{", "\"note\":1,\"task\":{"), 9021);
     assert_eq!(c("gcc foo.c", &"x ".repeat(2_100)), 9030);
     let many = vec!["\"apt\""; 40].join(",");
     assert_eq!(c("\"package_managers\":[]", &format!("\"package_managers\":[{many}]")), 9031);
@@ -262,4 +267,75 @@ fn what_is_unmet_is_said_in_a_sentence() {
     }
     let signal = Run { signal: Some(9), ..Run::default() };
     assert_eq!((signal.status(), signal.to_string().as_str()), (Some(137), "signal 9 ended it"));
+}
+
+#[test]
+fn what_older_clients_say_is_kept_and_what_nobody_can_give_is_refused() {
+    // As the older client writes it, with everything that it may add.
+    let text = r#"{"version":2,"protocol":"fix","redaction":{"enabled":true},
+        "task":{"type":"fix_command","command":"gcc foo.c","error":"undefined reference"},
+        "capabilities":{"sudo":{"available":false,"scope":[]},"make":{"available":true}},
+        "verification":[{"method":"exit_code","expected":0}],
+        "execution":{"sandbox":true,"max_attempts":2,"root":"/tmp","timeout":300},
+        "escrow":{"bounty":"0.50","currency":"XNO","chain":"nano","settle":"nano"},
+        "terms":{"cancellation":{"grace_period":30},"abandonment":{"x":1},"platform":{"fee":"0.1"}},
+        "judge":{"pubkey":"SERVER","fee":"0.17","ruling_timeout":60}}"#;
+    let text = text.replace("SERVER", &server().id().to_string());
+    let read = |text: &str| Contract::read(&Json::parse(text.as_bytes()).unwrap());
+    let contract = read(&text).unwrap();
+    contract.check(&terms()).unwrap();
+    assert_eq!(
+        contract.json().canonical(),
+        Json::parse(text.as_bytes()).unwrap().canonical(),
+        "all of it is kept"
+    );
+    assert!(!contract.takes_corrected_commands());
+    let changed = |from: &str, to: &str| {
+        assert!(text.contains(from));
+        code(read(&text.replace(from, to)))
+    };
+    assert_eq!(changed("\"version\":2", "\"version\":3"), 9059);
+    assert_eq!(changed("\"protocol\":\"fix\"", "\"protocol\":\"mend\""), 9059);
+    assert_eq!(changed("\"make\":{", "\"gpu\":{"), 9021);
+    let long = format!("\"redaction\":{{\"note\":\"{}\"", "x".repeat(defaults::MAX_UNKNOWN));
+    assert_eq!(changed("\"redaction\":{\"enabled\":true", &long), 9030);
+    // Ours says what it is.
+    let ours = paid().json().canonical();
+    assert!(ours.contains("\"version\":2") && ours.contains("\"protocol\":\"fix\""), "{ours}");
+    assert!(ours.contains("\"corrected_command\":\"no\""), "{ours}");
+}
+
+#[test]
+fn a_contract_has_windows_of_its_own_within_the_servers_terms() {
+    let own = contract::ContractWindows::of(&terms());
+    let build = |windows: contract::ContractWindows, autonomous: bool| {
+        let mut execution = paid().execution;
+        execution.windows = Some(windows);
+        let builder = builder().execution(execution).bounty(xno("0.5"));
+        let builder = if autonomous { builder.autonomous() } else { builder };
+        builder.build(&terms())
+    };
+    build(own, false).unwrap();
+    let longer = contract::ContractWindows { open: 86_400, reservation: 86_400, verify: 3_000, ..own };
+    let contract = build(longer, false).unwrap();
+    let windows = contract.windows(&terms());
+    assert_eq!((windows.open, windows.verify), (Millis::secs(86_400), Millis::secs(3_000)));
+    assert_eq!(windows.response, Millis::secs(30));
+    let shorter = contract::ContractWindows { response: 29, ..own };
+    assert_eq!(code(build(shorter, false)), 9058);
+    let much = contract::ContractWindows { verify: 3_001, ..own };
+    assert_eq!(code(build(much, false)), 9058);
+    assert_eq!(code(build(contract::ContractWindows { open: 86_401, ..own }, false)), 9058);
+    assert_eq!(code(build(contract::ContractWindows { review: 59, ..own }, false)), 9058);
+    // Autonomous: the review window, or longer.
+    let patient = contract::ContractWindows { review: 600, appeal: 1_200, ..own };
+    let windows = build(patient, true).unwrap().windows(&terms());
+    assert_eq!((windows.response, windows.appeal), (Millis::secs(600), Millis::secs(1_200)));
+    // And they hold: a contract that is open for a day.
+    let mut world = open_with(&build(longer, false).unwrap());
+    world.secs(86_399);
+    assert_eq!(world.case.state(), State::Open);
+    world.secs(1);
+    assert_eq!(world.case.state(), State::Canceled);
+    world.check();
 }

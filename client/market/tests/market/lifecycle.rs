@@ -150,7 +150,16 @@ fn a_corrected_command_counts_only_where_the_contract_takes_one() {
     refusing.act(&agent(), corrects(None)).unwrap();
     refusing.verify(true).unwrap();
     ended(&refusing, State::Fulfilled, ["0.17", "1.12", "0.05", "0"]);
-    for contract in [says(Corrected::Asks), says(Corrected::Yes), paid()] {
+    // Silence means no: an older principal cannot take one.
+    let mut silent = Json::object(paid().json().as_object().unwrap().clone());
+    if let Json::Object(fields) = &mut silent
+        && let Some(Json::Object(execution)) = fields.get_mut("execution")
+    {
+        execution.remove("corrected_command");
+    }
+    let mut silent = working_with(&Contract::read(&silent).unwrap());
+    assert_eq!(code(silent.act(&agent(), corrects(Some("gcc foo.c -lbar")))), 9087);
+    for contract in [says(Corrected::Asks), says(Corrected::Yes)] {
         let mut world = working_with(&contract);
         world.act(&agent(), corrects(Some("gcc foo.c -lbar"))).unwrap();
         world.verify(true).unwrap();
@@ -195,8 +204,9 @@ fn leaving_late_costs_a_fifth() {
 fn the_first_fix_ends_the_grace_period() {
     let mut world = verifying();
     assert_eq!(world.case.grace_until(), None);
-    world.back_out(Side::Principal).unwrap();
-    ended(&world, State::Canceled, ["0.52", "0.72", "0.1", "0"]);
+    // An agent that leaves then leaves late, and a principal waits (see `payee`).
+    world.back_out(Side::Agent).unwrap();
+    assert_eq!(world.got(Payee::Agent), xno("0.57"));
 }
 
 #[test]
@@ -267,6 +277,8 @@ fn a_halt_is_taken_back_or_judged() {
     judged.secs(30);
     assert_eq!(code(judged.resume()), 9140);
     judged.check();
+    // The agent, whose fix was read, may answer first.
+    judged.secs(30);
     judged.rule(Outcome::EvilAgent).unwrap();
     judged.secs(120);
     ended(&judged, State::Resolved, ["0.67", "0.15", "0.07", "0.45"]);

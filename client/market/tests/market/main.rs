@@ -1,6 +1,7 @@
 //! Tests of the market's rules. One binary, so that it is linked once.
 #![allow(clippy::unwrap_used)]
 
+mod absence;
 mod actions;
 mod bodies;
 mod canonical;
@@ -14,6 +15,7 @@ mod lifecycle;
 mod machine;
 mod model;
 mod money;
+mod payee;
 mod refusals;
 mod replay;
 mod request;

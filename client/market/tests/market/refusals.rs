@@ -48,6 +48,24 @@ fn every_number_is_tested_somewhere() {
 }
 
 #[test]
+fn talk_is_bounded_in_bytes() {
+    let mut w = working();
+    let chat = || Data::Chat { message: "x".repeat(defaults::MAX_TEXT) };
+    let mut said = 0;
+    let refused = loop {
+        match w.act(&agent(), chat()) {
+            Ok(()) => said += 1,
+            Err(refusal) => break refusal,
+        }
+    };
+    assert_eq!((said, refused.code()), (62, 9057));
+    // What moves the contract is still taken.
+    w.fix().unwrap();
+    w.verify(true).unwrap();
+    w.check();
+}
+
+#[test]
 fn only_the_right_side_may_act() {
     let mut w = open();
     assert_eq!(code(w.act(&agent(), Data::Cancel { reason: String::new() })), 9113);
@@ -67,8 +85,13 @@ fn only_the_right_side_may_act() {
     assert_eq!(code(w.act(&agent(), Data::Halt { reason: String::new() })), 9113);
     w.act(&agent(), Data::Ask { message: "?".into() }).unwrap();
     let mut w = verifying();
-    let verify =
-        Data::Verify { success: true, explanation: String::new(), exit_code: None, output: String::new() };
+    let verify = Data::Verify {
+        success: true,
+        explanation: String::new(),
+        exit_code: None,
+        output: String::new(),
+        failure: None,
+    };
     assert_eq!(code(w.act(&agent(), verify)), 9113);
     assert_eq!(
         code(w.act(&principal(), Data::DisputeFiled { argument: "x".into(), side: Side::Agent })),
@@ -194,7 +217,7 @@ fn server_entries_are_the_servers() {
 #[test]
 fn posting_is_checked_wholly() {
     let start = |entry: Entry| Case::start(entry, &terms(), START, &server()).map(|(case, _)| case.id());
-    let data = Data::Post { contract: paid().json().clone(), principal: agent().id(), payout: None };
+    let data = posting(&paid(), &agent(), Some(address(11)));
     assert_eq!(code(start(Entry::sign(&data, Head::GENESIS, START, &principal()))), 9113);
     assert_eq!(code(start(Entry::sign(&talk(), Head::GENESIS, START, &principal()))), 9143);
     let late = post(&paid(), &principal(), START.minus(Millis::secs(61)));
@@ -202,13 +225,28 @@ fn posting_is_checked_wholly() {
     let good = post(&paid(), &principal(), START);
     assert_eq!(start(good.clone()).unwrap(), good.contract_id().unwrap());
     let cheap = paid().json().canonical().replace("0.5\"", "0.1\"");
-    let data = Data::Post { contract: cheap.parse().unwrap(), principal: principal().id(), payout: None };
+    let market = Some(terms().market());
+    let payout = Some(address(11));
+    let contract: Json = cheap.parse().unwrap();
+    let data = Data::Post { contract, principal: principal().id(), payout, market };
     assert_eq!(code(start(Entry::sign(&data, Head::GENESIS, START, &principal()))), 9062);
     let json = data.to_json(&Common::from(Side::Agent));
     assert_eq!(
         code(start(Entry::sign_json(EntryType::Post, json, Head::GENESIS, START, &principal()))),
         9048
     );
+    // What is signed for one market is good at no other, on no other ledger.
+    for market in [
+        MarketId { server: stranger().id(), ..terms().market() },
+        MarketId { network: nano_escrow::Network::Live.into(), ..terms().market() },
+    ] {
+        let (contract, principal_id) = (free().json().clone(), principal().id());
+        let data = Data::Post { contract, principal: principal_id, payout: None, market: Some(market) };
+        assert_eq!(code(start(Entry::sign(&data, Head::GENESIS, START, &principal()))), 9089);
+    }
+    let (contract, principal_id) = (free().json().clone(), principal().id());
+    let data = Data::Post { contract, principal: principal_id, payout: None, market: None };
+    assert_eq!(code(start(Entry::sign(&data, Head::GENESIS, START, &principal()))), 9020);
     let other = Head { seq: 0, hash: [0; 32] };
     assert_eq!(code(start(Entry::sign(&data, other, START, &principal()))), 9050);
 }
@@ -237,7 +275,7 @@ fn deposits_must_be_whole_and_the_terms_the_servers() {
 fn a_bond_without_its_confirmation_blocks_everything() {
     // Only a broken server or a cut transcript can come here.
     let mut w = open();
-    let bond = w.entry(&agent(), &Data::Bond { agent: agent().id(), payout: None });
+    let bond = w.entry(&agent(), &Data::Bond { agent: agent().id(), payout: Some(address(12)) });
     w.case.apply(&bond, w.now).unwrap();
     assert_eq!(w.case.next_deadline(), None);
     let accept = w.entry(&agent(), &Data::Accept { agent: agent().id() });

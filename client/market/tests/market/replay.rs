@@ -156,7 +156,7 @@ fn a_server_signs_for_older_clients_only_with_compat() {
     let report = replay(&world.transcript());
     assert_eq!(report.signers[2].role, Role::ServerForAgent);
     // A post that the server signs for its principal.
-    let data = Data::Post { contract: free().json().clone(), principal: principal().id(), payout: None };
+    let data = posting(&free(), &principal(), None);
     let common = chain::Common { on_behalf_of: Some(principal().id()), ..Default::default() };
     let json = data.to_json(&common);
     let post = Entry::sign_json(data.kind(), json, chain::Head::GENESIS, START, &server());

@@ -65,9 +65,20 @@ pub(crate) fn code<T: std::fmt::Debug>(result: Result<T>) -> u32 {
     result.unwrap_err().code()
 }
 
+/// What a principal says that posts this contract.
+pub(crate) fn posting(contract: &Contract, who: &PartyKey, payout: Option<Address>) -> Data {
+    let market = Some(terms().market());
+    Data::Post { contract: contract.json().clone(), principal: who.id(), payout, market }
+}
+
+/// Where the money of a key goes: 11 for the principal, 12 for everybody else.
+pub(crate) fn payout_of(who: &PartyKey) -> Address {
+    address(if who.id() == principal().id() { 11 } else { 12 })
+}
+
 pub(crate) fn post(contract: &Contract, who: &PartyKey, now: Millis) -> Entry {
-    let data = Data::Post { contract: contract.json().clone(), principal: who.id(), payout: None };
-    Entry::sign(&data, Head::GENESIS, now, who)
+    let payout = (!contract.is_free()).then(|| payout_of(who));
+    Entry::sign(&posting(contract, who, payout), Head::GENESIS, now, who)
 }
 
 #[derive(Clone)]
@@ -99,7 +110,7 @@ impl World {
         world
     }
 
-    fn take(&mut self, step: zx1_market::case::Step) {
+    pub(crate) fn take(&mut self, step: zx1_market::case::Step) {
         for effect in &step.effects {
             if let Effect::Settle(settle) = effect {
                 self.pay(settle);
@@ -164,7 +175,8 @@ impl World {
     pub(crate) fn deposit(&mut self, side: Side) -> Result<()> {
         self.next_account += 1;
         let amount = inclusive_bond(&self.case.terms().fees, self.case.contract().bounty).unwrap();
-        let source = address(if side == Side::Principal { 11 } else { 12 });
+        // Somebody else was first with a little money, so the escrow names a stranger as the source.
+        let source = address(66);
         let deposit = DepositData { account: address(self.next_account), amount, source };
         let step = self.case.deposit_confirmed(side, deposit, self.now, &server())?;
         self.held.insert(deposit.account, amount);
@@ -173,7 +185,7 @@ impl World {
     }
 
     pub(crate) fn reserve(&mut self, who: &PartyKey) -> Result<()> {
-        let data = Data::Bond { agent: who.id(), payout: None };
+        let data = Data::Bond { agent: who.id(), payout: Some(payout_of(who)) };
         let (_, effects) = self.case.reserve(self.entry(who, &data), self.now)?;
         self.effects.extend(effects);
         Ok(())
@@ -203,8 +215,13 @@ impl World {
     }
 
     pub(crate) fn verify(&mut self, success: bool) -> Result<()> {
-        let data =
-            Data::Verify { success, explanation: String::new(), exit_code: None, output: String::new() };
+        let data = Data::Verify {
+            success,
+            explanation: String::new(),
+            exit_code: None,
+            output: String::new(),
+            failure: None,
+        };
         self.act(&principal(), data)
     }
 
@@ -243,6 +260,7 @@ impl World {
             exit_code: None,
             output: String::new(),
             note: "no inputs".into(),
+            trial: None,
             signature: None,
         };
         let data = data.sign(self.case.id(), &self.case.head().hash, &judge());
@@ -387,7 +405,13 @@ pub(crate) fn said(me: PartyId, side: Side) -> Vec<Data> {
         Data::Result { command: text(), output: text(), exit_code: None, refused: false },
         Data::Fix { fix: text(), explanation: text(), corrected_command: Some("make".to_owned()) },
         Data::Fix { fix: text(), explanation: text(), corrected_command: None },
-        Data::Verify { success: true, explanation: text(), exit_code: Some(0), output: text() },
+        Data::Verify {
+            success: true,
+            explanation: text(),
+            exit_code: Some(0),
+            output: text(),
+            failure: None,
+        },
         Data::ReviewAccept { explanation: text() },
         Data::ReviewReject { reason: text() },
         Data::DisputeFiled { argument: text(), side },

@@ -73,6 +73,7 @@ fn a_judge_that_is_silent_voids_the_contract() {
     let mut halted = verifying();
     halted.halt().unwrap();
     halted.secs(30);
+    halted.secs(30);
     halted.reexecute().unwrap();
     halted.secs(60);
     assert_eq!(halted.case.state(), State::Voided);

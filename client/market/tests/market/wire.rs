@@ -105,12 +105,13 @@ fn platform_info_carries_the_terms() {
 #[test]
 fn the_terms_carry_what_a_court_gives_a_re_execution() {
     let mut own = terms();
-    own.court = CourtLimits { reexecution: 600, memory_mib: 4_096, processes: 512, output_bytes: 65_536 };
+    own.court =
+        CourtLimits { reexecution: 600, memory_mib: 4_096, processes: 512, output_bytes: 65_536, runs: 2 };
     assert_eq!(PlatformInfo::new(&own, Stats::default()).terms().unwrap(), own);
     let chained = own.to_json();
     assert_eq!(
         chained.get("court").unwrap().canonical(),
-        r#"{"memory_mib":4096,"output_bytes":65536,"processes":512,"reexecution":600}"#
+        r#"{"memory_mib":4096,"output_bytes":65536,"processes":512,"reexecution":600,"runs":2}"#
     );
     assert_eq!(Terms::from_json(&chained).unwrap(), own);
     for court in [
@@ -119,6 +120,7 @@ fn the_terms_carry_what_a_court_gives_a_re_execution() {
         CourtLimits { memory_mib: 1 << 20, ..own.court },
         CourtLimits { processes: 1, ..own.court },
         CourtLimits { output_bytes: 0, ..own.court },
+        CourtLimits { runs: 0, ..own.court },
     ] {
         assert_eq!(code(Terms { court, ..own.clone() }.check()), 9099, "{court:?}");
     }
@@ -196,7 +198,7 @@ fn answers_follow_the_case() {
 fn a_deposit_is_asked_for_with_address_amount_and_link() {
     let world = World::new(&paid(), &terms());
     let wanted = world.case.deposit_wanted().unwrap();
-    let answer = DepositAnswer::new(&wanted, address(7));
+    let answer = DepositAnswer::new(&wanted, address(7), NetworkId::NONE);
     assert_eq!(answer.uri, format!("nano:{}?amount=670000000000000000000000000000", address(7)));
     let read: DepositAnswer = serde_json::from_str(&text(&answer)).unwrap();
     assert_eq!(read, answer);

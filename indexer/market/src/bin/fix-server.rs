@@ -6,7 +6,8 @@ use clap::{Parser, Subcommand};
 use zx1_market_server::Error;
 use zx1_market_server::cli::ServeArgs;
 use zx1_market_server::dead_letters::DeadLetters;
-use zx1_server::process;
+use zx1_market_server::orders::{Order, SweepArgs, give};
+use zx1_server::{config, process};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,12 +37,29 @@ struct Command {
 enum Operate {
     /// List, retry or drop decisions that the escrow refuses for good
     DeadLetters(DeadLetters),
+    /// Give everything back that no contract is owed
+    Sweep(SweepArgs),
+    /// Let an account of the escrow go on that an error has stopped
+    Resume {
+        /// Nano address of the account
+        account: nano_escrow::Address,
+    },
+    /// Let a contract go on that contradicts the escrow's journal
+    Release {
+        /// The contract's id
+        contract: String,
+    },
 }
 
 async fn run(Command { serve, command }: Command) -> Result<(), Error> {
     match command {
         None => serve.serve().await,
         Some(Operate::DeadLetters(args)) => args.run(&serve.configuration()?).await,
+        Some(Operate::Sweep(args)) => args.run(&serve.configuration()?).await,
+        Some(Operate::Resume { account }) => give(&serve.configuration()?, Order::Resume { account }).await,
+        Some(Operate::Release { contract }) => {
+            give(&serve.configuration()?, Order::Release { contract }).await
+        }
     }
 }
 
@@ -49,7 +67,7 @@ fn main() -> std::process::ExitCode {
     process::run(
         "FIX_LOG",
         "warn,zx1_market_server=info,zx1_server=info",
-        || run(Command::parse()),
+        || run(config::options::<Command>()),
         Error::code,
     )
 }

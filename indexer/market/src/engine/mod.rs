@@ -5,23 +5,25 @@
 //! anywhere leaves either the state before or the state after with its effects still to do, and the tasks of
 //! [`tasks`] do them.
 
+mod desk;
 mod money;
 mod persist;
+mod presence;
 mod tasks;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use nano_escrow::journal::CrashPoints;
 use tokio::sync::{Notify, OwnedMutexGuard};
 use zx1_market::case::Step;
 use zx1_market::request::ReplayKey;
-use zx1_market::{Case, ContractId, Entry, Millis, PartyKey, Terms};
+use zx1_market::{Case, ContractId, Entry, Millis, PartyKey, State, Terms};
 
 pub use self::tasks::Habits;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
-use crate::escrow::Desk;
+use crate::escrow::{Desk, LedgerProbe};
 use crate::events::Events;
 use crate::metrics::Metrics;
 use crate::store::Store;
@@ -37,12 +39,18 @@ struct Inner {
     key: PartyKey,
     terms: Terms,
     clock: Arc<dyn Clock>,
+    presence: presence::Presence,
     desk: Option<Desk>,
+    ledger: Option<Arc<dyn LedgerProbe>>,
     events: Events,
     metrics: Metrics,
     habits: Habits,
     points: CrashPoints,
     locks: Mutex<HashMap<ContractId, Weak<tokio::sync::Mutex<()>>>>,
+    /// Contracts in each state: counted once, at the start, and with every commit.
+    counts: Mutex<BTreeMap<State, u64>>,
+    /// Contracts that contradict the escrow's journal, and why.
+    stopped: Mutex<HashMap<String, String>>,
     /// A deadline may have moved.
     timers: Notify,
     /// Something was decided.
@@ -63,6 +71,8 @@ pub struct EngineParts {
     pub clock: Arc<dyn Clock>,
     /// The escrow; without it only free contracts are taken.
     pub desk: Option<Desk>,
+    /// What is asked whether the ledger answers; nothing when it is part of this process, or there is none.
+    pub ledger: Option<Arc<dyn LedgerProbe>>,
     /// The public stream.
     pub events: Events,
     /// The counters that `/metrics` serves.
@@ -82,18 +92,26 @@ impl Engine {
         if owner != id {
             return Err(crate::store::StoreError::OtherServer(owner).into());
         }
+        let mut counts = BTreeMap::new();
+        for (state, count) in parts.store.counts().await? {
+            counts.insert(state.parse()?, u64::try_from(count).unwrap_or(0));
+        }
         Ok(Engine {
             inner: Arc::new(Inner {
                 store: parts.store,
                 key: parts.key,
                 terms: parts.terms,
+                presence: presence::Presence::new(&*parts.clock),
                 clock: parts.clock,
                 desk: parts.desk,
+                ledger: parts.ledger,
                 events: parts.events,
                 metrics: parts.metrics,
                 habits: parts.habits,
                 points: parts.points,
                 locks: Mutex::default(),
+                counts: Mutex::new(counts),
+                stopped: Mutex::default(),
                 timers: Notify::new(),
                 outbox: Notify::new(),
                 deposits: Notify::new(),
@@ -131,9 +149,23 @@ impl Engine {
         self.inner.desk.as_ref()
     }
 
-    /// The present moment by the engine's clock.
-    pub fn now(&self) -> Millis {
-        self.inner.clock.now()
+    /// Contracts in each state.
+    pub(crate) fn counts(&self) -> BTreeMap<State, u64> {
+        self.inner.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn count(&self, before: Option<State>, after: Option<State>) {
+        if before == after {
+            return;
+        }
+        let mut counts = self.inner.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(before) = before {
+            let count = counts.entry(before).or_default();
+            *count = count.saturating_sub(1);
+        }
+        if let Some(after) = after {
+            *counts.entry(after).or_default() += 1;
+        }
     }
 
     async fn lock(&self, id: ContractId) -> OwnedMutexGuard<()> {
@@ -179,12 +211,14 @@ impl Engine {
     pub async fn run(&self, id: ContractId) -> Result<Case> {
         let _lock = self.lock(id).await;
         let (version, case) = self.load(id).await?;
-        Ok(self.catch_up(version, case, self.now()).await?.1)
+        let now = self.now().max(case.updated_at());
+        Ok(self.catch_up(version, case, now).await?.1)
     }
 
     /// Under the lock: what the clock demands, committed on its own.
     async fn catch_up(&self, version: i64, case: Case, now: Millis) -> Result<(i64, Case)> {
-        if case.next_deadline().is_none_or(|at| at > now) {
+        let stands = case.next_deadline().is_none_or(|at| at > now);
+        if stands || self.moves(&case.id()).is_err() || self.is_held(&case, now) {
             return Ok((version, case));
         }
         let mut next = case.clone();
@@ -205,9 +239,12 @@ impl Engine {
         act: impl FnOnce(&mut Case, Millis, &PartyKey) -> Result<(Step, T)>,
     ) -> Result<(Case, T)> {
         let _lock = self.lock(id).await;
-        let now = self.now();
+        self.moves(&id)?;
         let (version, case) = self.load(id).await?;
+        // Its windows may have moved already while those of others are still to.
+        let now = self.now().max(case.updated_at());
         self.not_seen(replay.as_ref()).await?;
+        let (version, case) = self.unheld(version, case, now).await?;
         let (version, case) = self.catch_up(version, case, now).await?;
         let mut next = case.clone();
         let (step, answer) = act(&mut next, now, &self.inner.key)?;
@@ -228,6 +265,9 @@ impl Engine {
     /// Take a posted contract. 9412 when it exists, 9409 when it needs an escrow and there is none.
     pub async fn post(&self, post: Entry, replay: Option<ReplayKey>) -> Result<Case> {
         let (case, step) = Case::start(post, &self.inner.terms, self.now(), &self.inner.key)?;
+        if !case.contract().is_free() {
+            self.need_ledger()?;
+        }
         let _lock = self.lock(case.id()).await;
         self.not_seen(replay.as_ref()).await?;
         if self.inner.store.load(&case.id().to_string()).await?.is_some() {
@@ -241,22 +281,36 @@ impl Engine {
     pub async fn import(&self, transcript: &zx1_market::case::Transcript) -> Result<bool> {
         let case = zx1_market::case::rebuild(transcript)?;
         let _lock = self.lock(case.id()).await;
-        if self.inner.store.load(&case.id().to_string()).await?.is_some() {
-            return Ok(false);
+        let id = case.id().to_string();
+        let before = match self.inner.store.load(&id).await? {
+            // Only one that stands still is replaced, by a longer transcript that begins as it does.
+            Some(_) if self.moves(&case.id()).is_ok() => return Ok(false),
+            Some(stored) => Some((stored.version, persist::case(&stored.row.snapshot)?)),
+            None => None,
+        };
+        let mut known = 0;
+        if before.is_some() {
+            let entries = self.inner.store.entries(&id).await?;
+            let begins = entries.iter().zip(&transcript.entries).all(|(row, e)| row.body == e.canonical());
+            if !begins || transcript.entries.len() <= entries.len() {
+                return Ok(false);
+            }
+            known = entries.len();
         }
         let mut step = Step::default();
-        for (i, entry) in transcript.entries.iter().enumerate() {
+        for (i, entry) in transcript.entries.iter().enumerate().skip(known) {
             let received_at = transcript.received_at.get(i).copied().unwrap_or_else(|| entry.at());
             step.entries.push(zx1_market::case::Chained { entry: entry.clone(), received_at });
         }
         // The escrow receives every settlement again if it knows the accounts: one that was paid stays paid.
         if let Some(desk) = &self.inner.desk
-            && desk.statement(&case.id().to_string()).await?.is_some()
+            && desk.statement(&id).await?.is_some()
         {
             let again = case.settlements().iter().cloned().map(zx1_market::case::Effect::Settle);
             step.effects.extend(again);
         }
-        self.persist(None, &case, step, None).await?;
+        self.persist(before.as_ref().map(|(version, case)| (*version, case)), &case, step, None).await?;
+        self.go_on(&id);
         Ok(true)
     }
 }

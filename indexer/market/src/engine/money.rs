@@ -1,6 +1,7 @@
 //! Deposits that arrive, and settlements that go to the escrow.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use nano_escrow::Raw;
@@ -31,8 +32,22 @@ struct Known {
     funded: bool,
 }
 
-/// Maximum number of accounts that are polled at once.
+/// Maximum number of accounts that are polled, or contracts whose decisions are handed over, at once.
 const AT_ONCE: usize = 32;
+/// A decision that fails is tried again after at most this many doublings of the pause.
+const DOUBLINGS: u32 = 6;
+
+/// Contracts whose decisions failed for now: when they are tried again, and how often they have failed.
+#[derive(Debug, Default)]
+pub(super) struct Failed(HashMap<String, (Instant, u32)>);
+
+impl Failed {
+    fn again(&mut self, contract: String, pause: Duration) {
+        let times = self.0.get(&contract).map_or(0, |(_, times)| *times);
+        let pause = pause * 2_u32.pow(times.min(DOUBLINGS));
+        self.0.insert(contract, (Instant::now() + pause, times.saturating_add(1)));
+    }
+}
 
 fn corrupt(what: &str) -> Error {
     StoreError::Corrupt(what.to_owned()).into()
@@ -114,12 +129,49 @@ impl Engine {
         Ok(known)
     }
 
-    /// Tell the escrow what was decided. What it refuses for good becomes a dead letter, which an operator
-    /// resolves. Answers whether something is left for later.
-    pub(super) async fn tell_escrow(&self) -> Result<bool> {
+    /// Tell the escrow what was decided, several contracts at a time, each in its order. What it refuses for good
+    /// becomes a dead letter, which an operator resolves; what fails otherwise is tried again after a pause that
+    /// doubles. Answers whether something is left for later.
+    pub(super) async fn tell_escrow(&self, failed: &mut Failed) -> Result<bool> {
         let Some(desk) = &self.inner.desk else { return Ok(false) };
-        let mut left = false;
-        for row in self.inner.store.outbox(OutboxState::Open).await? {
+        let mut contracts: BTreeMap<String, Vec<OutboxRow>> = BTreeMap::new();
+        let open = self.inner.store.outbox(OutboxState::Open).await?;
+        let metrics = &self.inner.metrics;
+        metrics.outbox.set(i64::try_from(open.len()).unwrap_or(i64::MAX));
+        metrics.oldest_decision.set(open.first().map_or(0, |row| row.created_at / 1_000));
+        for row in open {
+            contracts.entry(row.contract_id.clone()).or_default().push(row);
+        }
+        failed.0.retain(|contract, _| contracts.contains_key(contract));
+        let now = Instant::now();
+        let waiting = contracts.len();
+        contracts.retain(|contract, _| failed.0.get(contract).is_none_or(|(until, _)| *until <= now));
+        let mut left = contracts.len() < waiting;
+        let told: Vec<_> = contracts
+            .into_iter()
+            .map(|(contract, rows)| async move { (contract, self.tell_all(desk, rows).await) })
+            .collect();
+        let mut told = futures_util::stream::iter(told).buffer_unordered(AT_ONCE);
+        while let Some((contract, told)) = told.next().await {
+            if told? {
+                failed.0.remove(&contract);
+            } else {
+                left = true;
+                failed.again(contract, self.inner.habits.pause);
+            }
+        }
+        if !left {
+            metrics.outbox.set(0);
+            metrics.oldest_decision.set(0);
+        }
+        let dead = self.inner.store.outbox(OutboxState::Dead).await?.len();
+        self.inner.metrics.dead_letters.set(i64::try_from(dead).unwrap_or(i64::MAX));
+        Ok(left)
+    }
+
+    /// Hands one contract's decisions over. Answers whether none is left for later.
+    async fn tell_all(&self, desk: &Desk, rows: Vec<OutboxRow>) -> Result<bool> {
+        for row in rows {
             let (to, reason) = match self.tell(desk, &row).await {
                 Ok(()) => (OutboxState::Done, String::new()),
                 Err(error) => {
@@ -128,8 +180,7 @@ impl Engine {
                     let (contract, kind, item) = (&row.contract_id, &row.kind, &row.item);
                     tracing::error!(code, %error, contract, kind, item, dead, "the escrow refused a decision");
                     if !dead {
-                        left = true;
-                        continue;
+                        return Ok(false);
                     }
                     (OutboxState::Dead, format!("error {code}: {error}"))
                 }
@@ -138,9 +189,7 @@ impl Engine {
             self.inner.store.move_outbox(&row, OutboxState::Open, to, &reason).await?;
             self.inner.points.pass("after", "commit", "told").await;
         }
-        let dead = self.inner.store.outbox(OutboxState::Dead).await?.len();
-        self.inner.metrics.dead_letters.set(i64::try_from(dead).unwrap_or(i64::MAX));
-        Ok(left)
+        Ok(true)
     }
 
     async fn tell(&self, desk: &Desk, row: &OutboxRow) -> Result<()> {

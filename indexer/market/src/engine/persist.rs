@@ -94,6 +94,7 @@ impl Engine {
             other => other.into(),
         })?;
         self.inner.points.pass("after", "commit", "market").await;
+        self.count(before.map(|(_, case)| case.state()), Some(case.state()));
         self.inner.metrics.committed(step.entries.len(), case, before.map(|(_, case)| case));
         self.inner.timers.notify_one();
         if events {
@@ -106,6 +107,20 @@ impl Engine {
             self.inner.deposits.notify_one();
         }
         Ok(version)
+    }
+
+    /// The hash of the contract's post entry, which is in this step or in the store.
+    async fn post_hash(&self, id: &str, step: &Step) -> Result<String> {
+        if let Some(posted) = step.entries.iter().find(|chained| chained.entry.kind() == EntryType::Post) {
+            return Ok(hash(&posted.entry));
+        }
+        if let Some(row) = self.inner.store.deposits(id).await?.into_iter().find(|row| !row.post.is_empty()) {
+            return Ok(row.post);
+        }
+        let entries = self.inner.store.entries(id).await?;
+        let first = entries.first().ok_or_else(|| StoreError::Corrupt(format!("{id} has no entries")))?;
+        let json = zx1_market::Json::parse(first.body.as_bytes())?;
+        Ok(hash(&zx1_market::Entry::from_json(&json)?))
     }
 
     /// Which deposit is waited for now, and which no more.
@@ -134,6 +149,8 @@ impl Engine {
             address,
             amount: wanted.amount.to_string(),
             status: status.as_str().to_owned(),
+            post: String::new(),
+            closed_at: None,
         };
         if let Some(old) = old {
             let taken = step.entries.iter().any(|chained| match chained.entry.kind() {
@@ -143,7 +160,8 @@ impl Engine {
             });
             let status = if taken { DepositStatus::Taken } else { DepositStatus::Lapsed };
             // The row is there; only its status changes.
-            commit.deposits.push(row(&old, String::new(), status));
+            let closed_at = (!taken).then(|| at(self.now()));
+            commit.deposits.push(DepositRow { closed_at, ..row(&old, String::new(), status) });
             if !taken {
                 let body =
                     view::object(&[("party", old.party.to_string()), ("round", old.round.to_string())]);
@@ -158,14 +176,19 @@ impl Engine {
             }
         }
         if let Some(new) = new {
-            // The account first: it is the same one each time, so a crash between here and the commit loses
-            // nothing.
+            // The address is derived, the same one each time; the commit is what is durable.
             let desk = self.inner.desk.as_ref().ok_or(Error::NoEscrow)?;
-            let address = desk.create(&id, &new.party.to_string(), new.round, new.amount).await?;
-            commit.deposits.push(row(&new, address.to_string(), DepositStatus::Waiting));
+            let post = self.post_hash(&id, step).await?;
+            let wanted = DepositRow { post, ..row(&new, String::new(), DepositStatus::Waiting) };
+            let address = desk.offer(&wanted).await?.to_string();
+            commit.deposits.push(DepositRow { address, ..wanted });
         }
         Ok(())
     }
+}
+
+fn hash(entry: &zx1_market::Entry) -> String {
+    hex::encode(entry.hash())
 }
 
 fn entry(chained: &Chained) -> EntryRow {

@@ -9,7 +9,7 @@ use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use zx1_market::case::CourtStep;
-use zx1_market::chain::{Common, Data, Head};
+use zx1_market::chain::Data;
 use zx1_market::request::{Authenticated, ReplayKey};
 use zx1_market::wire::{
     self, Action, BondAnswer, BondState, CourtAnswer, DepositAnswer, DisputeAnswer, DisputeStatus,
@@ -122,6 +122,17 @@ enum Said {
 }
 
 impl Said {
+    /// The same argument, to the next court.
+    fn into_appeal(self) -> Said {
+        match self {
+            Said::Data(data) => Said::Data(Box::new(match *data {
+                Data::DisputeFiled { argument, side } => Data::Appeal { argument, side },
+                data => data,
+            })),
+            entry => entry,
+        }
+    }
+
     fn entry(&self, case: &Case, party: PartyId, now: Millis, key: &zx1_market::PartyKey) -> Result<Entry> {
         match self {
             Said::Entry(entry) => Ok((**entry).clone()),
@@ -157,21 +168,21 @@ async fn post(State(app): State<App>, request: Request) -> Answer {
     let call = Call::read(&app, &parts, body).await?;
     let engine = &app.engine;
     if let Some(client) = parts.extensions.get::<Client>() {
-        app.rates.post(*client)?;
+        let worked = || {
+            let work = parts.headers.get("x-fix-work").and_then(|work| work.to_str().ok());
+            work.is_some_and(|work| zx1_market::work::is_enough(&engine.terms().server, &call.bytes, work))
+        };
+        app.rates.post(*client, engine.now(), worked)?;
     }
     let said = call.said(Action::Post)?;
     let post = match said {
         Said::Entry(entry) => *entry,
         Said::Data(_) if !engine.terms().compat => return Err(Refusal::of(Reason::EntryNeeded).into()),
-        Said::Data(data) => {
-            let common = Common { on_behalf_of: Some(call.party()), ..Common::default() };
-            Entry::sign_json(
-                EntryType::Post,
-                data.to_json(&common),
-                Head::GENESIS,
-                engine.now(),
-                engine.key(),
-            )
+        Said::Data(mut data) => {
+            if let Data::Post { market, .. } = &mut *data {
+                *market = Some(engine.terms().market());
+            }
+            Case::sign_post_for(call.party(), &data, engine.now(), engine.key())
         }
     };
     let case = engine.post(post, call.replay()).await?;
@@ -192,7 +203,9 @@ async fn deposit(engine: &Engine, case: &Case) -> Result<Option<DepositAnswer>> 
     let party = wanted.party.to_string();
     let rows = engine.store().deposits(&case.id().to_string()).await?;
     let row = rows.iter().find(|row| row.party == party && row.round == i64::from(wanted.round));
-    Ok(row.and_then(|row| row.address.parse().ok()).map(|address| DepositAnswer::new(&wanted, address)))
+    let network = case.terms().network;
+    let address = row.and_then(|row| row.address.parse().ok());
+    Ok(address.map(|address| DepositAnswer::new(&wanted, address, network)))
 }
 
 /// Older clients never pay and expect the next state in the answer: with --compat and --auto-fund it is
@@ -224,12 +237,14 @@ async fn handle(app: &App, id: ContractId, call: &Call, said: Said) -> Result<Ca
 /// An action that is one entry of a party.
 async fn act(action: Action, State(app): State<App>, Path(id): Path<String>, request: Request) -> Answer {
     let (id, call) = read(&app, &id, request).await?;
-    if action == Action::Dispute
-        && let Some(answer) = dispute_again(&app, id, &call).await?
-    {
-        return Ok(json(&answer)?);
+    let mut said = call.said(action)?;
+    if action == Action::Dispute {
+        match dispute_again(&app, id, &call).await? {
+            Again::Answer(answer) => return Ok(json(&answer)?),
+            Again::Appeal => said = said.into_appeal(),
+            Again::No => {}
+        }
     }
-    let said = call.said(action)?;
     let (kind, command) = match &said {
         Said::Entry(entry) => {
             (entry.kind(), entry.data().get("command").and_then(Json::as_str).map(str::to_owned))
@@ -277,7 +292,9 @@ async fn bond(State(app): State<App>, Path(id): Path<String>, request: Request) 
     let party = call.party();
     let act = |case: &mut Case, now, key: &zx1_market::PartyKey| {
         let entry = said.entry(case, party, now, key)?;
-        if case.contract().is_free() {
+        if !case.contract().is_free() {
+            app.engine.need_ledger()?;
+        } else {
             return Ok((case.handle(entry, now, key)?, None));
         }
         let (wanted, effects) = case.reserve(entry, now)?;
@@ -317,23 +334,34 @@ async fn void(State(app): State<App>, Path(id): Path<String>, request: Request) 
     Ok(json(&StatusAnswer::of("voided"))?)
 }
 
-/// Older clients send a dispute again to hear the ruling. It is answered from what is there, and chains
-/// nothing.
-async fn dispute_again(app: &App, id: ContractId, call: &Call) -> Result<Option<CourtAnswer>> {
+/// What a dispute of an older client means on a contract that is before a court already.
+enum Again {
+    /// It is the first one.
+    No,
+    /// The judge is at work: it waits, and hears.
+    Answer(CourtAnswer),
+    /// It has lost, and calls the next court: older clients know no other word for it.
+    Appeal,
+}
+
+async fn dispute_again(app: &App, id: ContractId, call: &Call) -> Result<Again> {
     if !app.engine.terms().compat || call.entry.is_some() {
-        return Ok(None);
+        return Ok(Again::No);
     }
     let case = app.engine.fresh(id).await?;
-    if case.side_of(&call.party()).is_none() {
-        return Ok(None);
+    let (Some(side), Some(proceedings)) = (case.side_of(&call.party()), case.proceedings()) else {
+        return Ok(Again::No);
+    };
+    match (proceedings.step, proceedings.last) {
+        (CourtStep::Appealable { .. }, Some((outcome, _))) if outcome.is_lost_by(side) => Ok(Again::Appeal),
+        // The winner has nothing to dispute: 409, as for any dispute out of its time.
+        (CourtStep::Appealable { .. }, _) => Err(Refusal::of(Reason::NotYourTurn).into()),
+        (CourtStep::Judging { .. }, _) => Ok(Again::Answer(match ruled_in(app, &case).await? {
+            Some(ruling) => ruling.into(),
+            None => DisputeStatus::of(&case, app.engine.now()).into(),
+        })),
+        (CourtStep::Responding { .. }, _) => Ok(Again::No),
     }
-    if let Some(ruling) = ruled_in(app, &case).await? {
-        return Ok(Some(ruling.into()));
-    }
-    if let Some(ruling) = super::reads::last_ruling(app, &case).await? {
-        return Ok(Some(ruling.into()));
-    }
-    Ok(is_judging(&case).then(|| DisputeStatus::of(&case, app.engine.now()).into()))
 }
 
 fn is_judging(case: &Case) -> bool {

@@ -26,7 +26,10 @@ impl IntoResponse for Error {
             // What is wrong inside is for the operator's log.
             error
                 if error.status() >= 500
-                    && !matches!(error, Error::NoEscrow | Error::Stopping | Error::TooManyStreams(_)) =>
+                    && !matches!(
+                        error,
+                        Error::NoEscrow | Error::Stopping | Error::TooManyStreams(_) | Error::LedgerAway
+                    ) =>
             {
                 tracing::error!(code = error.code(), %error, "a request failed");
                 ErrorBody {
@@ -40,7 +43,7 @@ impl IntoResponse for Error {
         };
         let advice = match self {
             Error::TooMany(seconds) => Advice::Wait(seconds),
-            Error::TooManyStreams(_) | Error::Stopping => A_MOMENT,
+            Error::TooManyStreams(_) | Error::Stopping | Error::LedgerAway => A_MOMENT,
             Error::LargeBody(_) | Error::SlowBody => Advice::Reconnect,
             _ => Advice::Read,
         };

@@ -26,11 +26,13 @@ pub(crate) fn signed(app: &App, parts: &Parts, body: &[u8]) -> Result<Authentica
         method: parts.method.as_str(),
         path,
         body,
+        auth: header(&parts.headers, "x-fix-auth"),
         pubkey: header(&parts.headers, "x-fix-pubkey"),
         signature: header(&parts.headers, "x-fix-signature"),
         timestamp: header(&parts.headers, "x-fix-timestamp"),
     };
-    let who = request::authenticate(&request, app.engine.now(), app.engine.terms().compat)?;
+    let terms = app.engine.terms();
+    let who = request::authenticate(&request, &terms.server, app.engine.now(), terms.compat)?;
     app.rates.party(&who.party)?;
     Ok(who)
 }

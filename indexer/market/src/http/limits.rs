@@ -1,14 +1,16 @@
 //! Bounds: bodies, rates, streams, connections.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use zx1_market::PartyId;
+use zx1_market::{Millis, PartyId};
 use zx1_server::limits::{Buckets, Client, Rate};
 use zx1_server::serve::Bounds;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// All bounds of the interface.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,6 +26,8 @@ pub struct Limits {
     pub write_ms: u64,
     /// Connections at once.
     pub connections: usize,
+    /// Connections at once from one address; those of `proxies` are not counted.
+    pub connections_per_address: usize,
     /// Streams at once.
     pub streams: usize,
     /// Streams at once from one address.
@@ -37,6 +41,9 @@ pub struct Limits {
     pub proxies: Vec<IpAddr>,
     /// Contracts posted from one address: each unpaid one is kept and watched until it expires.
     pub posts: Rate,
+    /// Contracts posted from one address in a day without work (`X-Fix-Work`); 0 for any number. This machine's own are
+    /// not counted.
+    pub posts_per_day: u32,
     /// Requests of one address.
     pub address: Rate,
     /// Signed requests of one key.
@@ -51,12 +58,14 @@ impl Default for Limits {
             head_ms: 10_000,
             write_ms: 30_000,
             connections: 25_000,
+            connections_per_address: 512,
             streams: 20_000,
             streams_per_address: 256,
             stream_ring: 1_024,
             keepalive_ms: zx1_market::defaults::KEEPALIVE.0,
             proxies: Vec::new(),
             posts: Rate { burst: 60, per_second: 2 },
+            posts_per_day: 100,
             address: Rate { burst: 500, per_second: 100 },
             key: Rate { burst: 100, per_second: 20 },
         }
@@ -75,6 +84,8 @@ impl Limits {
     pub(crate) fn bounds(&self) -> Bounds {
         Bounds {
             connections: self.connections,
+            per_address: self.connections_per_address,
+            proxies: self.proxies.clone(),
             head: Duration::from_millis(self.head_ms),
             write: Duration::from_millis(self.write_ms),
         }
@@ -86,6 +97,9 @@ impl Limits {
 pub(crate) struct Rates {
     clients: Buckets<Client>,
     posts: Buckets<Client>,
+    posts_per_day: u32,
+    /// Contracts that each address has posted on a day.
+    posted: Mutex<(u64, HashMap<Client, u32>)>,
     keys: Buckets<PartyId>,
 }
 
@@ -94,6 +108,8 @@ impl Rates {
         Rates {
             clients: Buckets::new(limits.address),
             posts: Buckets::new(limits.posts),
+            posts_per_day: limits.posts_per_day,
+            posted: Mutex::default(),
             keys: Buckets::new(limits.key),
         }
     }
@@ -103,9 +119,25 @@ impl Rates {
         Ok(self.clients.take(client)?)
     }
 
-    /// One contract that a client posts.
-    pub(crate) fn post(&self, client: Client) -> Result<()> {
-        Ok(self.posts.take(client)?)
+    /// One contract that a client posts at this moment, perhaps with work behind it.
+    pub(crate) fn post(&self, client: Client, now: Millis, worked: impl FnOnce() -> bool) -> Result<()> {
+        self.posts.take(client)?;
+        if self.posts_per_day == 0 || client.is_loopback() {
+            return Ok(());
+        }
+        let day = now.as_secs() / 86_400;
+        {
+            let mut posted = self.posted.lock().unwrap_or_else(PoisonError::into_inner);
+            if posted.0 != day {
+                *posted = (day, HashMap::new());
+            }
+            let count = posted.1.entry(client).or_default();
+            if *count < self.posts_per_day {
+                *count += 1;
+                return Ok(());
+            }
+        }
+        if worked() { Ok(()) } else { Err(Error::UnpaidPosts(self.posts_per_day)) }
     }
 
     /// One signed request of a key.

@@ -39,6 +39,8 @@ pub(crate) struct App {
     pub(crate) limits: Limits,
     pub(crate) rates: Arc<limits::Rates>,
     pub(crate) seats: Arc<Seats>,
+    /// Whether /metrics has an address of its own.
+    pub(crate) metrics_elsewhere: bool,
     /// Streams end when it is cancelled.
     pub(crate) stopping: CancellationToken,
     #[cfg(feature = "testing")]
@@ -52,6 +54,7 @@ impl App {
             rates: Arc::new(limits::Rates::new(&limits)),
             seats: Seats::new(limits.streams, limits.streams_per_address),
             limits,
+            metrics_elsewhere: false,
             stopping,
             #[cfg(feature = "testing")]
             test_clock: None,
@@ -72,6 +75,15 @@ impl App {
             .layer(axum::middleware::from_fn_with_state(self.clone(), gate))
             .with_state(self)
     }
+}
+
+/// Only /metrics, for an address of its own.
+pub(crate) fn metrics_router(engine: Engine) -> Router {
+    let text = move || {
+        let text = engine.metrics().text();
+        async move { zx1_server::answer::figures(text) }
+    };
+    Router::new().route("/metrics", get(text))
 }
 
 /// The routes with their description.

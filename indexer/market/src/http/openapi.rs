@@ -34,7 +34,7 @@ type Routes = OpenApiRouter<App>;
 
 /// Routes that refuse so, and that need a signature, may have one, or need none.
 fn group(routes: Routes, refusals: &[u16], signatures: &[bool]) -> Routes {
-    let names = ["pubkey", "signature", "timestamp"];
+    let names = ["auth", "pubkey", "signature", "timestamp"];
     let signed = || names.iter().fold(SecurityRequirement::default(), |all, name| all.add(*name, [""; 0]));
     let mut routes = refusing(routes, refusals, |status| match status {
         422 => "Unprocessable",
@@ -95,7 +95,7 @@ pub(super) fn base() -> OpenApi {
         .version(env!("CARGO_PKG_VERSION"))
         .description(Some(
             "Contracts for failing commands. Every action is a signed entry in a hash chain; requests are \
-             signed over METHOD|PATH|BODY|TIMESTAMP. A party action carries its own signed chain_entry.",
+             signed over the lines fix-request/v2, server, METHOD, PATH, TIMESTAMP, sha256 of BODY. A party action carries its own signed chain_entry.",
         ))
         .license(Some(license.build()));
     let header = |name: &str, note: &str| {
@@ -106,6 +106,7 @@ pub(super) fn base() -> OpenApi {
     schema::referred::<Unprocessable<'_>>(&mut schemas);
     let components = ComponentsBuilder::new()
         .schemas_from_iter(schemas)
+        .security_scheme("auth", header("X-Fix-Auth", "2"))
         .security_scheme("pubkey", header("X-Fix-Pubkey", "the Ed25519 key, 64 hexadecimal digits"))
         .security_scheme("signature", header("X-Fix-Signature", "128 hexadecimal digits"))
         .security_scheme("timestamp", header("X-Fix-Timestamp", "Unix seconds, at most 60 old and 5 ahead"));

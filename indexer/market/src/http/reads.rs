@@ -1,18 +1,20 @@
 //! What anybody, a party or a judge may read (decision E14).
 
+use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
+use futures_util::stream;
 use nano_escrow::Raw;
 use utoipa::IntoParams;
 use zx1_market::case::{Report, Transcript, replay};
 use zx1_market::chain::{Data, Side};
 use zx1_market::wire::{
     ChainHeadAnswer, ContractView, DisputeStatus, EscrowAccount, EscrowAnswer, EscrowPayment, JudgeTask,
-    ListAnswer, PlatformInfo, ReputationAnswer, ReviewStatus, RulingAnswer, Seconds, ServerKeyAnswer, Stats,
-    StatusAnswer, TasksAnswer, VerifyChainAnswer,
+    ListAnswer, PlatformInfo, ReadyAnswer, ReputationAnswer, ReviewStatus, RulingAnswer, Seconds,
+    ServerKeyAnswer, Stats, StatusAnswer, TasksAnswer, VerifyChainAnswer,
 };
-use zx1_market::{Case, ContractId, Entry, EntryType, Millis, PartyId, State as Stand};
+use zx1_market::{Address, Case, ContractId, Entry, EntryType, Millis, PartyId, State as Stand};
 use zx1_server::answer::{figures, text};
 
 use super::App;
@@ -20,7 +22,7 @@ use super::answer::{json, json_with};
 use super::auth::reader;
 use super::openapi::Id;
 use crate::error::{Error, Result};
-use crate::store::{ListFilter, StoreError};
+use crate::store::{DepositStatus, ListFilter, StoreError};
 use crate::view;
 
 /// The parameters of a query, decoded.
@@ -114,9 +116,13 @@ async fn known(app: &App, id: &str, request: Request) -> Result<(Case, Option<Pa
 
 /// A contract that this reader may read wholly, or 9401.
 async fn readable(app: &App, id: &str, request: Request) -> Result<Case> {
+    Ok(readable_by(app, id, request).await?.0)
+}
+
+async fn readable_by(app: &App, id: &str, request: Request) -> Result<(Case, Option<PartyId>)> {
     let (case, who) = known(app, id, request).await?;
     if case.is_public() || who.is_some_and(|who| case.may_read(&who)) {
-        Ok(case)
+        Ok((case, who))
     } else {
         Err(Error::NotForYou)
     }
@@ -135,6 +141,51 @@ async fn transcript(app: &App, case: &Case) -> Result<(Vec<Entry>, Vec<Millis>)>
     Ok((entries, times))
 }
 
+/// Entries that are read at once.
+const PAGE: i64 = 16;
+
+/// A contract with all its entries. They are kept as they are sent, so nothing is parsed, and a reader that does not
+/// read holds a page of them and not the whole.
+fn whole(app: &App, case: &Case) -> Result<Response> {
+    let view = ContractView::new(case, Vec::new(), Vec::new());
+    let view = serde_json::to_string(&view).map_err(|e| StoreError::Corrupt(e.to_string()))?;
+    // Of texts before it none holds quotes that are not escaped, but a contract may hold the same fields.
+    let (begin, end) = view
+        .rsplit_once("\"transcript\":[],\"received_at\":[]")
+        .ok_or_else(|| StoreError::Corrupt("a view has no transcript".to_owned()))?;
+    let (begin, end) = (format!("{begin}\"transcript\":["), end.to_owned());
+    let store = app.engine.store().clone();
+    let (id, head) = (case.id().to_string(), i64::try_from(case.head().seq).unwrap_or(i64::MAX));
+    let state = (Some(begin), 0_i64, String::new(), Some(end));
+    let chunks = stream::try_unfold(state, move |(begin, next, mut times, mut end)| {
+        let (store, id) = (store.clone(), id.clone());
+        async move {
+            if let Some(begin) = begin {
+                return Ok(Some((begin, (None, next, times, end))));
+            }
+            if next < head {
+                let rows = store.entries_from(&id, next, PAGE).await?;
+                let (mut text, mut after) = (String::new(), next);
+                for row in rows.into_iter().filter(|row| row.seq < head) {
+                    if row.seq > 0 {
+                        text.push(',');
+                        times.push(',');
+                    }
+                    text.push_str(&row.body);
+                    times.push_str(&row.received_at.to_string());
+                    after = row.seq + 1;
+                }
+                if after == next {
+                    return Err(StoreError::Corrupt(format!("entry {next} of contract {id} is missing")));
+                }
+                return Ok(Some((text, (None, after, times, end))));
+            }
+            Ok(end.take().map(|end| (format!("],\"received_at\":[{times}]{end}"), (None, next, times, None))))
+        }
+    });
+    Ok(text(StatusCode::OK, "application/json", Body::from_stream(chunks)))
+}
+
 /// A contract with its transcript
 #[utoipa::path(get, path = "/contracts/{id}", params(Id), responses((status = 200, body = ContractView)))]
 pub(super) async fn contract(
@@ -144,8 +195,7 @@ pub(super) async fn contract(
 ) -> Result<Response> {
     let (case, who) = known(&app, &id, request).await?;
     if case.is_public() || who.is_some_and(|who| case.may_read(&who)) {
-        let (entries, times) = transcript(&app, &case).await?;
-        return json(&ContractView::new(&case, entries, times));
+        return whole(&app, &case);
     }
     if case.state() != Stand::Open {
         return Err(Error::NotForYou);
@@ -231,7 +281,8 @@ pub(super) async fn review_status(
     json(&ReviewStatus {
         status: case.state(),
         review_expires_at: until.map(Seconds),
-        remaining: until.map(|until| Seconds(until.minus(app.engine.now()))),
+        expires_at: until.map(Seconds),
+        remaining: Seconds(until.unwrap_or_default().minus(app.engine.now())),
         closing_at: case.closing_at().map(Seconds),
     })
 }
@@ -243,7 +294,7 @@ pub(super) async fn escrow(
     Path(id): Path<String>,
     request: Request,
 ) -> Result<Response> {
-    let case = readable(&app, &id, request).await?;
+    let (case, who) = readable_by(&app, &id, request).await?;
     let bond = zx1_market::money::inclusive_bond(&case.terms().fees, case.contract().bounty)?;
     let mut answer = EscrowAnswer { inclusive_bond: bond.into(), accounts: Vec::new(), payments: Vec::new() };
     let name = case.id().to_string();
@@ -251,12 +302,19 @@ pub(super) async fn escrow(
         Some(desk) => desk.statement(&name).await?,
         None => None,
     };
-    if let Some(statement) = statement {
-        let principal = case.principal().to_string();
-        for account in &statement.accounts {
+    let principal = case.principal().to_string();
+    let side = |depositor: &str| if depositor == principal { Side::Principal } else { Side::Agent };
+    // Whoever knows an account before it is paid could send it something first (decision E19).
+    let mut waiting = app.engine.store().deposits(&name).await?;
+    waiting.retain(|row| row.status == DepositStatus::Waiting.as_str());
+    let (own, hidden): (Vec<_>, Vec<_>) =
+        waiting.into_iter().partition(|row| who.is_some_and(|who| who.to_string() == row.party));
+    let is_hidden = |address: &Address| hidden.iter().any(|row| row.address == address.to_string());
+    if let Some(statement) = &statement {
+        for account in statement.accounts.iter().filter(|account| !is_hidden(&account.address)) {
             let received = Raw::checked_sum(account.deposits.iter().map(|d| d.amount)).unwrap_or(Raw::MAX);
             answer.accounts.push(EscrowAccount {
-                side: if account.key.depositor == principal { Side::Principal } else { Side::Agent },
+                side: side(&account.key.depositor),
                 round: account.key.round,
                 address: account.address,
                 expected: account.expected.unwrap_or_default().into(),
@@ -266,7 +324,7 @@ pub(super) async fn escrow(
         }
         for plan in &statement.plans {
             for leg in &plan.legs {
-                let Some(to) = leg.to else { continue };
+                let Some(to) = leg.to.filter(|_| !is_hidden(&leg.account)) else { continue };
                 answer.payments.push(EscrowPayment {
                     kind: plan.kind.clone(),
                     from: leg.account,
@@ -276,6 +334,20 @@ pub(super) async fn escrow(
                     confirmed: leg.state == "confirmed",
                 });
             }
+        }
+    }
+    // The escrow knows nothing of an account that nobody has paid.
+    for row in own {
+        let Ok(address) = row.address.parse() else { continue };
+        if !answer.accounts.iter().any(|account| account.address == address) {
+            answer.accounts.push(EscrowAccount {
+                side: side(&row.party),
+                round: u32::try_from(row.round).unwrap_or_default(),
+                address,
+                expected: row.amount.parse().unwrap_or(bond).into(),
+                received: Raw::ZERO.into(),
+                confirmed: false,
+            });
         }
     }
     json(&answer)
@@ -325,35 +397,34 @@ pub(super) async fn server_pubkey(State(app): State<App>) -> Result<Response> {
     json(&ServerKeyAnswer { pubkey: server.hex(), fix_id: server })
 }
 
-async fn counts(app: &App) -> Result<Stats> {
+fn counts(app: &App) -> Stats {
     let mut stats = Stats::default();
-    for (state, count) in app.engine.store().counts().await? {
-        let count = u64::try_from(count).unwrap_or(0);
-        match state.parse::<Stand>() {
+    for (state, count) in app.engine.counts() {
+        match state {
             // Unpaid contracts are listed nowhere.
-            Ok(Stand::Unfunded) | Err(_) => continue,
-            Ok(Stand::Open) => stats.open += count,
-            Ok(Stand::Fulfilled) => stats.fulfilled += count,
-            Ok(Stand::Canceled) => stats.canceled += count,
-            Ok(Stand::Resolved) => stats.resolved += count,
-            Ok(Stand::Voided) => stats.voided += count,
-            Ok(_) => stats.active += count,
+            Stand::Unfunded => continue,
+            Stand::Open => stats.open += count,
+            Stand::Fulfilled => stats.fulfilled += count,
+            Stand::Canceled => stats.canceled += count,
+            Stand::Resolved => stats.resolved += count,
+            Stand::Voided => stats.voided += count,
+            _ => stats.active += count,
         }
         stats.total += count;
     }
-    Ok(stats)
+    stats
 }
 
 /// Prices and windows
 #[utoipa::path(get, path = "/platform_info", responses((status = 200, body = PlatformInfo)))]
 pub(super) async fn platform_info(State(app): State<App>) -> Result<Response> {
-    json(&PlatformInfo::new(app.engine.terms(), counts(&app).await?))
+    json(&PlatformInfo::new(app.engine.terms(), counts(&app)))
 }
 
 /// Counts by state
 #[utoipa::path(get, path = "/stats", responses((status = 200, body = Stats)))]
 pub(super) async fn stats(State(app): State<App>) -> Result<Response> {
-    json(&counts(&app).await?)
+    json(&counts(&app))
 }
 
 /// Where a party's reputation stands
@@ -375,21 +446,38 @@ pub(super) async fn healthz() -> Response {
     text(StatusCode::OK, "application/json", "{\"status\":\"ok\"}")
 }
 
+/// Parameters of /readyz.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "only its description is used")]
+struct ReadyQuery {
+    /// `paid`: also 503 while no paid contract can begin
+    r#for: Option<String>,
+}
+
 /// The store answers and the server is not stopping
-#[utoipa::path(get, path = "/readyz", responses((status = 200, body = StatusAnswer), (status = 503, body = StatusAnswer)))]
-pub(super) async fn readyz(State(app): State<App>) -> Result<Response> {
-    let word = |status, word: &'static str| json_with(status, &StatusAnswer::of(word));
-    if app.stopping.is_cancelled() {
-        return word(StatusCode::SERVICE_UNAVAILABLE, "stopping");
-    }
-    match app.engine.store().ping().await {
-        Ok(()) => word(StatusCode::OK, "ready"),
-        Err(_) => word(StatusCode::SERVICE_UNAVAILABLE, "no database"),
-    }
+#[utoipa::path(get, path = "/readyz", params(ReadyQuery), responses((status = 200, body = ReadyAnswer), (status = 503, body = ReadyAnswer)))]
+pub(super) async fn readyz(State(app): State<App>, request: Request) -> Result<Response> {
+    let free = if app.stopping.is_cancelled() {
+        Err("stopping")
+    } else {
+        app.engine.store().ping().await.map_err(|_| "no database")
+    };
+    let paid = free.is_ok() && app.engine.desk().is_some() && app.engine.ledger_away().is_none();
+    let held = app.engine.desk().is_some() && !paid;
+    let status = match free {
+        Err(word) => word,
+        Ok(()) if held => "held",
+        Ok(()) => "ready",
+    };
+    let query = query(request.uri().query());
+    let wanted = if parameter(&query, "for") == Some("paid") { paid } else { free.is_ok() };
+    let code = if wanted { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    json_with(code, &ReadyAnswer { status: status.to_owned(), free: free.is_ok(), paid })
 }
 
 /// Metrics in the OpenMetrics format
 #[utoipa::path(get, path = "/metrics", responses((status = 200, body = String, content_type = "application/openmetrics-text")))]
-pub(super) async fn metrics(State(app): State<App>) -> Response {
-    figures(app.engine.metrics().text())
+pub(super) async fn metrics(State(app): State<App>) -> Result<Response> {
+    if app.metrics_elsewhere { Err(Error::NoPage) } else { Ok(figures(app.engine.metrics().text())) }
 }

@@ -47,6 +47,14 @@ pub enum StoreError {
     #[code(9415)]
     #[error("the database holds something that cannot be read ({0}); restore a backup")]
     Corrupt(String),
+    /// 9417: another server writes to the database.
+    #[code(9417)]
+    #[error("another server has the database ({0}); stop it first, since money has one writer")]
+    Leased(String),
+    /// 9418: another server has taken the database over.
+    #[code(9418)]
+    #[error("another server has taken over the database; this one must stop")]
+    Superseded,
     /// 9416: the database was made for another server's key.
     #[code(9416)]
     #[error(
@@ -141,7 +149,14 @@ pub struct DepositRow {
     pub amount: String,
     /// The word of the [`DepositStatus`].
     pub status: String,
+    /// Hash of the contract's post entry, 64 hexadecimal digits. Empty: the account's nonce was random.
+    pub post: String,
+    /// When it lapsed, in milliseconds of Unix time.
+    pub closed_at: Option<i64>,
 }
+
+/// Where a list of lapsed deposits goes on: the time, contract, party and round of the last one.
+pub type LapsedAfter = (i64, String, String, i64);
 
 /// Status of an outbox line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -217,6 +232,21 @@ pub struct Commit {
     pub events: Vec<(i64, String)>,
 }
 
+/// Where a late payment for a deleted contract goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LatePayee {
+    /// The whole hash of its post, 64 hexadecimal digits.
+    pub post_hash: String,
+    /// The depositor's party id.
+    pub depositor: String,
+    /// The round of the account; 0 for the principal.
+    pub round: i64,
+    /// The Nano address that the depositor has signed.
+    pub payout: String,
+    /// Until when this is kept, in milliseconds of Unix time.
+    pub keep_until: i64,
+}
+
 /// Filter for a list of contracts.
 #[derive(Debug, Clone, Default)]
 pub struct ListFilter {
@@ -243,14 +273,29 @@ pub trait Store: Send + Sync + 'static {
     fn load<'a>(&'a self, id: &'a str) -> StoreFuture<'a, Option<Stored>>;
     /// A contract's entries, in order.
     fn entries<'a>(&'a self, id: &'a str) -> StoreFuture<'a, Vec<EntryRow>>;
+    /// Entries of a contract from this one on, in order, up to a limit.
+    fn entries_from<'a>(&'a self, id: &'a str, seq: i64, limit: i64) -> StoreFuture<'a, Vec<EntryRow>>;
+    /// Contracts that ended unpaid before this moment, and of which nothing is left to tell the escrow.
+    fn unpaid(&self, before: i64, limit: i64) -> StoreFuture<'_, Vec<String>>;
+    /// Deletes a contract that nobody paid, and keeps where a late payment goes.
+    fn forget<'a>(&'a self, id: &'a str, late: LatePayee) -> StoreFuture<'a, ()>;
+    /// Where late payments go, by the hash of the deleted post.
+    fn late_payees<'a>(&'a self, post_hash: &'a str) -> StoreFuture<'a, Vec<LatePayee>>;
     /// Summaries, newest first.
     fn list(&self, filter: ListFilter) -> StoreFuture<'_, Vec<String>>;
     /// Number of contracts in each state.
     fn counts(&self) -> StoreFuture<'_, Vec<(String, i64)>>;
     /// The earliest deadline of all.
     fn next_deadline(&self) -> StoreFuture<'_, Option<i64>>;
-    /// Contracts whose deadline is not after `now`, the earliest first.
-    fn due(&self, now: i64, limit: i64) -> StoreFuture<'_, Vec<String>>;
+    /// Contracts whose deadline is not after `now`, the earliest first: each deadline with its contract, beginning
+    /// behind `after`.
+    fn due(&self, now: i64, after: (i64, String), limit: i64) -> StoreFuture<'_, Vec<(i64, String)>>;
+    /// Contracts that have not ended, by id, beginning behind `after`.
+    fn live<'a>(&'a self, after: &'a str, limit: i64) -> StoreFuture<'a, Vec<String>>;
+    /// Remembers that the server was there at this moment. It need not survive a loss of power.
+    fn beat(&self, now: i64) -> StoreFuture<'_, ()>;
+    /// The last heartbeat.
+    fn heartbeat(&self) -> StoreFuture<'_, Option<i64>>;
     /// All deposits of a contract, whatever their status.
     fn deposits<'a>(&'a self, id: &'a str) -> StoreFuture<'a, Vec<DepositRow>>;
     /// Deposits that the ledger has not confirmed yet.
@@ -274,6 +319,25 @@ pub trait Store: Send + Sync + 'static {
     fn prune(&self, now: i64, events_before: i64) -> StoreFuture<'_, u64>;
     /// Set a fact about the database unless it is set; answers what is set.
     fn meta<'a>(&'a self, name: &'a str, value: &'a str) -> StoreFuture<'a, String>;
+    /// Replaces a fact about the database.
+    fn set_meta<'a>(&'a self, name: &'a str, value: &'a str) -> StoreFuture<'a, ()>;
+    /// Becomes the one server that writes, until the store is closed. 9417 when another one is. From then on a commit
+    /// fails with 9418 when another server has become it.
+    fn lease(&self) -> StoreFuture<'_, ()>;
+    /// Deposits that have lapsed, the earliest first.
+    fn lapsed(&self, after: LapsedAfter, limit: i64) -> StoreFuture<'_, Vec<DepositRow>>;
+    /// Deposits of contracts that have not ended, which were taken.
+    fn taken(&self) -> StoreFuture<'_, Vec<DepositRow>>;
+    /// Decisions that were handed over, the latest first, and at most `limit` of them.
+    fn handed_over(&self, limit: i64) -> StoreFuture<'_, Vec<OutboxRow>>;
+    /// Orders something of the running server. Answers the order's number.
+    fn order<'a>(&'a self, body: &'a str) -> StoreFuture<'a, i64>;
+    /// Orders that were not carried out, oldest first.
+    fn orders(&self) -> StoreFuture<'_, Vec<(i64, String)>>;
+    /// Answers an order.
+    fn answer_order<'a>(&'a self, id: i64, answer: &'a str) -> StoreFuture<'a, ()>;
+    /// The answer to an order, when there is one.
+    fn answer(&self, id: i64) -> StoreFuture<'_, Option<String>>;
     /// Fails when the database does not answer.
     fn ping(&self) -> StoreFuture<'_, ()>;
     /// Close all connections.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::support::{Headers, address};
 use crate::support::{Market, body_with, key};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -10,15 +11,15 @@ use zx1_market::money::{Court, Outcome};
 use zx1_market::{Entry, Json, Millis, request};
 use zx1_market_server::clock::Clock;
 use zx1_market_server::http::Rate;
+use zx1_market_server::store::OutboxState;
 
 /// Without an escrow: what these tests are about has nothing to do with money.
 async fn free() -> Market {
     Market::with(|config| config.nano.ledger = "none".into()).await
 }
 
-fn headers(m: &Market, method: &str, path: &str, body: &[u8]) -> (String, String, String) {
-    let h = request::sign(method, path, body, m.clock.now(), &m.agent);
-    (h.pubkey, h.signature, h.timestamp)
+fn headers(m: &Market, method: &str, path: &str, body: &[u8]) -> Headers {
+    request::sign(&m.client.terms.server, method, path, body, m.clock.now(), &m.agent).into()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -50,9 +51,9 @@ async fn a_signature_is_for_one_method_path_body_and_time() {
     };
     send(&format!("/contracts/{id}/halt"), b"{}", signed.clone()).await.refused(401, 9094);
     send(&path, b"{ }", signed.clone()).await.refused(401, 9094);
-    let later = (signed.0.clone(), signed.1.clone(), "1800000001".to_owned());
+    let later = Headers { timestamp: "1800000001".to_owned(), ..signed.clone() };
     send(&path, b"{}", later).await.refused(401, 9094);
-    let other = (key(3).id().hex(), signed.1.clone(), signed.2.clone());
+    let other = Headers { pubkey: key(3).id().hex(), ..signed.clone() };
     send(&path, b"{}", other).await.refused(401, 9094);
     m.client.send("POST", &path, b"{}".to_vec(), None).await.refused(401, 9090);
     // Without an entry nobody signs for the party.
@@ -232,7 +233,7 @@ async fn a_private_contract_stays_among_its_parties() {
 async fn nobody_deals_with_itself_or_rules_without_being_a_judge() {
     let m = Market::start().await;
     let id = m.open(&m.contract("0.5")).await;
-    let bond = |key: &zx1_market::PartyKey| Data::Bond { agent: key.id(), payout: None };
+    let bond = |key: &zx1_market::PartyKey| Data::Bond { agent: key.id(), payout: Some(address("x")) };
     m.client.act(id, "bond", bond(&m.principal), &m.principal).await.refused(403, 9117);
     m.client.act(id, "bond", bond(&m.judge), &m.judge).await.refused(403, 9118);
     m.bond(id, &m.agent, "agent").await;
@@ -280,9 +281,12 @@ async fn hostile_terms_fail() {
         change(&["judge", "pubkey"], m.principal.id().to_string().into()),
         change(&["escrow", "bounty"], "1000000".into()),
         change(&["task", "command"], "".into()),
-        change(&["surprise"], 1u64.into()),
+        change(&["capabilities", "gpu"], Json::object([("available", true)])),
+        change(&["surprise"], "x".repeat(20_000).into()),
     ] {
-        let data = Data::Post { contract: contract.clone(), principal: m.principal.id(), payout: None };
+        let (contract_json, market) = (contract.clone(), Some(m.client.terms.market()));
+        let principal = m.principal.id();
+        let data = Data::Post { contract: contract_json, principal, payout: None, market };
         let entry = Entry::sign(&data, Head::GENESIS, m.clock.now(), &m.principal);
         let got = m.client.send("POST", "/contracts", body_with(&entry, &[]), Some(&m.principal)).await;
         assert_eq!(got.status, 400, "{contract}: {}", got.body);
@@ -334,9 +338,11 @@ async fn whoever_posts_too_many_contracts_waits_and_a_proxy_tells_clients_apart(
         m.clock.advance(Millis(1));
         let entry = m.client.post_entry(&m.contract(""), &m.principal, None);
         let body = body_with(&entry, &[]);
-        let signed = request::sign("POST", "/contracts", &body, m.clock.now(), &m.principal);
+        let server = m.client.terms.server;
+        let signed = request::sign(&server, "POST", "/contracts", &body, m.clock.now(), &m.principal);
         let request = m.client.http.post(format!("{}/contracts", m.client.url)).body(body);
         let request = request
+            .header("X-Fix-Auth", signed.auth)
             .header("X-Fix-Pubkey", signed.pubkey)
             .header("X-Fix-Signature", signed.signature)
             .header("X-Fix-Timestamp", signed.timestamp)
@@ -401,4 +407,185 @@ async fn slow_clients_are_cut_and_others_are_served() {
     let mut other = raw(&m).await;
     other.write_all(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.unwrap();
     assert!(rest(other).await.starts_with("HTTP/1.1 200 OK"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_account_is_shown_to_its_depositor_only_until_it_is_paid() {
+    let m = Market::start().await;
+    let id = m.open(&m.contract("0.5")).await;
+    let bond = Data::Bond { agent: m.agent.id(), payout: Some(address("agent")) };
+    let got = m.client.act(id, "bond", bond, &m.agent).await.says("reserved");
+    let account = got["deposit"]["address"].clone();
+    let shown = async |key| {
+        let escrow = m.client.get(&format!("/contracts/{id}/escrow"), Some(key)).await.ok();
+        escrow["accounts"].as_array().unwrap().iter().any(|shown| shown["address"] == account)
+    };
+    assert!(shown(&m.agent).await);
+    assert!(!shown(&m.principal).await, "the other side could be first with a little money");
+    m.pay(&got["deposit"]).await;
+    m.client.until(id, &m.agent, "investigating").await;
+    assert!(shown(&m.principal).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thief_that_pays_first_gets_nothing() {
+    let m = Market::start().await;
+    let id = m.open(&m.contract("0.5")).await;
+    let bond = Data::Bond { agent: m.agent.id(), payout: Some(address("agent")) };
+    let got = m.client.act(id, "bond", bond, &m.agent).await.says("reserved");
+    // The devnet's faucet is the only sender here; who is paid is what was signed, whoever sent it.
+    m.pay(&got["deposit"]).await;
+    m.client.until(id, &m.agent, "investigating").await;
+    m.client.act(id, "decline", Data::Decline { reason: "no".into() }, &m.agent).await.ok();
+    crate::support::eventually("the bond is back with its agent", || async {
+        (m.balance("agent") == crate::support::xno("0.67")).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn above_its_daily_number_an_address_works_for_each_post() {
+    let m = Market::with(|config| {
+        config.nano.ledger = "none".into();
+        config.limits.posts_per_day = 2;
+        config.limits.proxies = vec!["127.0.0.1".parse().unwrap()];
+    })
+    .await;
+    let server = m.client.terms.server;
+    let post = async |client: &str, work: bool| {
+        m.clock.advance(Millis(1));
+        let entry = m.client.post_entry(&m.contract(""), &m.principal, None);
+        let body = body_with(&entry, &[]);
+        let signed = request::sign(&server, "POST", "/contracts", &body, m.clock.now(), &m.principal);
+        let work = if work { zx1_market::work::solve(&server, &body) } else { "0".repeat(16) };
+        let request = m.client.http.post(format!("{}/contracts", m.client.url)).body(body);
+        let request = request
+            .header("X-Fix-Auth", signed.auth)
+            .header("X-Fix-Pubkey", signed.pubkey)
+            .header("X-Fix-Signature", signed.signature)
+            .header("X-Fix-Timestamp", signed.timestamp)
+            .header("X-Fix-Work", work)
+            .header("X-Forwarded-For", client);
+        request.send().await.unwrap().status().as_u16()
+    };
+    let one = "198.51.100.1";
+    assert_eq!([post(one, false).await, post(one, false).await, post(one, false).await], [200, 200, 429]);
+    assert_eq!(post(one, true).await, 200);
+    // Of IPv6 a customer's whole network counts, and nobody else's.
+    let v6 = ["2001:db8::1", "2001:db8::2", "2001:db8::3"];
+    let mut answers = Vec::new();
+    for client in v6 {
+        answers.push(post(client, false).await);
+    }
+    assert_eq!(answers, [200, 200, 429]);
+    assert_eq!(post("2001:db8:0:1::1", false).await, 200);
+    // The next day.
+    m.clock.advance(Millis::secs(86_400));
+    assert_eq!(post(one, false).await, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_nobody_paid_is_deleted_and_a_late_payment_still_has_a_payee() {
+    let m = Market::start().await;
+    let entry = m.client.post_entry(&m.contract("0.5"), &m.principal, Some(address("principal")));
+    let body = body_with(&entry, &[]);
+    m.client.send("POST", "/contracts", body, Some(&m.principal)).await.says("unfunded");
+    let id = entry.contract_id().unwrap();
+    let paid = m.open(&m.contract("1")).await;
+    m.clock.advance(m.client.terms.windows.unfunded);
+    m.client.until(id, &m.principal, "canceled").await;
+    let engine = m.server().engine();
+    m.clock.advance(Millis::secs(6 * 86_400));
+    // What is still handed over to the escrow would keep the contract too.
+    crate::support::eventually("the outbox is empty", || async {
+        engine.store().outbox(OutboxState::Open).await.unwrap().is_empty().then_some(())
+    })
+    .await;
+    assert_eq!(
+        engine.forget_unpaid().await.unwrap(),
+        0,
+        "not while late payments still go back by themselves"
+    );
+    m.clock.advance(Millis::secs(86_401));
+    let forgotten = crate::support::eventually("it is deleted", || async {
+        let forgotten = engine.forget_unpaid().await.unwrap();
+        (forgotten > 0).then_some(forgotten)
+    })
+    .await;
+    assert_eq!(forgotten, 1);
+    m.client.get(&format!("/contracts/{id}"), Some(&m.principal)).await.refused(404, 9400);
+    assert_eq!(
+        m.client.view(paid, &m.principal).await["status"],
+        "canceled",
+        "nobody took it, but it was paid"
+    );
+    let hash: String = entry.hash().iter().map(|b| format!("{b:02x}")).collect();
+    let late = engine.store().late_payees(&hash).await.unwrap();
+    assert_eq!(late.len(), 1);
+    assert_eq!(late[0].payout, address("principal").to_string());
+    assert_eq!(late[0].depositor, m.principal.id().to_string());
+    assert_eq!(m.client.get("/stats", None).await.ok()["canceled"], 1);
+    let days = |days: u64| i64::try_from(m.clock.now().plus(Millis::secs(days * 86_400)).0).unwrap();
+    engine.store().prune(days(89), 0).await.unwrap();
+    assert_eq!(engine.store().late_payees(&hash).await.unwrap().len(), 1);
+    engine.store().prune(days(91), 0).await.unwrap();
+    assert!(engine.store().late_payees(&hash).await.unwrap().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_address_has_its_share_of_connections() {
+    let m = Market::with(|config| {
+        config.nano.ledger = "none".into();
+        config.limits.connections_per_address = 3;
+    })
+    .await;
+    let address = m.server().address();
+    let mut held = Vec::new();
+    for _ in 0..3 {
+        held.push(tokio::net::TcpStream::connect(address).await.unwrap());
+    }
+    // The fourth is closed at once, without an answer.
+    let closed = crate::support::eventually("one more is closed", || async {
+        use tokio::io::AsyncReadExt;
+        let mut more = tokio::net::TcpStream::connect(address).await.unwrap();
+        let read = tokio::time::timeout(std::time::Duration::from_millis(200), more.read(&mut [0; 1])).await;
+        matches!(read, Ok(Ok(0) | Err(_))).then_some(())
+    });
+    closed.await;
+    drop(held);
+    crate::support::eventually("there is room again", || async {
+        let url = format!("{}/healthz", m.client.url);
+        let http = reqwest::Client::builder().no_proxy().build().unwrap();
+        http.get(url).send().await.ok().filter(|answer| answer.status() == 200).map(drop)
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_transcript_is_streamed_as_it_is_kept() {
+    let m = Market::with(|config| config.nano.ledger = "none".into()).await;
+    let id = m.working(&m.contract("")).await;
+    // A text that looks like the end of the answer.
+    let text = format!("\"transcript\":[],\"received_at\":[]{}", "x".repeat(15_000));
+    for n in 0..40 {
+        m.clock.advance(Millis(1));
+        let chat = Data::Chat { message: format!("{n}{text}") };
+        m.client.act(id, "chat", chat, &m.agent).await.says("sent");
+    }
+    let view = m.client.view(id, &m.principal).await;
+    let (entries, times) = (view["transcript"].as_array().unwrap(), view["received_at"].as_array().unwrap());
+    assert_eq!((entries.len(), times.len()), (44, 44));
+    assert!(view["briefing"].as_str().is_some());
+    m.sound_so_far(id).await;
+    // Talk is bounded in bytes, not only in entries.
+    let mut answers = Vec::new();
+    for n in 0..40 {
+        m.clock.advance(Millis(1));
+        let chat = Data::Chat { message: format!("{n}{text}") };
+        answers.push(m.client.act(id, "chat", chat, &m.agent).await);
+    }
+    answers.pop().unwrap().refused(409, 9057);
+    m.fix(id).await.ok();
+    m.verify(id, true).await.says("fulfilled");
+    m.sound(id, "fulfilled").await;
 }

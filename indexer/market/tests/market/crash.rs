@@ -200,7 +200,13 @@ impl Dying {
 }
 
 fn verify(success: bool) -> Data {
-    Data::Verify { success, explanation: String::new(), exit_code: None, output: String::new() }
+    Data::Verify {
+        success,
+        explanation: String::new(),
+        exit_code: None,
+        output: String::new(),
+        failure: None,
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -53,7 +53,7 @@ async fn a_free_contract_needs_no_money_ok() {
     m.fix(id).await.says("pending_verification");
     m.verify(id, true).await.says("fulfilled");
     m.sound(id, "fulfilled").await;
-    let paid = m.client.post_entry(&m.contract("0.5"), &m.principal, None);
+    let paid = m.client.post_entry(&m.contract("0.5"), &m.principal, Some(support::address("principal")));
     let body = support::body_with(&paid, &[]);
     m.client.send("POST", "/contracts", body, Some(&m.principal)).await.refused(501, 9409);
 }
@@ -84,7 +84,7 @@ async fn a_declined_contract_reopens_for_another_agent_ok() {
     m.client.act(id, "decline", Data::Decline { reason: "too hard".into() }, &other).await.says("open");
     support::eventually("the bond is back", || async { (m.balance("other") == xno("0.67")).then_some(()) })
         .await;
-    let data = Data::Bond { agent: other.id(), payout: None };
+    let data = Data::Bond { agent: other.id(), payout: Some(address("other")) };
     m.client.act(id, "bond", data, &other).await.refused(403, 9119);
     m.bond(id, &m.agent, "agent").await;
     m.accept(id, &m.agent).await;
@@ -147,8 +147,11 @@ async fn a_principal_that_leaves_after_reading_a_fix_pays_also_within_the_grace_
     m.client
         .act(id, "back_out", Data::BackOut { reason: "thanks".into() }, &m.principal)
         .await
-        .says("canceled");
-    m.paid_as("late_cancel_by_principal", None, "0.5").await;
+        .says("in_progress");
+    // The agent has its time to dispute.
+    m.pass(m.client.terms.windows.objection).await;
+    m.client.until(id, &m.principal, "canceled").await;
+    m.paid_as("late_cancel_after_fix", None, "0.5").await;
     m.sound(id, "canceled").await;
 }
 
@@ -180,6 +183,10 @@ async fn a_halt_can_be_taken_back_and_a_second_one_goes_to_the_judge() {
         .says("in_progress");
     m.client.act(id, "halt", halt(), &m.principal).await.says("halted");
     m.pass(m.client.terms.windows.halt).await;
+    // The agent, whose fix was read, has the word first.
+    let tasks = m.client.get("/judge/tasks", Some(&m.judge)).await.ok();
+    assert_eq!(tasks["tasks"], serde_json::json!([]));
+    m.respond(id, Side::Agent).await.ok();
     let tasks = m.client.get("/judge/tasks", Some(&m.judge)).await.ok();
     assert_eq!(tasks["tasks"][0]["contract_id"], id.to_string(), "{tasks}");
     m.client.rule(id, &m.judge, Outcome::EvilAgent, Court::District).await.ok();
@@ -286,7 +293,7 @@ async fn a_rejected_review_waits_for_an_objection() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unpaid_contract_expires_and_late_money_goes_back() {
     let m = Market::start().await;
-    let entry = m.client.post_entry(&m.contract("0.5"), &m.principal, None);
+    let entry = m.client.post_entry(&m.contract("0.5"), &m.principal, Some(support::address("principal")));
     let body = support::body_with(&entry, &[]);
     let got = m.client.send("POST", "/contracts", body, Some(&m.principal)).await.says("unfunded");
     let id = entry.contract_id().unwrap();

@@ -3,9 +3,11 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod absence;
 mod attacks;
 mod crash;
 mod dead_letters;
+mod escrow;
 mod hooks;
 mod lifecycle;
 mod node;

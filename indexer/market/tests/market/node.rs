@@ -62,7 +62,7 @@ async fn a_distant_node_that_loses_answers_is_paid_through_once() {
     let fault = FaultRule::new(On::action("process"), Effect::LoseAnswer { ms: 0 }).times(3);
     let fault = devnet.faults().add(fault);
     let (explanation, output) = (String::new(), String::new());
-    let verify = Data::Verify { success: true, explanation, exit_code: Some(0), output };
+    let verify = Data::Verify { success: true, explanation, exit_code: Some(0), output, failure: None };
     client.act(id, "verify", verify, &principal()).await.says("fulfilled");
     eventually("an answer is lost", || async { (devnet.faults().struck(fault) > 0).then_some(()) }).await;
     process.kill();

@@ -8,6 +8,19 @@ use crate::support::live::{Live, agent, principal};
 use crate::support::process::{Process, command};
 use crate::support::{self, Market, START};
 
+#[test]
+fn an_empty_variable_counts_as_none() {
+    let variables = ["CONFIG", "DB", "DATA", "PORT", "SERVER_KEY", "NANO", "NANO_WS", "PLATFORM_ADDRESS"];
+    let printed = |variables: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_fix-server"));
+        command.arg("--print-config").env_clear();
+        command.envs(variables.iter().map(|name| (format!("FIX_{name}"), ""))).output().unwrap()
+    };
+    let usual = printed(&[]);
+    assert!(usual.status.success(), "{usual:?}");
+    assert_eq!(printed(&variables), usual);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_plain_pages_answer_ok() {
     let m = Market::start().await;

@@ -68,6 +68,7 @@ async fn nobody_gets_anothers_deposit() {
         contract: m.contract("0.5").json().clone(),
         principal: thief.id(),
         payout: Some(address("thief")),
+        market: Some(m.client.terms.market()),
     };
     let copy = Entry::sign(&data, Head::GENESIS, m.clock.now(), &thief);
     let other =
@@ -222,8 +223,9 @@ async fn a_request_is_taken_once_also_after_a_kill() {
     let chat = Data::Chat { message: "hello".into() };
     let entry = Entry::sign(&chat, live.client.head(id, &agent()).await, live.clock.now(), &agent());
     let (path, body) = (format!("/contracts/{id}/chat"), body_with(&entry, &[]));
-    let h = request::sign("POST", &path, &body, live.clock.now(), &agent());
-    let headers = Some((h.pubkey, h.signature, h.timestamp));
+    let server = live.client.terms.server;
+    let h = request::sign(&server, "POST", &path, &body, live.clock.now(), &agent());
+    let headers = Some(crate::support::Headers::from(h));
     live.client.send_with("POST", &path, body.clone(), headers.clone()).await.says("sent");
     live.die().await;
     live.client.send_with("POST", &path, body, headers).await.refused(401, 9095);
@@ -242,7 +244,7 @@ async fn of_fifty_agents_at_once_one_gets_the_contract() {
                 tokio::spawn(async move {
                     let data = match action {
                         "accept" => Data::Accept { agent: agent.id() },
-                        _ => Data::Bond { agent: agent.id(), payout: None },
+                        _ => Data::Bond { agent: agent.id(), payout: Some(address("racer")) },
                     };
                     let entry = Entry::sign(&data, head, client.clock.now(), &agent);
                     client.send_entry(id, action, &entry, &agent).await
@@ -301,6 +303,7 @@ async fn a_chain_that_was_reordered_truncated_or_mended_is_found_out() {
                 explanation: String::new(),
                 exit_code: None,
                 output: String::new(),
+                failure: None,
             };
             t.entries[last] = Entry::sign(&data, head, t.entries[last].at(), &m.agent);
         }),
@@ -352,7 +355,8 @@ async fn contracts_of_hostile_terms_with_money_fail() {
     ] {
         assert!(good.contains(from), "{from} in {good}");
         let contract = zx1_market::Json::parse(good.replace(from, to).as_bytes()).unwrap();
-        let data = Data::Post { contract, principal: m.principal.id(), payout: None };
+        let (principal, market) = (m.principal.id(), Some(m.client.terms.market()));
+        let data = Data::Post { contract, principal, payout: Some(address("p")), market };
         let entry = Entry::sign(&data, Head::GENESIS, m.clock.now(), &m.principal);
         let got = m.client.send("POST", "/contracts", body_with(&entry, &[]), Some(&m.principal)).await;
         got.refused(400, code);

@@ -81,7 +81,7 @@ ways! {
     principal_left_in_grace: end("grace_cancel", State::Canceled);
     agent_left_in_grace: end("grace_cancel", State::Canceled);
     principal_left_late: end("late_cancel_by_principal", State::Canceled);
-    principal_left_after_a_fix: end("late_cancel_by_principal", State::Canceled);
+    principal_left_after_a_fix: end("late_cancel_after_fix", State::Canceled);
     agent_left_late: end("late_cancel_by_agent", State::Canceled);
     judge_was_late: end("voided", State::Voided);
     judge_of_a_halt_was_late: end("voided", State::Voided);
@@ -216,7 +216,9 @@ mod script {
     pub async fn principal_left_after_a_fix(live: &mut Live, bounties: &[&str]) {
         working(live, bounties, false).await;
         live.fix("in_progress").await;
-        live.act("back_out", Data::BackOut { reason: "thanks".into() }, &principal(), "canceled").await;
+        live.act("back_out", Data::BackOut { reason: "thanks".into() }, &principal(), "in_progress").await;
+        live.pass(live.client.terms.windows.objection).await;
+        live.reach("canceled").await;
     }
 
     pub async fn agent_left_late(live: &mut Live, bounties: &[&str]) {

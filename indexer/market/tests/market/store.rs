@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use zx1_market::Millis;
 use zx1_market_server::store::{
-    Commit, ContractRow, DepositRow, EntryRow, ListFilter, OutboxRow, OutboxState, Store, StoreError, open,
+    Commit, ContractRow, DepositRow, EntryRow, LatePayee, ListFilter, OutboxRow, OutboxState, Store,
+    StoreError, open,
 };
 #[cfg(feature = "postgres")]
 use zx1_server::testing::Cluster;
@@ -35,6 +36,8 @@ fn new(id: &str, created_at: i64) -> Commit {
 
 fn deposit(id: &str, status: &str) -> DepositRow {
     DepositRow {
+        post: "ab".into(),
+        closed_at: None,
         contract_id: id.into(),
         party: "fix_p".into(),
         round: 0,
@@ -54,6 +57,11 @@ fn decided(id: &str, kind: &str, at: i64) -> OutboxRow {
         created_at: at,
         reason: String::new(),
     }
+}
+
+async fn due(store: &dyn Store, now: i64, limit: i64) -> Vec<String> {
+    let due = store.due(now, (i64::MIN, String::new()), limit).await.unwrap();
+    due.into_iter().map(|(_, id)| id).collect()
 }
 
 async fn a_commit_is_read_back_as_it_was(store: &dyn Store) {
@@ -183,6 +191,14 @@ async fn events_are_seen_in_order_by_whoever_reads_beside(store: Arc<dyn Store>)
     assert_eq!((seen, store.last_event().await.unwrap()), (80, last));
 }
 
+async fn the_last_heartbeat_is_remembered(store: &dyn Store) {
+    assert_eq!(store.heartbeat().await.unwrap(), None);
+    for at in [1_000, 2_000] {
+        store.beat(at).await.unwrap();
+        assert_eq!(store.heartbeat().await.unwrap(), Some(at));
+    }
+}
+
 async fn deadlines_come_earliest_first(store: &dyn Store) {
     let with = |id: &str, deadline: Option<i64>| Commit {
         row: Some(ContractRow { next_deadline: deadline, state: "timed".into(), ..row(id, 50) }),
@@ -192,11 +208,15 @@ async fn deadlines_come_earliest_first(store: &dyn Store) {
         store.commit(with(id, deadline)).await.unwrap();
     }
     assert_eq!(store.next_deadline().await.unwrap(), Some(-3));
-    assert_eq!(store.due(-2, 10).await.unwrap(), ["t1", "t2"]);
-    assert_eq!(store.due(-1, 2).await.unwrap(), ["t1", "t2"]);
-    assert!(store.due(-4, 10).await.unwrap().is_empty());
+    assert_eq!(due(store, -2, 10).await, ["t1", "t2"]);
+    assert_eq!(due(store, -1, 2).await, ["t1", "t2"]);
+    assert!(due(store, -4, 10).await.is_empty());
+    // Onward from one of them, also where two have the same moment.
+    assert_eq!(store.due(-1, (-3, "t1".into()), 10).await.unwrap(), [(-2, "t2".into()), (-1, "t3".into())]);
+    assert!(store.live("", 1_000).await.unwrap().contains(&"t1".to_owned()));
+    assert_eq!(store.live("t1", 2).await.unwrap(), ["t2", "t3"], "only what has a deadline");
     store.commit(Commit { version: Some(1), ..with("t1", None) }).await.unwrap();
-    assert_eq!(store.due(-1, 10).await.unwrap(), ["t2", "t3"]);
+    assert_eq!(due(store, -1, 10).await, ["t2", "t3"]);
     for id in ["t2", "t3"] {
         store.commit(Commit { version: Some(1), ..with(id, None) }).await.unwrap();
     }
@@ -309,10 +329,71 @@ async fn old_requests_and_events_are_forgotten(store: &dyn Store) {
     assert!(store.last_event().await.unwrap() > last);
 }
 
+async fn what_nobody_paid_is_forgotten_but_for_its_payee(store: &dyn Store) {
+    let ended = |id: &str| Commit {
+        row: Some(ContractRow { next_deadline: None, state: "canceled".into(), ..row(id, 500) }),
+        entries: vec![entry(0), entry(1), entry(2)],
+        ..Commit::default()
+    };
+    let side = |status| DepositRow { amount: "1".into(), ..deposit("unpaid", status) };
+    store.commit(Commit { deposits: vec![side("lapsed")], ..ended("unpaid") }).await.unwrap();
+    let paid = DepositRow { contract_id: "paid".into(), ..side("taken") };
+    store.commit(Commit { deposits: vec![paid], ..ended("paid") }).await.unwrap();
+    let told = DepositRow { contract_id: "told".into(), ..side("lapsed") };
+    let outbox = vec![decided("told", "expire", 500)];
+    store.commit(Commit { deposits: vec![told], outbox, ..ended("told") }).await.unwrap();
+    assert!(store.unpaid(500, 10).await.unwrap().is_empty());
+    assert_eq!(store.unpaid(501, 10).await.unwrap(), ["unpaid"], "the escrow has to hear of the other first");
+    let page = store.entries_from("unpaid", 1, 1).await.unwrap();
+    assert_eq!(page, [entry(1)]);
+    let late = LatePayee {
+        post_hash: "ab".into(),
+        depositor: "fix_p".into(),
+        round: 0,
+        payout: "nano_1".into(),
+        keep_until: 900,
+    };
+    store.forget("unpaid", late.clone()).await.unwrap();
+    assert!(store.load("unpaid").await.unwrap().is_none());
+    assert!(store.entries("unpaid").await.unwrap().is_empty());
+    assert_eq!(store.late_payees("ab").await.unwrap(), [late]);
+    store.prune(901, 0).await.unwrap();
+    assert!(store.late_payees("ab").await.unwrap().is_empty());
+    for id in ["paid", "told"] {
+        assert!(store.load(id).await.unwrap().is_some());
+    }
+}
+
+async fn one_server_writes(url: &str) {
+    let (first, second) = (open(url).await.unwrap(), open(url).await.unwrap());
+    first.lease().await.unwrap();
+    assert_eq!(second.lease().await.unwrap_err().code(), 9417);
+    first.commit(new("leased", 70)).await.unwrap();
+    first.close().await;
+    second.lease().await.unwrap();
+    second.commit(new("leased too", 71)).await.unwrap();
+    second.close().await;
+}
+
+/// The lock is gone, as a connection to Postgres may be: the number of the lease still keeps the former server out.
+#[tokio::test]
+async fn a_server_that_was_superseded_commits_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("market.db");
+    let url = path.to_str().unwrap();
+    let (first, second) = (open(url).await.unwrap(), open(url).await.unwrap());
+    first.lease().await.unwrap();
+    std::fs::remove_file(folder.path().join("market.db.lock")).unwrap();
+    second.lease().await.unwrap();
+    assert_eq!(first.commit(new("a", 1)).await.unwrap_err().code(), 9418);
+    second.commit(new("a", 1)).await.unwrap();
+}
+
 async fn conforms(url: &str) {
     let store = open(url).await.unwrap();
     store.ping().await.unwrap();
     assert_eq!(store.next_deadline().await.unwrap(), None);
+    the_last_heartbeat_is_remembered(&*store).await;
     deadlines_come_earliest_first(&*store).await;
     a_commit_is_read_back_as_it_was(&*store).await;
     a_refused_commit_leaves_nothing(&*store).await;
@@ -322,6 +403,7 @@ async fn conforms(url: &str) {
     decisions_and_deposits_are_closed_once(&*store).await;
     a_dead_letter_is_kept_with_its_reason_until_it_is_resolved(&*store).await;
     old_requests_and_events_are_forgotten(&*store).await;
+    what_nobody_paid_is_forgotten_but_for_its_payee(&*store).await;
     assert_eq!(store.meta("server", "one").await.unwrap(), "one");
     assert_eq!(store.meta("server", "two").await.unwrap(), "one");
     let before = store.load("b").await.unwrap();
@@ -333,6 +415,7 @@ async fn conforms(url: &str) {
     assert_eq!(store.meta("server", "two").await.unwrap(), "one");
     assert!(matches!(store.commit(new("b", 20)).await, Err(StoreError::Exists)));
     store.close().await;
+    one_server_writes(url).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

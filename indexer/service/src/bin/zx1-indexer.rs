@@ -5,7 +5,7 @@
 use clap::Parser;
 use zx1_indexer::Error;
 use zx1_indexer::cli::ServeArgs;
-use zx1_server::process;
+use zx1_server::{config, process};
 
 /// Rebuilds what the ledgers of zx1 say, and serves it: REST, streams, an explorer page
 #[derive(Debug, Parser)]
@@ -16,6 +16,6 @@ struct Command {
 }
 
 fn main() -> std::process::ExitCode {
-    let serve = || Command::parse().serve.serve();
+    let serve = || config::options::<Command>().serve.serve();
     process::run("ZX1_INDEXER_LOG", "warn,zx1_indexer=info,zx1_server=info", serve, Error::code)
 }

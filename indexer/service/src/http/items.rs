@@ -451,15 +451,15 @@ impl Entry {
                 slot,
                 contract_hash: hex_of(row.contract_hash.as_ref()),
                 commit: hex::encode(commit),
-                maintainer: base58_of(row.maintainer.as_ref()),
+                maintainer: row.maintainer.map(|key| key.to_string()),
             }
         });
         Self {
             index: row.number,
             timestamp: row.timestamp,
             slot: row.slot,
-            sender: base58(&row.sender),
-            payer: base58(&row.payer),
+            sender: row.sender.to_string(),
+            payer: row.payer.to_string(),
             text: row.text.clone(),
             previous_head: hex_of(row.previous_head.as_ref()),
             head: hex::encode(&row.head),

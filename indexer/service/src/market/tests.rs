@@ -42,13 +42,14 @@ impl World {
         let contract = Contract::builder("gcc foo.c", "undefined reference to `bar'");
         let contract = contract.bounty(Raw::from_xno("0.5").unwrap()).build(&terms).unwrap();
         let now = Millis(1_795_000_000_000);
-        let data = Data::Post { contract: contract.json().clone(), principal: key(1).id(), payout: None };
+        let (principal, market, payout) = (key(1).id(), Some(terms.market()), Some(address(11)));
+        let data = Data::Post { contract: contract.json().clone(), principal, payout, market };
         let (case, step) =
             Case::start(Entry::sign(&data, Head::GENESIS, now, &key(1)), &terms, now, &server).unwrap();
         let mut world = Self { case, chained: Vec::new(), now };
         world.take(step);
         world.deposit(Side::Principal, 101);
-        let bond = Data::Bond { agent: key(2).id(), payout: None };
+        let bond = Data::Bond { agent: key(2).id(), payout: Some(address(12)) };
         let bond = Entry::sign(&bond, world.case.head(), world.now, &key(2));
         world.case.reserve(bond, world.now).unwrap();
         world.deposit(Side::Agent, 102);
@@ -92,6 +93,7 @@ impl World {
             exit_code: None,
             output: String::new(),
             note: "no inputs".into(),
+            trial: None,
             signature: None,
         };
         let data = data.sign(self.case.id(), &self.case.head().hash, &key(5));
@@ -279,7 +281,8 @@ impl Shelf {
         let terms = Terms::new(server.id(), address(90)).unwrap();
         let contract = Contract::builder(format!("gcc foo{number}.c"), "no bar").build(&terms).unwrap();
         let now = Millis(1_795_000_000_000);
-        let data = Data::Post { contract: contract.json().clone(), principal: key(1).id(), payout: None };
+        let (principal, market, payout) = (key(1).id(), Some(terms.market()), Some(address(11)));
+        let data = Data::Post { contract: contract.json().clone(), principal, payout, market };
         let entry = Entry::sign(&data, Head::GENESIS, now, &key(1));
         let (case, step) = Case::start(entry, &terms, now, &server).unwrap();
         let entries = step.entries.iter().map(|it| it.entry.clone()).collect();

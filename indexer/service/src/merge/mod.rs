@@ -346,8 +346,8 @@ impl Merge {
                     number: signed(e.index),
                     timestamp: e.timestamp,
                     slot: row.slot,
-                    sender: e.sender.to_vec(),
-                    payer: e.payer.to_vec(),
+                    sender: e.sender.into(),
+                    payer: e.payer.into(),
                     head: e.head.to_vec(),
                     signature: Some(row.signature.clone()),
                     ..std::mem::take(entry)

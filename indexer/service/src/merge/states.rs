@@ -109,8 +109,8 @@ impl Merge {
                     number: signed(entry.index),
                     timestamp: entry.timestamp,
                     slot: signed(entry.slot),
-                    sender: entry.sender.to_vec(),
-                    payer: entry.payer.to_vec(),
+                    sender: entry.sender.into(),
+                    payer: entry.payer.into(),
                     head: zx1_protocol::feedback_log::entry_digest::<zx1_protocol::hash::Sha3>(
                         &entry.previous_head,
                         entry.index,
@@ -132,7 +132,7 @@ impl Merge {
                 row.resolution_slot = Some(signed(resolution.slot));
                 row.contract_hash = Some(resolution.contract_hash.to_vec());
                 row.fix_commit = Some(resolution.commit.to_vec());
-                row.maintainer = Some(resolution.maintainer.to_vec());
+                row.maintainer = Some(resolution.maintainer.into());
             }
             // An account that is gone says nothing more than the event of its closing did.
             _ => {}

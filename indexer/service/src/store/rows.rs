@@ -2,7 +2,7 @@
 
 use sqlx::query_builder::Separated;
 use sqlx::{ColumnIndex, Database, Decode, Encode, FromRow, Type};
-use zx1_protocol::ids::{AgentId, ConversationId};
+use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
 use zx1_protocol::units::MicroUsdc;
 
 /// A type of a field, and how a column holds it.
@@ -58,6 +58,8 @@ plain!(i64, Option<i64>, String, Option<String>, Vec<u8>, Option<Vec<u8>>);
 typed! {
     AgentId as Vec<u8>: |id: Self| id.as_bytes().to_vec(), |bytes: Vec<u8>| bytes.try_into().ok().map(Self);
     ConversationId as Vec<u8>: |id: Self| id.as_bytes().to_vec(), |bytes: Vec<u8>| bytes.try_into().ok().map(Self);
+    WalletKey as Vec<u8>:
+        |key: Self| key.to_bytes().to_vec(), |bytes: Vec<u8>| <[u8; 32]>::try_from(bytes).ok().map(Self::from);
     MicroUsdc as i64: |amount: Self| signed(amount.0), |number| Some(Self(unsigned(number)));
 }
 
@@ -494,9 +496,9 @@ table! {
         /// Slot in which it was submitted.
         slot: i64,
         /// Key of the sender.
-        sender: Vec<u8>,
+        sender: WalletKey,
         /// Account that paid for the entry.
-        payer: Vec<u8>,
+        payer: WalletKey,
         /// Text of the feedback; `None` until its account was read.
         text: Option<String>,
         /// Head of the log before this entry; `None` until its account was read.
@@ -512,7 +514,7 @@ table! {
         /// Id of the commit that fixes it.
         fix_commit: Option<Vec<u8>>,
         /// Maintainer that recorded the resolution.
-        maintainer: Option<Vec<u8>>,
+        maintainer: Option<WalletKey>,
     }
 }
 
@@ -548,7 +550,7 @@ table! {
     /// A binding record: a Solana wallet and the Nano account that its owner has bound to it.
     BindingRow "bindings" ["wallet"] {
         /// Public key of the Solana wallet.
-        wallet: Vec<u8>,
+        wallet: WalletKey,
         /// The bound Nano address.
         nano: String,
         /// Time that the record carries, in Unix seconds. The latest record of a wallet counts.

@@ -3,7 +3,7 @@
 //! Exit codes: 0 it was stopped or has printed what was asked for; 1 a numbered error; 2 wrong options.
 
 use clap::Parser;
-use zx1_server::process;
+use zx1_server::{config, process};
 use zx1_sponsor::Error;
 use zx1_sponsor::cli::ServeArgs;
 
@@ -29,6 +29,6 @@ struct Command {
 }
 
 fn main() -> std::process::ExitCode {
-    let serve = || Command::parse().serve.serve();
+    let serve = || config::options::<Command>().serve.serve();
     process::run("ZX1_SPONSOR_LOG", "warn,zx1_sponsor=info,zx1_server=info", serve, Error::code)
 }

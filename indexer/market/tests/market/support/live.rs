@@ -182,7 +182,7 @@ impl Live {
 
     pub async fn verify(&mut self, success: bool, state: &str) {
         let (explanation, output) = (String::new(), String::new());
-        let data = Data::Verify { success, explanation, exit_code: None, output };
+        let data = Data::Verify { success, explanation, exit_code: None, output, failure: None };
         self.act("verify", data, &principal(), state).await;
     }
 

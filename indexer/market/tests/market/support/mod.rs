@@ -81,6 +81,29 @@ impl Got {
     }
 }
 
+/// The headers of a signed request.
+#[derive(Debug, Clone)]
+pub struct Headers {
+    /// Older clients send none.
+    pub auth: Option<&'static str>,
+    pub pubkey: String,
+    pub signature: String,
+    pub timestamp: String,
+}
+
+impl From<request::SignedHeaders> for Headers {
+    fn from(h: request::SignedHeaders) -> Headers {
+        Headers { auth: Some(h.auth), pubkey: h.pubkey, signature: h.signature, timestamp: h.timestamp }
+    }
+}
+
+impl Headers {
+    /// As older clients sign.
+    pub fn older(key: &PartyKey, signature: String, timestamp: String) -> Headers {
+        Headers { auth: None, pubkey: key.id().hex(), signature, timestamp }
+    }
+}
+
 /// Whoever talks to a server.
 #[derive(Clone)]
 pub struct Client {
@@ -92,18 +115,13 @@ pub struct Client {
 
 impl Client {
     pub async fn send(&self, method: &str, path: &str, body: Vec<u8>, key: Option<&PartyKey>) -> Got {
-        let headers = key.map(|key| request::sign(method, path, &body, self.clock.now(), key));
-        let headers = headers.map(|h| (h.pubkey, h.signature, h.timestamp));
+        let headers =
+            key.map(|key| request::sign(&self.terms.server, method, path, &body, self.clock.now(), key));
+        let headers = headers.map(Headers::from);
         self.send_with(method, path, body, headers).await
     }
 
-    pub async fn send_with(
-        &self,
-        method: &str,
-        path: &str,
-        body: Vec<u8>,
-        headers: Option<(String, String, String)>,
-    ) -> Got {
+    pub async fn send_with(&self, method: &str, path: &str, body: Vec<u8>, headers: Option<Headers>) -> Got {
         self.try_send_with(method, path, body, headers).await.unwrap()
     }
 
@@ -115,8 +133,9 @@ impl Client {
         body: Vec<u8>,
         key: Option<&PartyKey>,
     ) -> reqwest::Result<Got> {
-        let headers = key.map(|key| request::sign(method, path, &body, self.clock.now(), key));
-        let headers = headers.map(|h| (h.pubkey, h.signature, h.timestamp));
+        let headers =
+            key.map(|key| request::sign(&self.terms.server, method, path, &body, self.clock.now(), key));
+        let headers = headers.map(Headers::from);
         self.try_send_with(method, path, body, headers).await
     }
 
@@ -125,15 +144,18 @@ impl Client {
         method: &str,
         path: &str,
         body: Vec<u8>,
-        headers: Option<(String, String, String)>,
+        headers: Option<Headers>,
     ) -> reqwest::Result<Got> {
         let url = format!("{}{path}", self.url);
         let mut request = self.http.request(method.parse().unwrap(), url).body(body);
-        if let Some((pubkey, signature, timestamp)) = headers {
+        if let Some(headers) = headers {
             request = request
-                .header("X-Fix-Pubkey", pubkey)
-                .header("X-Fix-Signature", signature)
-                .header("X-Fix-Timestamp", timestamp);
+                .header("X-Fix-Pubkey", headers.pubkey)
+                .header("X-Fix-Signature", headers.signature)
+                .header("X-Fix-Timestamp", headers.timestamp);
+            if let Some(auth) = headers.auth {
+                request = request.header("X-Fix-Auth", auth);
+            }
         }
         let response = request.send().await?;
         let status = response.status().as_u16();
@@ -157,7 +179,8 @@ impl Client {
 
     /// A contract, posted.
     pub fn post_entry(&self, contract: &Contract, key: &PartyKey, payout: Option<Address>) -> Entry {
-        let data = Data::Post { contract: contract.json().clone(), principal: key.id(), payout };
+        let market = Some(self.terms.market());
+        let data = Data::Post { contract: contract.json().clone(), principal: key.id(), payout, market };
         Entry::sign(&data, Head::GENESIS, self.clock.now(), key)
     }
 
@@ -218,6 +241,7 @@ pub fn nothing_to_run() -> ReexecutionData {
         exit_code: None,
         output: String::new(),
         note: "nothing can be run again".into(),
+        trial: None,
         signature: None,
     }
 }
@@ -246,6 +270,7 @@ pub fn config(folder: &std::path::Path) -> Config {
     config.limits.key = Rate { burst: 1_000_000, per_second: 1_000_000 };
     config.limits.posts = Rate { burst: 1_000_000, per_second: 1_000_000 };
     config.limits.streams_per_address = 20_000;
+    config.limits.connections_per_address = 20_000;
     config
 }
 
@@ -255,10 +280,18 @@ impl Market {
     }
 
     pub async fn with(change: impl FnOnce(&mut Config)) -> Market {
+        Market::on(DrivenClock::new(START), change).await
+    }
+
+    /// One that counts restarts and jumps of its clock.
+    pub async fn with_absences(change: impl FnOnce(&mut Config)) -> Market {
+        Market::on(DrivenClock::new(START).with_absences(), change).await
+    }
+
+    async fn on(clock: DrivenClock, change: impl FnOnce(&mut Config)) -> Market {
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         let mut config = config(folder.path());
         change(&mut config);
-        let clock = DrivenClock::new(START);
         let server = boot(&config, &clock).await;
         let client = Client {
             url: server.url().to_owned(),
@@ -273,6 +306,11 @@ impl Market {
     /// Stop it and start it again on the same folder.
     pub async fn restart(&mut self) {
         self.server.take().unwrap().stop().await.unwrap();
+        self.restart_stopped().await;
+    }
+
+    /// Start it again after it was stopped.
+    pub async fn restart_stopped(&mut self) {
         let server = boot(&self.config, &self.clock).await;
         self.client.url = server.url().to_owned();
         self.server = Some(server);
@@ -365,8 +403,13 @@ impl Market {
     }
 
     pub async fn verify(&self, id: ContractId, success: bool) -> Got {
-        let data =
-            Data::Verify { success, explanation: String::new(), exit_code: Some(0), output: String::new() };
+        let data = Data::Verify {
+            success,
+            explanation: String::new(),
+            exit_code: Some(0),
+            output: String::new(),
+            failure: None,
+        };
         self.client.act(id, "verify", data, &self.principal).await
     }
 
@@ -420,6 +463,13 @@ impl Market {
         let row = row(scenario, court, bounty);
         let text = |name: &str| row[name].as_str().unwrap().to_owned();
         self.paid(&text("principal"), &text("agent"), &text("platform"), &text("charity")).await;
+    }
+
+    /// What there is of a transcript verifies offline.
+    pub async fn sound_so_far(&self, id: ContractId) {
+        let got = self.client.get(&format!("/contracts/{id}"), Some(&self.principal)).await;
+        let report = replay(&Transcript::parse(got.text.as_bytes()).unwrap());
+        assert!(report.valid, "{report:?}");
     }
 
     /// The transcript verifies offline, with exact times, and ends in this state.
