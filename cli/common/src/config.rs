@@ -3,8 +3,8 @@
 use crate::{Fault, files};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::path::Path;
-use zx1_home::config::{self, ConfigError};
+use std::path::{Path, PathBuf};
+use zx1_home::config::{self, ConfigError, FileLayer};
 
 /// Reads a configuration; an absent one is empty.
 ///
@@ -18,6 +18,16 @@ pub fn read<T: DeserializeOwned + Default>(path: &Path) -> Result<T, Fault> {
             Fault::InputTooLarge { what: files::shown(path), size, limit }
         }
     })
+}
+
+/// A configuration as a layer of settings, under the name that people call it.
+///
+/// # Errors
+/// [`Fault::ConfigMalformed`].
+pub fn layer(name: &'static str, path: PathBuf, config: &impl Serialize) -> Result<FileLayer, Fault> {
+    let shown = files::shown(&path);
+    let malformed = |error: ConfigError| Fault::ConfigMalformed { path: shown, why: error.to_string() };
+    FileLayer::new(name, path, config).map_err(malformed)
 }
 
 /// Writes a configuration whole, below a header of comments.

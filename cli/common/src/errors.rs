@@ -1,6 +1,7 @@
 //! Exit codes, and what can go wrong in this crate. Numbers and words are the command line's own
 //! ([`crate::catalogue!`]).
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 /// Exit codes, as `--help` documents them.
@@ -127,7 +128,7 @@ pub enum Fault {
     },
 }
 
-/// What is wrong with a catalogue: numbers that do not ascend or lie outside of the range, messages that are
+/// What is wrong with a catalogue: numbers that stand twice or lie outside of the range, messages that are
 /// no sentences, next steps that are missing or begin like sentences. For the tests of command lines.
 pub fn catalogue_faults(
     all: &[(u32, &str)],
@@ -135,8 +136,9 @@ pub fn catalogue_faults(
     range: std::ops::Range<u32>,
 ) -> Vec<String> {
     let mut faults = Vec::new();
-    if !all.is_sorted_by(|a, b| a.0 < b.0) || all.iter().any(|(code, _)| !range.contains(code)) {
-        faults.push(format!("the numbers do not ascend within {range:?}"));
+    let numbers: BTreeSet<u32> = all.iter().map(|(code, _)| *code).collect();
+    if numbers.len() != all.len() || !numbers.iter().all(|code| range.contains(code)) {
+        faults.push(format!("the numbers are not unique within {range:?}"));
     }
     for ((code, name), (message, next)) in all.iter().zip(texts) {
         if !message.ends_with(['.', '}']) {

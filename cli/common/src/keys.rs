@@ -1,7 +1,8 @@
 //! Key files (decision A1), with this command line's refusals.
 
 use crate::errors::{Fault, reason};
-use crate::{files, output};
+use crate::files;
+use crate::output::{self, Page};
 use std::path::Path;
 use zx1_home::keys::{self, KeyError, KeyFileError};
 
@@ -50,4 +51,21 @@ pub fn random() -> Result<Seed, Fault> {
 /// [`Fault::Exists`], [`Fault::WriteFailed`].
 pub fn write(seed: &Seed, path: &Path) -> Result<(), Fault> {
     files::create_private(path, solana_json(seed).as_bytes())
+}
+
+/// Keys of this user below the home folder, where other programs keep them, but for the one that was chosen.
+pub fn others(chosen: &Path, usual: &[&str]) -> Vec<String> {
+    let home = zx1_home::config::user_home();
+    let paths = usual.iter().filter_map(|path| Some(home.as_ref()?.join(path)));
+    paths.filter(|path| path.exists() && path != chosen).map(|path| files::shown(&path)).collect()
+}
+
+/// Says that there are other keys, and how to use one of them.
+pub fn draw_others(page: &mut Page, others: &[String], program: &str) {
+    if !others.is_empty() {
+        page.line(format!("You have other keys: {}.", others.join(", ")));
+        page.line(format!(
+            "To use one of them instead, move this one away and run {program} init --import FILE."
+        ));
+    }
 }

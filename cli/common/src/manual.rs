@@ -2,7 +2,7 @@
 
 use crate::errors::Fault;
 use crate::files;
-use crate::output::{Page, Report};
+use crate::output::{self, Page, Report};
 use clap::Command;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -56,11 +56,23 @@ pub fn make(args: Args, command: Command) -> Result<Made, Fault> {
     Ok(Made::Written(Written { folder: files::shown(&folder), pages }))
 }
 
-/// The script with which a shell completes `name`'s commands and options.
-pub fn completions(shell: clap_complete::Shell, command: &mut Command, name: &str) -> Vec<u8> {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, command, name, &mut script);
-    script
+/// Command-line arguments of `completions`.
+#[derive(Debug, clap::Args)]
+pub struct Completions {
+    /// Shell to generate the script for
+    shell: clap_complete::Shell,
+}
+
+impl Completions {
+    /// Prints the script with which the shell completes a program's commands and options.
+    ///
+    /// # Errors
+    /// As [`output::write_out`].
+    pub fn print(self, mut command: Command) -> Result<(), Fault> {
+        let (mut script, name) = (Vec::new(), command.get_name().to_owned());
+        clap_complete::generate(self.shell, &mut command, name, &mut script);
+        output::write_out(&script)
+    }
 }
 
 /// A command tree as manual pages are made from it.

@@ -6,7 +6,7 @@ mod page;
 pub use page::{Mark, Page, Table, bold, dim, green, red, wrap, yellow};
 
 use crate::errors::{Fault, reason};
-use crate::words::plain;
+use crate::words::{inert_json, plain};
 use serde::Serialize;
 use std::io::{self, Write};
 use std::str::FromStr;
@@ -87,7 +87,7 @@ pub fn print(report: &impl Report, format: Format, full: bool) -> Result<(), Fau
 
 fn json(text: serde_json::Result<String>) -> Result<String, Fault> {
     let failed = |error: serde_json::Error| Fault::WriteFailed { path: stdout(), why: error.to_string() };
-    Ok(text.map_err(failed)? + "\n")
+    Ok(inert_json(text.map_err(failed)?) + "\n")
 }
 
 fn stdout() -> String {
@@ -124,8 +124,8 @@ pub fn error(code: u32, message: &str, next: Option<&str>, whole: &impl Serializ
             let head = page::red(&format!("error {code}:"));
             format!("{head} {}\n{next}", plain(message))
         }
-        Format::Json => serde_json::to_string_pretty(whole).unwrap_or_default() + "\n",
-        Format::JsonCompact => serde_json::to_string(whole).unwrap_or_default() + "\n",
+        Format::Json => inert_json(serde_json::to_string_pretty(whole).unwrap_or_default()) + "\n",
+        Format::JsonCompact => inert_json(serde_json::to_string(whole).unwrap_or_default()) + "\n",
     };
     write_err(&text);
 }

@@ -1,7 +1,10 @@
 //! What is wrong with a command line, in one sentence, with the help that explains it as the next step.
 
-use crate::errors::sentence;
+use crate::errors::{Exit, Fault, sentence};
+use crate::output::{self, Format};
 use crate::words::count;
+use clap::Arg;
+use clap::builder::Resettable;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
 
@@ -16,6 +19,34 @@ pub fn path_of(root: &clap::Command, arguments: &[OsString]) -> String {
         }
     }
     path.join(" ")
+}
+
+/// An option for which an empty environment variable counts as none.
+pub fn option(option: Arg) -> Arg {
+    match option.get_env().map(std::env::var_os) {
+        Some(Some(value)) if value.is_empty() => option.env(Resettable::Reset),
+        _ => option,
+    }
+}
+
+/// Prints the help or the version that a command line asks for, and the help where nothing was typed. `None` if it
+/// asks for neither: then it is wrong.
+///
+/// # Errors
+/// [`Fault::WriteFailed`]. A closed standard output is not an error.
+pub fn help(error: &clap::Error, format: Format) -> Result<Option<Exit>, Fault> {
+    let text = || error.render().ansi().to_string();
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match output::write_out(text().as_bytes()) {
+            Err(fault) if fault != Fault::ClosedPipe => Err(fault),
+            _ => Ok(Some(Exit::Success)),
+        },
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if !format.is_json() => {
+            output::write_err(&text());
+            Ok(Some(Exit::Usage))
+        }
+        _ => Ok(None),
+    }
 }
 
 /// One sentence for a command line that does not parse.

@@ -61,6 +61,26 @@ pub fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(shown).collect())
 }
 
+/// JSON in which what [`steers`] a terminal is written as `\\u` and four digits: serde leaves all but the lowest
+/// control characters as they are. A reader sees the same strings.
+pub fn inert_json(json: String) -> String {
+    let harms = |letter: char| letter != '\n' && steers(letter);
+    if !json.contains(harms) {
+        return json;
+    }
+    let mut inert = String::with_capacity(json.len() + 16);
+    for letter in json.chars() {
+        if harms(letter) {
+            for unit in letter.encode_utf16(&mut [0; 2]) {
+                inert.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            inert.push(letter);
+        }
+    }
+    inert
+}
+
 /// Text without colours and other styles of a terminal.
 pub fn unstyled(text: &str) -> String {
     anstream::adapter::strip_str(text).to_string()
@@ -95,6 +115,17 @@ mod tests {
         for whole in ["", "everybody", "1234567890123456", "a sentence with spaces in it"] {
             assert_eq!(short(whole), whole);
         }
+    }
+
+    #[test]
+    fn json_steers_no_terminal_and_says_the_same() {
+        let said = serde_json::json!({ "name\u{202e}": "a\u{1b}[2J\u{9b}b\u{2028}\u{7f}c\nd" });
+        for json in [serde_json::to_string(&said).unwrap(), serde_json::to_string_pretty(&said).unwrap()] {
+            let inert = inert_json(json);
+            assert!(!inert.contains(|letter| letter != '\n' && steers(letter)), "{inert}");
+            assert_eq!(serde_json::from_str::<serde_json::Value>(&inert).unwrap(), said);
+        }
+        assert_eq!(inert_json("{\"a\":\"ä\"}".to_owned()), "{\"a\":\"ä\"}");
     }
 
     #[test]

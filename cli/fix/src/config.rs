@@ -12,19 +12,17 @@ const HEADER: &str = "# Settings of fix. Flags and environment variables win ove
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// The market's address.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
     /// The bounty in XNO; without one contracts are free.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub bounty: Option<String>,
     /// Hosts that a fix may reach.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allow_hosts: Vec<String>,
     /// The wallet's view of the ledger.
-    #[serde(skip_serializing_if = "Wallet::is_default")]
+    #[serde(skip_serializing_if = "is_default")]
     pub wallet: Wallet,
     /// Agent ids in 0x01 and their cluster.
-    #[serde(skip_serializing_if = "Zx1::is_default")]
+    #[serde(skip_serializing_if = "is_default")]
     pub zx1: Zx1,
 }
 
@@ -33,23 +31,13 @@ pub struct Config {
 #[serde(deny_unknown_fields, default)]
 pub struct Zx1 {
     /// The agent id of the principal's key: the mint of its NFT, in base58.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub principal: Option<String>,
     /// The agent id of the agent's key.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// The agent id of the judge's key.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub judge: Option<String>,
     /// Their Solana cluster: an address or a name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<String>,
-}
-
-impl Zx1 {
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 /// The wallet's Nano node and network.
@@ -57,20 +45,15 @@ impl Zx1 {
 #[serde(deny_unknown_fields, default)]
 pub struct Wallet {
     /// A Nano node's RPC address.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
     /// live, beta, dev or test.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<String>,
     /// The representative of the wallet's accounts.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub representative: Option<String>,
 }
 
-impl Wallet {
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl Config {

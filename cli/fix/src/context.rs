@@ -8,9 +8,10 @@ use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use tokio::runtime::Runtime;
 use zx1_cli_common::Fault;
+use zx1_cli_common::config::layer;
 use zx1_cli_common::keys::{self, Seed};
 use zx1_cli_common::output::{self, Format, Report};
-use zx1_home::config::{Layered, Setting, Source, environment, user_home};
+use zx1_home::config::{Key, Layered, Setting, Source, environment, folder};
 use zx1_market::{PartyKey, Raw};
 use zx1_market_client::{Clock, Market};
 use zx1_net::Endpoint;
@@ -22,6 +23,17 @@ pub const SERVER: &str = "http://127.0.0.1:8000";
 
 /// The configuration file's name.
 const CONFIG: &str = "config.toml";
+
+const MARKET: Key = Key::new("server", "FIX_SERVER", "--server");
+const BOUNTY: Key = Key::new("bounty", "FIX_BOUNTY", "--bounty");
+const NODE: Key = Key::new("wallet.node", "FIX_NANO_NODE", "--node");
+const NETWORK: Key = Key::new("wallet.network", "FIX_NANO_NETWORK", "--network");
+const REPRESENTATIVE: Key = Key::new("wallet.representative", "", "--representative");
+const CLUSTER: Key = Key::new("zx1.cluster", "FIX_CLUSTER", "--cluster");
+/// As FIX_KEY, the variable names the principal's.
+const PRINCIPAL_ID: Key = Key::new("zx1.principal", "FIX_AGENT_ID", "--agent-id");
+const AGENT_ID: Key = Key::new("zx1.agent", "", "--agent-id");
+const JUDGE_ID: Key = Key::new("zx1.judge", "", "--agent-id");
 
 /// The key file of a party of this machine.
 fn key_file(who: Role) -> &'static str {
@@ -72,9 +84,7 @@ impl Context {
         if let Some(home) = self.home.get() {
             return Ok(home);
         }
-        let named = environment("FIX_HOME").map(PathBuf::from);
-        let home = named.or_else(|| user_home().map(|home| home.join(".fix")));
-        let home = home.ok_or(Error::NoHome)?;
+        let home = folder("FIX_HOME", ".fix").ok_or(Error::NoHome)?;
         // A folder that is named relatively must not move when the command changes its own.
         let home = std::path::absolute(&home).unwrap_or(home);
         Ok(self.home.get_or_init(|| home))
@@ -95,28 +105,17 @@ impl Context {
     }
 
     /// A setting: flag, environment, config.toml. The file is only read when it counts.
-    fn setting(
-        &self,
-        flag: (&'static str, Option<&String>),
-        variable: Option<&'static str>,
-        file: impl Fn(&Config) -> Option<&String>,
-    ) -> Result<Option<Setting<String>>> {
-        let layers = Layered::new().flag(flag.0, flag.1.cloned());
-        let layers = match variable {
-            Some(variable) => layers.environment(variable),
-            None => layers,
-        };
-        if let Some(found) = layers.clone().found() {
+    fn setting(&self, key: &Key, flag: Option<&String>) -> Result<Option<Setting<String>>> {
+        if let Some(found) = key.find(flag.cloned(), &[]) {
             return Ok(Some(found));
         }
-        let path = self.place(CONFIG)?;
-        Ok(layers.file(CONFIG, &path, file(self.config()?).cloned()).found())
+        let file = layer(CONFIG, self.place(CONFIG)?, self.config()?)?;
+        Ok(key.find(None, &[file]))
     }
 
     /// The market's address, without a slash at its end.
     pub fn server(&self) -> Result<Setting<String>> {
-        let flag = ("--server", self.flags.server.as_ref());
-        let named = self.setting(flag, Some("FIX_SERVER"), |config| config.server.as_ref())?;
+        let named = self.setting(&MARKET, self.flags.server.as_ref())?;
         let named = named.unwrap_or(Setting { value: SERVER.to_owned(), source: Source::Default });
         match Endpoint::parse(&named.value) {
             Ok(endpoint) => Ok(named.map(|_| endpoint.to_string())),
@@ -126,25 +125,19 @@ impl Context {
 
     /// The bounty; `None` is a free contract.
     pub fn bounty(&self, option: Option<&String>) -> Result<Option<Raw>> {
-        let found =
-            self.setting(("--bounty", option), Some("FIX_BOUNTY"), |config| config.bounty.as_ref())?;
+        let found = self.setting(&BOUNTY, option)?;
         found.map(|bounty| amount_from(&bounty.value, Some(&bounty.source))).transpose()
     }
 
     /// How the wallet reaches the ledger.
     pub fn ledger(&self, flags: &Ledger) -> Result<zx1_principal::Ledger> {
-        let value = |found: Option<Setting<String>>| found.map(|setting| setting.value);
-        let node = ("--node", flags.node.as_ref());
-        let network = ("--network", flags.network.as_ref());
-        let representative = ("--representative", flags.representative.as_ref());
+        let text = |key, flag: &Option<String>| -> Result<Option<String>> {
+            Ok(self.setting(key, flag.as_ref())?.map(|found| found.value))
+        };
         Ok(zx1_principal::Ledger {
-            node: value(self.setting(node, Some("FIX_NANO_NODE"), |config| config.wallet.node.as_ref())?),
-            network: value(
-                self.setting(network, Some("FIX_NANO_NETWORK"), |config| config.wallet.network.as_ref())?,
-            ),
-            representative: value(
-                self.setting(representative, None, |config| config.wallet.representative.as_ref())?,
-            ),
+            node: text(&NODE, &flags.node)?,
+            network: text(&NETWORK, &flags.network)?,
+            representative: text(&REPRESENTATIVE, &flags.representative)?,
         })
     }
 
@@ -186,21 +179,17 @@ impl Context {
 
     /// The 0x01 agent id of a party of this machine, as it was written; `None`: it has none.
     pub fn agent_id(&self, who: Role) -> Result<Option<String>> {
-        let flag = ("--agent-id", self.flags.agent_id.as_ref());
-        // As FIX_KEY, the variable names the principal's.
-        let variable = (who == Role::Principal).then_some("FIX_AGENT_ID");
-        let found = self.setting(flag, variable, |config| match who {
-            Role::Principal => config.zx1.principal.as_ref(),
-            Role::Agent => config.zx1.agent.as_ref(),
-            Role::Judge => config.zx1.judge.as_ref(),
-        });
-        Ok(found?.map(|agent| agent.value))
+        let key = match who {
+            Role::Principal => PRINCIPAL_ID,
+            Role::Agent => AGENT_ID,
+            Role::Judge => JUDGE_ID,
+        };
+        Ok(self.setting(&key, self.flags.agent_id.as_ref())?.map(|agent| agent.value))
     }
 
     /// The Solana cluster of the agent id, in the end the one that `zx1` itself uses.
     fn cluster(&self) -> Result<Option<Setting<String>>> {
-        let flag = ("--cluster", self.flags.cluster.as_ref());
-        let named = self.setting(flag, Some("FIX_CLUSTER"), |config| config.zx1.cluster.as_ref())?;
+        let named = self.setting(&CLUSTER, self.flags.cluster.as_ref())?;
         if named.is_some() {
             return Ok(named);
         }
@@ -249,9 +238,7 @@ impl Context {
 /// # Errors
 /// 9508.
 pub fn zx1_home() -> Result<PathBuf> {
-    let named = environment("ZX1_HOME").map(PathBuf::from);
-    let home = named.or_else(|| user_home().map(|home| home.join(".config/zx1")));
-    Ok(home.ok_or(Error::NoHome)?)
+    Ok(folder("ZX1_HOME", ".config/zx1").ok_or(Error::NoHome)?)
 }
 
 /// An amount of XNO.

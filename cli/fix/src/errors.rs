@@ -5,54 +5,32 @@ use crate::next;
 use zx1_cli_common::{Exit, files};
 use zx1_principal::Refusal;
 
+const PROGRAM: &str = "fix";
+const KEY_FILE: &str = "key file";
+const KEY_OPTION: &str = "--key";
+const KEY_NAME: &str = "key.ed25519";
+const OTHER_KEY: &str = "restore the file, or give another one with --key";
+
 zx1_cli_common::catalogue! {
+    Usage 9500, NeedsYes 9501, ClosedPipe 9504, WriteFailed 9505, ReadFailed 9506, Exists 9507,
+    NeedsTerminal 9509, KeyMissing 9510, KeyIsFolder 9511, KeyNotJson 9512, KeyWrongLength 9513,
+    KeyHalvesDiffer 9514, KeyUnknownForm 9515, RandomFailed 9518, InputTooLarge 9519,
+    ConfigMalformed 9520, CannotExecute 9568;
+
     // The command line itself.
-    9500 Usage Usage { message: String } "{message}" => "fix --help";
-    9501 Failure NeedsYes "This needs your consent, and standard input is not a terminal." =>
-        "run it in a terminal, or add --yes";
     9502 Failure Declined "Nothing was done: you declined." => "run it again and answer y";
     9503 Interrupted Interrupted "Stopped by Ctrl+C." => "fix contracts lists what is still running";
-    9504 Failure ClosedPipe "Standard output is closed." => "";
-    9505 Failure WriteFailed { path: String, why: String } "{path} cannot be written: {why}." =>
-        "check the folder's permissions and the free space";
-    9506 Failure ReadFailed { path: String, why: String } "{path} cannot be read: {why}." =>
-        "check the path and its permissions";
-    9507 Failure Exists { path: String } "{path} already exists, and fix overwrites nothing." =>
-        "move it away, or name another path";
     9508 Failure NoHome "There is no home folder: neither FIX_HOME nor HOME is set." =>
         "export FIX_HOME=/a/folder";
-    9509 Failure NeedsTerminal { what: String } "{what} has to be typed in a terminal." =>
-        "run it in a terminal";
 
     // Keys (decision A1).
-    9510 Failure KeyMissing { path: String } "There is no key file {path}." =>
-        "fix init, or name another file with --key";
-    9511 Failure KeyIsFolder { path: String } "{path} is a folder, not a key file." =>
-        "name the file in it, for example {path}/key.ed25519";
-    9512 Failure KeyNotJson { path: String, why: String }
-        "The key file {path} is not a JSON array of 64 numbers: {why}." => "name another file with --key";
-    9513 Failure KeyWrongLength { path: String, found: usize }
-        "The key file {path} has {found} numbers, and a keypair has 64." => "name another file with --key";
-    9514 Failure KeyHalvesDiffer { path: String }
-        "The public half in {path} is not the one of its secret half, so the file is damaged." =>
-        "restore the file, or name another one with --key";
-    9515 Failure KeyUnknownForm { path: String, found: u64 }
-        "{path} ({found} bytes) is not a key file: expected a JSON array of 64 numbers, 32 raw bytes, or 64 \
-         hexadecimal digits." =>
-        "name another file with --key, or make a key with fix init";
     9516 Failure KeyExists { path: String } "There is a key in {path} already, and fix overwrites no key." =>
         "use it as it is, or make another one with --key another.key";
     9517 Failure KeyNotAFile { path: String }
         "{path} names a hardware wallet or a prompt, and fix signs with key files only." =>
         "name a key file with --key";
-    9518 Failure RandomFailed { why: String } "The system gave no random bytes: {why}." => "try again";
-    9519 Failure InputTooLarge { what: String, size: u64, limit: u64 }
-        "{what} has {size} bytes, and at most {limit} are read." => "check that this is the right file";
 
     // Settings.
-    9520 Failure ConfigMalformed { path: String, why: String }
-        "The configuration {path} does not parse: {why}." =>
-        "correct the file, or move it away and run fix init";
     9521 Usage BadUrl { url: String, source: String } "invalid market address '{url}' ({source})." =>
         "give one like http://127.0.0.1:8000 with --server, or in FIX_SERVER";
     9522 Usage BadAmount { text: String, why: String } "invalid amount of XNO '{text}': {why}." =>
@@ -78,11 +56,6 @@ zx1_cli_common::catalogue! {
     // The market.
     9557 Failure BadId { text: String } "invalid contract id '{text}'." =>
         "give its 16 hexadecimal digits; fix contracts lists them";
-
-    // Wallet and agent.
-    9568 Failure CannotExecute { program: String, why: String }
-        "The program {program} is needed for this and cannot be executed: {why}." =>
-        "install {program} beside fix, or in a folder of PATH";
 }
 
 pub use zx1_cli_common::errors::reason;
@@ -163,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_ascend_and_messages_are_sentences_that_lead_on() {
+    fn numbers_are_unique_and_messages_are_sentences_that_lead_on() {
         let faults = zx1_cli_common::errors::catalogue_faults(Error::ALL, Error::TEXTS, 9500..9600);
         assert_eq!(faults, Vec::<String>::new());
     }

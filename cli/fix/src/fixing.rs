@@ -53,6 +53,9 @@ pub fn session<'a>(
         private: options.private,
         accept_corrected: options.accept_corrected,
         all_paths: options.explain,
+        see: options.see.clone(),
+        variables: options.env.clone(),
+        granted: options.allow.iter().copied().collect(),
     };
     Ok(Session::new(failed, options, runtime, front, watch.interrupts.clone())?)
 }

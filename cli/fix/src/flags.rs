@@ -2,6 +2,7 @@
 
 use clap::Args;
 use std::path::PathBuf;
+use zx1_market::contract::ChangeClass;
 
 const SETTINGS: &str = "Settings";
 
@@ -44,6 +45,11 @@ pub struct Ledger {
 
 const FIXING: &str = "Fixing";
 
+fn kind(word: &str) -> Result<ChangeClass, String> {
+    let known = || ChangeClass::ALL.iter().map(|class| class.as_str()).collect::<Vec<_>>().join(", ");
+    ChangeClass::from_word(word).ok_or_else(|| format!("expected one of {}", known()))
+}
+
 /// Options for fixing a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct Fixing {
@@ -74,6 +80,15 @@ pub struct Fixing {
     /// Allow the fix to use sudo; implied by a command with sudo in it, not by being root
     #[arg(long, help_heading = FIXING, conflicts_with = "local")]
     pub allow_sudo: bool,
+    /// Show the fix this path, too, and do not mask it: a test key, a folder of your home; may be repeated
+    #[arg(long, value_name = "PATH", help_heading = FIXING)]
+    pub see: Vec<PathBuf>,
+    /// Pass this environment variable on to the fix; may be repeated
+    #[arg(long, value_name = "NAME", help_heading = FIXING)]
+    pub env: Vec<std::ffi::OsString>,
+    /// Agree beforehand to a kind of changes: binary, ci, dotfile, executable, link, outside, own_command, system, tests
+    #[arg(long, value_name = "KIND", help_heading = FIXING, value_parser = kind)]
+    pub allow: Vec<ChangeClass>,
     /// Accept a corrected command in place of yours without asking; --yes alone does not
     #[arg(long, help_heading = FIXING)]
     pub accept_corrected: bool,
@@ -96,6 +111,9 @@ impl Fixing {
         self.bounty = self.bounty.or(before.bounty);
         self.expect = self.expect.or(before.expect);
         self.attach.extend(before.attach);
+        self.see.extend(before.see);
+        self.env.extend(before.env);
+        self.allow.extend(before.allow);
         self.allow_host.extend(before.allow_host);
         self
     }
@@ -113,6 +131,9 @@ impl Fixing {
             (!self.attach.is_empty(), "--attach"),
             (!self.allow_host.is_empty(), "--allow-host"),
             (self.allow_sudo, "--allow-sudo"),
+            (!self.see.is_empty(), "--see"),
+            (!self.env.is_empty(), "--env"),
+            (!self.allow.is_empty(), "--allow"),
             (self.expect.is_some(), "--expect"),
         ]
         .into_iter()

@@ -23,25 +23,29 @@ pub mod interrupt;
 pub mod next;
 pub mod screen;
 pub mod terminal;
-mod usage;
 
 use errors::Failure;
 use std::ffi::OsString;
 use std::process::ExitCode;
+use zx1_cli_common::output::Format;
 
 /// Runs the command line and returns the exit code: the command's own, or [`zx1_cli_common::Exit`]'s.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let cli = match args::parse(&arguments) {
         Ok(cli) => cli,
-        Err(error) => return usage::refuse(&error, &arguments).into(),
+        Err(error) => {
+            let json = arguments.iter().any(|argument| argument == "--json");
+            let format = if json { Format::JsonCompact } else { Format::Display };
+            return Failure::refuse(&error, &args::command(), &arguments, format).into();
+        }
     };
     let context = context::Context::new(cli.global.clone());
     match commands::run(cli.command, cli.fixing, &context, args::command) {
         Ok(code) => code,
         // Whoever reads us has seen enough (`fix … | head`).
         Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
-        Err(failure) => report(&usage::with_help_of(failure, &arguments), &context),
+        Err(failure) => report(&failure.with_help_of(&args::command(), &arguments), &context),
     }
 }
 

@@ -95,6 +95,7 @@ fn after(code: u32) -> Option<&'static str> {
         9225 => "make room and try again",
         9226 => "let the fix do without it",
         9227 => "change it by hand if you must",
+        9229 => "let the fix see it: --see PATH",
         9228 => "let the fix make no files with holes, or raise the limit",
         9230 => "free the folder, or name another one",
         9231 | 9232 => "fix undo --list shows what can be undone",
@@ -130,7 +131,7 @@ fn after(code: u32) -> Option<&'static str> {
         9544 => "read the error above",
         9545 => "give an --expect without it",
         9546 => "attach files of this folder only",
-        9547 => "run it in a terminal to be asked; --yes never agrees to it",
+        9547 => "run it in a terminal to be asked, or name the kind with --allow; --yes never agrees to it",
         9548 => "run it in a terminal to be asked, or add --accept-corrected; --yes alone never agrees to it",
         9549 => "run the command again with --explain to be shown and asked for all of them",
         9550 => "fix contracts lists them",
@@ -143,6 +144,10 @@ fn after(code: u32) -> Option<&'static str> {
         9563 => "give rules, openai:MODEL@URL, openrouter:MODEL, anthropic:MODEL or script:FILE",
         9565 => "give an address that begins with nano_",
         9566 => "give --cluster URL, or set cluster in config.toml under [zx1]",
+        9570 => {
+            "show the sandbox what the command needs (--see PATH, --env NAME), or run it in a terminal and judge yourself"
+        }
+        9571 => "look at what the command says now; files do not explain what differs outside of the sandbox",
         9567 => "unset FIX_TEST_CLOCK; it is for tests of fix serve --test-clock",
         _ => return None,
     })

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use zx1_cli_common::output::{self, bold, dim, green, red, wrap, yellow};
-use zx1_cli_common::words::plain;
+use zx1_cli_common::words::{inert_json, plain};
 
 /// Where progress goes, and how much of it.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,7 @@ impl Screen {
                 fields.insert("event".to_owned(), json!(event));
             }
             // Whoever reads may have gone; the work goes on.
-            let _ = output::write_out(format!("{data}\n").as_bytes());
+            let _ = output::write_out((inert_json(data.to_string()) + "\n").as_bytes());
             return;
         }
         let mark = match tone {

@@ -15,7 +15,7 @@ use zx1_cli_common::output::{Format, write_err};
 use zx1_cli_common::words::{count, plain, short};
 use zx1_cli_common::{Fault, confirm, files};
 use zx1_market::chain::Data;
-use zx1_market::contract::Corrected;
+use zx1_market::contract::{self, Control, Corrected, FailedStep, Verdict};
 use zx1_market::{Entry, Raw, State};
 use zx1_market_client::{Bill, Deposit};
 use zx1_principal::{Answer, Event, Front, Outcome, Payload, Prompt, Proposal, Question, Stopped};
@@ -25,8 +25,6 @@ use zx1_trial::Trial;
 
 /// Interval at which a prompt checks whether it is still wanted: 200 ms.
 const CHECK: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
-/// Lines of a diff that are shown without --explain.
-const DIFF_LINES: usize = 60;
 /// Maximum number of characters of a stranger's text on one line.
 const LINE: usize = 300;
 
@@ -113,7 +111,9 @@ impl Front for Terminal {
             }
             Event::Proposed { proposal, line } => self.proposal(proposal, line),
             Event::Verifying => screen.step("verifying", json!({}), "Trying it in the sandbox …"),
-            Event::Verified { trial, passed, judged_by_user } => self.verified(trial, passed, judged_by_user),
+            Event::Verified { trial, failure, passed, judged_by_user } => {
+                self.verified(trial, failure, passed, judged_by_user);
+            }
             Event::Changes(changes) => self.changes(changes),
             Event::Applied { output, undo, folder } => {
                 screen.block(output, 20);
@@ -128,9 +128,37 @@ impl Front for Terminal {
                 let text = "The fix is accepted, and not applied here yet.";
                 screen.step("unapplied", json!({ "contract": id.to_string() }), text);
             }
-            Event::Unmet { contract, unmet } => {
+            Event::Unmet { contract, failure } => {
                 let data = json!({ "contract": contract.to_string() });
-                screen.tell(Tone::Bad, "not_applied", data, &format!("Not applied: {unmet}"));
+                screen.tell(Tone::Bad, "not_applied", data, &format!("Not applied: {failure}"));
+            }
+            Event::NotReproduced { outside, inside } => {
+                let inside = match inside {
+                    Control::Holds(_) => "it works there each time".to_owned(),
+                    other => format!("its outcome there is {}", other.runs().outcome),
+                };
+                let text = format!(
+                    "The failure (exit code {outside}) cannot be reproduced in the sandbox: {inside}. No machine can \
+                     prove a fix, so you would be asked whether one is what you wanted. What your command needs may be \
+                     hidden there: name it with --see PATH or --env NAME."
+                );
+                screen.tell(Tone::Warn, "not_reproduced", json!({ "exit_code": outside }), &text);
+            }
+            Event::RunningForReal { line } => {
+                screen.step("running", json!({ "command": line }), &format!("Applied. Running {line} …"));
+            }
+            Event::WouldSend { output } => {
+                screen.heading("The agent would be sent");
+                screen.block(output, usize::MAX);
+            }
+            Event::TakenBack { failure, left } => {
+                let left: Vec<_> = left.iter().map(|path| files::shown(path)).collect();
+                let mut text = format!("Taken back: {failure}");
+                if !left.is_empty() {
+                    text = format!("{text} Left as they are: {}.", left.join(", "));
+                }
+                let data = json!({ "outcome": failure.outcome.as_str(), "left": left });
+                screen.tell(Tone::Bad, "taken_back", data, &text);
             }
             Event::Rejected(why) => {
                 screen.tell(Tone::Bad, "rejected", json!({ "why": why }), &format!("Rejected: {why}"));
@@ -306,7 +334,11 @@ impl Terminal {
             }
             Data::Appeal { argument, .. } => (Tone::Warn, format!("An appeal is filed: {}", line(argument))),
             Data::Reexecution(found) => {
+                let verdict = found.trial.as_ref().map(|trial| trial.result.verdict);
                 let text = match (found.ran, found.success) {
+                    (true, _) if verdict == Some(Verdict::PassedWith) => {
+                        "The judge ran it again: it passes with changes that the contract does not grant."
+                    }
                     (true, Some(true)) => "The judge ran it again: the fix works.",
                     (true, _) => "The judge ran it again: the fix does not work.",
                     (false, _) => "The judge could not run it again.",
@@ -356,15 +388,30 @@ impl Terminal {
         screen.raw("\n");
     }
 
-    fn verified(&self, trial: &Trial, passed: bool, judged_by_user: bool) {
+    fn verified(
+        &self,
+        trial: &Trial,
+        failure: Option<&contract::Failure>,
+        passed: bool,
+        judged_by_user: bool,
+    ) {
         let ran = trial.last();
         let exit = ran.run.status();
-        let (data, text) = match &trial.check {
-            None => (
+        let (data, text) = match (trial.checks.last(), failure) {
+            (_, Some(failure))
+                if matches!(failure.step, FailedStep::Control | FailedStep::Apply)
+                    && trial.fix.run.limit.is_none() =>
+            {
+                (
+                    json!({ "passed": passed, "step": failure.step.as_str(), "class": failure.class.as_str() }),
+                    failure.to_string(),
+                )
+            }
+            (None, _) => (
                 json!({ "passed": passed, "step": "fix", "exit_code": exit }),
                 format!("The fix itself fails in the sandbox: {}.", ran.run),
             ),
-            Some(check) => (
+            (Some(check), _) => (
                 json!({ "passed": passed, "step": "command", "command": check.line, "exit_code": exit }),
                 format!("In the sandbox, {}: {}.", check.line, check.run),
             ),
@@ -377,19 +424,19 @@ impl Terminal {
         }
     }
 
+    /// First every changed name, what needs a consent of its own at the top; then the diffs, whole: a question follows.
     fn changes(&self, changes: &ChangeSet) {
         let screen = self.screen;
         screen.heading("What changes");
         if changes.is_empty() {
-            screen.block("no file", DIFF_LINES);
+            screen.block("no file", usize::MAX);
         } else {
-            // Before the ordinary changes and never cut: many harmless lines must not push it out of sight.
-            let special = changes.special();
-            if !special.is_empty() {
-                screen.block(&special, usize::MAX);
-                screen.raw("\n");
+            screen.block(&changes.names(), usize::MAX);
+            let diffs = changes.diffs();
+            if !diffs.is_empty() {
+                screen.heading("How");
+                screen.block(&diffs, usize::MAX);
             }
-            screen.block(&changes.ordinary(), DIFF_LINES);
         }
         screen.raw("\n");
         if screen.is_json() {
@@ -417,6 +464,7 @@ impl Terminal {
                 let lines: String = paths.iter().map(|path| line_of(path)).collect();
                 format!("The fix changes {what}:\n{lines}Allow this? --yes does not cover it.")
             }
+            Question::SendOutput => "Send this output to the agent? --yes does not cover it.".to_owned(),
             Question::Satisfied => "Is this what you wanted?".to_owned(),
             Question::BadFaith => "Did the agent act in bad faith? Take it to the court?".to_owned(),
             Question::Appeal { court, fee } => {

@@ -5,6 +5,7 @@ use crate::commands;
 use crate::flags::Global;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use std::ffi::OsString;
+use zx1_cli_common::usage::option;
 
 const ABOUT: &str = "Run an agent on chain: register, stake, lease, publish, challenge";
 
@@ -66,6 +67,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
 
 fn negative_numbers(command: clap::Command) -> clap::Command {
     let takes = |argument: clap::Arg| {
+        let argument = option(argument);
         let values = argument.get_action().takes_values();
         if values { argument.allow_negative_numbers(true) } else { argument }
     };

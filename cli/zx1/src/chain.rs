@@ -5,10 +5,9 @@ use crate::errors::{Error, Failure, Result, sentence};
 use crate::input;
 use crate::output::Page;
 use crate::screen::Screen;
-use crate::settings::{self, Commitment};
+use crate::settings;
 use crate::tx;
 use serde::Serialize;
-use solana_commitment_config::CommitmentConfig;
 use std::sync::Arc;
 use zx1_chain::rpc::{ChainError, Client, ClientOptions, Cluster};
 use zx1_operator::{Attempt, Mode, Operator, Options, Sent};
@@ -19,11 +18,7 @@ impl Context {
     /// A client of the cluster; nothing is asked yet.
     pub fn client(&self) -> Result<Client> {
         let settings = self.settings()?;
-        let commitment = match settings.commitment.value {
-            Commitment::Processed => CommitmentConfig::processed(),
-            Commitment::Confirmed => CommitmentConfig::confirmed(),
-            Commitment::Finalized => CommitmentConfig::finalized(),
-        };
+        let commitment = settings.commitment.value;
         let cluster = Cluster::parse(&settings.url.value)?;
         Ok(Client::new(cluster, ClientOptions { commitment, ..ClientOptions::default() }))
     }

@@ -16,25 +16,18 @@ const HEADER: &str = "# zx1's settings. `zx1 config list` explains them; zx1 rew
 #[serde(deny_unknown_fields, default)]
 pub struct ConfigFile {
     /// RPC address or moniker.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// Path of the keypair file.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub keypair: Option<String>,
     /// processed, confirmed or finalized.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub commitment: Option<String>,
     /// display, json or json-compact.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
     /// Micro-lamports for each compute unit.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub compute_unit_price: Option<u64>,
     /// Local name or mint of the agent that commands speak of when none is named.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// Where `batch submit` uploads a batch's data: a folder or a URL (decision C7).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub upload: Option<String>,
     /// Agents by local name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -48,10 +41,10 @@ pub struct AgentEntry {
     /// The SATI mint, which is the agent's id, in base58.
     pub mint: String,
     /// Genesis hash of the cluster on which it is registered.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub genesis: Option<String>,
     /// Where the owner hosts the registration file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub uri: Option<String>,
 }
 

@@ -105,8 +105,7 @@ impl Context {
 
     /// How an error is shown: in the format of results, as far as flags and environment name one.
     pub fn error_format(&self) -> Format {
-        let environment = std::env::var("ZX1_OUTPUT").ok();
-        let flag = self.flags.output.clone().or(environment);
+        let flag = self.flags.output.clone().or_else(|| zx1_home::config::environment("ZX1_OUTPUT"));
         let asked = self.format().ok().or_else(|| flag?.parse().ok());
         asked.unwrap_or(Format::Display)
     }

@@ -2,10 +2,6 @@
 
 /// The cluster: this machine's. Never mainnet.
 pub const URL: &str = "http://127.0.0.1:8899";
-/// How final a state must be before zx1 believes it.
-pub const COMMITMENT: &str = "confirmed";
-/// How results are shown.
-pub const OUTPUT: &str = "display";
 /// zx1's folder below the home folder.
 pub const HOME: &str = ".config/zx1";
 /// The names of keypair and configuration in zx1's folder.

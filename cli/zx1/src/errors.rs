@@ -3,45 +3,25 @@
 
 pub use zx1_cli_common::errors::{Exit, json_fault, reason, sentence};
 
+const PROGRAM: &str = "zx1";
+const KEY_FILE: &str = "keypair file";
+const KEY_OPTION: &str = "--keypair";
+const KEY_NAME: &str = "id.json";
+const OTHER_KEY: &str = "give another file with --keypair, or restore this one with zx1 key restore";
+
 zx1_cli_common::catalogue! {
+    Usage 7400, NeedsYes 7401, ClosedPipe 7404, WriteFailed 7405, ReadFailed 7406, Exists 7407,
+    NeedsTerminal 7409, KeyMissing 7410, KeyIsFolder 7411, KeyNotJson 7412, KeyWrongLength 7413,
+    KeyHalvesDiffer 7414, KeyUnknownForm 7415, RandomFailed 7422, InputTooLarge 7452,
+    ConfigMalformed 7431, CannotExecute 7424;
+
     // The command line itself.
-    7400 Usage Usage { message: String } "{message}" => "zx1 --help";
-    7401 Failure NeedsYes
-        "Confirmation is required, and standard input is not a terminal." =>
-        "run it in a terminal, or add --yes";
     7402 Failure Declined "Cancelled: nothing was sent." => "run it again and answer y, or add --yes";
     7403 Interrupted Interrupted "Interrupted by Ctrl+C." =>
         "run the same command again: a transaction that was sent is found in the outbox and not sent twice";
-    7404 Failure ClosedPipe "Standard output was closed." => "";
-    7405 Failure WriteFailed { path: String, why: String } "{path} cannot be written: {why}." =>
-        "check the folder's permissions and the free space";
-    7406 Failure ReadFailed { path: String, why: String } "{path} cannot be read: {why}." =>
-        "check the path and its permissions";
-    7407 Failure Exists { path: String } "{path} already exists, and zx1 overwrites nothing." =>
-        "move it away, or give another path";
-    7408 Failure NoHome "No home folder: neither ZX1_HOME nor HOME is set." =>
-        "export ZX1_HOME=/a/folder";
-    7409 Failure NeedsTerminal { what: String } "{what} must be typed in a terminal." =>
-        "run it in a terminal";
+    7408 Failure NoHome "No home folder: neither ZX1_HOME nor HOME is set." => "export ZX1_HOME=/a/folder";
 
     // Keys (decision A1).
-    7410 Failure KeyMissing { path: String } "The keypair file {path} does not exist." =>
-        "zx1 init, or give another file with --keypair";
-    7411 Failure KeyIsFolder { path: String } "{path} is a folder, not a keypair file." =>
-        "give the file in it, for example {path}/id.json";
-    7412 Failure KeyNotJson { path: String, why: String }
-        "The keypair file {path} is not a JSON array of 64 numbers: {why}." =>
-        "give another file with --keypair, or restore this one with zx1 key restore";
-    7413 Failure KeyWrongLength { path: String, found: usize }
-        "The keypair file {path} has {found} numbers; a Solana keypair has 64." =>
-        "give another file with --keypair, or restore this one with zx1 key restore";
-    7414 Failure KeyHalvesDiffer { path: String }
-        "The public key in {path} does not match its secret key: the file is damaged." =>
-        "restore it with zx1 key restore, or give another file with --keypair";
-    7415 Failure KeyUnknownForm { path: String, found: u64 }
-        "{path} ({found} bytes) is not a key file: expected a JSON array of 64 numbers, 32 raw bytes, or 64 \
-         hexadecimal digits." =>
-        "give another file with --keypair, or make a key with zx1 init";
     7416 Failure KeyExists { path: String } "{path} already holds a key, and keys are never overwritten." =>
         "use it as it is (zx1 key show), or make another one with --keypair another.json";
     7417 Failure KeyNotAFile { path: String }
@@ -50,21 +30,12 @@ zx1_cli_common::catalogue! {
     7418 Failure PassphraseMissing "A passphrase is required, and there is no terminal to type it in." =>
         "set ZX1_PASSPHRASE, or pass --passphrase-fd N";
     7419 Failure PassphraseShort { minimum: usize }
-        "The passphrase is too short: it must have at least {minimum} characters." =>
-        "use several words";
-    7422 Failure RandomFailed { why: String } "The system's random number generator failed: {why}." => "try again";
+        "The passphrase is too short: it must have at least {minimum} characters." => "use several words";
 
     // Settings, configuration and agents.
-    7424 Failure CannotExecute { program: String, why: String }
-        "The program {program} cannot be executed: {why}." =>
-        "install {program} beside zx1, or in a folder of PATH";
-
     7430 Usage UnknownKey { key: String, known: String }
         "Unknown setting: {key}. Settings are {known}." =>
         "zx1 config list";
-    7431 Failure ConfigMalformed { path: String, why: String }
-        "The configuration {path} cannot be parsed: {why}." =>
-        "correct the file, or move it away and run zx1 init";
     7432 Usage BadSetting { key: String, value: String, source: String, allowed: String }
         "Invalid value '{value}' for {key} ({source}): expected {allowed}." => "zx1 config list";
     7433 Failure SolanaConfigMalformed { path: String, why: String }
@@ -100,8 +71,6 @@ zx1_cli_common::catalogue! {
         "give an even number of the digits 0-9 and a-f";
     7451 Usage BadAddress { what: String, text: String } "{what} is not a valid Solana address: '{text}'." =>
         "give 32 bytes in base58, as solana address prints them";
-    7452 Failure InputTooLarge { what: String, size: u64, limit: u64 }
-        "{what} is too large: {size} bytes, maximum {limit}." => "check that it is the right file";
     7453 Failure MessageTooLarge { what: String, size: usize, limit: usize }
         "{what} is too large: {size} bytes, maximum {limit} for a message." =>
         "send bulk data by its hash instead";
@@ -166,8 +135,6 @@ zx1_cli_common::catalogue! {
     7562 Failure KeeperFailing { failures: u32, last: String }
         "The keeper failed {failures} times in a row: {last}" => "zx1 doctor";
 
-    // Attestations and reputation.
-
     // Indexers.
     7590 Usage NoIndexerUrl { text: String } "'{text}' is not an indexer's URL." =>
         "give one that begins with http:// or https://";
@@ -204,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_ascend_and_messages_are_sentences_that_lead_on() {
+    fn numbers_are_unique_and_messages_are_sentences_that_lead_on() {
         let faults = zx1_cli_common::errors::catalogue_faults(Error::ALL, Error::TEXTS, 7400..7600);
         assert_eq!(faults, Vec::<String>::new());
     }

@@ -56,6 +56,21 @@ pub struct Global {
     pub compute_unit_price: Option<u64>,
 }
 
+impl Global {
+    /// The setting of this name, where a flag gives it.
+    pub fn setting(&self, name: &str) -> Option<String> {
+        match name {
+            "url" => self.url.clone(),
+            "keypair" => self.keypair.clone(),
+            "commitment" => self.commitment.clone(),
+            "output" => self.output.clone(),
+            "agent" => self.agent.clone(),
+            "compute_unit_price" => self.compute_unit_price.map(|price| price.to_string()),
+            _ => None,
+        }
+    }
+}
+
 fn blockhash(text: &str) -> Result<String, String> {
     let parsed: Result<solana_address::Address, _> = text.parse();
     let text = parsed.map(|_| text.to_owned());

@@ -9,6 +9,7 @@ use solana_address::Address;
 use std::io;
 use std::path::Path;
 use std::str::FromStr;
+use zx1_protocol::ids::ConversationId;
 
 /// Shortest argument that counts as base64 without its padding: a mistyped path often consists of base64's
 /// letters only, and the protocol has no value that short.
@@ -117,6 +118,11 @@ pub fn hex_array<const N: usize>(text: &str, what: &str) -> Result<[u8; N]> {
         let found = count(found, "byte", "bytes");
         Error::WrongLength { what: what.to_owned(), found, wanted: N.to_string() }.into()
     })
+}
+
+/// A conversation's id from hex text.
+pub fn conversation(text: &str) -> Result<ConversationId> {
+    Ok(ConversationId(hex_array(text, "The conversation")?))
 }
 
 /// What is wrong with a line of hex, for callers that name the line themselves.

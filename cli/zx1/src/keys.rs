@@ -91,28 +91,9 @@ impl Key {
     }
 }
 
-/// libp2p's name of an Ed25519 key: base58 of an identity multihash of its protobuf form.
-pub fn peer_id(public: &[u8; 32]) -> String {
-    // identity, 36 bytes; key type 1 (Ed25519); data, 32 bytes.
-    bs58::encode([&[0x00, 0x24, 0x08, 0x01, 0x12, 0x20], public.as_slice()].concat()).into_string()
-}
-
-/// The fix market's name of a key (decision A1).
-pub fn fix_id(public: &[u8; 32]) -> String {
-    format!("fix_{}", hex::encode(public))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_peer_id_is_the_key_behind_an_identity_multihash() {
-        let id = peer_id(&[7; 32]);
-        assert!(id.starts_with("12D3KooW"), "{id}");
-        let bytes = bs58::decode(&id).into_vec().unwrap();
-        assert_eq!(bytes, [&[0, 36, 8, 1, 18, 32][..], &[7; 32]].concat());
-    }
 
     #[test]
     fn a_key_does_not_show_its_secret() {

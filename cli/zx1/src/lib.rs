@@ -56,7 +56,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever reads us has seen enough (`zx1 … | head`).
         Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
-        Err(failure) => report(&usage::with_help_of(failure, &arguments), &context),
+        Err(failure) => report(&failure.with_help_of(&args::command(), &arguments), &context),
     }
 }
 

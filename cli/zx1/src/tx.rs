@@ -5,8 +5,6 @@ use crate::context::Context;
 use crate::errors::{Error, Result};
 use crate::keys::Key;
 use crate::output::{Page, Report};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 use serde_json::{Value, json};
 use solana_address::Address;
@@ -67,11 +65,12 @@ pub fn done<T>(context: &Context, attempt: Attempt<T>) -> Result<Option<T>> {
         Preview::NothingToDo(why) if !flags.dry_run => {
             Err(Error::NothingToSign { why: crate::errors::sentence(&why) }.into())
         }
-        Preview::NothingToDo(done) => context.print(&DryRun::NothingToDo(done)),
-        Preview::Simulated(prepared) => {
-            let (cluster, units) = (context.cluster_line(), prepared.simulation.units);
-            context.print(&DryRun::Simulated(cluster, prepared.summary(), units))
-        }
+        Preview::NothingToDo(title) => context.print(&DryRun::NothingToDo { title }),
+        Preview::Simulated(prepared) => context.print(&DryRun::Simulated {
+            cluster: context.cluster_line(),
+            compute_units: prepared.simulation.units,
+            summary: prepared.summary(),
+        }),
     };
     printed.map(|()| None)
 }
@@ -168,36 +167,34 @@ fn draw_signers(page: &mut Page, summary: &Summary, cluster: &str) {
 }
 
 /// What --dry-run prints.
+#[derive(Serialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
 enum DryRun {
-    /// The cluster, the transaction and its compute units.
-    Simulated(String, Summary, u32),
-    NothingToDo(String),
+    #[serde(rename = "dry_run")]
+    Simulated {
+        cluster: String,
+        compute_units: u32,
+        #[serde(serialize_with = "in_json")]
+        summary: Summary,
+    },
+    NothingToDo {
+        title: String,
+    },
 }
 
-impl Serialize for DryRun {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let value: Value = match self {
-            Self::Simulated(cluster, summary, units) => json!({
-                "status": "dry_run",
-                "cluster": cluster,
-                "compute_units": units,
-                "summary": summary.to_json(),
-            }),
-            Self::NothingToDo(title) => json!({ "status": "nothing_to_do", "title": title }),
-        };
-        value.serialize(serializer)
-    }
+fn in_json<S: serde::Serializer>(summary: &Summary, serializer: S) -> Result<S::Ok, S::Error> {
+    summary.to_json().serialize(serializer)
 }
 
 impl Report for DryRun {
     fn draw(&self, page: &mut Page) {
         match self {
-            Self::Simulated(cluster, summary, units) => {
+            Self::Simulated { cluster, compute_units, summary } => {
                 draw_summary(page, summary, cluster);
-                page.field("compute units", units);
+                page.field("compute units", compute_units);
                 page.line("The simulation succeeded. Nothing was sent (--dry-run).")
             }
-            Self::NothingToDo(done) => page.line(crate::errors::sentence(done)),
+            Self::NothingToDo { title } => page.line(crate::errors::sentence(title)),
         };
     }
 }
@@ -225,26 +222,13 @@ impl Report for Signed {
     fn draw(&self, page: &mut Page) {
         if !self.bare {
             page.line(crate::errors::sentence(&self.partial.title));
-            page.field("blockhash", base58(self.partial.message().recent_blockhash().as_ref()));
+            page.field("blockhash", self.partial.message().recent_blockhash());
             // As the Solana command line prints them.
-            for ((address, signed), signature) in self.partial.signers().iter().zip(self.signatures()) {
-                let shown = if *signed { signature } else { "missing".to_owned() };
+            for (address, signature) in self.partial.signatures() {
+                let shown = signature.map_or_else(|| "missing".to_owned(), |it| it.to_string());
                 page.raw(format!("{address}={shown}"));
             }
         }
         page.raw(self.partial.to_base64());
     }
-}
-
-impl Signed {
-    /// The signatures in the order of the signers: they stand before the transaction, behind their count.
-    fn signatures(&self) -> Vec<String> {
-        let bytes = STANDARD.decode(self.partial.to_base64()).unwrap_or_default();
-        let behind = bytes.get(1..).unwrap_or_default();
-        behind.chunks_exact(64).take(self.partial.signers().len()).map(base58).collect()
-    }
-}
-
-fn base58(bytes: &[u8]) -> String {
-    bs58::encode(bytes).into_string()
 }

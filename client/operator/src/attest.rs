@@ -15,7 +15,7 @@ use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::envelope::MsgType;
 use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::interaction::task_ref;
-use zx1_protocol::payload::{self, Feedback};
+use zx1_protocol::payload::{self, Feedback, outcome_of};
 use zx1_protocol::units::{Epoch, Slot};
 
 /// Epochs back in which a conversation is looked for.
@@ -152,14 +152,14 @@ fn sati_score(score: i8) -> u8 {
 /// The score and the outcome that are filed. A given score brings its own outcome: that of the FEEDBACK in the
 /// log belongs to the score there, and what is filed cannot be taken back.
 fn verdict(given: Option<i8>, sent: Option<&Feedback>) -> Option<(i8, Outcome)> {
-    let (score, sign) = match (given, sent) {
-        (Some(score), _) => (score, score.signum()),
-        (None, Some(rating)) => (rating.score, i8::try_from(rating.outcome).unwrap_or(1).saturating_sub(1)),
+    let (score, outcome) = match (given, sent) {
+        (Some(score), _) => (score, outcome_of(score)),
+        (None, Some(rating)) => (rating.score, rating.outcome),
         (None, None) => return None,
     };
-    let outcome = match sign {
-        -1 => Outcome::Negative,
-        0 => Outcome::Neutral,
+    let outcome = match outcome {
+        0 => Outcome::Negative,
+        1 => Outcome::Neutral,
         _ => Outcome::Positive,
     };
     Some((score, outcome))

@@ -1,7 +1,8 @@
 //! What the chain says about an agent, read at once and judged by the protocol's own rules.
 
 use crate::error::Result;
-use crate::operator::Agent;
+use crate::operator::{Agent, Operator};
+use crate::send::outbox;
 use serde::Serialize;
 use solana_address::Address;
 use zx1_chain::pda;
@@ -220,6 +221,60 @@ pub struct AgentStatus {
     pub delegates: usize,
 }
 
+/// What the cluster, the wallet and the outbox hold for one party.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Status {
+    pub cluster: String,
+    pub genesis: String,
+    pub slot: u64,
+    pub unix: i64,
+    pub epoch: u64,
+    pub wallet: Option<String>,
+    pub lamports: Option<u64>,
+    pub usdc_micro_usdc: Option<MicroUsdc>,
+    pub agent: Option<AgentStatus>,
+    /// Transactions that were sent and whose outcome is unknown.
+    pub unfinished: Vec<String>,
+}
+
+impl Operator {
+    /// Reads everything about a wallet and an agent.
+    ///
+    /// # Errors
+    /// The cluster's, and 7080 to 7082 for the outbox.
+    pub async fn status(&self, wallet: Option<Address>, agent: Option<&Agent>) -> Result<Status> {
+        let (client, identity) = (self.client(), &self.chain.identity);
+        let (time, config) = tokio::try_join!(client.time(), client.config())?;
+        let (lamports, usdc) = match wallet {
+            Some(wallet) => {
+                let mint = Address::new_from_array(config.usdc_mint);
+                let (sol, usdc) =
+                    tokio::try_join!(client.lamports(wallet), client.usdc_balance(wallet, mint))?;
+                (Some(sol), Some(usdc))
+            }
+            None => (None, None),
+        };
+        let agent = match agent {
+            Some(agent) => Some(agent_status(client, agent).await?),
+            None => None,
+        };
+        let records = outbox(&self.home)?.records()?;
+        Ok(Status {
+            cluster: identity.to_string(),
+            genesis: identity.genesis.clone(),
+            slot: time.slot,
+            unix: time.unix,
+            epoch: time.epoch,
+            wallet: wallet.map(|wallet| wallet.to_string()),
+            lamports,
+            usdc_micro_usdc: usdc,
+            agent,
+            unfinished: records.into_iter().map(|record| record.title).collect(),
+        })
+    }
+}
+
 /// An agent's batches so far.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
@@ -233,7 +288,7 @@ pub struct BatchStatus {
 ///
 /// # Errors
 /// The cluster's.
-pub async fn agent_status(client: &Client, agent: &Agent) -> Result<AgentStatus> {
+async fn agent_status(client: &Client, agent: &Agent) -> Result<AgentStatus> {
     let mint = agent.mint;
     let registry = Sati::connect(client).await?;
     let (record, delegates) = tokio::try_join!(registry.look_up(mint), registry.delegates(mint))?;

@@ -7,6 +7,17 @@ use zx1_chain::rpc::registry::{IdentityRegistry as _, Sati, signing_keys};
 use zx1_protocol::ids::AgentId;
 use zx1_protocol::signature::PublicKey;
 
+/// libp2p's name of an Ed25519 key: base58 of an identity multihash of its protobuf form.
+pub fn peer_id(key: &Address) -> String {
+    // identity, 36 bytes; key type 1 (Ed25519); data, 32 bytes.
+    bs58::encode([&[0x00, 0x24, 0x08, 0x01, 0x12, 0x20], key.as_array().as_slice()].concat()).into_string()
+}
+
+/// The fix market's name of a key (decision A1).
+pub fn fix_id(key: &Address) -> String {
+    format!("fix_{}", hex::encode(key))
+}
+
 /// The wallet of an agent's owner.
 ///
 /// # Errors
@@ -39,5 +50,18 @@ impl Operator {
             return Ok(());
         }
         Err(Refusal::NotASigner { key: signer.to_string(), agent: agent.shown() }.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_peer_id_is_the_key_behind_an_identity_multihash() {
+        let id = peer_id(&Address::new_from_array([7; 32]));
+        assert!(id.starts_with("12D3KooW"), "{id}");
+        let bytes = bs58::decode(&id).into_vec().unwrap();
+        assert_eq!(bytes, [&[0, 36, 8, 1, 18, 32][..], &[7; 32]].concat());
     }
 }

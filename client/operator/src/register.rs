@@ -8,7 +8,7 @@ use crate::send::{Attempt, Sent};
 use serde_json::{Value, json};
 use solana_keypair::Keypair;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zx1_chain::rpc::registry::{IdentityRegistry as _, Registration, Sati, registered_mint};
 use zx1_chain::rpc::{Flow, Intent};
@@ -123,6 +123,18 @@ impl Request {
     }
 }
 
+/// Where the registration file of the agent of this local name lies below a home folder, unless its owner names
+/// another place.
+pub fn usual_file(home: &Path, name: &str) -> PathBuf {
+    home.join("registrations").join(format!("{}.json", file_name(name)))
+}
+
+/// A name that is a single file name.
+fn file_name(name: &str) -> String {
+    let safe = |letter: char| if letter.is_alphanumeric() || "-_.".contains(letter) { letter } else { '_' };
+    name.chars().map(safe).collect::<String>().trim_start_matches('.').to_owned()
+}
+
 /// A multiaddr begins with a slash and names protocols with their values; more only its own software knows.
 fn check_multiaddr(text: &str) -> Result<()> {
     let parts: Vec<&str> = text.split('/').skip(1).collect();
@@ -206,5 +218,11 @@ mod tests {
         {
             assert!(check_multiaddr(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_name_never_leads_out_of_the_folder() {
+        assert_eq!(file_name("../../etc/passwd"), "_.._etc_passwd");
+        assert_eq!(file_name("alice 2"), "alice_2");
     }
 }

@@ -8,9 +8,11 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
 use std::io::{self, PipeReader, Read};
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
+use zx1_market::contract::Run;
 use zx1_net::clause;
 
 /// Bytes that are kept of the beginning and of the end of the output: together what a contract holds, and
@@ -43,7 +45,7 @@ pub enum Stream {
 /// it writes is passed on at once.
 ///
 /// # Errors
-/// 9541 when it cannot be started for another reason than that there is no such program.
+/// 9541 when it cannot be started for another reason than that there is no such program or it may not be run.
 pub fn run(words: &[OsString], terminal: bool, pass_on: &mut dyn FnMut(Stream, &[u8])) -> Result<Ran> {
     let program = words.first().ok_or(Refusal::NotUtf8)?;
     let (sender, pieces) = channel();
@@ -56,6 +58,12 @@ pub fn run(words: &[OsString], terminal: bool, pass_on: &mut dyn FnMut(Stream, &
             let said = format!("{}: command not found\n", program.to_string_lossy());
             pass_on(Stream::Err, said.as_bytes());
             return Ok(Ran { output: said, exit: 127, interrupted: false });
+        }
+        // What shells say when a file may not be run.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            let said = format!("{}: Permission denied\n", program.to_string_lossy());
+            pass_on(Stream::Err, said.as_bytes());
+            return Ok(Ran { output: said, exit: 126, interrupted: false });
         }
         Err(error) => return Err(cannot(program, &error).into()),
     };
@@ -83,6 +91,58 @@ pub fn run(words: &[OsString], terminal: bool, pass_on: &mut dyn FnMut(Stream, &
     let text = String::from_utf8_lossy(&kept.bytes()).into_owned();
     let interrupted = status.signal() == Some(2) || exit == 130;
     Ok(Ran { output: text.replace("\r\n", "\n"), exit, interrupted })
+}
+
+/// A line that was run once, to see how it ends.
+#[derive(Debug)]
+pub(crate) struct Once {
+    /// How it ended, and its standard output.
+    pub(crate) run: Run,
+    /// Both streams, one after the other.
+    pub(crate) output: String,
+}
+
+/// Runs a line of the shell in a folder to its end, with nothing to read.
+///
+/// # Errors
+/// 9541 when no shell can be started.
+pub(crate) fn once(line: &str, folder: &Path) -> Result<Once> {
+    let shell = OsString::from("/bin/sh");
+    let (sender, pieces) = channel();
+    let (out, err) = pipes(&sender, false).map_err(|error| cannot(&shell, &error))?;
+    drop(sender);
+    let child = Command::new(&shell)
+        .args(["-c", line])
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(out)
+        .stderr(err)
+        .spawn();
+    let mut child = child.map_err(|error| cannot(&shell, &error))?;
+    let (mut out, mut err) = (Kept::default(), Kept::default());
+    let mut keep = |(stream, piece): (Stream, Vec<u8>)| match stream {
+        Stream::Out => out.add(&piece),
+        Stream::Err => err.add(&piece),
+    };
+    let status = loop {
+        match pieces.recv_timeout(Duration::from_millis(20)) {
+            Ok(piece) => keep(piece),
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some(status) = child.try_wait().map_err(|error| cannot(&shell, &error))? {
+                    break status;
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                break child.wait().map_err(|error| cannot(&shell, &error))?;
+            }
+        }
+    };
+    drain(&pieces, &mut keep);
+    let text = |kept: Kept| String::from_utf8_lossy(&kept.bytes()).into_owned();
+    let stdout = text(out);
+    let output = format!("{stdout}{}", text(err));
+    let run = Run { exit: status.code(), signal: status.signal(), limit: None, stdout };
+    Ok(Once { run, output })
 }
 
 fn cannot(program: &OsString, error: &io::Error) -> Refusal {
@@ -243,6 +303,12 @@ mod tests {
     fn a_program_that_is_not_there_is_a_failed_command() {
         let ran = run(&["no-such-program-anywhere".into()], false, &mut |_, _| {}).unwrap();
         assert_eq!((ran.exit, ran.output.as_str()), (127, "no-such-program-anywhere: command not found\n"));
+    }
+
+    #[test]
+    fn a_file_without_the_execute_bit_is_a_failed_command() {
+        let ran = run(&["/etc/passwd".into()], false, &mut |_, _| {}).unwrap();
+        assert_eq!((ran.exit, ran.output.as_str()), (126, "/etc/passwd: Permission denied\n"));
     }
 
     #[test]

@@ -4,9 +4,9 @@
 
 use crate::event::{Event, Question};
 use crate::{Proposal, Refusal, Result, Session, undo};
-use zx1_market::contract::Corrected;
+use zx1_market::contract::{Corrected, Ending, FailedStep, Failure, FailureClass, Run, Verification, unmet};
 use zx1_sandbox::{ChangeSet, Class, Consents, Records};
-use zx1_trial::Attempt;
+use zx1_trial::{Ready, class_on_the_wire, is_granted};
 
 /// Paths that one question names. Who is asked about more reads none of them.
 const PATHS: usize = 200;
@@ -26,41 +26,43 @@ impl Session<'_> {
     ///
     /// # Errors
     /// As [`Session::agree_to`]; 9200 to 9299: why a commit would not go through.
-    pub(crate) fn agree(
-        &self,
-        attempt: &mut Attempt,
-        proposal: &Proposal,
-        from_outside: bool,
-    ) -> Result<Agreed> {
-        self.front.event(Event::Changes(&attempt.changes));
+    pub(crate) fn agree(&self, ready: &mut Ready, proposal: &Proposal, from_outside: bool) -> Result<Agreed> {
+        self.front.event(Event::Changes(&ready.changes));
         let corrected = proposal.corrected_command.as_deref();
-        let agreed = self.agree_to(&attempt.changes, corrected, from_outside)?;
-        attempt.sandbox.dry_run_commit(&attempt.changes, &agreed.0, &self.undo_records()?)?;
+        let agreed = self.agree_to(&ready.changes, corrected, from_outside)?;
+        ready.sandbox.dry_run_commit(&ready.changes, &agreed.0, &self.undo_records()?)?;
         Ok(agreed)
     }
 
-    /// Asks for everything that needs an answer.
+    /// Asks for everything that needs an answer and was not granted beforehand. With nobody there all kinds of changes
+    /// that lack a consent are named at once.
     ///
     /// # Errors
     /// [`crate::Error::Unattended`] and [`crate::Error::Declined`] for the plain question, 9547 for a class of changes that nobody
     /// agreed to, 9548 for a stranger's command in place of the user's, 9549 for more paths than a question can name.
     fn agree_to(&self, changes: &ChangeSet, corrected: Option<&str>, from_outside: bool) -> Result<Agreed> {
-        let special: Vec<Class> =
-            changes.classes().into_iter().filter(|class| class.needs_consent()).collect();
-        let mut consents = Consents::none();
+        let classes = changes.classes().into_iter().filter(|class| class.needs_consent());
+        let (granted, special): (Vec<Class>, Vec<Class>) =
+            classes.partition(|class| is_granted(*class, &self.options.granted));
+        let mut consents = granted.into_iter().fold(Consents::none(), Consents::with);
+        let refused = |classes: &[Class]| {
+            let names: Vec<String> = classes.iter().map(ToString::to_string).collect();
+            let needs = classes.iter().filter_map(|class| class_on_the_wire(*class));
+            let needs = needs.filter(|kind| !self.options.granted.contains(kind)).collect();
+            Refusal::NotConsented { what: names.join("; "), needs }
+        };
+        if !special.is_empty() && !self.front.is_attended() {
+            return Err(refused(&special).into());
+        }
         for class in special {
             let what = class.to_string();
-            let refused = || Refusal::NotConsented { what: what.clone() };
-            if !self.front.is_attended() {
-                return Err(refused().into());
-            }
             let entries = changes.entries.iter().filter(|entry| entry.classes.contains(&class));
             let paths: Vec<_> = entries.map(|entry| entry.path.clone()).collect();
             if paths.len() > PATHS && !self.options.all_paths {
                 return Err(Refusal::TooManyPaths { count: paths.len(), what }.into());
             }
-            if !self.confirms(Question::Allow { what: what.clone(), paths })? {
-                return Err(refused().into());
+            if !self.confirms(Question::Allow { what, paths })? {
+                return Err(refused(&[class]).into());
             }
             consents = consents.with(class);
         }
@@ -82,13 +84,52 @@ impl Session<'_> {
     ///
     /// # Errors
     /// 9200 to 9299: nothing was changed then.
-    pub(crate) fn commit(&self, attempt: Attempt, agreed: &Agreed) -> Result<Option<String>> {
-        if attempt.changes.is_empty() {
-            attempt.sandbox.discard();
+    pub(crate) fn commit(&self, ready: Ready, agreed: &Agreed) -> Result<Option<String>> {
+        if ready.changes.is_empty() {
+            ready.sandbox.discard();
             return Ok(None);
         }
-        let record = attempt.sandbox.commit(&attempt.changes, &agreed.0, &self.undo_records()?)?;
+        let record = ready.sandbox.commit(&ready.changes, &agreed.0, &self.undo_records()?)?;
         Ok(Some(record.id().to_owned()))
+    }
+
+    /// Runs the command, or what corrects it, once on the real machine, after the fix was applied: its output, and why
+    /// it still fails, if it does. What was bought is the trial; this is whether it helps here. A stranger's command that
+    /// nobody looked at is not run outside of the sandbox.
+    ///
+    /// # Errors
+    /// 9541: no shell can be started.
+    pub(crate) fn for_real(
+        &self,
+        proposal: &Proposal,
+        conditions: &[Verification],
+        from_outside: bool,
+    ) -> Result<(String, Option<Failure>)> {
+        if from_outside && proposal.corrected_command.is_some() && self.options.accept_corrected {
+            return Ok((String::new(), None));
+        }
+        let line = proposal.corrected_command.as_deref().unwrap_or(&self.failed.line);
+        self.front.event(Event::RunningForReal { line });
+        let ran = crate::command::once(line, &self.failed.folder)?;
+        let machine: Vec<_> =
+            conditions.iter().filter(|one| **one != Verification::Principal).cloned().collect();
+        let failed = unmet(&machine, &Run::default(), &ran.run).is_some();
+        let class = FailureClass::OutsideFailed;
+        let failure = failed.then(|| Failure::new(FailedStep::Outside, Ending::of(&ran.run), class));
+        Ok((ran.output, failure))
+    }
+
+    /// Takes an applied fix back, because the command fails on the real machine all the same.
+    ///
+    /// # Errors
+    /// 9230 to 9235: the records.
+    pub(crate) fn take_back(&self, undo: Option<&str>, failure: &Failure) -> Result<()> {
+        let left = match undo {
+            Some(id) => self.undo_records()?.undo(id)?,
+            None => Vec::new(),
+        };
+        self.front.event(Event::TakenBack { failure, left: &left });
+        Ok(())
     }
 
     /// Reports that the fix is applied.

@@ -2,6 +2,7 @@
 
 use nano_escrow::escrow::EscrowError;
 use nano_escrow::journal::JournalError;
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use zx1_agent::bridge::BridgeError;
@@ -9,6 +10,7 @@ use zx1_coded::Coded;
 use zx1_fixer::rules::Decline;
 use zx1_home::files::ReadError;
 use zx1_market::ContractId;
+use zx1_market::contract::ChangeClass;
 use zx1_market_client::ClientError;
 use zx1_sandbox::SandboxError;
 
@@ -130,7 +132,7 @@ impl Stopped {
     }
 }
 
-/// This crate's own errors, numbers 9532 to 9567.
+/// This crate's own errors, numbers 9532 to 9571.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Coded)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages say it")]
@@ -150,6 +152,15 @@ pub enum Refusal {
     #[code(9544)]
     #[error("It is not fixed: the proposal does not work in the sandbox, so nothing was changed.")]
     Unfixed,
+    #[code(9570)]
+    #[error(
+        "The failure cannot be reproduced: in the sandbox the command ends otherwise than on your machine, so no fix \
+         can be proven there."
+    )]
+    NotReproduced,
+    #[code(9571)]
+    #[error("The command works in the sandbox, but not on this machine, so the changes were taken back.")]
+    OutsideFailed,
     #[code(9545)]
     #[error("The expected output holds a secret ({found}), and every agent reads it.")]
     SecretExpected { found: String },
@@ -158,7 +169,7 @@ pub enum Refusal {
     InputOutside { path: String },
     #[code(9547)]
     #[error("Not applied: the fix changes {what}, and nobody agreed to that.")]
-    NotConsented { what: String },
+    NotConsented { what: String, needs: BTreeSet<ChangeClass> },
     #[code(9548)]
     #[error("Not applied: the fix puts {line} in place of your command, and nobody agreed to that.")]
     CommandNotAccepted { line: String },

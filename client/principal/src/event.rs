@@ -6,7 +6,7 @@ use crate::payload::Payload;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use zx1_agent::bridge::BridgeError;
-use zx1_market::contract::Unmet;
+use zx1_market::contract::{Control, Failure};
 use zx1_market::money::Court;
 use zx1_market::{ContractId, Entry, Raw, State};
 use zx1_market_client::{Bill, ClientError, Deposit};
@@ -61,7 +61,15 @@ pub enum Event<'a> {
     /// The proposal is being tried in the sandbox.
     Verifying,
     /// The proposal was tried. `judged_by_user`: only the user can say whether its output is right.
-    Verified { trial: &'a Trial, passed: bool, judged_by_user: bool },
+    Verified { trial: &'a Trial, failure: Option<&'a Failure>, passed: bool, judged_by_user: bool },
+    /// The sandbox does not show the failure that the real machine shows, so no machine can prove a fix.
+    NotReproduced { outside: u8, inside: &'a Control },
+    /// The fix is applied, and the command runs on the real machine.
+    RunningForReal { line: &'a str },
+    /// The output of a failed attempt, scrubbed, before it is asked whether it may be sent.
+    WouldSend { output: &'a str },
+    /// It fails there, and the changes were taken back. `left`: what was changed again meanwhile.
+    TakenBack { failure: &'a Failure, left: &'a [PathBuf] },
     /// What a commit would change.
     Changes(&'a ChangeSet),
     /// The fix was applied. Without an undo record no file was changed.
@@ -71,7 +79,7 @@ pub enum Event<'a> {
     /// A fix was accepted while nobody watched here, and is applied now.
     Unapplied(ContractId),
     /// An accepted fix does not work here any more.
-    Unmet { contract: ContractId, unmet: &'a Unmet },
+    Unmet { contract: ContractId, failure: &'a Failure },
     /// The market is being told that a fix is rejected.
     Rejected(&'a str),
     /// The user's answer to the agent was sent.
@@ -136,6 +144,8 @@ pub enum Question {
         /// The changed paths.
         paths: Vec<PathBuf>,
     },
+    /// Whether the output of a failed attempt, which was shown, may be sent to the agent.
+    SendOutput,
     /// Whether the output that was shown is what the user wanted.
     Satisfied,
     /// Whether the agent acted in bad faith, so that the contract goes to the court.
@@ -155,7 +165,11 @@ impl Question {
         match self {
             Self::Send | Self::GoOn(_) | Self::Apply { .. } => true,
             Self::Correct { from_outside, .. } => !from_outside,
-            Self::Allow { .. } | Self::Satisfied | Self::BadFaith | Self::Appeal { .. } => false,
+            Self::Allow { .. }
+            | Self::SendOutput
+            | Self::Satisfied
+            | Self::BadFaith
+            | Self::Appeal { .. } => false,
         }
     }
 }

@@ -5,16 +5,18 @@ use crate::consent::Agreed;
 use crate::event::{Event, Outcome, Prompt, Question};
 use crate::record::{Applied, Held, fingerprint};
 use crate::session::POLL;
-use crate::{Ended, Error, Proposal, Result, Session, Stopped};
+use crate::{Ended, Error, Proposal, Refusal, Result, Session, Stopped};
+use std::time::{Duration, Instant};
 use zx1_coded::Coded as _;
 use zx1_market::case::CourtStep;
 use zx1_market::chain::{Data, Side};
-use zx1_market::contract::Unmet;
+use zx1_market::contract::{Ending, FailedStep, Failure, FailureClass};
 use zx1_market::defaults::MAX_OUTPUT;
 use zx1_market::wire::ReviewAction;
 use zx1_market::{ContractId, State};
 use zx1_market_client::{Bill, ClientError, Market, View};
-use zx1_trial::{Attempt, cut};
+use zx1_sandbox::SandboxError;
+use zx1_trial::{Attempt, Ready, Trial, cut};
 
 /// What [`Session::follow`] does after a step.
 enum Next {
@@ -59,11 +61,76 @@ fn proposal(view: &View) -> Option<(u64, Proposal)> {
     })
 }
 
+/// Attempts that are posted with nobody there: each shows 6 bits that hostile code may choose (decision E17).
+const UNATTENDED: usize = 5;
+/// What is said unattended is said at multiples of this.
+const PACE: Duration = Duration::from_secs(5);
+
+/// What is posted of a failed attempt.
+#[derive(Clone, Debug)]
+struct Said {
+    failure: Failure,
+    exit: Option<i64>,
+    output: String,
+}
+
+impl Said {
+    fn new(failure: Failure) -> Self {
+        Self { failure, exit: None, output: String::new() }
+    }
+}
+
+/// This party's attempts that failed so far.
+fn failed_attempts(view: &View, market: &Market) -> usize {
+    let ours = view.entries().iter().filter(|entry| entry.author() == market.id());
+    ours.filter(|entry| matches!(entry.read(), Ok((Data::Verify { success: false, .. }, _)))).count()
+}
+
+/// Rounds of investigation that the contract has left.
+fn rounds_left(view: &View) -> u32 {
+    let case = view.case();
+    case.contract().execution.investigation_rounds.saturating_sub(case.investigations())
+}
+
+/// Whether an error says something of the fix, so that the attempt has failed; all others are of this program or its
+/// surroundings, and end the session.
+fn is_of_the_fix(error: &Error) -> bool {
+    match error {
+        Error::Refused(_) | Error::Unattended | Error::Declined => true,
+        Error::Sandbox(error) => !matches!(
+            error,
+            SandboxError::Locked { .. } | SandboxError::Records { .. } | SandboxError::Repair { .. }
+        ),
+        _ => false,
+    }
+}
+
+/// Why a fix that works is not applied, in words.
+fn not_applied(error: &Error) -> Failure {
+    let failure = |class| Failure::new(FailedStep::Apply, Ending::Zero, class);
+    match error {
+        Error::Refused(Refusal::NotConsented { needs, .. }) if !needs.is_empty() => {
+            Failure { needs: needs.clone(), ..failure(FailureClass::NeedsConsent) }
+        }
+        Error::Sandbox(SandboxError::LowerChanged { .. } | SandboxError::ChangedSinceVerification { .. }) => {
+            failure(FailureClass::Conflict)
+        }
+        Error::Sandbox(SandboxError::TooLarge { .. } | SandboxError::NoSpace { .. }) => {
+            failure(FailureClass::TooLarge)
+        }
+        Error::Sandbox(SandboxError::Scan { .. }) => failure(FailureClass::Unreadable),
+        _ => failure(FailureClass::NotApplied),
+    }
+}
+
 impl Session<'_> {
     /// Follows a contract to its end.
     pub(crate) fn follow(&mut self, market: &Market, mut held: Held) -> Result<Ended> {
         let Some(id) = held.record.id else { return Ok(Ended::AsBefore) };
         let mut view = self.runtime.block_on(market.view(id))?;
+        // What the contract grants was agreed to when it was posted, and no more.
+        self.options.granted = view.case().contract().consents.clone();
+        self.folder.limit(view.case().terms().court);
         let mut reported = 0;
         let mut warned = false;
         loop {
@@ -161,63 +228,141 @@ impl Session<'_> {
     }
 
     /// Tries a proposal by the contract's conditions.
-    fn attempt_of(&self, view: &View, proposal: &Proposal) -> Result<(Attempt, Option<Unmet>)> {
+    fn attempt_of(&mut self, view: &View, proposal: &Proposal) -> Result<(Attempt, Option<Failure>)> {
         let contract = view.case().contract();
         self.attempt(proposal, &contract.verification, contract.execution.timeout)
     }
 
-    /// Tries the fix, shows what it changes, asks, applies, and says so to the market.
+    /// Tries the fix, shows what it changes, asks, applies, runs the command for real, and says so to the market.
     fn prove(&mut self, market: &Market, held: &mut Held, view: &View) -> Result<Next, Stop> {
         let Some((seq, proposal)) = proposal(view) else { return Ok(Next::Wait) };
+        let began = Instant::now();
         if self.is_applied(held, seq)? {
-            return self.accept(market, view, Some(0), String::new());
+            return self.outside(market, held, view, &proposal, began);
         }
-        let (mut attempt, unmet) = self.attempt_of(view, &proposal)?;
-        let ran = attempt.trial.last();
-        let said = ran.output();
-        let output = cut(self.folder.scrub_output(&ran.line, &said), MAX_OUTPUT);
-        let exit = ran.run.status().map(i64::from);
-        if let Some(unmet) = unmet {
-            return self.reject(market, view, &unmet.to_string(), exit, output, false);
+        if !self.can_talk() && failed_attempts(view, market) >= UNATTENDED {
+            let failure = Failure::new(FailedStep::Limits, Ending::Other, FailureClass::Limit);
+            return self.reject(market, view, &Said::new(failure), began, false);
         }
-        let agreed = match self.agree(&mut attempt, &proposal, true) {
-            Ok(agreed) => agreed,
-            Err(Error::Interrupted) => return Err(Error::Interrupted.into()),
-            Err(error) => {
-                self.front.event(Event::NotApplied(&error));
-                let why = format!("The command works in the sandbox, but the fix is not applied: {error}");
-                return self.reject(market, view, &why, exit, output, true);
+        let (attempt, failure) = self.attempt_of(view, &proposal)?;
+        let mut ready = match (attempt.ready, failure) {
+            (Some(ready), None) => ready,
+            (_, Some(failure)) => {
+                return self.failed(market, view, &proposal, &attempt.trial, failure, began);
+            }
+            (None, None) => {
+                let failure = Failure::new(FailedStep::Apply, Ending::Other, FailureClass::Other);
+                return self.failed(market, view, &proposal, &attempt.trial, failure, began);
             }
         };
-        let undo = self.commit_noted(held, seq, attempt, &agreed)?;
-        self.applied(&said, undo.as_deref());
-        self.accept(market, view, exit, output)
+        let done = self.agree(&mut ready, &proposal, true).map_err(Stop::from);
+        match done.and_then(|agreed| self.commit_noted(held, seq, ready, &agreed)) {
+            Ok(_) => self.outside(market, held, view, &proposal, began),
+            Err(Stop::Failed(error)) if is_of_the_fix(&error) => {
+                self.front.event(Event::NotApplied(&error));
+                self.reject(market, view, &Said::new(not_applied(&error)), began, true)
+            }
+            Err(stop) => Err(stop),
+        }
+    }
+
+    /// The fix is applied: the real command decides whether it stays.
+    fn outside(
+        &mut self,
+        market: &Market,
+        held: &mut Held,
+        view: &View,
+        proposal: &Proposal,
+        began: Instant,
+    ) -> Result<Next, Stop> {
+        let undo = held.record.applied.as_ref().and_then(|applied| applied.done.clone()).flatten();
+        let (output, failure) = self.for_real(proposal, &view.case().contract().verification, true)?;
+        match failure {
+            None => {
+                self.applied(&output, undo.as_deref());
+                self.accept(market, view, began)
+            }
+            Some(failure) => {
+                self.take_back(undo.as_deref(), &failure)?;
+                held.record.applied = None;
+                held.save()?;
+                self.reject(market, view, &Said::new(failure), began, false)
+            }
+        }
+    }
+
+    /// An attempt that failed in the sandbox. Nothing that was printed leaves unseen: with a person there, when the
+    /// person agrees to it; else from a second run that sees what an investigation sees.
+    fn failed(
+        &mut self,
+        market: &Market,
+        view: &View,
+        proposal: &Proposal,
+        trial: &Trial,
+        failure: Failure,
+        began: Instant,
+    ) -> Result<Next, Stop> {
+        let mut said = Said::new(failure);
+        let tells = matches!(said.failure.step, FailedStep::Apply | FailedStep::Check);
+        if self.can_talk() {
+            let ran = trial.last();
+            let output = cut(self.folder.scrub_output(&ran.line, &ran.output()), MAX_OUTPUT);
+            if tells && !output.is_empty() {
+                self.front.event(Event::WouldSend { output: &output });
+                if self.confirms(Question::SendOutput)? {
+                    said.exit = ran.run.status().map(i64::from);
+                    said.output = output;
+                }
+            }
+        } else if tells && view.state() == State::InProgress && rounds_left(view) > 0 {
+            let contract = view.case().contract();
+            let time = Duration::from_secs(contract.execution.timeout.into());
+            let corrected = proposal.corrected_command.as_deref();
+            // Without it the agent knows less; it can go on all the same.
+            if let Ok(output) = self.folder.look_again(&proposal.fix, corrected, time) {
+                said.failure.rerun = !output.is_empty();
+                said.output = output;
+            }
+            self.unless_pressed()?;
+        }
+        self.reject(market, view, &said, began, false)
     }
 
     /// A fix that is paid. If it was accepted by hand or by silence while nobody watched here, it is not applied
     /// yet: that happens now, with the same proof and the same questions (decision E11). The record stays until
     /// it has been decided.
-    fn apply_paid(&self, held: &mut Held, view: &View) -> Result<Ended, Stop> {
+    fn apply_paid(&mut self, held: &mut Held, view: &View) -> Result<Ended, Stop> {
         let Some((seq, proposal)) = proposal(view) else { return Ok(Ended::AsBefore) };
         if self.is_applied(held, seq)? {
             return Ok(Ended::Fixed);
         }
         self.front.event(Event::Unapplied(view.id()));
-        let (mut attempt, unmet) = self.attempt_of(view, &proposal)?;
-        if let Some(unmet) = unmet {
-            self.front.event(Event::Unmet { contract: view.id(), unmet: &unmet });
-            return Ok(Ended::AsBefore);
-        }
-        let agreed = match self.agree(&mut attempt, &proposal, true) {
+        let (attempt, failure) = self.attempt_of(view, &proposal)?;
+        let (mut ready, contract) = match (attempt.ready, failure) {
+            (Some(ready), None) => (ready, view.case().contract()),
+            (_, failure) => {
+                let other = || Failure::new(FailedStep::Apply, Ending::Other, FailureClass::Other);
+                let failure = failure.unwrap_or_else(other);
+                self.front.event(Event::Unmet { contract: view.id(), failure: &failure });
+                return Ok(Ended::AsBefore);
+            }
+        };
+        let agreed = match self.agree(&mut ready, &proposal, true) {
             Err(error) if self.front.is_attended() && error.is_no() => {
                 self.front.event(Event::NotApplied(&error));
                 return Ok(Ended::AsBefore);
             }
             agreed => agreed?,
         };
-        let said = attempt.trial.last().output();
-        let undo = self.commit_noted(held, seq, attempt, &agreed)?;
-        self.applied(&said, undo.as_deref());
+        let undo = self.commit_noted(held, seq, ready, &agreed)?;
+        let (output, failure) = self.for_real(&proposal, &contract.verification, true)?;
+        if let Some(failure) = failure {
+            self.take_back(undo.as_deref(), &failure)?;
+            held.record.applied = None;
+            held.save()?;
+            return Ok(Ended::AsBefore);
+        }
+        self.applied(&output, undo.as_deref());
         Ok(Ended::Fixed)
     }
 
@@ -226,16 +371,16 @@ impl Session<'_> {
         &self,
         held: &mut Held,
         seq: u64,
-        attempt: Attempt,
+        ready: Ready,
         agreed: &Agreed,
     ) -> Result<Option<String>, Stop> {
         let before = self.undo_records()?.list()?.into_iter().map(|record| record.id).collect();
-        let entries = &attempt.changes.entries;
+        let entries = &ready.changes.entries;
         let changes = fingerprint(entries.iter().map(|entry| (entry.kind, entry.path.as_path())));
         let process = std::process::id();
         held.record.applied = Some(Applied { seq, before, process, changes, done: None });
         held.save()?;
-        let undo = match self.commit(attempt, agreed) {
+        let undo = match self.commit(ready, agreed) {
             Ok(undo) => undo,
             Err(error) => {
                 held.record.applied = None;
@@ -270,27 +415,40 @@ impl Session<'_> {
         Ok(is_done)
     }
 
-    fn accept(&self, market: &Market, view: &View, exit: Option<i64>, output: String) -> Result<Next, Stop> {
+    fn accept(&self, market: &Market, view: &View, began: Instant) -> Result<Next, Stop> {
         let id = view.id();
         let why = "The command works with this fix.";
+        self.pace(began)?;
         if view.state() == State::Review {
             return sent(self.runtime.block_on(market.review(id, ReviewAction::Accept, why)));
         }
-        sent(self.runtime.block_on(market.verify(id, true, why.to_owned(), exit, output)))
+        sent(self.runtime.block_on(market.verify(id, true, why.to_owned(), Some(0), String::new())))
     }
 
-    /// Says no; with somebody there, asks why, and whether a court shall look at it.
+    /// How long hostile code runs is a channel too: what is said of it unattended is said on the next full 5 s.
+    fn pace(&self, began: Instant) -> Result<()> {
+        if self.can_talk() {
+            return Ok(());
+        }
+        let (step, past) = (PACE.as_millis(), began.elapsed().as_millis());
+        let left = u64::try_from(step.saturating_sub(past % step)).unwrap_or(0);
+        self.wait(async {
+            tokio::time::sleep(Duration::from_millis(left)).await;
+            Ok::<_, Error>(())
+        })
+    }
+
+    /// Says no; with somebody there and `ask`, asks why, and whether a court shall look at it.
     fn reject(
         &self,
         market: &Market,
         view: &View,
-        why: &str,
-        exit: Option<i64>,
-        output: String,
+        said: &Said,
+        began: Instant,
         ask: bool,
     ) -> Result<Next, Stop> {
         let id = view.id();
-        let mut why = why.to_owned();
+        let mut why = said.failure.to_string();
         if ask && self.can_talk() {
             let reason = self.prompt(Prompt::Why)?;
             if !reason.is_empty() {
@@ -301,10 +459,15 @@ impl Session<'_> {
             }
         }
         self.front.event(Event::Rejected(&why));
+        // Where nothing was run, there is no time to tell of it.
+        if said.failure.step != FailedStep::Limits {
+            self.pace(began)?;
+        }
         if view.state() == State::Review {
             return sent(self.runtime.block_on(market.review(id, ReviewAction::Reject, &why)));
         }
-        sent(self.runtime.block_on(market.verify(id, false, why, exit, output)))
+        let Said { failure, exit, output } = said.clone();
+        sent(self.runtime.block_on(market.verify_failed(id, failure, why, exit, output)))
     }
 
     /// Before a court: answers and appeals are asked for, if somebody is there.

@@ -83,6 +83,9 @@ impl Session<'_> {
         if let Some(bounty) = payload.bounty {
             builder = builder.bounty(bounty);
         }
+        for class in &self.options.granted {
+            builder = builder.consent(*class);
+        }
         if self.options.autonomous {
             builder = builder.autonomous();
         }

@@ -3,7 +3,7 @@
 use crate::event::Event;
 use crate::{Ended, Proposal, Refusal, Result, Session};
 use zx1_fixer::rules::{self, Findings, Step};
-use zx1_market::contract::Verification;
+use zx1_market::contract::{FailedStep, Verification};
 use zx1_market::defaults::TIMEOUT;
 
 impl Session<'_> {
@@ -49,18 +49,26 @@ impl Session<'_> {
             explanation: found.explanation,
         };
         let works = [Verification::ExitCode { expected: 0 }];
-        let (mut attempt, unmet) = self.attempt(&proposal, &works, TIMEOUT)?;
-        if unmet.is_some() {
-            return Err(Refusal::Unfixed.into());
-        }
+        let (attempt, failure) = self.attempt(&proposal, &works, TIMEOUT)?;
+        let (Some(mut ready), None) = (attempt.ready, &failure) else {
+            let unseen = failure.is_some_and(|failure| failure.step == FailedStep::Control);
+            return Err(if unseen { Refusal::NotReproduced } else { Refusal::Unfixed }.into());
+        };
         if dry_run {
-            self.front.event(Event::Changes(&attempt.changes));
+            self.front.event(Event::Changes(&ready.changes));
             return Ok(Ended::AsBefore);
         }
-        let agreed = self.agree(&mut attempt, &proposal, false)?;
-        let output = attempt.trial.last().output();
-        let undo = self.commit(attempt, &agreed)?;
-        self.applied(&output, undo.as_deref());
-        Ok(Ended::Fixed)
+        let agreed = self.agree(&mut ready, &proposal, false)?;
+        let undo = self.commit(ready, &agreed)?;
+        match self.for_real(&proposal, &works, false)? {
+            (output, None) => {
+                self.applied(&output, undo.as_deref());
+                Ok(Ended::Fixed)
+            }
+            (_, Some(failure)) => {
+                self.take_back(undo.as_deref(), &failure)?;
+                Err(Refusal::OutsideFailed.into())
+            }
+        }
     }
 }

@@ -7,10 +7,11 @@ use crate::{Ended, Error, Party, Payload, Refusal, Result, Session};
 use std::time::Duration;
 use zx1_agent::bridge::BridgeError;
 use zx1_market::chain::Common;
-use zx1_market::contract::Corrected;
+use zx1_market::contract::{Contract, Control, Corrected, Ending};
 use zx1_market::money::inclusive_bond;
 use zx1_market::{ContractId, EntryType, State, case};
 use zx1_market_client::{Deposit, Market, Posted, Purse as _, WalletPurse};
+use zx1_trial::Trial;
 
 /// Timeout for a deposit that somebody else makes (the ledger of a demo), before it is asked for.
 const OTHERS: Duration = Duration::from_secs(6);
@@ -24,7 +25,11 @@ impl Session<'_> {
         self.bridge = party.bridge()?;
         let market = self.wait(party.connect(url))?;
         let terms = self.wait(market.terms())?;
-        let contract = self.builder(payload).build(&terms)?;
+        let mut contract = self.builder(payload).build(&terms)?;
+        self.folder.limit(terms.court);
+        if !self.is_reproduced(&contract)? {
+            contract = self.builder(payload).judged_by_principal().build(&terms)?;
+        }
         let deposit = match payload.bounty {
             None => None,
             Some(bounty) => Some((inclusive_bond(&terms.fees, bounty)?, terms.fees.judge_fee)),
@@ -37,7 +42,8 @@ impl Session<'_> {
         };
         let payout = match &purse {
             Some(purse) => Some(self.wait(purse.address())?),
-            None => None,
+            // Whoever deposits, what comes back is the principal's.
+            None => (!contract.is_free()).then(|| party.address()),
         };
         // From here on a stop is only noted; one that came before must still keep the contract from its post.
         self.interrupts.in_order();
@@ -93,6 +99,25 @@ impl Session<'_> {
             unless_stopped(self.fund(&market, deposit, purse.as_ref(), &posted))?;
         }
         self.follow(&market, held)
+    }
+
+    /// Whether the sandbox shows the failure that the real machine has shown. Where it does not, no machine can prove a
+    /// fix: then only a person can judge one, and that is said before anything is sent.
+    fn is_reproduced(&mut self, contract: &Contract) -> Result<bool> {
+        let conditions = &contract.verification;
+        if !contract.is_machine_verifiable() {
+            return Ok(true);
+        }
+        let trial =
+            Trial { control: self.control(conditions, contract.execution.timeout)?, ..Trial::default() };
+        let Some(control) = trial.control(conditions) else { return Ok(true) };
+        let outside = self.failed.exit;
+        let same = control.runs().outcome == Ending::of_status(outside.into());
+        if same && !matches!(control, Control::Holds(_)) {
+            return Ok(true);
+        }
+        self.front.event(Event::NotReproduced { outside, inside: &control });
+        if self.front.is_attended() { Ok(false) } else { Err(Refusal::NotReproduced.into()) }
     }
 
     /// A contract of this command in this folder that has not ended, if the user wants to go on with it.

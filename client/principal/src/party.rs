@@ -16,7 +16,7 @@ use std::time::Duration;
 use zx1_agent::bridge::Bridge;
 use zx1_home::files;
 use zx1_home::keys::Seed;
-use zx1_market::PartyKey;
+use zx1_market::{NetworkId, PartyKey};
 use zx1_market_client::{ClientError, Clock, Market, Options, Pin, Purse, Transcripts, WalletPurse};
 use zx1_net::Endpoint;
 
@@ -181,7 +181,8 @@ impl Party {
         if self.ledger.node.is_none() {
             return Ok(None);
         }
-        Ok(Some(WalletPurse::new(self.wallet().await?, 0)))
+        let (_, network, _) = self.ledger.named()?;
+        Ok(Some(WalletPurse::new(self.wallet().await?, network, 0)))
     }
 }
 
@@ -189,6 +190,10 @@ impl Party {
 struct LeftToMarket(Address);
 
 impl Purse for LeftToMarket {
+    fn network(&self) -> Option<NetworkId> {
+        None
+    }
+
     fn address(&self) -> BoxFuture<'_, Result<Address, ClientError>> {
         Box::pin(async { Ok(self.0) })
     }

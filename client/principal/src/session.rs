@@ -2,13 +2,15 @@
 
 use crate::event::{Answer, Event, Front, Prompt, Proposal, Question};
 use crate::{Error, Interrupts, Result};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use zx1_agent::bridge::Bridge;
-use zx1_market::contract::{Corrected, Unmet, Verification};
+use zx1_market::contract::{ChangeClass, Corrected, Failure, Unmet, Verification};
 use zx1_market::defaults::TIMEOUT;
 use zx1_trial::{Attempt, Ran, WorkingFolder};
 
@@ -53,6 +55,12 @@ pub struct Options {
     pub accept_corrected: bool,
     /// Questions name all paths, however many.
     pub all_paths: bool,
+    /// Paths that a fix may see besides the working folder, its repository and toolchains.
+    pub see: Vec<PathBuf>,
+    /// Variables that a fix may see besides the known ones.
+    pub variables: Vec<OsString>,
+    /// Kinds of changes that are agreed to beforehand, also in the contract.
+    pub granted: BTreeSet<ChangeClass>,
 }
 
 /// One run over one failure.
@@ -68,6 +76,8 @@ pub struct Session<'a> {
     pub(crate) bridge: Option<Arc<Bridge>>,
     /// Sequence number of the agent's last question that was shown here.
     pub(crate) asked: Option<u64>,
+    /// The command without any fix, in the sandbox. The outcome of the run belongs to these conditions.
+    pub(crate) control: Option<(Vec<Verification>, Vec<Ran>)>,
 }
 
 impl fmt::Debug for Session<'_> {
@@ -102,8 +112,19 @@ impl<'a> Session<'a> {
         zx1_sandbox::Network::Hosts(hosts.clone()).check()?;
         let masks = options.masks.clone();
         let watch = Box::new(interrupts.clone());
-        let folder = WorkingFolder::new(failed.folder.clone(), failed.line.clone(), hosts, masks, watch);
-        Ok(Self { runtime, options, front, interrupts, failed, folder, bridge: None, asked: None })
+        let folder = WorkingFolder::new(failed.folder.clone(), failed.line.clone(), hosts, masks, watch)
+            .seeing(options.see.clone(), options.variables.clone());
+        Ok(Self {
+            runtime,
+            options,
+            front,
+            interrupts,
+            failed,
+            folder,
+            bridge: None,
+            asked: None,
+            control: None,
+        })
     }
 
     /// Runs the failing command alone in the sandbox, to see what it says.
@@ -207,28 +228,56 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Tries a fix in the sandbox: the attempt, and the first condition that it does not meet. What only the
-    /// principal can say is asked for here.
+    /// The command without any fix, in the sandbox: run once for these conditions.
     ///
     /// # Errors
-    /// [`Error::Interrupted`]; 9200 to 9299 from the sandbox.
+    /// 9200 to 9299 from the sandbox.
+    pub(crate) fn control(&mut self, conditions: &[Verification], seconds: u32) -> Result<Vec<Ran>> {
+        if let Some((of, runs)) = &self.control
+            && of == conditions
+        {
+            return Ok(runs.clone());
+        }
+        let runs = self.folder.control(conditions, Duration::from_secs(seconds.into()))?;
+        self.control = Some((conditions.to_vec(), runs.clone()));
+        Ok(runs)
+    }
+
+    /// Tries a fix in the sandbox: the attempt, and why it fails, if it does. What only the principal can say is asked
+    /// for here.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`]; 9200 to 9299 from the sandbox, before the fix began.
     pub(crate) fn attempt(
-        &self,
+        &mut self,
         proposal: &Proposal,
         conditions: &[Verification],
         seconds: u32,
-    ) -> Result<(Attempt, Option<Unmet>)> {
-        self.front.event(Event::Proposed { proposal, line: &self.failed.line });
-        self.front.event(Event::Verifying);
+    ) -> Result<(Attempt, Option<Failure>)> {
+        let front = self.front.clone();
+        front.event(Event::Proposed { proposal, line: &self.failed.line });
+        front.event(Event::Verifying);
         let time = Duration::from_secs(seconds.into());
-        let attempt = self.folder.attempt(&proposal.fix, proposal.corrected_command.as_deref(), time)?;
+        let by_person = conditions.contains(&Verification::Principal);
+        // Where a person judges, there is nothing that a run without the fix could prove.
+        let control = if by_person { Vec::new() } else { self.control(conditions, seconds)? };
+        let corrected = proposal.corrected_command.as_deref();
+        let attempt = self.folder.attempt(&proposal.fix, corrected, conditions, control, time)?;
         self.unless_pressed()?;
-        let unmet = attempt.trial.unmet(conditions);
-        let judged_by_user = unmet == Some(Unmet::Principal);
-        let passed = unmet.is_none() || judged_by_user;
-        self.front.event(Event::Verified { trial: &attempt.trial, passed, judged_by_user });
-        let satisfied = judged_by_user && self.confirms(Question::Satisfied)?;
-        Ok((attempt, unmet.filter(|_| !satisfied)))
+        let failure = attempt.trial.failure(conditions);
+        let judged_by_user = failure.is_none() && by_person;
+        front.event(Event::Verified {
+            trial: &attempt.trial,
+            failure: failure.as_ref(),
+            passed: failure.is_none(),
+            judged_by_user,
+        });
+        if failure.is_some() || !judged_by_user || self.confirms(Question::Satisfied)? {
+            return Ok((attempt, failure));
+        }
+        let run = &attempt.trial.last().run;
+        let refused = Failure::of(&Unmet::Principal, run, conditions);
+        Ok((attempt, Some(refused)))
     }
 }
 

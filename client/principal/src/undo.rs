@@ -1,7 +1,7 @@
 //! Reverting an applied fix (decision E11).
 
 use crate::{Refusal, Result};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use zx1_sandbox::{RecordInfo, RecordState, Records};
 
 /// All undo records of `home`, newest first.
@@ -25,11 +25,11 @@ pub enum Which<'a> {
     LastIn(&'a Path),
 }
 
-/// Restores the files of an applied fix byte for byte.
+/// Restores the files of an applied fix byte for byte, but for those that were changed since: these are given.
 ///
 /// # Errors
 /// 9532, 9533: there is none; 9230 to 9235: the records.
-pub fn undo(home: &Path, which: Which<'_>) -> Result<RecordInfo> {
+pub fn undo(home: &Path, which: Which<'_>) -> Result<(RecordInfo, Vec<PathBuf>)> {
     let missing = || match which {
         Which::Id(id) => Refusal::NoSuchRecord { id: id.to_owned() },
         Which::LastIn(_) => Refusal::NothingToUndo,
@@ -44,8 +44,8 @@ pub fn undo(home: &Path, which: Which<'_>) -> Result<RecordInfo> {
         Which::LastIn(folder) => record.state == RecordState::Done && record.work_tree == folder,
     });
     let chosen = chosen.ok_or_else(missing)?;
-    records.undo(&chosen.id)?;
-    Ok(chosen)
+    let left = records.undo(&chosen.id)?;
+    Ok((chosen, left))
 }
 
 fn sorted(records: &Records) -> Result<Vec<RecordInfo>, zx1_sandbox::SandboxError> {

@@ -66,6 +66,15 @@ pub fn check_rating(score: i8, outcome: u8, role: u8) -> Result<(), PayloadError
     Ok(())
 }
 
+/// The outcome that a score stands for: 0 negative, 1 neutral, 2 positive.
+pub const fn outcome_of(score: i8) -> u8 {
+    match score {
+        i8::MIN..=-1 => 0,
+        0 => 1,
+        1.. => 2,
+    }
+}
+
 /// The value of a bid: the payload's first 16 bytes, little-endian. A shorter payload is extended with
 /// zeros, so that every payload has a value and none is an excuse (decision B11).
 pub fn bid_value(payload: &[u8]) -> i128 {

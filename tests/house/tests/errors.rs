@@ -10,10 +10,13 @@ use zx1_house_tests::root;
 
 /// The crates with their types of errors, in the order of their numbers.
 fn lists() -> Vec<(&'static str, Vec<Row>)> {
-    let cli = |all: &[(u32, &'static str)], texts: &[(&'static str, &'static str)]| -> Vec<Row> {
-        let rows = all.iter().zip(texts);
-        rows.map(|(&(code, name), &(message, _))| Row { code, name, message, transient: Some(false) })
-            .collect()
+    type Words = [(&'static str, &'static str)];
+    let cli = |all: &[(u32, &'static str)], texts: &Words, words: &Words| -> Vec<Row> {
+        let rows = all.iter().zip(texts).map(|(&(code, name), (message, _))| {
+            let said = words.iter().fold((*message).to_owned(), |said, (word, own)| said.replace(word, own));
+            Row { code, name, message: said.leak(), transient: Some(false) }
+        });
+        rows.collect()
     };
     let programs = zx1_interface::Error::ALL.iter().map(|error| Row {
         code: error.code(),
@@ -42,7 +45,10 @@ fn lists() -> Vec<(&'static str, Vec<Row>)> {
             ]
             .concat(),
         ),
-        ("zx1-cli", cli(zx1_cli::errors::Error::ALL, zx1_cli::errors::Error::TEXTS)),
+        (
+            "zx1-cli",
+            cli(zx1_cli::errors::Error::ALL, zx1_cli::errors::Error::TEXTS, zx1_cli::errors::Error::WORDS),
+        ),
         (
             "nano-escrow",
             [
@@ -93,7 +99,10 @@ fn lists() -> Vec<(&'static str, Vec<Row>)> {
             "zx1-market-server",
             [zx1_market_server::store::StoreError::ROWS, zx1_market_server::Error::ROWS].concat(),
         ),
-        ("fix-cli", cli(fix_cli::errors::Error::ALL, fix_cli::errors::Error::TEXTS)),
+        (
+            "fix-cli",
+            cli(fix_cli::errors::Error::ALL, fix_cli::errors::Error::TEXTS, fix_cli::errors::Error::WORDS),
+        ),
         ("zx1-indexer", [zx1_indexer::store::StoreError::ROWS, zx1_indexer::Error::ROWS].concat()),
         ("zx1-sponsor", zx1_sponsor::Error::ROWS.to_vec()),
     ]

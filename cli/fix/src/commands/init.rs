@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::errors::{Error, Failure, Result};
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use zx1_cli_common::output::{Page, Report};
 use zx1_cli_common::{Fault, files, keys};
 use zx1_home::config::{Setting, Source};
@@ -54,9 +54,8 @@ impl Report for Made {
         page.field("you are", &self.fix_id)
             .field("key", &self.key)
             .field("market", format!("{} ({})", self.market, self.market_source));
-        if self.imported_from.is_none() && !self.others.is_empty() {
-            page.line(format!("You have other keys: {}.", self.others.join(", ")));
-            page.line("To use one of them instead, move this one away and run fix init --import FILE.");
+        if self.imported_from.is_none() {
+            keys::draw_others(page, &self.others, "fix");
         }
         page.next("fix COMMAND");
     }
@@ -106,17 +105,6 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
         imported_from: args.import.as_deref().map(files::shown),
         market: market.value,
         market_source: market.source.to_string(),
-        others: others(&target),
+        others: keys::others(&target, &[".config/zx1/id.json", ".config/solana/id.json"]),
     })
-}
-
-/// Keys of zx1 and Solana, where they usually lie.
-fn others(chosen: &Path) -> Vec<String> {
-    let Some(home) = zx1_home::config::user_home() else { return Vec::new() };
-    [".config/zx1/id.json", ".config/solana/id.json"]
-        .iter()
-        .map(|path| home.join(path))
-        .filter(|path| path.exists() && path != chosen)
-        .map(|path| files::shown(&path))
-        .collect()
 }

@@ -16,9 +16,9 @@ Examples:
   fix --json payout --outcome voided --bounty 0.5
 
 Outcomes without a court: fulfilled, canceled_attempts_exhausted, grace_cancel,
-late_cancel_by_agent, late_cancel_by_principal, voided, bond_returned, returned,
-returned_after_late_cancel. Rulings, with a court: fulfilled, canceled,
-impossible, evil_agent, evil_principal, evil_both.";
+late_cancel_by_agent, late_cancel_by_principal, late_cancel_after_fix, voided,
+bond_returned, returned, returned_after_late_cancel. Rulings, with a court:
+fulfilled, canceled, impossible, evil_agent, evil_principal, evil_both.";
 
 /// Arguments of `fix payout`.
 #[derive(Debug, clap::Args)]

@@ -6,6 +6,7 @@ use serde::Serialize;
 use std::io;
 use zx1_cli_common::files;
 use zx1_cli_common::output::{self, Format};
+use zx1_cli_common::words::inert_json;
 use zx1_scrub::Scrubber;
 
 /// Shown by `--help`.
@@ -50,6 +51,6 @@ pub fn run(_: Args, context: &Context) -> Result<()> {
     };
     let findings = scrubbed.findings.iter().map(finding).collect();
     let text = String::from_utf8_lossy(&scrubbed.bytes).into_owned();
-    let line = serde_json::to_string(&Scrubbed { text, findings }).unwrap_or_default();
+    let line = inert_json(serde_json::to_string(&Scrubbed { text, findings }).unwrap_or_default());
     Ok(output::write_out(format!("{line}\n").as_bytes())?)
 }

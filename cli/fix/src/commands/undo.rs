@@ -76,12 +76,20 @@ impl Report for Listed {
 #[derive(Serialize)]
 struct Undone {
     undone: Line,
+    /// Changed since, and so left as they are.
+    left: Vec<String>,
 }
 
 impl Report for Undone {
     fn draw(&self, page: &mut Page) {
         let changes = &self.undone.changes;
         page.line(format!("Undone, byte for byte: {}.", count(changes.len(), "change", "changes")));
+        if !self.left.is_empty() {
+            page.line("Left as they are, because they were changed since:");
+            for path in &self.left {
+                page.raw(format!("  {path}"));
+            }
+        }
         for change in changes.iter().take(20) {
             page.raw(format!("  {change}"));
         }
@@ -97,10 +105,11 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
     if args.list {
         return context.print(&Listed(undo::list(home)?.iter().map(Line::of).collect()));
     }
-    let record = match &args.id {
+    let (record, left) = match &args.id {
         Some(id) => undo::undo(home, Which::Id(id))?,
         None => undo::undo(home, Which::LastIn(&context::working_folder()?))?,
     };
     let undone = Line { state: "undone", ..Line::of(&record) };
-    context.print(&Undone { undone })
+    let left = left.iter().map(|path| files::shown(path)).collect();
+    context.print(&Undone { undone, left })
 }

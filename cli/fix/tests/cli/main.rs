@@ -16,3 +16,4 @@ mod story;
 mod support;
 mod terminal;
 mod transcripts;
+mod trust;

@@ -7,7 +7,6 @@ use crate::output::Page;
 use crate::tx::Shown as _;
 use clap::Subcommand;
 use zx1_operator::attest::{Presigned, Rated, Rating, Submitted};
-use zx1_protocol::ids::ConversationId;
 use zx1_protocol::units::Slot;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -90,7 +89,7 @@ fn draw_presigned(presigned: &Presigned, page: &mut Page) {
 fn presign(context: &Context, conversation: &str, with: &str, slot: Slot) -> Result<()> {
     let agent = context.agent()?;
     let key = context.key()?;
-    let conversation = ConversationId(input::hex_array(conversation, "The conversation")?);
+    let conversation = input::conversation(conversation)?;
     let other = context::find_agent(&context.config()?, with)?;
     let presigned = context.wait(async {
         let operator = context.operator_of(&agent).await?;
@@ -110,7 +109,7 @@ fn draw_rated(rated: &Rated, page: &mut Page) {
 }
 
 fn show(context: &Context, conversation: &str, about: &str, by: &str) -> Result<()> {
-    let conversation = ConversationId(input::hex_array(conversation, "The conversation")?);
+    let conversation = input::conversation(conversation)?;
     let config = context.config()?;
     let (about, by) = (context::find_agent(&config, about)?, context::find_agent(&config, by)?);
     let rated = context
@@ -130,7 +129,7 @@ fn draw_submitted(submitted: &Submitted, page: &mut Page) {
 fn submit(args: &SubmitArgs, context: &Context) -> Result<()> {
     let agent = context.agent()?;
     let key = context.key()?;
-    let conversation = ConversationId(input::hex_array(&args.conversation, "The conversation")?);
+    let conversation = input::conversation(&args.conversation)?;
     let given: Option<[u8; 64]> =
         args.presignature.as_deref().map(|text| input::hex_array(text, "The pre-signature")).transpose()?;
     let about = context::find_agent(&context.config()?, &args.about)?;

@@ -5,7 +5,7 @@ use crate::errors::{Error, Result};
 use crate::output::{Mark, Page, Report};
 use crate::words::count;
 use serde::Serialize;
-use zx1_operator::audit::Difference;
+use zx1_operator::audit::Audit;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -29,23 +29,21 @@ pub(crate) struct Args {
 struct Audited {
     indexer: String,
     cluster: String,
-    slot: u64,
-    accounts: usize,
-    events: u64,
-    differences: Vec<Difference>,
+    #[serde(flatten)]
+    audit: Audit,
 }
 
 impl Report for Audited {
     fn draw(&self, page: &mut Page) {
         page.field("indexer", &self.indexer);
         page.field("cluster", &self.cluster);
-        page.field("slot", self.slot.to_string());
-        page.field("compared", format!("{} accounts, {} events", self.accounts, self.events));
+        page.field("slot", self.audit.slot);
+        page.field("compared", format!("{} accounts, {} events", self.audit.accounts, self.audit.events));
         page.blank();
-        for difference in &self.differences {
+        for difference in &self.audit.differences {
             page.check(Mark::Fail, &difference.what, &difference.sentence, None);
         }
-        match self.differences.len() {
+        match self.audit.differences.len() {
             0 => page.line("The indexer agrees with the chain."),
             found => page.line(format!("{}.", count(found, "difference", "differences"))),
         };
@@ -65,16 +63,9 @@ async fn audit(args: Args, context: &Context) -> Result<()> {
     let spinner = context.spinner("Comparing the indexer with the chain");
     let audit = zx1_operator::audit::audit(&client, &args.indexer).await?;
     drop(spinner);
-    let audited = Audited {
-        indexer: args.indexer,
-        cluster,
-        slot: audit.slot,
-        accounts: audit.accounts,
-        events: audit.events,
-        differences: audit.differences,
-    };
+    let audited = Audited { indexer: args.indexer, cluster, audit };
     context.print(&audited)?;
-    match audited.differences.len() {
+    match audited.audit.differences.len() {
         0 => Ok(()),
         found => Err(Error::IndexerDiffers { found }.into()),
     }

@@ -3,10 +3,9 @@
 use crate::args::Cli;
 use crate::context::Context;
 use crate::errors::Result;
-use crate::output;
 use clap::CommandFactory as _;
-use clap_complete::Shell;
-use zx1_cli_common::manual;
+
+pub(crate) use zx1_cli_common::manual::Completions as Args;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -15,12 +14,6 @@ Examples:
   zx1 completions fish > ~/.config/fish/completions/zx1.fish
   zx1 completions powershell >> $PROFILE";
 
-#[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// Shell to generate the script for
-    shell: Shell,
-}
-
 pub(crate) fn run(args: Args, _: &Context) -> Result<()> {
-    Ok(output::write_out(&manual::completions(args.shell, &mut Cli::command(), "zx1"))?)
+    Ok(args.print(Cli::command())?)
 }

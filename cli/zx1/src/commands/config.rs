@@ -153,7 +153,7 @@ fn set(context: &Context, name: &str, value: Option<String>) -> Result<()> {
 
 /// The value as it is written: what it cannot be is refused, and a path counts from everywhere.
 fn settle(context: &Context, key: &settings::Key, value: String) -> Result<String> {
-    settings::check(key, &value, &Source::Argument)?;
+    key.check(&value, &Source::Argument)?;
     match key.name {
         "agent" => {
             context::find_agent(&context.config()?, &value)?;
@@ -202,7 +202,7 @@ impl Known {
             about: key.about,
             allowed: key.allowed,
             flag: key.flag,
-            environment: key.env,
+            environment: key.variable,
             set: config.contains_key(key.name),
         };
         Ok(Self { settings: KEYS.iter().map(explain).collect() })

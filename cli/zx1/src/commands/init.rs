@@ -8,7 +8,7 @@ use crate::keys::Key;
 use crate::output::{Page, Report};
 use crate::settings;
 use serde::Serialize;
-use std::path::PathBuf;
+use zx1_cli_common::keys;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -49,9 +49,8 @@ impl Report for Made {
             .field("keypair", &self.keypair)
             .field("config.toml", &self.config)
             .field("cluster", &self.url);
-        if self.imported_from.is_none() && !self.others.is_empty() {
-            page.line(format!("You have other keys: {}.", self.others.join(", ")));
-            page.line("To use one of them instead, move this one away and run zx1 init --import FILE.");
+        if self.imported_from.is_none() {
+            keys::draw_others(page, &self.others, "zx1");
         }
         page.next("zx1 doctor");
     }
@@ -100,14 +99,6 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<()> {
         imported_from: args.import,
         config: files::shown(&context.config_path()?),
         url: settings::cluster_url(&url).unwrap_or(url),
-        others: others(&path),
+        others: keys::others(&path, &[defaults::SOLANA_KEYPAIR, defaults::FIX_KEYPAIR]),
     })
-}
-
-/// Keys of Solana's and of fix, where they usually lie.
-fn others(chosen: &PathBuf) -> Vec<String> {
-    let home = settings::user_home();
-    let usual = [defaults::SOLANA_KEYPAIR, defaults::FIX_KEYPAIR].iter();
-    let paths = usual.filter_map(|path| home.as_ref().map(|home| home.join(path)));
-    paths.filter(|path| path.exists() && path != chosen).map(|path| files::shown(&path)).collect()
 }

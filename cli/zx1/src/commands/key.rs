@@ -15,6 +15,7 @@ use serde::Serialize;
 use std::path::PathBuf;
 use zx1_cli_common::keys::solana_json;
 use zx1_operator::backup;
+use zx1_operator::identity::{fix_id, peer_id};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -90,13 +91,12 @@ impl Report for Shown {
 
 fn show(context: &Context) -> Result<()> {
     let key = context.key()?;
-    let public = key.address().to_bytes();
     let private = keys::is_private(key.path()).unwrap_or(false);
     context.print(&Shown {
         address: key.address().to_string(),
-        public_key: hex::encode(public),
-        fix_id: keys::fix_id(&public),
-        peer_id: keys::peer_id(&public),
+        public_key: hex::encode(key.address()),
+        fix_id: fix_id(&key.address()),
+        peer_id: peer_id(&key.address()),
         file: files::shown(key.path()),
         form: key.form(),
         private,

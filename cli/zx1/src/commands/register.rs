@@ -13,7 +13,7 @@ use solana_address::Address;
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 use zx1_operator::Chain;
-use zx1_operator::register::{Registered, Request};
+use zx1_operator::register::{Registered, Request, usual_file};
 use zx1_protocol::ids::AgentId;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -91,15 +91,9 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<()> {
     }
     let file = match &args.file {
         Some(file) => file.clone(),
-        None => context.home()?.join("registrations").join(format!("{}.json", file_name(&local))),
+        None => usual_file(context.home()?, &local),
     };
     context.wait(register(context, &request, &local, &file))
-}
-
-/// A name that is a single file name.
-fn file_name(name: &str) -> String {
-    let safe = |letter: char| if letter.is_alphanumeric() || "-_.".contains(letter) { letter } else { '_' };
-    name.chars().map(safe).collect::<String>().trim_start_matches('.').to_owned()
 }
 
 fn key_value(entry: &str) -> Result<(String, String)> {
@@ -195,15 +189,4 @@ fn remember(context: &Context, chain: &Chain, local: &str, mint: AgentId, uri: &
         config.agents.insert(local.to_owned(), entry);
         Ok(())
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_never_leads_out_of_the_folder() {
-        assert_eq!(file_name("../../etc/passwd"), "_.._etc_passwd");
-        assert_eq!(file_name("alice 2"), "alice_2");
-    }
 }

@@ -4,12 +4,9 @@ use crate::amount;
 use crate::context::{Chosen, Context};
 use crate::errors::Result;
 use crate::output::{Page, Report, Table};
-use crate::tx;
 use crate::words::{self, count};
 use serde::Serialize;
-use solana_address::Address;
-use zx1_operator::facts::{AgentStatus, agent_status};
-use zx1_protocol::units::MicroUsdc;
+use zx1_operator::facts::{AgentStatus, Status};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -25,30 +22,23 @@ struct Known {
 }
 
 #[derive(Serialize)]
-struct Status {
-    cluster: String,
+struct Shown {
     url: String,
-    genesis: String,
-    slot: u64,
-    unix: i64,
-    epoch: u64,
-    wallet: Option<String>,
-    lamports: Option<u64>,
-    usdc_micro_usdc: Option<MicroUsdc>,
-    agent: Option<AgentStatus>,
+    #[serde(flatten)]
+    status: Status,
     agents: Vec<Known>,
-    unfinished: Vec<String>,
 }
 
-impl Report for Status {
+impl Report for Shown {
     fn draw(&self, page: &mut Page) {
+        let status = &self.status;
         page.field("cluster", &self.url);
-        page.field("genesis", &self.genesis);
-        page.field("time", format!("epoch {}, slot {}", words::epoch(self.epoch), self.slot));
-        page.field("wallet", self.wallet.as_deref().unwrap_or("none; run zx1 init"));
-        page.maybe("SOL", self.lamports.map(amount::sol));
-        page.maybe("USDC", self.usdc_micro_usdc);
-        match &self.agent {
+        page.field("genesis", &status.genesis);
+        page.field("time", format!("epoch {}, slot {}", words::epoch(status.epoch), status.slot));
+        page.field("wallet", status.wallet.as_deref().unwrap_or("none; run zx1 init"));
+        page.maybe("SOL", status.lamports.map(amount::sol));
+        page.maybe("USDC", status.usdc_micro_usdc);
+        match &status.agent {
             Some(agent) => draw_agent(agent, page),
             None => {
                 page.blank()
@@ -63,9 +53,9 @@ impl Report for Status {
             }
             page.heading("Agents").table(table, "");
         }
-        if !self.unfinished.is_empty() {
+        if !status.unfinished.is_empty() {
             page.heading("Sent, outcome unknown");
-            for title in &self.unfinished {
+            for title in &status.unfinished {
                 page.line(title);
             }
             page.line("Run the same commands again: they check the outcome and never pay twice.");
@@ -114,43 +104,19 @@ pub(crate) fn run(_: Args, context: &Context) -> Result<()> {
 }
 
 async fn status(context: &Context) -> Result<()> {
-    let key = context.key_if_any()?;
-    let chain = context.connect().await?;
-    let client = &chain.client;
-    let time = client.time().await?;
-    let config = client.config().await?;
-    let wallet = key.as_ref().map(|key| key.address());
-    let (lamports, usdc) = match wallet {
-        Some(wallet) => {
-            let mint = Address::new_from_array(config.usdc_mint);
-            let (sol, usdc) = tokio::try_join!(client.lamports(wallet), client.usdc_balance(wallet, mint))?;
-            (Some(sol), Some(usdc))
-        }
-        None => (None, None),
-    };
+    let wallet = context.key_if_any()?.map(|key| key.address());
+    let operator = context.operator().await?;
     let agent = match context.chosen()? {
-        Chosen::One(agent) => Some(agent_status(client, &agent).await?),
+        Chosen::One(agent) => Some(agent),
         // The list below shows them.
         Chosen::None | Chosen::Several(_) => None,
     };
-    let genesis = &chain.identity.genesis;
+    let status = operator.status(wallet, agent.as_deref()).await?;
     let agents = context.config()?.agents.into_iter().map(|(name, entry)| Known {
         name,
-        here: entry.genesis.as_ref().is_none_or(|known| known == genesis),
+        here: entry.genesis.is_none_or(|known| known == status.genesis),
         mint: entry.mint,
     });
-    context.print(&Status {
-        cluster: chain.identity.to_string(),
-        url: context.settings()?.url.value.clone(),
-        genesis: genesis.clone(),
-        slot: time.slot,
-        unix: time.unix,
-        epoch: time.epoch,
-        wallet: wallet.map(|wallet| wallet.to_string()),
-        lamports,
-        usdc_micro_usdc: usdc,
-        agent,
-        agents: agents.collect(),
-        unfinished: tx::outbox(context)?.records()?.into_iter().map(|record| record.title).collect(),
-    })
+    let (url, agents) = (context.settings()?.url.value.clone(), agents.collect());
+    context.print(&Shown { url, agents, status })
 }

@@ -93,18 +93,6 @@ fn sign(context: &Context, path: &Path, file: Option<&Path>) -> Result<()> {
     context.print(&Written { status: "signed", file: files::shown(file), complete: partial.is_complete() })
 }
 
-#[derive(Serialize)]
-struct Landed<'a> {
-    #[serde(flatten)]
-    sent: &'a Sent,
-}
-
-impl Report for Landed<'_> {
-    fn draw(&self, page: &mut Page) {
-        self.sent.draw(page);
-    }
-}
-
 async fn send(context: &Context, path: &Path) -> Result<()> {
     let partial = read(path)?;
     let operator = context.spender().await?;
@@ -115,5 +103,6 @@ async fn send(context: &Context, path: &Path) -> Result<()> {
     let sender = operator.sender()?;
     let outcome = sender.submit(&partial).await?;
     let sent = Sent::new(sender, outcome);
-    sent.finish(context, &Landed { sent: &sent }).await
+    context.show(&sent, Sent::draw)?;
+    Ok(sent.acknowledge().await?)
 }

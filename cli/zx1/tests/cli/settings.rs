@@ -57,6 +57,16 @@ fn a_bad_environment_is_refused_with_its_name() {
 }
 
 #[test]
+fn an_empty_variable_counts_as_none() {
+    let home = Home::new();
+    let names = ["ZX1_URL", "ZX1_KEYPAIR", "ZX1_COMMITMENT", "ZX1_OUTPUT", "ZX1_AGENT", "ZX1_UPLOAD"];
+    let got = said(home.command(["config", "get"]).envs(names.map(|name| (name, ""))));
+    assert_eq!(got.ok(), home.zx1(["config", "get"]).ok());
+    let audit = said(home.command(["audit"]).env("ZX1_INDEXER", ""));
+    assert!(audit.is_usage(7400).contains("Missing required argument: --indexer"), "{audit:?}");
+}
+
+#[test]
 fn a_malformed_configuration_is_refused_with_its_line_and_kept() {
     let home = Home::new();
     home.file(".config/zx1/config.toml", "url = \"devnet\"\nurll = 1\n");

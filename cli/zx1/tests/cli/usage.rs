@@ -2,14 +2,14 @@
 
 use std::ffi::OsString;
 use zx1_cli::args;
-use zx1_cli::errors::Error;
-use zx1_cli::usage::with_help_of;
+use zx1_cli::errors::{Error, Failure};
 use zx1_cli_common::usage::in_words;
 
 fn said(line: &str) -> (String, String) {
     let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
     let error = args::parse(&arguments).map(|_| ()).unwrap_err();
-    let failure = with_help_of(Error::Usage { message: in_words(&error) }.into(), &arguments);
+    let failure = Failure::from(Error::Usage { message: in_words(&error) });
+    let failure = failure.with_help_of(&args::command(), &arguments);
     (failure.message, failure.next.unwrap_or_default())
 }
 

@@ -3,15 +3,19 @@
 use std::sync::Arc;
 
 use zx1_market::chain::ReexecutionData;
-use zx1_market::contract::Unmet;
+use zx1_market::contract::{Limit, SignedTrial, TrialResult, Unmet, Verdict};
 use zx1_scrub::Scrubber;
 use zx1_trial::{Bench, CannotRun, Job, Trial};
 
 use crate::judge::{Reexecution, Status};
 use zx1_market_client::View;
 
-/// Runs the last fix of a contract's agent again. Always answers: what cannot be run is said so.
-pub(crate) async fn reexecute(bench: Arc<dyn Bench>, view: &View) -> Reexecution {
+/// Runs the last fix of a contract's agent again. Always answers: what cannot be run is said so. The result is of a
+/// fix, if there is one.
+pub(crate) async fn reexecute(
+    bench: Arc<dyn Bench>,
+    view: &View,
+) -> (Reexecution, Option<(TrialResult, u64)>) {
     let job = Job::of(view.case(), view.entries());
     let trial = match job.clone() {
         Ok(job) => {
@@ -20,7 +24,16 @@ pub(crate) async fn reexecute(bench: Arc<dyn Bench>, view: &View) -> Reexecution
         }
         Err(why) => Err(why),
     };
-    evidence(&job, trial)
+    let result = job.as_ref().ok().map(|job| (result(job, &trial), job.seq));
+    (evidence(&job, trial), result)
+}
+
+/// A trial in words, by the contract's conditions and consents.
+pub fn result(job: &Job, trial: &Result<Trial, CannotRun>) -> TrialResult {
+    match trial {
+        Ok(trial) => trial.result(&job.verification, &job.consents, job.limits.runs),
+        Err(_) => TrialResult::not_run(),
+    }
 }
 
 /// The longest output in a result, in bytes, each stream.
@@ -45,23 +58,47 @@ pub fn evidence(job: &Result<Job, CannotRun>, trial: Result<Trial, CannotRun>) -
     if let Some(status) = trial.fix.run.status().filter(|status| *status != 0) {
         notes.push(format!("The fix itself ended with exit code {status}."));
     }
-    let status = if job.corrected_command.is_none() && !trial.is_reproduced(&job.verification) {
-        notes.push(
-            "Without the fix the command passes here too, so the failure could not be reproduced.".to_owned(),
-        );
-        Status::NotPossible
-    } else {
-        match trial.unmet(&job.verification) {
-            None => Status::Passed,
-            Some(limit @ Unmet::Limit { .. }) => {
-                notes.push(format!("{limit} The limits are those of the contract's terms."));
-                Status::NotPossible
+    let result = trial.result(&job.verification, &job.consents, job.limits.runs);
+    let status = match result.verdict {
+        Verdict::Passed => Status::Passed,
+        Verdict::PassedWith => {
+            let needs = result.changes.classes.difference(&job.consents).map(|class| class.as_str());
+            notes.push(format!(
+                "It passed with changes that the contract does not grant, so passing proves little: {}.",
+                needs.collect::<Vec<_>>().join(", ")
+            ));
+            Status::PassedWith
+        }
+        Verdict::NotReproduced => {
+            notes.push(
+                "Without the fix the command passes here too, so the failure could not be reproduced."
+                    .to_owned(),
+            );
+            Status::NotPossible
+        }
+        Verdict::Flaky => {
+            notes.push(
+                "Without the fix the command passes at times, so passing once proves nothing.".to_owned(),
+            );
+            Status::NotPossible
+        }
+        Verdict::NotRun => Status::NotPossible,
+        Verdict::Failed => {
+            if let Some(class) = trial.broken {
+                notes.push(format!("What the fix left could not be taken over ({class})."));
             }
-            Some(_) => {
-                if !trial.as_root {
-                    notes.push("It was run as an ordinary user; what needs root fails here.".to_owned());
+            match trial.unmet(&job.verification).filter(|_| trial.broken.is_none()) {
+                Some(limit @ Unmet::Limit { limit: kind, .. }) => {
+                    notes.push(format!("{limit} The limits are those of the contract's terms."));
+                    // What a fix leaves behind is its own doing; time and memory may be this machine's.
+                    if kind == Limit::Files { Status::Failed } else { Status::NotPossible }
                 }
-                Status::Failed
+                _ => {
+                    if !trial.as_root {
+                        notes.push("It was run as an ordinary user; what needs root fails here.".to_owned());
+                    }
+                    Status::Failed
+                }
             }
         }
     };
@@ -85,7 +122,7 @@ fn find(text: &[u8], part: &[u8]) -> bool {
 }
 
 /// The result as it is chained.
-pub fn chained(found: &Reexecution) -> ReexecutionData {
+pub fn chained(found: &Reexecution, trial: Option<SignedTrial>) -> ReexecutionData {
     let ran = found.status != Status::NotPossible;
     let mut output = found.stdout.clone();
     if !found.stderr.is_empty() {
@@ -100,13 +137,18 @@ pub fn chained(found: &Reexecution) -> ReexecutionData {
         exit_code: found.exit.map(i64::from),
         output,
         note: found.notes.clone(),
+        trial,
         signature: None,
     }
 }
 
 /// The evidence out of the chain, for a judge that was restarted and for the courts above.
 pub fn from_chain(data: &ReexecutionData) -> Reexecution {
+    let verdict = data.trial.as_ref().map(|trial| trial.result.verdict);
     let status = match (data.ran, data.success) {
+        (true, _) if verdict == Some(Verdict::PassedWith) => Status::PassedWith,
+        // Nobody has signed what was run, so it is what the server says, and proves nothing.
+        (true, Some(true)) if data.proves().is_none() => Status::NotPossible,
         (true, Some(true)) => Status::Passed,
         (true, Some(false)) => Status::Failed,
         _ => Status::NotPossible,

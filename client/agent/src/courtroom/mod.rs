@@ -15,11 +15,12 @@ use tokio::time::{Instant, sleep, timeout};
 use zx1_coded::Coded;
 use zx1_market::ContractId;
 use zx1_market::chain::RulingData;
+use zx1_market::contract::SignedTrial;
 use zx1_market::wire::JudgeRequest;
 use zx1_trial::Bench;
 
 pub(crate) use evidence::reexecute;
-pub use evidence::{chained, evidence, from_chain};
+pub use evidence::{chained, evidence, from_chain, result};
 pub use file::case_file;
 
 use crate::bridge::Bridge;
@@ -160,8 +161,9 @@ impl Courtroom {
         let court = task.court;
         let mut view = self.market.view(id).await?;
         if !task.reexecuted {
-            let found = reexecute(self.bench.clone(), &view).await;
-            let data = chained(&found).sign(id, &view.head().hash, self.market.key());
+            let (found, result) = reexecute(self.bench.clone(), &view).await;
+            let trial = result.map(|(result, seq)| SignedTrial::sign(result, id, seq, self.market.key()));
+            let data = chained(&found, trial).sign(id, &view.head().hash, self.market.key());
             let request = JudgeRequest { reexecution: Some(data), ruling: None };
             if let Some(gone) = self.say(id, &request).await? {
                 return Ok(gone);

@@ -78,6 +78,8 @@ impl Entry {
 pub enum Status {
     /// After the fix, the verification passed.
     Passed,
+    /// The same, by changes that need consents that the contract does not grant.
+    PassedWith,
     /// After the fix, the verification failed.
     Failed,
     /// It could not be re-run: no inputs, another system, no fix, a limit.
@@ -89,6 +91,7 @@ impl Status {
     pub fn name(self) -> &'static str {
         match self {
             Status::Passed => "passed",
+            Status::PassedWith => "passed_with",
             Status::Failed => "failed",
             Status::NotPossible => "not_possible",
         }
@@ -128,7 +131,7 @@ impl Reexecution {
 
     /// Whether it decides the question whether the fix works: it was run, on inputs chained before the fix.
     pub fn decides(&self) -> bool {
-        self.inputs_before_fix && self.status != Status::NotPossible
+        self.inputs_before_fix && matches!(self.status, Status::Passed | Status::Failed)
     }
 
     /// Whether an outcome is against it. A fix that passes may still be evil (it deletes the test), and one
@@ -140,7 +143,7 @@ impl Reexecution {
         match self.status {
             Status::Passed => !matches!(outcome, Outcome::Fulfilled | Outcome::EvilPrincipal),
             Status::Failed => matches!(outcome, Outcome::Fulfilled | Outcome::EvilPrincipal),
-            Status::NotPossible => false,
+            Status::PassedWith | Status::NotPossible => false,
         }
     }
 }

@@ -8,8 +8,10 @@ const TASK: &str = "\
 You are a judge in a market where agents repair failing shell commands for a bounty. A principal posted a \
 command that failed; an agent investigated, took the contract and proposed a fix; the two disagree. You \
 rule on the signed transcript, both sides' arguments, and what the court's own machine found when it ran \
-the verification again. The machine's result is the strongest evidence: where it decided, rule against it \
-only for a reason that you can name from the transcript. Rule on what was done, not on who argues better. \
+the verification again. The machine's result says how the command ended on the contract's input files, once without \
+and at least twice after the fix, and nothing about what was wanted; where it decided, rule against it only for a \
+reason that you can name from the transcript. A principal's word that the command fails on the real machine weighs \
+less than it. Rule on what was done, not on who argues better. \
 A side that gave no argument can still win.
 
 The outcomes:
@@ -61,12 +63,19 @@ pub(super) fn build(court: Court, case: &Case, token: FenceToken) -> Prompt {
 fn machine(prompt: &mut PromptBuilder, case: &Case) {
     let run = &case.reexecution;
     let result = match run.status {
-        Status::Passed => "the fix was applied in a clean sandbox and the verification PASSED",
+        Status::Passed => {
+            "in a clean sandbox the command failed without the fix; by changes that need no consent, or have it in the \
+             contract, the verification PASSED"
+        }
+        Status::PassedWith => {
+            "in a clean sandbox the command PASSED WITH changes that the contract does not grant, such as to tests or \
+             to the command itself: that it passed is no evidence that it was repaired"
+        }
         Status::Failed => "the fix was applied in a clean sandbox and the verification FAILED",
         Status::NotPossible => "nothing could be re-run, so it says nothing either way",
     };
     let weight = match (run.status, run.decides()) {
-        (Status::NotPossible, _) => "",
+        (Status::NotPossible | Status::PassedWith, _) => "",
         (_, true) => " Its inputs were chained before the fix, so nobody could fit them to it.",
         (_, false) => " Its inputs were not all chained before the fix, so weigh it with care.",
     };

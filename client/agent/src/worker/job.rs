@@ -371,7 +371,7 @@ impl Worker {
         let found = match known {
             Some((_, found)) => found.clone(),
             None => {
-                let found = reexecute(bench, view).await;
+                let (found, _) = reexecute(bench, view).await;
                 session.proof = Some((fix.seq(), found.clone()));
                 found
             }

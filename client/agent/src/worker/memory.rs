@@ -56,9 +56,10 @@ impl Memory {
                 Data::Fix { fix, corrected_command, .. } if mine => {
                     memory.tried.push(Tried { fix, corrected_command, failure: None, seq: entry.seq() });
                 }
-                Data::Verify { success: false, explanation, output, exit_code } => {
+                Data::Verify { success: false, explanation, output, exit_code, failure } => {
                     let exit = exit_code.map(|code| format!("exit code {code}\n")).unwrap_or_default();
-                    memory.failed(format!("{exit}{explanation}\n{output}"));
+                    let told = failure.map(|failure| format!("{failure}\n")).unwrap_or_default();
+                    memory.failed(format!("{exit}{told}{explanation}\n{output}"));
                 }
                 Data::ReviewReject { reason } => memory.failed(reason),
                 // After a halt that was taken back the fix is submitted again (Case::resume).

@@ -220,7 +220,7 @@ async fn contracts_are_found_by_stream_and_by_polling_and_a_restart_of_the_serve
 async fn a_deposit_is_looked_up_again_after_a_restart_ok() {
     let world = World::start().await;
     let contract = Bench::lacks_lm().contract(&world.terms().await, "0.5", &[], |_| {});
-    let posted = world.principal.post(&contract, None).await.unwrap();
+    let posted = world.principal.post(&contract, Some(address("principal"))).await.unwrap();
     let again = world.party(1).await;
     let view = again.view(posted.id).await.unwrap();
     let due = again.deposit_due(&view).await.unwrap().unwrap();

@@ -20,10 +20,11 @@ fn ran(exit: i32, stdout: &str) -> Ran {
 
 fn machine(before: i32, after: i32) -> Arc<dyn Machine> {
     let trial = Trial {
-        control: Some(ran(before, "")),
+        control: vec![ran(before, "")],
         fix: ran(0, ""),
-        check: Some(ran(after, "built")),
+        checks: vec![ran(after, "built"), ran(after, "built")],
         as_root: true,
+        ..Trial::default()
     };
     Arc::new(ScriptedBench(Ok(trial)))
 }
@@ -139,15 +140,17 @@ async fn an_unreadable_answer_is_impossible_and_above_the_ruling_stands() {
 }
 
 #[tokio::test]
-async fn a_court_without_a_model_leaves_it_to_the_clock() {
-    let world = World::start().await;
-    let id = disputed(&world).await;
-    let down = || Line::Fail(ModelError::Denied { status: 401, why: "no key".into() });
-    let (court, _) = court(&world, Scripted::lines([down(), down()]), machine(1, 0)).await;
-    let sitting = sit(&world, &court).await;
-    assert!(matches!(sitting, Sitting::LeftToTheClock(Flag::Timeout | Flag::ModelError)), "{sitting:?}");
-    world.clock.advance(zx1_market::Millis::secs(61));
-    world.until(id, State::Voided).await;
+async fn a_court_without_a_model_leaves_it_to_the_clock_and_its_machine() {
+    for (after, end) in [(1, State::Voided), (0, State::Fulfilled)] {
+        let world = World::start().await;
+        let id = disputed(&world).await;
+        let down = || Line::Fail(ModelError::Denied { status: 401, why: "no key".into() });
+        let (court, _) = court(&world, Scripted::lines([down(), down()]), machine(1, after)).await;
+        let sitting = sit(&world, &court).await;
+        assert!(matches!(sitting, Sitting::LeftToTheClock(Flag::Timeout | Flag::ModelError)), "{sitting:?}");
+        world.clock.advance(zx1_market::Millis::secs(61));
+        world.until(id, end).await;
+    }
 }
 
 #[tokio::test]
@@ -182,6 +185,7 @@ async fn only_a_contract_that_grants_more_than_its_command_has_is_not_run_again(
         let content = std::fs::read(bench.folder.path().join("app.c")).unwrap();
         let contract = Contract::builder("gcc app.c -o app", bench.sh("gcc app.c -o app").1)
             .bounty(xno("0.5"))
+            .corrected_commands(zx1_market::contract::Corrected::Asks)
             .capabilities(capabilities.clone())
             .input(InputFile { path: "app.c".into(), content, executable: false })
             .build(&terms)
@@ -224,6 +228,7 @@ fn helper() -> std::path::PathBuf {
 async fn a_fix_is_really_run_again_in_a_clean_sandbox() {
     use zx1_agent::courtroom::evidence;
     use zx1_agent::judge::Status;
+    use zx1_market::contract::ChangeClass;
     use zx1_trial::SandboxBench;
     let bench = SandboxBench { helper: Some(helper()), ..SandboxBench::default() };
     let folder = Bench::lacks_lm();
@@ -239,18 +244,23 @@ async fn a_fix_is_really_run_again_in_a_clean_sandbox() {
             zx1_market::contract::Verification::OutputMatch { pattern: "(?m)^3$".into() },
         ],
         limits: zx1_market::terms::CourtLimits::default(),
+        ..Job::default()
     };
     let found = |job: Job| {
         let trial = bench.run(&job);
         evidence(&Ok(job), trial)
     };
-    let right = found(job("true", Some("gcc app.c -o app -lm && ./app")));
-    assert_eq!(
-        (right.status, right.exit, right.stdout.trim()),
-        (Status::Passed, Some(0), "3"),
-        "{}",
-        right.notes
-    );
+    let corrected = || job("true", Some("gcc app.c -o app -lm && ./app"));
+    let agreed = Job { consents: [ChangeClass::OwnCommand].into(), ..corrected() };
+    for (job, status) in [(agreed, Status::Passed), (corrected(), Status::PassedWith)] {
+        let right = found(job);
+        assert_eq!(
+            (right.status, right.exit, right.stdout.trim()),
+            (status, Some(0), "3"),
+            "{}",
+            right.notes
+        );
+    }
     let wrong = found(job("true", None));
     assert_eq!(wrong.status, Status::Failed, "{}", wrong.notes);
     // What the fix does to the machine stays in the sandbox, and it has no network.
@@ -280,6 +290,7 @@ fn evidence_follows_the_conditions_and_nothing_else() {
         inputs: Vec::new(),
         verification: vec![Verification::ExitCode { expected }],
         limits: zx1_market::terms::CourtLimits::default(),
+        ..Job::default()
     };
     let signal = Ran { run: Run { signal: Some(9), ..Run::default() }, ..Ran::default() };
     let limited =
@@ -295,7 +306,8 @@ fn evidence_follows_the_conditions_and_nothing_else() {
         (0, ran(1, ""), limited, None, Status::NotPossible),
         (0, ran(0, ""), ran(0, ""), Some(ran(0, "")), Status::NotPossible),
     ] {
-        let trial = Trial { control: Some(control), fix, check, as_root: true };
+        let checks = check.into_iter().flat_map(|check: Ran| [check.clone(), check]).collect();
+        let trial = Trial { control: vec![control], fix, checks, as_root: true, ..Trial::default() };
         let found = evidence(&Ok(job(expected)), Ok(trial.clone()));
         assert_eq!(found.status, status, "{trial:?}");
     }

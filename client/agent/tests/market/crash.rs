@@ -93,6 +93,10 @@ impl Store for Mortal<Folder> {
 }
 
 impl Purse for Mortal<WalletPurse> {
+    fn network(&self) -> Option<zx1_market::NetworkId> {
+        self.inner.network()
+    }
+
     fn address(&self) -> BoxFuture<'_, zx1_market_client::Result<Address>> {
         self.inner.address()
     }
@@ -148,7 +152,7 @@ async fn an_agent_process() {
     let market =
         Market::connect(&url, key(n), Pin::File(folder.join("servers.json")), options).await.unwrap();
     let wallet = wallet(&text("ZX1_AGENT_CHILD_RPC"), &folder.join("wallet.db"), &format!("child {n}")).await;
-    let purse = WalletPurse::new(wallet, 0).confirm_within(PATIENCE);
+    let purse = WalletPurse::new(wallet, nano_escrow::Network::Dev, 0).confirm_within(PATIENCE);
     let purse = Mortal { inner: purse, death, saves: AtomicU32::new(0) };
     let store = Mortal { inner: Folder::open(folder.join("work")).unwrap(), death, saves: AtomicU32::new(0) };
     let worker = Worker::new(market, crate::worker::quick(), Box::new(store))

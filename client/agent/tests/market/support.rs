@@ -13,7 +13,7 @@ use nano_escrow::wallet::Wallet;
 use nano_escrow::work::{Solver, WorkPeers, WorkService};
 use nano_escrow::{Address, Network, PrivateKey, Raw, Seed};
 use zx1_market::chain::Data;
-use zx1_market::contract::{Contract, Execution, InputFile};
+use zx1_market::contract::{Contract, Corrected, Execution, InputFile};
 use zx1_market::{ContractId, EntryType, Millis, PartyKey, State, Terms};
 use zx1_market_client::{Clock, Market, Options, Pin, Transcripts, View, WalletPurse};
 use zx1_market_server::clock::DrivenClock;
@@ -130,7 +130,7 @@ impl World {
 
     pub(crate) async fn purse(&self, name: &str, amount: &str) -> (Arc<WalletPurse>, Address) {
         let (wallet, address) = self.wallet(name, amount).await;
-        (Arc::new(WalletPurse::new(wallet, 0).confirm_within(PATIENCE)), address)
+        (Arc::new(WalletPurse::new(wallet, nano_escrow::Network::Dev, 0).confirm_within(PATIENCE)), address)
     }
 
     /// A contract; with a bounty it is paid for from the faucet. It has been opened then; an agent that is at
@@ -249,6 +249,7 @@ impl Bench {
         let mut execution = plain.execution;
         execution.investigation_rate = 0;
         execution.max_attempts = 2;
+        execution.corrected_command = Some(Corrected::Asks);
         change(&mut execution);
         let mut builder = Contract::builder(self.command, error).execution(execution);
         if !bounty.is_empty() {

@@ -160,7 +160,7 @@ async fn a_contract_that_takes_no_corrected_command_is_left_by_who_knows_nothing
     let world_bench = Bench::lacks_folder();
     let fixed = world.open(&says(&world_bench, Some(Corrected::No))).await;
     assert_eq!(world_bench.serve(&world.principal, fixed, true).await.state(), State::Fulfilled);
-    for word in [Some(Corrected::Asks), Some(Corrected::Yes), None] {
+    for word in [Some(Corrected::Asks), Some(Corrected::Yes)] {
         let id = world.open(&says(&known, word)).await;
         assert_eq!(known.serve(&world.principal, id, true).await.state(), State::Fulfilled, "{word:?}");
         world.clock.advance(Millis(1));
@@ -242,7 +242,8 @@ fn ran(exit: i32) -> Ran {
 
 /// What a machine finds when the fix ends with `fix`, and the command with 1 before it and with `after` then.
 fn finds(fix: i32, after: i32) -> Arc<dyn Proof> {
-    let trial = Trial { control: Some(ran(1)), fix: ran(fix), check: Some(ran(after)), as_root: true };
+    let checks = vec![ran(after), ran(after)];
+    let trial = Trial { control: vec![ran(1)], fix: ran(fix), checks, as_root: true, ..Trial::default() };
     Arc::new(ScriptedBench(Ok(trial)))
 }
 
@@ -345,7 +346,8 @@ fn free_case() -> Case {
     let server = key(8);
     let terms = zx1_market::Terms::new(server.id(), address("platform")).unwrap();
     let contract = Bench::lacks_folder().contract(&terms, "", &[], |_| {});
-    let data = Data::Post { contract: contract.json().clone(), principal: key(1).id(), payout: None };
+    let (principal, market) = (key(1).id(), Some(terms.market()));
+    let data = Data::Post { contract: contract.json().clone(), principal, payout: None, market };
     let post = zx1_market::Entry::sign(&data, zx1_market::chain::Head::GENESIS, START, &key(1));
     Case::start(post, &terms, START, &server).unwrap().0
 }

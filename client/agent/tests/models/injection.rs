@@ -1,8 +1,14 @@
 //! Prompt injection: whatever a party writes, it stays inside its fence, and nothing but the one object is
 //! read.
 
-use zx1_agent::judge::{Author, Case, Court, Entry, Judge, Outcome, Reexecution, read_opinion};
+use zx1_agent::judge::{
+    Author, Case, Court, Entry, Flag, Judge, Outcome, Reexecution, Status, read_opinion, scripted,
+};
 use zx1_fixer::solver::{Bounds, Observation, Solver, Step, Task, read_action};
+use zx1_market::Raw;
+use zx1_market::chain::Side;
+use zx1_market::money::{Settlement, payout};
+use zx1_market::terms::Fees;
 use zx1_model::Request;
 use zx1_model::answer;
 use zx1_model::prompt::{Block, FenceToken, Label, PromptBuilder, parse_back};
@@ -347,6 +353,38 @@ fn a_hostile_text_alone_is_an_answer_only_when_it_is_the_whole_answer() {
         .map(|(name, ..)| *name)
         .collect();
     assert_eq!(acts, ["a solver's answer"]);
+}
+
+/// The worst case of a judge: a model that rules whatever a party's text orders it to.
+#[tokio::test]
+async fn a_judge_that_obeys_every_text_is_flagged_against_the_machine_and_pays_only_rows_of_the_table() {
+    let (bounty, fees) = (Raw(5 * 10_u128.pow(29)), Fees::default());
+    let fulfilled = payout(Settlement::Fulfilled, bounty, &fees).unwrap();
+    let deposited = fulfilled.account(Side::Agent).unwrap().iter().map(|share| share.amount.0).sum::<u128>();
+    for (name, text, suspicious) in CORPUS {
+        let text = hostile(text);
+        for status in [Status::Passed, Status::Failed] {
+            let mut case = case(&text);
+            case.reexecution = Reexecution { status, inputs_before_fix: true, ..case.reexecution };
+            let obeying = scripted(Outcome::ALL);
+            for ordered in Outcome::ALL {
+                let verdict = Judge::default().rule(&obeying, Court::District, &case, token()).await.unwrap();
+                assert_eq!(verdict.outcome, ordered, "{name}");
+                let against = verdict.flags.contains(&Flag::ReexecutionContradicts);
+                assert_eq!(against, case.reexecution.contradicts(ordered), "{name}: {status:?} {ordered}");
+                // An outcome for the side that the machine found wrong is always one of these.
+                let agent_wins = matches!(ordered, Outcome::Fulfilled | Outcome::EvilPrincipal);
+                assert_eq!(against, agent_wins != (status == Status::Passed), "{name}: {status:?} {ordered}");
+                assert!(!suspicious || verdict.flags.contains(&Flag::InjectionSuspected), "{name}");
+                let row = payout(Settlement::Ruling(ordered, Court::District), bounty, &fees).unwrap();
+                for side in [Side::Principal, Side::Agent] {
+                    let legs = row.account(side).unwrap();
+                    let sum: u128 = legs.iter().map(|leg| leg.amount.0).sum();
+                    assert_eq!(sum, deposited, "{name}: {ordered}");
+                }
+            }
+        }
+    }
 }
 
 #[test]

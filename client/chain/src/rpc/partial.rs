@@ -95,9 +95,14 @@ impl PartialTransaction {
 
     /// Who has to sign, in order, and who has. The first pays.
     pub fn signers(&self) -> Vec<(Address, bool)> {
+        self.signatures().into_iter().map(|(address, signature)| (address, signature.is_some())).collect()
+    }
+
+    /// Every signer with its signature, `None` where it is missing.
+    pub fn signatures(&self) -> Vec<(Address, Option<Signature>)> {
         let keys = self.transaction.message.static_account_keys().iter();
-        let signed = |signature: &Signature| *signature != Signature::default();
-        keys.zip(&self.transaction.signatures).map(|(key, one)| (*key, signed(one))).collect()
+        let given = |signature: &Signature| Some(*signature).filter(|it| *it != Signature::default());
+        keys.zip(&self.transaction.signatures).map(|(key, one)| (*key, given(one))).collect()
     }
 
     /// Addresses that have not signed yet.

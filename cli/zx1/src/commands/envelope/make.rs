@@ -161,7 +161,7 @@ fn request(args: &Args, context: &Context, agent: &Agent, key: &Key) -> Result<R
         );
     }
     let conversation = match &args.conversation {
-        Some(text) => ConversationId(input::hex_array(text, "The conversation")?),
+        Some(text) => input::conversation(text)?,
         None if kind.begins_conversation() => random_conversation()?,
         None => {
             return Err(usage("Messages of this type belong to a conversation: give --conversation.").into());
@@ -175,7 +175,7 @@ fn request(args: &Args, context: &Context, agent: &Agent, key: &Key) -> Result<R
                 conversation_id: conversation,
                 target_agent: about.map_or(BROADCAST, |agent| agent.mint),
                 score,
-                outcome: outcome(args.outcome, score),
+                outcome: args.outcome.map_or_else(|| payload::outcome_of(score), |outcome| outcome as u8),
                 is_dispute: args.dispute,
                 role: args.role as u8,
             };
@@ -199,18 +199,6 @@ fn request(args: &Args, context: &Context, agent: &Agent, key: &Key) -> Result<R
     };
     let recipient = recipient.map(|agent| agent.mint);
     Ok(Request { msg_type: kind, recipient, conversation, payload, presign: !args.no_presign })
-}
-
-/// 0 negative, 1 neutral, 2 positive.
-fn outcome(given: Option<OutcomeArg>, score: i8) -> u8 {
-    match given {
-        Some(outcome) => outcome as u8,
-        None => match score.signum() {
-            -1 => OutcomeArg::Negative as u8,
-            0 => OutcomeArg::Neutral as u8,
-            _ => OutcomeArg::Positive as u8,
-        },
-    }
 }
 
 fn body(args: &Args) -> Result<Vec<u8>> {
