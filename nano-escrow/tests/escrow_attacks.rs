@@ -4,14 +4,16 @@
 
 mod escrow_support;
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use escrow_support::*;
+use futures_util::future::BoxFuture;
 use nano_devnet::{Confirm, Devnet};
-use nano_escrow::escrow::{AccountKey, Escrow, Options, Terms};
+use nano_escrow::escrow::{AccountKey, Escrow, EscrowError, Options, Terms};
 use nano_escrow::journal::CrashPoints;
-use nano_escrow::node::NodeCalls as _;
+use nano_escrow::node::{Call, NodeApi, NodeCalls as _, NodeError, WatchOptions};
 use nano_escrow::{Address, BlockHash, Head, Network, PrivateKey, Raw, WorkKind};
 
 async fn with(folder: &std::path::Path, devnet: &Arc<Devnet>, change: impl FnOnce(&mut Options)) -> Escrow {
@@ -251,6 +253,97 @@ async fn a_slow_refund_holds_up_no_payout() {
     .await;
     let took = began.elapsed();
     assert!(took < Duration::from_secs(4), "the payout waited {took:?} for a stranger's refund");
+    cancel.cancel();
+    service.await.unwrap().unwrap();
+}
+
+/// The service, until it is cancelled.
+fn serve(
+    escrow: &Escrow,
+) -> (tokio_util::sync::CancellationToken, tokio::task::JoinHandle<Result<(), EscrowError>>) {
+    let cancel = tokio_util::sync::CancellationToken::new();
+    let (escrow, token) = (escrow.clone(), cancel.clone());
+    let watch = WatchOptions { poll_every: Duration::from_millis(100), ..WatchOptions::default() };
+    let service = tokio::spawn(async move { escrow.run(token, watch).await });
+    (cancel, service)
+}
+
+/// Steps hold the journal's connections, or wait for one, while the service itself waits for one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn more_steps_than_connections_do_not_keep_the_service_from_its_journal() {
+    let (devnet, folder) = (devnet(Confirm::AtOnce).await, folder());
+    let escrow = with(folder.path(), &devnet, |options| {
+        options.poll = Duration::from_millis(1);
+        options.parallel = 32;
+    })
+    .await;
+    let contracts: Vec<String> = (0..16).map(|n| format!("c{n}")).collect();
+    for contract in &contracts {
+        for account in create(&escrow, contract, xno("1")).await {
+            devnet.faucet(account, xno("1")).await.unwrap();
+        }
+    }
+    let (cancel, service) = serve(&escrow);
+    let received = eventually("all deposits are received", async || {
+        for contract in &contracts {
+            let statement = escrow.statement(contract).await.unwrap();
+            let deposits = || statement.accounts.iter().flat_map(|a| &a.deposits);
+            if deposits().count() < 2 || deposits().any(|d| d.state != "received") {
+                return None;
+            }
+        }
+        Some(())
+    });
+    // Far less than the minute for which a connection is waited for.
+    tokio::time::timeout(Duration::from_secs(20), received).await.expect("the service stands still");
+    cancel.cancel();
+    service.await.unwrap().unwrap();
+    assert_eq!(escrow.audit(true).await.unwrap().problems, Vec::<String>::new());
+}
+
+/// A client of a node that panics once at each of what is armed.
+struct Panics {
+    node: Arc<Devnet>,
+    armed: Mutex<HashSet<&'static str>>,
+}
+
+impl NodeApi for Panics {
+    fn call(&self, call: Call) -> BoxFuture<'_, Result<serde_json::Value, NodeError>> {
+        // A page of late accounts asks for one send each; the watcher asks for more.
+        let late = call.body.get("count").is_some_and(|count| *count == "1");
+        let what = match call.action {
+            "accounts_receivable" if late => "late",
+            other => other,
+        };
+        let panics = self.armed.lock().unwrap().remove(what);
+        Box::pin(async move {
+            assert!(!panics, "armed for {what}");
+            self.node.call(call).await
+        })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_step_that_panics_ends_neither_the_service_nor_its_account() {
+    let (devnet, folder) = (devnet(Confirm::AtOnce).await, folder());
+    let node = Arc::new(Panics { node: devnet.clone(), armed: Mutex::default() });
+    let escrow = escrow_at(folder.path(), node.clone()).await;
+    let [late, open] = create(&escrow, "c", xno("1")).await;
+    escrow.expire(&AccountKey::new("c", "principal", 0)).await.unwrap();
+    // The node is known from now on.
+    escrow.watch(open).await.unwrap();
+    node.armed.lock().unwrap().extend(["receivable", "version", "late"]);
+    let (cancel, service) = serve(&escrow);
+    eventually("all have panicked", async || node.armed.lock().unwrap().is_empty().then_some(())).await;
+    let mut payer = Payer::new(&devnet, "payer", "2").await;
+    payer.pay(&devnet, open, "1").await;
+    payer.pay(&devnet, late, "1").await;
+    eventually("one is received and one is back", async || {
+        let received = devnet.account(open).balance == xno("1");
+        let back = devnet.account(late).sent_confirmed.get(&payer.address().public_key()) == Some(&xno("1"));
+        (received && back).then_some(())
+    })
+    .await;
     cancel.cancel();
     service.await.unwrap().unwrap();
 }

@@ -5,9 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::StreamExt;
-use futures_util::future::BoxFuture;
-use futures_util::stream::FuturesUnordered;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::EscrowError;
@@ -94,6 +92,42 @@ enum Done {
     Asked,
 }
 
+/// What the service does beside its loop. Each is a task of the runtime: the journal's connections that a step holds, or
+/// stands in line for, are given back also while the loop itself waits for one.
+#[derive(Default)]
+struct Tasks {
+    set: JoinSet<Done>,
+    /// What each counts as when it panics.
+    lost: HashMap<tokio::task::Id, Done>,
+}
+
+impl Tasks {
+    fn spawn(&mut self, lost: Done, task: impl Future<Output = Done> + Send + 'static) {
+        self.lost.insert(self.set.spawn(task).id(), lost);
+    }
+
+    /// The next one that ends; none when nothing is done.
+    async fn next(&mut self) -> Option<Done> {
+        match self.set.join_next_with_id().await? {
+            Ok((id, done)) => {
+                self.lost.remove(&id);
+                Some(done)
+            }
+            Err(error) => {
+                let lost = self.lost.remove(&error.id()).unwrap_or(Done::Asked);
+                match &lost {
+                    Done::Step(account, _) => {
+                        tracing::error!(account = %Address::from(*account), %error, "a step was lost");
+                    }
+                    Done::Late(_) => tracing::error!(%error, "a page of late accounts was lost"),
+                    Done::Asked => tracing::error!(%error, "a question to the node was lost"),
+                }
+                Some(lost)
+            }
+        }
+    }
+}
+
 impl Engine {
     pub(crate) async fn run(
         self: Arc<Self>,
@@ -115,10 +149,13 @@ impl Engine {
         let mut silent = tokio::time::interval(SILENCE);
         silent.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut lanes = Lanes::default();
-        let mut steps: FuturesUnordered<BoxFuture<'_, Done>> = FuturesUnordered::new();
+        // Whatever ends this function ends them.
+        let mut tasks = Tasks::default();
         loop {
             tokio::select! {
                 () = cancel.cancelled() => {
+                    // None holds the journal when this returns.
+                    tasks.set.shutdown().await;
                     self.live.send_replace(false);
                     return Ok(());
                 }
@@ -126,11 +163,11 @@ impl Engine {
                     match self.look_around(&watcher, &mut watched, &mut lanes).await {
                         Ok(late) if !late.is_empty() && !watched.asking => {
                             watched.asking = true;
-                            let engine = &self;
-                            steps.push(Box::pin(async move {
+                            let engine = self.clone();
+                            tasks.spawn(Done::Late(Vec::new()), async move {
                                 let paid = engine.anything(&late, engine.options.refund_min).await;
                                 Done::Late(paid.unwrap_or_default())
-                            }));
+                            });
                         }
                         Ok(_) => {}
                         Err(error) => tracing::error!(%error, "the journal cannot be read"),
@@ -139,10 +176,10 @@ impl Engine {
                 _ = silent.tick() => {
                     // Says whether the node is there, also while nothing is to be done.
                     let node = self.node.clone();
-                    steps.push(Box::pin(async move {
+                    tasks.spawn(Done::Asked, async move {
                         let _ = node.version().await;
                         Done::Asked
-                    }));
+                    });
                 }
                 () = self.bell.notified() => {}
                 changed = live.changed() => {
@@ -154,7 +191,7 @@ impl Engine {
                     missed = None;
                     tracing::warn!("the node's websocket is not connected; the ledger is polled instead");
                 }
-                Some(done) = steps.next(), if !steps.is_empty() => match done {
+                Some(done) = tasks.next() => match done {
                     Done::Step(account, pending) => {
                         lanes.running.remove(&account);
                         for hash in pending {
@@ -194,8 +231,8 @@ impl Engine {
                 lanes.add(account, lane);
             }
             while let Some((account, lane)) = lanes.next(self.options.parallel.max(1)) {
-                let engine = &self;
-                steps.push(Box::pin(async move {
+                let engine = self.clone();
+                tasks.spawn(Done::Step(account, Vec::new()), async move {
                     let pending = match engine.step(account, lane).await {
                         Ok(pending) => pending,
                         Err(EscrowError::NoAccount(_)) => Vec::new(),
@@ -205,7 +242,7 @@ impl Engine {
                         }
                     };
                     Done::Step(account, pending)
-                }));
+                });
             }
         }
     }
