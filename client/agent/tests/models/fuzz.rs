@@ -52,14 +52,18 @@ fn any_json() -> impl Strategy<Value = Value> {
 fn is_ruling(value: &Value) -> bool {
     let Value::Object(map) = value else { return false };
     let known = map.keys().all(|k| ["outcome", "reasoning", "flags"].contains(&k.as_str()));
-    let outcome = map.get("outcome").and_then(|v| serde_json::from_value::<Outcome>(v.clone()).ok());
+    // serde takes `{"fulfilled": null}` for the word too; a ruling is the word itself.
+    let is_word = |value: &Value| value.is_string();
+    let outcome = map.get("outcome").filter(|v| is_word(v));
+    let outcome = outcome.and_then(|v| serde_json::from_value::<Outcome>(v.clone()).ok());
     let reasoning = map.get("reasoning").and_then(Value::as_str);
     let flags = match map.get("flags") {
         None => true,
         Some(Value::Array(flags)) => {
             flags.len() <= 8
                 && flags.iter().all(|f| {
-                    serde_json::from_value::<Flag>(f.clone()).is_ok_and(|f| Flag::OF_MODELS.contains(&f))
+                    let flag = serde_json::from_value::<Flag>(f.clone());
+                    is_word(f) && flag.is_ok_and(|f| Flag::OF_MODELS.contains(&f))
                 })
         }
         Some(_) => false,
@@ -104,6 +108,16 @@ fn nasty() -> impl Strategy<Value = String> {
         "\\PC{0,20}",
     ];
     prop::collection::vec(part, 0..12).prop_map(|parts| parts.concat())
+}
+
+#[test]
+fn a_word_as_the_key_of_an_object_is_no_ruling() {
+    for value in [
+        serde_json::json!({ "outcome": { "fulfilled": null }, "reasoning": "x" }),
+        serde_json::json!({ "outcome": "fulfilled", "reasoning": "x", "flags": [{ "injection_suspected": null }] }),
+    ] {
+        assert!(read_opinion(&value.to_string()).is_err() && !is_ruling(&value), "{value}");
+    }
 }
 
 proptest! {
