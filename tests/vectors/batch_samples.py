@@ -4,11 +4,12 @@ reputation. As in samples.py every value is built here, from formats.py."""
 import random
 
 import cbor
+import ed25519
 import epoch_formats as e
 import formats as f
 from keccak import keccak256
 from samples import (
-    AGENT, DAY, I128_MAX, I128_MIN, NOON, OTHER, THIRD, U64, bid_payload, message, noise, rating, verdict,
+    AGENT, DAY, I128_MAX, I128_MIN, NOON, OTHER, SECRET, THIRD, U64, bid_payload, message, noise, rating, verdict,
 )  # fmt: skip
 
 EPOCH = NOON // DAY
@@ -54,10 +55,18 @@ def log():
     ]
 
 
-def build(entries, slots, covered=(EPOCH, EPOCH + 1), agent=AGENT):
+def sign(batch, data, **changes):
+    """What is signed of a batch: message, key, signature."""
+    head = {"network": noise("network", 32), "covers_from": EPOCH, "previous_digest": noise("previous", 32)}
+    text = f.batch_message({**head, **e.commitment(batch, data), **changes})
+    return text + ed25519.public_key(SECRET) + ed25519.sign(SECRET, text)
+
+
+def build(entries, slots, covered=(EPOCH, EPOCH + 1), agent=AGENT, signed=None):
     rows = [(item["sent"], item["entry"], item["payload"], item["attestation"]) for item in entries]
     batch, records, leaves = e.build_batch(agent, covered[1], slots, rows)
     data = e.encode_batch(batch)
+    signed = sign(batch, data) if signed is None else signed
     return {
         "agent": agent,
         "from_epoch": covered[0],
@@ -69,14 +78,15 @@ def build(entries, slots, covered=(EPOCH, EPOCH + 1), agent=AGENT):
         "batch_hash": keccak256(data),
         "records": records,
         "leaves": b"".join(leaves),
-        "bundle": e.encode_bundle(data, records, leaves),
+        "signed": signed,
+        "bundle": e.encode_bundle(data, records, leaves, signed),
     }
 
 
 def built():
     whole = log()
     return [
-        build([], (0, 0)),
+        build([], (0, 0), signed=b""),
         build(whole[:1], (1, 1)),
         build(whole, (5, U64)),
         build(whole[1:6] + whole[16:18], (400_000_000, 400_216_000)),
@@ -85,10 +95,14 @@ def built():
 
 
 def overflow_bids(count):
-    """Record i: conversation and value are i, the counterparty is OTHER, the slot is i // 3."""
+    """Record i: conversation, value and message are i, the counterparty is OTHER, the slot is i // 3."""
     return [
-        {"conversation": i.to_bytes(16, "big"), "counterparty": OTHER, "value": i, "slot": i // 3} for i in range(count)
-    ]
+        {
+            "conversation": i.to_bytes(16, "big"), "counterparty": OTHER, "value": i, "slot": i // 3,
+            "message": i.to_bytes(32, "big"),
+        }
+        for i in range(count)
+    ]  # fmt: skip
 
 
 def overflows():
@@ -137,7 +151,13 @@ def batch_verdicts():
         "one_byte_missing": data[:-1],
         "one_byte_more": data + b"\0",
         "array_of_19": b"\x93" + data[1:],
-        "long_array_head": b"\x98\x14" + data[1:],
+        "first_edition": b"\x94" + data[2:],
+        "array_of_22": b"\x96" + data[1:] + b"\0",
+        "version_1": data[:1] + b"\1" + data[2:],
+        "version_3": data[:1] + b"\3" + data[2:],
+        "long_version": data[:1] + b"\x18\2" + data[2:],
+        "version_as_text": data[:1] + b"\x61" + data[2:],
+        "long_array_head": b"\x98\x15" + data[1:],
         "indefinite": b"\x9f" + data[1:] + b"\xff",
         "entries_1001": again(bid_values=too_many),
         "reversed_bids": again(bid_values=bids[::-1]),
@@ -159,12 +179,16 @@ def batch_verdicts():
         "arrays_len": again(arrays_len=good["arrays_len"] + 1),
         "overflow_without_reason": again(overflow=True, overflow_data_hash=noise("x", 32), arrays_len=2000),
         "hash_without_overflow": again(overflow_data_hash=noise("x", 32)),
+        "no_root_of_log": again(log_merkle_root=bytes(32)),
+        "no_root_of_arrays": again(arrays_root=bytes(32)),
         "root_of_nothing": again(arrays_len=0, **{name: [] for name, _ in e.ARRAYS}),
         "empty": e.encode_batch(e.make_batch(empty_batch(), [[], [], [], []], [])[0]),
     }
     out = [verdict("batch", name, case, e.decode_batch) for name, case in cases.items()]
     pieces = e.split_records(records)
     bundle = e.encode_bundle(data, records, leaves)
+    signed, flat = sign(good, data), b"".join(leaves)
+    with_signed = e.encode_bundle(data, records, leaves, signed)
 
     def other(batch=None, arrays=None, cut=None):
         made = records if arrays is None else b"".join(arrays)
@@ -176,12 +200,25 @@ def batch_verdicts():
         "no_bytes": b"",
         "one_byte_more": bundle + b"\0",
         "one_byte_missing": bundle[:-1],
-        "version_2": bundle[:1] + b"\2" + bundle[2:],
-        "long_version": bundle[:1] + b"\x18\1" + bundle[2:],
-        "array_of_5": b"\x85" + bundle[1:] + b"\0",
-        "batch_as_array": cbor.dumps([1, [], b"", b""]),
-        "half_a_leaf": cbor.dumps([1, data, records, b"".join(leaves)[:-1]]),
-        "batch_missing": cbor.dumps([1, b"", records, b"".join(leaves)]),
+        "version_3": bundle[:1] + b"\3" + bundle[2:],
+        "first_edition": cbor.dumps([1, data, records, flat]),
+        "second_version_of_first_form": cbor.dumps([2, data, records, flat]),
+        "long_version": bundle[:1] + b"\x18\2" + bundle[2:],
+        "array_of_6": b"\x86" + bundle[1:] + b"\0",
+        "batch_as_array": cbor.dumps([2, b"", [], b"", b""]),
+        "half_a_leaf": cbor.dumps([2, b"", data, records, flat[:-1]]),
+        "batch_missing": cbor.dumps([2, b"", b"", records, flat]),
+        "batch_of_the_first_edition": cbor.dumps([2, b"", b"\x94" + data[2:], records, flat]),
+        "signed": with_signed,
+        "signed_short": e.encode_bundle(data, records, leaves, signed[:-1]),
+        "signed_long": e.encode_bundle(data, records, leaves, signed + b"\0"),
+        "signed_first_edition": e.encode_bundle(data, records, leaves, b"zx1/behavior-batch/v1" + signed[21:]),
+        "signed_by_another": e.encode_bundle(data, records, leaves, signed[:237] + ed25519.public_key(AGENT) + signed[269:]),
+        "signed_by_nobody": e.encode_bundle(data, records, leaves, signed[:-64] + bytes(64)),
+        "signed_other_network": e.encode_bundle(data, records, leaves, signed[:21] + bytes(32) + signed[53:]),
+        "signed_other_batch": e.encode_bundle(data, records, leaves, sign(good, data, batch_hash=noise("x", 32))),
+        "signed_other_epoch": e.encode_bundle(data, records, leaves, sign(good, data, epoch=EPOCH + 1)),
+        "signed_other_length": e.encode_bundle(data, records, leaves, sign(good, data, log_len=len(leaves) + 1)),
         "half_a_record": other(arrays=[records[:-1]]),
         "kind_0": other(arrays=[records, b"\0"]),
         "kinds_reversed": other(arrays=pieces[::-1]),
@@ -231,6 +268,7 @@ def interactions():
 
 def reputation_item(batches, at):
     states = [{"counted": a, "apart": b, "tally": tally} for a, b, tally in e.reputation(batches)]
+    # Later scores are those of the last batch's tenure.
     last = batches[-1]["epoch"]
     later = [{"epoch": epoch, "counted": e.decay(states[-1]["counted"], last, epoch)} for epoch in at]
     return {"batches": batches, "states": states, "later": later}
@@ -245,7 +283,8 @@ def event(number, score=10, outcome=2, role=0, binding="selection", **changes):
 
 
 def account(epoch, events, **changes):
-    return {"epoch": epoch, "slot_end": epoch * 216_000, "message_count": 1, "disputes": 0, "events": events, **changes}
+    numbers = {"epoch": epoch, "tenure": 1, "slot_end": epoch * 216_000, "message_count": 1, "disputes": 0}
+    return {**numbers, "events": events, **changes}
 
 
 def random_account(rng, epoch):
@@ -267,7 +306,7 @@ def reputations():
     left_out = [event(9, in_batch=False), event(8, -7, in_batch=False), event(7), event(9, 5)]
     rng, epoch, random_life = random.Random(20261121), 100, []
     for _ in range(25):
-        random_life.append(random_account(rng, epoch))
+        random_life.append({**random_account(rng, epoch), "tenure": 1 + len(random_life) // 10})
         epoch += rng.choice((1, 1, 1, 2, 7, 8, 9, 30))
     return [
         reputation_item([account(10, [event(1, 100)])], (10, 11, 16, 17, 18, 19, 30, 400, U64)),
@@ -275,14 +314,27 @@ def reputations():
         reputation_item([account(10, apart), account(18, [event(3, 1), event(4)], disputes=2)], (25, 26)),
         reputation_item([account(10, left_out, message_count=0), account(11, [])], (11,)),
         reputation_item([account(10, [event(1), event(2, 99)]), account(17, []), account(25, [])], (25,)),
+        reputation_item([account(10, [event(1, 100)]), account(30, [event(1, 5), event(2)], tenure=2)], (30, 38)),
         reputation_item(random_life, (epoch, epoch + 6, epoch + 50)),
+    ]
+
+
+def uncovered():
+    cases = (
+        (5, []), (5, [(5, 5)]), (5, [(5, 9), (10, 10), (11, 40)]), (5, [(7, 9), (12, 12)]), (0, [(71, 100)]),
+        (5, [(5, 9), (20, 25), (60, 89)]),
+    )  # fmt: skip
+    return [
+        {"first": first, "batches": [list(pair) for pair in batches], "uncovered": e.uncovered(first, batches)}
+        for first, batches in cases
     ]
 
 
 FILES = {
     "batches": (
-        "built: a log and the batch, records, leaves and bundle that follow from it (decisions B9, C6, C7); "
-        "overflows: batches over so many bids (bid i: conversation and value i, counterparty b2.., slot i // 3, "
+        "built: a log and the batch, records, leaves and bundle that follow from it (decisions B9, C6, C7), and what "
+        "is signed of it: message, key, signature; "
+        "overflows: batches over so many bids (bid i: conversation, value and message i, counterparty b2.., slot i // 3, "
         "counters 0, no log)",
         {"built": built, "overflows": overflows, "verdicts": batch_verdicts},
     ),
@@ -291,8 +343,8 @@ FILES = {
         {"beacons": beacons, "interactions": interactions, "verdicts": beacon_verdicts},
     ),
     "reputation": (
-        "lives: batches with their ratings, the scores after each, and the decayed scores in later epochs "
-        "(decisions D1 to D3); thousandths",
-        {"reputations": reputations},
+        "lives: batches with their ratings, the scores of their tenure after each, and the decayed scores of the last "
+        "tenure in later epochs (decisions D1 to D3); thousandths; uncovered: how many epochs no batch covers (P1)",
+        {"reputations": reputations, "uncovered": uncovered},
     ),
 }

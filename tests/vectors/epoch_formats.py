@@ -2,9 +2,10 @@
 reputation. Beacons (C3), batches (C6), bundles (C7), reputation (D1 to D3) and the interaction hash (D5)."""
 
 import cbor
+import ed25519
 from formats import (  # fmt: skip
     BID, BYTES, FEEDBACK, INT, OWN_MESSAGES, RATING, RECORDS, Refused, UINT, ZERO, decode_log_entry,
-    derive_from_log_entry, parse_record, pack_record, tree_root,
+    derive_from_log_entry, parse_batch_message, parse_record, pack_record, tree_root,
 )
 from keccak import keccak256
 
@@ -35,7 +36,8 @@ def task_ref(conversation_id):
 
 # Batches: fields with the bits of a number or the bytes of a string
 
-MAX_ENTRIES, MAX_LEN, MAX_BATCH_BYTES = 1000, 2**20, 300_000
+MAX_ENTRIES, MAX_LEN, MAX_BATCH_BYTES = 1000, 2**20, 436_000
+BATCH_VERSION, BUNDLE_VERSION = 2, 2
 FRONT = (
     ("agent_id", BYTES, 32), ("epoch_number", UINT, 64), ("slot_start", UINT, 64), ("slot_end", UINT, 64),
     ("message_count", UINT, 32),
@@ -73,11 +75,16 @@ def read_record(reader, kind):
 
 
 def encode_batch(batch):
-    items = [batch[name] for name, _, _ in FRONT] + [list(batch["msg_type_counts"])]
+    items = [BATCH_VERSION] + [batch[name] for name, _, _ in FRONT] + [list(batch["msg_type_counts"])]
     items += [batch[name] for name in COUNTERS]
     items += [[record_items(kind, fields) for fields in batch[name]] for name, kind in ARRAYS]
     items += [batch["overflow"], batch["overflow_data_hash"]] + [batch[name] for name, _, _ in BACK]
     return cbor.dumps(items)
+
+
+def expect_version(found, wanted):
+    if found != wanted:
+        raise Refused(f"Version {{ version: {found} }}")
 
 
 def decode_batch(data):
@@ -90,7 +97,11 @@ def decode_batch(data):
             batch[name] = r.bytes(size) if how == BYTES else r.uint(size)
 
     try:
-        r.array(20)
+        length = r.array()
+        # The first edition had one field less: no version.
+        if length not in (20, 21):
+            raise Refused("Malformed")
+        expect_version(1 if length == 20 else r.uint(8), BATCH_VERSION)
         read(FRONT)
         r.array(16)
         batch["msg_type_counts"] = [r.uint(32) for _ in range(16)]
@@ -146,7 +157,8 @@ def check_batch(batch):
         ),
         (
             "EmptyRoot",
-            (batch["log_len"] or batch["log_merkle_root"] == ZERO) and (total or batch["arrays_root"] == ZERO),
+            (batch["log_len"] == 0) == (batch["log_merkle_root"] == ZERO)
+            and (total == 0) == (batch["arrays_root"] == ZERO),
         ),
     ):  # fmt: skip
         if not fits:
@@ -238,8 +250,18 @@ def build_batch(agent, epoch, slots, log):
 # Bundles
 
 
-def encode_bundle(batch, records, leaves):
-    return cbor.dumps([1, batch, records, b"".join(leaves)])
+def encode_bundle(batch, records, leaves, signed=b""):
+    return cbor.dumps([BUNDLE_VERSION, signed, batch, records, b"".join(leaves)])
+
+
+def parse_signed(data):
+    """(fields, message, key, signature); None for a bundle that is not signed."""
+    if not data:
+        return None
+    fields = parse_batch_message(data[:237])
+    if fields is None or len(data) != 237 + 32 + 64:
+        raise Refused("MalformedSigned")
+    return fields, data[:237], data[237:269], data[269:]
 
 
 def split_records(records):
@@ -264,26 +286,41 @@ def split_records(records):
 def decode_bundle(data):
     try:
         r = cbor.Reader(data)
-        r.array(4)
-        version = r.uint(8)
-        if version != 1:
-            raise Refused("Version")
-        batch, records, leaves = r.bytes(), r.bytes(), r.bytes()
+        length = r.array()
+        expect_version(r.uint(8), BUNDLE_VERSION)
+        if length != 5:
+            raise Refused("Malformed")
+        signed, batch, records, leaves = r.bytes(), r.bytes(), r.bytes(), r.bytes()
     except cbor.Malformed:
         raise Refused("Malformed") from None
-    if cbor.dumps([version, batch, records, leaves]) != data:
+    if cbor.dumps([BUNDLE_VERSION, signed, batch, records, leaves]) != data:
         raise Refused("NotCanonical")
     if len(leaves) % 32:
         raise Refused("CutLeaf")
+    signed = parse_signed(signed)
     if len(batch) > MAX_BATCH_BYTES:
         raise Refused("Batch(TooLarge)")
     if len(leaves) > 32 * MAX_LEN:
         raise Refused("TooManyLeaves")
-    return batch, split_records(records), [leaves[i : i + 32] for i in range(0, len(leaves), 32)]
+    return signed, batch, split_records(records), [leaves[i : i + 32] for i in range(0, len(leaves), 32)]
+
+
+def commitment(batch, data):
+    """What is signed of a batch, and kept on chain."""
+    names = ("log_merkle_root", "log_len", "arrays_root", "arrays_len")
+    same = {"agent": batch["agent_id"], "epoch": batch["epoch_number"], "batch_hash": keccak256(data)}
+    return {**same, **{name: batch[name] for name in names}}
+
+
+def is_signed(signed, batch, data):
+    """Whether what is signed is this batch, and the signature holds."""
+    same = all(signed[0][name] == value for name, value in commitment(batch, data).items())
+    return same and ed25519.verify(signed[2], signed[1], signed[3])
 
 
 def check_bundle(data):
-    batch_bytes, packed, leaves = decode_bundle(data)
+    """What is signed may be anything of the right form: it is for who compares it, see is_signed."""
+    _, batch_bytes, packed, leaves = decode_bundle(data)
     try:
         batch = decode_batch(batch_bytes)
     except Refused as refusal:
@@ -346,12 +383,13 @@ def decay(scores, last_epoch, epoch):
 
 
 def reputation(batches):
-    """After each batch: (scores that count, scores shown apart, tally)."""
-    counted, apart, last, seen, out = new_scores(), new_scores(), None, set(), []
-    tally = dict.fromkeys(("bound", "left_out", "unbound", "repeated"), 0)
+    """After each batch: (scores that count, scores shown apart, tally) of its tenure, and the tenure's last epoch."""
+    tenures, seen, out = {}, set(), []
     for batch in batches:
+        fresh = (new_scores(), new_scores(), None, dict.fromkeys(("bound", "left_out", "unbound", "repeated"), 0))
+        counted, apart, last, tally = tenures.get(batch["tenure"], fresh)
         counted = decay(counted, last, batch["epoch"])
-        last = batch["epoch"]
+        tenures[batch["tenure"]] = counted, apart, batch["epoch"], tally
         counted["batches"] += 1
         counted["total_disputes"] += batch["disputes"]
         if batch["message_count"]:
@@ -373,3 +411,9 @@ def reputation(batches):
             rate(counted if standing in ("bound", "left_out") else apart, event)
         out.append((dict(counted), dict(apart), dict(tally)))
     return out
+
+
+def uncovered(first, batches):
+    """How many epochs from `first` to the last covered one are in no [from, to]."""
+    covered = {epoch for start, end in batches for epoch in range(start, end + 1)}
+    return len(set(range(first, max(covered, default=first) + 1)) - covered) if covered else 0

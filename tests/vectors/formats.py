@@ -1,7 +1,7 @@
 """The protocol's formats and rules a second time, written from docs/ and not from the
-Rust code: envelopes and log entries (C1, C2), records (B9), batch messages (B7), trees (C5), evidence and what
-follows from it (B10, B11), the feedback log (B13); epoch_formats.py has the rest. A refusal carries the name of the Rust error variant, so that
-both sides can be compared on damaged bytes too."""
+Rust code: envelopes and log entries (C1, C2), records (B9, P3), batch messages (B7, P2), trees (C5), evidence and what
+follows from it (B10, B11, P4), the feedback log (B13); epoch_formats.py and rules.py have the rest. A refusal carries
+the name of the Rust error variant, so that both sides can be compared on damaged bytes too."""
 
 import cbor
 from keccak import keccak256
@@ -32,6 +32,10 @@ def signing_header(fields):
         fields[name] if name in HEADER_BYTES else fields[name].to_bytes(size, "big")
         for name, size in zip(HEADER_FIELDS, HEADER_SIZES)
     )
+
+
+def message32(fields):
+    return keccak256(signing_header(fields))
 
 
 def signing_bytes(fields, payload):
@@ -161,17 +165,30 @@ def decode_feedback(data):
 
 BYTES, UINT, INT = "bytes", "uint", "int"
 RECORDS = {
-    "bid": (1, (("conversation", BYTES, 16), ("counterparty", BYTES, 32), ("value", INT, 16), ("slot", UINT, 8))),
-    "selection": (2, (("conversation", BYTES, 16), ("counterparty", BYTES, 32), ("slot", UINT, 8))),
-    "verifier": (3, (("conversation", BYTES, 16), ("verifier", BYTES, 32), ("slot", UINT, 8))),
+    "bid": (
+        1,
+        (
+            ("conversation", BYTES, 16), ("counterparty", BYTES, 32), ("value", INT, 16), ("slot", UINT, 8),
+            ("message", BYTES, 32),
+        ),
+    ),
+    "selection": (
+        2,
+        (("conversation", BYTES, 16), ("counterparty", BYTES, 32), ("slot", UINT, 8), ("message", BYTES, 32)),
+    ),
+    "verifier": (
+        3,
+        (("conversation", BYTES, 16), ("verifier", BYTES, 32), ("slot", UINT, 8), ("message", BYTES, 32)),
+    ),
     "feedback": (
         4,
         (
             ("conversation", BYTES, 16), ("from", BYTES, 32), ("score", INT, 1), ("outcome", UINT, 1),
-            ("role", UINT, 1), ("slot", UINT, 8), ("attestation", BYTES, 32),
+            ("role", UINT, 1), ("slot", UINT, 8), ("attestation", BYTES, 32), ("message", BYTES, 32),
         ),
     ),
 }  # fmt: skip
+BID_LEN = 105
 
 
 def pack_record(kind, fields):
@@ -204,17 +221,34 @@ def parse_record(data):
 # Batch messages
 
 
+BATCH_PREFIX = b"zx1/behavior-batch/v2"
+BATCH_FIELDS = (
+    ("network", BYTES, 32), ("agent", BYTES, 32), ("covers_from", UINT, 8), ("epoch", UINT, 8),
+    ("previous_digest", BYTES, 32), ("log_merkle_root", BYTES, 32), ("log_len", UINT, 4), ("batch_hash", BYTES, 32),
+    ("arrays_root", BYTES, 32), ("arrays_len", UINT, 4),
+)  # fmt: skip
+
+
 def batch_message(fields):
-    return (
-        b"zx1/behavior-batch/v1"
-        + fields["agent"]
-        + fields["epoch"].to_bytes(8, "little")
-        + fields["log_merkle_root"]
-        + fields["log_len"].to_bytes(4, "little")
-        + fields["batch_hash"]
-        + fields["arrays_root"]
-        + fields["arrays_len"].to_bytes(4, "little")
-    )
+    out = BATCH_PREFIX
+    for name, how, size in BATCH_FIELDS:
+        out += fields[name] if how == BYTES else fields[name].to_bytes(size, "little")
+    return out
+
+
+def parse_batch_message(data):
+    """The fields; None for anything else."""
+    if not data.startswith(BATCH_PREFIX) or len(data) != 237:
+        return None
+    fields, at = {}, len(BATCH_PREFIX)
+    for name, how, size in BATCH_FIELDS:
+        piece, at = data[at : at + size], at + size
+        fields[name] = piece if how == BYTES else int.from_bytes(piece, "little")
+    return fields
+
+
+def open_digest(network, agent):
+    return keccak256(b"zx1/head/v2" + network + agent)
 
 
 # Trees: the whole padded row, level by level
@@ -286,7 +320,7 @@ def parse_evidence(data):
         return {"leaf_index": leaf_index, "proof": [flat[i : i + 32] for i in range(0, len(flat), 32)]}
 
     def bid():
-        record = take(73)
+        record = take(BID_LEN)
         where = place()
         if record[0] != 1:
             raise Refused("NotABid")
@@ -308,8 +342,12 @@ def parse_evidence(data):
     return evidence
 
 
-def evidence_hash(kind, subject, shown):
-    return keccak256(b"zx1/evidence/v1" + bytes([kind]) + subject + bytes([shown]))
+def claim32(ground, known, message):
+    return keccak256(b"zx1/claim/v2" + bytes([ground, known]) + message)
+
+
+def commit32(challenger, batch, evidence):
+    return keccak256(b"zx1/commit/v2" + challenger + batch + evidence)
 
 
 # What follows from evidence: (packed record, whether a bid's value is known)
@@ -326,7 +364,11 @@ def _own_message(fields, agent, ground):
 
 
 def _own_record(fields, ground, payload):
-    common = {"conversation": fields["conversation_id"], "slot": fields["block_ref"]}
+    common = {
+        "conversation": fields["conversation_id"],
+        "slot": fields["block_ref"],
+        "message": message32(fields),
+    }
     if ground == VERIFIER:
         return pack_record("verifier", {**common, "verifier": fields["recipient"]}), True
     common["counterparty"] = fields["recipient"]
@@ -369,6 +411,7 @@ def _rating_record(fields, logged, agent):
         "from": fields["sender"],
         "slot": fields["block_ref"],
         "attestation": ZERO,
+        "message": message32(fields),
         **{name: rating[name] for name in ("score", "outcome", "role")},
     }
     return pack_record("feedback", event), True

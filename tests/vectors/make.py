@@ -19,11 +19,14 @@ import ed25519  # noqa: E402
 import epoch_formats as e  # noqa: E402
 import formats as f  # noqa: E402
 import nonces  # noqa: E402
+import rule_samples  # noqa: E402
+import rules  # noqa: E402
 import samples  # noqa: E402
 import verification  # noqa: E402
 from keccak import keccak256  # noqa: E402
 
-FILES = {f"zx1/{name}": file for name, file in (samples.FILES | batch_samples.FILES).items()} | verification.FILES | nonces.FILES
+ZX1 = samples.FILES | batch_samples.FILES | rule_samples.FILES
+FILES = {f"zx1/{name}": file for name, file in ZX1.items()} | verification.FILES | nonces.FILES
 HERE = Path(__file__).resolve().parent
 
 
@@ -70,6 +73,7 @@ def verify_message(item):
     )
     f.check_payload(fields, payload)
     logged = f.logged_payload(fields["msg_type"], payload)
+    expect("message32", f.message32(fields), bytes.fromhex(item["message32"]))
     expect("signed fields", f.parse_signing_bytes(signed), (fields, payload))
     expect("signing bytes", f.signing_bytes(fields, payload), signed)
     expect("signature holds", ed25519.verify(public, signed, signature), True)
@@ -90,16 +94,14 @@ def verify_record(item):
 
 
 def verify_batch_message(item):
-    names = ("agent", "log_merkle_root", "batch_hash", "arrays_root")
-    fields = dict(zip(names, unhex(item, *names))) | {
-        name: item[name] for name in ("epoch", "log_len", "arrays_len")
+    fields = {
+        name: bytes.fromhex(item[name]) if how == f.BYTES else item[name] for name, how, _ in f.BATCH_FIELDS
     }
-    message, public, signature, previous, digest = unhex(
-        item, "message", "public_key", "signature", "previous_digest", "digest"
-    )
+    message, public, signature, digest = unhex(item, "message", "public_key", "signature", "digest")
     expect("message", f.batch_message(fields), message)
+    expect("message fields", f.parse_batch_message(message), fields)
     expect("signature holds", ed25519.verify(public, message, signature), True)
-    expect("digest", keccak256(previous + message), digest)
+    expect("digest", keccak256(fields["previous_digest"] + message), digest)
 
 
 def verify_tree(item):
@@ -130,9 +132,12 @@ def verify_evidence(item):
     expect("evidence bytes", f.encode_evidence(parsed), data)
 
 
-def verify_evidence_hash(item):
-    subject, wanted = unhex(item, "subject", "hash")
-    expect("evidence hash", f.evidence_hash(item["kind"], subject, item["shown"]), wanted)
+def verify_claim(item):
+    expect("claim", to_json(samples.claim(item["ground"], item["known"], *unhex(item, "message"))), item)
+
+
+def verify_commit(item):
+    expect("commit", to_json(samples.commit(*unhex(item, "challenger", "batch", "evidence"))), item)
 
 
 def verify_derivation(item):
@@ -151,11 +156,14 @@ def verify_built(item):
         for entry in item["log"]
     ]
     slots, covered = (item["slot_start"], item["slot_end"]), (item["from_epoch"], item["to_epoch"])
-    made = batch_samples.build(entries, slots, covered, bytes.fromhex(item["agent"]))
+    agent, signed = unhex(item, "agent", "signed")
+    made = batch_samples.build(entries, slots, covered, agent, signed)
     expect("built", to_json(made), item)
     batch, packed, leaves = e.check_bundle(made["bundle"])
     found = (e.encode_batch(batch), b"".join(packed), b"".join(leaves))
     expect("bundle", found, (made["batch"], made["records"], made["leaves"]))
+    if signed:
+        expect("signed", e.is_signed(e.decode_bundle(made["bundle"])[0], batch, made["batch"]), True)
 
 
 def verify_overflow(item):
@@ -184,6 +192,24 @@ def verify_interaction(item):
 def verify_reputation(item):
     at = [later["epoch"] for later in item["later"]]
     expect("reputation", to_json(batch_samples.reputation_item(item["batches"], at)), item)
+
+
+def verify_uncovered(item):
+    expect("uncovered", e.uncovered(item["first"], item["batches"]), item["uncovered"])
+
+
+def of_rule(rule, names, *roots):
+    """The item of a rule, made again from what it was given."""
+
+    def verify(item):
+        given = [bytes.fromhex(item[name]) if name in roots else item[name] for name in names]
+        expect(rule.__name__, to_json(rule(*given)), item)
+
+    return verify
+
+
+def verify_amounts(item):
+    expect("amounts", rules.amounts_verdict(item), item["verdict"])
 
 
 PARSERS = {
@@ -231,7 +257,25 @@ SECTIONS = {
     "trees": verify_tree,
     "feedback_log": verify_feedback_entry,
     "evidence": verify_evidence,
-    "evidence_hashes": verify_evidence_hash,
+    "claims": verify_claim,
+    "commits": verify_commit,
+    "uncovered": verify_uncovered,
+    "coverage": of_rule(rules.coverage, ("epoch", "current", "last_epoch", "tenure_from")),
+    "lengths": of_rule(
+        rules.lengths, ("log_len", "log_root", "arrays_len", "arrays_root"), "log_root", "arrays_root"
+    ),
+    "heads": of_rule(rules.head, ("network", "agent", "current"), "network", "agent"),
+    "voids": of_rule(
+        rules.void, ("previous_digest", "epoch", "head_digest", "current"), "previous_digest", "head_digest"
+    ),
+    "key_lives": of_rule(rules.key_life, ("current", "first_use", "after_take_over", "ended_in")),
+    "closings": of_rule(
+        rules.closing, ("scopes", "ended", "until", "current", "last_epoch", "last_slot", "now")
+    ),
+    "scopes": of_rule(rules.scopes, ("scopes",)),
+    "amounts": verify_amounts,
+    "divisions": of_rule(rules.division, ("amounts", "whole")),
+    "windows": of_rule(rules.windows, ("since", "now")),
     "derivations": verify_derivation,
     "verdicts": verify_verdict,
     "runs": verify_run,
@@ -245,7 +289,13 @@ def verify_given_envelopes(content):
         fields, (payload, signature) = header_of(item), unhex(item, "payload", "signature")
         entry = f.encode_log_entry(fields, signature, f.logged_payload(fields["msg_type"], payload))
         verify_message(
-            {**item, "envelope": item["cbor"], "log_entry": entry.hex(), "leaf": keccak256(entry).hex()}
+            {
+                **item,
+                "message32": f.message32(fields).hex(),
+                "envelope": item["cbor"],
+                "log_entry": entry.hex(),
+                "leaf": keccak256(entry).hex(),
+            }
         )
         expect("cbor_len", item["cbor_len"], len(item["cbor"]) // 2)
     f.decode_feedback(bytes.fromhex(content["feedback_payload_cbor"]))

@@ -45,6 +45,7 @@ def message(name, msg_type, payload=b"", secret=SECRET, **changes):
         **fields,
         "payload": payload,
         "signing_bytes": signed,
+        "message32": f.message32(fields),
         "signature": signature,
         "envelope": f.encode_envelope(fields, payload, signature),
         "log_entry": entry,
@@ -202,7 +203,7 @@ def record(kind, **changes):
     fields = {
         "conversation": noise("conversation", 16), "counterparty": OTHER, "verifier": OTHER, "from": OTHER,
         "value": 5_000_000, "slot": 400_000_001, "score": -42, "outcome": 0, "role": 0,
-        "attestation": noise("attestation", 32), **changes,
+        "attestation": noise("attestation", 32), "message": noise("message", 32), **changes,
     }  # fmt: skip
     fields = {name: fields[name] for name, _, _ in f.RECORDS[kind][1]}
     packed = f.pack_record(kind, fields)
@@ -230,11 +231,16 @@ def record_verdicts():
 
 
 def batch_messages():
-    out, digest = [], bytes(32)
-    for epoch, log_len, arrays_len in ((20_512, 5, 3), (20_513, 1, 0), (20_520, 2**20, 2**20), (U64, 2**32 - 1, 0)):
+    out, network = [], noise("network", 32)
+    digest = f.open_digest(network, AGENT)
+    rows = ((20_512, 20_512, 5, 3), (20_513, 20_520, 1, 0), (20_521, 20_550, 2**20, 2**20), (0, U64, 2**32 - 1, 0))
+    for covers_from, epoch, log_len, arrays_len in rows:
         fields = {
+            "network": network,
             "agent": AGENT,
+            "covers_from": covers_from,
             "epoch": epoch,
+            "previous_digest": digest,
             "log_merkle_root": noise(f"log {epoch}", 32),
             "log_len": log_len,
             "batch_hash": noise(f"batch {epoch}", 32),
@@ -242,7 +248,7 @@ def batch_messages():
             "arrays_len": arrays_len,
         }
         text = f.batch_message(fields)
-        previous, digest = digest, keccak256(digest + text)
+        digest = keccak256(digest + text)
         out.append(
             {
                 **fields,
@@ -250,7 +256,6 @@ def batch_messages():
                 "public_key": ed25519.public_key(SECRET),
                 "message": text,
                 "signature": ed25519.sign(SECRET, text),
-                "previous_digest": previous,
                 "digest": digest,
             }
         )
@@ -339,18 +344,30 @@ def evidence_verdicts():
         "bids_one_byte_missing": bids[:-1],
         "bids_one_byte_more": bids + b"\0",
         "selection_instead_of_bid": b"\2\2" + bids[2:],
-        "one_bid": bids[:1] + bids[1 : 1 + 73 + 5 + 64],
+        "one_bid": bids[: 1 + f.BID_LEN + 5 + 64],
+        "bids_of_the_first_edition": b"\2" + 2 * (bids[1:74] + bids[106:175]),
     }
     return [verdict("evidence", name, data, f.parse_evidence) for name, data in cases.items()]
 
 
-def evidence_hashes():
-    return [
-        {"kind": kind, "subject": subject, "shown": shown, "hash": f.evidence_hash(kind, subject, shown)}
-        for kind in (1, 2, 3)
-        for subject in (bytes(32), noise("subject", 32))
-        for shown in (False, True)
-    ]
+def claim(ground, known, message32):
+    return {"ground": ground, "known": known, "message": message32, "claim": f.claim32(ground, known, message32)}
+
+
+def claims():
+    grounds = [(f.BID, False)] + [(ground, True) for ground in range(1, 6)]
+    return [claim(*ground, message32) for ground in grounds for message32 in (bytes(32), noise("message", 32))]
+
+
+def commit(challenger, batch, shown):
+    return {"challenger": challenger, "batch": batch, "evidence": shown, "commit": f.commit32(challenger, batch, shown)}
+
+
+def commits():
+    """Of a draft's bytes, of an envelope's signed bytes, and of nothing."""
+    batch, signed = noise("batch account", 32), by_name(messages())["propose"]["signing_bytes"]
+    shown = [item["bytes"] for item in evidence()[:1]] + [signed, b""]
+    return [commit(who, batch, data) for who in (AGENT, OTHER) for data in shown]
 
 
 def derivation(source, data, agent, ground, shown=None):
@@ -386,16 +403,18 @@ def derivations():
 
 FILES = {
     "log_entries": (
-        "messages: a signed message, its envelope (CBOR array of 12), its log entry (decision C2) and the entry's leaf; "
+        "messages: a signed message, the hash of its header (message32), its envelope (CBOR array of 12), its log entry "
+        "(decision C2) and the entry's leaf; "
         "verdicts: bytes and what a reader must say about them",
         {"messages": messages, "verdicts": log_entry_verdicts},
     ),
     "records": (
-        "packed big-endian records of the economic arrays (decision B9); value is a decimal string",
+        "packed big-endian records of the economic arrays (decisions B9, P3); value is a decimal string",
         {"records": records, "verdicts": record_verdicts},
     ),
     "batch_messages": (
-        "what is signed to submit a batch, and the head's rolling digest after it (decision B7)",
+        "what is signed to submit a batch, and the head's digest before and after it (decisions B7, P2); the first "
+        "previous_digest is that of an opened head",
         {"batch_messages": batch_messages},
     ),
     "proofs": (
@@ -407,11 +426,13 @@ FILES = {
         {"feedback_log": feedback_log, "verdicts": text_verdicts},
     ),
     "evidence": (
-        "evidence bytes, evidence hashes, and the record that follows from evidence on a ground (decisions B10, B11)",
+        "evidence bytes, claims, commitments of ranks, and the record that follows from evidence on a ground (decisions "
+        "B10, B11, P4)",
         {
             "evidence": evidence,
             "verdicts": evidence_verdicts,
-            "evidence_hashes": evidence_hashes,
+            "claims": claims,
+            "commits": commits,
             "derivations": derivations,
         },
     ),

@@ -10,6 +10,7 @@ use zx1_protocol::draft::Draft;
 use zx1_protocol::envelope::{Envelope, MsgType};
 use zx1_protocol::hash::{Hash, Keccak, Sha3};
 use zx1_protocol::ids::{AgentId, ConversationId};
+use zx1_protocol::keys::{AgentKey, OPEN, Scopes};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::merkle::{leaf, root_of_leaves};
 use zx1_protocol::nonce::{LastNonce, SeenNonces};
@@ -43,8 +44,9 @@ fn messages(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(1));
     group.bench_function("decode", |bencher| bencher.iter(|| Envelope::decode(black_box(&bytes)).unwrap()));
     group.bench_function("decode_and_validate", |bencher| {
+        let key = AgentKey { key, scopes: Scopes::ALL, from: Epoch(0), until: OPEN };
         let sender = Sender::Registered { keys: &[key], seen: SeenNonces::Strict(LastNonce(Some(0))) };
-        bencher.iter(|| validate(black_box(&bytes), &Context::new(NOW, sender)).unwrap());
+        bencher.iter(|| validate(black_box(&bytes), &Context::new(NOW, Some(Slot(1)), sender)).unwrap());
     });
     let envelope = Envelope::decode(&bytes).unwrap();
     let signed = envelope.signing_bytes();

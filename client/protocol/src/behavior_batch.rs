@@ -1,15 +1,15 @@
 //! The BehaviorBatch: an agent's own account of an epoch (protocol.md, 8.2 and 8.3; decision C6).
 //!
-//! It is a canonical CBOR array of 20: the fields of protocol.md, 8.2 in order, with log_len, arrays_root and
-//! arrays_len last. Its hash is what the chain keeps as `batch_hash`. [`Builder`] makes one from a log.
+//! It is a canonical CBOR array of 21: the version, the other fields of protocol.md, 8.2 in order, with log_len,
+//! arrays_root and arrays_len last. Its hash is what the chain keeps as `batch_hash`. [`Builder`] makes one from a log.
 
 mod builder;
 mod cbor;
 
-pub use builder::{BidKey, BuildError, Builder, Built, Direction};
+pub use builder::{BuildError, Builder, Built, Direction};
 pub(crate) use cbor::OverflowHash;
 
-use crate::batch::{BATCH_MESSAGE_LEN, batch_message};
+use crate::batch::{BatchMessage, check_trees};
 use crate::canonical::{Canonical, CborReader};
 use crate::error::numbered;
 use crate::hash::{Hash, Keccak, Sha3};
@@ -18,12 +18,15 @@ use crate::merkle::ZERO;
 use crate::payload::check_rating;
 use crate::record::{Bid, Feedback, Selection, Verifier};
 use crate::units::{Epoch, Slot};
+use zx1_interface::accounts::BatchAccount;
 use zx1_interface::constants::MAX_TREE_LEN;
 
 /// Entries of each array that the batch itself holds (protocol.md, 11); the rest is only committed to.
 pub const MAX_BATCH_ENTRIES: usize = 1_000;
-/// No batch is longer, in bytes of CBOR: 1000 entries of each kind and the widest numbers take 299 293.
-pub const MAX_BATCH_BYTES: usize = 300_000;
+/// No batch is longer, in bytes of CBOR: 1000 entries of each kind and the widest numbers take 435 294.
+pub const MAX_BATCH_BYTES: usize = 436_000;
+/// The version of a batch that is written and read. The first edition's had no such field.
+pub const BATCH_VERSION: u8 = 2;
 /// Counters of message types: one for each number, of which 0, 14 and 15 are unused.
 pub const MSG_TYPE_COUNTERS: usize = 16;
 
@@ -34,6 +37,11 @@ pub enum BatchFormatError {
     TooLarge,
     /// Not the fields of a batch.
     Malformed,
+    /// Another version than [`BATCH_VERSION`]; 1 for a batch of the first edition.
+    Version {
+        /// The version that was found.
+        version: u8,
+    },
     /// Not the one encoding of what it means.
     NotCanonical,
     /// An array with more than [`MAX_BATCH_ENTRIES`].
@@ -50,11 +58,13 @@ pub enum BatchFormatError {
     TreeTooLong,
     /// Array lengths, overflow flag and overflow hash that contradict each other.
     Overflow,
-    /// A root of a tree without entries that is not zero.
+    /// A tree without entries and with a root, or the other way round.
     EmptyRoot,
 }
 
 numbered!(BatchFormatError {
+    7336 Self::Version { version } =>
+        "Unsupported batch version {version}: only version {BATCH_VERSION} is read.";
     7340 Self::TooLarge => "The batch has more than {MAX_BATCH_BYTES} bytes.";
     7341 Self::Malformed => "The bytes do not have the fields of a batch.";
     7342 Self::NotCanonical => "The batch is not in its canonical encoding.";
@@ -65,7 +75,7 @@ numbered!(BatchFormatError {
     7347 Self::Counters => "The batch's counters contradict each other.";
     7348 Self::TreeTooLong => "The batch speaks of a tree with more than {MAX_TREE_LEN} leaves.";
     7349 Self::Overflow => "The batch's array lengths, overflow flag and overflow hash do not fit together.";
-    7350 Self::EmptyRoot => "The batch gives a root for a tree without entries.";
+    7350 Self::EmptyRoot => "The batch gives a root for a tree without entries, or none for one with entries.";
 });
 
 /// A batch. All counters cover exactly the log whose root it gives.
@@ -113,7 +123,7 @@ pub struct BehaviorBatch {
     pub arrays_len: u32,
 }
 
-/// What the chain keeps of a batch, and the agent's key signs (decision B7). Two are equal exactly when
+/// What the chain keeps of a batch, and a batch key signs (decision B7). Two are equal exactly when
 /// the batch is the one that was submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Commitment {
@@ -134,17 +144,50 @@ pub struct Commitment {
 }
 
 impl Commitment {
-    /// The bytes that the agent's key signs (wire.md, "Batch").
-    pub fn message(&self) -> [u8; BATCH_MESSAGE_LEN] {
-        batch_message(
-            self.agent.as_bytes(),
-            self.epoch,
-            &self.log_merkle_root,
-            self.log_len,
-            &self.batch_hash,
-            &self.arrays_root,
-            self.arrays_len,
-        )
+    /// What a batch key signs (wire.md, "Batch"), on this network and after this head.
+    pub fn message(&self, network: &Hash, covers_from: Epoch, previous_digest: &Hash) -> BatchMessage {
+        BatchMessage {
+            network: *network,
+            agent: *self.agent.as_bytes(),
+            covers_from,
+            epoch: self.epoch,
+            previous_digest: *previous_digest,
+            log_merkle_root: self.log_merkle_root,
+            log_len: self.log_len,
+            batch_hash: self.batch_hash,
+            arrays_root: self.arrays_root,
+            arrays_len: self.arrays_len,
+        }
+    }
+}
+
+/// What a message commits to.
+impl From<&BatchMessage> for Commitment {
+    fn from(message: &BatchMessage) -> Self {
+        Self {
+            agent: AgentId(message.agent),
+            epoch: message.epoch,
+            log_merkle_root: message.log_merkle_root,
+            log_len: message.log_len,
+            batch_hash: message.batch_hash,
+            arrays_root: message.arrays_root,
+            arrays_len: message.arrays_len,
+        }
+    }
+}
+
+/// What the chain keeps.
+impl From<&BatchAccount> for Commitment {
+    fn from(account: &BatchAccount) -> Self {
+        Self {
+            agent: AgentId(account.agent_id),
+            epoch: Epoch(account.epoch_number),
+            log_merkle_root: account.log_merkle_root,
+            log_len: account.log_len,
+            batch_hash: account.batch_hash,
+            arrays_root: account.arrays_root,
+            arrays_len: account.arrays_len,
+        }
     }
 }
 
@@ -188,11 +231,9 @@ impl BehaviorBatch {
             return Err(BatchFormatError::TreeTooLong);
         }
         self.check_overflow()?;
-        let zero_root = |len: u32, root: &Hash| len != 0 || *root == ZERO;
-        if !zero_root(self.log_len, &self.log_merkle_root) || !zero_root(self.arrays_len, &self.arrays_root) {
-            return Err(BatchFormatError::EmptyRoot);
-        }
-        Ok(())
+        let trees = check_trees(self.log_len, &self.log_merkle_root, self.arrays_len, &self.arrays_root);
+        // The lengths are right, so nothing else is left to be wrong.
+        trees.map_err(|_| BatchFormatError::EmptyRoot)
     }
 
     /// The CBOR. A batch that fails [`Self::check`] has one too, which nobody will read.

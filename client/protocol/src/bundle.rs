@@ -2,8 +2,10 @@
 //! or one HTTP body.
 //!
 //! ```text
-//! canonical CBOR array of 4:
-//!   1                the format's version
+//! canonical CBOR array of 5:
+//!   2                the format's version
+//!   signed           byte string: batch message (237 bytes), key (32), signature (64); empty while it is not
+//!                    signed
 //!   batch            byte string: the BehaviorBatch's CBOR
 //!   records          byte string: the packed records (decision B9) of the uncut arrays, one after
 //!                    another: bids, selections, verifiers, feedback, each kind by slot
@@ -12,43 +14,60 @@
 //!
 //! A bundle borrows the bytes that it was read from. [`Bundle::check`] recomputes every hash and root that
 //! the batch gives; that the batch is the one on chain is for the caller, who compares
-//! [`Checked::commitment`] with the account.
+//! [`Checked::commitment`] with the account. What is signed names network, coverage and head, and the key's
+//! account follows from it: with the head's digest it proves the batch also when its account is closed.
 
 mod sections;
 
 pub(crate) use sections::Sections;
 
+use crate::batch::{BATCH_MESSAGE_LEN, BatchMessage, Covered};
 use crate::behavior_batch::{BatchFormatError, BehaviorBatch, Commitment, MAX_BATCH_BYTES};
+use crate::bytes::Reader;
 use crate::canonical::{Canonical, CborReader};
 use crate::error::numbered;
 use crate::hash::{Hash, Keccak, Sha3};
+use crate::ids::WalletKey;
 use crate::merkle::{Proof, Tree, leaf, root_of_leaves};
 use crate::record::{MAX_LEN, Record, RecordError};
+use crate::signature;
 use minicbor::encode::{Encoder, Error, Write};
 use std::ops::Deref;
 use std::sync::OnceLock;
 use zx1_interface::constants::MAX_TREE_LEN;
 
-/// The one version of the format.
-pub const BUNDLE_VERSION: u8 = 1;
+/// The one version of the format that is written and read.
+pub const BUNDLE_VERSION: u8 = 2;
+/// Bytes of a [`Signed`]: message, key, signature.
+const SIGNED_LEN: usize = BATCH_MESSAGE_LEN + 32 + 64;
 /// Room for the heads of the array and of its items.
 const MAX_HEADS: usize = 32;
 /// No bundle is longer, in bytes: 2^20 records and leaves, and a batch.
-pub const MAX_BUNDLE_BYTES: usize = MAX_TREE_LEN as usize * (MAX_LEN + 32) + MAX_BATCH_BYTES + MAX_HEADS;
+pub const MAX_BUNDLE_BYTES: usize =
+    MAX_TREE_LEN as usize * (MAX_LEN + 32) + MAX_BATCH_BYTES + SIGNED_LEN + MAX_HEADS;
 
-const FIELDS: u64 = 4;
+const FIELDS: u64 = 5;
 
 /// Why bytes are not a bundle, or not one of the batch that they hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BundleError {
     /// More than [`MAX_BUNDLE_BYTES`].
     TooLarge,
-    /// Not an array of a number and three byte strings.
+    /// Not an array of a number and four byte strings.
     Malformed,
     /// Not the one encoding of what it means.
     NotCanonical,
     /// Another version than [`BUNDLE_VERSION`].
-    Version,
+    Version {
+        /// The version that was found.
+        version: u8,
+    },
+    /// What is signed is neither empty nor a batch message with key and signature.
+    MalformedSigned,
+    /// What is signed is another batch.
+    SignedOther,
+    /// The signature does not hold.
+    Signature,
     /// The batch does not decode.
     Batch(BatchFormatError),
     /// A record does not parse, or is cut off.
@@ -79,9 +98,10 @@ pub enum BundleError {
 
 numbered!(BundleError {
     7360 Self::TooLarge => "The bundle has more than {MAX_BUNDLE_BYTES} bytes.";
-    7361 Self::Malformed => "The bytes are not a bundle: a version and three byte strings.";
+    7361 Self::Malformed => "The bytes are not a bundle: a version and four byte strings.";
     7362 Self::NotCanonical => "The bundle is not in its canonical encoding.";
-    7363 Self::Version => "The bundle's version is not {BUNDLE_VERSION}.";
+    7363 Self::Version { version } =>
+        "Unsupported bundle version {version}: only version {BUNDLE_VERSION} is read.";
     7364 Self::Batch(error) => "The bundle's batch does not hold. {error}";
     7365 Self::Record(error) => "The bundle's records do not parse. {error}";
     7366 Self::KindOrder => "The bundle's records are not bids, selections, verifiers, feedback in order.";
@@ -95,11 +115,56 @@ numbered!(BundleError {
     7374 Self::ArraysRoot => "The bundle's records do not lead to the batch's arrays root.";
     7375 Self::Arrays => "The batch's arrays are not the first records of the bundle.";
     7376 Self::OverflowHash => "The batch's overflow hash is not the hash of the bundle's records.";
+    7377 Self::MalformedSigned => "What is signed is not a batch message with a key and a signature.";
+    7378 Self::SignedOther => "What is signed is another batch than the bundle's.";
+    7379 Self::Signature => "The signature of the bundle's batch does not hold.";
 });
+
+/// What makes a batch an agent's: the message, and who signed it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signed {
+    /// What was signed.
+    pub message: BatchMessage,
+    /// The batch key; its account follows from it and the agent.
+    pub signer: WalletKey,
+    /// Its signature over [`BatchMessage::to_bytes`].
+    pub signature: [u8; 64],
+}
+
+impl Signed {
+    /// The epochs that the batch covers.
+    pub fn covered(&self) -> Covered {
+        self.message.covered()
+    }
+
+    fn to_bytes(self) -> [u8; SIGNED_LEN] {
+        let mut bytes = [0; SIGNED_LEN];
+        let mut writer = crate::bytes::Writer::new(&mut bytes);
+        writer.put(&self.message.to_bytes()).put(&self.signer.to_bytes()).put(&self.signature);
+        bytes
+    }
+
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let mut reader = Reader::new(bytes);
+        let message = BatchMessage::parse(reader.array::<BATCH_MESSAGE_LEN>()?)?;
+        let (signer, signature) = (WalletKey::from(*reader.array()?), *reader.array()?);
+        reader.is_empty().then_some(Self { message, signer, signature })
+    }
+
+    /// Whether it is this commitment that was signed, and the signature holds.
+    fn check(&self, commitment: &Commitment) -> Result<(), BundleError> {
+        if Commitment::from(&self.message) != *commitment {
+            return Err(BundleError::SignedOther);
+        }
+        let holds = signature::verify(&self.signer.to_bytes(), &self.message.to_bytes(), &self.signature);
+        if holds { Ok(()) } else { Err(BundleError::Signature) }
+    }
+}
 
 /// A bundle that has the form of one. What it says is not checked yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bundle<'a> {
+    signed: Option<Signed>,
     batch_bytes: &'a [u8],
     records: &'a [u8],
     leaves: &'a [Hash],
@@ -150,10 +215,15 @@ impl<'a> Bundle<'a> {
             return Err(BundleError::TooLarge);
         }
         let mut cbor = CborReader::new(bytes);
-        cbor.array_of(FIELDS).ok_or(BundleError::Malformed)?;
-        if cbor.u8().ok_or(BundleError::Malformed)? != BUNDLE_VERSION {
-            return Err(BundleError::Version);
+        let fields = cbor.array().ok_or(BundleError::Malformed)?;
+        let version = cbor.u8().ok_or(BundleError::Malformed)?;
+        if version != BUNDLE_VERSION {
+            return Err(BundleError::Version { version });
         }
+        if fields != FIELDS {
+            return Err(BundleError::Malformed);
+        }
+        let signed = cbor.bytes().ok_or(BundleError::Malformed)?;
         let batch_bytes = cbor.bytes().ok_or(BundleError::Malformed)?;
         let records = cbor.bytes().ok_or(BundleError::Malformed)?;
         let leaves = cbor.bytes().ok_or(BundleError::Malformed)?;
@@ -164,10 +234,14 @@ impl<'a> Bundle<'a> {
         if !cut.is_empty() {
             return Err(BundleError::CutLeaf);
         }
-        Self::new(batch_bytes, records, leaves)
+        let signed = match signed {
+            [] => None,
+            signed => Some(Signed::parse(signed).ok_or(BundleError::MalformedSigned)?),
+        };
+        Ok(Self { signed, ..Self::new(batch_bytes, records, leaves)? })
     }
 
-    /// A bundle of its three parts.
+    /// A bundle of its three parts, not signed yet.
     pub fn new(batch_bytes: &'a [u8], records: &'a [u8], leaves: &'a [Hash]) -> Result<Self, BundleError> {
         if batch_bytes.len() > MAX_BATCH_BYTES {
             return Err(BundleError::Batch(BatchFormatError::TooLarge));
@@ -176,7 +250,20 @@ impl<'a> Bundle<'a> {
             return Err(BundleError::TooManyLeaves);
         }
         let sections = Sections::split(records)?;
-        Ok(Self { batch_bytes, records, leaves, sections })
+        Ok(Self { signed: None, batch_bytes, records, leaves, sections })
+    }
+
+    /// The bundle with what was signed, which must be its own batch and hold.
+    pub fn with_signed(self, signed: Signed) -> Result<Self, BundleError> {
+        let batch = self.decode_batch().map_err(BundleError::Batch)?;
+        signed.check(&batch.commitment_with(Sha3::hashv(&[self.batch_bytes])))?;
+        Ok(Self { signed: Some(signed), ..self })
+    }
+
+    /// What is said to be signed. That of a [`Checked`] bundle is this very batch, and the signature holds; anything
+    /// else was left out. Whether the key is the agent's is for the caller, who compares it with the account.
+    pub fn signed(&self) -> Option<&Signed> {
+        self.signed.as_ref()
     }
 
     /// The CBOR, in one piece.
@@ -187,7 +274,9 @@ impl<'a> Bundle<'a> {
     /// The CBOR in pieces.
     pub fn parts(&self) -> BundleParts<'a> {
         let leaves = self.leaves.as_flattened();
-        let front = Front { batch_bytes: self.batch_bytes, records_len: self.records.len() };
+        let signed = self.signed.map(Signed::to_bytes);
+        let signed = signed.as_ref().map_or(&[][..], |signed| signed);
+        let front = Front { signed, batch_bytes: self.batch_bytes, records_len: self.records.len() };
         let middle = BytesHead(leaves.len());
         let (front, middle) = (front.encode_to_vec(), middle.encode_to_vec());
         BundleParts { front, records: self.records, middle, leaves }
@@ -296,6 +385,9 @@ impl<'a> Bundle<'a> {
 
 impl<'a> Checked<'a> {
     fn new(bundle: Bundle<'a>, commitment: Commitment, batch: Option<BehaviorBatch>) -> Self {
+        // Whoever serves or uploads a bundle writes what it likes there: it must not make good data useless.
+        let signed = bundle.signed.filter(|signed| signed.check(&commitment).is_ok());
+        let bundle = Bundle { signed, ..bundle };
         Self { bundle, commitment, batch, log_tree: OnceLock::new(), arrays_tree: OnceLock::new() }
     }
 
@@ -345,6 +437,7 @@ impl Canonical for Bundle<'_> {
         encoder
             .array(FIELDS)?
             .u8(BUNDLE_VERSION)?
+            .bytes(self.signed.map(Signed::to_bytes).as_ref().map_or(&[][..], |signed| signed))?
             .bytes(self.batch_bytes)?
             .bytes(self.records)?
             .bytes(self.leaves.as_flattened())?;
@@ -354,13 +447,14 @@ impl Canonical for Bundle<'_> {
 
 /// A bundle's encoding up to the records themselves.
 struct Front<'a> {
+    signed: &'a [u8],
     batch_bytes: &'a [u8],
     records_len: usize,
 }
 
 impl Canonical for Front<'_> {
     fn write<W: Write>(&self, encoder: &mut Encoder<W>) -> Result<(), Error<W::Error>> {
-        encoder.array(FIELDS)?.u8(BUNDLE_VERSION)?.bytes(self.batch_bytes)?;
+        encoder.array(FIELDS)?.u8(BUNDLE_VERSION)?.bytes(self.signed)?.bytes(self.batch_bytes)?;
         BytesHead(self.records_len).write(encoder)
     }
 }

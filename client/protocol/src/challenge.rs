@@ -1,11 +1,13 @@
-//! Challenges: their windows, their grounds and what makes one unique (decision B10).
+//! Challenges and asks: their windows, their grounds and what makes one unique (decisions B10 and P4).
 
 use crate::hash::{Hash, Keccak};
 use crate::units::Slot;
-use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
+use zx1_interface::constants::{ASK_SLOTS, CHALLENGE_WINDOW_SLOTS, RANK_SLOTS, SHOW_SLOTS};
 
-/// The domain of [`evidence_hash`].
-pub const EVIDENCE_HASH_PREFIX: &[u8] = b"zx1/evidence/v1";
+/// The domain of [`claim32`].
+pub const CLAIM_PREFIX: &[u8] = b"zx1/claim/v2";
+/// The domain of [`commit32`].
+pub const COMMIT_PREFIX: &[u8] = b"zx1/commit/v2";
 
 /// The window that begins with a batch (to challenge it) or with a challenge (to answer it).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +45,7 @@ pub enum Ground {
     Verifier = 3,
     /// A feedback event: from FEEDBACK about the agent.
     Feedback = 4,
-    /// Two bids for the same thing with different values; it has no answer.
+    /// Two bids of one message with different values; it has no answer.
     DoubleBid = 5,
 }
 
@@ -85,16 +87,30 @@ impl Ground {
     }
 }
 
-/// What identifies a piece of evidence: a challenger may use one only once per batch and ground
-/// (decision B10). `kind` is the kind of evidence, `subject` the hash of the thing shown, and
-/// `payload_shown` says whether the payload came with it, since that makes a stronger claim: the same
-/// entry may first be challenged without and then with its value.
-pub fn evidence_hash<K: Keccak>(kind: u8, subject: &Hash, payload_shown: bool) -> Hash {
-    K::hashv(&[EVIDENCE_HASH_PREFIX, &[kind], subject, &[u8::from(payload_shown)]])
+/// What is claimed, and the seed of a challenge's address: that a batch lacks the record which this message
+/// obliges it to. Whatever shows the message, the claim is the same. `value_known` is true on every ground but
+/// [`Ground::Bid`], where a claim without the value is another, weaker one.
+pub fn claim32<K: Keccak>(ground: Ground, value_known: bool, message: &Hash) -> Hash {
+    K::hashv(&[CLAIM_PREFIX, &[ground as u8], &[u8::from(value_known)], message])
 }
 
-/// The seed that stands for evidence and ground in a challenge's address (decision B10):
-/// keccak(evidence hash ‖ ground).
-pub fn claim_seed<K: Keccak>(evidence_hash: &Hash, ground: u8) -> Hash {
-    K::hashv(&[evidence_hash, &[ground]])
+/// What a finder commits to before it shows anything. `evidence` is what the draft will hold, or for an
+/// envelope the signed bytes.
+pub fn commit32<K: Keccak>(challenger: &[u8; 32], batch: &[u8; 32], evidence: &[u8]) -> Hash {
+    K::hashv(&[COMMIT_PREFIX, challenger, batch, evidence])
+}
+
+/// Whether a rank that was taken in `begin` still holds.
+pub fn rank_holds(begin: Slot, now: Slot) -> bool {
+    now <= begin.saturating_add(RANK_SLOTS)
+}
+
+/// Whether leaves of a batch may still be asked for.
+pub fn may_ask(batch_submitted: Slot, now: Slot) -> bool {
+    now <= batch_submitted.saturating_add(ASK_SLOTS)
+}
+
+/// Whether a leaf that was asked for may still be shown.
+pub fn may_show(asked: Slot, now: Slot) -> bool {
+    now <= asked.saturating_add(SHOW_SLOTS)
 }

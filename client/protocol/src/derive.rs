@@ -29,7 +29,7 @@ pub enum DeriveError {
     PayloadNotAllowed,
     /// The envelope's payload is longer than a challenge can rest on.
     PayloadTooLong,
-    /// The two bids differ in conversation, counterparty or slot.
+    /// The two bids are of different messages.
     NotSameBid,
     /// The two bids have the same value.
     SameValue,
@@ -44,7 +44,7 @@ sentences!(DeriveError {
     Self::PayloadHashMismatch => "The payload is not the one that the entry speaks of.";
     Self::PayloadNotAllowed => "A payload is shown, but this ground does not use one.";
     Self::PayloadTooLong => "The envelope's payload is longer than {MAX_EVIDENCE_PAYLOAD} bytes.";
-    Self::NotSameBid => "The two bids differ in conversation, counterparty or slot.";
+    Self::NotSameBid => "The two bids are of different messages.";
     Self::SameValue => "The two bids have the same value.";
 });
 
@@ -91,7 +91,7 @@ pub fn from_log_entry<K: Keccak>(
         if shown_payload.is_some() {
             return Err(DeriveError::PayloadNotAllowed);
         }
-        return from_feedback(entry, agent);
+        return from_feedback::<K>(entry, agent);
     }
     check_own_message(&entry.header, agent, ground)?;
     if let Some(shown) = shown_payload {
@@ -100,12 +100,12 @@ pub fn from_log_entry<K: Keccak>(
         }
         entry.header.check_payload::<K>(shown).map_err(|_| DeriveError::PayloadHashMismatch)?;
     }
-    from_own_message(&entry.header, ground, shown_payload)
+    from_own_message::<K>(&entry.header, ground, shown_payload)
 }
 
 /// What an envelope that `agent` signed obliges it to. The caller has checked the signature over these
 /// fields and, with [`SignedFields::check_payload`], the payload's hash.
-pub fn from_envelope(
+pub fn from_envelope<K: Keccak>(
     fields: &SignedFields<'_>,
     agent: &[u8; 32],
     ground: Ground,
@@ -114,13 +114,13 @@ pub fn from_envelope(
     if fields.payload.len() > MAX_EVIDENCE_PAYLOAD {
         return Err(DeriveError::PayloadTooLong);
     }
-    from_own_message(&fields.header, ground, Some(fields.payload))
+    from_own_message::<K>(&fields.header, ground, Some(fields.payload))
 }
 
-/// Whether two bids under one arrays root contradict each other: the same bid with two values.
+/// Whether two bids under one arrays root contradict each other: one message with two values. Conversation,
+/// counterparty and slot may repeat, and are not looked at (decision P3).
 pub fn double_bid(a: &Bid, b: &Bid) -> Result<(), DeriveError> {
-    let same = a.conversation == b.conversation && a.counterparty == b.counterparty && a.slot == b.slot;
-    if !same {
+    if a.message != b.message {
         return Err(DeriveError::NotSameBid);
     }
     if a.value == b.value { Err(DeriveError::SameValue) } else { Ok(()) }
@@ -144,27 +144,31 @@ fn check_own_message(
     if header.sender == agent { Ok(()) } else { Err(DeriveError::NotAgentsEntry) }
 }
 
-fn from_own_message(
+fn from_own_message<K: Keccak>(
     header: &EnvelopeHeader<'_>,
     ground: Ground,
     payload: Option<&[u8]>,
 ) -> Result<Expected, DeriveError> {
     let (conversation, recipient, slot) = (header.conversation(), header.recipient(), header.block_ref);
+    let message = header.message32::<K>();
     let (record, value_known) = match ground {
         Ground::Bid => {
             let value = payload.map_or(0, payload::bid_value);
-            (Record::Bid(Bid { conversation, counterparty: recipient, value, slot }), payload.is_some())
+            let bid = Bid { conversation, counterparty: recipient, value, slot, message };
+            (Record::Bid(bid), payload.is_some())
         }
         Ground::Selection => {
-            (Record::Selection(Selection { conversation, counterparty: recipient, slot }), true)
+            (Record::Selection(Selection { conversation, counterparty: recipient, slot, message }), true)
         }
-        Ground::Verifier => (Record::Verifier(Verifier { conversation, verifier: recipient, slot }), true),
+        Ground::Verifier => {
+            (Record::Verifier(Verifier { conversation, verifier: recipient, slot, message }), true)
+        }
         Ground::Feedback | Ground::DoubleBid => return Err(DeriveError::NoGround),
     };
     Ok(Expected { record, value_known })
 }
 
-fn from_feedback(entry: &LogEntry<'_>, agent: &[u8; 32]) -> Result<Expected, DeriveError> {
+fn from_feedback<K: Keccak>(entry: &LogEntry<'_>, agent: &[u8; 32]) -> Result<Expected, DeriveError> {
     let header = &entry.header;
     if header.msg_type != MsgType::Feedback {
         return Err(DeriveError::NoGround);
@@ -186,6 +190,7 @@ fn from_feedback(entry: &LogEntry<'_>, agent: &[u8; 32]) -> Result<Expected, Der
             role: feedback.role,
             slot: header.block_ref,
             attestation: [0; 32],
+            message: header.message32::<K>(),
         }),
         value_known: true,
     })
@@ -200,10 +205,11 @@ mod tests {
     #[test]
     fn filling_a_packed_record_is_packing_the_filled_one() {
         let (conversation, agent, slot) = (ConversationId([1; 16]), AgentId([2; 32]), Slot(3));
+        let message = [7; 32];
         let records = [
-            Record::Bid(Bid { conversation, counterparty: agent, value: 0, slot }),
-            Record::Selection(Selection { conversation, counterparty: agent, slot }),
-            Record::Verifier(Verifier { conversation, verifier: agent, slot }),
+            Record::Bid(Bid { conversation, counterparty: agent, value: 0, slot, message }),
+            Record::Selection(Selection { conversation, counterparty: agent, slot, message }),
+            Record::Verifier(Verifier { conversation, verifier: agent, slot, message }),
             Record::Feedback(Feedback {
                 conversation,
                 from: agent,
@@ -212,6 +218,7 @@ mod tests {
                 role: 1,
                 slot,
                 attestation: [0; 32],
+                message,
             }),
         ];
         for record in records {

@@ -3,13 +3,15 @@
 //! No key comes in here. The caller signs, with whatever holds its key.
 
 use crate::beacon::{Beacon, BeaconError};
-use crate::envelope::{Envelope, EnvelopeHeader, MsgType, PROTOCOL_VERSION};
+use crate::envelope::{Envelope, EnvelopeHeader, MAX_LOGGED_PAYLOAD, MsgType, PROTOCOL_VERSION};
 use crate::error::numbered;
 use crate::hash::{Hash, Keccak, Sha3};
 use crate::ids::{AgentId, ConversationId};
 use crate::payload::PayloadError;
 use crate::units::Slot;
-use crate::validate::{MAX_MESSAGE_SIZE, check_defined_payload, is_too_long_for_evidence};
+use crate::validate::{
+    MAX_MESSAGE_SIZE, check_defined_payload, is_too_long_for_evidence, is_too_long_for_log,
+};
 use zx1_interface::constants::MAX_EVIDENCE_PAYLOAD;
 
 /// Why a message is not sent.
@@ -19,6 +21,8 @@ pub enum DraftError {
     TooLarge,
     /// A PROPOSE, COUNTER, ACCEPT or NOTARIZE_ASSIGN with a longer payload than decision B11 allows.
     TooLongForEvidence,
+    /// A NOTARIZE_BID with a longer payload than a log keeps (decision P4).
+    TooLongForLog,
     /// A FEEDBACK or NOTARIZE_BID payload that does not parse.
     Payload(PayloadError),
     /// A BEACON payload that does not parse, or speaks of another agent (decision C3).
@@ -30,6 +34,8 @@ numbered!(DraftError {
         "The message would have more than {MAX_MESSAGE_SIZE} bytes; send the bulk elsewhere, here its hash.";
     7331 Self::TooLongForEvidence =>
         "A payload of this message type has at most {MAX_EVIDENCE_PAYLOAD} bytes; send bulk with DELIVER.";
+    7337 Self::TooLongForLog =>
+        "A payload of this message type has at most {MAX_LOGGED_PAYLOAD} bytes, because logs keep it whole.";
     7332 Self::Payload(error) => "The payload does not parse. {error}";
     7333 Self::Beacon(error) => "The BEACON payload is not right. {error}";
 });
@@ -127,6 +133,9 @@ impl Draft<'_> {
         }
         if is_too_long_for_evidence(self.msg_type, self.payload) {
             return Err(DraftError::TooLongForEvidence);
+        }
+        if is_too_long_for_log(self.msg_type, self.payload) {
+            return Err(DraftError::TooLongForLog);
         }
         Ok(())
     }

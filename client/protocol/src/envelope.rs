@@ -17,6 +17,9 @@ pub const PROTOCOL_VERSION: u8 = 1;
 /// Length of the packed header, which the payload follows in what is signed:
 /// 1 + 2 + 32 + 32 + 8 + 8 + 8 + 16 + 32 + 4.
 pub const SIGNING_HEADER_LEN: usize = 143;
+/// Longest payload, in bytes, of a type that a log keeps whole. A log entry with it fits an evidence draft, so that
+/// whoever is asked for it can show it; a stranger's longer one would cost an honest agent the fine.
+pub const MAX_LOGGED_PAYLOAD: usize = 4_096;
 /// The recipient of a broadcast.
 pub const BROADCAST: AgentId = AgentId([0; 32]);
 
@@ -86,6 +89,11 @@ impl MsgType {
     /// Whether it goes to everybody.
     pub fn is_broadcast(self) -> bool {
         matches!(self, Self::Advertise | Self::Discover | Self::Beacon | Self::NotarizeBid | Self::Feedback)
+    }
+
+    /// Whether the message can be evidence, so that only a deal key signs it (decision P1).
+    pub fn is_deal(self) -> bool {
+        self.has_bid_value() || matches!(self, Self::NotarizeAssign)
     }
 
     /// Whether it carries a bid value (decision B11).
@@ -210,6 +218,12 @@ impl<'a> EnvelopeHeader<'a> {
             .put(self.payload_hash)
             .put(&self.payload_len.to_be_bytes());
         packed
+    }
+
+    /// keccak256 of [`Self::signing_header`]: what every record of this message ends with (decision P3).
+    #[inline(never)]
+    pub fn message32<K: Keccak>(&self) -> Hash {
+        K::hashv(&[&self.signing_header()])
     }
 
     /// The epoch of the timestamp: where the sender's log has this message (decision C6).

@@ -1,12 +1,12 @@
-//! The bytes that `submit_challenge` takes, inline or from a draft (decision B10). They are parsed
-//! without copying: a proof stays where it lies in the instruction or the account.
+//! The bytes of an evidence draft (decision B10). They are parsed without copying: a proof stays where it
+//! lies in the account. An envelope has no bytes here: it is signed in the transaction that seals the draft.
 //!
 //! ```text
 //! kind 1, a log entry:
 //!   1, leaf_index u32 LE, proof_count u8, proof 32 × n, entry_len u16 LE, entry, shown u8
 //!   and when shown is 1: payload_len u16 LE, payload
 //! kind 2, a double bid: 2, then twice
-//!   record 73 bytes, leaf_index u32 LE, proof_count u8, proof 32 × n
+//!   record 105 bytes, leaf_index u32 LE, proof_count u8, proof 32 × n
 //! ```
 
 use crate::bytes::Reader;
@@ -19,8 +19,6 @@ use crate::record::{BID_LEN, Bid};
 pub const KIND_LOG_ENTRY: u8 = 1;
 /// Kind byte of [`Evidence::DoubleBid`].
 pub const KIND_DOUBLE_BID: u8 = 2;
-/// A recorded envelope, which is an account and has no bytes of its own here (decision B11).
-pub const KIND_ENVELOPE: u8 = 3;
 
 /// Why bytes are not evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +44,7 @@ sentences!(EvidenceError {
 });
 
 /// Evidence, borrowed from its bytes.
+#[allow(clippy::large_enum_variant, reason = "it is looked at where it was parsed, and never stored")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence<'a> {
     /// An entry of the agent's log.

@@ -1,21 +1,21 @@
-//! Both sides of a challenge (decisions B10, B11): what a piece of evidence allows against a batch, and what
+//! Both sides of a challenge (decisions B10, B11 and P4): what a piece of evidence allows against a batch, and what
 //! answers a challenge against one's own.
 //!
 //! The rules are those of [`crate::derive`], which the programs apply as well; nothing is decided anew here.
 
 use crate::batch::Covered;
 use crate::bundle::Checked;
-use crate::challenge::Ground;
+use crate::challenge::{Ground, claim32};
 use crate::derive::{self, DeriveError, Expected};
 use crate::envelope::{Envelope, EnvelopeError};
 use crate::error::numbered;
 use crate::evidence::{Evidence, LogEvidence, ProvenBid};
 use crate::hash::{Hash, Sha3};
 use crate::ids::{AgentId, WalletKey};
+use crate::keys::{AgentKey, Scopes};
 use crate::log_entry::LogEntry;
 use crate::merkle::{Proof, ZERO, leaf};
 use crate::record::{BID_LEN, Bid, KIND_BID, KIND_FEEDBACK, KIND_SELECTION, KIND_VERIFIER, Record};
-use crate::signature::PublicKey;
 use crate::units::Epoch;
 
 /// The grounds that one message can give.
@@ -30,7 +30,7 @@ pub enum FinderError {
     Entry(EnvelopeError),
     /// It obliges the agent to nothing.
     NoClaim(DeriveError),
-    /// The envelope's signature holds under none of the keys.
+    /// The envelope's signature holds under none of the deal keys that were valid in its epoch.
     Signature,
     /// The envelope is of an epoch that the batch does not cover.
     NotCovered {
@@ -45,7 +45,7 @@ numbered!(FinderError {
     7381 Self::Entry(error) => "The evidence does not decode. {error}";
     7382 Self::NoClaim(error) => "The evidence obliges the agent to nothing. {error}";
     7383 Self::Signature =>
-        "The envelope was signed by none of the agent's owner, its delegates and the batch's signer.";
+        "The envelope was signed by none of the agent's deal keys that were valid in its epoch.";
     7384 Self::NotCovered { epoch } =>
         "The envelope is of epoch {}, which the batch does not cover; look at the batch that does.", epoch.0;
 });
@@ -71,6 +71,8 @@ pub struct Claim {
     pub ground: Ground,
     /// The record that an honest batch must hold.
     pub expected: Expected,
+    /// What is claimed, and the seed of the challenge's address ([`claim32`]).
+    pub claim: Hash,
     /// Whether the payload has to be shown for it.
     pub payload_shown: bool,
     /// Whether the batch holds it.
@@ -89,7 +91,7 @@ pub struct LogFinding {
 }
 
 impl LogFinding {
-    /// The bytes for `submit_challenge` on this claim's ground. `entry` and `payload` are what the finding
+    /// The bytes for a draft that is sealed on this claim's ground. `entry` and `payload` are what the finding
     /// was made from. `None` when they are too long for evidence.
     pub fn evidence(&self, claim: &Claim, entry: &[u8], payload: Option<&[u8]>) -> Option<Vec<u8>> {
         let evidence = LogEvidence {
@@ -102,7 +104,7 @@ impl LogFinding {
     }
 }
 
-/// What an envelope allows. The chain sees it in `record_envelope`.
+/// What an envelope allows. The chain sees its signature in the transaction of `seal_evidence`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnvelopeFinding {
     /// The key that signed it.
@@ -133,24 +135,27 @@ pub fn find_log_entry(
 }
 
 /// What an envelope in a counterparty's hands allows against the batch of `agent` that covers these epochs.
-/// `keys` are those that decision B11 takes: the owner's, its live delegates', the batch's signer.
+/// `keys` are the agent's key accounts, also those that have ended; being a batch's signer makes no envelope
+/// count (decision P1).
 pub fn find_envelope(
     checked: &Checked<'_>,
     covered: Covered,
     agent: &AgentId,
     envelope: &Envelope<'_>,
-    keys: &[PublicKey],
+    keys: &[AgentKey],
 ) -> Result<EnvelopeFinding, FinderError> {
     envelope.check_payload::<Sha3>().map_err(FinderError::Entry)?;
     let fields = envelope.signed_fields();
-    let claims =
-        claims(checked, |ground| Ok((derive::from_envelope(&fields, agent.as_bytes(), ground)?, false)))?;
+    let claims = claims(checked, |ground| {
+        Ok((derive::from_envelope::<Sha3>(&fields, agent.as_bytes(), ground)?, false))
+    })?;
     let epoch = envelope.header.epoch();
     if !covered.contains(epoch) {
         return Err(FinderError::NotCovered { epoch });
     }
     let signed = envelope.signing_bytes();
-    let signer = keys.iter().find(|key| key.verify(&signed, envelope.signature));
+    let valid = keys.iter().filter(|it| it.scopes.has(Scopes::DEAL) && it.counts_in(epoch));
+    let signer = valid.map(|it| &it.key).find(|key| key.verify(&signed, envelope.signature));
     let signer = signer.ok_or(FinderError::Signature)?.to_bytes().into();
     let entry = LogEntry::of(envelope).to_cbor::<Sha3>().map_err(FinderError::Entry)?;
     Ok(EnvelopeFinding { signer, in_log: checked.find_leaf(&leaf::<Sha3>(&entry)), claims })
@@ -179,7 +184,12 @@ pub struct DoubleBid {
 }
 
 impl DoubleBid {
-    /// The bytes for `submit_challenge`; `None` never happens, since proofs have at most 20 hashes.
+    /// What is claimed ([`claim32`]).
+    pub fn claim(&self) -> Hash {
+        claim32::<Sha3>(Ground::DoubleBid, true, &self.a.bid.message)
+    }
+
+    /// The bytes for a draft; `None` never happens, since proofs have at most 20 hashes.
     pub fn evidence(&self) -> Option<Vec<u8>> {
         let [a, b] =
             [&self.a, &self.b].map(|it| ProvenBid::new(&it.packed, it.proof.index, &it.proof.path).ok());
@@ -187,8 +197,8 @@ impl DoubleBid {
     }
 }
 
-/// The bids that contradict another one: of each set of bids for the same thing, every value with the next
-/// larger one. So every bid that is contradicted appears, and the result grows with the batch, not with its
+/// The bids that contradict another one: of each set of bids of one message, every value with the next larger
+/// one. So every bid that is contradicted appears, and the result grows with the batch, not with its
 /// square. Lazy, since the first one is enough for a challenge.
 pub fn double_bids(checked: &Checked<'_>) -> impl Iterator<Item = DoubleBid> {
     let (first, packed) = checked.packed_of_kind(KIND_BID);
@@ -196,9 +206,7 @@ pub fn double_bids(checked: &Checked<'_>) -> impl Iterator<Item = DoubleBid> {
         .zip(packed)
         .filter_map(|(entry, packed)| Some((entry, Bid::parse(packed.try_into().ok()?)?)))
         .collect();
-    bids.sort_unstable_by_key(|(entry, bid)| {
-        (bid.slot, bid.conversation, bid.counterparty, bid.value, *entry)
-    });
+    bids.sort_unstable_by_key(|(entry, bid)| (bid.message, bid.value, *entry));
     let pairs = std::iter::successors(Some(1usize), |at| at.checked_add(1));
     let pairs = pairs.map_while(move |at| {
         let (a, b) = (bids.get(at.checked_sub(1)?)?, bids.get(at)?);
@@ -251,7 +259,8 @@ fn claims(
                 let found = find(checked, &expected);
                 let presence =
                     found.map_or(Presence::Absent, |(entry, record)| Presence::Present { entry, record });
-                claims.push(Claim { ground, expected, payload_shown, presence });
+                let claim = claim32::<Sha3>(ground, expected.value_known, expected.record.message());
+                claims.push(Claim { ground, expected, claim, payload_shown, presence });
             }
             Err(DeriveError::NoGround) => {}
             // The ground that fits the message's type says more than the others.

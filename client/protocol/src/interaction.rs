@@ -3,7 +3,9 @@
 //! At ACCEPT time, before anyone knows how the task ends, the owner of the agent that will be rated signs
 //! SATI's own hash over `task_ref` and `data_hash`; the two functions here give both. SATI's hash itself is
 //! `zx1_chain::sati::interaction_hash`. The signature travels as the last 64 bytes of the ACCEPT payload,
-//! and of the counterparty's first message after it ([`crate::payload::split_presignature`]).
+//! and of the counterparty's first message after it ([`crate::payload::split_presignature`]). While the wallet
+//! is not at hand, which is the rule when a deal key answers for the agent, those bytes are zero: then no
+//! attestation is made, and the record's `attestation` stays zero (decision P1).
 
 use crate::hash::{Hash, Keccak};
 use crate::ids::{AgentId, ConversationId};

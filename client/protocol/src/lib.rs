@@ -4,7 +4,8 @@
 //! verdict goes out. So the same code decides on chain (SBF, `no_std`) and in clients, and every rule is
 //! tested without a virtual machine.
 //!
-//! * rules: [`lease`], [`unlock`], [`challenge`], [`slash`], [`batch`], [`mod@derive`], [`nonce`], [`channel`]
+//! * rules: [`lease`], [`unlock`], [`keys`], [`challenge`], [`amounts`], [`batch`], [`mod@derive`], [`nonce`],
+//!   [`channel`]
 //! * wire formats: [`envelope`], [`payload`], [`beacon`], [`log_entry`], [`record`], [`evidence`],
 //!   [`feedback_log`], [`interaction`]
 //! * tools: [`ids`], [`units`], [`hash`], [`merkle`]
@@ -20,6 +21,7 @@ mod bytes;
 mod canonical;
 mod error;
 
+pub mod amounts;
 pub mod batch;
 #[cfg(feature = "std")]
 pub mod beacon;
@@ -40,6 +42,7 @@ pub mod finder;
 pub mod hash;
 pub mod ids;
 pub mod interaction;
+pub mod keys;
 pub mod lease;
 pub mod log_entry;
 pub mod merkle;
@@ -52,7 +55,6 @@ pub mod record;
 pub mod reputation;
 #[cfg(feature = "std")]
 pub mod signature;
-pub mod slash;
 pub mod units;
 pub mod unlock;
 #[cfg(feature = "std")]

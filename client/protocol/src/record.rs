@@ -1,5 +1,5 @@
-//! The records of the four economic arrays, as they stand under `arrays_root` (decision B9): packed
-//! big-endian, a kind byte first, every kind of a fixed length.
+//! The records of the four economic arrays, as they stand under `arrays_root` (decisions B9 and P3):
+//! packed big-endian, a kind byte first, every kind of a fixed length, last the hash of the message's header.
 
 use crate::bytes::{Reader, Writer};
 use crate::error::sentences;
@@ -19,15 +19,17 @@ pub const KIND_VERIFIER: u8 = 0x03;
 pub const KIND_FEEDBACK: u8 = 0x04;
 
 /// Length of a packed [`Bid`].
-pub const BID_LEN: usize = 73;
+pub const BID_LEN: usize = 105;
 /// Length of a packed [`Selection`].
-pub const SELECTION_LEN: usize = 57;
+pub const SELECTION_LEN: usize = 89;
 /// Length of a packed [`Verifier`].
-pub const VERIFIER_LEN: usize = 57;
+pub const VERIFIER_LEN: usize = 89;
 /// Length of a packed [`Feedback`].
-pub const FEEDBACK_LEN: usize = 92;
+pub const FEEDBACK_LEN: usize = 124;
 /// Where a packed bid's value begins: behind kind, conversation and counterparty.
 const BID_VALUE_AT: usize = 1 + 16 + 32;
+/// Where a packed feedback event's attestation begins: two hashes end it.
+const FEEDBACK_ATTESTATION_AT: usize = FEEDBACK_LEN - 2 * size_of::<Hash>();
 /// The longest of them. None is 64, so no record can be taken for an inner node of the tree.
 pub const MAX_LEN: usize = FEEDBACK_LEN;
 
@@ -42,6 +44,8 @@ pub struct Bid {
     pub value: i128,
     /// When it was made: the envelope's block_ref.
     pub slot: Slot,
+    /// The message's [`message32`](crate::envelope::EnvelopeHeader::message32).
+    pub message: Hash,
 }
 
 /// protocol.md, 8.3, TaskSelection.
@@ -53,6 +57,8 @@ pub struct Selection {
     pub counterparty: AgentId,
     /// block_ref of the ACCEPT.
     pub slot: Slot,
+    /// The message's [`message32`](crate::envelope::EnvelopeHeader::message32).
+    pub message: Hash,
 }
 
 /// protocol.md, 8.3, VerifierAssignment.
@@ -64,6 +70,8 @@ pub struct Verifier {
     pub verifier: AgentId,
     /// block_ref of the NOTARIZE_ASSIGN.
     pub slot: Slot,
+    /// The message's [`message32`](crate::envelope::EnvelopeHeader::message32).
+    pub message: Hash,
 }
 
 /// protocol.md, 8.3, FeedbackEvent.
@@ -83,6 +91,8 @@ pub struct Feedback {
     pub slot: Slot,
     /// keccak256 of the SATI attestation's address, zeros without one.
     pub attestation: Hash,
+    /// The message's [`message32`](crate::envelope::EnvelopeHeader::message32).
+    pub message: Hash,
 }
 
 /// One entry of one of the arrays.
@@ -126,17 +136,20 @@ impl Record {
                 .put(bid.conversation.as_bytes())
                 .put(bid.counterparty.as_bytes())
                 .put(&bid.value.to_be_bytes())
-                .put(&bid.slot.0.to_be_bytes()),
+                .put(&bid.slot.0.to_be_bytes())
+                .put(&bid.message),
             Self::Selection(selection) => packed
                 .put(&[KIND_SELECTION])
                 .put(selection.conversation.as_bytes())
                 .put(selection.counterparty.as_bytes())
-                .put(&selection.slot.0.to_be_bytes()),
+                .put(&selection.slot.0.to_be_bytes())
+                .put(&selection.message),
             Self::Verifier(assignment) => packed
                 .put(&[KIND_VERIFIER])
                 .put(assignment.conversation.as_bytes())
                 .put(assignment.verifier.as_bytes())
-                .put(&assignment.slot.0.to_be_bytes()),
+                .put(&assignment.slot.0.to_be_bytes())
+                .put(&assignment.message),
             Self::Feedback(event) => packed
                 .put(&[KIND_FEEDBACK])
                 .put(event.conversation.as_bytes())
@@ -144,7 +157,8 @@ impl Record {
                 .put(&event.score.to_be_bytes())
                 .put(&[event.outcome, event.role])
                 .put(&event.slot.0.to_be_bytes())
-                .put(&event.attestation),
+                .put(&event.attestation)
+                .put(&event.message),
         };
         packed.finish()
     }
@@ -168,6 +182,16 @@ impl Record {
         Ok(record)
     }
 
+    /// The hash of the header of the message that obliges to it.
+    pub fn message(&self) -> &Hash {
+        match self {
+            Self::Bid(bid) => &bid.message,
+            Self::Selection(selection) => &selection.message,
+            Self::Verifier(assignment) => &assignment.message,
+            Self::Feedback(event) => &event.message,
+        }
+    }
+
     /// The record's leaf under `arrays_root`.
     pub fn leaf<K: Keccak>(&self) -> Hash {
         merkle::leaf::<K>(self.pack(&mut [0; MAX_LEN]))
@@ -187,9 +211,9 @@ pub(crate) fn set_bid_value(packed: &mut [u8], value: i128) {
     }
 }
 
-/// Writes a packed feedback event's attestation, its last field.
+/// Writes a packed feedback event's attestation.
 pub(crate) fn set_attestation(packed: &mut [u8], attestation: &Hash) {
-    if let Some(place) = packed.last_chunk_mut() {
+    if let Some(place) = packed.get_mut(FEEDBACK_ATTESTATION_AT..).and_then(<[u8]>::first_chunk_mut) {
         *place = *attestation;
     }
 }
@@ -205,21 +229,21 @@ impl Bid {
     fn unpack(packed: &mut Reader<'_>) -> Option<Self> {
         let (conversation, counterparty) = ids(packed)?;
         let (value, slot) = (i128::from_be_bytes(*packed.array()?), slot(packed)?);
-        Some(Self { conversation, counterparty, value, slot })
+        Some(Self { conversation, counterparty, value, slot, message: *packed.array()? })
     }
 }
 
 impl Selection {
     fn unpack(packed: &mut Reader<'_>) -> Option<Self> {
         let (conversation, counterparty) = ids(packed)?;
-        Some(Self { conversation, counterparty, slot: slot(packed)? })
+        Some(Self { conversation, counterparty, slot: slot(packed)?, message: *packed.array()? })
     }
 }
 
 impl Verifier {
     fn unpack(packed: &mut Reader<'_>) -> Option<Self> {
         let (conversation, verifier) = ids(packed)?;
-        Some(Self { conversation, verifier, slot: slot(packed)? })
+        Some(Self { conversation, verifier, slot: slot(packed)?, message: *packed.array()? })
     }
 }
 
@@ -234,6 +258,7 @@ impl Feedback {
             role: packed.u8()?,
             slot: slot(packed)?,
             attestation: *packed.array()?,
+            message: *packed.array()?,
         })
     }
 }
@@ -250,9 +275,9 @@ fn slot(packed: &mut Reader<'_>) -> Option<Slot> {
 /// The slot of a packed record.
 #[cfg(feature = "std")]
 pub(crate) fn slot_of(packed: &[u8]) -> u64 {
-    const ATTESTATION: usize = size_of::<Hash>();
-    let before = if packed.len() == FEEDBACK_LEN { ATTESTATION } else { 0 };
-    let end = packed.len().saturating_sub(before);
+    const HASH: usize = size_of::<Hash>();
+    let behind = if packed.len() == FEEDBACK_LEN { HASH.saturating_mul(2) } else { HASH };
+    let end = packed.len().saturating_sub(behind);
     let slot = packed.get(..end).and_then(|front| front.last_chunk()).copied();
     slot.map_or(0, u64::from_be_bytes)
 }

@@ -1,15 +1,18 @@
 //! Reputation: pure arithmetic over ratings and batches (protocol.md, 7; decisions D1 to D4).
 //!
-//! A [`State`] takes ratings. A [`Ledger`] keeps two of them: what counts, recomputed from batches, and
-//! what is shown apart because nobody vouches for it. What is heard by gossip goes into a [`State`] of its
-//! own.
+//! A [`State`] takes ratings. A [`Ledger`] keeps two of them for each tenure: what counts, recomputed from
+//! batches, and what is shown apart because nobody vouches for it. What is heard by gossip goes into a
+//! [`State`] of its own.
 
+use crate::batch::Covered;
+use crate::behavior_batch::BehaviorBatch;
 use crate::error::numbered;
 use crate::ids::{AgentId, ConversationId};
 use crate::payload::{self, MAX_SCORE, PayloadError, check_rating};
 use crate::record;
 use crate::units::{Epoch, Slot};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use zx1_interface::accounts::BatchAccount;
 
 /// Scores are thousandths (decision D1).
 pub const SCALE: i64 = 1_000;
@@ -106,6 +109,8 @@ pub struct Vector {
 pub struct BatchFacts {
     /// Epoch of the batch.
     pub epoch: Epoch,
+    /// Number of the tenure in which it landed.
+    pub tenure: u32,
     /// Last slot of the batch's epochs.
     pub slot_end: Slot,
     /// Number of messages sent.
@@ -114,14 +119,17 @@ pub struct BatchFacts {
     pub disputes: u32,
 }
 
-impl From<&crate::behavior_batch::BehaviorBatch> for BatchFacts {
-    fn from(batch: &crate::behavior_batch::BehaviorBatch) -> Self {
-        Self {
+impl BatchFacts {
+    /// Those of a batch and its account; `None` for one that withholds a leaf, which counts for nothing
+    /// (decision P4).
+    pub fn of(batch: &BehaviorBatch, account: &BatchAccount) -> Option<Self> {
+        (account.withheld == 0).then_some(Self {
             epoch: batch.epoch_number,
+            tenure: account.tenure,
             slot_end: batch.slot_end,
             message_count: batch.message_count,
             disputes: batch.disputes,
-        }
+        })
     }
 }
 
@@ -288,51 +296,68 @@ pub struct Tally {
     pub repeated: u32,
 }
 
+/// The reputation of one tenure: who sells an agent takes none of it along, and who buys one gets none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Turn {
+    /// The scores that count.
+    pub counted: State,
+    /// The scores of all other ratings, to be shown apart as "unbound".
+    pub apart: State,
+    /// How many ratings had which standing.
+    pub tally: Tally,
+}
+
 /// The reputation of one agent, recomputed from its batches (decision D2).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
-    counted: State,
-    apart: State,
-    tally: Tally,
+    turns: BTreeMap<u32, Turn>,
+    last: Option<Epoch>,
     seen: BTreeSet<(AgentId, ConversationId, u8)>,
 }
 
 impl Ledger {
     /// Takes the agent's next batch with its ratings: first those that it holds, in its order, then those
     /// that it left out, by slot, rater, task and content, so that everyone who knows the same ratings
-    /// computes the same scores. Nothing changes when any of them is refused.
+    /// computes the same scores. Nothing changes when any of them is refused. They count for the batch's
+    /// tenure; that a rater has rated a task is remembered beyond it.
     pub fn apply_batch(&mut self, batch: &BatchFacts, events: &[Event]) -> Result<(), ReputationError> {
         for Event { rating, .. } in events {
             check_rating(rating.score, rating.outcome, rating.role).map_err(ReputationError::Rating)?;
         }
-        self.counted.begin_batch(batch)?;
+        if let Some(last) = self.last.filter(|last| batch.epoch <= *last) {
+            return Err(ReputationError::NotIncreasing { last });
+        }
+        let turn = self.turns.entry(batch.tenure).or_default();
+        turn.counted.begin_batch(batch)?;
+        self.last = Some(batch.epoch);
         let (held, mut left_out): (Vec<&Event>, Vec<&Event>) =
             events.iter().partition(|event| event.in_batch);
         left_out.sort_by_key(|event| {
             let Rating { score, outcome, role, is_dispute } = event.rating;
             (event.slot, event.from, event.conversation, role, score, outcome, is_dispute)
         });
-        held.into_iter().chain(left_out).try_for_each(|event| self.take(event))
+        held.into_iter().chain(left_out).try_for_each(|event| turn.take(event, &mut self.seen))
     }
 
-    /// The scores that count.
-    pub fn counted(&self) -> &State {
-        &self.counted
+    /// What the tenure of this number has; nothing when no batch of it was taken.
+    pub fn turn(&self, tenure: u32) -> Turn {
+        self.turns.get(&tenure).copied().unwrap_or_default()
     }
 
-    /// The scores of all other ratings, to be shown apart as "unbound".
-    pub fn apart(&self) -> &State {
-        &self.apart
+    /// Tenures with batches, in order.
+    pub fn turns(&self) -> impl Iterator<Item = (u32, &Turn)> {
+        self.turns.iter().map(|(tenure, turn)| (*tenure, turn))
     }
+}
 
-    /// How many ratings had which standing.
-    pub fn tally(&self) -> Tally {
-        self.tally
-    }
-
-    fn take(&mut self, event: &Event) -> Result<(), ReputationError> {
+impl Turn {
+    fn take(
+        &mut self,
+        event: &Event,
+        seen: &mut BTreeSet<(AgentId, ConversationId, u8)>,
+    ) -> Result<(), ReputationError> {
         let mut standing = event.standing();
-        if standing.counts() && !self.seen.insert((event.from, event.conversation, event.rating.role)) {
+        if standing.counts() && !seen.insert((event.from, event.conversation, event.rating.role)) {
             standing = Standing::Repeated;
         }
         let Tally { bound, left_out, unbound, repeated } = &mut self.tally;
@@ -347,4 +372,17 @@ impl Ledger {
         let rating = Rating { is_dispute: false, ..event.rating };
         if standing.counts() { self.counted.rate(&rating) } else { self.apart.rate(&rating) }
     }
+}
+
+/// How many epochs no batch covers, from `first` up to the last one that some batch does: shown as "uncovered N
+/// epochs" (decision P1). `batches` are all that ever landed and were not withheld, in the order of their
+/// epochs; `first` is the first epoch that one could cover, which is the one after the opened head's.
+pub fn uncovered(first: Epoch, batches: impl IntoIterator<Item = Covered>) -> u64 {
+    let mut next = first;
+    let mut count = 0u64;
+    for Covered { from, to } in batches {
+        count = count.saturating_add(from.since(next));
+        next = next.max(Epoch(to.0.saturating_add(1)));
+    }
+    count
 }

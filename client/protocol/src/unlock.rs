@@ -1,4 +1,4 @@
-//! Getting a stake back: queue, wait, claim (decision B6, protocol.md, 10.5).
+//! Getting a stake back: queue, wait, claim (decisions B6 and P1, protocol.md, 10.5).
 
 use crate::error::sentences;
 use crate::units::Slot;
@@ -15,7 +15,8 @@ pub struct Unlock {
     pub available: Slot,
 }
 
-/// What the claim depends on besides the queue itself.
+/// What the claim of the present era depends on besides the queue itself. Who locked the stake and no longer
+/// holds the NFT cannot let the lease die: for that wallet the lease counts as absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClaimFacts {
     /// The current slot.
@@ -24,8 +25,10 @@ pub struct ClaimFacts {
     pub lease_deactivated_or_absent: bool,
     /// The slot of the lease's last payment, if there is a lease.
     pub lease_last_paid: Option<Slot>,
-    /// Challenges against this agent that are not resolved yet.
+    /// Challenges against batches of the era that are not settled yet.
     pub open_challenges: u32,
+    /// Asks for leaves of batches of the era that are not settled yet.
+    pub open_asks: u32,
     /// The slot of the agent's last batch, if there is one.
     pub last_batch: Option<Slot>,
 }
@@ -46,8 +49,10 @@ pub enum UnlockError {
     LeaseNotDeactivated,
     /// The agent was live after the queueing, so the delay that ran does not count.
     LeasePaidSinceQueueing,
-    /// A challenge is not resolved yet.
+    /// A challenge is not settled yet.
     OpenChallenges,
+    /// An ask is not settled yet.
+    OpenAsks,
     /// The last batch can still be challenged, up to and including `until`.
     BatchInWindow {
         /// The last slot of the last batch's challenge window.
@@ -65,7 +70,8 @@ sentences!(UnlockError {
     Self::DelayNotOver { available } => "The unlock delay runs until slot {}.", available.0;
     Self::LeaseNotDeactivated => "The agent's lease is still live, so its stake stays locked.";
     Self::LeasePaidSinceQueueing => "The lease was paid after the unlock was queued; queue the unlock again.";
-    Self::OpenChallenges => "A challenge against this agent is not resolved yet.";
+    Self::OpenChallenges => "A challenge against a batch of this stake is not settled yet.";
+    Self::OpenAsks => "An ask for a leaf of a batch of this stake is not settled yet.";
     Self::BatchInWindow { until } => "The agent's last batch can be challenged until slot {}.", until.0;
     Self::LeaseNotPaid => "The lease must be paid before the unlock can be canceled.";
     Self::Overflow => "The slot number overflows.";
@@ -119,9 +125,7 @@ impl Unlock {
         if self.was_paid_since(facts.lease_last_paid) {
             return Err(UnlockError::LeasePaidSinceQueueing);
         }
-        if facts.open_challenges != 0 {
-            return Err(UnlockError::OpenChallenges);
-        }
+        check_settled(facts.open_challenges, facts.open_asks)?;
         if let Some(last_batch) = facts.last_batch {
             let until = last_batch.saturating_add(CHALLENGE_WINDOW_SLOTS);
             if facts.now <= until {
@@ -135,4 +139,27 @@ impl Unlock {
     fn was_paid_since(&self, lease_last_paid: Option<Slot>) -> bool {
         lease_last_paid.is_some_and(|paid| paid >= self.queued_slot)
     }
+}
+
+/// Whether the stake of an era that has ended may be claimed. Nothing landed in it since, so its last batch's
+/// window is over when the delay is.
+pub fn check_claim_ended(
+    now: Slot,
+    ended: Slot,
+    open_challenges: u32,
+    open_asks: u32,
+) -> Result<(), UnlockError> {
+    let last = ended.checked_add(UNLOCK_DELAY_SLOTS.max(CHALLENGE_WINDOW_SLOTS));
+    let last = last.ok_or(UnlockError::Overflow)?;
+    if now <= last {
+        return Err(UnlockError::DelayNotOver { available: last.saturating_add(1) });
+    }
+    check_settled(open_challenges, open_asks)
+}
+
+fn check_settled(open_challenges: u32, open_asks: u32) -> Result<(), UnlockError> {
+    if open_challenges != 0 {
+        return Err(UnlockError::OpenChallenges);
+    }
+    if open_asks != 0 { Err(UnlockError::OpenAsks) } else { Ok(()) }
 }

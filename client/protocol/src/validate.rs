@@ -9,13 +9,16 @@
 
 use crate::canonical::CborReader;
 use crate::channel::{Channel, channel_of};
-use crate::envelope::{Envelope, EnvelopeError, EnvelopeHeader, MsgType, PROTOCOL_VERSION};
+use crate::envelope::{
+    Envelope, EnvelopeError, EnvelopeHeader, MAX_LOGGED_PAYLOAD, MsgType, PROTOCOL_VERSION,
+};
 use crate::error::numbered;
 use crate::hash::Sha3;
 use crate::ids::{AgentId, WalletKey};
+use crate::keys::AgentKey;
 use crate::nonce::{NonceError, SeenNonces};
 use crate::payload::{Feedback, NotarizeBid, PayloadError};
-use crate::signature::PublicKey;
+use crate::units::{Epoch, Slot};
 use zx1_interface::constants::MAX_EVIDENCE_PAYLOAD;
 
 /// The longest message, in bytes of CBOR: the whole envelope (protocol.md, 11).
@@ -23,6 +26,8 @@ pub const MAX_MESSAGE_SIZE: usize = 65_536;
 /// How far a message's timestamp may be from the local clock, in microseconds, either way (protocol.md,
 /// 11).
 pub const TIMESTAMP_TOLERANCE_MICROS: u64 = 30_000_000;
+/// How far a message's block_ref may be from the receiver's slot at receipt, either way (decision P2).
+pub const BLOCK_REF_TOLERANCE_SLOTS: u64 = 150;
 
 /// Why a message is dropped. 7310 + n is the number of rule n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +63,20 @@ pub enum Reason {
     Payload(PayloadError),
     /// A PROPOSE, COUNTER, ACCEPT or NOTARIZE_ASSIGN on which no challenge could rest (decision B11).
     TooLongForEvidence,
+    /// A FEEDBACK or NOTARIZE_BID whose log entry nobody could show (decision P4).
+    TooLongForLog,
+    /// The key that signed may not sign this type, such as a deal under a peer key (decision P1).
+    Scope,
+    /// The key that signed is not valid in the message's epoch (decision P1).
+    KeyEpoch {
+        /// The epoch of the timestamp.
+        epoch: Epoch,
+    },
+    /// The block_ref is too far from the receiver's slot (decision P2).
+    BlockRef {
+        /// How far, in slots.
+        off_by: u64,
+    },
 }
 
 numbered!(Reason {
@@ -76,6 +95,11 @@ numbered!(Reason {
     7319 Self::Payload(error) => "The payload does not parse. {error}";
     7320 Self::TooLongForEvidence =>
         "A payload of this message type has at most {MAX_EVIDENCE_PAYLOAD} bytes.";
+    7324 Self::TooLongForLog =>
+        "A payload of this message type has at most {MAX_LOGGED_PAYLOAD} bytes, because logs keep it whole.";
+    7321 Self::Scope => "The key that signed may not sign messages of this type.";
+    7322 Self::KeyEpoch { epoch } => "The key that signed is not valid in epoch {}.", epoch.0;
+    7323 Self::BlockRef { off_by } => "The message's slot is {off_by} slots away from the present one.";
 });
 
 impl Reason {
@@ -86,11 +110,13 @@ impl Reason {
             | Self::Malformed
             | Self::NotCanonical
             | Self::WrongChannel
-            | Self::TooLongForEvidence => None,
+            | Self::TooLongForEvidence
+            | Self::TooLongForLog
+            | Self::BlockRef { .. } => None,
             Self::Version => Some(1),
             Self::MsgType => Some(2),
             Self::UnknownSender => Some(3),
-            Self::Signature => Some(4),
+            Self::Signature | Self::Scope | Self::KeyEpoch { .. } => Some(4),
             Self::Nonce(_) => Some(5),
             Self::Timestamp { .. } => Some(6),
             Self::PayloadHash => Some(7),
@@ -107,8 +133,8 @@ pub enum Sender<'a> {
     Unknown,
     /// A registered agent.
     Registered {
-        /// The keys that may sign for it: its owner's and its live delegates' (decision B3).
-        keys: &'a [PublicKey],
+        /// Its key accounts (decision P1): for what is received now, those that have not ended.
+        keys: &'a [AgentKey],
         /// The nonces that were accepted from it on the message's channel (decisions C4 and I1).
         seen: SeenNonces,
     },
@@ -121,14 +147,17 @@ pub struct Context<'a> {
     pub now_micros: u64,
     /// [`TIMESTAMP_TOLERANCE_MICROS`], unless a test or a closed network says otherwise.
     pub tolerance_micros: u64,
+    /// The present slot, which block_ref is compared with; `None` for what is read again later, such as a
+    /// transcript.
+    pub slot: Option<Slot>,
     /// Who claims to have sent it.
     pub sender: Sender<'a>,
 }
 
 impl<'a> Context<'a> {
     /// A context with the protocol's own tolerance.
-    pub fn new(now_micros: u64, sender: Sender<'a>) -> Self {
-        Self { now_micros, tolerance_micros: TIMESTAMP_TOLERANCE_MICROS, sender }
+    pub fn new(now_micros: u64, slot: Option<Slot>, sender: Sender<'a>) -> Self {
+        Self { now_micros, tolerance_micros: TIMESTAMP_TOLERANCE_MICROS, slot, sender }
     }
 }
 
@@ -196,21 +225,32 @@ impl<'a> Candidate<'a> {
         self.envelope.header.timestamp
     }
 
-    /// Rules 3 to 9, then the limit of decision B11.
+    /// Rules 3 to 9, then the limits of decisions B11, P4 and P2.
     pub fn validate(&self, context: &Context<'_>) -> Result<Valid<'a>, Reason> {
         let Envelope { header, payload, signature } = &self.envelope;
         let Sender::Registered { keys, seen } = context.sender else {
             return Err(Reason::UnknownSender);
         };
         let signed = self.envelope.signing_bytes();
-        let signer = keys.iter().find(|key| key.verify(&signed, signature)).ok_or(Reason::Signature)?;
+        let signer = keys.iter().find(|it| it.key.verify(&signed, signature)).ok_or(Reason::Signature)?;
+        if !signer.scopes.sign(header.msg_type) {
+            return Err(Reason::Scope);
+        }
+        let epoch = header.epoch();
+        if !signer.counts_in(epoch) {
+            return Err(Reason::KeyEpoch { epoch });
+        }
         seen.accept(header.nonce).map_err(Reason::Nonce)?;
         let off_by = header.timestamp.abs_diff(context.now_micros);
         if off_by > context.tolerance_micros {
             return Err(Reason::Timestamp { off_by });
         }
         check_payload(header, payload)?;
-        Ok(Valid { envelope: self.envelope, signer: signer.to_bytes().into(), channel: self.channel() })
+        let off_by = context.slot.map_or(0, |slot| header.block_ref.0.abs_diff(slot.0));
+        if off_by > BLOCK_REF_TOLERANCE_SLOTS {
+            return Err(Reason::BlockRef { off_by });
+        }
+        Ok(Valid { envelope: self.envelope, signer: signer.key.to_bytes().into(), channel: self.channel() })
     }
 }
 
@@ -219,7 +259,7 @@ pub fn validate<'a>(bytes: &'a [u8], context: &Context<'_>) -> Result<Valid<'a>,
     Candidate::parse(bytes)?.validate(context)
 }
 
-/// Rules 7 to 9, and the limit of decision B11.
+/// Rules 7 to 9, and the limits of decisions B11 and P4.
 fn check_payload(header: &EnvelopeHeader<'_>, payload: &[u8]) -> Result<(), Reason> {
     use crate::hash::Keccak;
     if Sha3::hashv(&[payload]) != *header.payload_hash {
@@ -229,6 +269,9 @@ fn check_payload(header: &EnvelopeHeader<'_>, payload: &[u8]) -> Result<(), Reas
     check_defined_payload(header.msg_type, payload).map_err(Reason::Payload)?;
     if is_too_long_for_evidence(header.msg_type, payload) {
         return Err(Reason::TooLongForEvidence);
+    }
+    if is_too_long_for_log(header.msg_type, payload) {
+        return Err(Reason::TooLongForLog);
     }
     Ok(())
 }
@@ -245,7 +288,10 @@ pub(crate) fn check_defined_payload(msg_type: MsgType, payload: &[u8]) -> Result
 /// Decision B11: a challenge can rest on these four types only up to a length, so clients neither send nor
 /// take longer ones.
 pub(crate) fn is_too_long_for_evidence(msg_type: MsgType, payload: &[u8]) -> bool {
-    let is_evidence =
-        matches!(msg_type, MsgType::Propose | MsgType::Counter | MsgType::Accept | MsgType::NotarizeAssign);
-    is_evidence && payload.len() > MAX_EVIDENCE_PAYLOAD
+    msg_type.is_deal() && payload.len() > MAX_EVIDENCE_PAYLOAD
+}
+
+/// Decision P4: a leaf that is asked for must fit the draft in which it is shown.
+pub(crate) fn is_too_long_for_log(msg_type: MsgType, payload: &[u8]) -> bool {
+    msg_type.payload_is_logged() && payload.len() > MAX_LOGGED_PAYLOAD
 }

@@ -9,7 +9,7 @@ use crate::derive::{self, DeriveError};
 use crate::envelope::{BROADCAST, EnvelopeError, EnvelopeHeader, MsgType};
 use crate::error::numbered;
 use crate::hash::{Hash, Sha3};
-use crate::ids::{AgentId, ConversationId};
+use crate::ids::AgentId;
 use crate::log_entry::LogEntry;
 use crate::merkle::{ZERO, leaf, root_of_leaves};
 use crate::record::{BID_LEN, FEEDBACK_LEN, MAX_LEN, Record, SELECTION_LEN, VERIFIER_LEN, slot_of};
@@ -24,30 +24,6 @@ pub enum Direction {
     Sent,
     /// To this agent, or to all.
     Received,
-}
-
-/// What no two of an agent's PROPOSEs, COUNTERs and ACCEPTs may have in common (decision C6): two with
-/// different values would be a double bid. A log keeps a set of these and refuses the second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BidKey {
-    /// Conversation id of the negotiation.
-    pub conversation: ConversationId,
-    /// Agent id of the recipient.
-    pub counterparty: AgentId,
-    /// The message's block_ref.
-    pub slot: Slot,
-}
-
-impl BidKey {
-    /// The key of a message; `None` when its type gives no bid.
-    pub fn of(header: &EnvelopeHeader<'_>) -> Option<Self> {
-        let is_bid = matches!(header.msg_type, MsgType::Propose | MsgType::Counter | MsgType::Accept);
-        is_bid.then_some(Self {
-            conversation: header.conversation(),
-            counterparty: header.recipient(),
-            slot: header.block_ref,
-        })
-    }
 }
 
 /// Why a log gives no batch.
@@ -74,11 +50,6 @@ pub enum BuildError {
     PayloadMismatch,
     /// An attestation for an entry that does not rate this agent.
     AttestationNotUsed,
-    /// Two own bids with equal conversation, recipient and slot.
-    DuplicateBid {
-        /// Conversation, recipient and slot that both have.
-        key: BidKey,
-    },
     /// More than [`MAX_TREE_LEN`] entries.
     LogTooLong,
     /// More than [`MAX_TREE_LEN`] records.
@@ -105,9 +76,6 @@ numbered!(BuildError {
     7358 Self::PayloadMismatch =>
         "A payload is not the one that its log entry speaks of; restore the right one.";
     7359 Self::AttestationNotUsed => "An attestation was given for an entry that does not rate this agent.";
-    7385 Self::DuplicateBid { key } =>
-        "Two own bids at slot {} have the same conversation and recipient, which would be a double bid; \
-        leave the later one out of the log only if it was never sent.", key.slot.0;
     7386 Self::LogTooLong => "The log has more than {MAX_TREE_LEN} entries; submit batches more often.";
     7387 Self::ArraysTooLong => "The log gives more than {MAX_TREE_LEN} records; submit batches more often.";
     7388 Self::Records(error) => "The packed records cannot be read. {error}";
@@ -231,7 +199,6 @@ impl Builder {
         sort_by_slot(&mut selections);
         sort_by_slot(&mut verifiers);
         sort_by_slot(&mut feedback);
-        check_duplicates(&bids)?;
         let records = concatenate([
             bids.into_flattened(),
             selections.into_flattened(),
@@ -428,7 +395,7 @@ impl Built {
         Ok(Self { batch, batch_bytes, batch_hash, records, leaves })
     }
 
-    /// What the chain will keep, and the agent's key signs.
+    /// What the chain will keep, and a batch key signs.
     pub fn commitment(&self) -> Commitment {
         self.batch.commitment_with(self.batch_hash)
     }
@@ -488,32 +455,6 @@ fn sort_by_slot<const N: usize>(records: &mut [[u8; N]]) {
     if !records.is_sorted_by_key(|record| slot_of(record)) {
         records.sort_by_key(|record| slot_of(record));
     }
-}
-
-/// Conversation and counterparty of a packed bid lie side by side behind the kind.
-fn pair_of(bid: &[u8; BID_LEN]) -> &[u8] {
-    bid.get(1..49).unwrap_or_default()
-}
-
-/// Decision C6: no two own bids for the same thing. The bids are ordered by slot; only those of one slot
-/// can collide, and they are few.
-fn check_duplicates(bids: &[[u8; BID_LEN]]) -> Result<(), BuildError> {
-    for same_slot in bids.chunk_by(|a, b| slot_of(a) == slot_of(b)) {
-        if same_slot.len() == 1 {
-            continue;
-        }
-        let mut pairs: Vec<&[u8; BID_LEN]> = same_slot.iter().collect();
-        pairs.sort_unstable_by_key(|bid| pair_of(bid));
-        let twin = pairs.windows(2).find(|two| matches!(two, [a, b] if pair_of(a) == pair_of(b)));
-        if let Some([bid, _]) = twin
-            && let Ok(Record::Bid(bid)) = Record::parse(*bid)
-        {
-            let key =
-                BidKey { conversation: bid.conversation, counterparty: bid.counterparty, slot: bid.slot };
-            return Err(BuildError::DuplicateBid { key });
-        }
-    }
-    Ok(())
 }
 
 /// One after another, in the room of the first that holds anything.

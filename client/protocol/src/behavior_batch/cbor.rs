@@ -1,6 +1,6 @@
 //! The batch's CBOR, and the hash over uncut arrays.
 
-use super::{BatchFormatError, BehaviorBatch, MAX_BATCH_ENTRIES, MSG_TYPE_COUNTERS};
+use super::{BATCH_VERSION, BatchFormatError, BehaviorBatch, MAX_BATCH_ENTRIES, MSG_TYPE_COUNTERS};
 use crate::canonical::{Canonical, CborReader};
 use crate::hash::{Hash, KeccakStream};
 use crate::ids::{AgentId, ConversationId};
@@ -9,15 +9,24 @@ use crate::units::{Epoch, Slot};
 use minicbor::encode::{Encoder, Error, Write};
 
 /// The fields of protocol.md, 8.2.
-const FIELDS: u64 = 20;
-/// More than the longest record's CBOR: a feedback event's 98 bytes.
-const MAX_RECORD_CBOR: usize = 128;
+const FIELDS: u64 = 21;
+/// Those of the first edition, which had no version.
+const FIRST_EDITION_FIELDS: u64 = 20;
+/// More than the longest record's CBOR: a feedback event's 132 bytes.
+const MAX_RECORD_CBOR: usize = 160;
 /// Longest head of a CBOR array.
 const MAX_HEAD: usize = 9;
 
 pub(super) fn read(cbor: &mut CborReader<'_>) -> Result<BehaviorBatch, BatchFormatError> {
     let malformed = BatchFormatError::Malformed;
-    cbor.array_of(FIELDS).ok_or(malformed)?;
+    let version = match cbor.array().ok_or(malformed)? {
+        FIRST_EDITION_FIELDS => 1,
+        FIELDS => cbor.u8().ok_or(malformed)?,
+        _ => return Err(malformed),
+    };
+    if version != BATCH_VERSION {
+        return Err(BatchFormatError::Version { version });
+    }
     let front = read_front(cbor).ok_or(malformed)?;
     let bid_values = read_array(cbor)?;
     let task_selections = read_array(cbor)?;
@@ -107,41 +116,44 @@ trait Entry: Canonical + Sized {
 
 impl Entry for Bid {
     fn read(cbor: &mut CborReader<'_>) -> Option<Self> {
-        cbor.array_of(4)?;
+        cbor.array_of(5)?;
         Some(Self {
             conversation: ConversationId(*cbor.byte_array()?),
             counterparty: AgentId(*cbor.byte_array()?),
             value: i128::from_be_bytes(*cbor.byte_array()?),
             slot: Slot(cbor.unsigned()?),
+            message: *cbor.byte_array()?,
         })
     }
 }
 
 impl Entry for Selection {
     fn read(cbor: &mut CborReader<'_>) -> Option<Self> {
-        cbor.array_of(3)?;
+        cbor.array_of(4)?;
         Some(Self {
             conversation: ConversationId(*cbor.byte_array()?),
             counterparty: AgentId(*cbor.byte_array()?),
             slot: Slot(cbor.unsigned()?),
+            message: *cbor.byte_array()?,
         })
     }
 }
 
 impl Entry for Verifier {
     fn read(cbor: &mut CborReader<'_>) -> Option<Self> {
-        cbor.array_of(3)?;
+        cbor.array_of(4)?;
         Some(Self {
             conversation: ConversationId(*cbor.byte_array()?),
             verifier: AgentId(*cbor.byte_array()?),
             slot: Slot(cbor.unsigned()?),
+            message: *cbor.byte_array()?,
         })
     }
 }
 
 impl Entry for Feedback {
     fn read(cbor: &mut CborReader<'_>) -> Option<Self> {
-        cbor.array_of(7)?;
+        cbor.array_of(8)?;
         Some(Self {
             conversation: ConversationId(*cbor.byte_array()?),
             from: AgentId(*cbor.byte_array()?),
@@ -150,6 +162,7 @@ impl Entry for Feedback {
             role: cbor.u8()?,
             slot: Slot(cbor.unsigned()?),
             attestation: *cbor.byte_array()?,
+            message: *cbor.byte_array()?,
         })
     }
 }
@@ -157,11 +170,12 @@ impl Entry for Feedback {
 impl Canonical for Bid {
     fn write<W: Write>(&self, encoder: &mut Encoder<W>) -> Result<(), Error<W::Error>> {
         encoder
-            .array(4)?
+            .array(5)?
             .bytes(self.conversation.as_bytes())?
             .bytes(self.counterparty.as_bytes())?
             .bytes(&self.value.to_be_bytes())?
-            .u64(self.slot.0)?;
+            .u64(self.slot.0)?
+            .bytes(&self.message)?;
         Ok(())
     }
 }
@@ -169,10 +183,11 @@ impl Canonical for Bid {
 impl Canonical for Selection {
     fn write<W: Write>(&self, encoder: &mut Encoder<W>) -> Result<(), Error<W::Error>> {
         encoder
-            .array(3)?
+            .array(4)?
             .bytes(self.conversation.as_bytes())?
             .bytes(self.counterparty.as_bytes())?
-            .u64(self.slot.0)?;
+            .u64(self.slot.0)?
+            .bytes(&self.message)?;
         Ok(())
     }
 }
@@ -180,10 +195,11 @@ impl Canonical for Selection {
 impl Canonical for Verifier {
     fn write<W: Write>(&self, encoder: &mut Encoder<W>) -> Result<(), Error<W::Error>> {
         encoder
-            .array(3)?
+            .array(4)?
             .bytes(self.conversation.as_bytes())?
             .bytes(self.verifier.as_bytes())?
-            .u64(self.slot.0)?;
+            .u64(self.slot.0)?
+            .bytes(&self.message)?;
         Ok(())
     }
 }
@@ -191,14 +207,15 @@ impl Canonical for Verifier {
 impl Canonical for Feedback {
     fn write<W: Write>(&self, encoder: &mut Encoder<W>) -> Result<(), Error<W::Error>> {
         encoder
-            .array(7)?
+            .array(8)?
             .bytes(self.conversation.as_bytes())?
             .bytes(self.from.as_bytes())?
             .i8(self.score)?
             .u8(self.outcome)?
             .u8(self.role)?
             .u64(self.slot.0)?
-            .bytes(&self.attestation)?;
+            .bytes(&self.attestation)?
+            .bytes(&self.message)?;
         Ok(())
     }
 }
@@ -223,6 +240,7 @@ impl Canonical for BehaviorBatch {
     fn write<W: Write>(&self, encoder: &mut Encoder<W>) -> Result<(), Error<W::Error>> {
         encoder
             .array(FIELDS)?
+            .u8(BATCH_VERSION)?
             .bytes(self.agent_id.as_bytes())?
             .u64(self.epoch_number.0)?
             .u64(self.slot_start.0)?

@@ -2,12 +2,12 @@
 
 use crate::common::{array, bytes, id, list, small, uint, vectors};
 use serde_json::{Value, json};
-use zx1_protocol::batch::Covered;
+use zx1_protocol::batch::{BATCH_MESSAGE_LEN, BatchMessage, Covered};
 use zx1_protocol::behavior_batch::{BehaviorBatch, Builder, Built, Direction};
-use zx1_protocol::bundle::Bundle;
+use zx1_protocol::bundle::{Bundle, Signed};
 use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::record::{Bid, Record};
-use zx1_protocol::reputation::{BatchFacts, Binding, Event, Ledger, Rating, State};
+use zx1_protocol::reputation::{BatchFacts, Binding, Event, Ledger, Rating, State, Turn, uncovered};
 use zx1_protocol::units::{Epoch, Slot};
 
 fn optional(value: &Value) -> Option<Vec<u8>> {
@@ -36,7 +36,18 @@ fn built_batches_ok() {
         assert_eq!(built.records, bytes(&item["records"]));
         assert_eq!(built.leaves.as_flattened(), bytes(&item["leaves"]));
         let data = bytes(&item["bundle"]);
-        assert_eq!(built.bundle().unwrap().to_vec(), data);
+        let signed = bytes(&item["signed"]);
+        let mut bundle = built.bundle().unwrap();
+        if let Some((message, rest)) = signed.split_at_checked(BATCH_MESSAGE_LEN) {
+            let (signer, signature) = rest.split_at(32);
+            let signed = Signed {
+                message: BatchMessage::parse(message).unwrap(),
+                signer: <[u8; 32]>::try_from(signer).unwrap().into(),
+                signature: signature.try_into().unwrap(),
+            };
+            bundle = bundle.with_signed(signed).unwrap();
+        }
+        assert_eq!(bundle.to_vec(), data);
         let checked = Bundle::decode(&data).unwrap().check().unwrap();
         assert_eq!(checked.batch(), Some(&built.batch));
         assert_eq!(*checked.commitment(), built.commitment());
@@ -53,6 +64,11 @@ fn overflows_ok() {
             counterparty: AgentId([0xb2; 32]),
             value: i.into(),
             slot: Slot(i / 3),
+            message: {
+                let mut message = [0; 32];
+                message[24..].copy_from_slice(&i.to_be_bytes());
+                message
+            },
         };
         let records = (0..uint(&item["bids"])).flat_map(|i| Record::Bid(bid(i)).to_bytes()).collect();
         let front = BehaviorBatch { epoch_number: Epoch(0), ..empty.clone() };
@@ -108,16 +124,17 @@ pub(crate) fn live(batches: &Value, later: &[u64]) -> Value {
     for item in batches.as_array().unwrap() {
         let batch = BatchFacts {
             epoch: Epoch(uint(&item["epoch"])),
+            tenure: small(&item["tenure"]),
             slot_end: Slot(uint(&item["slot_end"])),
             message_count: small(&item["message_count"]),
             disputes: small(&item["disputes"]),
         };
         let events: Vec<_> = item["events"].as_array().unwrap().iter().map(event).collect();
         ledger.apply_batch(&batch, &events).unwrap();
-        let tally = ledger.tally();
+        let Turn { counted, apart, tally } = ledger.turn(batch.tenure);
         states.push(json!({
-            "counted": scores(ledger.counted()),
-            "apart": scores(ledger.apart()),
+            "counted": scores(&counted),
+            "apart": scores(&apart),
             "tally": {
                 "bound": tally.bound,
                 "left_out": tally.left_out,
@@ -126,9 +143,8 @@ pub(crate) fn live(batches: &Value, later: &[u64]) -> Value {
             },
         }));
     }
-    let later = later
-        .iter()
-        .map(|epoch| json!({"epoch": epoch, "counted": scores(&ledger.counted().at(Epoch(*epoch)))}));
+    let last = ledger.turns().last().unwrap().1.counted;
+    let later = later.iter().map(|epoch| json!({"epoch": epoch, "counted": scores(&last.at(Epoch(*epoch)))}));
     let later: Vec<_> = later.collect();
     json!({"batches": batches, "states": states, "later": later})
 }
@@ -138,5 +154,14 @@ fn lives_ok() {
     for item in list(&vectors("reputation.json")["reputations"]) {
         let later: Vec<_> = list(&item["later"]).iter().map(|later| uint(&later["epoch"])).collect();
         assert_eq!(live(&item["batches"], &later), *item);
+    }
+}
+
+#[test]
+fn uncovered_epochs_ok() {
+    for item in list(&vectors("reputation.json")["uncovered"]) {
+        let batches = item["batches"].as_array().unwrap().iter();
+        let batches = batches.map(|pair| Covered { from: Epoch(uint(&pair[0])), to: Epoch(uint(&pair[1])) });
+        assert_eq!(uncovered(Epoch(uint(&item["first"])), batches), uint(&item["uncovered"]));
     }
 }

@@ -3,9 +3,10 @@ use crate::harness::{damage, damaged};
 use crate::life::{AGENT, EPOCH, Logged, build, builder, covered, life, rating_of, received, sent};
 use ciborium::Value as Cbor;
 use proptest::prelude::*;
+use std::collections::HashSet;
 use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::{
-    BatchFormatError, BehaviorBatch, BidKey, BuildError, Builder, Built, Direction, MAX_BATCH_BYTES,
+    BATCH_VERSION, BatchFormatError, BehaviorBatch, BuildError, Builder, Built, Direction, MAX_BATCH_BYTES,
 };
 use zx1_protocol::envelope::{BROADCAST, MsgType};
 use zx1_protocol::hash::{Keccak, Sha3};
@@ -13,7 +14,7 @@ use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::merkle::{Tree, ZERO, leaf};
 use zx1_protocol::payload::bid_payload;
-use zx1_protocol::record::{Bid, Record};
+use zx1_protocol::record::{BID_LEN, Bid, Record};
 use zx1_protocol::units::{Epoch, Slot};
 
 /// The batch as another CBOR library sees it.
@@ -21,6 +22,7 @@ fn items(batch: &BehaviorBatch) -> Cbor {
     let bytes = |bytes: &[u8]| Cbor::Bytes(bytes.to_vec());
     let array = |items: Vec<Vec<Cbor>>| Cbor::Array(items.into_iter().map(Cbor::Array).collect());
     Cbor::Array(vec![
+        BATCH_VERSION.into(),
         bytes(batch.agent_id.as_bytes()),
         batch.epoch_number.0.into(),
         batch.slot_start.0.into(),
@@ -40,6 +42,7 @@ fn items(batch: &BehaviorBatch) -> Cbor {
                         bytes(bid.counterparty.as_bytes()),
                         value,
                         bid.slot.0.into(),
+                        bytes(&bid.message),
                     ]
                 })
                 .collect(),
@@ -51,6 +54,7 @@ fn items(batch: &BehaviorBatch) -> Cbor {
                         bytes(it.conversation.as_bytes()),
                         bytes(it.counterparty.as_bytes()),
                         it.slot.0.into(),
+                        bytes(&it.message),
                     ]
                 })
                 .collect(),
@@ -58,7 +62,12 @@ fn items(batch: &BehaviorBatch) -> Cbor {
         array(
             (batch.verifier_ids.iter())
                 .map(|it| {
-                    vec![bytes(it.conversation.as_bytes()), bytes(it.verifier.as_bytes()), it.slot.0.into()]
+                    vec![
+                        bytes(it.conversation.as_bytes()),
+                        bytes(it.verifier.as_bytes()),
+                        it.slot.0.into(),
+                        bytes(&it.message),
+                    ]
                 })
                 .collect(),
         ),
@@ -68,7 +77,7 @@ fn items(batch: &BehaviorBatch) -> Cbor {
                     let rating = [event.score.into(), event.outcome.into(), event.role.into()];
                     let mut items = vec![bytes(event.conversation.as_bytes()), bytes(event.from.as_bytes())];
                     items.extend(rating);
-                    items.extend([event.slot.0.into(), bytes(&event.attestation)]);
+                    items.extend([event.slot.0.into(), bytes(&event.attestation), bytes(&event.message)]);
                     items
                 })
                 .collect(),
@@ -89,6 +98,7 @@ fn bids(count: u32) -> Vec<u8> {
         counterparty: AgentId([0xb2; 32]),
         value: i.into(),
         slot: Slot(u64::from(i) / 3),
+        message: [0xc3; 32],
     };
     (0..count).flat_map(|i| Record::Bid(bid(i)).to_bytes()).collect()
 }
@@ -159,12 +169,44 @@ fn records_are_ordered_by_slot_and_then_as_in_the_log() {
 }
 
 #[test]
+fn accepts_with_one_nonce_in_one_slot_are_records_of_their_own() {
+    let accept = |value: i128| sent(MsgType::Accept, &bid_payload(value, b""), |_| {});
+    let log = [accept(5), accept(6), accept(7)];
+    let header = log[0].message.header();
+    for logged in &log[1..] {
+        let other = logged.message.header();
+        assert_eq!((other.nonce, other.block_ref), (header.nonce, header.block_ref));
+        assert_eq!((other.conversation_id, other.recipient), (header.conversation_id, header.recipient));
+    }
+    let built = build(&log).unwrap();
+    assert_eq!(built.batch.arrays_len, 6);
+    let bundle = built.bundle().unwrap();
+    let records: HashSet<_> = bundle.packed_records().collect();
+    assert_eq!(records.len(), 6);
+    let selections: HashSet<_> = built.batch.task_selections.iter().map(|it| it.message).collect();
+    assert_eq!(selections, log.iter().map(|it| it.message.header().message32::<Sha3>()).collect());
+    // An honest log never gives a double bid, however often conversation, recipient and slot repeat.
+    let checked = bundle.check().unwrap();
+    assert_eq!(zx1_protocol::finder::double_bids(&checked).count(), 0);
+}
+
+#[test]
+fn a_batch_of_the_first_edition_is_refused_by_its_version() {
+    let batch = empty().batch_bytes;
+    let mut first = batch.clone();
+    first[0] -= 1;
+    first.remove(1);
+    assert_eq!(BehaviorBatch::decode(&first), Err(BatchFormatError::Version { version: 1 }));
+    let mut next = batch;
+    next[1] = 3;
+    assert_eq!(BehaviorBatch::decode(&next), Err(BatchFormatError::Version { version: 3 }));
+}
+
+#[test]
 fn what_an_honest_log_cannot_hold_fails() {
     let propose = sent(MsgType::Propose, &bid_payload(5, b""), |_| {});
-    let twin = sent(MsgType::Accept, &bid_payload(5, b""), |message| message.nonce = 8);
     let tomorrow = sent(MsgType::Reject, b"", |message| message.timestamp += 2 * 86_400_000_000);
     let rating = received(MsgType::Feedback, &rating_of(AgentId([9; 32])).to_cbor().unwrap(), |_| {});
-    let key = BidKey::of(&propose.message.header()).unwrap();
     let push = |logged: &Logged, direction, payload: Option<&[u8]>, attestation| {
         builder().push_encoded(direction, &logged.encoded(), payload, attestation)
     };
@@ -180,7 +222,6 @@ fn what_an_honest_log_cannot_hold_fails() {
         ),
         (push(&propose, Direction::Sent, own, Some([1; 32])), BuildError::AttestationNotUsed),
         (push(&rating, Direction::Received, None, Some([1; 32])), BuildError::AttestationNotUsed),
-        (build(&[propose.clone(), twin]).map(|_| ()), BuildError::DuplicateBid { key }),
     ] {
         assert_eq!(result, Err(error));
     }
@@ -215,7 +256,7 @@ fn the_thousand_and_first_entry_overflows() {
     assert_eq!(over.batch.bid_values, exact.batch.bid_values);
     for built in [exact, over] {
         assert_eq!(BehaviorBatch::decode(&built.batch_bytes).as_ref(), Ok(&built.batch));
-        let tree = Tree::<Sha3>::of_entries(built.records.chunks(73)).unwrap();
+        let tree = Tree::<Sha3>::of_entries(built.records.chunks(BID_LEN)).unwrap();
         assert_eq!(built.batch.arrays_root, tree.root());
         built.bundle().unwrap().check().unwrap();
     }
@@ -228,6 +269,7 @@ fn the_largest_batch_fits_its_limit() {
         counterparty: AgentId([2; 32]),
         value: -1,
         slot: Slot(u64::MAX),
+        message: [4; 32],
     };
     let event = zx1_protocol::record::Feedback {
         conversation: ConversationId([1; 16]),
@@ -237,16 +279,19 @@ fn the_largest_batch_fits_its_limit() {
         role: 1,
         slot: Slot(u64::MAX),
         attestation: [3; 32],
+        message: [4; 32],
     };
     let selection = zx1_protocol::record::Selection {
         conversation: ConversationId([1; 16]),
         counterparty: AgentId([2; 32]),
         slot: Slot(u64::MAX),
+        message: [4; 32],
     };
     let verifier = zx1_protocol::record::Verifier {
         conversation: ConversationId([1; 16]),
         verifier: AgentId([2; 32]),
         slot: Slot(u64::MAX),
+        message: [4; 32],
     };
     let largest = BehaviorBatch {
         epoch_number: Epoch(u64::MAX),

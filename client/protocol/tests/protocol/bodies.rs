@@ -2,6 +2,7 @@
 //!
 //! A decoder must not panic, and what it accepts must be the one encoding of what it returns.
 
+use zx1_protocol::batch::BatchMessage;
 use zx1_protocol::beacon::Beacon;
 use zx1_protocol::behavior_batch::BehaviorBatch;
 use zx1_protocol::bundle::Bundle;
@@ -22,12 +23,13 @@ use zx1_protocol::validate::{Candidate, Context, Sender};
 pub(crate) type Body = fn(&[u8]);
 
 /// All targets by name.
-pub(crate) const ALL: [(&str, Body); 14] = [
+pub(crate) const ALL: [(&str, Body); 15] = [
     ("envelope", envelope),
     ("signing_bytes", signing_bytes),
     ("validate", validate),
     ("log_entry", log_entry),
     ("behavior_batch", behavior_batch),
+    ("batch_message", batch_message),
     ("bundle", bundle),
     ("record", record),
     ("evidence_log_entry", evidence_log_entry),
@@ -59,7 +61,7 @@ pub(crate) fn signing_bytes(bytes: &[u8]) {
 pub(crate) fn validate(bytes: &[u8]) {
     if let Ok(candidate) = Candidate::parse(bytes) {
         let sender = Sender::Registered { keys: &[], seen: SeenNonces::Strict(LastNonce(None)) };
-        assert!(candidate.validate(&Context::new(0, sender)).is_err());
+        assert!(candidate.validate(&Context::new(0, None, sender)).is_err());
     }
 }
 
@@ -76,6 +78,13 @@ pub(crate) fn behavior_batch(bytes: &[u8]) {
     if let Ok(batch) = BehaviorBatch::decode(bytes) {
         assert_eq!(batch.to_cbor(), bytes);
         assert_eq!(batch.check(), Ok(()));
+    }
+}
+
+/// What a batch key signs.
+pub(crate) fn batch_message(bytes: &[u8]) {
+    if let Some(message) = BatchMessage::parse(bytes) {
+        assert_eq!(message.to_bytes(), bytes);
     }
 }
 

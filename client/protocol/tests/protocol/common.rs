@@ -7,9 +7,11 @@ use std::path::PathBuf;
 use zx1_protocol::envelope::{Envelope, EnvelopeHeader, MsgType, PROTOCOL_VERSION};
 use zx1_protocol::hash::{Hash, Keccak, Sha3};
 use zx1_protocol::ids::{AgentId, ConversationId};
+use zx1_protocol::keys::{AgentKey, OPEN, Scopes};
 use zx1_protocol::payload::Feedback;
 use zx1_protocol::record::{self, Record};
-use zx1_protocol::units::Slot;
+use zx1_protocol::signature::PublicKey;
+use zx1_protocol::units::{Epoch, Slot};
 
 /// What an envelope borrows from.
 #[derive(Clone, Debug)]
@@ -56,6 +58,12 @@ impl Message {
 
 pub(crate) fn key() -> SigningKey {
     SigningKey::from_bytes(&[7; 32])
+}
+
+/// A key account of this key, of all scopes and without end.
+pub(crate) fn agent_key(key: &SigningKey) -> AgentKey {
+    let key = PublicKey::from_bytes(&key.verifying_key().to_bytes()).unwrap();
+    AgentKey { key, scopes: Scopes::ALL, from: Epoch(0), until: OPEN }
 }
 
 /// Numbers of every CBOR width, not only large ones.
@@ -115,14 +123,16 @@ pub(crate) fn message() -> impl Strategy<Value = Message> {
 }
 
 pub(crate) fn record() -> impl Strategy<Value = Record> {
-    let ids = (conversation(), agent(), any::<[u8; 32]>());
+    let ids = (conversation(), agent(), any::<[u8; 32]>(), any::<[u8; 32]>());
     (0u8..4, ids, any::<i128>(), number(), -100i8..=100, 0u8..=2, 0u8..=1).prop_map(
-        |(kind, (conversation, agent, attestation), value, slot, score, outcome, role)| {
+        |(kind, (conversation, agent, attestation, message), value, slot, score, outcome, role)| {
             let slot = Slot(slot);
             match kind {
-                0 => Record::Bid(record::Bid { conversation, counterparty: agent, value, slot }),
-                1 => Record::Selection(record::Selection { conversation, counterparty: agent, slot }),
-                2 => Record::Verifier(record::Verifier { conversation, verifier: agent, slot }),
+                0 => Record::Bid(record::Bid { conversation, counterparty: agent, value, slot, message }),
+                1 => {
+                    Record::Selection(record::Selection { conversation, counterparty: agent, slot, message })
+                }
+                2 => Record::Verifier(record::Verifier { conversation, verifier: agent, slot, message }),
                 _ => Record::Feedback(record::Feedback {
                     conversation,
                     from: agent,
@@ -131,6 +141,7 @@ pub(crate) fn record() -> impl Strategy<Value = Record> {
                     role,
                     slot,
                     attestation,
+                    message,
                 }),
             }
         },

@@ -1,6 +1,7 @@
 //! The fuzz targets of this crate, on the stable compiler.
 
 use crate::bodies;
+use crate::bundle::signed;
 use crate::common::{feedback, message, record};
 use crate::harness::{self, draw};
 use crate::life::{build, life};
@@ -12,7 +13,7 @@ use zx1_protocol::hash::Sha3;
 use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::record::{Bid, Record};
-use zx1_protocol::units::Slot;
+use zx1_protocol::units::{Epoch, Slot};
 
 /// Bytes that the target takes.
 fn good(target: &str, runner: &mut TestRunner) -> Vec<u8> {
@@ -23,7 +24,13 @@ fn good(target: &str, runner: &mut TestRunner) -> Vec<u8> {
         "signing_bytes" => message.envelope().signing_bytes(),
         "log_entry" => LogEntry::of(&message.envelope()).to_cbor::<Sha3>().unwrap(),
         "behavior_batch" => build(&draw(runner, life())).unwrap().batch_bytes,
-        "bundle" => build(&draw(runner, life())).unwrap().bundle().unwrap().to_vec(),
+        "bundle" => signed(&build(&draw(runner, life())).unwrap()).to_vec(),
+        "batch_message" => build(&draw(runner, life()))
+            .unwrap()
+            .commitment()
+            .message(&[1; 32], Epoch(3), &[4; 32])
+            .to_bytes()
+            .to_vec(),
         "record" => draw(runner, record()).to_bytes(),
         "evidence_log_entry" => {
             let entry = LogEntry::of(&message.envelope()).to_cbor::<Sha3>().unwrap();
@@ -37,6 +44,7 @@ fn good(target: &str, runner: &mut TestRunner) -> Vec<u8> {
                 counterparty: AgentId([2; 32]),
                 value: 3,
                 slot: Slot(4),
+                message: [5; 32],
             };
             let packed = Record::Bid(bid).to_bytes().try_into().unwrap();
             let bid = ProvenBid::new(&packed, 5, &proof).unwrap();

@@ -1,10 +1,11 @@
 use crate::common::{Message, feedback, message};
 use proptest::prelude::*;
+use std::collections::HashSet;
 use zx1_interface::constants::MAX_EVIDENCE_PAYLOAD;
 use zx1_protocol::challenge::Ground;
 use zx1_protocol::derive::{DeriveError, Expected, double_bid, from_envelope, from_log_entry};
-use zx1_protocol::envelope::MsgType;
-use zx1_protocol::hash::Sha3;
+use zx1_protocol::envelope::{MsgType, SIGNING_HEADER_LEN};
+use zx1_protocol::hash::{Hash, Keccak, Sha3};
 use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::payload::{self, bid_payload, bid_value};
@@ -35,7 +36,7 @@ fn logged(message: &Message, ground: Ground, shown: Option<&[u8]>) -> Result<Exp
 }
 
 fn held(message: &Message, ground: Ground) -> Result<Expected, DeriveError> {
-    from_envelope(&message.envelope().signed_fields(), AGENT.as_bytes(), ground)
+    from_envelope::<Sha3>(&message.envelope().signed_fields(), AGENT.as_bytes(), ground)
 }
 
 fn rated(rating: payload::Feedback) -> Message {
@@ -44,16 +45,20 @@ fn rated(rating: payload::Feedback) -> Message {
     message.seal()
 }
 
-fn bid(value: i128) -> Bid {
-    Bid { conversation: ConversationId([9; 16]), counterparty: OTHER, value, slot: Slot(42) }
+fn hash_of(message: &Message) -> Hash {
+    message.header().message32::<Sha3>()
+}
+
+fn bid(message: Hash, value: i128) -> Bid {
+    Bid { conversation: ConversationId([9; 16]), counterparty: OTHER, value, slot: Slot(42), message }
 }
 
 #[test]
 fn offers_give_bids() {
     for msg_type in [MsgType::Propose, MsgType::Counter, MsgType::Accept] {
         let message = sent(msg_type, bid_payload(-7, b"JSON"));
-        let unknown = Expected { record: Record::Bid(bid(0)), value_known: false };
-        let known = Expected { record: Record::Bid(bid(-7)), value_known: true };
+        let unknown = Expected { record: Record::Bid(bid(hash_of(&message), 0)), value_known: false };
+        let known = Expected { record: Record::Bid(bid(hash_of(&message), -7)), value_known: true };
         assert_eq!(logged(&message, Ground::Bid, None), Ok(unknown));
         assert_eq!(logged(&message, Ground::Bid, Some(&message.payload)), Ok(known));
         assert_eq!(held(&message, Ground::Bid), Ok(known));
@@ -63,7 +68,12 @@ fn offers_give_bids() {
 #[test]
 fn an_accept_gives_a_selection_too() {
     let message = sent(MsgType::Accept, bid_payload(1, b""));
-    let selection = Selection { conversation: ConversationId([9; 16]), counterparty: OTHER, slot: Slot(42) };
+    let selection = Selection {
+        conversation: ConversationId([9; 16]),
+        counterparty: OTHER,
+        slot: Slot(42),
+        message: hash_of(&message),
+    };
     let expected = Expected { record: Record::Selection(selection), value_known: true };
     assert_eq!(logged(&message, Ground::Selection, None), Ok(expected));
     assert_eq!(held(&message, Ground::Selection), Ok(expected));
@@ -72,7 +82,12 @@ fn an_accept_gives_a_selection_too() {
 #[test]
 fn an_assignment_gives_a_verifier() {
     let message = sent(MsgType::NotarizeAssign, vec![]);
-    let verifier = Verifier { conversation: ConversationId([9; 16]), verifier: OTHER, slot: Slot(42) };
+    let verifier = Verifier {
+        conversation: ConversationId([9; 16]),
+        verifier: OTHER,
+        slot: Slot(42),
+        message: hash_of(&message),
+    };
     let expected = Expected { record: Record::Verifier(verifier), value_known: true };
     assert_eq!(logged(&message, Ground::Verifier, None), Ok(expected));
     assert_eq!(held(&message, Ground::Verifier), Ok(expected));
@@ -96,6 +111,7 @@ fn a_rating_takes_its_conversation_from_the_payload() {
         role: 1,
         slot: Slot(42),
         attestation: [0; 32],
+        message: hash_of(&rated(rating)),
     };
     let expected = Expected { record: Record::Feedback(event), value_known: true };
     assert_eq!(logged(&rated(rating), Ground::Feedback, None), Ok(expected));
@@ -149,15 +165,37 @@ fn an_envelope_with_a_long_payload_fails_but_its_log_entry_does_not() {
 }
 
 #[test]
-fn a_double_bid_needs_the_same_deal_and_another_value() {
-    assert_eq!(double_bid(&bid(1), &bid(2)), Ok(()));
-    assert_eq!(double_bid(&bid(1), &bid(1)), Err(DeriveError::SameValue));
-    for other in [
-        Bid { conversation: ConversationId([8; 16]), ..bid(2) },
-        Bid { counterparty: AGENT, ..bid(2) },
-        Bid { slot: Slot(43), ..bid(2) },
+fn a_double_bid_is_one_message_with_two_values_and_nothing_else_counts() {
+    let (one, other) = ([1; 32], [2; 32]);
+    assert_eq!(double_bid(&bid(one, 1), &bid(one, 2)), Ok(()));
+    assert_eq!(double_bid(&bid(one, 1), &bid(one, 1)), Err(DeriveError::SameValue));
+    // Two honest counters in one slot.
+    assert_eq!(double_bid(&bid(one, 1), &bid(other, 2)), Err(DeriveError::NotSameBid));
+    for differing in [
+        Bid { conversation: ConversationId([8; 16]), ..bid(one, 2) },
+        Bid { counterparty: AGENT, ..bid(one, 2) },
+        Bid { slot: Slot(43), ..bid(one, 2) },
     ] {
-        assert_eq!(double_bid(&bid(1), &other), Err(DeriveError::NotSameBid));
+        assert_eq!(double_bid(&bid(one, 1), &differing), Ok(()));
+    }
+}
+
+#[test]
+fn accepts_with_one_nonce_never_share_a_record() {
+    let accepts = [1, 2, 3].map(|value| sent(MsgType::Accept, bid_payload(value, b"")));
+    let records: HashSet<_> =
+        accepts.iter().map(|it| held(it, Ground::Selection).unwrap().record.to_bytes()).collect();
+    assert_eq!(records.len(), 3);
+}
+
+#[test]
+fn a_records_message_is_the_hash_of_what_is_signed_before_the_payload() {
+    let message = sent(MsgType::Accept, bid_payload(1, b"terms"));
+    let signed = message.envelope().signing_bytes();
+    let hash = Sha3::hashv(&[&signed[..SIGNING_HEADER_LEN]]);
+    for ground in [Ground::Bid, Ground::Selection] {
+        let (entry, envelope) = (logged(&message, ground, None).unwrap(), held(&message, ground).unwrap());
+        assert_eq!((entry.record.message(), envelope.record.message()), (&hash, &hash));
     }
 }
 

@@ -1,10 +1,9 @@
 use std::collections::BTreeMap;
-use zx1_protocol::behavior_batch::{BatchFormatError, BidKey, BuildError};
-use zx1_protocol::ids::{AgentId, ConversationId};
-use zx1_protocol::units::{Epoch, Slot};
+use zx1_protocol::behavior_batch::{BatchFormatError, BuildError};
+use zx1_protocol::units::Epoch;
 use zx1_protocol::{
-    batch, beacon, bundle, derive, draft, envelope, evidence, feedback_log, finder, lease, merkle, nonce,
-    payload, record, reputation, signature, unlock, validate,
+    amounts, batch, beacon, bundle, derive, draft, envelope, evidence, feedback_log, finder, keys, lease,
+    merkle, nonce, payload, record, reputation, signature, unlock, validate,
 };
 
 /// Every numbered refusal once, with its sentence.
@@ -23,7 +22,6 @@ fn every_number_is_used_once_and_says_a_whole_sentence() {
     use validate::Reason;
     let payload = payload::PayloadError::Score;
     let entry = envelope::EnvelopeError::Malformed;
-    let key = BidKey { conversation: ConversationId([0; 16]), counterparty: AgentId([0; 32]), slot: Slot(1) };
     let all = numbered![
         Reason::TooLarge,
         Reason::Malformed,
@@ -39,14 +37,20 @@ fn every_number_is_used_once_and_says_a_whole_sentence() {
         Reason::PayloadLength,
         Reason::Payload(payload),
         Reason::TooLongForEvidence,
+        Reason::TooLongForLog,
+        Reason::Scope,
+        Reason::KeyEpoch { epoch: Epoch(1) },
+        Reason::BlockRef { off_by: 151 },
         Draft::TooLarge,
         Draft::TooLongForEvidence,
+        Draft::TooLongForLog,
         Draft::Payload(payload),
         Draft::Beacon(Beacon::TooShort),
         reputation::ReputationError::Rating(payload),
         reputation::ReputationError::NotIncreasing { last: Epoch(1) },
         Format::TooLarge,
         Format::Malformed,
+        Format::Version { version: 1 },
         Format::NotCanonical,
         Format::TooManyEntries,
         Format::RatingOutOfRange,
@@ -65,7 +69,6 @@ fn every_number_is_used_once_and_says_a_whole_sentence() {
         Build::PayloadMissing,
         Build::PayloadMismatch,
         Build::AttestationNotUsed,
-        Build::DuplicateBid { key },
         Build::LogTooLong,
         Build::ArraysTooLong,
         Build::Records(Bundle::KindOrder),
@@ -73,7 +76,10 @@ fn every_number_is_used_once_and_says_a_whole_sentence() {
         Bundle::TooLarge,
         Bundle::Malformed,
         Bundle::NotCanonical,
-        Bundle::Version,
+        Bundle::Version { version: 1 },
+        Bundle::MalformedSigned,
+        Bundle::SignedOther,
+        Bundle::Signature,
         Bundle::Batch(Format::Counters),
         Bundle::Record(record::RecordError::UnknownKind),
         Bundle::KindOrder,
@@ -131,6 +137,8 @@ fn every_error_says_a_sentence() {
         record::RecordError::WrongLength.to_string(),
         derive::DeriveError::PayloadTooLong.to_string(),
         batch::BatchError::TooOld.to_string(),
+        amounts::AmountsError::PartsExceedWhole.to_string(),
+        keys::ScopesError.to_string(),
         evidence::EvidenceError::Truncated.to_string(),
         feedback_log::TextError::TooLong.to_string(),
     ];

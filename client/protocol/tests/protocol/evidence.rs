@@ -8,7 +8,7 @@ use zx1_protocol::hash::{Hash, Sha3};
 use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::merkle::{MerkleError, Tree};
-use zx1_protocol::record::{Bid, Record};
+use zx1_protocol::record::{BID_LEN, Bid, Record};
 use zx1_protocol::units::Slot;
 
 fn proof() -> impl Strategy<Value = Vec<Hash>> {
@@ -19,9 +19,9 @@ fn noise(most: usize) -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(any::<u8>(), 0..most)
 }
 
-fn bid(value: i128) -> [u8; 73] {
-    let bid =
-        Bid { conversation: ConversationId([1; 16]), counterparty: AgentId([2; 32]), value, slot: Slot(3) };
+fn bid(value: i128) -> [u8; BID_LEN] {
+    let (conversation, counterparty) = (ConversationId([1; 16]), AgentId([2; 32]));
+    let bid = Bid { conversation, counterparty, value, slot: Slot(3), message: [4; 32] };
     Record::Bid(bid).to_bytes().try_into().unwrap()
 }
 
@@ -60,7 +60,7 @@ fn a_selection_is_no_bid() {
 
 #[test]
 fn a_double_bid_is_proven_under_the_arrays_root() {
-    let records: Vec<[u8; 73]> = (0..5).map(bid).collect();
+    let records: Vec<[u8; BID_LEN]> = (0..5).map(bid).collect();
     let tree = Tree::<Sha3>::of_entries(&records).unwrap();
     let (first, last) = (tree.proof_of_entry(0).unwrap(), tree.proof_of_entry(4).unwrap());
     let a = ProvenBid::new(&records[0], first.index, &first.path).unwrap();

@@ -1,25 +1,25 @@
-use crate::common::{key, verdict};
+use crate::common::{agent_key, key, verdict};
 use crate::life::{AGENT, Logged, build, covered, life, rating_of, received, sent};
 use proptest::prelude::*;
 use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::{BatchFormatError, Built, Direction};
 use zx1_protocol::bundle::BundleError;
-use zx1_protocol::challenge::Ground;
+use zx1_protocol::challenge::{Ground, claim32};
 use zx1_protocol::derive::{DeriveError, double_bid, from_envelope, from_log_entry};
 use zx1_protocol::envelope::{EnvelopeError, MsgType};
 use zx1_protocol::evidence::Evidence;
 use zx1_protocol::finder::{FinderError, Presence, answer, double_bids, find_envelope, find_log_entry};
 use zx1_protocol::hash::Sha3;
 use zx1_protocol::ids::{AgentId, ConversationId};
+use zx1_protocol::keys::{AgentKey, Scopes};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::merkle::{leaf, verify};
 use zx1_protocol::payload::bid_payload;
 use zx1_protocol::record::{Bid, Record};
-use zx1_protocol::signature::PublicKey;
 use zx1_protocol::units::{Epoch, Slot};
 
-fn keys() -> [PublicKey; 1] {
-    [PublicKey::from_bytes(&key().verifying_key().to_bytes()).unwrap()]
+fn keys() -> [AgentKey; 1] {
+    [agent_key(&key())]
 }
 
 /// The batch of the log without its `entry`-th record.
@@ -112,6 +112,14 @@ fn a_false_value_is_found_only_with_the_payload() {
         Presence::Present { entry: 0, record: Record::Bid(Bid { value: 8, .. }) }
     ));
     assert_eq!(find(Some(&propose.message.payload)).presence, Presence::Absent);
+    // Two claims: the weak one, opened first, is not in the strong one's way.
+    let (weak, strong) = (find(None).claim, find(Some(&propose.message.payload)).claim);
+    assert_eq!(weak, claim32::<Sha3>(Ground::Bid, false, &bid.message));
+    assert_eq!(strong, claim32::<Sha3>(Ground::Bid, true, &bid.message));
+    assert_ne!(weak, strong);
+    // Log entry and envelope make the same claim.
+    let envelope = find_envelope(&checked, covered(), &AGENT, &propose.message.envelope(), &keys()).unwrap();
+    assert_eq!(envelope.claims[0].claim, strong);
     // The same for the answerer: without the payload the value is its to give.
     let expected = Record::Bid(Bid { value: 0, ..bid }).to_bytes();
     assert_eq!(answer(&checked, &expected, false).unwrap().value, 8);
@@ -127,17 +135,30 @@ fn a_deal_that_was_left_out_of_the_log_is_found_by_its_envelope() {
     let entry = accept.encoded();
     assert_eq!(find_log_entry(&checked, &AGENT, &entry, None).err(), Some(FinderError::NotInLog));
     let finding = find_envelope(&checked, covered(), &AGENT, &envelope, &keys()).unwrap();
-    assert_eq!((finding.signer, finding.in_log), (keys()[0].to_bytes().into(), None));
+    assert_eq!((finding.signer, finding.in_log), (key().verifying_key().to_bytes().into(), None));
     assert_eq!(finding.claims.len(), 2);
     assert!(finding.claims.iter().all(|claim| claim.presence == Presence::Absent));
 
-    let find = |covered, agent, envelope, keys: &[PublicKey]| {
+    let find = |covered, agent, envelope, keys: &[AgentKey]| {
         find_envelope(&checked, covered, agent, envelope, keys).err().unwrap()
     };
     let epoch = envelope.header.epoch();
     let later = Covered { from: Epoch(epoch.0 + 1), to: Epoch(epoch.0 + 2) };
     assert_eq!(find(later, &AGENT, &envelope, &keys()), FinderError::NotCovered { epoch });
     assert_eq!(find(covered(), &AGENT, &envelope, &[]), FinderError::Signature);
+    // Neither a batch's signer nor a peer key makes an envelope count, nor a deal key outside its epochs.
+    let [good] = keys();
+    for bad in [
+        AgentKey { scopes: Scopes::BATCH, ..good },
+        AgentKey { scopes: Scopes(Scopes::PAY.0 | Scopes::BATCH.0 | Scopes::PEER.0), ..good },
+        AgentKey { from: Epoch(epoch.0 + 1), ..good },
+        AgentKey { until: epoch.0 - 1, ..good },
+    ] {
+        assert_eq!(find(covered(), &AGENT, &envelope, &[bad]), FinderError::Signature);
+    }
+    // One that ended in the epoch still does.
+    let ended = AgentKey { scopes: Scopes::DEAL, until: epoch.0, ..good };
+    assert!(find_envelope(&checked, covered(), &AGENT, &envelope, &[ended]).is_ok());
     assert_eq!(
         find(covered(), &AgentId([1; 32]), &envelope, &keys()),
         FinderError::NoClaim(DeriveError::NotAgentsEntry)
@@ -176,18 +197,19 @@ fn why_an_entry_is_of_no_use_is_said() {
 
 #[test]
 fn every_contradicted_bid_is_in_a_pair() {
-    let bid = |conversation: u8, slot, value| {
+    let bid = |message: u8, slot, value| {
         let bid = Bid {
-            conversation: ConversationId([conversation; 16]),
+            // Conversation and counterparty say nothing.
+            conversation: ConversationId([7; 16]),
             counterparty: AgentId([2; 32]),
             value,
             slot: Slot(slot),
+            message: [message; 32],
         };
         Record::Bid(bid).to_bytes()
     };
-    let rows = [(1, 1, 5), (2, 1, 5), (1, 1, 5), (1, 1, -5), (1, 1, 9), (1, 2, 5), (3, 2, 5)];
-    let records =
-        rows.iter().flat_map(|(conversation, slot, value)| bid(*conversation, *slot, *value)).collect();
+    let rows = [(1, 1, 5), (2, 1, 5), (1, 1, 5), (1, 1, -5), (1, 2, 9), (4, 2, 5), (3, 2, 6)];
+    let records = rows.iter().flat_map(|(message, slot, value)| bid(*message, *slot, *value)).collect();
     let built = Built::new(build(&[]).unwrap().batch, records, vec![]).unwrap();
     let checked = built.bundle().unwrap().check().unwrap();
     let pairs: Vec<_> = double_bids(&checked).collect();
@@ -204,6 +226,7 @@ fn every_contradicted_bid_is_in_a_pair() {
             assert_eq!(bid.verify::<Sha3>(&commitment.arrays_root, commitment.arrays_len), Ok(()));
         }
         assert_eq!(double_bid(&a.bid, &b.bid), Ok(()));
+        assert_eq!(pair.claim(), claim32::<Sha3>(Ground::DoubleBid, true, &[1; 32]));
     }
 }
 
@@ -212,7 +235,7 @@ fn a_double_bid_has_no_answer() {
     let built = build(&[]).unwrap();
     let checked = built.bundle().unwrap().check().unwrap();
     assert_eq!(answer(&checked, &[], true), None);
-    assert_eq!(answer(&checked, &[0; 92], true), None);
+    assert_eq!(answer(&checked, &[0; 124], true), None);
 }
 
 /// Every obligation of a log, as the chain would derive it.
@@ -230,7 +253,7 @@ fn obligations(log: &[Logged]) -> Vec<(usize, Ground, zx1_protocol::derive::Expe
                 );
             }
             all.extend(
-                from_envelope(&envelope.signed_fields(), AGENT.as_bytes(), ground)
+                from_envelope::<Sha3>(&envelope.signed_fields(), AGENT.as_bytes(), ground)
                     .map(|it| (number, ground, it)),
             );
         }
@@ -270,6 +293,8 @@ proptest! {
             prop_assert_eq!(checked.leaves()[finding.entry as usize], leaf::<Sha3>(&logged.encoded()));
             let claim = finding.claims.iter().find(|claim| claim.ground == ground).unwrap();
             prop_assert_eq!(claim.expected, expected);
+            let named = claim32::<Sha3>(ground, expected.value_known, expected.record.message());
+            prop_assert_eq!(claim.claim, named);
             let answer = answer(&checked, &expected.record.to_bytes(), expected.value_known);
             match claim.presence {
                 Presence::Absent => {
@@ -290,10 +315,11 @@ proptest! {
             }
         }
         // A record that is there twice hides nothing when one of them is gone.
-        let twins = honest.bundle().unwrap().packed_records().filter(|packed| {
-            let kept = match hidden_record { Record::Feedback(_) => packed.len() - 32, _ => packed.len() };
-            packed[..kept] == hidden_record.to_bytes()[..kept.min(hidden_record.to_bytes().len())]
-        }).count();
+        let same = |packed: &&[u8]| match (Record::parse(packed), hidden_record) {
+            (Ok(Record::Feedback(a)), Record::Feedback(b)) => a.message == b.message,
+            (record, hidden) => record == Ok(hidden),
+        };
+        let twins = honest.bundle().unwrap().packed_records().filter(same).count();
         prop_assert_eq!(missed > 0, twins == 1, "{:?}", hidden_record);
     }
 

@@ -2,9 +2,8 @@
 
 use crate::common::{Message, feedback, msg_type};
 use proptest::prelude::*;
-use std::collections::HashSet;
 use zx1_protocol::batch::Covered;
-use zx1_protocol::behavior_batch::{BidKey, BuildError, Builder, Built, Direction};
+use zx1_protocol::behavior_batch::{BuildError, Builder, Built, Direction};
 use zx1_protocol::envelope::{BROADCAST, MsgType};
 use zx1_protocol::hash::{Hash, Sha3};
 use zx1_protocol::ids::{AgentId, ConversationId};
@@ -109,16 +108,9 @@ fn logged() -> impl Strategy<Value = Logged> {
     })
 }
 
-/// A log that an honest agent can have: without two bids for the same thing.
+/// A log that an honest agent can have. Conversation, recipient and slot of bids repeat.
 pub(crate) fn life() -> impl Strategy<Value = Vec<Logged>> {
-    prop::collection::vec(logged(), 0..40).prop_map(|log| {
-        let mut keys = HashSet::new();
-        let keep = |logged: &Logged| match BidKey::of(&logged.message.header()) {
-            Some(key) if logged.direction == Direction::Sent => keys.insert(key),
-            _ => true,
-        };
-        log.into_iter().filter(keep).collect()
-    })
+    prop::collection::vec(logged(), 0..40)
 }
 
 pub(crate) fn builder() -> Builder {

@@ -8,6 +8,7 @@
     clippy::unwrap_used
 )]
 
+mod amounts;
 mod batch;
 mod batch_vectors;
 mod beacon;
@@ -26,6 +27,7 @@ mod finder;
 #[path = "../../../../tests/fuzz/harness.rs"]
 mod harness;
 mod ids;
+mod keys;
 mod lease;
 mod life;
 mod log_entry;
@@ -35,8 +37,8 @@ mod payload;
 mod python;
 mod record;
 mod reputation;
+mod rule_vectors;
 mod signature;
-mod slash;
 mod units;
 mod unlock;
 mod validate;

@@ -2,9 +2,11 @@
 //! implementation in another language that shares no code and no library with it.
 
 use crate::batch_vectors::live;
+use crate::bundle::signed;
 use crate::common::{feedback, key, message, record, vectors_dir};
 use crate::harness::{damage, damaged};
 use crate::life::{AGENT, build, covered, life};
+use crate::rule_vectors;
 use crate::vectors::judge;
 use ed25519_dalek::Signer;
 use proptest::prelude::*;
@@ -13,10 +15,11 @@ use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Command, Output};
-use zx1_protocol::batch::{BATCH_MESSAGE_LEN, batch_message, head_digest};
+use zx1_protocol::batch::{BatchMessage, head_digest};
 use zx1_protocol::beacon::Beacon;
-use zx1_protocol::behavior_batch::{BidKey, Direction};
-use zx1_protocol::challenge::{Ground, evidence_hash};
+use zx1_protocol::behavior_batch::Direction;
+use zx1_protocol::bundle::Signed;
+use zx1_protocol::challenge::{Ground, claim32, commit32};
 use zx1_protocol::derive::{DeriveError, Expected, from_envelope, from_log_entry};
 use zx1_protocol::evidence::{Evidence, LogEvidence, ProvenBid};
 use zx1_protocol::feedback_log::{entry_digest, packed_entry_parts, packed_numbers};
@@ -25,7 +28,7 @@ use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::interaction::{interaction_hash, task_ref};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::merkle::Tree;
-use zx1_protocol::record::{Bid, Record};
+use zx1_protocol::record::{BID_LEN, Bid, Record};
 use zx1_protocol::units::{Epoch, Slot};
 
 fn make_py(arguments: &[&str]) -> Output {
@@ -81,6 +84,7 @@ fn message_json(message: &crate::common::Message) -> Value {
         "payload_len": envelope.header.payload_len,
         "payload": hex::encode(&message.payload),
         "signing_bytes": hex::encode(envelope.signing_bytes()),
+        "message32": hex::encode(envelope.header.message32::<Sha3>()),
         "signature": hex::encode(message.signature),
         "envelope": hex::encode(envelope.to_cbor()),
         "leaf": hex::encode(LogEntry::leaf::<Sha3>(&entry)),
@@ -120,19 +124,34 @@ fn record_json(record: &Record) -> Value {
             "attestation": hex::encode(event.attestation),
         }),
     };
+    fields["message"] = hex::encode(record.message()).into();
     fields["packed"] = hex::encode(record.to_bytes()).into();
     fields["leaf"] = hex::encode(record.leaf::<Sha3>()).into();
     fields
 }
 
 fn batch_json(source: &mut Source) -> Value {
-    let ([agent, log_root, hash, arrays_root, previous], epoch, log_len, arrays_len) =
-        source.draw((any::<[Hash; 5]>(), any::<u64>(), any::<u32>(), any::<u32>()));
-    let message: [u8; BATCH_MESSAGE_LEN] =
-        batch_message(&agent, Epoch(epoch), &log_root, log_len, &hash, &arrays_root, arrays_len);
+    let ([network, agent, previous, log_root, hash, arrays_root], from, epoch, log_len, arrays_len) =
+        source.draw((any::<[Hash; 6]>(), any::<u64>(), any::<u64>(), any::<u32>(), any::<u32>()));
+    let message = BatchMessage {
+        network,
+        agent,
+        covers_from: Epoch(from),
+        epoch: Epoch(epoch),
+        previous_digest: previous,
+        log_merkle_root: log_root,
+        log_len,
+        batch_hash: hash,
+        arrays_root,
+        arrays_len,
+    }
+    .to_bytes();
     json!({
+        "network": hex::encode(network),
         "agent": hex::encode(agent),
+        "covers_from": from,
         "epoch": epoch,
+        "previous_digest": hex::encode(previous),
         "log_merkle_root": hex::encode(log_root),
         "log_len": log_len,
         "batch_hash": hex::encode(hash),
@@ -141,7 +160,6 @@ fn batch_json(source: &mut Source) -> Value {
         "public_key": hex::encode(key().verifying_key().to_bytes()),
         "message": hex::encode(message),
         "signature": hex::encode(key().sign(&message).to_bytes()),
-        "previous_digest": hex::encode(previous),
         "digest": hex::encode(head_digest::<Sha3>(&previous, &message)),
     })
 }
@@ -206,11 +224,11 @@ fn double_bid_json(source: &mut Source) -> Value {
     let parts: Vec<_> = proofs
         .iter()
         .map(|proof| {
-            let (conversation, counterparty, value, slot, index) =
-                source.draw(any::<([u8; 16], Hash, i128, u64, u32)>());
+            let (conversation, counterparty, message, value, slot, index) =
+                source.draw(any::<([u8; 16], Hash, Hash, i128, u64, u32)>());
             let (conversation, counterparty) = (ConversationId(conversation), AgentId(counterparty));
-            let bid = Bid { conversation, counterparty, value, slot: Slot(slot) };
-            let record: [u8; 73] = Record::Bid(bid).to_bytes().try_into().unwrap();
+            let bid = Bid { conversation, counterparty, value, slot: Slot(slot), message };
+            let record: [u8; BID_LEN] = Record::Bid(bid).to_bytes().try_into().unwrap();
             (record, index, proof)
         })
         .collect();
@@ -225,10 +243,21 @@ fn double_bid_json(source: &mut Source) -> Value {
     json!({"kind": 2, "bids": bids, "bytes": hex::encode(bytes)})
 }
 
-fn evidence_hash_json(source: &mut Source) -> Value {
-    let (kind, subject, shown) = source.draw(any::<(u8, Hash, bool)>());
-    let hash = evidence_hash::<Sha3>(kind, &subject, shown);
-    json!({"kind": kind, "subject": hex::encode(subject), "shown": shown, "hash": hex::encode(hash)})
+fn claim_json(source: &mut Source) -> Value {
+    let (number, known, message) = source.draw((1u8..=5, any::<bool>(), any::<Hash>()));
+    let claim = claim32::<Sha3>(Ground::from_u8(number).unwrap(), known, &message);
+    json!({"ground": number, "known": known, "message": hex::encode(message), "claim": hex::encode(claim)})
+}
+
+fn commit_json(source: &mut Source) -> Value {
+    let evidence = source.draw(prop::collection::vec(any::<u8>(), 0..300));
+    let [challenger, batch] = source.draw(any::<[Hash; 2]>());
+    json!({
+        "challenger": hex::encode(challenger),
+        "batch": hex::encode(batch),
+        "evidence": hex::encode(&evidence),
+        "commit": hex::encode(commit32::<Sha3>(&challenger, &batch, &evidence)),
+    })
 }
 
 /// A derivation from a random message, on a random ground; the agent is often one that fits.
@@ -261,7 +290,7 @@ fn derivation_json(source: &mut Source) -> Value {
         let result = from_log_entry::<Sha3>(&entry, agent.as_bytes(), ground, shown.as_deref());
         ("log_entry", entry.to_cbor::<Sha3>().unwrap(), result)
     } else {
-        let result = from_envelope(&message.envelope().signed_fields(), agent.as_bytes(), ground);
+        let result = from_envelope::<Sha3>(&message.envelope().signed_fields(), agent.as_bytes(), ground);
         ("envelope", message.envelope().signing_bytes(), result)
     };
     json!({
@@ -280,15 +309,21 @@ fn derivation_json(source: &mut Source) -> Value {
 fn built_json(source: &mut Source) -> Value {
     let log = source.draw(life());
     let built = build(&log).unwrap();
+    let bundle = if source.draw(any::<bool>()) { signed(&built) } else { built.bundle().unwrap() };
+    let signed = bundle.signed().map(|Signed { message, signer, signature }| {
+        [&message.to_bytes()[..], signer.as_ref(), signature].concat()
+    });
+    let signed = signed.unwrap_or_default();
     let entries: Vec<_> = log
         .iter()
         .map(|logged| {
             let sent = logged.direction == Direction::Sent;
-            let payload = BidKey::of(&logged.message.header()).filter(|_| sent);
+            let payload =
+                (sent && logged.message.msg_type.has_bid_value()).then_some(&logged.message.payload);
             json!({
                 "sent": sent,
                 "entry": hex::encode(logged.encoded()),
-                "payload": payload.map(|_| hex::encode(&logged.message.payload)),
+                "payload": payload.map(hex::encode),
                 "attestation": logged.attestation.map(hex::encode),
             })
         })
@@ -304,7 +339,8 @@ fn built_json(source: &mut Source) -> Value {
         "batch_hash": hex::encode(built.batch_hash),
         "records": hex::encode(&built.records),
         "leaves": hex::encode(built.leaves.as_flattened()),
-        "bundle": hex::encode(built.bundle().unwrap().to_vec()),
+        "signed": hex::encode(signed),
+        "bundle": hex::encode(bundle.to_vec()),
     })
 }
 
@@ -345,19 +381,46 @@ fn reputation_json(source: &mut Source) -> Value {
         },
     );
     let batch = (1u64..20, 0u64..1_000, 0u32..2, 0u32..9, prop::collection::vec(event, 0..8));
-    let mut epoch = 0;
+    let batch = (batch, prop::bool::weighted(0.2));
+    let (mut epoch, mut tenure) = (0, 1);
     let batches: Vec<_> = source
         .draw(prop::collection::vec(batch, 1..12))
         .into_iter()
-        .map(|(gap, slot_end, message_count, disputes, events)| {
+        .map(|((gap, slot_end, message_count, disputes, events), sold)| {
             epoch += gap;
+            tenure += u32::from(sold);
             json!({
-                "epoch": epoch, "slot_end": slot_end, "message_count": message_count,
+                "epoch": epoch, "tenure": tenure, "slot_end": slot_end, "message_count": message_count,
                 "disputes": disputes, "events": events,
             })
         })
         .collect();
     live(&batches.into(), &[epoch, epoch + 8, epoch + 30])
+}
+
+/// Numbers near each other under these names.
+fn numbers<const N: usize>(source: &mut Source, names: [&str; N]) -> Value {
+    let numbers = source.draw(prop::collection::vec(0u64..80, N));
+    names.into_iter().zip(numbers).map(|(name, number)| (name.to_owned(), Value::from(number))).collect()
+}
+
+fn closing_json(source: &mut Source) -> Value {
+    let mut given = numbers(source, ["scopes", "until", "current", "last_epoch"]);
+    given["scopes"] = source.draw(0u8..16).into();
+    given["ended"] = source.draw(any::<bool>()).into();
+    if source.draw(0u8..4) == 0 {
+        given["last_epoch"] = Value::Null;
+    }
+    let last_slot = source.draw(0u64..1_000_000);
+    given["last_slot"] = last_slot.into();
+    given["now"] = (last_slot + source.draw(431_990u64..432_010)).into();
+    rule_vectors::closing(&given)
+}
+
+fn division_json(source: &mut Source) -> Value {
+    let whole = source.draw(crate::common::number());
+    let amounts = source.draw(crate::amounts::amounts());
+    rule_vectors::division(&json!({"amounts": rule_vectors::amounts_json(&amounts), "whole": whole}))
 }
 
 /// Damaged bytes and this crate's verdict: Python must give the same reason.
@@ -384,7 +447,7 @@ fn verdict_json(source: &mut Source) -> Value {
         "record" => source.draw(record()).to_bytes(),
         "text" => source.draw("\\PC{0,30}").into_bytes(),
         "batch" => build(&source.draw(life())).unwrap().batch_bytes,
-        "bundle" => build(&source.draw(life())).unwrap().bundle().unwrap().to_vec(),
+        "bundle" => signed(&build(&source.draw(life())).unwrap()).to_vec(),
         "beacon" => hex::decode(beacon_json(source)["bytes"].as_str().unwrap()).unwrap(),
         _ => {
             let made =
@@ -416,12 +479,16 @@ fn what_rust_makes_holds_in_python() {
         "trees": source.many(10, tree_json),
         "feedback_log": source.many(20, feedback_log_json),
         "evidence": evidence,
-        "evidence_hashes": source.many(20, evidence_hash_json),
+        "claims": source.many(20, claim_json),
+        "commits": source.many(20, commit_json),
         "derivations": source.many(200, derivation_json),
         "built": source.many(25, built_json),
         "beacons": source.many(20, beacon_json),
         "interactions": source.many(20, interaction_json),
         "reputations": source.many(30, reputation_json),
+        "coverage": source.many(200, |source| rule_vectors::coverage(&numbers(source, ["epoch", "current", "last_epoch", "tenure_from"]))),
+        "closings": source.many(200, closing_json),
+        "divisions": source.many(100, division_json),
         "verdicts": source.many(600, verdict_json),
     });
     let path = write("made_by_rust.json", &content);
@@ -440,7 +507,8 @@ fn python_refuses_what_does_not_hold() {
         ("batch_messages", batch_json(&mut source), "digest"),
         ("feedback_log", feedback_log_json(&mut source), "head"),
         ("evidence", log_evidence_json(&mut source), "entry"),
-        ("evidence_hashes", evidence_hash_json(&mut source), "hash"),
+        ("claims", claim_json(&mut source), "claim"),
+        ("commits", commit_json(&mut source), "commit"),
         ("built", built_json(&mut source), "batch_hash"),
         ("built", built_json(&mut source), "bundle"),
         ("interactions", interaction_json(&mut source), "interaction_hash"),

@@ -1,6 +1,7 @@
 use crate::common::record;
 use crate::harness::{damage, damaged};
 use proptest::prelude::*;
+use zx1_interface::accounts::MAX_RECORD_BYTES;
 use zx1_protocol::hash::Sha3;
 use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::merkle::leaf;
@@ -20,8 +21,8 @@ fn len(record: &Record) -> usize {
 
 #[test]
 fn no_record_is_as_long_as_two_hashes() {
-    assert_eq!((BID_LEN, SELECTION_LEN, VERIFIER_LEN, FEEDBACK_LEN), (73, 57, 57, 92));
-    assert_eq!(MAX_LEN, 92);
+    assert_eq!((BID_LEN, SELECTION_LEN, VERIFIER_LEN, FEEDBACK_LEN), (105, 89, 89, 124));
+    assert_eq!((MAX_LEN, MAX_RECORD_BYTES), (124, 124));
 }
 
 #[test]
@@ -34,6 +35,7 @@ fn a_rating_out_of_range_fails() {
         role: 1,
         slot: Slot(3),
         attestation: [4; 32],
+        message: [5; 32],
     };
     assert!(Record::parse(&Record::Feedback(good).to_bytes()).is_ok());
     for bad in [
@@ -55,6 +57,11 @@ proptest! {
         prop_assert_eq!(Record::parse(packed), Ok(record));
         prop_assert_eq!(record.to_bytes(), packed);
         prop_assert_eq!(record.leaf::<Sha3>(), leaf::<Sha3>(packed));
+    }
+
+    #[test]
+    fn the_message_comes_last(record in record()) {
+        prop_assert!(record.to_bytes().ends_with(record.message()));
     }
 
     #[test]

@@ -1,9 +1,13 @@
 use proptest::prelude::*;
 use std::collections::HashSet;
+use zx1_interface::accounts::BatchAccount;
+use zx1_protocol::batch::Covered;
+use zx1_protocol::behavior_batch::Commitment;
 use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::payload::PayloadError;
 use zx1_protocol::reputation::{
-    BatchFacts, Binding, Event, Ledger, MAX_REPUTATION, Rating, ReputationError, Standing, State, Vector,
+    BatchFacts, Binding, Event, Ledger, MAX_REPUTATION, Rating, ReputationError, Standing, State, Turn,
+    Vector, uncovered,
 };
 use zx1_protocol::units::{Epoch, Slot};
 
@@ -12,7 +16,7 @@ fn rating(score: i8, outcome: u8, role: u8) -> Rating {
 }
 
 fn batch(epoch: u64) -> BatchFacts {
-    BatchFacts { epoch: Epoch(epoch), slot_end: Slot(epoch * 10), message_count: 1, disputes: 0 }
+    BatchFacts { epoch: Epoch(epoch), tenure: 1, slot_end: Slot(epoch * 10), message_count: 1, disputes: 0 }
 }
 
 fn event(number: u8, rating: Rating) -> Event {
@@ -65,7 +69,7 @@ fn disputes_count_by_hearsay_and_by_batches_own_counters() {
     let mut ledger = Ledger::default();
     let events = [event(1, Rating { is_dispute: true, ..rating(0, 0, 0) })];
     ledger.apply_batch(&BatchFacts { disputes: 4, ..batch(1) }, &events).unwrap();
-    assert_eq!(ledger.counted().vector().total_disputes, 4);
+    assert_eq!(ledger.turn(1).counted.vector().total_disputes, 4);
 }
 
 #[test]
@@ -93,7 +97,7 @@ fn batches_come_in_the_order_of_their_epochs() {
         assert_eq!(ledger.apply_batch(&batch(epoch), &[event(1, rating(1, 1, 0))]), Err(error));
     }
     assert_eq!(
-        ledger.counted().vector(),
+        ledger.turn(1).counted.vector(),
         Vector { batches: 1, last_active_slot: Slot(50), ..Vector::default() }
     );
 }
@@ -140,8 +144,8 @@ fn only_a_rating_with_envelope_and_binding_counts() {
                 let mut ledger = Ledger::default();
                 ledger.apply_batch(&batch(1), &[event]).unwrap();
                 let counts = u32::from(standing.counts());
-                assert_eq!(ledger.counted().vector().total_tasks, counts);
-                assert_eq!(ledger.apart().vector().total_tasks, 1 - counts);
+                assert_eq!(ledger.turn(1).counted.vector().total_tasks, counts);
+                assert_eq!(ledger.turn(1).apart.vector().total_tasks, 1 - counts);
             }
         }
     }
@@ -153,9 +157,70 @@ fn a_task_is_rated_once_by_each_rater_in_each_role() {
     let mut ledger = Ledger::default();
     ledger.apply_batch(&batch(1), &events).unwrap();
     ledger.apply_batch(&batch(2), &events).unwrap();
-    let vector = ledger.counted().vector();
+    let vector = ledger.turn(1).counted.vector();
     assert_eq!((vector.reliability_score, vector.notary_accuracy), (10_000, 30_000));
-    assert_eq!((ledger.tally().bound, ledger.tally().repeated), (2, 4));
+    assert_eq!((ledger.turn(1).tally.bound, ledger.turn(1).tally.repeated), (2, 4));
+}
+
+#[test]
+fn a_tenure_takes_nothing_along() {
+    let mut ledger = Ledger::default();
+    ledger.apply_batch(&batch(1), &[event(1, rating(100, 2, 0))]).unwrap();
+    let sold = BatchFacts { tenure: 2, ..batch(2) };
+    // The first rater rates the same task again; that it did is not forgotten.
+    let events = [event(1, rating(50, 2, 0)), event(2, rating(-10, 0, 0))];
+    ledger.apply_batch(&sold, &events).unwrap();
+    let [first, second] = [1, 2].map(|tenure| ledger.turn(tenure));
+    assert_eq!((first.counted.vector().reliability_score, first.tally.bound), (100_000, 1));
+    assert_eq!((second.counted.vector().reliability_score, second.tally.bound), (-10_000, 1));
+    assert_eq!(second.tally.repeated, 1);
+    assert_eq!(ledger.turn(3), Turn::default());
+    assert_eq!(
+        ledger.turns().map(|(number, turn)| (number, *turn)).collect::<Vec<_>>(),
+        [(1, first), (2, second)]
+    );
+    // Epochs increase across tenures.
+    let error = ReputationError::NotIncreasing { last: Epoch(2) };
+    assert_eq!(ledger.apply_batch(&BatchFacts { tenure: 3, ..batch(2) }, &[]), Err(error));
+}
+
+#[test]
+fn a_batch_that_withholds_counts_for_nothing() {
+    let batch = crate::life::build(&[]).unwrap().batch;
+    let mut account = BatchAccount {
+        epoch_number: batch.epoch_number.0,
+        covers_from_epoch: batch.epoch_number.0,
+        submitted_slot: 1,
+        log_len: batch.log_len,
+        arrays_len: batch.arrays_len,
+        era: 3,
+        tenure: 4,
+        agent_id: *batch.agent_id.as_bytes(),
+        log_merkle_root: batch.log_merkle_root,
+        batch_hash: batch.hash(),
+        arrays_root: batch.arrays_root,
+        signer: [1; 32],
+        payer: [2; 32],
+        withheld: 0,
+        version: 2,
+        bump: 255,
+        reserved: [0; 5],
+    };
+    assert_eq!(Commitment::from(&account), batch.commitment());
+    let facts = BatchFacts::of(&batch, &account).unwrap();
+    assert_eq!((facts.epoch, facts.tenure, facts.slot_end), (batch.epoch_number, 4, batch.slot_end));
+    account.withheld = 1;
+    assert_eq!(BatchFacts::of(&batch, &account), None);
+}
+
+#[test]
+fn uncovered_epochs_are_a_number() {
+    let covered = |from, to| Covered { from: Epoch(from), to: Epoch(to) };
+    assert_eq!(uncovered(Epoch(5), []), 0);
+    assert_eq!(uncovered(Epoch(5), [covered(5, 9), covered(10, 10)]), 0);
+    // Seven before the first, two before the second, which a sale or a long silence leaves.
+    assert_eq!(uncovered(Epoch(5), [covered(12, 12), covered(15, 44)]), 9);
+    assert_eq!(uncovered(Epoch(0), [covered(u64::MAX, u64::MAX)]), u64::MAX);
 }
 
 /// An independent and naive writing of decisions D1 and D3: rationals as pairs, decay as a loop.
@@ -251,12 +316,12 @@ proptest! {
             let counting = events.iter().filter(|event| event.standing().counts());
             keys.extend(counting.map(|event| (event.from, event.rating.role)));
         }
-        let tally = ledger.tally();
+        let tally = ledger.turn(1).tally;
         prop_assert_eq!(tally.bound + tally.left_out + tally.unbound + tally.repeated, total);
         prop_assert_eq!((tally.bound + tally.left_out) as usize, keys.len());
         let sum = |vector: Vector| vector.total_tasks + vector.total_notarized;
-        prop_assert_eq!(sum(ledger.counted().vector()), tally.bound + tally.left_out);
-        prop_assert_eq!(sum(ledger.apart().vector()), tally.unbound + tally.repeated);
+        prop_assert_eq!(sum(ledger.turn(1).counted.vector()), tally.bound + tally.left_out);
+        prop_assert_eq!(sum(ledger.turn(1).apart.vector()), tally.unbound + tally.repeated);
     }
 
     #[test]
@@ -271,7 +336,7 @@ proptest! {
         let [mut a, mut b] = [Ledger::default(), Ledger::default()];
         a.apply_batch(&batch(1), &events).unwrap();
         b.apply_batch(&batch(1), &other).unwrap();
-        prop_assert_eq!(a.counted(), b.counted());
+        prop_assert_eq!(a.turn(1).counted, b.turn(1).counted);
     }
 
     #[test]

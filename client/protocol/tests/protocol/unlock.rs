@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use zx1_interface::constants::{CHALLENGE_WINDOW_SLOTS, UNLOCK_DELAY_SLOTS};
 use zx1_protocol::units::Slot;
-use zx1_protocol::unlock::{ClaimFacts, Unlock, UnlockError};
+use zx1_protocol::unlock::{ClaimFacts, Unlock, UnlockError, check_claim_ended};
 
 const QUEUED: Slot = Slot(1_000_000);
 const AVAILABLE: Slot = Slot(QUEUED.0 + UNLOCK_DELAY_SLOTS);
@@ -17,6 +17,7 @@ fn claimable() -> ClaimFacts {
         lease_deactivated_or_absent: true,
         lease_last_paid: None,
         open_challenges: 0,
+        open_asks: 0,
         last_batch: None,
     }
 }
@@ -70,6 +71,29 @@ fn claim_with_an_open_challenge_fails() {
 }
 
 #[test]
+fn claim_with_an_open_ask_fails() {
+    let facts = ClaimFacts { open_asks: 1, ..claimable() };
+    assert_eq!(queued().check_claim(&facts), Err(UnlockError::OpenAsks));
+}
+
+#[test]
+fn an_ended_era_is_claimed_when_its_last_batch_cannot_be_challenged() {
+    let ended = Slot(1_000);
+    let available = Slot(ended.0 + UNLOCK_DELAY_SLOTS + 1);
+    let claim = |now: u64, challenges, asks| check_claim_ended(Slot(now), ended, challenges, asks);
+    assert_eq!(claim(available.0, 0, 0), Ok(()));
+    for now in [0, ended.0, available.0 - 1] {
+        assert_eq!(claim(now, 0, 0), Err(UnlockError::DelayNotOver { available }));
+    }
+    // A batch that landed in the very slot of the end.
+    let last_batch = zx1_protocol::challenge::Clock { submitted: ended };
+    assert!(last_batch.is_over(available) && !last_batch.is_over(Slot(available.0 - 1)));
+    assert_eq!(claim(available.0, 1, 1), Err(UnlockError::OpenChallenges));
+    assert_eq!(claim(available.0, 0, 1), Err(UnlockError::OpenAsks));
+    assert_eq!(check_claim_ended(Slot(u64::MAX), Slot(u64::MAX), 0, 0), Err(UnlockError::Overflow));
+}
+
+#[test]
 fn claim_waits_until_the_last_batch_cannot_be_challenged() {
     let batch = Slot(AVAILABLE.0 - 10);
     let until = Slot(batch.0 + CHALLENGE_WINDOW_SLOTS);
@@ -113,13 +137,15 @@ fn facts() -> impl Strategy<Value = ClaimFacts> {
         prop::bool::weighted(0.8),
         prop::option::of(near(QUEUED)),
         prop_oneof![4 => Just(0u32), 1 => any::<u32>()],
+        prop_oneof![4 => Just(0u32), 1 => any::<u32>()],
         prop::option::of(near(window_ago)),
     )
-        .prop_map(|(now, gone, lease_last_paid, open_challenges, last_batch)| ClaimFacts {
+        .prop_map(|(now, gone, lease_last_paid, open_challenges, open_asks, last_batch)| ClaimFacts {
             now,
             lease_deactivated_or_absent: gone,
             lease_last_paid,
             open_challenges,
+            open_asks,
             last_batch,
         })
 }
@@ -133,6 +159,7 @@ proptest! {
             && facts.lease_deactivated_or_absent
             && facts.lease_last_paid.is_none_or(|paid| paid.0 < QUEUED.0)
             && facts.open_challenges == 0
+            && facts.open_asks == 0
             && facts.last_batch.is_none_or(|batch| facts.now.0 > batch.0 + CHALLENGE_WINDOW_SLOTS);
         prop_assert_eq!(unlock.check_claim(&facts).is_ok(), free);
     }

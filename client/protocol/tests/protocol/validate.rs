@@ -1,4 +1,4 @@
-use crate::common::{Message, key, message};
+use crate::common::{Message, agent_key, key, message};
 use crate::envelope::{ciborium_bytes, items};
 use crate::harness::{damage, damaged};
 use ciborium::Value as Cbor;
@@ -8,25 +8,27 @@ use std::collections::BTreeMap;
 use zx1_protocol::beacon::{Beacon, BeaconError};
 use zx1_protocol::channel::{Channel, channel_of};
 use zx1_protocol::draft::{Draft, DraftError, SignError};
-use zx1_protocol::envelope::{BROADCAST, Envelope, MsgType};
+use zx1_protocol::envelope::{BROADCAST, Envelope, MAX_LOGGED_PAYLOAD, MsgType};
 use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
+use zx1_protocol::keys::{AgentKey, Scopes};
 use zx1_protocol::nonce::{LastNonce, NonceError, SeenNonces};
 use zx1_protocol::payload::{Feedback, NotarizeBid, PayloadError, bid_payload};
-use zx1_protocol::signature::PublicKey;
-use zx1_protocol::units::Slot;
+use zx1_protocol::units::{Epoch, Slot};
 use zx1_protocol::validate::{
-    Candidate, Context, MAX_MESSAGE_SIZE, Reason, Sender, TIMESTAMP_TOLERANCE_MICROS, validate,
+    BLOCK_REF_TOLERANCE_SLOTS, Candidate, Context, MAX_MESSAGE_SIZE, Reason, Sender,
+    TIMESTAMP_TOLERANCE_MICROS, validate,
 };
 
 const NOW: u64 = 1_772_313_600_000_000;
 
-fn public_key() -> PublicKey {
-    PublicKey::from_bytes(&key().verifying_key().to_bytes()).unwrap()
+const SLOT: Slot = Slot(400_000_001);
+
+fn our_key() -> AgentKey {
+    agent_key(&key())
 }
 
-fn other_key() -> PublicKey {
-    let key = ed25519_dalek::SigningKey::from_bytes(&[8; 32]);
-    PublicKey::from_bytes(&key.verifying_key().to_bytes()).unwrap()
+fn other_key() -> AgentKey {
+    agent_key(&ed25519_dalek::SigningKey::from_bytes(&[8; 32]))
 }
 
 fn good(msg_type: MsgType, payload: &[u8]) -> Message {
@@ -35,7 +37,7 @@ fn good(msg_type: MsgType, payload: &[u8]) -> Message {
         sender: AgentId([0xa1; 32]),
         recipient: AgentId([0xb2; 32]),
         timestamp: NOW,
-        block_ref: 400_000_001,
+        block_ref: SLOT.0,
         nonce: 10,
         conversation_id: ConversationId([3; 16]),
         payload: payload.to_vec(),
@@ -53,9 +55,9 @@ fn signed(mut message: Message) -> Message {
 
 /// Validates for a receiver that knows the sender's key and has seen nonce 9.
 fn judge(bytes: &[u8]) -> Result<(), Reason> {
-    let keys = [other_key(), public_key()];
+    let keys = [other_key(), our_key()];
     let sender = Sender::Registered { keys: &keys, seen: SeenNonces::Strict(LastNonce(Some(9))) };
-    validate(bytes, &Context::new(NOW, sender)).map(|_| ())
+    validate(bytes, &Context::new(NOW, Some(SLOT), sender)).map(|_| ())
 }
 
 #[test]
@@ -63,10 +65,10 @@ fn a_good_message_passes_and_says_who_signed_it() {
     let bytes = good(MsgType::Propose, &bid_payload(5, b"JSON{}")).envelope().to_cbor();
     let candidate = Candidate::parse(&bytes).unwrap();
     assert_eq!((candidate.sender(), candidate.channel()), (AgentId([0xa1; 32]), Channel::Direct));
-    let keys = [other_key(), public_key()];
+    let keys = [other_key(), our_key()];
     let sender = Sender::Registered { keys: &keys, seen: SeenNonces::Strict(LastNonce(None)) };
-    let valid = candidate.validate(&Context::new(NOW, sender)).unwrap();
-    assert_eq!(valid.signer, public_key().to_bytes().into());
+    let valid = candidate.validate(&Context::new(NOW, Some(SLOT), sender)).unwrap();
+    assert_eq!(valid.signer, our_key().key.to_bytes().into());
     assert_eq!(valid.envelope, Envelope::decode(&bytes).unwrap());
     assert_eq!(valid.channel, Channel::Direct);
 }
@@ -140,7 +142,7 @@ fn each_rule_drops_its_message_after_all_earlier_rules_passed() {
     }
     // Rule 3 depends on the receiver alone; the same message passes rule 3 and fails rule 4 otherwise.
     let bytes = with_len(&breaks_all_from(3), 1, false);
-    let result = validate(&bytes, &Context::new(NOW, Sender::Unknown));
+    let result = validate(&bytes, &Context::new(NOW, Some(SLOT), Sender::Unknown));
     assert_eq!(result.err(), Some(Reason::UnknownSender));
     assert_eq!((Reason::UnknownSender.rule(), Reason::UnknownSender.code()), (Some(3), 7313));
     assert_eq!(judge(&bytes), Err(Reason::Signature));
@@ -226,8 +228,93 @@ fn a_signature_by_a_key_that_may_not_sign_fails() {
     let bytes = good(MsgType::Deliver, b"").envelope().to_cbor();
     for keys in [&[][..], &[other_key()]] {
         let sender = Sender::Registered { keys, seen: SeenNonces::Strict(LastNonce(None)) };
-        assert_eq!(validate(&bytes, &Context::new(NOW, sender)).err(), Some(Reason::Signature));
+        assert_eq!(validate(&bytes, &Context::new(NOW, Some(SLOT), sender)).err(), Some(Reason::Signature));
     }
+}
+
+fn by(msg_type: MsgType, key: AgentKey) -> Result<(), Reason> {
+    let payload = match msg_type {
+        MsgType::Feedback => good_rating(),
+        MsgType::NotarizeBid => vec![0; 17],
+        _ => vec![],
+    };
+    let bytes = good(msg_type, &payload).envelope().to_cbor();
+    let keys = [other_key(), key];
+    let sender = Sender::Registered { keys: &keys, seen: SeenNonces::Strict(LastNonce(None)) };
+    validate(&bytes, &Context::new(NOW, Some(SLOT), sender)).map(|_| ())
+}
+
+#[test]
+fn four_types_are_taken_from_a_deal_key_only() {
+    use MsgType::{Accept, Counter, NotarizeAssign, Propose};
+    for number in 0..=u8::MAX {
+        let scopes = Scopes(number);
+        for msg_type in MsgType::ALL {
+            let deal = matches!(msg_type, Propose | Counter | Accept | NotarizeAssign);
+            assert_eq!(msg_type.is_deal(), deal);
+            let may = scopes.has(Scopes::DEAL) || (scopes.has(Scopes::PEER) && !deal);
+            let expected = if may { Ok(()) } else { Err(Reason::Scope) };
+            assert_eq!(by(msg_type, AgentKey { scopes, ..our_key() }), expected, "{msg_type:?} {number}");
+        }
+    }
+}
+
+#[test]
+fn a_key_counts_from_its_first_epoch_to_its_last() {
+    let epoch = Epoch::from_unix_micros(NOW);
+    let key = |from, until| AgentKey { from: Epoch(from), until, ..our_key() };
+    for msg_type in [MsgType::Accept, MsgType::Deliver] {
+        assert_eq!(by(msg_type, key(epoch.0, epoch.0)), Ok(()));
+        let refused = Err(Reason::KeyEpoch { epoch });
+        assert_eq!(by(msg_type, key(epoch.0 + 1, u64::MAX)), refused);
+        assert_eq!(by(msg_type, key(0, epoch.0 - 1)), refused);
+        // Ended before it was born.
+        assert_eq!(by(msg_type, key(epoch.0 + 2, epoch.0 + 1)), refused);
+    }
+}
+
+#[test]
+fn the_slot_may_be_150_off_either_way_at_receipt() {
+    let judge = |slot: Option<Slot>| {
+        let keys = [our_key()];
+        let sender = Sender::Registered { keys: &keys, seen: SeenNonces::Strict(LastNonce(None)) };
+        let bytes = good(MsgType::Deliver, b"").envelope().to_cbor();
+        validate(&bytes, &Context::new(NOW, slot, sender)).map(|_| ())
+    };
+    for off_by in [0, 1, BLOCK_REF_TOLERANCE_SLOTS] {
+        assert_eq!(judge(Some(Slot(SLOT.0 - off_by))), Ok(()));
+        assert_eq!(judge(Some(Slot(SLOT.0 + off_by))), Ok(()));
+    }
+    let off_by = BLOCK_REF_TOLERANCE_SLOTS + 1;
+    assert_eq!(judge(Some(Slot(SLOT.0 - off_by))), Err(Reason::BlockRef { off_by }));
+    assert_eq!(judge(Some(Slot(SLOT.0 + off_by))), Err(Reason::BlockRef { off_by }));
+    assert_eq!(judge(Some(Slot(0))), Err(Reason::BlockRef { off_by: SLOT.0 }));
+    // What is read again later was judged when it came.
+    assert_eq!(judge(None), Ok(()));
+}
+
+/// A stranger plants a leaf that nobody can show, asks for it, and takes a part of the fine.
+#[test]
+fn a_leaf_that_is_too_long_to_be_shown_is_not_taken() {
+    let bid = |len: usize| {
+        NotarizeBid {
+            bid_type: zx1_protocol::payload::BidType::Offer,
+            conversation_id: ConversationId([1; 16]),
+            terms: &vec![7; len - 17],
+        }
+        .to_bytes()
+    };
+    let longest = good(MsgType::NotarizeBid, &bid(MAX_LOGGED_PAYLOAD));
+    assert_eq!(judge(&longest.envelope().to_cbor()), Ok(()));
+    let entry = zx1_protocol::log_entry::LogEntry::of(&longest.envelope());
+    let entry = entry.to_cbor::<zx1_protocol::hash::Sha3>().unwrap();
+    assert!(entry.len() <= zx1_interface::constants::MAX_EVIDENCE_BYTES);
+    let longer = bid(MAX_LOGGED_PAYLOAD + 1);
+    let planted = good(MsgType::NotarizeBid, &longer).envelope().to_cbor();
+    assert_eq!(judge(&planted), Err(Reason::TooLongForLog));
+    assert_eq!(sign(&draft(MsgType::NotarizeBid, &longer)), Err(DraftError::TooLongForLog));
+    // Of other types the log keeps the hash only.
+    assert_eq!(judge(&good(MsgType::Deliver, &longer).envelope().to_cbor()), Ok(()));
 }
 
 #[test]
@@ -255,7 +342,7 @@ fn draft<'a>(msg_type: MsgType, payload: &'a [u8]) -> Draft<'a> {
         sender: AgentId([0xa1; 32]),
         recipient: BROADCAST,
         timestamp: NOW,
-        block_ref: Slot(400_000_001),
+        block_ref: SLOT,
         nonce: 10,
         conversation_id: ConversationId([3; 16]),
         payload,
@@ -323,10 +410,10 @@ proptest! {
         let Ok(bytes) = sign(&draft) else { return Ok(()) };
         prop_assert_eq!(Envelope::decode(&bytes), Ok(message.envelope()));
         prop_assert_eq!(draft.signing_bytes().unwrap(), message.envelope().signing_bytes());
-        let keys = [public_key()];
+        let keys = [our_key()];
         let seen = SeenNonces::Strict(LastNonce(message.nonce.checked_sub(1)));
         let sender = Sender::Registered { keys: &keys, seen };
-        prop_assert!(validate(&bytes, &Context::new(message.timestamp, sender)).is_ok());
+        prop_assert!(validate(&bytes, &Context::new(message.timestamp, Some(Slot(message.block_ref)), sender)).is_ok());
     }
 
     #[test]
@@ -334,9 +421,9 @@ proptest! {
         let original = message.envelope().to_cbor();
         let bytes = damaged(&original, &harm);
         prop_assume!(bytes != original);
-        let keys = [public_key()];
+        let keys = [our_key()];
         let sender = Sender::Registered { keys: &keys, seen: SeenNonces::Strict(LastNonce(None)) };
-        prop_assert!(validate(&bytes, &Context::new(message.timestamp, sender)).is_err());
+        prop_assert!(validate(&bytes, &Context::new(message.timestamp, Some(Slot(message.block_ref)), sender)).is_err());
     }
 
     #[test]

@@ -3,11 +3,11 @@
 use crate::common::{Message, array, bytes, hashes, id, list, small, uint, vectors, verdict};
 use ed25519_dalek::{Signature, VerifyingKey};
 use serde_json::Value;
-use zx1_protocol::batch::{batch_message, head_digest};
+use zx1_protocol::batch::{BatchMessage, head_digest, open_digest};
 use zx1_protocol::beacon::Beacon;
 use zx1_protocol::behavior_batch::BehaviorBatch;
 use zx1_protocol::bundle::Bundle;
-use zx1_protocol::challenge::{Ground, evidence_hash};
+use zx1_protocol::challenge::{Ground, claim32, commit32};
 use zx1_protocol::derive::{from_envelope, from_log_entry};
 use zx1_protocol::envelope::{Envelope, MsgType, parse_signing_bytes};
 use zx1_protocol::evidence::{Evidence, LogEvidence, ProvenBid};
@@ -90,6 +90,7 @@ fn messages_ok() {
     for item in list(&vectors("log_entries.json")["messages"]) {
         check_envelope(item, &item["envelope"]);
         let message = message(item);
+        assert_eq!(message.header().message32::<Sha3>(), array::<32>(&item["message32"]));
         let entry = LogEntry::of(&message.envelope());
         let cbor = bytes(&item["log_entry"]);
         assert_eq!(entry.to_cbor::<Sha3>(), Ok(cbor.clone()), "{}", item["name"]);
@@ -101,17 +102,20 @@ fn messages_ok() {
 /// A record from its fields.
 fn record(item: &Value) -> Record {
     let (conversation, slot) = (id(&item["conversation"]), Slot(uint(&item["slot"])));
+    let message = array(&item["message"]);
     match item["kind"].as_str().unwrap() {
         "bid" => {
             let value = item["value"].as_str().unwrap().parse().unwrap();
-            Record::Bid(record::Bid { conversation, counterparty: id(&item["counterparty"]), value, slot })
+            let counterparty = id(&item["counterparty"]);
+            Record::Bid(record::Bid { conversation, counterparty, value, slot, message })
         }
         "selection" => {
             let counterparty = id(&item["counterparty"]);
-            Record::Selection(record::Selection { conversation, counterparty, slot })
+            Record::Selection(record::Selection { conversation, counterparty, slot, message })
         }
         "verifier" => {
-            Record::Verifier(record::Verifier { conversation, verifier: id(&item["verifier"]), slot })
+            let verifier = id(&item["verifier"]);
+            Record::Verifier(record::Verifier { conversation, verifier, slot, message })
         }
         "feedback" => Record::Feedback(record::Feedback {
             conversation,
@@ -121,6 +125,7 @@ fn record(item: &Value) -> Record {
             role: small(&item["role"]),
             slot,
             attestation: array(&item["attestation"]),
+            message,
         }),
         other => panic!("no kind {other}"),
     }
@@ -138,21 +143,30 @@ fn records_ok() {
 
 #[test]
 fn batch_messages_ok() {
-    for item in list(&vectors("batch_messages.json")["batch_messages"]) {
-        let message = batch_message(
-            &array(&item["agent"]),
-            Epoch(uint(&item["epoch"])),
-            &array(&item["log_merkle_root"]),
-            small(&item["log_len"]),
-            &array(&item["batch_hash"]),
-            &array(&item["arrays_root"]),
-            small(&item["arrays_len"]),
-        );
-        assert_eq!(message.to_vec(), bytes(&item["message"]));
-        let digest = head_digest::<Sha3>(&array(&item["previous_digest"]), &message);
+    let file = vectors("batch_messages.json");
+    let items = list(&file["batch_messages"]);
+    let mut digest = open_digest::<Sha3>(&array(&items[0]["network"]), &array(&items[0]["agent"]));
+    for item in items {
+        let message = BatchMessage {
+            network: array(&item["network"]),
+            agent: array(&item["agent"]),
+            covers_from: Epoch(uint(&item["covers_from"])),
+            epoch: Epoch(uint(&item["epoch"])),
+            previous_digest: array(&item["previous_digest"]),
+            log_merkle_root: array(&item["log_merkle_root"]),
+            log_len: small(&item["log_len"]),
+            batch_hash: array(&item["batch_hash"]),
+            arrays_root: array(&item["arrays_root"]),
+            arrays_len: small(&item["arrays_len"]),
+        };
+        assert_eq!(message.previous_digest, digest);
+        let packed = bytes(&item["message"]);
+        assert_eq!(message.to_bytes().to_vec(), packed);
+        assert_eq!(BatchMessage::parse(&packed), Some(message));
+        digest = head_digest::<Sha3>(&message.previous_digest, &packed);
         assert_eq!(digest, array::<32>(&item["digest"]));
         let key = VerifyingKey::from_bytes(&array(&item["public_key"])).unwrap();
-        key.verify_strict(&message, &Signature::from_bytes(&array(&item["signature"]))).unwrap();
+        key.verify_strict(&packed, &Signature::from_bytes(&array(&item["signature"]))).unwrap();
     }
 }
 
@@ -221,11 +235,16 @@ fn check_evidence(evidence: &Evidence<'_>, packed: &[u8]) {
 }
 
 #[test]
-fn evidence_hashes_ok() {
-    for item in list(&vectors("evidence.json")["evidence_hashes"]) {
-        let shown = item["shown"].as_bool().unwrap();
-        let hash = evidence_hash::<Sha3>(small(&item["kind"]), &array(&item["subject"]), shown);
-        assert_eq!(hash, array::<32>(&item["hash"]));
+fn claims_and_commitments_ok() {
+    for item in list(&vectors("evidence.json")["claims"]) {
+        let ground = Ground::from_u8(small(&item["ground"])).unwrap();
+        let claim = claim32::<Sha3>(ground, item["known"].as_bool().unwrap(), &array(&item["message"]));
+        assert_eq!(claim, array::<32>(&item["claim"]));
+    }
+    for item in list(&vectors("evidence.json")["commits"]) {
+        let (challenger, batch) = (array(&item["challenger"]), array(&item["batch"]));
+        let commit = commit32::<Sha3>(&challenger, &batch, &bytes(&item["evidence"]));
+        assert_eq!(commit, array::<32>(&item["commit"]));
     }
 }
 
@@ -240,7 +259,7 @@ fn derivations_ok() {
             let entry = LogEntry::decode::<Sha3>(&source).unwrap();
             from_log_entry::<Sha3>(&entry, &agent, ground, shown.as_deref())
         } else {
-            from_envelope(&parse_signing_bytes(&source).unwrap(), &agent, ground)
+            from_envelope::<Sha3>(&parse_signing_bytes(&source).unwrap(), &agent, ground)
         };
         assert_eq!(verdict(result), item["verdict"], "{item}");
         if let Ok(expected) = result {
