@@ -17,29 +17,23 @@ declare_id!("6fCEMaficSjaoK96uUFTTZoWVb3EYUgyZcHpmEWRY8A6");
 pub mod zx1_behavior_log {
     use super::*;
 
-    /// Commits to an epoch's batch. The instruction before it must be the Ed25519 check of its message.
-    // The arguments are the commitment's fields, in the order of the message that is signed (wire.md,
-    // "Batch").
-    #[allow(clippy::too_many_arguments)]
-    pub fn submit_batch(
-        ctx: &mut Context<SubmitBatch>,
+    /// Makes an agent's head; anyone may, once.
+    pub fn open_head(ctx: &mut Context<OpenHead>, agent_id: Address) -> Result<()> {
+        ctx.accounts.handle(&agent_id)
+    }
+
+    /// Lands a batch. The instruction before it must be the Ed25519 check of its message.
+    pub fn submit_batch(ctx: &mut Context<SubmitBatch>) -> Result<()> {
+        ctx.accounts.handle()
+    }
+
+    /// Marks a batch that withholds a leaf; only Challenge may call it.
+    pub fn mark_withheld(
+        ctx: &mut Context<MarkWithheld>,
         agent_id: Address,
         epoch_number: u64,
-        log_merkle_root: [u8; 32],
-        log_len: u32,
-        batch_hash: [u8; 32],
-        arrays_root: [u8; 32],
-        arrays_len: u32,
     ) -> Result<()> {
-        ctx.accounts.handle(&Commitment {
-            agent_id: *agent_id.as_array(),
-            epoch_number,
-            log_merkle_root,
-            log_len,
-            batch_hash,
-            arrays_root,
-            arrays_len,
-        })
+        ctx.accounts.handle(&agent_id, epoch_number)
     }
 
     /// Returns a batch's rent once it can no longer be challenged.
@@ -48,4 +42,4 @@ pub mod zx1_behavior_log {
     }
 }
 
-zx1_runtime::describe!(BatchSubmitted, BatchClosed);
+zx1_runtime::describe!(HeadOpened, BatchSubmitted, BatchWithheld, BatchClosed);

@@ -1,7 +1,8 @@
 //! Appending to the log: the same for a text in one transaction and for a sealed draft.
 
 use anchor_lang::prelude::*;
-use zx1_interface::accounts::{FeedbackEntry, FeedbackLogAccount, VERSION};
+use zx1_interface::accounts::{FeedbackEntry, FeedbackLogAccount};
+use zx1_interface::constants::LAYOUT_VERSION;
 use zx1_interface::events::FeedbackSubmitted;
 use zx1_interface::{Error, pda, seeds};
 use zx1_protocol::feedback_log::{TextError, check_text, entry_digest};
@@ -50,7 +51,7 @@ impl Append<'_> {
                 account.payer = payer;
                 account.previous_head = previous_head;
                 account.text_len = text_len;
-                account.version = VERSION;
+                account.version = LAYOUT_VERSION;
                 account.bump = bump;
             },
         )?;
@@ -76,7 +77,7 @@ impl Append<'_> {
     fn open(&self, now: &Now) -> Result<Stored<FeedbackLogAccount>> {
         let fill = |account: &mut FeedbackLogAccount, bump| {
             account.created_slot = now.slot.0;
-            account.version = VERSION;
+            account.version = LAYOUT_VERSION;
             account.bump = bump;
         };
         create(self.payer, self.log, &[seeds::FEEDBACK_LOG], 0, Error::AccountExists, fill)

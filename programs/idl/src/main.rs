@@ -17,15 +17,19 @@ const PROGRAMS: [&str; 5] = ["stake-lock", "lease", "behavior-log", "challenge",
 /// an instruction creates or may find absent. Here each program lists all of its own and no others.
 fn own_accounts(program: &str, idl: &mut Idl) -> Result<()> {
     let own = match program {
-        "stake-lock" => vec![describe::<Config>()?, describe::<StakeLockAccount>()?],
+        "stake-lock" => {
+            vec![
+                describe::<Config>()?,
+                describe::<KeyAccount>()?,
+                describe::<ShardAccount>()?,
+                describe::<StakeLockAccount>()?,
+                describe::<TenureAccount>()?,
+            ]
+        }
         "lease" => vec![describe::<LeaseAccount>()?],
         "behavior-log" => vec![describe::<BatchAccount>()?, describe::<HeadAccount>()?],
         "challenge" => {
-            vec![
-                describe::<ChallengeAccount>()?,
-                describe::<EvidenceDraft>()?,
-                describe::<RecordedEnvelope>()?,
-            ]
+            vec![describe::<AskAccount>()?, describe::<ChallengeAccount>()?, describe::<EvidenceDraft>()?]
         }
         _ => vec![
             describe::<FeedbackDraft>()?,

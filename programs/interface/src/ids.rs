@@ -34,3 +34,5 @@ pub const ED25519: Address = address("Ed25519SigVerify11111111111111111111111111
 pub const INSTRUCTIONS_SYSVAR: Address = address("Sysvar1nstructions1111111111111111111111111");
 /// The upgradeable loader, which owns ProgramData accounts.
 pub const UPGRADEABLE_LOADER: Address = address("BPFLoaderUpgradeab1e11111111111111111111111");
+/// Nobody's account: lamports sent here are burnt.
+pub const INCINERATOR: Address = address("1nc1nerator11111111111111111111111111111111");

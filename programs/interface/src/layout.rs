@@ -26,13 +26,17 @@ pub trait Layout: bytemuck::Pod {
     const FIELDS: &'static [Field];
     /// Bytes of the account with its discriminator and without a variable tail.
     const SIZE: usize = 8 + core::mem::size_of::<Self>();
+    /// Where its version stands in the account's bytes.
+    const VERSION_AT: usize;
 
-    /// Reads an account's bytes. None when they are too short or carry another discriminator. The owner
-    /// is not among the bytes: the caller checks it.
+    /// Reads an account's bytes. None when they are too short or carry another discriminator or version. The
+    /// owner is not among the bytes: the caller checks it.
     fn read(data: &[u8]) -> Option<Self> {
         let (discriminator, rest) = data.split_first_chunk::<8>()?;
         let body = rest.get(..core::mem::size_of::<Self>())?;
-        (*discriminator == Self::DISCRIMINATOR).then(|| bytemuck::pod_read_unaligned(body))
+        let version = *data.get(Self::VERSION_AT)?;
+        let fits = *discriminator == Self::DISCRIMINATOR && version == crate::constants::LAYOUT_VERSION;
+        fits.then(|| bytemuck::pod_read_unaligned(body))
     }
 }
 
@@ -155,6 +159,7 @@ macro_rules! accounts {
             const FIELDS: &'static [$crate::layout::Field] = &[$( $crate::layout::Field {
                 name: stringify!($field), idl_type: $crate::layout::idl_type!($ty), doc: concat!($($field_doc),*),
             } ),*];
+            const VERSION_AT: usize = 8 + core::mem::offset_of!($name, version);
         }
     )*};
 }

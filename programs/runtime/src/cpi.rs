@@ -1,14 +1,17 @@
 //! Calling other programs. All calls go through one function: pinocchio's are generic over the number of
 //! accounts and inlined, which would give every call its own copy.
 
-use crate::{AccountView, Address, Result};
-use alloc::vec::Vec;
-use pinocchio::cpi::{Seed, Signer, invoke_signed_with_bounds};
-use pinocchio::instruction::{InstructionAccount, InstructionView};
+#![allow(unsafe_code)] // Arrays that are written only as far as needed.
 
-/// The most accounts that a program of ours passes on (a slash).
-const MAX_ACCOUNTS: usize = 7;
-/// The most seeds with which a program of ours signs, the bump among them (a challenge for its vault).
+use crate::{AccountView, Address, Result, ensure};
+use core::{mem::MaybeUninit, slice::from_raw_parts};
+use pinocchio::cpi::{CpiAccount, Seed, Signer, invoke_signed_unchecked};
+use pinocchio::instruction::{InstructionAccount, InstructionView};
+use zx1_interface::Error;
+
+/// The most accounts that a program of ours passes on (a settlement).
+const MAX_ACCOUNTS: usize = 9;
+/// The most seeds with which a program of ours signs, the bump among them (a new ask).
 pub const MAX_SEEDS: usize = 5;
 
 /// An account that is passed on, and what the called program may do with it.
@@ -42,17 +45,26 @@ pub fn writable_signer(view: &AccountView) -> Passed<'_> {
 /// Calls a program. With `seeds`, bump included, the address that they derive signs as well.
 #[inline(never)]
 pub fn call(program: &Address, accounts: &[Passed], data: &[u8], seeds: &[&[u8]]) -> Result<()> {
-    // On the heap, and only as long as needed: arrays of the greatest length would be filled on every call.
-    let views: Vec<&AccountView> = accounts.iter().map(|passed| passed.view).collect();
-    let metas: Vec<InstructionAccount> = accounts
-        .iter()
-        .map(|passed| InstructionAccount::new(passed.view.address(), passed.writable, passed.signer))
-        .collect();
-    let seeds: Vec<Seed> = seeds.iter().map(|seed| Seed::from(*seed)).collect();
-    let signers = [Signer::from(seeds.as_slice())];
-    invoke_signed_with_bounds::<MAX_ACCOUNTS, _>(
-        &InstructionView { program_id: program, accounts: &metas, data },
-        &views,
-        if seeds.is_empty() { &[] } else { &signers },
-    )
+    // Written only as far as needed: arrays of the greatest length would be filled on every call.
+    let mut metas = [const { MaybeUninit::<InstructionAccount>::uninit() }; MAX_ACCOUNTS];
+    let mut infos = [const { MaybeUninit::<CpiAccount>::uninit() }; MAX_ACCOUNTS];
+    ensure!(accounts.len() <= MAX_ACCOUNTS, Error::InvariantBroken);
+    for ((passed, meta), info) in accounts.iter().zip(&mut metas).zip(&mut infos) {
+        meta.write(InstructionAccount::new(passed.view.address(), passed.writable, passed.signer));
+        CpiAccount::init_from_account_view(passed.view, info);
+    }
+    // SAFETY: as many of each are written as there are accounts. A seed is a pointer and a length, as a slice of
+    // bytes is here. No reference into account data lives across a call (see `stored::bytes`).
+    unsafe {
+        let accounts_len = accounts.len();
+        let metas = from_raw_parts(metas.as_ptr().cast::<InstructionAccount>(), accounts_len);
+        let infos = from_raw_parts(infos.as_ptr().cast::<CpiAccount>(), accounts_len);
+        let seeds = from_raw_parts(seeds.as_ptr().cast::<Seed>(), seeds.len());
+        let signers = [Signer::from(seeds)];
+        let signers = if seeds.is_empty() { &[] } else { signers.as_slice() };
+        let instruction = InstructionView { program_id: program, accounts: metas, data };
+        invoke_signed_unchecked(&instruction, infos, signers);
+    }
+    // A call that fails ends the transaction.
+    Ok(())
 }

@@ -2,10 +2,11 @@
 //! an ELF's size is a deposit, and a call costs a few units.
 
 use crate::cpi::{MAX_SEEDS, call, writable, writable_signer};
-use crate::stored::bytes_mut;
+use crate::stored::{Shape, Shaped, bytes_mut};
 use crate::{AccountView, Address, Result, Stored, ensure, find, is_at, is_owned_by, key};
 use anchor_lang::AnchorAccount;
 use anchor_lang::cpi::rent_exempt_lamports;
+use zx1_interface::constants::LAYOUT_VERSION;
 use zx1_interface::{Error, Layout, ids};
 
 const SYSTEM: Address = Address::new_from_array(ids::SYSTEM);
@@ -17,8 +18,9 @@ const TRANSFER: u32 = 2;
 const ALLOCATE: u32 = 8;
 
 /// Creates the account of a layout at its derived address with `tail` further bytes, and fills in the fixed
-/// part, which is zero before. Whoever has sent lamports there before has only paid part of the rent
-/// (decision B4). `fill` gets the canonical bump. Refused with `exists` when the account already exists.
+/// part, of which the version is set before and the rest is zero. Whoever has sent lamports there before has
+/// only paid part of the rent (decision B4). `fill` gets the canonical bump. Refused with `exists` when the
+/// account already exists.
 pub fn create<T: Layout>(
     payer: &AccountView,
     view: &AccountView,
@@ -27,30 +29,31 @@ pub fn create<T: Layout>(
     exists: Error,
     fill: impl FnOnce(&mut T, u8),
 ) -> Result<Stored<T>> {
-    let space = T::SIZE.checked_add(tail).ok_or(Error::ArithmeticOverflow)?;
-    let bump = create_bytes(payer, view, seeds, space, &T::PROGRAM, &T::DISCRIMINATOR, exists)?;
+    let bump = create_shape(payer, view, seeds, tail, &T::SHAPE, exists)?;
     let mut account = <Stored<T> as AnchorAccount>::load(*view)?;
     fill(&mut account, bump);
     Ok(account)
 }
 
 #[inline(never)]
-fn create_bytes(
+fn create_shape(
     payer: &AccountView,
     view: &AccountView,
     seeds: &[&[u8]],
-    space: usize,
-    program: &[u8; 32],
-    discriminator: &[u8; 8],
+    tail: usize,
+    shape: &Shape,
     exists: Error,
 ) -> Result<u8> {
-    let owned = is_owned_by(view, program);
-    let program = Address::new_from_array(*program);
+    let program = Address::new_from_array(shape.program);
+    let space = shape.size.checked_add(tail).ok_or(Error::ArithmeticOverflow)?;
+    let owned = is_owned_by(view, &shape.program);
     let bump = find(seeds, &program, view)?;
     ensure!(view.is_data_empty() && !owned, exists);
     allocate(payer, view, space, &program, seeds, bump)?;
     let mut view = *view;
-    *bytes_mut(&mut view).first_chunk_mut().ok_or(Error::WrongAccountType)? = *discriminator;
+    let data = bytes_mut(&mut view);
+    *data.first_chunk_mut().ok_or(Error::WrongAccountType)? = shape.discriminator;
+    *data.get_mut(shape.version_at).ok_or(Error::WrongAccountType)? = LAYOUT_VERSION;
     Ok(bump)
 }
 
@@ -73,24 +76,29 @@ pub fn allocate(
     let signing = signing.get(..=seeds.len()).ok_or(Error::WrongAddress)?;
 
     let (rent, held) = (rent_exempt_lamports(space)?, view.lamports());
-    let (payer, account) = (writable_signer(payer), writable_signer(view));
+    let account = writable_signer(view);
     if held == 0 {
         let mut data = [0; 52];
         data[..4].copy_from_slice(&CREATE_ACCOUNT.to_le_bytes());
         data[4..12].copy_from_slice(&rent.to_le_bytes());
         data[12..20].copy_from_slice(&(space as u64).to_le_bytes());
         data[20..].copy_from_slice(owner.as_array());
-        return call(&SYSTEM, &[payer, account], &data, signing);
+        return call(&SYSTEM, &[writable_signer(payer), account], &data, signing);
     }
     // The system program creates only where there are no lamports yet.
     if rent > held {
-        call(&SYSTEM, &[payer, writable(view)], &with_number(TRANSFER, rent.saturating_sub(held)), &[])?;
+        send_lamports(payer, view, rent.saturating_sub(held))?;
     }
     call(&SYSTEM, &[account], &with_number(ALLOCATE, space as u64), signing)?;
     let mut data = [0; 36];
     data[..4].copy_from_slice(&ASSIGN.to_le_bytes());
     data[4..].copy_from_slice(owner.as_array());
     call(&SYSTEM, &[account], &data, signing)
+}
+
+/// Moves lamports out of a wallet that signs.
+pub fn send_lamports(from: &AccountView, to: &AccountView, lamports: u64) -> Result<()> {
+    call(&SYSTEM, &[writable_signer(from), writable(to)], &with_number(TRANSFER, lamports), &[])
 }
 
 /// Data of a system instruction with one number.

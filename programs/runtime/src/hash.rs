@@ -10,12 +10,13 @@ impl Keccak for Syscall {
     #[allow(unsafe_code)]
     #[inline(never)]
     fn hashv(parts: &[&[u8]]) -> Hash {
-        let mut hash = [0; 32];
+        let mut hash = core::mem::MaybeUninit::<Hash>::uninit();
         // SAFETY: the syscall reads a slice of slices, which have the same layout here, and writes 32 bytes.
         unsafe {
-            pinocchio::syscalls::sol_keccak256(parts.as_ptr().cast(), parts.len() as u64, hash.as_mut_ptr());
+            let (data, len) = (parts.as_ptr().cast(), parts.len() as u64);
+            pinocchio::syscalls::sol_keccak256(data, len, hash.as_mut_ptr().cast());
+            hash.assume_init()
         }
-        hash
     }
 
     /// Off chain nothing calls this; the IDL build only needs it to link.

@@ -4,8 +4,9 @@
 //! - [`stored`]: typed accounts with our own refusals
 //! - [`cpi`]: calling other programs
 //! - [`create`]: creating program-derived accounts that a stranger may have funded first
-//! - [`agent`]: who owns an agent, proven anew on every call (decision B3)
-//! - [`usdc`]: token accounts, vaults and transfers (decision B4)
+//! - [`agent`]: who holds an agent, proven anew on every call (decision B3), and which key acts for it (P1)
+//! - [`caller`]: who calls
+//! - [`usdc`]: token accounts, pooled vaults and transfers (decisions B4 and P5)
 //! - [`event`]: self-CPI events (decision B14)
 //! - [`time`], [`hash`], [`signature`]: the clock, keccak, Ed25519 introspection
 //! - [`idl`]: events and errors for Anchor's IDL build
@@ -14,6 +15,7 @@
 extern crate alloc;
 
 pub mod agent;
+pub mod caller;
 pub mod cpi;
 pub mod create;
 pub mod draft;

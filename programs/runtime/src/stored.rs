@@ -8,9 +8,10 @@ use core::{
     marker::PhantomData,
     ops::{Deref, DerefMut},
 };
+use zx1_interface::constants::LAYOUT_VERSION;
 use zx1_interface::{Error, Layout};
 
-/// An existing account of one layout: owned by its program, with its discriminator and size. As every
+/// An existing account of one layout: owned by its program, with its discriminator, version and size. As every
 /// program creates an account of a layout only at its derived address, and checks the agent or owner that
 /// the account names, the address need not be derived again to be trusted.
 #[repr(transparent)]
@@ -19,26 +20,40 @@ pub struct Stored<T: Layout> {
     layout: PhantomData<T>,
 }
 
-/// Returns the account if it is of this layout, and refuses otherwise.
-#[inline(always)]
-fn check<T: Layout>(view: AccountView) -> Result<AccountView> {
-    check_bytes(view, &T::PROGRAM, &T::DISCRIMINATOR, T::SIZE)
+/// What tells a layout's accounts from others. One value that is pointed to: its four parts at every place
+/// would be a good part of a program's ELF.
+pub(crate) struct Shape {
+    pub(crate) program: [u8; 32],
+    pub(crate) discriminator: [u8; 8],
+    pub(crate) size: usize,
+    pub(crate) version_at: usize,
 }
 
+pub(crate) trait Shaped {
+    const SHAPE: Shape;
+}
+
+impl<T: Layout> Shaped for T {
+    const SHAPE: Shape = Shape {
+        program: T::PROGRAM,
+        discriminator: T::DISCRIMINATOR,
+        size: T::SIZE,
+        version_at: T::VERSION_AT,
+    };
+}
+
+/// Refuses unless the account is of this layout, in this edition's version.
 #[inline(never)]
-fn check_bytes(
-    view: AccountView,
-    program: &[u8; 32],
-    discriminator: &[u8; 8],
-    size: usize,
-) -> Result<AccountView> {
-    if !is_owned_by(&view, program) {
+fn check(view: &AccountView, shape: &Shape) -> Result<()> {
+    if !is_owned_by(view, &shape.program) {
         let absent = view.is_data_empty();
         return Err(if absent { Error::AccountMissing } else { Error::WrongAccountOwner }.into());
     }
-    let data = bytes(&view);
-    ensure!(data.len() >= size && data.first_chunk() == Some(discriminator), Error::WrongAccountType);
-    Ok(view)
+    let data = bytes(view);
+    let fits = data.len() >= shape.size && data.first_chunk() == Some(&shape.discriminator);
+    ensure!(fits, Error::WrongAccountType);
+    ensure!(data.get(shape.version_at) == Some(&LAYOUT_VERSION), Error::WrongVersion);
+    Ok(())
 }
 
 /// An account's data.
@@ -54,10 +69,10 @@ pub fn bytes_mut(view: &mut AccountView) -> &mut [u8] {
     unsafe { view.borrow_unchecked_mut() }
 }
 
-/// An account of this layout, after checking owner, discriminator and size. A reference: copies of whole
-/// accounts would be a good part of a program's ELF.
+/// An account of this layout, after checking owner, discriminator, version and size. A reference: copies of
+/// whole accounts would be a good part of a program's ELF.
 pub fn load<T: Layout>(view: &AccountView) -> Result<&T> {
-    check::<T>(*view)?;
+    check(view, &T::SHAPE)?;
     // SAFETY: `check` checked the size; a layout is Pod, so any bytes are valid; account data begins at a
     // multiple of 8 and the discriminator is 8 bytes, so the alignment fits.
     Ok(unsafe { &*bytes(view).as_ptr().add(8).cast::<T>() })
@@ -95,6 +110,13 @@ impl<T: Layout> Stored<T> {
         bytes(&self.view).get(T::SIZE..).unwrap_or_default()
     }
 
+    /// The fixed part to be written, and the bytes behind it.
+    pub fn parts(&mut self) -> (&mut T, &[u8]) {
+        let (fixed, tail) = bytes_mut(&mut self.view).split_at_mut(T::SIZE);
+        // SAFETY: as in `deref`; the tail is apart from it.
+        (unsafe { &mut *fixed.as_mut_ptr().add(8).cast::<T>() }, tail)
+    }
+
     /// What follows the fixed part, to be written.
     pub fn tail_mut(&mut self) -> &mut [u8] {
         bytes_mut(&mut self.view).get_mut(T::SIZE..).unwrap_or_default()
@@ -107,7 +129,8 @@ impl<T: Layout> AnchorAccount for Stored<T> {
 
     #[inline(always)]
     fn load(view: AccountView) -> Result<Self> {
-        Ok(Self { view: check::<T>(view)?, layout: PhantomData })
+        check(&view, &T::SHAPE)?;
+        Ok(Self { view, layout: PhantomData })
     }
 
     fn account(&self) -> &AccountView {

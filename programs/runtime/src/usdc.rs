@@ -1,20 +1,25 @@
-//! USDC: the configured mint of the legacy token program, and nothing else (decision B4).
+//! USDC: the configured mint of the legacy token program, and nothing else (decision B4), in pooled vaults
+//! (decision P5).
 
-use crate::cpi::{Passed, call, readonly, signer, writable};
+use crate::cpi::{call, readonly, signer, writable};
 use crate::create::allocate;
-use crate::{AccountView, Address, Result, bytes, ensure, find, is_at, is_owned_by, key, same};
-use zx1_interface::accounts::Config;
+use crate::{
+    AccountView, Address, Result, Stored, bytes, create, ensure, existing, expect_address, find, is_at,
+    is_owned_by, key, same,
+};
+use zx1_interface::accounts::{Config, ShardAccount};
 use zx1_interface::external::{self, TokenAccount};
-use zx1_interface::{Error, ids};
+use zx1_interface::{Error, ids, seeds};
+use zx1_protocol::units::Slot;
 
 /// Bytes of a legacy token account.
 const TOKEN_ACCOUNT_BYTES: usize = 165;
 
 const TOKEN: Address = Address::new_from_array(ids::TOKEN);
+const STAKE_LOCK: Address = Address::new_from_array(ids::STAKE_LOCK);
 
 // Instructions of the token program.
 const TRANSFER: u8 = 3;
-const CLOSE_ACCOUNT: u8 = 9;
 const INITIALIZE_ACCOUNT_3: u8 = 18;
 
 /// Reads a token account of either token program; who owns it is for the caller to check.
@@ -51,6 +56,12 @@ pub fn token_program(view: &AccountView) -> Result<()> {
     Ok(())
 }
 
+/// Refuses unless the USDC account belongs to this wallet and holds enough.
+pub fn expect_funds(config: &Config, from: &AccountView, wallet: &AccountView, amount: u64) -> Result<()> {
+    ensure!(account_of(config, from, key(wallet))? >= amount, Error::InsufficientUsdc);
+    Ok(())
+}
+
 /// Moves USDC out of a wallet's account, which must hold enough.
 pub fn pay(
     config: &Config,
@@ -59,7 +70,7 @@ pub fn pay(
     wallet: &AccountView,
     amount: u64,
 ) -> Result<()> {
-    ensure!(account_of(config, from, key(wallet))? >= amount, Error::InsufficientUsdc);
+    expect_funds(config, from, wallet, amount)?;
     transfer(from, to, wallet, amount, &[])
 }
 
@@ -76,53 +87,84 @@ fn transfer(
     call(&TOKEN, &[writable(from), writable(to), signer(authority)], &data, seeds)
 }
 
-/// A vault: a token account at a derived address whose authority is a derived account.
+/// The pooled vault of a shard: the token account, and the shard's account, which keeps the total that is owed
+/// out of it and signs for it. Whatever moves, the vault must hold that total afterwards.
 pub struct Vault<'a> {
-    /// The token account.
-    pub account: &'a AccountView,
-    /// The derived account that may spend.
-    pub authority: &'a AccountView,
-    /// The authority's seeds with its bump.
-    pub seeds: &'a [&'a [u8]],
+    account: &'a AccountView,
+    shard: Stored<ShardAccount>,
 }
 
-/// Creates a vault and returns its bump. A stranger who funded the address first has only paid rent, and
-/// nobody but this program can create anything there (decision B4).
+/// The shard of an agent: the first byte of its id.
+pub fn shard_of(agent: &[u8; 32]) -> u8 {
+    let [first, ..] = agent;
+    *first
+}
+
+/// Makes a shard's account and its vault. A stranger who funded an address first has only paid rent, and
+/// nobody but StakeLock can create anything there (decision B4).
 pub fn open_vault(
     payer: &AccountView,
+    number: u8,
+    shard: &AccountView,
     vault: &AccountView,
     mint: &AccountView,
-    authority: &AccountView,
-    seeds: &[&[u8]],
-    program: &Address,
-) -> Result<u8> {
-    let bump = find(seeds, program, vault)?;
-    allocate(payer, vault, TOKEN_ACCOUNT_BYTES, &TOKEN, seeds, bump)?;
+    now: Slot,
+) -> Result<()> {
+    let fill = |account: &mut ShardAccount, bump| {
+        account.created_slot = now.0;
+        account.shard = number;
+        account.bump = bump;
+    };
+    let mut account = create(payer, shard, &[seeds::SHARD, &[number]], 0, Error::AccountExists, fill)?;
+    account.vault = *key(vault);
+    let vault_seeds: &[&[u8]] = &[seeds::VAULT, &[number]];
+    let bump = find(vault_seeds, &STAKE_LOCK, vault)?;
+    allocate(payer, vault, TOKEN_ACCOUNT_BYTES, &TOKEN, vault_seeds, bump)?;
     let mut data = [INITIALIZE_ACCOUNT_3; 33];
     if let Some(owner) = data.last_chunk_mut() {
-        *owner = *key(authority);
+        *owner = *key(shard);
     }
-    call(&TOKEN, &[writable(vault), readonly(mint)], &data, &[])?;
-    Ok(bump)
+    call(&TOKEN, &[writable(vault), readonly(mint)], &data, &[])
 }
 
-impl Vault<'_> {
-    /// What the vault holds, gifts of strangers included.
-    pub fn balance(&self) -> Result<u64> {
-        Ok(token_account(self.account).ok_or(Error::NotLegacyToken)?.amount)
+impl<'a> Vault<'a> {
+    /// The vault of an agent's shard.
+    #[inline(never)]
+    pub fn of(agent: &[u8; 32], shard: &AccountView, account: &'a AccountView) -> Result<Self> {
+        ensure!(is_owned_by(shard, &ids::STAKE_LOCK), Error::VaultMissing);
+        let shard: Stored<ShardAccount> = existing(shard)?;
+        ensure!(shard.shard == shard_of(agent), Error::WrongAddress);
+        expect_address(account, &shard.vault)?;
+        Ok(Self { account, shard })
     }
 
-    /// Transfers `amount` micro-USDC to a token account; nothing when it is 0.
-    pub fn send(&self, to: &AccountView, amount: u64) -> Result<()> {
+    /// Takes USDC in out of a wallet's account.
+    #[inline(never)]
+    pub fn take(&mut self, from: &AccountView, wallet: &AccountView, amount: u64) -> Result<()> {
+        let total = self.shard.total_usdc.checked_add(amount).ok_or(Error::ArithmeticOverflow)?;
+        transfer(from, self.account, wallet, amount, &[])?;
+        self.shard.total_usdc = total;
+        self.invariant()
+    }
+
+    /// Pays USDC out to a token account; nothing when it is 0.
+    #[inline(never)]
+    pub fn pay(&mut self, to: &AccountView, amount: u64) -> Result<()> {
         if amount == 0 {
             return Ok(());
         }
-        transfer(self.account, to, self.authority, amount, self.seeds)
+        self.shard.total_usdc = self.shard.total_usdc.checked_sub(amount).ok_or(Error::VaultShort)?;
+        let shard = self.shard.view();
+        let seeds: &[&[u8]] = &[seeds::SHARD, &[self.shard.shard], &[self.shard.bump]];
+        transfer(self.account, to, &shard, amount, seeds)?;
+        self.invariant()
     }
 
-    /// Closes the empty vault and gives its rent back.
-    pub fn close(&self, recipient: &AccountView) -> Result<()> {
-        let accounts: [Passed; 3] = [writable(self.account), writable(recipient), signer(self.authority)];
-        call(&TOKEN, &accounts, &[CLOSE_ACCOUNT], self.seeds)
+    /// Refuses unless the vault holds what is owed out of it.
+    fn invariant(&self) -> Result<()> {
+        let account = token_account(self.account);
+        let account = account.as_ref().ok_or(Error::NotLegacyToken)?;
+        ensure!(self.shard.total_usdc <= account.amount, Error::VaultShort);
+        Ok(())
     }
 }

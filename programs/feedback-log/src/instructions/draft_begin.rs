@@ -1,7 +1,8 @@
 //! begin_draft (decision B13).
 
 use anchor_lang::prelude::*;
-use zx1_interface::accounts::{FeedbackDraft, VERSION};
+use zx1_interface::accounts::FeedbackDraft;
+use zx1_interface::constants::LAYOUT_VERSION;
 use zx1_interface::constants::MAX_FEEDBACK_BYTES;
 use zx1_interface::events::FeedbackDraftBegun;
 use zx1_interface::{Error, pda, seeds};
@@ -38,7 +39,7 @@ impl BeginDraft {
             account.sender = sender;
             account.payer = payer;
             account.text_hash = text_hash;
-            account.version = VERSION;
+            account.version = LAYOUT_VERSION;
             account.bump = bump;
         };
         create(&self.payer, &self.draft, draft_seeds, len as usize, Error::AccountExists, make)?;

@@ -1,7 +1,8 @@
 //! resolve_entry (decision B13).
 
 use anchor_lang::prelude::*;
-use zx1_interface::accounts::{FeedbackEntry, FeedbackLogAccount, FeedbackResolution, VERSION};
+use zx1_interface::accounts::{FeedbackEntry, FeedbackLogAccount, FeedbackResolution};
+use zx1_interface::constants::LAYOUT_VERSION;
 use zx1_interface::events::FeedbackResolved;
 use zx1_interface::{Error, pda, seeds};
 use zx1_runtime::{Stored, agent, create, emit, ensure, expect_address, key, load_optional, time};
@@ -51,7 +52,7 @@ impl ResolveEntry {
                 account.contract_hash = contract_hash;
                 account.commit = commit;
                 account.maintainer = maintainer;
-                account.version = VERSION;
+                account.version = LAYOUT_VERSION;
                 account.bump = bump;
             },
         )?;

@@ -1,17 +1,17 @@
-//! cancel_unlock (decision B6).
+//! cancel_unlock (decisions B6 and P1).
 
-use crate::state::{Stake, expect_agent, lease_facts};
+use crate::state::{LeaseFacts, Stake, expect_era, lease_facts};
 use anchor_lang::prelude::*;
 use zx1_interface::accounts::StakeLockAccount;
 use zx1_interface::events::UnlockCanceled;
 use zx1_interface::{Error, pda};
-use zx1_runtime::{Stored, agent, bump, emit, ensure, key, time};
+use zx1_runtime::{Now, Stored, agent, bump, emit, ensure, is_at, key, time};
 
 /// Accounts of cancel_unlock.
 #[event_cpi]
 #[derive(Accounts)]
 pub struct CancelUnlock {
-    /// Holds the agent's NFT.
+    /// Who locked the stake, and holds the agent's NFT.
     pub owner: Signer,
     /// The configuration; checked by address.
     pub config: UncheckedAccount,
@@ -21,7 +21,7 @@ pub struct CancelUnlock {
     pub agent_index: UncheckedAccount,
     /// Holds the NFT for the owner.
     pub agent_token: UncheckedAccount,
-    /// The stake; checked by type and agent.
+    /// The stake; checked by type, agent and era.
     #[account(mut)]
     pub stake: Stored<StakeLockAccount>,
     /// The lease, or its empty address.
@@ -29,24 +29,26 @@ pub struct CancelUnlock {
 }
 
 impl CancelUnlock {
-    pub(crate) fn handle(&mut self, agent_mint: &Address) -> Result<()> {
+    fn validate(&self, agent: &[u8; 32], era: u32, now: &Now) -> Result<LeaseFacts> {
+        // stake, owner: the named agent's and era's, locked by the signer.
+        expect_era(&self.stake, agent, era)?;
+        ensure!(is_at(&self.owner, &self.stake.owner), Error::NotStakeOwner);
+        // agent_mint, agent_index, agent_token: the signer holds the NFT.
         let config = agent::config(&self.config)?;
-        // agent_mint, agent_index, agent_token, owner: the signer holds the named agent's NFT.
-        ensure!(agent_mint == self.agent_mint.address(), Error::WrongAgent);
-        agent::registered(config, &self.agent_mint, &self.agent_index)?;
-        ensure!(
-            agent::holder(key(&self.agent_mint), &self.agent_token)? == *key(&self.owner),
-            Error::NotAgentOwner
-        );
-        // stake: the named agent's.
-        expect_agent(&self.stake, agent_mint)?;
-        // lease: live.
+        let (mint, index, token) = (&self.agent_mint, &self.agent_index, &self.agent_token);
+        agent::expect_holder(config, agent, mint, index, token, key(&self.owner))?;
+        // lease: real, or proven absent.
+        lease_facts(agent, &self.lease, now)
+    }
+
+    pub(crate) fn handle(&mut self, agent_mint: &Address, era: u32) -> Result<()> {
         let now = time::now()?;
-        let lease = lease_facts(agent_mint.as_array(), &self.lease, &now)?;
+        let lease = self.validate(agent_mint.as_array(), era, &now)?;
 
         self.stake.cancel(&lease)?;
         let event = UnlockCanceled {
             agent_mint: self.stake.agent_mint,
+            era,
             slot: now.slot.0,
             sequence: bump(&mut self.stake.event_sequence)?,
             account_created_slot: self.stake.created_slot,
