@@ -20,6 +20,9 @@ fn fixed(program: &str, account: &str) -> Option<&'static str> {
         "instructions" => "program(ids::INSTRUCTIONS_SYSVAR)",
         "stake_lock_program" => "program(ids::STAKE_LOCK)",
         "stake_lock_events" => "pda::event_authority(ids::STAKE_LOCK)",
+        "behavior_log_program" => "program(ids::BEHAVIOR_LOG)",
+        "behavior_log_events" => "pda::event_authority(ids::BEHAVIOR_LOG)",
+        "incinerator" => "program(ids::INCINERATOR)",
         "challenge_authority" if program == "challenge" => "pda::challenge_authority()",
         "feedback_log" => "pda::feedback_log()",
         _ => return None,
@@ -41,7 +44,7 @@ fn write(out: &mut String, program: &str, instruction: &Value) -> Option<()> {
         let name = account["name"].as_str()?;
         let flag = |flag: &str| account[flag] == true;
         // Challenge's authority signs for a call of another program only, which the IDL does not say.
-        let is_signer = flag("signer") || (program == "stake_lock" && name == "challenge_authority");
+        let is_signer = flag("signer") || (program != "challenge" && name == "challenge_authority");
         let (ty, address) = match fixed(program, name) {
             Some(address) => (None, address.replace("OWN", &own)),
             // Anchor's sign for an optional account that is not given is the program itself.

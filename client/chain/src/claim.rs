@@ -1,10 +1,15 @@
-//! What makes a challenge unique (decision B10), with the host's hash.
+//! What makes a challenge unique and what a rank commits to (decision P4), with the host's hash.
 
-use zx1_protocol::challenge::claim_seed;
-pub use zx1_protocol::evidence::KIND_ENVELOPE;
+use solana_address::Address;
+use zx1_protocol::challenge::{Ground, claim32, commit32};
 use zx1_protocol::hash::{Hash, Sha3};
 
-/// The seed that stands for evidence and ground in a challenge's address.
-pub fn seed(evidence_hash: &Hash, ground: u8) -> Hash {
-    claim_seed::<Sha3>(evidence_hash, ground)
+/// What is claimed of the message with this header hash: the last seed of a challenge's address.
+pub fn claim(ground: Ground, value_known: bool, message: &Hash) -> Hash {
+    claim32::<Sha3>(ground, value_known, message)
+}
+
+/// What a rank commits to. `evidence` is the draft's bytes, or an envelope's signed bytes.
+pub fn commit(challenger: &Address, batch: &Address, evidence: &[u8]) -> Hash {
+    commit32::<Sha3>(challenger.as_array(), batch.as_array(), evidence)
 }

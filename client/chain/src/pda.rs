@@ -13,14 +13,35 @@ pub fn config() -> Address {
     Address::new_from_array(pda::CONFIG.address)
 }
 
-/// An agent's stake.
-pub fn stake(agent: &AgentId) -> Address {
-    find(&[seeds::STAKE, agent.as_ref()], ids::STAKE_LOCK)
+/// Whose turn an agent is.
+pub fn tenure(agent: &AgentId) -> Address {
+    find(&[seeds::TENURE, agent.as_ref()], ids::STAKE_LOCK)
 }
 
-/// The vault of an agent's stake.
-pub fn stake_vault(agent: &AgentId) -> Address {
-    find(&[seeds::VAULT, agent.as_ref()], ids::STAKE_LOCK)
+/// A key of an agent.
+pub fn key(agent: &AgentId, key: &Address) -> Address {
+    find(&[seeds::KEY, agent.as_ref(), key.as_ref()], ids::STAKE_LOCK)
+}
+
+/// An agent's stake of an era.
+pub fn stake(agent: &AgentId, era: u32) -> Address {
+    find(&[seeds::STAKE, agent.as_ref(), &era.to_le_bytes()], ids::STAKE_LOCK)
+}
+
+/// The shard of an agent's money: the first byte of its id.
+pub fn shard_of(agent: &AgentId) -> u8 {
+    let [first, ..] = *agent.as_bytes();
+    first
+}
+
+/// The total of a pooled vault, and its authority.
+pub fn shard(number: u8) -> Address {
+    find(&[seeds::SHARD, &[number]], ids::STAKE_LOCK)
+}
+
+/// The pooled vault of a shard.
+pub fn vault(number: u8) -> Address {
+    find(&[seeds::VAULT, &[number]], ids::STAKE_LOCK)
 }
 
 /// An agent's lease.
@@ -38,17 +59,17 @@ pub fn batch(agent: &AgentId, epoch: u64) -> Address {
     find(&[seeds::BATCH, agent.as_ref(), &epoch.to_le_bytes()], ids::BEHAVIOR_LOG)
 }
 
-/// A challenge. `claim` is [`crate::claim::seed`] of evidence hash and ground.
-pub fn challenge(batch: &Address, challenger: &Address, claim: &[u8; 32]) -> Address {
-    find(&[seeds::CHALLENGE, batch.as_ref(), challenger.as_ref(), claim], ids::CHALLENGE)
+/// A challenge. `claim` is [`crate::claim::claim`] of ground and message.
+pub fn challenge(batch: &Address, claim: &[u8; 32]) -> Address {
+    find(&[seeds::CHALLENGE, batch.as_ref(), claim], ids::CHALLENGE)
 }
 
-/// The vault of a challenge.
-pub fn challenge_vault(challenge: &Address) -> Address {
-    find(&[seeds::VAULT, challenge.as_ref()], ids::CHALLENGE)
+/// The ask for a leaf; `tree` is 0 for the log and 1 for the arrays.
+pub fn ask(batch: &Address, tree: u8, index: u32) -> Address {
+    find(&[seeds::ASK, batch.as_ref(), &[tree], &index.to_le_bytes()], ids::CHALLENGE)
 }
 
-/// Challenge's signer towards StakeLock.
+/// Challenge's signer towards StakeLock and BehaviorLog.
 pub fn challenge_authority() -> Address {
     Address::new_from_array(pda::CHALLENGE_AUTHORITY.address)
 }
@@ -56,11 +77,6 @@ pub fn challenge_authority() -> Address {
 /// An evidence draft.
 pub fn evidence_draft(owner: &Address, nonce: u64) -> Address {
     find(&[seeds::DRAFT, owner.as_ref(), &nonce.to_le_bytes()], ids::CHALLENGE)
-}
-
-/// A recorded envelope.
-pub fn recorded_envelope(owner: &Address, nonce: u64) -> Address {
-    find(&[seeds::EVIDENCE, owner.as_ref(), &nonce.to_le_bytes()], ids::CHALLENGE)
 }
 
 /// The head of the feedback log.

@@ -10,7 +10,7 @@ use spl_associated_token_account_interface::{address, instruction as associated}
 use spl_token_2022_interface::{
     extension::{ExtensionType, group_pointer},
     instruction as token,
-    state::{Account, Mint},
+    state::{Account, AccountState, Mint},
 };
 use zx1_interface::ids;
 
@@ -34,6 +34,36 @@ pub fn create_associated(
     token_program: &Address,
 ) -> Instruction {
     associated::create_associated_token_account_idempotent(payer, owner, mint, token_program)
+}
+
+/// Creates a token account of `owner` at an address that only the payer can take: its `number`th one for this
+/// owner. `rent` is the balance that [`ACCOUNT_LEN`] bytes need.
+pub fn create_numbered(
+    payer: &Address,
+    owner: &Address,
+    mint: &Address,
+    rent: u64,
+    number: u8,
+) -> Result<[Instruction; 2], ProgramError> {
+    let (account, seed) = numbered(payer, owner, number)?;
+    let program = &TOKEN_PROGRAM;
+    Ok([
+        system::create_account_with_seed(payer, &account, payer, &seed, rent, ACCOUNT_LEN as u64, program),
+        token::initialize_account3(program, &account, mint, owner)?,
+    ])
+}
+
+/// The address of [`create_numbered`].
+pub fn numbered_address(payer: &Address, owner: &Address, number: u8) -> Result<Address, ProgramError> {
+    numbered(payer, owner, number).map(|(account, _)| account)
+}
+
+fn numbered(payer: &Address, owner: &Address, number: u8) -> Result<(Address, String), ProgramError> {
+    // A seed has at most 32 bytes: 15 bytes of the owner, and the number.
+    let front = owner.as_ref().iter().take(15).chain([&number]);
+    let seed: String = front.map(|byte| format!("{byte:02x}")).collect();
+    let account = Address::create_with_seed(payer, &seed, &TOKEN_PROGRAM);
+    Ok((account.map_err(|_| ProgramError::InvalidSeeds)?, seed))
 }
 
 /// Bytes of a legacy token account.
@@ -153,14 +183,22 @@ pub struct TokenAccount {
     pub owner: Address,
     /// How many, in the smallest unit.
     pub amount: u64,
+    /// Whether the mint's freeze authority has frozen it: nothing goes in or out.
+    pub frozen: bool,
 }
 
 impl TokenAccount {
     /// Reads an initialized account's data; extensions are passed over.
     pub fn decode(data: &[u8]) -> Option<Self> {
         let account = Account::unpack(data.get(..Account::LEN)?).ok()?;
-        Some(Self { mint: account.mint, owner: account.owner, amount: account.amount })
+        let (mint, owner, amount) = (account.mint, account.owner, account.amount);
+        Some(Self { mint, owner, amount, frozen: account.is_frozen() })
     }
+}
+
+/// Whether a token account's data says that it is frozen.
+pub fn is_frozen(data: &[u8]) -> bool {
+    data.get(108) == Some(&(AccountState::Frozen as u8))
 }
 
 /// The extensions of a Token-2022 mint: type and value of each, in their order. None if `data` is not a

@@ -10,10 +10,10 @@ use zx1_protocol::ids::AgentId;
 /// Where a lease's fee comes from and goes to.
 #[derive(Clone, Copy, Debug)]
 pub struct LeasePayment {
-    /// The agent's owner or its delegate; pays.
+    /// The agent's holder or a pay key of its; pays.
     pub authority: Address,
-    /// The authority's DelegateV1 attestation, unless it is the owner.
-    pub delegation: Option<Address>,
+    /// The authority's key account, unless it holds the agent.
+    pub key: Option<Address>,
     /// The authority's USDC account.
     pub authority_usdc: Address,
     /// A USDC account of the treasury's wallet.
@@ -29,7 +29,7 @@ pub fn pay_lease(agent: &AgentAddresses, payment: &LeasePayment) -> Instruction 
         agent_mint: agent.mint.into(),
         agent_index: agent.index,
         agent_token: agent.token,
-        delegation: payment.delegation,
+        key: payment.key,
         lease: pda::lease(&agent.mint),
         authority_usdc: payment.authority_usdc,
         treasury_usdc: payment.treasury_usdc,

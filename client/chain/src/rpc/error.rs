@@ -88,6 +88,17 @@ pub enum ChainError {
         /// The text as it was given.
         text: String,
     },
+    /// The protocol's configuration was written for another cluster.
+    #[code(7008)]
+    #[error("The configuration names the network {configured}, but the node at {url} belongs to {found}.")]
+    WrongNetwork {
+        /// URL of the node.
+        url: String,
+        /// The genesis hash in the configuration account.
+        configured: Address,
+        /// The cluster that the node belongs to.
+        found: String,
+    },
 
     /// An account that the call needs does not exist.
     #[code(7010)]
@@ -152,7 +163,7 @@ pub enum ChainError {
     },
     /// The wallet may not act for the agent.
     #[code(7017)]
-    #[error("The wallet {wallet} neither owns the agent {mint} nor is its live delegate.")]
+    #[error("The wallet {wallet} neither holds the agent {mint} nor is a key of it that may do this.")]
     NotAuthorized {
         /// Mint of the agent.
         mint: AgentId,

@@ -49,7 +49,10 @@ pub use moves::{Call, Money, Move};
 pub use outbox::{Outbox, Record};
 pub use partial::PartialTransaction;
 pub use prepare::{FeePolicy, Prepared, Simulation};
-pub use read::{ChainTime, ChallengeFilter, FeedbackItem, RawAccount, RecentBlockhash, Stored, UsdcAccount};
+pub use read::{
+    AskFilter, ChainTime, ChallengeFilter, DraftFilter, FeedbackItem, RawAccount, RecentBlockhash, Stored,
+    UsdcAccount,
+};
 pub use refusal::{Circumstances, Foreign, Refusal};
 pub use send::{Approve, Landed, Outcome, Progress, Sender, SenderOptions};
 pub use sizes::{MAX_TRANSACTION, fits, transaction_size};

@@ -121,10 +121,14 @@ impl Call {
         }
         if self.program == system_program::ID {
             let number = u32::from_le_bytes(*self.data.first_chunk::<4>()?);
-            // create_account and transfer; create_account_with_seed and transfer_with_seed are never used
-            // here and are then not understood, rather than misread.
+            // create_account and transfer; create_account_with_seed, whose seed has its length before it.
+            // transfer_with_seed is never used here and is then not understood, rather than misread.
             return match number {
                 0 | 2 => of(Money::Lamports(amount(4)?), at(0), at(1)),
+                3 => {
+                    let lamports = usize::try_from(amount(36)?).ok()?.checked_add(44)?;
+                    of(Money::Lamports(amount(lamports)?), at(0), at(1))
+                }
                 _ => None,
             };
         }

@@ -16,8 +16,9 @@ use std::borrow::Cow;
 use std::mem::offset_of;
 use std::ops::Deref;
 use zx1_interface::accounts::{
-    BatchAccount, ChallengeAccount, Config, EvidenceDraft, FeedbackDraft, FeedbackEntry, FeedbackLogAccount,
-    FeedbackResolution, HeadAccount, LeaseAccount, RecordedEnvelope, StakeLockAccount, VERSION,
+    AskAccount, BatchAccount, ChallengeAccount, Config, EvidenceDraft, FeedbackDraft, FeedbackEntry,
+    FeedbackLogAccount, FeedbackResolution, HeadAccount, KeyAccount, LeaseAccount, ShardAccount,
+    StakeLockAccount, TenureAccount,
 };
 use zx1_interface::{Layout, external};
 use zx1_protocol::ids::AgentId;
@@ -76,39 +77,10 @@ impl<T: Layout> Stored<T> {
                 owner: account.owner,
             });
         }
-        let malformed = || malformed(T::NAME, account);
-        let value = T::read(&account.data).ok_or_else(malformed)?;
-        // Every layout has its version; one that this client does not know must not be misread.
-        if !has_version::<T>(&account.data) {
-            return Err(malformed());
-        }
+        // Also refuses a version that this client does not know.
+        let value = T::read(&account.data).ok_or_else(|| malformed(T::NAME, account))?;
         let tail = account.data.get(T::SIZE..).unwrap_or_default().to_vec();
         Ok(Self { address: account.address, lamports: account.lamports, value, tail })
-    }
-}
-
-/// Whether the field `version` holds the version that this client knows.
-fn has_version<T: Layout>(data: &[u8]) -> bool {
-    let mut at = 8_usize;
-    for field in T::FIELDS {
-        if field.name == "version" {
-            return data.get(at) == Some(&VERSION);
-        }
-        at = at.saturating_add(field_size(field.idl_type));
-    }
-    true
-}
-
-/// Bytes of a fixed-size field, from its type in the IDL.
-fn field_size(idl_type: &str) -> usize {
-    match idl_type {
-        "\"u8\"" => 1,
-        "\"u16\"" => 2,
-        "\"u32\"" => 4,
-        "\"u64\"" | "\"i64\"" => 8,
-        "\"i128\"" => 16,
-        "\"pubkey\"" => 32,
-        array => array.rsplit(',').next().and_then(|n| n.trim_end_matches("]}").parse().ok()).unwrap_or(0),
     }
 }
 
@@ -124,6 +96,26 @@ pub enum ChallengeFilter {
     /// Challenges of this challenger.
     Challenger(Address),
     /// Against this batch (its account).
+    Batch(Address),
+}
+
+/// Filter for a list of evidence drafts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DraftFilter {
+    /// Drafts of this wallet: rent and deposits that it can get back.
+    Owner(Address),
+    /// Drafts that hold a rank in an era of this agent.
+    Agent(AgentId),
+}
+
+/// Filter for a list of asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskFilter {
+    /// For leaves of this agent's batches.
+    Agent(AgentId),
+    /// Asks of this wallet.
+    Asker(Address),
+    /// For leaves of this batch (its account).
     Batch(Address),
 }
 
@@ -145,6 +137,8 @@ pub struct UsdcAccount {
     pub address: Address,
     /// What is in it.
     pub amount: MicroUsdc,
+    /// Whether the mint's freeze authority has frozen it.
+    pub frozen: bool,
 }
 
 /// An entry of the feedback log.
@@ -234,19 +228,67 @@ impl Client {
         self.stored(address).await?.ok_or_else(missing)
     }
 
-    /// The protocol's configuration (decision B2).
+    /// The protocol's configuration (decisions B2 and P5). Its network is compared with the node's genesis
+    /// hash, which is asked for once: what is signed for one cluster must not be signed on another.
     ///
     /// # Errors
     ///
-    /// Also [`ChainError::NotConfigured`].
+    /// Also [`ChainError::NotConfigured`] and [`ChainError::WrongNetwork`].
     pub async fn config(&self) -> Result<Stored<Config>> {
         let missing = || ChainError::NotConfigured { cluster: self.cluster().to_string() };
-        self.stored(pda::config()).await?.ok_or_else(missing)
+        let config: Stored<Config> = self.stored(pda::config()).await?.ok_or_else(missing)?;
+        let identity = self.identity().await?;
+        let configured = Address::new_from_array(config.network);
+        // A genesis hash is written like an address.
+        if configured.to_string() == identity.genesis {
+            return Ok(config);
+        }
+        let (url, found) = (self.cluster().url().to_owned(), identity.to_string());
+        Err(ChainError::WrongNetwork { url, configured, found })
     }
 
-    /// An agent's stake.
-    pub async fn stake(&self, agent: AgentId) -> Result<Option<Stored<StakeLockAccount>>> {
-        self.stored(pda::stake(&agent)).await
+    /// Whose turn an agent is; None before its first tenure.
+    pub async fn tenure(&self, agent: AgentId) -> Result<Option<Stored<TenureAccount>>> {
+        self.stored(pda::tenure(&agent)).await
+    }
+
+    /// A key of an agent, ended ones too.
+    pub async fn key(&self, agent: AgentId, key: Address) -> Result<Option<Stored<KeyAccount>>> {
+        self.stored(pda::key(&agent, &key)).await
+    }
+
+    /// All keys of an agent that are not closed, ended ones too, the oldest first.
+    pub async fn keys(&self, agent: AgentId) -> Result<Vec<Stored<KeyAccount>>> {
+        let at = 8 + offset_of!(KeyAccount, agent);
+        let mut found = self.all::<KeyAccount>(&[(at, agent.as_bytes())]).await?;
+        found.sort_by_key(|key| (key.created_slot, key.key));
+        Ok(found)
+    }
+
+    /// An agent's stake of an era.
+    pub async fn stake(&self, agent: AgentId, era: u32) -> Result<Option<Stored<StakeLockAccount>>> {
+        self.stored(pda::stake(&agent, era)).await
+    }
+
+    /// An agent's stake of the era in which batches land now; None also before the first tenure.
+    pub async fn present_stake(&self, agent: AgentId) -> Result<Option<Stored<StakeLockAccount>>> {
+        match self.tenure(agent).await? {
+            Some(tenure) => self.stake(agent, tenure.era).await,
+            None => Ok(None),
+        }
+    }
+
+    /// An agent's stakes of all eras that are not claimed, by era.
+    pub async fn stakes(&self, agent: AgentId) -> Result<Vec<Stored<StakeLockAccount>>> {
+        let at = 8 + offset_of!(StakeLockAccount, agent_mint);
+        let mut found = self.all::<StakeLockAccount>(&[(at, agent.as_bytes())]).await?;
+        found.sort_by_key(|stake| stake.era);
+        Ok(found)
+    }
+
+    /// The total of an agent's pooled vault; None before the vault is opened.
+    pub async fn shard(&self, agent: AgentId) -> Result<Option<Stored<ShardAccount>>> {
+        self.stored(pda::shard(pda::shard_of(&agent))).await
     }
 
     /// An agent's lease. Its state follows from the clock, not from the flags (decision B5).
@@ -274,13 +316,9 @@ impl Client {
         self.stored(pda::evidence_draft(&owner, nonce)).await
     }
 
-    /// A recorded envelope.
-    pub async fn recorded_envelope(
-        &self,
-        owner: Address,
-        nonce: u64,
-    ) -> Result<Option<Stored<RecordedEnvelope>>> {
-        self.stored(pda::recorded_envelope(&owner, nonce)).await
+    /// Reads an ask; `None` when it does not exist.
+    pub async fn leaf_ask(&self, address: Address) -> Result<Option<Stored<AskAccount>>> {
+        self.stored(address).await
     }
 
     /// A feedback draft.
@@ -310,17 +348,27 @@ impl Client {
         Ok(found)
     }
 
-    /// All drafts of evidence and recorded envelopes that a wallet left behind: rent that it can get back.
-    pub async fn evidence_of(
-        &self,
-        owner: Address,
-    ) -> Result<(Vec<Stored<EvidenceDraft>>, Vec<Stored<RecordedEnvelope>>)> {
-        let draft = 8 + offset_of!(EvidenceDraft, owner);
-        let envelope = 8 + offset_of!(RecordedEnvelope, owner);
-        Ok((
-            self.all::<EvidenceDraft>(&[(draft, owner.as_array())]).await?,
-            self.all::<RecordedEnvelope>(&[(envelope, owner.as_array())]).await?,
-        ))
+    /// Evidence drafts, the oldest first.
+    pub async fn drafts(&self, by: DraftFilter) -> Result<Vec<Stored<EvidenceDraft>>> {
+        let (at, bytes) = match &by {
+            DraftFilter::Owner(wallet) => (offset_of!(EvidenceDraft, owner), wallet.as_array()),
+            DraftFilter::Agent(agent) => (offset_of!(EvidenceDraft, agent), agent.as_bytes()),
+        };
+        let mut found = self.all::<EvidenceDraft>(&[(8 + at, bytes)]).await?;
+        found.sort_by_key(|draft| (draft.created_slot, draft.address));
+        Ok(found)
+    }
+
+    /// Asks that are not closed, the oldest first.
+    pub async fn asks(&self, by: AskFilter) -> Result<Vec<Stored<AskAccount>>> {
+        let (at, bytes) = match &by {
+            AskFilter::Agent(agent) => (offset_of!(AskAccount, agent_id), agent.as_bytes()),
+            AskFilter::Asker(wallet) => (offset_of!(AskAccount, asker), wallet.as_array()),
+            AskFilter::Batch(account) => (offset_of!(AskAccount, batch), account.as_array()),
+        };
+        let mut found = self.all::<AskAccount>(&[(8 + at, bytes)]).await?;
+        found.sort_by_key(|ask| (ask.created_slot, ask.address));
+        Ok(found)
     }
 
     /// All accounts of a layout with these bytes at these places. Addresses come first and without data, the
@@ -440,7 +488,11 @@ impl Client {
         let mut accounts: Vec<UsdcAccount> = found
             .into_iter()
             .filter(|(_, account)| account.mint == mint && account.owner == wallet)
-            .map(|(address, account)| UsdcAccount { address, amount: MicroUsdc(account.amount) })
+            .map(|(address, account)| UsdcAccount {
+                address,
+                amount: MicroUsdc(account.amount),
+                frozen: account.frozen,
+            })
             .collect();
         accounts.sort_by_key(|account| (std::cmp::Reverse(account.amount), account.address));
         Ok(accounts)
@@ -576,6 +628,7 @@ fn decode_token(account: &RawAccount) -> Result<TokenAccount> {
         mint: Address::new_from_array(found.mint),
         owner: Address::new_from_array(found.owner),
         amount: found.amount,
+        frozen: crate::token::is_frozen(&account.data),
     })
 }
 

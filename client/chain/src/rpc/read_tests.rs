@@ -1,18 +1,12 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
 use proptest::prelude::*;
+use zx1_interface::constants::LAYOUT_VERSION;
 
 fn account<T: Layout>(tail: &[u8]) -> RawAccount {
     let mut data = vec![0; T::SIZE];
     data[..8].copy_from_slice(&T::DISCRIMINATOR);
-    let mut at = 8;
-    for field in T::FIELDS {
-        if field.name == "version" {
-            data[at] = VERSION;
-        }
-        at += field_size(field.idl_type);
-    }
-    assert_eq!(at, T::SIZE, "the fields of {} fill it", T::NAME);
+    data[T::VERSION_AT] = LAYOUT_VERSION;
     data.extend_from_slice(tail);
     RawAccount {
         address: Address::new_from_array([7; 32]),
@@ -39,10 +33,11 @@ fn exact<T: Layout + PartialEq + std::fmt::Debug>() {
         short.data.truncate(length);
         assert_eq!(Stored::<T>::decode(&short).unwrap_err().code(), 7012, "{} of {length}", T::NAME);
     }
-    let version = good.data.iter().rposition(|byte| *byte == VERSION && byte != &b't').unwrap();
-    let mut newer = good;
-    newer.data[version] = VERSION + 1;
-    assert_eq!(Stored::<T>::decode(&newer).unwrap_err().code(), 7012, "{}: a newer layout", T::NAME);
+    for version in [0, LAYOUT_VERSION - 1, LAYOUT_VERSION + 1] {
+        let mut other = good.clone();
+        other.data[T::VERSION_AT] = version;
+        assert_eq!(Stored::<T>::decode(&other).unwrap_err().code(), 7012, "{} of {version}", T::NAME);
+    }
 }
 
 #[test]
@@ -54,7 +49,10 @@ fn every_layout_decodes_only_with_its_owner_discriminator_size_and_version() {
     exact::<BatchAccount>();
     exact::<ChallengeAccount>();
     exact::<EvidenceDraft>();
-    exact::<RecordedEnvelope>();
+    exact::<AskAccount>();
+    exact::<TenureAccount>();
+    exact::<KeyAccount>();
+    exact::<ShardAccount>();
     exact::<FeedbackLogAccount>();
     exact::<FeedbackEntry>();
     exact::<FeedbackDraft>();
@@ -106,13 +104,14 @@ proptest! {
     #[test]
     fn hostile_account_bytes_are_errors_and_never_panics(
         data in proptest::collection::vec(any::<u8>(), 0..600),
-        tag in 0_usize..12,
+        tag in 0_usize..15,
         owner in 0_usize..7,
     ) {
         let tags = [
             Config::DISCRIMINATOR, StakeLockAccount::DISCRIMINATOR, LeaseAccount::DISCRIMINATOR,
             HeadAccount::DISCRIMINATOR, BatchAccount::DISCRIMINATOR, ChallengeAccount::DISCRIMINATOR,
-            EvidenceDraft::DISCRIMINATOR, RecordedEnvelope::DISCRIMINATOR, FeedbackLogAccount::DISCRIMINATOR,
+            EvidenceDraft::DISCRIMINATOR, AskAccount::DISCRIMINATOR, FeedbackLogAccount::DISCRIMINATOR,
+            TenureAccount::DISCRIMINATOR, KeyAccount::DISCRIMINATOR, ShardAccount::DISCRIMINATOR,
             FeedbackEntry::DISCRIMINATOR, FeedbackDraft::DISCRIMINATOR, FeedbackResolution::DISCRIMINATOR,
         ];
         let owners = [
@@ -134,7 +133,10 @@ proptest! {
         let _ = Stored::<BatchAccount>::decode(&raw);
         let _ = Stored::<ChallengeAccount>::decode(&raw);
         let _ = Stored::<EvidenceDraft>::decode(&raw);
-        let _ = Stored::<RecordedEnvelope>::decode(&raw);
+        let _ = Stored::<AskAccount>::decode(&raw);
+        let _ = Stored::<TenureAccount>::decode(&raw);
+        let _ = Stored::<KeyAccount>::decode(&raw);
+        let _ = Stored::<ShardAccount>::decode(&raw);
         let _ = Stored::<FeedbackDraft>::decode(&raw);
         let _ = feedback_item(&raw, Some(raw.clone()));
         let _ = decode_token(&raw);

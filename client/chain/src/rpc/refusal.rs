@@ -237,6 +237,21 @@ impl Refusal {
         }
     }
 
+    /// A refusal that one of the five programs would give, known before anything was sent.
+    pub fn foreseen(error: Error) -> Self {
+        Self {
+            code: error.code(),
+            name: error.name().into(),
+            message: error.message().to_owned(),
+            program: Some(Address::new_from_array(ids::CHALLENGE)),
+            number: Some(error.code()),
+            instruction: None,
+            logs: Vec::new(),
+            foreign: None,
+            local: false,
+        }
+    }
+
     /// The refusal of one of the five programs, if it is one.
     pub fn of_zx1(&self) -> Option<Error> {
         is_ours(self.program?).then(|| Error::from_code(self.number?)).flatten()

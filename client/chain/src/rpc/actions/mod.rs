@@ -1,23 +1,28 @@
 //! What the command line does, as drafts and flows: accounts are looked up, missing token accounts are made,
 //! and long things go through draft buffers. Nothing here signs or sends.
 
+mod asks;
 mod batches;
 mod challenges;
+mod drafts;
 mod feedback;
+mod keys;
 mod stakes;
 
 pub use super::intents;
-pub use challenges::{ChallengeRequest, ChallengeWith, challenge_address};
+pub use challenges::{ChallengeRequest, ChallengeWith, ClaimWith, challenge_addresses};
 
 use super::client::Client;
 use super::draft::{Draft, Intent};
 use super::error::{ChainError, Result};
+use super::read::Stored;
 use super::registry::{AgentRecord, IdentityRegistry, need};
+use crate::pda;
 use crate::token::{self, TOKEN_PROGRAM};
 use solana_address::Address;
 use solana_instruction::Instruction;
 use solana_message::AddressLookupTableAccount;
-use zx1_interface::accounts::Config;
+use zx1_interface::accounts::{BatchAccount, Config, KeyAccount};
 use zx1_protocol::ids::AgentId;
 
 /// Builds drafts for one cluster and one registry.
@@ -33,7 +38,8 @@ impl<'a> Actions<'a> {
     ///
     /// # Errors
     ///
-    /// [`ChainError::NotConfigured`].
+    /// [`ChainError::NotConfigured`], and [`ChainError::WrongNetwork`] where the configuration is another
+    /// cluster's.
     pub async fn new(client: &'a Client, registry: &'a dyn IdentityRegistry) -> Result<Self> {
         let config = client.config().await?.value;
         Ok(Self { client, registry, config, tables: Vec::new() })
@@ -82,34 +88,77 @@ impl<'a> Actions<'a> {
         }
     }
 
-    /// A wallet's USDC account and, where it is not there, the instruction that makes it.
-    async fn usdc_or_create(
-        &self,
-        payer: Address,
-        wallet: Address,
-    ) -> Result<(Address, Option<Instruction>)> {
-        let account = self.usdc_of(&wallet);
-        let there = self.client.token_account(account).await?.is_some();
-        let mint = self.usdc_mint();
-        let create = (!there).then(|| token::create_associated(&payer, &wallet, &mint, &TOKEN_PROGRAM));
-        Ok((account, create))
+    /// A USDC account in which a wallet can be paid, and the instructions that make it.
+    async fn receiving(&self, payer: Address, wallet: Address) -> Result<(Address, Vec<Instruction>)> {
+        receiving(self.client, &self.usdc_mint(), payer, wallet).await
     }
 
     /// The treasury's USDC account, made by the payer where it is not there.
-    async fn treasury(&self, payer: Address) -> Result<(Address, Option<Instruction>)> {
-        self.usdc_or_create(payer, Address::new_from_array(self.config.treasury)).await
+    async fn treasury(&self, payer: Address) -> Result<(Address, Vec<Instruction>)> {
+        self.receiving(payer, Address::new_from_array(self.config.treasury)).await
     }
 
-    /// The delegation by which `wallet` acts for an agent: None for the owner itself.
-    async fn delegation(&self, agent: &AgentRecord, wallet: Address) -> Result<Option<Address>> {
+    /// The key account by which `wallet` may act for an agent: None for the holder itself. Whether the key is
+    /// live, has the scope and is the holder's is for the programs to say.
+    ///
+    /// # Errors
+    ///
+    /// [`ChainError::NotAuthorized`] where there is none.
+    async fn key_of(&self, agent: &AgentRecord, wallet: Address) -> Result<Option<Address>> {
         if agent.owner == Some(wallet) {
             return Ok(None);
         }
-        let delegates = self.registry.delegates(agent.mint).await?;
-        let found = delegates.into_iter().find(|delegate| delegate.live && delegate.delegate == wallet);
+        let found: Option<Stored<KeyAccount>> = self.client.key(agent.mint, wallet).await?;
         let denied = ChainError::NotAuthorized { mint: agent.mint, wallet };
-        found.map(|delegate| Some(delegate.account)).ok_or(denied)
+        found.map(|key| Some(key.address)).ok_or(denied)
     }
+
+    /// An agent's batch of an epoch.
+    ///
+    /// # Errors
+    ///
+    /// [`ChainError::AccountMissing`].
+    async fn batch(&self, agent: AgentId, epoch: u64) -> Result<Stored<BatchAccount>> {
+        let address = pda::batch(&agent, epoch);
+        let what = format!("batch of epoch {epoch}").into();
+        self.client.batch(agent, epoch).await?.ok_or(ChainError::AccountMissing { what, address })
+    }
+}
+
+/// How many accounts of its own a payer tries for one wallet that gives each of them away.
+const MAX_NUMBERED: u8 = 16;
+
+/// A USDC account in which a wallet can be paid, and the instructions by which the payer makes it where there is
+/// none: the associated one, else another that the wallet holds, else one of the payer's making. A wallet that must
+/// be paid can give its associated account away or have it frozen, and whoever has to pay it would stand still.
+pub(super) async fn receiving(
+    client: &Client,
+    mint: &Address,
+    payer: Address,
+    wallet: Address,
+) -> Result<(Address, Vec<Instruction>)> {
+    let associated = token::associated_address(&wallet, mint, &TOKEN_PROGRAM);
+    match client.token_account(associated).await? {
+        None => {
+            let create = token::create_associated(&payer, &wallet, mint, &TOKEN_PROGRAM);
+            return Ok((associated, vec![create]));
+        }
+        Some(found) if found.owner == wallet && !found.frozen => return Ok((associated, Vec::new())),
+        Some(_) => {}
+    }
+    if let Some(other) = client.usdc_accounts(wallet, *mint).await?.into_iter().find(|other| !other.frozen) {
+        return Ok((other.address, Vec::new()));
+    }
+    let rent = client.rent(token::ACCOUNT_LEN).await?;
+    let build = |error| ChainError::Invalid(format!("no token account for {wallet} can be made: {error}"));
+    for number in 0..MAX_NUMBERED {
+        let account = token::numbered_address(&payer, &wallet, number).map_err(build)?;
+        if client.account(account).await?.is_none() {
+            let create = token::create_numbered(&payer, &wallet, mint, rent, number).map_err(build)?;
+            return Ok((account, create.into()));
+        }
+    }
+    Err(ChainError::Invalid(format!("the wallet {wallet} holds no USDC account into which it can be paid")))
 }
 
 /// The first eight bytes of a hash as a draft's nonce: the same intent finds the same draft again.

@@ -55,7 +55,8 @@ impl AgentRecord {
     }
 }
 
-/// A key that may act for an agent.
+/// A key that a DelegateV1 attestation names. It is shown and gives no authority: key accounts do (decision
+/// P1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delegate {
     /// The delegation's account.
@@ -66,7 +67,7 @@ pub struct Delegate {
     pub delegator: Address,
     /// Unix seconds after which it counts no more; 0 is never.
     pub expiry: i64,
-    /// Whether it counts now: given by the present owner, and not expired.
+    /// Whether SATI counts it now: given by the present owner, and not expired.
     pub live: bool,
 }
 
@@ -81,19 +82,6 @@ pub struct Registration {
     pub agent: NewAgent,
     /// The new mint's key.
     pub mint: Arc<Keypair>,
-}
-
-/// The keys that may sign messages for an agent (decision B3): its owner's first, then those of its live
-/// delegates. None when the registry has no such agent.
-///
-/// # Errors
-///
-/// Those of the registry.
-pub async fn signing_keys(registry: &dyn IdentityRegistry, agent: AgentId) -> Result<Vec<Address>> {
-    let Some(record) = registry.look_up(agent).await? else { return Ok(Vec::new()) };
-    let delegates = registry.delegates(agent).await?;
-    let live = delegates.into_iter().filter(|delegate| delegate.live).map(|delegate| delegate.delegate);
-    Ok(record.owner.into_iter().chain(live).collect())
 }
 
 /// A registry of agents.
@@ -114,7 +102,7 @@ pub trait IdentityRegistry: Send + Sync {
     /// Whether this wallet owns the agent now.
     fn verify_ownership(&self, mint: AgentId, wallet: Address) -> Asked<'_, bool>;
 
-    /// The keys that were ever allowed to act for the agent and not taken back, live or not.
+    /// The delegations that were filed for the agent and not taken back, live or not.
     fn delegates(&self, mint: AgentId) -> Asked<'_, Vec<Delegate>>;
 
     /// The agents that a wallet owns, by number.

@@ -104,17 +104,17 @@ impl Sati {
         Actors { payer, sas_schema: schema, agent_token_account: token, credential: self.credential() }
     }
 
-    /// What the owner signs so that another key may act for an agent: 32 bytes.
+    /// What the owner signs so that SATI names another key as an agent's delegate: 32 bytes. It gives no
+    /// authority in zx1, where key accounts do (decision P1).
     ///
     /// SATI hashes neither agent nor delegate here, so these are the same bytes for every delegate of every
     /// agent of this owner, and whoever has seen one such signature on chain can file it again for a key of
-    /// its own. [`IdentityRegistry::delegates`] shows what is there; revoke what you did not give, and hold
-    /// stakes of value with a wallet that never delegated.
+    /// its own. [`IdentityRegistry::delegates`] shows what is there; revoke what you did not give.
     pub fn delegation_message(&self, owner: Address) -> [u8; 32] {
         sati::interaction_hash(&self.delegate_schema(), &[0; 32], &owner.to_bytes())
     }
 
-    /// A draft that lets a key act for the agent until a Unix time (0: without end). `signature` is the
+    /// A draft that files a delegation until a Unix time (0: without end). `signature` is the
     /// owner's over [`Sati::delegation_message`].
     ///
     /// # Errors
@@ -145,7 +145,7 @@ impl Sati {
         let check = ed25519(&owner, signature, &message)?;
         Ok(Draft::new(
             Intent::new("add-delegate", &[&mint, &owner, &delegate, &expiry]),
-            format!("Let {delegate} act for the agent {mint}"),
+            format!("Name {delegate} as a delegate of the agent {mint} with SATI"),
             owner,
             vec![check, self.edition.accounts(create)],
         ))
@@ -169,7 +169,7 @@ impl Sati {
         let close = sati::close_regular_attestation(&actors, &signer, &mint.into(), &account);
         Ok(Draft::new(
             intents::revoke_delegate(&mint, &delegate),
-            format!("Take back the right of {delegate} to act for the agent {mint}"),
+            format!("Take back the delegation of {delegate} for the agent {mint} with SATI"),
             signer,
             vec![self.edition.accounts(close)],
         ))
