@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use zx1_log::{AgentLog, Append, LogReader};
+use zx1_log::{AgentLog, Append, LogReader, MAX_FROM_SENDER};
 use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::envelope::{Envelope, EnvelopeHeader, MsgType, PROTOCOL_VERSION};
@@ -19,7 +19,6 @@ use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::{Epoch, Slot};
 
 const AGENT: AgentId = AgentId([1; 32]);
-const PEER: AgentId = AgentId([2; 32]);
 const EPOCH: Epoch = Epoch(20_000);
 const START: u64 = EPOCH.0 * 86_400_000_000;
 const MILLION: u64 = 1_000_000;
@@ -30,6 +29,8 @@ const DIR: &str = "ZX1_LOG_BENCH_DIR";
 
 struct Message {
     sent: bool,
+    /// The other agent. Of one sender only so many are taken.
+    peer: AgentId,
     number: u64,
     signature: [u8; 64],
 }
@@ -38,11 +39,13 @@ impl Message {
     fn new(number: u64) -> Self {
         let mut signature = [7; 64];
         signature[..8].copy_from_slice(&number.to_be_bytes());
-        Self { sent: number >= FIRST_SENT, number, signature }
+        let mut peer = AgentId([2; 32]);
+        peer.0[..8].copy_from_slice(&(number / u64::from(MAX_FROM_SENDER)).to_be_bytes());
+        Self { sent: number >= FIRST_SENT, peer, number, signature }
     }
 
     fn append<'a>(&'a self, empty: &'a Hash) -> Append<'a> {
-        let (sender, recipient) = if self.sent { (&AGENT, &PEER) } else { (&PEER, &AGENT) };
+        let (sender, recipient) = if self.sent { (&AGENT, &self.peer) } else { (&self.peer, &AGENT) };
         let envelope = Envelope {
             header: EnvelopeHeader {
                 version: PROTOCOL_VERSION,

@@ -2,7 +2,9 @@
 //!
 //! The list is written last: a copy without it is not a backup. Restoring an old copy is safe for nonces,
 //! which never fall behind the clock (decision C4). It is **not** safe for the log: what was sent after
-//! the copy was made is missing from it, and a batch built from it leaves deals out (decision B11).
+//! the copy was made is missing from it, and a batch built from it leaves deals out (decision B11). The copy
+//! is the same log to those who compare ids; once the head has moved on, it signs nothing
+//! ([`crate::AgentLog::next_batch`]).
 
 use crate::disk;
 use crate::error::{LogError, Result};
@@ -16,9 +18,9 @@ use zx1_protocol::ids::AgentId;
 
 /// The name of the list.
 pub const MANIFEST: &str = "MANIFEST.json";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const FOLDERS: [&str; 3] = [layout::LOG_DIR, layout::PAYLOAD_DIR, layout::BATCH_DIR];
-const FILES: [&str; 2] = [layout::NONCES, layout::ATTESTATIONS];
+const FILES: [&str; 4] = [layout::NONCES, layout::ATTESTATIONS, layout::LOG_ID, layout::ADOPTED];
 
 /// What a backup holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

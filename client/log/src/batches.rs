@@ -2,27 +2,27 @@
 
 use crate::disk::{self, Pending};
 use crate::error::{LogError, Result};
+use crate::frames::{MAGIC_LEN, wrong_magic};
 use crate::layout::{self, BUNDLE_ENDING, SIGNATURE_ENDING, epochs_in};
 use std::path::{Path, PathBuf};
-use zx1_protocol::batch::Covered;
-use zx1_protocol::bundle::{Bundle, Checked};
-use zx1_protocol::hash::Hash;
+use zx1_protocol::batch::{BATCH_MESSAGE_LEN, BatchMessage, Covered};
+use zx1_protocol::bundle::{Bundle, Checked, Signed};
 use zx1_protocol::ids::{AgentId, WalletKey};
 use zx1_protocol::units::Epoch;
 
-// The last byte is the format's version.
-const MAGIC: &[u8; 8] = b"ZX1SIG\0\x01";
+// The last byte is the format's version: 2. Files of version 1 are refused.
+const MAGIC: &[u8; MAGIC_LEN] = b"ZX1SIG\0\x02";
 
 /// A batch that was signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SavedBatch {
-    /// The epochs that it covers; `to` is its own.
-    pub covered: Covered,
-    /// keccak256 of the batch.
-    pub batch_hash: Hash,
-    /// The key that signed: the owner's wallet or a delegate.
+    /// What was signed. Whether it can still land is computed from the chain, and not kept.
+    pub message: BatchMessage,
+    /// The log in which it was sealed.
+    pub log_id: [u8; 16],
+    /// The batch key that signed.
     pub signer: WalletKey,
-    /// Its signature over [`zx1_protocol::behavior_batch::Commitment::message`].
+    /// Its signature over [`BatchMessage::to_bytes`].
     pub signature: [u8; 64],
     /// Whether the data is still here, or was removed with [`SavedBatches::prune`].
     pub has_data: bool,
@@ -31,20 +31,22 @@ pub struct SavedBatch {
 impl SavedBatch {
     /// The batch's own epoch.
     pub fn epoch(&self) -> Epoch {
-        self.covered.to
+        self.message.epoch
     }
 
-    fn encode(&self, agent: &AgentId) -> Vec<u8> {
-        let Covered { from, to } = self.covered;
-        let fields: [&[u8]; 7] = [
-            MAGIC,
-            agent.as_bytes(),
-            &from.0.to_be_bytes(),
-            &to.0.to_be_bytes(),
-            &self.batch_hash,
-            self.signer.as_array(),
-            &self.signature,
-        ];
+    /// The epochs that it covers; `to` is its own.
+    pub fn covered(&self) -> Covered {
+        self.message.covered()
+    }
+
+    /// As it stands in the data.
+    pub fn signed(&self) -> Signed {
+        Signed { message: self.message, signer: self.signer, signature: self.signature }
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let message = self.message.to_bytes();
+        let fields: [&[u8]; 5] = [MAGIC, &self.log_id, &message, self.signer.as_array(), &self.signature];
         let mut bytes = fields.concat();
         bytes.extend_from_slice(&crc32fast::hash(&bytes).to_be_bytes());
         bytes
@@ -53,27 +55,22 @@ impl SavedBatch {
     fn decode(bytes: &[u8], path: &Path, agent: &AgentId, epoch: Epoch, has_data: bool) -> Result<Self> {
         let damaged = || LogError::damaged(path, 0, "it does not have its checksum");
         let (fields, crc) = bytes.split_last_chunk::<4>().ok_or_else(damaged)?;
-        let (magic, rest) = fields.split_first_chunk::<8>().ok_or_else(damaged)?;
+        let (magic, rest) = fields.split_first_chunk::<MAGIC_LEN>().ok_or_else(damaged)?;
         if magic != MAGIC {
-            return Err(LogError::WrongFormat { path: path.to_owned() });
+            return Err(wrong_magic(magic, MAGIC, path));
         }
         if crc32fast::hash(fields).to_be_bytes() != *crc {
             return Err(damaged());
         }
         let parse = || {
-            let (owner, rest) = rest.split_first_chunk::<32>()?;
-            let (from, rest) = rest.split_first_chunk::<8>()?;
-            let (to, rest) = rest.split_first_chunk::<8>()?;
-            let (batch_hash, rest) = rest.split_first_chunk::<32>()?;
+            let (log_id, rest) = rest.split_first_chunk::<16>()?;
+            let (message, rest) = rest.split_first_chunk::<BATCH_MESSAGE_LEN>()?;
             let (signer, rest) = rest.split_first_chunk::<32>()?;
-            let signature = *rest.as_array::<64>()?;
-            let (from, to) = (Epoch(u64::from_be_bytes(*from)), Epoch(u64::from_be_bytes(*to)));
-            let covered = Covered { from, to };
-            let (batch_hash, signer) = (*batch_hash, WalletKey::from(*signer));
-            Some((AgentId(*owner), Self { covered, batch_hash, signer, signature, has_data }))
+            let (message, signature) = (BatchMessage::parse(message)?, *rest.as_array::<64>()?);
+            Some(Self { message, log_id: *log_id, signer: WalletKey::from(*signer), signature, has_data })
         };
-        let (owner, saved) = parse().ok_or_else(damaged)?;
-        if owner != *agent || saved.covered.to != epoch {
+        let saved = parse().ok_or_else(damaged)?;
+        if saved.message.agent != *agent.as_bytes() || saved.epoch() != epoch {
             return Err(LogError::WrongOwner { path: path.to_owned() });
         }
         Ok(saved)
@@ -97,7 +94,7 @@ impl SavedBatches {
         self.dir.join(format!("{}.{BUNDLE_ENDING}", epoch.0))
     }
 
-    fn signature_path(&self, epoch: Epoch) -> PathBuf {
+    pub(crate) fn signature_path(&self, epoch: Epoch) -> PathBuf {
         self.dir.join(format!("{}.{SIGNATURE_ENDING}", epoch.0))
     }
 
@@ -115,14 +112,15 @@ impl SavedBatches {
         SavedBatch::decode(&bytes, &path, &self.agent, epoch, has_data).map(Some)
     }
 
-    /// The data of this epoch's batch: a bundle that holds together and is the one that was signed.
+    /// The data of this epoch's batch, with message and signature: a bundle that holds together and is the one
+    /// that was signed.
     /// `None` when no batch was signed or its data was removed.
     pub fn bundle_bytes(&self, epoch: Epoch) -> Result<Option<Vec<u8>>> {
         let Some(saved) = self.get(epoch)? else { return Ok(None) };
         let path = self.data_path(epoch);
         let Some(bytes) = disk::read_if_there(&path)? else { return Ok(None) };
         let checked = check_bundle(&bytes, &self.agent, epoch)?;
-        if checked.commitment().batch_hash != saved.batch_hash {
+        if checked.signed() != Some(&saved.signed()) {
             return Err(LogError::WrongBundle);
         }
         Ok(Some(bytes))
@@ -139,15 +137,10 @@ impl SavedBatches {
         disk::remove_if_there(&self.data_path(epoch))
     }
 
-    /// The last epoch with a signed batch.
-    pub(crate) fn last_epoch(&self) -> Result<Option<Epoch>> {
-        Ok(epochs_in(&self.dir, SIGNATURE_ENDING)?.last().copied())
-    }
-
     /// Saves the data, then the signature: what has a signature has had its data on disk. Needs the lock.
     pub(crate) fn save(&self, saved: &SavedBatch, bundle: &Bundle<'_>) -> Result<()> {
         self.save_data(saved.epoch(), bundle)?;
-        disk::write_whole(&self.signature_path(saved.epoch()), &saved.encode(&self.agent))
+        disk::write_whole(&self.signature_path(saved.epoch()), &saved.encode())
     }
 
     pub(crate) fn save_data(&self, epoch: Epoch, bundle: &Bundle<'_>) -> Result<()> {

@@ -1,12 +1,14 @@
 //! The errors of this crate: numbers 7200 to 7299.
 
+use crate::limits::MAX_FROM_SENDER;
 use std::io;
 use std::path::{Path, PathBuf};
 use zx1_coded::Coded;
 use zx1_interface::constants::{MAX_EVIDENCE_PAYLOAD, MAX_TREE_LEN};
+use zx1_protocol::batch::BatchError;
 use zx1_protocol::behavior_batch::BuildError;
 use zx1_protocol::bundle::BundleError;
-use zx1_protocol::envelope::EnvelopeError;
+use zx1_protocol::envelope::{EnvelopeError, MAX_LOGGED_PAYLOAD};
 use zx1_protocol::merkle::TreeError;
 use zx1_protocol::nonce::NonceError;
 use zx1_protocol::units::Epoch;
@@ -69,6 +71,20 @@ pub enum LogError {
         /// Path of the file.
         path: PathBuf,
     },
+    /// The file is of the first edition, whose batches and records were others. Nothing of it is read.
+    #[code(7207)]
+    #[error("The file {} is of an earlier version of the log, which this program does not read.", path.display())]
+    OldFormat {
+        /// Path of the file.
+        path: PathBuf,
+    },
+    /// The batch was signed in a folder that is not this one, though it is of this agent.
+    #[code(7208)]
+    #[error("The batch {} was signed by another log of this agent.", path.display())]
+    OtherLog {
+        /// Path of the file.
+        path: PathBuf,
+    },
     /// A write failed half-way and could not be taken back, or a sync failed.
     #[code(7211)]
     #[error("An earlier write to {} failed, so nothing more is added to it.", path.display())]
@@ -91,14 +107,12 @@ pub enum LogError {
     #[code(7220)]
     #[error("Epoch {} is closed: a batch that covers it has been signed.", .0.0)]
     EpochSealed(Epoch),
-    /// A second own PROPOSE, COUNTER or ACCEPT with equal conversation, recipient and block_ref
-    /// (decision C6).
+    /// The epochs that a batch can cover together hold as many messages of this sender as are taken.
     #[code(7221)]
-    #[error("A bid of this conversation to this recipient at slot {slot} is in the log already.")]
-    DuplicateBid {
-        /// The block_ref that both have.
-        slot: u64,
-    },
+    #[error(
+        "The log has {MAX_FROM_SENDER} messages of the sender already, the most before the next batch lands."
+    )]
+    SenderFull,
     /// A sent message that is not from this agent, or a received one that is not to it.
     #[code(7222)]
     #[error("The message is neither from this agent nor to it, or its direction is wrong.")]
@@ -118,6 +132,15 @@ pub enum LogError {
     #[code(7224)]
     #[error("The message has {len} bytes; {MAX_MESSAGE_SIZE} are the most.")]
     MessageTooLong {
+        /// Its length in bytes.
+        len: usize,
+    },
+    /// A payload that the entry holds, in an entry that nobody could show when it is asked for (decision P4).
+    #[code(7245)]
+    #[error(
+        "The payload has {len} bytes; in this type of message, which the log keeps whole, {MAX_LOGGED_PAYLOAD} are the most."
+    )]
+    LoggedPayloadTooLong {
         /// Its length in bytes.
         len: usize,
     },
@@ -171,6 +194,42 @@ pub enum LogError {
     #[code(7235)]
     #[error("The log is too long for a tree: {0}")]
     Tree(#[from] TreeError),
+    /// A signed batch may land yet, so nothing else is signed for that head (decision P2).
+    #[code(7236)]
+    #[error("The batch of epoch {} is signed and may still land; send it again.", .0.0)]
+    MayStillLand(Epoch),
+    /// The message covers other epochs than a batch on that head must.
+    #[code(7237)]
+    #[error("The batch covers the epochs from {}, but it must cover those from {}.", covers_from.0, must.0)]
+    WrongCoverage {
+        /// The first that the message covers.
+        covers_from: Epoch,
+        /// The first that it must cover.
+        must: Epoch,
+    },
+    /// The nodes show different heads, or one that lies behind what this folder has seen.
+    #[code(7238, transient)]
+    #[error("The nodes that were asked do not show one head that follows this folder's batches.")]
+    HeadsDiffer,
+    /// Another log of the agent has landed a batch in this tenure. What it has and this one lacks would be left
+    /// out of every batch that is signed here (decision P2).
+    #[code(7239)]
+    #[error("The agent's batch of epoch {} was not signed in this folder, so another log of it is in use.", .0.0)]
+    ForeignBatch(Epoch),
+    /// No node was asked for the head.
+    #[code(7243)]
+    #[error("The agent's head is not known, so no batch is signed.")]
+    HeadUnknown,
+    /// What was signed is another batch than the data, of another network, or follows another head.
+    #[code(7244)]
+    #[error(
+        "The signed message is not of this batch, this network and the present head; build and sign again."
+    )]
+    NotThisBatch,
+    /// No batch of that epoch can land now.
+    #[code(7246)]
+    #[error("The batch cannot land: {0}")]
+    CannotLand(#[from] BatchError),
     /// A backup goes into an empty folder only, and is restored into an empty one only.
     #[code(7240)]
     #[error("The folder {} is not empty.", path.display())]
@@ -293,10 +352,11 @@ impl LogError {
             Self::ByOwner(OwnerRefusal { of_message: true, .. })
                 | Self::Rule(_)
                 | Self::EpochSealed(_)
-                | Self::DuplicateBid { .. }
+                | Self::SenderFull
                 | Self::NotOurs
                 | Self::PayloadTooLong { .. }
                 | Self::MessageTooLong { .. }
+                | Self::LoggedPayloadTooLong { .. }
                 | Self::Envelope(_)
                 | Self::Nonce(_)
         )

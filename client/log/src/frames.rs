@@ -36,6 +36,16 @@ const READ_BUFFER: usize = 1 << 18;
 const WRITE_BUFFER: usize = 1 << 20;
 const SYNCED_LOST: &str = "records that had been synced are missing or unreadable";
 
+/// What to say of a file with another magic than the expected one.
+pub(crate) fn wrong_magic(found: &[u8], expected: &[u8; MAGIC_LEN], path: &Path) -> LogError {
+    let path = path.to_owned();
+    let (of_this_kind, version) = match (found.split_last(), expected.split_last()) {
+        (Some((version, kind)), Some((_, expected))) => (kind == expected, *version),
+        _ => (false, 0),
+    };
+    if of_this_kind && version == 1 { LogError::OldFormat { path } } else { LogError::WrongFormat { path } }
+}
+
 /// What a file is, of whom, and which one: the first 48 bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Identity([u8; IDENTITY_LEN]);
@@ -67,8 +77,10 @@ impl Identity {
     fn check(&self, header: &[u8], path: &Path) -> Result<()> {
         let (identity, rest) = header.split_at_checked(IDENTITY_LEN).unwrap_or((header, &[]));
         let crc = rest.first_chunk::<4>().map(|crc| u32::from_be_bytes(*crc));
-        if identity.get(..MAGIC_LEN) != self.0.get(..MAGIC_LEN) {
-            return Err(LogError::WrongFormat { path: path.to_owned() });
+        if let (Some(found), Some(expected)) = (identity.get(..MAGIC_LEN), self.0.first_chunk())
+            && found != expected
+        {
+            return Err(wrong_magic(found, expected, path));
         }
         if crc != Some(crc32fast::hash(identity)) {
             return Err(LogError::damaged(path, 0, "the header does not have its checksum"));
@@ -431,6 +443,23 @@ impl FrameFile {
         self.failed = self.file.write_all_at(&mark, WATERMARK_AT).is_err();
         Ok(())
     }
+}
+
+/// A file of one record that never changes.
+pub(crate) fn write_one(path: &Path, identity: &Identity, body: &[u8]) -> Result<()> {
+    FrameFile::create_with(path, identity, std::iter::once(body.to_vec())).map(|_| ())
+}
+
+/// The record of [`write_one`]; `None` when there is no file. A file with none, or one of another length, is
+/// damaged.
+pub(crate) fn read_one<const N: usize>(path: &Path, identity: &Identity) -> Result<Option<[u8; N]>> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let mut records = FrameReader::open(path, identity, peek(path, identity)?)?;
+    let damaged = || LogError::damaged(path, HEADER_LEN, "it does not hold the one record that it should");
+    let found = if records.advance()? { records.current().as_array().copied() } else { None };
+    found.map(Some).ok_or_else(damaged)
 }
 
 fn too_large(path: &Path) -> LogError {

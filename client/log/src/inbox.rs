@@ -10,27 +10,28 @@ use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::channel::Channel;
 use zx1_protocol::hash::Sha3;
 use zx1_protocol::ids::AgentId;
+pub use zx1_protocol::keys::AgentKey as Key;
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::nonce::{LastNonce, SeenNonces};
-use zx1_protocol::signature::PublicKey;
-use zx1_protocol::units::Epoch;
+use zx1_protocol::units::{Epoch, Slot};
 use zx1_protocol::validate::{Candidate, Context, Reason, Sender, TIMESTAMP_TOLERANCE_MICROS};
 
-/// The keys that may sign for agents, as the chain has them: the owner's and those of live delegates
-/// (decision B3). They are looked up before a message is admitted, because that takes time.
+/// The key accounts of agents, as the chain has them (decision P1). They are looked up before a message is
+/// admitted, because that takes time, and may be at most 60 s old.
 pub trait Keys {
-    /// The keys of this agent; empty when it is not registered.
-    fn keys_of(&self, agent: &AgentId) -> Cow<'_, [PublicKey]>;
+    /// The keys of this agent; empty when it has none or is not registered. For what is received now without
+    /// those that have ended; for a transcript with them, because their signatures still count in their epochs.
+    fn keys_of(&self, agent: &AgentId) -> Cow<'_, [Key]>;
 }
 
-impl Keys for HashMap<AgentId, Vec<PublicKey>> {
-    fn keys_of(&self, agent: &AgentId) -> Cow<'_, [PublicKey]> {
+impl Keys for HashMap<AgentId, Vec<Key>> {
+    fn keys_of(&self, agent: &AgentId) -> Cow<'_, [Key]> {
         Cow::Borrowed(self.get(agent).map(Vec::as_slice).unwrap_or_default())
     }
 }
 
-impl Keys for BTreeMap<AgentId, Vec<PublicKey>> {
-    fn keys_of(&self, agent: &AgentId) -> Cow<'_, [PublicKey]> {
+impl Keys for BTreeMap<AgentId, Vec<Key>> {
+    fn keys_of(&self, agent: &AgentId) -> Cow<'_, [Key]> {
         Cow::Borrowed(self.get(agent).map(Vec::as_slice).unwrap_or_default())
     }
 }
@@ -51,10 +52,16 @@ pub enum Origin {
     Mesh {
         /// Which one: the message must belong there.
         channel: Channel,
+        /// The present slot, near which the message's block_ref must be (decision P2).
+        slot: Slot,
     },
     /// A person handed it over. All rules hold, as of the time that the person says.
-    File,
-    /// The data of an entry in a verified market transcript (decision G1). See [`Self::waivers`].
+    File {
+        /// The slot of that time; `None` when it is not known any more, and block_ref is not compared.
+        slot: Option<Slot>,
+    },
+    /// The data of an entry in a verified market transcript (decision G1). See [`Self::waivers`]. It may be read
+    /// long after its receipt, so block_ref is not compared.
     Market {
         /// The time that the entry's author signed, unix microseconds.
         signed_micros: u64,
@@ -68,7 +75,7 @@ impl Origin {
     /// from.
     pub fn waivers(&self) -> &'static [Waiver] {
         match self {
-            Self::Mesh { .. } | Self::File => &[],
+            Self::Mesh { .. } | Self::File { .. } => &[],
             Self::Market { .. } => &[
                 Waiver {
                     rule: 5,
@@ -89,7 +96,7 @@ impl Origin {
     /// When the message arrived.
     fn arrival(&self, now_micros: u64) -> u64 {
         match self {
-            Self::Mesh { .. } | Self::File => now_micros,
+            Self::Mesh { .. } | Self::File { .. } => now_micros,
             Self::Market { chained_micros, .. } => *chained_micros,
         }
     }
@@ -108,9 +115,18 @@ impl Origin {
         if off_by > MOST_BETWEEN { Err(Reason::Timestamp { off_by }) } else { Ok(*signed_micros) }
     }
 
+    /// The slot that the message's block_ref is compared with.
+    fn slot(&self) -> Option<Slot> {
+        match self {
+            Self::Mesh { slot, .. } => Some(*slot),
+            Self::File { slot } => *slot,
+            Self::Market { .. } => None,
+        }
+    }
+
     fn nonce_rule(&self) -> NonceRule {
         match self {
-            Self::Mesh { .. } | Self::File => NonceRule::Channel,
+            Self::Mesh { .. } | Self::File { .. } => NonceRule::Channel,
             Self::Market { .. } => NonceRule::AnyOrder,
         }
     }
@@ -165,8 +181,8 @@ impl Inbox<'_> {
     /// Takes messages in this order, each for itself, with one sync for all. A message that is in the log
     /// already is accepted and not added again.
     ///
-    /// An own message must be signed by one of this agent's keys. Its nonce and time are its own: it belongs
-    /// to the epoch of its timestamp.
+    /// An own message must be signed by one of this agent's keys. Its nonce, time and slot are its own: it
+    /// belongs to the epoch of its timestamp.
     ///
     /// # Errors
     /// When the log cannot be written or reached. Then none was acknowledged.
@@ -203,7 +219,7 @@ impl Inbox<'_> {
     fn judge(&self, message: &Received<'_>, keys: &dyn Keys, now_micros: u64) -> Result<Judged> {
         let Received { bytes, origin } = message;
         let candidate = Candidate::parse(bytes)?;
-        if matches!(origin, Origin::Mesh { channel } if *channel != candidate.channel()) {
+        if matches!(origin, Origin::Mesh { channel, .. } if *channel != candidate.channel()) {
             return Err(Reason::WrongChannel.into());
         }
         let own = candidate.sender() == self.log.agent();
@@ -214,13 +230,16 @@ impl Inbox<'_> {
             [] => Sender::Unknown,
             keys => Sender::Registered { keys, seen: any_nonce },
         };
-        let clock = if own { candidate.timestamp() } else { origin.clock(now_micros)? };
-        let valid = match candidate.validate(&Context::new(clock, sender)) {
+        let (clock, slot) =
+            if own { (candidate.timestamp(), None) } else { (origin.clock(now_micros)?, origin.slot()) };
+        let valid = match candidate.validate(&Context::new(clock, slot, sender)) {
             Ok(valid) => valid,
             Err(reason) => {
                 // What a person gives twice is there, however late it is by now.
                 let known = match (reason, origin) {
-                    (Reason::Timestamp { .. }, Origin::File) => self.known(&candidate)?,
+                    (Reason::Timestamp { .. } | Reason::BlockRef { .. }, Origin::File { .. }) => {
+                        self.known(&candidate)?
+                    }
                     _ => None,
                 };
                 let logged = Some(known.ok_or(reason)?);

@@ -1,11 +1,11 @@
-//! What is remembered of an epoch's entries: which are there, and which bids were made.
+//! What is remembered of an epoch's entries: which are there, and how many of whom.
 
 use crate::nonces::Line;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
-use zx1_protocol::behavior_batch::{BidKey, Direction};
+use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::channel::channel_of;
-use zx1_protocol::hash::{Hash, Keccak, Sha3};
+use zx1_protocol::hash::Hash;
 use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::log_entry::LogEntry;
 
@@ -17,8 +17,6 @@ pub(crate) type Half = [u8; 16];
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
     pub(crate) leaf: Hash,
-    /// Of an own bid: what no other may share.
-    pub(crate) bid: Option<Half>,
     /// Of a message between this agent and another: the conversation.
     conversation: Option<ConversationId>,
     /// Of a received message: whose nonce it is.
@@ -34,7 +32,7 @@ impl Facts {
         // Zero is the conversation of what belongs to none.
         let conversation = Some(header.conversation())
             .filter(|conversation| takes_part && *conversation != ConversationId::default());
-        Self { leaf, bid: bid_of(direction, entry), conversation, received }
+        Self { leaf, conversation, received }
     }
 }
 
@@ -42,19 +40,23 @@ impl Facts {
 #[derive(Debug, Default)]
 pub(crate) struct EpochIndex {
     leaves: HashMap<Half, u32>,
-    bids: HashSet<Half>,
     conversations: HashSet<ConversationId>,
     /// Keyed hashes of (sender, channel, nonce): 8 bytes an entry, and nobody can choose two that are equal.
     nonces: HashSet<u64>,
+    /// Received entries by the keyed hash of their sender.
+    senders: HashMap<u64, u32>,
     key: RandomState,
 }
 
 impl EpochIndex {
     pub(crate) fn add(&mut self, index: u32, facts: &Facts) {
         self.leaves.entry(half(&facts.leaf)).or_insert(index);
-        self.bids.extend(facts.bid);
         self.conversations.extend(facts.conversation);
-        self.nonces.extend(facts.received.map(|received| self.key.hash_one(received)));
+        if let Some(received @ ((sender, _), _)) = &facts.received {
+            self.nonces.insert(self.key.hash_one(received));
+            let from_it = self.senders.entry(self.key.hash_one(sender)).or_default();
+            *from_it = from_it.saturating_add(1);
+        }
     }
 
     /// The place of the entry with this leaf.
@@ -62,12 +64,13 @@ impl EpochIndex {
         self.leaves.get(&half(leaf)).copied()
     }
 
-    pub(crate) fn has_bid(&self, bid: &Half) -> bool {
-        self.bids.contains(bid)
-    }
-
     pub(crate) fn has_conversation(&self, conversation: &ConversationId) -> bool {
         self.conversations.contains(conversation)
+    }
+
+    /// How many of the entries were received from this sender.
+    pub(crate) fn count_from(&self, sender: &AgentId) -> u32 {
+        self.senders.get(&self.key.hash_one(sender)).copied().unwrap_or_default()
     }
 
     /// Whether a received entry has this nonce.
@@ -80,15 +83,4 @@ fn half(hash: &Hash) -> Half {
     let mut half = Half::default();
     half.iter_mut().zip(hash).for_each(|(to, from)| *to = *from);
     half
-}
-
-/// What no second own bid may share (decision C6): conversation, recipient and slot. A PROPOSE and an
-/// ACCEPT clash as well, because both give a bid, and two bids with these three contradict (decision B11).
-pub(crate) fn bid_of(direction: Direction, entry: &LogEntry<'_>) -> Option<Half> {
-    let key = BidKey::of(&entry.header).filter(|_| direction == Direction::Sent)?;
-    Some(half(&Sha3::hashv(&[
-        key.conversation.as_bytes(),
-        key.counterparty.as_bytes(),
-        &key.slot.0.to_be_bytes(),
-    ])))
 }

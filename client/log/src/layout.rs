@@ -10,16 +10,22 @@ pub(crate) const PAYLOAD_DIR: &str = "payloads";
 pub(crate) const BATCH_DIR: &str = "batches";
 pub(crate) const NONCES: &str = "nonces";
 pub(crate) const ATTESTATIONS: &str = "attestations";
+/// The log's own id, drawn when it was made.
+pub(crate) const LOG_ID: &str = "id";
+/// The head that a person has said to go on from.
+pub(crate) const ADOPTED: &str = "adopted";
 /// The owner's socket.
 pub(crate) const SOCKET: &str = "log.sock";
 pub(crate) const BUNDLE_ENDING: &str = "zx1batch";
 pub(crate) const SIGNATURE_ENDING: &str = "sig";
 const LOG_ENDING: &str = "log";
 
-// The last byte is the format's version.
-const LOG_MAGIC: &[u8; MAGIC_LEN] = b"ZX1LOG\0\x01";
-const NONCES_MAGIC: &[u8; MAGIC_LEN] = b"ZX1NON\0\x01";
-const ATTESTATIONS_MAGIC: &[u8; MAGIC_LEN] = b"ZX1ATT\0\x01";
+// The last byte is the format's version: 2. Files of version 1 are refused.
+const LOG_MAGIC: &[u8; MAGIC_LEN] = b"ZX1LOG\0\x02";
+const NONCES_MAGIC: &[u8; MAGIC_LEN] = b"ZX1NON\0\x02";
+const ATTESTATIONS_MAGIC: &[u8; MAGIC_LEN] = b"ZX1ATT\0\x02";
+const LOG_ID_MAGIC: &[u8; MAGIC_LEN] = b"ZX1LID\0\x02";
+const ADOPTED_MAGIC: &[u8; MAGIC_LEN] = b"ZX1HED\0\x02";
 
 /// The folder of an agent: `<config>/agents/<mint in base58>`.
 pub fn agent_dir(config_dir: &Path, agent: &AgentId) -> PathBuf {
@@ -40,6 +46,14 @@ pub(crate) fn nonces_identity(agent: &AgentId) -> Identity {
 
 pub(crate) fn attestations_identity(agent: &AgentId) -> Identity {
     Identity::new(ATTESTATIONS_MAGIC, agent, 0)
+}
+
+pub(crate) fn id_identity(agent: &AgentId) -> Identity {
+    Identity::new(LOG_ID_MAGIC, agent, 0)
+}
+
+pub(crate) fn adopted_identity(agent: &AgentId) -> Identity {
+    Identity::new(ADOPTED_MAGIC, agent, 0)
 }
 
 /// The epoch in a name like `20783.log`; `None` for other names, also for other ways to write the number.

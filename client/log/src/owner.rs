@@ -20,6 +20,7 @@ use crate::agent_log::{AgentLog, Appended, Recovery};
 use crate::batches::SavedBatches;
 use crate::disk;
 use crate::error::{LogError, Result};
+use crate::head::{Next, Seen};
 use crate::layout;
 use crate::reader::LogReader;
 use client::{Broken, Client};
@@ -32,7 +33,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use wire::{Answer, Bytes, Fixed, MAX_GROUP, MAX_GROUP_BYTES, Request, UNEXPECTED};
-use zx1_protocol::batch::Covered;
+use zx1_protocol::batch::{BatchMessage, Covered};
 use zx1_protocol::behavior_batch::Built;
 use zx1_protocol::bundle::Bundle;
 use zx1_protocol::channel::Channel;
@@ -184,17 +185,32 @@ impl LogHandle {
         self.reader().attestation(conversation, rater)
     }
 
+    /// What comes next of this agent's batches: see [`AgentLog::next_batch`].
+    pub fn next_batch(&self, seen: &Seen) -> Result<Next> {
+        match self.ask(&Request::NextBatch { seen: seen.into() }, &[])? {
+            Answer::Send(epoch) => Ok(Next::Send(Epoch(epoch))),
+            Answer::Sign(view) => Ok(Next::Sign(view.into())),
+            _ => Err(UNEXPECTED),
+        }
+    }
+
+    /// Goes on from a head that was moved elsewhere: see [`AgentLog::adopt`].
+    pub fn adopt(&self, digest: &Hash) -> Result<()> {
+        self.done(&Request::Adopt { digest: Fixed(*digest) }, &[])
+    }
+
     /// Saves a signed batch and closes its epochs: see [`AgentLog::seal`].
     pub fn seal(
         &self,
         bundle: &Bundle<'_>,
-        covered: Covered,
+        message: &BatchMessage,
         signer: WalletKey,
         signature: [u8; 64],
+        seen: &Seen,
     ) -> Result<()> {
-        let (from, to) = (covered.from.0, covered.to.0);
+        let (message, signer) = (Box::new(Fixed(message.to_bytes())), Fixed(signer.to_bytes()));
         let request =
-            Request::Seal { from, to, signer: Fixed(signer.to_bytes()), signature: Fixed(signature) };
+            Request::Seal { message, signer, signature: Box::new(Fixed(signature)), seen: seen.into() };
         self.done(&request, &bundle.parts().slices())
     }
 

@@ -4,7 +4,6 @@ use crate::attestations;
 use crate::batches::SavedBatches;
 use crate::error::{LogError, Result};
 use crate::frames::{FrameReader, Watermark, peek};
-use crate::index::bid_of;
 use crate::layout::{self, log_epochs, log_file, log_identity};
 use crate::payloads::Payloads;
 use crate::record::StoredEntry;
@@ -156,12 +155,12 @@ impl LogReader {
         while let Some(stored) = entries.next_entry()? {
             let entry = stored.entry()?;
             let header = &entry.header;
-            let payload = match bid_of(stored.direction, &entry) {
-                None => None,
-                Some(_) => Some(
-                    self.payload(header.payload_hash)?
-                        .ok_or_else(|| LogError::PayloadMissing { hash: hex::encode(header.payload_hash) })?,
-                ),
+            let own_bid = stored.direction == Direction::Sent && header.msg_type.has_bid_value();
+            let payload = if own_bid {
+                let missing = || LogError::PayloadMissing { hash: hex::encode(header.payload_hash) };
+                Some(self.payload(header.payload_hash)?.ok_or_else(missing)?)
+            } else {
+                None
             };
             let rating = (header.msg_type == MsgType::Feedback && stored.direction == Direction::Received)
                 .then(|| Feedback::decode(entry.payload).ok())

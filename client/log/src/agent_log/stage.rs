@@ -1,17 +1,20 @@
 //! Adding entries: what may be added is decided for a whole group before anything of it is written.
 
-use super::{AgentLog, Append, Appended, Live, RESERVED_FOR_SENT, newest_epochs};
+use super::{AgentLog, Append, Appended, LIVE_EPOCHS, Live};
 use crate::error::{LogError, Result};
 use crate::frames::FrameFile;
-use crate::index::{EpochIndex, Facts, Half};
+use crate::index::{EpochIndex, Facts};
 use crate::layout::{log_file, log_identity};
+use crate::limits::{MAX_FROM_SENDER, RESERVED_FOR_SENT};
 use crate::record;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use zx1_interface::constants::{MAX_EVIDENCE_PAYLOAD, MAX_TREE_LEN};
+use std::ops::RangeInclusive;
+use zx1_interface::constants::{MAX_COVERED_EPOCHS, MAX_EVIDENCE_PAYLOAD, MAX_TREE_LEN};
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::channel::{Channel, channel_of};
-use zx1_protocol::envelope::{BROADCAST, Envelope, MsgType};
+use zx1_protocol::envelope::{BROADCAST, Envelope, MAX_LOGGED_PAYLOAD};
 use zx1_protocol::hash::{Hash, Sha3};
+use zx1_protocol::ids::AgentId;
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::units::Epoch;
 use zx1_protocol::validate::MAX_MESSAGE_SIZE;
@@ -28,8 +31,9 @@ struct NewEntry {
 pub(super) struct Group {
     entries: Vec<NewEntry>,
     leaves: HashMap<Hash, usize>,
-    bids: HashSet<Half>,
     added: BTreeMap<Epoch, u32>,
+    /// Received messages by sender.
+    senders: HashMap<AgentId, u32>,
     /// Nonces of this agent's own messages.
     own: Vec<(Channel, u64)>,
 }
@@ -102,21 +106,24 @@ impl AgentLog {
         if self.is_sealed(epoch) {
             return Err(LogError::EpochSealed(epoch));
         }
-        let facts = Facts::of(&self.agent, *direction, &entry, leaf);
-        if let Some(bid) = &facts.bid
-            && (group.bids.contains(bid) || self.has_open_bid(bid))
-        {
-            return Err(LogError::DuplicateBid { slot: entry.header.block_ref.0 });
+        self.load_together_with(epoch)?;
+        let sender = entry.header.sender();
+        if *direction == Direction::Received && self.count_from(&sender, epoch, group) >= MAX_FROM_SENDER {
+            return Err(LogError::SenderFull);
         }
         if self.room(epoch, group, *direction) == 0 {
             return Err(LogError::LogFull);
         }
+        let facts = Facts::of(&self.agent, *direction, &entry, leaf);
         let record = record::encode(*direction, *arrival_micros, &encoded);
         let place = group.entries.len();
         group.leaves.insert(leaf, place);
-        group.bids.extend(facts.bid);
         let added = group.added.entry(epoch).or_insert(0);
         *added = added.saturating_add(1);
+        if *direction == Direction::Received {
+            let added = group.senders.entry(sender).or_insert(0);
+            *added = added.saturating_add(1);
+        }
         group.own.extend(
             (*direction == Direction::Sent)
                 .then_some((channel_of(entry.header.msg_type), entry.header.nonce)),
@@ -137,12 +144,11 @@ impl AgentLog {
             return Err(LogError::NotOurs);
         }
         let len = envelope.payload.len();
-        let is_evidence = matches!(
-            header.msg_type,
-            MsgType::Propose | MsgType::Counter | MsgType::Accept | MsgType::NotarizeAssign
-        );
-        if is_evidence && len > MAX_EVIDENCE_PAYLOAD {
+        if header.msg_type.is_deal() && len > MAX_EVIDENCE_PAYLOAD {
             return Err(LogError::PayloadTooLong { len });
+        }
+        if header.msg_type.payload_is_logged() && len > MAX_LOGGED_PAYLOAD {
+            return Err(LogError::LoggedPayloadTooLong { len });
         }
         // Before the encoding, which takes memory of that size.
         let len = if len > MAX_MESSAGE_SIZE { len } else { envelope.to_cbor().len() };
@@ -152,15 +158,24 @@ impl AgentLog {
         Ok(envelope.check_payload::<Sha3>()?)
     }
 
-    fn has_open_bid(&self, bid: &Half) -> bool {
-        self.live.iter().any(|(epoch, live)| !self.is_sealed(*epoch) && live.index.has_bid(bid))
+    /// Reads the epochs that the next batch can cover together with this one.
+    fn load_together_with(&mut self, epoch: Epoch) -> Result<()> {
+        let there = self.open_counts.range(together_with(epoch)).map(|(epoch, _)| *epoch);
+        let missing: Vec<Epoch> = there.filter(|epoch| !self.live.contains_key(epoch)).collect();
+        missing.into_iter().try_for_each(|epoch| self.load(epoch))
+    }
+
+    /// How many messages of this sender the next batch would have with this epoch.
+    fn count_from(&self, sender: &AgentId, epoch: Epoch, group: &Group) -> u32 {
+        let live = self.live.range(together_with(epoch)).filter(|(epoch, _)| **epoch >= self.open_from);
+        let counts = live.map(|(_, live)| live.index.count_from(sender));
+        counts.chain(group.senders.get(sender).copied()).fold(0, u32::saturating_add)
     }
 
     /// How many more entries the next batch can take of this epoch.
     fn room(&self, epoch: Epoch, group: &Group, direction: Direction) -> u32 {
-        // The first batch covers its own epoch only, every later one all since the last (decision B7).
-        let together = |other: &Epoch| self.sealed_through.is_some() || *other == epoch;
-        let counts = self.open_counts.iter().chain(&group.added).filter(|(other, _)| together(other));
+        let counts =
+            self.open_counts.range(together_with(epoch)).chain(group.added.range(together_with(epoch)));
         let taken = counts.fold(0u32, |sum, (_, count)| sum.saturating_add(*count));
         let most = match direction {
             Direction::Sent => MAX_TREE_LEN,
@@ -209,10 +224,17 @@ impl AgentLog {
         Ok(places.into_values().collect())
     }
 
-    /// Without batches nothing is ever closed; then only the newest epochs stay in memory.
+    /// What no batch can cover together with the newest epoch does not stay in memory.
     fn forget_old(&mut self) {
-        while self.sealed_through.is_none() && self.live.len() > newest_epochs() {
+        // One more, which may be the newest that is closed.
+        while self.live.len() > LIVE_EPOCHS + 1 {
             self.live.pop_first();
         }
     }
+}
+
+/// The epochs that one batch can cover beside this one, before it or behind it.
+fn together_with(epoch: Epoch) -> RangeInclusive<Epoch> {
+    let reach = MAX_COVERED_EPOCHS - 1;
+    Epoch(epoch.0.saturating_sub(reach))..=Epoch(epoch.0.saturating_add(reach))
 }

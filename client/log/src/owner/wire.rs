@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! frame     length u32 | body length u32 | JSON of that length | body        integers little-endian
-//! greeting  {"version":1,"agent":"<hex>"} from the owner, once
+//! greeting  {"version":2,"agent":"<hex>"} from the owner, once
 //! then      a request, its answer, the next request
 //! ```
 //!
@@ -12,10 +12,11 @@
 
 use crate::agent_log::{AgentLog, Appended, Incoming, NonceRule};
 use crate::error::{LogError, OwnerRefusal, Result};
+use crate::head::{Next, Seen, View};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 use zx1_coded::Coded as _;
-use zx1_protocol::batch::Covered;
+use zx1_protocol::batch::{BATCH_MESSAGE_LEN, BatchMessage};
 use zx1_protocol::bundle::{Bundle, MAX_BUNDLE_BYTES};
 use zx1_protocol::channel::Channel;
 use zx1_protocol::envelope::Envelope;
@@ -25,7 +26,7 @@ use zx1_protocol::units::Epoch;
 use zx1_protocol::validate::{MAX_MESSAGE_SIZE, Reason};
 
 /// Of this protocol. Both ends must have the same.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 /// Longest JSON of a frame: a group of messages in hex, and what stands around them.
 const MAX_JSON: usize = 4 * MAX_GROUP_BYTES;
 /// Messages in one request.
@@ -75,13 +76,61 @@ pub(super) enum Request {
         rater: Fixed<32>,
         hash: Fixed<32>,
     },
+    NextBatch {
+        seen: Sight,
+    },
+    Adopt {
+        digest: Fixed<32>,
+    },
     /// The bundle is the frame's body.
     Seal {
-        from: u64,
-        to: u64,
+        message: Box<Fixed<BATCH_MESSAGE_LEN>>,
         signer: Fixed<32>,
-        signature: Fixed<64>,
+        signature: Box<Fixed<64>>,
+        seen: Sight,
     },
+}
+
+/// A [`Seen`] on the wire.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Sight {
+    network: Fixed<32>,
+    tenure_from: u64,
+    views: Vec<Look>,
+}
+
+/// A [`View`] on the wire.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Look {
+    last_epoch: u64,
+    digest: Fixed<32>,
+    current: u64,
+}
+
+impl From<&Seen> for Sight {
+    fn from(Seen { network, tenure_from, views }: &Seen) -> Self {
+        let views = views.iter().map(|view| Look::from(*view)).collect();
+        Self { network: Fixed(*network), tenure_from: tenure_from.0, views }
+    }
+}
+
+impl From<&Sight> for Seen {
+    fn from(Sight { network, tenure_from, views }: &Sight) -> Self {
+        let views = views.iter().map(|look| View::from(*look)).collect();
+        Self { network: network.0, tenure_from: Epoch(*tenure_from), views }
+    }
+}
+
+impl From<View> for Look {
+    fn from(View { last_epoch, digest, current }: View) -> Self {
+        Self { last_epoch: last_epoch.0, digest: Fixed(digest), current: current.0 }
+    }
+}
+
+impl From<Look> for View {
+    fn from(Look { last_epoch, digest, current }: Look) -> Self {
+        Self { last_epoch: Epoch(last_epoch), digest: digest.0, current: Epoch(current) }
+    }
 }
 
 impl Request {
@@ -98,6 +147,8 @@ impl Request {
             | Self::FindNear { .. }
             | Self::PutPayload { .. }
             | Self::PutAttestation { .. }
+            | Self::NextBatch { .. }
+            | Self::Adopt { .. }
             | Self::Seal { .. } => true,
         }
     }
@@ -118,6 +169,10 @@ pub(super) enum Answer {
     Place(Option<Place>),
     Places(Vec<Place>),
     Admitted(Vec<Result<Option<Place>, Fault>>),
+    /// A signed batch of this epoch comes next.
+    Send(u64),
+    /// A new batch comes next.
+    Sign(Look),
     Refused(Fault),
 }
 
@@ -152,14 +207,17 @@ impl From<Place> for Appended {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Fault {
     EpochSealed(u64),
-    DuplicateBid { slot: u64 },
     NotOurs,
     PayloadTooLong(usize),
     MessageTooLong(usize),
     LogFull,
+    SenderFull,
     LogChanged,
     WrongBundle,
     SealedDifferently(u64),
+    MayStillLand(u64),
+    ForeignBatch(u64),
+    HeadsDiffer,
     NotIncreasing { last: u64 },
     Replayed { highest: u64 },
     Other { code: u32, sentence: String, of_message: bool, transient: bool },
@@ -169,7 +227,7 @@ impl From<&LogError> for Fault {
     fn from(error: &LogError) -> Self {
         match error {
             LogError::EpochSealed(epoch) => Self::EpochSealed(epoch.0),
-            LogError::DuplicateBid { slot } => Self::DuplicateBid { slot: *slot },
+            LogError::SenderFull => Self::SenderFull,
             LogError::NotOurs => Self::NotOurs,
             LogError::PayloadTooLong { len } => Self::PayloadTooLong(*len),
             LogError::MessageTooLong { len } => Self::MessageTooLong(*len),
@@ -177,6 +235,9 @@ impl From<&LogError> for Fault {
             LogError::LogChanged => Self::LogChanged,
             LogError::WrongBundle => Self::WrongBundle,
             LogError::SealedDifferently(epoch) => Self::SealedDifferently(epoch.0),
+            LogError::MayStillLand(epoch) => Self::MayStillLand(epoch.0),
+            LogError::ForeignBatch(epoch) => Self::ForeignBatch(epoch.0),
+            LogError::HeadsDiffer => Self::HeadsDiffer,
             LogError::Rule(Reason::Nonce(NonceError::NotIncreasing { last })) => {
                 Self::NotIncreasing { last: *last }
             }
@@ -197,7 +258,7 @@ impl From<Fault> for LogError {
     fn from(fault: Fault) -> Self {
         match fault {
             Fault::EpochSealed(epoch) => Self::EpochSealed(Epoch(epoch)),
-            Fault::DuplicateBid { slot } => Self::DuplicateBid { slot },
+            Fault::SenderFull => Self::SenderFull,
             Fault::NotOurs => Self::NotOurs,
             Fault::PayloadTooLong(len) => Self::PayloadTooLong { len },
             Fault::MessageTooLong(len) => Self::MessageTooLong { len },
@@ -205,6 +266,9 @@ impl From<Fault> for LogError {
             Fault::LogChanged => Self::LogChanged,
             Fault::WrongBundle => Self::WrongBundle,
             Fault::SealedDifferently(epoch) => Self::SealedDifferently(Epoch(epoch)),
+            Fault::MayStillLand(epoch) => Self::MayStillLand(Epoch(epoch)),
+            Fault::ForeignBatch(epoch) => Self::ForeignBatch(Epoch(epoch)),
+            Fault::HeadsDiffer => Self::HeadsDiffer,
             Fault::NotIncreasing { last } => Self::Rule(Reason::Nonce(NonceError::NotIncreasing { last })),
             Fault::Replayed { highest } => Self::Rule(Reason::Nonce(NonceError::Replayed { highest })),
             Fault::Other { code, sentence, of_message, transient } => {
@@ -273,9 +337,17 @@ pub(super) fn carry_out(log: &mut AgentLog, request: &Request, body: &[u8]) -> R
             log.put_attestation(conversation, &AgentId(rater.0), hash.0)?;
             Answer::Done
         }
-        Request::Seal { from, to, signer, signature } => {
-            let covered = Covered { from: Epoch(*from), to: Epoch(*to) };
-            log.seal(&Bundle::decode(body)?, covered, signer.0.into(), signature.0)?;
+        Request::NextBatch { seen } => match log.next_batch(&seen.into())? {
+            Next::Send(epoch) => Answer::Send(epoch.0),
+            Next::Sign(view) => Answer::Sign(view.into()),
+        },
+        Request::Adopt { digest } => {
+            log.adopt(&digest.0)?;
+            Answer::Done
+        }
+        Request::Seal { message, signer, signature, seen } => {
+            let message = BatchMessage::parse(&message.0).ok_or(LogError::NotThisBatch)?;
+            log.seal(&Bundle::decode(body)?, &message, signer.0.into(), signature.0, &seen.into())?;
             Answer::Done
         }
     })

@@ -17,8 +17,8 @@ fn exported() -> (TempDir, PathBuf, PathBuf) {
     drop(log);
     let copy = temp.path().join("copy");
     let manifest = backup::export(&dir, AGENT, &copy).unwrap();
-    // Two epochs, two payloads, data and signature, nonces, attestations.
-    assert_eq!(manifest.files.len(), 8);
+    // Two epochs, two payloads, data and signature, nonces, attestations, the log's id.
+    assert_eq!(manifest.files.len(), 9);
     (temp, dir, copy)
 }
 
@@ -79,7 +79,7 @@ fn a_copy_without_a_list_or_of_another_agent_or_with_paths_that_lead_out_fails()
         fs::write(&list, text.replace("\"nonces\"", &format!("\"{path}\""))).unwrap();
         assert_eq!(import(&copy, &restored), Err(7241), "{path}");
     }
-    fs::write(&list, text.replace("\"version\": 1", "\"version\": 2")).unwrap();
+    fs::write(&list, text.replace("\"version\": 2", "\"version\": 1")).unwrap();
     assert_eq!(import(&copy, &restored), Err(7241));
     fs::remove_file(&list).unwrap();
     assert_eq!(import(&copy, &restored), Err(7241));

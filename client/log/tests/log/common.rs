@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
-use zx1_log::{AgentLog, Appended, LogHandle, LogReader};
-use zx1_protocol::batch::Covered;
+use zx1_log::{AgentLog, Appended, Key, LogHandle, LogReader, SavedBatches, Seen, View};
+use zx1_protocol::batch::{BatchMessage, Covered, head_digest, open_digest};
 use zx1_protocol::behavior_batch::{Built, Direction};
 use zx1_protocol::envelope::{Envelope, EnvelopeHeader, MsgType, PROTOCOL_VERSION};
 use zx1_protocol::hash::{Hash, Keccak, Sha3};
-use zx1_protocol::ids::{AgentId, ConversationId};
+use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
+use zx1_protocol::keys::{OPEN, Scopes};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::payload::{Feedback, bid_payload};
 use zx1_protocol::signature::PublicKey;
@@ -148,10 +149,15 @@ fn key_of(agent: AgentId) -> SigningKey {
     SigningKey::from_bytes(agent.as_bytes())
 }
 
+/// A key account with the agent's one key.
+pub(crate) fn key(agent: AgentId, scopes: Scopes, from: Epoch, until: u64) -> Key {
+    Key { key: PublicKey::from_bytes(key_of(agent).verifying_key().as_bytes()).unwrap(), scopes, from, until }
+}
+
 /// The keys of AGENT, PEER and OTHER, as a registry would have them.
-pub(crate) fn keys() -> HashMap<AgentId, Vec<PublicKey>> {
-    let key = |agent| vec![PublicKey::from_bytes(key_of(agent).verifying_key().as_bytes()).unwrap()];
-    [AGENT, PEER, OTHER].into_iter().map(|agent| (agent, key(agent))).collect()
+pub(crate) fn keys() -> HashMap<AgentId, Vec<Key>> {
+    let all = [AGENT, PEER, OTHER].into_iter();
+    all.map(|agent| (agent, vec![key(agent, Scopes::ALL, Epoch(0), OPEN)])).collect()
 }
 
 /// The log for whoever comes first, or by way of its owner.
@@ -206,8 +212,61 @@ pub(crate) fn build(log: &AgentLog, covered: Covered) -> Built {
     log.build(covered, Slot(1), Slot(2)).unwrap()
 }
 
+pub(crate) const NETWORK: Hash = [0x6E; 32];
+
+/// The digest of a head that nothing has moved.
+pub(crate) fn opened() -> Hash {
+    open_digest::<Sha3>(&NETWORK, AGENT.as_bytes())
+}
+
+/// The digest of the head after this message.
+pub(crate) fn after(message: &BatchMessage) -> Hash {
+    head_digest::<Sha3>(&message.previous_digest, &message.to_bytes())
+}
+
+/// One node's view; epochs count from [`EPOCH`].
+pub(crate) fn view(last_epoch: i64, digest: Hash, current: u64) -> View {
+    let last_epoch = Epoch(EPOCH.0.checked_add_signed(last_epoch).unwrap());
+    View { last_epoch, digest, current: Epoch(EPOCH.0 + current) }
+}
+
+pub(crate) fn seen(views: impl Into<Vec<View>>) -> Seen {
+    Seen { network: NETWORK, tenure_from: Epoch(0), views: views.into() }
+}
+
+/// A chain on which every batch before these epochs has landed, and which has just ended the last of them.
+pub(crate) fn before(batches: &SavedBatches, covered: Covered) -> Seen {
+    let signed = batches.list().unwrap().into_iter().filter(|saved| saved.epoch() < covered.to);
+    let digest = signed.fold(opened(), |_, saved| after(&saved.message));
+    let last_epoch = Epoch(covered.from.0 - 1);
+    seen([View { last_epoch, digest, current: Epoch(covered.to.0 + 1) }])
+}
+
+/// What is signed of a batch on the head of the first view.
+pub(crate) fn message(built: &Built, covered: Covered, seen: &Seen) -> BatchMessage {
+    built.commitment().message(&seen.network, covered.from, &seen.views[0].digest)
+}
+
+/// The batch key's signature.
+pub(crate) fn sign(message: &BatchMessage) -> (WalletKey, [u8; 64]) {
+    let key = SigningKey::from_bytes(&[9; 32]);
+    (key.verifying_key().to_bytes().into(), key.sign(&message.to_bytes()).to_bytes())
+}
+
+pub(crate) fn try_seal(
+    log: &mut AgentLog,
+    built: &Built,
+    message: &BatchMessage,
+    seen: &Seen,
+) -> zx1_log::Result<()> {
+    let (signer, signature) = sign(message);
+    log.seal(&built.bundle().unwrap(), message, signer, signature, seen)
+}
+
+/// Builds, signs and seals after everything before has landed.
 pub(crate) fn seal(log: &mut AgentLog, covered: Covered) -> Built {
     let built = build(log, covered);
-    log.seal(&built.bundle().unwrap(), covered, [9; 32].into(), [8; 64]).unwrap();
+    let seen = before(&log.batches(), covered);
+    try_seal(log, &built, &message(&built, covered, &seen), &seen).unwrap();
     built
 }

@@ -167,7 +167,14 @@ fn files_are_private() {
         assert_eq!(mode(&dir.join(name)), 0o700, "{name}");
     }
     let payload = fs::read_dir(dir.join("payloads")).unwrap().next().unwrap().unwrap().path();
-    for path in [dir.join("lock"), dir.join("nonces"), dir.join("attestations"), log_file(&dir), payload] {
+    for path in [
+        dir.join("lock"),
+        dir.join("nonces"),
+        dir.join("attestations"),
+        dir.join("id"),
+        log_file(&dir),
+        payload,
+    ] {
         assert_eq!(mode(&path), 0o600, "{}", path.display());
     }
     fs::set_permissions(&dir, fs::Permissions::from_mode(0o755)).unwrap();

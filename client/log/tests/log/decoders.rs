@@ -4,14 +4,18 @@ use crate::bodies;
 use crate::common::Message;
 use crate::harness::{self, draw};
 use proptest::test_runner::TestRunner;
+use zx1_protocol::batch::BATCH_MESSAGE_LEN;
 
 /// What is said on the owner's socket: requests, answers, a greeting.
 fn good(_: &str, runner: &mut TestRunner) -> Vec<u8> {
     let envelope = hex::encode(Message::deliver(1).signed().cbor());
     let fixed = "ab".repeat(32);
     let place = format!(r#"{{"epoch":20000,"index":1,"leaf":"{fixed}","new":true}}"#);
+    let look = format!(r#"{{"last_epoch":7,"digest":"{fixed}","current":9}}"#);
+    let seen = format!(r#"{{"network":"{fixed}","tenure_from":3,"views":[{look},{look}]}}"#);
+    let message = "cd".repeat(BATCH_MESSAGE_LEN);
     let frames = [
-        format!(r#"{{"version":1,"agent":"{fixed}"}}"#),
+        format!(r#"{{"version":2,"agent":"{fixed}"}}"#),
         format!(r#"{{"Admit":[{{"envelope":"{envelope}","arrival_micros":5,"nonce_rule":"AnyOrder"}}]}}"#),
         format!(r#"{{"AppendOwn":{{"envelopes":["{envelope}"],"now_micros":5}}}}"#),
         format!(r#"{{"CheckOwn":{{"envelope":"{envelope}","now_micros":5}}}}"#),
@@ -19,9 +23,15 @@ fn good(_: &str, runner: &mut TestRunner) -> Vec<u8> {
         format!(r#"{{"SeenNonces":{{"sender":"{fixed}","channel":2}}}}"#),
         format!(r#"{{"FindNear":{{"epoch":20000,"leaf":"{fixed}"}}}}"#),
         r#"{"PutPayload":{"payload":"00ff"}}"#.to_owned(),
-        format!(r#"{{"Seal":{{"from":1,"to":2,"signer":"{fixed}","signature":"{fixed}{fixed}"}}}}"#),
+        format!(r#"{{"NextBatch":{{"seen":{seen}}}}}"#),
+        format!(r#"{{"Adopt":{{"digest":"{fixed}"}}}}"#),
+        format!(
+            r#"{{"Seal":{{"message":"{message}","signer":"{fixed}","signature":"{fixed}{fixed}","seen":{seen}}}}}"#
+        ),
         r#""Done""#.to_owned(),
         r#"{"Nonce":7}"#.to_owned(),
+        r#"{"Send":20000}"#.to_owned(),
+        format!(r#"{{"Sign":{look}}}"#),
         format!(r#"{{"Seen":{{"strict":false,"highest":null,"window":"{}01"}}}}"#, "00".repeat(23)),
         format!(r#"{{"Hash":"{fixed}"}}"#),
         format!(r#"{{"Places":[{place}]}}"#),

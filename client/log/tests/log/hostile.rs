@@ -1,6 +1,8 @@
 //! Bytes that nobody meant: an error or a log, never a panic, and never another content.
 
-use crate::common::{AGENT, EPOCH, Message, contents, covered, encoded, folder_with, log_file, open, seal};
+use crate::common::{
+    AGENT, EPOCH, Message, contents, covered, encoded, folder_with, log_file, open, opened, seal, seen, view,
+};
 use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
@@ -18,6 +20,7 @@ fn use_everything(dir: &Path) {
     if let Ok(mut log) = AgentLog::open(dir, AGENT) {
         let _ = Message::deliver(77).append_to(&mut log);
         let _ = log.build(covered(0, 0), Default::default(), Default::default());
+        let _ = log.next_batch(&seen([view(-1, opened(), 1)]));
     }
     let _ = repair::salvage(dir, AGENT, EPOCH);
 }
@@ -28,6 +31,8 @@ fn file() -> impl Strategy<Value = &'static str> {
         "log/20001.log",
         "nonces",
         "attestations",
+        "id",
+        "adopted",
         "batches/20000.sig",
         "batches/20000.zx1batch",
     ])

@@ -1,26 +1,31 @@
 //! The one door: rules, nonces, what is logged, and what a crash can do.
 
 use crate::common::{
-    AGENT, DAY, EPOCH, Message, OTHER, PEER, contents, covered, encoded, folder, keys, log_file, open, seal,
-    share,
+    AGENT, DAY, EPOCH, Message, OTHER, PEER, contents, covered, encoded, folder, key, keys, log_file, open,
+    seal, share,
 };
 use proptest::prelude::*;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::Path;
-use zx1_log::{Admitted, LogError, LogHandle, Origin, Received};
+use zx1_log::{Admitted, Key, LogError, LogHandle, Origin, Received};
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::channel::{Channel, channel_of};
 use zx1_protocol::envelope::{BROADCAST, MsgType};
 use zx1_protocol::ids::{AgentId, ConversationId};
+use zx1_protocol::keys::{OPEN, Scopes};
 use zx1_protocol::nonce::REPLAY_WINDOW;
 use zx1_protocol::payload::{BidType, Feedback, NotarizeBid};
+use zx1_protocol::units::{Epoch, Slot};
 
 /// Of all messages here, within the tolerance.
 const NOW: u64 = EPOCH.0 * DAY + 1_000_000;
 
+/// Handed over by a person, at whatever slot.
+const FILE: Origin = Origin::File { slot: None };
+
 fn mesh(message: &Message) -> Origin {
-    Origin::Mesh { channel: channel_of(message.msg_type) }
+    Origin::Mesh { channel: channel_of(message.msg_type), slot: Slot(message.slot) }
 }
 
 fn market(micros: u64) -> Origin {
@@ -69,7 +74,7 @@ fn what_breaks_a_rule_is_refused_from_every_origin_and_not_logged() {
     let (_temp, dir) = folder();
     let log = share(&dir);
     let good = deliver(1, 100);
-    for (nonce, origin) in (200..).zip([mesh(&good), Origin::File, market(good.timestamp)]) {
+    for (nonce, origin) in (200..).zip([mesh(&good), FILE, market(good.timestamp)]) {
         refused(log.inbox().admit(b"", &keys(), NOW, origin), 7301);
         refused(log.inbox().admit(&[good.cbor(), vec![0]].concat(), &keys(), NOW, origin), 7302);
         let mut unregistered = deliver(1, 100);
@@ -85,8 +90,81 @@ fn what_breaks_a_rule_is_refused_from_every_origin_and_not_logged() {
         assert_eq!(admit(&log, &between_others.signed(), origin).unwrap().logged, None);
     }
     assert!(contents(&dir).is_empty());
-    refused(admit(&log, &good, Origin::Mesh { channel: Channel::Reputation }), 7303);
+    refused(admit(&log, &good, Origin::Mesh { channel: Channel::Reputation, slot: Slot(good.slot) }), 7303);
     assert!(contents(&dir).is_empty());
+}
+
+/// What a registry with this key account of the peer would say of a message.
+fn judged(message: &Message, account: Key, origin: Origin) -> Option<u32> {
+    let (_temp, dir) = folder();
+    let log = share(&dir);
+    let keys = HashMap::from([(PEER, vec![account])]);
+    let admitted = log.inbox().admit(&message.cbor(), &keys, NOW, origin);
+    assert_eq!(contents(&dir).len(), usize::from(admitted.is_ok()));
+    admitted.err().map(|error| {
+        assert!(error.is_of_message(), "{error}");
+        error.code()
+    })
+}
+
+#[test]
+fn only_a_deal_key_deals_and_a_peer_key_says_the_rest() {
+    let deals = [MsgType::Propose, MsgType::Counter, MsgType::Accept, MsgType::NotarizeAssign];
+    let others = [MsgType::Deliver, MsgType::Reject, MsgType::Verdict, MsgType::Dispute];
+    let scoped = |scopes| key(PEER, scopes, Epoch(0), OPEN);
+    let of = |msg_type| Message::sent(1, msg_type, vec![3; 20]).incoming().signed();
+    let money = Scopes::PAY.and(Scopes::BATCH);
+    for message in deals.map(of) {
+        for origin in [mesh(&message), FILE, market(message.timestamp)] {
+            assert_eq!(judged(&message, scoped(Scopes::DEAL), origin), None);
+            assert_eq!(judged(&message, scoped(Scopes::PEER.and(money)), origin), Some(7321));
+        }
+    }
+    for message in others.map(of) {
+        assert_eq!(judged(&message, scoped(Scopes::DEAL), mesh(&message)), None);
+        assert_eq!(judged(&message, scoped(Scopes::PEER), mesh(&message)), None);
+        assert_eq!(judged(&message, scoped(money), mesh(&message)), Some(7321));
+    }
+}
+
+#[test]
+fn a_key_counts_from_its_first_epoch_to_its_last() {
+    let message = Message::propose(1, 10).incoming().signed();
+    for (from, until, code) in [
+        (EPOCH.0, EPOCH.0, None),
+        (EPOCH.0 - 5, OPEN, None),
+        (EPOCH.0 + 1, OPEN, Some(7322)),
+        (EPOCH.0 - 5, EPOCH.0 - 1, Some(7322)),
+        // Canceled before it was born.
+        (EPOCH.0, EPOCH.0 - 1, Some(7322)),
+    ] {
+        let account = key(PEER, Scopes::ALL, Epoch(from), until);
+        assert_eq!(judged(&message, account, mesh(&message)), code, "{from} {until}");
+    }
+    // An own message is judged by the same rule.
+    let (_temp, dir) = folder();
+    let own = Message::propose(1, 10).signed();
+    let keys = HashMap::from([(AGENT, vec![key(AGENT, Scopes::PEER, Epoch(0), OPEN)])]);
+    refused(share(&dir).inbox().admit(&own.cbor(), &keys, NOW, FILE), 7321);
+}
+
+#[test]
+fn a_slot_that_is_far_from_the_receivers_fails_at_receipt_and_not_later() {
+    let message = deliver(1, 1);
+    let at = |off: i64| Slot(message.slot.checked_add_signed(off).unwrap());
+    let account = || key(PEER, Scopes::ALL, Epoch(0), OPEN);
+    for (off, code) in [(0, None), (150, None), (-150, None), (151, Some(7323)), (-151, Some(7323))] {
+        let on_stream = Origin::Mesh { channel: Channel::Direct, slot: at(off) };
+        assert_eq!(judged(&message, account(), on_stream), code, "{off}");
+        assert_eq!(judged(&message, account(), Origin::File { slot: Some(at(off)) }), code, "{off}");
+    }
+    assert_eq!(judged(&message, account(), market(NOW)), None);
+    // What is in the log is there, also when the person gives it again much later.
+    let (_temp, dir) = folder();
+    let log = share(&dir);
+    assert!(is_new(&admit(&log, &message, mesh(&message)).unwrap()));
+    let again = admit(&log, &message, Origin::File { slot: Some(at(9_000)) }).unwrap();
+    assert!(!is_new(&again));
 }
 
 #[test]
@@ -98,10 +176,10 @@ fn a_replayed_nonce_fails_and_leaves_no_entry() {
     for nonce in [100, 99, 0] {
         let replay = deliver(6, nonce);
         refused(admit(&log, &replay, mesh(&replay)), 7315);
-        refused(admit(&log, &replay, Origin::File), 7315);
+        refused(admit(&log, &replay, FILE), 7315);
     }
     // A copy of the message itself is found, whatever way it takes.
-    for origin in [mesh(&message), Origin::File, market(message.timestamp)] {
+    for origin in [mesh(&message), FILE, market(message.timestamp)] {
         let again = admit(&log, &message, origin).unwrap();
         assert_eq!(again.logged.map(|place| (place.index, place.new)), Some((0, false)));
     }
@@ -123,16 +201,16 @@ fn a_topic_takes_what_comes_late_and_no_replay_also_after_a_restart() {
     {
         let log = share(&dir);
         for (number, nonce) in (0..).zip(nonces) {
-            assert!(is_new(&admit(&log, &rating(AGENT, number, nonce), Origin::File).unwrap()));
+            assert!(is_new(&admit(&log, &rating(AGENT, number, nonce), FILE).unwrap()));
         }
     }
     for _ in 0..2 {
         let log = share(&dir);
         for nonce in nonces.into_iter().chain([1_003 - 128, 0]) {
-            refused(admit(&log, &rating(AGENT, 50, nonce), Origin::File), 7315);
+            refused(admit(&log, &rating(AGENT, 50, nonce), FILE), 7315);
         }
     }
-    assert!(is_new(&admit(&share(&dir), &rating(AGENT, 51, 1_002), Origin::File).unwrap()));
+    assert!(is_new(&admit(&share(&dir), &rating(AGENT, 51, 1_002), FILE).unwrap()));
     assert_eq!(contents(&dir).len(), 5);
 }
 
@@ -182,7 +260,7 @@ fn a_market_message_is_judged_by_the_time_that_its_entry_signs() {
 #[test]
 fn only_the_market_waives_anything_and_says_why() {
     let message = deliver(1, 1);
-    assert!(mesh(&message).waivers().is_empty() && Origin::File.waivers().is_empty());
+    assert!(mesh(&message).waivers().is_empty() && FILE.waivers().is_empty());
     let waivers = market(NOW).waivers();
     assert_eq!(waivers.iter().map(|waiver| waiver.rule).collect::<Vec<_>>(), [5, 6]);
     assert!(waivers.iter().all(|waiver| waiver.why.contains("because") || waiver.why.contains(':')));
@@ -220,11 +298,11 @@ fn only_what_concerns_this_agent_is_logged() {
     drop(log);
     let log = share(&dir);
     assert!(
-        admit(&log, &bid(ConversationId([8; 16]), 10), Origin::File).unwrap().logged.is_some(),
+        admit(&log, &bid(ConversationId([8; 16]), 10), FILE).unwrap().logged.is_some(),
         "also after a restart"
     );
     // A batch can be built of all of it.
-    log.build(covered(0, 0), zx1_protocol::units::Slot(1), zx1_protocol::units::Slot(2)).unwrap();
+    log.build(covered(0, 0), Slot(1), Slot(2)).unwrap();
     assert_eq!(contents(&dir).len(), 6);
 }
 
@@ -251,7 +329,7 @@ fn an_own_message_that_comes_back_is_found_or_added_and_its_nonce_is_used() {
     // Signed on another machine, with a number that this run would give out soon.
     let mut elsewhere = Message::deliver(2);
     elsewhere.nonce = nonce + 3;
-    assert!(is_new(&admit(&log, &elsewhere.signed(), Origin::File).unwrap()));
+    assert!(is_new(&admit(&log, &elsewhere.signed(), FILE).unwrap()));
     assert_eq!(log.reserve_nonce(Channel::Direct, NOW).unwrap(), nonce + 4);
 }
 

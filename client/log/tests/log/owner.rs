@@ -1,6 +1,8 @@
 //! One owner and its clients: real processes, kill -9, and what is not an owner or no client.
 
-use crate::common::{AGENT, EPOCH, Message, PEER, contents, covered, encoded, folder, keys, share};
+use crate::common::{
+    AGENT, EPOCH, Message, PEER, before, contents, covered, encoded, folder, keys, message, share, sign, view,
+};
 use crate::crash::{Running, count};
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -9,8 +11,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::time::Duration;
-use zx1_log::{AgentLog, LogHandle, Origin};
+use zx1_log::{AgentLog, LogHandle, Next, Origin};
 use zx1_protocol::channel::Channel;
+use zx1_protocol::envelope::MsgType;
 use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::units::Slot;
 
@@ -66,19 +69,19 @@ fn everything_works_through_another_process_that_has_the_log() {
     log.check_own(&own.envelope(), now).unwrap();
     assert!(log.append_own(&own.envelope(), now).unwrap().new);
     assert!(!log.append_own(&own.envelope(), now).unwrap().new);
-    let mut second = Message::propose(2, 11);
-    second.slot = own.slot;
     // Refusals keep their kind.
+    let long = Message::sent(2, MsgType::Propose, vec![0; 401]);
     assert!(matches!(
-        log.check_own(&second.envelope(), now).unwrap_err(),
-        zx1_log::LogError::DuplicateBid { slot } if slot == own.slot
+        log.check_own(&long.envelope(), now).unwrap_err(),
+        zx1_log::LogError::PayloadTooLong { len: 401 }
     ));
     let received = Message::deliver(3).incoming().signed();
-    let admitted = log.inbox().admit(&received.cbor(), &keys(), now, Origin::File).unwrap();
+    let admitted = log.inbox().admit(&received.cbor(), &keys(), now, Origin::File { slot: None }).unwrap();
     assert!(admitted.logged.unwrap().new);
     let mut replay = Message::deliver(4).incoming();
     replay.nonce = received.nonce;
-    let refused = log.inbox().admit(&replay.signed().cbor(), &keys(), now, Origin::File).unwrap_err();
+    let refused =
+        log.inbox().admit(&replay.signed().cbor(), &keys(), now, Origin::File { slot: None }).unwrap_err();
     assert_eq!((refused.code(), refused.is_of_message()), (7315, true));
     assert_eq!(log.seen_nonces(&PEER, Channel::Direct).unwrap().highest(), Some(received.nonce));
     log.put_attestation(&ConversationId([3; 16]), &PEER, [7; 32]).unwrap();
@@ -86,7 +89,17 @@ fn everything_works_through_another_process_that_has_the_log() {
     let hash = log.put_payload(b"bulk").unwrap();
     assert_eq!(log.payload(&hash).unwrap(), Some(b"bulk".to_vec()));
     let built = log.build(covered(0, 0), Slot(1), Slot(2)).unwrap();
-    log.seal(&built.bundle().unwrap(), covered(0, 0), [9; 32].into(), [8; 64]).unwrap();
+    let seen = before(&log.batches(), covered(0, 0));
+    assert_eq!(log.next_batch(&seen).unwrap(), Next::Sign(seen.views[0]));
+    let message = message(&built, covered(0, 0), &seen);
+    let (signer, signature) = sign(&message);
+    log.seal(&built.bundle().unwrap(), &message, signer, signature, &seen).unwrap();
+    assert_eq!(log.next_batch(&seen).unwrap(), Next::Send(EPOCH));
+    let foreign = crate::common::seen([view(5, [1; 32], 6)]);
+    let error = log.next_batch(&foreign).unwrap_err();
+    assert!(matches!(error, zx1_log::LogError::ForeignBatch(epoch) if epoch.0 == EPOCH.0 + 5), "{error}");
+    log.adopt(&[1; 32]).unwrap();
+    assert_eq!(log.next_batch(&foreign).unwrap(), Next::Sign(foreign.views[0]));
     assert_eq!(log.append_own(&Message::deliver(9).envelope(), now).unwrap_err().code(), 7220);
     assert_eq!(log.batches().list().unwrap().len(), 1);
     assert_eq!(contents(&dir), encoded(&[own, received]));
@@ -201,7 +214,7 @@ fn greeting(version: u32, agent: AgentId) -> Vec<u8> {
 
 /// Greets, takes one request whole, and is gone.
 fn loses_a_request(mut stream: UnixStream) {
-    stream.write_all(&greeting(1, AGENT)).unwrap();
+    stream.write_all(&greeting(2, AGENT)).unwrap();
     let mut head = [0; 8];
     stream.read_exact(&mut head).unwrap();
     let len = u32::from_le_bytes(head[..4].try_into().unwrap());
@@ -222,7 +235,8 @@ fn a_request_whose_answer_was_lost_is_repeated_only_when_that_is_safe() {
     let pretends = pretender(&dir, loses_a_request);
     let log = share(&dir);
     let message = Message::deliver(3).incoming().signed();
-    let admit = || log.inbox().admit(&message.cbor(), &keys(), message.timestamp, Origin::File);
+    let admit =
+        || log.inbox().admit(&message.cbor(), &keys(), message.timestamp, Origin::File { slot: None });
     assert_eq!(admit().unwrap_err().code(), 7204, "nobody knows whether it was taken");
     pretends.join().unwrap();
     // Whoever looks and asks again gets a true answer.
@@ -232,7 +246,7 @@ fn a_request_whose_answer_was_lost_is_repeated_only_when_that_is_safe() {
 
 #[test]
 fn what_does_not_greet_as_this_agents_owner_is_no_owner() {
-    for greeting in [greeting(2, AGENT), greeting(1, PEER), frame("{}"), vec![0xff; 64]] {
+    for greeting in [greeting(1, AGENT), greeting(2, PEER), frame("{}"), vec![0xff; 64]] {
         let (_temp, dir) = folder();
         let pretends = pretender(&dir, move |mut stream| {
             stream.write_all(&greeting).unwrap();
@@ -277,7 +291,7 @@ fn requests_that_are_none_end_their_connection_and_nothing_else() {
         stream.shutdown(std::net::Shutdown::Write).unwrap();
         let mut said = Vec::new();
         stream.read_to_end(&mut said).unwrap();
-        let beyond = said.len() - greeting(1, AGENT).len();
+        let beyond = said.len() - greeting(2, AGENT).len();
         assert!(beyond == 0 || String::from_utf8_lossy(&said).contains("Refused"), "{noise:?}");
     }
     log.append_own(&Message::deliver(1).envelope(), 0).unwrap();
@@ -292,7 +306,7 @@ fn more_clients_than_there_are_places_wait_for_one() {
     let seats: Vec<UnixStream> = (0..64)
         .map(|_| {
             let mut stream = UnixStream::connect(&path).unwrap();
-            stream.read_exact(&mut vec![0; greeting(1, AGENT).len()]).unwrap();
+            stream.read_exact(&mut vec![0; greeting(2, AGENT).len()]).unwrap();
             stream
         })
         .collect();

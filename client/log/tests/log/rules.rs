@@ -1,15 +1,15 @@
 //! What the log refuses, what it takes twice, and nonces.
 
-use crate::common::{AGENT, DAY, EPOCH, Message, PEER, contents, encoded, folder, open};
+use crate::common::{AGENT, DAY, EPOCH, Message, PEER, contents, covered, folder, open};
 use std::fs;
-use zx1_interface::constants::MAX_EVIDENCE_PAYLOAD;
+use zx1_interface::constants::{MAX_EVIDENCE_BYTES, MAX_EVIDENCE_PAYLOAD};
 use zx1_log::{Append, LogError};
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::channel::Channel;
-use zx1_protocol::envelope::{BROADCAST, MsgType};
+use zx1_protocol::envelope::{BROADCAST, MAX_LOGGED_PAYLOAD, MsgType};
 use zx1_protocol::hash::{Keccak, Sha3};
 use zx1_protocol::ids::{AgentId, ConversationId};
-use zx1_protocol::units::Epoch;
+use zx1_protocol::units::{Epoch, Slot};
 
 fn refused(message: &Message) -> LogError {
     let (_temp, dir) = folder();
@@ -72,11 +72,7 @@ fn a_message_longer_than_64_kib_fails() {
     assert_eq!(refused(&Message::sent(1, MsgType::Deliver, vec![0; 1 << 20])).code(), 7224);
     let (_temp, dir) = folder();
     Message::sent(1, MsgType::Deliver, vec![0; most]).append_to(&mut open(&dir)).unwrap();
-    // The longest entry is one with its payload inside.
-    let mut bid = vec![0; most];
-    bid[0] = 1;
-    Message::sent(2, MsgType::NotarizeBid, bid).append_to(&mut open(&dir)).unwrap();
-    assert_eq!(contents(&dir).len(), 2);
+    assert_eq!(contents(&dir).len(), 1);
 }
 
 #[test]
@@ -88,50 +84,29 @@ fn an_envelope_with_another_payload_fails() {
     assert_eq!(refused(&message).code(), 7225);
 }
 
+/// Two messages never share a record (decision P3), so several bids of a slot contradict nothing.
 #[test]
-fn a_second_own_bid_of_the_same_slot_fails_whatever_its_type() {
-    let first = Message::propose(1, 10);
-    for msg_type in [MsgType::Propose, MsgType::Counter, MsgType::Accept] {
-        let (_temp, dir) = folder();
-        let mut log = open(&dir);
-        first.append_to(&mut log).unwrap();
-        let mut second = Message::sent(2, msg_type, vec![9; 20]);
-        second.slot = first.slot;
-        assert_eq!(second.append_to(&mut log).unwrap_err().code(), 7221);
-        drop(log);
-        // The index is rebuilt on open.
-        let mut log = open(&dir);
-        assert_eq!(second.append_to(&mut log).unwrap_err().code(), 7221);
-        // Also when the clock has gone on to another day, which the same batch may cover.
-        let tomorrow = second.clone().later(1);
-        assert_eq!(tomorrow.append_to(&mut log).unwrap_err().code(), 7221);
-        assert_eq!(contents(&dir), encoded(std::slice::from_ref(&first)));
-        let other = |change: fn(&mut Message)| {
-            let mut other = second.clone();
-            change(&mut other);
-            other
-        };
-        other(|m| m.slot += 1).append_to(&mut log).unwrap();
-        other(|m| m.recipient = AgentId([5; 32])).append_to(&mut log).unwrap();
-        other(|m| m.conversation = ConversationId([6; 16])).append_to(&mut log).unwrap();
-        second.incoming().append_to(&mut log).unwrap();
+fn several_own_bids_of_a_slot_are_logged_ok() {
+    let (_temp, dir) = folder();
+    let mut log = open(&dir);
+    let bids = [MsgType::Propose, MsgType::Counter, MsgType::Accept].into_iter().zip(1..);
+    for (msg_type, number) in bids {
+        let mut bid = Message::sent(number, msg_type, vec![number as u8; 20]);
+        bid.slot = 1_000;
+        assert!(bid.append_to(&mut log).unwrap().new);
     }
+    assert_eq!(log.build(covered(0, 0), Slot(1), Slot(2)).unwrap().batch.arrays_len, 4);
 }
 
 #[test]
-fn two_bids_of_the_same_slot_in_one_group_fail_together() {
-    let (_temp, dir) = folder();
-    let mut log = open(&dir);
-    let (first, mut second) = (Message::propose(1, 10), Message::propose(2, 11));
-    second.slot = first.slot;
-    let append = |m: &'static Message| Append {
-        envelope: m.envelope(),
-        direction: m.direction,
-        arrival_micros: m.timestamp,
-    };
-    let (first, second) = (Box::leak(Box::new(first)), Box::leak(Box::new(second)));
-    assert_eq!(log.append_all(&[append(first), append(second)]).unwrap_err().code(), 7221);
-    assert!(contents(&dir).is_empty());
+fn a_payload_whose_entry_nobody_could_show_fails() {
+    for msg_type in [MsgType::NotarizeBid, MsgType::Feedback] {
+        let long = Message::sent(1, msg_type, vec![1; MAX_LOGGED_PAYLOAD + 1]);
+        assert_eq!(refused(&long).code(), 7245);
+        let (_temp, dir) = folder();
+        Message::sent(1, msg_type, vec![1; MAX_LOGGED_PAYLOAD]).append_to(&mut open(&dir)).unwrap();
+        assert!(contents(&dir)[0].len() <= MAX_EVIDENCE_BYTES);
+    }
 }
 
 #[test]
