@@ -61,14 +61,13 @@ pub fn in_words(error: &clap::Error) -> String {
     let argument = first(ContextKind::InvalidArg);
     let value = first(ContextKind::InvalidValue);
     let possible = texts(ContextKind::ValidValue);
-    let similar = |kind| match texts(kind).as_slice() {
-        [] => String::new(),
-        names => format!(" Did you mean {}?", alternatives(names)),
-    };
+    let similar = |kind| meant(&texts(kind));
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
             let name = first(ContextKind::InvalidSubcommand);
-            format!("Unknown command '{name}'.{}", similar(ContextKind::SuggestedSubcommand))
+            // A short command has letters in common with many words.
+            let close = texts(ContextKind::SuggestedSubcommand).into_iter().filter(|it| is_close(&name, it));
+            format!("Unknown command '{name}'.{}", meant(&close.collect::<Vec<_>>()))
         }
         ErrorKind::UnknownArgument if argument.starts_with('-') => {
             format!("Unknown option '{argument}'.{}", similar(ContextKind::SuggestedArg))
@@ -110,6 +109,32 @@ pub fn in_words(error: &clap::Error) -> String {
     }
 }
 
+fn meant(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        names => format!(" Did you mean {}?", alternatives(names)),
+    }
+}
+
+/// Whether a word may have been meant for another one: they begin alike, or one letter is missing, wrong or in its
+/// neighbour's place.
+fn is_close(typed: &str, name: &str) -> bool {
+    let (a, b): (Vec<char>, Vec<char>) = (typed.chars().collect(), name.chars().collect());
+    if a.first() == b.first() {
+        return true;
+    }
+    // What stands between what they begin and end with alike.
+    let front = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+    let (a, b) = (a.get(front..).unwrap_or_default(), b.get(front..).unwrap_or_default());
+    let back = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
+    let inner = |word: &[char]| word.get(..word.len().saturating_sub(back)).unwrap_or_default().to_vec();
+    match (inner(a).as_slice(), inner(b).as_slice()) {
+        ([] | [_], [] | [_]) => true,
+        ([a, b], [c, d]) => a == d && b == c,
+        _ => false,
+    }
+}
+
 /// Why a value is none, without the words of the standard library's parsers.
 fn reason(value: &str, why: &str) -> String {
     let negative = value.strip_prefix('-').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
@@ -145,5 +170,22 @@ fn joined(names: &[String], word: &str) -> String {
         [] => count(0, "value", "values"),
         [one] => one.clone(),
         [rest @ .., last] => format!("{} {word} {last}", rest.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_close;
+
+    #[test]
+    fn what_begins_alike_or_is_one_letter_off_is_close() {
+        for (typed, name) in
+            [("stak", "status"), ("sak", "ask"), ("task", "ask"), ("ksk", "ask"), ("aask", "ask")]
+        {
+            assert!(is_close(typed, name), "{typed} {name}");
+        }
+        for (typed, name) in [("stak", "ask"), ("mask2", "ask"), ("", "ask"), ("kas", "ask")] {
+            assert!(!is_close(typed, name), "{typed} {name}");
+        }
     }
 }

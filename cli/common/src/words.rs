@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use zx1_net::steers;
 
-pub use zx1_net::clause;
+pub use zx1_net::{clause, one_line};
 
 /// Characters of an identifier that are kept at each end when it is shortened.
 const ENDS: usize = 6;

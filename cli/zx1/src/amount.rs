@@ -29,6 +29,11 @@ pub fn sol(lamports: u64) -> String {
     format!("{} SOL", fmt::from_fn(|f| write_decimal(lamports, SOL_DECIMALS, f)))
 }
 
+/// "30", as it is typed again.
+pub fn plain(amount: MicroUsdc) -> String {
+    amount.to_string().trim_end_matches(" USDC").to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -38,6 +43,7 @@ mod tests {
         assert_eq!(parse_usdc("1.50").ok(), Some(MicroUsdc(1_500_000)));
         assert_eq!(parse_sol("0.000000001").ok(), Some(1));
         assert_eq!(sol(1), "0.000000001 SOL");
+        assert_eq!(parse_usdc(&plain(MicroUsdc(30_500_000))).ok(), Some(MicroUsdc(30_500_000)));
     }
 
     #[test]

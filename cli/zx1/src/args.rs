@@ -30,8 +30,11 @@ First steps:
   zx1 init                      create a key and a configuration
   zx1 doctor                    check the setup and show what to do next
   zx1 register --name alice     register an agent
-  zx1 stake lock 10             lock the minimum stake
-  zx1 lease pay                 pay for today";
+  zx1 keys add hot.json --scopes pay,batch,deal,peer
+                                list a key that acts for it (zx1 key new hot.json)
+  zx1 stake lock 30             lock the minimum stake
+  zx1 lease pay                 pay for today
+  zx1 batch open                open its chain of batches";
 
 /// The command line.
 #[derive(Debug, Parser)]

@@ -69,6 +69,14 @@ impl Context {
         Ok(operator)
     }
 
+    /// The same for signing batches: with the second node, where one is set.
+    pub async fn with_second(&self, operator: Operator) -> Result<Operator> {
+        let Some(url) = &self.settings()?.second_url.value else { return Ok(operator) };
+        let commitment = self.settings()?.commitment.value;
+        let options = ClientOptions { commitment, ..ClientOptions::default() };
+        Ok(operator.with_second(Client::new(Cluster::parse(url)?, options)).await?)
+    }
+
     /// The operator of this run, for transactions of an agent.
     pub async fn spender_of(&self, agent: &Agent) -> Result<Operator> {
         let operator = self.operator_of(agent).await?;

@@ -1,5 +1,6 @@
 //! One module for each command, with its arguments and `run`.
 
+mod ask;
 mod attest;
 mod audit;
 mod batch;
@@ -7,7 +8,6 @@ mod bind;
 mod challenge;
 mod completions;
 mod config;
-mod delegate;
 mod doctor;
 mod envelope;
 mod feedback;
@@ -15,6 +15,7 @@ mod init;
 mod inspect;
 mod keeper;
 mod key;
+mod keys;
 mod lease;
 mod log;
 mod man;
@@ -24,6 +25,7 @@ mod reputation;
 mod sponsor;
 mod stake;
 mod status;
+mod take_over;
 mod tx;
 
 use crate::context::Context;
@@ -62,10 +64,10 @@ commands! {
     Config(config::Action);
     /// Check the setup and show how to fix it
     ///
-    /// Checks key, cluster, balances, agent, stake, lease, batch and challenges, one line each. Exit code 1 when
+    /// Checks key, cluster, balances, agent, keys, stake, lease, batch, challenges and asks, one line each. Exit code 1 when
     /// a check fails.
     Doctor(doctor::Args);
-    /// Show wallet, agent, stake, lease and challenges on one screen
+    /// Show wallet, agent, keys, stake, lease and challenges on one screen
     ///
     /// The facts behind doctor's checks, also as JSON.
     Status(status::Args);
@@ -84,11 +86,15 @@ commands! {
     /// The lease keeps the agent on the mesh, at 1 USDC a day.
     #[command(subcommand)]
     Lease(lease::Action);
-    /// Manage the keys that may act for the agent
+    /// Manage the keys that act and sign for the agent
     ///
-    /// A delegation is a DelegateV1 attestation that the NFT's owner signs.
+    /// Only keys that are listed on chain count, each with scopes, and later ones after a notice.
     #[command(subcommand)]
-    Delegate(delegate::Action);
+    Keys(keys::Action);
+    /// Take over an agent that you hold: end the former holder's keys and era
+    ///
+    /// The first act of a new holder. Until then the former one's keys sign for the agent.
+    TakeOver(take_over::Args);
     /// Make and check messages
     ///
     /// Signs a message of the agent, logs it and prints it; or checks a message by the rules of a receiver.
@@ -106,13 +112,18 @@ commands! {
     Batch(batch::Action);
     /// Challenge false batches and answer challenges
     ///
-    /// Anyone who holds a message that a batch hides can stake 10 USDC on it. If the agent does not show the
-    /// record in time, it loses its stake; otherwise the challenger does.
+    /// Anyone who holds a message that a batch hides can put up a stake on it. If nobody shows the record in time,
+    /// the agent loses its stake; otherwise the challenger does.
     #[command(subcommand)]
     Challenge(challenge::Action);
+    /// Ask for leaves of batches, and show them
+    ///
+    /// A batch whose agent does not show a leaf in time counts for nothing.
+    #[command(subcommand)]
+    Ask(ask::Action);
     /// Automate an agent's daily duties
     ///
-    /// Pays the lease, submits and uploads batches, answers challenges and recovers rent, within a spending cap
+    /// Pays the lease, submits and uploads batches, answers challenges and asks, and recovers rent, within a spending cap
     /// and with warnings before every deadline.
     #[command(subcommand)]
     Keeper(keeper::Action);
@@ -141,7 +152,7 @@ commands! {
     /// Reads stakes, leases, batches, challenges and the feedback log from the chain and compares them with the
     /// indexer's answers.
     Audit(audit::Args);
-    /// Back up, restore or show the key
+    /// Show, back up, restore or create keys
     ///
     /// A backup is one encrypted file with everything that cannot be recovered from the chain.
     #[command(subcommand)]

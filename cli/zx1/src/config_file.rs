@@ -1,5 +1,5 @@
-//! zx1's own configuration, `config.toml`: settings, and the agents that this user registered or delegates
-//! for. Written whole and atomically; comments in it are not kept.
+//! zx1's own configuration, `config.toml`: settings, and the agents that this user registered or is a key of.
+//! Written whole and atomically; comments in it are not kept.
 
 use crate::errors::Result;
 use crate::files;
@@ -19,6 +19,14 @@ pub struct ConfigFile {
     pub url: Option<String>,
     /// Path of the keypair file.
     pub keypair: Option<String>,
+    /// Path of the keypair file that signs batches.
+    pub batch_key: Option<String>,
+    /// Path of the keypair file that signs deals.
+    pub deal_key: Option<String>,
+    /// Path of the keypair file that signs all other messages.
+    pub peer_key: Option<String>,
+    /// RPC address or moniker of a second node.
+    pub second_url: Option<String>,
     /// processed, confirmed or finalized.
     pub commitment: Option<String>,
     /// display, json or json-compact.

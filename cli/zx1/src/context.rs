@@ -15,7 +15,7 @@ use solana_address::Address;
 use std::cell::OnceCell;
 use std::future::Future;
 use std::ops::Deref;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zx1_protocol::ids::AgentId;
 
@@ -158,6 +158,21 @@ impl Context {
     /// 7411 to 7417 when the file exists and does not hold a key.
     pub fn key_if_any(&self) -> Result<Option<Key>> {
         if self.settings()?.keypair.value.exists() { self.key().map(Some) } else { Ok(None) }
+    }
+
+    /// The key that signs batches: of its own setting, or the one that signs and pays.
+    pub fn batch_key(&self) -> Result<Key> {
+        self.key_in(&self.settings()?.batch_key.value)
+    }
+
+    /// The key that signs a message of this kind: deals have their own.
+    pub fn message_key(&self, is_deal: bool) -> Result<Key> {
+        let settings = self.settings()?;
+        self.key_in(if is_deal { &settings.deal_key.value } else { &settings.peer_key.value })
+    }
+
+    fn key_in(&self, path: &Path) -> Result<Key> {
+        if *path == self.settings()?.keypair.value { self.key() } else { Key::read(path) }
     }
 
     /// The agent that this run speaks of.

@@ -111,9 +111,10 @@ zx1_cli_common::catalogue! {
 
     7476 Failure NoEntries { epoch: u64 } "The log has no entries for epoch {epoch}." => "zx1 log list";
 
-    // Agents: registration, stake, delegates.
-    7501 Usage DelegateIsOwner { delegate: String } "{delegate} owns the agent and needs no delegation." =>
-        "name the hot wallet's address";
+    // Agents: registration, stake, keys.
+    7501 Usage DelegateIsOwner { delegate: String }
+        "{delegate} owns the agent, and SATI takes no delegation to the owner." =>
+        "leave --sati out";
     7502 Usage BadLocalName { name: String, why: &'static str }
         "Invalid local name '{name}': {why}." => "give another one with --as";
     7504 Usage BadMetadata { entry: String }
@@ -121,6 +122,8 @@ zx1_cli_common::catalogue! {
         "give --metadata key=value";
     7506 Failure Unhealthy { failed: usize } "Checks failed: {failed}." =>
         "follow the steps above";
+    7515 Usage BadScopes { text: String, why: String } "Invalid scopes '{text}': {why}." =>
+        "give one or more of pay, batch, deal and peer, for example --scopes pay,batch";
 
     // Challenges.
     7541 Failure NotEvidence { what: String, why: String } "{what} is not evidence: {why}." =>

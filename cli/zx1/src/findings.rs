@@ -6,8 +6,9 @@ use crate::errors::Failure;
 use crate::output::{Mark, Page, Report};
 use crate::words::{self, count, duration, slots};
 use serde::Serialize;
-use zx1_operator::facts::{LeaseReport, OpenChallenge, StakeReport};
+use zx1_operator::facts::{KeyCounts, LeaseReport, OpenAsk, OpenChallenge, StakeReport};
 use zx1_operator::health::{Finding, Missing, Ownership, Severity, Topic};
+use zx1_operator::keys::TenureReport;
 use zx1_protocol::units::MicroUsdc;
 
 /// One line of doctor's report.
@@ -147,25 +148,38 @@ fn in_words(finding: &Finding) -> (String, String) {
             let shown = agent.shown();
             match ownership {
                 Ownership::Ours => (format!("{shown}, number {number}, yours"), ""),
-                Ownership::Delegated => (format!("{shown}, number {number}, you are its delegate"), ""),
+                Ownership::Key(scopes) => {
+                    (format!("{shown}, number {number}, yours is a key of it: {scopes}"), "")
+                }
                 Ownership::Unknown(owner) => (format!("{shown}, number {number}, owned by {owner}"), ""),
                 Ownership::Burned => (format!("{shown} was burned"), "zx1 stake claim"),
                 Ownership::Other(owner) => (
                     format!("{shown} belongs to {owner}, not to your key"),
-                    "sign with the owner's key (-k), or have the owner run zx1 delegate add",
+                    "sign with the owner's key (-k), or have the owner run zx1 keys add",
                 ),
             }
         }
-        Finding::Stake(None) => ("none".to_owned(), "zx1 stake lock 10"),
-        Finding::Stake(Some(stake)) => return of_stake(stake),
-        Finding::Lease(lease) => return of_lease(lease),
-        Finding::Batch { last: None, .. } => {
-            ("none yet".to_owned(), "zx1 batch submit, when the agent has worked for a day")
+        Finding::Keys { tenure, counts } => return of_keys(tenure.as_ref(), counts),
+        Finding::Stake { stake: None, minimum_micro_usdc } => {
+            return ("none".to_owned(), format!("zx1 stake lock {}", amount::plain(*minimum_micro_usdc)));
         }
-        Finding::Batch { last: Some((number, last)), due } if last >= due => {
+        Finding::Stake { stake: Some(stake), .. } => return of_stake(stake),
+        Finding::EarlierStake(stake) => {
+            let found = format!("era {}: {}", stake.era, stake.stake_micro_usdc);
+            let next = format!("zx1 stake claim --era {}", stake.era);
+            return unless_ok(finding, found, next);
+        }
+        Finding::Lease(lease) => return of_lease(lease),
+        Finding::NoHead => {
+            ("the agent's chain of batches is not open, so nothing is covered".to_owned(), "zx1 batch open")
+        }
+        Finding::Batch { number: 0, last, due } if last >= due => {
+            ("none yet; the first is due tomorrow".to_owned(), "")
+        }
+        Finding::Batch { number, last, due } if last >= due => {
             (format!("{number} submitted, the last for epoch {}", words::epoch(*last)), "")
         }
-        Finding::Batch { last: Some((_, last)), due } => {
+        Finding::Batch { last, due, .. } => {
             let first = last.saturating_add(1);
             let due_for = format!("due for epoch {}", words::epoch(*due));
             // A skipped epoch hides nothing: the next batch covers it (decision B7).
@@ -175,6 +189,8 @@ fn in_words(finding: &Finding) -> (String, String) {
         }
         Finding::NoChallenges => ("none open".to_owned(), ""),
         Finding::Challenge(open) => return of_challenge(open),
+        Finding::NoAsks => ("none open".to_owned(), ""),
+        Finding::Ask(open) => return of_ask(open),
         Finding::Outbox(titles) if titles.is_empty() => ("empty".to_owned(), ""),
         Finding::Outbox(titles) => {
             let sent = count(titles.len(), "transaction was", "transactions were");
@@ -189,8 +205,55 @@ fn unless_ok(finding: &Finding, found: String, next: String) -> (String, String)
     if finding.severity() == Severity::Ok { (found, String::new()) } else { (found, next) }
 }
 
+fn of_keys(tenure: Option<&TenureReport>, counts: &KeyCounts) -> (String, String) {
+    let add = |scopes: &str| format!("zx1 keys add FILE --scopes {scopes}");
+    match tenure {
+        None => ("none listed, so nobody signs for the agent".to_owned(), add("pay,batch,deal,peer")),
+        Some(tenure) if !tenure.is_holders => {
+            let found = format!("the agent is in the tenure of {}, who does not hold it", tenure.owner);
+            (found, "zx1 take-over".to_owned())
+        }
+        Some(_) => {
+            let found = format!(
+                "{} of scope pay, {} batch, {} deal, {} peer",
+                counts.pay, counts.batch, counts.deal, counts.peer
+            );
+            let waiting = match counts.notice {
+                0 => found,
+                notice => format!("{found}, {notice} to act later"),
+            };
+            let missing: Vec<&str> = [("batch", counts.batch), ("deal", counts.deal)]
+                .iter()
+                .filter(|(_, number)| *number == 0)
+                .map(|(name, _)| *name)
+                .collect();
+            let next = if missing.is_empty() { String::new() } else { add(&missing.join(",")) };
+            (waiting, next)
+        }
+    }
+}
+
+fn of_ask(open: &OpenAsk) -> (String, String) {
+    let leaf = format!("leaf {} of the {} of epoch {}", open.index, open.tree, words::epoch(open.epoch));
+    match open.slots_left {
+        0 => (
+            format!("{}: {leaf} was not shown in time", open.address),
+            format!("zx1 ask settle {}", open.address),
+        ),
+        left => {
+            let left = format!("{} ({})", count(left, "slot", "slots"), slots(left));
+            let found = format!("{}: {leaf}, show it within {left}", open.address);
+            (found, format!("zx1 ask show {}", open.address))
+        }
+    }
+}
+
 fn of_stake(stake: &StakeReport) -> (String, String) {
     let locked = stake.stake_micro_usdc.to_string();
+    if stake.ended_slot.is_some() {
+        let next = format!("zx1 stake lock {}", amount::plain(stake.minimum_micro_usdc));
+        return (format!("{locked}, but its era has ended"), next);
+    }
     if stake.claimable {
         return (format!("{locked}, unlocked"), "zx1 stake claim".to_owned());
     }
@@ -207,7 +270,7 @@ fn of_stake(stake: &StakeReport) -> (String, String) {
         (None, _) if stake.is_enough => (locked, String::new()),
         (None, _) => {
             let missing = stake.minimum_micro_usdc.saturating_sub(stake.stake_micro_usdc);
-            let next = format!("zx1 stake lock {}", missing.to_string().trim_end_matches(" USDC"));
+            let next = format!("zx1 stake lock {}", amount::plain(missing));
             (format!("{locked}, below the minimum"), next)
         }
     }
@@ -229,15 +292,13 @@ fn of_lease(lease: &LeaseReport) -> (String, String) {
 }
 
 fn of_challenge(open: &OpenChallenge) -> (String, String) {
-    let (what, verb) = match (open.answered, open.slots_left) {
-        (true, 0) => ("answered, window over".to_owned(), "resolve"),
-        (true, _) => ("answered".to_owned(), ""),
-        (false, 0) => ("not answered in time: the stake is lost".to_owned(), "resolve"),
-        (false, left) => {
+    let (what, verb) = match (open.answerable, open.slots_left) {
+        (false, _) => ("nothing answers it: the stake is lost".to_owned(), "resolve"),
+        (true, 0) => ("not answered in time: the stake is lost".to_owned(), "resolve"),
+        (true, left) => {
             (format!("answer it within {} ({})", count(left, "slot", "slots"), slots(left)), "answer")
         }
     };
     let found = format!("{}: epoch {}, {what}", open.address, words::epoch(open.epoch));
-    let next = if verb.is_empty() { String::new() } else { format!("zx1 challenge {verb} {}", open.address) };
-    (found, next)
+    (found, format!("zx1 challenge {verb} {}", open.address))
 }

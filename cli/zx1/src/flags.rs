@@ -15,6 +15,19 @@ pub struct Global {
     /// Keypair file that signs and pays [env: ZX1_KEYPAIR]
     #[arg(short, long, global = true, value_name = "PATH", help_heading = SETTINGS, hide_short_help = true)]
     pub keypair: Option<String>,
+    /// Keypair file that signs batches [default: the keypair] [env: ZX1_BATCH_KEY]
+    #[arg(long, global = true, value_name = "PATH", help_heading = SETTINGS, hide_short_help = true)]
+    pub batch_key: Option<String>,
+    /// Keypair file that signs deals [default: the keypair] [env: ZX1_DEAL_KEY]
+    #[arg(long, global = true, value_name = "PATH", help_heading = SETTINGS, hide_short_help = true)]
+    pub deal_key: Option<String>,
+    /// Keypair file that signs all other messages [default: the keypair] [env: ZX1_PEER_KEY]
+    #[arg(long, global = true, value_name = "PATH", help_heading = SETTINGS, hide_short_help = true)]
+    pub peer_key: Option<String>,
+    /// RPC address of a second node, queried before a batch is signed [env: ZX1_SECOND_URL]
+    #[arg(long, global = true, value_name = "URL_OR_MONIKER",
+          help_heading = SETTINGS, hide_short_help = true)]
+    pub second_url: Option<String>,
     /// Agent to use: a local name or a mint address [env: ZX1_AGENT]
     #[arg(long, global = true, value_name = "AGENT", help_heading = SETTINGS, hide_short_help = true)]
     pub agent: Option<String>,
@@ -62,6 +75,10 @@ impl Global {
         match name {
             "url" => self.url.clone(),
             "keypair" => self.keypair.clone(),
+            "batch_key" => self.batch_key.clone(),
+            "deal_key" => self.deal_key.clone(),
+            "peer_key" => self.peer_key.clone(),
+            "second_url" => self.second_url.clone(),
             "commitment" => self.commitment.clone(),
             "output" => self.output.clone(),
             "agent" => self.agent.clone(),

@@ -94,6 +94,22 @@ fn message(refusal: &Refusal) -> String {
             "{address} cannot be resolved yet: its window ends after slot {slot}, {}.",
             from_now(*left)
         ),
+        Refusal::LowerRank { address, lower, slot, left } => format!(
+            "{address} has to wait: {lower} has a lower rank and is open through slot {slot}, {}.",
+            from_now(*left)
+        ),
+        Refusal::ShowOpen { address, slot, left } => format!(
+            "{address} cannot be settled yet: the leaf can be shown through slot {slot}, {}.",
+            from_now(*left)
+        ),
+        Refusal::EraOpen { agent, era, open } => format!(
+            "Era {era} of {agent} cannot be settled yet: {} open.",
+            count(*open, "challenge is", "challenges are")
+        ),
+        Refusal::FineWaits { address, open } => format!(
+            "{address} has to wait for its money: {} open against the era.",
+            count(*open, "challenge is", "challenges are")
+        ),
         Refusal::NoFeedback { index, count: entries } => {
             format!("No entry {index}: the log has {}.", count(*entries, "entry", "entries"))
         }
@@ -108,7 +124,15 @@ fn next(refusal: &Refusal) -> String {
         Refusal::RestoreBlocked { .. } => {
             "restore into an empty folder: ZX1_HOME=/a/new/folder zx1 key restore …"
         }
-        Refusal::NoStake { .. } => "zx1 stake lock 10",
+        Refusal::NoStake { .. } => "zx1 stake lock 30",
+        Refusal::NoTenure { .. } => "zx1 keys add FILE --scopes pay,batch,deal,peer",
+        Refusal::KeyListed { key, .. } => {
+            return format!("zx1 keys list; to list it anew: zx1 keys end {key}, then zx1 keys close {key}");
+        }
+        Refusal::KeyUnknown { .. } => "zx1 keys list",
+        Refusal::KeyOfOtherNetwork { .. } => "make another key: zx1 key new FILE",
+        Refusal::NoSuchEra { .. } => "zx1 stake show",
+        Refusal::EraNotNamed { .. } => "choose one with --era",
         Refusal::BadMultiaddr { .. } => "give one like /ip4/203.0.113.7/tcp/4001",
         Refusal::MintUnknown { .. } => "run the same command again, or look it up with zx1 doctor",
         Refusal::TooLong { .. } => "shorten it",
@@ -122,14 +146,32 @@ fn next(refusal: &Refusal) -> String {
         Refusal::Withheld { .. } => "try another place with --data; a withheld batch counts for nothing",
         Refusal::NoBatchOnChain { agent, .. } => return format!("zx1 batch show --agent {agent} --all"),
         Refusal::BadBatchSignature { .. } => "get the file that the agent submitted",
-        Refusal::NotASigner { .. } => "give the right key with --keypair, or zx1 delegate add",
+        Refusal::NotASigner { scope, .. } => {
+            let scope = scope.split(' ').next().unwrap_or_default();
+            return format!("zx1 keys list; another key: zx1 keys add FILE --scopes {scope}");
+        }
+        Refusal::NoHead { .. } => "zx1 batch open",
+        Refusal::OtherMessage { .. } => "give the message that zx1 batch build printed for this file",
+        Refusal::BatchVoid { .. } => "zx1 batch submit, without --epoch",
         Refusal::CannotClose { epoch, .. } => return format!("zx1 batch show --epoch {epoch}"),
         Refusal::NotAFolder { .. } => "give a folder or an http(s) URL",
         Refusal::NothingFound { .. } => "keep the evidence; a later batch may still be wrong",
         Refusal::NoAnswer { .. } => "find the data that was submitted; zx1 batch verify checks a file",
-        Refusal::AlreadyAnswered { address } => {
-            return format!("zx1 challenge resolve {address} when its window is over");
+        Refusal::AlreadySettled { address, .. } => return format!("zx1 challenge close {address}"),
+        Refusal::LowerRank { .. } => "zx1 challenge list",
+        Refusal::RankUnknown { .. } => "run the command again, or name another node with --url",
+        Refusal::NotSettled { address } => return format!("zx1 challenge resolve {address}"),
+        Refusal::EraEmpty { .. } => "look for a batch of another era: zx1 batch show",
+        Refusal::EraOpen { .. } => "zx1 challenge list",
+        Refusal::NoDraft { .. } => "zx1 challenge cancel lists them",
+        Refusal::NoAsk { .. } => "zx1 ask list",
+        Refusal::NoSuchLeaf { .. } => "choose a smaller number, or the other --tree",
+        Refusal::AskWindowOver { .. } | Refusal::BatchWithheld { .. } => "zx1 batch show",
+        Refusal::AskSettled { address, .. } | Refusal::ShowOver { address, .. } => {
+            return format!("zx1 ask settle {address}");
         }
+        Refusal::LeafUnknown { .. } => "run it where the agent's log is, or give --data",
+        Refusal::ShowOpen { .. } | Refusal::FineWaits { .. } => "zx1 ask list",
         Refusal::NoChallenge { .. } | Refusal::WindowOpen { .. } | Refusal::WindowOver { .. } => {
             "zx1 challenge list"
         }

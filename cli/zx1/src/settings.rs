@@ -32,6 +32,26 @@ pub const KEYS: &[Key] = &[
         "the path of a keypair file",
         is_filled,
     ),
+    Key::new("batch_key", "ZX1_BATCH_KEY", "--batch-key").explained(
+        "The key that signs batches",
+        "the path of a keypair file",
+        is_filled,
+    ),
+    Key::new("deal_key", "ZX1_DEAL_KEY", "--deal-key").explained(
+        "The key that signs deals",
+        "the path of a keypair file",
+        is_filled,
+    ),
+    Key::new("peer_key", "ZX1_PEER_KEY", "--peer-key").explained(
+        "The key that signs all other messages",
+        "the path of a keypair file",
+        is_filled,
+    ),
+    Key::new("second_url", "ZX1_SECOND_URL", "--second-url").explained(
+        "The RPC address of a second node, queried before a batch is signed",
+        "an http(s) address, localhost, devnet, testnet or mainnet-beta",
+        |text| cluster_url(text).is_some(),
+    ),
     Key::new("commitment", "ZX1_COMMITMENT", "--commitment").explained(
         "The commitment level",
         "processed, confirmed or finalized",
@@ -80,6 +100,14 @@ pub struct Settings {
     pub url: Setting<String>,
     /// The keypair file.
     pub keypair: Setting<PathBuf>,
+    /// The file of the key that signs batches; the keypair file unless one is set.
+    pub batch_key: Setting<PathBuf>,
+    /// The file of the key that signs deals; the keypair file unless one is set.
+    pub deal_key: Setting<PathBuf>,
+    /// The file of the key that signs all other messages; the keypair file unless one is set.
+    pub peer_key: Setting<PathBuf>,
+    /// The RPC address of a second node; monikers are resolved.
+    pub second_url: Setting<Option<String>>,
     /// How final a state must be.
     pub commitment: Setting<CommitmentConfig>,
     /// How results are shown.
@@ -125,10 +153,23 @@ impl Settings {
         let output = read("output")?.map(|it| it.and_then(|text| text.parse().ok()));
         // What an upload needs is checked when there is one.
         let upload = key("upload")?.find(None, &files).map(|found| found.map(Some));
+        let keypair = read("keypair")?
+            .map(|path| path.map_or_else(|| home.join(defaults::KEYPAIR), |path| expand_home(&path)));
+        let other = |name: &str| -> Result<Setting<PathBuf>> {
+            let found = read(name)?;
+            Ok(match found.value {
+                Some(path) => Setting { value: expand_home(&path), source: found.source },
+                None => keypair.clone(),
+            })
+        };
+        let second = read("second_url")?;
         Ok(Self {
             url: url.map(|url| cluster_url(&url).unwrap_or(url)),
-            keypair: read("keypair")?
-                .map(|path| path.map_or_else(|| home.join(defaults::KEYPAIR), |path| expand_home(&path))),
+            batch_key: other("batch_key")?,
+            deal_key: other("deal_key")?,
+            peer_key: other("peer_key")?,
+            second_url: second.map(|url| url.map(|url| cluster_url(&url).unwrap_or(url))),
+            keypair,
             commitment: commitment.map(|it| it.unwrap_or(CommitmentConfig::confirmed())),
             output: output.map(|it| it.unwrap_or(Format::Display)),
             compute_unit_price: read("compute_unit_price")?.map(|it| it.and_then(|text| text.parse().ok())),
@@ -143,6 +184,10 @@ impl Settings {
         Ok(match key(name)?.name {
             "url" => text(&self.url.value, &self.url.source),
             "keypair" => text(&files::shown(&self.keypair.value), &self.keypair.source),
+            "batch_key" => text(&files::shown(&self.batch_key.value), &self.batch_key.source),
+            "deal_key" => text(&files::shown(&self.deal_key.value), &self.deal_key.source),
+            "peer_key" => text(&files::shown(&self.peer_key.value), &self.peer_key.source),
+            "second_url" => (self.second_url.value.clone(), self.second_url.source.clone()),
             "commitment" => text(&self.commitment.value.commitment.to_string(), &self.commitment.source),
             "output" => text(self.output.value.name(), &self.output.source),
             "compute_unit_price" => {

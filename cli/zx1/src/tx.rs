@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::errors::{Error, Result};
 use crate::keys::Key;
 use crate::output::{Page, Report};
+use crate::words::one_line;
 use serde::Serialize;
 use serde_json::{Value, json};
 use solana_address::Address;
@@ -115,7 +116,7 @@ fn draw_instructions(page: &mut Page, summary: &Summary) {
         let unknown = if line.understood { "" } else { " (unknown instruction)" };
         page.line(format!("  {}{unknown}", line.title));
         for (label, value) in line.details.iter().filter(|(_, value)| !value.is_empty()) {
-            page.field(format!("    {label}"), value.escape_debug());
+            page.field(format!("    {label}"), one_line(value, usize::MAX));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use zx1_operator::facts::LeaseReport;
 
-pub use zx1_cli_common::words::{clause, count, duration, moment, plain, short};
+pub use zx1_cli_common::words::{clause, count, duration, moment, one_line, plain, short};
 
 /// An epoch and the UTC day that it is (decision B1): "20778 (2026-11-21)".
 pub fn epoch(number: u64) -> String {

@@ -67,7 +67,8 @@ pub fn conversation_of(
                 } else {
                     payload::split_presignature(&payload)
                 };
-                found.presigned = split.map(|(_, signature)| *signature);
+                // Zeros stand where the holder's wallet was not at hand.
+                found.presigned = split.map(|(_, signature)| *signature).filter(|it| *it != [0; 64]);
             }
             _ => {}
         }

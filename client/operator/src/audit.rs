@@ -3,13 +3,18 @@
 
 use crate::error::{Error, Refusal, Result};
 use serde_json::Value;
+use solana_address::Address;
 use std::fmt::Display;
 use std::str::FromStr;
 use std::time::Duration;
-use zx1_chain::rpc::audit::{Accounts, AgentClaim, BatchClaim, ChallengeClaim, Claims, compare};
+use zx1_chain::rpc::audit::{
+    Accounts, AgentClaim, BatchClaim, ChallengeClaim, Claims, KeyClaim, StakeClaim, TenureClaim, compare,
+};
 use zx1_chain::rpc::{ChainError, Client};
 use zx1_home::{Clock as _, SystemClock};
 use zx1_net::{Endpoint, Fetcher, Limit, Options, form_urlencoded};
+use zx1_protocol::ids::AgentId;
+use zx1_protocol::keys::OPEN;
 use zx1_protocol::units::MicroUsdc;
 
 pub use zx1_chain::rpc::audit::{Audit, Difference};
@@ -149,23 +154,29 @@ impl Remote {
         let most = accounts.saturating_add(MOST_GONE);
         let take = |item: &Value| -> Result<()> {
             let read = || {
-                let stake = item.get("stake").filter(|stake| !stake.is_null());
-                let of_stake = |name: &str| stake.and_then(|stake| stake.get(name)).and_then(Value::as_u64);
                 let batches = item.get("batches")?;
+                let tenure = item.get("tenure").filter(|tenure| !tenure.is_null());
                 let claim = AgentClaim {
-                    stake: stake
-                        .and_then(|stake| stake.get("micro_usdc")?.as_str()?.parse().ok())
-                        .map(MicroUsdc),
-                    unlock_slot: of_stake("unlock_available_slot"),
-                    open_challenges: of_stake("open_challenges").unwrap_or(0),
+                    tenure: match tenure {
+                        Some(tenure) => Some(tenure_of(tenure)?),
+                        None => None,
+                    },
                     paid_through: item.get("lease")?.get("paid_through_epoch")?.as_u64(),
                     batches: batches.get("count")?.as_u64()?,
                     head_digest: hash(batches, "digest")?,
                 };
-                Some((key(item, "mint")?, claim))
+                let mint: AgentId = key(item, "mint")?;
+                let list = |name: &str| item.get(name)?.as_array();
+                let stakes = list("stakes")?.iter().map(stake_of).collect::<Option<Vec<_>>>()?;
+                let keys = list("keys")?.iter().map(key_of).collect::<Option<Vec<_>>>()?;
+                Some((mint, claim, stakes, keys))
             };
-            let (mint, claim) = read().ok_or_else(|| self.bad("an agent has not the form of one"))?;
+            let (mint, claim, stakes, keys) =
+                read().ok_or_else(|| self.bad("an agent has not the form of one"))?;
             claims.agents.insert(mint, claim);
+            claims.stakes.extend(stakes.into_iter().map(|(era, claim)| ((mint, era), claim)));
+            let known = claims.keys.get_or_insert_default();
+            known.extend(keys.into_iter().map(|(key, claim)| ((mint, key), claim)));
             Ok(())
         };
         self.all("/v1/agents", most, take).await?;
@@ -175,6 +186,7 @@ impl Remote {
                     batch_hash: hash(item, "batch_hash")?,
                     log_merkle_root: hash(item, "log_merkle_root")?,
                     arrays_root: hash(item, "arrays_root")?,
+                    withheld: item.get("withheld")?.as_bool()?,
                 };
                 Some(((key(item, "agent")?, item.get("epoch")?.as_u64()?), claim))
             };
@@ -186,8 +198,8 @@ impl Remote {
         let take = |item: &Value| -> Result<()> {
             let read = || {
                 let claim = ChallengeClaim {
-                    answered: item.get("answered_slot")?.as_u64().is_some(),
-                    succeeded: item.get("succeeded")?.as_bool(),
+                    outcome: number(item, "outcome")?,
+                    challenger: key(item, "challenger")?,
                 };
                 Some(((key(item, "address")?, item.get("submitted_slot")?.as_u64()?), claim))
             };
@@ -196,10 +208,52 @@ impl Remote {
             Ok(())
         };
         self.all("/v1/challenges", most, take).await?;
+        let take = |item: &Value| -> Result<()> {
+            let read = || {
+                Some(((key(item, "address")?, item.get("created_slot")?.as_u64()?), number(item, "state")?))
+            };
+            let (at, state) = read().ok_or_else(|| self.bad("an ask has not the form of one"))?;
+            claims.asks.get_or_insert_default().insert(at, state);
+            Ok(())
+        };
+        self.all("/v1/asks", most, take).await?;
         let feedback = self.get("/v1/feedback?limit=1").await?;
         claims.log_head = hash(&feedback, "digest");
         Ok(claims)
     }
+}
+
+fn tenure_of(item: &Value) -> Option<TenureClaim> {
+    Some(TenureClaim {
+        number: number(item, "number")?,
+        era: number(item, "era")?,
+        owner: key(item, "owner")?,
+    })
+}
+
+fn stake_of(item: &Value) -> Option<(u32, StakeClaim)> {
+    let claim = StakeClaim {
+        stake: MicroUsdc(key(item, "micro_usdc")?),
+        unlock_slot: item.get("unlock_available_slot")?.as_u64(),
+        ended: item.get("ended")?.as_bool()?,
+        open_challenges: item.get("open_challenges")?.as_u64()?,
+    };
+    Some((number(item, "era")?, claim))
+}
+
+/// A key; `until_epoch` is null while it has not ended.
+fn key_of(item: &Value) -> Option<(Address, KeyClaim)> {
+    let until = item.get("until_epoch")?;
+    let claim = KeyClaim {
+        scopes: number(item, "scopes")?,
+        from_epoch: item.get("from_epoch")?.as_u64()?,
+        until_epoch: if until.is_null() { OPEN } else { until.as_u64()? },
+    };
+    Some((key(item, "key")?, claim))
+}
+
+fn number<T: TryFrom<u64>>(item: &Value, name: &str) -> Option<T> {
+    T::try_from(item.get(name)?.as_u64()?).ok()
 }
 
 fn key<T: FromStr>(item: &Value, name: &str) -> Option<T> {

@@ -1,9 +1,11 @@
-//! Batches: an agent's daily account of what it did (protocol.md, 8; decisions B7, B9, C6, C7).
+//! Batches: an agent's daily account of what it did (protocol.md, 8; decisions B7, B9, C6, C7,
+//! P2).
 
 mod build;
 mod close;
 mod data;
 mod list;
+mod open;
 mod sign;
 mod submit;
 
@@ -11,8 +13,9 @@ pub use build::{Contents, Plan, Unsigned};
 pub use close::Closed;
 pub use data::{Fetched, Verified, commitment_of, compare, fetch, is_true};
 pub use list::{Availability, Batches, Listed};
-pub use sign::{Signed, sign_file};
-pub use submit::{Request, Submitted, Upload, Uploaded, check_signature};
+pub use open::{Adopted, Opened};
+pub use sign::{Signed, message_for, sign_file};
+pub use submit::{Outcome, Request, Submitted, Upload, Uploaded, check_signature};
 
 use crate::error::{Error, Result};
 use std::path::PathBuf;

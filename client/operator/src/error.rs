@@ -172,7 +172,7 @@ refusals! {
     7421 WrongPassphrase { path: String } "The passphrase does not open {path}.";
     7423 RestoreBlocked { path: String } "{path} already exists, and a restore overwrites nothing.";
 
-    // Agents: registration and stake.
+    // Agents: registration, stake, tenure, keys.
     7500 NoStake { agent: String } "{agent} has no stake.";
     7503 BadMultiaddr { text: String } "Invalid libp2p address: '{text}'.";
     7505 MintUnknown { signature: String }
@@ -181,6 +181,17 @@ refusals! {
         "{what} is too long: {found} bytes, maximum {limit}.";
     7508 TooManyMetadata { found: usize, limit: usize }
         "Too many metadata entries: {found}, maximum {limit}.";
+    7509 NoTenure { agent: String }
+        "{agent} has no tenure yet: its holder has neither listed a key nor locked a stake.";
+    7510 KeyListed { key: String, agent: String, standing: String }
+        "{key} is listed as a key of {agent} already: {standing}.";
+    7511 KeyUnknown { key: String, agent: String } "{key} is not listed as a key of {agent}.";
+    7512 KeyOfOtherNetwork { key: String, network: String }
+        "{key} is listed on another network (genesis hash {network}). A message does not name its network, so a \
+         key is used on one only.";
+    7513 NoSuchEra { agent: String, era: u32 } "{agent} has no stake of era {era}.";
+    7514 EraNotNamed { agent: String, eras: String }
+        "{agent} has stakes of several eras: {eras}.";
 
     // Batches.
     7520 NothingToBatch { epoch: u64, why: BatchError } "There is no batch of epoch {epoch} to make. {why}";
@@ -192,24 +203,59 @@ refusals! {
         "The batch of {agent} for epoch {epoch} is withheld: {place} does not serve its data (decision C7).";
     7526 NoBatchOnChain { agent: String, epoch: u64 } "{agent} has no batch for epoch {epoch} on chain.";
     7527 BadBatchSignature { signer: String } "The signature over the batch is not a valid signature of {signer}.";
-    7528 NotASigner { key: String, agent: String }
-        "{key} is neither the owner of {agent} nor a live delegate, so its signature does not count.";
+    7528 NotASigner { key: String, agent: String, scope: String, why: String }
+        "{key} is not a valid key of {agent} with the scope {scope}: {why}.";
     7529 CannotClose { epoch: u64, deadline: u64, left: u64 }
         "The batch of epoch {epoch} cannot be closed yet: it can be challenged through slot {deadline}, {left} \
          slots from now.";
     7530 NotAFolder { path: String } "{path} is a file; batch data needs a folder.";
+    7531 NoHead { agent: String }
+        "{agent} has no chain of batches yet. The epoch in which it is opened is the first that a batch can cover.";
+    7532 OtherMessage { epoch: u64 }
+        "The message to sign is not that of the batch of epoch {epoch} in the file.";
+    7533 BatchVoid { epoch: u64 }
+        "The signed batch of epoch {epoch} can never land: another one came before it, or it is too old. A batch of \
+         a later epoch covers what it covered.";
 
     // Challenges.
     7540 NothingFound { why: String } "There is nothing to challenge: {why}.";
     7543 NoChallenge { address: String } "No challenge at {address}.";
     7544 NoAnswer { address: String }
         "The batch's data holds no record that answers {address}: according to this data the challenge is right.";
-    7545 AlreadyAnswered { address: String }
-        "{address} is already answered; the agent has nothing left to do.";
+    7545 AlreadySettled { address: String, outcome: &'static str }
+        "{address} is settled already: {outcome}.";
     7546 WindowOpen { address: String, slot: u64, left: u64 }
         "{address} cannot be resolved yet: its window ends after slot {slot}, {left} slots from now.";
     7547 WindowOver { address: String, slot: u64 }
         "It is too late: the window of {address} ended with slot {slot}.";
+    7548 LowerRank { address: String, lower: String, slot: u64, left: u64 }
+        "{address} has to wait: {lower} has a lower rank and is open through slot {slot}, {left} slots from now.";
+    7549 RankUnknown { agent: String, era: u32, rank: u32 }
+        "The node shows neither a challenge nor a draft with rank {rank} in era {era} of {agent}.";
+    7550 NotSettled { address: String } "{address} is not settled yet.";
+    7551 EraEmpty { agent: String, era: u32 }
+        "Nothing is left of the stake of {agent} in era {era}, so nothing can be won.";
+    7552 EraOpen { agent: String, era: u32, open: u32 }
+        "Era {era} of {agent} cannot be settled yet: challenges are open (number: {open}).";
+    7553 NoDraft { address: String } "No draft of evidence of yours at {address}.";
+
+    // Asks.
+    7554 NoAsk { address: String } "No ask at {address}.";
+    7555 NoSuchLeaf { tree: &'static str, index: u32, len: u32 }
+        "There is no leaf {index}: the batch's {tree} has {len}, counted from 0.";
+    7556 AskWindowOver { epoch: u64, slot: u64 }
+        "It is too late to ask for leaves of the batch of epoch {epoch}: that ended with slot {slot}.";
+    7557 BatchWithheld { epoch: u64 }
+        "The batch of epoch {epoch} is marked as withheld already, so it counts for nothing.";
+    7558 AskSettled { address: String, state: &'static str } "{address} needs no answer any more: {state}.";
+    7559 ShowOver { address: String, slot: u64 }
+        "It is too late to show this leaf: the time of {address} ended with slot {slot}.";
+    7563 LeafUnknown { tree: &'static str, index: u32, epoch: u64 }
+        "Neither the log here nor the served data holds leaf {index} of the {tree} of epoch {epoch}.";
+    7564 ShowOpen { address: String, slot: u64, left: u64 }
+        "{address} cannot be settled yet: the leaf can be shown through slot {slot}, {left} slots from now.";
+    7565 FineWaits { address: String, open: u32 }
+        "{address} has to wait for its money: challenges against the era are open (number: {open}).";
 
     // The keeper.
     7561 KeeperState { path: String, why: String } "The keeper's record {path} cannot be parsed: {why}.";

@@ -1,40 +1,58 @@
 //! What the chain says about an agent, read at once and judged by the protocol's own rules.
 
+use crate::challenge;
 use crate::error::Result;
+use crate::keys::{self, Standing, TenureReport};
 use crate::operator::{Agent, Operator};
 use crate::send::outbox;
 use serde::Serialize;
 use solana_address::Address;
 use zx1_chain::pda;
 use zx1_chain::rpc::registry::{IdentityRegistry as _, Sati};
-use zx1_chain::rpc::{ChainTime, ChallengeFilter, Client};
-use zx1_interface::accounts::{HeadAccount, LeaseAccount, StakeLockAccount};
-use zx1_interface::constants::{
-    CHALLENGE_WINDOW_SLOTS, GRACE_PERIOD_EPOCHS, LEASE_COST_PER_EPOCH, MIN_STAKE,
+use zx1_chain::rpc::{AskFilter, ChainTime, ChallengeFilter, Client};
+use zx1_interface::accounts::{
+    AskAccount, ChallengeAccount, HeadAccount, LeaseAccount, StakeLockAccount, TenureAccount,
 };
+use zx1_interface::constants::{GRACE_PERIOD_EPOCHS, LEASE_COST_PER_EPOCH, SHOW_SLOTS};
+use zx1_protocol::amounts::Amounts;
 use zx1_protocol::ids::AgentId;
 use zx1_protocol::lease::{Lease, LeaseState};
 use zx1_protocol::units::{Epoch, MicroUsdc, Slot};
-use zx1_protocol::unlock::{ClaimFacts, Unlock};
+use zx1_protocol::unlock::{ClaimFacts, Unlock, check_claim_ended};
 
-/// The accounts that hang on an agent, and the chain's clock.
+/// The accounts that hang on an agent, the chain's clock and what a cluster's amounts are.
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Accounts {
     pub time: ChainTime,
-    pub stake: Option<StakeLockAccount>,
+    pub amounts: Amounts,
+    /// Who holds the NFT; none when it was burned.
+    pub holder: Option<Address>,
+    pub tenure: Option<TenureAccount>,
+    /// Of every era that has one, by era.
+    pub stakes: Vec<StakeLockAccount>,
     pub lease: Option<LeaseAccount>,
     pub head: Option<HeadAccount>,
 }
 
 impl Accounts {
-    /// Reads the clock and the three accounts of an agent from the cluster, in four concurrent requests.
-    pub async fn read(client: &Client, agent: AgentId) -> Result<Self> {
-        let (time, stake, lease, head) =
-            tokio::try_join!(client.time(), client.stake(agent), client.lease(agent), client.head(agent))?;
+    /// Reads the clock and the accounts of an agent from the cluster, in concurrent requests. `holder` holds the
+    /// NFT, as the registry has it.
+    pub async fn read(client: &Client, agent: AgentId, holder: Option<Address>) -> Result<Self> {
+        let (time, config, tenure, stakes, lease, head) = tokio::try_join!(
+            client.time(),
+            client.config(),
+            client.tenure(agent),
+            client.stakes(agent),
+            client.lease(agent),
+            client.head(agent)
+        )?;
         Ok(Self {
             time,
-            stake: stake.map(|stored| stored.value),
+            amounts: Amounts::of(&config),
+            holder,
+            tenure: tenure.map(|stored| stored.value),
+            stakes: stakes.into_iter().map(|stored| stored.value).collect(),
             lease: lease.map(|stored| stored.value),
             head: head.map(|stored| stored.value),
         })
@@ -45,105 +63,216 @@ impl Accounts {
         LeaseReport::new(agent, self.lease.as_ref(), self.time)
     }
 
-    /// The stake as it counts now; `None` when there is none.
+    /// Whose turn the agent is.
+    pub fn tenure_report(&self) -> Option<TenureReport> {
+        self.tenure.as_ref().map(|tenure| TenureReport::new(tenure, self.holder))
+    }
+
+    /// The stake of the present era; `None` when there is none.
+    pub fn present_stake(&self) -> Option<&StakeLockAccount> {
+        let era = self.tenure.as_ref()?.era;
+        self.stakes.iter().find(|stake| stake.era == era)
+    }
+
+    /// The stake of the present era as it counts now; `None` when there is none.
     pub fn stake_report(&self, agent: AgentId) -> Option<StakeReport> {
-        let stake = self.stake.as_ref()?;
+        self.present_stake().map(|stake| self.report(agent, stake))
+    }
+
+    /// The stakes of all eras, the oldest first.
+    pub fn stake_reports(&self, agent: AgentId) -> Vec<StakeReport> {
+        self.stakes.iter().map(|stake| self.report(agent, stake)).collect()
+    }
+
+    fn report(&self, agent: AgentId, stake: &StakeLockAccount) -> StakeReport {
+        let refused = self.not_claimable(stake);
+        let ended = stake.ended_slot != 0;
+        // The delay of an era that ended begins by itself.
+        let available = match (ended, stake.in_unlock_queue != 0) {
+            (true, _) => Some(ended_available(stake)),
+            (false, true) => Some(stake.unlock_available_slot),
+            (false, false) => None,
+        };
+        let present = self.tenure.as_ref().is_some_and(|tenure| tenure.era == stake.era);
+        StakeReport {
+            agent,
+            era: stake.era,
+            is_present: present,
+            owner: Address::new_from_array(stake.owner).to_string(),
+            stake_micro_usdc: MicroUsdc(stake.stake_usdc),
+            finders_micro_usdc: MicroUsdc(stake.pot_usdc),
+            minimum_micro_usdc: MicroUsdc(self.amounts.min_stake),
+            is_enough: stake.stake_usdc >= self.amounts.min_stake && !ended,
+            open_challenges: stake.open_challenges,
+            open_asks: stake.open_asks,
+            ended_slot: ended.then_some(stake.ended_slot),
+            slashed: stake.slashed_slot != 0,
+            ranks_outstanding: stake.next_rank.saturating_sub(stake.settled_rank),
+            unlock_queued: stake.in_unlock_queue != 0,
+            unlock_available_slot: available,
+            slots_until_available: available.map(|slot| slot.saturating_sub(self.time.slot)),
+            claimable: refused.is_none(),
+            not_claimable_because: refused.filter(|_| available.is_some()),
+            slot: self.time.slot,
+            account: pda::stake(&agent, stake.era).to_string(),
+            vault: pda::vault(pda::shard_of(&agent)).to_string(),
+        }
+    }
+
+    /// Why the wallet that locked a stake cannot claim it now, as a sentence.
+    fn not_claimable(&self, stake: &StakeLockAccount) -> Option<String> {
+        let now = Slot(self.time.slot);
+        if stake.ended_slot != 0 {
+            let (open, asks) = (stake.open_challenges, stake.open_asks);
+            let checked = check_claim_ended(now, Slot(stake.ended_slot), open, asks);
+            if let Err(error) = checked {
+                return Some(error.to_string());
+            }
+            let settled = stake.pot_usdc == 0 && stake.settled_rank == stake.next_rank;
+            let slashed = stake.slashed_slot != 0;
+            let why = "The era was slashed, and not all of its ranks are settled.";
+            return (slashed && !settled).then(|| why.to_owned());
+        }
         let unlock = Unlock {
             queued: stake.in_unlock_queue != 0,
             queued_slot: Slot(stake.queued_slot),
             available: Slot(stake.unlock_available_slot),
         };
-        let lease = self.lease.as_ref();
+        // Who does not hold the NFT any more cannot let the lease die.
+        let holds = self.holder.is_some_and(|holder| holder.to_bytes() == stake.owner);
+        let lease = self.lease.as_ref().filter(|_| holds);
         let facts = ClaimFacts {
-            now: Slot(self.time.slot),
+            now,
             lease_deactivated_or_absent: lease.is_none_or(|lease| !is_live(lease, self.time)),
             lease_last_paid: lease.map(|lease| Slot(lease.last_paid_slot)),
             open_challenges: stake.open_challenges,
-            last_batch: self.head.as_ref().map(|head| Slot(head.last_slot)),
+            open_asks: stake.open_asks,
+            last_batch: self.head.as_ref().filter(|head| head.count > 0).map(|head| Slot(head.last_slot)),
         };
-        let refused = unlock.check_claim(&facts).err().map(|error| error.to_string());
-        Some(StakeReport {
-            agent,
-            owner: Address::new_from_array(stake.owner).to_string(),
-            stake_micro_usdc: MicroUsdc(stake.stake_usdc),
-            minimum_micro_usdc: MicroUsdc(MIN_STAKE),
-            is_enough: stake.stake_usdc >= MIN_STAKE,
-            open_challenges: stake.open_challenges,
-            unlock_queued: unlock.queued,
-            unlock_available_slot: unlock.queued.then_some(stake.unlock_available_slot),
-            slots_until_available: unlock
-                .queued
-                .then(|| stake.unlock_available_slot.saturating_sub(self.time.slot)),
-            claimable: refused.is_none(),
-            not_claimable_because: refused.filter(|_| unlock.queued),
-            slot: self.time.slot,
-            account: pda::stake(&agent).to_string(),
-            vault: pda::stake_vault(&agent).to_string(),
-        })
+        unlock.check_claim(&facts).err().map(|error| error.to_string())
     }
 }
 
-/// A challenge against an agent that is not resolved.
+/// The first slot in which the stake of an era that ended can be claimed.
+fn ended_available(stake: &StakeLockAccount) -> u64 {
+    match check_claim_ended(Slot(0), Slot(stake.ended_slot), 0, 0) {
+        Err(zx1_protocol::unlock::UnlockError::DelayNotOver { available }) => available.0,
+        _ => stake.ended_slot,
+    }
+}
+
+/// A challenge against an agent that is not settled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct OpenChallenge {
     pub address: String,
     pub epoch: u64,
-    pub answered: bool,
+    /// Whether a record can answer it: nothing answers two bids that contradict each other.
+    pub answerable: bool,
     pub deadline_slot: u64,
     /// 0 when the window is over.
     pub slots_left: u64,
 }
 
 impl OpenChallenge {
-    /// A challenge that was submitted in one slot, seen in another.
-    pub fn new(address: Address, epoch: u64, answered: bool, submitted_slot: u64, slot: u64) -> Self {
-        let deadline_slot = submitted_slot.saturating_add(CHALLENGE_WINDOW_SLOTS);
-        let slots_left = deadline_slot.saturating_sub(slot);
-        Self { address: address.to_string(), epoch, answered, deadline_slot, slots_left }
+    /// A challenge, seen in a slot.
+    pub fn new(address: Address, challenge: &ChallengeAccount, slot: u64) -> Self {
+        let deadline_slot = challenge::clock(challenge).deadline().0;
+        Self {
+            address: address.to_string(),
+            epoch: challenge.epoch_number,
+            answerable: challenge.expected_len > 0,
+            deadline_slot,
+            slots_left: deadline_slot.saturating_sub(slot),
+        }
     }
 }
 
-/// The challenges against an agent that are not resolved, as of this slot.
+/// A leaf of an agent's batch that somebody asked for, and nobody showed yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct OpenAsk {
+    pub address: String,
+    pub epoch: u64,
+    pub tree: &'static str,
+    pub index: u32,
+    pub deadline_slot: u64,
+    /// 0 when the time is over.
+    pub slots_left: u64,
+}
+
+impl OpenAsk {
+    /// An ask, seen in a slot.
+    pub fn new(address: Address, ask: &AskAccount, slot: u64) -> Self {
+        let deadline_slot = ask.created_slot.saturating_add(SHOW_SLOTS);
+        Self {
+            address: address.to_string(),
+            epoch: ask.epoch_number,
+            tree: crate::ask::tree_name(ask.tree),
+            index: ask.index,
+            deadline_slot,
+            slots_left: deadline_slot.saturating_sub(slot),
+        }
+    }
+}
+
+/// The challenges against an agent that are not settled, as of this slot.
 pub async fn open_challenges(client: &Client, agent: AgentId, slot: u64) -> Result<Vec<OpenChallenge>> {
     let all = client.challenges(ChallengeFilter::Agent(agent)).await?;
-    let open = all
-        .iter()
-        .filter(|challenge| challenge.resolved == 0)
-        .map(|it| OpenChallenge::new(it.address, it.epoch_number, it.answered != 0, it.submitted_slot, slot));
-    Ok(open.collect())
+    let open = all.iter().filter(|challenge| challenge.outcome == challenge::OPEN);
+    Ok(open.map(|it| OpenChallenge::new(it.address, it, slot)).collect())
+}
+
+/// The leaves of an agent's batches that wait to be shown, as of this slot.
+pub async fn open_asks(client: &Client, agent: AgentId, slot: u64) -> Result<Vec<OpenAsk>> {
+    let all = client.asks(AskFilter::Agent(agent)).await?;
+    let open = all.iter().filter(|ask| ask.state == crate::ask::OPEN);
+    Ok(open.map(|it| OpenAsk::new(it.address, it, slot)).collect())
 }
 
 fn is_live(lease: &LeaseAccount, time: ChainTime) -> bool {
     Lease { paid_through: Epoch(lease.paid_through_epoch) }.is_live(Epoch(time.epoch))
 }
 
-/// An agent's stake, for people and scripts.
+/// An agent's stake of an era, for people and scripts.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct StakeReport {
     pub agent: AgentId,
-    /// The owner that the stake recorded last.
+    pub era: u32,
+    /// Whether stakes are locked and batches land in this era.
+    pub is_present: bool,
+    /// The wallet that locked it, and alone may claim it.
     pub owner: String,
     pub stake_micro_usdc: MicroUsdc,
-    /// The smallest stake that counts.
+    /// What is left of the finders' part after a slash.
+    pub finders_micro_usdc: MicroUsdc,
+    /// The smallest stake with which a batch lands.
     pub minimum_micro_usdc: MicroUsdc,
+    /// Whether batches can land on it.
     pub is_enough: bool,
-    /// Challenges that are not resolved.
+    /// Challenges that are not settled.
     pub open_challenges: u32,
+    /// Asks that are not settled.
+    pub open_asks: u32,
+    pub ended_slot: Option<u64>,
+    pub slashed: bool,
+    /// Ranks that are neither settled nor passed.
+    pub ranks_outstanding: u32,
     /// Whether an unlock is queued.
     pub unlock_queued: bool,
-    /// The slot in which the unlock's delay is over.
+    /// The slot in which the delay of the unlock, or of the era's end, is over.
     pub unlock_available_slot: Option<u64>,
     /// Slots until then; 0 when the delay is over.
     pub slots_until_available: Option<u64>,
-    /// Whether the stake can be claimed now.
+    /// Whether its owner can claim it now.
     pub claimable: bool,
-    /// Why a queued stake cannot be claimed.
+    /// Why a stake whose delay has begun cannot be claimed.
     pub not_claimable_because: Option<String>,
     /// The slot of this view.
     pub slot: u64,
     pub account: String,
+    /// The pooled vault that holds it.
     pub vault: String,
 }
 
@@ -171,7 +300,7 @@ pub struct LeaseReport {
 }
 
 impl LeaseReport {
-    fn new(agent: AgentId, lease: Option<&LeaseAccount>, time: ChainTime) -> Self {
+    pub(crate) fn new(agent: AgentId, lease: Option<&LeaseAccount>, time: ChainTime) -> Self {
         let now = Epoch(time.epoch);
         let stored = lease.map(|lease| Lease { paid_through: Epoch(lease.paid_through_epoch) });
         let behind = stored.map_or(0, |lease| now.since(lease.paid_through));
@@ -212,13 +341,62 @@ pub struct AgentStatus {
     pub member_number: Option<u64>,
     pub owner: Option<String>,
     pub soulbound: Option<bool>,
+    /// None before the first key or stake.
+    pub tenure: Option<TenureReport>,
+    pub keys: KeyCounts,
+    /// The stake of the present era.
     pub stake: Option<StakeReport>,
+    /// Stakes of earlier eras.
+    pub earlier_stakes: Vec<StakeReport>,
     pub lease: LeaseReport,
+    /// None before the chain of batches is open.
     pub batches: Option<BatchStatus>,
-    /// Those that are not resolved.
+    /// Those that are not settled.
     pub challenges: Vec<OpenChallenge>,
-    /// Number of live delegates.
-    pub delegates: usize,
+    /// Leaves that wait to be shown.
+    pub asks: Vec<OpenAsk>,
+}
+
+/// How many keys of an agent act now, by scope; and others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[allow(missing_docs, reason = "the names are those of the scopes")]
+pub struct KeyCounts {
+    pub pay: usize,
+    pub batch: usize,
+    pub deal: usize,
+    pub peer: usize,
+    /// Keys whose notice has not passed.
+    pub notice: usize,
+    /// Keys of a former holder.
+    pub former: usize,
+}
+
+impl KeyCounts {
+    /// Counts an agent's keys.
+    pub fn of(keys: &keys::Keys) -> Self {
+        let mut counts = Self::default();
+        for key in &keys.keys {
+            let more = |count: &mut usize| *count = count.saturating_add(1);
+            match key.standing {
+                Standing::Live => {
+                    for (name, count) in [
+                        ("pay", &mut counts.pay),
+                        ("batch", &mut counts.batch),
+                        ("deal", &mut counts.deal),
+                        ("peer", &mut counts.peer),
+                    ] {
+                        if key.scopes.split(',').any(|scope| scope == name) {
+                            more(count);
+                        }
+                    }
+                }
+                Standing::Notice => more(&mut counts.notice),
+                Standing::Former => more(&mut counts.former),
+                Standing::Ended => {}
+            }
+        }
+        counts
+    }
 }
 
 /// What the cluster, the wallet and the outbox hold for one party.
@@ -230,6 +408,8 @@ pub struct Status {
     pub slot: u64,
     pub unix: i64,
     pub epoch: u64,
+    /// The smallest stake with which a batch lands.
+    pub minimum_stake_micro_usdc: MicroUsdc,
     pub wallet: Option<String>,
     pub lamports: Option<u64>,
     pub usdc_micro_usdc: Option<MicroUsdc>,
@@ -266,6 +446,7 @@ impl Operator {
             slot: time.slot,
             unix: time.unix,
             epoch: time.epoch,
+            minimum_stake_micro_usdc: MicroUsdc(config.min_stake),
             wallet: wallet.map(|wallet| wallet.to_string()),
             lamports,
             usdc_micro_usdc: usdc,
@@ -291,24 +472,147 @@ pub struct BatchStatus {
 async fn agent_status(client: &Client, agent: &Agent) -> Result<AgentStatus> {
     let mint = agent.mint;
     let registry = Sati::connect(client).await?;
-    let (record, delegates) = tokio::try_join!(registry.look_up(mint), registry.delegates(mint))?;
-    let accounts = Accounts::read(client, mint).await?;
+    let record = registry.look_up(mint).await?;
+    let holder = record.as_ref().and_then(|record| record.owner);
+    let accounts = Accounts::read(client, mint, holder).await?;
+    let present = accounts.tenure.as_ref().map(|tenure| tenure.era);
+    let (now, earlier): (Vec<_>, Vec<_>) =
+        accounts.stake_reports(mint).into_iter().partition(|stake| Some(stake.era) == present);
+    let slot = accounts.time.slot;
     Ok(AgentStatus {
         mint: mint.to_string(),
         local_name: agent.name.clone(),
         registered: record.is_some(),
         name: record.as_ref().map(|record| record.metadata.name.clone()),
         member_number: record.as_ref().map(|record| record.member_number),
-        owner: record.as_ref().and_then(|record| record.owner).map(|owner| owner.to_string()),
+        owner: holder.map(|owner| owner.to_string()),
         soulbound: record.as_ref().map(|record| record.soulbound),
-        stake: accounts.stake_report(mint),
+        tenure: accounts.tenure_report(),
+        keys: KeyCounts::of(&keys::read(client, mint).await?),
+        stake: now.into_iter().next(),
+        earlier_stakes: earlier,
         lease: accounts.lease_report(mint),
         batches: accounts.head.as_ref().map(|head| BatchStatus {
             count: head.count,
             last_epoch: head.last_epoch,
             last_slot: head.last_slot,
         }),
-        challenges: open_challenges(client, mint, accounts.time.slot).await?,
-        delegates: delegates.iter().filter(|delegate| delegate.live).count(),
+        challenges: open_challenges(client, mint, slot).await?,
+        asks: open_asks(client, mint, slot).await?,
     })
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use zx1_interface::constants::UNLOCK_DELAY_SLOTS;
+
+    const AGENT: AgentId = AgentId([9; 32]);
+    pub(crate) const OWNER: [u8; 32] = [1; 32];
+
+    pub(crate) fn stake(era: u32, ended_slot: u64) -> StakeLockAccount {
+        StakeLockAccount {
+            stake_usdc: 30_000_000,
+            pot_usdc: 0,
+            deposits_usdc: 0,
+            locked_since_slot: 1,
+            unlock_available_slot: 0,
+            queued_slot: 0,
+            ended_slot,
+            slashed_slot: 0,
+            created_slot: 1,
+            event_sequence: 1,
+            era,
+            open_challenges: 0,
+            next_rank: 0,
+            settled_rank: 0,
+            open_asks: 0,
+            next_ask: 0,
+            settled_ask: 0,
+            in_unlock_queue: 0,
+            version: 2,
+            bump: 255,
+            reserved: 0,
+            agent_mint: AGENT.0,
+            owner: OWNER,
+        }
+    }
+
+    /// The last of the stakes is the present era's.
+    pub(crate) fn accounts(slot: u64, holder: Option<[u8; 32]>, stakes: Vec<StakeLockAccount>) -> Accounts {
+        let era = stakes.last().map_or(0, |stake| stake.era);
+        let tenure = TenureAccount {
+            created_slot: 1,
+            event_sequence: 1,
+            from_epoch: 0,
+            number: 1,
+            era,
+            live_keys: 0,
+            version: 2,
+            bump: 255,
+            has_listed: 0,
+            reserved: [0; 4],
+            agent: AGENT.0,
+            owner: OWNER,
+        };
+        Accounts {
+            time: ChainTime { slot, unix: 0, epoch: 10 },
+            amounts: Amounts::DEFAULT,
+            holder: holder.map(Address::new_from_array),
+            tenure: Some(tenure),
+            stakes,
+            lease: None,
+            head: None,
+        }
+    }
+
+    #[test]
+    fn an_era_that_ended_is_claimed_after_its_delay_without_a_queue() {
+        let ended = 1_000;
+        let first = ended + UNLOCK_DELAY_SLOTS + 1;
+        for (slot, claimable) in [(ended, false), (first - 1, false), (first, true)] {
+            let accounts = accounts(slot, Some(OWNER), vec![stake(0, ended), stake(1, 0)]);
+            let reports = accounts.stake_reports(AGENT);
+            assert_eq!(reports.first().map(|it| it.claimable), Some(claimable), "{slot}");
+            assert_eq!(reports.first().and_then(|it| it.unlock_available_slot), Some(first));
+            assert_eq!(accounts.stake_report(AGENT).map(|it| (it.era, it.claimable)), Some((1, false)));
+        }
+    }
+
+    #[test]
+    fn a_slashed_era_waits_for_its_ranks() {
+        let slashed = StakeLockAccount { slashed_slot: 5, next_rank: 2, settled_rank: 1, ..stake(0, 1) };
+        let reports = accounts(10_000_000, Some(OWNER), vec![slashed]).stake_reports(AGENT);
+        let report = reports.first().unwrap();
+        assert!(!report.claimable && report.not_claimable_because.as_ref().unwrap().contains("ranks"));
+        let settled = StakeLockAccount { settled_rank: 2, ..slashed };
+        let reports = accounts(10_000_000, Some(OWNER), vec![settled]).stake_reports(AGENT);
+        assert!(reports.first().unwrap().claimable);
+    }
+
+    #[test]
+    fn a_wallet_that_sold_the_agent_need_not_wait_for_the_lease() {
+        let queued = StakeLockAccount {
+            in_unlock_queue: 1,
+            queued_slot: 10,
+            unlock_available_slot: 10 + UNLOCK_DELAY_SLOTS,
+            ..stake(0, 0)
+        };
+        let lease = LeaseAccount {
+            paid_through_epoch: 20,
+            last_paid_slot: 100,
+            created_slot: 1,
+            event_sequence: 1,
+            in_grace_period: 0,
+            deactivated: 0,
+            version: 2,
+            bump: 255,
+            reserved: [0; 4],
+            agent_id: AGENT.0,
+        };
+        for (holder, claimable) in [(Some(OWNER), false), (Some([2; 32]), true), (None, true)] {
+            let accounts = Accounts { lease: Some(lease), ..accounts(10_000_000, holder, vec![queued]) };
+            assert_eq!(accounts.stake_report(AGENT).map(|it| it.claimable), Some(claimable), "{holder:?}");
+        }
+    }
 }

@@ -3,7 +3,10 @@
 
 use crate::defaults::{CLOCK_SKEW_SECONDS, LEASE_WARN_DAYS, LOW_LAMPORTS};
 use crate::error::Result;
-use crate::facts::{Accounts, LeaseReport, OpenChallenge, StakeReport, open_challenges};
+use crate::facts::{
+    Accounts, KeyCounts, LeaseReport, OpenAsk, OpenChallenge, StakeReport, open_asks, open_challenges,
+};
+use crate::keys::{self, TenureReport};
 use crate::operator::Agent;
 use solana_address::Address;
 use std::path::Path;
@@ -12,6 +15,7 @@ use zx1_chain::rpc::{ChainError, Client};
 use zx1_home::{Clock as _, SystemClock};
 use zx1_interface::ids;
 use zx1_protocol::ids::AgentId;
+use zx1_protocol::keys::Scopes;
 use zx1_protocol::units::MicroUsdc;
 
 /// What a finding is about, in the order in which it is examined.
@@ -23,27 +27,32 @@ pub enum Topic {
     Sol,
     Usdc,
     Agent,
+    Keys,
     Stake,
     Lease,
     Batch,
     Challenges,
+    Asks,
     Outbox,
 }
 
 impl Topic {
     /// What is examined on the cluster.
-    pub const ON_CHAIN: [Self; 9] = [
+    pub const ON_CHAIN: [Self; 11] = [
         Self::Programs,
         Self::Clock,
         Self::Sol,
         Self::Usdc,
         Self::Agent,
+        Self::Keys,
         Self::Stake,
         Self::Lease,
         Self::Batch,
         Self::Challenges,
+        Self::Asks,
     ];
-    const OF_AGENT: [Self; 4] = [Self::Stake, Self::Lease, Self::Batch, Self::Challenges];
+    const OF_AGENT: [Self; 6] =
+        [Self::Keys, Self::Stake, Self::Lease, Self::Batch, Self::Challenges, Self::Asks];
 
     /// The name, as reports have it.
     pub fn name(self) -> &'static str {
@@ -53,10 +62,12 @@ impl Topic {
             Self::Sol => "SOL",
             Self::Usdc => "USDC",
             Self::Agent => "agent",
+            Self::Keys => "keys",
             Self::Stake => "stake",
             Self::Lease => "lease",
             Self::Batch => "batch",
             Self::Challenges => "challenges",
+            Self::Asks => "asks",
             Self::Outbox => "outbox",
         }
     }
@@ -89,13 +100,13 @@ pub enum Missing {
 }
 
 /// The owner of an agent's NFT, as seen from a wallet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ownership {
     /// The wallet owns the agent.
     Ours,
-    /// The wallet is a live delegate.
-    Delegated,
-    /// Another wallet owns the agent, and this one is not its delegate.
+    /// The wallet is a key of the agent that has not ended, with these scopes.
+    Key(String),
+    /// Another wallet owns the agent, and this one is not a key of it.
     Other(Address),
     /// The NFT was burned, so that the agent has no owner.
     Burned,
@@ -143,15 +154,32 @@ pub enum Finding {
         member_number: u64,
         ownership: Ownership,
     },
-    Stake(Option<StakeReport>),
+    /// Whose turn it is, and how many keys act.
+    Keys {
+        tenure: Option<TenureReport>,
+        counts: KeyCounts,
+    },
+    /// The stake of the present era, and the smallest with which a batch lands.
+    Stake {
+        stake: Option<StakeReport>,
+        minimum_micro_usdc: MicroUsdc,
+    },
+    /// A stake of an earlier era.
+    EarlierStake(StakeReport),
     Lease(LeaseReport),
-    /// How many batches there are and the epoch of the last one; the epoch for which one is due.
+    /// The agent's chain of batches is not open.
+    NoHead,
+    /// How many batches there are and the epoch of the last one, or the one before the chain was opened; the epoch
+    /// for which one is due.
     Batch {
-        last: Option<(u64, u64)>,
+        number: u64,
+        last: u64,
         due: u64,
     },
     NoChallenges,
     Challenge(OpenChallenge),
+    NoAsks,
+    Ask(OpenAsk),
     /// Titles of what was sent and not seen to land.
     Outbox(Vec<String>),
 }
@@ -162,9 +190,12 @@ impl Finding {
         Self::Clock { seconds: here.abs_diff(chain), ahead: here > chain, local }
     }
 
-    /// The last batch, in this epoch.
+    /// The number of batches and the last one's epoch, in this epoch; `None` before the chain is open.
     pub fn batch(last: Option<(u64, u64)>, epoch: u64) -> Self {
-        Self::Batch { last, due: epoch.saturating_sub(1) }
+        match last {
+            None => Self::NoHead,
+            Some((number, last)) => Self::Batch { number, last, due: epoch.saturating_sub(1) },
+        }
     }
 
     /// What the finding is about.
@@ -176,10 +207,12 @@ impl Finding {
             Self::Sol { .. } => Topic::Sol,
             Self::Usdc { .. } => Topic::Usdc,
             Self::NoAgent { .. } | Self::NotRegistered(_) | Self::Agent { .. } => Topic::Agent,
-            Self::Stake(_) => Topic::Stake,
+            Self::Keys { .. } => Topic::Keys,
+            Self::Stake { .. } | Self::EarlierStake(_) => Topic::Stake,
             Self::Lease(_) => Topic::Lease,
-            Self::Batch { .. } => Topic::Batch,
+            Self::NoHead | Self::Batch { .. } => Topic::Batch,
             Self::NoChallenges | Self::Challenge(_) => Topic::Challenges,
+            Self::NoAsks | Self::Ask(_) => Topic::Asks,
             Self::Outbox(_) => Topic::Outbox,
         }
     }
@@ -191,20 +224,27 @@ impl Finding {
         match self {
             Self::Skipped(..) => Skipped,
             Self::ProgramsMissing(_) | Self::NotConfigured(_) | Self::NotRegistered(_) => Failure,
-            Self::Programs { .. } | Self::NoChallenges => Ok,
+            Self::Programs { .. } | Self::NoChallenges | Self::NoAsks => Ok,
             Self::Clock { local, .. } => warn_if(self.is_skewed() && !local),
             Self::Sol { lamports: 0, .. } => Failure,
             Self::Sol { lamports, .. } => warn_if(*lamports < LOW_LAMPORTS),
             Self::Usdc { micro_usdc, .. } => warn_if(micro_usdc.is_none_or(|held| held == MicroUsdc(0))),
             Self::NoAgent { owned } => owned.as_ref().map_or(Failure, |_| Warning),
             Self::Agent { ownership, .. } => match ownership {
-                Ownership::Ours | Ownership::Delegated | Ownership::Unknown(_) => Ok,
+                Ownership::Ours | Ownership::Key(_) | Ownership::Unknown(_) => Ok,
                 Ownership::Other(_) => Warning,
                 Ownership::Burned => Failure,
             },
-            Self::Stake(None) => Failure,
-            Self::Stake(Some(stake)) if stake.claimable || stake.unlock_queued => Warning,
-            Self::Stake(Some(stake)) => {
+            Self::Keys { tenure: None, .. } => Failure,
+            Self::Keys { tenure: Some(tenure), counts } => match counts.batch.min(counts.deal) {
+                _ if !tenure.is_holders => Failure,
+                0 => Warning,
+                _ => Ok,
+            },
+            Self::Stake { stake: None, .. } => Failure,
+            Self::EarlierStake(stake) => warn_if(stake.claimable),
+            Self::Stake { stake: Some(stake), .. } if stake.claimable || stake.unlock_queued => Warning,
+            Self::Stake { stake: Some(stake), .. } => {
                 if stake.is_enough {
                     Ok
                 } else {
@@ -216,12 +256,16 @@ impl Finding {
                 "grace" => Warning,
                 _ => warn_if(lease.ends_soon()),
             },
-            Self::Batch { last, due } => warn_if(last.is_none_or(|(_, epoch)| epoch < *due)),
-            Self::Challenge(open) => match (open.answered, open.slots_left) {
-                (true, 0) => Warning,
-                (true, _) => Ok,
-                (false, _) => Failure,
-            },
+            Self::NoHead => Warning,
+            Self::Batch { last, due, .. } => warn_if(last < due),
+            Self::Challenge(_) => Failure,
+            Self::Ask(ask) => {
+                if ask.slots_left == 0 {
+                    Failure
+                } else {
+                    Warning
+                }
+            }
             Self::Outbox(titles) => warn_if(!titles.is_empty()),
         }
     }
@@ -289,7 +333,7 @@ pub async fn examine(client: &Client, wallet: Option<Address>, subject: Subject<
     }
     let registry = Sati::connect(client).await?;
     let record = match subject {
-        Subject::Agent(agent) => known_agent(&registry, agent, wallet, &mut found).await?,
+        Subject::Agent(agent) => known_agent(client, &registry, agent, wallet, &mut found).await?,
         Subject::Owned => owned_agent(&registry, wallet, &mut found).await?,
         Subject::Nothing => {
             found.push(Finding::Skipped(Topic::Agent, Missing::Agent));
@@ -297,7 +341,7 @@ pub async fn examine(client: &Client, wallet: Option<Address>, subject: Subject<
         }
     };
     match record {
-        Some(record) => accounts(client, record.mint, &mut found).await?,
+        Some(record) => accounts(client, record.mint, record.owner, &mut found).await?,
         None => found.extend(Topic::OF_AGENT.map(|topic| Finding::Skipped(topic, Missing::Agent))),
     }
     Ok(found)
@@ -351,6 +395,7 @@ async fn owned_agent(
 }
 
 async fn known_agent(
+    client: &Client,
     registry: &Sati,
     agent: &Agent,
     wallet: Option<Address>,
@@ -365,9 +410,8 @@ async fn known_agent(
         (Some(owner), None) => Ownership::Unknown(owner),
         (Some(owner), Some(wallet)) if owner == wallet => Ownership::Ours,
         (Some(owner), Some(wallet)) => {
-            let delegates = registry.delegates(agent.mint).await?;
-            let acts = delegates.iter().any(|known| known.live && known.delegate == wallet);
-            if acts { Ownership::Delegated } else { Ownership::Other(owner) }
+            let key = client.key(agent.mint, wallet).await?.filter(|key| key.ended_slot == 0);
+            key.map_or(Ownership::Other(owner), |key| Ownership::Key(Scopes(key.scopes).names()))
         }
     };
     let member_number = record.member_number;
@@ -375,16 +419,32 @@ async fn known_agent(
     Ok(Some(record))
 }
 
-async fn accounts(client: &Client, mint: AgentId, found: &mut Vec<Finding>) -> Result<()> {
-    let accounts = Accounts::read(client, mint).await?;
-    found.push(Finding::Stake(accounts.stake_report(mint)));
+async fn accounts(
+    client: &Client,
+    mint: AgentId,
+    holder: Option<Address>,
+    found: &mut Vec<Finding>,
+) -> Result<()> {
+    let accounts = Accounts::read(client, mint, holder).await?;
+    let counts = KeyCounts::of(&keys::read(client, mint).await?);
+    found.push(Finding::Keys { tenure: accounts.tenure_report(), counts });
+    let stake = accounts.stake_report(mint);
+    let present = stake.as_ref().map(|stake| stake.era);
+    found.push(Finding::Stake { stake, minimum_micro_usdc: MicroUsdc(accounts.amounts.min_stake) });
+    let earlier = accounts.stake_reports(mint).into_iter().filter(|stake| Some(stake.era) != present);
+    found.extend(earlier.map(Finding::EarlierStake));
     found.push(Finding::Lease(accounts.lease_report(mint)));
     let last = accounts.head.as_ref().map(|head| (head.count, head.last_epoch));
     found.push(Finding::batch(last, accounts.time.epoch));
-    let open = open_challenges(client, mint, accounts.time.slot).await?;
-    if open.is_empty() {
+    let challenges = open_challenges(client, mint, accounts.time.slot).await?;
+    if challenges.is_empty() {
         found.push(Finding::NoChallenges);
     }
-    found.extend(open.into_iter().map(Finding::Challenge));
+    found.extend(challenges.into_iter().map(Finding::Challenge));
+    let asks = open_asks(client, mint, accounts.time.slot).await?;
+    if asks.is_empty() {
+        found.push(Finding::NoAsks);
+    }
+    found.extend(asks.into_iter().map(Finding::Ask));
     Ok(())
 }

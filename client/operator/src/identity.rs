@@ -1,11 +1,15 @@
-//! Who owns an agent, and which keys sign for it (decisions A3, B3).
+//! Who holds an agent, and which keys act and sign for it (decisions A1, A3 and P1).
 
 use crate::error::{Refusal, Result};
 use crate::operator::{Agent, Operator};
 use solana_address::Address;
-use zx1_chain::rpc::registry::{IdentityRegistry as _, Sati, signing_keys};
+use zx1_chain::rpc::Client;
+use zx1_chain::rpc::registry::{IdentityRegistry as _, Sati};
+use zx1_interface::accounts::KeyAccount;
+use zx1_protocol::envelope::MsgType;
 use zx1_protocol::ids::AgentId;
-use zx1_protocol::signature::PublicKey;
+use zx1_protocol::keys::{AgentKey, OPEN, Scopes};
+use zx1_protocol::units::Epoch;
 
 /// libp2p's name of an Ed25519 key: base58 of an identity multihash of its protobuf form.
 pub fn peer_id(key: &Address) -> String {
@@ -18,7 +22,7 @@ pub fn fix_id(key: &Address) -> String {
     format!("fix_{}", hex::encode(key))
 }
 
-/// The wallet of an agent's owner.
+/// The wallet that holds an agent's NFT.
 ///
 /// # Errors
 /// 7584 when the agent is unknown or retired.
@@ -28,34 +32,98 @@ pub async fn owner_of(sati: &Sati, agent: AgentId) -> Result<Address> {
     owner.ok_or_else(|| Refusal::NotRegistered { agent: agent.to_string() }.into())
 }
 
-/// The keys that may sign for an agent, the owner's first. Empty: not registered.
-pub async fn keys_of(sati: &Sati, agent: AgentId) -> Result<Vec<PublicKey>> {
-    let keys = signing_keys(sati, agent).await?;
+/// An agent's keys, also those that have ended: what they signed in their epochs still counts. Empty: nobody
+/// signs for the agent.
+pub async fn keys_of(client: &Client, agent: AgentId) -> Result<Vec<AgentKey>> {
+    let accounts = client.keys(agent).await?;
     // A key that is not a point of the curve cannot sign.
-    Ok(keys.iter().filter_map(|key| PublicKey::from_bytes(key.as_array()).ok()).collect())
+    Ok(accounts.iter().filter_map(|account| AgentKey::of(account).ok()).collect())
+}
+
+/// The keys whose messages a receiver takes now: those that have not ended.
+pub async fn receiving_keys(client: &Client, agent: AgentId) -> Result<Vec<AgentKey>> {
+    let mut keys = keys_of(client, agent).await?;
+    keys.retain(|key| key.until == OPEN);
+    Ok(keys)
+}
+
+/// The key under which a signature on a message of this type and epoch holds and counts.
+pub fn signer_of(
+    keys: &[AgentKey],
+    (msg_type, epoch): (MsgType, Epoch),
+    signed: &[u8],
+    signature: &[u8; 64],
+) -> Option<Address> {
+    let counting = keys.iter().filter(|key| key.scopes.sign(msg_type) && key.counts_in(epoch));
+    let mut holding = counting.filter(|key| key.key.verify(signed, signature));
+    holding.next().map(|key| Address::new_from_array(key.key.to_bytes()))
+}
+
+/// What a key is needed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// What this scope allows, and only a key of its own holder: paying, and landing batches.
+    Act(Scopes, Address),
+    /// Signing messages of this type.
+    Sign(MsgType),
+}
+
+impl Use {
+    fn allows(self, scopes: Scopes) -> bool {
+        match self {
+            Self::Act(scope, _) => scopes.has(scope),
+            Self::Sign(msg_type) => scopes.sign(msg_type),
+        }
+    }
+
+    /// The scopes that allow it, for people.
+    fn scopes(self) -> String {
+        match self {
+            Self::Act(scope, _) => scope.names(),
+            Self::Sign(msg_type) if msg_type.is_deal() => Scopes::DEAL.names(),
+            Self::Sign(_) => format!("{} or {}", Scopes::PEER.names(), Scopes::DEAL.names()),
+        }
+    }
+}
+
+/// Why a key is of no use for it in this epoch, as a clause; `None` when it is.
+pub fn fault(key: Option<&KeyAccount>, what: Use, epoch: Epoch) -> Option<String> {
+    let Some(key) = key else { return Some("it is not listed".to_owned()) };
+    if key.ended_slot != 0 {
+        Some("it has ended".to_owned())
+    } else if !what.allows(Scopes(key.scopes)) {
+        Some(format!("its scopes are {}", Scopes(key.scopes).names()))
+    } else if key.from_epoch > epoch.0 {
+        Some(format!("it counts from epoch {}", key.from_epoch))
+    } else if matches!(what, Use::Act(_, holder) if holder.to_bytes() != key.owner) {
+        Some("it was listed by a wallet that does not hold the agent any more".to_owned())
+    } else {
+        None
+    }
 }
 
 impl Operator {
-    /// Whether the chain takes this key's signature over a batch of the agent (decision B7).
+    /// Whether the key is of use for it in this epoch.
     ///
     /// # Errors
-    /// 7528 when it does not.
-    pub(crate) async fn check_signer(&self, agent: &Agent, signer: Address) -> Result<()> {
-        let sati = Sati::connect(self.client()).await?;
-        if sati.verify_ownership(agent.mint, signer).await? {
-            return Ok(());
+    /// 7528 when it is not.
+    pub(crate) async fn check_key(&self, agent: &Agent, key: Address, what: Use, epoch: Epoch) -> Result<()> {
+        let account = self.client().key(agent.mint, key).await?;
+        match fault(account.as_deref(), what, epoch) {
+            None => Ok(()),
+            Some(why) => {
+                let (key, agent, scope) = (key.to_string(), agent.shown(), what.scopes());
+                Err(Refusal::NotASigner { key, agent, scope, why }.into())
+            }
         }
-        let delegates = sati.delegates(agent.mint).await?;
-        if delegates.iter().any(|delegate| delegate.live && delegate.delegate == signer) {
-            return Ok(());
-        }
-        Err(Refusal::NotASigner { key: signer.to_string(), agent: agent.shown() }.into())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use solana_keypair::Keypair;
+    use solana_signer::Signer as _;
 
     #[test]
     fn a_peer_id_is_the_key_behind_an_identity_multihash() {
@@ -63,5 +131,55 @@ mod tests {
         assert!(id.starts_with("12D3KooW"), "{id}");
         let bytes = bs58::decode(&id).into_vec().unwrap();
         assert_eq!(bytes, [&[0, 36, 8, 1, 18, 32][..], &[7; 32]].concat());
+    }
+
+    fn key(scopes: Scopes, from_epoch: u64, until_epoch: u64, ended_slot: u64) -> KeyAccount {
+        KeyAccount {
+            created_slot: 1,
+            event_sequence: 1,
+            from_epoch,
+            until_epoch,
+            ended_slot,
+            tenure: 1,
+            scopes: scopes.0,
+            version: 2,
+            bump: 255,
+            reserved: 0,
+            agent: [9; 32],
+            key: Keypair::new_from_array([3; 32]).pubkey().to_bytes(),
+            owner: [0; 32],
+            payer: [0; 32],
+        }
+    }
+
+    #[test]
+    fn deals_need_a_deal_key_and_what_was_ended_still_counts_for_its_epochs() {
+        let signature: [u8; 64] = Keypair::new_from_array([3; 32]).sign_message(b"deal").into();
+        let signer = |account: &KeyAccount, msg_type, epoch| {
+            let keys = [AgentKey::of(account).unwrap()];
+            signer_of(&keys, (msg_type, Epoch(epoch)), b"deal", &signature).is_some()
+        };
+        let ended = key(Scopes::DEAL, 5, 9, 1);
+        for (epoch, counts) in [(4, false), (5, true), (9, true), (10, false)] {
+            assert_eq!(signer(&ended, MsgType::Accept, epoch), counts, "{epoch}");
+        }
+        let peer = key(Scopes::PEER, 5, OPEN, 0);
+        assert!(!signer(&peer, MsgType::Accept, 6) && signer(&peer, MsgType::Deliver, 6));
+    }
+
+    #[test]
+    fn every_fault_of_a_key_is_named() {
+        let lands = Use::Act(Scopes::BATCH, Address::new_from_array([0; 32]));
+        let why = |key: Option<&KeyAccount>, what| fault(key, what, Epoch(6)).unwrap_or_default();
+        assert_eq!(why(None, lands), "it is not listed");
+        assert_eq!(why(Some(&key(Scopes::BATCH, 5, 6, 1)), lands), "it has ended");
+        assert_eq!(why(Some(&key(Scopes::PAY, 5, OPEN, 0)), lands), "its scopes are pay");
+        assert_eq!(why(Some(&key(Scopes::BATCH, 7, OPEN, 0)), lands), "it counts from epoch 7");
+        let others = Use::Act(Scopes::BATCH, Address::new_from_array([1; 32]));
+        assert!(why(Some(&key(Scopes::BATCH, 6, OPEN, 0)), others).contains("does not hold"));
+        assert_eq!(why(Some(&key(Scopes::BATCH, 6, OPEN, 0)), lands), "");
+        let peer = key(Scopes::PEER, 6, OPEN, 0);
+        assert_eq!(why(Some(&peer), Use::Sign(MsgType::Accept)), "its scopes are peer");
+        assert_eq!(why(Some(&peer), Use::Sign(MsgType::Deliver)), "");
     }
 }

@@ -1,8 +1,9 @@
 //! The keeper: what an agent must do every day, within a spending cap.
 //!
-//! It pays the lease, builds, signs, submits and uploads the batch of every epoch, answers challenges from the
-//! saved batches, resolves them when their window is over, and closes what can be closed, so that rent comes
-//! back. What fails once is tried again at the next look, and a crash repeats nothing.
+//! With one key of scopes pay and batch it pays the lease, builds, signs, submits and uploads the batch of every
+//! epoch, answers challenges from the saved batches and asks from the log, settles its own challenges in their
+//! order, and closes what can be closed, so that rent comes back. What fails once is tried again at the next look,
+//! and a crash repeats nothing.
 
 mod act;
 mod facts;

@@ -2,11 +2,10 @@
 
 use crate::done;
 use crate::error::Result;
-use crate::facts::{Accounts, LeaseReport};
+use crate::facts::LeaseReport;
 use crate::operator::{Agent, Operator, Wallet};
 use crate::send::{Attempt, Sent};
 use serde::Serialize;
-use zx1_chain::rpc::actions::Actions;
 use zx1_chain::rpc::registry::Sati;
 
 /// A lease after its change.
@@ -19,8 +18,8 @@ pub struct Changed {
 }
 
 impl Operator {
-    /// Pays that many epochs of the agent's lease. Without a number it moves the lease to the state that the
-    /// clock implies, which anyone may do.
+    /// Pays that many epochs of the agent's lease, as its holder or a pay key. Without a number it moves the lease
+    /// to the state that the clock implies, which anyone may do.
     pub async fn change_lease(
         &self,
         agent: &Agent,
@@ -28,7 +27,7 @@ impl Operator {
         epochs: Option<u32>,
     ) -> Result<Attempt<Changed>> {
         let sati = Sati::connect(self.client()).await?;
-        let actions = Actions::new(self.client(), &sati).await?;
+        let actions = self.actions(&sati).await?;
         let draft = match epochs {
             Some(epochs) => actions.pay_lease(agent.mint, payer.address(), epochs).await?,
             None => actions.tick_lease(agent.mint, payer.address()).await?,
@@ -39,6 +38,7 @@ impl Operator {
 
     /// The agent's lease.
     pub async fn lease(&self, agent: &Agent) -> Result<LeaseReport> {
-        Ok(Accounts::read(self.client(), agent.mint).await?.lease_report(agent.mint))
+        let (time, lease) = tokio::try_join!(self.client().time(), self.client().lease(agent.mint))?;
+        Ok(LeaseReport::new(agent.mint, lease.as_deref(), time))
     }
 }

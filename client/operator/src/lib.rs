@@ -6,7 +6,8 @@
 //! reads no arguments, environment or terminal.
 //!
 //! * [`Operator`]: one cluster, one home folder and a front end; the operations are its methods
-//! * [`batch`], [`challenge`]: an agent's account of what it did, and disputes about it
+//! * [`keys`]: whose turn an agent is, and the keys that act for it
+//! * [`batch`], [`challenge`], [`ask`]: an agent's account of what it did, and disputes about it
 //! * [`backup`]: what an agent cannot get back from the chain, encrypted
 //! * [`keeper`]: decides what has to be done and does it
 //! * [`facts`]: stake and lease as they count now; [`health`]: what is well and what is not; [`identity`]: who owns an agent, who signs for it
@@ -15,6 +16,7 @@
 //! * [`Sent`], [`Attempt`]: the outcome of a transaction
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::indexing_slicing))]
 
+pub mod ask;
 pub mod attest;
 pub mod audit;
 pub mod backup;
@@ -27,6 +29,7 @@ pub mod health;
 pub mod identity;
 pub mod inspect;
 pub mod keeper;
+pub mod keys;
 pub mod lease;
 pub mod log;
 pub mod message;

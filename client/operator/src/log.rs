@@ -1,21 +1,21 @@
 //! The agent's log, from which its batches are made: messages taken in, listed and proven (protocol.md, 8.1).
 
 use crate::error::{Error, Result};
-use crate::identity::keys_of;
+use crate::identity::receiving_keys;
 use crate::message::type_name;
 use crate::operator::{Agent, Operator};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use zx1_chain::rpc::registry::Sati;
+use zx1_chain::rpc::Client;
 use zx1_log::{Admitted, LogError, LogHandle, LogReader, Origin, SavedBatch};
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::envelope::BROADCAST;
 use zx1_protocol::hash::Hash;
 use zx1_protocol::ids::AgentId;
+use zx1_protocol::keys::AgentKey;
 use zx1_protocol::merkle::Proof;
-use zx1_protocol::signature::PublicKey;
-use zx1_protocol::units::Epoch;
+use zx1_protocol::units::{Epoch, Slot};
 use zx1_protocol::validate::Candidate;
 
 /// Epochs from the first through the second.
@@ -39,9 +39,11 @@ pub struct Added {
 /// Takes messages into an agent's log, by the rules of a receiver.
 pub struct Inbox {
     log: LogHandle,
-    sati: Sati,
-    keys: HashMap<AgentId, Vec<PublicKey>>,
+    client: Client,
+    keys: HashMap<AgentId, Vec<AgentKey>>,
     arrival: u64,
+    /// The slot of the arrival, while it is known.
+    slot: Option<Slot>,
 }
 
 impl Operator {
@@ -50,12 +52,15 @@ impl Operator {
     /// # Errors
     /// The cluster's and the log's.
     pub async fn inbox(&self, agent: &Agent, arrival: Option<u64>) -> Result<Inbox> {
-        let sati = Sati::connect(self.client()).await?;
-        let arrival = match arrival {
-            Some(micros) => micros,
-            None => self.now().await?.micros,
+        let (arrival, slot) = match arrival {
+            Some(micros) => (micros, None),
+            None => {
+                let now = self.now().await?;
+                (now.micros, Some(now.slot))
+            }
         };
-        Ok(Inbox { log: self.open_log(agent)?, sati, keys: HashMap::new(), arrival })
+        let (log, client) = (self.open_log(agent)?, self.client().clone());
+        Ok(Inbox { log, client, keys: HashMap::new(), arrival, slot })
     }
 }
 
@@ -68,9 +73,10 @@ impl Inbox {
         let candidate = Candidate::parse(bytes).map_err(LogError::Rule)?;
         let sender = candidate.sender();
         if let Entry::Vacant(unknown) = self.keys.entry(sender) {
-            unknown.insert(keys_of(&self.sati, sender).await?);
+            unknown.insert(receiving_keys(&self.client, sender).await?);
         }
-        let admitted = self.log.inbox().admit(bytes, &self.keys, self.arrival, Origin::File)?;
+        let admitted =
+            self.log.inbox().admit(bytes, &self.keys, self.arrival, Origin::File { slot: self.slot })?;
         let Admitted { direction, logged } = admitted;
         // What concerns others keeps all rules, and is for a person to hear that it was left out.
         let place = logged.ok_or(LogError::NotOurs)?;

@@ -1,11 +1,10 @@
 //! Messages of an agent: made, signed and logged; and judged as a receiver would (protocol.md, 5).
 
-use crate::error::{Refusal, Result};
-use crate::identity::{keys_of, owner_of};
+use crate::error::Result;
+use crate::identity::{Use, owner_of, receiving_keys};
 use crate::operator::{Agent, Now, Operator, Wallet};
 use serde::Serialize;
 use solana_address::Address;
-use std::time::Duration;
 use zx1_chain::rpc::registry::{Agreement, Sati};
 use zx1_log::{LogError, LogHandle};
 use zx1_protocol::behavior_batch::Direction;
@@ -22,9 +21,6 @@ use zx1_protocol::validate::{Candidate, Context as Rules, Reason, Sender};
 
 /// Epochs back in which the ACCEPT of a conversation is looked for.
 const CONVERSATION_EPOCHS: u64 = 7;
-/// How long the next slot is waited for, and how often it is asked for.
-const SLOT_PATIENCE: Duration = Duration::from_secs(20);
-const SLOT_PAUSE: Duration = Duration::from_millis(200);
 
 /// A message type's name, as a word: PROPOSE is `propose`.
 pub fn type_name(msg_type: MsgType) -> String {
@@ -75,7 +71,7 @@ pub struct Made {
     pub leaf: String,
     pub payload_hash: String,
     pub presigned: bool,
-    /// A delegate signs, whose pre-signature SATI would not take, so there is none.
+    /// The holder's wallet is not at hand, and SATI takes no other pre-signature, so there is none.
     #[serde(skip)]
     pub presign_refused: bool,
     #[serde(skip)]
@@ -91,107 +87,97 @@ pub struct Accepted {
     pub kind: String,
     pub sender: String,
     pub signer: String,
-    pub signed_by: &'static str,
+    /// What the key may do: "deal,peer".
+    pub scopes: String,
 }
 
-/// What a pre-signature needs: the registry, the counterparty and its owner's wallet.
-type Presigner = (Sati, AgentId, Address);
+/// What a pre-signature needs: the registry, the holder's wallet, the counterparty and its holder's address.
+type Presigner<'a> = (Sati, &'a Wallet, AgentId, Address);
 
 impl Operator {
-    /// Signs and logs a message. The nonce and the log entry are on disk before anybody sees the bytes.
+    /// Signs and logs a message. The nonce and the log entry are on disk before anybody sees the bytes. `owner` is
+    /// the holder's wallet, if it is at hand: only its pre-signature counts at SATI.
     ///
     /// # Errors
     /// 7528 when no receiver would accept the key, 7584 for an unknown agent; the log's and the cluster's.
-    pub async fn make_message(&self, agent: &Agent, key: &Wallet, request: &Request) -> Result<Made> {
-        self.check_message_key(agent, key).await?;
+    pub async fn make_message(
+        &self,
+        agent: &Agent,
+        key: &Wallet,
+        owner: Option<&Wallet>,
+        request: &Request,
+    ) -> Result<Made> {
+        let now = self.now().await?;
+        self.check_key(agent, key.address(), Use::Sign(request.msg_type), now.epoch).await?;
         let log = self.open_log(agent)?;
-        let mut now = self.now().await?;
         let accepted = if request.presign { accepted_slot(&log, request, now)? } else { None };
         let presigns = request.presign && (request.msg_type == MsgType::Accept || accepted.is_some());
         let (mut presigner, mut presign_refused) = (None, false);
         if let (Some(other), true) = (request.recipient, presigns) {
-            presigner = self.presigner(agent, key, other).await?;
+            presigner = self.presigner(agent, owner, other).await?;
             presign_refused = presigner.is_none();
         }
-        let deadline = tokio::time::Instant::now() + SLOT_PATIENCE;
-        loop {
-            // An ACCEPT fixes the slot itself; an answer to one takes the slot of that one (decision D5).
-            let slot =
-                if request.msg_type == MsgType::Accept { now.slot } else { accepted.unwrap_or(now.slot) };
-            let payload = match &presigner {
-                None => request.payload.clone(),
-                Some((sati, other, wallet)) => {
-                    let agreement =
-                        Agreement::of_task(agent.mint, *other, *wallet, &request.conversation, slot);
-                    let presignature = key.sign(&sati.agreement_message(&agreement));
-                    payload::append_presignature(request.payload.clone(), &presignature)
-                }
-            };
-            let mut draft = Draft {
-                msg_type: request.msg_type,
-                sender: agent.mint,
-                recipient: request.recipient(),
-                timestamp: now.micros,
-                block_ref: now.slot,
-                nonce: 0,
-                conversation_id: request.conversation,
-                payload: &payload,
-            };
-            // Asked before a nonce is spent.
-            let sample = draft.sign(|_| [0; 64])?;
-            let sample = Envelope::decode(&sample).map_err(LogError::from)?;
-            match log.check_own(&sample, now.micros) {
-                // Decision C6: the same deal again waits for another slot.
-                Err(LogError::DuplicateBid { .. }) if tokio::time::Instant::now() < deadline => {
-                    tokio::time::sleep(SLOT_PAUSE).await;
-                    now = self.now().await?;
-                    continue;
-                }
-                checked => checked?,
+        // An ACCEPT fixes the slot itself; an answer to one takes the slot of that one (decision D5).
+        let slot = if request.msg_type == MsgType::Accept { now.slot } else { accepted.unwrap_or(now.slot) };
+        let payload = match &presigner {
+            Some((sati, wallet, other, counterparty)) => {
+                let agreement =
+                    Agreement::of_task(agent.mint, *other, *counterparty, &request.conversation, slot);
+                let presignature = wallet.sign(&sati.agreement_message(&agreement));
+                payload::append_presignature(request.payload.clone(), &presignature)
             }
-            draft.nonce = log.reserve_nonce(channel_of(request.msg_type), now.micros)?;
-            let cbor = draft.sign(|bytes| key.sign(bytes))?;
-            let envelope = Envelope::decode(&cbor).map_err(LogError::from)?;
-            let appended = log.append_own(&envelope, now.micros)?;
-            return Ok(Made {
-                kind: type_name(request.msg_type),
-                sender: agent.mint.to_string(),
-                recipient: request.recipient.map(|agent| agent.to_string()),
-                conversation: hex::encode(request.conversation),
-                nonce: draft.nonce,
-                slot: now.slot.0,
-                epoch: appended.epoch.0,
-                index: appended.index,
-                leaf: hex::encode(appended.leaf),
-                payload_hash: hex::encode(Sha3::hashv(&[&payload])),
-                presigned: presigner.is_some(),
-                presign_refused,
-                cbor,
-            });
-        }
+            // The place stays, so that no part of the content counts as one.
+            None if request.msg_type == MsgType::Accept => {
+                payload::append_presignature(request.payload.clone(), &[0; 64])
+            }
+            None => request.payload.clone(),
+        };
+        let mut draft = Draft {
+            msg_type: request.msg_type,
+            sender: agent.mint,
+            recipient: request.recipient(),
+            timestamp: now.micros,
+            block_ref: now.slot,
+            nonce: 0,
+            conversation_id: request.conversation,
+            payload: &payload,
+        };
+        // Asked before a nonce is spent.
+        let sample = draft.sign(|_| [0; 64])?;
+        log.check_own(&Envelope::decode(&sample).map_err(LogError::from)?, now.micros)?;
+        draft.nonce = log.reserve_nonce(channel_of(request.msg_type), now.micros)?;
+        let cbor = draft.sign(|bytes| key.sign(bytes))?;
+        let envelope = Envelope::decode(&cbor).map_err(LogError::from)?;
+        let appended = log.append_own(&envelope, now.micros)?;
+        Ok(Made {
+            kind: type_name(request.msg_type),
+            sender: agent.mint.to_string(),
+            recipient: request.recipient.map(|agent| agent.to_string()),
+            conversation: hex::encode(request.conversation),
+            nonce: draft.nonce,
+            slot: now.slot.0,
+            epoch: appended.epoch.0,
+            index: appended.index,
+            leaf: hex::encode(appended.leaf),
+            payload_hash: hex::encode(Sha3::hashv(&[&payload])),
+            presigned: presigner.is_some(),
+            presign_refused,
+            cbor,
+        })
     }
 
-    /// Refuses a key that no receiver would accept: the message would be logged for nothing.
-    async fn check_message_key(&self, agent: &Agent, key: &Wallet) -> Result<()> {
+    /// SATI takes the holder's pre-signature only; `None` where its wallet is not at hand.
+    async fn presigner<'a>(
+        &self,
+        agent: &Agent,
+        owner: Option<&'a Wallet>,
+        other: AgentId,
+    ) -> Result<Option<Presigner<'a>>> {
         let sati = Sati::connect(self.client()).await?;
-        let keys = keys_of(&sati, agent.mint).await?;
-        if keys.is_empty() {
-            return Err(Refusal::NotRegistered { agent: agent.shown() }.into());
-        }
-        if keys.iter().any(|known| known.to_bytes() == key.address().to_bytes()) {
-            return Ok(());
-        }
-        Err(Refusal::NotASigner { key: key.address().to_string(), agent: agent.shown() }.into())
-    }
-
-    /// SATI takes the owner's pre-signature only; `None` for a delegate.
-    async fn presigner(&self, agent: &Agent, key: &Wallet, other: AgentId) -> Result<Option<Presigner>> {
-        let sati = Sati::connect(self.client()).await?;
-        if owner_of(&sati, agent.mint).await? != key.address() {
-            return Ok(None);
-        }
-        let wallet = owner_of(&sati, other).await?;
-        Ok(Some((sati, other, wallet)))
+        let holder = owner_of(&sati, agent.mint).await?;
+        let Some(wallet) = owner.filter(|wallet| wallet.address() == holder) else { return Ok(None) };
+        let counterparty = owner_of(&sati, other).await?;
+        Ok(Some((sati, wallet, other, counterparty)))
     }
 
     /// Judges a message by the nine rules of a receiver (protocol.md, 5.5). `log` has the nonces that were seen;
@@ -206,25 +192,28 @@ impl Operator {
         at: Option<u64>,
     ) -> Result<Result<Accepted, Reason>> {
         let sender = candidate.sender();
-        let sati = Sati::connect(self.client()).await?;
-        let keys = keys_of(&sati, sender).await?;
+        let keys = receiving_keys(self.client(), sender).await?;
         let seen = match log {
             Some(log) => log.seen_nonces(&sender, candidate.channel())?,
             None => SeenNonces::Strict(LastNonce::default()),
         };
-        let now = match at {
-            Some(micros) => micros,
-            None => self.now().await?.micros,
+        // The slot of another time is not known any more.
+        let (micros, slot) = match at {
+            Some(micros) => (micros, None),
+            None => {
+                let now = self.now().await?;
+                (now.micros, Some(now.slot))
+            }
         };
         let known = if keys.is_empty() { Sender::Unknown } else { Sender::Registered { keys: &keys, seen } };
-        Ok(candidate.validate(&Rules::new(now, known)).map(|valid| {
-            let owner = keys.first().is_some_and(|key| key.to_bytes() == valid.signer.to_bytes());
+        Ok(candidate.validate(&Rules::new(micros, slot, known)).map(|valid| {
+            let key = keys.iter().find(|key| key.key.to_bytes() == valid.signer.to_bytes());
             Accepted {
                 valid: true,
                 kind: type_name(valid.envelope.header.msg_type),
                 sender: sender.to_string(),
                 signer: valid.signer.to_string(),
-                signed_by: if owner { "the owner" } else { "a delegate" },
+                scopes: key.map(|key| key.scopes.names()).unwrap_or_default(),
             }
         }))
     }

@@ -2,13 +2,16 @@
 
 use crate::error::{Refusal, Result};
 use solana_address::Address;
+use solana_commitment_config::CommitmentConfig;
 use solana_keypair::Keypair;
 use solana_signer::Signer as _;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use zx1_chain::rpc::{Client, Identity, Progress, Summary};
+use zx1_chain::rpc::actions::Actions;
+use zx1_chain::rpc::registry::Sati;
+use zx1_chain::rpc::{ChainError, Client, ClientOptions, Identity, Progress, Summary};
 use zx1_home::{Clock as _, SystemClock};
 use zx1_log::{AnyStore, LogHandle, LogReader, Torn};
 use zx1_protocol::ids::AgentId;
@@ -143,12 +146,44 @@ pub struct Operator {
     pub(crate) home: PathBuf,
     pub(crate) options: Options,
     pub(crate) front: Arc<dyn Front>,
+    /// A node that another party runs, asked before a batch is signed.
+    second: Option<Client>,
 }
 
 impl Operator {
     /// `home` holds the agents' folders and the outbox.
     pub fn new(chain: Chain, home: impl Into<PathBuf>, options: Options, front: Arc<dyn Front>) -> Self {
-        Self { chain, home: home.into(), options, front }
+        Self { chain, home: home.into(), options, front, second: None }
+    }
+
+    /// The same with a second node of the same cluster: a batch is signed only where both agree about what it
+    /// follows (decision P2).
+    ///
+    /// # Errors
+    /// The node's; 7003 when it is one of another cluster.
+    pub async fn with_second(mut self, node: Client) -> Result<Self> {
+        let (found, expected) = (node.identity().await?.genesis, self.chain.identity.genesis.clone());
+        if found != expected {
+            return Err(
+                ChainError::WrongCluster { url: node.cluster().url().to_owned(), expected, found }.into()
+            );
+        }
+        self.second = Some(node);
+        Ok(self)
+    }
+
+    /// The nodes whose finalized state is asked for what must not be taken back.
+    pub(crate) fn witnesses(&self) -> Vec<Client> {
+        let finalized = |client: &Client| {
+            let commitment = CommitmentConfig::finalized();
+            Client::new(client.cluster().clone(), ClientOptions { commitment, ..ClientOptions::default() })
+        };
+        std::iter::once(&self.chain.client).chain(&self.second).map(finalized).collect()
+    }
+
+    /// What builds transactions for this cluster.
+    pub(crate) async fn actions<'a>(&'a self, sati: &'a Sati) -> Result<Actions<'a>> {
+        Ok(Actions::new(self.client(), sati).await?)
     }
 
     pub(crate) fn client(&self) -> &Client {

@@ -4,6 +4,7 @@ mod batch;
 mod gossip;
 mod sati;
 
+use crate::challenge;
 use crate::error::Result;
 use crate::operator::{Agent, Operator};
 use serde::Serialize;
@@ -40,6 +41,10 @@ struct Found {
     /// Epochs of batches whose data is served and shows that the batch is not true: its counters or arrays
     /// are not those of its own records.
     untrue: Vec<u64>,
+    /// The tenure whose batches were read.
+    tenure: Option<u32>,
+    /// Epochs between batches that none of them covers.
+    uncovered: u64,
     notes: Vec<Note>,
 }
 
@@ -48,6 +53,8 @@ struct Found {
 pub enum Note {
     /// Number of older batches that are closed and were not read.
     Closed(u64),
+    /// Number of batches of former holders' tenures, which were not read.
+    FormerTenures(usize),
     /// No rater's signed message is on this machine, so every rating stands apart (decision D2).
     NoMessages,
     /// Only some raters' batches were read.
@@ -122,13 +129,18 @@ pub struct Reputation {
     pub withheld: Vec<u64>,
     /// Epochs of batches that are not true.
     pub untrue: Vec<u64>,
+    /// The tenure whose batches were read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tenure: Option<u32>,
+    /// Epochs between batches that none of them covers.
+    pub uncovered_epochs: u64,
     pub stake_micro_usdc: MicroUsdc,
     /// The lease, if one was ever paid.
     #[serde(skip)]
     pub lease: Option<LeaseState>,
     /// Batches that were ever submitted.
     pub batches_submitted: u64,
-    /// Challenges that are not resolved.
+    /// Challenges that are not settled.
     pub challenges_open: usize,
     /// Challenges that the agent lost.
     pub challenges_lost: usize,
@@ -153,7 +165,7 @@ impl Operator {
         let lease = client.lease(agent.mint).await?;
         let lease = lease.map(|lease| Lease { paid_through: Epoch(lease.paid_through_epoch) }.state(epoch));
         let challenges = client.challenges(ChallengeFilter::Agent(agent.mint)).await?;
-        let stake = client.stake(agent.mint).await?;
+        let stake = client.present_stake(agent.mint).await?;
         let ratings = found.tally.map(|tally| Standings {
             bound: tally.bound,
             left_out: tally.left_out,
@@ -168,11 +180,13 @@ impl Operator {
             epochs: found.epochs,
             withheld: found.withheld,
             untrue: found.untrue,
+            tenure: found.tenure,
+            uncovered_epochs: found.uncovered,
             stake_micro_usdc: MicroUsdc(stake.map_or(0, |stake| stake.stake_usdc)),
             lease,
             batches_submitted: client.head(agent.mint).await?.map_or(0, |head| head.count),
-            challenges_open: challenges.iter().filter(|it| it.resolved == 0).count(),
-            challenges_lost: challenges.iter().filter(|it| it.succeeded != 0).count(),
+            challenges_open: challenges.iter().filter(|it| it.outcome == challenge::OPEN).count(),
+            challenges_lost: challenges.iter().filter(|it| it.outcome == challenge::SUCCEEDED).count(),
             notes: found.notes,
         })
     }

@@ -9,8 +9,8 @@ use solana_message::compiled_instruction::CompiledInstruction;
 use std::path::Path;
 use std::sync::Arc;
 use zx1_chain::rpc::{
-    ChainError, Draft, FeePolicy, Flow, Intent, Outbox, Outcome, PartialTransaction, Prepared, Sender,
-    SenderOptions, Step,
+    ChainError, Draft, FeePolicy, Flow, Intent, Key, Outbox, Outcome, PartialTransaction, Prepared, Record,
+    Sender, SenderOptions, Step,
 };
 
 /// The folder of transactions whose fate is not known yet, or not yet shown, in the home folder.
@@ -92,20 +92,58 @@ impl Operator {
     /// # Errors
     /// [`ChainError::Declined`] when the front end did not approve; the chain's refusals.
     pub async fn send(&self, flow: &dyn Flow, key: &Wallet) -> Result<Attempt<Sent>> {
+        self.send_signed(flow, &[key]).await
+    }
+
+    /// The same with several signers.
+    pub(crate) async fn send_signed(&self, flow: &dyn Flow, keys: &[&Wallet]) -> Result<Attempt<Sent>> {
         let _stage = self.stage(Event::Preparing);
         let sender = self.sender()?;
-        if self.options.mode != Mode::Send {
-            return self.preview(&sender, flow, key).await.map(|preview| Attempt::Preview(Box::new(preview)));
+        let keys: Vec<Key<'_>> = keys.iter().map(|key| key.keypair() as Key<'_>).collect();
+        if self.sends_nothing() {
+            let preview = self.preview(&sender, flow, &keys).await?;
+            return Ok(Attempt::Preview(Box::new(preview)));
         }
         let mut approve = |prepared: &Prepared| -> Result<(), ChainError> {
             prepared.check()?;
             if self.front.approve(&prepared.summary()) { Ok(()) } else { Err(ChainError::Declined) }
         };
-        let outcome = sender.run(flow, &[key.keypair()], &mut approve).await?;
+        let outcome = sender.run(flow, &keys, &mut approve).await?;
         Ok(Attempt::Done(Sent::new(sender, outcome)))
     }
 
-    async fn preview(&self, sender: &Sender, flow: &dyn Flow, key: &Wallet) -> Result<Preview> {
+    /// A step that comes before what a command is for. Nothing of it is left to be shown: the chain shows it.
+    pub(crate) async fn step(&self, flow: &dyn Flow, key: &Wallet) -> Result<Attempt<()>> {
+        let sent = crate::done!(self.send(flow, key).await?);
+        sent.acknowledge().await?;
+        Ok(Attempt::Done(()))
+    }
+
+    /// Follows the steps of an interrupted run of this operation to their end. The chain shows what they did, and
+    /// the operation goes on by that.
+    pub(crate) async fn finish_steps(&self, intent: &Intent) -> Result<()> {
+        for step in self.unfinished(intent.step("").as_str())? {
+            if let Some(sent) = self.earlier(&step).await? {
+                sent.acknowledge().await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What interrupted runs sent for intents whose names begin so.
+    pub(crate) fn unfinished(&self, beginning: &str) -> Result<Vec<Intent>> {
+        let genesis = &self.chain.identity.genesis;
+        let records = outbox(&self.home)?.records()?;
+        let of_this_chain = records.iter().filter(|record| record.genesis == *genesis);
+        Ok(of_this_chain.map(Record::wish).filter(|wish| wish.as_str().starts_with(beginning)).collect())
+    }
+
+    /// Whether the mode asks for a preview.
+    pub(crate) fn sends_nothing(&self) -> bool {
+        self.options.mode != Mode::Send
+    }
+
+    async fn preview(&self, sender: &Sender, flow: &dyn Flow, keys: &[Key<'_>]) -> Result<Preview> {
         let draft = match flow.next(self.client()).await? {
             Step::Send { draft, .. } => draft,
             Step::Done(why) => return Ok(Preview::NothingToDo(why)),
@@ -124,7 +162,7 @@ impl Operator {
                 return Ok(Preview::Simulated(Box::new(prepared)));
             }
         };
-        partial.sign(&[key.keypair()])?;
+        partial.sign(keys)?;
         Ok(Preview::Signed(partial))
     }
 
@@ -166,7 +204,7 @@ impl Operator {
     /// chain's state refuses once they have succeeded: they ask this before they look. Nothing in a mode that
     /// sends nothing.
     pub async fn earlier(&self, intent: &Intent) -> Result<Option<Sent>> {
-        if self.options.mode != Mode::Send {
+        if self.sends_nothing() {
             return Ok(None);
         }
         let sender = self.sender()?;

@@ -16,6 +16,7 @@ Examples:
   zx1 config get url                    one value, for scripts
   zx1 config set url devnet
   zx1 config set keypair ~/agent.json
+  zx1 config set batch_key ~/hot.json   a key that signs batches (see zx1 keys)
   zx1 config unset url
   zx1 config list                       all settings and their allowed values";
 
@@ -131,6 +132,10 @@ fn set(context: &Context, name: &str, value: Option<String>) -> Result<()> {
         match key.name {
             "url" => config.url = value,
             "keypair" => config.keypair = value,
+            "batch_key" => config.batch_key = value,
+            "deal_key" => config.deal_key = value,
+            "peer_key" => config.peer_key = value,
+            "second_url" => config.second_url = value,
             "commitment" => config.commitment = value,
             "output" => config.output = value,
             "agent" => config.agent = value,
@@ -143,8 +148,12 @@ fn set(context: &Context, name: &str, value: Option<String>) -> Result<()> {
     let (effective, source) = context.settings()?.show(key.name)?;
     let effective = match key.name {
         // Shown as it was written: a moniker and its address are the same.
-        "url" if value.as_deref().and_then(settings::cluster_url) == effective => value.clone(),
-        "keypair" if source.is_file(settings::CONFIG) => value.clone(),
+        "url" | "second_url" if value.as_deref().and_then(settings::cluster_url) == effective => {
+            value.clone()
+        }
+        "keypair" | "batch_key" | "deal_key" | "peer_key" if source.is_file(settings::CONFIG) => {
+            value.clone()
+        }
         _ => effective,
     };
     let (config, effective_source) = (files::shown(&path), source.to_string());
@@ -160,7 +169,7 @@ fn settle(context: &Context, key: &settings::Key, value: String) -> Result<Strin
             Ok(value)
         }
         // Solana's names of hardware wallets and prompts are not paths.
-        "keypair" if !value.contains(':') && value != "ASK" => {
+        "keypair" | "batch_key" | "deal_key" | "peer_key" if !value.contains(':') && value != "ASK" => {
             let path = settings::expand_home(&value);
             if !path.exists() {
                 output::warn(&format!("{} does not exist yet", files::shown(&path)));

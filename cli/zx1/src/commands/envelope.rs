@@ -19,9 +19,12 @@ Examples:
   zx1 envelope check offer.cbor            check it by a receiver's nine rules
 
 make adds the message to the agent's log before it prints it, so no batch can
-miss it. The value of a deal is in the payload's first 16 bytes. An ACCEPT carries
-the pre-signature for the counterparty's SATI rating, and so does the first
-message after a received ACCEPT (unless --no-presign is given).";
+miss it. PROPOSE, COUNTER, ACCEPT and NOTARIZE_ASSIGN are signed with the setting
+deal_key, all other messages with peer_key; both are the keypair unless they are
+set, and count when they are listed (zx1 keys). The value of a deal is in the
+payload's first 16 bytes. An ACCEPT carries the pre-signature for the
+counterparty's SATI rating, and so does the first message after a received ACCEPT,
+when the keypair is the owner's wallet (unless --no-presign is given).";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {

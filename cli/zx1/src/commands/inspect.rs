@@ -39,7 +39,7 @@ pub(crate) enum Action {
         /// Key that may have signed it; can be repeated. Your own is always tried
         #[arg(long = "key", value_name = "ADDRESS")]
         keys: Vec<String>,
-        /// Also try the keys of the sender's owner and delegates, read from the cluster
+        /// Also try the sender's keys, read from the cluster
         #[arg(long)]
         online: bool,
     },
@@ -48,7 +48,7 @@ pub(crate) enum Action {
         /// Entry: hex, base64, a file, or -
         data: String,
     },
-    /// Decode a batch (.zx1batch or CBOR), or the 165 bytes that are signed for it
+    /// Decode a batch (.zx1batch or CBOR), or the 237 bytes that are signed for it
     Batch {
         /// Batch: hex, base64, a file, or -
         data: String,

@@ -16,9 +16,11 @@ Examples:
   zx1 keeper unit > ~/.config/systemd/user/zx1-keeper.service
   systemctl --user enable --now zx1-keeper
 
-The keeper pays the lease; builds, signs, submits and uploads the batch of every
-epoch; answers challenges from the saved batches; resolves them after their
-window; and closes what can be closed, to recover rent. It never spends more USDC
+The keeper runs with one key of the scopes pay and batch: the setting batch_key, or
+the keypair. That key pays the lease and the fees from its own wallet; it builds,
+signs, submits and uploads the batch of every epoch; answers challenges from the
+saved batches and asks from the log; settles your own challenges and asks; and
+closes what can be closed, to recover rent. It never spends more USDC
 per day than --cap or more SOL than --fee-cap, and it warns before every
 deadline. What fails is tried again, and a crash repeats nothing.";
 

@@ -3,7 +3,7 @@
 use crate::config_file::ConfigFile;
 use crate::context::Context;
 use crate::defaults;
-use crate::errors::Result;
+use crate::errors::{Error, Failure, Result};
 use crate::files;
 use crate::keys::{self, Key};
 use crate::output::{Page, Report};
@@ -12,7 +12,7 @@ use crate::settings::{self, Source};
 use crate::words::count;
 use clap::Subcommand;
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use zx1_cli_common::keys::solana_json;
 use zx1_operator::backup;
 use zx1_operator::identity::{fix_id, peer_id};
@@ -20,12 +20,14 @@ use zx1_operator::identity::{fix_id, peer_id};
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 key show
+  zx1 key new hot.json                        another key, for zx1 keys add
   zx1 key backup zx1-backup.age               asks for a passphrase twice
   zx1 key backup --all /mnt/usb/zx1.age       also logs, payloads and batches
   ZX1_HOME=~/restored zx1 key restore zx1-backup.age
   zx1 key backup b.age --passphrase-fd 3 3< passphrase.txt
 
-The backup is an age file, which `age --decrypt` opens as well. It holds the key,
+The backup is an age file, which `age --decrypt` opens as well. It holds the key of
+the setting keypair (list new keys in place of others that are lost: zx1 keys),
 config.toml, unsent transactions, and each agent's used nonces and batch
 signatures. A restored agent starts above the saved nonces and never below the
 clock, so it cannot sign a nonce twice. Logs and batches are included only with
@@ -35,6 +37,11 @@ clock, so it cannot sign a nonce twice. Logs and batches are included only with
 pub(crate) enum Action {
     /// Show the public key in all its forms, never the secret
     Show,
+    /// Create a keypair file for one of the agent's keys
+    New {
+        /// New file to write
+        file: PathBuf,
+    },
     /// Write an encrypted backup of the key and the agents' state
     Backup {
         /// New file to write
@@ -59,6 +66,7 @@ pub(crate) enum Action {
 pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
     match action {
         Action::Show => show(context),
+        Action::New { file } => new(context, &file),
         Action::Backup { file, all, passphrase_fd } => backup(context, file, all, passphrase_fd),
         Action::Restore { file, passphrase_fd } => restore(context, file, passphrase_fd),
     }
@@ -101,6 +109,40 @@ fn show(context: &Context) -> Result<()> {
         form: key.form(),
         private,
         source: context.settings()?.keypair.source.to_string(),
+    })
+}
+
+#[derive(Serialize)]
+struct Made {
+    address: String,
+    file: String,
+    peer_id: String,
+}
+
+impl Report for Made {
+    fn draw(&self, page: &mut Page) {
+        page.line("A new key is created. It counts for nothing before it is listed.")
+            .field("address", &self.address)
+            .field("file", &self.file)
+            .field("libp2p peer", &self.peer_id)
+            .next(format!("zx1 keys add {} --scopes SCOPES", self.file));
+    }
+}
+
+fn new(context: &Context, file: &Path) -> Result<()> {
+    let path = settings::expand_home(&files::shown(file));
+    if path.is_dir() {
+        return Err(Error::KeyIsFolder { path: files::shown(&path) }.into());
+    }
+    if path.exists() {
+        let next = "give another file, or add this key with zx1 keys add";
+        return Err(Failure::from(Error::KeyExists { path: files::shown(&path) }).next(next));
+    }
+    let key = Key::create(&path)?;
+    context.print(&Made {
+        address: key.address().to_string(),
+        file: files::shown(&path),
+        peer_id: peer_id(&key.address()),
     })
 }
 

@@ -19,7 +19,7 @@ Examples:
 
 A day costs 1 USDC. One to three unpaid days are a grace period; on the fourth
 the agent is deactivated, and reactivation costs today and the three days of
-grace. The owner or a live delegate can pay.";
+grace. The owner can pay, or a key with the scope pay: give it with -k.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {

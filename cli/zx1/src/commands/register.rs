@@ -25,7 +25,8 @@ Examples:
 The agent is an NFT in your wallet; its holder owns the agent. zx1 writes the
 registration file, with the endpoint as the service zerox1-mesh; host it at --uri.
 Registration costs about 0.003 SOL. With --soulbound the NFT can never be moved,
-not even to rescue it from a stolen key.";
+not even to rescue it from a stolen key. Next: list a key that acts for the agent
+(zx1 keys), lock its stake, pay its lease, open its chain of batches.";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -129,7 +130,8 @@ impl Report for Shown<'_> {
         } else {
             page.line(format!("Host the file at {}.", self.uri));
         }
-        page.next("zx1 stake lock 10");
+        page.next("zx1 keys add FILE --scopes pay,batch,deal,peer (zx1 key new FILE makes one)");
+        page.line("Then: zx1 stake lock 30, zx1 lease pay, zx1 batch open.");
     }
 }
 

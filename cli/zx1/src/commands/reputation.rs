@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::errors::Result;
 use crate::input;
 use crate::output::{Page, Report};
-use crate::words;
+use crate::words::{self, count};
 use clap::{Subcommand, ValueEnum};
 use serde::Serialize;
 use zx1_operator::reputation::{self, Note, Reputation, Scores};
@@ -95,7 +95,8 @@ impl Report for Shown {
     fn draw(&self, page: &mut Page) {
         page.field("agent", &self.agent)
             .field("source", self.source)
-            .field("epoch", words::epoch(self.found.epoch));
+            .field("epoch", words::epoch(self.found.epoch))
+            .maybe("tenure", self.found.tenure);
         page.heading("Scores, -100 to 100");
         draw_scores(&self.found.scores, page);
         if let Some(ratings) = &self.found.ratings {
@@ -124,6 +125,9 @@ impl Report for Shown {
                 page.field(label, format!("{}, not counted", counts.replace("{}", &epochs.join(", "))));
             }
         }
+        if self.found.uncovered_epochs > 0 {
+            page.field("uncovered", count(self.found.uncovered_epochs, "epoch", "epochs"));
+        }
         if !self.notes.is_empty() {
             page.blank();
         }
@@ -139,6 +143,10 @@ fn in_words(note: &Note) -> String {
         Note::Closed(closed) => {
             format!("{closed} older batches are closed and were not read; an indexer has their ratings.")
         }
+        Note::FormerTenures(batches) => format!(
+            "{} of former holders' tenures: their scores are not this agent's any more.",
+            count(batches, "batch is", "batches are")
+        ),
         Note::NoMessages => {
             "No rater's signed message is on this machine, so no rating is counted (decision D2).".to_owned()
         }

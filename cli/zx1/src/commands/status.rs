@@ -1,12 +1,14 @@
 //! `zx1 status`: the facts of one party on one screen.
 
+use super::keys;
 use crate::amount;
 use crate::context::{Chosen, Context};
 use crate::errors::Result;
 use crate::output::{Page, Report, Table};
 use crate::words::{self, count};
 use serde::Serialize;
-use zx1_operator::facts::{AgentStatus, Status};
+use zx1_operator::facts::{AgentStatus, KeyCounts, Status};
+use zx1_protocol::units::MicroUsdc;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -39,7 +41,7 @@ impl Report for Shown {
         page.maybe("SOL", status.lamports.map(amount::sol));
         page.maybe("USDC", status.usdc_micro_usdc);
         match &status.agent {
-            Some(agent) => draw_agent(agent, page),
+            Some(agent) => draw_agent(agent, status.minimum_stake_micro_usdc, page),
             None => {
                 page.blank()
                     .line("No agent is selected.")
@@ -63,7 +65,7 @@ impl Report for Shown {
     }
 }
 
-fn draw_agent(agent: &AgentStatus, page: &mut Page) {
+fn draw_agent(agent: &AgentStatus, minimum: MicroUsdc, page: &mut Page) {
     let name = agent.local_name.as_ref().or(agent.name.as_ref());
     page.heading(format!("Agent {}", name.map_or("", String::as_str)).trim_end());
     page.field("mint", &agent.mint);
@@ -74,25 +76,86 @@ fn draw_agent(agent: &AgentStatus, page: &mut Page) {
     }
     page.maybe("number", agent.member_number);
     page.field("owner", agent.owner.as_deref().unwrap_or("none: the NFT was burned"));
+    if agent.tenure.is_some() {
+        keys::draw_tenure(agent.tenure.as_ref(), page);
+    }
+    page.field("keys", key_counts(&agent.keys));
     let stake = agent.stake.as_ref().map(|stake| {
         let unlock = if stake.unlock_queued { ", unlock queued" } else { "" };
-        format!("{}{unlock}", stake.stake_micro_usdc)
+        let ended = if stake.ended_slot.is_some() { ", its era has ended" } else { "" };
+        format!("{}{unlock}{ended}", stake.stake_micro_usdc)
     });
     page.field("stake", stake.unwrap_or_else(|| "none".to_owned()));
+    for stake in &agent.earlier_stakes {
+        let claimable = if stake.claimable { ", claimable" } else { "" };
+        page.field("", format!("era {}: {}{claimable}", stake.era, stake.stake_micro_usdc));
+    }
     page.field("lease", words::lease(&agent.lease));
-    let batches = agent.batches.as_ref();
-    let batches =
-        batches.map(|head| format!("{}, the last for epoch {}", head.count, words::epoch(head.last_epoch)));
-    page.field("batches", batches.unwrap_or_else(|| "none".to_owned()));
-    page.field("delegates", agent.delegates);
+    let batches = match &agent.batches {
+        None => "not open yet".to_owned(),
+        Some(head) if head.count == 0 => "none yet".to_owned(),
+        Some(head) => format!("{}, the last for epoch {}", head.count, words::epoch(head.last_epoch)),
+    };
+    page.field("batches", batches);
     page.field("challenges", format!("{} open", agent.challenges.len()));
     for open in &agent.challenges {
-        let state = if open.answered { "answered" } else { "NOT ANSWERED" };
-        let left = match open.slots_left {
-            0 => "to be resolved".to_owned(),
-            left => format!("{} left, {}", count(left, "slot", "slots"), words::slots(left)),
+        let left = match (open.answerable, open.slots_left) {
+            (false, _) => "nothing answers it".to_owned(),
+            (true, 0) => "NOT ANSWERED, to be resolved".to_owned(),
+            (true, left) => format!("NOT ANSWERED, {}", time_left(left)),
         };
-        page.field("", &open.address).field("", format!("  epoch {}, {state}, {left}", open.epoch));
+        page.field("", &open.address).field("", format!("  epoch {}, {left}", open.epoch));
+    }
+    page.field("asks", format!("{} open", agent.asks.len()));
+    for open in &agent.asks {
+        let left = match open.slots_left {
+            0 => "NOT SHOWN, to be settled".to_owned(),
+            left => format!("NOT SHOWN, {}", time_left(left)),
+        };
+        let leaf = format!("  epoch {}, leaf {} of the {}, {left}", open.epoch, open.index, open.tree);
+        page.field("", &open.address).field("", leaf);
+    }
+    if let Some(next) = first_step(agent, minimum) {
+        page.next(next);
+    }
+}
+
+fn time_left(left: u64) -> String {
+    format!("{} left, {}", count(left, "slot", "slots"), words::slots(left))
+}
+
+/// How many keys act, for people.
+fn key_counts(counts: &KeyCounts) -> String {
+    let named = [("pay", counts.pay), ("batch", counts.batch), ("deal", counts.deal), ("peer", counts.peer)];
+    let mut parts: Vec<String> = named
+        .iter()
+        .filter(|(_, number)| *number > 0)
+        .map(|(name, number)| format!("{number} {name}"))
+        .collect();
+    for (number, what) in [(counts.notice, "to act later"), (counts.former, "of a former holder")] {
+        if number > 0 {
+            parts.push(format!("{number} {what}"));
+        }
+    }
+    if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
+}
+
+/// What an agent needs first and does not have: keys, then a stake, a lease, a chain of batches.
+fn first_step(agent: &AgentStatus, minimum: MicroUsdc) -> Option<String> {
+    let counts = &agent.keys;
+    let tenure = agent.tenure.as_ref();
+    if tenure.is_some_and(|tenure| !tenure.is_holders) {
+        Some("zx1 take-over".to_owned())
+    } else if [counts.pay, counts.batch, counts.deal, counts.peer, counts.notice].iter().all(|it| *it == 0) {
+        Some("zx1 keys add FILE --scopes pay,batch,deal,peer (zx1 key new FILE makes one)".to_owned())
+    } else if agent.stake.as_ref().is_none_or(|stake| stake.ended_slot.is_some()) {
+        Some(format!("zx1 stake lock {}", amount::plain(minimum)))
+    } else if agent.lease.state == "none" {
+        Some("zx1 lease pay".to_owned())
+    } else if agent.batches.is_none() {
+        Some("zx1 batch open".to_owned())
+    } else {
+        None
     }
 }
 

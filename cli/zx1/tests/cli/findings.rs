@@ -6,11 +6,12 @@ use zx1_cli::errors::{Error, Failure};
 use zx1_cli::findings::{Check, Checks};
 use zx1_cli::output::Mark::{self, Fail, Ok, Skip, Warn};
 use zx1_cli::settings::Source;
-use zx1_interface::accounts::{LeaseAccount, StakeLockAccount};
-use zx1_interface::constants::MIN_STAKE;
+use zx1_interface::accounts::{AskAccount, ChallengeAccount, LeaseAccount, StakeLockAccount, TenureAccount};
 use zx1_operator::Agent;
-use zx1_operator::facts::{Accounts, OpenChallenge};
+use zx1_operator::facts::{Accounts, KeyCounts, OpenAsk, OpenChallenge};
 use zx1_operator::health::{Finding, Ownership};
+use zx1_operator::keys::TenureReport;
+use zx1_protocol::amounts::Amounts;
 use zx1_protocol::units::MicroUsdc;
 
 const NOW: u64 = 20_778;
@@ -36,7 +37,21 @@ fn said(mark: Mark, found: &str, next: &str) -> (Mark, String, String) {
 fn accounts(stake: Option<StakeLockAccount>, paid_through: Option<u64>) -> Accounts {
     let lease = paid_through.map(|paid_through_epoch| LeaseAccount { paid_through_epoch, ..lease() });
     let unix = i64::try_from(NOW * 86_400 + 43_200).unwrap();
-    Accounts { time: ChainTime { slot: SLOT, unix, epoch: NOW }, stake, lease, head: None }
+    Accounts {
+        time: ChainTime { slot: SLOT, unix, epoch: NOW },
+        amounts: Amounts::DEFAULT,
+        holder: Some(Address::new_from_array([0; 32])),
+        tenure: Some(tenure()),
+        stakes: stake.into_iter().collect(),
+        lease,
+        head: None,
+    }
+}
+
+const MIN_STAKE: u64 = Amounts::DEFAULT.min_stake;
+
+fn tenure() -> TenureAccount {
+    TenureAccount { number: 1, ..zeroed() }
 }
 
 fn lease() -> LeaseAccount {
@@ -51,12 +66,13 @@ fn stake(micro_usdc: u64) -> StakeLockAccount {
 fn zeroed<T: zx1_interface::Layout>() -> T {
     let mut bytes = T::DISCRIMINATOR.to_vec();
     bytes.resize(T::SIZE, 0);
+    bytes[T::VERSION_AT] = 2;
     T::read(&bytes).unwrap()
 }
 
 fn of_stake(account: Option<StakeLockAccount>, paid_through: Option<u64>) -> (Mark, String, String) {
-    let report = accounts(account, paid_through).stake_report(AGENT.into());
-    one(Finding::Stake(report))
+    let stake = accounts(account, paid_through).stake_report(AGENT.into());
+    one(Finding::Stake { stake, minimum_micro_usdc: MicroUsdc(MIN_STAKE) })
 }
 
 fn of_lease(paid_through: Option<u64>) -> (Mark, String, String) {
@@ -79,7 +95,19 @@ fn without_a_cluster_nothing_on_chain_is_judged() {
     assert_eq!((checks.checks[0].found.as_str(), checks.checks[0].mark), ("No answer (default)", Fail));
     assert_eq!(checks.checks[0].next.as_deref(), Some("zx1-localnet"));
     let skipped: Vec<&str> = checks.checks[1..].iter().map(|check| check.name).collect();
-    let all = ["programs", "clock", "SOL", "USDC", "agent", "stake", "lease", "batch", "challenges"];
+    let all = [
+        "programs",
+        "clock",
+        "SOL",
+        "USDC",
+        "agent",
+        "keys",
+        "stake",
+        "lease",
+        "batch",
+        "challenges",
+        "asks",
+    ];
     assert_eq!(skipped, all);
     assert!(checks.checks[1..].iter().all(|check| check.mark == Skip));
 }
@@ -125,16 +153,17 @@ fn an_agent_that_the_wallet_owns_is_proposed_and_a_strangers_is_warned_of() {
         let agent = Agent { name: None, mint: AGENT.into() };
         one(Finding::Agent { agent, member_number: 7, ownership }).0
     };
-    assert_eq!([mark(Ownership::Ours), mark(Ownership::Delegated), mark(Ownership::Unknown(AGENT))], [Ok; 3]);
+    let key = Ownership::Key("pay,batch".to_owned());
+    assert_eq!([mark(Ownership::Ours), mark(key), mark(Ownership::Unknown(AGENT))], [Ok; 3]);
     assert_eq!([mark(Ownership::Other(AGENT)), mark(Ownership::Burned)], [Warn, Fail]);
 }
 
 #[test]
 fn a_stake_is_missing_too_small_leaving_or_there() {
-    assert_eq!(of_stake(None, None), said(Fail, "none", "zx1 stake lock 10"));
+    assert_eq!(of_stake(None, None), said(Fail, "none", "zx1 stake lock 30"));
     let small = of_stake(Some(stake(MIN_STAKE - 2_500_000)), None);
-    assert_eq!(small, said(Fail, "7.5 USDC, below the minimum", "zx1 stake lock 2.5"));
-    assert_eq!(of_stake(Some(stake(MIN_STAKE)), None), said(Ok, "10 USDC", ""));
+    assert_eq!(small, said(Fail, "27.5 USDC, below the minimum", "zx1 stake lock 2.5"));
+    assert_eq!(of_stake(Some(stake(MIN_STAKE)), None), said(Ok, "30 USDC", ""));
     let leaving = |available| StakeLockAccount {
         in_unlock_queue: 1,
         queued_slot: 1,
@@ -142,13 +171,49 @@ fn a_stake_is_missing_too_small_leaving_or_there() {
         ..stake(MIN_STAKE)
     };
     let queued = of_stake(Some(leaving(SLOT + 9_000)), None);
-    assert_eq!(queued.1, "10 USDC, unlock queued, 9000 slots (about 1 h) left");
+    assert_eq!(queued.1, "30 USDC, unlock queued, 9000 slots (about 1 h) left");
     let over = of_stake(Some(leaving(SLOT)), None);
-    assert_eq!(over, said(Warn, "10 USDC, unlocked", "zx1 stake claim"));
+    assert_eq!(over, said(Warn, "30 USDC, unlocked", "zx1 stake claim"));
     // The delay is over, but the lease lives again.
     let blocked = of_stake(Some(leaving(SLOT)), Some(NOW));
     assert_eq!((blocked.0, blocked.2.as_str()), (Warn, "zx1 stake show"));
-    assert!(blocked.1.starts_with("10 USDC, unlock delay over, but the"), "{}", blocked.1);
+    assert!(blocked.1.starts_with("30 USDC, unlock delay over, but the"), "{}", blocked.1);
+    let ended = StakeLockAccount { ended_slot: SLOT - 1, ..stake(MIN_STAKE) };
+    assert_eq!(
+        of_stake(Some(ended), None),
+        said(Fail, "30 USDC, but its era has ended", "zx1 stake lock 30")
+    );
+}
+
+#[test]
+fn a_stake_of_an_earlier_era_waits_to_be_claimed() {
+    let of = |ended_slot| {
+        let earlier = StakeLockAccount { ended_slot, ..stake(MIN_STAKE) };
+        let now = StakeLockAccount { era: 1, ..stake(MIN_STAKE) };
+        let tenure = Some(TenureAccount { era: 1, ..tenure() });
+        let accounts = Accounts { stakes: vec![earlier, now], tenure, ..accounts(None, None) };
+        one(Finding::EarlierStake(accounts.stake_reports(AGENT.into()).remove(0)))
+    };
+    assert_eq!(of(SLOT - 432_000), said(Ok, "era 0: 30 USDC", ""));
+    assert_eq!(of(SLOT - 432_001), said(Warn, "era 0: 30 USDC", "zx1 stake claim --era 0"));
+}
+
+#[test]
+fn keys_are_missing_a_former_holders_or_there() {
+    let report = |tenure: &TenureAccount| {
+        let holder = Some(Address::new_from_array([0; 32]));
+        Some(TenureReport::new(tenure, holder))
+    };
+    let of = |tenure, counts| one(Finding::Keys { tenure, counts });
+    let none = of(None, KeyCounts::default());
+    assert_eq!((none.0, none.2.as_str()), (Fail, "zx1 keys add FILE --scopes pay,batch,deal,peer"));
+    let sold = of(report(&TenureAccount { owner: [1; 32], ..tenure() }), KeyCounts::default());
+    assert_eq!((sold.0, sold.2.as_str()), (Fail, "zx1 take-over"));
+    let batch = KeyCounts { batch: 1, ..KeyCounts::default() };
+    let half = of(report(&tenure()), batch);
+    assert_eq!((half.0, half.2.as_str()), (Warn, "zx1 keys add FILE --scopes deal"));
+    let whole = of(report(&tenure()), KeyCounts { deal: 2, notice: 1, ..batch });
+    assert_eq!(whole, said(Ok, "0 of scope pay, 1 batch, 2 deal, 0 peer, 1 to act later", ""));
 }
 
 #[test]
@@ -172,7 +237,8 @@ fn a_lease_is_missing_short_in_grace_or_dead() {
 #[test]
 fn a_batch_is_missing_due_or_submitted() {
     let of = |last| one(Finding::batch(last, NOW));
-    assert_eq!(of(None).0, Warn);
+    assert_eq!((of(None).0, of(None).2.as_str()), (Warn, "zx1 batch open"));
+    assert_eq!(of(Some((0, NOW - 1))), said(Ok, "none yet; the first is due tomorrow", ""));
     assert_eq!(of(Some((4, NOW - 1))), said(Ok, "4 submitted, the last for epoch 20777 (2026-11-20)", ""));
     let next = "zx1 batch submit --epoch 20777";
     assert_eq!(of(Some((3, NOW - 2))), said(Warn, "due for epoch 20777 (2026-11-20)", next));
@@ -182,19 +248,36 @@ fn a_batch_is_missing_due_or_submitted() {
 
 #[test]
 fn an_open_challenge_asks_for_its_answer_and_an_old_one_for_its_resolution() {
-    let challenge =
-        |submitted_slot, answered| OpenChallenge::new(AGENT, NOW - 1, answered, submitted_slot, SLOT);
+    let challenge = |submitted_slot, expected_len| {
+        let account = ChallengeAccount { epoch_number: NOW - 1, submitted_slot, expected_len, ..zeroed() };
+        OpenChallenge::new(AGENT, &account, SLOT)
+    };
     let of = |open| one(Finding::Challenge(open));
-    let (mark, found, next) = of(challenge(SLOT - 1, false));
+    let (mark, found, next) = of(challenge(SLOT - 1, 105));
     assert_eq!((mark, next), (Fail, format!("zx1 challenge answer {AGENT}")));
     assert!(found.ends_with("answer it within 431999 slots (about 1 d 23 h)"), "{found}");
-    assert_eq!(of(challenge(SLOT - 1, true)).0, Ok);
-    let (mark, _, next) = of(challenge(SLOT - 432_000, true));
-    assert_eq!((mark, next), (Warn, format!("zx1 challenge resolve {AGENT}")));
-    let (mark, found, _) = of(challenge(SLOT - 432_000, false));
-    assert_eq!(mark, Fail);
-    assert!(found.contains("the stake is lost"), "{found}");
+    // Nothing answers a double bid, whenever it was opened.
+    for (submitted, expected_len) in [(SLOT - 432_000, 105), (SLOT - 1, 0)] {
+        let (mark, found, next) = of(challenge(submitted, expected_len));
+        assert_eq!((mark, next), (Fail, format!("zx1 challenge resolve {AGENT}")));
+        assert!(found.contains("the stake is lost"), "{found}");
+    }
     assert_eq!(one(Finding::NoChallenges).0, Ok);
+}
+
+#[test]
+fn a_leaf_that_is_asked_for_is_to_be_shown_in_time() {
+    let ask = |created_slot| {
+        let account = AskAccount { epoch_number: NOW - 1, created_slot, index: 3, ..zeroed() };
+        one(Finding::Ask(OpenAsk::new(AGENT, &account, SLOT)))
+    };
+    let (mark, found, next) = ask(SLOT - 1);
+    assert_eq!((mark, next), (Warn, format!("zx1 ask show {AGENT}")));
+    assert!(found.contains("leaf 3 of the log of epoch 20777"), "{found}");
+    let (mark, found, next) = ask(SLOT - 108_000);
+    assert_eq!((mark, next), (Fail, format!("zx1 ask settle {AGENT}")));
+    assert!(found.ends_with("was not shown in time"), "{found}");
+    assert_eq!(one(Finding::NoAsks).0, Ok);
 }
 
 #[test]
@@ -207,7 +290,11 @@ fn what_was_sent_and_not_seen_to_land_is_named() {
 #[test]
 fn failures_and_warnings_are_counted_apart() {
     let mut checks = Checks::default();
-    for finding in [Finding::Stake(None), Finding::batch(None, NOW), Finding::Outbox(Vec::new())] {
+    for finding in [
+        Finding::Stake { stake: None, minimum_micro_usdc: MicroUsdc(MIN_STAKE) },
+        Finding::batch(None, NOW),
+        Finding::Outbox(Vec::new()),
+    ] {
         checks.finding(&finding);
     }
     assert_eq!((checks.failed, checks.warned), (1, 1));

@@ -29,6 +29,22 @@ fn init_makes_a_key_that_only_its_owner_can_read() {
 }
 
 #[test]
+fn another_key_is_made_beside_the_first_and_never_over_one() {
+    let home = Home::with_key();
+    let path = home.path().join("hot.json");
+    let file = path.to_str().unwrap();
+    let first = home.json(&["key", "show"]);
+    let made = home.json(&["key", "new", file]);
+    assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    assert_ne!(made["address"], first["address"]);
+    assert_eq!(home.json(&["key", "show"])["address"], first["address"]);
+    assert_eq!(home.json(&["key", "show", "-k", file])["address"], made["address"]);
+    let before = home.files();
+    home.zx1(["key", "new", file]).fails(7416);
+    assert_eq!(home.files(), before);
+}
+
+#[test]
 fn a_second_init_fails_and_changes_nothing() {
     let home = Home::with_key();
     let before = home.files();

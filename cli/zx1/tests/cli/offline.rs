@@ -9,6 +9,7 @@ const DEAD_URL: &str = "http://127.0.0.1:1";
 fn an_unreachable_cluster_is_one_sentence_and_changes_nothing() {
     let home = Home::with_key();
     home.zx1(["config", "set", "agent", "11111111111111111111111111111112"]).ok();
+    let hot = home.file("hot.key", [8u8; 32]);
     let url = DEAD_URL;
     let before = home.files();
     for arguments in [
@@ -21,9 +22,18 @@ fn an_unreachable_cluster_is_one_sentence_and_changes_nothing() {
         &["lease", "tick", "--yes"],
         &["lease", "show"],
         &["lease", "status"],
-        &["delegate", "add", "11111111111111111111111111111113", "--yes"],
-        &["delegate", "list"],
-        &["delegate", "revoke", "11111111111111111111111111111113", "--yes"],
+        &["keys", "add", &hot, "--scopes", "pay,batch", "--yes"],
+        &["keys", "list"],
+        &["keys", "end", "11111111111111111111111111111113", "--yes"],
+        &["keys", "close", &hot, "--yes"],
+        &["take-over", "--yes"],
+        &["batch", "open", "--yes"],
+        &["ask", "leaf", "--epoch", "7", "--tree", "log", "3", "--yes"],
+        &["ask", "list"],
+        &["ask", "show", "11111111111111111111111111111113", "--yes"],
+        &["ask", "settle", "11111111111111111111111111111113", "--yes"],
+        &["challenge", "settle", "--era", "0", "--yes"],
+        &["challenge", "cancel"],
         &["register", "--name", "alice", "--yes"],
         &["status"],
         &["inspect", "account", "11111111111111111111111111111112"],
@@ -73,7 +83,7 @@ fn an_address_that_serves_web_pages_is_no_cluster_and_nothing_changes() {
         &["register", "--name", "alice", "--yes"][..],
         &["stake", "lock", "10", "--yes"],
         &["lease", "pay", "--yes"],
-        &["delegate", "list"],
+        &["keys", "list"],
         &["envelope", "make", "beacon", "--content", "alice"],
         &["log", "list"],
         &["batch", "submit", "--yes"],
@@ -130,7 +140,7 @@ fn doctor_goes_on_without_a_cluster_and_says_what_it_did_not_look_at() {
 #[test]
 fn without_an_agent_a_command_says_how_to_get_one() {
     let home = Home::with_key();
-    for arguments in [&["stake", "show"][..], &["lease", "pay"], &["delegate", "list"]] {
+    for arguments in [&["stake", "show"][..], &["lease", "pay"], &["keys", "list"]] {
         let said = home.zx1(arguments);
         assert!(said.fails(7434).contains("zx1 register"), "{said:?}");
     }
@@ -140,6 +150,7 @@ fn without_an_agent_a_command_says_how_to_get_one() {
 #[test]
 fn wrong_arguments_are_usage_and_are_refused_before_anything_is_asked() {
     let home = Home::with_key();
+    let hot = home.file("hot.key", [8u8; 32]);
     let before = home.files();
     let url = DEAD_URL;
     for (arguments, number) in [
@@ -148,7 +159,13 @@ fn wrong_arguments_are_usage_and_are_refused_before_anything_is_asked() {
         (&["stake", "lock", "-1"], 7456),
         (&["stake", "lock"], 7400),
         (&["lease", "pay", "--epochs", "0"], 7400),
-        (&["delegate", "add", "nobody"], 7451),
+        (&["keys", "end", "nobody"], 7451),
+        (&["keys", "add", &hot, "--scopes", "pay,sell"], 7515),
+        (&["keys", "add", &hot], 7400),
+        (&["ask", "leaf", "--epoch", "7", "--tree", "leaves", "3"], 7400),
+        (&["ask", "show", "nothing"], 7451),
+        (&["challenge", "cancel", "nothing"], 7451),
+        (&["batch", "sign", "--file", &hot], 7400),
         (&["register", "--name", "a", "--endpoint", "https://x"], 7503),
         (&["register", "--name", "a", "--metadata", "nothing"], 7504),
         (&["register", "--name", ""], 7502),

@@ -18,6 +18,8 @@ fn every_kind_of_typing_error_is_one_sentence_with_the_help_of_its_command() {
     for (line, sentence, next) in [
         ("zx1 stak lock", "Unknown command 'stak'. Did you mean status or stake?", "zx1"),
         ("zx1 stake lok", "Unknown command 'lok'. Did you mean lock?", "zx1 stake"),
+        ("zx1 task", "Unknown command 'task'. Did you mean ask?", "zx1"),
+        ("zx1 asks", "Unknown command 'asks'. Did you mean ask?", "zx1"),
         ("zx1 nonsense", "Unknown command 'nonsense'.", "zx1"),
         ("zx1 stake lock 10 --fast", "Unknown option '--fast'.", "zx1 stake lock"),
         ("zx1 stake lock 1 --yess", "Unknown option '--yess'. Did you mean --yes?", "zx1 stake lock"),

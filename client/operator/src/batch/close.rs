@@ -6,7 +6,7 @@ use crate::operator::{Agent, Operator, Wallet};
 use crate::send::{Attempt, Sent};
 use serde::Serialize;
 use zx1_chain::rpc::Draft;
-use zx1_chain::rpc::actions::{Actions, intents};
+use zx1_chain::rpc::actions::intents;
 use zx1_chain::rpc::registry::Sati;
 use zx1_protocol::challenge::Clock;
 use zx1_protocol::units::Slot;
@@ -51,7 +51,7 @@ impl Operator {
 
     pub(crate) async fn close_batch_draft(&self, agent: &Agent, key: &Wallet, epoch: u64) -> Result<Draft> {
         let sati = Sati::connect(self.client()).await?;
-        let actions = Actions::new(self.client(), &sati).await?;
+        let actions = self.actions(&sati).await?;
         Ok(actions.close_batch(agent.mint, epoch, key.address()).await?)
     }
 }

@@ -20,6 +20,8 @@ pub struct Batches {
     /// The slot of this view.
     pub slot: u64,
     pub epoch: u64,
+    /// Whether the chain of batches is open.
+    pub open: bool,
     /// The last epoch that is over, when it has no batch yet.
     pub next_epoch: Option<u64>,
     /// The store that was asked for data.
@@ -40,6 +42,10 @@ pub struct Listed {
     pub submitted_slot: Option<u64>,
     pub challengeable_through_slot: Option<u64>,
     pub challengeable: bool,
+    /// The era whose stake answers for it.
+    pub era: Option<u32>,
+    /// Whether it is marked: a leaf that was asked for was not shown.
+    pub withheld: bool,
     pub log_len: Option<u32>,
     pub arrays_len: Option<u32>,
     pub batch_hash: Option<String>,
@@ -108,11 +114,12 @@ impl Operator {
             batches.push(listed(epoch, account.map(|it| &it.value), saved.get(&epoch), data, now.slot));
         }
         let last_over = now.epoch.0.saturating_sub(1);
-        let missing = head.is_none_or(|head| head.last_epoch < last_over);
+        let missing = head.as_ref().is_none_or(|head| head.last_epoch < last_over);
         Ok(Batches {
             agent: agent.mint,
             slot: now.slot.0,
             epoch: now.epoch.0,
+            open: head.is_some(),
             next_epoch: missing.then_some(last_over),
             place: store.map(AnyStore::describe),
             batches,
@@ -129,15 +136,17 @@ fn listed(
     now: Slot,
 ) -> Listed {
     let clock = account.map(|account| Clock { submitted: Slot(account.submitted_slot) });
-    let hash = account.map(|it| it.batch_hash).or(saved.map(|saved| saved.batch_hash));
+    let hash = account.map(|it| it.batch_hash).or(saved.map(|saved| saved.message.batch_hash));
     let signer = account.map(|it| Address::from(it.signer)).or(saved.map(|saved| saved.signer));
     Listed {
         epoch,
-        covers_from: account.map(|it| it.covers_from_epoch).or(saved.map(|saved| saved.covered.from.0)),
+        covers_from: account.map(|it| it.covers_from_epoch).or(saved.map(|saved| saved.covered().from.0)),
         on_chain: account.is_some(),
         submitted_slot: account.map(|it| it.submitted_slot),
         challengeable_through_slot: clock.map(|clock| clock.deadline().0),
         challengeable: clock.is_some_and(|clock| clock.is_open(now)),
+        era: account.map(|it| it.era),
+        withheld: account.is_some_and(|it| it.withheld != 0),
         log_len: account.map(|it| it.log_len),
         arrays_len: account.map(|it| it.arrays_len),
         batch_hash: hash.map(hex::encode),

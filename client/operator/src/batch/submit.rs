@@ -1,5 +1,6 @@
 //! Submitting a batch: what is sent was saved before, with its data; the upload can be repeated at any time.
 
+use super::open::Opened;
 use super::sign::sign_and_seal;
 use super::{checked, compare};
 use crate::done;
@@ -9,11 +10,10 @@ use crate::send::{Attempt, Sent};
 use serde::Serialize;
 use solana_address::Address;
 use zx1_chain::rpc::Draft;
-use zx1_chain::rpc::actions::{Actions, intents};
+use zx1_chain::rpc::actions::intents;
 use zx1_chain::rpc::registry::Sati;
-use zx1_interface::constants::MAX_BATCH_AGE_EPOCHS;
-use zx1_interface::instruction::SubmitBatch;
-use zx1_log::{AnyStore, BatchStore as _, Put, SavedBatch};
+use zx1_log::{AnyStore, BatchStore as _, Next, Put, SavedBatch};
+use zx1_protocol::batch::BatchMessage;
 use zx1_protocol::behavior_batch::Commitment;
 use zx1_protocol::bundle::Bundle;
 use zx1_protocol::ids::AgentId;
@@ -24,7 +24,7 @@ use zx1_protocol::units::Epoch;
 #[derive(Debug, Default)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Request<'a> {
-    /// The batch's epoch; without one that of an interrupted submission, or the last one that is over.
+    /// The batch's epoch; without one the last that is over.
     pub epoch: Option<u64>,
     /// A signature that was made elsewhere, and whose it is.
     pub signature: Option<(Address, [u8; 64])>,
@@ -49,6 +49,7 @@ pub struct Submitted {
     pub sent: Sent,
     pub agent: AgentId,
     pub epoch: u64,
+    pub covers_from: u64,
     /// The batch's hash in hex.
     pub batch_hash: String,
     /// Outcome of the upload.
@@ -72,23 +73,46 @@ pub enum Uploaded {
     NoPlace,
 }
 
+/// What a submission came to.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub enum Outcome {
+    /// The batch is on chain.
+    Submitted(Submitted),
+    /// There was no chain of batches yet, and there is nothing to batch in the epoch in which it is opened.
+    Opened(Opened),
+}
+
+impl Outcome {
+    /// The transaction that did it.
+    pub fn sent(&self) -> &Sent {
+        match self {
+            Self::Submitted(submitted) => &submitted.sent,
+            Self::Opened(opened) => &opened.sent,
+        }
+    }
+}
+
 impl Operator {
-    /// Submits a batch and uploads its data. One that is not saved yet is built and signed first.
+    /// Submits a batch and uploads its data. One that is not saved yet is built and signed first, by the batch
+    /// key; `payer` pays. A signed batch that may still land goes first, whichever epoch is asked for. Where the
+    /// agent has no chain of batches yet, it is opened, and that is all.
     ///
     /// # Errors
     /// 7520 when there is none to make, 7524 when another one of this epoch is on chain, 7527 and 7528 for a
-    /// signature that counts for nothing.
+    /// signature that counts for nothing, 7533 for a signed one that can never land.
     pub async fn submit_batch(
         &self,
         agent: &Agent,
+        payer: &Wallet,
         key: &Wallet,
         request: &Request<'_>,
-    ) -> Result<Attempt<Submitted>> {
-        let epoch = match request.epoch {
-            Some(epoch) => Some(epoch),
-            None => self.unfinished_batch(agent).await?,
-        };
-        let saved = self.save_batch(agent, key, request, epoch).await?;
+    ) -> Result<Attempt<Outcome>> {
+        if self.client().head(agent.mint).await?.is_none() {
+            let opened = done!(self.open_head(agent, payer).await?);
+            return Ok(Attempt::Done(Outcome::Opened(opened)));
+        }
+        let saved = self.save_batch(agent, key, request).await?;
         let epoch = saved.epoch();
         let (commitment, bundle) = self.saved_bundle(agent, epoch)?;
         let sent = match self.client().batch(agent.mint, epoch.0).await? {
@@ -102,8 +126,8 @@ impl Operator {
                 }
             }
             None => {
-                let draft = self.submit_draft(key, &saved, &commitment).await?;
-                done!(self.send(&draft, key).await?)
+                let draft = self.submit_draft(payer, &saved).await?;
+                done!(self.send(&draft, payer).await?)
             }
         };
         let upload = match request.upload {
@@ -111,65 +135,61 @@ impl Operator {
             Upload::To(None) => Uploaded::NoPlace,
             Upload::To(Some(store)) => self.upload_batch(agent, epoch, &bundle, store).await?,
         };
-        Ok(Attempt::Done(Submitted {
+        Ok(Attempt::Done(Outcome::Submitted(Submitted {
             sent,
             agent: agent.mint,
             epoch: epoch.0,
+            covers_from: saved.covered().from.0,
             batch_hash: hex::encode(commitment.batch_hash),
             upload,
-        }))
+        })))
     }
 
-    /// The saved batch of this epoch; built and signed first when there is none.
-    async fn save_batch(
+    /// The saved batch that is to be submitted; built and signed first when there is none.
+    pub(crate) async fn save_batch(
         &self,
         agent: &Agent,
         key: &Wallet,
         request: &Request<'_>,
-        epoch: Option<u64>,
     ) -> Result<SavedBatch> {
         let batches = self.log_reader(agent).batches();
-        // A saved batch is taken as it is, also one that landed: a rerun then finishes its upload.
-        let wanted = match epoch {
-            Some(epoch) => epoch,
-            None => self.now().await?.epoch.0.saturating_sub(1),
+        let wanted = match request.epoch {
+            Some(epoch) => Epoch(epoch),
+            None => Epoch(self.now().await?.epoch.0.saturating_sub(1)),
         };
-        if let Some(saved) = batches.get(Epoch(wanted))? {
-            return Ok(saved);
+        let known = batches.get(wanted)?;
+        // One that landed is taken as it is: a rerun then finishes its upload.
+        if let Some(saved) = &known
+            && self.client().batch(agent.mint, wanted.0).await?.is_some()
+        {
+            return Ok(saved.clone());
         }
-        let plan = self.plan_batch(agent, epoch).await?;
-        let epoch = plan.covered.to;
-        if let Some(saved) = batches.get(epoch)? {
-            return Ok(saved);
-        }
+        let seen = self.seen(agent).await?;
         let log = self.open_log(agent)?;
+        let missing = |epoch: Epoch| Refusal::BatchMissing { epoch: epoch.0 };
+        let view = match log.next_batch(&seen)? {
+            Next::Send(epoch) => return Ok(batches.get(epoch)?.ok_or_else(|| missing(epoch))?),
+            Next::Sign(view) => view,
+        };
+        if known.is_some() {
+            return Err(Refusal::BatchVoid { epoch: wanted.0 }.into());
+        }
+        let plan = self.plan_batch(&seen, &view, Some(wanted.0)).await?;
         if let Some((signer, signature)) = request.signature {
-            let bytes = self.unsigned(agent, epoch)?;
+            let bytes = self.unsigned(agent, wanted)?;
             let bundle = Bundle::decode(&bytes).map_err(Origin::Unsigned.error())?;
             let checked = bundle.check().map_err(Origin::Unsigned.error())?;
-            check_signature(checked.commitment(), signer, &signature)?;
-            self.check_signer(agent, signer).await?;
-            log.seal(&bundle, plan.covered, signer, signature)?;
+            let message = plan.message(checked.commitment());
+            check_signature(&message, signer, &signature)?;
+            self.check_batch_key(agent, signer, wanted).await?;
+            log.seal(&bundle, &message, signer, signature, &seen)?;
         } else {
-            self.check_signer(agent, key.address()).await?;
-            let built = self.build_and_keep(agent, &log, plan).await?;
-            sign_and_seal(&log, &built.bundle, plan.covered, key)?;
+            self.check_batch_key(agent, key.address(), wanted).await?;
+            let built = self.build_and_keep(agent, &log, &plan).await?;
+            sign_and_seal(&log, &built.bundle, (&plan, &seen), key)?;
         }
-        self.forget_unsigned(agent, epoch)?;
-        batches.get(epoch)?.ok_or_else(|| Refusal::BatchMissing { epoch: epoch.0 }.into())
-    }
-
-    /// The saved batch of this epoch; without one it is built and signed by this key.
-    pub(crate) async fn keep_batch(&self, agent: &Agent, key: &Wallet, epoch: Epoch) -> Result<SavedBatch> {
-        let batches = self.log_reader(agent).batches();
-        if let Some(saved) = batches.get(epoch)? {
-            return Ok(saved);
-        }
-        let plan = self.plan_batch(agent, Some(epoch.0)).await?;
-        let log = self.open_log(agent)?;
-        let built = self.build_and_keep(agent, &log, plan).await?;
-        sign_and_seal(&log, &built.bundle, plan.covered, key)?;
-        batches.get(epoch)?.ok_or_else(|| Refusal::BatchMissing { epoch: epoch.0 }.into())
+        self.forget_unsigned(agent, wanted)?;
+        Ok(batches.get(wanted)?.ok_or_else(|| missing(wanted))?)
     }
 
     /// What a saved batch commits to, and its data.
@@ -181,24 +201,10 @@ impl Operator {
     }
 
     /// The transaction that submits a saved batch.
-    pub(crate) async fn submit_draft(
-        &self,
-        payer: &Wallet,
-        saved: &SavedBatch,
-        commitment: &Commitment,
-    ) -> Result<Draft> {
+    pub(crate) async fn submit_draft(&self, payer: &Wallet, saved: &SavedBatch) -> Result<Draft> {
         let sati = Sati::connect(self.client()).await?;
-        let actions = Actions::new(self.client(), &sati).await?;
-        let arguments = SubmitBatch {
-            agent_id: commitment.agent.into(),
-            epoch_number: commitment.epoch.0,
-            log_merkle_root: commitment.log_merkle_root,
-            log_len: commitment.log_len,
-            batch_hash: commitment.batch_hash,
-            arrays_root: commitment.arrays_root,
-            arrays_len: commitment.arrays_len,
-        };
-        Ok(actions.submit_batch(payer.address(), &arguments, saved.signer, &saved.signature).await?)
+        let actions = self.actions(&sati).await?;
+        Ok(actions.submit_batch(payer.address(), &saved.message, saved.signer, &saved.signature).await?)
     }
 
     /// Uploads a batch's data.
@@ -213,26 +219,14 @@ impl Operator {
         let put = store.put(&agent.mint, epoch, bundle).await?;
         Ok(Uploaded::Served { place: store.describe(), new: put == Put::Created })
     }
-
-    /// The epoch of a batch that was signed here and has not landed: an interrupted run's.
-    async fn unfinished_batch(&self, agent: &Agent) -> Result<Option<u64>> {
-        let batches = self.log_reader(agent).batches();
-        let Some(last) = batches.list()?.into_iter().max_by_key(SavedBatch::epoch) else { return Ok(None) };
-        let head = self.client().head(agent.mint).await?;
-        let landed = head.is_some_and(|head| head.last_epoch >= last.epoch().0);
-        let now = self.now().await?;
-        // An older one can never land any more; the next batch covers its epochs.
-        let possible = now.epoch.since(last.epoch()) <= MAX_BATCH_AGE_EPOCHS;
-        Ok((!landed && possible).then_some(last.epoch().0))
-    }
 }
 
 /// Whether a signature over a batch holds.
 ///
 /// # Errors
 /// 7527 when it does not.
-pub fn check_signature(commitment: &Commitment, signer: Address, signature: &[u8; 64]) -> Result<()> {
-    if signature::verify(signer.as_array(), &commitment.message(), signature) {
+pub fn check_signature(message: &BatchMessage, signer: Address, signature: &[u8; 64]) -> Result<()> {
+    if signature::verify(signer.as_array(), &message.to_bytes(), signature) {
         return Ok(());
     }
     Err(Refusal::BadBatchSignature { signer: signer.to_string() }.into())

@@ -1,14 +1,13 @@
 //! What a message or an entry proves against a batch, before any money is put up.
 
-use super::file::ChallengeFile;
+use super::file::{ChallengeFile, ClaimFile};
 use crate::batch::{commitment_of, fetch};
 use crate::error::{Error, Origin, Refusal, Result};
-use crate::identity::keys_of;
+use crate::identity::{keys_of, signer_of};
 use crate::operator::Operator;
 use serde::Serialize;
 use solana_address::Address;
 use zx1_chain::rpc::Stored;
-use zx1_chain::rpc::registry::Sati;
 use zx1_interface::accounts::BatchAccount;
 use zx1_log::{AnyStore, BatchStore as _};
 use zx1_protocol::batch::Covered;
@@ -19,10 +18,10 @@ use zx1_protocol::envelope::{Envelope, EnvelopeError, MsgType};
 use zx1_protocol::finder::{self, FinderError, Presence};
 use zx1_protocol::hash::Sha3;
 use zx1_protocol::ids::AgentId;
+use zx1_protocol::keys::AgentKey;
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::payload::Feedback;
 use zx1_protocol::record::Record;
-use zx1_protocol::signature::PublicKey;
 use zx1_protocol::units::{Epoch, Slot};
 
 /// Parameters of a search for claims against an agent.
@@ -69,7 +68,7 @@ pub struct Claim {
     /// The last slot in which the batch can be challenged.
     pub challengeable_through_slot: u64,
     #[serde(skip)]
-    file: Option<ChallengeFile>,
+    file: Option<ClaimFile>,
 }
 
 /// Whether a batch holds a record.
@@ -101,26 +100,33 @@ impl Found {
         self.claims.iter().any(|claim| claim.presence == FoundPresence::Absent)
     }
 
-    /// The challenge to submit: one that wins, if there is any.
+    /// The challenge to submit: all claims against the first batch where one wins, if there is any.
     ///
     /// # Errors
     /// 7540 when none is worth its stake.
-    pub fn best(&self, preferences: &Preferences) -> Result<&ChallengeFile> {
+    pub fn best(&self, preferences: &Preferences) -> Result<ChallengeFile> {
         let fits = |claim: &&Claim| preferences.ground.is_none_or(|ground| ground.name() == claim.ground);
-        let candidates = |presence: Option<FoundPresence>| {
-            let claims = self.claims.iter().filter(fits);
-            let mut claims = claims.filter(move |it| presence.is_none_or(|presence| presence == it.presence));
-            claims.find_map(|claim| claim.file.as_ref())
+        // What is left out of the claims against one batch, somebody else takes.
+        let candidates = |presence: FoundPresence| {
+            let claims = || self.claims.iter().filter(fits).filter(move |it| it.presence == presence);
+            let epoch = claims().find(|claim| claim.file.is_some())?.epoch;
+            let files = claims().filter(|claim| claim.epoch == epoch);
+            Some((epoch, files.filter_map(|claim| claim.file.clone()).collect::<Vec<_>>()))
         };
-        let best = candidates(Some(FoundPresence::Absent))
-            .or_else(|| preferences.blind.then(|| candidates(Some(FoundPresence::Unknown))).flatten())
-            .or_else(|| preferences.even_if_answerable.then(|| candidates(None)).flatten());
+        let answerable = || {
+            let claim = self.claims.iter().filter(fits).find(|claim| claim.file.is_some())?;
+            Some((claim.epoch, claim.file.clone().into_iter().collect()))
+        };
+        let best = candidates(FoundPresence::Absent)
+            .or_else(|| preferences.blind.then(|| candidates(FoundPresence::Unknown)).flatten())
+            .or_else(|| preferences.even_if_answerable.then(answerable).flatten());
         let unknown = self.claims.iter().any(|claim| claim.presence == FoundPresence::Unknown);
         let why = || match unknown {
             true => "the batch's data is withheld, so it is unknown whether it holds the record",
             false => "the batch holds every record that this evidence asks for",
         };
-        best.ok_or_else(|| Refusal::NothingFound { why: why().to_owned() }.into())
+        let (epoch, claims) = best.ok_or_else(|| Refusal::NothingFound { why: why().to_owned() })?;
+        Ok(ChallengeFile::new(&self.agent, epoch, claims))
     }
 }
 
@@ -178,7 +184,8 @@ impl Evidence {
 struct Look<'a> {
     account: &'a Stored<BatchAccount>,
     agent: AgentId,
-    keys: &'a [PublicKey],
+    /// Also those that have ended.
+    keys: &'a [AgentKey],
     blind: bool,
 }
 
@@ -210,10 +217,7 @@ impl Look<'_> {
 
     fn envelope(&self, data: Option<&Checked<'_>>, bytes: &[u8]) -> Result<Vec<Claim>, FinderError> {
         let envelope = Envelope::decode(bytes).map_err(FinderError::Entry)?;
-        let epoch = self.account.epoch_number;
-        let file = |ground, signer: &Address| {
-            ChallengeFile::with_envelope(&self.agent, epoch, ground, bytes, signer)
-        };
+        let file = |ground, signer: &Address| ClaimFile::with_envelope(ground, bytes, signer);
         if let Some(data) = data {
             let found = finder::find_envelope(data, self.covered(), &self.agent, &envelope, self.keys)?;
             let claims = found.claims.iter().map(|claim| Claim {
@@ -230,12 +234,13 @@ impl Look<'_> {
             return Err(FinderError::NotCovered { epoch: message_epoch });
         }
         let signed = envelope.signing_bytes();
-        let signer = self.keys.iter().find(|key| key.verify(&signed, envelope.signature));
-        let signer = signer.ok_or(FinderError::Signature)?.to_bytes().into();
+        let what = (envelope.header.msg_type, message_epoch);
+        let signer = signer_of(self.keys, what, &signed, envelope.signature);
+        let signer = signer.ok_or(FinderError::Signature)?;
         let mut claims = Vec::new();
         let mut why = derive::DeriveError::NoGround;
         for ground in [Ground::Bid, Ground::Selection, Ground::Verifier] {
-            match derive::from_envelope(&fields, self.agent.as_bytes(), ground) {
+            match derive::from_envelope::<Sha3>(&fields, self.agent.as_bytes(), ground) {
                 Ok(expected) => claims.push(Claim {
                     file: self.blind.then(|| file(ground, &signer)),
                     ..self.claim(ground, &expected, None)
@@ -256,9 +261,7 @@ impl Look<'_> {
         let found = finder::find_log_entry(data, &self.agent, entry, payload)?;
         let claims = found.claims.iter().map(|claim| {
             let evidence = found.evidence(claim, entry, payload);
-            let file = evidence.map(|bytes| {
-                ChallengeFile::with_bytes(&self.agent, self.account.epoch_number, claim.ground, &bytes)
-            });
+            let file = evidence.map(|bytes| ClaimFile::with_bytes(claim.ground, &bytes));
             let shown = self.claim(claim.ground, &claim.expected, Some(&claim.presence));
             Claim { in_log: Some(true), file, ..shown }
         });
@@ -269,10 +272,9 @@ impl Look<'_> {
         let pair = finder::double_bids(data).next()?;
         let evidence = pair.evidence()?;
         let expected = Expected { record: Record::Bid(pair.a.bid), value_known: true };
-        let epoch = self.account.epoch_number;
         Some(Claim {
             other_value: Some(pair.b.bid.value),
-            file: Some(ChallengeFile::with_bytes(&self.agent, epoch, Ground::DoubleBid, &evidence)),
+            file: Some(ClaimFile::with_bytes(Ground::DoubleBid, &evidence)),
             ..self.claim(Ground::DoubleBid, &expected, Some(&Presence::Absent))
         })
     }
@@ -299,8 +301,7 @@ impl Operator {
     pub async fn find_challenge(&self, request: &Request<'_>) -> Result<Found> {
         let Request { agent, evidence, store, blind, .. } = *request;
         let accounts = self.open_batches(agent, request.epoch).await?;
-        let sati = Sati::connect(self.client()).await?;
-        let keys = keys_of(&sati, agent).await?;
+        let keys = keys_of(self.client(), agent).await?;
         let mut claims = Vec::new();
         let mut last_reason = None;
         for account in &accounts {
@@ -310,8 +311,6 @@ impl Operator {
             let commitment = commitment_of(account);
             let data = bundle.as_ref().map(|bundle| bundle.check_against(&commitment)).transpose();
             let data = data.map_err(Origin::Served.error())?;
-            let mut keys = keys.clone();
-            keys.extend(PublicKey::from_bytes(&account.signer));
             let look = Look { account, agent, keys: &keys, blind };
             let result = match (evidence, &data) {
                 (Some(Evidence::Envelope(bytes)), data) => look.envelope(data.as_ref(), bytes),

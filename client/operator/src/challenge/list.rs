@@ -1,6 +1,6 @@
 //! Challenges by a wallet and against an agent.
 
-use super::{clock, ground_name};
+use super::{ANSWERED, OPEN, SUCCEEDED, clock, ground_name, is_ripe};
 use crate::error::Result;
 use crate::operator::Operator;
 use serde::Serialize;
@@ -17,50 +17,46 @@ use zx1_protocol::units::Slot;
 pub enum State {
     #[serde(rename = "open")]
     Open,
+    #[serde(rename = "unanswered, to be resolved")]
+    Unanswered,
     #[serde(rename = "answered")]
     Answered,
-    #[serde(rename = "answered, to be resolved")]
-    AnsweredOver,
-    #[serde(rename = "unanswered, to be resolved")]
-    UnansweredOver,
     #[serde(rename = "succeeded")]
     Succeeded,
-    #[serde(rename = "failed")]
-    Failed,
+    #[serde(rename = "nothing was left")]
+    Empty,
 }
 
 impl State {
     /// Computes the status of a challenge at this slot.
     pub fn of(challenge: &ChallengeAccount, now: Slot) -> Self {
-        match (challenge.resolved != 0, challenge.answered != 0, clock(challenge).is_open(now)) {
-            (true, ..) if challenge.succeeded != 0 => Self::Succeeded,
-            (true, ..) => Self::Failed,
-            (_, true, true) => Self::Answered,
-            (_, true, false) => Self::AnsweredOver,
-            (_, false, true) => Self::Open,
-            (_, false, false) => Self::UnansweredOver,
+        match challenge.outcome {
+            OPEN if is_ripe(challenge, now) => Self::Unanswered,
+            OPEN => Self::Open,
+            ANSWERED => Self::Answered,
+            SUCCEEDED => Self::Succeeded,
+            _ => Self::Empty,
         }
     }
 
     /// Whether its stake was paid out.
     pub fn is_settled(self) -> bool {
-        matches!(self, Self::Succeeded | Self::Failed)
+        !matches!(self, Self::Open | Self::Unanswered)
     }
 
-    /// Whether its window is over and nobody has resolved it.
+    /// Whether nothing answered it and nobody has resolved it.
     pub fn is_to_be_resolved(self) -> bool {
-        matches!(self, Self::AnsweredOver | Self::UnansweredOver)
+        self == Self::Unanswered
     }
 
     /// The name under which the status is serialized.
     pub fn name(self) -> &'static str {
         match self {
             Self::Open => "open",
+            Self::Unanswered => "unanswered, to be resolved",
             Self::Answered => "answered",
-            Self::AnsweredOver => "answered, to be resolved",
-            Self::UnansweredOver => "unanswered, to be resolved",
             Self::Succeeded => "succeeded",
-            Self::Failed => "failed",
+            Self::Empty => "nothing was left",
         }
     }
 }
@@ -77,6 +73,11 @@ pub struct Listed {
     pub epoch: u64,
     /// What the batch is said to lack.
     pub ground: &'static str,
+    /// The era of the batch, in whose order it has its rank.
+    pub era: u32,
+    pub rank: u32,
+    /// Whether the era's order has moved past it, so that its account can be closed.
+    pub passed: bool,
     pub state: State,
     /// The last slot in which it can be answered.
     pub answerable_through_slot: u64,
@@ -96,9 +97,16 @@ fn listed(challenge: &Stored<ChallengeAccount>, side: &'static str, now: Slot) -
         challenger: Address::new_from_array(challenge.challenger).to_string(),
         epoch: challenge.epoch_number,
         ground: ground_name(challenge.ground),
+        era: challenge.era,
+        rank: challenge.rank,
+        passed: challenge.passed != 0,
         state: State::of(challenge, now),
         answerable_through_slot: deadline,
-        slots_left: if clock.is_open(now) { deadline.saturating_sub(now.0).saturating_add(1) } else { 0 },
+        slots_left: if challenge.outcome == OPEN && clock.is_open(now) {
+            deadline.saturating_sub(now.0).saturating_add(1)
+        } else {
+            0
+        },
         answered_by: (challenge.answerer != nobody)
             .then(|| Address::new_from_array(challenge.answerer).to_string()),
     }
@@ -126,5 +134,23 @@ impl Operator {
             }
         }
         Ok((now, found.into_values().collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rank::tests::challenge;
+    use super::*;
+
+    #[test]
+    fn what_nothing_answers_is_to_be_resolved_at_once() {
+        let at = |outcome, len, slot| State::of(&challenge(0, outcome, len), Slot(slot));
+        let deadline = clock(&challenge(0, OPEN, 105)).deadline().0;
+        assert_eq!(at(OPEN, 105, deadline), State::Open);
+        assert_eq!(at(OPEN, 105, deadline + 1), State::Unanswered);
+        assert_eq!(at(OPEN, 0, 1_000), State::Unanswered);
+        assert_eq!(at(ANSWERED, 105, 1_000), State::Answered);
+        assert_eq!(at(SUCCEEDED, 105, 1_000), State::Succeeded);
+        assert!(at(3, 105, 1_000) == State::Empty && State::Empty.is_settled());
     }
 }

@@ -1,6 +1,6 @@
 //! Answering challenges against an agent as they come, from the saved batches.
 
-use super::clock;
+use super::{OPEN, clock};
 use crate::error::{Error, Result};
 use crate::operator::{Agent, Operator, Wallet};
 use crate::send::Sent;
@@ -44,7 +44,7 @@ impl<'a> Watch<'a> {
         let now = self.operator.now().await?.slot;
         let filter = ChallengeFilter::Agent(self.agent.mint);
         let mut challenges = self.operator.client().challenges(filter).await?;
-        challenges.retain(|it| it.answered == 0 && it.resolved == 0 && clock(it).is_open(now));
+        challenges.retain(|it| it.outcome == OPEN && it.expected_len > 0 && clock(it).is_open(now));
         Ok(challenges)
     }
 

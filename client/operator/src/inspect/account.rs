@@ -1,14 +1,17 @@
 //! An account: from the cluster, or its bytes.
 
 use super::fields::{Fields, base58, minute, sol};
+use crate::ask::tree_name;
+use crate::challenge::{ground_name, outcome_name};
 use serde_json::json;
 use solana_address::Address;
 use zx1_chain::rpc::{RawAccount, idl};
 use zx1_chain::sati::{self, AgentIndex, RegistryConfig, SasAttestation, SchemaConfig};
 use zx1_interface::Layout as _;
-use zx1_interface::accounts::FeedbackEntry;
+use zx1_interface::accounts::{AskAccount, ChallengeAccount, FeedbackEntry, KeyAccount};
 use zx1_interface::external;
 use zx1_interface::ids;
+use zx1_protocol::keys::{OPEN, Scopes};
 
 /// The fields of an account that the cluster has.
 pub fn account(address: Address, account: &RawAccount) -> Fields {
@@ -58,7 +61,8 @@ fn of_program(program: Address, decoded: &idl::Decoded) -> Fields {
     fields.hidden("kind", json!(decoded.name)).text("program", format!("{} ({program})", decoded.program));
     for (name, value) in &decoded.fields {
         if *name != "reserved" {
-            fields.both(name, value.to_json(), value.to_string());
+            let words = in_words(decoded.name, name, value);
+            fields.both(name, value.to_json(), words.unwrap_or_else(|| value.to_string()));
         }
     }
     if !decoded.tail.is_empty() {
@@ -68,6 +72,21 @@ fn of_program(program: Address, decoded: &idl::Decoded) -> Fields {
         };
     }
     fields
+}
+
+/// What a number stands for, where that is not plain.
+fn in_words(account: &str, field: &str, value: &idl::Value) -> Option<String> {
+    let number = value.as_u64()?;
+    let byte = || u8::try_from(number).ok();
+    let meaning = match (account, field) {
+        (KeyAccount::NAME, "scopes") => Scopes(byte()?).names(),
+        (KeyAccount::NAME, "until_epoch") if number == OPEN => "it has not ended".to_owned(),
+        (ChallengeAccount::NAME, "ground") => ground_name(byte()?).to_owned(),
+        (ChallengeAccount::NAME, "outcome") => outcome_name(byte()?).to_owned(),
+        (AskAccount::NAME, "tree") => tree_name(byte()?).to_owned(),
+        _ => return None,
+    };
+    Some(format!("{number} ({meaning})"))
 }
 
 fn of_registry(data: &[u8]) -> Option<Fields> {
@@ -114,7 +133,7 @@ fn of_attestation(data: &[u8]) -> Option<Fields> {
         .both("expiry", json!(attestation.expiry), expiry(attestation.expiry))
         .text("data", hex::encode(&attestation.data));
     if let Some(found) = delegation {
-        let mut section = Fields::new("Read as DelegateV1");
+        let mut section = Fields::new("Read as DelegateV1, which gives no authority");
         section
             .text("agent", base58(&found.agent))
             .text("delegate", base58(&found.delegate))

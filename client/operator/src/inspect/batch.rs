@@ -1,11 +1,12 @@
-//! A batch: a bundle (decision C7), its CBOR alone (C6), or the message that is signed for it (B7).
+//! A batch: a bundle (decision C7), its CBOR alone (C6), or the message that is signed for it (P2).
 
 use super::fields::{Fields, base58, type_name};
 use serde_json::{Value, json};
 use zx1_interface::constants::BATCH_MESSAGE_PREFIX;
-use zx1_protocol::batch::BATCH_MESSAGE_LEN;
+use zx1_protocol::batch::{BATCH_MESSAGE_LEN, BatchMessage, head_digest};
 use zx1_protocol::behavior_batch::{BatchFormatError, BehaviorBatch, Commitment};
 use zx1_protocol::bundle::Bundle;
+use zx1_protocol::hash::Sha3;
 use zx1_protocol::record::Record;
 
 /// Records that are shown unless all are asked for.
@@ -145,16 +146,19 @@ fn to_json(record: &Record) -> Value {
             "counterparty": bid.counterparty,
             "bid_value": bid.value.to_string(),
             "slot": bid.slot.0,
+            "message": hex::encode(bid.message),
         }),
         Record::Selection(one) => json!({
             "conversation_id": one.conversation,
             "counterparty": one.counterparty,
             "slot": one.slot.0,
+            "message": hex::encode(one.message),
         }),
         Record::Verifier(one) => json!({
             "conversation_id": one.conversation,
             "verifier_id": one.verifier,
             "slot": one.slot.0,
+            "message": hex::encode(one.message),
         }),
         Record::Feedback(one) => json!({
             "conversation_id": one.conversation,
@@ -164,6 +168,7 @@ fn to_json(record: &Record) -> Value {
             "role": one.role,
             "slot": one.slot.0,
             "sati_attestation_hash": hex::encode(one.attestation),
+            "message": hex::encode(one.message),
         }),
     }
 }
@@ -179,36 +184,27 @@ fn verdicts(commitment: &Commitment, fault: Option<Option<String>>) -> Fields {
         }
         Some(Some(fault)) => verdict.both("data_fits", json!(false), format!("no: {fault}")),
     };
-    verdict
-        .text("batch_hash", hex::encode(commitment.batch_hash))
-        .text("message_to_sign", hex::encode(commitment.message()));
+    verdict.text("batch_hash", hex::encode(commitment.batch_hash));
     verdict
 }
 
-/// The 165 bytes, integers little-endian.
+/// The message's fields.
 fn message(bytes: &[u8]) -> Option<Fields> {
-    let mut rest = bytes.strip_prefix(BATCH_MESSAGE_PREFIX)?;
-    let mut hash = || {
-        let (head, tail) = rest.split_first_chunk::<32>()?;
-        rest = tail;
-        Some(*head)
-    };
-    let agent = hash()?;
-    let (epoch, tail) = rest.split_first_chunk::<8>()?;
-    let (log_root, tail) = tail.split_first_chunk::<32>()?;
-    let (log_len, tail) = tail.split_first_chunk::<4>()?;
-    let (batch_hash, tail) = tail.split_first_chunk::<32>()?;
-    let (arrays_root, tail) = tail.split_first_chunk::<32>()?;
-    let (arrays_len, tail) = tail.split_first_chunk::<4>()?;
-    tail.is_empty().then_some(())?;
+    let message = BatchMessage::parse(bytes)?;
     let mut fields = Fields::new("Message that is signed for a batch");
     fields
-        .text("agent_id", base58(&agent))
-        .number("epoch_number", u64::from_le_bytes(*epoch))
-        .text("log_merkle_root", hex::encode(log_root))
-        .number("log_len", u32::from_le_bytes(*log_len).into())
-        .text("batch_hash", hex::encode(batch_hash))
-        .text("arrays_root", hex::encode(arrays_root))
-        .number("arrays_len", u32::from_le_bytes(*arrays_len).into());
+        .text("network", base58(&message.network))
+        .text("agent_id", base58(&message.agent))
+        .number("covers_from_epoch", message.covers_from.0)
+        .number("epoch_number", message.epoch.0)
+        .text("previous_digest", hex::encode(message.previous_digest))
+        .text("log_merkle_root", hex::encode(message.log_merkle_root))
+        .number("log_len", message.log_len.into())
+        .text("batch_hash", hex::encode(message.batch_hash))
+        .text("arrays_root", hex::encode(message.arrays_root))
+        .number("arrays_len", message.arrays_len.into());
+    let mut verdict = Fields::new("Verdicts");
+    verdict.text("digest_after", hex::encode(head_digest::<Sha3>(&message.previous_digest, bytes)));
+    fields.section("verdicts", verdict);
     Some(fields)
 }

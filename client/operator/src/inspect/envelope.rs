@@ -6,13 +6,14 @@ use crate::error::Result;
 use serde_json::json;
 use solana_address::Address;
 use zx1_chain::rpc::Client;
-use zx1_chain::rpc::registry::{IdentityRegistry as _, Sati};
 use zx1_protocol::beacon::Beacon;
 use zx1_protocol::envelope::{Envelope, EnvelopeError, MsgType};
 use zx1_protocol::hash::{Keccak as _, Sha3};
+use zx1_protocol::keys::{Scopes, counts};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::payload::{self, BidType, Feedback, NotarizeBid, PayloadError};
 use zx1_protocol::signature::{self, PublicKey};
+use zx1_protocol::units::Epoch;
 
 /// A message as it was read.
 #[derive(Debug)]
@@ -36,21 +37,21 @@ impl<'a> Message<'a> {
         Ok(Self { bytes, envelope })
     }
 
-    /// The keys that the registry names for the sender, each with where it comes from.
+    /// The keys that are listed for the sender, each with what it may do.
     ///
     /// # Errors
     /// The cluster's.
     pub async fn registered_keys(&self, client: &Client) -> Result<Vec<(Address, String)>> {
-        let registry = Sati::connect(client).await?;
-        let mint = self.envelope.header.sender();
-        let mut found = Vec::new();
-        if let Some(owner) = registry.look_up(mint).await?.and_then(|record| record.owner) {
-            found.push((owner, "the sender's owner".to_owned()));
-        }
-        for delegate in registry.delegates(mint).await?.into_iter().filter(|delegate| delegate.live) {
-            found.push((delegate.delegate, "a live delegate of the sender".to_owned()));
-        }
-        Ok(found)
+        let header = &self.envelope.header;
+        let found = client.keys(header.sender()).await?.into_iter().map(|key| {
+            let (scopes, epoch) = (Scopes(key.scopes), header.epoch());
+            let counts =
+                scopes.sign(header.msg_type) && counts(Epoch(key.from_epoch), key.until_epoch, epoch);
+            let not = if counts { "counts" } else { "does not count" };
+            let what = format!("a {} key of the sender, which {not} for this message", scopes.names());
+            (Address::new_from_array(key.key), what)
+        });
+        Ok(found.collect())
     }
 
     /// The key that a beacon names.
@@ -108,6 +109,7 @@ fn verdicts(fields: &mut Fields, bytes: &[u8], envelope: &Envelope<'_>, candidat
     }
     verdict.text("signing_hash", hex::encode(Sha3::hashv(&[&signed])));
     verdict.text("envelope_hash", hex::encode(Sha3::hashv(&[bytes])));
+    verdict.text("message_hash", hex::encode(envelope.header.message32::<Sha3>()));
     if let Ok(entry) = LogEntry::of(envelope).to_cbor::<Sha3>() {
         verdict.text("log_leaf", hex::encode(LogEntry::leaf::<Sha3>(&entry)));
     }

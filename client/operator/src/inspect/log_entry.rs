@@ -33,7 +33,8 @@ pub fn log_entry(bytes: &[u8], encoding: &str) -> Result<Fields, Malformed> {
     verdict
         .both("canonical", json!(true), "yes")
         .both("signature_valid", json!(null), "not checked: it covers the payload, so inspect the envelope")
-        .text("leaf", hex::encode(LogEntry::leaf::<Sha3>(bytes)));
+        .text("leaf", hex::encode(LogEntry::leaf::<Sha3>(bytes)))
+        .text("message_hash", hex::encode(entry.header.message32::<Sha3>()));
     fields.section("verdicts", verdict);
     Ok(fields)
 }

@@ -1,9 +1,10 @@
 //! What has to be done now, and what is coming: a pure function of what is known.
 
+use crate::ask;
 use crate::defaults::LOW_LAMPORTS;
 use serde::Serialize;
-use zx1_interface::constants::{GRACE_PERIOD_EPOCHS, LEASE_COST_PER_EPOCH, MAX_BATCH_AGE_EPOCHS, MIN_STAKE};
-use zx1_protocol::challenge::Clock;
+use zx1_interface::constants::{GRACE_PERIOD_EPOCHS, LEASE_COST_PER_EPOCH, MAX_BATCH_AGE_EPOCHS, SHOW_SLOTS};
+use zx1_protocol::challenge::{Clock, may_show};
 use zx1_protocol::lease::{Lease, LeaseState};
 use zx1_protocol::units::{Epoch, MicroUsdc, Slot};
 
@@ -11,6 +12,8 @@ use zx1_protocol::units::{Epoch, MicroUsdc, Slot};
 const SLOTS_PER_HOUR: u64 = 9_000;
 /// Hours before the end of a challenge's window from which an unanswered one is an alarm.
 const ALARM_HOURS: u64 = 12;
+/// Hours before the end of an ask's time from which one that is not shown is an alarm.
+const ASK_ALARM_HOURS: u64 = 3;
 
 /// What the chain and the agent's files say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,18 +21,26 @@ const ALARM_HOURS: u64 = 12;
 pub struct Facts {
     pub epoch: Epoch,
     pub slot: Slot,
+    /// What the keeper's key may not do for the agent.
+    pub key: KeyFaults,
     /// Last epoch that is paid; None without a lease.
     pub paid_through: Option<Epoch>,
-    /// The stake; None without one.
-    pub stake: Option<MicroUsdc>,
+    /// The stake of the present era; None without one.
+    pub stake: Option<Stake>,
+    /// The smallest stake with which a batch lands.
+    pub min_stake: MicroUsdc,
     /// Whether an unlock of the stake is queued: the owner is leaving.
     pub unlocking: bool,
     /// The wallet's USDC.
     pub usdc: MicroUsdc,
     pub lamports: u64,
-    /// Epoch of the last batch on chain.
+    /// Whether the agent's chain of batches is open.
+    pub has_head: bool,
+    /// First epoch of the present tenure.
+    pub tenure_from: Option<Epoch>,
+    /// Epoch of the last batch on chain, or the one before the chain of batches was opened.
     pub last_batch: Option<Epoch>,
-    /// A batch that was signed here, is not on chain, and still may be submitted.
+    /// A batch that was signed here, is not on chain, and may still land.
     pub signed: Option<Epoch>,
     /// The first epoch with entries that no batch on chain covers.
     pub first_unbatched: Option<Epoch>,
@@ -38,12 +49,35 @@ pub struct Facts {
     pub challenges: Vec<Challenge>,
     /// Own challenges against others, by address.
     pub own_challenges: Vec<Challenge>,
-    /// Batches on chain whose rent this wallet paid.
+    /// Asks for leaves of the agent's batches.
+    pub asks: Vec<Ask>,
+    /// Own asks for leaves of others.
+    pub own_asks: Vec<Ask>,
+    /// Batches on chain whose rent this wallet paid, and against whose era nothing is open.
     pub batches: Vec<Batch>,
     /// What the keeper spent today.
     pub spent_usdc: MicroUsdc,
     /// Lamports by which the wallet shrank today.
     pub spent_lamports: u64,
+}
+
+/// Why the keeper's key does not act for the agent, as clauses; None where it does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are those of the scopes")]
+pub struct KeyFaults {
+    pub pay: Option<String>,
+    pub batch: Option<String>,
+}
+
+/// The stake of the present era.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Stake {
+    pub amount: MicroUsdc,
+    /// Whether the era has ended, so that nothing lands in it any more.
+    pub ended: bool,
+    /// Whether a challenge against it is open, so that nothing lands until it is settled.
+    pub challenged: bool,
 }
 
 /// A challenge that is on chain.
@@ -53,9 +87,27 @@ pub struct Challenge {
     /// Its address in base58.
     pub address: String,
     pub submitted: Slot,
-    /// Whether the record was shown.
-    pub answered: bool,
-    pub resolved: bool,
+    /// Whether a record can answer it.
+    pub answerable: bool,
+    /// Whether it can be settled as one that nothing answered.
+    pub ripe: bool,
+    /// Whether it was answered or resolved.
+    pub settled: bool,
+    /// Whether the era's order has moved past it.
+    pub passed: bool,
+}
+
+/// An ask that is on chain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Ask {
+    /// Its address in base58.
+    pub address: String,
+    pub created: Slot,
+    /// As the account has it.
+    pub state: u8,
+    /// Whether its money has to wait for open challenges.
+    pub waits: bool,
 }
 
 /// A batch that is on chain.
@@ -87,6 +139,13 @@ pub enum Action {
         /// Address of the challenge account, in base58.
         challenge: String,
     },
+    /// Show a leaf that was asked for.
+    Show {
+        /// Address of the ask account, in base58.
+        ask: String,
+    },
+    /// Open the agent's chain of batches.
+    OpenHead,
     /// Pay the lease.
     PayLease {
         /// Number of epochs to pay.
@@ -104,7 +163,7 @@ pub enum Action {
         /// The epoch of the batch whose data is uploaded.
         epoch: u64,
     },
-    /// Settle a challenge.
+    /// Settle one of our challenges, after those of lower ranks.
     Resolve {
         /// Address of the challenge account, in base58.
         challenge: String,
@@ -113,6 +172,11 @@ pub enum Action {
     CloseChallenge {
         /// Address of the challenge account, in base58.
         challenge: String,
+    },
+    /// Mark a batch, get the money of an ask, or its rent.
+    SettleAsk {
+        /// Address of the ask account, in base58.
+        ask: String,
     },
     /// Get a batch's rent back.
     CloseBatch {
@@ -124,7 +188,14 @@ pub enum Action {
 impl Action {
     /// Whether waiting a day costs more than doing it: such work ignores the cap on fees.
     pub fn is_urgent(&self) -> bool {
-        matches!(self, Self::Answer { .. } | Self::PayLease { .. } | Self::SubmitBatch { .. })
+        matches!(
+            self,
+            Self::Answer { .. }
+                | Self::Show { .. }
+                | Self::PayLease { .. }
+                | Self::OpenHead
+                | Self::SubmitBatch { .. }
+        )
     }
 }
 
@@ -147,6 +218,32 @@ pub enum Concern {
         /// Slots left until the answer window closes.
         slots: u64,
     },
+    /// Nothing can answer a challenge: two bids of one batch contradict each other.
+    Unanswerable {
+        /// Address of the challenge account, in base58.
+        challenge: String,
+    },
+    /// A leaf waits to be shown.
+    Asked {
+        /// Address of the ask account, in base58.
+        ask: String,
+        /// Slots left in which it can be shown.
+        slots: u64,
+    },
+    /// The keeper's key cannot pay the lease.
+    CannotPay {
+        /// Why, as a clause.
+        why: String,
+    },
+    /// The keeper's key cannot sign batches.
+    CannotBatch {
+        /// Why, as a clause.
+        why: String,
+    },
+    /// The era has ended: a stake has to be locked in the next one.
+    EraEnded,
+    /// No batch can be submitted while a challenge against the era is open.
+    EraChallenged,
     /// An unlock of the stake is queued, so the lease is left to die.
     Leaving,
     /// The agent never paid a lease, and the keeper does not begin one.
@@ -177,7 +274,10 @@ pub enum Concern {
     /// No batch can be submitted, because the lease is not alive.
     BatchNeedsLease,
     /// No batch can be submitted, because the stake is below the least that counts.
-    BatchNeedsStake,
+    BatchNeedsStake {
+        /// The least that counts.
+        min_micro_usdc: MicroUsdc,
+    },
     /// Messages of this epoch are too old for any batch.
     TooOld(Epoch),
     /// No place for batch data is set, so batches count as withheld.
@@ -200,7 +300,8 @@ impl Concern {
     /// What it is about, without the numbers: a counting deadline is not a new concern each time.
     pub(super) fn kind(&self) -> String {
         match self {
-            Self::Challenged { challenge, .. } => challenge.clone(),
+            Self::Challenged { challenge, .. } | Self::Unanswerable { challenge } => challenge.clone(),
+            Self::Asked { ask, .. } => ask.clone(),
             other => format!("{:?}", std::mem::discriminant(other)),
         }
     }
@@ -220,11 +321,12 @@ impl Plan {
     }
 }
 
-/// What has to be done. Answers come first: they have the deadline that costs the whole stake. Then the lease,
-/// which a batch needs alive, then batches, then what only brings money back.
+/// What has to be done. Answers come first: they have the deadline that costs the whole stake. Then the leaves that
+/// are asked for, the lease, which a batch needs alive, then batches, then what only brings money back.
 pub fn plan(facts: &Facts, policy: &Policy) -> Plan {
     let mut plan = Plan::default();
     challenges(facts, &mut plan);
+    asks(facts, &mut plan);
     let alive = lease(facts, policy, &mut plan);
     batch(facts, policy, alive, &mut plan);
     settle(facts, &mut plan);
@@ -233,7 +335,11 @@ pub fn plan(facts: &Facts, policy: &Policy) -> Plan {
 }
 
 fn challenges(facts: &Facts, plan: &mut Plan) {
-    for challenge in facts.challenges.iter().filter(|it| !it.answered && !it.resolved) {
+    for challenge in facts.challenges.iter().filter(|it| !it.settled) {
+        if !challenge.answerable {
+            plan.warn(true, Concern::Unanswerable { challenge: challenge.address.clone() });
+            continue;
+        }
         let clock = Clock { submitted: challenge.submitted };
         if !clock.is_open(facts.slot) {
             continue;
@@ -242,6 +348,18 @@ fn challenges(facts: &Facts, plan: &mut Plan) {
         let alarm = left / SLOTS_PER_HOUR < ALARM_HOURS;
         plan.actions.push(Action::Answer { challenge: challenge.address.clone() });
         plan.warn(alarm, Concern::Challenged { challenge: challenge.address.clone(), slots: left });
+    }
+}
+
+fn asks(facts: &Facts, plan: &mut Plan) {
+    for ask in facts.asks.iter().filter(|ask| ask.state == ask::OPEN) {
+        if !may_show(ask.created, facts.slot) {
+            continue;
+        }
+        let left = ask.created.saturating_add(SHOW_SLOTS).0.saturating_sub(facts.slot.0);
+        let alarm = left / SLOTS_PER_HOUR < ASK_ALARM_HOURS;
+        plan.actions.push(Action::Show { ask: ask.address.clone() });
+        plan.warn(alarm, Concern::Asked { ask: ask.address.clone(), slots: left });
     }
 }
 
@@ -270,6 +388,10 @@ fn lease(facts: &Facts, policy: &Policy, plan: &mut Plan) -> bool {
     if missing == 0 {
         return true;
     }
+    if let Some(why) = &facts.key.pay {
+        plan.warn(behind > 0, Concern::CannotPay { why: why.clone() });
+        return true;
+    }
     let allowed = policy.cap_usdc.saturating_sub(facts.spent_usdc).0 / LEASE_COST_PER_EPOCH;
     let affordable = facts.usdc.0 / LEASE_COST_PER_EPOCH;
     let epochs = missing.min(allowed).min(affordable);
@@ -295,22 +417,40 @@ fn batch(facts: &Facts, policy: &Policy, alive: bool, plan: &mut Plan) {
     let last_over = Epoch(facts.epoch.0.saturating_sub(1));
     let oldest = Epoch(facts.epoch.0.saturating_sub(MAX_BATCH_AGE_EPOCHS));
     let covered = facts.last_batch.is_some_and(|last| last >= last_over);
+    // Epochs up to a take-over were the former holder's.
+    let early = facts.tenure_from.is_none_or(|from| last_over < from);
     let epoch = facts.signed.unwrap_or(last_over);
-    if !covered && facts.stake.is_some() {
-        let blocked = if !alive {
+    let overdue = facts.first_unbatched.is_some_and(|first| first <= oldest);
+    if let Some(stake) = facts.stake {
+        let blocked = if stake.ended {
+            Some(Concern::EraEnded)
+        } else if !alive {
             Some(Concern::BatchNeedsLease)
-        } else if facts.stake.is_none_or(|stake| stake < MicroUsdc(MIN_STAKE)) {
-            Some(Concern::BatchNeedsStake)
+        } else if stake.amount < facts.min_stake {
+            Some(Concern::BatchNeedsStake { min_micro_usdc: facts.min_stake })
+        } else if let Some(why) = &facts.key.batch {
+            Some(Concern::CannotBatch { why: why.clone() })
+        } else if stake.challenged {
+            Some(Concern::EraChallenged)
         } else {
             None
         };
-        match blocked {
-            None => plan.actions.push(Action::SubmitBatch { epoch: epoch.0 }),
-            Some(why) => plan.warn(facts.first_unbatched.is_some_and(|first| first <= oldest), why),
+        match (facts.has_head, blocked) {
+            // The epoch in which it is opened is the first that is covered, so the sooner the better.
+            (false, _) => plan.actions.push(Action::OpenHead),
+            (true, None) if covered || early => {}
+            (true, None) => plan.actions.push(Action::SubmitBatch { epoch: epoch.0 }),
+            (true, Some(why)) if covered || early => {
+                // What is coming: the next batch would not land.
+                if matches!(why, Concern::CannotBatch { .. } | Concern::EraEnded) {
+                    plan.warn(false, why);
+                }
+            }
+            (true, Some(why)) => plan.warn(overdue, why),
         }
     }
-    // The first batch covers its own epoch only; messages before it are accounted for by none.
-    if let Some(first) = facts.first_unbatched.filter(|first| *first < oldest && facts.last_batch.is_none()) {
+    // What was logged before the chain of batches was opened is accounted for by none.
+    if let Some(first) = facts.first_unbatched.filter(|first| *first < oldest && !facts.has_head) {
         plan.warn(false, Concern::TooOld(first));
     }
     if policy.uploads {
@@ -323,21 +463,20 @@ fn batch(facts: &Facts, policy: &Policy, alive: bool, plan: &mut Plan) {
 
 fn settle(facts: &Facts, plan: &mut Plan) {
     let over = |submitted: Slot| Clock { submitted }.is_over(facts.slot);
-    for challenge in facts.challenges.iter().chain(&facts.own_challenges) {
-        // Whoever lost has no hurry; but an answered one against us holds up closing, and one of ours is
-        // money.
-        if !challenge.resolved && over(challenge.submitted) {
-            plan.actions.push(Action::Resolve { challenge: challenge.address.clone() });
+    for challenge in &facts.own_challenges {
+        let challenge_address = || challenge.address.clone();
+        if challenge.ripe {
+            plan.actions.push(Action::Resolve { challenge: challenge_address() });
+        } else if challenge.settled && challenge.passed && over(challenge.submitted) {
+            plan.actions.push(Action::CloseChallenge { challenge: challenge_address() });
         }
     }
-    for challenge in facts.own_challenges.iter().filter(|it| it.resolved) {
-        plan.actions.push(Action::CloseChallenge { challenge: challenge.address.clone() });
-    }
-    let none_open = facts.challenges.iter().all(|challenge| challenge.resolved);
-    if none_open {
-        let closable = facts.batches.iter().filter(|batch| over(batch.submitted));
-        plan.actions.extend(closable.map(|batch| Action::CloseBatch { epoch: batch.epoch.0 }));
-    }
+    let can_be_shown = |ask: &Ask| ask.state == ask::OPEN && may_show(ask.created, facts.slot);
+    let due = |ask: &&Ask| !ask.waits && !can_be_shown(ask);
+    let asks = facts.own_asks.iter().filter(due);
+    plan.actions.extend(asks.map(|ask| Action::SettleAsk { ask: ask.address.clone() }));
+    let closable = facts.batches.iter().filter(|batch| over(batch.submitted));
+    plan.actions.extend(closable.map(|batch| Action::CloseBatch { epoch: batch.epoch.0 }));
 }
 
 fn fees(facts: &Facts, policy: &Policy, plan: &mut Plan) {

@@ -7,13 +7,13 @@ use crate::error::{Error, Origin, Refusal, Result, Silent};
 use crate::operator::{Agent, Operator};
 use std::collections::{BTreeMap, BTreeSet};
 use zx1_chain::rpc::Stored;
-use zx1_chain::rpc::registry::Sati;
 use zx1_interface::accounts::BatchAccount;
 use zx1_log::{AnyStore, LogReader};
+use zx1_protocol::batch::Covered;
 use zx1_protocol::bundle::{Bundle, BundleError};
 use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::record::{self, Record};
-use zx1_protocol::reputation::{BatchFacts, Binding, Event, Ledger, Rating};
+use zx1_protocol::reputation::{BatchFacts, Binding, Event, Ledger, Rating, uncovered};
 use zx1_protocol::units::Epoch;
 
 /// Most other agents whose batches are read for their selections.
@@ -38,6 +38,10 @@ enum Data {
 
 impl Source<'_> {
     async fn data(&self, account: &BatchAccount) -> Result<Data> {
+        // A leaf of it was asked for and not shown: it counts for nothing, whatever is served now.
+        if account.withheld != 0 {
+            return Ok(Data::Withheld);
+        }
         let agent = AgentId(account.agent_id);
         let folder = zx1_log::agent_dir(&self.operator.home, &agent);
         let saved = LogReader::new(folder, agent).batches().bundle_bytes(Epoch(account.epoch_number));
@@ -81,13 +85,27 @@ pub(super) async fn read(
 ) -> Result<Found> {
     let client = operator.client();
     let source = Source { operator, store };
-    let accounts = client.batches(agent.mint).await?;
-    let head = client.head(agent.mint).await?;
+    let (accounts, head, tenure) =
+        tokio::try_join!(client.batches(agent.mint), client.head(agent.mint), client.tenure(agent.mint))?;
     let submitted = head.map_or(0, |head| head.count);
     if accounts.is_empty() {
         return Err(Refusal::NoSuchSource { silent: Silent::Batch }.into());
     }
-    let mut found = Found::default();
+    let (tenure, tenure_from) =
+        tenure.map_or((0, Epoch(0)), |tenure| (tenure.number, Epoch(tenure.from_epoch)));
+    let mut found = Found { tenure: Some(tenure), ..Found::default() };
+    // Who buys an agent buys no reputation; but a rating counts once, in whichever tenure.
+    let former = accounts.iter().filter(|account| account.tenure != tenure).count();
+    if former > 0 {
+        found.notes.push(Note::FormerTenures(former));
+    }
+    let covered = |account: &Stored<BatchAccount>| Covered {
+        from: Epoch(account.covers_from_epoch),
+        to: Epoch(account.epoch_number),
+    };
+    let counting = accounts.iter().filter(|account| account.withheld == 0).map(covered);
+    let first = accounts.first().map_or(Epoch(0), |account| Epoch(account.covers_from_epoch));
+    found.uncovered = uncovered(first, counting);
     let mut data: Vec<(&Stored<BatchAccount>, Vec<u8>)> = Vec::new();
     for account in &accounts {
         match source.data(account).await? {
@@ -111,10 +129,11 @@ pub(super) async fn read(
             })
             .collect();
         raters.extend(events.iter().map(|event| event.from));
-        batches.push((account.epoch_number, account.covers_from_epoch, BatchFacts::from(&batch), events));
+        if let Some(facts) = BatchFacts::of(&batch, account) {
+            batches.push((account.epoch_number, facts, events));
+        }
     }
-    let sati = Sati::connect(client).await?;
-    let messages = heard(operator, &sati, agent, own).await?;
+    let messages = heard(operator, agent, own).await?;
     raters.extend(messages.iter().map(|message| message.from));
     // Either party's selections bind a task, so the raters' batches are read too.
     for rater in raters.iter().take(MOST_RATERS) {
@@ -128,16 +147,10 @@ pub(super) async fn read(
     let mut ledger = Ledger::default();
     let mut used = vec![false; messages.len()];
     let last = batches.len().saturating_sub(1);
-    for (at, (epoch, _, facts, events)) in batches.iter().enumerate() {
+    for (at, (epoch, facts, events)) in batches.iter().enumerate() {
         let mut rated: Vec<Event> = Vec::new();
         for event in events {
-            let matching = messages.iter().position(|message| {
-                message.from == event.from
-                    && message.feedback.conversation_id == event.conversation
-                    && message.feedback.score == event.score
-                    && message.feedback.role == event.role
-                    && message.slot == event.slot
-            });
+            let matching = messages.iter().position(|message| message.message == event.message);
             if let Some(place) = matching.and_then(|place| used.get_mut(place)) {
                 *place = true;
             }
@@ -153,7 +166,9 @@ pub(super) async fn read(
         }
         // What no batch holds is counted with the last one, when all of them have been seen.
         if at == last {
-            let left_out = messages.iter().zip(&used).filter(|(_, used)| !**used).map(|(message, _)| Event {
+            let open = messages.iter().zip(&used).filter(|(_, used)| !**used);
+            let ours = open.filter(|(message, _)| message.epoch >= tenure_from);
+            let left_out = ours.map(|(message, _)| Event {
                 rating: Rating::from(&message.feedback),
                 from: message.from,
                 conversation: message.feedback.conversation_id,
@@ -168,9 +183,10 @@ pub(super) async fn read(
         applied.map_err(Error::Rating)?;
         found.epochs.push(*epoch);
     }
-    found.counted = *ledger.counted();
-    found.apart = Some(*ledger.apart());
-    found.tally = Some(ledger.tally());
+    let turn = ledger.turn(tenure);
+    found.counted = turn.counted;
+    found.apart = Some(turn.apart);
+    found.tally = Some(turn.tally);
     let on_chain = u64::try_from(accounts.len()).unwrap_or(u64::MAX);
     let closed = submitted.saturating_sub(on_chain);
     if closed > 0 {

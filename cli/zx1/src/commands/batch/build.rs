@@ -51,6 +51,7 @@ impl Report for Built {
             .field("log root", &batch.log_merkle_root)
             .field("arrays root", &batch.arrays_root)
             .field("batch hash", &batch.batch_hash)
+            .field("message to sign", &batch.message)
             .field("unsigned file", &self.file)
             .next(format!("zx1 batch sign --epoch {0} (or zx1 batch submit --epoch {0})", batch.epoch));
     }

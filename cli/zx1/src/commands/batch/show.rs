@@ -38,7 +38,11 @@ fn draw(shown: &Batches, page: &mut Page) {
         let mut table =
             Table::new(["epoch", "messages", "records", "state", "challengeable for", "data", "saved"]);
         for one in &shown.batches {
-            let state = if one.on_chain { "on chain" } else { "not on chain" };
+            let state = match (one.on_chain, one.withheld) {
+                (true, true) => "marked as withheld",
+                (true, false) => "on chain",
+                (false, _) => "not on chain",
+            };
             let through = match (one.challengeable, one.challengeable_through_slot) {
                 (true, Some(slot)) => words::slots(slot.saturating_sub(shown.slot)),
                 (false, Some(_)) => "over".to_owned(),
@@ -64,7 +68,9 @@ fn draw(shown: &Batches, page: &mut Page) {
             count(shown.hidden, "older batch", "older batches")
         ));
     }
-    if let Some(epoch) = shown.next_epoch {
+    if !shown.open {
+        page.line("The agent's chain of batches is not open yet.").next("zx1 batch open");
+    } else if let Some(epoch) = shown.next_epoch {
         page.line(format!("Epoch {} is over and has no batch yet.", words::epoch(epoch)))
             .next("zx1 batch submit");
     }
@@ -75,7 +81,13 @@ fn draw_one(shown: &Batches, one: &Listed, page: &mut Page) {
     if let Some(from) = one.covers_from.filter(|from| *from != one.epoch) {
         page.field("covers", format!("{from} to {}", one.epoch));
     }
-    page.field("state", if one.on_chain { "on chain" } else { "saved here, not on chain" })
+    let state = match (one.on_chain, one.withheld) {
+        (true, true) => "on chain, marked as withheld: it counts for nothing",
+        (true, false) => "on chain",
+        (false, _) => "saved here, not on chain",
+    };
+    page.field("state", state)
+        .maybe("era", one.era)
         .maybe("submitted in", one.submitted_slot.map(|slot| format!("slot {slot}")));
     if let Some(through) = one.challengeable_through_slot {
         let left = through.saturating_sub(shown.slot);

@@ -4,9 +4,11 @@ use crate::context::Context;
 use crate::defaults;
 use crate::errors::{Failure, Result};
 use crate::files;
+use crate::input;
 use crate::output::Page;
 use std::path::PathBuf;
 use zx1_operator::batch::{Signed, sign_file};
+use zx1_protocol::batch::BATCH_MESSAGE_LEN;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -14,8 +16,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "EPOCH", conflicts_with = "file")]
     epoch: Option<u64>,
     /// Sign this unsigned file and print the signature, without saving anything: for a key on another machine
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", requires = "message")]
     file: Option<PathBuf>,
+    /// Message to sign for that file, 474 hex digits, as zx1 batch build printed it
+    #[arg(long, value_name = "HEX", requires = "file")]
+    message: Option<String>,
 }
 
 fn draw(signed: &Signed, page: &mut Page) {
@@ -35,11 +40,13 @@ fn draw(signed: &Signed, page: &mut Page) {
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
-    let key = context.key()?;
+    let key = context.batch_key()?;
     let signed = match &args.file {
         Some(file) => {
+            let message = args.message.as_deref().unwrap_or_default();
+            let message = input::hex_array::<BATCH_MESSAGE_LEN>(message, "The message")?;
             let bytes = files::read_needed(file, defaults::MAX_LARGE_INPUT)?;
-            sign_file(&bytes, &key).map_err(|error| {
+            sign_file(&bytes, &message, &key).map_err(|error| {
                 let next = "give the unsigned file that zx1 batch build wrote";
                 Failure::from(error).next(next).in_input(&files::shown(file))
             })?
@@ -47,7 +54,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
         None => {
             let agent = context.agent()?;
             context.wait(async {
-                Ok(context.operator_of(&agent).await?.sign_batch(&agent, &key, args.epoch).await?)
+                let operator = context.with_second(context.operator_of(&agent).await?).await?;
+                Ok(operator.sign_batch(&agent, &key, args.epoch).await?)
             })?
         }
     };

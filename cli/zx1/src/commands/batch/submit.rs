@@ -1,12 +1,13 @@
 //! `zx1 batch submit`.
 
+use super::open;
 use crate::agent_files;
 use crate::context::Context;
 use crate::errors::Result;
 use crate::input;
 use crate::output::{self, Page};
 use crate::tx::{self, Shown as _};
-use zx1_operator::batch::{Request, Submitted, Upload, Uploaded};
+use zx1_operator::batch::{Outcome, Request, Upload, Uploaded};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -27,9 +28,20 @@ pub(crate) struct Args {
     no_upload: bool,
 }
 
-fn draw(submitted: &Submitted, page: &mut Page) {
+fn draw(outcome: &Outcome, page: &mut Page) {
+    let submitted = match outcome {
+        Outcome::Opened(opened) => {
+            open::draw(opened, page);
+            return;
+        }
+        Outcome::Submitted(submitted) => submitted,
+    };
     submitted.sent.draw(page);
-    page.field("epoch", submitted.epoch).field("batch hash", &submitted.batch_hash);
+    page.field("epoch", submitted.epoch);
+    if submitted.covers_from != submitted.epoch {
+        page.field("covers", format!("{} to {}", submitted.covers_from, submitted.epoch));
+    }
+    page.field("batch hash", &submitted.batch_hash);
     match &submitted.upload {
         Uploaded::Served { place, .. } => page.field("data served at", place),
         Uploaded::NotAsked | Uploaded::NoPlace => page
@@ -40,7 +52,8 @@ fn draw(submitted: &Submitted, page: &mut Page) {
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let agent = context.agent()?;
-    let key = context.key()?;
+    let payer = context.key()?;
+    let key = if args.signature.is_some() { context.key()? } else { context.batch_key()? };
     // A place that does not parse is refused before money moves.
     let store = agent_files::store(context, args.data.as_deref())?;
     let signature = match (&args.signature, &args.signer) {
@@ -53,13 +66,13 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let upload = if args.no_upload { Upload::No } else { Upload::To(store.as_ref()) };
     let request = Request { epoch: args.epoch, signature, upload };
     context.wait(async {
-        let operator = context.spender_of(&agent).await?;
-        let attempt = operator.submit_batch(&agent, &key, &request).await?;
-        let Some(submitted) = tx::done(context, attempt)? else { return Ok(()) };
-        if submitted.upload == Uploaded::NoPlace {
+        let operator = context.with_second(context.spender_of(&agent).await?).await?;
+        let attempt = operator.submit_batch(&agent, &payer, &key, &request).await?;
+        let Some(outcome) = tx::done(context, attempt)? else { return Ok(()) };
+        if matches!(&outcome, Outcome::Submitted(it) if it.upload == Uploaded::NoPlace) {
             output::warn("no place for batch data is configured, so nothing was uploaded");
         }
-        context.show(&submitted, draw)?;
-        Ok(submitted.sent.acknowledge().await?)
+        context.show(&outcome, draw)?;
+        Ok(outcome.sent().acknowledge().await?)
     })
 }

@@ -7,20 +7,24 @@ use crate::input;
 use crate::output::{Page, Report};
 use crate::words::count;
 use serde::Serialize;
-use zx1_operator::batch::{Verified, check_signature, checked, compare};
+use zx1_operator::batch::{Verified, check_signature, checked, compare, message_for};
 use zx1_operator::{Error, Origin};
+use zx1_protocol::batch::BATCH_MESSAGE_LEN;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Batch file, as batch fetch writes it; - for standard input
     #[arg(value_name = "FILE")]
     file: String,
-    /// Signature over the batch, 128 hex digits
-    #[arg(long, value_name = "HEX", requires = "signer")]
+    /// Signature over the batch's message, 128 hex digits
+    #[arg(long, value_name = "HEX", requires_all = ["signer", "message"])]
     signature: Option<String>,
     /// Address of the key that made the signature
     #[arg(long, value_name = "ADDRESS", requires = "signature")]
     signer: Option<String>,
+    /// Message that was signed, 474 hex digits
+    #[arg(long, value_name = "HEX", requires = "signature")]
+    message: Option<String>,
     /// Also compare with the batch on chain
     #[arg(long)]
     on_chain: bool,
@@ -46,12 +50,16 @@ impl Report for Shown {
             .field("batch hash", &self.file.batch_hash)
             .field(
                 "signature",
-                if self.signature_checked { "valid" } else { "not checked (--signature, --signer)" },
+                if self.signature_checked {
+                    "valid"
+                } else {
+                    "not checked (--signature, --signer, --message)"
+                },
             )
             .field("on chain", if self.chain_checked { "matches" } else { "not checked (--on-chain)" });
         if self.file.double_bids > 0 {
             page.line(format!(
-                "{} of bids contradict each other for the same deal. This can be challenged, and no answer is possible.",
+                "{} of bids contradict each other for the same message. This can be challenged, and no answer is possible.",
                 count(self.file.double_bids, "pair", "pairs")
             ))
             .next(format!(
@@ -71,7 +79,9 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     if let (Some(signature), Some(signer)) = (&args.signature, &args.signer) {
         let signature: [u8; 64] = input::hex_array(signature, "The signature")?;
         let signer = input::address(signer, "The signer")?;
-        check_signature(commitment, signer, &signature)?;
+        let message = args.message.as_deref().unwrap_or_default();
+        let message = input::hex_array::<BATCH_MESSAGE_LEN>(message, "The message")?;
+        check_signature(&message_for(commitment, &message)?, signer, &signature)?;
     }
     if args.on_chain {
         let agent = commitment.agent.to_string();

@@ -23,8 +23,12 @@ fn draw(answered: &Answered, page: &mut Page) {
     page.field("challenge", &answered.challenge)
         .field("agent", answered.agent)
         .field("epoch", answered.epoch)
-        .maybe("record", answered.record)
-        .next(format!("zx1 challenge resolve {} when its window is over", answered.challenge));
+        .maybe("record", answered.record);
+    if let Some(paid) = answered.paid {
+        page.field("into the stake", paid.to_stake_micro_usdc)
+            .field("paid to you", paid.to_answerer_micro_usdc)
+            .field("to the treasury", paid.to_treasury_micro_usdc);
+    }
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<()> {

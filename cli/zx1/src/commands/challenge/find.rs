@@ -41,7 +41,7 @@ pub(crate) struct Args {
     /// Also prepare a challenge if the batch holds the record; it will be answered, and you lose your stake
     #[arg(long)]
     even_if_answerable: bool,
-    /// Ground to prefer
+    /// Claim only this ground [default: all that apply, so that none is left for others]
     #[arg(long, value_parser = ["bid", "selection", "verifier", "feedback", "double_bid"])]
     ground: Option<String>,
     /// Output file for the prepared challenge
@@ -154,7 +154,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
             path: files::shown(path),
             why: error.to_string(),
         };
-        let mut text = serde_json::to_vec_pretty(best).map_err(failed)?;
+        let mut text = serde_json::to_vec_pretty(&best).map_err(failed)?;
         text.push(b'\n');
         files::create_private(path, &text)?;
         file = Some(files::shown(path));

@@ -24,10 +24,12 @@ struct Shown {
 
 impl Report for Shown {
     fn draw(&self, page: &mut Page) {
-        let mut table = Table::new(["challenge", "", "epoch", "ground", "state", "time left"]).ids(&[0]);
+        let mut table =
+            Table::new(["challenge", "", "epoch", "ground", "rank", "state", "time left"]).ids(&[0]);
         for one in &self.challenges {
             let left = if one.slots_left == 0 { "none".to_owned() } else { words::slots(one.slots_left) };
-            table.row([&one.challenge, &one.side, &one.epoch, &one.ground, &one.state.name(), &left]);
+            let rank = format!("{} in era {}", one.rank, one.era);
+            table.row([&one.challenge, &one.side, &one.epoch, &one.ground, &rank, &one.state.name(), &left]);
         }
         page.table(table, "No challenges by your wallet or against your agent.");
         if self.challenges.is_empty() {
@@ -38,6 +40,8 @@ impl Report for Shown {
             page.next(format!("zx1 challenge answer {} (or zx1 challenge watch)", one.challenge));
         } else if let Some(one) = self.challenges.iter().find(|one| one.state.is_to_be_resolved()) {
             page.next(format!("zx1 challenge resolve {}", one.challenge));
+        } else if let Some(one) = self.challenges.iter().find(|one| one.side == "ours" && one.passed) {
+            page.next(format!("zx1 challenge close {}", one.challenge));
         }
     }
 }

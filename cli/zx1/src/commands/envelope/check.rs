@@ -27,7 +27,7 @@ fn draw(accepted: &Accepted, page: &mut Page) {
     page.line("Valid: the message passes all nine rules of a receiver.")
         .field("type", &accepted.kind)
         .field("sender", &accepted.sender)
-        .field("signed by", format!("{} ({})", accepted.signer, accepted.signed_by));
+        .field("signed by", format!("{} (a {} key)", accepted.signer, accepted.scopes));
 }
 
 fn dropped(reason: Reason) -> Failure {

@@ -112,13 +112,18 @@ impl Report for Written {
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let agent = context.agent()?;
-    let key = context.key()?;
+    let key = context.message_key(args.kind.is_deal())?;
+    // Only to pre-sign: without it the message is made all the same.
+    let owner = context.key_if_any().ok().flatten();
     let request = request(args, context, &agent, &key)?;
     files::check_wanted(args.out.as_deref())?;
-    let made = context
-        .wait(async { Ok(context.operator_of(&agent).await?.make_message(&agent, &key, &request).await?) })?;
+    let made = context.wait(async {
+        Ok(context.operator_of(&agent).await?.make_message(&agent, &key, owner.as_deref(), &request).await?)
+    })?;
     if made.presign_refused {
-        output::warn("a delegate cannot pre-sign for SATI (decision D5); the message has no pre-signature");
+        output::warn(
+            "only the owner's wallet can pre-sign for SATI (decision D5); the message has no pre-signature",
+        );
     }
     let written = args.out.as_ref().map(|path| files::create_private(path, &made.cbor));
     let file = args.out.as_deref().filter(|_| matches!(written, Some(Ok(())))).map(files::shown);

@@ -20,7 +20,7 @@ pub(crate) struct Limits {
     /// Maximum USDC to spend per day
     #[arg(long, value_name = "USDC", default_value = "2")]
     cap: String,
-    /// Maximum SOL per day for fees and rent; answers, lease and batches are not limited by it
+    /// Maximum SOL per day for fees and rent; answers, leaves, lease and batches are not limited by it
     #[arg(long, value_name = "SOL", default_value = "0.02")]
     fee_cap: String,
     /// Number of epochs to keep the lease paid ahead
@@ -90,7 +90,7 @@ impl Report for Shown {
 
 pub(super) fn show(limits: &Limits, context: &Context) -> Result<()> {
     let agent = context.agent()?;
-    let wallet = context.key()?.address();
+    let wallet = context.batch_key()?.address();
     let store = agent_files::store(context, None)?;
     let policy = limits.policy(store.is_some())?;
     let (facts, plan) = context.wait(async {
@@ -164,11 +164,11 @@ impl Report for Line<'_> {
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let agent = context.agent()?;
-    let key = context.key()?;
+    let key = context.batch_key()?;
     let store = agent_files::store(context, None)?;
     let policy = args.limits.policy(store.is_some())?;
     context.wait(async {
-        let operator = context.spender_of(&agent).await?;
+        let operator = context.with_second(context.spender_of(&agent).await?).await?;
         let interval_seconds = (!args.once).then_some(args.interval);
         let cap_micro_usdc = policy.cap_usdc;
         context.print(&Line::Started { agent: agent.shown(), cap_micro_usdc, interval_seconds })?;

@@ -13,6 +13,9 @@ fn days(number: u64) -> String {
 pub(super) fn shown(action: &Action) -> String {
     match action {
         Action::Answer { challenge } => format!("answer {challenge}"),
+        Action::Show { ask } => format!("show the leaf of {ask}"),
+        Action::OpenHead => "open the chain of batches".to_owned(),
+        Action::SettleAsk { ask } => format!("settle {ask}"),
         Action::PayLease { epochs, cost_micro_usdc } => {
             format!("pay {} of lease, {}", days(*epochs), cost_micro_usdc)
         }
@@ -49,6 +52,41 @@ fn words(concern: &Concern) -> (String, String) {
             );
             return (text, format!("zx1 challenge answer {challenge}"));
         }
+        Concern::Unanswerable { challenge } => {
+            let text = format!(
+                "{challenge} challenges one of your batches, and nothing answers it: two of its bids contradict each other. The whole stake is lost."
+            );
+            return (text, format!("zx1 inspect account {challenge}"));
+        }
+        Concern::Asked { ask, slots } => {
+            let text = format!(
+                "{ask} asks for a leaf of one of your batches. If it is not shown within {} ({}), the batch counts for nothing, and the stake pays a fine.",
+                count(*slots, "slot", "slots"),
+                words::slots(*slots),
+            );
+            return (text, format!("zx1 ask show {ask}"));
+        }
+        Concern::CannotPay { why } => {
+            let text = format!("The keeper's key cannot pay the lease: {why}.");
+            return (text, "zx1 keys list; or have the owner run zx1 lease pay".to_owned());
+        }
+        Concern::CannotBatch { why } => {
+            let text = format!("The keeper's key cannot sign batches: {why}.");
+            return (text, "zx1 keys add FILE --scopes pay,batch".to_owned());
+        }
+        Concern::BatchNeedsStake { min_micro_usdc } => {
+            let text = format!("No batch can be submitted: the stake is below {min_micro_usdc}.");
+            return (text, "zx1 doctor".to_owned());
+        }
+        Concern::EraEnded => (
+            "The era has ended, so no batch can be submitted until a stake is locked in the next one."
+                .to_owned(),
+            "zx1 doctor",
+        ),
+        Concern::EraChallenged => (
+            "No batch can be submitted while a challenge against the era is open.".to_owned(),
+            "zx1 challenge list",
+        ),
         Concern::Leaving => {
             ("An unlock of the stake is queued, so the lease is not paid.".to_owned(), "zx1 stake show")
         }
@@ -87,9 +125,6 @@ fn words(concern: &Concern) -> (String, String) {
         ),
         Concern::BatchNeedsLease => {
             ("No batch can be submitted: the lease is not active.".to_owned(), "zx1 doctor")
-        }
-        Concern::BatchNeedsStake => {
-            ("No batch can be submitted: the stake is below 10 USDC.".to_owned(), "zx1 doctor")
         }
         Concern::TooOld(epoch) => {
             (format!("Messages of epoch {} are too old for any batch.", epoch.0), "zx1 log list")

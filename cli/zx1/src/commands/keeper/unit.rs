@@ -24,8 +24,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let agent = context.agent()?;
     let program =
         std::env::current_exe().map_err(|error| files::read_failed(std::path::Path::new("zx1"), &error))?;
-    let keypair = std::path::absolute(&settings.keypair.value)
-        .map_err(|error| files::read_failed(&settings.keypair.value, &error))?;
+    let keypair = std::path::absolute(&settings.batch_key.value)
+        .map_err(|error| files::read_failed(&settings.batch_key.value, &error))?;
     let home = std::path::absolute(context.home()?).map_err(|error| {
         files::read_failed(context.home().map_or(std::path::Path::new("."), |home| home), &error)
     })?;
@@ -44,7 +44,7 @@ After=network-online.target
 
 [Service]
 Environment={home}
-ExecStart={program} --url {url} --keypair {keypair} --agent {mint} --output json-compact keeper run --cap {cap}
+ExecStart={program} --url {url} --keypair {keypair} --batch-key {keypair} --agent {mint} --output json-compact keeper run --cap {cap}
 Restart=always
 RestartSec=30
 # The keeper needs its own folder, the key and the network, nothing else.

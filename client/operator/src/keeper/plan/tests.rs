@@ -10,7 +10,10 @@ fn sound() -> Facts {
         epoch: Epoch(100),
         slot: Slot(10_000_000),
         paid_through: Some(Epoch(101)),
-        stake: Some(MicroUsdc(10 * USDC)),
+        stake: Some(stake(30)),
+        min_stake: MicroUsdc(30 * USDC),
+        has_head: true,
+        tenure_from: Some(Epoch(1)),
         usdc: MicroUsdc(50 * USDC),
         lamports: 1_000_000_000,
         last_batch: Some(Epoch(99)),
@@ -22,8 +25,23 @@ fn policy() -> Policy {
     Policy { cap_usdc: MicroUsdc(2 * USDC), cap_lamports: 10_000_000, ahead: 1, uploads: true }
 }
 
-fn challenge(submitted: u64, answered: bool, resolved: bool) -> Challenge {
-    Challenge { address: format!("c{submitted}"), submitted: Slot(submitted), answered, resolved }
+fn stake(usdc: u64) -> Stake {
+    Stake { amount: MicroUsdc(usdc * USDC), ended: false, challenged: false }
+}
+
+fn challenge(submitted: u64) -> Challenge {
+    Challenge {
+        address: format!("c{submitted}"),
+        submitted: Slot(submitted),
+        answerable: true,
+        ripe: false,
+        settled: false,
+        passed: false,
+    }
+}
+
+fn asked(created: u64, state: u8) -> Ask {
+    Ask { address: format!("a{created}"), created: Slot(created), state, waits: false }
 }
 
 fn actions(facts: &Facts) -> Vec<Action> {
@@ -53,7 +71,7 @@ fn the_lease_is_paid_ahead_and_never_beyond_the_cap() {
 
 #[test]
 fn a_dead_lease_is_not_brought_back_by_itself() {
-    let dead = Facts { paid_through: Some(Epoch(96)), last_batch: None, ..sound() };
+    let dead = Facts { paid_through: Some(Epoch(96)), last_batch: Some(Epoch(98)), ..sound() };
     let plan = plan(&dead, &policy());
     assert_eq!(plan.actions, []);
     assert!(plan.warnings.contains(&Warning { alarm: true, what: Concern::Deactivated }));
@@ -68,7 +86,7 @@ fn an_owner_who_leaves_pays_no_more_lease() {
 #[test]
 fn answers_come_before_everything_else() {
     let busy = Facts {
-        challenges: vec![challenge(9_900_000, false, false)],
+        challenges: vec![challenge(9_900_000)],
         paid_through: Some(Epoch(100)),
         last_batch: Some(Epoch(98)),
         ..sound()
@@ -84,13 +102,72 @@ fn answers_come_before_everything_else() {
 }
 
 #[test]
-fn the_last_slot_of_a_window_is_for_answers_and_the_next_for_resolving() {
+fn the_last_slot_of_a_window_is_for_answers_and_then_nothing_helps() {
     let submitted = 9_000_000;
-    let at =
-        |slot| Facts { challenges: vec![challenge(submitted, false, false)], slot: Slot(slot), ..sound() };
+    let at = |slot| Facts { challenges: vec![challenge(submitted)], slot: Slot(slot), ..sound() };
     let last = submitted + CHALLENGE_WINDOW_SLOTS;
     assert_eq!(actions(&at(last)), [Action::Answer { challenge: "c9000000".to_owned() }]);
-    assert_eq!(actions(&at(last + 1)), [Action::Resolve { challenge: "c9000000".to_owned() }]);
+    assert_eq!(actions(&at(last + 1)), []);
+    let double_bid = Challenge { answerable: false, ripe: true, ..challenge(submitted) };
+    let facts = Facts { challenges: vec![double_bid], slot: Slot(last), ..sound() };
+    assert_eq!(actions(&facts), []);
+    assert!(concerns(&facts).iter().any(|it| it.alarm && matches!(it.what, Concern::Unanswerable { .. })));
+}
+
+#[test]
+fn leaves_are_shown_through_their_last_slot() {
+    let created = 9_000_000;
+    let at = |slot| Facts { asks: vec![asked(created, ask::OPEN)], slot: Slot(slot), ..sound() };
+    let last = created + SHOW_SLOTS;
+    assert_eq!(actions(&at(last)), [Action::Show { ask: "a9000000".to_owned() }]);
+    assert!(concerns(&at(last)).iter().any(|it| it.alarm && matches!(it.what, Concern::Asked { .. })));
+    assert_eq!(actions(&at(last + 1)), []);
+    let shown = Facts { asks: vec![asked(created, ask::SHOWN)], slot: Slot(last), ..sound() };
+    assert_eq!(plan(&shown, &policy()), Plan::default());
+}
+
+#[test]
+fn own_asks_are_settled_after_their_time_and_wait_for_challenges() {
+    let settle = [Action::SettleAsk { ask: "a9000000".to_owned() }];
+    let at = |ask: Ask, slot| actions(&Facts { own_asks: vec![ask], slot: Slot(slot), ..sound() });
+    let last = 9_000_000 + SHOW_SLOTS;
+    assert_eq!(at(asked(9_000_000, ask::OPEN), last), []);
+    assert_eq!(at(asked(9_000_000, ask::OPEN), last + 1), settle);
+    assert_eq!(at(asked(9_000_000, ask::SHOWN), last), settle);
+    assert_eq!(at(Ask { waits: true, ..asked(9_000_000, ask::WITHHELD) }, last), []);
+}
+
+#[test]
+fn the_chain_of_batches_is_opened_before_anything_can_be_batched() {
+    let fresh = Facts { has_head: false, last_batch: None, paid_through: None, ..sound() };
+    assert_eq!(actions(&fresh), [Action::OpenHead]);
+    let without_stake = Facts { stake: None, ..fresh };
+    assert_eq!(actions(&without_stake), []);
+}
+
+#[test]
+fn a_key_does_what_its_scopes_allow_and_the_rest_is_told() {
+    let why = || Some("its scopes are pay".to_owned());
+    let behind = Facts { paid_through: Some(Epoch(100)), last_batch: Some(Epoch(98)), ..sound() };
+    let payer = Facts { key: KeyFaults { pay: None, batch: why() }, ..behind.clone() };
+    assert_eq!(actions(&payer), [Action::PayLease { epochs: 1, cost_micro_usdc: MicroUsdc(USDC) }]);
+    assert!(concerns(&payer).iter().any(|it| matches!(it.what, Concern::CannotBatch { .. })));
+    let signer = Facts { key: KeyFaults { pay: why(), batch: None }, ..behind };
+    assert_eq!(actions(&signer), [Action::SubmitBatch { epoch: 99 }]);
+    assert!(concerns(&signer).iter().any(|it| matches!(it.what, Concern::CannotPay { .. })));
+}
+
+#[test]
+fn nothing_lands_in_an_era_that_ended_or_is_challenged_or_before_the_tenure() {
+    let due = || Facts { last_batch: Some(Epoch(98)), ..sound() };
+    let ended = Facts { stake: Some(Stake { ended: true, ..stake(30) }), ..due() };
+    assert_eq!(actions(&ended), []);
+    assert!(concerns(&ended).iter().any(|it| it.what == Concern::EraEnded));
+    let challenged = Facts { stake: Some(Stake { challenged: true, ..stake(30) }), ..due() };
+    assert_eq!(actions(&challenged), []);
+    assert!(concerns(&challenged).iter().any(|it| it.what == Concern::EraChallenged));
+    let taken_over = Facts { tenure_from: Some(Epoch(100)), ..due() };
+    assert_eq!(plan(&taken_over, &policy()), Plan::default());
 }
 
 #[test]
@@ -100,30 +177,33 @@ fn a_signed_batch_goes_before_a_new_one_is_built() {
 }
 
 #[test]
-fn rent_is_fetched_only_when_no_challenge_is_open() {
+fn rent_is_fetched_after_the_window() {
     let old = Batch { epoch: Epoch(90), submitted: Slot(1_000) };
     let young = Batch { epoch: Epoch(99), submitted: Slot(9_999_000) };
-    let quiet = Facts { batches: vec![old.clone(), young], ..sound() };
+    let quiet = Facts { batches: vec![old, young], ..sound() };
     assert_eq!(actions(&quiet), [Action::CloseBatch { epoch: 90 }]);
-    let challenged =
-        Facts { challenges: vec![challenge(9_999_500, true, false)], batches: vec![old], ..sound() };
-    assert_eq!(actions(&challenged), []);
 }
 
 #[test]
-fn own_challenges_are_resolved_and_then_closed() {
-    let facts = Facts { own_challenges: vec![challenge(1_000, false, false)], ..sound() };
-    assert_eq!(actions(&facts), [Action::Resolve { challenge: "c1000".to_owned() }]);
-    let facts = Facts { own_challenges: vec![challenge(1_000, false, true)], ..sound() };
-    assert_eq!(actions(&facts), [Action::CloseChallenge { challenge: "c1000".to_owned() }]);
+fn own_challenges_are_resolved_and_closed_once_the_order_moved_past_them() {
+    let with = |one: Challenge| actions(&Facts { own_challenges: vec![one], ..sound() });
+    let ripe = Challenge { ripe: true, ..challenge(1_000) };
+    assert_eq!(with(ripe), [Action::Resolve { challenge: "c1000".to_owned() }]);
+    let settled = Challenge { settled: true, ..challenge(1_000) };
+    assert_eq!(with(settled.clone()), []);
+    let passed = Challenge { passed: true, ..settled };
+    assert_eq!(with(passed), [Action::CloseChallenge { challenge: "c1000".to_owned() }]);
+    // An answer settles a challenge at once, but its account stays through the window.
+    let young = Challenge { settled: true, passed: true, ..challenge(9_999_000) };
+    assert_eq!(with(young), []);
 }
 
 #[test]
 fn the_cap_on_fees_holds_back_only_what_can_wait() {
     let facts = Facts {
         spent_lamports: 10_000_000,
-        challenges: vec![challenge(9_900_000, false, false)],
-        own_challenges: vec![challenge(1_000, false, true)],
+        challenges: vec![challenge(9_900_000)],
+        own_challenges: vec![Challenge { settled: true, passed: true, ..challenge(1_000) }],
         ..sound()
     };
     assert_eq!(actions(&facts), [Action::Answer { challenge: "c9900000".to_owned() }]);
@@ -131,11 +211,12 @@ fn the_cap_on_fees_holds_back_only_what_can_wait() {
 
 #[test]
 fn without_a_stake_no_batch_is_tried() {
-    let facts = Facts { stake: None, last_batch: None, ..sound() };
+    let facts = Facts { stake: None, last_batch: Some(Epoch(98)), ..sound() };
     assert_eq!(actions(&facts), []);
-    let low = Facts { stake: Some(MicroUsdc(MIN_STAKE - 1)), last_batch: None, ..sound() };
+    let low = Facts { stake: Some(stake(29)), ..facts };
     assert_eq!(actions(&low), []);
-    assert!(concerns(&low).iter().any(|warning| warning.what == Concern::BatchNeedsStake));
+    let told = Concern::BatchNeedsStake { min_micro_usdc: MicroUsdc(30 * USDC) };
+    assert!(concerns(&low).iter().any(|warning| warning.what == told));
 }
 
 proptest! {
