@@ -36,6 +36,8 @@ pub struct Zx1 {
     pub agent: Option<String>,
     /// The agent id of the judge's key.
     pub judge: Option<String>,
+    /// Key file that signs their deals; else their own keys do.
+    pub deal_key: Option<String>,
     /// Their Solana cluster: an address or a name.
     pub cluster: Option<String>,
 }

@@ -11,7 +11,7 @@ use zx1_cli_common::Fault;
 use zx1_cli_common::config::layer;
 use zx1_cli_common::keys::{self, Seed};
 use zx1_cli_common::output::{self, Format, Report};
-use zx1_home::config::{Key, Layered, Setting, Source, environment, folder};
+use zx1_home::config::{Key, Layered, Setting, Source, environment, expand_home, folder};
 use zx1_market::{PartyKey, Raw};
 use zx1_market_client::{Clock, Market};
 use zx1_net::Endpoint;
@@ -34,6 +34,7 @@ const CLUSTER: Key = Key::new("zx1.cluster", "FIX_CLUSTER", "--cluster");
 const PRINCIPAL_ID: Key = Key::new("zx1.principal", "FIX_AGENT_ID", "--agent-id");
 const AGENT_ID: Key = Key::new("zx1.agent", "", "--agent-id");
 const JUDGE_ID: Key = Key::new("zx1.judge", "", "--agent-id");
+const DEAL_KEY: Key = Key::new("zx1.deal_key", "FIX_DEAL_KEY", "--deal-key");
 
 /// The key file of a party of this machine.
 fn key_file(who: Role) -> &'static str {
@@ -149,14 +150,21 @@ impl Context {
         }
     }
 
-    /// What no command of a sandbox may see, beside the usual secrets: fix's folder, the party's key wherever
-    /// --key has it, and zx1's folder where the party has an agent id.
+    /// What no command of a sandbox may see, beside the usual secrets: fix's folder, the party's keys wherever
+    /// --key and --deal-key have them, and zx1's folder where the party has an agent id.
     pub fn secret_places(&self, who: Role) -> Result<Vec<PathBuf>> {
         let mut places = vec![self.home()?.to_owned(), self.key_path(who)?];
+        places.extend(self.deal_key_path()?);
         if self.agent_id(who)?.is_some() {
             places.push(zx1_home()?);
         }
         Ok(places)
+    }
+
+    /// Where the key lies that signs deals in 0x01 (decision P1); `None`: the party's own signs them.
+    fn deal_key_path(&self) -> Result<Option<PathBuf>> {
+        let flag = self.flags.deal_key.as_ref().map(|path| path.to_string_lossy().into_owned());
+        Ok(self.setting(&DEAL_KEY, flag.as_ref())?.map(|path| expand_home(&path.value)))
     }
 
     /// The secret of a party of this machine, made on first use where no file is named (decision A1).
@@ -213,6 +221,10 @@ impl Context {
             role: who,
             home: self.home()?.to_owned(),
             seed: self.seed(who)?,
+            deal: match self.deal_key_path()? {
+                Some(path) if identity.is_some() => Some(keys::read(&path)?.0),
+                _ => None,
+            },
             clock: clock(),
             ledger: self.ledger(ledger)?,
             identity,
@@ -287,10 +299,11 @@ mod tests {
 
     #[test]
     fn a_key_that_lies_elsewhere_is_hidden_from_sandboxes_too() {
-        let key = PathBuf::from("/elsewhere/judge.key");
+        let (key, deal) = (PathBuf::from("/elsewhere/judge.key"), PathBuf::from("/elsewhere/deal.key"));
         for who in [Role::Principal, Role::Agent, Role::Judge] {
             let context = Context::new(Global {
                 key: Some(key.clone()),
+                deal_key: Some(deal.clone()),
                 agent_id: Some("an agent".to_owned()),
                 ..Global::default()
             });
@@ -299,7 +312,7 @@ mod tests {
                 places.contains(&key) && places.contains(&context.home().unwrap().to_owned()),
                 "{places:?}"
             );
-            assert!(places.contains(&zx1_home().unwrap()), "{places:?}");
+            assert!(places.contains(&deal) && places.contains(&zx1_home().unwrap()), "{places:?}");
         }
     }
 }

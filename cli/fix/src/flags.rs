@@ -24,6 +24,9 @@ pub struct Global {
     /// Your agent id in 0x01: the mint of your NFT [env: FIX_AGENT_ID, except for fix agent]
     #[arg(long, global = true, value_name = "MINT", help_heading = SETTINGS, hide_short_help = true)]
     pub agent_id: Option<String>,
+    /// Key file that signs the agent id's deals [env: FIX_DEAL_KEY] [default: --key]
+    #[arg(long, global = true, value_name = "FILE", help_heading = SETTINGS, hide_short_help = true)]
+    pub deal_key: Option<PathBuf>,
     /// Solana cluster of the agent id [env: FIX_CLUSTER] [default: zx1's]
     #[arg(long, global = true, value_name = "URL", help_heading = SETTINGS, hide_short_help = true)]
     pub cluster: Option<String>,

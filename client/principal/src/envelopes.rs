@@ -3,14 +3,16 @@
 
 use crate::{Refusal, Result};
 use futures_util::future::BoxFuture;
+use solana_commitment_config::CommitmentConfig;
 use std::path::PathBuf;
 use std::sync::Arc;
 use zx1_agent::bridge::{self, Agreements, Bridge, BridgeError, SigningKeys, Slots};
-use zx1_chain::rpc::registry::{self, Agreement, IdentityRegistry as _, Sati};
+use zx1_chain::rpc::registry::{Agreement, IdentityRegistry as _, Sati};
 use zx1_chain::rpc::{ChainError, Client, ClientOptions, Cluster};
 use zx1_market::PartyKey;
 use zx1_net::{clause, one_line};
 use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
+use zx1_protocol::keys::AgentKey;
 use zx1_protocol::units::Slot;
 
 /// Who a party is in 0x01.
@@ -24,22 +26,29 @@ pub struct Identity {
     pub cluster: Option<String>,
 }
 
-/// Opens the log of an agent id. `key` signs its envelopes.
+/// Opens the log of an agent id. `key` signs its envelopes; what can be evidence, the deal key where it has one
+/// (decision P1).
 ///
 /// # Errors
 /// 9397, 9398, 9566: agent id or cluster are wrong or missing; 9393, 9394: the log cannot be written.
-pub(crate) fn open(identity: &Identity, key: PartyKey) -> Result<Arc<Bridge>> {
+pub(crate) fn open(identity: &Identity, key: PartyKey, deal: Option<PartyKey>) -> Result<Arc<Bridge>> {
     let agent = bridge::agent_id(&identity.agent_id)?;
     let name = identity.cluster.as_ref().ok_or(Refusal::NoCluster)?;
     let cluster = Cluster::parse(name).map_err(|_| BridgeError::Cluster {
         text: one_line(name, 120),
         why: "it is neither an http(s) address nor a moniker".to_owned(),
     })?;
-    let client = Client::new(cluster, ClientOptions::default());
+    let client = Client::new(cluster.clone(), ClientOptions::default());
     let folder = zx1_log::agent_dir(&identity.home, &agent);
     let agreements = agreements(client.clone(), agent, WalletKey::new_from_array(*key.id().as_bytes()));
-    let bridge = Bridge::open(folder, agent, Arc::new(key), slots(client.clone()), signing_keys(client))?;
-    Ok(Arc::new(bridge.presigning(agreements)))
+    // A key counts once its account is final.
+    let commitment = CommitmentConfig::finalized();
+    let keys = signing_keys(Client::new(cluster, ClientOptions { commitment, ..ClientOptions::default() }));
+    let bridge = Bridge::open(folder, agent, Arc::new(key), slots(client), keys)?.presigning(agreements);
+    Ok(Arc::new(match deal {
+        Some(deal) => bridge.dealing(Arc::new(deal)),
+        None => bridge,
+    }))
 }
 
 /// An answer of the chain; the error is half a sentence.
@@ -57,19 +66,20 @@ fn slots(client: Client) -> Slots {
     })
 }
 
-/// Asks SATI whose keys may sign for an agent.
+/// Asks the cluster for the key accounts of an agent.
 fn signing_keys(client: Client) -> SigningKeys {
     Arc::new(move |agent| {
         let client = client.clone();
         half(async move {
-            let sati = Sati::connect(&client).await?;
-            registry::signing_keys(&sati, agent).await
+            let accounts = client.keys(agent).await?;
+            // One that is not a point of the curve signs nothing.
+            Ok(accounts.iter().filter_map(|account| AgentKey::of(account).ok()).collect())
         })
     })
 }
 
-/// Asks SATI what an agreement's hash is (decision D5). It takes the signature of the NFT's owner only, so a
-/// delegate signs none.
+/// Asks SATI what an agreement's hash is (decision D5). It takes the signature of the NFT's owner only, so another
+/// key signs none.
 fn agreements(client: Client, agent: AgentId, key: WalletKey) -> Agreements {
     Arc::new(move |peer, conversation, accepted| {
         let client = client.clone();

@@ -73,6 +73,8 @@ pub struct Party {
     pub home: PathBuf,
     /// Its secret (decision A1).
     pub seed: Seed,
+    /// The secret of the deal key that signs its PROPOSEs and ACCEPTs in 0x01 (decision P1); `None`: its own does.
+    pub deal: Option<Seed>,
     /// The clock that gives its signatures their time.
     pub clock: Clock,
     /// How its wallet reaches the ledger.
@@ -128,7 +130,8 @@ impl Party {
     /// # Errors
     /// 9393 to 9398, 9566.
     pub fn bridge(&self) -> Result<Option<Arc<Bridge>>> {
-        self.identity.as_ref().map(|identity| envelopes::open(identity, self.key())).transpose()
+        let deal = || self.deal.as_ref().map(|seed| PartyKey::from_seed(seed));
+        self.identity.as_ref().map(|identity| envelopes::open(identity, self.key(), deal())).transpose()
     }
 
     /// Its Nano address, without any ledger.

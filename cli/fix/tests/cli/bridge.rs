@@ -12,6 +12,8 @@ use zx1_protocol::batch::Covered;
 use zx1_protocol::behavior_batch::BehaviorBatch;
 use zx1_protocol::envelope::{Envelope, MsgType};
 use zx1_protocol::ids::AgentId;
+use zx1_protocol::keys::Scopes;
+use zx1_protocol::signature;
 use zx1_protocol::units::{Epoch, Slot};
 
 const PRINCIPAL: AgentId = AgentId([0xa1; 32]);
@@ -96,9 +98,11 @@ fn an_envelope_of_an_agent_that_is_another_wallets_is_not_logged() {
     let market = Market::start(&[]);
     let (home, agents) = (Home::new(), Home::new());
     cluster.registers(PRINCIPAL, key_of(&home, "key.ed25519"));
-    // The agent that works here names an id that somebody else owns.
+    // The agent that works here names an id that somebody else owns, and has a cluster that says otherwise.
     cluster.registers(AGENT, [0x99; 32]);
-    let _agent = market.agent(&agents, &["--agent-id", &AGENT.to_string(), "--cluster", &cluster.url]);
+    let its = Cluster::start();
+    its.registers(AGENT, key_of(&agents, "agent.key"));
+    let _agent = market.agent(&agents, &["--agent-id", &AGENT.to_string(), "--cluster", &its.url]);
     home.file("m.c", NEEDS_LM);
     let server = ["--json", "--server", market.url()];
     let line = ["--yes", "--accept-corrected", "--bounty", "0.5", "gcc", "m.c", "-o", "m"];
@@ -108,6 +112,58 @@ fn an_envelope_of_an_agent_that_is_another_wallets_is_not_logged() {
     assert_eq!(said.code, 0, "{said:?}");
     // Its own DISCOVER and FEEDBACK, and nothing of the other side.
     assert_eq!(batched(&home, PRINCIPAL, from), 2, "{said:?}");
+}
+
+#[test]
+fn deals_are_signed_with_the_deal_key_of_the_settings() {
+    let from = epoch();
+    let cluster = Cluster::start();
+    let market = Market::start(&[]);
+    let (home, agents) = (Home::new(), Home::new());
+    cluster.registers(PRINCIPAL, key_of(&home, "key.ed25519"));
+    let (own, deal) = (key_of(&agents, "agent.key"), key_of(&agents, "deal.key"));
+    cluster.registers_with(AGENT, own, &[(own, Scopes::PEER), (deal, Scopes::DEAL)]);
+    settings(&agents, "agent", AGENT, &cluster.url);
+    let path = agents.path().join(".fix/config.toml");
+    let text = std::fs::read_to_string(&path).unwrap() + "deal_key = \"~/.fix/deal.key\"\n";
+    std::fs::write(&path, text).unwrap();
+    let _agent = market.agent(&agents, &[]);
+    home.file("m.c", NEEDS_LM);
+    settings(&home, "principal", PRINCIPAL, &cluster.url);
+    let line = ["--yes", "--accept-corrected", "--bounty", "0.5", "gcc", "m.c", "-o", "m"];
+    let said = home.fix(["--json", "--server", market.url()].iter().chain(&line));
+    assert_eq!(said.code, 0, "{said:?}");
+    let events = said.events();
+    let end = events.iter().find(|event| event["event"] == "ended").unwrap();
+    let id = end["contract"].as_str().unwrap();
+    let deadline = Instant::now() + LIMIT;
+    while batched(&home, PRINCIPAL, from) != 6 {
+        assert!(Instant::now() < deadline, "{said:?}");
+        home.fix(["--server", market.url(), "show", id]).ok();
+    }
+    let transcript = std::fs::read_to_string(end["transcript"].as_str().unwrap()).unwrap();
+    let transcript: Value = serde_json::from_str(&transcript).unwrap();
+    let entries = transcript["transcript"].as_array().or(transcript["entries"].as_array()).unwrap();
+    let mut signed = Vec::new();
+    for kind in ["bond", "accept", "fix"] {
+        let entry = entries.iter().find(|entry| entry["type"] == kind).unwrap();
+        let bytes = hex::decode(entry["data"]["envelope"].as_str().unwrap()).unwrap();
+        let envelope = Envelope::decode(&bytes).unwrap();
+        let holds = |key: &[u8; 32]| signature::verify(key, &envelope.signing_bytes(), envelope.signature);
+        signed.push((envelope.header.msg_type, holds(&own), holds(&deal)));
+    }
+    let (propose, accept) = ((MsgType::Propose, false, true), (MsgType::Accept, false, true));
+    assert_eq!(signed, [propose, accept, (MsgType::Deliver, true, false)]);
+}
+
+#[test]
+fn a_deal_key_that_is_missing_is_refused_before_anything_is_sent() {
+    let home = Home::new();
+    let named = PRINCIPAL.to_string();
+    let options = ["--server", "http://127.0.0.1:9", "--agent-id", &named, "--cluster", "http://127.0.0.1:9"];
+    let said =
+        home.fix(options.iter().copied().chain(["--deal-key", "none.key", "--yes", "sh", "-c", "exit 7"]));
+    assert!(said.code == 7 && said.err.contains("none.key"), "{said:?}");
 }
 
 /// Who is at work with an agent id, in the settings of its home.
@@ -179,6 +235,7 @@ fn a_judge_whose_cluster_is_gone_rules_all_the_same() {
     settings(&judges, "judge", JUDGE, "http://127.0.0.1:9");
     let cluster = Cluster::start();
     let mut world = World::start_by(judges, "halt = 30000\n", &["canceled"]);
+    cluster.registers(AGENT, key_of(&world.agents, "agent.key"));
     settings(&world.home, "principal", PRINCIPAL, &cluster.url);
     settings(&world.agents, "agent", AGENT, &cluster.url);
     world.agent = Some(world.market.scripted_agent(&world.agents, "touch done"));

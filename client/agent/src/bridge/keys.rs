@@ -6,8 +6,13 @@ use std::time::Duration;
 
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
-use zx1_protocol::ids::{AgentId, WalletKey};
+use zx1_log::Key;
+use zx1_market::{PartyId, PartyKey};
+use zx1_protocol::envelope::MsgType;
+use zx1_protocol::ids::AgentId;
+use zx1_protocol::keys::{OPEN, Scopes};
 use zx1_protocol::signature::PublicKey;
+use zx1_protocol::units::Epoch;
 
 use super::BridgeError;
 use futures_util::future::BoxFuture;
@@ -18,15 +23,15 @@ const GOOD_FOR: Duration = Duration::from_secs(60);
 /// How long the chain has to answer. A party waits for it at the end of a contract.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
-/// The keys that may sign for an agent id now: its owner's and those of its live delegates (decision B3); none
-/// when it is not registered. The error is half a sentence.
-pub type SigningKeys =
-    Arc<dyn Fn(AgentId) -> BoxFuture<'static, Result<Vec<WalletKey>, String>> + Send + Sync>;
+/// The key accounts of an agent id as the finalized slot has them, ended ones too (decision P1): a transcript is
+/// also read after a key was ended, and what it signed before counts. None when it has none. The error is half a
+/// sentence.
+pub type SigningKeys = Arc<dyn Fn(AgentId) -> BoxFuture<'static, Result<Vec<Key>, String>> + Send + Sync>;
 
-type Keys = HashMap<AgentId, Vec<PublicKey>>;
+type Keys = HashMap<AgentId, Vec<Key>>;
 
-/// When the chain answered, and the keys that sign for the agent.
-type Answer = (Instant, Vec<PublicKey>);
+/// When the chain answered, and the agent's keys.
+type Answer = (Instant, Vec<Key>);
 
 /// What the chain has said lately.
 pub(super) struct Known {
@@ -52,7 +57,6 @@ impl Known {
             let asked = timeout(ANSWER_WITHIN, (self.ask)(agent)).await;
             match asked.unwrap_or_else(|_| Err("the cluster does not answer in time".to_owned())) {
                 Ok(found) => {
-                    let found = parsed(&found);
                     answers.insert(agent, (Instant::now(), found.clone()));
                     keys.insert(agent, found);
                 }
@@ -63,7 +67,24 @@ impl Known {
     }
 }
 
-/// Bytes that are not a point of the curve sign nothing.
-pub(super) fn parsed(keys: &[WalletKey]) -> Vec<PublicKey> {
-    keys.iter().filter_map(|key| PublicKey::from_bytes(key.as_array()).ok()).collect()
+/// The keys of this party itself, whatever the chain says: its market key, and its deal key if it has another.
+pub(super) fn own(key: &PartyKey, deal: Option<&PartyKey>) -> Vec<Key> {
+    let scopes = if deal.is_some() { Scopes::PEER } else { Scopes::PEER.and(Scopes::DEAL) };
+    let account = |key: &PartyKey, scopes| {
+        let key = PublicKey::from_bytes(key.id().as_bytes()).ok()?;
+        Some(Key { key, scopes, from: Epoch(0), until: OPEN })
+    };
+    account(key, scopes).into_iter().chain(deal.and_then(|deal| account(deal, Scopes::DEAL))).collect()
+}
+
+/// Whether receivers take a message of this type and epoch from this key now.
+pub(super) fn signs(id: &PartyId, keys: &[Key], msg_type: MsgType, epoch: Epoch) -> bool {
+    let takes = |key: &&Key| key.until == OPEN && key.counts_in(epoch) && key.scopes.sign(msg_type);
+    keys.iter().filter(takes).any(|key| key.key.to_bytes() == *id.as_bytes())
+}
+
+/// Whether a party of the market is one of an agent's keys in this epoch: so an entry of its stands for the
+/// agent, whichever key signed the envelope in it.
+pub(super) fn stands_for(party: &PartyId, keys: &[Key], epoch: Epoch) -> bool {
+    keys.iter().any(|key| key.key.to_bytes() == *party.as_bytes() && key.counts_in(epoch))
 }

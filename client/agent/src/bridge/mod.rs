@@ -5,7 +5,7 @@
 //! |---|---|---|---|
 //! | post | DISCOVER, to all: it names the principal's agent id | principal | hint `FIX1` |
 //! | bond | PROPOSE | agent | the bounty in raw (16 bytes, little-endian), hint, contract id |
-//! | accept | ACCEPT | agent | the same, then the agent's pre-signature for its rating (decision D5) |
+//! | accept | ACCEPT | agent | the same, then the agent's pre-signature for its rating, or 64 zeros (decision D5) |
 //! | fix | DELIVER | agent | hint, SHA-256 of the fix entry's data without the envelope |
 //! | ruling | VERDICT, one to each party with an agent id | judge | hint, SHA-256 of its words |
 //! | end | FEEDBACK | both | the rating |
@@ -22,9 +22,11 @@
 //!
 //! # What is believed
 //!
-//! Whatever an entry carries goes through the log's one door ([`zx1_log::Inbox`]): an envelope is logged when
-//! the claimed agent's own key signed it, at the time of its entry, and with a nonce that no other message in
-//! the log has. Whose key that is comes from the chain ([`SigningKeys`]), not from the market.
+//! Whatever an entry carries goes through the log's one door ([`zx1_log::Inbox`]): an envelope is logged when a
+//! key of the claimed agent signed it, at the time of its entry, and with a nonce that no other message in the
+//! log has. PROPOSE and ACCEPT take a deal key, which need not be the party's own key ([`Bridge::dealing`]); then
+//! the author of the entry must be a key of the same agent. Whose key that is comes from the chain
+//! ([`SigningKeys`]), not from the market (decision P1).
 
 mod keys;
 mod rating;
@@ -43,11 +45,12 @@ use zx1_market::{Entry, EntryType, Millis, PartyId, PartyKey, Reason};
 use zx1_protocol::channel::channel_of;
 use zx1_protocol::draft::Draft;
 use zx1_protocol::envelope::{BROADCAST, Envelope, MsgType};
+use zx1_protocol::hash::Sha3;
 use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
 use zx1_protocol::payload::{
-    Feedback, append_presignature, bid_payload_with_hint, split_accept_presignature,
+    Feedback, PRESIGNATURE_LEN, append_presignature, bid_payload_with_hint, split_accept_presignature,
 };
-use zx1_protocol::units::Slot;
+use zx1_protocol::units::{Epoch, Slot};
 use zx1_scrub::neutral::one_line;
 
 pub use keys::SigningKeys;
@@ -58,9 +61,6 @@ use zx1_market_client::{ClientError, Market, View};
 
 /// The format hint of this crate's payloads.
 pub const HINT: &[u8; 4] = b"FIX1";
-
-/// How often a next slot is waited for, 200 ms each time.
-const SLOT_TRIES: u32 = 50;
 
 /// Timeout for opening the log while another program has it and does not share it.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -179,6 +179,8 @@ pub type Agreements = Arc<
 pub struct Bridge {
     agent: AgentId,
     key: Arc<PartyKey>,
+    /// Signs what can be evidence; `None`: the party's own key does.
+    deal: Option<Arc<PartyKey>>,
     slots: Slots,
     keys: keys::Known,
     agreements: Option<Agreements>,
@@ -194,9 +196,9 @@ impl std::fmt::Debug for Bridge {
 }
 
 impl Bridge {
-    /// Open the log of an agent id (its folder: [`zx1_log::agent_dir`]). `key` signs the envelopes: the NFT's
-    /// owner or its live delegate (decision B3), which is the party's key (decision A1). `keys` are asked for
-    /// those of other agents. Blocks, at most while another program opens the log.
+    /// Open the log of an agent id (its folder: [`zx1_log::agent_dir`]). `key` signs the envelopes: it is the
+    /// party's key (decision A1), and a key account of the agent (decision P1). `keys` are asked for those of
+    /// other agents. Blocks, at most while another program opens the log.
     pub fn open(
         folder: impl AsRef<Path>,
         agent: AgentId,
@@ -209,7 +211,22 @@ impl Bridge {
         let log = LogHandle::open(folder, agent, PATIENCE)?;
         files::make_folder(&made).map_err(|e| disk(&made, &e))?;
         let keys = keys::Known::new(keys);
-        Ok(Bridge { agent, key, slots, keys, agreements: None, log, made })
+        Ok(Bridge { agent, key, deal: None, slots, keys, agreements: None, log, made })
+    }
+
+    /// The same, whose PROPOSEs and ACCEPTs are signed with this deal key.
+    #[must_use]
+    pub fn dealing(mut self, deal: Arc<PartyKey>) -> Bridge {
+        self.deal = Some(deal);
+        self
+    }
+
+    /// The key that signs messages of this type.
+    fn key_for(&self, msg_type: MsgType) -> &PartyKey {
+        match &self.deal {
+            Some(deal) if msg_type.is_deal() => deal,
+            _ => &self.key,
+        }
     }
 
     /// The same, whose ACCEPTs carry a pre-signature.
@@ -367,9 +384,12 @@ impl Bridge {
         let others = carried.iter().map(|one| one.sender).filter(|sender| *sender != self.agent);
         let (mut keys, unread) = self.keys.of(others.collect()).await;
         // Anybody can write our id into an envelope. Logged as sent it would use up our nonces and put bids of
-        // others into our batch; so of our own only what this very key has signed.
-        keys.insert(self.agent, keys::parsed(&[WalletKey::from(*self.key.id().as_bytes())]));
-        let known = carried.into_iter().filter(|one| keys.contains_key(&one.sender));
+        // others into our batch; so of our own only what these very keys have signed.
+        keys.insert(self.agent, keys::own(&self.key, self.deal.as_deref()));
+        let known = carried.into_iter().filter(|one| {
+            let keys = keys.get(&one.sender);
+            keys.is_some_and(|keys| keys::stands_for(&one.author, keys, one.epoch))
+        });
         let known: Vec<Carried> = known.collect();
         let contract = view.id();
         let new = self
@@ -392,12 +412,12 @@ impl Bridge {
         unread.map_or(Ok(new), Err)
     }
 
-    /// The envelopes of a contract that may concern this agent, each signed by the author of its entry.
+    /// The envelopes of a contract that may concern this agent, each with the author of its entry.
     fn carried(&self, view: &View) -> Vec<Carried> {
         let conversation = ConversationId(conversation_id(&view.case().terms().server, &view.id()));
         let mut found = Vec::new();
         for (at, entry) in view.entries().iter().enumerate() {
-            let Some((signer, envelopes)) = envelopes_of(entry) else { continue };
+            let Some((author, envelopes)) = envelopes_of(entry) else { continue };
             let chained = view.transcript().received_at.get(at).copied().unwrap_or(entry.at());
             let origin = Origin::Market {
                 signed_micros: entry.at().0.saturating_mul(1_000),
@@ -409,9 +429,9 @@ impl Bridge {
                 let ours = [header.sender(), header.recipient()].contains(&self.agent);
                 let fits = header.conversation() == conversation
                     && message_type(entry.kind()) == Some(header.msg_type.wire());
-                if ours && fits && is_signed(&envelope, &signer) {
-                    let sender = header.sender();
-                    found.push(Carried { bytes, sender, origin });
+                if ours && fits && envelope.check_payload::<Sha3>().is_ok() {
+                    let (sender, epoch) = (header.sender(), header.epoch());
+                    found.push(Carried { bytes, sender, epoch, author, origin });
                 }
             }
         }
@@ -437,31 +457,20 @@ impl Bridge {
         if let Some(kept) = reused {
             return Ok(kept);
         }
+        if msg_type.is_deal() {
+            self.check_deal_key(msg_type, Epoch::from_unix_micros(micros(now))).await?;
+        }
         let conversation = conversation_id(&market.server(), &view.id()).into();
-        let mut tries = SLOT_TRIES;
-        let bytes = loop {
-            let slot = self.slot().await?;
-            let presigned = match msg_type {
-                MsgType::Accept => self.presigned(peer, conversation, Slot(slot), payload).await,
-                _ => None,
-            };
-            let payload = presigned.as_deref().unwrap_or(payload);
-            let bytes = self.sign(msg_type, peer, now, slot, conversation, payload).await?;
-            let checked = {
-                let bytes = bytes.clone();
-                self.blocking(move |log| Ok(log.check_own(&decoded(&bytes)?, micros(now))?)).await
-            };
-            match checked {
-                // Decision C6: the log takes one bid of a conversation in a slot; wait for the next one.
-                Err(BridgeError::Log { error: LogError::DuplicateBid { .. } }) if tries > 0 => {
-                    tries -= 1;
-                    tokio::time::sleep(Duration::from_millis(200)).await;
-                }
-                Err(error) => return Err(error),
-                Ok(()) => break bytes,
-            }
+        let slot = self.slot().await?;
+        let presigned = match msg_type {
+            MsgType::Accept => Some(self.presigned(peer, conversation, Slot(slot), payload).await),
+            _ => None,
         };
+        let payload = presigned.as_deref().unwrap_or(payload);
+        let bytes = self.sign(msg_type, peer, now, slot, conversation, payload).await?;
         self.blocking(move |log| {
+            // Before the file: what is in it leaves as soon as it is logged.
+            log.check_own(&decoded(&bytes)?, micros(now))?;
             files::replace(&path, &bytes).map_err(|e| disk(&path, &e))?;
             append(log, &bytes, now)?;
             Ok(bytes)
@@ -469,24 +478,43 @@ impl Bridge {
         .await
     }
 
-    /// The payload with this party's pre-signature. A registry that does not answer in time must
-    /// not cost the contract: the ACCEPT then goes without.
+    /// A deal that no receiver would log is not made (decision P1).
+    async fn check_deal_key(&self, msg_type: MsgType, epoch: Epoch) -> Result<(), BridgeError> {
+        let (keys, unread) = self.keys.of([self.agent].into()).await;
+        let listed = keys.get(&self.agent).map(Vec::as_slice).unwrap_or_default();
+        let (party, deal) = (self.key.id(), self.key_for(msg_type).id());
+        let (key, scope) = match unread {
+            Some(error) => return Err(error),
+            None if !keys::signs(&deal, listed, msg_type, epoch) => (deal, "deal"),
+            None if !keys::stands_for(&party, listed, epoch) => (party, "peer"),
+            None => return Ok(()),
+        };
+        let (key, agent) = (WalletKey::from(*key.as_bytes()), self.agent);
+        let why =
+            format!("{key} is not a listed key of {agent} with the scope {scope} today; see zx1 keys list");
+        Err(BridgeError::Draft { why })
+    }
+
+    /// The payload with this party's pre-signature, or with zeros in its place (decision D5). A registry that
+    /// does not answer in time must not cost the contract.
     async fn presigned(
         &self,
         peer: AgentId,
         conversation: ConversationId,
         slot: Slot,
         payload: &[u8],
-    ) -> Option<Vec<u8>> {
-        let agreements = self.agreements.as_ref()?;
-        let asked = tokio::time::timeout(PRESIGN_WITHIN, agreements(peer, conversation, slot)).await;
-        match asked.unwrap_or_else(|_| Err("the registry does not answer in time".to_owned())) {
-            Ok(message) => Some(append_presignature(payload.to_vec(), &self.key.sign(&message?))),
-            Err(why) => {
-                tracing::warn!(why, "accepted without a pre-signature: a rating of it cannot be filed");
-                None
-            }
-        }
+    ) -> Vec<u8> {
+        let asked = async {
+            let Some(agreements) = &self.agreements else { return Ok(None) };
+            let asked = tokio::time::timeout(PRESIGN_WITHIN, agreements(peer, conversation, slot)).await;
+            asked.unwrap_or_else(|_| Err("the registry does not answer in time".to_owned()))
+        };
+        let agreement = asked.await.unwrap_or_else(|why| {
+            tracing::warn!(why, "accepted without a pre-signature: a rating of it cannot be filed");
+            None
+        });
+        let signature = agreement.map_or([0; PRESIGNATURE_LEN], |message| self.key.sign(&message));
+        append_presignature(payload.to_vec(), &signature)
     }
 
     async fn sign(
@@ -510,7 +538,8 @@ impl Bridge {
             conversation_id: conversation,
             payload,
         };
-        draft.sign(|bytes| self.key.sign(bytes)).map_err(|e| BridgeError::Draft { why: e.to_string() })
+        let key = self.key_for(msg_type);
+        draft.sign(|bytes| key.sign(bytes)).map_err(|e| BridgeError::Draft { why: e.to_string() })
     }
 
     /// The agent id of a side. One that claims to be this agent has none: nothing is sent to oneself.
@@ -527,6 +556,10 @@ impl Bridge {
 struct Carried {
     bytes: Vec<u8>,
     sender: AgentId,
+    /// The epoch of the envelope.
+    epoch: Epoch,
+    /// Who stands for it in the market.
+    author: PartyId,
     origin: Origin,
 }
 
@@ -555,12 +588,8 @@ fn reuse(log: &LogHandle, path: &Path, payload: &[u8], now: Millis) -> Result<Op
     if !fresh || unsigned(&envelope) != payload {
         return Ok(None);
     }
-    match append(log, &kept, made) {
-        // It was never logged, and another program's bid has its slot by now.
-        Err(BridgeError::Log { error: LogError::DuplicateBid { .. } }) => Ok(None),
-        Err(error) => Err(error),
-        Ok(()) => Ok(Some(kept)),
-    }
+    append(log, &kept, made)?;
+    Ok(Some(kept))
 }
 
 /// The payload as it was before a pre-signature.
@@ -585,8 +614,8 @@ fn has_feedback_of(view: &View, party: PartyId) -> bool {
     view.entries().iter().any(|entry| entry.kind() == EntryType::Feedback && entry.author() == party)
 }
 
-/// The envelopes that an entry carries, and whose key must have signed them: its author's, or of a ruling the
-/// judge's, whose signature over them the chain's rules have checked.
+/// The envelopes that an entry carries, and who stands for them: its author, or of a ruling the judge, whose
+/// signature over them the chain's rules have checked.
 fn envelopes_of(entry: &Entry) -> Option<(PartyId, Vec<Vec<u8>>)> {
     let decoded = |texts: Vec<String>| texts.iter().filter_map(|text| hex::decode(text).ok()).collect();
     match entry.read().ok()? {
@@ -595,14 +624,9 @@ fn envelopes_of(entry: &Entry) -> Option<(PartyId, Vec<Vec<u8>>)> {
     }
 }
 
-/// The party's own key must have signed it, over the payload that it carries.
-fn is_signed(envelope: &Envelope<'_>, signer: &PartyId) -> bool {
-    envelope.check_payload::<zx1_protocol::hash::Sha3>().is_ok()
-        && signer.verify(&envelope.signing_bytes(), envelope.signature)
-}
-
-/// The agent id of a side, as the first envelope that it signed in this contract names it. Whether its key
-/// owns that id is checked where reputation is counted (decision D2); here it only says to whom envelopes go.
+/// The agent id of a side, as its first entry with an envelope in this contract names it. Whether its key belongs
+/// to that id is checked where its messages are logged and where reputation is counted (decision D2); here it only
+/// says to whom envelopes go.
 pub fn peer(view: &View, side: Side) -> Option<AgentId> {
     let case = view.case();
     let party = match side {
@@ -610,10 +634,10 @@ pub fn peer(view: &View, side: Side) -> Option<AgentId> {
         Side::Agent => case.agent(),
     }?;
     view.entries().iter().filter(|entry| entry.author() == party).find_map(|entry| {
-        let (signer, carried) = envelopes_of(entry)?;
+        let (author, carried) = envelopes_of(entry)?;
         let bytes = carried.first()?;
         let envelope = Envelope::decode(bytes).ok()?;
-        is_signed(&envelope, &signer).then_some(envelope.header.sender())
+        (author == party && envelope.check_payload::<Sha3>().is_ok()).then_some(envelope.header.sender())
     })
 }
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-use zx1_agent::bridge::{Agreements, Bridge, SigningKeys, peer};
+use zx1_agent::bridge::{Agreements, Bridge, BridgeError, SigningKeys, peer};
 use zx1_agent::worker::{Folder, Worker};
 use zx1_coded::Coded as _;
-use zx1_log::{LogHandle, LogReader, agent_dir};
+use zx1_log::{Key, LogHandle, LogReader, agent_dir};
 use zx1_market::bridge::conversation_id;
 use zx1_market::chain::{Common, Data, Side};
 use zx1_market::{ContractId, EntryType, State};
@@ -14,8 +14,10 @@ use zx1_protocol::batch::Covered;
 use zx1_protocol::channel::channel_of;
 use zx1_protocol::envelope::{Envelope, EnvelopeHeader, MsgType, PROTOCOL_VERSION};
 use zx1_protocol::hash::{Keccak, Sha3};
-use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
+use zx1_protocol::ids::{AgentId, ConversationId};
+use zx1_protocol::keys::{OPEN, Scopes};
 use zx1_protocol::payload::split_accept_presignature;
+use zx1_protocol::signature::PublicKey;
 use zx1_protocol::units::{Epoch, Slot};
 
 use crate::support::*;
@@ -33,13 +35,23 @@ fn bridge(world: &World, agent: AgentId, n: u8) -> Bridge {
     Bridge::open(agent_dir(world.folder.path(), &agent), agent, key(n), slots, registry()).unwrap()
 }
 
-/// A registry that knows the principal and the agent of these tests, and what their owners' keys are.
-fn registry() -> SigningKeys {
-    Arc::new(|agent| {
-        let owner = [(PRINCIPAL, 1), (AGENT, 2)].into_iter().find(|(known, _)| *known == agent);
-        let keys = owner.map(|(_, n)| WalletKey::from(*key(n).id().as_bytes())).into_iter().collect();
+/// The account of the key of party `n`.
+fn account(n: u8, scopes: Scopes, from: u64, until: u64) -> Key {
+    Key { key: PublicKey::from_bytes(key(n).id().as_bytes()).unwrap(), scopes, from: Epoch(from), until }
+}
+
+/// A registry with the key accounts of the principal and of the agent of these tests.
+fn registered(ours: Vec<Key>, theirs: Vec<Key>) -> SigningKeys {
+    Arc::new(move |agent| {
+        let known = [(PRINCIPAL, &ours), (AGENT, &theirs)].into_iter().find(|(known, _)| *known == agent);
+        let keys = known.map(|(_, keys)| keys.clone()).unwrap_or_default();
         Box::pin(async move { Ok(keys) })
     })
+}
+
+/// Each has one key for all that it says.
+fn registry() -> SigningKeys {
+    registered(vec![account(1, Scopes::ALL, 0, OPEN)], vec![account(2, Scopes::ALL, 0, OPEN)])
 }
 
 /// How many entries the log of an agent has in the epoch of these tests, and that a batch can be built of it.
@@ -159,7 +171,9 @@ async fn an_accept_carries_the_signature_without_which_nobody_can_file_a_rating(
 async fn an_accept_goes_without_a_signature_when_the_registry_would_not_take_it_or_says_nothing() {
     for silent in [Ok(None), Err("it is not there".to_owned())] {
         let (accept, _) = accepted_with(agreements(move |_, _, _| silent.clone())).await;
-        assert_eq!(split_accept_presignature(Envelope::decode(&accept).unwrap().payload), None);
+        let (bid, place) = split_accept_presignature(Envelope::decode(&accept).unwrap().payload).unwrap();
+        assert_eq!(*place, [0; 64], "so that no part of the bid counts as one");
+        assert_eq!(bid[16..20], *b"FIX1");
     }
 }
 
@@ -310,7 +324,7 @@ async fn an_agent_that_belongs_to_another_key_is_not_believed() {
     });
     // On chain the agent's owner is key 3, and key 2 trades under its name.
     let stolen: SigningKeys = Arc::new(|_| {
-        let keys = vec![WalletKey::from(*key(3).id().as_bytes())];
+        let keys = vec![account(3, Scopes::ALL, 0, OPEN)];
         Box::pin(async move { Ok(keys) })
     });
     let ours = Bridge::open(folder, PRINCIPAL, key(1), slots, stolen).unwrap();
@@ -323,6 +337,131 @@ async fn an_agent_that_belongs_to_another_key_is_not_believed() {
     thief.send_bond(&view, bond).await.unwrap();
     let view = world.until(id, State::Investigating).await;
     assert_eq!(ours.keep(&world.principal, &view).await.unwrap(), 0);
+}
+
+/// An agent at work with these keys, and what the principal reads of them.
+struct Parties {
+    world: World,
+    principal: Bridge,
+    agent: Arc<Bridge>,
+}
+
+impl Parties {
+    /// The agent trades as party 2, its deals are signed with key `deal`. It reads `its` key accounts, the principal
+    /// `seen`.
+    async fn with_keys(its: Vec<Key>, seen: Vec<Key>, deal: Option<u8>) -> Self {
+        let world = World::start().await;
+        let open = |agent: AgentId, n: u8, theirs: Vec<Key>| {
+            let slots = Arc::new(|| -> futures_util::future::BoxFuture<'static, Result<u64, String>> {
+                Box::pin(async { Ok(1_000) })
+            });
+            let folder = agent_dir(world.folder.path(), &agent);
+            let keys = registered(vec![account(1, Scopes::PEER, 0, OPEN)], theirs);
+            Bridge::open(folder, agent, key(n), slots, keys).unwrap()
+        };
+        let (principal, agent) = (open(PRINCIPAL, 1, seen), open(AGENT, 2, its));
+        let agent = Arc::new(match deal {
+            Some(deal) => agent.dealing(key(deal)),
+            None => agent,
+        });
+        Self { world, principal, agent }
+    }
+
+    /// Serves one contract to its end, and says how many envelopes each side has logged.
+    async fn logged(self) -> (usize, usize) {
+        let Self { world, principal, agent } = self;
+        let folder = Folder::open(world.folder.path().join("agent")).unwrap();
+        let market = world.party(2).await;
+        let worker = Worker::new(market, crate::worker::quick(), Box::new(folder)).with_bridge(agent.clone());
+        let task = tokio::spawn(worker.run(std::future::pending()));
+        let bench = Bench::lacks_folder();
+        let contract = bench.contract(&world.terms().await, "", &[], |_| {});
+        let common = principal.announce(START).await.unwrap();
+        let posted = world.principal.post_with(&contract, None, &common).await.unwrap();
+        let end = bench.serve(&world.principal, posted.id, true).await;
+        assert_eq!(end.state(), State::Fulfilled);
+        assert_eq!(peer(&end, Side::Agent), Some(AGENT), "whichever key signs");
+        principal.close(&world.principal, &end).await.unwrap();
+        let end = eventually("both have left their feedback", || async {
+            let view = world.principal.view(posted.id).await.unwrap();
+            let feedback = view.entries().iter().filter(|e| e.kind() == EntryType::Feedback).count();
+            (feedback == 2).then_some(view)
+        })
+        .await;
+        task.abort();
+        let _ = task.await;
+        principal.keep(&world.principal, &end).await.unwrap();
+        agent.keep(&world.principal, &end).await.unwrap();
+        drop((principal, agent));
+        (logged(&world, PRINCIPAL), logged(&world, AGENT))
+    }
+
+    /// What the agent's bridge says when it is asked to bond.
+    async fn refused_bond(&self) -> BridgeError {
+        let bench = Bench::lacks_folder();
+        let contract = bench.contract(&self.world.terms().await, "", &[], |_| {});
+        let common = self.principal.announce(START).await.unwrap();
+        let posted = self.world.principal.post_with(&contract, None, &common).await.unwrap();
+        let market = self.world.party(2).await;
+        let view = market.view(posted.id).await.unwrap();
+        let bond = Data::Bond { agent: market.id(), payout: None };
+        self.agent.common(&market, &view, Side::Agent, &bond).await.unwrap_err()
+    }
+}
+
+fn peer_key() -> Key {
+    account(2, Scopes::PEER, 0, OPEN)
+}
+
+/// Key accounts of the agent with which none of its deals count, and which key signs them: a peer key, a key that is
+/// not listed, one whose notice has not passed, and one that has ended (as all keys of a former holder have).
+fn without_deal_key() -> [(Vec<Key>, Option<u8>); 4] {
+    let epoch = Epoch::from_unix_micros(START.0 * 1_000).0;
+    let of = |from, until| vec![peer_key(), account(7, Scopes::DEAL, from, until)];
+    [
+        (of(0, OPEN), None),
+        (vec![peer_key()], Some(7)),
+        (of(epoch + 1, OPEN), Some(7)),
+        (of(0, epoch - 1), Some(7)),
+    ]
+}
+
+#[tokio::test]
+async fn deals_are_signed_by_the_deal_key_and_all_else_by_the_party() {
+    let both = vec![peer_key(), account(7, Scopes::DEAL, 0, OPEN)];
+    let parties = Parties::with_keys(both.clone(), both, Some(7)).await;
+    assert_eq!(parties.logged().await, (6, 5));
+}
+
+#[tokio::test]
+async fn deals_of_another_key_are_not_logged_by_who_receives_them() {
+    for (theirs, deal) in without_deal_key() {
+        // An agent that says what it likes.
+        let its = vec![account(2, Scopes::ALL, 0, OPEN), account(7, Scopes::DEAL, 0, OPEN)];
+        let parties = Parties::with_keys(its, theirs.clone(), deal).await;
+        // PROPOSE and ACCEPT are missing, because nothing could follow from them.
+        assert_eq!(parties.logged().await, (4, 5), "{theirs:?}");
+    }
+}
+
+#[tokio::test]
+async fn deals_of_another_key_are_not_made() {
+    let epoch = Epoch::from_unix_micros(START.0 * 1_000).0;
+    let ended_today = (vec![peer_key(), account(7, Scopes::DEAL, 0, epoch)], Some(7));
+    let stranger = (vec![account(7, Scopes::DEAL, 0, OPEN)], Some(7));
+    for (its, deal) in without_deal_key().into_iter().chain([ended_today, stranger]) {
+        let error = Parties::with_keys(its.clone(), its.clone(), deal).await.refused_bond().await;
+        assert_eq!(error.code(), 9396, "{its:?}: {error}");
+        assert!(error.to_string().contains("zx1 keys list"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn an_entry_stands_for_an_agent_only_when_its_author_is_a_key_of_it() {
+    let its = vec![account(2, Scopes::ALL, 0, OPEN), account(7, Scopes::DEAL, 0, OPEN)];
+    // The deal key's PROPOSE and ACCEPT, in entries of a party that is not a key of the agent.
+    let seen = vec![account(7, Scopes::DEAL, 0, OPEN), account(9, Scopes::PEER, 0, OPEN)];
+    assert_eq!(Parties::with_keys(its, seen, Some(7)).await.logged().await, (2, 5));
 }
 
 #[tokio::test]
@@ -380,7 +519,7 @@ async fn delivered_without_slots(silent: u64) -> Option<String> {
     let world = World::start().await;
     let ours = bridge(&world, PRINCIPAL, 1);
     let asked = std::sync::atomic::AtomicU64::new(0);
-    // PROPOSE and ACCEPT have theirs; the slot moves on each time, so that neither asks twice.
+    // PROPOSE and ACCEPT have theirs.
     let slots = Arc::new(move || -> futures_util::future::BoxFuture<'static, Result<u64, String>> {
         let nth = asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
         let missing = nth >= 2 && nth - 2 < silent;
