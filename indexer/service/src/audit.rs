@@ -3,16 +3,20 @@
 use crate::chain::{Kind, Ledger};
 use crate::error::{Error, Result};
 use crate::index::{Index, now_s};
+use crate::merge::number;
 use crate::parse::Touched;
 use crate::status::LastAudit;
-use crate::store::{AgentRow, BatchRow, ChallengeRow, Find, fixed, unsigned};
+use crate::store::{AgentRow, BatchRow, ChallengeRow, Find, KeyRow, StakeRow, fixed, unsigned};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-use zx1_chain::rpc::audit::{Accounts, AgentClaim, BatchClaim, ChallengeClaim, Claims, compare};
+use zx1_chain::rpc::audit::{
+    Accounts, AgentClaim, BatchClaim, ChallengeClaim, Claims, KeyClaim, StakeClaim, TenureClaim, compare,
+};
 use zx1_chain::rpc::{RawAccount, Stored};
 use zx1_interface::Layout;
 use zx1_interface::accounts::FeedbackLogAccount;
+use zx1_protocol::keys::OPEN;
 
 pub use zx1_chain::rpc::audit::{Audit, Difference};
 
@@ -28,11 +32,14 @@ pub async fn read(ledger: &dyn Ledger) -> Result<Accounts> {
     let log = ledger.accounts(&[Touched::Log.address()]).await?.into_iter().next().flatten();
     let log = log.filter(|account| !account.data.is_empty());
     Ok(Accounts {
+        tenures: decode(ledger.scan(Kind::Tenure).await?)?,
+        keys: decode(ledger.scan(Kind::Key).await?)?,
         stakes: decode(ledger.scan(Kind::Stake).await?)?,
         leases: decode(ledger.scan(Kind::Lease).await?)?,
         heads: decode(ledger.scan(Kind::Head).await?)?,
         batches: decode(ledger.scan(Kind::Batch).await?)?,
         challenges: decode(ledger.scan(Kind::Challenge).await?)?,
+        asks: decode(ledger.scan(Kind::Ask).await?)?,
         log: log.as_ref().map(Stored::<FeedbackLogAccount>::decode).transpose()?.map(|stored| stored.value),
     })
 }
@@ -76,14 +83,24 @@ async fn own_claims(index: &Index) -> Result<Claims> {
     let agents = store.agents(Find::all()).await?;
     let batches = store.batches(Find::all()).await?;
     let challenges = store.challenges(Find::all()).await?;
+    let asks = store.asks(Find::all()).await?;
+    let keys = store.keys(Find::by("closed", 0)).await?;
+    let stakes = store.stakes(Find::all().sure("claimed_slot IS NULL")).await?;
     let lives = store.lives(Find::all()).await?;
     Ok(Claims {
         agents: agents.iter().map(|row| (row.mint, agent_claim(row))).collect(),
+        stakes: stakes.iter().map(|row| ((row.agent, number(row.era)), stake_claim(row))).collect(),
+        keys: Some(keys.iter().map(|row| ((row.agent, fixed(&row.key).into()), key_claim(row))).collect()),
         batches: batches.iter().map(|row| ((row.agent, unsigned(row.epoch)), batch_claim(row))).collect(),
         challenges: challenges
             .iter()
             .map(|row| ((fixed(&row.address).into(), unsigned(row.submitted_slot)), challenge_claim(row)))
             .collect(),
+        asks: Some(
+            asks.iter()
+                .map(|row| ((fixed(&row.address).into(), unsigned(row.created_slot)), small(row.state)))
+                .collect(),
+        ),
         events: Some(
             lives
                 .iter()
@@ -94,14 +111,40 @@ async fn own_claims(index: &Index) -> Result<Claims> {
     })
 }
 
+fn small(column: i64) -> u8 {
+    u8::try_from(column).unwrap_or(u8::MAX)
+}
+
 fn agent_claim(row: &AgentRow) -> AgentClaim {
+    let tenure = || {
+        Some(TenureClaim {
+            number: number(row.tenure?),
+            era: number(row.era),
+            owner: fixed(row.tenure_owner.as_deref()?).into(),
+        })
+    };
     AgentClaim {
-        stake: row.stake,
-        unlock_slot: row.unlock_slot.map(unsigned),
-        open_challenges: unsigned(row.open_challenges),
+        tenure: tenure(),
         paid_through: row.paid_through.map(unsigned),
         batches: unsigned(row.batches),
         head_digest: fixed(&row.head_digest),
+    }
+}
+
+fn stake_claim(row: &StakeRow) -> StakeClaim {
+    StakeClaim {
+        stake: row.stake,
+        unlock_slot: row.unlock_slot.map(unsigned),
+        ended: row.ended_slot.is_some(),
+        open_challenges: unsigned(row.open_challenges),
+    }
+}
+
+fn key_claim(row: &KeyRow) -> KeyClaim {
+    KeyClaim {
+        scopes: small(row.scopes),
+        from_epoch: unsigned(row.from_epoch),
+        until_epoch: row.until_epoch.map_or(OPEN, unsigned),
     }
 }
 
@@ -110,14 +153,12 @@ fn batch_claim(row: &BatchRow) -> BatchClaim {
         batch_hash: fixed(&row.batch_hash),
         log_merkle_root: fixed(&row.log_root),
         arrays_root: fixed(&row.arrays_root),
+        withheld: row.withheld_slot.is_some(),
     }
 }
 
 fn challenge_claim(row: &ChallengeRow) -> ChallengeClaim {
-    ChallengeClaim {
-        answered: row.answered_slot.is_some(),
-        succeeded: row.succeeded.map(|succeeded| succeeded == 1),
-    }
+    ChallengeClaim { outcome: small(row.outcome), challenger: fixed(&row.challenger).into() }
 }
 
 /// The job: audits until cancelled, and keeps the last result for `/v1/audit`.

@@ -2,7 +2,9 @@
 //!
 //! Nobody has to log in: only the data whose leaves, records and hash lead to the commitment on chain fits,
 //! so only the agent's own can be stored. A batch that contradicts itself is served as well, because its
-//! challengers need its trees, but it counts for no reputation.
+//! challengers need its trees, but it counts for no reputation. What is said to be signed is anybody's text:
+//! where it is not the very message on chain, signed by the key that the chain names, it is left out, so that it
+//! makes no good data useless; and data that is signed is not replaced by data that is not.
 
 use crate::config::Limits;
 use crate::error::{Error, Result};
@@ -10,8 +12,7 @@ use crate::index::{Index, now_ms};
 use crate::merge::stream_row;
 use crate::reputation;
 use crate::store::{
-    BatchRow, Commit, ConversationRow, CounterpartyRow, Find, RatingRow, Remove, StreamRow, fixed, signed,
-    unsigned,
+    BatchRow, Commit, ConversationRow, CounterpartyRow, Find, RatingRow, Remove, StreamRow, signed,
 };
 use axum::body::{Body, HttpBody as _};
 use serde::Serialize;
@@ -23,12 +24,11 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use utoipa::ToSchema;
 use zx1_home::files;
-use zx1_protocol::behavior_batch::{BehaviorBatch, Commitment, MAX_BATCH_BYTES};
+use zx1_protocol::behavior_batch::{BehaviorBatch, MAX_BATCH_BYTES};
 use zx1_protocol::bundle::{Bundle, BundleError};
-use zx1_protocol::hash::{Keccak, Sha3};
+use zx1_protocol::hash::{Hash, Keccak, Sha3};
 use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::record::{KIND_SELECTION, KIND_VERIFIER, MAX_LEN, Record};
-use zx1_protocol::units::Epoch;
 use zx1_server::body::{self, BodyFault};
 
 /// Agents whose reputation is computed anew when a batch binds their tasks.
@@ -81,6 +81,8 @@ pub struct Content {
     /// whether it is what the chain commits to, and can be read
     holds: bool,
     fault: Option<String>,
+    /// whether the data holds the signature of the batch's signer
+    signed: bool,
     records: RecordCounts,
     #[serde(flatten)]
     #[schema(value_type = ContentBatch)]
@@ -134,24 +136,23 @@ pub struct Contents {
     pub counterparties: Vec<CounterpartyRow>,
 }
 
-/// What the chain keeps of a batch.
-pub fn commitment(row: &BatchRow) -> Commitment {
-    Commitment {
-        agent: row.agent,
-        epoch: Epoch(unsigned(row.epoch)),
-        log_merkle_root: fixed(&row.log_root),
-        log_len: u32::try_from(row.log_len).unwrap_or(u32::MAX),
-        batch_hash: fixed(&row.batch_hash),
-        arrays_root: fixed(&row.arrays_root),
-        arrays_len: u32::try_from(row.arrays_len).unwrap_or(u32::MAX),
-    }
-}
-
 /// The most bytes that the data of this batch can have.
 pub fn most_bytes(row: &BatchRow) -> usize {
     let leaves = usize::try_from(row.log_len).unwrap_or(0).saturating_mul(32);
     let records = usize::try_from(row.arrays_len).unwrap_or(0).saturating_mul(MAX_LEN);
-    leaves.saturating_add(records).saturating_add(MAX_BATCH_BYTES).saturating_add(64)
+    // What is signed, and the heads of the items.
+    leaves.saturating_add(records).saturating_add(MAX_BATCH_BYTES).saturating_add(512)
+}
+
+/// A batch's data that is what the chain commits to.
+#[derive(Debug)]
+pub struct Checked {
+    /// What it says.
+    pub contents: Contents,
+    /// Whether it holds the signature of the batch's signer.
+    pub signed: bool,
+    /// What is kept instead of the bytes that came: they held something else as what is signed.
+    pub instead: Option<Vec<u8>>,
 }
 
 /// Whether these bytes are what the chain commits to, and what they say. Pure.
@@ -159,14 +160,14 @@ pub fn most_bytes(row: &BatchRow) -> usize {
 /// # Errors
 ///
 /// 9650 with what does not fit.
-pub fn check(bytes: &[u8], row: &BatchRow, most_records: usize) -> Result<Contents> {
+pub fn check(bytes: &[u8], row: &BatchRow, network: &Hash, most_records: usize) -> Result<Checked> {
     let refuse = |error: BundleError| {
         Error::BundleRefused(format!(
             "This is not what the chain commits to (error {}): {error}",
             error.code()
         ))
     };
-    let commitment = commitment(row);
+    let commitment = row.commitment();
     let bundle = Bundle::decode(bytes).map_err(refuse)?;
     if Sha3::hashv(&[bundle.batch_bytes()]) != commitment.batch_hash {
         return Err(Error::BundleRefused(
@@ -175,7 +176,17 @@ pub fn check(bytes: &[u8], row: &BatchRow, most_records: usize) -> Result<Conten
                 .to_owned(),
         ));
     }
-    bundle.check_against(&commitment).map_err(refuse)?;
+    let checked = bundle.check_against(&commitment).map_err(refuse)?;
+    let is_own_signature = |signed: &&zx1_protocol::bundle::Signed| {
+        signed.message == row.message(network) && signed.signer.to_bytes().as_slice() == row.signer
+    };
+    let signed = checked.signed().filter(is_own_signature).is_some();
+    let instead = if bundle.signed().is_some() && !signed {
+        let (batch, records) = (bundle.batch_bytes(), bundle.records_bytes());
+        Some(Bundle::new(batch, records, bundle.leaves()).map_err(refuse)?.to_vec())
+    } else {
+        None
+    };
     // From here on it is the agent's own; what follows says whether it contradicts itself.
     let own = bundle.check().and_then(|checked| {
         let is_own =
@@ -188,12 +199,17 @@ pub fn check(bytes: &[u8], row: &BatchRow, most_records: usize) -> Result<Conten
     });
     let batch = bundle.decode_batch().ok();
     let mut contents =
-        Contents { content: content(batch.as_ref(), &bundle, own.err()), ..Contents::default() };
+        Contents { content: content(batch.as_ref(), &bundle, signed, own.err()), ..Contents::default() };
     records(&bundle, row, most_records, &mut contents);
-    Ok(contents)
+    Ok(Checked { contents, signed, instead })
 }
 
-fn content(batch: Option<&BehaviorBatch>, bundle: &Bundle<'_>, fault: Option<BundleError>) -> Value {
+fn content(
+    batch: Option<&BehaviorBatch>,
+    bundle: &Bundle<'_>,
+    signed: bool,
+    fault: Option<BundleError>,
+) -> Value {
     let mut counts = [0_u32; 4];
     for record in bundle.packed_records() {
         let kind = record.first().copied().unwrap_or(0);
@@ -205,6 +221,7 @@ fn content(batch: Option<&BehaviorBatch>, bundle: &Bundle<'_>, fault: Option<Bun
     let content = Content {
         holds: fault.is_none() && batch.is_some(),
         fault: fault.map(|fault| fault.to_string()),
+        signed,
         records: RecordCounts { bids, selections, verifiers, feedback },
         batch: batch.map(|batch| ContentBatch {
             slot_start: batch.slot_start.0,
@@ -312,7 +329,7 @@ impl Bundles {
     ///
     /// 9646 when nobody brought it; 9617 when the file is gone or was changed.
     pub async fn read(&self, row: &BatchRow) -> Result<Vec<u8>> {
-        let expected = row.data_bytes.ok_or(Error::Withheld)?;
+        let expected = row.data_bytes.ok_or(Error::Missing)?;
         let path = self.path(&row.agent, row.epoch);
         let bad = |detail: String| Error::Bundle { path: path.display().to_string(), detail };
         let bytes = tokio::fs::read(&path).await.map_err(|error| bad(error.to_string()))?;
@@ -328,7 +345,7 @@ impl Bundles {
     ///
     /// Those of [`Bundles::read`].
     pub async fn open(&self, row: &BatchRow) -> Result<(tokio::fs::File, u64)> {
-        let expected = row.data_bytes.ok_or(Error::Withheld)?;
+        let expected = row.data_bytes.ok_or(Error::Missing)?;
         let path = self.path(&row.agent, row.epoch);
         let bad = |detail: String| Error::Bundle { path: path.display().to_string(), detail };
         let file = tokio::fs::File::open(&path).await.map_err(|error| bad(error.to_string()))?;
@@ -392,25 +409,41 @@ impl Bundles {
     pub async fn take(&self, index: &Index, agent: AgentId, epoch: i64, upload: Upload) -> Result<Put> {
         let row = batch(index, &agent, epoch).await?;
         let seat = self.seat().await?;
-        let (path, indexed) = (self.path(&agent, epoch), self.indexed);
+        let (path, indexed, network) = (self.path(&agent, epoch), self.indexed, index.network);
         let check_row = row.clone();
         let work = move || {
             let bytes = std::fs::read(&upload.path).map_err(|error| cannot(&upload.path, &error))?;
-            let contents = check(&bytes, &check_row, indexed)?;
+            let checked = check(&bytes, &check_row, &network, indexed)?;
+            // A copy without the signature does not replace one with it, unless that is damaged.
+            let holds = || {
+                let kept = std::fs::read(&path).ok()?;
+                check(&kept, &check_row, &network, 0).ok().filter(|kept| kept.signed)
+            };
+            if !checked.signed && check_row.data_bytes.is_some() && holds().is_some() {
+                return Ok(None);
+            }
+            if let Some(instead) = &checked.instead {
+                std::fs::write(&upload.path, instead).map_err(|error| cannot(&upload.path, &error))?;
+            }
+            let size = checked.instead.as_ref().map_or(bytes.len(), Vec::len);
             keep(&upload.path, &path).map_err(|error| cannot(&path, &error))?;
-            Ok::<_, Error>((contents, signed(bytes.len() as u64)))
+            Ok::<_, Error>(Some((checked.contents, signed(size as u64))))
         };
         let done = tokio::task::spawn_blocking(work).await;
         drop(seat);
         let stopped = |error: tokio::task::JoinError| {
             Error::BundleRefused(format!("It could not be checked: {error}."))
         };
-        let (contents, size) = done.map_err(stopped)??;
-        if row.data_bytes.is_some() {
+        let new = done.map_err(stopped)??;
+        let new = new.filter(|(contents, size)| {
+            let content = Some(contents.content.to_string());
+            row.data_bytes != Some(*size) || row.content != content
+        });
+        let Some((contents, size)) = new else {
             // Whoever brought it first may have been told of a failure after it was kept.
             reputation::refresh(index, &BTreeSet::from([agent]), "batch", &origin(&agent, epoch)).await?;
             return Ok(Put::Same);
-        }
+        };
         self.record(index, agent, epoch, contents, size).await?;
         index.metrics.bundles.inc();
         Ok(Put::Created)
@@ -435,7 +468,7 @@ impl Bundles {
             let mut commit = Commit::default();
             if let Some(mut agent_row) = index.agent_row(&agent).await? {
                 if row.data_bytes.is_none() {
-                    agent_row.withheld = agent_row.withheld.saturating_sub(1).max(0);
+                    agent_row.missing = agent_row.missing.saturating_sub(1).max(0);
                 }
                 commit.stream = told(&contents, &row, &agent_row);
                 commit.agents.push(agent_row);

@@ -120,6 +120,10 @@ pub enum Error {
     #[code(9643)]
     #[error("No such challenge is known here; check its address.")]
     NoChallenge,
+    /// No ask at this address.
+    #[code(9654)]
+    #[error("No such ask is known here; check its address.")]
+    NoAsk,
     /// No feedback entry of this index.
     #[code(9644)]
     #[error("The feedback log has no such entry yet.")]
@@ -130,8 +134,8 @@ pub enum Error {
     NoContract,
     /// The data of the batch was never uploaded.
     #[code(9646)]
-    #[error("Nobody serves the data of this batch here: it is withheld. Its agent can upload it.")]
-    Withheld,
+    #[error("Nobody has brought the data of this batch here: it is missing. Its agent can upload it.")]
+    Missing,
     /// The path is served for other methods.
     #[code(9647)]
     #[error("This page is not for this method; see /openapi.json.")]
@@ -194,9 +198,10 @@ impl Error {
             | Self::NoAgent(_)
             | Self::NoBatch(_)
             | Self::NoChallenge
+            | Self::NoAsk
             | Self::NoFeedback
             | Self::NoContract
-            | Self::Withheld
+            | Self::Missing
             | Self::NoBinding => 404,
             Self::Method => 405,
             Self::LargeBody(_) => 413,

@@ -11,7 +11,7 @@ use crate::merge::{Key, Merge, Needs, add_digest, event_digest};
 use crate::metrics::Metrics;
 use crate::parse::{Addresses, Touched};
 use crate::status::Status;
-use crate::store::{AgentRow, Commit, EventRow, Find, Store, fixed, signed, storable};
+use crate::store::{AgentRow, Commit, EventRow, Find, Remove, Store, fixed, signed, storable};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -19,6 +19,7 @@ use tokio::sync::{Mutex, MutexGuard};
 use utoipa::ToSchema;
 use zx1_chain::rpc::registry::{AgentRecord, Delegate};
 use zx1_home::{Clock as _, SystemClock};
+use zx1_protocol::hash::Hash;
 use zx1_protocol::ids::AgentId;
 
 /// State of the single writer, behind [`Index::writer`].
@@ -62,6 +63,8 @@ pub struct Index {
     /// Held from reading what a reputation depends on until it is written, so that an older one never
     /// replaces a newer one.
     pub refreshing: Mutex<()>,
+    /// The cluster's genesis hash, as batches' messages name it.
+    pub network: Hash,
     writer: Mutex<Writer>,
 }
 
@@ -98,6 +101,11 @@ impl Index {
         metrics: Metrics,
     ) -> Result<Arc<Self>> {
         let genesis = ledger.genesis().await?;
+        let mut network = [0; 32];
+        if bs58::decode(&genesis).onto(&mut network) != Ok(network.len()) {
+            let detail = format!("invalid hash {genesis}: expected 32 bytes in base58");
+            return Err(Error::Malformed { what: "getGenesisHash", detail });
+        }
         let meta = store.meta().await?;
         match meta.get("genesis") {
             Some(stored) if *stored != genesis => {
@@ -140,6 +148,7 @@ impl Index {
             hub,
             metrics,
             refreshing: Mutex::default(),
+            network,
             writer: Mutex::new(writer),
         }))
     }
@@ -149,13 +158,22 @@ impl Index {
         self.writer.lock().await
     }
 
-    /// Loads the rows that these events need, and all batches and challenges of the agents in `whole`.
+    /// Loads the rows that these events need, and all batches, challenges and asks of the agents in `whole`.
     pub async fn load(&self, needs: &Needs, whole: &BTreeSet<AgentId>) -> Result<Merge> {
-        let mut merge = Merge { now_ms: now_ms(), ..Merge::default() };
+        let mut merge = Merge { now_ms: now_ms(), network: self.network, ..Merge::default() };
         let agents: BTreeSet<AgentId> = needs.agents.union(whole).copied().collect();
         for chunk in chunks(&agents) {
             for row in self.store.agents(Find::any("mint", chunk.iter().copied())).await? {
                 merge.agents.insert(row.mint, row);
+            }
+            for row in self.store.tenures(Find::any("agent", chunk.iter().copied())).await? {
+                merge.tenures.insert((row.agent, row.number), row);
+            }
+            for row in self.store.keys(Find::any("agent", chunk.iter().copied())).await? {
+                merge.keys.insert((row.agent, fixed(&row.key), row.created_slot), row);
+            }
+            for row in self.store.stakes(Find::any("agent", chunk.iter().copied())).await? {
+                merge.stakes.insert((row.agent, row.era), row);
             }
         }
         let owners: BTreeSet<AgentId> = needs.batches.iter().map(|(agent, _)| *agent).collect();
@@ -178,7 +196,16 @@ impl Index {
                 merge.challenges.insert((fixed(&row.address), row.submitted_slot), row);
             }
         }
+        let asks: BTreeSet<Key> = needs.asks.iter().map(|(address, _)| *address).collect();
+        for chunk in chunks(&asks) {
+            for row in self.store.asks(Find::any("address", chunk.iter().copied())).await? {
+                merge.asks.insert((fixed(&row.address), row.created_slot), row);
+            }
+        }
         for mint in whole {
+            for row in self.store.asks(Find::by("agent", *mint)).await? {
+                merge.asks.insert((fixed(&row.address), row.created_slot), row);
+            }
             for row in self.store.batches(Find::by("agent", *mint)).await? {
                 merge.batches.insert((*mint, row.epoch), row);
             }
@@ -226,9 +253,14 @@ impl Index {
         commit.events = events;
         commit.lives.extend(merge.lives.into_values());
         commit.gaps.extend(merge.gaps);
+        commit.remove.extend(merge.renewed.into_iter().map(Remove::Standing));
         commit.agents.extend(merge.agents.into_values());
+        commit.tenures.extend(merge.tenures.into_values());
+        commit.keys.extend(merge.keys.into_values());
+        commit.stakes.extend(merge.stakes.into_values());
         commit.batches.extend(merge.batches.into_values());
         commit.challenges.extend(merge.challenges.into_values());
+        commit.asks.extend(merge.asks.into_values());
         commit.feedback.extend(merge.feedback.into_values());
         commit.epochs.extend(merge.epochs.into_values());
         commit.stream.extend(merge.stream);
@@ -286,7 +318,7 @@ pub fn chunks<T: Copy>(keys: &BTreeSet<T>) -> Vec<Vec<T>> {
     keys.chunks(4_000).map(<[T]>::to_vec).collect()
 }
 
-/// A delegate as it is stored and shown.
+/// A delegation as it is stored and shown. It gives no authority: keys do (decision P1).
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct ShownDelegate {
     delegate: String,

@@ -5,13 +5,15 @@ use crate::bundles::Put;
 use crate::error::{Error, Result};
 use crate::index::{Index, now_ms};
 use crate::reputation;
-use crate::store::{Commit, EnvelopeRow, Find, signed};
+use crate::store::{Commit, EnvelopeRow, Find, KeyRow, fixed, signed, unsigned};
 use std::collections::BTreeSet;
 use zx1_protocol::envelope::{Envelope, MsgType};
 use zx1_protocol::hash::Sha3;
+use zx1_protocol::keys::{self, OPEN, Scopes};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::payload::Feedback;
 use zx1_protocol::signature::PublicKey;
+use zx1_protocol::units::Epoch;
 
 /// The longest envelope that is taken: a FEEDBACK has some 60 bytes of payload.
 pub const MAX_ENVELOPE: usize = 4_096;
@@ -60,11 +62,12 @@ pub fn read(cbor: &[u8], now_ms: i64) -> Result<(EnvelopeRow, Vec<u8>, [u8; 64])
     Ok((row, envelope.signing_bytes(), *envelope.signature))
 }
 
-/// Takes a rating, if the rater's owner or a live delegate has signed it.
+/// Takes a rating, if a key of the rater has signed it that counts in the rating's epoch (decision P1), whatever
+/// was ended or closed since. The holder's wallet signs transactions only.
 ///
 /// # Errors
 ///
-/// 9651; the chain's when the keys cannot be read.
+/// 9651; the store's.
 pub async fn put(index: &Index, cbor: &[u8]) -> Result<Put> {
     let (mut row, signed_bytes, signature) = read(cbor, now_ms())?;
     let (target, hash) = (row.target, hex::encode(&row.hash));
@@ -73,22 +76,23 @@ pub async fn put(index: &Index, cbor: &[u8]) -> Result<Put> {
         reputation::refresh(index, &BTreeSet::from([target]), "rating", &hash).await?;
         return Ok(Put::Same);
     }
-    let rater = row.rater;
-    let agent = index.ledger.agent(rater).await?;
-    let agent = agent.ok_or_else(|| refuse("The envelope's sender is not an agent of the registry."))?;
-    let mut keys: Vec<[u8; 32]> = agent.owner.map(|owner| owner.to_bytes()).into_iter().collect();
-    let verifies = |key: &[u8; 32]| {
-        PublicKey::from_bytes(key).is_ok_and(|public| public.verify(&signed_bytes, &signature))
+    let epoch = Epoch::from_unix_micros(unsigned(row.timestamp));
+    let counts = |key: &KeyRow| {
+        let scopes = Scopes(u8::try_from(key.scopes).unwrap_or(0));
+        let until = key.until_epoch.map_or(OPEN, unsigned);
+        scopes.sign(MsgType::Feedback) && keys::counts(Epoch(unsigned(key.from_epoch)), until, epoch)
     };
-    let mut signer = keys.iter().find(|key| verifies(key)).copied();
-    if signer.is_none() {
-        let delegates = index.ledger.delegates(rater).await?;
-        keys = delegates.iter().filter(|it| it.live).map(|it| it.delegate.to_bytes()).collect();
-        signer = keys.iter().find(|key| verifies(key)).copied();
-    }
-    let nobody =
-        "The envelope's signature is neither its sender's owner's nor a live delegate's; check the key.";
-    row.signer = signer.ok_or_else(|| refuse(nobody))?.to_vec();
+    let verifies = |key: &KeyRow| {
+        PublicKey::from_bytes(&fixed(&key.key)).is_ok_and(|public| public.verify(&signed_bytes, &signature))
+    };
+    let keys = index.store.keys(Find::by("agent", row.rater).order(&["created_slot", "key"])).await?;
+    let signer = keys.into_iter().find(|key| counts(key) && verifies(key));
+    let nobody = format!(
+        "The envelope's signature is of no peer or deal key of its sender that counts in epoch {}; check the key, \
+         or list it and wait for its first epoch.",
+        epoch.0
+    );
+    row.signer = signer.ok_or_else(|| refuse(nobody))?.key;
     {
         let _writer = index.writer().await;
         index.write_rows(Commit { envelopes: vec![row], ..Commit::default() }).await?;

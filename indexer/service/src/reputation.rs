@@ -1,10 +1,10 @@
-//! Reputation, recomputed from what is served (decisions D1 to D4). The arithmetic is `zx1_protocol`'s; here
-//! is what it is fed with: batches whose data is here and holds, their feedback events, signed ratings that
-//! were heard, and what ties a rating to a task.
+//! Reputation, recomputed from what is served (decisions D1 to D4), for each tenure by itself (decision P1). The
+//! arithmetic is `zx1_protocol`'s; here is what it is fed with: batches whose data is here and holds and that
+//! withhold no leaf, their feedback events, signed ratings that were heard, and what ties a rating to a task.
 
 use crate::error::Result;
 use crate::index::{Index, chunks, now_ms};
-use crate::merge::{epoch_row, stream_row};
+use crate::merge::{epoch_row, number, stream_row};
 use crate::store::{
     AgentRow, BatchRow, Commit, ContractRow, ConversationRow, EnvelopeRow, Find, RatingRow, signed, unsigned,
 };
@@ -12,9 +12,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use utoipa::ToSchema;
+use zx1_protocol::batch::Covered;
 use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::record::{KIND_SELECTION, KIND_VERIFIER};
-use zx1_protocol::reputation::{BatchFacts, Binding, Event, Ledger, Rating, Standing, State, Tally, Vector};
+use zx1_protocol::reputation::{
+    BatchFacts, Binding, Event, Ledger, Rating, Standing, State, Tally, Turn, Vector,
+};
 use zx1_protocol::units::{Epoch, Slot};
 
 /// Everything that an agent's reputation is computed from.
@@ -30,21 +33,31 @@ pub struct Facts {
     pub conversations: Vec<ConversationRow>,
     /// Settled contracts with those conversations.
     pub contracts: Vec<ContractRow>,
+    /// Number of the present tenure.
+    pub tenure: u32,
+    /// First epoch of the present tenure.
+    pub tenure_from: Epoch,
 }
 
-/// A computed reputation: three vectors that are never merged (decision D4).
+/// A computed reputation: vectors that are never merged (decision D4).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reputation {
-    /// The scores that count, computed batch by batch and decayed up to the current epoch.
-    pub batch: Vector,
-    /// Scores from ratings whose task nothing binds to its parties (decision D2).
-    pub unbound: Vector,
-    /// Scores from all signed ratings, bound or not, in the order of their own times.
+    /// What each tenure has, by its number: the scores that count, computed batch by batch and decayed up to the
+    /// current epoch, and those from ratings whose task nothing binds to its parties (decision D2).
+    pub turns: BTreeMap<u32, Turn>,
+    /// Number of the present tenure.
+    pub tenure: u32,
+    /// Scores from all signed ratings of the present tenure, bound or not, in the order of their own times.
     pub real_time: Vector,
-    /// Number of ratings by standing.
-    pub tally: Tally,
-    /// The standing of each rating of a served batch, by epoch and entry.
+    /// The standing of each rating of a served batch that counts, by epoch and entry.
     pub standings: BTreeMap<(i64, i64), Standing>,
+}
+
+impl Reputation {
+    /// What the present tenure has.
+    pub fn present(&self) -> Turn {
+        self.turns.get(&self.tenure).copied().unwrap_or_default()
+    }
 }
 
 /// A vector on the wire.
@@ -92,16 +105,41 @@ pub struct StoredTally {
     repeated: u32,
 }
 
-/// What is kept of a reputation beside the batch-derived vector.
+impl From<Tally> for StoredTally {
+    fn from(Tally { bound, left_out, unbound, repeated }: Tally) -> Self {
+        Self { bound, left_out, unbound, repeated }
+    }
+}
+
+/// What is kept of a tenure.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct StoredReputation {
+pub struct StoredTurn {
+    /// Scores of the ratings that count.
+    pub batch: Scores,
     /// Ratings that nobody vouches for.
     pub unbound: Scores,
-    /// Everything that was heard, as it came.
-    pub real_time: Scores,
     /// How many ratings had which standing.
     pub tally: StoredTally,
+}
+
+impl From<&Turn> for StoredTurn {
+    fn from(turn: &Turn) -> Self {
+        Self {
+            batch: Scores::from(&turn.counted.vector()),
+            unbound: Scores::from(&turn.apart.vector()),
+            tally: turn.tally.into(),
+        }
+    }
+}
+
+/// What is kept of a reputation beside the present tenure's scores.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StoredReputation {
+    /// Each tenure with batches, by number.
+    pub turns: BTreeMap<u32, StoredTurn>,
+    /// Everything of the present tenure that was heard, as it came.
+    pub real_time: Scores,
     /// The epoch that it was computed in.
     pub as_of_epoch: Option<u64>,
 }
@@ -130,17 +168,34 @@ fn of_envelope(it: &EnvelopeRow) -> Same {
     (it.rater, it.conversation, it.score, it.outcome, it.role, it.slot)
 }
 
-/// The batch's own facts, where its data is here and holds.
+/// The batch's own facts, where its data is here and holds. One that withholds a leaf counts for nothing
+/// (decision P4).
 fn batch_facts(batch: &BatchRow) -> Option<BatchFacts> {
     let content: Value = serde_json::from_str(batch.content.as_deref()?).ok()?;
     content.get("holds")?.as_bool()?.then_some(())?;
+    batch.withheld_slot.is_none().then_some(())?;
     let small = |name: &str| u32::try_from(content.get(name)?.as_u64()?).ok();
     Some(BatchFacts {
         epoch: Epoch(unsigned(batch.epoch)),
+        tenure: number(batch.tenure),
         slot_end: Slot(content.get("slot_end")?.as_u64()?),
         message_count: small("message_count")?,
         disputes: small("disputes")?,
     })
+}
+
+/// How many epochs no batch covers, of those from `first` on and before `end`; both the agent's head and the
+/// tenures begin with an epoch of their own.
+pub fn uncovered(batches: &[BatchRow], first: Epoch, end: Option<Epoch>) -> u64 {
+    let covering = batches.iter().filter(|batch| batch.withheld_slot.is_none());
+    let covered = covering.map(|batch| Covered {
+        from: Epoch(unsigned(batch.covers_from)).max(first),
+        to: Epoch(unsigned(batch.epoch)),
+    });
+    let mine = covered.filter(|covered| covered.to >= first && end.is_none_or(|end| covered.to < end));
+    // What a former tenure left uncovered up to its end is known as soon as the next one begins.
+    let end = end.map(|end| Covered { from: end, to: end });
+    zx1_protocol::reputation::uncovered(first, mine.chain(end))
 }
 
 /// What ties conversations to parties.
@@ -194,6 +249,7 @@ pub fn compute(agent: &AgentId, facts: &Facts, now: Epoch) -> Reputation {
     let in_batches: HashSet<Same> = facts.ratings.iter().map(of_event).collect();
     let mut batches: Vec<&BatchRow> = facts.batches.iter().collect();
     batches.sort_by_key(|batch| batch.epoch);
+    let epoch_of = |it: &EnvelopeRow| Epoch::from_unix_micros(unsigned(it.timestamp));
     let mut ledger = Ledger::default();
     let mut standings = BTreeMap::new();
     let mut seen: HashSet<(AgentId, ConversationId, i64)> = HashSet::new();
@@ -220,10 +276,10 @@ pub fn compute(agent: &AgentId, facts: &Facts, now: Epoch) -> Reputation {
             events.push(event);
         }
         let covered = batch.covers_from..=batch.epoch;
-        let left_out = facts.envelopes.iter().filter(|it| {
-            let epoch = Epoch::from_unix_micros(unsigned(it.timestamp));
-            covered.contains(&signed(epoch.0)) && !in_batches.contains(&of_envelope(it))
-        });
+        let left_out = facts
+            .envelopes
+            .iter()
+            .filter(|it| covered.contains(&signed(epoch_of(it).0)) && !in_batches.contains(&of_envelope(it)));
         for it in left_out {
             let task = (it.rater, it.conversation, it.role);
             let binding = binding(it.conversation, it.rater);
@@ -246,18 +302,16 @@ pub fn compute(agent: &AgentId, facts: &Facts, now: Epoch) -> Reputation {
         }
     }
     let mut real_time = State::default();
-    let mut envelopes: Vec<&EnvelopeRow> = facts.envelopes.iter().collect();
+    let mut envelopes: Vec<&EnvelopeRow> =
+        facts.envelopes.iter().filter(|it| epoch_of(it) >= facts.tenure_from).collect();
     envelopes.sort_by(|a, b| (a.timestamp, &a.hash).cmp(&(b.timestamp, &b.hash)));
     for it in envelopes {
         let _ = real_time.rate(&rating(it.score, it.outcome, it.role, it.is_dispute));
     }
-    Reputation {
-        batch: ledger.counted().at(now).vector(),
-        unbound: ledger.apart().vector(),
-        real_time: real_time.vector(),
-        tally: ledger.tally(),
-        standings,
-    }
+    let turns =
+        ledger.turns().map(|(tenure, turn)| (tenure, Turn { counted: turn.counted.at(now), ..*turn }));
+    let turns = turns.collect();
+    Reputation { turns, tenure: facts.tenure, real_time: real_time.vector(), standings }
 }
 
 /// Reads what an agent's reputation rests on.
@@ -267,6 +321,9 @@ pub fn compute(agent: &AgentId, facts: &Facts, now: Epoch) -> Reputation {
 /// The store's.
 pub async fn facts(index: &Index, agent: &AgentId) -> Result<Facts> {
     let store = &index.store;
+    let row = index.agent_row(agent).await?;
+    let tenure = row.as_ref().and_then(|row| row.tenure).map_or(0, number);
+    let tenure_from = Epoch(row.and_then(|row| row.tenure_from).map_or(0, unsigned));
     let batches = store.batches(Find::by("agent", *agent).order(&["epoch"])).await?;
     let ratings = store.ratings(Find::by("agent", *agent).order(&["epoch", "entry"])).await?;
     let envelopes = store.envelopes(Find::by("target", *agent)).await?;
@@ -278,7 +335,15 @@ pub async fn facts(index: &Index, agent: &AgentId) -> Result<Facts> {
         conversations.extend(store.conversations(find.clone()).await?);
         contracts.extend(store.contracts(find.and("settled", "=", 1)).await?);
     }
-    Ok(Facts { batches, ratings, envelopes, conversations, contracts })
+    // A batch that withholds a leaf binds nothing either.
+    let parties: BTreeSet<AgentId> = conversations.iter().map(|it: &ConversationRow| it.agent).collect();
+    let mut marked: HashSet<(AgentId, i64)> = HashSet::new();
+    for chunk in chunks(&parties) {
+        let find = Find::any("agent", chunk).sure("withheld_slot IS NOT NULL");
+        marked.extend(store.batches(find).await?.iter().map(|batch| (batch.agent, batch.epoch)));
+    }
+    conversations.retain(|it| !marked.contains(&(it.agent, it.epoch)));
+    Ok(Facts { batches, ratings, envelopes, conversations, contracts, tenure, tenure_from })
 }
 
 /// Takes a reputation into an agent's row. Whether anything changed.
@@ -292,7 +357,7 @@ pub fn take(row: &mut AgentRow, reputation: &Reputation, epoch: u64) -> bool {
         total_disputes,
         batches,
         last_active_slot,
-    } = reputation.batch;
+    } = reputation.present().counted.vector();
     let before = row.clone();
     row.reliability = reliability_score;
     row.cooperation = cooperation_index;
@@ -302,11 +367,9 @@ pub fn take(row: &mut AgentRow, reputation: &Reputation, epoch: u64) -> bool {
     row.disputes = i64::from(total_disputes);
     row.counted_batches = i64::from(batches);
     row.reputation_slot = signed(last_active_slot.0);
-    let Tally { bound, left_out, unbound, repeated } = reputation.tally;
     let stored = StoredReputation {
-        unbound: Scores::from(&reputation.unbound),
+        turns: reputation.turns.iter().map(|(tenure, turn)| (*tenure, turn.into())).collect(),
         real_time: Scores::from(&reputation.real_time),
-        tally: StoredTally { bound, left_out, unbound, repeated },
         as_of_epoch: Some(epoch),
     };
     row.reputation = json!(stored).to_string();
@@ -330,8 +393,8 @@ fn without_epoch(text: &str) -> StoredReputation {
     StoredReputation { as_of_epoch: None, ..stored }
 }
 
-/// Computes these agents' reputations anew and tells what changed. `cause` is `batch`, `rating`, `binding` or
-/// `decay`; `origin` makes the news one.
+/// Computes these agents' reputations anew and tells what changed. `cause` is `batch`, `rating`, `binding`,
+/// `chain` or `decay`; `origin` makes the news one.
 ///
 /// # Errors
 ///
@@ -352,7 +415,7 @@ pub async fn refresh(index: &Index, agents: &BTreeSet<AgentId>, cause: &str, ori
         let fields = json!({
             "cause": cause,
             "epoch": epoch,
-            "batch": Scores::from(&reputation.batch),
+            "batch": Scores::from(&reputation.present().counted.vector()),
             "real_time": Scores::from(&reputation.real_time),
         });
         let origin = format!("reputation/{mint}/{cause}/{origin}");
@@ -371,7 +434,7 @@ pub async fn refresh(index: &Index, agents: &BTreeSet<AgentId>, cause: &str, ori
 /// The store's.
 pub async fn epoch_began(index: &Index) -> Result<()> {
     let epoch = index.status.get().epoch;
-    let find = Find::all().sure("(counted_batches > 0 OR withheld < batches)");
+    let find = Find::all().sure("(counted_batches > 0 OR missing < batches)");
     let agents = index.store.agents(find).await?.iter().map(|row| row.mint).collect();
     refresh(index, &agents, "decay", &epoch.to_string()).await
 }

@@ -5,7 +5,7 @@
 
 mod chain;
 
-pub use chain::{Fake, GENESIS};
+pub use chain::{Fake, GENESIS, NETWORK};
 #[cfg(feature = "postgres")]
 pub use zx1_server::testing::Cluster;
 
@@ -16,7 +16,9 @@ use crate::metrics::Metrics;
 use crate::store;
 use std::sync::Arc;
 use zx1_interface::constants::EPOCH_SECONDS;
+use zx1_protocol::batch::BatchMessage;
 use zx1_protocol::behavior_batch::Commitment;
+use zx1_protocol::bundle::Signed;
 use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::units::Epoch;
 
@@ -86,6 +88,18 @@ impl Rig {
             };
             lines.push(format!("{row:?}"));
         }
+        for row in store.tenures(all().order(&["agent", "number"])).await.unwrap() {
+            lines.push(format!("{row:?}"));
+        }
+        for row in store.keys(all().order(&["agent", "key", "created_slot"])).await.unwrap() {
+            lines.push(format!("{row:?}"));
+        }
+        for row in store.stakes(all().order(&["agent", "era"])).await.unwrap() {
+            lines.push(format!("{row:?}"));
+        }
+        for row in store.asks(all().order(&["address"])).await.unwrap() {
+            lines.push(format!("{row:?}"));
+        }
         for row in store.batches(all().order(&["agent", "epoch"])).await.unwrap() {
             lines.push(format!("{row:?}"));
         }
@@ -149,8 +163,21 @@ impl Party {
         Self { mint: mint(number), key, log: Vec::new(), nonce: 1 }
     }
 
+    /// The wallet that holds the agent, which signs nothing off chain.
     pub fn owner(&self) -> [u8; 32] {
+        let mut owner = self.public();
+        owner[0] ^= 1;
+        owner
+    }
+
+    pub fn public(&self) -> [u8; 32] {
         self.key.verifying_key().to_bytes()
+    }
+
+    pub fn signed(&self, message: BatchMessage) -> Signed {
+        use ed25519_dalek::Signer as _;
+        let signature = self.key.sign(&message.to_bytes()).to_bytes();
+        Signed { message, signer: self.public().into(), signature }
     }
 
     /// Sends a message, which both log. Returns its CBOR.

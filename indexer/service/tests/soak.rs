@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
-use synthetic::{AGENTS, KINDS, Synthetic, created, emitted, mint, place, signature, slot};
+use synthetic::{AGENTS, KINDS, NETWORK, Synthetic, created, emitted, mint, place, signature, slot};
 use zx1_e2e::Running;
 use zx1_indexer::chain::Announcements;
 use zx1_indexer::index::Index;
@@ -95,14 +95,15 @@ fn fold(events: u64) -> Fold {
             2 => {
                 standing.batches += 1;
                 standing.last_epoch = Some(1 + round as i64);
-                // keccak(previous ‖ message), the message as decision B7 writes it.
-                if standing.head.is_empty() {
-                    standing.head = vec![0; 32];
-                }
+                // keccak(previous ‖ message), the message as decision P2 writes it.
+                let previous = [round as u8; 32];
                 let message = [
-                    b"zx1/behavior-batch/v1".as_slice(),
+                    b"zx1/behavior-batch/v2".as_slice(),
+                    &NETWORK,
                     mint(agent).as_ref(),
                     &(1 + round).to_le_bytes(),
+                    &(1 + round).to_le_bytes(),
+                    &previous,
                     &[2; 32],
                     &12_u32.to_le_bytes(),
                     &[round as u8; 32],
@@ -110,7 +111,7 @@ fn fold(events: u64) -> Fold {
                     &5_u32.to_le_bytes(),
                 ]
                 .concat();
-                standing.head = Sha3::hashv(&[&standing.head, &message]).to_vec();
+                standing.head = Sha3::hashv(&[&previous, &message]).to_vec();
             }
             _ => standing.unlock_slot = round.is_multiple_of(2).then_some(at + 432_000),
         }
@@ -126,12 +127,15 @@ async fn equals(store: &dyn Store, fold: &Fold, events: u64) {
     assert_eq!(meta["cursor"], slot(events - 1).to_string());
     assert_eq!(meta["settled"], "1");
     let mut agents = BTreeMap::new();
+    let stakes = store.stakes(Find::by("era", 0)).await.unwrap();
+    let stakes: BTreeMap<AgentId, _> = stakes.into_iter().map(|row| (row.agent, row)).collect();
     for row in store.agents(Find::all()).await.unwrap() {
-        assert_eq!(row.withheld, row.batches);
+        assert_eq!((row.missing, row.withheld), (row.batches, 0));
+        let stake = stakes.get(&row.mint);
         let standing = Standing {
             stake: row.stake,
-            stake_created: row.stake_created,
-            unlock_slot: row.unlock_slot,
+            stake_created: stake.and_then(|stake| stake.created_slot),
+            unlock_slot: stake.and_then(|stake| stake.unlock_slot),
             paid_through: row.paid_through,
             lease_paid: row.lease_paid,
             batches: row.batches,
@@ -205,6 +209,9 @@ async fn contents(store: &dyn Store) -> Vec<String> {
         lines.push(format!("{:?}", stored.row));
     }
     for row in store.agents(Find::all().order(&["mint"])).await.unwrap() {
+        lines.push(format!("{row:?}"));
+    }
+    for row in store.stakes(Find::all().order(&["agent", "era"])).await.unwrap() {
         lines.push(format!("{row:?}"));
     }
     for row in store.batches(Find::all().order(&["agent", "epoch"])).await.unwrap() {

@@ -66,22 +66,30 @@ CREATE TABLE agents (
   delegates          TEXT NOT NULL,
   identified         BIGINT NOT NULL,
   registered_slot    BIGINT,
+  tenure             BIGINT,
+  tenure_owner       BYTEA,
+  tenure_from        BIGINT,
+  tenure_slot        BIGINT,
+  era                BIGINT NOT NULL,
   stake              BIGINT,
-  stake_since        BIGINT,
-  stake_created      BIGINT,
-  unlock_slot        BIGINT,
   open_challenges    BIGINT NOT NULL,
   slashed            BIGINT NOT NULL,
+  fined              BIGINT NOT NULL,
   paid_through       BIGINT,
   lease_paid_slot    BIGINT,
   lease_paid         BIGINT NOT NULL,
   batches            BIGINT NOT NULL,
   last_epoch         BIGINT,
   last_batch_slot    BIGINT,
+  first_epoch        BIGINT,
   head_digest        BYTEA NOT NULL,
+  missing            BIGINT NOT NULL,
   withheld           BIGINT NOT NULL,
   challenges_answered BIGINT NOT NULL,
   challenges_lost    BIGINT NOT NULL,
+  asks_open          BIGINT NOT NULL,
+  asks_shown         BIGINT NOT NULL,
+  asks_withheld      BIGINT NOT NULL,
   reliability        BIGINT NOT NULL,
   cooperation        BIGINT NOT NULL,
   notary             BIGINT NOT NULL,
@@ -101,21 +109,67 @@ CREATE TABLE agents (
 CREATE INDEX agents_by_number ON agents (number, mint);
 CREATE INDEX agents_by_owner ON agents (owner);
 
+-- Whose turn an agent was, and from which epoch on.
+CREATE TABLE tenures (
+  agent      BYTEA NOT NULL,
+  number     BIGINT NOT NULL,
+  owner      BYTEA NOT NULL,
+  from_epoch BIGINT NOT NULL,
+  slot       BIGINT,
+  PRIMARY KEY (agent, number)
+);
+
+-- Keys, one row a life of their accounts.
+CREATE TABLE keys (
+  agent        BYTEA NOT NULL,
+  key          BYTEA NOT NULL,
+  created_slot BIGINT NOT NULL,
+  owner        BYTEA NOT NULL,
+  tenure       BIGINT NOT NULL,
+  scopes       BIGINT NOT NULL,
+  from_epoch   BIGINT NOT NULL,
+  until_epoch  BIGINT,
+  ended_slot   BIGINT,
+  closed       BIGINT NOT NULL,
+  PRIMARY KEY (agent, key, created_slot)
+);
+
+-- Stakes of eras. An era is never used twice.
+CREATE TABLE stakes (
+  agent           BYTEA NOT NULL,
+  era             BIGINT NOT NULL,
+  owner           BYTEA NOT NULL,
+  stake           BIGINT NOT NULL,
+  pot             BIGINT NOT NULL,
+  since           BIGINT,
+  created_slot    BIGINT,
+  unlock_slot     BIGINT,
+  ended_slot      BIGINT,
+  slashed_slot    BIGINT,
+  open_challenges BIGINT NOT NULL,
+  claimed_slot    BIGINT,
+  PRIMARY KEY (agent, era)
+);
+
 CREATE TABLE batches (
   agent          BYTEA NOT NULL,
   epoch          BIGINT NOT NULL,
   covers_from    BIGINT NOT NULL,
+  era            BIGINT NOT NULL,
+  tenure         BIGINT NOT NULL,
   submitted_slot BIGINT NOT NULL,
   block_time     BIGINT,
   signature      BYTEA NOT NULL,
   signer         BYTEA NOT NULL,
   payer          BYTEA NOT NULL,
+  previous_digest BYTEA NOT NULL,
   batch_hash     BYTEA NOT NULL,
   log_root       BYTEA NOT NULL,
   log_len        BIGINT NOT NULL,
   arrays_root    BYTEA NOT NULL,
   arrays_len     BIGINT NOT NULL,
   open           BIGINT NOT NULL,
+  withheld_slot  BIGINT,
   challenges     BIGINT NOT NULL,
   data_bytes     BIGINT,
   content        TEXT,
@@ -184,18 +238,23 @@ CREATE TABLE challenges (
   submitted_slot   BIGINT NOT NULL,
   agent            BYTEA NOT NULL,
   epoch            BIGINT NOT NULL,
+  era              BIGINT NOT NULL,
+  rank             BIGINT NOT NULL,
+  claim            BYTEA NOT NULL,
   challenger       BYTEA NOT NULL,
+  first_challenger BYTEA NOT NULL,
   ground           BIGINT NOT NULL,
+  value_known      BIGINT NOT NULL,
   entry_hash       BYTEA NOT NULL,
-  evidence_hash    BYTEA NOT NULL,
-  evidence_account BYTEA,
+  draft            BYTEA NOT NULL,
   signature        BYTEA NOT NULL,
   expected         BYTEA,
-  answered_slot    BIGINT,
+  outcome          BIGINT NOT NULL,
+  settled_slot     BIGINT,
   answerer         BYTEA,
   leaf_index       BIGINT,
-  resolved_slot    BIGINT,
-  succeeded        BIGINT,
+  to_stake         BIGINT,
+  to_answerer      BIGINT,
   slashed          BIGINT,
   reward           BIGINT,
   closed           BIGINT NOT NULL,
@@ -203,6 +262,30 @@ CREATE TABLE challenges (
 );
 CREATE INDEX challenges_by_slot ON challenges (submitted_slot, address);
 CREATE INDEX challenges_by_agent ON challenges (agent, submitted_slot);
+
+-- Asks for leaves of batches.
+CREATE TABLE asks (
+  address      BYTEA NOT NULL,
+  created_slot BIGINT NOT NULL,
+  agent        BYTEA NOT NULL,
+  epoch        BIGINT NOT NULL,
+  era          BIGINT NOT NULL,
+  rank         BIGINT NOT NULL,
+  tree         BIGINT NOT NULL,
+  leaf_index   BIGINT NOT NULL,
+  asker        BYTEA NOT NULL,
+  signature    BYTEA NOT NULL,
+  state        BIGINT NOT NULL,
+  settled_slot BIGINT,
+  shower       BYTEA,
+  leaf_hash    BYTEA,
+  fine         BIGINT,
+  to_asker     BIGINT,
+  closed       BIGINT NOT NULL,
+  PRIMARY KEY (address, created_slot)
+);
+CREATE INDEX asks_by_slot ON asks (created_slot, address);
+CREATE INDEX asks_by_agent ON asks (agent, created_slot);
 
 CREATE TABLE feedback (
   number          BIGINT PRIMARY KEY NOT NULL,

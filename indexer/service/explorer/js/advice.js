@@ -1,5 +1,6 @@
 // What an owner should know about an agent at once. Pure: the page draws what this says.
 
+import { isUntaken, keyStands, presentStake, scopesOf } from "./authority.js";
 import { epochDay, integer, plural, usdc } from "./format.js";
 
 /** Grace epochs after paid_through (decision B5). */
@@ -18,8 +19,10 @@ export function remarks(agent, now) {
   const out = [];
   const say = (grade, text) => out.push({ grade, text });
   lease(agent.lease, now.epoch, say);
-  stake(agent, now.slot, say);
+  keys(agent, now.epoch, say);
+  stakes(agent, now.slot, say);
   batches(agent, now.epoch, say);
+  asks(agent, say);
   if (agent.challenges?.lost > 0) {
     const lost = usdc(agent.slashed_micro_usdc);
     say(
@@ -27,6 +30,9 @@ export function remarks(agent, now) {
       `Lost ${plural(agent.challenges.lost, "challenge")}; ` +
         `${lost ? `${lost.text} ${lost.unit} ` : ""}of stake slashed.`,
     );
+  }
+  if (Number(agent.fined_micro_usdc) > 0) {
+    say("warn", `Paid ${money(agent.fined_micro_usdc)} of fines for leaves that were not shown.`);
   }
   if (agent.owner === null)
     say("warn", "Nobody holds the agent's token now: it was burned or is in transfer.");
@@ -58,23 +64,46 @@ function lease(value, epoch, say) {
   }
 }
 
-function stake(agent, slot, say) {
-  const value = agent.stake;
-  if (!value) {
-    say("warn", "No stake is locked.");
+function money(micro) {
+  const value = usdc(micro);
+  return value ? `${value.text} ${value.unit}` : "? USDC";
+}
+
+function keys(agent, epoch, say) {
+  if (isUntaken(agent)) {
+    say("warn", "Its holder has not taken over: no key acts and no batch lands until then.");
+    return;
+  }
+  const live = (agent.keys ?? []).filter(
+    (one) => keyStands(one, { epoch, owner: agent.owner }).state === "live",
+  );
+  const held = new Set(live.flatMap((one) => scopesOf(one.scopes).map(([name]) => name)));
+  if (!held.has("batch")) {
+    say("warn", "No live key signs batches, so none can be submitted.");
+  } else if (!held.has("deal")) {
+    say("info", "No live key signs deals: the agent makes no offers.");
+  }
+}
+
+function stakes(agent, slot, say) {
+  const all = agent.stakes ?? [];
+  for (const one of all.filter((other) => other.open_challenges > 0)) {
+    const open = `${plural(one.open_challenges, "challenge")} of era ${integer(one.era)} not settled yet`;
+    if (one.micro_usdc === "0") say("warn", `${open}; nothing is left of its stake.`);
+    else {
+      say("bad", `${open}: left unanswered, it costs the whole stake of the era, ${money(one.micro_usdc)}.`);
+    }
+  }
+  const value = presentStake(agent);
+  if (!value || value.ended) {
+    const slashed = value?.slashed_slot !== null && value?.slashed_slot !== undefined;
+    if (slashed) say("bad", "The stake was slashed: nothing answers for what this agent says.");
+    else say("warn", "No stake is locked in the present era, so no batch can land.");
     return;
   }
   if (value.micro_usdc === "0") {
     say("bad", "The stake is gone: nothing answers for what this agent says.");
     return;
-  }
-  const held = usdc(value.micro_usdc);
-  if (value.open_challenges > 0) {
-    say(
-      "bad",
-      `${plural(value.open_challenges, "challenge")} not resolved yet: left unanswered, it costs the whole ` +
-        `stake of ${held?.text ?? "?"} USDC.`,
-    );
   }
   if (value.unlock_available_slot !== null && value.unlock_available_slot !== undefined) {
     const free = Number.isFinite(slot) && slot >= value.unlock_available_slot;
@@ -85,16 +114,34 @@ function stake(agent, slot, say) {
         : `The stake's unlock is queued until slot ${integer(value.unlock_available_slot)}.`,
     );
   } else if (value.open_challenges === 0) {
-    say("ok", `${held?.text ?? "?"} USDC at stake.`);
+    say("ok", `${money(value.micro_usdc)} at stake.`);
+  }
+}
+
+function asks(agent, say) {
+  if (agent.asks?.open > 0) {
+    say(
+      "warn",
+      `${plural(agent.asks.open, "ask")} not answered yet: a leaf that is not shown costs a fine, and its ` +
+        "batch counts for nothing.",
+    );
   }
 }
 
 function batches(agent, epoch, say) {
   const value = agent.batches;
   if (value.withheld > 0) {
+    const are = value.withheld === 1 ? "is" : "are";
+    say(
+      "bad",
+      `${plural(value.withheld, "batch", "batches")} ${are} withheld, because a leaf that was asked for was ` +
+        `not shown: ${value.withheld === 1 ? "it counts" : "they count"} for nothing.`,
+    );
+  }
+  if (value.missing > 0) {
     say(
       "warn",
-      `The data of ${plural(value.withheld, "batch", "batches")} is withheld: it is not served, so it ` +
+      `The data of ${plural(value.missing, "batch", "batches")} is missing: it is not served, so it ` +
         "counts for nothing.",
     );
   }

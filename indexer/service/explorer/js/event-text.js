@@ -1,6 +1,7 @@
 // What an event of the stream says, in one sentence. Pure.
 
-import { epochDay, plural, short, usdc } from "./format.js";
+import { leafText, scopesOf } from "./authority.js";
+import { epochDay, integer, plural, short, usdc } from "./format.js";
 
 /** Every type of event: its name, its picture and its grade. */
 export const KINDS = {
@@ -12,6 +13,11 @@ export const KINDS = {
   dispute_raised: ["Dispute", "flag", "warn"],
   challenge_submitted: ["Challenge", "bolt", "bad"],
   challenge_resolved: ["Challenge resolved", "scale", "bad"],
+  key_added: ["Key listed", "lock", "info"],
+  key_ended: ["Key ended", "lock", "info"],
+  taken_over: ["Take-over", "join", "warn"],
+  leaf_asked: ["Leaf asked for", "search", "info"],
+  batch_withheld: ["Batch withheld", "warn", "bad"],
   message: ["Message", "mail", "info"],
 };
 
@@ -48,6 +54,7 @@ const SAY = {
       rating: "was rated",
       binding: "has a newly bound rating",
       decay: "decays: idle for too long",
+      chain: "was recomputed: its keys, tenure or batches changed on chain",
     }[e.cause] ?? "changed",
   ],
   notary_assigned: (e) => ["named a notary ", of(e)],
@@ -64,14 +71,38 @@ const SAY = {
   challenge_submitted: (e) => [
     `is challenged for a ${String(e.ground_name ?? "record").replace("_", " ")} `,
     `of ${epochDay(e.epoch)}`,
+    e.replaced ? ", by a lower rank" : "",
   ],
   challenge_resolved: (e) =>
-    e.succeeded
-      ? [
-          `lost a challenge: ${amount(e.slashed_micro_usdc)} slashed, `,
-          `${amount(e.reward_micro_usdc)} to the challenger`,
-        ]
-      : ["won a challenge; the challenger's stake is forfeited"],
+    ({
+      1: ["was cleared of a challenge: the record was shown"],
+      2: [
+        `lost a challenge: ${amount(e.slashed_micro_usdc)} slashed, `,
+        `${amount(e.reward_micro_usdc)} to the challenger`,
+      ],
+      3: ["lost a challenge; nothing was left to slash"],
+    })[e.outcome] ?? ["has a challenge less"],
+  key_added: (e) => {
+    const names = scopesOf(e.scopes).map(([name]) => name);
+    return [
+      `listed a key${names.length ? ` for ${names.join(", ")}` : ""}`,
+      Number.isFinite(e.from_epoch) ? `, valid from ${epochDay(e.from_epoch)}` : "",
+    ];
+  },
+  key_ended: (e) => [
+    "ended a key",
+    Number.isFinite(e.until_epoch) ? `, valid through ${epochDay(e.until_epoch)}` : "",
+  ],
+  taken_over: (e) => [
+    "was taken over",
+    Number.isFinite(e.number) ? `: tenure ${integer(e.number)}` : "",
+    Number.isFinite(e.from_epoch) ? ` from ${epochDay(e.from_epoch)}` : "",
+  ],
+  leaf_asked: (e) => [
+    `is asked for ${Number.isFinite(e.index) ? leafText(e) : "a leaf"} `,
+    `of the batch of ${epochDay(e.epoch)}`,
+  ],
+  batch_withheld: (e) => [`did not show a leaf of the batch of ${epochDay(e.epoch)}: it counts for nothing`],
   message: (e) => ["sent a message", e.recipient ? ` to ${short(e.recipient)}` : ""],
 };
 
@@ -87,7 +118,7 @@ export function eventText(event) {
   return {
     label,
     picture,
-    grade: event.type === "challenge_resolved" && !event.succeeded ? "ok" : grade,
+    grade: event.type === "challenge_resolved" && event.outcome === 1 ? "ok" : grade,
     text,
   };
 }

@@ -12,7 +12,9 @@ const SAY_EVERY = 30_000;
 function where(event) {
   if (event.contract) return href("contracts", event.contract);
   if (event.challenge) return href("challenges", event.challenge);
-  if (event.agent && Number.isFinite(event.epoch) && event.source === "batch") {
+  if (event.ask) return href("asks", event.ask);
+  const ofBatch = event.source === "batch" || event.type === "batch_withheld";
+  if (event.agent && Number.isFinite(event.epoch) && ofBatch) {
     return href("agents", event.agent, "batches", event.epoch);
   }
   return null;

@@ -4,6 +4,7 @@ import { h } from "./dom.js";
 import { safeName } from "./format.js";
 import agentPage from "./pages/agent.js";
 import agentsPage from "./pages/agents.js";
+import { askPage, asksPage } from "./pages/asks.js";
 import batchPage from "./pages/batch.js";
 import batchesPage from "./pages/batches.js";
 import { challengePage, challengesPage } from "./pages/challenges.js";
@@ -26,6 +27,8 @@ const PAGES = {
   batches: batchesPage,
   challenges: challengesPage,
   challenge: challengePage,
+  asks: asksPage,
+  ask: askPage,
   contracts: contractsPage,
   contract: contractPage,
   verify: verifyPage,

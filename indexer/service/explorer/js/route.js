@@ -9,6 +9,8 @@ export const ROUTES = [
   ["batches", ["batches"]],
   ["challenges", ["challenges"]],
   ["challenge", ["challenges", ":address"]],
+  ["asks", ["asks"]],
+  ["ask", ["asks", ":address"]],
   ["contracts", ["contracts"]],
   ["contract", ["contracts", ":id"]],
   ["verify", ["verify"]],

@@ -24,6 +24,8 @@ const HOME = {
   batches: "agents",
   challenges: "agents",
   challenge: "agents",
+  asks: "agents",
+  ask: "agents",
   contract: "contracts",
   events: "feed",
 };
@@ -77,6 +79,7 @@ export function start() {
         h("span", null, "Read from the ledgers; anyone can rebuild it."),
         h("a", { href: href("batches") }, "Batches"),
         h("a", { href: href("challenges") }, "Challenges"),
+        h("a", { href: href("asks") }, "Asks"),
         h("a", { href: href("events") }, "Ledger events"),
         h("a", { href: href("status") }, "Service status"),
         h("a", { href: "/openapi.json" }, "API"),

@@ -10,6 +10,11 @@ const TYPES = [
   "dispute_raised",
   "challenge_submitted",
   "challenge_resolved",
+  "key_added",
+  "key_ended",
+  "taken_over",
+  "leaf_asked",
+  "batch_withheld",
 ];
 /** How many events are kept. */
 export const KEEP = 300;

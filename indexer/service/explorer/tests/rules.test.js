@@ -48,23 +48,40 @@ test("slots between known moments are reckoned, and marked so", () => {
   assert.equal(clock.at(5999).exact, true);
 });
 
+const stake = (change = {}) => ({
+  era: 2,
+  owner: "x",
+  micro_usdc: "30000000",
+  pot_micro_usdc: "0",
+  open_challenges: 0,
+  unlock_available_slot: null,
+  ended: false,
+  ended_slot: null,
+  slashed_slot: null,
+  ...change,
+});
+const key = (change = {}) => ({ scopes: 15, from_epoch: 90, until_epoch: null, owner: "x", ...change });
 const agent = (change = {}) => ({
   owner: "x",
-  stake: { micro_usdc: "10000000", open_challenges: 0, unlock_available_slot: null },
+  tenure: { number: 1, owner: "x", era: 2, from_epoch: 80 },
+  stakes: [stake()],
+  keys: [key()],
   lease: { state: "active", paid_through_epoch: 110, behind: 0 },
-  batches: { count: 3, last_epoch: 99, withheld: 0 },
+  batches: { count: 3, last_epoch: 99, missing: 0, withheld: 0 },
   challenges: { open: 0, answered: 0, lost: 0 },
+  asks: { open: 0, shown: 0, withheld: 0 },
   slashed_micro_usdc: "0",
+  fined_micro_usdc: "0",
   ...change,
 });
 const now = { epoch: 100, slot: 5000 };
+const first = (change) => remarks(agent(change), now)[0];
 
 test("an agent in order is in good standing", () => {
   assert.equal(standing(remarks(agent(), now)).grade, "ok");
 });
 
 test("what an owner must know comes first", () => {
-  const first = (change) => remarks(agent(change), now)[0];
   assert.match(
     first({ lease: { state: "deactivated", paid_through_epoch: 90, behind: 10 } }).text,
     /deactivated/,
@@ -77,27 +94,57 @@ test("what an owner must know comes first", () => {
     first({ lease: { state: "grace", paid_through_epoch: 97, behind: 3 } }).text,
     /today is the last day/,
   );
-  assert.match(first({ batches: { count: 3, last_epoch: 99, withheld: 2 } }).text, /2 batches is withheld/);
-  assert.match(first({ stake: null }).text, /No stake/);
-  const open = { micro_usdc: "10000000", open_challenges: 1, unlock_available_slot: null };
-  assert.deepEqual(first({ stake: open }).grade, "bad");
-  const gone = { micro_usdc: "0", open_challenges: 0, unlock_available_slot: null };
-  assert.equal(first({ stake: gone }).grade, "bad");
-  assert.match(first({ stake: gone }).text, /nothing answers for what this agent says/);
-  const queued = { micro_usdc: "1", open_challenges: 0, unlock_available_slot: 9000 };
-  assert.match(first({ stake: queued }).text, /until slot 9,000/);
-  assert.match(first({ stake: { ...queued, unlock_available_slot: 100 } }).text, /can be claimed/);
   const lost = { challenges: { open: 0, answered: 0, lost: 1 }, slashed_micro_usdc: "5000000" };
   assert.match(first(lost).text, /Lost 1 challenge; 5.00 USDC/);
-  assert.match(first({ batches: { count: 3, last_epoch: 80, withheld: 0 } }).text, /decay/);
+  assert.match(first({ fined_micro_usdc: "10000000" }).text, /10.00 USDC of fines/);
   assert.match(first({ lease: { state: "active", paid_through_epoch: 100, behind: 0 } }).text, /after today/);
   const nothing = {
-    stake: null,
+    tenure: null,
+    stakes: [],
+    keys: [],
     lease: null,
-    batches: { count: 0, last_epoch: null, withheld: 0 },
+    batches: { count: 0, last_epoch: null, missing: 0, withheld: 0 },
     owner: null,
   };
   assert.doesNotThrow(() => remarks(agent(nothing), { epoch: null, slot: null }));
+});
+
+test("missing data and withheld batches are told apart", () => {
+  const batches = { count: 3, last_epoch: 99, missing: 0, withheld: 0 };
+  const missing = first({ batches: { ...batches, missing: 2 } });
+  assert.deepEqual([missing.grade, /2 batches is missing/.test(missing.text)], ["warn", true]);
+  const withheld = first({ batches: { ...batches, withheld: 1 } });
+  assert.deepEqual([withheld.grade, /1 batch is withheld.*it counts/.test(withheld.text)], ["bad", true]);
+  assert.match(first({ batches: { ...batches, withheld: 2 } }).text, /2 batches are withheld.*they count/);
+  assert.match(first({ batches: { ...batches, last_epoch: 80 } }).text, /decay/);
+  assert.match(first({ asks: { open: 2 } }).text, /^2 asks not answered yet/);
+});
+
+test("each era's stake answers for its own batches", () => {
+  const of = (...stakes) => first({ stakes });
+  assert.match(of().text, /No stake is locked in the present era/);
+  // The money of an era that has ended answers for its batches only.
+  assert.match(of(stake({ era: 1, ended: true, ended_slot: 3 })).text, /No stake is locked/);
+  const open = of(stake({ era: 1, ended: true, ended_slot: 3, open_challenges: 1 }), stake());
+  assert.equal(open.grade, "bad");
+  assert.match(open.text, /1 challenge of era 1 .* 30.00 USDC/);
+  const slashed = of(stake({ micro_usdc: "0", ended: true, ended_slot: 9, slashed_slot: 9 }));
+  assert.deepEqual([slashed.grade, /was slashed/.test(slashed.text)], ["bad", true]);
+  const gone = of(stake({ micro_usdc: "0" }));
+  assert.match(gone.text, /nothing answers for what this agent says/);
+  assert.match(of(stake({ unlock_available_slot: 9000 })).text, /until slot 9,000/);
+  assert.match(of(stake({ unlock_available_slot: 100 })).text, /can be claimed/);
+});
+
+test("keys count while their owner holds the agent, and a sale stops them until the take-over", () => {
+  const batch = { scopes: 2 };
+  assert.match(first({ keys: [] }).text, /No live key signs batches/);
+  assert.match(first({ keys: [key({ until_epoch: 99 })] }).text, /No live key signs batches/);
+  assert.match(first({ keys: [key({ from_epoch: 101 })] }).text, /No live key signs batches/);
+  assert.match(first({ keys: [key({ owner: "former" })] }).text, /No live key signs batches/);
+  assert.match(first({ keys: [key(batch)] }).text, /No live key signs deals/);
+  const sold = remarks(agent({ owner: "buyer" }), now)[0];
+  assert.match(sold.text, /has not taken over: no key acts/);
 });
 
 const status = (change = {}) => ({

@@ -36,13 +36,13 @@ function fresh() {
   return { stream, told, end, source: Source.all[0] };
 }
 
-test("it listens to all nine types, and to nothing before somebody asks", () => {
+test("it listens to all types, and to nothing before somebody asks", () => {
   Source.all = [];
   const stream = new Stream((url) => new Source(url));
   assert.equal(Source.all.length, 0);
   const end = stream.subscribe(() => {});
   assert.deepEqual(Object.keys(Source.all[0].listeners).sort(), Object.keys(KINDS).sort());
-  assert.equal(Object.keys(KINDS).length, 9);
+  assert.equal(Object.keys(KINDS).length, 14);
   end();
   assert.ok(Source.all[0].closed);
   assert.equal(stream.state, "closed");
@@ -138,13 +138,32 @@ test("every type has a sentence, also with fields missing", () => {
 test("sentences say what happened", () => {
   const lost = {
     type: "challenge_resolved",
-    succeeded: true,
+    outcome: 2,
     slashed_micro_usdc: "25000000",
     reward_micro_usdc: "12500000",
   };
   assert.equal(eventText(lost).text, "lost a challenge: 25.00 USDC slashed, 12.50 USDC to the challenger");
   assert.equal(eventText(lost).grade, "bad");
-  assert.equal(eventText({ ...lost, succeeded: false }).grade, "ok");
+  assert.equal(eventText({ ...lost, outcome: 3 }).text, "lost a challenge; nothing was left to slash");
+  assert.equal(eventText({ ...lost, outcome: 1 }).text, "was cleared of a challenge: the record was shown");
+  assert.equal(eventText({ ...lost, outcome: 1 }).grade, "ok");
+  assert.equal(
+    eventText({ type: "key_added", scopes: 6, from_epoch: 20778 }).text,
+    "listed a key for batch, deal, valid from 2026-11-21",
+  );
+  assert.equal(
+    eventText({ type: "key_ended", until_epoch: 20778 }).text,
+    "ended a key, valid through 2026-11-21",
+  );
+  assert.equal(
+    eventText({ type: "taken_over", number: 2, from_epoch: 20778 }).text,
+    "was taken over: tenure 2 from 2026-11-21",
+  );
+  assert.equal(
+    eventText({ type: "leaf_asked", tree: 0, index: 7, epoch: 20778 }).text,
+    "is asked for log leaf 7 of the batch of 2026-11-21",
+  );
+  assert.equal(eventText({ type: "batch_withheld", epoch: 20778 }).grade, "bad");
   assert.equal(
     eventText({ type: "agent_joined", cause: "first_lease", paid_through_epoch: 20778 }).text,
     "paid its first lease, paid through 2026-11-21",

@@ -3,8 +3,9 @@
 
 use super::{Bundles, Put, check, most_bytes};
 use crate::store::{AgentRow, BatchRow, Commit, Find};
-use crate::testing::{Fake, Party, Rig};
+use crate::testing::{Fake, NETWORK, Party, Rig};
 use proptest::prelude::*;
+use zx1_protocol::batch::BatchMessage;
 use zx1_protocol::behavior_batch::{Built, Commitment};
 use zx1_protocol::envelope::MsgType;
 use zx1_protocol::ids::{AgentId, ConversationId};
@@ -45,7 +46,7 @@ fn the_bundle_of_the_batch_on_chain_is_taken_ok() {
     let built = ann.build(EPOCH);
     let (row, bytes) = (row(&built.commitment()), built.bundle().unwrap().to_vec());
     assert!(bytes.len() <= most_bytes(&row));
-    let contents = check(&bytes, &row, 1_000).unwrap();
+    let contents = check(&bytes, &row, &NETWORK, 1_000).unwrap().contents;
     assert_eq!(contents.content["holds"], true);
     assert_eq!(contents.content["message_count"], 3);
     assert_eq!(contents.content["records"]["feedback"], 1);
@@ -62,7 +63,7 @@ fn a_bundle_of_another_batch_fails() {
     let (ann, bob, _) = deal();
     let (of_ann, of_bob) = (ann.build(EPOCH), bob.build(EPOCH));
     let bytes = of_bob.bundle().unwrap().to_vec();
-    let error = check(&bytes, &row(&of_ann.commitment()), 1_000).unwrap_err();
+    let error = check(&bytes, &row(&of_ann.commitment()), &NETWORK, 1_000).unwrap_err();
     assert_eq!((error.code(), error.status()), (9650, 422));
     assert!(error.to_string().contains("batch_hash"), "{error}");
 }
@@ -81,13 +82,14 @@ fn each_root_is_checked() {
         Commitment { batch_hash: [1; 32], ..good },
     ];
     for commitment in wrong {
-        assert_eq!(check(&bytes, &row(&commitment), 1_000).unwrap_err().code(), 9650, "{commitment:?}");
+        let error = check(&bytes, &row(&commitment), &NETWORK, 1_000).unwrap_err();
+        assert_eq!(error.code(), 9650, "{commitment:?}");
     }
     // A batch that names another agent than its account does is served, and does not count.
-    let contents = check(&bytes, &row(&Commitment { agent: AgentId([3; 32]), ..good }), 1_000).unwrap();
-    assert_eq!(contents.content["holds"], false);
-    let contents = check(&bytes, &row(&Commitment { epoch: Epoch(3), ..good }), 1_000).unwrap();
-    assert_eq!(contents.content["holds"], false);
+    for other in [Commitment { agent: AgentId([3; 32]), ..good }, Commitment { epoch: Epoch(3), ..good }] {
+        let contents = check(&bytes, &row(&other), &NETWORK, 1_000).unwrap().contents;
+        assert_eq!(contents.content["holds"], false);
+    }
 }
 
 /// A batch that leaves its bid out of its own arrays, honestly hashed.
@@ -104,7 +106,8 @@ fn liar() -> Built {
 #[test]
 fn a_batch_that_hides_a_bid_is_served_to_its_challengers() {
     let built = liar();
-    let contents = check(&built.bundle().unwrap().to_vec(), &row(&built.commitment()), 1_000).unwrap();
+    let bytes = built.bundle().unwrap().to_vec();
+    let contents = check(&bytes, &row(&built.commitment()), &NETWORK, 1_000).unwrap().contents;
     assert_eq!(contents.content["records"]["bids"], 0);
 }
 
@@ -114,6 +117,8 @@ async fn an_upload_is_stored_served_and_counted() {
     let chain = Fake::new();
     chain.lock().owners.insert(ann.mint, ann.owner());
     chain.lock().owners.insert(bob.mint, bob.owner());
+    chain.add_key(bob.mint, bob.public(), 8, EPOCH);
+    chain.open_tenure(ann.mint, ann.owner(), EPOCH);
     let (of_ann, of_bob) = (ann.build(EPOCH), bob.build(EPOCH));
     chain.batch(&of_ann.commitment());
     chain.batch(&of_bob.commitment());
@@ -122,8 +127,7 @@ async fn an_upload_is_stored_served_and_counted() {
     let index = &rig.index;
     let bundles = Bundles::new(index.config.bundles(), &index.config.limits);
     let epoch = EPOCH as i64;
-    let withheld = index.agent_row(&ann.mint).await.unwrap().unwrap().withheld;
-    assert_eq!(withheld, 1);
+    assert_eq!(index.agent_row(&ann.mint).await.unwrap().unwrap().missing, 1);
     let bytes = of_ann.bundle().unwrap().to_vec();
     assert_eq!(bundles.put(index, ann.mint, epoch, bytes.clone()).await.unwrap(), Put::Created);
     assert_eq!(bundles.put(index, ann.mint, epoch, bytes.clone()).await.unwrap(), Put::Same);
@@ -131,7 +135,7 @@ async fn an_upload_is_stored_served_and_counted() {
     let row = super::batch(index, &ann.mint, epoch).await.unwrap();
     assert_eq!(bundles.read(&row).await.unwrap(), bytes);
     let agent = index.agent_row(&ann.mint).await.unwrap().unwrap();
-    assert_eq!((agent.withheld, agent.counted_batches, agent.tasks), (0, 1, 0), "nobody vouches yet");
+    assert_eq!((agent.missing, agent.counted_batches, agent.tasks), (0, 1, 0), "nobody vouches yet");
     // Bob's batch binds the task, his envelope the rating.
     bundles.put(index, bob.mint, epoch, of_bob.bundle().unwrap().to_vec()).await.unwrap();
     assert_eq!(crate::ratings::put(index, &rating).await.unwrap(), Put::Created);
@@ -183,20 +187,129 @@ async fn a_rolled_back_batch_takes_what_its_data_said_with_it() {
     assert!(store.counterparties(Find::all()).await.unwrap().is_empty());
 }
 
+/// Ann's batch, on a chain that names her key as its signer.
+async fn landed() -> (Rig, Bundles, Party, Built, BatchMessage) {
+    let (ann, _, _) = deal();
+    let chain = Fake::new();
+    let built = ann.build(EPOCH);
+    let message = chain.message(&built.commitment(), EPOCH - 2);
+    chain.batch_by(&built.commitment(), EPOCH - 2, ann.public());
+    let rig = Rig::new(&chain).await;
+    rig.round().await;
+    let bundles = Bundles::new(rig.index.config.bundles(), &rig.index.config.limits);
+    (rig, bundles, ann, built, message)
+}
+
 #[tokio::test]
-async fn a_rating_with_another_key_or_of_oneself_fails() {
+async fn a_signature_that_does_not_hold_is_left_out_and_makes_no_good_data_useless() {
+    let (rig, bundles, ann, built, message) = landed().await;
+    let (index, epoch) = (&rig.index, EPOCH as i64);
+    let plain = built.bundle().unwrap().to_vec();
+    let kept = async || {
+        let row = super::batch(index, &ann.mint, epoch).await.unwrap();
+        let content: serde_json::Value = serde_json::from_str(row.content.as_deref().unwrap()).unwrap();
+        (bundles.read(&row).await.unwrap(), content["signed"].as_bool().unwrap())
+    };
+    let with = |message: BatchMessage, party: &Party| {
+        let bundle = built.bundle().unwrap();
+        bundle.with_signed(party.signed(message)).unwrap().to_vec()
+    };
+    // A signature that does not hold; one of another key; one of the key over another message.
+    let mut broken = with(message, &ann);
+    let at = broken.windows(32).position(|bytes| bytes == ann.public()).unwrap() + 40;
+    broken[at] ^= 1;
+    let others = [
+        broken,
+        with(message, &Party::new(3)),
+        with(BatchMessage { covers_from: Epoch(EPOCH - 1), ..message }, &ann),
+        with(BatchMessage { network: [8; 32], ..message }, &ann),
+    ];
+    assert_eq!(bundles.put(index, ann.mint, epoch, others[0].clone()).await.unwrap(), Put::Created);
+    assert_eq!(kept().await, (plain.clone(), false));
+    for other in others {
+        assert_eq!(bundles.put(index, ann.mint, epoch, other).await.unwrap(), Put::Same);
+        assert_eq!(kept().await, (plain.clone(), false));
+    }
+    // The signed one takes its place, and no unsigned one that of the signed.
+    let signed = with(message, &ann);
+    assert_eq!(bundles.put(index, ann.mint, epoch, signed.clone()).await.unwrap(), Put::Created);
+    assert_eq!(kept().await, (signed.clone(), true));
+    assert_eq!(bundles.put(index, ann.mint, epoch, plain.clone()).await.unwrap(), Put::Same);
+    assert_eq!(kept().await, (signed.clone(), true));
+    assert_eq!(index.agent_row(&ann.mint).await.unwrap().unwrap().missing, 0, "counted once");
+    // Unless what is kept is damaged.
+    std::fs::write(bundles.path(&ann.mint, epoch), vec![0; signed.len()]).unwrap();
+    assert_eq!(bundles.put(index, ann.mint, epoch, plain.clone()).await.unwrap(), Put::Created);
+    assert_eq!(kept().await, (plain, false));
+}
+
+#[tokio::test]
+async fn a_bundle_of_the_first_edition_is_refused_with_its_number() {
+    let (rig, bundles, ann, built, _) = landed().await;
+    let mut bytes = built.bundle().unwrap().to_vec();
+    bytes[1] = 1;
+    let error = bundles.put(&rig.index, ann.mint, EPOCH as i64, bytes).await.unwrap_err();
+    assert_eq!(error.code(), 9650);
+    assert!(error.to_string().contains("7363"), "{error}");
+}
+
+#[tokio::test]
+async fn a_marked_batch_counts_no_more() {
+    let (rig, bundles, ann, built, _) = landed().await;
+    let index = &rig.index;
+    rig.chain.open_tenure(ann.mint, ann.owner(), EPOCH);
+    bundles.put(index, ann.mint, EPOCH as i64, built.bundle().unwrap().to_vec()).await.unwrap();
+    rig.round().await;
+    let row = async || index.agent_row(&ann.mint).await.unwrap().unwrap();
+    assert_eq!((row().await.counted_batches, row().await.withheld), (1, 0));
+    rig.chain.ask(ann.mint, EPOCH, [70; 32]);
+    let marked = rig.chain.withhold([70; 32]);
+    rig.round().await;
+    assert_eq!((row().await.counted_batches, row().await.withheld), (0, 1));
+    // Unless the mark was on a fork.
+    rig.chain.vanish(marked);
+    rig.chain.pass(1);
+    rig.chain.finalize();
+    rig.round().await;
+    assert_eq!((row().await.counted_batches, row().await.withheld), (1, 0));
+}
+
+#[tokio::test]
+async fn a_rating_counts_by_the_keys_of_its_epoch_and_not_by_the_wallet() {
     let (mut ann, mut bob, rating) = deal();
     let chain = Fake::new();
     chain.lock().owners.insert(ann.mint, ann.owner());
+    chain.lock().owners.insert(bob.mint, bob.public());
     let rig = Rig::new(&chain).await;
     rig.round().await;
-    let refused = |error: crate::Error| (error.code(), error.to_string());
-    let (code, sentence) = refused(crate::ratings::put(&rig.index, &rating).await.unwrap_err());
-    assert_eq!(code, 9651);
-    assert!(sentence.contains("not an agent"), "{sentence}");
-    chain.lock().owners.insert(bob.mint, ann.owner());
-    let (_, sentence) = refused(crate::ratings::put(&rig.index, &rating).await.unwrap_err());
-    assert!(sentence.contains("neither"), "{sentence}");
+    let refused = async || {
+        let error = crate::ratings::put(&rig.index, &rating).await.unwrap_err();
+        (error.code(), error.to_string().contains("no peer or deal key"))
+    };
+    assert_eq!(refused().await, (9651, true), "the holder's wallet signs transactions only");
+    // Another key; one that only pays and lands batches; one that is too young; one that had ended before.
+    chain.add_key(bob.mint, ann.public(), 15, EPOCH);
+    chain.add_key(bob.mint, bob.public(), 3, EPOCH);
+    rig.round().await;
+    assert_eq!(refused().await, (9651, true));
+    chain.end_key(bob.mint, bob.public(), EPOCH);
+    chain.close_key(bob.mint, bob.public());
+    chain.add_key(bob.mint, bob.public(), 8, EPOCH + 1);
+    rig.round().await;
+    assert_eq!(refused().await, (9651, true));
+    chain.end_key(bob.mint, bob.public(), EPOCH);
+    chain.close_key(bob.mint, bob.public());
+    chain.add_key(bob.mint, bob.public(), 8, EPOCH - 3);
+    chain.end_key(bob.mint, bob.public(), EPOCH - 1);
+    rig.round().await;
+    assert_eq!(refused().await, (9651, true));
+    // One that was ended and closed after that epoch still counts for it.
+    chain.close_key(bob.mint, bob.public());
+    chain.add_key(bob.mint, bob.public(), 8, EPOCH);
+    chain.end_key(bob.mint, bob.public(), EPOCH);
+    chain.close_key(bob.mint, bob.public());
+    rig.round().await;
+    assert_eq!(crate::ratings::put(&rig.index, &rating).await.unwrap(), Put::Created);
     let bid = ann.say(&mut bob, MsgType::Propose, ConversationId([1; 16]), &bid_payload(1, b""), EPOCH);
     assert_eq!(crate::ratings::put(&rig.index, &bid).await.unwrap_err().code(), 9651);
     assert_eq!(crate::ratings::put(&rig.index, b"nonsense").await.unwrap_err().code(), 9651);
@@ -212,7 +325,7 @@ proptest! {
         let mut bytes = built.bundle().unwrap().to_vec();
         let at = at % bytes.len();
         bytes[at] ^= flip;
-        prop_assert!(check(&bytes, &row(&built.commitment()), 1_000).is_err());
+        prop_assert!(check(&bytes, &row(&built.commitment()), &NETWORK, 1_000).is_err());
     }
 }
 

@@ -41,7 +41,11 @@ pub struct Listed {
 /// A kind of account of which all are listed by the self-audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Stake accounts of agents.
+    /// Tenures of agents.
+    Tenure,
+    /// Keys of agents.
+    Key,
+    /// Stakes of agents' eras.
     Stake,
     /// Lease accounts of agents.
     Lease,
@@ -51,6 +55,8 @@ pub enum Kind {
     Batch,
     /// Accounts of challenges.
     Challenge,
+    /// Accounts of asks.
+    Ask,
 }
 
 /// What the ingest asks of a cluster.
@@ -88,6 +94,6 @@ pub trait Ledger: Send + Sync + 'static {
     fn members(&self, from: u64) -> Asked<'_, Vec<(u64, AgentId, Address)>>;
     /// Reads an agent from the registry; `None` for a mint that is not an agent.
     fn agent(&self, mint: AgentId) -> Asked<'_, Option<AgentRecord>>;
-    /// Who may act for an agent.
+    /// The delegations that were filed for an agent. They give no authority.
     fn delegates(&self, mint: AgentId) -> Asked<'_, Vec<Delegate>>;
 }

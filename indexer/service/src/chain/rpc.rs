@@ -14,7 +14,10 @@ use tokio::sync::OnceCell;
 use zx1_chain::rpc::registry::{AgentRecord, Delegate, IdentityRegistry, Sati};
 use zx1_chain::rpc::{ChainError, ChainTime, Client, ClientOptions, Cluster, READS_VERSION, RawAccount};
 use zx1_chain::sati;
-use zx1_interface::accounts::{BatchAccount, ChallengeAccount, HeadAccount, LeaseAccount, StakeLockAccount};
+use zx1_interface::accounts::{
+    AskAccount, BatchAccount, ChallengeAccount, HeadAccount, KeyAccount, LeaseAccount, StakeLockAccount,
+    TenureAccount,
+};
 use zx1_interface::{Layout, external};
 use zx1_protocol::ids::AgentId;
 
@@ -222,11 +225,14 @@ impl Ledger for RpcLedger {
     fn scan(&self, kind: Kind) -> Asked<'_, Vec<RawAccount>> {
         Box::pin(async move {
             match kind {
+                Kind::Tenure => self.scan_of::<TenureAccount>().await,
+                Kind::Key => self.scan_of::<KeyAccount>().await,
                 Kind::Stake => self.scan_of::<StakeLockAccount>().await,
                 Kind::Lease => self.scan_of::<LeaseAccount>().await,
                 Kind::Head => self.scan_of::<HeadAccount>().await,
                 Kind::Batch => self.scan_of::<BatchAccount>().await,
                 Kind::Challenge => self.scan_of::<ChallengeAccount>().await,
+                Kind::Ask => self.scan_of::<AskAccount>().await,
             }
         })
     }

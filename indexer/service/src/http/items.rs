@@ -3,22 +3,23 @@
 use crate::bundles::Content;
 use crate::index::ShownDelegate;
 use crate::market::Summary;
-use crate::merge::ground_name;
+use crate::merge::{ground_name, number, scope_names, tree_name};
 use crate::parse::{Base58, EventFields, Program, base58};
-use crate::reputation::{Scores, StoredReputation, StoredTally};
+use crate::reputation::{Scores, StoredReputation, StoredTally, uncovered};
 use crate::status::Standing;
 use crate::store::{
-    AgentRow, BatchRow, ChallengeRow, ContractRow, EnvelopeRow, FeedbackRow, GapRow, StoredEvent, signed,
-    unsigned,
+    AgentRow, AskRow, BatchRow, ChallengeRow, ContractRow, EnvelopeRow, FeedbackRow, GapRow, KeyRow,
+    StakeRow, StoredEvent, TenureRow, signed, unsigned,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use utoipa::ToSchema;
-use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
+use zx1_interface::constants::{CHALLENGE_WINDOW_SLOTS, SHOW_SLOTS};
+use zx1_protocol::hash::Hash;
 use zx1_protocol::ids::AgentId;
 use zx1_protocol::lease::{Lease, LeaseState};
-use zx1_protocol::units::Epoch;
+use zx1_protocol::units::{Epoch, MicroUsdc};
 
 fn base58_of(bytes: Option<&Vec<u8>>) -> Option<String> {
     bytes.map(|bytes| base58(bytes))
@@ -70,24 +71,114 @@ pub(super) struct Agent {
     soulbound: bool,
     owner: Option<String>,
     registered_slot: Option<i64>,
-    stake: Option<AgentStake>,
+    /// whose turn it is; null before the first stake or key
+    tenure: Option<AgentTenure>,
+    /// of all eras that are not claimed
+    staked_micro_usdc: String,
+    /// by era; claimed ones are left out
+    stakes: Vec<AgentStake>,
+    /// by age; ended ones too, closed ones are left out
+    keys: Vec<AgentKey>,
     lease: AgentLease,
     batches: AgentBatches,
     challenges: AgentChallenges,
+    asks: AgentAsks,
     slashed_micro_usdc: String,
+    fined_micro_usdc: String,
+    /// of the present tenure
     reputation: Scores,
     nano: Option<AgentNano>,
     last_active_slot: Option<i64>,
 }
 
-/// An agent's stake.
+/// An agent's present tenure.
+#[derive(Serialize, ToSchema)]
+struct AgentTenure {
+    number: i64,
+    /// the era in which stakes are locked and batches land
+    era: i64,
+    /// the wallet whose turn it is; a new holder's only when it has taken over
+    owner: Option<String>,
+    from_epoch: Option<i64>,
+    since_slot: Option<i64>,
+}
+
+/// An agent's stake of an era.
 #[derive(Serialize, ToSchema)]
 struct AgentStake {
+    era: i64,
+    owner: String,
     micro_usdc: String,
+    /// what is left of the finders' part after a slash
+    pot_micro_usdc: String,
     locked_since_slot: Option<i64>,
     unlock_available_slot: Option<i64>,
+    ended: bool,
+    ended_slot: Option<i64>,
+    slashed_slot: Option<i64>,
     open_challenges: i64,
     created_slot: Option<i64>,
+}
+
+impl AgentStake {
+    fn new(row: &StakeRow) -> Self {
+        Self {
+            era: row.era,
+            owner: base58(&row.owner),
+            micro_usdc: row.stake.0.to_string(),
+            pot_micro_usdc: row.pot.0.to_string(),
+            locked_since_slot: row.since,
+            unlock_available_slot: row.unlock_slot,
+            ended: row.ended_slot.is_some(),
+            ended_slot: row.ended_slot,
+            slashed_slot: row.slashed_slot,
+            open_challenges: row.open_challenges,
+            created_slot: row.created_slot,
+        }
+    }
+}
+
+/// A key of an agent.
+#[derive(Serialize, ToSchema)]
+struct AgentKey {
+    key: String,
+    /// sum of 1 pay, 2 batch, 4 deal, 8 peer
+    scopes: u8,
+    scope_names: Vec<&'static str>,
+    /// the first epoch in which it acts and counts
+    from_epoch: i64,
+    /// the last epoch in which its signatures count; null while it has not ended
+    until_epoch: Option<i64>,
+    ended_slot: Option<i64>,
+    tenure: i64,
+    owner: String,
+    created_slot: i64,
+}
+
+impl AgentKey {
+    fn new(row: &KeyRow) -> Self {
+        let scopes = u8::try_from(row.scopes).unwrap_or(0);
+        Self {
+            key: base58(&row.key),
+            scopes,
+            scope_names: scope_names(scopes),
+            from_epoch: row.from_epoch,
+            until_epoch: row.until_epoch,
+            ended_slot: row.ended_slot,
+            tenure: row.tenure,
+            owner: base58(&row.owner),
+            created_slot: row.created_slot,
+        }
+    }
+}
+
+/// What belongs to an agent beside its row.
+#[derive(Default)]
+pub(super) struct Belongings {
+    /// Its stakes that are not claimed, by era.
+    pub(super) stakes: Vec<StakeRow>,
+    /// Its keys that are not closed, by age.
+    pub(super) keys: Vec<KeyRow>,
 }
 
 /// An agent's lease.
@@ -105,11 +196,24 @@ struct AgentLease {
 #[derive(Serialize, ToSchema)]
 struct AgentBatches {
     count: i64,
+    /// the first epoch that a batch could cover
+    first_epoch: Option<i64>,
     last_epoch: Option<i64>,
     last_slot: Option<i64>,
     /// batches whose data nobody has uploaded
+    missing: i64,
+    /// batches that are marked on chain: a leaf that was asked for was not shown
     withheld: i64,
     digest: String,
+}
+
+/// Asks for leaves of an agent's batches.
+#[derive(Serialize, ToSchema)]
+struct AgentAsks {
+    open: i64,
+    shown: i64,
+    /// nobody answered in time
+    withheld: i64,
 }
 
 /// Challenges against an agent.
@@ -117,6 +221,7 @@ struct AgentBatches {
 struct AgentChallenges {
     open: i64,
     answered: i64,
+    /// settled without an answer
     lost: i64,
 }
 
@@ -131,14 +236,14 @@ struct AgentNano {
 }
 
 impl Agent {
-    pub(super) fn new(row: &AgentRow, standing: &Standing) -> Self {
+    pub(super) fn new(row: &AgentRow, belongings: &Belongings, standing: &Standing) -> Self {
         let (state, behind) = lease_state(row.paid_through, standing.epoch);
-        let stake = row.stake.map(|stake| AgentStake {
-            micro_usdc: stake.0.to_string(),
-            locked_since_slot: row.stake_since,
-            unlock_available_slot: row.unlock_slot,
-            open_challenges: row.open_challenges,
-            created_slot: row.stake_created,
+        let tenure = row.tenure.map(|number| AgentTenure {
+            number,
+            era: row.era,
+            owner: base58_of(row.tenure_owner.as_ref()),
+            from_epoch: row.tenure_from,
+            since_slot: row.tenure_slot,
         });
         let nano = row.nano_address.clone().map(|address| AgentNano {
             address,
@@ -155,7 +260,10 @@ impl Agent {
             soulbound: row.soulbound != 0,
             owner: base58_of(row.owner.as_ref()),
             registered_slot: row.registered_slot,
-            stake,
+            tenure,
+            staked_micro_usdc: row.stake.unwrap_or_default().0.to_string(),
+            stakes: belongings.stakes.iter().map(AgentStake::new).collect(),
+            keys: belongings.keys.iter().map(AgentKey::new).collect(),
             lease: AgentLease {
                 state,
                 paid_through_epoch: row.paid_through,
@@ -164,8 +272,10 @@ impl Agent {
             },
             batches: AgentBatches {
                 count: row.batches,
+                first_epoch: row.first_epoch,
                 last_epoch: row.last_epoch,
                 last_slot: row.last_batch_slot,
+                missing: row.missing,
                 withheld: row.withheld,
                 digest: hex::encode(&row.head_digest),
             },
@@ -174,7 +284,9 @@ impl Agent {
                 answered: row.challenges_answered,
                 lost: row.challenges_lost,
             },
+            asks: AgentAsks { open: row.asks_open, shown: row.asks_shown, withheld: row.asks_withheld },
             slashed_micro_usdc: row.slashed.0.to_string(),
+            fined_micro_usdc: row.fined.0.to_string(),
             reputation: scores(row),
             nano,
             last_active_slot: row.last_active,
@@ -192,13 +304,64 @@ pub(super) struct AgentDetail {
     metadata: Vec<(String, String)>,
     token_account: Option<String>,
     member_index: Option<String>,
+    /// for information: they give no authority, keys do
     delegates: Vec<ShownDelegate>,
+    /// in ascending order of `number`
+    tenures: Vec<Tenure>,
+    /// epochs that no batch covers, one that is marked counted as none
+    uncovered_epochs: u64,
     /// always null: there is no tournament yet
     elo: Option<i64>,
     reputation_detail: ReputationDetail,
 }
 
-/// An agent's reputation by what vouches for it.
+/// A tenure of an agent, and what it has earned.
+#[derive(Serialize, ToSchema)]
+struct Tenure {
+    number: i64,
+    owner: String,
+    from_epoch: i64,
+    /// the last epoch; null for the present tenure
+    to_epoch: Option<i64>,
+    slot: Option<i64>,
+    /// epochs of it that no batch covers
+    uncovered_epochs: u64,
+    /// what counts; null without a batch that does
+    reputation: Option<Scores>,
+    unbound: Option<Scores>,
+    tally: Option<StoredTally>,
+}
+
+/// The tenures of an agent. `batches` are all of its batches, by epoch.
+fn tenures(
+    row: &AgentRow,
+    tenures: &[TenureRow],
+    batches: &[BatchRow],
+    stored: &StoredReputation,
+) -> Vec<Tenure> {
+    let opened = Epoch(row.first_epoch.map_or(0, unsigned));
+    let mut shown = Vec::with_capacity(tenures.len());
+    for (at, tenure) in tenures.iter().enumerate() {
+        let next = tenures.get(at.saturating_add(1)).map(|next| Epoch(unsigned(next.from_epoch)));
+        let first = Epoch(unsigned(tenure.from_epoch)).max(opened);
+        let turn = stored.turns.get(&number(tenure.number));
+        shown.push(Tenure {
+            number: tenure.number,
+            owner: base58(&tenure.owner),
+            from_epoch: tenure.from_epoch,
+            to_epoch: next.map(|next| signed(next.0.saturating_sub(1))),
+            slot: tenure.slot,
+            // Without a head no epoch can be covered.
+            uncovered_epochs: if row.first_epoch.is_some() { uncovered(batches, first, next) } else { 0 },
+            reputation: turn.map(|turn| turn.batch),
+            unbound: turn.map(|turn| turn.unbound),
+            tally: turn.map(|turn| turn.tally),
+        });
+    }
+    shown
+}
+
+/// An agent's reputation by what vouches for it, in the present tenure.
 #[derive(Serialize, ToSchema)]
 struct ReputationDetail {
     batch: Scores,
@@ -209,20 +372,33 @@ struct ReputationDetail {
 }
 
 impl AgentDetail {
-    pub(super) fn new(row: &AgentRow, standing: &Standing) -> Self {
+    /// `tenures` by number, `batches` by epoch: all that the agent has.
+    pub(super) fn new(
+        row: &AgentRow,
+        belongings: &Belongings,
+        of: &[TenureRow],
+        batches: &[BatchRow],
+        standing: &Standing,
+    ) -> Self {
         let stored: StoredReputation = parsed(&row.reputation);
+        let turn = row.tenure.and_then(|tenure| stored.turns.get(&number(tenure)));
+        let turn = turn.copied().unwrap_or_default();
+        let first = row.first_epoch.or_else(|| batches.first().map(|batch| batch.covers_from));
+        let uncovered_epochs = first.map_or(0, |first| uncovered(batches, Epoch(unsigned(first)), None));
         Self {
-            agent: Agent::new(row, standing),
+            agent: Agent::new(row, belongings, standing),
             metadata: parsed(&row.metadata),
             token_account: base58_of(row.token.as_ref()),
             member_index: base58_of(row.member_index.as_ref()),
             delegates: parsed(&row.delegates),
+            tenures: tenures(row, of, batches, &stored),
+            uncovered_epochs,
             elo: None,
             reputation_detail: ReputationDetail {
                 batch: scores(row),
-                unbound: stored.unbound,
+                unbound: turn.unbound,
                 real_time: stored.real_time,
-                tally: stored.tally,
+                tally: turn.tally,
                 as_of_epoch: stored.as_of_epoch.unwrap_or(standing.epoch),
             },
         }
@@ -280,11 +456,16 @@ pub(super) struct Batch {
     agent_name: Option<String>,
     epoch: i64,
     covers_from_epoch: i64,
+    /// the era whose stake answers for it
+    era: i64,
+    tenure: i64,
     submitted_slot: i64,
     block_time: Option<i64>,
     signature: String,
     signer: String,
     payer: String,
+    /// the digest of the agent's head before it
+    previous_digest: String,
     batch_hash: String,
     log_merkle_root: String,
     log_len: i64,
@@ -293,24 +474,32 @@ pub(super) struct Batch {
     open: bool,
     window_ends_slot: u64,
     challenges: i64,
-    /// `served` or `withheld`
+    /// marked on chain: a leaf that was asked for was not shown, and the batch counts for nothing
+    withheld: bool,
+    /// null also when that was not seen
+    withheld_slot: Option<i64>,
+    /// `served` or `missing`
     data: &'static str,
     data_bytes: Option<i64>,
+    /// what the signer has signed
     message: String,
 }
 
 impl Batch {
-    pub(super) fn new(row: &BatchRow, name: Option<&String>) -> Self {
+    pub(super) fn new(row: &BatchRow, name: Option<&String>, network: &Hash) -> Self {
         Self {
             agent: row.agent.to_string(),
             agent_name: name.cloned(),
             epoch: row.epoch,
             covers_from_epoch: row.covers_from,
+            era: row.era,
+            tenure: row.tenure,
             submitted_slot: row.submitted_slot,
             block_time: row.block_time,
             signature: base58(&row.signature),
             signer: base58(&row.signer),
             payer: base58(&row.payer),
+            previous_digest: hex::encode(&row.previous_digest),
             batch_hash: hex::encode(&row.batch_hash),
             log_merkle_root: hex::encode(&row.log_root),
             log_len: row.log_len,
@@ -319,9 +508,11 @@ impl Batch {
             open: row.open != 0,
             window_ends_slot: unsigned(row.submitted_slot).saturating_add(CHALLENGE_WINDOW_SLOTS),
             challenges: row.challenges,
-            data: if row.data_bytes.is_some() { "served" } else { "withheld" },
+            withheld: row.withheld_slot.is_some(),
+            withheld_slot: row.withheld_slot.filter(|slot| *slot != 0),
+            data: if row.data_bytes.is_some() { "served" } else { "missing" },
             data_bytes: row.data_bytes,
-            message: hex::encode(crate::bundles::commitment(row).message()),
+            message: hex::encode(row.message(network).to_bytes()),
         }
     }
 }
@@ -331,18 +522,18 @@ impl Batch {
 pub(super) struct BatchDetail {
     #[serde(flatten)]
     batch: Batch,
-    /// what the batch says of itself; null while its data is withheld
+    /// what the batch says of itself; null while its data is missing
     #[schema(value_type = Option<Content>)]
     content: Value,
 }
 
 impl BatchDetail {
-    pub(super) fn new(row: &BatchRow, name: Option<&String>) -> Self {
-        Self { batch: Batch::new(row, name), content: content(row) }
+    pub(super) fn new(row: &BatchRow, name: Option<&String>, network: &Hash) -> Self {
+        Self { batch: Batch::new(row, name, network), content: content(row) }
     }
 }
 
-/// What a batch says of itself; null while its data is withheld.
+/// What a batch says of itself; null while its data is missing.
 pub(super) fn content(row: &BatchRow) -> Value {
     row.content.as_deref().map(parsed).unwrap_or_default()
 }
@@ -354,61 +545,152 @@ pub(super) struct Challenge {
     agent: String,
     agent_name: Option<String>,
     epoch: i64,
+    /// the era whose stake answers for it
+    era: i64,
+    /// its place in the era's order
+    rank: i64,
+    claim: String,
+    value_known: bool,
     challenger: String,
+    /// who opened the claim
+    first_challenger: String,
+    /// whether a lower rank has taken the claim over
+    taken_over: bool,
     ground: i64,
     ground_name: &'static str,
     entry_hash: String,
-    evidence_hash: String,
-    evidence_account: Option<String>,
+    /// the draft that was used
+    draft: String,
     submitted_slot: i64,
     answer_until_slot: u64,
-    answered_slot: Option<i64>,
+    /// 0 open, 1 answered, 2 succeeded: the agent was slashed, 3 nothing was left
+    outcome: i64,
+    /// `open`, `unanswered`, `answered`, `succeeded` or `empty`
+    state: &'static str,
+    settled_slot: Option<i64>,
     answerer: Option<String>,
     leaf_index: Option<i64>,
-    resolved_slot: Option<i64>,
-    succeeded: Option<bool>,
+    to_stake_micro_usdc: Option<String>,
+    to_answerer_micro_usdc: Option<String>,
     slashed_micro_usdc: Option<String>,
     reward_micro_usdc: Option<String>,
     closed: bool,
-    /// `open`, `answered`, `unanswered`, `succeeded` or `failed`
-    state: &'static str,
     expected_record: Option<String>,
     signature: String,
 }
 
+/// `ground` of a double bid, which nothing can answer, so that it is settled at once.
+pub(super) const DOUBLE_BID: i64 = 5;
+
 impl Challenge {
     pub(super) fn new(row: &ChallengeRow, name: Option<&String>, standing: &Standing) -> Self {
         let until = unsigned(row.submitted_slot).saturating_add(CHALLENGE_WINDOW_SLOTS);
-        let state = match row.succeeded {
-            Some(0) => "failed",
-            Some(_) => "succeeded",
-            None if row.answered_slot.is_some() => "answered",
-            None if standing.slot > until => "unanswered",
-            None => "open",
+        let state = match row.outcome {
+            0 if row.ground == DOUBLE_BID || standing.slot > until => "unanswered",
+            0 => "open",
+            1 => "answered",
+            2 => "succeeded",
+            _ => "empty",
+        };
+        let amount = |amount: Option<MicroUsdc>| amount.map(|it| it.0.to_string());
+        Self {
+            address: base58(&row.address),
+            agent: row.agent.to_string(),
+            agent_name: name.cloned(),
+            epoch: row.epoch,
+            era: row.era,
+            rank: row.rank,
+            claim: hex::encode(&row.claim),
+            value_known: row.value_known != 0,
+            challenger: base58(&row.challenger),
+            first_challenger: base58(&row.first_challenger),
+            taken_over: row.challenger != row.first_challenger,
+            ground: row.ground,
+            ground_name: ground_name(row.ground),
+            entry_hash: hex::encode(&row.entry_hash),
+            draft: base58(&row.draft),
+            submitted_slot: row.submitted_slot,
+            answer_until_slot: until,
+            outcome: row.outcome,
+            state,
+            settled_slot: row.settled_slot,
+            answerer: base58_of(row.answerer.as_ref()),
+            leaf_index: row.leaf_index,
+            to_stake_micro_usdc: amount(row.to_stake),
+            to_answerer_micro_usdc: amount(row.to_answerer),
+            slashed_micro_usdc: amount(row.slashed),
+            reward_micro_usdc: amount(row.reward),
+            closed: row.closed != 0,
+            expected_record: hex_of(row.expected.as_ref()),
+            signature: base58(&row.signature),
+        }
+    }
+}
+
+/// An ask for a leaf of a batch.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Ask {
+    address: String,
+    agent: String,
+    agent_name: Option<String>,
+    epoch: i64,
+    /// the era whose stake answers for it
+    era: i64,
+    /// its place in the era's order of asks
+    rank: i64,
+    /// 0 the log, 1 the arrays
+    tree: i64,
+    tree_name: &'static str,
+    /// the leaf, counted in the tree without padding
+    index: i64,
+    asker: String,
+    created_slot: i64,
+    show_until_slot: u64,
+    /// 0 open, 1 shown, 2 withheld: the batch is marked and the money waits, 3 settled
+    state: i64,
+    /// `open`, `overdue`, `shown`, `withheld` or `settled`
+    state_name: &'static str,
+    shower: Option<String>,
+    leaf_hash: Option<String>,
+    settled_slot: Option<i64>,
+    fine_micro_usdc: Option<String>,
+    /// the price among it
+    to_asker_micro_usdc: Option<String>,
+    closed: bool,
+    signature: String,
+}
+
+impl Ask {
+    pub(super) fn new(row: &AskRow, name: Option<&String>, standing: &Standing) -> Self {
+        let until = unsigned(row.created_slot).saturating_add(SHOW_SLOTS);
+        let state_name = match row.state {
+            0 if standing.slot > until => "overdue",
+            0 => "open",
+            1 => "shown",
+            2 => "withheld",
+            _ => "settled",
         };
         Self {
             address: base58(&row.address),
             agent: row.agent.to_string(),
             agent_name: name.cloned(),
             epoch: row.epoch,
-            challenger: base58(&row.challenger),
-            ground: row.ground,
-            ground_name: ground_name(row.ground),
-            entry_hash: hex::encode(&row.entry_hash),
-            evidence_hash: hex::encode(&row.evidence_hash),
-            evidence_account: base58_of(row.evidence_account.as_ref()),
-            submitted_slot: row.submitted_slot,
-            answer_until_slot: until,
-            answered_slot: row.answered_slot,
-            answerer: base58_of(row.answerer.as_ref()),
-            leaf_index: row.leaf_index,
-            resolved_slot: row.resolved_slot,
-            succeeded: row.succeeded.map(|it| it != 0),
-            slashed_micro_usdc: row.slashed.map(|it| it.0.to_string()),
-            reward_micro_usdc: row.reward.map(|it| it.0.to_string()),
+            era: row.era,
+            rank: row.rank,
+            tree: row.tree,
+            tree_name: tree_name(row.tree),
+            index: row.leaf_index,
+            asker: base58(&row.asker),
+            created_slot: row.created_slot,
+            show_until_slot: until,
+            state: row.state,
+            state_name,
+            shower: base58_of(row.shower.as_ref()),
+            leaf_hash: hex_of(row.leaf_hash.as_ref()),
+            settled_slot: row.settled_slot,
+            fine_micro_usdc: row.fine.map(|it| it.0.to_string()),
+            to_asker_micro_usdc: row.to_asker.map(|it| it.0.to_string()),
             closed: row.closed != 0,
-            state,
-            expected_record: hex_of(row.expected.as_ref()),
             signature: base58(&row.signature),
         }
     }

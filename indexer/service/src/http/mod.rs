@@ -103,6 +103,7 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(agents::list))
         .routes(routes!(batches::list))
         .routes(routes!(lists::challenges))
+        .routes(routes!(lists::asks))
         .routes(routes!(lists::feedback))
         .routes(routes!(lists::events))
         .routes(routes!(lists::contracts))
@@ -115,6 +116,7 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(agents::counterparties))
         .routes(routes!(agents::ratings))
         .routes(routes!(agents::challenges))
+        .routes(routes!(agents::asks))
         .routes(routes!(batches::of_agent))
         .routes(routes!(batches::one))
         .routes(routes!(batches::records))
@@ -122,6 +124,7 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(batches::proof))
         .routes(routes!(batches::data))
         .routes(routes!(lists::challenge))
+        .routes(routes!(lists::ask))
         .routes(routes!(lists::entry))
         .routes(routes!(lists::contract))
         .routes(routes!(lists::binding));

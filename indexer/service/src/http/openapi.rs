@@ -46,6 +46,9 @@ parameters! { Query:
         state: Option<String>,
         owner: Option<String>,
         staked: Option<bool>,
+        /// has batches whose data is missing
+        missing: Option<bool>,
+        /// has batches that are marked
         withheld: Option<bool>,
         sort: Option<String>,
         /// asc or desc
@@ -67,12 +70,22 @@ parameters! { Query:
     ChallengeQuery {
         agent: Option<String>,
         challenger: Option<String>,
-        /// open, answered, unanswered, succeeded, failed or closed
+        /// open, unanswered, answered, succeeded, empty or closed
+        state: Option<String>,
+    }
+    AskQuery {
+        agent: Option<String>,
+        asker: Option<String>,
+        /// of the batch
+        epoch: Option<u64>,
+        /// open, overdue, shown, withheld, settled or closed
         state: Option<String>,
     }
     BatchQuery {
-        /// served or withheld
+        /// served or missing
         data: Option<String>,
+        /// marked or not
+        withheld: Option<bool>,
     }
     RecordQuery {
         /// bid, selection, verifier or feedback

@@ -114,6 +114,14 @@ fn world() -> Fake {
     }
     chain.batch(&commitment(mint(1), 19_999));
     chain.challenge(mint(1), 19_999, [50; 32]);
+    chain.open_tenure(mint(2), [102; 32], 19_990);
+    chain.open_head(mint(2), 19_990);
+    chain.add_key(mint(2), [61; 32], 6, 19_990);
+    chain.add_key(mint(2), [62; 32], 8, 19_992);
+    chain.batch(&commitment(mint(2), 19_999));
+    chain.ask(mint(2), 19_999, [70; 32]);
+    chain.withhold([70; 32]);
+    chain.take_over(mint(2), [112; 32], 20_000);
     chain.feedback("It works.");
     chain.feedback("It <b>still</b> works.");
     chain
@@ -129,6 +137,7 @@ async fn every_answer_says_what_it_rests_on() {
         "/v1/agents".to_owned(),
         "/v1/batches".to_owned(),
         "/v1/challenges".to_owned(),
+        "/v1/asks".to_owned(),
         "/v1/feedback".to_owned(),
         "/v1/feedback/0".to_owned(),
         "/v1/events".to_owned(),
@@ -143,7 +152,9 @@ async fn every_answer_says_what_it_rests_on() {
         format!("/v1/agents/{one}/challenges"),
         format!("/v1/agents/{one}/batches"),
         format!("/v1/agents/{one}/batches/19999"),
+        format!("/v1/agents/{one}/asks"),
         format!("/v1/challenges/{}", Address::from([50; 32])),
+        format!("/v1/asks/{}", Address::from([70; 32])),
     ] {
         let body = live.ok(&path).await;
         assert_eq!(body["slot"], json!(live.chain.lock().confirmed), "{path}");
@@ -182,7 +193,8 @@ async fn agents_are_searched_filtered_sorted_and_paged() {
     assert!(names(&of("/v1/agents?state=deactivated").await).is_empty());
     let owner = Address::from([103; 32]);
     assert_eq!(names(&live.ok(&format!("/v1/agents?owner={owner}")).await), ["Agent 3"]);
-    assert_eq!(names(&live.ok("/v1/agents?withheld=true").await), ["Agent 1"]);
+    assert_eq!(names(&live.ok("/v1/agents?missing=true").await), ["Agent 1", "Agent 2"]);
+    assert_eq!(names(&live.ok("/v1/agents?withheld=true").await), ["Agent 2"]);
     for sort in ["number", "name", "stake", "lease", "batches", "reliability", "last_active"] {
         for order in ["asc", "desc"] {
             let path = format!("/v1/agents?sort={sort}&order={order}");
@@ -200,6 +212,70 @@ async fn agents_are_searched_filtered_sorted_and_paged() {
             assert_eq!(paged, whole, "{path}");
         }
     }
+    live.server.stop().await;
+}
+
+#[tokio::test]
+async fn tenures_keys_stakes_challenges_and_asks_are_shown_as_an_audit_reads_them() {
+    let chain = world();
+    let (first, second) = (chain.lock().confirmed, Address::from([112; 32]).to_string());
+    let live = Live::start(chain).await;
+    let agent = live.ok(&format!("/v1/agents/{}", mint(2))).await["agent"].clone();
+    let tenure = &agent["tenure"];
+    assert_eq!((&tenure["number"], &tenure["era"], &tenure["owner"]), (&json!(2), &json!(1), &json!(second)));
+    assert_eq!(tenure["from_epoch"], 20_001);
+    let stakes = agent["stakes"].as_array().unwrap();
+    assert_eq!(stakes.len(), 1);
+    assert_eq!((&stakes[0]["era"], &stakes[0]["ended"]), (&json!(0), &json!(true)));
+    assert_eq!(stakes[0]["micro_usdc"], "10000002");
+    assert_eq!(agent["staked_micro_usdc"], "10000002");
+    let keys = agent["keys"].as_array().unwrap();
+    let of = |key: &Value| (key["scopes"].clone(), key["from_epoch"].clone(), key["until_epoch"].clone());
+    let expected = [(json!(6), json!(19_990), json!(20_000)), (json!(8), json!(19_992), json!(20_000))];
+    assert_eq!(keys.iter().map(of).collect::<Vec<_>>(), expected);
+    assert_eq!(keys[0]["scope_names"], json!(["batch", "deal"]));
+    let tenures = agent["tenures"].as_array().unwrap();
+    let of = |it: &Value| (it["number"].clone(), it["to_epoch"].clone(), it["uncovered_epochs"].clone());
+    // 19 991 to 20 000, and the one batch is marked.
+    let expected = [(json!(1), json!(20_000), json!(10)), (json!(2), json!(null), json!(0))];
+    assert_eq!(tenures.iter().map(of).collect::<Vec<_>>(), expected);
+    assert_eq!((&agent["batches"]["withheld"], &agent["asks"]["withheld"]), (&json!(1), &json!(1)));
+    let items = async |path: &str| live.ok(path).await["items"].as_array().unwrap().clone();
+    let batches = items("/v1/batches?withheld=true").await;
+    assert_eq!(
+        (batches.len(), &batches[0]["withheld"], &batches[0]["data"]),
+        (1, &json!(true), &json!("missing"))
+    );
+    assert_eq!(batches[0]["message"].as_str().unwrap().len(), 2 * 237);
+    assert_eq!(items("/v1/batches?withheld=false").await.len(), 1);
+    assert_eq!(items("/v1/asks?state=withheld").await[0]["state"], 2);
+    assert!(items("/v1/asks?state=open").await.is_empty());
+    assert_eq!(items(&format!("/v1/agents/{}/asks?epoch=19999", mint(2))).await[0]["tree_name"], "arrays");
+    // An open one is taken over, and settled by its answer.
+    let challenge =
+        async || live.ok(&format!("/v1/challenges/{}", Address::from([50; 32]))).await["challenge"].clone();
+    let open = challenge().await;
+    assert_eq!((&open["outcome"], &open["state"], &open["rank"]), (&json!(0), &json!("open"), &json!(3)));
+    live.chain.replace([50; 32], [9; 32]);
+    live.caught_up().await;
+    let taken = challenge().await;
+    assert_eq!((&taken["rank"], &taken["taken_over"]), (&json!(2), &json!(true)));
+    assert_eq!(taken["challenger"], Address::from([9; 32]).to_string());
+    assert_eq!(taken["first_challenger"], Address::from([3; 32]).to_string());
+    assert_eq!(items("/v1/challenges?state=open").await.len(), 1);
+    live.chain.answer([50; 32]);
+    live.caught_up().await;
+    let settled = challenge().await;
+    assert_eq!((&settled["outcome"], &settled["state"]), (&json!(1), &json!("answered")));
+    assert_eq!(settled["to_stake_micro_usdc"], "1500000");
+    // Nothing can answer a double bid.
+    live.chain.challenge_on(mint(1), 19_999, [51; 32], 5);
+    live.caught_up().await;
+    assert!(items("/v1/challenges?state=open").await.is_empty());
+    assert_eq!(items("/v1/challenges?state=unanswered").await[0]["state"], "unanswered");
+    assert!(first < live.chain.lock().confirmed);
+    let clean = zx1_operator::audit::audit(&Outside(&live.chain), live.server.url()).await.unwrap();
+    assert_eq!(clean.differences, []);
     live.server.stop().await;
 }
 
@@ -228,6 +304,10 @@ async fn hostile_requests_are_refused_with_a_number() {
         (format!("/v1/agents/{}/history?from_epoch=9&to_epoch=1", mint(1)), 9630),
         (format!("/v1/agents/{}/history?from_epoch=0&to_epoch=18446744073709551615", mint(1)), 9630),
         ("/v1/challenges/x".to_owned(), 9643),
+        ("/v1/challenges?state=failed".to_owned(), 9630),
+        ("/v1/asks/x".to_owned(), 9654),
+        ("/v1/asks?state=answered".to_owned(), 9630),
+        ("/v1/batches?data=withheld".to_owned(), 9630),
         ("/v1/feedback/-1".to_owned(), 9644),
         ("/v1/feedback/18446744073709551615".to_owned(), 9644),
         ("/v1/events?program=Sati".to_owned(), 9630),
@@ -287,6 +367,8 @@ async fn a_batch_is_uploaded_served_and_proven() {
     let built = ann.build(19_999);
     let chain = Fake::new();
     chain.lock().owners.insert(bob.mint, bob.owner());
+    chain.add_key(bob.mint, bob.public(), 8, 19_990);
+    chain.open_tenure(ann.mint, ann.owner(), 19_990);
     chain.batch(&built.commitment());
     chain.batch(&bob.build(19_999).commitment());
     let live = Live::start(chain).await;
@@ -421,22 +503,35 @@ async fn frames(answer: reqwest::Response, count: usize) -> Vec<(i64, Value)> {
 async fn a_stream_resumes_where_it_was_and_repeats_nothing() {
     let live = Live::start(world()).await;
     let open = |path: &str| live.http.get(live.url(path)).send();
-    let all = frames(open("/v1/stream?last_event_id=0").await.unwrap(), 9).await;
-    assert_eq!(all.len(), 9, "five registered, three leased, one challenged");
+    let all = frames(open("/v1/stream?last_event_id=0").await.unwrap(), 16).await;
+    let names: Vec<&str> = all.iter().skip(8).map(|(_, it)| it["type"].as_str().unwrap()).collect();
+    let expected = [
+        "challenge_submitted",
+        "key_added",
+        "key_added",
+        "leaf_asked",
+        "batch_withheld",
+        "key_ended",
+        "key_ended",
+        "taken_over",
+    ];
+    assert_eq!(names, expected, "after five registered and three leased");
+    assert_eq!(all[9].1["scope_names"], json!(["batch", "deal"]));
+    assert_eq!(all[15].1["number"], 2);
     let ids: BTreeSet<i64> = all.iter().map(|(id, _)| *id).collect();
-    assert_eq!(ids.len(), 9);
+    assert_eq!(ids.len(), 16);
     let (fourth, _) = all[3];
     let resumed = live.http.get(live.url("/v1/stream")).header("last-event-id", fourth.to_string());
-    assert_eq!(frames(resumed.send().await.unwrap(), 5).await, all[4..]);
+    assert_eq!(frames(resumed.send().await.unwrap(), 12).await, all[4..]);
     let only = open("/v1/stream?last_event_id=0&types=challenge_submitted").await.unwrap();
     assert_eq!(frames(only, 1).await[0].1["ground_name"], "bid");
     // Of the past only the last ones.
-    assert_eq!(frames(open("/v1/stream?last=3").await.unwrap(), 3).await, all[6..]);
-    let eighth = all[7].0;
-    let short = open(&format!("/v1/stream?last_event_id={eighth}&last=5")).await.unwrap();
+    assert_eq!(frames(open("/v1/stream?last=3").await.unwrap(), 3).await, all[13..]);
+    let last_but_one = all[14].0;
+    let short = open(&format!("/v1/stream?last_event_id={last_but_one}&last=5")).await.unwrap();
     let filtered = format!("/v1/stream?last=1&types=agent_joined&agent={}", mint(2));
     let filtered = frames(open(&filtered).await.unwrap(), 1).await;
-    let of_second = |(_, it): &&(i64, Value)| it["agent"] == json!(mint(2));
+    let of_second = |(_, it): &&(i64, Value)| it["agent"] == json!(mint(2)) && it["type"] == "agent_joined";
     assert_eq!(Some(&filtered[0]), all.iter().rfind(of_second));
     // New ones arrive without a reconnect.
     let following = open(&format!("/v1/stream?agent={}", mint(5))).await.unwrap();
@@ -446,7 +541,7 @@ async fn a_stream_resumes_where_it_was_and_repeats_nothing() {
     assert_eq!((&news[0].1["cause"], &news[0].1["agent"]), (&json!("first_lease"), &json!(mint(5))));
     assert_eq!(news[0].1["retracts"], Value::Null);
     let short = frames(short, 3).await;
-    assert_eq!(short[0], all[8], "the rest of the past");
+    assert_eq!(short[0], all[15], "the rest of the past");
     let told = short[1..].iter().map(|(_, it)| it["agent"].as_str().unwrap());
     assert!(told.eq([4, 5].map(|it| mint(it).to_string())));
     live.server.stop().await;
@@ -564,7 +659,10 @@ async fn every_documented_route_is_there_and_every_parameter_known() {
         let filled = path
             .replace("{mint}", &mint(1).to_string())
             .replace("{epoch}", "19999")
-            .replace("{address}", &Address::from([50; 32]).to_string())
+            .replace(
+                "{address}",
+                &Address::from([if path.contains("asks") { 70 } else { 50 }; 32]).to_string(),
+            )
             .replace("{index}", "0")
             .replace("{id}", "0000000000000000")
             .replace("{wallet}", &Address::from([1; 32]).to_string());

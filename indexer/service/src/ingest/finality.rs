@@ -100,9 +100,14 @@ impl Ingest {
                     merge.batches.remove(&(agent, epoch));
                     commit.remove.push(Remove::Batch(agent, epoch));
                 }
-                Some(Event::ChallengeSubmitted(_)) => {
+                // A take-over leaves the claim with the one who had it.
+                Some(Event::ChallengeSubmitted(e)) if e.replaced == [0; 32] => {
                     merge.challenges.remove(&(fixed(&row.account), row.created_slot));
                     commit.remove.push(Remove::Challenge(row.account.clone(), row.created_slot));
+                }
+                Some(Event::LeafAsked(_)) => {
+                    merge.asks.remove(&(fixed(&row.account), row.created_slot));
+                    commit.remove.push(Remove::Ask(row.account.clone(), row.created_slot));
                 }
                 Some(Event::FeedbackSubmitted(e)) => {
                     merge.feedback.remove(&signed(e.index));
@@ -161,8 +166,10 @@ impl Ingest {
         }
         self.refold(&mut merge, &agents, &[], &gone).await?;
         self.read_states(&mut merge, Trust::AlsoUnknown { finalized: writer.finalized }).await?;
+        let stale = std::mem::take(&mut merge.stale);
         index.write(&mut writer, merge, Vec::new(), &gone, commit).await?;
         writer.seen.retain(|listed| !signatures.contains(&listed.signature));
-        Ok(())
+        drop(writer);
+        self.refresh(&stale).await
     }
 }

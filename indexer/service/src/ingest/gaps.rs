@@ -89,13 +89,21 @@ impl Ingest {
         let agents: BTreeSet<AgentId> = event.and_then(|stored| stored.row.agent).into_iter().collect();
         let mut merge = index.load(&crate::merge::Needs::default(), &agents).await?;
         for mint in agents {
-            merge.touched.extend([Touched::Stake(mint), Touched::Lease(mint), Touched::Head(mint)]);
+            merge.touch(mint);
         }
-        let challenges: Vec<_> = merge.challenges.keys().copied().collect();
-        for (address, created) in challenges {
-            merge.touched.insert(Touched::Challenge(address, unsigned(created)));
-        }
+        let challenges = merge.challenges.keys();
+        let asks = merge.asks.keys();
+        let open = merge.batches.values().filter(|batch| batch.open != 0);
+        let touched: Vec<Touched> = challenges
+            .map(|(address, created)| Touched::Challenge(*address, unsigned(*created)))
+            .chain(asks.map(|(address, created)| Touched::Ask(*address, unsigned(*created))))
+            .chain(open.map(|batch| Touched::Batch(batch.agent, unsigned(batch.epoch))))
+            .collect();
+        merge.touched.extend(touched);
         self.read_states(&mut merge, Trust::Any).await?;
-        index.write(&mut writer, merge, Vec::new(), &[], commit).await
+        let stale = std::mem::take(&mut merge.stale);
+        index.write(&mut writer, merge, Vec::new(), &[], commit).await?;
+        drop(writer);
+        self.refresh(&stale).await
     }
 }

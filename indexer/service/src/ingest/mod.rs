@@ -13,7 +13,7 @@ mod finality;
 mod gaps;
 mod registry;
 
-use crate::chain::{Announcements, Finality, Listed};
+use crate::chain::{Announcements, Finality, Kind, Listed};
 use crate::error::{Error, Result};
 use crate::index::{Index, Writer, chunks, identify, now_ms, now_s};
 use crate::merge::{Key, Life, Merge, Needs, Trust, event_rows, life_of};
@@ -28,6 +28,8 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 pub use registry::Registry;
+use zx1_chain::rpc::Stored;
+use zx1_interface::accounts::{KeyAccount, StakeLockAccount};
 use zx1_protocol::ids::AgentId;
 
 /// Rounds for which the cursor waits for an announced transaction to be listed. Then the finalized history
@@ -360,7 +362,7 @@ impl Ingest {
         let missing: BTreeSet<AgentId> = named.difference(&needs.agents).copied().collect();
         if !missing.is_empty() {
             let needs = Needs { agents: missing, ..Needs::default() };
-            merge.agents.extend(index.load(&needs, &BTreeSet::new()).await?.agents);
+            merge.join(index.load(&needs, &BTreeSet::new()).await?);
         }
         if live {
             self.introduce(&mut merge, &events).await;
@@ -392,6 +394,7 @@ impl Ingest {
             }
         }
         let rechecks = std::mem::take(&mut merge.recheck);
+        let stale = std::mem::take(&mut merge.stale);
         index.write(&mut writer, merge, events, &[], commit).await?;
         if let Some(cursor) = cursor {
             writer.cursor = cursor;
@@ -406,7 +409,16 @@ impl Ingest {
         for life in rechecks {
             self.recheck(life).await?;
         }
-        Ok(())
+        drop(writer);
+        self.refresh(&stale).await
+    }
+
+    /// Computes the reputations anew that a mark, a tenure or a rollback has changed.
+    async fn refresh(&self, stale: &BTreeSet<AgentId>) -> Result<()> {
+        if stale.is_empty() {
+            return Ok(());
+        }
+        crate::reputation::refresh(&self.index, stale, "chain", &now_ms().to_string()).await
     }
 
     /// Folds agents anew from all their events, those in `new` included and those in `removed` left out.
@@ -419,13 +431,7 @@ impl Ingest {
     ) -> Result<()> {
         // Whoever takes events away has loaded these rows, and has removed some of them.
         if removed.is_empty() {
-            let whole = self.index.load(&Needs::default(), agents).await?;
-            for (key, row) in whole.batches {
-                merge.batches.entry(key).or_insert(row);
-            }
-            for (key, row) in whole.challenges {
-                merge.challenges.entry(key).or_insert(row);
-            }
+            merge.join(self.index.load(&Needs::default(), agents).await?);
         }
         for mint in agents {
             let mut events = self.index.events_of(mint).await?;
@@ -493,6 +499,7 @@ impl Ingest {
         // If it fails, the next round does it for all.
         let is_whole = std::mem::replace(&mut writer.unsettled, true);
         let mut touched = std::mem::take(&mut writer.later);
+        touched.extend(self.unheard_of().await);
         let mut agents: BTreeSet<AgentId> = touched.iter().filter_map(agent_of).collect();
         if is_whole {
             // Which accounts the earlier process touched follows from the index.
@@ -509,7 +516,7 @@ impl Ingest {
         let mut merge = index.load(&needs, &BTreeSet::new()).await?;
         merge.touched = touched;
         for mint in agents {
-            merge.touched.extend([Touched::Stake(mint), Touched::Lease(mint), Touched::Head(mint)]);
+            merge.touch(mint);
         }
         let mut commit = Commit::default();
         let finalized = index.ledger.slot(Finality::Finalized).await?;
@@ -518,6 +525,43 @@ impl Ingest {
         index.write(&mut writer, merge, Vec::new(), &[], commit).await?;
         writer.unsettled = false;
         Ok(())
+    }
+
+    /// Keys and stakes of which no event is here: their history is older than the node's. Other accounts of an agent
+    /// have one address; of these there are many, so they are listed. A node that lists none hides only such.
+    async fn unheard_of(&self) -> BTreeSet<Touched> {
+        let mut found = BTreeSet::new();
+        for kind in [Kind::Key, Kind::Stake] {
+            match self.unheard_of_kind(kind).await {
+                Ok(touched) => found.extend(touched),
+                Err(error) => tracing::debug!(%error, "accounts could not be listed"),
+            }
+        }
+        found
+    }
+
+    async fn unheard_of_kind(&self, kind: Kind) -> Result<BTreeSet<Touched>> {
+        let accounts = self.index.ledger.scan(kind).await?;
+        let keys: BTreeSet<Key> = accounts.iter().map(|account| account.address.to_bytes()).collect();
+        let mut heard: HashSet<Key> = HashSet::new();
+        for chunk in chunks(&keys) {
+            let lives = self.index.store.lives(Find::any("account", chunk)).await?;
+            heard.extend(lives.iter().map(|row| fixed::<32>(&row.account)));
+        }
+        let new = accounts.iter().filter(|account| !heard.contains(account.address.as_array()));
+        let touched = new.map(|account| {
+            Ok(match kind {
+                Kind::Key => {
+                    let key = Stored::<KeyAccount>::decode(account)?;
+                    Touched::Key(AgentId(key.agent), key.key)
+                }
+                _ => {
+                    let stake = Stored::<StakeLockAccount>::decode(account)?;
+                    Touched::Stake(AgentId(stake.agent_mint), stake.era)
+                }
+            })
+        });
+        touched.collect()
     }
 
     /// Leases that ended with the last epoch, without a tick, and scores that decayed.
@@ -550,8 +594,17 @@ impl Ingest {
 
 fn agent_of(touched: &Touched) -> Option<AgentId> {
     match touched {
-        Touched::Stake(agent) | Touched::Lease(agent) | Touched::Head(agent) => Some(*agent),
-        _ => None,
+        Touched::Tenure(agent)
+        | Touched::Key(agent, _)
+        | Touched::Stake(agent, _)
+        | Touched::Lease(agent)
+        | Touched::Head(agent)
+        | Touched::Batch(agent, _) => Some(*agent),
+        Touched::Challenge(..)
+        | Touched::Ask(..)
+        | Touched::Entry(_)
+        | Touched::Resolution(_)
+        | Touched::Log => None,
     }
 }
 
@@ -565,17 +618,19 @@ pub(crate) fn is_same(a: &EventRow, b: &EventRow) -> bool {
     a.ordinal == b.ordinal && a.signature == b.signature
 }
 
-/// A closed challenge's event does not name the agent; its submission does.
+/// A closed challenge's event does not name the agent, nor that of an ask that is shown or closed; their first
+/// one does.
 fn name_agents(merge: &Merge, events: &mut [EventRow]) {
     let mut known: HashMap<Life, AgentId> =
         merge.challenges.iter().map(|(life, row)| (*life, row.agent)).collect();
+    known.extend(merge.asks.iter().map(|(life, row)| (*life, row.agent)));
     for row in events {
         let life = (fixed(&row.account), row.created_slot);
         match row.name.as_str() {
-            "ChallengeSubmitted" => {
+            "ChallengeSubmitted" | "LeafAsked" => {
                 known.extend(row.agent.map(|agent| (life, agent)));
             }
-            "ChallengeClosed" => row.agent = known.get(&life).copied(),
+            "ChallengeClosed" | "LeafShown" | "AskClosed" => row.agent = known.get(&life).copied(),
             _ => {}
         }
     }

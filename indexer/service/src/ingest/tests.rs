@@ -18,8 +18,13 @@ fn busy() -> Fake {
         chain.stake(mint(number), 10_000_000);
         chain.lease(mint(number), 20_000, 0);
     }
+    chain.open_tenure(mint(1), [101; 32], 19_990);
+    chain.open_head(mint(1), 19_990);
+    chain.add_key(mint(1), [61; 32], 15, 19_990);
     chain.batch(&commitment(mint(1), 19_998));
     chain.batch(&commitment(mint(1), 19_999));
+    chain.ask(mint(1), 19_998, [70; 32]);
+    chain.withhold([70; 32]);
     chain.feedback("It works.");
     chain.challenge(mint(2), 19_999, [50; 32]);
     // Several in one slot, of one agent too.
@@ -29,6 +34,10 @@ fn busy() -> Fake {
         chain.send_in(slot, vec![Fact::Event(event)]);
     }
     chain.resolve(mint(2), 19_999, [50; 32]);
+    chain.fine([70; 32], 2_000_000);
+    chain.close_ask([70; 32]);
+    chain.take_over(mint(1), [111; 32], 20_000);
+    chain.stake(mint(1), 10_000_000);
     chain.feedback("It still works.");
     chain.pass(5);
     chain
@@ -77,7 +86,8 @@ async fn a_backfill_and_following_give_the_same_index() {
     let agents = stakes(rig.index.store.agents(Find::all().order(&["mint"])).await.unwrap());
     assert_eq!(agents, stakes(whole.index.store.agents(Find::all().order(&["mint"])).await.unwrap()));
     let (none, slashed) = (MicroUsdc(0), MicroUsdc(10_000_000));
-    assert_eq!(agents[0], (Some(slashed), none, 2, 0, Some(20_000)));
+    // What the fine has left of the former era, and the present one.
+    assert_eq!(agents[0], (Some(MicroUsdc(18_000_000)), none, 2, 0, Some(20_000)));
     assert_eq!(agents[1], (Some(none), slashed, 0, 1, Some(20_000)));
     assert_eq!(agents[2], (Some(MicroUsdc(13_000_000)), none, 0, 0, Some(20_000)));
 }
@@ -92,7 +102,17 @@ async fn what_happens_is_told_once_and_in_order() {
     let joined = told.iter().filter(|kind| *kind == "agent_joined").count();
     assert_eq!(joined, 6, "three registered, three paid their first lease");
     let rest: Vec<_> = told.iter().filter(|kind| *kind != "agent_joined").map(String::as_str).collect();
-    assert_eq!(rest, ["challenge_submitted", "challenge_resolved"]);
+    let expected = [
+        "key_added",
+        "leaf_asked",
+        "batch_withheld",
+        "challenge_submitted",
+        "challenge_resolved",
+        "key_ended",
+        "taken_over",
+    ];
+    let chain_only = rest.iter().filter(|kind| **kind != "reputation_update");
+    assert_eq!(chain_only.copied().collect::<Vec<_>>(), expected);
 }
 
 #[tokio::test]
@@ -120,9 +140,9 @@ async fn a_challenge_is_answered_from_its_answer_on_and_counted_once() {
     chain.challenge(mint(1), 19_999, [51; 32]);
     rig.round().await;
     assert_eq!(counts().await, (1, 0, 0));
-    let answer = chain.answer(mint(1), 19_999, [51; 32]);
+    let answer = chain.answer([51; 32]);
     rig.round().await;
-    assert_eq!(counts().await, (1, 1, 0), "answered, and not resolved yet");
+    assert_eq!(counts().await, (0, 1, 0), "answered, and settled by it");
     // On a fork: it was not answered.
     let was = chain.lock().txs.last().cloned().unwrap();
     chain.vanish(answer);
@@ -133,9 +153,10 @@ async fn a_challenge_is_answered_from_its_answer_on_and_counted_once() {
     let slot = chain.lock().confirmed + 1;
     chain.send_in(slot, was.facts);
     rig.round().await;
-    chain.fail(mint(1), 19_999, [51; 32]);
+    assert_eq!(counts().await, (0, 1, 0));
+    chain.close([51; 32]);
     rig.round().await;
-    assert_eq!(counts().await, (0, 1, 0), "its resolution counts no second one");
+    assert_eq!(counts().await, (0, 1, 0), "its closing counts no second one");
     // The same after everything is folded anew, and for a reader who comes late.
     let late = chain.stake(mint(1), 1);
     chain.change(late, |tx| tx.unlisted = true);
@@ -145,6 +166,99 @@ async fn a_challenge_is_answered_from_its_answer_on_and_counted_once() {
     let fresh = Rig::new(&chain).await;
     fresh.round().await;
     assert_eq!(fresh.index.agent_row(&mint(1)).await.unwrap().unwrap().challenges_answered, 1);
+}
+
+#[tokio::test]
+async fn an_era_that_was_claimed_is_never_shown_again_and_the_next_one_begins() {
+    let chain = Fake::new();
+    chain.open_tenure(mint(1), [101; 32], 19_990);
+    chain.stake(mint(1), 10_000_000);
+    chain.queue_unlock(mint(1), 0, 500);
+    let rig = Rig::new(&chain).await;
+    rig.round().await;
+    let stakes = async || {
+        let rows = rig.index.store.stakes(Find::all().order(&["agent", "era"])).await.unwrap();
+        rows.into_iter()
+            .map(|row| (row.era, row.stake.0, row.unlock_slot, row.ended_slot, row.claimed_slot))
+            .collect::<Vec<_>>()
+    };
+    let row = async || rig.index.agent_row(&mint(1)).await.unwrap().unwrap();
+    assert_eq!(stakes().await, [(0, 10_000_000, Some(500), None, None)]);
+    let claimed = chain.claim_stake(mint(1), 0);
+    rig.round().await;
+    assert_eq!(stakes().await, [(0, 0, None, None, Some(4))]);
+    // The tenure has no event of it.
+    assert_eq!((row().await.stake, row().await.era), (None, 1));
+    chain.stake(mint(1), 3_000_000);
+    rig.round().await;
+    assert_eq!((row().await.stake, row().await.era), (Some(MicroUsdc(3_000_000)), 1));
+    // On a fork: the claim never happened, and neither did the next era.
+    let last = chain.lock().txs.last().unwrap().signature;
+    chain.vanish(last);
+    chain.vanish(claimed);
+    chain.pass(1);
+    chain.finalize();
+    rig.round().await;
+    assert_eq!(stakes().await, [(0, 10_000_000, Some(500), None, None)]);
+    assert_eq!((row().await.stake, row().await.era), (Some(MicroUsdc(10_000_000)), 0));
+}
+
+#[tokio::test]
+async fn a_take_over_ends_keys_and_era_and_is_rolled_back_with_its_slot() {
+    let chain = busy();
+    chain.open_tenure(mint(3), [103; 32], 19_990);
+    chain.add_key(mint(3), [63; 32], 6, 19_990);
+    let rig = Rig::new(&chain).await;
+    rig.round().await;
+    let before = rig.contents().await;
+    let gone = chain.take_over(mint(3), [113; 32], 20_000);
+    rig.round().await;
+    let row = rig.index.agent_row(&mint(3)).await.unwrap().unwrap();
+    assert_eq!((row.tenure, row.tenure_owner, row.era), (Some(2), Some(vec![113; 32]), 1));
+    let keys = rig.index.store.keys(Find::by("agent", mint(3))).await.unwrap();
+    assert_eq!((keys[0].until_epoch, keys[0].ended_slot.is_some()), (Some(20_000), true));
+    let stakes = rig.index.store.stakes(Find::by("agent", mint(3))).await.unwrap();
+    assert!(stakes[0].ended_slot.is_some(), "{stakes:?}");
+    let tenures = rig.index.store.tenures(Find::by("agent", mint(3)).order(&["number"])).await.unwrap();
+    assert_eq!(
+        tenures.iter().map(|row| (row.number, row.from_epoch)).collect::<Vec<_>>(),
+        [(1, 19_990), (2, 20_001)]
+    );
+    chain.vanish(gone);
+    chain.pass(1);
+    chain.finalize();
+    rig.round().await;
+    same(rig.contents().await, before);
+}
+
+#[tokio::test]
+async fn keys_and_stakes_from_before_the_nodes_history_are_found_by_their_accounts() {
+    let chain = busy();
+    chain.open_tenure(mint(3), [103; 32], 19_990);
+    chain.add_key(mint(3), [63; 32], 6, 19_990);
+    chain.add_key(mint(3), [64; 32], 8, 19_990);
+    chain.pass(400);
+    chain.finalize();
+    // The node lists nothing of what has one account only by its key or era.
+    let old: Vec<[u8; 64]> = chain.lock().txs.iter().map(|tx| tx.signature).collect();
+    for signature in old {
+        chain.change(signature, |tx| {
+            let is_old = |fact: &Fact| match fact {
+                Fact::Event(event) => matches!(event.name(), "KeyAdded" | "TenureOpened" | "StakeLocked"),
+                _ => false,
+            };
+            let of_third = crate::parse::agent_of;
+            tx.unlisted = tx.facts.iter().any(|fact| {
+                is_old(fact) && matches!(fact, Fact::Event(event) if of_third(event) == Some(mint(3)))
+            });
+        });
+    }
+    let rig = Rig::new(&chain).await;
+    rig.round().await;
+    let keys = rig.index.store.keys(Find::by("agent", mint(3)).order(&["key"])).await.unwrap();
+    assert_eq!(keys.iter().map(|row| (row.key[0], row.scopes)).collect::<Vec<_>>(), [(63, 6), (64, 8)]);
+    let row = rig.index.agent_row(&mint(3)).await.unwrap().unwrap();
+    assert_eq!((row.stake, row.tenure), (Some(MicroUsdc(13_000_000)), Some(1)));
 }
 
 #[tokio::test]
@@ -242,7 +356,7 @@ async fn a_transaction_that_landed_again_in_another_slot_is_moved() {
     fresh.round().await;
     same(rig.contents().await, fresh.contents().await);
     let row = rig.index.agent_row(&mint(1)).await.unwrap().unwrap();
-    assert_eq!(row.stake, Some(MicroUsdc(15_000_000)));
+    assert_eq!(row.stake, Some(MicroUsdc(23_000_000)));
 }
 
 #[tokio::test]
@@ -338,7 +452,7 @@ async fn a_transaction_that_only_the_finalized_history_lists_is_taken() {
     chain.finalize();
     rig.round().await;
     let row = rig.index.agent_row(&mint(1)).await.unwrap().unwrap();
-    assert_eq!(row.stake, Some(MicroUsdc(16_000_000)));
+    assert_eq!(row.stake, Some(MicroUsdc(24_000_000)));
     let fresh = Rig::new(&chain).await;
     fresh.round().await;
     same(rig.contents().await, fresh.contents().await);
@@ -360,7 +474,7 @@ async fn a_gap_is_proven_by_its_number_and_refilled_from_the_accounts_history() 
     let events = rig.index.events_of(&mint(1)).await.unwrap();
     let numbers: Vec<i64> =
         events.iter().filter(|row| row.name == "StakeLocked").map(|row| row.sequence).collect();
-    assert_eq!(numbers, [0, 1, 2]);
+    assert_eq!(numbers, [0, 0, 1, 2], "of the former era and of the present one");
 }
 
 #[tokio::test]
@@ -376,13 +490,13 @@ async fn what_no_history_has_any_more_is_repaired_from_the_state() {
         (at(2), at(1))
     };
     assert_eq!(before.signature, hole);
-    // Pruned: the accounts still say 16 USDC, as the later event does.
+    // Pruned: the accounts still say 16 USDC in the new era, as the later event does.
     chain.vanish(hole);
     rig.round().await;
     assert_eq!(after.facts.len(), 1);
     let gaps = rig.index.store.gaps(Find::all()).await.unwrap();
     assert_eq!((gaps[0].first, gaps[0].last, gaps[0].state.as_str()), (1, 1, "from_state"));
-    assert_eq!(rig.index.agent_row(&mint(1)).await.unwrap().unwrap().stake, Some(MicroUsdc(16_000_000)));
+    assert_eq!(rig.index.agent_row(&mint(1)).await.unwrap().unwrap().stake, Some(MicroUsdc(24_000_000)));
     assert_eq!(rig.index.status.get().gaps_open, 1, "as it was when it was looked for");
     rig.round().await;
     assert_eq!(rig.index.status.get().gaps_open, 0);
@@ -633,7 +747,7 @@ proptest! {
     /// Whatever is hidden, moved or lost on the way: once all is final and listed, the index is the one that
     /// reads the chain for the first time.
     #[test]
-    fn any_history_ends_in_the_same_index(steps in proptest::collection::vec((0_u8..9, 1_u8..4), 1..25)) {
+    fn any_history_ends_in_the_same_index(steps in proptest::collection::vec((0_u8..14, 1_u8..4), 1..25)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async move {
             let chain = Fake::new();
@@ -666,6 +780,30 @@ proptest! {
                         }
                         chain.finalize();
                     }
+                    8 => { chain.add_key(agent, [epoch as u8; 32], 15, 20_000); epoch += 1; }
+                    9 => match chain.tenure(agent) {
+                        None => { chain.open_tenure(agent, [number; 32], 20_000); }
+                        Some(tenure) => { chain.take_over(agent, [tenure.number as u8; 32], 20_001); }
+                    },
+                    10 => {
+                        epoch += 1;
+                        chain.batch(&commitment(agent, epoch));
+                        let ask = [epoch as u8; 32];
+                        chain.ask(agent, epoch, ask);
+                        if number == 1 { chain.withhold(ask) } else { chain.show(ask) };
+                    }
+                    11 => {
+                        epoch += 1;
+                        chain.stake(agent, 1_000_000);
+                        chain.batch(&commitment(agent, epoch));
+                        let challenge = [epoch as u8; 32];
+                        chain.challenge(agent, epoch, challenge);
+                        match number {
+                            1 => { chain.replace(challenge, [99; 32]); }
+                            2 => { chain.answer(challenge); }
+                            _ => { chain.resolve(agent, epoch, challenge); }
+                        }
+                    }
                     _ => chain.pass(2),
                 }
             }
@@ -694,6 +832,10 @@ proptest! {
                         here.lease_paid,
                     ),
                     (row.stake, row.paid_through, row.batches, row.head_digest, row.withheld, row.lease_paid),
+                );
+                assert_eq!(
+                    (here.tenure, here.era, here.open_challenges, here.slashed, here.asks_open, here.asks_shown),
+                    (row.tenure, row.era, row.open_challenges, row.slashed, row.asks_open, row.asks_shown),
                 );
             }
         });

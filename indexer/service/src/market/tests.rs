@@ -224,6 +224,8 @@ async fn a_rating_that_is_chained_after_the_end_is_heard_and_the_contract_binds_
     let chain = &rig.chain;
     chain.lock().owners.insert(ann.mint, ann.owner());
     chain.lock().owners.insert(bob.mint, bob.owner());
+    chain.add_key(ann.mint, ann.public(), 8, epoch);
+    chain.open_tenure(bob.mint, bob.owner(), epoch);
     let built = bob.build(epoch);
     chain.batch(&built.commitment());
     rig.round().await;

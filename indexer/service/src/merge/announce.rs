@@ -4,21 +4,30 @@ use super::Merge;
 use crate::parse::base58;
 use crate::store::{AgentRow, EventRow, StreamRow, unsigned};
 use serde_json::{Map, Value, json};
-use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
-use zx1_interface::events::{ChallengeResolved, ChallengeSubmitted};
+use zx1_interface::constants::{CHALLENGE_WINDOW_SLOTS, SHOW_SLOTS};
+use zx1_interface::events::{
+    BatchWithheld, ChallengeAnswered, ChallengeResolved, ChallengeSubmitted, KeyAdded, KeyEnded, LeafAsked,
+    TakenOver,
+};
 use zx1_protocol::ids::AgentId;
+use zx1_protocol::keys::Scopes;
 
 /// The types of stream events, as clients name them.
-pub const KINDS: [&str; 9] = [
+pub const KINDS: [&str; 14] = [
     "message",
     "reputation_update",
     "agent_joined",
     "agent_deactivated",
+    "taken_over",
+    "key_added",
+    "key_ended",
     "notary_assigned",
     "verdict_issued",
     "dispute_raised",
     "challenge_submitted",
     "challenge_resolved",
+    "leaf_asked",
+    "batch_withheld",
 ];
 
 /// The name of a challenge's ground, `unknown` for other numbers.
@@ -31,6 +40,21 @@ pub fn ground_name(ground: i64) -> &'static str {
         5 => "double_bid",
         _ => "unknown",
     }
+}
+
+/// The name of an ask's tree, `unknown` for other numbers.
+pub fn tree_name(tree: i64) -> &'static str {
+    match tree {
+        0 => "log",
+        1 => "arrays",
+        _ => "unknown",
+    }
+}
+
+/// The names of a key's scopes.
+pub fn scope_names(scopes: u8) -> Vec<&'static str> {
+    let named = Scopes::NAMED.into_iter().filter(|(scope, _)| Scopes(scopes).has(*scope));
+    named.map(|(_, name)| name).collect()
 }
 
 /// An event of the streams: what all have, then its own fields (a JSON object).
@@ -116,16 +140,66 @@ impl Merge {
         self.announce("agent_deactivated", origin, mint, row, fields);
     }
 
+    pub(super) fn announce_taken_over(&mut self, row: &EventRow, e: &TakenOver) {
+        let fields = json!({
+            "number": e.number,
+            "owner": base58(&e.owner),
+            "former_owner": base58(&e.former_owner),
+            "from_epoch": e.from_epoch,
+            "era": e.era,
+        });
+        self.announce("taken_over", origin(row), e.agent_mint.into(), Some(row), fields);
+    }
+
+    /// The notice that a key's first epoch leaves the holder time for (decision P1).
+    pub(super) fn announce_key_added(&mut self, row: &EventRow, e: &KeyAdded) {
+        let fields = json!({
+            "key": base58(&e.key),
+            "owner": base58(&e.owner),
+            "scopes": e.scopes,
+            "scope_names": scope_names(e.scopes),
+            "from_epoch": e.from_epoch,
+            "tenure": e.tenure,
+        });
+        self.announce("key_added", origin(row), e.agent_mint.into(), Some(row), fields);
+    }
+
+    pub(super) fn announce_key_ended(&mut self, row: &EventRow, e: &KeyEnded) {
+        let fields = json!({ "key": base58(&e.key), "until_epoch": e.until_epoch });
+        self.announce("key_ended", origin(row), e.agent_mint.into(), Some(row), fields);
+    }
+
     pub(super) fn announce_challenge(&mut self, row: &EventRow, e: &ChallengeSubmitted) {
+        let replaced = Some(base58(&e.replaced)).filter(|_| e.replaced != [0; 32]);
         let fields = json!({
             "challenge": base58(&e.challenge),
             "epoch": e.epoch_number,
+            "era": e.era,
+            "rank": e.rank,
             "challenger": base58(&e.challenger),
+            "replaced": replaced,
+            "claim": hex::encode(e.claim),
             "ground": e.ground,
             "ground_name": ground_name(i64::from(e.ground)),
+            "value_known": e.value_known != 0,
             "answer_until_slot": unsigned(row.created_slot).saturating_add(CHALLENGE_WINDOW_SLOTS),
         });
         self.announce("challenge_submitted", origin(row), e.agent_id.into(), Some(row), fields);
+    }
+
+    pub(super) fn announce_answered(&mut self, row: &EventRow, e: &ChallengeAnswered) {
+        let known = self.challenges.get(&(e.challenge, row.created_slot));
+        let fields = json!({
+            "challenge": base58(&e.challenge),
+            "epoch": known.map(|challenge| challenge.epoch),
+            "challenger": known.map(|challenge| base58(&challenge.challenger)),
+            "outcome": super::ANSWERED,
+            "succeeded": false,
+            "answerer": base58(&e.answerer),
+            "slashed_micro_usdc": "0",
+            "reward_micro_usdc": "0",
+        });
+        self.announce("challenge_resolved", origin(row), e.agent_id.into(), Some(row), fields);
     }
 
     pub(super) fn announce_resolved(&mut self, row: &EventRow, e: &ChallengeResolved) {
@@ -133,11 +207,32 @@ impl Merge {
             "challenge": base58(&e.challenge),
             "epoch": e.epoch_number,
             "challenger": base58(&e.challenger),
-            "succeeded": e.succeeded != 0,
+            "outcome": e.outcome,
+            "succeeded": e.outcome == 2,
+            "answerer": null,
             "slashed_micro_usdc": e.slashed.to_string(),
             "reward_micro_usdc": e.reward.to_string(),
         });
         self.announce("challenge_resolved", origin(row), e.agent_id.into(), Some(row), fields);
+    }
+
+    pub(super) fn announce_asked(&mut self, row: &EventRow, e: &LeafAsked) {
+        let fields = json!({
+            "ask": base58(&e.ask),
+            "epoch": e.epoch_number,
+            "era": e.era,
+            "tree": e.tree,
+            "tree_name": tree_name(i64::from(e.tree)),
+            "index": e.index,
+            "asker": base58(&e.asker),
+            "show_until_slot": unsigned(row.created_slot).saturating_add(SHOW_SLOTS),
+        });
+        self.announce("leaf_asked", origin(row), e.agent_id.into(), Some(row), fields);
+    }
+
+    pub(super) fn announce_withheld(&mut self, row: &EventRow, e: &BatchWithheld) {
+        let fields = json!({ "epoch": e.epoch_number });
+        self.announce("batch_withheld", origin(row), e.agent_id.into(), Some(row), fields);
     }
 }
 

@@ -8,22 +8,24 @@
 mod announce;
 mod states;
 
-pub use announce::{KINDS, ground_name, is_retraction, retraction as announce_retraction, stream_row};
+pub use announce::{
+    KINDS, ground_name, is_retraction, retraction as announce_retraction, scope_names, stream_row, tree_name,
+};
 pub use states::{Trust, life_of};
 
 use crate::parse::{Addresses, Parsed, REGISTERED, Registration, Touched, event_of};
 use crate::store::{
-    AgentRow, BatchRow, ChallengeRow, EpochRow, EventRow, FeedbackRow, GapRow, LifeRow, StreamRow, fixed,
-    signed,
+    AgentRow, AskRow, BatchRow, ChallengeRow, EpochRow, EventRow, FeedbackRow, GapRow, KeyRow, LifeRow,
+    StakeRow, StreamRow, TenureRow, fixed, signed, unsigned,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use zx1_chain::rpc::Event;
 use zx1_interface::constants::EPOCH_SECONDS;
+use zx1_interface::events;
 use zx1_protocol::batch::head_digest;
-use zx1_protocol::behavior_batch::Commitment;
-use zx1_protocol::hash::{Keccak, Sha3};
+use zx1_protocol::hash::{Hash, Keccak, Sha3};
 use zx1_protocol::ids::AgentId;
-use zx1_protocol::units::{Epoch, MicroUsdc};
+use zx1_protocol::units::MicroUsdc;
 
 /// The address of an account.
 pub type Key = [u8; 32];
@@ -33,12 +35,14 @@ pub type Life = (Key, i64);
 /// Which rows a set of events needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// Agents, by mint.
+    /// Agents with their tenures, keys and stakes, by mint.
     pub agents: BTreeSet<AgentId>,
     /// Batches, by agent and epoch.
     pub batches: BTreeSet<(AgentId, i64)>,
     /// Challenges, by address and creation slot.
     pub challenges: BTreeSet<Life>,
+    /// Asks, by address and creation slot.
+    pub asks: BTreeSet<Life>,
     /// Feedback entries, by index.
     pub feedback: BTreeSet<i64>,
     /// Account incarnations, by address and creation slot.
@@ -56,6 +60,7 @@ impl Needs {
             match event_of(row) {
                 Some(Event::BatchSubmitted(e)) => needs.batch(e.agent_id, e.epoch_number),
                 Some(Event::BatchClosed(e)) => needs.batch(e.agent_id, e.epoch_number),
+                Some(Event::BatchWithheld(e)) => needs.batch(e.agent_id, e.epoch_number),
                 Some(Event::ChallengeSubmitted(e)) => {
                     needs.batch(e.agent_id, e.epoch_number);
                     needs.challenges.insert((account, row.created_slot));
@@ -64,6 +69,11 @@ impl Needs {
                     Event::ChallengeAnswered(_) | Event::ChallengeResolved(_) | Event::ChallengeClosed(_),
                 ) => {
                     needs.challenges.insert((account, row.created_slot));
+                }
+                Some(
+                    Event::LeafAsked(_) | Event::LeafShown(_) | Event::AskSettled(_) | Event::AskClosed(_),
+                ) => {
+                    needs.asks.insert((account, row.created_slot));
                 }
                 Some(Event::FeedbackSubmitted(e)) => {
                     needs.feedback.insert(signed(e.index));
@@ -87,10 +97,18 @@ impl Needs {
 pub struct Merge {
     /// Agents, by mint.
     pub agents: BTreeMap<AgentId, AgentRow>,
+    /// Tenures, by agent and number.
+    pub tenures: BTreeMap<(AgentId, i64), TenureRow>,
+    /// Keys, by agent, key and creation slot.
+    pub keys: BTreeMap<(AgentId, Key, i64), KeyRow>,
+    /// Stakes, by agent and era.
+    pub stakes: BTreeMap<(AgentId, i64), StakeRow>,
     /// Batches, by agent and epoch.
     pub batches: BTreeMap<(AgentId, i64), BatchRow>,
     /// Challenges, by address and creation slot.
     pub challenges: BTreeMap<Life, ChallengeRow>,
+    /// Asks, by address and creation slot.
+    pub asks: BTreeMap<Life, AskRow>,
     /// Feedback entries, by index.
     pub feedback: BTreeMap<i64, FeedbackRow>,
     /// Account incarnations, by address and creation slot.
@@ -107,13 +125,22 @@ pub struct Merge {
     pub unidentified: BTreeSet<AgentId>,
     /// Agents whose rows must be folded anew from all their events.
     pub refold: BTreeSet<AgentId>,
+    /// Agents that were folded anew: their tenures, keys and stakes replace all that are stored.
+    pub renewed: BTreeSet<AgentId>,
+    /// Agents whose reputation is to be computed anew.
+    pub stale: BTreeSet<AgentId>,
     /// Lives in which an event came behind a later one.
     pub recheck: BTreeSet<Life>,
     /// Whether events are announced to the streams. A refold announces nothing a second time.
     pub silent: bool,
     /// Unix milliseconds, for what is announced.
     pub now_ms: i64,
+    /// The cluster's genesis hash, which batches' messages name.
+    pub network: Hash,
 }
+
+/// `reputation` of an agent's row before the first one was computed.
+const NO_REPUTATION: &str = "{}";
 
 /// The row of an agent of which nothing but the mint is known.
 pub fn new_agent(mint: AgentId) -> AgentRow {
@@ -122,7 +149,7 @@ pub fn new_agent(mint: AgentId) -> AgentRow {
         head_digest: vec![0; 32],
         metadata: "[]".to_owned(),
         delegates: "[]".to_owned(),
-        reputation: "{}".to_owned(),
+        reputation: NO_REPUTATION.to_owned(),
         search: mint.to_string().to_lowercase(),
         ..AgentRow::default()
     }
@@ -160,6 +187,22 @@ impl Merge {
         self.agents.entry(mint).or_insert_with(|| new_agent(mint))
     }
 
+    /// Takes the stored rows that are not known here yet.
+    pub fn join(&mut self, stored: Self) {
+        fn add<K: Ord, V>(to: &mut BTreeMap<K, V>, from: BTreeMap<K, V>) {
+            for (key, row) in from {
+                to.entry(key).or_insert(row);
+            }
+        }
+        add(&mut self.agents, stored.agents);
+        add(&mut self.tenures, stored.tenures);
+        add(&mut self.keys, stored.keys);
+        add(&mut self.stakes, stored.stakes);
+        add(&mut self.batches, stored.batches);
+        add(&mut self.challenges, stored.challenges);
+        add(&mut self.asks, stored.asks);
+    }
+
     /// Takes new events in the order of the ledger.
     pub fn take(&mut self, events: &[EventRow]) {
         for row in events {
@@ -176,43 +219,65 @@ impl Merge {
 
     /// Folds an agent anew: its rows as they are without any event, then all its events in order.
     pub fn refold(&mut self, mint: AgentId, events: &[EventRow]) {
+        // What no event tells is read again from the accounts.
+        self.touch(mint);
+        self.tenures.retain(|(agent, _), _| *agent != mint);
+        self.keys.retain(|(agent, ..), _| *agent != mint);
+        self.stakes.retain(|(agent, _), _| *agent != mint);
+        self.renewed.insert(mint);
+        self.outdate(mint);
         let row = self.agent(mint);
+        (row.tenure, row.tenure_owner, row.tenure_from, row.tenure_slot) = (None, None, None, None);
+        row.era = 0;
         row.stake = None;
-        row.stake_since = None;
-        row.stake_created = None;
-        row.unlock_slot = None;
         row.open_challenges = 0;
         row.slashed = MicroUsdc(0);
+        row.fined = MicroUsdc(0);
         row.paid_through = None;
         row.lease_paid_slot = None;
         row.lease_paid = MicroUsdc(0);
         row.batches = 0;
         row.last_epoch = None;
         row.last_batch_slot = None;
+        row.first_epoch = None;
         row.head_digest = vec![0; 32];
         row.challenges_answered = 0;
         row.challenges_lost = 0;
+        (row.asks_open, row.asks_shown, row.asks_withheld) = (0, 0, 0);
         row.last_active = None;
         row.registered_slot = None;
         for batch in self.batches.values_mut().filter(|batch| batch.agent == mint) {
             batch.challenges = 0;
             batch.open = 1;
+            batch.withheld_slot = None;
         }
         let was = std::mem::replace(&mut self.silent, true);
         events.iter().for_each(|row| self.apply(row));
         self.silent = was;
-        for account in [Touched::Stake(mint), Touched::Lease(mint), Touched::Head(mint)] {
-            self.touched.insert(account);
-        }
-        self.recount_withheld(mint);
+        self.touch(mint);
+        self.recount_batches(mint);
         self.recount_answered(mint);
     }
 
-    /// Batches without data, from the batches that are known.
-    pub fn recount_withheld(&mut self, mint: AgentId) {
-        let mine = self.batches.range((mint, i64::MIN)..=(mint, i64::MAX));
-        let withheld = mine.filter(|(_, batch)| batch.data_bytes.is_none()).count();
-        self.agent(mint).withheld = i64::try_from(withheld).unwrap_or(i64::MAX);
+    /// Has the accounts of an agent read again, as far as they are known.
+    pub fn touch(&mut self, mint: AgentId) {
+        self.touched.extend([Touched::Tenure(mint), Touched::Lease(mint), Touched::Head(mint)]);
+        let present = self.agents.get(&mint).map_or(0, |agent| agent.era);
+        let stakes = self.stakes.range((mint, i64::MIN)..=(mint, i64::MAX));
+        let eras = stakes.filter(|(_, stake)| stake.claimed_slot.is_none()).map(|((_, era), _)| *era);
+        self.touched.extend(eras.chain([present]).map(|era| Touched::Stake(mint, number(era))));
+        let keys = self.keys.values().filter(|key| key.agent == mint && key.closed == 0);
+        self.touched.extend(keys.map(|key| Touched::Key(mint, fixed(&key.key))));
+    }
+
+    /// Batches without data, and those that are marked, from the batches that are known.
+    pub fn recount_batches(&mut self, mint: AgentId) {
+        let mine = || self.batches.range((mint, i64::MIN)..=(mint, i64::MAX)).map(|(_, batch)| batch);
+        let count = |rows: usize| i64::try_from(rows).unwrap_or(i64::MAX);
+        let missing = count(mine().filter(|batch| batch.data_bytes.is_none()).count());
+        let withheld = count(mine().filter(|batch| batch.withheld_slot.is_some()).count());
+        let agent = self.agent(mint);
+        (agent.missing, agent.withheld) = (missing, withheld);
     }
 
     /// Counts an event of its life. False when one with a larger number was there before.
@@ -245,8 +310,10 @@ impl Merge {
     }
 
     fn agent_of(&self, row: &EventRow) -> Option<AgentId> {
-        let challenged = || Some(self.challenges.get(&(fixed(&row.account), row.created_slot))?.agent);
-        row.agent.or_else(challenged)
+        let life = (fixed(&row.account), row.created_slot);
+        let challenged = || self.challenges.get(&life).map(|challenge| challenge.agent);
+        let asked = || self.asks.get(&life).map(|ask| ask.agent);
+        row.agent.or_else(challenged).or_else(asked)
     }
 
     fn apply(&mut self, row: &EventRow) {
@@ -265,39 +332,57 @@ impl Merge {
             }
         }
         match event {
+            Event::TenureOpened(e) => {
+                self.tenure_began(row, e.agent_mint.into(), 1, &e.owner, e.from_epoch);
+            }
+            Event::TakenOver(e) => {
+                self.tenure_began(row, e.agent_mint.into(), e.number, &e.owner, e.from_epoch);
+                self.era_began(e.agent_mint.into(), e.era);
+                self.announce_taken_over(row, &e);
+            }
+            Event::KeyAdded(e) => self.key_added(row, &e),
+            Event::KeyEnded(e) => {
+                let mint = AgentId(e.agent_mint);
+                if let Some(key) = self.keys.get_mut(&(mint, e.key, row.created_slot)) {
+                    key.until_epoch = Some(signed(e.until_epoch));
+                    key.ended_slot = Some(signed(e.slot));
+                }
+                self.touched.insert(Touched::Key(mint, e.key));
+                self.announce_key_ended(row, &e);
+            }
+            Event::KeyClosed(e) => {
+                if let Some(key) = self.keys.get_mut(&(e.agent_mint.into(), e.key, row.created_slot)) {
+                    key.closed = 1;
+                }
+            }
             Event::StakeLocked(e) => {
-                let agent = self.agent(e.agent_mint.into());
-                agent.stake = Some(MicroUsdc(e.stake_usdc));
-                agent.stake_created = Some(row.created_slot);
-                agent.stake_since = Some(row.created_slot);
-                self.touched.insert(Touched::Stake(e.agent_mint.into()));
-                self.end_of_epoch(row, e.agent_mint.into());
+                self.era_began(e.agent_mint.into(), e.era);
+                self.change_stake(row, e.agent_mint.into(), e.era, |stake| {
+                    stake.owner = e.owner.to_vec();
+                    stake.stake = MicroUsdc(e.stake_usdc);
+                    stake.created_slot = Some(row.created_slot);
+                    stake.since = Some(row.created_slot);
+                });
             }
-            Event::UnlockQueued(e) => {
-                self.agent(e.agent_mint.into()).unlock_slot = Some(signed(e.unlock_available_slot));
-                self.touched.insert(Touched::Stake(e.agent_mint.into()));
-            }
-            Event::UnlockCanceled(e) => {
-                self.agent(e.agent_mint.into()).unlock_slot = None;
-                self.touched.insert(Touched::Stake(e.agent_mint.into()));
-            }
+            Event::EraEnded(e) => self.change_stake(row, e.agent_mint.into(), e.era, |stake| {
+                stake.ended_slot = Some(signed(e.slot));
+            }),
+            Event::UnlockQueued(e) => self.change_stake(row, e.agent_mint.into(), e.era, |stake| {
+                stake.unlock_slot = Some(signed(e.unlock_available_slot));
+            }),
+            Event::UnlockCanceled(e) => self.change_stake(row, e.agent_mint.into(), e.era, |stake| {
+                stake.unlock_slot = None;
+            }),
             Event::StakeClaimed(e) => {
-                let agent = self.agent(e.agent_mint.into());
-                agent.stake = None;
-                agent.stake_since = None;
-                agent.stake_created = None;
-                agent.unlock_slot = None;
-                self.touched.insert(Touched::Stake(e.agent_mint.into()));
-                self.end_of_epoch(row, e.agent_mint.into());
+                // Whoever claims the present era begins the next one; an earlier one changes nothing.
+                self.era_began(e.agent_mint.into(), e.era.saturating_add(1));
+                self.change_stake(row, e.agent_mint.into(), e.era, |stake| {
+                    stake.stake = MicroUsdc(0);
+                    stake.unlock_slot = None;
+                    stake.claimed_slot = Some(row.slot);
+                });
             }
-            Event::StakeSlashed(e) => {
-                let agent = self.agent(e.agent_mint.into());
-                let amount = MicroUsdc(e.amount);
-                agent.stake = agent.stake.map(|stake| stake.saturating_sub(amount));
-                agent.slashed = agent.slashed.saturating_add(amount);
-                self.touched.insert(Touched::Stake(e.agent_mint.into()));
-                self.end_of_epoch(row, e.agent_mint.into());
-            }
+            Event::StakeMoved(e) => self.stake_moved(row, &e),
             Event::LeasePaid(e) => {
                 let agent = self.agent(e.agent_id.into());
                 agent.paid_through = Some(signed(e.epoch));
@@ -318,7 +403,19 @@ impl Merge {
                 self.touched.insert(Touched::Lease(e.agent_id.into()));
                 self.announce_deactivated(Some(row), e.agent_id.into(), "tick", signed(e.epoch));
             }
+            Event::HeadOpened(e) => {
+                let agent = self.agent(e.agent_id.into());
+                agent.first_epoch = Some(signed(e.last_epoch.saturating_add(1)));
+                agent.head_digest = e.digest.to_vec();
+                self.touched.insert(Touched::Head(e.agent_id.into()));
+            }
             Event::BatchSubmitted(e) => self.batch_submitted(row, &e),
+            Event::BatchWithheld(e) => {
+                if self.mark_withheld(e.agent_id.into(), e.epoch_number, row.slot) {
+                    self.announce_withheld(row, &e);
+                }
+                self.touched.insert(Touched::Head(e.agent_id.into()));
+            }
             Event::BatchClosed(e) => {
                 if let Some(batch) = self.batches.get_mut(&(e.agent_id.into(), signed(e.epoch_number))) {
                     batch.open = 0;
@@ -326,18 +423,31 @@ impl Merge {
                 self.touched.insert(Touched::Head(e.agent_id.into()));
             }
             Event::ChallengeSubmitted(e) => self.challenge_submitted(row, &e),
-            Event::ChallengeAnswered(e) => {
-                self.touched.insert(Touched::Challenge(e.challenge, e.account_created_slot));
-                self.change_challenge((e.challenge, row.created_slot), |challenge| {
-                    challenge.answered_slot = Some(row.slot);
-                    challenge.answerer = Some(e.answerer.to_vec());
-                    challenge.leaf_index = Some(i64::from(e.leaf_index));
-                });
-            }
+            Event::ChallengeAnswered(e) => self.challenge_answered(row, &e),
             Event::ChallengeResolved(e) => self.challenge_resolved(row, &e),
             Event::ChallengeClosed(e) => {
                 if let Some(challenge) = self.challenges.get_mut(&(e.challenge, row.created_slot)) {
                     challenge.closed = 1;
+                }
+            }
+            Event::LeafAsked(e) => self.leaf_asked(row, &e),
+            Event::LeafShown(e) => self.change_ask((e.ask, row.created_slot), |ask| {
+                ask.state = SHOWN;
+                ask.settled_slot = Some(row.slot);
+                ask.shower = Some(e.shower.to_vec());
+                ask.leaf_hash = Some(e.leaf_hash.to_vec());
+            }),
+            Event::AskSettled(e) => {
+                self.change_ask((e.ask, row.created_slot), |ask| {
+                    ask.state = i64::from(e.state);
+                    ask.settled_slot = Some(row.slot);
+                    ask.fine = Some(MicroUsdc(e.fine));
+                    ask.to_asker = Some(MicroUsdc(e.to_asker));
+                });
+            }
+            Event::AskClosed(e) => {
+                if let Some(ask) = self.asks.get_mut(&(e.ask, row.created_slot)) {
+                    ask.closed = 1;
                 }
             }
             Event::FeedbackSubmitted(e) => {
@@ -363,10 +473,10 @@ impl Merge {
                 self.touched.insert(Touched::Resolution(e.index));
             }
             Event::ConfigInitialized(_)
-            | Event::EnvelopeRecorded(_)
-            | Event::EnvelopeDiscarded(_)
             | Event::EvidenceDraftBegun(_)
+            | Event::EvidenceSealed(_)
             | Event::EvidenceDraftCanceled(_)
+            | Event::RankPassed(_)
             | Event::FeedbackDraftBegun(_)
             | Event::FeedbackDraftCanceled(_) => {}
         }
@@ -384,110 +494,287 @@ impl Merge {
         self.announce_joined(row, registration.mint, "registered");
     }
 
-    fn batch_submitted(&mut self, row: &EventRow, e: &zx1_interface::events::BatchSubmitted) {
-        let agent = AgentId(e.agent_id);
-        let commitment = Commitment {
-            agent,
-            epoch: Epoch(e.epoch_number),
-            log_merkle_root: e.log_merkle_root,
-            log_len: e.log_len,
-            batch_hash: e.batch_hash,
-            arrays_root: e.arrays_root,
-            arrays_len: e.arrays_len,
+    fn tenure_began(
+        &mut self,
+        row: &EventRow,
+        mint: AgentId,
+        number: u32,
+        owner: &[u8; 32],
+        from_epoch: u64,
+    ) {
+        let tenure = TenureRow {
+            agent: mint,
+            number: i64::from(number),
+            owner: owner.to_vec(),
+            from_epoch: signed(from_epoch),
+            slot: Some(row.slot),
         };
-        let epoch = signed(e.epoch_number);
-        let batch = self.batches.entry((agent, epoch)).or_insert_with(|| BatchRow {
-            agent,
+        let agent = self.agent(mint);
+        agent.tenure = Some(tenure.number);
+        agent.tenure_owner = Some(tenure.owner.clone());
+        agent.tenure_from = Some(tenure.from_epoch);
+        agent.tenure_slot = tenure.slot;
+        self.tenures.insert((mint, tenure.number), tenure);
+        self.outdate(mint);
+        self.touched.insert(Touched::Tenure(mint));
+    }
+
+    /// Has an agent's reputation computed anew, where there is one.
+    fn outdate(&mut self, mint: AgentId) {
+        if self.agents.get(&mint).is_some_and(|agent| agent.reputation != NO_REPUTATION) {
+            self.stale.insert(mint);
+        }
+    }
+
+    /// No era is used twice, so it only rises.
+    fn era_began(&mut self, mint: AgentId, era: u32) {
+        let agent = self.agent(mint);
+        agent.era = agent.era.max(i64::from(era));
+    }
+
+    fn key_added(&mut self, row: &EventRow, e: &events::KeyAdded) {
+        let mint = AgentId(e.agent_mint);
+        let key = KeyRow {
+            agent: mint,
+            key: e.key.to_vec(),
+            created_slot: row.created_slot,
+            owner: e.owner.to_vec(),
+            tenure: i64::from(e.tenure),
+            scopes: i64::from(e.scopes),
+            from_epoch: signed(e.from_epoch),
+            ..KeyRow::default()
+        };
+        self.keys.insert((mint, e.key, row.created_slot), key);
+        self.touched.insert(Touched::Key(mint, e.key));
+        self.announce_key_added(row, e);
+    }
+
+    /// Changes an era's stake, and what follows for the agent.
+    fn change_stake(&mut self, row: &EventRow, mint: AgentId, era: u32, change: impl FnOnce(&mut StakeRow)) {
+        change(self.stake(mint, i64::from(era)));
+        self.restake(mint);
+        self.touched.insert(Touched::Stake(mint, era));
+        self.end_of_epoch(row, mint);
+    }
+
+    /// The stake of an era, made if it is not known.
+    fn stake(&mut self, mint: AgentId, era: i64) -> &mut StakeRow {
+        let none = || StakeRow { agent: mint, era, ..StakeRow::default() };
+        self.stakes.entry((mint, era)).or_insert_with(none)
+    }
+
+    /// What an agent has locked, and how many challenges are open, from its stakes.
+    pub(super) fn restake(&mut self, mint: AgentId) {
+        let mine = self.stakes.range((mint, i64::MIN)..=(mint, i64::MAX)).map(|(_, stake)| stake);
+        let (mut locked, mut open) = (None::<MicroUsdc>, 0_i64);
+        for stake in mine.filter(|stake| stake.claimed_slot.is_none()) {
+            open = open.saturating_add(stake.open_challenges);
+            if stake.created_slot.is_some() {
+                locked = Some(locked.unwrap_or_default().saturating_add(stake.stake));
+            }
+        }
+        let agent = self.agent(mint);
+        (agent.stake, agent.open_challenges) = (locked, open);
+    }
+
+    fn stake_moved(&mut self, row: &EventRow, e: &events::StakeMoved) {
+        let amount = MicroUsdc(e.from_stake);
+        let agent = self.agent(e.agent_mint.into());
+        let sum = if e.slashed != 0 { &mut agent.slashed } else { &mut agent.fined };
+        *sum = sum.saturating_add(amount);
+        self.change_stake(row, e.agent_mint.into(), e.era, |stake| {
+            stake.stake = MicroUsdc(e.stake_usdc);
+            stake.pot = MicroUsdc(e.pot_usdc);
+            if e.slashed != 0 {
+                stake.slashed_slot = Some(row.slot);
+                stake.ended_slot = stake.ended_slot.or(Some(row.slot));
+            }
+        });
+    }
+
+    fn batch_submitted(&mut self, row: &EventRow, e: &events::BatchSubmitted) {
+        let (mint, epoch, network) = (AgentId(e.agent_id), signed(e.epoch_number), self.network);
+        let batch = self.batches.entry((mint, epoch)).or_insert_with(|| BatchRow {
+            agent: mint,
             epoch,
             open: 1,
             ..BatchRow::default()
         });
         let is_new = batch.signature.is_empty();
         batch.covers_from = signed(e.covers_from_epoch);
+        batch.era = i64::from(e.era);
+        batch.tenure = i64::from(e.tenure);
         batch.submitted_slot = signed(e.submitted_slot);
         batch.block_time = row.block_time;
         batch.signature.clone_from(&row.signature);
         batch.signer = e.signer.to_vec();
         batch.payer = e.payer.to_vec();
+        batch.previous_digest = e.previous_digest.to_vec();
         batch.batch_hash = e.batch_hash.to_vec();
         batch.log_root = e.log_merkle_root.to_vec();
         batch.log_len = i64::from(e.log_len);
         batch.arrays_root = e.arrays_root.to_vec();
         batch.arrays_len = i64::from(e.arrays_len);
-        let agent = self.agent(agent);
+        let message = batch.message(&network).to_bytes();
+        let agent = self.agent(mint);
         agent.batches = agent.batches.saturating_add(1);
         agent.last_epoch = agent.last_epoch.max(Some(epoch));
         agent.last_batch_slot = agent.last_batch_slot.max(Some(signed(e.submitted_slot)));
-        agent.head_digest = head_digest::<Sha3>(&fixed(&agent.head_digest), &commitment.message()).to_vec();
+        agent.head_digest = head_digest::<Sha3>(&e.previous_digest, &message).to_vec();
         if is_new {
-            agent.withheld = agent.withheld.saturating_add(1);
+            agent.missing = agent.missing.saturating_add(1);
         }
-        self.touched.insert(Touched::Head(e.agent_id.into()));
+        self.touched.insert(Touched::Head(mint));
     }
 
-    fn challenge_submitted(&mut self, row: &EventRow, e: &zx1_interface::events::ChallengeSubmitted) {
-        let (agent, life) = (AgentId(e.agent_id), (e.challenge, row.created_slot));
-        let evidence = Some(e.evidence.to_vec()).filter(|_| e.evidence != [0; 32]);
-        let challenge = ChallengeRow {
-            address: e.challenge.to_vec(),
-            submitted_slot: row.created_slot,
-            agent,
-            epoch: signed(e.epoch_number),
-            challenger: e.challenger.to_vec(),
-            ground: i64::from(e.ground),
-            entry_hash: e.entry_hash.to_vec(),
-            evidence_hash: e.evidence_hash.to_vec(),
-            evidence_account: evidence,
-            signature: row.signature.clone(),
-            // A refold keeps what only the account has said.
-            expected: self.challenges.get(&life).and_then(|known| known.expected.clone()),
-            ..ChallengeRow::default()
-        };
-        self.challenges.insert(life, challenge);
-        if let Some(batch) = self.batches.get_mut(&(e.agent_id.into(), signed(e.epoch_number))) {
-            batch.challenges = batch.challenges.saturating_add(1);
+    /// Notes that a batch is marked. Whether it was not before.
+    pub(super) fn mark_withheld(&mut self, mint: AgentId, epoch: u64, slot: i64) -> bool {
+        let Some(batch) = self.batches.get_mut(&(mint, signed(epoch))) else { return false };
+        if batch.withheld_slot.is_some() {
+            return false;
         }
-        let agent = self.agent(e.agent_id.into());
-        agent.open_challenges = agent.open_challenges.saturating_add(1);
+        batch.withheld_slot = Some(slot);
+        let agent = self.agent(mint);
+        agent.withheld = agent.withheld.saturating_add(1);
+        self.outdate(mint);
+        true
+    }
+
+    fn challenge_submitted(&mut self, row: &EventRow, e: &events::ChallengeSubmitted) {
+        let (mint, life) = (AgentId(e.agent_id), (e.challenge, row.created_slot));
+        let is_new = e.replaced == [0; 32];
+        if let Some(challenge) = self.challenges.get_mut(&life).filter(|_| !is_new) {
+            challenge.challenger = e.challenger.to_vec();
+            challenge.rank = i64::from(e.rank);
+            challenge.draft = e.draft.to_vec();
+        } else {
+            let first = if is_new { e.challenger } else { e.replaced };
+            let challenge = ChallengeRow {
+                address: e.challenge.to_vec(),
+                submitted_slot: row.created_slot,
+                agent: mint,
+                epoch: signed(e.epoch_number),
+                era: i64::from(e.era),
+                rank: i64::from(e.rank),
+                claim: e.claim.to_vec(),
+                challenger: e.challenger.to_vec(),
+                first_challenger: first.to_vec(),
+                ground: i64::from(e.ground),
+                value_known: i64::from(e.value_known),
+                entry_hash: e.entry_hash.to_vec(),
+                draft: e.draft.to_vec(),
+                signature: row.signature.clone(),
+                // A refold keeps what only the account has said.
+                expected: self.challenges.get(&life).and_then(|known| known.expected.clone()),
+                ..ChallengeRow::default()
+            };
+            self.challenges.insert(life, challenge);
+            if let Some(batch) = self.batches.get_mut(&(mint, signed(e.epoch_number))) {
+                batch.challenges = batch.challenges.saturating_add(1);
+            }
+            let stake = self.stake(mint, i64::from(e.era));
+            stake.open_challenges = stake.open_challenges.saturating_add(1);
+            self.restake(mint);
+        }
         self.touched.insert(Touched::Challenge(e.challenge, e.account_created_slot));
-        self.touched.insert(Touched::Stake(e.agent_id.into()));
+        self.touched.insert(Touched::Stake(mint, e.era));
         self.announce_challenge(row, e);
     }
 
-    fn challenge_resolved(&mut self, row: &EventRow, e: &zx1_interface::events::ChallengeResolved) {
-        self.change_challenge((e.challenge, row.created_slot), |challenge| {
-            challenge.resolved_slot = Some(row.slot);
-            challenge.succeeded = Some(i64::from(e.succeeded));
+    fn challenge_answered(&mut self, row: &EventRow, e: &events::ChallengeAnswered) {
+        self.settled(row, e.challenge, |challenge| {
+            challenge.outcome = ANSWERED;
+            challenge.answerer = Some(e.answerer.to_vec());
+            challenge.leaf_index = Some(i64::from(e.leaf_index));
+            challenge.to_stake = Some(MicroUsdc(e.to_stake));
+            challenge.to_answerer = Some(MicroUsdc(e.to_answerer));
+        });
+        self.announce_answered(row, e);
+    }
+
+    fn challenge_resolved(&mut self, row: &EventRow, e: &events::ChallengeResolved) {
+        self.settled(row, e.challenge, |challenge| {
+            challenge.outcome = i64::from(e.outcome);
             challenge.slashed = Some(MicroUsdc(e.slashed));
             challenge.reward = Some(MicroUsdc(e.reward));
         });
         let agent = self.agent(e.agent_id.into());
-        agent.open_challenges = agent.open_challenges.saturating_sub(1).max(0);
-        if e.succeeded != 0 {
-            agent.challenges_lost = agent.challenges_lost.saturating_add(1);
-        }
-        self.touched.insert(Touched::Challenge(e.challenge, e.account_created_slot));
-        self.touched.insert(Touched::Stake(e.agent_id.into()));
+        agent.challenges_lost = agent.challenges_lost.saturating_add(1);
         self.announce_resolved(row, e);
     }
 
-    /// Changes a challenge that is known. Its agent has answered it from the answer on, not only when the answer
-    /// is resolved; one whose answer was missed is known to be answered when it did not succeed.
+    /// Settles a challenge that is known, in its era too.
+    fn settled(&mut self, row: &EventRow, address: Key, change: impl FnOnce(&mut ChallengeRow)) {
+        let life = (address, row.created_slot);
+        self.touched.insert(Touched::Challenge(address, unsigned(row.created_slot)));
+        self.change_challenge(life, |challenge| {
+            challenge.settled_slot = Some(row.slot);
+            change(challenge);
+        });
+        let Some((mint, era)) = self.challenges.get(&life).map(|it| (it.agent, it.era)) else { return };
+        let stake = self.stake(mint, era);
+        stake.open_challenges = stake.open_challenges.saturating_sub(1).max(0);
+        self.restake(mint);
+        self.touched.insert(Touched::Stake(mint, number(era)));
+    }
+
+    /// Changes a challenge that is known, and counts an answer once.
     pub(super) fn change_challenge(&mut self, life: Life, change: impl FnOnce(&mut ChallengeRow)) {
         let Some(challenge) = self.challenges.get_mut(&life) else { return };
-        let before = is_answered(challenge);
+        let before = challenge.outcome;
         change(challenge);
-        if !before
-            && is_answered(challenge)
+        if before != ANSWERED
+            && challenge.outcome == ANSWERED
             && let Some(agent) = self.agents.get_mut(&challenge.agent)
         {
             agent.challenges_answered = agent.challenges_answered.saturating_add(1);
         }
     }
 
+    fn leaf_asked(&mut self, row: &EventRow, e: &events::LeafAsked) {
+        let ask = AskRow {
+            address: e.ask.to_vec(),
+            created_slot: row.created_slot,
+            agent: AgentId(e.agent_id),
+            epoch: signed(e.epoch_number),
+            era: i64::from(e.era),
+            rank: i64::from(e.rank),
+            tree: i64::from(e.tree),
+            leaf_index: i64::from(e.index),
+            asker: e.asker.to_vec(),
+            signature: row.signature.clone(),
+            ..AskRow::default()
+        };
+        self.asks.insert((e.ask, row.created_slot), ask);
+        let agent = self.agent(e.agent_id.into());
+        agent.asks_open = agent.asks_open.saturating_add(1);
+        self.announce_asked(row, e);
+    }
+
+    /// Changes an ask that is known, and moves it from one of its agent's counters to the other.
+    pub(super) fn change_ask(&mut self, life: Life, change: impl FnOnce(&mut AskRow)) {
+        fn counter(agent: &mut AgentRow, state: i64) -> &mut i64 {
+            match state {
+                OPEN => &mut agent.asks_open,
+                SHOWN => &mut agent.asks_shown,
+                _ => &mut agent.asks_withheld,
+            }
+        }
+        let Some(ask) = self.asks.get_mut(&life) else { return };
+        let before = ask.state;
+        change(ask);
+        let (mint, after) = (ask.agent, ask.state);
+        let agent = self.agent(mint);
+        let left = counter(agent, before);
+        *left = left.saturating_sub(1).max(0);
+        let reached = counter(agent, after);
+        *reached = reached.saturating_add(1);
+    }
+
     /// Challenges that the agent has answered, from those that are known.
     fn recount_answered(&mut self, mint: AgentId) {
-        let mine = self.challenges.values().filter(|row| row.agent == mint && is_answered(row)).count();
+        let mine =
+            self.challenges.values().filter(|row| row.agent == mint && row.outcome == ANSWERED).count();
         self.agent(mint).challenges_answered = i64::try_from(mine).unwrap_or(i64::MAX);
     }
 
@@ -500,8 +787,16 @@ impl Merge {
     }
 }
 
-fn is_answered(challenge: &ChallengeRow) -> bool {
-    challenge.answered_slot.is_some() || challenge.succeeded == Some(0)
+/// `outcome` of a challenge that was answered.
+pub const ANSWERED: i64 = 1;
+/// `state` of an ask that nobody has answered yet.
+const OPEN: i64 = 0;
+/// `state` of an ask whose leaf was shown.
+const SHOWN: i64 = 1;
+
+/// The number of an era or tenure in a signed column.
+pub fn number(column: i64) -> u32 {
+    u32::try_from(column).unwrap_or(u32::MAX)
 }
 
 /// How an agent stands, as the row of an epoch.

@@ -47,6 +47,8 @@ fn the_rows_that_events_need_are_named() {
     assert_eq!(needs.challenges.iter().collect::<Vec<_>>(), [&([50; 32], 3)]);
     assert_eq!(needs.feedback.iter().collect::<Vec<_>>(), [&0]);
     assert_eq!(needs.lives.len(), 4);
+    chain.ask(mint(1), 7, [70; 32]);
+    assert_eq!(Needs::of(&rows(&chain)).asks.iter().collect::<Vec<_>>(), [&([70; 32], 5)]);
 }
 
 #[test]

@@ -4,22 +4,30 @@ use solana_address::Address;
 use zx1_chain::pda;
 use zx1_chain::rpc::{RawAccount, Result, Stored};
 use zx1_interface::accounts::{
-    ChallengeAccount, FeedbackEntry, FeedbackLogAccount, FeedbackResolution, HeadAccount, LeaseAccount,
-    StakeLockAccount,
+    AskAccount, BatchAccount, ChallengeAccount, FeedbackEntry, FeedbackLogAccount, FeedbackResolution,
+    HeadAccount, KeyAccount, LeaseAccount, StakeLockAccount, TenureAccount,
 };
 use zx1_protocol::ids::AgentId;
 
 /// An account whose state is to be read again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Touched {
-    /// The stake account of an agent, by mint.
-    Stake(AgentId),
+    /// The tenure of an agent, by mint.
+    Tenure(AgentId),
+    /// A key of an agent, by mint and key.
+    Key(AgentId, [u8; 32]),
+    /// The stake of an agent's era, by mint and era.
+    Stake(AgentId, u32),
     /// The lease account of an agent, by mint.
     Lease(AgentId),
     /// The head of an agent's batches.
     Head(AgentId),
+    /// A batch, by mint and epoch.
+    Batch(AgentId, u64),
     /// A challenge, with the slot of its submission.
     Challenge([u8; 32], u64),
+    /// An ask, with the slot of its creation.
+    Ask([u8; 32], u64),
     /// A feedback entry, by index.
     Entry(u64),
     /// The resolution of a feedback entry.
@@ -31,14 +39,22 @@ pub enum Touched {
 /// What is there; none where no account is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
+    /// A tenure; `None` when it does not exist.
+    Tenure(Option<TenureAccount>),
+    /// A key; `None` when it is closed.
+    Key(Option<KeyAccount>),
     /// A stake; `None` when it is closed.
     Stake(Option<StakeLockAccount>),
     /// A lease; `None` when it does not exist.
     Lease(Option<LeaseAccount>),
     /// A head of batches; `None` when it does not exist.
     Head(Option<HeadAccount>),
+    /// A batch; `None` when it is closed.
+    Batch(Option<Box<BatchAccount>>),
     /// A challenge; `None` when it is closed.
     Challenge(Option<Box<ChallengeAccount>>),
+    /// An ask; `None` when it is closed.
+    Ask(Option<AskAccount>),
     /// A feedback entry with its text.
     Entry(Option<(FeedbackEntry, String)>),
     /// A resolution; `None` when it does not exist.
@@ -51,10 +67,13 @@ impl Touched {
     /// Derives the account's address.
     pub fn address(&self) -> Address {
         match self {
-            Self::Stake(agent) => pda::stake(agent),
+            Self::Tenure(agent) => pda::tenure(agent),
+            Self::Key(agent, key) => pda::key(agent, &Address::new_from_array(*key)),
+            Self::Stake(agent, era) => pda::stake(agent, *era),
             Self::Lease(agent) => pda::lease(agent),
             Self::Head(agent) => pda::head(agent),
-            Self::Challenge(address, _) => Address::new_from_array(*address),
+            Self::Batch(agent, epoch) => pda::batch(agent, *epoch),
+            Self::Challenge(address, _) | Self::Ask(address, _) => Address::new_from_array(*address),
             Self::Entry(index) => pda::feedback_entry(*index),
             Self::Resolution(index) => pda::feedback_resolution(*index),
             Self::Log => pda::feedback_log(),
@@ -75,9 +94,15 @@ impl Touched {
             };
         }
         Ok(match self {
-            Self::Stake(_) => State::Stake(stored!(StakeLockAccount)),
+            Self::Tenure(_) => State::Tenure(stored!(TenureAccount)),
+            Self::Key(..) => State::Key(stored!(KeyAccount)),
+            Self::Stake(..) => State::Stake(stored!(StakeLockAccount)),
             Self::Lease(_) => State::Lease(stored!(LeaseAccount)),
             Self::Head(_) => State::Head(stored!(HeadAccount)),
+            Self::Batch(..) => State::Batch(stored!(BatchAccount).map(Box::new)),
+            Self::Ask(_, created) => {
+                State::Ask(stored!(AskAccount).filter(|found| found.created_slot == *created))
+            }
             Self::Challenge(_, created) => {
                 let found = stored!(ChallengeAccount).filter(|found| found.submitted_slot == *created);
                 State::Challenge(found.map(Box::new))

@@ -8,7 +8,20 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 /// Fields that are money: decimal strings, since they may pass what a browser's number holds.
-const AMOUNTS: [&str; 5] = ["lamports", "amount", "stake_usdc", "slashed", "reward"];
+const AMOUNTS: [&str; 12] = [
+    "lamports",
+    "amount",
+    "stake_usdc",
+    "pot_usdc",
+    "from_stake",
+    "to_stake",
+    "to_answerer",
+    "slashed",
+    "reward",
+    "fine",
+    "to_asker",
+    "burnt",
+];
 
 /// The fields of an event's row. An object without fields for bytes that are none.
 ///

@@ -171,26 +171,38 @@ pub fn transaction(landed: &LandedTransaction, group: &[u8; 32]) -> Parsed {
     Parsed { signature: landed.signature.into(), slot: landed.slot, block_time: landed.block_time, facts }
 }
 
+/// An account of an agent whose address is derived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Of {
+    Tenure,
+    Key([u8; 32]),
+    Stake(u32),
+    Lease,
+    Head,
+}
+
 /// Remembers derived addresses: deriving one costs more than everything else about an event.
 #[derive(Debug, Default)]
 pub struct Addresses {
-    known: HashMap<(Program, AgentId), [u8; 32]>,
+    known: HashMap<(Of, AgentId), [u8; 32]>,
 }
 
 /// Number of addresses above which the cache is emptied.
 const MAX_ADDRESSES: usize = 1 << 20;
 
 impl Addresses {
-    fn of(&mut self, program: Program, agent: &[u8; 32]) -> [u8; 32] {
+    fn of(&mut self, of: Of, agent: &[u8; 32]) -> [u8; 32] {
         if self.known.len() >= MAX_ADDRESSES {
             self.known.clear();
         }
         let agent = AgentId(*agent);
-        *self.known.entry((program, agent)).or_insert_with(|| {
-            let derived = match program {
-                Program::StakeLock => pda::stake(&agent),
-                Program::Lease => pda::lease(&agent),
-                _ => pda::head(&agent),
+        *self.known.entry((of, agent)).or_insert_with(|| {
+            let derived = match of {
+                Of::Tenure => pda::tenure(&agent),
+                Of::Key(key) => pda::key(&agent, &Address::new_from_array(key)),
+                Of::Stake(era) => pda::stake(&agent, era),
+                Of::Lease => pda::lease(&agent),
+                Of::Head => pda::head(&agent),
             };
             derived.to_bytes()
         })
@@ -200,24 +212,37 @@ impl Addresses {
     pub fn numbered_by(&mut self, event: &Event) -> [u8; 32] {
         match event {
             Event::ConfigInitialized(_) => pda::config().to_bytes(),
-            Event::StakeLocked(e) => self.of(Program::StakeLock, &e.agent_mint),
-            Event::UnlockQueued(e) => self.of(Program::StakeLock, &e.agent_mint),
-            Event::UnlockCanceled(e) => self.of(Program::StakeLock, &e.agent_mint),
-            Event::StakeClaimed(e) => self.of(Program::StakeLock, &e.agent_mint),
-            Event::StakeSlashed(e) => self.of(Program::StakeLock, &e.agent_mint),
-            Event::LeasePaid(e) => self.of(Program::Lease, &e.agent_id),
-            Event::GracePeriodEntered(e) => self.of(Program::Lease, &e.agent_id),
-            Event::LeaseExpired(e) => self.of(Program::Lease, &e.agent_id),
-            Event::BatchSubmitted(e) => self.of(Program::BehaviorLog, &e.agent_id),
-            Event::BatchClosed(e) => self.of(Program::BehaviorLog, &e.agent_id),
+            Event::TenureOpened(e) => self.of(Of::Tenure, &e.agent_mint),
+            Event::TakenOver(e) => self.of(Of::Tenure, &e.agent_mint),
+            Event::KeyAdded(e) => self.of(Of::Key(e.key), &e.agent_mint),
+            Event::KeyEnded(e) => self.of(Of::Key(e.key), &e.agent_mint),
+            Event::KeyClosed(e) => self.of(Of::Key(e.key), &e.agent_mint),
+            Event::StakeLocked(e) => self.of(Of::Stake(e.era), &e.agent_mint),
+            Event::EraEnded(e) => self.of(Of::Stake(e.era), &e.agent_mint),
+            Event::UnlockQueued(e) => self.of(Of::Stake(e.era), &e.agent_mint),
+            Event::UnlockCanceled(e) => self.of(Of::Stake(e.era), &e.agent_mint),
+            Event::StakeClaimed(e) => self.of(Of::Stake(e.era), &e.agent_mint),
+            Event::StakeMoved(e) => self.of(Of::Stake(e.era), &e.agent_mint),
+            Event::LeasePaid(e) => self.of(Of::Lease, &e.agent_id),
+            Event::GracePeriodEntered(e) => self.of(Of::Lease, &e.agent_id),
+            Event::LeaseExpired(e) => self.of(Of::Lease, &e.agent_id),
+            Event::HeadOpened(e) => self.of(Of::Head, &e.agent_id),
+            Event::BatchSubmitted(e) => self.of(Of::Head, &e.agent_id),
+            Event::BatchClosed(e) => self.of(Of::Head, &e.agent_id),
+            Event::BatchWithheld(e) => self.of(Of::Head, &e.agent_id),
+            Event::EvidenceDraftBegun(e) => e.draft,
+            Event::EvidenceSealed(e) => e.draft,
+            Event::EvidenceDraftCanceled(e) => e.draft,
             Event::ChallengeSubmitted(e) => e.challenge,
             Event::ChallengeAnswered(e) => e.challenge,
             Event::ChallengeResolved(e) => e.challenge,
             Event::ChallengeClosed(e) => e.challenge,
-            Event::EnvelopeRecorded(e) => e.record,
-            Event::EnvelopeDiscarded(e) => e.record,
-            Event::EvidenceDraftBegun(e) => e.draft,
-            Event::EvidenceDraftCanceled(e) => e.draft,
+            // A challenge's or a draft's, whose numbers it continues.
+            Event::RankPassed(e) => e.account,
+            Event::LeafAsked(e) => e.ask,
+            Event::LeafShown(e) => e.ask,
+            Event::AskSettled(e) => e.ask,
+            Event::AskClosed(e) => e.ask,
             Event::FeedbackSubmitted(_) => pda::feedback_log().to_bytes(),
             Event::FeedbackDraftBegun(e) => e.draft,
             Event::FeedbackDraftCanceled(e) => e.draft,
@@ -274,28 +299,43 @@ impl Addresses {
     }
 }
 
-/// The agent that an event names; a closed challenge's is known only from its submission.
+/// The agent that an event names; that of a closed challenge, and of an ask that was shown or closed, is known
+/// only from their beginning.
 pub fn agent_of(event: &Event) -> Option<AgentId> {
     let agent = match event {
+        Event::TenureOpened(e) => e.agent_mint,
+        Event::TakenOver(e) => e.agent_mint,
+        Event::KeyAdded(e) => e.agent_mint,
+        Event::KeyEnded(e) => e.agent_mint,
+        Event::KeyClosed(e) => e.agent_mint,
         Event::StakeLocked(e) => e.agent_mint,
+        Event::EraEnded(e) => e.agent_mint,
         Event::UnlockQueued(e) => e.agent_mint,
         Event::UnlockCanceled(e) => e.agent_mint,
         Event::StakeClaimed(e) => e.agent_mint,
-        Event::StakeSlashed(e) => e.agent_mint,
+        Event::StakeMoved(e) => e.agent_mint,
         Event::LeasePaid(e) => e.agent_id,
         Event::GracePeriodEntered(e) => e.agent_id,
         Event::LeaseExpired(e) => e.agent_id,
+        Event::HeadOpened(e) => e.agent_id,
         Event::BatchSubmitted(e) => e.agent_id,
         Event::BatchClosed(e) => e.agent_id,
+        Event::BatchWithheld(e) => e.agent_id,
+        // One without a rank is begun against nobody yet.
+        Event::EvidenceDraftBegun(e) if e.agent_id != [0; 32] => e.agent_id,
         Event::ChallengeSubmitted(e) => e.agent_id,
         Event::ChallengeAnswered(e) => e.agent_id,
         Event::ChallengeResolved(e) => e.agent_id,
-        Event::EnvelopeRecorded(e) => e.agent_id,
+        Event::RankPassed(e) => e.agent_id,
+        Event::LeafAsked(e) => e.agent_id,
+        Event::AskSettled(e) => e.agent_id,
         Event::ConfigInitialized(_)
-        | Event::ChallengeClosed(_)
-        | Event::EnvelopeDiscarded(_)
         | Event::EvidenceDraftBegun(_)
+        | Event::EvidenceSealed(_)
         | Event::EvidenceDraftCanceled(_)
+        | Event::ChallengeClosed(_)
+        | Event::LeafShown(_)
+        | Event::AskClosed(_)
         | Event::FeedbackSubmitted(_)
         | Event::FeedbackDraftBegun(_)
         | Event::FeedbackDraftCanceled(_)

@@ -82,6 +82,8 @@ pub enum Condition {
     Is(&'static str, &'static str, Value),
     /// The column is one of these; none of them fits no row.
     In(&'static str, Vec<Value>),
+    /// One of two comparisons holds.
+    Either([(&'static str, &'static str, Value); 2]),
     /// The column holds this text somewhere, in lower case.
     Holds(&'static str, String),
     /// A constant condition.
@@ -124,6 +126,18 @@ impl Find {
     #[must_use]
     pub fn and(mut self, column: &'static str, operator: &'static str, value: impl Into<Value>) -> Self {
         self.conditions.push(Condition::Is(column, operator, value.into()));
+        self
+    }
+
+    /// One of these two conditions.
+    #[must_use]
+    pub fn either<A: Into<Value>, B: Into<Value>>(
+        mut self,
+        one: (&'static str, &'static str, A),
+        other: (&'static str, &'static str, B),
+    ) -> Self {
+        let either = [(one.0, one.1, one.2.into()), (other.0, other.1, other.2.into())];
+        self.conditions.push(Condition::Either(either));
         self
     }
 

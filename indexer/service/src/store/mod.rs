@@ -15,9 +15,9 @@ use zx1_protocol::units::MicroUsdc;
 
 pub use find::{Condition, Find, Value};
 pub use rows::{
-    AgentRow, BatchRow, BindingRow, ChallengeRow, ContractRow, ConversationRow, CounterpartyRow, EnvelopeRow,
-    EpochRow, EventRow, FeedbackRow, GapRow, LifeRow, RatingRow, Row, StreamRow, fixed, signed, storable,
-    unsigned,
+    AgentRow, AskRow, BatchRow, BindingRow, ChallengeRow, ContractRow, ConversationRow, CounterpartyRow,
+    EnvelopeRow, EpochRow, EventRow, FeedbackRow, GapRow, KeyRow, LifeRow, RatingRow, Row, StakeRow,
+    StreamRow, TenureRow, fixed, signed, storable, unsigned,
 };
 #[cfg(feature = "postgres")]
 pub use sql::PostgresStore;
@@ -81,12 +81,16 @@ pub struct Commit {
     pub lives: Vec<LifeRow>,
     pub gaps: Vec<GapRow>,
     pub agents: Vec<AgentRow>,
+    pub tenures: Vec<TenureRow>,
+    pub keys: Vec<KeyRow>,
+    pub stakes: Vec<StakeRow>,
     pub batches: Vec<BatchRow>,
     pub conversations: Vec<ConversationRow>,
     pub ratings: Vec<RatingRow>,
     pub counterparties: Vec<CounterpartyRow>,
     pub envelopes: Vec<EnvelopeRow>,
     pub challenges: Vec<ChallengeRow>,
+    pub asks: Vec<AskRow>,
     pub feedback: Vec<FeedbackRow>,
     pub contracts: Vec<ContractRow>,
     pub bindings: Vec<BindingRow>,
@@ -103,12 +107,16 @@ pub struct Commit {
 pub enum Remove {
     /// All events of a transaction, by its slot and signature.
     Transaction(i64, Vec<u8>),
+    /// An agent's tenures, keys and stakes.
+    Standing(AgentId),
     /// A batch with everything that its data said, by agent and epoch.
     Batch(AgentId, i64),
     /// Only what a batch's data said, by agent and epoch.
     BatchData(AgentId, i64),
     /// A challenge: the address of its account, and the slot of submission.
     Challenge(Vec<u8>, i64),
+    /// An ask: the address of its account, and the slot of its creation.
+    Ask(Vec<u8>, i64),
     /// A feedback entry, by its index.
     Feedback(i64),
     /// All gaps of an incarnation: the account, and the slot of creation.
@@ -130,18 +138,28 @@ pub struct Totals {
     pub staked: MicroUsdc,
     /// Stake that was ever slashed.
     pub slashed: MicroUsdc,
+    /// Stake that was ever fined.
+    pub fined: MicroUsdc,
     /// Lease that was ever paid.
     pub lease_paid: MicroUsdc,
+    /// Number of times that a new holder took an agent over.
+    pub taken_over: i64,
     /// Number of submitted batches.
     pub batches: i64,
     /// Number of these whose data is not served.
+    pub missing: i64,
+    /// Number of these that are marked on chain.
     pub withheld: i64,
     /// Number of submitted challenges.
     pub challenges: i64,
-    /// Number of these that are not resolved.
+    /// Number of these that are not settled.
     pub challenges_open: i64,
-    /// Number of challenges that the agent lost.
+    /// Number of challenges for which an agent was slashed.
     pub challenges_succeeded: i64,
+    /// Number of asks.
+    pub asks: i64,
+    /// Number of these that are open.
+    pub asks_open: i64,
     /// Number of entries in the feedback log.
     pub feedback: i64,
     /// Number of these that have a resolution.
@@ -217,6 +235,12 @@ store_trait! {
     gaps GapRow;
     /// Agents that match the query.
     agents AgentRow;
+    /// Tenures, of all agents.
+    tenures TenureRow;
+    /// Keys, one row for each life.
+    keys KeyRow;
+    /// Stakes by era, claimed ones too.
+    stakes StakeRow;
     /// Submitted batches that match.
     batches BatchRow;
     /// Conversations in served batches.
@@ -229,6 +253,8 @@ store_trait! {
     envelopes EnvelopeRow;
     /// Challenges, one row for each incarnation.
     challenges ChallengeRow;
+    /// Asks, one row for each life.
+    asks AskRow;
     /// Entries of the feedback log.
     feedback FeedbackRow;
     /// Contracts of all markets.

@@ -2,8 +2,11 @@
 
 use sqlx::query_builder::Separated;
 use sqlx::{ColumnIndex, Database, Decode, Encode, FromRow, Type};
+use zx1_protocol::batch::BatchMessage;
+use zx1_protocol::behavior_batch::Commitment;
+use zx1_protocol::hash::Hash;
 use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
-use zx1_protocol::units::MicroUsdc;
+use zx1_protocol::units::{Epoch, MicroUsdc};
 
 /// A type of a field, and how a column holds it.
 pub(super) trait Column: Sized {
@@ -237,24 +240,30 @@ table! {
         token: Option<Vec<u8>>,
         /// Index account of the agent in the registry.
         member_index: Option<Vec<u8>>,
-        /// Delegations of the owner, as a JSON array.
+        /// Delegations that were filed for the agent, as a JSON array; they give no authority.
         delegates: String,
         /// Unix time in seconds at which the registry was last asked; 0 when it never was.
         identified: i64,
         /// Slot of the registration, when its transaction was seen.
         registered_slot: Option<i64>,
-        /// Locked stake; `None` without a stake account.
+        /// Number of the present tenure; `None` before the first.
+        tenure: Option<i64>,
+        /// Wallet whose turn it is.
+        tenure_owner: Option<Vec<u8>>,
+        /// First epoch of the present tenure.
+        tenure_from: Option<i64>,
+        /// Slot in which the present tenure began; `None` when its event was never seen.
+        tenure_slot: Option<i64>,
+        /// The present era, from 0.
+        era: i64,
+        /// Locked stake of all eras that were not claimed; `None` without any.
         stake: Option<MicroUsdc>,
-        /// Slot of the first lock.
-        stake_since: Option<i64>,
-        /// Slot in which the stake account was created.
-        stake_created: Option<i64>,
-        /// Earliest slot at which a queued unlock can be claimed.
-        unlock_slot: Option<i64>,
-        /// Number of challenges that are not resolved.
+        /// Number of challenges that are not settled.
         open_challenges: i64,
-        /// Slashed so far, in all challenges.
+        /// Slashed so far, in all eras.
         slashed: MicroUsdc,
+        /// Fined so far, in all eras.
+        fined: MicroUsdc,
         /// Last epoch for which the lease is paid.
         paid_through: Option<i64>,
         /// Slot of the last lease payment.
@@ -267,14 +276,24 @@ table! {
         last_epoch: Option<i64>,
         /// Slot of the last batch.
         last_batch_slot: Option<i64>,
+        /// First epoch that a batch could cover; `None` until the head is open.
+        first_epoch: Option<i64>,
         /// Digest of the agent's head account.
         head_digest: Vec<u8>,
         /// Number of batches whose data is not served.
+        missing: i64,
+        /// Number of batches that are marked on chain: a leaf that was asked for was not shown.
         withheld: i64,
-        /// Number of challenges that the agent answered.
+        /// Number of challenges that were answered.
         challenges_answered: i64,
-        /// Number of challenges that the agent lost.
+        /// Number of challenges that were settled without an answer.
         challenges_lost: i64,
+        /// Number of asks that are open.
+        asks_open: i64,
+        /// Number of asks whose leaf was shown.
+        asks_shown: i64,
+        /// Number of asks that nobody answered in time, marked or settled.
+        asks_withheld: i64,
         /// Mean score as participant, in thousandths.
         reliability: i64,
         /// Mean outcome in both roles, in thousandths.
@@ -291,7 +310,7 @@ table! {
         counted_batches: i64,
         /// Last slot of the last batch that counts and in which the agent sent a message.
         reputation_slot: i64,
-        /// The unbound and real-time vectors, and the tally of ratings, as a JSON object.
+        /// What the scores rest on, and those of the other tenures, as a JSON object.
         reputation: String,
         /// Nano address that is bound to the owner's wallet.
         nano_address: Option<String>,
@@ -309,6 +328,78 @@ table! {
 }
 
 table! {
+    /// A tenure: whose turn an agent was.
+    TenureRow "tenures" ["agent", "number"] {
+        /// Mint of the agent.
+        agent: AgentId,
+        /// Counts tenures, from 1.
+        number: i64,
+        /// Wallet whose turn it was.
+        owner: Vec<u8>,
+        /// First epoch of the tenure.
+        from_epoch: i64,
+        /// Slot in which it began; `None` when its event was never seen.
+        slot: Option<i64>,
+    }
+}
+
+table! {
+    /// A key of an agent: one life of its account.
+    KeyRow "keys" ["agent", "key", "created_slot"] {
+        /// Mint of the agent.
+        agent: AgentId,
+        /// The public key.
+        key: Vec<u8>,
+        /// Slot in which the key's account was created.
+        created_slot: i64,
+        /// Wallet that listed it.
+        owner: Vec<u8>,
+        /// Number of the tenure that listed it.
+        tenure: i64,
+        /// Sum of 1 pay, 2 batch, 4 deal, 8 peer.
+        scopes: i64,
+        /// First epoch in which it acts and counts.
+        from_epoch: i64,
+        /// Last epoch in which it counts; `None` while it has not ended.
+        until_epoch: Option<i64>,
+        /// Slot in which it ended.
+        ended_slot: Option<i64>,
+        /// 1 when its account is closed, otherwise 0.
+        closed: i64,
+    }
+}
+
+table! {
+    /// The stake of an era.
+    StakeRow "stakes" ["agent", "era"] {
+        /// Mint of the agent.
+        agent: AgentId,
+        /// The era, from 0.
+        era: i64,
+        /// Wallet that locked it.
+        owner: Vec<u8>,
+        /// What is locked.
+        stake: MicroUsdc,
+        /// What is left of the finders' part.
+        pot: MicroUsdc,
+        /// Slot of the first lock.
+        since: Option<i64>,
+        /// Slot in which its account was created; `None` while that was not seen.
+        created_slot: Option<i64>,
+        /// Earliest slot at which a queued unlock can be claimed.
+        unlock_slot: Option<i64>,
+        /// Slot in which the era ended.
+        ended_slot: Option<i64>,
+        /// Slot in which it was slashed.
+        slashed_slot: Option<i64>,
+        /// Number of challenges that are not settled.
+        open_challenges: i64,
+        /// Slot in which it was paid out and its account closed.
+        claimed_slot: Option<i64>,
+    }
+}
+
+table! {
     /// A batch as it was submitted.
     BatchRow "batches" ["agent", "epoch"] {
         /// Mint of the agent.
@@ -317,6 +408,10 @@ table! {
         epoch: i64,
         /// First epoch that the batch covers.
         covers_from: i64,
+        /// Era whose stake answers for it.
+        era: i64,
+        /// Number of the tenure in which it landed.
+        tenure: i64,
         /// Slot of the submission.
         submitted_slot: i64,
         /// Unix time of that slot's block, in seconds.
@@ -327,6 +422,8 @@ table! {
         signer: Vec<u8>,
         /// Account that paid the rent.
         payer: Vec<u8>,
+        /// Digest of the agent's head before it.
+        previous_digest: Vec<u8>,
         /// keccak256 of the batch's bytes.
         batch_hash: Vec<u8>,
         /// Merkle root of the log.
@@ -339,6 +436,8 @@ table! {
         arrays_len: i64,
         /// 1 while the batch's account exists, 0 once it is closed.
         open: i64,
+        /// Slot in which it was marked: a leaf that was asked for was not shown.
+        withheld_slot: Option<i64>,
         /// Number of challenges against the batch.
         challenges: i64,
         /// Size of the batch's data in bytes; `None` while it is not served.
@@ -433,7 +532,7 @@ table! {
         slot: i64,
         /// Time in the envelope's header, in Unix microseconds.
         timestamp: i64,
-        /// Public key that signed: the owner's or a delegate's.
+        /// Key of the rater that signed.
         signer: Vec<u8>,
         /// When it was received, in Unix milliseconds.
         at: i64,
@@ -453,35 +552,85 @@ table! {
         agent: AgentId,
         /// Epoch of the challenged batch.
         epoch: i64,
-        /// Wallet of the challenger.
+        /// Era whose stake answers for it.
+        era: i64,
+        /// Place in the era's order; changes when the claim is taken over.
+        rank: i64,
+        /// What is claimed, 32 bytes.
+        claim: Vec<u8>,
+        /// Wallet of the challenger; changes when the claim is taken over.
         challenger: Vec<u8>,
+        /// Wallet that opened the claim.
+        first_challenger: Vec<u8>,
         /// Ground of the challenge, 1 to 5: see [`crate::merge::ground_name`].
         ground: i64,
-        /// keccak256 of the log entry that the challenger showed.
+        /// 1 when the evidence determines a bid's value.
+        value_known: i64,
+        /// keccak256 of what the challenger showed.
         entry_hash: Vec<u8>,
-        /// Hash of the evidence, as the challenge program computes it.
-        evidence_hash: Vec<u8>,
-        /// Account of the draft or recorded envelope that was used as evidence.
-        evidence_account: Option<Vec<u8>>,
+        /// Account of the draft that was used.
+        draft: Vec<u8>,
         /// First signature of the transaction that submitted it.
         signature: Vec<u8>,
         /// The record that an honest batch must hold; `None` until the challenge's account was read.
         expected: Option<Vec<u8>>,
-        /// Slot of the answer; `None` while there is none.
-        answered_slot: Option<i64>,
+        /// 0 open, 1 answered, 2 succeeded, 3 nothing was left.
+        outcome: i64,
+        /// Slot in which it was settled; `None` while it is open, or when that was not seen.
+        settled_slot: Option<i64>,
         /// Wallet that answered the challenge.
         answerer: Option<Vec<u8>>,
         /// Index of the leaf that the answer proved.
         leaf_index: Option<i64>,
-        /// Slot of the resolution; `None` while the challenge is open.
-        resolved_slot: Option<i64>,
-        /// 1 when the agent was slashed, 0 when the challenge failed.
-        succeeded: Option<i64>,
-        /// Amount slashed; `None` while the challenge is open.
+        /// Part of the challenger's stake that went into the era.
+        to_stake: Option<MicroUsdc>,
+        /// Part of the challenger's stake that went to the answerer.
+        to_answerer: Option<MicroUsdc>,
+        /// Amount slashed; `None` unless it was resolved.
         slashed: Option<MicroUsdc>,
-        /// Reward of the challenger.
+        /// Reward of the challenger, beside its own stake.
         reward: Option<MicroUsdc>,
         /// 1 when the challenge's account is closed, otherwise 0.
+        closed: i64,
+    }
+}
+
+table! {
+    /// An ask for a leaf: one life of its account.
+    AskRow "asks" ["address", "created_slot"] {
+        /// Address of the ask's account.
+        address: Vec<u8>,
+        /// Slot in which it was asked.
+        created_slot: i64,
+        /// Mint of the agent whose batch it is.
+        agent: AgentId,
+        /// Epoch of the batch.
+        epoch: i64,
+        /// Era whose stake answers for it.
+        era: i64,
+        /// Place in the era's order of asks.
+        rank: i64,
+        /// 0 the log, 1 the arrays.
+        tree: i64,
+        /// The leaf, counted in the tree without padding.
+        leaf_index: i64,
+        /// Wallet that asked.
+        asker: Vec<u8>,
+        /// First signature of the transaction that asked.
+        signature: Vec<u8>,
+        /// 0 open, 1 shown, 2 withheld: the money waits, 3 settled.
+        state: i64,
+        /// Slot of the last of these changes; `None` while it is open, or when that was not seen.
+        settled_slot: Option<i64>,
+        /// Wallet that showed the leaf.
+        shower: Option<Vec<u8>>,
+        /// Hash of the leaf.
+        leaf_hash: Option<Vec<u8>>,
+        /// Fine taken from the era; `None` until it was settled.
+        fine: Option<MicroUsdc>,
+        /// Paid to the asker, the price among it; `None` until it was settled.
+        to_asker: Option<MicroUsdc>,
+        /// 1 when the ask's account is closed, otherwise 0.
         closed: i64,
     }
 }
@@ -567,7 +716,7 @@ table! {
         agent: AgentId,
         /// Epoch that ended.
         epoch: i64,
-        /// Locked stake; 0 without a stake account.
+        /// Locked stake of all eras; 0 without any.
         stake: MicroUsdc,
         /// Last epoch for which the lease is paid.
         paid_through: Option<i64>,
@@ -608,6 +757,27 @@ pub fn storable(text: &str) -> String {
 /// An unsigned number in a signed column; what is beyond is the largest there is.
 pub fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+impl BatchRow {
+    /// What was signed for it, on this network.
+    pub fn message(&self, network: &Hash) -> BatchMessage {
+        let covers_from = Epoch(unsigned(self.covers_from));
+        self.commitment().message(network, covers_from, &fixed(&self.previous_digest))
+    }
+
+    /// What the chain keeps of it.
+    pub fn commitment(&self) -> Commitment {
+        Commitment {
+            agent: self.agent,
+            epoch: Epoch(unsigned(self.epoch)),
+            log_merkle_root: fixed(&self.log_root),
+            log_len: u32::try_from(self.log_len).unwrap_or(u32::MAX),
+            batch_hash: fixed(&self.batch_hash),
+            arrays_root: fixed(&self.arrays_root),
+            arrays_len: u32::try_from(self.arrays_len).unwrap_or(u32::MAX),
+        }
+    }
 }
 
 /// The reverse of [`signed`]; nothing here is negative.

@@ -18,8 +18,9 @@ use zx1_protocol::units::MicroUsdc;
 
 use super::find::pattern;
 use super::rows::{
-    AgentRow, BatchRow, BindingRow, ChallengeRow, ContractRow, ConversationRow, CounterpartyRow, EnvelopeRow,
-    EpochRow, EventRow, FeedbackRow, GapRow, LifeRow, RatingRow, Row, StreamRow, fixed, unsigned,
+    AgentRow, AskRow, BatchRow, BindingRow, ChallengeRow, ContractRow, ConversationRow, CounterpartyRow,
+    EnvelopeRow, EpochRow, EventRow, FeedbackRow, GapRow, KeyRow, LifeRow, RatingRow, Row, StakeRow,
+    StreamRow, TenureRow, fixed, unsigned,
 };
 use super::{
     Commit, Condition, EpochTotals, Find, Remove, Store, StoreError, StoreFuture, StoredEvent, StoredStream,
@@ -185,6 +186,15 @@ macro_rules! conditions {
                     query.push(column).push(" ").push(operator).push(" ");
                     bind!($db, query, value);
                 }
+                Condition::Either(either) => {
+                    let mut word = "(";
+                    for (column, operator, value) in either {
+                        query.push(word).push(column).push(" ").push(operator).push(" ");
+                        bind!($db, query, value);
+                        word = " OR ";
+                    }
+                    query.push(")");
+                }
                 Condition::In(_, values) if values.is_empty() => {
                     query.push("1 = 0");
                 }
@@ -287,6 +297,19 @@ macro_rules! remove {
                         .await?;
                 }
             }
+            Remove::Standing(agent) => {
+                for sql in [
+                    "DELETE FROM tenures WHERE agent = $1",
+                    "DELETE FROM keys WHERE agent = $1",
+                    "DELETE FROM stakes WHERE agent = $1",
+                ] {
+                    sqlx::query::<$db>(sql).bind(&agent.as_bytes()[..]).execute(&mut *$tx).await?;
+                }
+            }
+            Remove::Ask(address, slot) => {
+                let sql = "DELETE FROM asks WHERE address = $1 AND created_slot = $2";
+                sqlx::query::<$db>(sql).bind(address).bind(slot).execute(&mut *$tx).await?;
+            }
             Remove::Challenge(address, slot) => {
                 let sql = "DELETE FROM challenges WHERE address = $1 AND submitted_slot = $2";
                 sqlx::query::<$db>(sql).bind(address).bind(slot).execute(&mut *$tx).await?;
@@ -320,12 +343,14 @@ fn with_id<T: Row>() -> String {
     format!("SELECT id, {} FROM {} ", T::COLUMNS.join(", "), T::TABLE)
 }
 
-const TOTALS: [&str; 4] = [
+const TOTALS: [&str; 5] = [
     "SELECT COUNT(*), CAST(COALESCE(SUM(stake), 0) AS BIGINT), CAST(COALESCE(SUM(slashed), 0) AS BIGINT), \
-     CAST(COALESCE(SUM(lease_paid), 0) AS BIGINT) FROM agents",
-    "SELECT COUNT(*), COUNT(*) - COUNT(data_bytes) FROM batches",
-    "SELECT COUNT(*), COUNT(*) - COUNT(resolved_slot), CAST(COALESCE(SUM(succeeded), 0) AS BIGINT) \
-     FROM challenges",
+     CAST(COALESCE(SUM(fined), 0) AS BIGINT), CAST(COALESCE(SUM(lease_paid), 0) AS BIGINT), \
+     CAST(COALESCE(SUM(CASE WHEN tenure > 1 THEN tenure - 1 ELSE 0 END), 0) AS BIGINT) FROM agents",
+    "SELECT COUNT(*), COUNT(*) - COUNT(data_bytes), COUNT(withheld_slot) FROM batches",
+    "SELECT COUNT(*), CAST(COALESCE(SUM(CASE WHEN outcome = 0 THEN 1 ELSE 0 END), 0) AS BIGINT), \
+     CAST(COALESCE(SUM(CASE WHEN outcome = 2 THEN 1 ELSE 0 END), 0) AS BIGINT) FROM challenges",
+    "SELECT COUNT(*), CAST(COALESCE(SUM(CASE WHEN state = 0 THEN 1 ELSE 0 END), 0) AS BIGINT) FROM asks",
     "SELECT COUNT(*), COUNT(resolution_slot) FROM feedback",
 ];
 const EPOCHS: &str = "SELECT CAST(block_time / 86400 AS BIGINT) AS epoch, name, COUNT(*) FROM events \
@@ -350,6 +375,15 @@ macro_rules! store {
             fn agents(&self, find: Find) -> StoreFuture<'_, Vec<AgentRow>> {
                 select!(self, $db, AgentRow, AgentRow::select(), find)
             }
+            fn tenures(&self, find: Find) -> StoreFuture<'_, Vec<TenureRow>> {
+                select!(self, $db, TenureRow, TenureRow::select(), find)
+            }
+            fn keys(&self, find: Find) -> StoreFuture<'_, Vec<KeyRow>> {
+                select!(self, $db, KeyRow, KeyRow::select(), find)
+            }
+            fn stakes(&self, find: Find) -> StoreFuture<'_, Vec<StakeRow>> {
+                select!(self, $db, StakeRow, StakeRow::select(), find)
+            }
             fn batches(&self, find: Find) -> StoreFuture<'_, Vec<BatchRow>> {
                 select!(self, $db, BatchRow, BatchRow::select(), find)
             }
@@ -367,6 +401,9 @@ macro_rules! store {
             }
             fn challenges(&self, find: Find) -> StoreFuture<'_, Vec<ChallengeRow>> {
                 select!(self, $db, ChallengeRow, ChallengeRow::select(), find)
+            }
+            fn asks(&self, find: Find) -> StoreFuture<'_, Vec<AskRow>> {
+                select!(self, $db, AskRow, AskRow::select(), find)
             }
             fn feedback(&self, find: Find) -> StoreFuture<'_, Vec<FeedbackRow>> {
                 select!(self, $db, FeedbackRow, FeedbackRow::select(), find)
@@ -397,12 +434,16 @@ macro_rules! store {
                     put!($db, tx, LifeRow, commit.lives, LifeRow::replace());
                     put!($db, tx, GapRow, commit.gaps, GapRow::replace());
                     put!($db, tx, AgentRow, commit.agents, AgentRow::replace());
+                    put!($db, tx, TenureRow, commit.tenures, TenureRow::replace());
+                    put!($db, tx, KeyRow, commit.keys, KeyRow::replace());
+                    put!($db, tx, StakeRow, commit.stakes, StakeRow::replace());
                     put!($db, tx, BatchRow, commit.batches, BatchRow::replace());
                     put!($db, tx, ConversationRow, commit.conversations, ConversationRow::replace());
                     put!($db, tx, RatingRow, commit.ratings, RatingRow::replace());
                     put!($db, tx, CounterpartyRow, commit.counterparties, CounterpartyRow::replace());
                     put!($db, tx, EnvelopeRow, commit.envelopes, EnvelopeRow::replace());
                     put!($db, tx, ChallengeRow, commit.challenges, ChallengeRow::replace());
+                    put!($db, tx, AskRow, commit.asks, AskRow::replace());
                     put!($db, tx, FeedbackRow, commit.feedback, FeedbackRow::replace());
                     put!($db, tx, ContractRow, commit.contracts, ContractRow::replace());
                     put!($db, tx, BindingRow, commit.bindings, BindingRow::replace());
@@ -490,9 +531,10 @@ macro_rules! store {
             fn totals(&self) -> StoreFuture<'_, Totals> {
                 Box::pin(async move {
                     let one = |sql: &'static str| sqlx::query::<$db>(sql).fetch_one(&self.read);
-                    let [agents, batches, challenges, feedback] = TOTALS;
-                    let (agents, batches) = (one(agents).await?, one(batches).await?);
-                    let (challenges, feedback) = (one(challenges).await?, one(feedback).await?);
+                    let [agents, batches, challenges, asks, feedback] = TOTALS;
+                    let (agents, batches, challenges) =
+                        (one(agents).await?, one(batches).await?, one(challenges).await?);
+                    let (asks, feedback) = (one(asks).await?, one(feedback).await?);
                     let contracts = one(
                         "SELECT COUNT(*), CAST(COALESCE(SUM(CASE WHEN state = 'open' THEN 1 ELSE 0 END), 0) \
                          AS BIGINT) FROM contracts",
@@ -515,12 +557,17 @@ macro_rules! store {
                         agents: agents.try_get(0)?,
                         staked: MicroUsdc(unsigned(agents.try_get(1)?)),
                         slashed: MicroUsdc(unsigned(agents.try_get(2)?)),
-                        lease_paid: MicroUsdc(unsigned(agents.try_get(3)?)),
+                        fined: MicroUsdc(unsigned(agents.try_get(3)?)),
+                        lease_paid: MicroUsdc(unsigned(agents.try_get(4)?)),
+                        taken_over: agents.try_get(5)?,
                         batches: batches.try_get(0)?,
-                        withheld: batches.try_get(1)?,
+                        missing: batches.try_get(1)?,
+                        withheld: batches.try_get(2)?,
                         challenges: challenges.try_get(0)?,
                         challenges_open: challenges.try_get(1)?,
                         challenges_succeeded: challenges.try_get(2)?,
+                        asks: asks.try_get(0)?,
+                        asks_open: asks.try_get(1)?,
                         feedback: feedback.try_get(0)?,
                         feedback_resolved: feedback.try_get(1)?,
                         contracts: contracts.try_get(0)?,

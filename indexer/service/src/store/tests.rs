@@ -2,8 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::expect_used)]
 
 use super::{
-    AgentRow, BatchRow, ChallengeRow, Commit, ContractRow, ConversationRow, CounterpartyRow, EventRow,
-    FeedbackRow, Find, GapRow, LifeRow, RatingRow, Remove, SqliteStore, Store, StoreError, StreamRow, Value,
+    AgentRow, AskRow, BatchRow, ChallengeRow, Commit, ContractRow, ConversationRow, CounterpartyRow,
+    EventRow, FeedbackRow, Find, GapRow, KeyRow, LifeRow, RatingRow, Remove, SqliteStore, StakeRow, Store,
+    StoreError, StreamRow, TenureRow, Value,
 };
 use crate::merge::new_agent;
 use zx1_protocol::ids::{AgentId, ConversationId};
@@ -184,6 +185,12 @@ async fn what_is_removed_takes_its_children_along(store: &dyn Store) {
         counterparties: vec![with(1), with(2)],
         conversations: vec![said(1), said(2)],
         challenges: vec![ChallengeRow { address: vec![1; 32], submitted_slot: 4, ..ChallengeRow::default() }],
+        asks: vec![AskRow { address: vec![1; 32], created_slot: 4, ..AskRow::default() }],
+        tenures: [1, 2]
+            .map(|agent| TenureRow { agent: AgentId([agent; 32]), ..TenureRow::default() })
+            .to_vec(),
+        keys: [1, 2].map(|agent| KeyRow { agent: AgentId([agent; 32]), ..KeyRow::default() }).to_vec(),
+        stakes: [1, 2].map(|agent| StakeRow { agent: AgentId([agent; 32]), ..StakeRow::default() }).to_vec(),
         feedback: vec![FeedbackRow { number: 1, text: Some("Hi".to_owned()), ..FeedbackRow::default() }],
         ..Commit::default()
     };
@@ -192,6 +199,8 @@ async fn what_is_removed_takes_its_children_along(store: &dyn Store) {
         Remove::Batch(AgentId([1; 32]), 1),
         Remove::BatchData(AgentId([1; 32]), 2),
         Remove::Challenge(vec![1; 32], 4),
+        Remove::Ask(vec![1; 32], 4),
+        Remove::Standing(AgentId([1; 32])),
         Remove::Feedback(1),
         Remove::Gaps(vec![1; 32], 1),
         Remove::Life(vec![1; 32], 1),
@@ -203,6 +212,13 @@ async fn what_is_removed_takes_its_children_along(store: &dyn Store) {
     assert!(store.counterparties(Find::all()).await.unwrap().is_empty());
     assert!(store.conversations(Find::all()).await.unwrap().is_empty());
     assert!(store.challenges(Find::all()).await.unwrap().is_empty());
+    assert!(store.asks(Find::all()).await.unwrap().is_empty());
+    let left = [
+        store.tenures(Find::all()).await.unwrap().iter().map(|row| row.agent).collect::<Vec<_>>(),
+        store.keys(Find::all()).await.unwrap().iter().map(|row| row.agent).collect(),
+        store.stakes(Find::all()).await.unwrap().iter().map(|row| row.agent).collect(),
+    ];
+    assert_eq!(left, [(); 3].map(|()| vec![AgentId([2; 32])]));
     assert!(store.feedback(Find::all()).await.unwrap().is_empty());
     assert!(store.gaps(Find::all()).await.unwrap().is_empty());
     assert!(store.lives(Find::all()).await.unwrap().is_empty());
@@ -241,12 +257,7 @@ async fn sums_are_sums(store: &dyn Store) {
             FeedbackRow { number: 1, ..FeedbackRow::default() },
         ],
         challenges: vec![
-            ChallengeRow {
-                address: vec![1; 32],
-                resolved_slot: Some(3),
-                succeeded: Some(1),
-                ..Default::default()
-            },
+            ChallengeRow { address: vec![1; 32], settled_slot: Some(3), outcome: 2, ..Default::default() },
             ChallengeRow { address: vec![2; 32], ..ChallengeRow::default() },
         ],
         events: vec![EventRow { name: "BatchSubmitted".to_owned(), ..event(20_000, 5, 0) }],
@@ -261,7 +272,9 @@ async fn sums_are_sums(store: &dyn Store) {
     assert_eq!((totals.contracts, totals.contracts_open), (2, 1));
     assert_eq!((totals.feedback, totals.feedback_resolved), (2, 1));
     assert_eq!((totals.challenges, totals.challenges_open, totals.challenges_succeeded), (2, 1, 1));
-    assert_eq!((totals.batches, totals.withheld, totals.events), (1, 1, 12));
+    let either = Find::all().either(("outcome", "=", 2), ("address", "=", vec![2; 32]));
+    assert_eq!(store.challenges(either.and("outcome", "=", 0)).await.unwrap().len(), 1);
+    assert_eq!((totals.batches, totals.missing, totals.withheld, totals.events), (1, 1, 0, 12));
     assert_eq!(totals.leases, [(None, rows.len() as i64)]);
     let epochs = store.epoch_totals(19_999).await.unwrap();
     assert_eq!(epochs.len(), 1);

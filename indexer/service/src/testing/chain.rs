@@ -9,13 +9,18 @@ use zx1_chain::rpc::registry::{AgentRecord, Delegate, Metadata};
 use zx1_chain::rpc::{ChainTime, Event, RawAccount};
 use zx1_interface::accounts::*;
 use zx1_interface::constants::EPOCH_SECONDS;
+use zx1_interface::constants::LAYOUT_VERSION as VERSION;
 use zx1_interface::{Layout, events};
-use zx1_protocol::batch::head_digest;
+use zx1_protocol::batch::{BatchMessage, head_digest, open_digest};
 use zx1_protocol::behavior_batch::Commitment;
 use zx1_protocol::feedback_log::entry_digest;
 use zx1_protocol::hash::Sha3;
 use zx1_protocol::ids::AgentId;
+use zx1_protocol::keys::OPEN;
 use zx1_protocol::units::Epoch;
+
+/// The genesis hash.
+pub const NETWORK: [u8; 32] = [9; 32];
 
 /// The Unix time of slot 0: the beginning of epoch 20 000.
 pub const GENESIS: i64 = 20_000 * EPOCH_SECONDS as i64;
@@ -125,7 +130,14 @@ impl Fake {
         let addresses = Mutex::new(addresses);
         self.sequence(|event| {
             let same = addresses.lock().unwrap().numbered_by(event) == account;
-            let ended = matches!(event, Event::StakeClaimed(_) | Event::ChallengeClosed(_));
+            let ended = matches!(
+                event,
+                Event::KeyClosed(_)
+                    | Event::StakeClaimed(_)
+                    | Event::ChallengeClosed(_)
+                    | Event::AskClosed(_)
+                    | Event::EvidenceDraftCanceled(_)
+            );
             // A closed account's successor begins a new life.
             if same && !ended { Some(event.sequence()) } else { None }
         })
@@ -143,6 +155,115 @@ impl Fake {
         *state.sales.entry(mint).or_default() += 1;
     }
 
+    fn event(&self, event: Event) -> [u8; 64] {
+        self.send(vec![Fact::Event(event)])
+    }
+
+    /// The tenure of an agent, if it was opened.
+    pub fn tenure(&self, mint: AgentId) -> Option<TenureAccount> {
+        tenures(&self.lock()).remove(&mint)
+    }
+
+    pub fn open_tenure(&self, mint: AgentId, owner: [u8; 32], from_epoch: u64) -> [u8; 64] {
+        let blank = events::TenureOpened {
+            agent_mint: mint.0,
+            owner,
+            from_epoch,
+            sequence: 0,
+            account_created_slot: 0,
+        };
+        let (sequence, account_created_slot) = self.numbered(&Event::TenureOpened(blank));
+        self.event(Event::TenureOpened(events::TenureOpened { sequence, account_created_slot, ..blank }))
+    }
+
+    /// A new holder takes over: live keys and the era end with it.
+    pub fn take_over(&self, mint: AgentId, owner: [u8; 32], epoch: u64) -> [u8; 64] {
+        let tenure = self.tenure(mint).unwrap();
+        let slot = self.lock().confirmed + 1;
+        let keys = keys(&self.lock());
+        let live = keys.into_values().filter(|key| key.agent == mint.0 && key.ended_slot == 0);
+        let mut facts: Vec<Event> = live.map(|key| self.key_ended(&key, epoch)).collect();
+        if let Some(stake) = stakes(&self.lock()).get(&(mint, tenure.era)).filter(|it| it.ended_slot == 0) {
+            facts.push(Event::EraEnded(events::EraEnded {
+                agent_mint: mint.0,
+                era: tenure.era,
+                slot,
+                sequence: stake.event_sequence,
+                account_created_slot: stake.created_slot,
+            }));
+        }
+        facts.push(Event::TakenOver(events::TakenOver {
+            agent_mint: mint.0,
+            owner,
+            former_owner: tenure.owner,
+            number: tenure.number + 1,
+            from_epoch: epoch + 1,
+            era: tenure.era + 1,
+            sequence: tenure.event_sequence,
+            account_created_slot: tenure.created_slot,
+        }));
+        self.send(facts.into_iter().map(Fact::Event).collect())
+    }
+
+    pub fn add_key(&self, mint: AgentId, key: [u8; 32], scopes: u8, from_epoch: u64) -> [u8; 64] {
+        let tenure = self.tenure(mint);
+        let blank = events::KeyAdded {
+            agent_mint: mint.0,
+            key,
+            owner: tenure.map_or([1; 32], |tenure| tenure.owner),
+            scopes,
+            from_epoch,
+            tenure: tenure.map_or(1, |tenure| tenure.number),
+            sequence: 0,
+            account_created_slot: 0,
+        };
+        let (sequence, account_created_slot) = self.numbered(&Event::KeyAdded(blank));
+        self.event(Event::KeyAdded(events::KeyAdded { sequence, account_created_slot, ..blank }))
+    }
+
+    fn key_ended(&self, key: &KeyAccount, until_epoch: u64) -> Event {
+        Event::KeyEnded(events::KeyEnded {
+            agent_mint: key.agent,
+            key: key.key,
+            until_epoch,
+            slot: self.lock().confirmed + 1,
+            sequence: key.event_sequence,
+            account_created_slot: key.created_slot,
+        })
+    }
+
+    pub fn end_key(&self, mint: AgentId, key: [u8; 32], until_epoch: u64) -> [u8; 64] {
+        let account = keys(&self.lock())[&(mint, key)];
+        let event = self.key_ended(&account, until_epoch);
+        self.event(event)
+    }
+
+    pub fn close_key(&self, mint: AgentId, key: [u8; 32]) -> [u8; 64] {
+        let account = keys(&self.lock())[&(mint, key)];
+        self.event(Event::KeyClosed(events::KeyClosed {
+            agent_mint: mint.0,
+            key,
+            payer: account.payer,
+            sequence: account.event_sequence,
+            account_created_slot: account.created_slot,
+        }))
+    }
+
+    /// The era in which an agent locks: the tenure's, or the one after the last that ended or was claimed.
+    fn era(&self, mint: AgentId) -> u32 {
+        let state = self.lock();
+        let mut era = tenures(&state).get(&mint).map_or(0, |tenure| tenure.era);
+        for (_, fact) in facts(&state) {
+            match fact {
+                Fact::Event(Event::StakeClaimed(e)) if e.agent_mint == mint.0 => era = era.max(e.era + 1),
+                Fact::Event(Event::StakeLocked(e)) if e.agent_mint == mint.0 => era = era.max(e.era),
+                _ => {}
+            }
+        }
+        let ended = stakes(&state).get(&(mint, era)).is_some_and(|stake| stake.ended_slot != 0);
+        if ended { era + 1 } else { era }
+    }
+
     pub fn stake(&self, agent_mint: AgentId, lamports: u64) -> [u8; 64] {
         let event = self.staked(agent_mint, lamports);
         self.send(vec![Fact::Event(event)])
@@ -150,9 +271,11 @@ impl Fake {
 
     pub fn staked(&self, agent_mint: AgentId, lamports: u64) -> Event {
         let slot = self.lock().confirmed + 1;
-        let before = self.stakes().get(&agent_mint).map_or(0, |stake| stake.stake_usdc);
+        let era = self.era(agent_mint);
+        let before = self.stakes().get(&(agent_mint, era)).map_or(0, |stake| stake.stake_usdc);
         let blank = events::StakeLocked {
             agent_mint: agent_mint.0,
+            era,
             owner: [1; 32],
             lamports,
             slot,
@@ -162,6 +285,29 @@ impl Fake {
         };
         let (sequence, account_created_slot) = self.numbered(&Event::StakeLocked(blank));
         Event::StakeLocked(events::StakeLocked { sequence, account_created_slot, ..blank })
+    }
+
+    pub fn queue_unlock(&self, mint: AgentId, era: u32, unlock_available_slot: u64) -> [u8; 64] {
+        let stake = self.stakes()[&(mint, era)];
+        self.event(Event::UnlockQueued(events::UnlockQueued {
+            agent_mint: mint.0,
+            era,
+            unlock_available_slot,
+            sequence: stake.event_sequence,
+            account_created_slot: stake.created_slot,
+        }))
+    }
+
+    pub fn claim_stake(&self, mint: AgentId, era: u32) -> [u8; 64] {
+        let stake = self.stakes()[&(mint, era)];
+        self.event(Event::StakeClaimed(events::StakeClaimed {
+            agent_mint: mint.0,
+            era,
+            owner: stake.owner,
+            lamports: stake.stake_usdc,
+            sequence: stake.event_sequence,
+            account_created_slot: stake.created_slot,
+        }))
     }
 
     pub fn lease(&self, agent_id: AgentId, epoch: u64, kind: u8) -> [u8; 64] {
@@ -183,8 +329,35 @@ impl Fake {
         Event::LeasePaid(events::LeasePaid { sequence, account_created_slot, ..blank })
     }
 
+    pub fn open_head(&self, mint: AgentId, last_epoch: u64) -> [u8; 64] {
+        let blank = events::HeadOpened {
+            agent_id: mint.0,
+            last_epoch,
+            digest: open_digest::<Sha3>(&NETWORK, &mint.0),
+            sequence: 0,
+            account_created_slot: 0,
+        };
+        let (sequence, account_created_slot) = self.numbered(&Event::HeadOpened(blank));
+        self.event(Event::HeadOpened(events::HeadOpened { sequence, account_created_slot, ..blank }))
+    }
+
+    /// What the next batch of this agent signs.
+    pub fn message(&self, commitment: &Commitment, covers_from: u64) -> BatchMessage {
+        let mint = commitment.agent;
+        let digest = heads(&self.lock())
+            .get(&mint)
+            .map_or_else(|| open_digest::<Sha3>(&NETWORK, &mint.0), |head| head.digest);
+        commitment.message(&NETWORK, Epoch(covers_from), &digest)
+    }
+
     pub fn batch(&self, commitment: &Commitment) -> [u8; 64] {
+        self.batch_by(commitment, commitment.epoch.0, [1; 32])
+    }
+
+    /// A batch that covers the epochs from this one on, signed by this key.
+    pub fn batch_by(&self, commitment: &Commitment, covers_from: u64, signer: [u8; 32]) -> [u8; 64] {
         let slot = self.lock().confirmed + 1;
+        let message = self.message(commitment, covers_from);
         let blank = events::BatchSubmitted {
             agent_id: commitment.agent.0,
             epoch_number: commitment.epoch.0,
@@ -194,9 +367,12 @@ impl Fake {
             arrays_root: commitment.arrays_root,
             log_len: commitment.log_len,
             arrays_len: commitment.arrays_len,
-            covers_from_epoch: commitment.epoch.0,
+            covers_from_epoch: covers_from,
+            era: self.era(commitment.agent),
+            tenure: self.tenure(commitment.agent).map_or(1, |tenure| tenure.number),
+            previous_digest: message.previous_digest,
             payer: [1; 32],
-            signer: [1; 32],
+            signer,
             sequence: 0,
             account_created_slot: 0,
         };
@@ -205,113 +381,222 @@ impl Fake {
         self.send(vec![Fact::Event(Event::BatchSubmitted(event))])
     }
 
+    /// The era of a batch, as it was submitted.
+    fn era_of_batch(&self, agent: AgentId, epoch: u64) -> u32 {
+        let state = self.lock();
+        let of = |(_, fact): (u64, &Fact)| match fact {
+            Fact::Event(Event::BatchSubmitted(e)) if e.agent_id == agent.0 && e.epoch_number == epoch => {
+                Some(e.era)
+            }
+            _ => None,
+        };
+        facts(&state).find_map(of).unwrap_or(0)
+    }
+
     pub fn challenge(&self, agent_id: AgentId, epoch: u64, challenge: [u8; 32]) -> [u8; 64] {
+        self.challenge_on(agent_id, epoch, challenge, 1)
+    }
+
+    /// A challenge on this ground.
+    pub fn challenge_on(&self, agent_id: AgentId, epoch: u64, challenge: [u8; 32], ground: u8) -> [u8; 64] {
         let slot = self.lock().confirmed + 1;
-        self.send(vec![Fact::Event(Event::ChallengeSubmitted(events::ChallengeSubmitted {
+        let event = events::ChallengeSubmitted {
             agent_id: agent_id.0,
             epoch_number: epoch,
+            era: self.era_of_batch(agent_id, epoch),
+            rank: 3,
             challenger: [3; 32],
             challenge,
-            evidence: [0; 32],
+            draft: [12; 32],
+            claim: [5; 32],
             entry_hash: [4; 32],
-            evidence_hash: [5; 32],
-            ground: 1,
+            ground,
+            value_known: 1,
+            replaced: [0; 32],
             sequence: 0,
             account_created_slot: slot,
-        }))])
-    }
-
-    /// Somebody shows the record.
-    pub fn answer(&self, agent_id: AgentId, epoch: u64, challenge: [u8; 32]) -> [u8; 64] {
-        self.settle(agent_id, epoch, challenge, false)
-    }
-
-    /// The answered challenge is resolved for the agent.
-    pub fn fail(&self, agent_id: AgentId, epoch: u64, challenge: [u8; 32]) -> [u8; 64] {
-        self.settle(agent_id, epoch, challenge, true)
-    }
-
-    fn settle(&self, agent_id: AgentId, epoch_number: u64, challenge: [u8; 32], end: bool) -> [u8; 64] {
-        let account_created_slot = {
-            let state = self.lock();
-            let of = |fact: &Fact| match fact {
-                Fact::Event(Event::ChallengeSubmitted(e)) if e.challenge == challenge => {
-                    Some(e.account_created_slot)
-                }
-                _ => None,
-            };
-            state.txs.iter().flat_map(|tx| &tx.facts).find_map(of).unwrap()
         };
-        let challenger = [3; 32];
-        let event = if end {
-            Event::ChallengeResolved(events::ChallengeResolved {
-                agent_id: agent_id.0,
-                epoch_number,
-                succeeded: 0,
-                challenger,
-                challenge,
-                slashed: 0,
-                reward: 0,
-                sequence: 2,
-                account_created_slot,
-            })
-        } else {
-            Event::ChallengeAnswered(events::ChallengeAnswered {
-                agent_id: agent_id.0,
-                challenge,
-                answerer: [4; 32],
-                leaf_index: 0,
-                sequence: 1,
-                account_created_slot,
-            })
-        };
-        self.send(vec![Fact::Event(event)])
+        self.event(Event::ChallengeSubmitted(event))
     }
 
-    /// The challenge is won: both halves are slashed.
-    pub fn resolve(&self, agent_id: AgentId, epoch: u64, challenge: [u8; 32]) -> [u8; 64] {
-        let (mut sequence, created) = {
-            let state = self.lock();
-            let of = |fact: &Fact| match fact {
-                Fact::Event(Event::ChallengeSubmitted(e)) if e.challenge == challenge => {
-                    Some(e.account_created_slot)
-                }
-                _ => None,
-            };
-            (1, state.txs.iter().flat_map(|tx| &tx.facts).find_map(of).unwrap())
+    /// A lower rank takes the claim over.
+    pub fn replace(&self, challenge: [u8; 32], challenger: [u8; 32]) -> [u8; 64] {
+        let (account, first) = self.challenged(challenge);
+        let replaced = account.challenger;
+        self.event(Event::ChallengeSubmitted(events::ChallengeSubmitted {
+            rank: account.rank - 1,
+            challenger,
+            replaced,
+            sequence: account.event_sequence,
+            ..first
+        }))
+    }
+
+    /// A challenge's account, and how it was submitted first.
+    fn challenged(&self, challenge: [u8; 32]) -> (ChallengeAccount, events::ChallengeSubmitted) {
+        let state = self.lock();
+        let of = |(_, fact): (u64, &Fact)| match fact {
+            Fact::Event(Event::ChallengeSubmitted(e)) if e.challenge == challenge => Some(*e),
+            _ => None,
         };
-        let stake = self.stakes()[&agent_id];
+        (challenges(&state)[&challenge], facts(&state).find_map(of).unwrap())
+    }
+
+    /// Somebody shows the record, which settles the challenge: 1.5 of its stake go into the era's.
+    pub fn answer(&self, challenge: [u8; 32]) -> [u8; 64] {
+        let (account, _) = self.challenged(challenge);
+        let mint = AgentId(account.agent_id);
+        let stake = self.stakes().get(&(mint, account.era)).copied();
         let mut facts = Vec::new();
-        for amount in [stake.stake_usdc / 2, stake.stake_usdc - stake.stake_usdc / 2] {
-            let blank = events::StakeSlashed {
-                agent_mint: agent_id.0,
-                amount,
-                recipient: [6; 32],
-                sequence: stake.event_sequence + facts.len() as u64,
+        if let Some(stake) = stake {
+            facts.push(Fact::Event(Event::StakeMoved(events::StakeMoved {
+                agent_mint: mint.0,
+                era: account.era,
+                from_stake: 0,
+                to_stake: 1_500_000,
+                stake_usdc: stake.stake_usdc + 1_500_000,
+                pot_usdc: 0,
+                slashed: 0,
+                sequence: stake.event_sequence,
                 account_created_slot: stake.created_slot,
-            };
-            facts.push(Fact::Event(Event::StakeSlashed(blank)));
+            })));
         }
-        facts.push(Fact::Event(Event::ChallengeResolved(events::ChallengeResolved {
+        facts.push(Fact::Event(Event::ChallengeAnswered(events::ChallengeAnswered {
+            agent_id: account.agent_id,
+            challenge,
+            answerer: [4; 32],
+            leaf_index: 0,
+            to_stake: 1_500_000,
+            to_answerer: 500_000,
+            sequence: account.event_sequence,
+            account_created_slot: account.submitted_slot,
+        })));
+        self.send(facts)
+    }
+
+    /// The challenge is won: the whole stake is slashed. Then it is closed.
+    pub fn resolve(&self, agent_id: AgentId, epoch: u64, challenge: [u8; 32]) -> [u8; 64] {
+        let (account, _) = self.challenged(challenge);
+        let stake = self.stakes()[&(agent_id, account.era)];
+        let moved = events::StakeMoved {
+            agent_mint: agent_id.0,
+            era: account.era,
+            from_stake: stake.stake_usdc,
+            to_stake: 0,
+            stake_usdc: 0,
+            pot_usdc: 0,
+            slashed: 1,
+            sequence: stake.event_sequence,
+            account_created_slot: stake.created_slot,
+        };
+        let resolved = events::ChallengeResolved {
             agent_id: agent_id.0,
             epoch_number: epoch,
-            succeeded: 1,
-            challenger: [3; 32],
+            outcome: 2,
+            challenger: account.challenger,
             challenge,
             slashed: stake.stake_usdc,
-            reward: stake.stake_usdc / 2,
-            sequence,
-            account_created_slot: created,
-        })));
-        self.send(facts);
-        sequence += 1;
+            reward: stake.stake_usdc / 5,
+            sequence: account.event_sequence,
+            account_created_slot: account.submitted_slot,
+        };
+        let facts = [Event::StakeMoved(moved), Event::ChallengeResolved(resolved)];
+        self.send(facts.map(Fact::Event).to_vec());
         // Closing is a transaction of its own, and its event names no agent.
-        self.send(vec![Fact::Event(Event::ChallengeClosed(events::ChallengeClosed {
+        self.close(challenge)
+    }
+
+    pub fn close(&self, challenge: [u8; 32]) -> [u8; 64] {
+        let (account, _) = self.challenged(challenge);
+        self.event(Event::ChallengeClosed(events::ChallengeClosed {
             challenge,
-            challenger: [3; 32],
-            sequence,
-            account_created_slot: created,
-        }))])
+            payer: [3; 32],
+            sequence: account.event_sequence,
+            account_created_slot: account.submitted_slot,
+        }))
+    }
+
+    pub fn ask(&self, agent_id: AgentId, epoch: u64, ask: [u8; 32]) -> [u8; 64] {
+        let slot = self.lock().confirmed + 1;
+        let era = self.era_of_batch(agent_id, epoch);
+        self.event(Event::LeafAsked(events::LeafAsked {
+            agent_id: agent_id.0,
+            epoch_number: epoch,
+            era,
+            rank: 0,
+            ask,
+            asker: [5; 32],
+            tree: 1,
+            index: 2,
+            sequence: 0,
+            account_created_slot: slot,
+        }))
+    }
+
+    pub fn show(&self, ask: [u8; 32]) -> [u8; 64] {
+        let account = asks(&self.lock())[&ask];
+        self.event(Event::LeafShown(events::LeafShown {
+            ask,
+            shower: [6; 32],
+            leaf_hash: [7; 32],
+            sequence: account.event_sequence,
+            account_created_slot: account.created_slot,
+        }))
+    }
+
+    /// Nobody has shown the leaf in time: the batch is marked, and the money waits.
+    pub fn withhold(&self, ask: [u8; 32]) -> [u8; 64] {
+        let account = asks(&self.lock())[&ask];
+        let head = heads(&self.lock())[&AgentId(account.agent_id)];
+        let marked = events::BatchWithheld {
+            agent_id: account.agent_id,
+            epoch_number: account.epoch_number,
+            sequence: head.event_sequence,
+            account_created_slot: head.created_slot,
+        };
+        let facts = [Event::BatchWithheld(marked), self.ask_settled(&account, ask, 2, 0)];
+        self.send(facts.map(Fact::Event).to_vec())
+    }
+
+    /// The fine is paid.
+    pub fn fine(&self, ask: [u8; 32], fine: u64) -> [u8; 64] {
+        let account = asks(&self.lock())[&ask];
+        let stake = self.stakes()[&(AgentId(account.agent_id), account.era)];
+        let moved = events::StakeMoved {
+            agent_mint: account.agent_id,
+            era: account.era,
+            from_stake: fine,
+            to_stake: 0,
+            stake_usdc: stake.stake_usdc - fine,
+            pot_usdc: 0,
+            slashed: 0,
+            sequence: stake.event_sequence,
+            account_created_slot: stake.created_slot,
+        };
+        let facts = [Event::StakeMoved(moved), self.ask_settled(&account, ask, 3, fine)];
+        self.send(facts.map(Fact::Event).to_vec())
+    }
+
+    fn ask_settled(&self, account: &AskAccount, ask: [u8; 32], state: u8, fine: u64) -> Event {
+        Event::AskSettled(events::AskSettled {
+            agent_id: account.agent_id,
+            ask,
+            state,
+            fine,
+            to_asker: fine / 4,
+            sequence: account.event_sequence,
+            account_created_slot: account.created_slot,
+        })
+    }
+
+    pub fn close_ask(&self, ask: [u8; 32]) -> [u8; 64] {
+        let account = asks(&self.lock())[&ask];
+        self.event(Event::AskClosed(events::AskClosed {
+            ask,
+            asker: [5; 32],
+            sequence: account.event_sequence,
+            account_created_slot: account.created_slot,
+        }))
     }
 
     pub fn feedback(&self, text: &str) -> [u8; 64] {
@@ -340,7 +625,7 @@ impl Fake {
         self.send(vec![Fact::Event(Event::FeedbackSubmitted(event))])
     }
 
-    fn stakes(&self) -> HashMap<AgentId, StakeLockAccount> {
+    fn stakes(&self) -> HashMap<(AgentId, u32), StakeLockAccount> {
         stakes(&self.lock())
     }
 
@@ -364,28 +649,248 @@ fn facts(state: &State) -> impl Iterator<Item = (u64, &Fact)> {
     txs.into_iter().flat_map(|tx| tx.facts.iter().map(move |fact| (tx.slot, fact)))
 }
 
-fn stakes(state: &State) -> HashMap<AgentId, StakeLockAccount> {
-    let mut found: HashMap<AgentId, StakeLockAccount> = HashMap::new();
+fn tenures(state: &State) -> HashMap<AgentId, TenureAccount> {
+    let mut found: HashMap<AgentId, TenureAccount> = HashMap::new();
     for (_, fact) in facts(state) {
         let Fact::Event(event) = fact else { continue };
         let (sequence, created) = event.sequence();
         match event {
+            Event::TenureOpened(e) => {
+                let tenure = TenureAccount {
+                    created_slot: created,
+                    event_sequence: sequence + 1,
+                    from_epoch: e.from_epoch,
+                    number: 1,
+                    agent: e.agent_mint,
+                    owner: e.owner,
+                    version: VERSION,
+                    ..bytemuck::Zeroable::zeroed()
+                };
+                found.insert(e.agent_mint.into(), tenure);
+            }
+            Event::TakenOver(e) => {
+                let tenure = found.get_mut(&e.agent_mint.into()).unwrap();
+                (tenure.number, tenure.era, tenure.owner) = (e.number, e.era, e.owner);
+                (tenure.from_epoch, tenure.event_sequence) = (e.from_epoch, sequence + 1);
+            }
+            // Eras begin without an event of the tenure.
             Event::StakeLocked(e) => {
-                let stake = found.entry(e.agent_mint.into()).or_insert_with(bytemuck::Zeroable::zeroed);
+                if let Some(tenure) = found.get_mut(&e.agent_mint.into()) {
+                    tenure.era = tenure.era.max(e.era);
+                }
+            }
+            Event::StakeClaimed(e) => {
+                if let Some(tenure) = found.get_mut(&e.agent_mint.into()) {
+                    tenure.era = tenure.era.max(e.era + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn keys(state: &State) -> BTreeMap<(AgentId, [u8; 32]), KeyAccount> {
+    let mut found = BTreeMap::new();
+    for (_, fact) in facts(state) {
+        let Fact::Event(event) = fact else { continue };
+        let (sequence, created) = event.sequence();
+        match event {
+            Event::KeyAdded(e) => {
+                let key = KeyAccount {
+                    created_slot: created,
+                    event_sequence: sequence + 1,
+                    from_epoch: e.from_epoch,
+                    until_epoch: OPEN,
+                    tenure: e.tenure,
+                    scopes: e.scopes,
+                    agent: e.agent_mint,
+                    key: e.key,
+                    owner: e.owner,
+                    payer: e.owner,
+                    version: VERSION,
+                    ..bytemuck::Zeroable::zeroed()
+                };
+                found.insert((AgentId(e.agent_mint), e.key), key);
+            }
+            Event::KeyEnded(e) => {
+                let key = found.get_mut(&(AgentId(e.agent_mint), e.key)).unwrap();
+                (key.until_epoch, key.ended_slot, key.event_sequence) = (e.until_epoch, e.slot, sequence + 1);
+            }
+            Event::KeyClosed(e) => {
+                found.remove(&(AgentId(e.agent_mint), e.key));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn heads(state: &State) -> HashMap<AgentId, HeadAccount> {
+    let mut found: HashMap<AgentId, HeadAccount> = HashMap::new();
+    for (slot, fact) in facts(state) {
+        let Fact::Event(event) = fact else { continue };
+        let (sequence, created) = event.sequence();
+        let agent = match event {
+            Event::HeadOpened(e) => e.agent_id,
+            Event::BatchSubmitted(e) => e.agent_id,
+            Event::BatchWithheld(e) => e.agent_id,
+            _ => continue,
+        };
+        let head = found.entry(AgentId(agent)).or_insert_with(bytemuck::Zeroable::zeroed);
+        (head.created_slot, head.event_sequence) = (created, sequence + 1);
+        (head.agent_id, head.version) = (agent, VERSION);
+        match event {
+            Event::HeadOpened(e) => (head.last_epoch, head.digest) = (e.last_epoch, e.digest),
+            Event::BatchSubmitted(e) => {
+                let commitment = Commitment {
+                    agent: e.agent_id.into(),
+                    epoch: Epoch(e.epoch_number),
+                    log_merkle_root: e.log_merkle_root,
+                    log_len: e.log_len,
+                    batch_hash: e.batch_hash,
+                    arrays_root: e.arrays_root,
+                    arrays_len: e.arrays_len,
+                };
+                let message = commitment.message(&NETWORK, Epoch(e.covers_from_epoch), &e.previous_digest);
+                head.digest = head_digest::<Sha3>(&e.previous_digest, &message.to_bytes());
+                (head.count, head.last_epoch, head.last_slot) = (head.count + 1, e.epoch_number, slot);
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn challenges(state: &State) -> HashMap<[u8; 32], ChallengeAccount> {
+    let mut found: HashMap<[u8; 32], ChallengeAccount> = HashMap::new();
+    for (slot, fact) in facts(state) {
+        let Fact::Event(event) = fact else { continue };
+        let (sequence, created) = event.sequence();
+        match event {
+            Event::ChallengeSubmitted(e) if e.replaced == [0; 32] => {
+                let challenge = ChallengeAccount {
+                    epoch_number: e.epoch_number,
+                    submitted_slot: created,
+                    event_sequence: 1,
+                    rank: e.rank,
+                    era: e.era,
+                    agent_id: e.agent_id,
+                    challenger: e.challenger,
+                    claim: e.claim,
+                    expected_record: [8; MAX_RECORD_BYTES],
+                    expected_len: 105,
+                    value_known: e.value_known,
+                    ground: e.ground,
+                    version: VERSION,
+                    ..bytemuck::Zeroable::zeroed()
+                };
+                found.insert(e.challenge, challenge);
+            }
+            Event::ChallengeSubmitted(e) => {
+                let challenge = found.get_mut(&e.challenge).unwrap();
+                (challenge.challenger, challenge.rank) = (e.challenger, e.rank);
+                challenge.event_sequence = sequence + 1;
+            }
+            Event::ChallengeAnswered(e) => {
+                let challenge = found.get_mut(&e.challenge).unwrap();
+                (challenge.outcome, challenge.settled_slot, challenge.answerer) = (1, slot, e.answerer);
+                challenge.event_sequence = sequence + 1;
+            }
+            Event::ChallengeResolved(e) => {
+                let challenge = found.get_mut(&e.challenge).unwrap();
+                (challenge.outcome, challenge.settled_slot) = (e.outcome, slot);
+                challenge.event_sequence = sequence + 1;
+            }
+            Event::ChallengeClosed(e) => {
+                found.remove(&e.challenge);
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn asks(state: &State) -> HashMap<[u8; 32], AskAccount> {
+    let mut found: HashMap<[u8; 32], AskAccount> = HashMap::new();
+    for (_, fact) in facts(state) {
+        let Fact::Event(event) = fact else { continue };
+        let (sequence, created) = event.sequence();
+        let (ask, now) = match event {
+            Event::LeafAsked(e) => {
+                let account = AskAccount {
+                    created_slot: created,
+                    epoch_number: e.epoch_number,
+                    rank: e.rank,
+                    era: e.era,
+                    index: e.index,
+                    tree: e.tree,
+                    agent_id: e.agent_id,
+                    asker: e.asker,
+                    version: VERSION,
+                    ..bytemuck::Zeroable::zeroed()
+                };
+                found.insert(e.ask, account);
+                (e.ask, 0)
+            }
+            Event::LeafShown(e) => (e.ask, 1),
+            Event::AskSettled(e) => (e.ask, e.state),
+            Event::AskClosed(e) => {
+                found.remove(&e.ask);
+                continue;
+            }
+            _ => continue,
+        };
+        let account = found.get_mut(&ask).unwrap();
+        (account.state, account.event_sequence) = (now, sequence + 1);
+    }
+    found
+}
+
+fn stakes(state: &State) -> HashMap<(AgentId, u32), StakeLockAccount> {
+    let mut found: HashMap<(AgentId, u32), StakeLockAccount> = HashMap::new();
+    // Each open challenge's era.
+    let mut open: HashMap<[u8; 32], (AgentId, u32)> = HashMap::new();
+    for (slot, fact) in facts(state) {
+        let Fact::Event(event) = fact else { continue };
+        let (sequence, created) = event.sequence();
+        match event {
+            Event::StakeLocked(e) => {
+                let at = (AgentId(e.agent_mint), e.era);
+                let stake = found.entry(at).or_insert_with(bytemuck::Zeroable::zeroed);
                 stake.stake_usdc = e.stake_usdc;
-                stake.agent_mint = e.agent_mint;
-                stake.owner = e.owner;
+                (stake.agent_mint, stake.era, stake.owner) = (e.agent_mint, e.era, e.owner);
                 (stake.created_slot, stake.locked_since_slot) = (created, created);
                 stake.event_sequence = sequence + 1;
                 stake.version = VERSION;
             }
-            Event::StakeSlashed(e) => {
-                let stake = found.get_mut(&e.agent_mint.into()).unwrap();
-                stake.stake_usdc -= e.amount;
+            Event::EraEnded(e) => {
+                let stake = found.get_mut(&(e.agent_mint.into(), e.era)).unwrap();
+                (stake.ended_slot, stake.event_sequence) = (e.slot, sequence + 1);
+            }
+            Event::UnlockQueued(e) => {
+                let stake = found.get_mut(&(e.agent_mint.into(), e.era)).unwrap();
+                (stake.in_unlock_queue, stake.unlock_available_slot) = (1, e.unlock_available_slot);
                 stake.event_sequence = sequence + 1;
             }
-            Event::ChallengeSubmitted(e) => found.get_mut(&e.agent_id.into()).unwrap().open_challenges += 1,
-            Event::ChallengeResolved(e) => found.get_mut(&e.agent_id.into()).unwrap().open_challenges -= 1,
+            Event::StakeClaimed(e) => {
+                found.remove(&(e.agent_mint.into(), e.era));
+            }
+            Event::StakeMoved(e) => {
+                let stake = found.get_mut(&(e.agent_mint.into(), e.era)).unwrap();
+                (stake.stake_usdc, stake.pot_usdc) = (e.stake_usdc, e.pot_usdc);
+                if e.slashed == 1 {
+                    (stake.slashed_slot, stake.ended_slot) = (slot, slot);
+                }
+                stake.event_sequence = sequence + 1;
+            }
+            Event::ChallengeSubmitted(e) if e.replaced == [0; 32] => {
+                let at = (AgentId(e.agent_id), e.era);
+                open.insert(e.challenge, at);
+                found.get_mut(&at).unwrap().open_challenges += 1;
+            }
+            Event::ChallengeAnswered(e) => found.get_mut(&open[&e.challenge]).unwrap().open_challenges -= 1,
+            Event::ChallengeResolved(e) => found.get_mut(&open[&e.challenge]).unwrap().open_challenges -= 1,
             _ => {}
         }
     }
@@ -426,12 +931,20 @@ fn accounts(state: &State) -> HashMap<Address, RawAccount> {
             add(RawAccount { address, lamports: 1, owner, data, executable: false });
         }
     }
-    for (mint, stake) in stakes(state) {
-        add(layout(Touched::Stake(mint).address(), &stake, &[]));
+    for ((mint, era), stake) in stakes(state) {
+        add(layout(Touched::Stake(mint, era).address(), &stake, &[]));
+    }
+    for (mint, tenure) in tenures(state) {
+        add(layout(Touched::Tenure(mint).address(), &tenure, &[]));
+    }
+    for ((mint, key), account) in keys(state) {
+        add(layout(Touched::Key(mint, key).address(), &account, &[]));
+    }
+    for (address, ask) in asks(state) {
+        add(layout(Address::new_from_array(address), &ask, &[]));
     }
     let mut leases: HashMap<AgentId, LeaseAccount> = HashMap::new();
-    let mut heads: HashMap<AgentId, HeadAccount> = HashMap::new();
-    let mut challenges: HashMap<[u8; 32], ChallengeAccount> = HashMap::new();
+    let mut batches: HashMap<(AgentId, u64), BatchAccount> = HashMap::new();
     let mut previous = [0; 32];
     for (slot, fact) in facts(state) {
         let Fact::Event(event) = fact else { continue };
@@ -444,63 +957,27 @@ fn accounts(state: &State) -> HashMap<Address, RawAccount> {
                 (lease.agent_id, lease.version) = (e.agent_id, VERSION);
             }
             Event::BatchSubmitted(e) => {
-                let head = heads.entry(e.agent_id.into()).or_insert_with(bytemuck::Zeroable::zeroed);
-                let commitment = Commitment {
-                    agent: e.agent_id.into(),
-                    epoch: Epoch(e.epoch_number),
-                    log_merkle_root: e.log_merkle_root,
-                    log_len: e.log_len,
-                    batch_hash: e.batch_hash,
-                    arrays_root: e.arrays_root,
-                    arrays_len: e.arrays_len,
-                };
-                head.digest = head_digest::<Sha3>(&head.digest, &commitment.message());
-                (head.count, head.last_epoch, head.last_slot) = (head.count + 1, e.epoch_number, slot);
-                (head.created_slot, head.event_sequence) = (created, sequence + 1);
-                (head.agent_id, head.version) = (e.agent_id, VERSION);
                 let batch = BatchAccount {
                     epoch_number: e.epoch_number,
                     covers_from_epoch: e.covers_from_epoch,
                     submitted_slot: e.submitted_slot,
                     log_len: e.log_len,
                     arrays_len: e.arrays_len,
+                    era: e.era,
+                    tenure: e.tenure,
                     agent_id: e.agent_id,
                     log_merkle_root: e.log_merkle_root,
                     batch_hash: e.batch_hash,
                     arrays_root: e.arrays_root,
+                    signer: e.signer,
+                    payer: e.payer,
                     version: VERSION,
                     ..bytemuck::Zeroable::zeroed()
                 };
-                let agent = AgentId(e.agent_id);
-                add(layout(zx1_chain::pda::batch(&agent, e.epoch_number), &batch, &[]));
+                batches.insert((e.agent_id.into(), e.epoch_number), batch);
             }
-            Event::ChallengeSubmitted(e) => {
-                let challenge = ChallengeAccount {
-                    epoch_number: e.epoch_number,
-                    submitted_slot: created,
-                    event_sequence: 1,
-                    agent_id: e.agent_id,
-                    challenger: e.challenger,
-                    expected_record: [8; 92],
-                    expected_len: 73,
-                    ground: e.ground,
-                    version: VERSION,
-                    ..bytemuck::Zeroable::zeroed()
-                };
-                challenges.insert(e.challenge, challenge);
-            }
-            Event::ChallengeAnswered(e) => {
-                let challenge = challenges.get_mut(&e.challenge).unwrap();
-                (challenge.answered, challenge.answered_slot, challenge.answerer) = (1, slot, e.answerer);
-                challenge.event_sequence = sequence + 1;
-            }
-            Event::ChallengeResolved(e) => {
-                let challenge = challenges.get_mut(&e.challenge).unwrap();
-                (challenge.resolved, challenge.succeeded) = (1, e.succeeded);
-                challenge.event_sequence = sequence + 1;
-            }
-            Event::ChallengeClosed(e) => {
-                challenges.remove(&e.challenge);
+            Event::BatchWithheld(e) => {
+                batches.get_mut(&(e.agent_id.into(), e.epoch_number)).unwrap().withheld = 1;
             }
             Event::FeedbackSubmitted(e) => {
                 let text = &state.texts[&e.index];
@@ -524,10 +1001,13 @@ fn accounts(state: &State) -> HashMap<Address, RawAccount> {
     for (mint, lease) in leases {
         add(layout(Touched::Lease(mint).address(), &lease, &[]));
     }
-    for (mint, head) in heads {
+    for ((mint, epoch), batch) in batches {
+        add(layout(Touched::Batch(mint, epoch).address(), &batch, &[]));
+    }
+    for (mint, head) in heads(state) {
         add(layout(Touched::Head(mint).address(), &head, &[]));
     }
-    for (address, challenge) in challenges {
+    for (address, challenge) in challenges(state) {
         add(layout(Address::new_from_array(address), &challenge, &[]));
     }
     let (count, head, event_sequence, created_slot) = log_head(state);
@@ -551,7 +1031,7 @@ fn now<'a, T: Send + 'a>(value: T) -> Asked<'a, T> {
 
 impl Ledger for Fake {
     fn genesis(&self) -> Asked<'_, String> {
-        now("made up".to_owned())
+        now(bs58::encode(NETWORK).into_string())
     }
 
     fn slot(&self, finality: Finality) -> Asked<'_, u64> {
@@ -623,6 +1103,9 @@ impl Ledger for Fake {
 
     fn scan(&self, kind: Kind) -> Asked<'_, Vec<RawAccount>> {
         let discriminator = match kind {
+            Kind::Tenure => TenureAccount::DISCRIMINATOR,
+            Kind::Key => KeyAccount::DISCRIMINATOR,
+            Kind::Ask => AskAccount::DISCRIMINATOR,
             Kind::Stake => StakeLockAccount::DISCRIMINATOR,
             Kind::Lease => LeaseAccount::DISCRIMINATOR,
             Kind::Head => HeadAccount::DISCRIMINATOR,

@@ -19,6 +19,8 @@ pub const AGENTS: u64 = 1_000;
 pub const CROWD: u64 = 8;
 /// Events of an agent in a round.
 pub const KINDS: u64 = 4;
+/// The genesis hash.
+pub const NETWORK: [u8; 32] = [5; 32];
 pub const BLOCK_TIME: i64 = 1_800_000_000;
 
 /// A chain that is made up.
@@ -85,6 +87,7 @@ pub fn emitted(number: u64) -> (Program, Vec<u8>) {
         1 => {
             let event = events::StakeLocked {
                 agent_mint: agent.0,
+                era: 0,
                 owner: [1; 32],
                 lamports: 1_000_000,
                 slot,
@@ -105,6 +108,9 @@ pub fn emitted(number: u64) -> (Program, Vec<u8>) {
                 log_len: 12,
                 arrays_len: 5,
                 covers_from_epoch: 1 + round,
+                era: 0,
+                tenure: 1,
+                previous_digest: [round as u8; 32],
                 payer: [1; 32],
                 signer: [1; 32],
                 sequence: round,
@@ -115,6 +121,7 @@ pub fn emitted(number: u64) -> (Program, Vec<u8>) {
         _ if round.is_multiple_of(2) => {
             let event = events::UnlockQueued {
                 agent_mint: agent.0,
+                era: 0,
                 unlock_available_slot: slot + 432_000,
                 sequence: round * 2 + 1,
                 account_created_slot,
@@ -124,6 +131,7 @@ pub fn emitted(number: u64) -> (Program, Vec<u8>) {
         _ => {
             let event = events::UnlockCanceled {
                 agent_mint: agent.0,
+                era: 0,
                 slot,
                 sequence: round * 2 + 1,
                 account_created_slot,
@@ -159,7 +167,7 @@ impl Synthetic {
 
 impl Ledger for Synthetic {
     fn genesis(&self) -> Asked<'_, String> {
-        now("synthetic".to_owned())
+        now(bs58::encode(NETWORK).into_string())
     }
     fn slot(&self, _: Finality) -> Asked<'_, u64> {
         now(self.last())

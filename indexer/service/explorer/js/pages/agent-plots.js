@@ -23,12 +23,16 @@ export function drawPlots(all) {
   const ahead = list.map((one) =>
     one.lease_paid_through === null ? null : one.lease_paid_through - one.epoch,
   );
-  const withheld = list.map((one) => (one.withheld ? "data withheld" : one.batch ? null : "no batch"));
+  const marks = list.map((one) => {
+    if (one.withheld) return "withheld";
+    if (one.missing) return "data missing";
+    return one.batch ? null : "no batch";
+  });
   return h(
     "div",
     { class: "plots" },
     plot({
-      title: "Stake",
+      title: "Stake of all eras",
       epochs,
       text: (value) => `${integer(Math.round(value))} USDC`,
       axis: (value) => integer(value),
@@ -67,10 +71,10 @@ export function drawPlots(all) {
       title: "Counterparties",
       epochs,
       count: true,
-      marks: withheld,
+      marks,
       text: (value) => integer(value),
       series: [{ name: "Counterparties", kind: "bars", hue: "a", values: column("counterparties") }],
-      note: "Shaded: the batch's data is withheld. Empty: no batch.",
+      note: "Shaded: the batch is withheld, or its data is missing. Empty: no batch.",
     }),
   );
 }

@@ -2,8 +2,9 @@
 
 import { remarks, standing } from "../advice.js";
 import { get, last } from "../api.js";
+import { isUntaken, presentStake } from "../authority.js";
 import { h, icon } from "../dom.js";
-import { epochDay, integer, safeName, score, short, stamp } from "../format.js";
+import { epochDay, integer, plural, safeName, score, short, stamp } from "../format.js";
 import {
   copyButton,
   dollars,
@@ -23,7 +24,9 @@ import {
 } from "../parts.js";
 import { href } from "../route.js";
 import { chainNow, onStatus } from "../shell.js";
+import { keyTable, stakeTable, tenureTable, wallet } from "./agent-authority.js";
 import { drawPlots, isAlive } from "./agent-plots.js";
+import { askTable } from "./asks.js";
 import { batchTable } from "./batches.js";
 import { challengeTable } from "./challenges.js";
 import { eventTable } from "./events.js";
@@ -81,13 +84,17 @@ function drawTop(top, agent) {
       h("span", null, `agent #${integer(agent.number)}`),
       h("span", null, "mint ", key(agent.mint, "mint")),
       agent.owner
+        ? h("span", null, "owner ", wallet(agent.owner, "owner's wallet"))
+        : h("span", { class: "alert" }, "no owner"),
+      agent.tenure
         ? h(
             "span",
             null,
-            "owner ",
-            key(agent.owner, "owner's wallet", { link: href("agents", { owner: agent.owner }) }),
+            `tenure ${integer(agent.tenure.number)}`,
+            agent.tenure.from_epoch === null ? null : [" since ", day(agent.tenure.from_epoch)],
           )
-        : h("span", { class: "alert" }, "no owner"),
+        : h("span", { class: "alert" }, "no tenure"),
+      isUntaken(agent) ? h("span", { class: "alert" }, "not taken over") : null,
     ),
   );
   if (focused) heading.focus({ preventScroll: true });
@@ -121,7 +128,8 @@ function drawStanding(agent, signal) {
 const day = (epoch) => h("span", { class: "nowrap" }, epochDay(epoch));
 
 function drawFigures(agent) {
-  const { stake, lease, batches, challenges, nano: balance } = agent;
+  const { lease, batches, challenges, nano: balance } = agent;
+  const present = presentStake(agent);
   const waiting =
     balance?.receivable_raw && balance.receivable_raw !== "0"
       ? ["and ", nano(balance.receivable_raw), " to receive"]
@@ -131,8 +139,16 @@ function drawFigures(agent) {
     { class: "figures" },
     figure(
       "Stake",
-      dollars(stake?.micro_usdc, "none", 2),
-      stake ? ["locked ", slot(stake.locked_since_slot)] : "nothing is locked",
+      agent.stakes.length > 0 ? dollars(agent.staked_micro_usdc, "none", 2) : dollars(null),
+      agent.stakes.length > 1
+        ? `of ${plural(agent.stakes.length, "era")}`
+        : present
+          ? present.slashed_slot === null
+            ? ["locked ", slot(present.locked_since_slot)]
+            : ["slashed ", slot(present.slashed_slot)]
+          : agent.stakes.length === 1
+            ? `of era ${integer(agent.stakes[0].era)}`
+            : "nothing is locked",
     ),
     figure(
       "Lease",
@@ -171,11 +187,31 @@ function sections(agent, answer, { path, load, signal }) {
       "reputation",
       {
         lead:
-          "Two vectors, side by side and never merged. What batches prove counts; what was heard in " +
-          "real time is for " +
+          "Of the present tenure: who buys an agent gets no reputation with it. Vectors stand side by " +
+          "side and are never merged. What batches prove counts; what was heard in real time is for " +
           "information. Unbound ratings belong to no known task.",
       },
       reputation(agent),
+    ),
+    section(
+      "Tenures",
+      "tenures",
+      { lead: "Whose turn the agent was. A take-over ends all keys and the era of the stake." },
+      tenureTable(agent),
+    ),
+    section(
+      "Keys",
+      "keys",
+      {
+        lead: "What was signed with them counts in the epochs from the first to the last, whatever was ended since.",
+      },
+      watched(signal, () => keyTable(agent, chainNow())),
+    ),
+    section(
+      "Stakes",
+      "stakes",
+      { lead: "Each era answers with its own stake for its own batches. A slash or a take-over ends it." },
+      watched(signal, () => stakeTable(agent, chainNow())),
     ),
     section(
       "Over the epochs",
@@ -250,6 +286,21 @@ function sections(agent, answer, { path, load, signal }) {
             : empty("No batch of this agent was challenged."),
       }),
     ),
+    section(
+      "Asks",
+      "asks",
+      { lead: "Leaves of its batches that somebody paid to see." },
+      place(4, {
+        load: () => load("/asks", { limit: 20 }),
+        draw: ({ items, next }) =>
+          items.length
+            ? [
+                askTable(items, { one: true }),
+                next ? more("All asks for its leaves", href("asks", { agent: agent.mint })) : null,
+              ]
+            : empty("No leaf of this agent's batches was asked for."),
+      }),
+    ),
     section("Identity", "identity", {}, identity(agent)),
     section(
       "Latest events on chain",
@@ -275,6 +326,20 @@ function sections(agent, answer, { path, load, signal }) {
       ),
     ),
   ];
+}
+
+/** A part that follows the chain's epoch and slot, which may not have been known when the agent was. */
+function watched(signal, make) {
+  const place = h("div", { class: "hold" });
+  let drawn = null;
+  onStatus(() => {
+    const { epoch } = chainNow();
+    if (drawn === epoch) return;
+    drawn = epoch;
+    place.replaceChildren(make());
+  }, signal);
+  if (drawn === null) place.replaceChildren(make());
+  return place;
 }
 
 const more = (text, link) => h("p", { class: "more-line" }, h("a", { href: link }, text));
@@ -347,7 +412,23 @@ function reputation(agent) {
         `As of epoch ${epochDay(asOf)}.`,
       agent.elo === null ? "" : ` Elo ${integer(agent.elo)}.`,
     ),
+    left(agent),
   ];
+}
+
+/** What no reputation rests on: epochs without a batch, and batches that count for nothing. */
+function left(agent) {
+  const { tenures, batches } = agent;
+  // What a tenure left open up to its end is known before the next one has a batch.
+  const uncovered = tenures.reduce((sum, one) => sum + one.uncovered_epochs, 0);
+  const notes = [
+    uncovered > 0 ? `${plural(uncovered, "epoch")} that no batch covers` : null,
+    batches.withheld > 0 ? `${plural(batches.withheld, "withheld batch", "withheld batches")}` : null,
+    batches.missing > 0 ? `${plural(batches.missing, "batch", "batches")} without data` : null,
+  ].filter(Boolean);
+  if (notes.length === 0)
+    return h("p", { class: "small muted" }, "No epoch is uncovered and no batch is withheld.");
+  return h("p", { class: "small alert" }, `Left out, over all tenures: ${notes.join(", ")}.`);
 }
 
 function scoreCell(value) {
@@ -455,8 +536,8 @@ function identity(agent) {
           h(
             "span",
             { class: "line" },
-            key(one.delegate, "delegate"),
-            pill(one.live ? "live" : "expired"),
+            key(one.delegate, "attested key"),
+            pill(one.live ? "info" : "expired", one.live ? "not expired" : "expired"),
             one.expiry > 0 ? ` until ${stamp(one.expiry * 1000)}` : " without end",
           ),
         );
@@ -482,10 +563,13 @@ function identity(agent) {
             ]
           : "none",
       ],
-      ["Delegates", delegates],
+      [
+        "DelegateV1 attestations",
+        [h("span", { class: "muted" }, "of SATI; they give no authority: "), delegates],
+      ],
       ["Nano account", balance ? key(balance.address, "Nano account", { whole: true }) : "not bound"],
-      ["Stake created", agent.stake ? slot(agent.stake.created_slot) : "–"],
       ["Slashed", dollars(agent.slashed_micro_usdc)],
+      ["Fined", dollars(agent.fined_micro_usdc)],
       ["Digest of batches", key(agent.batches.digest, "digest of batches", { whole: true })],
       ...agent.metadata.map(([field, value]) => [name(field), name(value, "empty")]),
     ],

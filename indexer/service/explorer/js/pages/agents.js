@@ -1,7 +1,8 @@
 // The table of agents.
 
+import { isUntaken, presentStake } from "../authority.js";
 import { h } from "../dom.js";
-import { epochDay, integer } from "../format.js";
+import { epochDay, integer, plural } from "../format.js";
 import { list, sortHead } from "../list.js";
 import { agentLink, dollars, pill, scoreBar, slot, table } from "../parts.js";
 
@@ -35,28 +36,32 @@ function leaseCell({ lease }) {
   return h("span", { class: "stack" }, pill(state, state === "none" ? "no lease" : null), note);
 }
 
-function stakeCell({ stake }) {
-  if (!stake) return h("span", { class: "muted" }, "none");
+function stakeCell(agent) {
+  const present = presentStake(agent);
+  const open = agent.challenges.open;
   const note =
-    stake.open_challenges > 0
-      ? `${integer(stake.open_challenges)} open challenge${stake.open_challenges > 1 ? "s" : ""}`
-      : stake.unlock_available_slot !== null
-        ? "unlock queued"
-        : null;
+    open > 0
+      ? plural(open, "open challenge")
+      : isUntaken(agent)
+        ? "not taken over"
+        : present && present.unlock_available_slot !== null
+          ? "unlock queued"
+          : null;
   return h(
     "span",
     { class: "stack" },
-    dollars(stake.micro_usdc),
+    agent.stakes.length > 0 ? dollars(agent.staked_micro_usdc) : h("span", { class: "muted" }, "none"),
     note ? h("span", { class: "sub alert" }, note) : null,
   );
 }
 
 function batchCell({ batches }) {
+  const notes = ["withheld", "missing"].filter((field) => batches[field] > 0);
   return h(
     "span",
     { class: "stack" },
     integer(batches.count),
-    batches.withheld > 0 ? h("span", { class: "sub alert" }, `${integer(batches.withheld)} withheld`) : null,
+    notes.map((field) => h("span", { class: "sub alert" }, `${integer(batches[field])} ${field}`)),
   );
 }
 
@@ -153,13 +158,23 @@ export default function agentsPage(context) {
         ],
       },
       {
-        name: "withheld",
+        name: "missing",
         label: "Batch data",
         kind: "select",
         options: [
           ["", "Any data"],
-          ["true", "Some withheld"],
+          ["true", "Some missing"],
           ["false", "All served"],
+        ],
+      },
+      {
+        name: "withheld",
+        label: "Withheld",
+        kind: "select",
+        options: [
+          ["", "Any batches"],
+          ["true", "Some withheld"],
+          ["false", "None withheld"],
         ],
       },
       { name: "sort", label: "Sort by", kind: "select", options: SORTS },
@@ -182,8 +197,8 @@ export default function agentsPage(context) {
         h(
           "p",
           null,
-          "Reputation is what the batches prove. Nobody is given one merged number; scores run from " +
-            "−100 to +100.",
+          "Reputation is what the batches of the present tenure prove. Nobody is given one merged number; " +
+            "scores run from −100 to +100.",
         ),
       ),
       made.nodes,

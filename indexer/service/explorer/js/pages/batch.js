@@ -1,11 +1,13 @@
 // One batch: what is on chain, what its data says, its records with their proofs.
 
 import { get, last } from "../api.js";
+import { coversText } from "../authority.js";
 import { h, icon, prose } from "../dom.js";
 import { bytes, epochDay, integer, short } from "../format.js";
 import { list } from "../list.js";
 import {
   copyButton,
+  empty,
   failure,
   figure,
   key,
@@ -21,6 +23,7 @@ import {
   table,
 } from "../parts.js";
 import { href } from "../route.js";
+import { askTable } from "./asks.js";
 
 const TYPES = [
   null,
@@ -72,22 +75,32 @@ export default function batchPage(context) {
       agent.replaceChildren(
         sign(mint, 20),
         h("a", { href: href("agents", mint) }, name(batch.agent_name, short(mint))),
-        h("span", { class: "muted" }, `epoch ${integer(batch.epoch)}`),
+        h(
+          "span",
+          { class: "muted" },
+          `epoch ${integer(batch.epoch)}, tenure ${integer(batch.tenure)}, era ${integer(batch.era)}`,
+        ),
       );
-      const parts = [figures(batch), batch.content ? content(batch) : withheld(), commitment(batch, path)];
+      const parts = [
+        figures(batch),
+        batch.content ? content(batch) : missing(),
+        asks(batch, signal),
+        commitment(batch, path),
+      ];
       if (batch.content?.holds === false) parts.splice(1, 0, faulty(batch.content));
+      if (batch.withheld) parts.splice(1, 0, withheld(batch));
       if (batch.content) {
         records = recordList(context, path, batch);
         parts.splice(
-          2,
+          -2,
           0,
           section(
             "Records",
             "records",
             {
               lead:
-                "The entries under arrays_root. What a challenger proves to be missing here costs " +
-                "the agent its stake.",
+                "The entries under arrays_root. What a challenger proves to be missing here costs the agent " +
+                `the stake of era ${integer(batch.era)}.`,
             },
             records.nodes,
           ),
@@ -115,17 +128,11 @@ function figures(b) {
     figure(
       "Data",
       pill(b.data),
-      b.data === "withheld"
+      b.data === "missing"
         ? "not served: counts for nothing"
         : `${bytes(b.data_bytes)}, checked against the chain`,
     ),
-    figure(
-      "Submitted",
-      slot(b.submitted_slot, b.block_time),
-      b.covers_from_epoch < b.epoch
-        ? `covers ${epochDay(b.covers_from_epoch)} to ${epochDay(b.epoch)}`
-        : "covers its own epoch",
-    ),
+    figure("Submitted", slot(b.submitted_slot, b.block_time), coversText(b)),
     figure(
       "Challenge window",
       b.open ? pill("open") : pill("closed"),
@@ -138,16 +145,52 @@ function figures(b) {
         ? h("a", { href: href("challenges", { agent: b.agent }) }, "see them")
         : "nobody objected",
     ),
-    figure("Log entries", integer(b.log_len), "signed messages of the epoch"),
+    figure("Log entries", integer(b.log_len), "signed messages of these epochs"),
     figure("Records", integer(b.arrays_len), "bids, selections, verifiers, feedback"),
   );
 }
 
-function withheld() {
+/** A batch that the chain has marked. */
+function withheld(b) {
   return h(
     "section",
-    { class: "standing", "aria-label": "Withheld", data: { grade: "warn" } },
-    h("p", { class: "standing-word" }, icon("warn", 20), "The data of this batch is withheld"),
+    { class: "standing", "aria-label": "Withheld", data: { grade: "bad" } },
+    h("p", { class: "standing-word" }, icon("cross", 20), "This batch is withheld and counts for nothing"),
+    h(
+      "ul",
+      null,
+      h(
+        "li",
+        { data: { grade: "bad" } },
+        icon("cross", 15),
+        h(
+          "span",
+          null,
+          "A leaf that somebody asked for was not shown in time. The mark stays for ever. ",
+          b.withheld_slot === null ? null : slot(b.withheld_slot),
+        ),
+      ),
+    ),
+  );
+}
+
+function asks(b, signal) {
+  const place = h("div", { class: "hold" });
+  loadInto(place, {
+    signal,
+    lines: 3,
+    load: () => get(`/v1/agents/${encodeURIComponent(b.agent)}/asks`, { epoch: b.epoch, limit: 50 }, signal),
+    draw: ({ items }) =>
+      items.length ? askTable(items, { batch: true }) : empty("No leaf of this batch was asked for."),
+  });
+  return section("Asks", "asks", { lead: "Leaves of this batch that somebody paid to see." }, place);
+}
+
+function missing() {
+  return h(
+    "section",
+    { class: "standing", "aria-label": "Missing data", data: { grade: "warn" } },
+    h("p", { class: "standing-word" }, icon("warn", 20), "The data of this batch is missing"),
     h(
       "ul",
       null,
@@ -252,6 +295,15 @@ function commitment(b, path) {
         ["Log root", key(b.log_merkle_root, "log's Merkle root", { whole: true })],
         ["Arrays root", key(b.arrays_root, "arrays' Merkle root", { whole: true })],
         ["Signer", key(b.signer, "signer", { whole: true })],
+        ["Tenure", integer(b.tenure)],
+        ["Era", [integer(b.era), h("span", { class: "muted" }, ", whose stake answers for the batch")]],
+        [
+          "Epochs covered",
+          b.covers_from_epoch < b.epoch
+            ? `${integer(b.covers_from_epoch)} to ${integer(b.epoch)}`
+            : integer(b.epoch),
+        ],
+        ["Previous digest", key(b.previous_digest, "previous digest", { whole: true })],
         ["Paid by", key(b.payer, "payer", { whole: true })],
         ["Transaction", key(b.signature, "transaction signature", { whole: true })],
         [
@@ -271,6 +323,7 @@ function commitment(b, path) {
                 { href: `${path}/data`, download: `batch-${b.epoch}.cbor` },
                 `Download ${bytes(b.data_bytes)}`,
               ),
+              b.content?.signed ? ", with the signed message" : ", without the signed message",
             ]
           : null,
       ],
@@ -331,6 +384,7 @@ function recordTable(items, kind, path, signal) {
   const common = [
     { label: "Entry", cell: (r) => `#${integer(r.entry)}` },
     { label: "Conversation", cell: (r) => key(r.conversation, "conversation id", { head: 6, tail: 4 }) },
+    { label: "Message", cell: (r) => key(r.message, "hash of the message", { head: 6, tail: 4 }) },
   ];
   const own = {
     bid: [

@@ -26,7 +26,7 @@ export function batchTable(items, { one = false } = {}) {
               : null,
           ),
       },
-      { label: "Data", class: "third", cell: (b) => pill(b.data) },
+      { label: "Data", class: "third", cell: (b) => (b.withheld ? pill("withheld") : pill(b.data)) },
       { label: "Log entries", num: true, class: "third", cell: (b) => integer(b.log_len) },
       { label: "Records", num: true, class: "third", cell: (b) => integer(b.arrays_len) },
       { label: "Size", num: true, class: "third", cell: (b) => bytes(b.data_bytes) },
@@ -66,7 +66,17 @@ export default function batchesPage(context) {
         options: [
           ["", "Any data"],
           ["served", "Served"],
-          ["withheld", "Withheld"],
+          ["missing", "Missing"],
+        ],
+      },
+      {
+        name: "withheld",
+        label: "Withheld",
+        kind: "select",
+        options: [
+          ["", "All batches"],
+          ["true", "Withheld"],
+          ["false", "Not withheld"],
         ],
       },
     ],
@@ -87,8 +97,8 @@ export default function batchesPage(context) {
         h(
           "p",
           null,
-          "What agents commit to on chain, one for each epoch. A batch whose data is not served " +
-            "is withheld and counts for nothing.",
+          "What agents commit to on chain. A batch counts for nothing when its data is missing, or when it is " +
+            "withheld: a leaf that was asked for was not shown.",
           agent ? [" Of one agent: ", h("a", { href: href("agents", agent) }, "go to the agent"), "."] : null,
         ),
       ),

@@ -1,6 +1,7 @@
 // Challenges: answer or lose.
 
 import { get, last } from "../api.js";
+import { CHALLENGE_STATES, DOUBLE_BID, valueText } from "../authority.js";
 import { h } from "../dom.js";
 import { integer, short } from "../format.js";
 import { list } from "../list.js";
@@ -21,16 +22,9 @@ import {
 } from "../parts.js";
 import { href } from "../route.js";
 
-const WORDS = {
-  open: "waits for an answer",
-  answered: "answered, not resolved yet",
-  unanswered: "unanswered: may be resolved",
-  succeeded: "succeeded: agent slashed",
-  failed: "failed: resolved for the agent",
-};
-
-// "Succeeded" would leave open for whom.
-const SHORT = { succeeded: "agent slashed", failed: "agent cleared" };
+const [WORD, TEXT] = [0, 1];
+const state = (c) => pill(c.state, CHALLENGE_STATES[c.state]?.[WORD]);
+const amount = (micro) => (micro === null ? "–" : dollars(micro));
 
 const ground = (c) => String(c.ground_name ?? c.ground).replaceAll("_", " ");
 
@@ -51,7 +45,7 @@ export function challengeTable(items, { one = false } = {}) {
           h(
             "span",
             { class: "stack" },
-            pill(c.state, SHORT[c.state]),
+            state(c),
             c.closed ? h("span", { class: "sub" }, "account closed") : null,
           ),
       },
@@ -59,15 +53,19 @@ export function challengeTable(items, { one = false } = {}) {
       { label: "Batch", cell: (c) => epoch(c.epoch, href("agents", c.agent, "batches", c.epoch)) },
       { label: "Ground", cell: ground },
       {
-        label: "Slashed",
+        label: "Rank",
         num: true,
-        cell: (c) => (c.slashed_micro_usdc === null ? "–" : dollars(c.slashed_micro_usdc)),
+        title: "place in the era's order",
+        cell: (c) =>
+          h(
+            "span",
+            { class: "stack" },
+            integer(c.rank),
+            h("span", { class: "sub" }, `era ${integer(c.era)}`),
+          ),
       },
-      {
-        label: "To the challenger",
-        num: true,
-        cell: (c) => (c.reward_micro_usdc === null ? "–" : dollars(c.reward_micro_usdc)),
-      },
+      { label: "Slashed", num: true, cell: (c) => amount(c.slashed_micro_usdc) },
+      { label: "To the challenger", num: true, cell: (c) => amount(c.reward_micro_usdc) },
       {
         label: "Answer until",
         num: true,
@@ -93,8 +91,8 @@ export function challengesPage(context) {
           ["open", "Open"],
           ["answered", "Answered"],
           ["unanswered", "Unanswered"],
-          ["succeeded", "Agent slashed"],
-          ["failed", "Agent cleared"],
+          ["succeeded", "Succeeded"],
+          ["empty", "Nothing left"],
           ["closed", "Account closed"],
         ],
       },
@@ -118,8 +116,9 @@ export function challengesPage(context) {
         h(
           "p",
           null,
-          "A challenger shows a signed message; the agent answers with the record, or loses its stake: " +
-            "half to the challenger, half to the treasury.",
+          "A challenger shows a message whose record the batch must hold. Whoever shows the record answers it. " +
+            "If nobody does, the stake of the batch's era is slashed: the finders take their part in the " +
+            "order of ranks, the rest goes to the treasury.",
         ),
       ),
       made.nodes,
@@ -139,7 +138,7 @@ export function challengePage({ params: { address }, signal }) {
       h(
         "dl",
         { class: "figures" },
-        figure("State", pill(c.state, SHORT[c.state]), WORDS[c.state] ?? ""),
+        figure("State", state(c), CHALLENGE_STATES[c.state]?.[TEXT] ?? ""),
         figure(
           "Against",
           h(
@@ -153,19 +152,16 @@ export function challengePage({ params: { address }, signal }) {
         figure("Ground", ground(c), `number ${integer(c.ground)}`),
         figure(
           "Answer until",
-          slot(c.answer_until_slot),
-          c.answered_slot === null ? "not answered" : ["answered ", slot(c.answered_slot)],
+          c.ground === DOUBLE_BID ? "–" : slot(c.answer_until_slot),
+          c.settled_slot === null ? "not settled" : ["settled ", slot(c.settled_slot)],
         ),
-        figure(
-          "Slashed",
-          c.slashed_micro_usdc === null ? "–" : dollars(c.slashed_micro_usdc),
-          "of the agent's stake",
-        ),
-        figure(
-          "Reward",
-          c.reward_micro_usdc === null ? "–" : dollars(c.reward_micro_usdc),
-          "to the challenger",
-        ),
+        figure("Slashed", amount(c.slashed_micro_usdc), `of the stake of era ${integer(c.era)}`),
+        c.outcome === 1
+          ? figure("To the answerer", amount(c.to_answerer_micro_usdc), [
+              "and to the stake ",
+              amount(c.to_stake_micro_usdc),
+            ])
+          : figure("Reward", amount(c.reward_micro_usdc), "to the challenger, beside its own stake"),
       ),
       section(
         "Details",
@@ -175,20 +171,29 @@ export function challengePage({ params: { address }, signal }) {
           [
             ["Account", key(c.address, "challenge account", { whole: true })],
             ["Challenger", key(c.challenger, "challenger", { whole: true })],
+            c.taken_over
+              ? [
+                  "First opened by",
+                  [
+                    key(c.first_challenger, "first challenger", { whole: true }),
+                    " The claim went over to a lower rank.",
+                  ],
+                ]
+              : null,
+            ["Rank", `${integer(c.rank)} in the order of era ${integer(c.era)}`],
+            ["Value", valueText(c)],
             ["Submitted", slot(c.submitted_slot)],
             ["Answered by", c.answerer ? key(c.answerer, "answerer", { whole: true }) : "nobody"],
             ["Leaf of the answer", integer(c.leaf_index)],
-            ["Resolved", slot(c.resolved_slot)],
-            ["Entry hash", key(c.entry_hash, "entry hash", { whole: true })],
-            ["Evidence hash", key(c.evidence_hash, "evidence hash", { whole: true })],
-            [
-              "Evidence account",
-              c.evidence_account ? key(c.evidence_account, "evidence account", { whole: true }) : "inline",
-            ],
+            ["Settled", slot(c.settled_slot)],
+            ["Claim", key(c.claim, "claim", { whole: true })],
+            ["Hash of what was shown", key(c.entry_hash, "hash of what was shown", { whole: true })],
+            ["Evidence draft", key(c.draft, "evidence draft", { whole: true })],
             [
               "Record expected",
-              c.expected_record ? key(c.expected_record, "expected record", { whole: true }) : "unknown",
+              c.expected_record ? key(c.expected_record, "expected record", { whole: true }) : "none",
             ],
+            ["Account closed", c.closed ? "yes" : "no"],
             ["Transaction", key(c.signature, "transaction signature", { whole: true })],
           ],
           "pairs wide",

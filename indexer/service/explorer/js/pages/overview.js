@@ -135,14 +135,7 @@ function drawTotals(n) {
       href("agents", { sort: "lease" }),
     ),
     figure("Nano balance", nano(n.nano_raw, "unknown"), "of all bound agents"),
-    figure(
-      "Batches",
-      integer(n.batches),
-      n.batches_withheld > 0
-        ? `${integer(n.batches_withheld)} withheld: count for nothing`
-        : "the data of all is served",
-      href("batches"),
-    ),
+    figure("Batches", integer(n.batches), drop(n), href("batches")),
     figure(
       "Challenges",
       integer(n.challenges),
@@ -162,6 +155,17 @@ function drawTotals(n) {
       href("feedback"),
     ),
   );
+}
+
+/** Batches that count for nothing, and why. */
+function drop(n) {
+  const notes = [
+    n.batches_withheld > 0 ? `${integer(n.batches_withheld)} withheld` : null,
+    n.batches_missing > 0 ? `${integer(n.batches_missing)} without data` : null,
+  ].filter(Boolean);
+  if (notes.length === 0) return "the data of all is served";
+  const one = n.batches_withheld + n.batches_missing === 1;
+  return `${notes.join(", ")}: ${one ? "counts" : "count"} for nothing`;
 }
 
 function drawPlots(n) {

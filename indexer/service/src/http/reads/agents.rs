@@ -1,11 +1,11 @@
 //! Agents: the list, one of them, and what hangs on it.
 
-use super::{List, Page, agent_row, list as list_answer, names};
+use super::{List, Page, agent_row, belongings, list as list_answer, names};
 use crate::error::{Error, Result};
 use crate::http::App;
 use crate::http::answer::{Digest, Headed, headed};
 use crate::http::items;
-use crate::http::openapi::{AgentQuery, ChallengeQuery, EventQuery, HistoryQuery, Mint, PageQuery};
+use crate::http::openapi::{AgentQuery, AskQuery, ChallengeQuery, EventQuery, HistoryQuery, Mint, PageQuery};
 use crate::http::query::Query;
 use crate::reputation;
 use crate::store::{AgentRow, Find, Value, signed};
@@ -56,7 +56,7 @@ struct History {
     epochs: Vec<AgentEpoch>,
 }
 
-/// An agent at the end of an epoch. Counts are null without a batch, or while its data is withheld.
+/// An agent at the end of an epoch. Counts are null without a batch, or while its data is missing.
 #[derive(Serialize, ToSchema)]
 struct AgentEpoch {
     epoch: u64,
@@ -64,6 +64,9 @@ struct AgentEpoch {
     lease_paid_through: Option<i64>,
     lease_state: &'static str,
     batch: bool,
+    /// the batch's data is not served
+    missing: bool,
+    /// the batch is marked on chain
     withheld: bool,
     messages: Option<u64>,
     counterparties: Option<u64>,
@@ -91,7 +94,8 @@ struct Counterparty {
 /// Agents: search, filter, sort
 #[utoipa::path(get, path = "/v1/agents", params(AgentQuery, PageQuery), responses((status = 200, body = Headed<List<items::Agent>>)))]
 pub(in crate::http) async fn list(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Result<Response> {
-    let known = ["query", "state", "owner", "staked", "withheld", "sort", "order", "limit", "cursor"];
+    let known =
+        ["query", "state", "owner", "staked", "missing", "withheld", "sort", "order", "limit", "cursor"];
     let query = Query::read(&uri, &known)?;
     let standing = app.index.status.get();
     let words = SORTS.map(|(word, _, _)| word);
@@ -112,11 +116,13 @@ pub(in crate::http) async fn list(State(app): State<App>, uri: Uri, headers: Hea
         Some(true) => find.sure("stake IS NOT NULL"),
         Some(false) => find.sure("stake IS NULL"),
     };
-    find = match query.flag("withheld")? {
-        None => find,
-        Some(true) => find.and("withheld", ">", 0),
-        Some(false) => find.and("withheld", "=", 0),
-    };
+    for name in ["missing", "withheld"] {
+        find = match query.flag(name)? {
+            None => find,
+            Some(true) => find.and(name, ">", 0),
+            Some(false) => find.and(name, "=", 0),
+        };
+    }
     // A lease's state follows from the clock (decision B5).
     let (now, grace) = (signed(standing.epoch), signed(standing.epoch.saturating_sub(GRACE_PERIOD_EPOCHS)));
     find = match query.word("state", &["active", "grace", "deactivated", "none"])? {
@@ -132,7 +138,10 @@ pub(in crate::http) async fn list(State(app): State<App>, uri: Uri, headers: Hea
     let page = Page::new("agents", &query, kinds)?;
     let rows = app.index.store.agents(page.find(find)?).await?;
     let (rows, next) = page.cut(rows, |row| vec![value(row), row.mint.into()]);
-    let items = rows.iter().map(|row| items::Agent::new(row, &standing)).collect();
+    let belongings = belongings(&app, rows.iter().map(|row| row.mint)).await?;
+    let none = items::Belongings::default();
+    let item = |row: &AgentRow| items::Agent::new(row, belongings.get(&row.mint).unwrap_or(&none), &standing);
+    let items = rows.iter().map(item).collect();
     Ok(list_answer(&app, &headers, &Digest::Index, items, next))
 }
 
@@ -150,7 +159,11 @@ pub(in crate::http) async fn one(
     let find = Find::by("agent", row.mint).newest(&["slot", "position", "ordinal"]).limit(20);
     let recent = app.index.store.events(find).await?;
     let recent: Vec<_> = recent.iter().map(|event| items::Event::new(event, &standing)).collect();
-    let fields = AgentAnswer { agent: items::AgentDetail::new(&row, &standing), recent_events: recent };
+    let mine = belongings(&app, std::iter::once(row.mint)).await?.remove(&row.mint).unwrap_or_default();
+    let tenures = app.index.store.tenures(Find::by("agent", row.mint).order(&["number"])).await?;
+    let batches = app.index.store.batches(Find::by("agent", row.mint).order(&["epoch"])).await?;
+    let agent = items::AgentDetail::new(&row, &mine, &tenures, &batches, &standing);
+    let fields = AgentAnswer { agent, recent_events: recent };
     Ok(headed(&app, &headers, &Digest::Head(row.head_digest), fields))
 }
 
@@ -176,6 +189,18 @@ pub(in crate::http) async fn challenges(
 ) -> Result<Response> {
     let row = agent_row(&app, &mint).await?;
     super::lists::challenges_of(&app, &uri, &headers, Some(row.mint)).await
+}
+
+/// Asks for leaves of an agent's batches
+#[utoipa::path(get, path = "/v1/agents/{mint}/asks", params(Mint, AskQuery, PageQuery), responses((status = 200, body = Headed<List<items::Ask>>)))]
+pub(in crate::http) async fn asks(
+    State(app): State<App>,
+    Path(mint): Path<String>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response> {
+    let row = agent_row(&app, &mint).await?;
+    super::lists::asks_of(&app, &uri, &headers, Some(row.mint)).await
 }
 
 /// An agent by epoch
@@ -218,7 +243,8 @@ pub(in crate::http) async fn history(
             lease_paid_through: paid,
             lease_state: items::lease_state(paid, epoch).0,
             batch: batch.is_some(),
-            withheld: batch.is_some_and(|batch| batch.data_bytes.is_none()),
+            missing: batch.is_some_and(|batch| batch.data_bytes.is_none()),
+            withheld: batch.is_some_and(|batch| batch.withheld_slot.is_some()),
             messages: of_batch("message_count"),
             counterparties: of_batch("unique_counterparties"),
             tasks_completed: of_batch("tasks_completed"),

@@ -28,12 +28,17 @@ use zx1_protocol::units::Slot;
 use zx1_server::answer::text;
 
 async fn page_of(app: &App, uri: &Uri, headers: &HeaderMap, agent: Option<&AgentRow>) -> Result<Response> {
-    let query = Query::read(uri, &["data", "limit", "cursor"])?;
+    let query = Query::read(uri, &["data", "withheld", "limit", "cursor"])?;
     let mut find = Find::all().newest(&["submitted_slot", "agent", "epoch"]);
     if let Some(agent) = agent {
         find = find.and("agent", "=", agent.mint);
     }
-    find = match query.word("data", &["served", "withheld"])? {
+    find = match query.flag("withheld")? {
+        None => find,
+        Some(true) => find.sure("withheld_slot IS NOT NULL"),
+        Some(false) => find.sure("withheld_slot IS NULL"),
+    };
+    find = match query.word("data", &["served", "missing"])? {
         None => find,
         Some("served") => find.sure("data_bytes IS NOT NULL"),
         Some(_) => find.sure("data_bytes IS NULL"),
@@ -44,7 +49,8 @@ async fn page_of(app: &App, uri: &Uri, headers: &HeaderMap, agent: Option<&Agent
     let place = |row: &BatchRow| vec![row.submitted_slot.into(), row.agent.into(), row.epoch.into()];
     let (rows, next) = page.cut(rows, place);
     let names = names(app, rows.iter().map(|row| row.agent)).await?;
-    let items = rows.iter().map(|row| items::Batch::new(row, names.get(&row.agent))).collect();
+    let items =
+        rows.iter().map(|row| items::Batch::new(row, names.get(&row.agent), &app.index.network)).collect();
     let digest = agent.map_or(Digest::Index, |agent| Digest::Head(agent.head_digest.clone()));
     Ok(list_answer(app, headers, &digest, items, next))
 }
@@ -86,7 +92,8 @@ pub(in crate::http) async fn one(
     Query::read(&uri, &[])?;
     let row = batch_row(&app, &mint, &epoch).await?;
     let agent = agent_row(&app, &mint).await?;
-    let batch = items::BatchDetail::new(&row, Some(&agent.name).filter(|name| !name.is_empty()));
+    let name = Some(&agent.name).filter(|name| !name.is_empty());
+    let batch = items::BatchDetail::new(&row, name, &app.index.network);
     Ok(headed(&app, &headers, &Digest::Head(agent.head_digest), BatchAnswer { batch }))
 }
 
@@ -186,6 +193,8 @@ struct ShownRecord {
     leaf: String,
     conversation: String,
     slot: u64,
+    /// hash of the header of the message that it follows from
+    message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     counterparty: Option<String>,
     /// of a bid
@@ -212,6 +221,7 @@ struct ShownRecord {
 impl ShownRecord {
     fn new(entry: i64, packed: &[u8], record: &Record) -> Self {
         let (leaf, packed) = (hex::encode(merkle::leaf::<Sha3>(packed)), hex::encode(packed));
+        let message = hex::encode(record.message());
         let of = |kind, conversation: ConversationId, slot: Slot| Self {
             entry,
             kind,
@@ -219,6 +229,7 @@ impl ShownRecord {
             leaf,
             conversation: conversation.to_string(),
             slot: slot.0,
+            message,
             ..Self::default()
         };
         match record {
@@ -316,7 +327,7 @@ pub(in crate::http) async fn proof(
     };
     let entry = u32::try_from(entry).map_err(|_| bad("the batch has no such entry"))?;
     let row = batch_row(&app, &mint, &epoch).await?;
-    let commitment = bundles::commitment(&row);
+    let commitment = row.commitment();
     let root = if is_record { commitment.arrays_root } else { commitment.log_merkle_root };
     let proof = look(&app, &row, move |bundle| {
         let wrong = |error: zx1_protocol::bundle::BundleError| Error::Bundle {

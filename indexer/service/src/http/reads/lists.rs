@@ -1,4 +1,4 @@
-//! Challenges, the feedback log, events, contracts, bindings.
+//! Challenges, asks, the feedback log, events, contracts, bindings.
 
 use super::{List, Page, list as list_answer, names};
 use crate::error::{Error, Result};
@@ -6,11 +6,11 @@ use crate::http::App;
 use crate::http::answer::{Digest, Head, Headed, headed, tagged};
 use crate::http::items;
 use crate::http::openapi::{
-    ChallengeQuery, ContractQuery, EventQuery, FeedbackQuery, MarketQuery, PageQuery,
+    AskQuery, ChallengeQuery, ContractQuery, EventQuery, FeedbackQuery, MarketQuery, PageQuery,
 };
 use crate::http::query::Query;
 use crate::parse::{ATTESTED, Program, REGISTERED, UNATTESTED};
-use crate::store::{ChallengeRow, Find, signed};
+use crate::store::{AskRow, ChallengeRow, Find, signed};
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 use solana_address::Address;
 use utoipa::ToSchema;
 use zx1_chain::rpc::Event;
-use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
+use zx1_interface::constants::{CHALLENGE_WINDOW_SLOTS, SHOW_SLOTS};
 use zx1_protocol::ids::AgentId;
 
 /// Challenges, of one agent or of all.
@@ -40,17 +40,21 @@ pub(super) async fn challenges_of(
     }
     // The last slot at which a challenge that can still be answered was submitted.
     let window = signed(standing.slot.saturating_sub(CHALLENGE_WINDOW_SLOTS));
-    let words = ["open", "answered", "unanswered", "succeeded", "failed", "closed"];
-    let unresolved = |find: Find| find.sure("resolved_slot IS NULL AND succeeded IS NULL");
+    let words = ["open", "unanswered", "answered", "succeeded", "empty", "closed"];
     find = match query.word("state", &words)? {
         None => find,
-        Some("open") => unresolved(find).sure("answered_slot IS NULL").and("submitted_slot", ">=", window),
-        Some("answered") => unresolved(find).sure("answered_slot IS NOT NULL"),
-        Some("unanswered") => {
-            unresolved(find).sure("answered_slot IS NULL").and("submitted_slot", "<", window)
-        }
-        Some("succeeded") => find.and("succeeded", "=", 1),
-        Some("failed") => find.and("succeeded", "=", 0),
+        // Nothing can answer a double bid.
+        Some("open") => find.and("outcome", "=", 0).and("ground", "<>", items::DOUBLE_BID).and(
+            "submitted_slot",
+            ">=",
+            window,
+        ),
+        Some("unanswered") => find
+            .and("outcome", "=", 0)
+            .either(("ground", "=", items::DOUBLE_BID), ("submitted_slot", "<", window)),
+        Some("answered") => find.and("outcome", "=", 1),
+        Some("succeeded") => find.and("outcome", "=", 2),
+        Some("empty") => find.and("outcome", "=", 3),
         Some(_) => find.and("closed", "=", 1),
     };
     let list = agent.map_or_else(|| "challenges".to_owned(), |agent| format!("challenges/{agent}"));
@@ -88,6 +92,70 @@ pub(in crate::http) async fn challenge(
     let names = names(&app, std::iter::once(row.agent)).await?;
     let challenge = items::Challenge::new(&row, names.get(&row.agent), &app.index.status.get());
     Ok(headed(&app, &headers, &Digest::Index, ChallengeAnswer { challenge }))
+}
+
+/// Asks, of one agent or of all.
+pub(super) async fn asks_of(
+    app: &App,
+    uri: &Uri,
+    headers: &HeaderMap,
+    agent: Option<AgentId>,
+) -> Result<Response> {
+    let query = Query::read(uri, &["agent", "asker", "epoch", "state", "limit", "cursor"])?;
+    let standing = app.index.status.get();
+    let mut find = Find::all().newest(&["created_slot", "address"]);
+    if let Some(agent) = agent.or(query.key("agent")?) {
+        find = find.and("agent", "=", agent);
+    }
+    if let Some(asker) = query.key::<Address>("asker")? {
+        find = find.and("asker", "=", asker);
+    }
+    if let Some(epoch) = query.number("epoch")? {
+        find = find.and("epoch", "=", signed(epoch));
+    }
+    // The last slot at which an ask that can still be answered was made.
+    let window = signed(standing.slot.saturating_sub(SHOW_SLOTS));
+    let words = ["open", "overdue", "shown", "withheld", "settled", "closed"];
+    find = match query.word("state", &words)? {
+        None => find,
+        Some("open") => find.and("state", "=", 0).and("created_slot", ">=", window),
+        Some("overdue") => find.and("state", "=", 0).and("created_slot", "<", window),
+        Some("shown") => find.and("state", "=", 1),
+        Some("withheld") => find.and("state", "=", 2),
+        Some("settled") => find.and("state", "=", 3),
+        Some(_) => find.and("closed", "=", 1),
+    };
+    let list = agent.map_or_else(|| "asks".to_owned(), |agent| format!("asks/{agent}"));
+    let page = Page::new(&list, &query, &[0, 2])?;
+    let rows = app.index.store.asks(page.find(find)?).await?;
+    let (rows, next) =
+        page.cut(rows, |row: &AskRow| vec![row.created_slot.into(), row.address.clone().into()]);
+    let names = names(app, rows.iter().map(|row| row.agent)).await?;
+    let items = rows.iter().map(|row| items::Ask::new(row, names.get(&row.agent), &standing)).collect();
+    Ok(list_answer(app, headers, &Digest::Index, items, next))
+}
+
+/// All asks for leaves, newest first
+#[utoipa::path(get, path = "/v1/asks", params(AskQuery, PageQuery), responses((status = 200, body = Headed<List<items::Ask>>)))]
+pub(in crate::http) async fn asks(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Result<Response> {
+    asks_of(&app, &uri, &headers, None).await
+}
+
+/// One ask: its present or last life
+#[utoipa::path(get, path = "/v1/asks/{address}", params(("address" = String, Path, description = "base58")), responses((status = 200, body = Headed<AskAnswer>)))]
+pub(in crate::http) async fn ask(
+    State(app): State<App>,
+    Path(address): Path<String>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response> {
+    Query::read(&uri, &[])?;
+    let address: Address = address.parse().map_err(|_| Error::NoAsk)?;
+    let find = Find::by("address", address).newest(&["created_slot"]).limit(1);
+    let row = app.index.store.asks(find).await?.into_iter().next().ok_or(Error::NoAsk)?;
+    let names = names(&app, std::iter::once(row.agent)).await?;
+    let ask = items::Ask::new(&row, names.get(&row.agent), &app.index.status.get());
+    Ok(headed(&app, &headers, &Digest::Index, AskAnswer { ask }))
 }
 
 /// The feedback log, newest first
@@ -249,6 +317,12 @@ struct ContractBody<'r> {
 #[derive(Serialize, ToSchema)]
 struct ChallengeAnswer {
     challenge: items::Challenge,
+}
+
+/// The page of an ask.
+#[derive(Serialize, ToSchema)]
+struct AskAnswer {
+    ask: items::Ask,
 }
 
 /// An entry of the feedback log.

@@ -8,6 +8,7 @@ pub(super) mod operations;
 use super::App;
 use super::answer::{Digest, headed};
 use super::cursor;
+use super::items::Belongings;
 use super::query::Query;
 use crate::error::{Error, Result};
 use crate::store::{AgentRow, Find, Value};
@@ -87,6 +88,24 @@ pub(super) async fn agent_row(app: &App, mint: &str) -> Result<AgentRow> {
     let missing = || Error::NoAgent(app.index.status.get().slot);
     let mint: AgentId = mint.parse().map_err(|_| missing())?;
     app.index.agent_row(&mint).await?.ok_or_else(missing)
+}
+
+/// The stakes and keys of these agents.
+pub(super) async fn belongings(
+    app: &App,
+    mints: impl Iterator<Item = AgentId>,
+) -> Result<HashMap<AgentId, Belongings>> {
+    let mints: BTreeSet<AgentId> = mints.collect();
+    let of = || Find::any("agent", mints.iter().copied());
+    let mut found: HashMap<AgentId, Belongings> = HashMap::new();
+    for row in app.index.store.stakes(of().sure("claimed_slot IS NULL").order(&["agent", "era"])).await? {
+        found.entry(row.agent).or_default().stakes.push(row);
+    }
+    let keys = of().and("closed", "=", 0).order(&["created_slot", "key"]);
+    for row in app.index.store.keys(keys).await? {
+        found.entry(row.agent).or_default().keys.push(row);
+    }
+    Ok(found)
 }
 
 /// Names of agents, as far as they are known.
