@@ -7,6 +7,8 @@
 mod agents;
 mod attestations;
 mod ed25519;
+mod game;
+mod keys;
 mod money;
 mod protocol;
 mod send;
@@ -15,7 +17,10 @@ mod world;
 
 pub use agents::{Agent, ForeignMint};
 pub use ed25519::{Ed25519Entry, ed25519_custom, ed25519_instruction, ed25519_pair, sign};
-pub use protocol::{Batch, USDC, message_of};
+pub use game::{APPEND_BYTES, ARRAYS, Filing, LOG, Shown};
+pub use keys::{Key, Keys};
+pub use money::Books;
+pub use protocol::{BATCH_HASH, Batch, Living, NETWORK, USDC};
 pub use send::{
     EVENT_TAG, Failure, Inner, MAX_TRANSACTION, Receipt, Sent, compute_limit, events, transaction_size,
 };

@@ -5,7 +5,24 @@ use solana_keypair::Keypair;
 use solana_signer::Signer;
 use zx1_chain::token::{self, TOKEN_PROGRAM, TokenAccount};
 
-use crate::World;
+use crate::{Agent, World};
+use zx1_chain::pda;
+use zx1_interface::accounts::{ShardAccount, StakeLockAccount};
+
+/// An era's money, and the shard's in which it lies, in micro-USDC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Books {
+    /// The era's stake.
+    pub stake: u64,
+    /// What is left of the finders' part.
+    pub pot: u64,
+    /// Stakes of challenges and prices of asks held for the era.
+    pub deposits: u64,
+    /// The stored total of the shard: of all eras of all its agents.
+    pub shard: u64,
+    /// What the shard's vault holds.
+    pub vault: u64,
+}
 
 impl World {
     /// The mint that stands for USDC: the legacy token program, 6 decimals; made on first use.
@@ -71,5 +88,33 @@ impl World {
     /// Tokens in a token account; 0 where there is none.
     pub fn token_balance(&self, account: &Address) -> u64 {
         TokenAccount::decode(&self.data(account)).map_or(0, |account| account.amount)
+    }
+
+    /// An era's money as it is now, all in micro-USDC; zeros of what does not exist.
+    pub fn books(&self, agent: &Agent, era: u32) -> Books {
+        let stake = self.find::<StakeLockAccount>(&pda::stake(&agent.mint, era));
+        let shard = self.find::<ShardAccount>(&pda::shard(agent.shard()));
+        let of = |part: fn(&StakeLockAccount) -> u64| stake.as_ref().map_or(0, part);
+        Books {
+            stake: of(|stake| stake.stake_usdc),
+            pot: of(|stake| stake.pot_usdc),
+            deposits: of(|stake| stake.deposits_usdc),
+            shard: shard.map_or(0, |shard| shard.total_usdc),
+            vault: self.token_balance(&pda::vault(agent.shard())),
+        }
+    }
+
+    /// Asserts of every shard that its total is the sum of what its eras hold, and that the vault holds as
+    /// much or, by gifts of strangers, more.
+    #[track_caller]
+    pub fn assert_books(&self) {
+        let stakes = self.all::<StakeLockAccount>();
+        for (_, shard) in self.all::<ShardAccount>() {
+            let own = stakes.iter().filter(|(_, stake)| stake.agent_mint[0] == shard.shard);
+            let held: u64 = own.map(|(_, s)| s.stake_usdc + s.pot_usdc + s.deposits_usdc).sum();
+            assert_eq!(shard.total_usdc, held, "the total of shard {} is not what it owes", shard.shard);
+            let vault = self.token_balance(&pda::vault(shard.shard));
+            assert!(vault >= held, "the vault of shard {} holds {vault} and owes {held}", shard.shard);
+        }
     }
 }

@@ -42,7 +42,11 @@ fn an_unknown_command_an_unknown_option_and_a_missing_value_are_named() {
     assert!(refusal(&["config", "--colour", "red"]).contains("does not know '--colour'"));
     assert!(refusal(&["config", "--treasury"]).contains("--treasury needs a value"));
     assert!(refusal(&["config", "--authority", "key.json"]).contains("--usdc-mint is missing"));
-    assert!(refusal(&["handover", "--authority", "key.json"]).contains("--multisig is missing"));
+    assert!(refusal(&["handover", "--authority", "key.json"]).contains("--to or --multisig is missing"));
+    let both = ["handover", "--authority", "key.json", "--to", "new.json", "--multisig", ADDRESS];
+    assert!(refusal(&both).contains("exclude each other"));
+    let vault = ["handover", "--authority", "key.json", "--multisig", ADDRESS, "--vault", "256"];
+    assert!(refusal(&vault).contains("invalid vault: '256'"));
 }
 
 #[test]

@@ -5,13 +5,19 @@ use solana_instruction::AccountMeta;
 use solana_signer::Signer;
 use solana_system_interface::instruction as system;
 use zx1_chain::{
-    sati,
+    pda, sati,
     token::{self, TOKEN_PROGRAM},
 };
-use zx1_interface::{external::upgrade_authority, ids};
+use zx1_interface::{accounts::KeyAccount, external::upgrade_authority, ids};
+use zx1_protocol::challenge::Ground;
+use zx1_protocol::evidence::{Evidence, ProvenBid};
+use zx1_protocol::ids::{AgentId, ConversationId};
+use zx1_protocol::keys::Scopes;
+use zx1_protocol::record::{BID_LEN, Bid, Record};
+use zx1_protocol::units::{Epoch, Slot};
 use zx1_vm_tests::{
-    Ed25519Entry, START_SLOT, START_TIME, World, address, compute_limit, ed25519_custom, ed25519_instruction,
-    ed25519_pair, sign, transaction_size,
+    Batch, Books, Ed25519Entry, Filing, Key, LOG, Living, START_SLOT, START_TIME, Shown, World, address,
+    compute_limit, ed25519_custom, ed25519_instruction, ed25519_pair, sign, transaction_size,
 };
 
 #[test]
@@ -160,4 +166,94 @@ fn a_new_world_has_every_program() {
     ] {
         assert!(world.account(&address(id)).is_some_and(|account| account.executable));
     }
+}
+
+#[test]
+fn a_living_agent_lands_its_epoch_when_that_is_over() {
+    let mut world = World::configured();
+    let Living { agent, keys, .. } = world.living_agent();
+    let epoch = world.epoch();
+    assert_eq!(world.message_of(&agent, &Batch::empty(epoch)).covers_from, Epoch(epoch));
+    world.advance_epochs(1);
+    world.submit_batch(&agent, &keys.batch, &Batch::empty(epoch)).unwrap();
+    world.advance_epochs(2);
+    let later = Batch::empty(epoch + 2);
+    assert_eq!(world.message_of(&agent, &later).covers_from, Epoch(epoch + 1));
+    world.submit_batch(&agent, &keys.batch, &later).unwrap();
+    assert_eq!((world.head(&agent).count, world.batch(&agent, epoch + 2).covers_from_epoch), (2, epoch + 1));
+}
+
+#[test]
+fn keys_act_at_once_first_and_with_notice_later() {
+    let mut world = World::configured();
+    let Living { agent, owner, keys } = world.living_agent();
+    assert_eq!(world.live_keys(&agent).len(), 3);
+    assert_eq!(world.key(&agent, &keys.pay.at()).from_epoch, world.epoch());
+    let later = world.new_key(&agent, &owner, Scopes::BATCH);
+    let from = world.epoch() + 2;
+    world.wait_for_key(&agent, &later.at());
+    assert_eq!((world.epoch(), world.key(&agent, &later.at()).from_epoch), (from, from));
+    let buyer = Key(world.new_party());
+    let sold = world.transfer_agent(&agent, &owner, &buyer.at());
+    world.take_over(&sold, &buyer).unwrap();
+    assert_eq!(world.live_keys(&agent), []);
+    assert_eq!((world.tenure(&agent).number, world.era(&agent)), (2, 1));
+    let ended = world.close_key(&agent, &later.at()).unwrap();
+    assert!(ended.units > 0 && world.find::<KeyAccount>(&pda::key(&agent.mint, &later.at())).is_none());
+}
+
+#[test]
+fn books_hold_to_the_unit_through_a_challenge_and_an_ask() {
+    let mut world = World::configured();
+    let Living { agent, owner, keys } = world.living_agent();
+    let amounts = world.amounts();
+    let empty = Books { stake: amounts.min_stake, ..Books::default() };
+    assert_eq!(world.books(&agent, 0), Books { shard: empty.stake, vault: empty.stake, ..empty });
+    world.advance_epochs(1);
+    let epoch = world.epoch() - 1;
+    // Two bids of one message: what nothing can answer.
+    let bid = |value| {
+        let (conversation, counterparty, message) = (ConversationId([1; 16]), AgentId([2; 32]), [3; 32]);
+        Record::Bid(Bid { conversation, counterparty, value, slot: Slot(4), message }).to_bytes()
+    };
+    let batch = Batch { epoch, entries: vec![b"an entry".to_vec()], records: vec![bid(1), bid(2)] };
+    world.submit_batch(&agent, &keys.batch, &batch).unwrap();
+    world.advance_slots(1);
+    let asker = Key(world.new_party());
+    world.ask_leaf(&asker, &agent, epoch, LOG, 0).unwrap();
+    let ask = world.ask_address(&agent, epoch, LOG, 0);
+    world.show_leaf(&owner, &ask, &batch.entries[0], &[]).unwrap();
+    world.assert_books();
+    let stake = amounts.min_stake + amounts.ask_to_stake;
+    assert_eq!(world.books(&agent, 0).stake, stake);
+
+    let place = |n: u32| batch.arrays().proof_of_entry(n).unwrap();
+    let (first, second) = (place(0), place(1));
+    let one: &[u8; BID_LEN] = batch.records[0].as_slice().try_into().unwrap();
+    let two: &[u8; BID_LEN] = batch.records[1].as_slice().try_into().unwrap();
+    let evidence = Evidence::DoubleBid(
+        ProvenBid::new(one, first.index, &first.path).unwrap(),
+        ProvenBid::new(two, second.index, &second.path).unwrap(),
+    );
+    let filing = Filing {
+        finder: Key(world.new_party()),
+        agent,
+        epoch,
+        nonce: 7,
+        ground: Ground::DoubleBid,
+        value_known: true,
+        message: [3; 32],
+        shown: Shown::Bytes(evidence.to_bytes().unwrap()),
+    };
+    let before = world.usdc_balance(&filing.finder.at());
+    world.file(&filing);
+    world.assert_books();
+    assert_eq!(world.books(&agent, 0).deposits, amounts.challenge_stake);
+    world.resolve(&filing.challenge()).unwrap();
+    world.assert_books();
+    assert_eq!(world.books(&agent, 0), Books::default());
+    let won = amounts.share(amounts.slash(stake).pot);
+    assert_eq!(world.usdc_balance(&filing.finder.at()), before + won);
+    world.lock_stake(&agent, &owner, amounts.min_stake).unwrap();
+    assert_eq!((world.era(&agent), world.ranks(&agent, 0)), (1, (1, 1)));
 }

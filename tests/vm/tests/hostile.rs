@@ -11,6 +11,8 @@ mod attack;
 mod calls;
 #[path = "hostile/calls_challenge.rs"]
 mod calls_challenge;
+#[path = "hostile/calls_stake_lock.rs"]
+mod calls_stake_lock;
 #[path = "hostile/mutation.rs"]
 mod mutation;
 #[path = "hostile/stage.rs"]
@@ -46,26 +48,33 @@ fn attack_all(instructions: &[&str], sent_at_least: u64, calls: fn(&Stage) -> Ve
 #[test]
 fn stake_lock_refuses_hostile_calls() {
     let instructions = [
+        "add_key",
         "cancel_unlock",
         "claim_stake",
+        "close_key",
+        "end_key",
         "initialize_config",
         "lock_stake",
-        "open_challenge",
+        "open_tenure",
+        "open_vault",
         "queue_unlock",
-        "settle_challenge",
-        "slash",
+        "settle",
+        "take_deposit",
+        "take_over",
+        "take_rank",
     ];
-    attack_all(&instructions, 1_000, calls::stake_lock);
+    attack_all(&instructions, 20_000, calls_stake_lock::stake_lock);
 }
 
 #[test]
 fn lease_refuses_hostile_calls() {
-    attack_all(&["pay_lease", "tick_lease"], 400, calls::lease);
+    attack_all(&["pay_lease", "tick_lease"], 3_000, calls::lease);
 }
 
 #[test]
 fn behavior_log_refuses_hostile_calls() {
-    attack_all(&["close_batch", "submit_batch"], 200, calls::behavior_log);
+    let instructions = ["close_batch", "mark_withheld", "open_head", "submit_batch"];
+    attack_all(&instructions, 4_000, calls::behavior_log);
 }
 
 #[test]
@@ -73,20 +82,25 @@ fn challenge_refuses_hostile_calls() {
     let instructions = [
         "answer_challenge",
         "append_evidence",
+        "ask_leaf",
         "begin_evidence",
         "cancel_evidence",
+        "close_ask",
         "close_challenge",
-        "discard_envelope",
-        "record_envelope",
+        "pass_rank",
         "resolve_challenge",
+        "seal_evidence",
+        "settle_ask",
+        "settle_era",
+        "show_leaf",
         "submit_challenge",
     ];
-    attack_all(&instructions, 1_000, calls_challenge::challenge);
+    attack_all(&instructions, 25_000, calls_challenge::challenge);
 }
 
 #[test]
 fn feedback_log_refuses_hostile_calls() {
     let instructions =
         ["append_draft", "begin_draft", "cancel_draft", "resolve_entry", "seal_draft", "submit_feedback"];
-    attack_all(&instructions, 500, calls::feedback_log);
+    attack_all(&instructions, 3_000, calls::feedback_log);
 }

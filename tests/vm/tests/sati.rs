@@ -109,7 +109,7 @@ fn check_agent(world: &World, agent: &Agent, names: &NewAgent, group: &Address) 
 
     let account = world.account(&agent.token_account).unwrap();
     assert_eq!(account.owner, TOKEN_2022_PROGRAM);
-    let held = TokenAccount { mint: agent.mint.into(), owner: agent.owner, amount: 1 };
+    let held = TokenAccount { mint: agent.mint.into(), owner: agent.owner, amount: 1, frozen: false };
     assert_eq!(TokenAccount::decode(&account.data), Some(held));
     let index = world.account(&agent.agent_index).unwrap();
     assert_eq!((index.owner, index.data.len()), (sati::PROGRAM, AgentIndex::LEN));

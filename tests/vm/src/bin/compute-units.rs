@@ -80,15 +80,17 @@ fn measured() -> (Vec<measure::Row>, u64) {
     world.init_config();
     world.treasury_usdc();
     for part in [
+        stakes::listing,
         stakes::locking,
         stakes::unlocking,
         stakes::leasing,
         stakes::logging,
-        challenges::submitting,
-        challenges::recording,
         challenges::drafting,
+        challenges::sealing_all,
+        challenges::submitting,
         challenges::answering,
         challenges::resolving,
+        challenges::asking,
         texts::submitting,
         texts::drafting,
         texts::resolving,

@@ -21,12 +21,12 @@ impl Scene {
     fn reactivated() -> Self {
         let mut scene = Self::queued();
         scene.world.advance_slots(1_000);
-        scene.world.pay_lease(&scene.agent, &scene.owner, None, 1).unwrap();
+        scene.world.pay_lease(&scene.agent, &scene.owner, 1).unwrap();
         scene
     }
 
     fn cancel(&self, wallet: &Keypair) -> Instruction {
-        cancel_unlock(&self.agent.addresses(), wallet.pubkey())
+        cancel_unlock(&self.agent.addresses(), wallet.pubkey(), 0)
     }
 
     #[track_caller]
@@ -47,7 +47,7 @@ fn after_reactivation_ok() {
     let (before, stake) = (s.world.snapshot(), s.stake());
     assert_eq!((stake.in_unlock_queue, stake.event_sequence), (1, 2));
     let receipt = s.world.send_ok(&[s.cancel(&s.owner)], &s.owner, &[]);
-    before.assert_only_changed(&s.world, &[s.owner.pubkey(), pda::stake(&s.agent.mint)]);
+    before.assert_only_changed(&s.world, &[s.owner.pubkey(), pda::stake(&s.agent.mint, 0)]);
     assert_eq!(
         s.stake(),
         StakeLockAccount {
@@ -62,6 +62,7 @@ fn after_reactivation_ok() {
         only_event(&receipt, ids::STAKE_LOCK, UnlockCanceled::read),
         UnlockCanceled {
             agent_mint: s.agent.mint.0,
+            era: 0,
             slot: s.world.slot(),
             sequence: 2,
             account_created_slot: stake.created_slot,
@@ -83,25 +84,20 @@ fn afterwards_the_stake_is_topped_up_and_the_unlock_queued_again_ok() {
     s.world.send_ok(&[s.cancel(&s.owner)], &s.owner, &[]);
     s.world.lock_stake(&s.agent, &s.owner, 1).unwrap();
     s.world.advance_epochs(4);
-    s.world.queue_unlock(&s.agent, &s.owner).unwrap();
+    s.world.queue_unlock(&s.agent, &s.owner, 0).unwrap();
     assert_eq!((s.stake().queued_slot, s.stake().event_sequence), (s.world.slot(), 5));
 }
 
+/// In the first edition the stake went with the NFT, and the buyer canceled.
 #[test]
-fn the_new_owner_after_a_sale_ok() {
-    let mut s = Scene::reactivated();
-    let (agent, buyer) = s.sell();
-    s.agent = agent;
-    s.world.send_ok(&[s.cancel(&buyer)], &buyer, &[]);
-    assert_eq!(s.stake().in_unlock_queue, 0);
-}
-
-#[test]
-fn a_former_owner_fails() {
+fn nobody_after_a_sale() {
     let mut s = Scene::reactivated();
     let former = s.agent;
-    let (agent, _) = s.sell();
+    let (agent, buyer) = s.sell();
     s.agent = agent;
+    // The stake is the seller's, and the NFT the buyer's: nobody has both.
+    let instruction = s.cancel(&buyer);
+    s.world.send_refused(&[instruction], &buyer, &[]).expect_code(Error::NotStakeOwner.code());
     s.cancel_refused(Error::NotAgentOwner);
     s.agent = former;
     s.cancel_refused(Error::AgentNotHeld);
@@ -111,9 +107,9 @@ fn a_former_owner_fails() {
 fn a_stranger_and_a_delegate_fail() {
     let mut s = Scene::reactivated();
     let instruction = s.cancel(&s.stranger);
-    s.stranger_refused(std::slice::from_ref(&instruction), Error::NotAgentOwner);
+    s.stranger_refused(std::slice::from_ref(&instruction), Error::NotStakeOwner);
     s.world.create_delegate(&s.owner, &s.stranger.pubkey(), &s.agent, 0);
-    s.stranger_refused(&[instruction], Error::NotAgentOwner);
+    s.stranger_refused(&[instruction], Error::NotStakeOwner);
 }
 
 #[test]
@@ -151,7 +147,7 @@ fn a_dead_lease_fails() {
     let mut s = Scene::queued();
     s.cancel_refused(Error::LeaseNotPaid);
     // Paid, but dead again.
-    s.world.pay_lease(&s.agent, &s.owner, None, 1).unwrap();
+    s.world.pay_lease(&s.agent, &s.owner, 1).unwrap();
     s.world.advance_epochs(4);
     s.cancel_refused(Error::LeaseNotPaid);
 }
@@ -159,16 +155,23 @@ fn a_dead_lease_fails() {
 #[test]
 fn no_lease_at_all_fails() {
     let mut s = Scene::staked();
-    s.world.queue_unlock(&s.agent, &s.owner).unwrap();
+    s.world.queue_unlock(&s.agent, &s.owner, 0).unwrap();
     s.cancel_refused(Error::LeaseNotPaid);
+}
+
+#[test]
+fn another_era_fails() {
+    let mut s = Scene::reactivated();
+    let instruction = cancel_unlock(&s.agent.addresses(), s.owner.pubkey(), 1);
+    s.owner_refused(&[with_account(instruction, STAKE, pda::stake(&s.agent.mint, 0))], Error::WrongEra);
 }
 
 #[test]
 fn another_agents_live_lease_or_stake_fails() {
     let mut s = Scene::queued();
-    let other = s.other_agent();
+    let other = s.other_agent().agent;
     s.cancel_with_refused(LEASE, pda::lease(&other.mint), Error::WrongAgent);
-    s.cancel_with_refused(STAKE, pda::stake(&other.mint), Error::WrongAgent);
+    s.cancel_with_refused(STAKE, pda::stake(&other.mint, 0), Error::WrongAgent);
     let forged = s.world.new_keypair().pubkey();
     let data = s.world.data(&pda::lease(&other.mint));
     s.world.set_data(&forged, &Address::new_from_array([8; 32]), &data);
@@ -185,6 +188,12 @@ fn the_owner_of_another_agent_fails_with_its_own_nft_and_everything_else_the_vic
     {
         instruction = with_account(instruction, place, at);
     }
+    s.stranger_refused(std::slice::from_ref(&instruction), Error::NotStakeOwner);
+    // Were the stake its own, too.
+    let at = 8 + std::mem::offset_of!(StakeLockAccount, owner);
+    let thief = s.stranger.pubkey();
+    s.world
+        .edit_data(&pda::stake(&s.agent.mint, 0), |data| data[at..at + 32].copy_from_slice(thief.as_ref()));
     s.stranger_refused(&[instruction], Error::WrongAgent);
 }
 

@@ -1,18 +1,18 @@
 //! close_batch: the rent goes back to whoever paid it, once nobody can need the batch any more.
 
-use super::common::{Scene, WINDOW, dishonest_batch, gift, only_event, with_account};
+use super::common::{Scene, WINDOW, gift, only_event, send_unsigned, with_account};
 use solana_address::Address;
 use solana_instruction::Instruction;
 use solana_keypair::Keypair;
 use solana_signer::Signer;
-use zx1_chain::instructions::behavior_log::{close_batch, submit_batch};
+use zx1_chain::instructions::behavior_log::close_batch;
+use zx1_chain::instructions::stake_lock::take_deposit;
 use zx1_chain::pda;
 use zx1_interface::accounts::{BatchAccount, HeadAccount};
 use zx1_interface::events::BatchClosed;
+use zx1_interface::instruction::TakeDeposit;
 use zx1_interface::{Error, Layout, ids};
-use zx1_vm_tests::{address, ed25519_instruction};
-
-use super::submit_batch::{batch_of, message};
+use zx1_vm_tests::{Batch, address};
 
 const PAYER: usize = 0;
 const BATCH: usize = 1;
@@ -27,12 +27,10 @@ struct Submitted {
 }
 
 fn submitted() -> Submitted {
-    let mut s = Scene::living();
-    s.world.pay_lease(&s.agent, &s.owner, None, 100).unwrap();
+    let mut s = Scene::lasting();
     let (sponsor, epoch) = (s.world.new_wallet(10), s.last_epoch());
-    let batch = batch_of(&s.agent.mint, epoch);
-    let submit = submit_batch(&s.agent.addresses(), sponsor.pubkey(), None, &batch);
-    s.world.send_ok(&[ed25519_instruction(&s.owner, &message(&batch)), submit], &sponsor, &[]);
+    let landing = s.world.landing(&s.agent, &sponsor.pubkey(), &s.keys.batch, &s.message(epoch));
+    s.world.send_ok(&landing, &sponsor, &[]);
     Submitted { s, sponsor, epoch }
 }
 
@@ -45,7 +43,7 @@ fn closable() -> Submitted {
 
 impl Submitted {
     fn close(&self) -> Instruction {
-        close_batch(self.s.agent.mint, self.epoch, self.sponsor.pubkey())
+        close_batch(self.s.agent.mint, self.epoch, 0, self.sponsor.pubkey())
     }
 
     #[track_caller]
@@ -122,12 +120,12 @@ fn a_payer_that_has_no_lamports_left_is_paid_ok() {
 fn an_older_batch_is_closed_while_a_newer_one_is_in_its_window_ok() {
     let mut t = closable();
     let newer = t.s.last_epoch();
-    t.s.submits(newer);
+    t.s.land(newer);
     let digest = t.s.head().digest;
     t.closes(0);
     assert_eq!((t.s.head().last_epoch, t.s.head().count, t.s.head().digest), (newer, 2, digest));
     assert_eq!(t.s.batch(newer).epoch_number, newer);
-    let close = close_batch(t.s.agent.mint, newer, t.s.owner.pubkey());
+    let close = close_batch(t.s.agent.mint, newer, 0, t.s.world.faucet.pubkey());
     t.s.stranger_refused(&[close], Error::WindowNotOver);
 }
 
@@ -135,39 +133,66 @@ fn an_older_batch_is_closed_while_a_newer_one_is_in_its_window_ok() {
 fn the_closing_counts_into_the_sequence_of_the_head() {
     let mut t = closable();
     t.closes(0);
-    let receipt = t.s.submits(t.s.last_epoch());
+    let receipt = t.s.land(t.s.last_epoch());
     let event = only_event(&receipt, ids::BEHAVIOR_LOG, zx1_interface::events::BatchSubmitted::read);
-    assert_eq!((event.sequence, t.s.head().event_sequence), (2, 3));
+    assert_eq!((event.sequence, t.s.head().event_sequence), (3, 4));
 }
 
 #[test]
 fn with_an_open_challenge_fails_and_after_its_settlement_it_is_closed() {
-    let mut s = Scene::living();
-    s.world.pay_lease(&s.agent, &s.owner, None, 100).unwrap();
-    let batch = dishonest_batch(&s.agent, s.last_epoch());
-    s.world.submit_batch(&s.agent, &s.owner, &batch).unwrap();
-    s.world.advance_slots(WINDOW);
+    let mut s = Scene::lasting();
+    let epoch = s.last_epoch();
+    let filing = s.dishonest();
     // In the last slot in which it can be challenged.
-    let challenge = s.challenge(&batch);
+    s.world.advance_slots(WINDOW);
+    s.world.file(&filing);
     s.world.advance_slots(1);
-    let sponsor = s.owner.insecure_clone();
-    let mut t = Submitted { s, sponsor, epoch: batch.epoch };
+    let sponsor = s.world.faucet.insecure_clone();
+    let mut t = Submitted { s, sponsor, epoch };
     t.refused(t.close(), Error::OpenChallenges);
     t.s.world.advance_slots(WINDOW);
     t.refused(t.close(), Error::OpenChallenges);
-    t.s.resolve(&challenge);
+    t.s.resolve(&filing.challenge());
     assert_eq!(t.s.stake().open_challenges, 0);
     t.closes(0);
+}
+
+#[test]
+fn with_an_open_ask_fails() {
+    let mut t = closable();
+    let (usdc, stranger) = (t.s.world.usdc_account(&t.s.stranger.at()), t.s.stranger.at());
+    let ask = TakeDeposit { agent_mint: t.s.agent.mint.0, era: 0, amount: 500_000, what: 3 };
+    let take = take_deposit(pda::challenge_authority(), stranger, usdc, &ask);
+    send_unsigned(&mut t.s.world, &take).unwrap();
+    t.refused(t.close(), Error::AskNotSettled);
+}
+
+#[test]
+fn the_stake_of_another_era_does_not_serve_fails() {
+    // The batch's era has an open challenge, and the next one has none.
+    let mut s = Scene::lasting();
+    let epoch = s.last_epoch();
+    let filing = s.dishonest();
+    s.world.advance_slots(WINDOW);
+    s.world.file(&filing);
+    s.world.advance_slots(1);
+    s.world.lock_stake(&s.agent, &s.owner, super::common::MIN_STAKE).unwrap();
+    let sponsor = s.world.faucet.insecure_clone();
+    let mut t = Submitted { s, sponsor, epoch };
+    t.refused(t.close(), Error::OpenChallenges);
+    t.with_refused(STAKE, pda::stake(&t.s.agent.mint, 1), Error::WrongEra);
+    // The empty address of a third era.
+    t.with_refused(STAKE, pda::stake(&t.s.agent.mint, 2), Error::WrongAddress);
 }
 
 #[test]
 fn after_the_stake_was_claimed_ok() {
     let mut t = submitted();
     t.s.world.advance_epochs(104);
-    t.s.world.queue_unlock(&t.s.agent, &t.s.owner).unwrap();
+    t.s.world.queue_unlock(&t.s.agent, &t.s.owner, 0).unwrap();
     t.s.world.advance_slots(WINDOW);
-    t.s.world.claim_stake(&t.s.agent, &t.s.owner).unwrap();
-    assert_eq!(t.s.world.account(&pda::stake(&t.s.agent.mint)), None);
+    t.s.world.claim_stake(&t.s.agent, &t.s.owner, 0).unwrap();
+    assert_eq!(t.s.world.account(&pda::stake(&t.s.agent.mint, 0)), None);
     t.closes(0);
 }
 
@@ -191,7 +216,7 @@ fn another_epoch_in_the_arguments_fails() {
 #[test]
 fn an_epoch_without_a_batch_fails() {
     let mut t = closable();
-    let instruction = close_batch(t.s.agent.mint, t.epoch - 1, t.sponsor.pubkey());
+    let instruction = close_batch(t.s.agent.mint, t.epoch - 1, 0, t.sponsor.pubkey());
     t.refused(instruction, Error::AccountMissing);
 }
 
@@ -207,11 +232,13 @@ fn twice_fails() {
 fn another_agents_accounts_fail() {
     let mut t = closable();
     let other = t.s.other_agent();
-    let theirs = dishonest_batch(&other, t.s.last_epoch());
-    t.s.world.submit_batch(&other, &t.s.stranger, &theirs).unwrap();
+    let theirs = Batch::empty(t.s.world.epoch());
+    t.s.world.advance_epochs(1);
+    t.s.world.submit_batch(&other.agent, &other.keys.batch, &theirs).unwrap();
+    let other = other.agent;
     t.with_refused(BATCH, pda::batch(&other.mint, theirs.epoch), Error::WrongAgent);
     t.with_refused(HEAD, pda::head(&other.mint), Error::WrongAgent);
-    t.with_refused(STAKE, pda::stake(&other.mint), Error::WrongAgent);
+    t.with_refused(STAKE, pda::stake(&other.mint, 0), Error::WrongAgent);
     let mut instruction = t.close();
     instruction.data[8..40].copy_from_slice(other.mint.as_ref());
     t.refused(instruction, Error::WrongAgent);
@@ -221,7 +248,7 @@ fn another_agents_accounts_fail() {
 fn a_forged_absence_of_the_stake_fails() {
     let mut t = closable();
     let other = t.s.world.register_agent(&t.s.owner);
-    for empty in [t.s.world.new_keypair().pubkey(), pda::stake(&other.mint)] {
+    for empty in [t.s.world.new_keypair().pubkey(), pda::stake(&other.mint, 0)] {
         t.with_refused(STAKE, empty, Error::WrongAddress);
     }
 }

@@ -8,53 +8,77 @@ use solana_message::{Message, VersionedMessage};
 use solana_signer::Signer;
 use solana_system_interface::instruction as system;
 use solana_transaction::versioned::VersionedTransaction;
-use zx1_chain::instructions::challenge::{
-    ChallengeAddresses, EvidenceSource, resolve_challenge, submit_challenge,
-};
-use zx1_chain::pda;
 use zx1_interface::Error;
-use zx1_interface::accounts::{BatchAccount, HeadAccount, LeaseAccount, StakeLockAccount};
-use zx1_interface::constants::MIN_STAKE;
-use zx1_protocol::challenge::evidence_hash;
+use zx1_interface::accounts::{
+    BatchAccount, HeadAccount, KeyAccount, LeaseAccount, StakeLockAccount, TenureAccount,
+};
+use zx1_protocol::batch::BatchMessage;
+use zx1_protocol::challenge::Ground;
 use zx1_protocol::envelope::{EnvelopeHeader, MsgType, PROTOCOL_VERSION};
-use zx1_protocol::evidence::{Evidence, KIND_LOG_ENTRY, LogEvidence};
-use zx1_protocol::hash::Sha3;
+use zx1_protocol::evidence::{Evidence, LogEvidence};
+use zx1_protocol::hash::{Hash, Sha3};
+use zx1_protocol::keys::Scopes;
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::units::Slot;
-use zx1_vm_tests::{Agent, Batch, Failure, Inner, Receipt, Sent, World, address, events};
+use zx1_vm_tests::{
+    Agent, Batch, Failure, Filing, Inner, Key, Keys, Living, Receipt, Sent, Shown, World, address, events,
+};
 
 /// How a missing signature is refused, before a handler runs.
 pub(crate) const MISSING_SIGNATURE: InstructionError = InstructionError::MissingRequiredSignature;
 /// How a writable account that is passed twice is refused, before a handler runs.
 pub(crate) const DUPLICATE_MUTABLE: InstructionError = InstructionError::Custom(2040);
-/// Bytes of a legacy token account, whose rent a vault holds.
+/// Bytes of a legacy token account, which a vault is.
 pub(crate) const VAULT_BYTES: usize = 165;
 /// Slots of a zx1 epoch: 86 400 s at 400 ms.
 pub(crate) const EPOCH_SLOTS: u64 = 216_000;
 /// The challenge window and the unlock delay, written out again so that a changed constant shows.
 pub(crate) const WINDOW: u64 = 432_000;
 
-/// A world with an agent, its owner, and somebody else with SOL and USDC.
+/// A world with an agent, its owner and keys, and somebody else with SOL and USDC.
 pub(crate) struct Scene {
     pub(crate) world: World,
     pub(crate) agent: Agent,
-    pub(crate) owner: Keypair,
-    pub(crate) stranger: Keypair,
+    pub(crate) owner: Key,
+    /// The agent's keys; nothing knows them before [`Scene::tenured`].
+    pub(crate) keys: Keys,
+    pub(crate) stranger: Key,
 }
 
+/// What a world's configuration has for the smallest stake, written out again so that a changed value shows.
+pub(crate) const MIN_STAKE: u64 = 30_000_000;
+
 impl Scene {
-    /// The agent is registered; it has neither stake nor lease.
+    /// The agent is registered; it has neither tenure nor stake nor lease.
     pub(crate) fn registered() -> Self {
         let mut world = World::configured();
-        let owner = world.new_party();
-        let stranger = world.new_party();
+        let (owner, stranger) = (Key(world.new_party()), Key(world.new_party()));
         let agent = world.register_agent(&owner);
-        Self { world, agent, owner, stranger }
+        let mut key = || Key(world.new_keypair());
+        let keys = Keys { pay: key(), batch: key(), deal: key() };
+        Self { world, agent, owner, keys, stranger }
+    }
+
+    /// The agent has its first tenure, without keys.
+    pub(crate) fn opened() -> Self {
+        let mut scene = Self::registered();
+        scene.world.open_tenure(&scene.agent, &scene.owner).unwrap();
+        scene
+    }
+
+    /// The agent's three keys are listed; as a first use they act at once.
+    pub(crate) fn tenured() -> Self {
+        let mut scene = Self::opened();
+        let Keys { pay, batch, deal } = scene.keys.clone();
+        for (key, scopes) in [(pay, Scopes::PAY), (batch, Scopes::BATCH), (deal, Scopes::DEAL)] {
+            scene.world.add_key(&scene.agent, &scene.owner, &key, scopes).unwrap();
+        }
+        scene
     }
 
     /// The agent has the minimum stake and no lease.
     pub(crate) fn staked() -> Self {
-        let mut scene = Self::registered();
+        let mut scene = Self::tenured();
         scene.world.lock_stake(&scene.agent, &scene.owner, MIN_STAKE).unwrap();
         scene
     }
@@ -62,7 +86,17 @@ impl Scene {
     /// The agent has the minimum stake and a lease that is paid through the current epoch.
     pub(crate) fn living() -> Self {
         let mut scene = Self::staked();
-        scene.world.pay_lease(&scene.agent, &scene.owner, None, 1).unwrap();
+        scene.world.pay_lease(&scene.agent, &scene.owner, 1).unwrap();
+        scene
+    }
+
+    /// The agent has a head too, of the epoch before, and its lease is paid through the current one: a batch
+    /// of [`Scene::last_epoch`] can land.
+    pub(crate) fn landing() -> Self {
+        let mut scene = Self::living();
+        scene.world.open_head(&scene.agent).unwrap();
+        scene.world.pay_lease(&scene.agent, &scene.owner, 1).unwrap();
+        scene.world.advance_epochs(1);
         scene
     }
 
@@ -76,55 +110,131 @@ impl Scene {
     /// The agent's lease is deactivated and its unlock queued in the present slot.
     pub(crate) fn queued() -> Self {
         let mut scene = Self::dead();
-        scene.world.queue_unlock(&scene.agent, &scene.owner).unwrap();
+        scene.world.queue_unlock(&scene.agent, &scene.owner, 0).unwrap();
         scene
     }
 
     /// The same scene on a fork of the chain.
     pub(crate) fn fork(&self) -> Self {
-        let (owner, stranger) = (self.owner.insecure_clone(), self.stranger.insecure_clone());
-        Self { world: self.world.clone(), agent: self.agent, owner, stranger }
+        let (owner, keys, stranger) = (self.owner.clone(), self.keys.clone(), self.stranger.clone());
+        Self { world: self.world.clone(), agent: self.agent, owner, keys, stranger }
     }
 
-    /// The agent's stake as it is now.
+    /// The epoch before the current one.
+    pub(crate) fn last_epoch(&self) -> u64 {
+        self.world.epoch() - 1
+    }
+
+    /// The agent's tenure as it is now.
+    pub(crate) fn tenure(&self) -> TenureAccount {
+        self.world.tenure(&self.agent)
+    }
+
+    /// A key account of the agent's as it is now.
+    pub(crate) fn key(&self, key: &Key) -> KeyAccount {
+        self.world.key(&self.agent, &key.at())
+    }
+
+    /// The agent's stake of the first era as it is now.
     pub(crate) fn stake(&self) -> StakeLockAccount {
-        self.world.read(&pda::stake(&self.agent.mint))
+        self.stake_of(0)
+    }
+
+    /// The agent's stake of an era as it is now.
+    pub(crate) fn stake_of(&self, era: u32) -> StakeLockAccount {
+        self.world.stake(&self.agent, era)
     }
 
     /// The agent's lease as it is now.
     pub(crate) fn lease(&self) -> LeaseAccount {
-        self.world.read(&pda::lease(&self.agent.mint))
+        self.world.lease(&self.agent)
     }
 
     /// The agent's head as it is now.
     pub(crate) fn head(&self) -> HeadAccount {
-        self.world.read(&pda::head(&self.agent.mint))
+        self.world.head(&self.agent)
     }
 
     /// The agent's batch of an epoch as it is now.
     pub(crate) fn batch(&self, epoch: u64) -> BatchAccount {
-        self.world.read(&pda::batch(&self.agent.mint, epoch))
+        self.world.batch(&self.agent, epoch)
     }
 
-    /// Hands the agent to somebody new with SOL and USDC; the owner keeps its key.
-    pub(crate) fn sell(&mut self) -> (Agent, Keypair) {
-        let buyer = self.world.new_party();
-        let agent = self.world.transfer_agent(&self.agent, &self.owner, &buyer.pubkey());
+    /// The total of the agent's shard, in micro-USDC.
+    pub(crate) fn shard_total(&self) -> u64 {
+        self.world.books(&self.agent, 0).shard
+    }
+
+    /// Micro-USDC in the vault of the agent's shard.
+    pub(crate) fn vault(&self) -> u64 {
+        self.world.books(&self.agent, 0).vault
+    }
+
+    /// Lands an empty batch of an epoch, signed by the batch key.
+    #[track_caller]
+    pub(crate) fn land(&mut self, epoch: u64) -> Receipt {
+        self.land_batch(&Batch::empty(epoch))
+    }
+
+    /// Lands a batch, signed by the batch key.
+    #[track_caller]
+    pub(crate) fn land_batch(&mut self, batch: &Batch) -> Receipt {
+        self.world.submit_batch(&self.agent, &self.keys.batch, batch).unwrap()
+    }
+
+    /// What the batch key signs now for a batch whose every field has another value.
+    pub(crate) fn message(&self, epoch: u64) -> BatchMessage {
+        BatchMessage {
+            log_merkle_root: keccak(&[b"log", &epoch.to_le_bytes()]),
+            log_len: 1_234,
+            batch_hash: keccak(&[b"batch", &epoch.to_le_bytes()]),
+            arrays_root: keccak(&[b"arrays", &epoch.to_le_bytes()]),
+            arrays_len: 567,
+            ..self.world.message_of(&self.agent, &Batch::empty(epoch))
+        }
+    }
+
+    /// Hands the agent to somebody new with SOL and USDC, who has not taken over; the owner keeps its key.
+    pub(crate) fn sell(&mut self) -> (Agent, Key) {
+        let buyer = Key(self.world.new_party());
+        let agent = self.world.transfer_agent(&self.agent, &self.owner, &buyer.at());
         (agent, buyer)
     }
 
-    /// Another agent of the stranger's, with its own stake and a lease paid through the current epoch.
-    pub(crate) fn other_agent(&mut self) -> Agent {
-        let other = self.world.register_agent(&self.stranger);
-        self.world.lock_stake(&other, &self.stranger, MIN_STAKE).unwrap();
-        self.world.pay_lease(&other, &self.stranger, None, 1).unwrap();
-        other
+    /// Another agent, the stranger's, with everything that a living one has.
+    pub(crate) fn other_agent(&mut self) -> Living {
+        let owner = self.stranger.clone();
+        let agent = self.world.register_agent(&owner);
+        self.world.open_tenure(&agent, &owner).unwrap();
+        let keys = self.world.new_keys(&agent, &owner);
+        self.world.lock_stake(&agent, &owner, MIN_STAKE).unwrap();
+        self.world.pay_lease(&agent, &owner, 1).unwrap();
+        self.world.open_head(&agent).unwrap();
+        Living { agent, owner, keys }
+    }
+
+    /// Another agent whose money lies in the same vault, in its owner's tenure.
+    pub(crate) fn neighbor(&mut self) -> (Agent, Key) {
+        let owner = Key(self.world.new_party());
+        let mint = std::iter::repeat_with(|| self.world.new_keypair())
+            .find(|mint| mint.pubkey().to_bytes()[0] == self.agent.shard());
+        let agent = self.world.register_agent_at(&mint.unwrap(), &owner);
+        self.world.open_tenure(&agent, &owner).unwrap();
+        (agent, owner)
+    }
+
+    /// Gives a key of the agent's 10 SOL and 1 000 USDC.
+    pub(crate) fn fund(&mut self, key: &Key) {
+        self.world.set_lamports(&key.at(), 10_000_000_000);
+        self.world.fund_usdc(&key.at(), 1_000_000_000);
     }
 
     /// Expects that the owner is refused with this error.
     #[track_caller]
     pub(crate) fn owner_refused(&mut self, instructions: &[Instruction], error: Error) {
-        self.world.send_refused(instructions, &self.owner, &[]).expect_code(error.code());
+        let keys = self.keys.clone();
+        let signers: [&Keypair; 3] = [&keys.pay, &keys.batch, &keys.deal];
+        self.world.send_refused(instructions, &self.owner, &signers).expect_code(error.code());
     }
 
     /// Expects that the stranger is refused with this error.
@@ -215,8 +325,9 @@ pub(crate) fn unsigned_refused(world: &mut World, instruction: &Instruction) -> 
     failure
 }
 
-/// A batch whose log holds a PROPOSE of the agent, and whose arrays do not hold the bid.
-pub(crate) fn dishonest_batch(agent: &Agent, epoch: u64) -> Batch {
+/// A batch whose log holds a PROPOSE of the agent, and whose arrays do not hold the bid; and the hash of that
+/// message's header.
+pub(crate) fn dishonest_batch(agent: &Agent, epoch: u64) -> (Batch, Hash) {
     let payload = [0; 16];
     let header = EnvelopeHeader {
         version: PROTOCOL_VERSION,
@@ -230,18 +341,18 @@ pub(crate) fn dishonest_batch(agent: &Agent, epoch: u64) -> Batch {
         payload_hash: &keccak(&[&payload]),
         payload_len: 16,
     };
+    let message = header.message32::<Sha3>();
     let entry = LogEntry { header, signature: &[5; 64], payload: &[] };
-    Batch { epoch, entries: vec![entry.to_cbor::<Sha3>().unwrap()], records: Vec::new() }
-}
-
-/// An open challenge, really submitted to Challenge by the stranger, that the agent cannot answer.
-pub(crate) struct OpenChallenge {
-    addresses: ChallengeAddresses,
+    let entries = vec![entry.to_cbor::<Sha3>().unwrap()];
+    (Batch { epoch, entries, records: Vec::new() }, message)
 }
 
 impl Scene {
-    /// Challenges a [`dishonest_batch`].
-    pub(crate) fn challenge(&mut self, batch: &Batch) -> OpenChallenge {
+    /// Lands a [`dishonest_batch`] of the epoch before; returns the stranger's evidence against it.
+    #[track_caller]
+    pub(crate) fn dishonest(&mut self) -> Filing {
+        let (batch, message) = dishonest_batch(&self.agent, self.last_epoch());
+        self.land_batch(&batch);
         let proof = batch.log().proof_of_entry(0).unwrap();
         let evidence = Evidence::LogEntry(LogEvidence {
             leaf_index: proof.index,
@@ -249,17 +360,33 @@ impl Scene {
             entry: &batch.entries[0],
             shown_payload: None,
         });
-        let leaf = LogEntry::leaf::<Sha3>(&batch.entries[0]);
-        let hash = evidence_hash::<Sha3>(KIND_LOG_ENTRY, &leaf, false);
-        let addresses = self.world.challenge_addresses(&self.stranger, &self.agent, batch.epoch, 1, &hash);
-        let inline = EvidenceSource::Inline(evidence.to_bytes().unwrap());
-        self.world.send_ok(&[submit_challenge(&addresses, &inline)], &self.stranger, &[]);
-        OpenChallenge { addresses }
+        Filing {
+            finder: self.stranger.clone(),
+            agent: self.agent,
+            epoch: batch.epoch,
+            nonce: 0,
+            ground: Ground::Bid,
+            value_known: false,
+            message,
+            shown: Shown::Bytes(evidence.to_bytes().unwrap()),
+        }
     }
 
-    /// Settles it after its window: the agent loses its whole stake.
-    pub(crate) fn resolve(&mut self, challenge: &OpenChallenge) {
-        let treasury = self.world.treasury_usdc();
-        self.world.send_ok(&[resolve_challenge(&challenge.addresses, treasury)], &self.stranger, &[]);
+    /// An open challenge, really submitted to Challenge by the stranger, that the agent cannot answer. Needs
+    /// a [`Scene::landing`]; returns the challenge's address.
+    #[track_caller]
+    pub(crate) fn challenged(&mut self) -> Address {
+        let filing = self.dishonest();
+        // A rank counts for batches that landed before it.
+        self.world.advance_slots(1);
+        self.world.file(&filing);
+        filing.challenge()
+    }
+
+    /// Settles it after its window: the era is slashed.
+    #[track_caller]
+    pub(crate) fn resolve(&mut self, challenge: &Address) -> Receipt {
+        self.world.pass_window(challenge);
+        self.world.resolve(challenge).unwrap()
     }
 }

@@ -11,7 +11,8 @@ use zx1_chain::token::{TOKEN_2022_PROGRAM, TOKEN_PROGRAM};
 use zx1_interface::accounts::Config;
 use zx1_interface::events::ConfigInitialized;
 use zx1_interface::{Error, Layout, ids};
-use zx1_vm_tests::{World, address};
+use zx1_protocol::amounts::Amounts;
+use zx1_vm_tests::{NETWORK, World, address};
 
 const PROGRAM_DATA: usize = 1;
 const USDC_MINT: usize = 2;
@@ -72,6 +73,17 @@ fn the_upgrade_authority_writes_every_field_ok() {
         Config {
             created_slot: slot,
             event_sequence: 1,
+            min_stake: 30_000_000,
+            challenge_stake: 5_000_000,
+            lost_to_stake: 1_500_000,
+            lost_to_answerer: 500_000,
+            ask_price: 500_000,
+            ask_to_shower: 300_000,
+            ask_to_stake: 100_000,
+            fine: 10_000_000,
+            fine_to_asker: 3_000_000,
+            rank_deposit: 10_000_000,
+            network: NETWORK,
             usdc_mint: s.addresses.usdc_mint.to_bytes(),
             treasury: s.addresses.treasury.to_bytes(),
             maintainer: s.addresses.maintainer.to_bytes(),
@@ -79,9 +91,11 @@ fn the_upgrade_authority_writes_every_field_ok() {
             registry_group: group.to_bytes(),
             delegate_credential: s.addresses.delegate_credential.to_bytes(),
             delegate_schema: s.addresses.delegate_schema.to_bytes(),
-            version: 1,
+            finders_percent: 40,
+            share_percent: 50,
+            version: 2,
             bump,
-            reserved: [0; 6],
+            reserved: [0; 4],
         }
     );
     assert_eq!(
@@ -94,6 +108,7 @@ fn the_upgrade_authority_writes_every_field_ok() {
             registry_group: s.world.group_mint().to_bytes(),
             delegate_credential: s.addresses.delegate_credential.to_bytes(),
             delegate_schema: s.addresses.delegate_schema.to_bytes(),
+            network: NETWORK,
             sequence: 0,
             account_created_slot: slot,
         }
@@ -213,13 +228,14 @@ fn a_legacy_account_that_is_no_mint_as_usdc_fails() {
 }
 
 #[test]
-fn a_zero_address_fails() {
+fn a_zero_address_or_network_fails() {
     let zero = Address::default();
-    let spoil: [fn(&mut ConfigAddresses, Address); 4] = [
+    let spoil: [fn(&mut ConfigAddresses, Address); 5] = [
         |addresses, zero| addresses.treasury = zero,
         |addresses, zero| addresses.maintainer = zero,
         |addresses, zero| addresses.delegate_credential = zero,
         |addresses, zero| addresses.delegate_schema = zero,
+        |addresses, zero| addresses.network = zero.to_bytes(),
     ];
     let mut s = scene();
     let right = s.addresses;
@@ -271,4 +287,48 @@ fn a_config_at_another_address_fails() {
     let mut s = scene();
     let elsewhere = s.world.new_keypair().pubkey();
     s.refused(with_account(s.instruction(), CONFIG, elsewhere), Error::WrongAddress);
+}
+
+#[test]
+fn amounts_that_do_not_fit_each_other_fail() {
+    let spoil: [fn(&mut Amounts); 10] = [
+        |amounts| amounts.min_stake = 0,
+        |amounts| amounts.challenge_stake = 0,
+        |amounts| amounts.ask_price = 0,
+        |amounts| amounts.lost_to_stake = amounts.challenge_stake - amounts.lost_to_answerer + 1,
+        |amounts| amounts.lost_to_answerer = u64::MAX,
+        |amounts| amounts.ask_to_shower = amounts.ask_price - amounts.ask_to_stake + 1,
+        |amounts| amounts.ask_to_stake = u64::MAX,
+        |amounts| amounts.fine_to_asker = amounts.fine + 1,
+        |amounts| amounts.finders_percent = 101,
+        |amounts| amounts.share_percent = 101,
+    ];
+    let mut s = scene();
+    for spoil in spoil {
+        s.addresses.amounts = Amounts::DEFAULT;
+        spoil(&mut s.addresses.amounts);
+        s.refused(s.instruction(), Error::InvalidAmounts);
+    }
+}
+
+#[test]
+fn amounts_at_their_bounds_ok() {
+    let mut s = scene();
+    let amounts = Amounts {
+        min_stake: 1,
+        challenge_stake: 2,
+        lost_to_stake: 1,
+        lost_to_answerer: 1,
+        ask_price: 2,
+        ask_to_shower: 2,
+        ask_to_stake: 0,
+        fine: 0,
+        fine_to_asker: 0,
+        rank_deposit: 0,
+        finders_percent: 100,
+        share_percent: 100,
+    };
+    s.addresses.amounts = amounts;
+    s.world.send_ok(&[s.instruction()], &s.authority, &[]);
+    assert_eq!(s.world.amounts(), amounts);
 }

@@ -1,20 +1,21 @@
-//! pay_lease: the owner or a live delegate pays for epochs, first, in time, late and too late.
+//! pay_lease: the holder or a pay key of its pays for epochs, first, in time, late and too late.
 
-use super::common::{EPOCH_SLOTS, MISSING_SIGNATURE, Scene, gift, only_event, unsigned, with_account};
+use super::common::{MISSING_SIGNATURE, Scene, gift, only_event, unsigned, with_account};
 use solana_address::Address;
 use solana_instruction::Instruction;
-use solana_keypair::Keypair;
 use solana_signer::Signer;
 use zx1_chain::instructions::lease::{LeasePayment, pay_lease, tick_lease};
 use zx1_chain::pda;
 use zx1_chain::token::{TOKEN_2022_PROGRAM, TOKEN_PROGRAM};
-use zx1_interface::accounts::LeaseAccount;
+use zx1_interface::accounts::{KeyAccount, LeaseAccount};
 use zx1_interface::events::LeasePaid;
 use zx1_interface::{Error, Layout, ids};
-use zx1_vm_tests::{Agent, Receipt, USDC, address};
+use zx1_protocol::keys::Scopes;
+use zx1_vm_tests::{Agent, Key, Receipt, USDC, address};
 
 const AGENT_INDEX: usize = 3;
 const AGENT_TOKEN: usize = 4;
+const KEY: usize = 5;
 const LEASE: usize = 6;
 const AUTHORITY_USDC: usize = 7;
 const TREASURY_USDC: usize = 8;
@@ -30,10 +31,19 @@ fn paid(receipt: &Receipt) -> LeasePaid {
 }
 
 impl Scene {
-    fn payment(&mut self, wallet: &Keypair, delegation: Option<Address>, epochs: u32) -> Instruction {
+    /// The agent has keys and no lease; every one of them has SOL and USDC.
+    fn payable() -> Self {
+        let mut scene = Self::tenured();
+        for key in [scene.keys.pay.clone(), scene.keys.batch.clone(), scene.keys.deal.clone()] {
+            scene.fund(&key);
+        }
+        scene
+    }
+
+    fn payment(&mut self, wallet: &Key, key: Option<Address>, epochs: u32) -> Instruction {
         let payment = LeasePayment {
             authority: wallet.pubkey(),
-            delegation,
+            key,
             authority_usdc: self.world.usdc_account(&wallet.pubkey()),
             treasury_usdc: self.world.treasury_usdc(),
             epochs,
@@ -42,7 +52,7 @@ impl Scene {
     }
 
     fn owners_payment(&mut self, epochs: u32) -> Instruction {
-        let owner = self.owner.insecure_clone();
+        let owner = self.owner.clone();
         self.payment(&owner, None, epochs)
     }
 
@@ -58,12 +68,28 @@ impl Scene {
         self.owner_refused(&[instruction], error);
     }
 
-    /// The stranger as delegate is refused with this error.
+    fn account_of(&self, key: &Key) -> Address {
+        pda::key(&self.agent.mint, &key.at())
+    }
+
+    /// A key that shows its own account pays for one epoch.
     #[track_caller]
-    fn delegate_refused(&mut self, delegation: Option<Address>, error: Error) {
-        let stranger = self.stranger.insecure_clone();
-        let instruction = self.payment(&stranger, delegation, 1);
-        self.stranger_refused(&[instruction], error);
+    fn key_pays(&mut self, key: &Key) -> LeasePaid {
+        paid(&self.world.pay_lease(&self.agent, key, 1).unwrap())
+    }
+
+    /// A key that shows its own account is refused with this error.
+    #[track_caller]
+    fn key_refused(&mut self, key: &Key, error: Error) {
+        let account = self.account_of(key);
+        self.key_with_refused(key, Some(account), error);
+    }
+
+    /// A wallet that shows this account as its key's is refused with this error.
+    #[track_caller]
+    fn key_with_refused(&mut self, wallet: &Key, account: Option<Address>, error: Error) {
+        let instruction = self.payment(wallet, account, 1);
+        self.world.send_refused(&[instruction], wallet, &[]).expect_code(error.code());
     }
 
     fn treasury_balance(&mut self) -> u64 {
@@ -104,7 +130,7 @@ impl Scene {
                 event_sequence: sequence + 1,
                 in_grace_period: in_grace,
                 deactivated: 0,
-                version: 1,
+                version: 2,
                 bump: Address::find_program_address(&[b"lease", self.agent.mint.as_ref()], &program).1,
                 reserved: [0; 4],
                 agent_id: self.agent.mint.0,
@@ -247,7 +273,7 @@ fn reactivation_with_a_micro_usdc_too_little_fails() {
     set(&mut s, 4 * USDC - 1);
     s.pay_refused(1, Error::InsufficientUsdc);
     set(&mut s, 4 * USDC);
-    s.world.pay_lease(&s.agent, &s.owner, None, 1).unwrap();
+    s.world.pay_lease(&s.agent, &s.owner, 1).unwrap();
     assert_eq!(s.world.usdc_balance(&s.owner.pubkey()), 0);
 }
 
@@ -304,110 +330,181 @@ fn lamports_that_a_stranger_sent_there_first_block_nothing_ok() {
 }
 
 #[test]
-fn a_live_delegate_pays_with_its_own_usdc_ok() {
-    let mut s = Scene::registered();
-    let until = s.world.time() + 1;
-    let delegation = s.world.create_delegate(&s.owner, &s.stranger.pubkey(), &s.agent, until);
-    let receipt = s.world.pay_lease(&s.agent, &s.stranger, Some(delegation), 2).unwrap();
-    assert_eq!(paid(&receipt).payer, s.stranger.pubkey().to_bytes());
-    assert_eq!(s.world.usdc_balance(&s.stranger.pubkey()), 998 * USDC);
+fn a_pay_key_pays_with_its_own_usdc_ok() {
+    let mut s = Scene::payable();
+    let key = s.keys.pay.clone();
+    let receipt = s.world.pay_lease(&s.agent, &key, 2).unwrap();
+    assert_eq!(paid(&receipt).payer, key.at().to_bytes());
+    assert_eq!(s.world.usdc_balance(&key.at()), 998 * USDC);
     assert_eq!(s.world.usdc_balance(&s.owner.pubkey()), 1_000 * USDC);
     assert_eq!(s.lease().paid_through_epoch, s.world.epoch() + 1);
 }
 
 #[test]
-fn a_delegation_without_end_lasts_ok() {
-    let mut s = Scene::registered();
-    let delegation = s.world.create_delegate(&s.owner, &s.stranger.pubkey(), &s.agent, 0);
+fn a_pay_key_lasts_until_it_is_ended_ok() {
+    let mut s = Scene::payable();
+    let key = s.keys.pay.clone();
     s.world.advance_epochs(10_000);
-    s.world.pay_lease(&s.agent, &s.stranger, Some(delegation), 1).unwrap();
+    s.key_pays(&key);
+    s.world.end_key(&s.agent, &s.owner, &key.at()).unwrap();
+    s.key_refused(&key, Error::KeyEnded);
     assert_eq!(s.lease().paid_through_epoch, s.world.epoch());
 }
 
 #[test]
-fn a_delegate_pays_in_grace_and_reactivates_ok() {
+fn a_pay_key_pays_in_grace_and_reactivates_ok() {
     let mut s = Scene::living();
-    let epoch = s.world.epoch();
-    let delegation = s.world.create_delegate(&s.owner, &s.stranger.pubkey(), &s.agent, 0);
+    let (epoch, key) = (s.world.epoch(), s.keys.pay.clone());
+    s.fund(&key);
     s.world.advance_epochs(1);
-    s.world.pay_lease(&s.agent, &s.stranger, Some(delegation), 1).unwrap();
+    s.key_pays(&key);
     assert_eq!((s.lease().paid_through_epoch, s.lease().in_grace_period), (epoch + 1, 0));
     s.world.advance_epochs(4);
-    let receipt = s.world.pay_lease(&s.agent, &s.stranger, Some(delegation), 1).unwrap();
-    assert_eq!((paid(&receipt).kind, paid(&receipt).amount), (REACTIVATION, 4 * USDC));
+    let event = s.key_pays(&key);
+    assert_eq!((event.kind, event.amount), (REACTIVATION, 4 * USDC));
 }
 
 #[test]
-fn a_delegation_fails_from_the_second_at_which_it_expires() {
-    let mut s = Scene::registered();
-    let until = s.world.time() + 100;
-    let delegation = s.world.create_delegate(&s.owner, &s.stranger.pubkey(), &s.agent, until);
-    s.world.warp_to_time(until);
-    let slot = s.world.slot();
-    s.delegate_refused(Some(delegation), Error::DelegationExpired);
-    s.world.advance_slots(EPOCH_SLOTS);
-    s.delegate_refused(Some(delegation), Error::DelegationExpired);
-    s.world.warp_to_slot(slot - 1);
-    assert_eq!(s.world.time(), until - 1);
-    s.world.pay_lease(&s.agent, &s.stranger, Some(delegation), 1).unwrap();
+fn every_set_of_scopes_with_pay_pays_and_every_other_is_refused() {
+    let s = Scene::opened();
+    for scopes in 1..=15 {
+        let mut s = s.fork();
+        let key = s.world.new_key(&s.agent, &s.owner, Scopes(scopes));
+        s.fund(&key);
+        if scopes & 1 == 1 {
+            s.key_pays(&key);
+        } else {
+            s.key_refused(&key, Error::ScopeMissing);
+        }
+    }
 }
 
 #[test]
-fn a_former_owners_delegate_fails() {
-    let mut s = Scene::registered();
-    let delegation = s.world.create_delegate(&s.owner, &s.stranger.pubkey(), &s.agent, 0);
-    let (agent, _) = s.sell();
+fn a_key_pays_from_the_first_slot_of_its_first_epoch_on() {
+    let mut s = Scene::staked();
+    let key = s.world.new_key(&s.agent, &s.owner, Scopes::PAY);
+    s.fund(&key);
+    s.key_refused(&key, Error::KeyNotYetValid);
+    s.world.wait_for_key(&s.agent, &key.at());
+    let first = s.world.slot();
+    s.world.warp_to_slot(first - 1);
+    s.key_refused(&key, Error::KeyNotYetValid);
+    s.world.warp_to_slot(first);
+    s.key_pays(&key);
+}
+
+/// An ended pay key once kept the lease alive against the unlock.
+#[test]
+fn an_ended_key_pays_no_more_in_the_very_slot() {
+    let mut s = Scene::dead();
+    let key = s.keys.pay.clone();
+    s.fund(&key);
+    s.world.end_key(&s.agent, &s.owner, &key.at()).unwrap();
+    s.key_refused(&key, Error::KeyEnded);
+    s.world.queue_unlock(&s.agent, &s.owner, 0).unwrap();
+    s.world.advance_slots(100);
+    s.key_refused(&key, Error::KeyEnded);
+    // Nor when its account is closed.
+    s.world.close_key(&s.agent, &key.at()).unwrap();
+    s.key_refused(&key, Error::AccountMissing);
+}
+
+#[test]
+fn a_former_holders_key_fails_before_and_after_the_take_over() {
+    let mut s = Scene::payable();
+    let key = s.keys.pay.clone();
+    let (agent, buyer) = s.sell();
     s.agent = agent;
-    s.delegate_refused(Some(delegation), Error::FormerOwnersDelegation);
+    s.key_refused(&key, Error::FormerHoldersKey);
+    s.world.take_over(&s.agent, &buyer).unwrap();
+    s.key_refused(&key, Error::FormerHoldersKey);
+    // The buyer pays as the holder, before and after it.
+    s.world.pay_lease(&s.agent, &buyer, 1).unwrap();
 }
 
 #[test]
-fn a_delegation_that_was_taken_back_fails() {
-    let mut s = Scene::registered();
-    let delegation = s.world.create_delegate(&s.owner, &s.stranger.pubkey(), &s.agent, 0);
-    s.world.close_delegate(&s.owner, &s.stranger.pubkey(), &s.agent).unwrap();
-    s.delegate_refused(Some(delegation), Error::InvalidDelegation);
+fn a_key_of_another_agent_or_another_key_fails() {
+    let mut s = Scene::payable();
+    let (other, key, stranger) = (s.other_agent(), s.keys.pay.clone(), s.stranger.clone());
+    let theirs = pda::key(&other.agent.mint, &other.keys.pay.at());
+    s.key_with_refused(&key, Some(theirs), Error::WrongKey);
+    let own = s.account_of(&key);
+    s.key_with_refused(&stranger, Some(own), Error::WrongSigner);
+    let batch = s.account_of(&s.keys.batch);
+    s.key_with_refused(&key, Some(batch), Error::WrongSigner);
+    // A key of another agent of the same owner.
+    let second = s.world.register_agent(&s.owner);
+    s.world.open_tenure(&second, &s.owner).unwrap();
+    let of_second = s.world.new_key(&second, &s.owner, Scopes::PAY);
+    s.fund(&of_second);
+    let account = pda::key(&second.mint, &of_second.at());
+    s.key_with_refused(&of_second, Some(account), Error::WrongKey);
 }
 
 #[test]
-fn a_delegation_for_another_agent_or_another_key_fails() {
-    let mut s = Scene::registered();
-    let other = s.world.register_agent(&s.owner);
-    let of_other = s.world.create_delegate(&s.owner, &s.stranger.pubkey(), &other, 0);
-    s.delegate_refused(Some(of_other), Error::InvalidDelegation);
-    let somebody = s.world.new_keypair().pubkey();
-    let of_somebody = s.world.create_delegate(&s.owner, &somebody, &s.agent, 0);
-    s.delegate_refused(Some(of_somebody), Error::InvalidDelegation);
-}
-
-#[test]
-fn a_forged_delegation_fails() {
-    let mut s = Scene::registered();
-    let real = s.world.create_delegate(&s.owner, &s.stranger.pubkey(), &s.agent, 0);
-    let data = s.world.data(&real);
+fn a_forged_key_fails() {
+    let mut s = Scene::payable();
+    let stranger = s.stranger.clone();
+    let data = s.world.data(&s.account_of(&s.keys.pay));
     let forged = s.world.new_keypair().pubkey();
-    // The same bytes, but not of SAS.
-    s.world.set_data(&forged, &Address::new_from_array([8; 32]), &data);
-    s.delegate_refused(Some(forged), Error::InvalidDelegation);
-    // Of SAS, but of another kind, credential or schema, cut short, or empty.
-    for spoil in [0, 33, 65, 101] {
-        let mut spoiled = data.clone();
-        spoiled[spoil] ^= 1;
-        s.world.set_data(&forged, &address(ids::SAS), &spoiled);
-        s.delegate_refused(Some(forged), Error::InvalidDelegation);
+    // The right bytes with the stranger's key in them, of another program.
+    let (at, mut named) = (8 + std::mem::offset_of!(KeyAccount, key), data.clone());
+    named[at..at + 32].copy_from_slice(stranger.at().as_ref());
+    for program in [[8; 32], ids::SYSTEM, ids::LEASE] {
+        s.world.set_data(&forged, &Address::new_from_array(program), &named);
+        s.key_with_refused(&stranger, Some(forged), Error::WrongAccountOwner);
     }
-    // Behind the expiry SAS keeps one more address, which nobody reads.
-    for length in [0, 1, 101, data.len() - 33] {
-        s.world.set_data(&forged, &address(ids::SAS), &data[..length]);
-        s.delegate_refused(Some(forged), Error::InvalidDelegation);
+    // Of StakeLock, but of another type, version or length.
+    let program = address(ids::STAKE_LOCK);
+    s.world.set_data(&forged, &program, &s.world.data(&pda::tenure(&s.agent.mint)).clone());
+    s.key_with_refused(&stranger, Some(forged), Error::WrongAccountType);
+    for length in [0, 8, named.len() - 1] {
+        s.world.set_data(&forged, &program, &named[..length]);
+        s.key_with_refused(&stranger, Some(forged), Error::WrongAccountType);
     }
+    named[KeyAccount::VERSION_AT] = 1;
+    s.world.set_data(&forged, &program, &named);
+    s.key_with_refused(&stranger, Some(forged), Error::WrongVersion);
+}
+
+/// The first edition's C2: one delegation that was ever seen was everybody's, for every agent of the wallet.
+#[test]
+fn a_sati_delegation_pays_nothing() {
+    let mut s = Scene::payable();
+    let stranger = s.stranger.clone();
+    let delegation = s.world.create_delegate(&s.owner, &stranger.at(), &s.agent, 0);
+    s.key_with_refused(&stranger, Some(delegation), Error::WrongAccountOwner);
+    s.key_with_refused(&stranger, None, Error::NotAgentOwner);
+}
+
+#[test]
+fn a_needless_key_account_does_not_hinder_the_holder_ok() {
+    let mut s = Scene::payable();
+    for account in [s.account_of(&s.keys.deal), s.world.new_keypair().pubkey()] {
+        let owner = s.owner.clone();
+        let instruction = s.payment(&owner, Some(account), 1);
+        s.world.send_ok(&[instruction], &s.owner, &[]);
+    }
+    assert_eq!(s.lease().paid_through_epoch, s.world.epoch() + 1);
+}
+
+#[test]
+fn a_holder_pays_without_a_tenure_ok() {
+    let mut s = Scene::registered();
+    s.world.pay_lease(&s.agent, &s.owner, 1).unwrap();
+    let (agent, buyer) = s.sell();
+    s.world.pay_lease(&agent, &buyer, 1).unwrap();
+    assert_eq!(s.lease().paid_through_epoch, s.world.epoch() + 1);
 }
 
 #[test]
 fn a_stranger_fails() {
     let mut s = Scene::living();
-    s.delegate_refused(None, Error::NotAgentOwner);
-    s.delegate_refused(Some(s.owner.pubkey()), Error::InvalidDelegation);
+    let stranger = s.stranger.clone();
+    s.key_with_refused(&stranger, None, Error::NotAgentOwner);
+    let (wallet, own) = (s.owner.pubkey(), s.account_of(&stranger));
+    s.key_with_refused(&stranger, Some(wallet), Error::AccountMissing);
+    s.key_with_refused(&stranger, Some(own), Error::AccountMissing);
 }
 
 #[test]
@@ -418,7 +515,7 @@ fn a_former_owner_fails_and_the_new_one_pays() {
     s.pay_refused(1, Error::AgentNotHeld);
     s.agent = agent;
     s.pay_refused(1, Error::NotAgentOwner);
-    s.world.pay_lease(&s.agent, &buyer, None, 1).unwrap();
+    s.world.pay_lease(&s.agent, &buyer, 1).unwrap();
     assert_eq!(s.lease().paid_through_epoch, s.world.epoch() + 1);
     assert_ne!(former.token_account, agent.token_account);
 }
@@ -428,6 +525,9 @@ fn a_burned_agent_fails() {
     let mut s = Scene::living();
     s.world.burn_agent(&s.agent, &s.owner);
     s.pay_refused(1, Error::AgentNotHeld);
+    let key = s.keys.pay.clone();
+    s.fund(&key);
+    s.key_refused(&key, Error::AgentNotHeld);
 }
 
 #[test]
@@ -484,13 +584,25 @@ fn another_token_program_fails() {
 #[test]
 fn another_agents_accounts_fail() {
     let mut s = Scene::living();
-    let other = s.other_agent();
+    let other = s.other_agent().agent;
     s.pay_with_refused(LEASE, pda::lease(&other.mint), Error::WrongAgent);
     s.pay_with_refused(AGENT_INDEX, other.agent_index, Error::WrongAgentIndex);
     s.pay_with_refused(AGENT_TOKEN, other.token_account, Error::AgentNotHeld);
     let mut instruction = s.owners_payment(1);
     instruction.data[8..40].copy_from_slice(other.mint.as_ref());
     s.owner_refused(&[instruction], Error::WrongAgent);
+}
+
+#[test]
+fn a_key_with_the_holders_place_empty_fails() {
+    // The key's own account in the place of the token account, and the other way round.
+    let mut s = Scene::payable();
+    let (key, token) = (s.keys.pay.clone(), s.agent.token_account);
+    let own = s.account_of(&key);
+    let instruction = with_account(s.payment(&key, Some(own), 1), AGENT_TOKEN, own);
+    s.world.send_refused(&[instruction], &key, &[]).expect_code(Error::AgentNotHeld.code());
+    let instruction = with_account(s.payment(&key, Some(own), 1), KEY, token);
+    s.world.send_refused(&[instruction], &key, &[]).expect_code(Error::WrongAccountOwner.code());
 }
 
 #[test]

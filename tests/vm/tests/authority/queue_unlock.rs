@@ -9,15 +9,17 @@ use solana_keypair::Keypair;
 use solana_signer::Signer;
 use zx1_chain::instructions::stake_lock::queue_unlock;
 use zx1_chain::pda;
+use zx1_chain::token::{TOKEN_2022_PROGRAM, associated_address, create_associated};
 use zx1_interface::accounts::StakeLockAccount;
 use zx1_interface::events::UnlockQueued;
 use zx1_interface::{Error, ids};
+use zx1_protocol::keys::Scopes;
 use zx1_vm_tests::{Receipt, address};
 
-const AGENT_INDEX: usize = 3;
-const AGENT_TOKEN: usize = 4;
-const STAKE: usize = 5;
-const LEASE: usize = 6;
+const MINT: usize = 1;
+const AGENT_TOKEN: usize = 2;
+const STAKE: usize = 3;
+const LEASE: usize = 4;
 
 fn queued(receipt: &Receipt) -> UnlockQueued {
     only_event(receipt, ids::STAKE_LOCK, UnlockQueued::read)
@@ -25,7 +27,7 @@ fn queued(receipt: &Receipt) -> UnlockQueued {
 
 impl Scene {
     fn queue(&self, wallet: &Keypair) -> Instruction {
-        queue_unlock(&self.agent.addresses(), wallet.pubkey())
+        queue_unlock(&self.agent.addresses(), wallet.pubkey(), 0)
     }
 
     #[track_caller]
@@ -54,9 +56,9 @@ fn the_owner_of_a_deactivated_agent_queues_ok() {
     let created = s.world.slot();
     s.world.advance_epochs(4);
     let (before, stake) = (s.world.snapshot(), s.stake());
-    let receipt = s.world.queue_unlock(&s.agent, &s.owner).unwrap();
+    let receipt = s.world.queue_unlock(&s.agent, &s.owner, 0).unwrap();
     let now = created + 4 * EPOCH_SLOTS;
-    before.assert_only_changed(&s.world, &[s.owner.pubkey(), pda::stake(&s.agent.mint)]);
+    before.assert_only_changed(&s.world, &[s.owner.pubkey(), pda::stake(&s.agent.mint, 0)]);
     assert_eq!(
         s.stake(),
         StakeLockAccount {
@@ -71,6 +73,7 @@ fn the_owner_of_a_deactivated_agent_queues_ok() {
         queued(&receipt),
         UnlockQueued {
             agent_mint: s.agent.mint.0,
+            era: 0,
             unlock_available_slot: now + WINDOW,
             sequence: 1,
             account_created_slot: created,
@@ -81,7 +84,7 @@ fn the_owner_of_a_deactivated_agent_queues_ok() {
 #[test]
 fn an_agent_that_never_had_a_lease_queues_ok() {
     let mut s = Scene::staked();
-    let receipt = s.world.queue_unlock(&s.agent, &s.owner).unwrap();
+    let receipt = s.world.queue_unlock(&s.agent, &s.owner, 0).unwrap();
     assert_eq!(queued(&receipt).unlock_available_slot, s.world.slot() + WINDOW);
     assert_eq!(s.stake().in_unlock_queue, 1);
 }
@@ -90,7 +93,7 @@ fn an_agent_that_never_had_a_lease_queues_ok() {
 fn lamports_at_the_empty_lease_address_block_nothing_ok() {
     let mut s = Scene::staked();
     gift(&mut s.world, &pda::lease(&s.agent.mint), 5_000_000);
-    s.world.queue_unlock(&s.agent, &s.owner).unwrap();
+    s.world.queue_unlock(&s.agent, &s.owner, 0).unwrap();
     assert_eq!(s.stake().in_unlock_queue, 1);
 }
 
@@ -98,7 +101,7 @@ fn lamports_at_the_empty_lease_address_block_nothing_ok() {
 fn while_the_lease_is_paid_fails() {
     let mut s = Scene::living();
     s.queue_refused(Error::LeaseNotDeactivated);
-    s.world.pay_lease(&s.agent, &s.owner, None, 10).unwrap();
+    s.world.pay_lease(&s.agent, &s.owner, 10).unwrap();
     s.world.advance_epochs(10);
     s.queue_refused(Error::LeaseNotDeactivated);
 }
@@ -114,7 +117,7 @@ fn the_lease_dies_at_the_first_slot_after_three_epochs_of_grace() {
     s.warp_to_end_before(epoch + 4);
     s.queue_refused(Error::LeaseNotDeactivated);
     s.world.advance_slots(1);
-    s.world.queue_unlock(&s.agent, &s.owner).unwrap();
+    s.world.queue_unlock(&s.agent, &s.owner, 0).unwrap();
     assert_eq!(s.stake().queued_slot, s.world.slot());
     // Nobody has ticked the lease: its state follows from the clock.
     assert_eq!((s.lease().deactivated, s.lease().in_grace_period), (0, 0));
@@ -137,8 +140,8 @@ fn a_forged_absence_of_the_lease_fails() {
 #[test]
 fn another_agents_dead_lease_fails() {
     let mut s = Scene::living();
-    let other = s.other_agent();
-    s.world.pay_lease(&s.agent, &s.owner, None, 10).unwrap();
+    let other = s.other_agent().agent;
+    s.world.pay_lease(&s.agent, &s.owner, 10).unwrap();
     s.world.advance_epochs(4);
     s.queue_with_refused(LEASE, pda::lease(&other.mint), Error::WrongAgent);
 }
@@ -148,7 +151,7 @@ fn a_copy_of_a_dead_lease_under_another_owner_fails() {
     let mut s = Scene::dead();
     let copy = s.world.new_keypair().pubkey();
     let data = s.world.data(&pda::lease(&s.agent.mint));
-    s.world.pay_lease(&s.agent, &s.owner, None, 1).unwrap();
+    s.world.pay_lease(&s.agent, &s.owner, 1).unwrap();
     s.world.set_data(&copy, &Address::new_from_array([8; 32]), &data);
     s.queue_with_refused(LEASE, copy, Error::WrongAddress);
 }
@@ -164,7 +167,7 @@ fn twice_fails() {
 #[test]
 fn twice_without_a_lease_fails() {
     let mut s = Scene::staked();
-    s.world.queue_unlock(&s.agent, &s.owner).unwrap();
+    s.world.queue_unlock(&s.agent, &s.owner, 0).unwrap();
     s.world.advance_slots(1);
     s.queue_refused(Error::UnlockAlreadyQueued);
 }
@@ -174,10 +177,10 @@ fn after_the_lease_was_paid_and_died_again_it_is_queued_anew_ok() {
     let mut s = Scene::queued();
     let first = s.stake();
     s.world.advance_slots(100);
-    s.world.pay_lease(&s.agent, &s.owner, None, 1).unwrap();
+    s.world.pay_lease(&s.agent, &s.owner, 1).unwrap();
     s.queue_refused(Error::LeaseNotDeactivated);
     s.world.advance_epochs(4);
-    let receipt = s.world.queue_unlock(&s.agent, &s.owner).unwrap();
+    let receipt = s.world.queue_unlock(&s.agent, &s.owner, 0).unwrap();
     let now = s.world.slot();
     assert_eq!(now, first.queued_slot + 100 + 4 * EPOCH_SLOTS);
     assert_eq!(
@@ -195,72 +198,123 @@ fn after_the_lease_was_paid_and_died_again_it_is_queued_anew_ok() {
 #[test]
 fn a_payment_in_the_slot_of_the_queueing_counts_as_later() {
     let mut s = Scene::queued();
-    s.world.pay_lease(&s.agent, &s.owner, None, 1).unwrap();
+    s.world.pay_lease(&s.agent, &s.owner, 1).unwrap();
     assert_eq!(s.lease().last_paid_slot, s.stake().queued_slot);
     s.world.advance_epochs(4);
-    s.world.queue_unlock(&s.agent, &s.owner).unwrap();
+    s.world.queue_unlock(&s.agent, &s.owner, 0).unwrap();
     assert_eq!(s.stake().queued_slot, s.world.slot());
 }
 
 #[test]
 fn a_lease_that_begins_after_the_queueing_counts_as_paid_since_ok() {
     let mut s = Scene::staked();
-    s.world.queue_unlock(&s.agent, &s.owner).unwrap();
+    s.world.queue_unlock(&s.agent, &s.owner, 0).unwrap();
     s.world.advance_slots(1);
-    s.world.pay_lease(&s.agent, &s.owner, None, 1).unwrap();
+    s.world.pay_lease(&s.agent, &s.owner, 1).unwrap();
     s.world.advance_epochs(4);
-    s.world.queue_unlock(&s.agent, &s.owner).unwrap();
+    s.world.queue_unlock(&s.agent, &s.owner, 0).unwrap();
     assert_eq!(s.stake().queued_slot, s.world.slot());
 }
 
 #[test]
-fn the_last_recorded_owner_of_a_burned_nft_queues_ok() {
-    let mut s = Scene::dead();
-    s.world.burn_agent(&s.agent, &s.owner);
-    s.world.queue_unlock(&s.agent, &s.owner).unwrap();
-    assert_eq!((s.stake().in_unlock_queue, s.stake().owner), (1, s.owner.pubkey().to_bytes()));
+fn who_locked_the_stake_of_a_burned_nft_queues_whatever_the_lease_says_ok() {
+    for mut s in [Scene::dead(), Scene::living()] {
+        s.world.burn_agent(&s.agent, &s.owner);
+        // Its token account is empty; any account serves.
+        let any = s.world.new_keypair().pubkey();
+        s.world.send_ok(&[with_account(s.queue(&s.owner), AGENT_TOKEN, any)], &s.owner, &[]);
+        assert_eq!((s.stake().in_unlock_queue, s.stake().owner), (1, s.owner.pubkey().to_bytes()));
+    }
 }
 
+/// In the first edition whoever touched the stake last got what a burned NFT left.
 #[test]
-fn whoever_touched_the_stake_last_is_the_owner_of_a_burned_nft() {
+fn who_held_a_burned_nft_last_does_not_queue_anothers_stake() {
     let mut s = Scene::dead();
     let (agent, buyer) = s.sell();
     s.agent = agent;
-    s.world.lock_stake(&s.agent, &buyer, 1).unwrap();
     s.world.burn_agent(&s.agent, &buyer);
-    s.queue_refused(Error::NotAgentOwner);
-    s.world.queue_unlock(&s.agent, &buyer).unwrap();
-    assert_eq!(s.stake().owner, buyer.pubkey().to_bytes());
+    let instruction = s.queue(&buyer);
+    s.world.send_refused(&[instruction], &buyer, &[]).expect_code(Error::NotStakeOwner.code());
+    s.world.queue_unlock(&s.agent, &s.owner, 0).unwrap();
+    assert_eq!((s.stake().in_unlock_queue, s.stake().owner), (1, s.owner.pubkey().to_bytes()));
 }
 
 #[test]
 fn a_stranger_fails_also_when_the_nft_was_burned() {
     let mut s = Scene::dead();
     let instruction = s.queue(&s.stranger);
-    s.stranger_refused(std::slice::from_ref(&instruction), Error::NotAgentOwner);
+    s.stranger_refused(std::slice::from_ref(&instruction), Error::NotStakeOwner);
     s.world.burn_agent(&s.agent, &s.owner);
-    s.stranger_refused(&[instruction], Error::NotAgentOwner);
+    s.stranger_refused(&[instruction], Error::NotStakeOwner);
 }
 
 #[test]
-fn a_delegate_fails() {
+fn a_delegate_and_a_key_of_all_scopes_fail() {
     let mut s = Scene::dead();
     s.world.create_delegate(&s.owner, &s.stranger.pubkey(), &s.agent, 0);
     let instruction = s.queue(&s.stranger);
-    s.stranger_refused(&[instruction], Error::NotAgentOwner);
+    s.stranger_refused(&[instruction], Error::NotStakeOwner);
+    let all = s.world.new_key(&s.agent, &s.owner, Scopes::ALL);
+    s.fund(&all);
+    let instruction = s.queue(&all);
+    s.world.send_refused(&[instruction], &all, &[]).expect_code(Error::NotStakeOwner.code());
 }
 
 #[test]
-fn after_a_sale_only_the_new_owner_queues() {
-    let mut s = Scene::dead();
+fn after_a_sale_the_seller_queues_and_the_buyer_does_not() {
+    // The lease is the buyer's now: whether it lives does not matter to the seller.
+    let mut s = Scene::living();
     let former = s.agent;
     let (agent, buyer) = s.sell();
+    // Its own token account shows that it holds none, but not that somebody does.
     s.queue_refused(Error::AgentNotHeld);
     s.agent = agent;
-    s.queue_refused(Error::NotAgentOwner);
-    assert_eq!(s.stake().owner, former.owner.to_bytes());
-    s.world.queue_unlock(&s.agent, &buyer).unwrap();
-    assert_eq!((s.stake().owner, s.stake().in_unlock_queue), (buyer.pubkey().to_bytes(), 1));
+    let instruction = s.queue(&buyer);
+    s.world.send_refused(&[instruction], &buyer, &[]).expect_code(Error::NotStakeOwner.code());
+    s.world.queue_unlock(&s.agent, &s.owner, 0).unwrap();
+    assert_eq!((s.stake().owner, s.stake().in_unlock_queue), (former.owner.to_bytes(), 1));
+}
+
+#[test]
+fn a_holder_does_not_pass_for_one_who_sold() {
+    // The lease lives; to queue, the holder would have to show that it holds nothing.
+    let mut s = Scene::living();
+    let (other, purse) = (s.other_agent().agent, s.world.usdc_account(&s.owner.pubkey()));
+    let create = create_associated(
+        &s.stranger.pubkey(),
+        &s.stranger.pubkey(),
+        &s.agent.mint.into(),
+        &TOKEN_2022_PROGRAM,
+    );
+    s.world.send_ok(&[create], &s.stranger, &[]);
+    let empty = associated_address(&s.stranger.pubkey(), &s.agent.mint.into(), &TOKEN_2022_PROGRAM);
+    for token in [other.token_account, purse, empty, s.world.new_keypair().pubkey(), s.agent.mint.into()] {
+        s.queue_with_refused(AGENT_TOKEN, token, Error::AgentNotHeld);
+    }
+    // Nor by a forged account of some program, in which a stranger holds it.
+    let (forged, mut data) = (s.world.new_keypair().pubkey(), s.world.data(&s.agent.token_account));
+    data[32..64].copy_from_slice(s.stranger.pubkey().as_ref());
+    s.world.set_data(&forged, &Address::new_from_array([8; 32]), &data);
+    s.queue_with_refused(AGENT_TOKEN, forged, Error::AgentNotHeld);
+    s.queue_with_refused(MINT, other.mint.into(), Error::WrongAgent);
+}
+
+#[test]
+fn an_era_that_has_ended_needs_no_queue() {
+    let mut s = Scene::dead();
+    let (agent, buyer) = s.sell();
+    s.agent = agent;
+    s.world.take_over(&s.agent, &buyer).unwrap();
+    s.queue_refused(Error::EraEnded);
+}
+
+#[test]
+fn another_era_fails() {
+    let mut s = Scene::dead();
+    let instruction = queue_unlock(&s.agent.addresses(), s.owner.pubkey(), 1);
+    s.owner_refused(std::slice::from_ref(&instruction), Error::AccountMissing);
+    s.owner_refused(&[with_account(instruction, STAKE, pda::stake(&s.agent.mint, 0))], Error::WrongEra);
 }
 
 #[test]
@@ -279,9 +333,8 @@ fn without_a_stake_fails() {
 #[test]
 fn another_agents_accounts_fail() {
     let mut s = Scene::dead();
-    let other = s.other_agent();
-    s.queue_with_refused(STAKE, pda::stake(&other.mint), Error::WrongAgent);
-    s.queue_with_refused(AGENT_INDEX, other.agent_index, Error::WrongAgentIndex);
+    let other = s.other_agent().agent;
+    s.queue_with_refused(STAKE, pda::stake(&other.mint, 0), Error::WrongAgent);
     s.queue_with_refused(AGENT_TOKEN, other.token_account, Error::AgentNotHeld);
 }
 
@@ -291,12 +344,16 @@ fn the_owner_of_another_agent_fails_with_its_own_nft_and_everything_else_the_vic
     let mine = s.world.register_agent(&s.stranger);
     let stranger = s.stranger.pubkey();
     let mut instruction = s.queue(&s.stranger);
-    for (place, at) in
-        [(2, mine.mint.into()), (AGENT_INDEX, mine.agent_index), (AGENT_TOKEN, mine.token_account)]
-    {
+    for (place, at) in [(MINT, mine.mint.into()), (AGENT_TOKEN, mine.token_account)] {
         instruction = with_account(instruction, place, at);
     }
     assert_eq!(instruction.accounts[0].pubkey, stranger);
+    s.stranger_refused(std::slice::from_ref(&instruction), Error::NotStakeOwner);
+    // Were the stake its own, too.
+    let at = 8 + std::mem::offset_of!(StakeLockAccount, owner);
+    s.world.edit_data(&pda::stake(&s.agent.mint, 0), |data| {
+        data[at..at + 32].copy_from_slice(stranger.as_ref())
+    });
     s.stranger_refused(&[instruction], Error::WrongAgent);
 }
 
@@ -307,5 +364,5 @@ fn an_account_of_another_type_as_stake_fails() {
     let (copy, data) = (s.world.new_keypair().pubkey(), s.world.data(&pda::config()));
     s.world.set_data(&copy, &address(ids::STAKE_LOCK), &data);
     s.queue_with_refused(STAKE, copy, Error::WrongAccountType);
-    s.queue_with_refused(STAKE, pda::stake_vault(&s.agent.mint), Error::WrongAccountOwner);
+    s.queue_with_refused(STAKE, pda::vault(s.agent.shard()), Error::WrongAccountOwner);
 }

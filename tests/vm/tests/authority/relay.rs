@@ -1,7 +1,7 @@
 //! Another program, to call ours from: it calls whatever a test tells it, signing with its own seeds.
 //!
 //! It is fifteen instructions long and assembled here, as no tool chain is at hand in a test. The test lays
-//! out in advance, in the outer instruction's data, the C structures that the call takes; the program copies
+//! out in advance, in an account of the program's, the C structures that the call takes; the program copies
 //! them to its heap and makes the call.
 
 use solana_address::Address;
@@ -11,6 +11,8 @@ use zx1_vm_tests::World;
 /// Where the heap begins, and where the accounts that a program is called with.
 const HEAP: u64 = 0x3_0000_0000;
 const INPUT: u64 = 0x4_0000_0000;
+/// The account in which the structures lie: a transaction is too short for those of many accounts.
+const BLOB: Address = Address::new_from_array([67; 32]);
 /// Bytes by which an account may grow while a program runs.
 const GROWTH: usize = 10_240;
 
@@ -95,7 +97,8 @@ pub(crate) fn through_another_program(
         infos.extend([0, u8::from(meta.is_writable), u8::from(executable), 0, 0, 0, 0, 0]);
         at = data + ((length + GROWTH).next_multiple_of(8) + 8) as u64;
     }
-    let data_at = at + 8 - INPUT;
+    // The last account's data, which is all that the program reads itself.
+    let blob_data_at = at + 88 - INPUT;
 
     let accounts = call.accounts.len() as u64;
     let metas_at = HEAP + 40;
@@ -131,7 +134,7 @@ pub(crate) fn through_another_program(
 
     let number = |value: u64| u32::try_from(value).unwrap();
     let elf = program(
-        number(data_at),
+        number(blob_data_at),
         number(blob.len() as u64),
         number(infos_at - HEAP),
         number(accounts),
@@ -140,10 +143,12 @@ pub(crate) fn through_another_program(
     );
     world.svm.add_program(id, &elf).expect("the other program loads");
     let outer = call.accounts.iter().map(|meta| AccountMeta { is_signer: false, ..*meta });
-    let accounts: Vec<AccountMeta> = outer.collect();
+    let mut accounts: Vec<AccountMeta> = outer.collect();
     assert!(
         accounts.iter().any(|meta| meta.pubkey == call.program_id),
         "the called program is among the accounts"
     );
-    Instruction { program_id: id, accounts, data: blob }
+    world.set_data(&BLOB, &id, &blob);
+    accounts.push(AccountMeta::new_readonly(BLOB, false));
+    Instruction { program_id: id, accounts, data: Vec::new() }
 }

@@ -51,7 +51,7 @@ impl Scene {
 fn an_active_lease_does_not_change() {
     let mut s = Scene::living();
     s.tick_in_vain();
-    s.world.pay_lease(&s.agent, &s.owner, None, 5).unwrap();
+    s.world.pay_lease(&s.agent, &s.owner, 5).unwrap();
     s.world.advance_epochs(5);
     s.tick_in_vain();
     assert_eq!(s.flags(), (0, 0));
@@ -127,7 +127,7 @@ fn a_catching_up_payment_clears_the_grace_period_and_the_next_one_is_told_again(
     let mut s = Scene::living();
     s.world.advance_epochs(2);
     only_event(&s.tick(), ids::LEASE, GracePeriodEntered::read);
-    s.world.pay_lease(&s.agent, &s.owner, None, 2).unwrap();
+    s.world.pay_lease(&s.agent, &s.owner, 2).unwrap();
     assert_eq!(s.flags(), (0, 0));
     s.tick_in_vain();
     s.world.advance_epochs(1);
@@ -139,12 +139,12 @@ fn a_catching_up_payment_clears_the_grace_period_and_the_next_one_is_told_again(
 fn the_events_of_a_whole_life_are_numbered_without_gaps() {
     let mut s = Scene::registered();
     let created = s.world.slot();
-    let paid = s.world.pay_lease(&s.agent, &s.owner, None, 1).unwrap();
+    let paid = s.world.pay_lease(&s.agent, &s.owner, 1).unwrap();
     s.world.advance_epochs(1);
     let grace = s.tick();
     s.world.advance_epochs(3);
     let expired = s.tick();
-    let back = s.world.pay_lease(&s.agent, &s.owner, None, 1).unwrap();
+    let back = s.world.pay_lease(&s.agent, &s.owner, 1).unwrap();
     s.world.advance_epochs(4);
     let again = s.tick();
     let paid = [paid, back].map(|receipt| only_event(&receipt, ids::LEASE, LeasePaid::read));
@@ -167,7 +167,7 @@ fn the_events_of_a_whole_life_are_numbered_without_gaps() {
 #[test]
 fn another_agents_lease_fails() {
     let mut s = Scene::dead();
-    let other = s.other_agent();
+    let other = s.other_agent().agent;
     let instruction = with_account(s.tick_instruction(), LEASE, pda::lease(&other.mint));
     s.stranger_refused(&[instruction], Error::WrongAgent);
     let mut instruction = s.tick_instruction();
@@ -184,7 +184,7 @@ fn without_a_lease_fails() {
 #[test]
 fn an_account_that_is_no_lease_fails() {
     let mut s = Scene::dead();
-    let instruction = with_account(s.tick_instruction(), LEASE, pda::stake(&s.agent.mint));
+    let instruction = with_account(s.tick_instruction(), LEASE, pda::stake(&s.agent.mint, 0));
     s.stranger_refused(&[instruction], Error::WrongAccountOwner);
     let (copy, data) = (s.world.new_keypair().pubkey(), s.world.data(&pda::lease(&s.agent.mint)));
     s.world.set_data(&copy, &Address::new_from_array([8; 32]), &data);
@@ -194,4 +194,12 @@ fn an_account_that_is_no_lease_fails() {
     // Right from its first byte, but too short.
     s.world.set_data(&copy, &address(ids::LEASE), &data[..data.len() - 1]);
     s.stranger_refused(&[with_account(s.tick_instruction(), LEASE, copy)], Error::WrongAccountType);
+}
+
+#[test]
+fn an_account_of_the_first_edition_fails() {
+    let mut s = Scene::dead();
+    let at = 8 + std::mem::offset_of!(LeaseAccount, version);
+    s.world.edit_data(&pda::lease(&s.agent.mint), |data| data[at] = 1);
+    s.stranger_refused(&[s.tick_instruction()], Error::WrongVersion);
 }

@@ -1,20 +1,27 @@
-//! answer_challenge: the right record at the right place, by anyone, in time, once.
+//! answer_challenge: the right record at the right place, by anyone, in time, once; paid out at once.
 
 use crate::common::{
-    BID, BidProof, COUNTERPARTY, FEEDBACK, Filing, LogProof, Message, SELECTION, Scene, VERIFIER,
-    bid_payload, expected, only_event, refused, with_account,
+    BID, BidProof, CHALLENGE_STAKE, COUNTERPARTY, FEEDBACK, LOST_TO_ANSWERER, LOST_TO_STAKE, LogProof,
+    MIN_STAKE, Message, SELECTION, Scene, VERIFIER, bid_payload, expected, further_account, money,
+    only_event, refused, with_account,
 };
 use solana_instruction::Instruction;
 use solana_instruction::error::InstructionError;
-use zx1_chain::instructions::challenge::answer_challenge;
+use solana_signer::Signer;
 use zx1_chain::pda;
-use zx1_interface::accounts::ChallengeAccount;
-use zx1_interface::events::ChallengeAnswered;
+use zx1_chain::token::{TOKEN_2022_PROGRAM, TOKEN_PROGRAM};
+use zx1_interface::accounts::{ChallengeAccount, StakeLockAccount};
+use zx1_interface::events::{ChallengeAnswered, StakeMoved};
 use zx1_interface::instruction::AnswerChallenge;
 use zx1_interface::{Error, ids};
+use zx1_protocol::amounts::Amounts;
+use zx1_protocol::challenge::Ground;
 use zx1_protocol::envelope::MsgType;
 use zx1_protocol::merkle::Proof;
-use zx1_vm_tests::Batch;
+use zx1_vm_tests::{Batch, Books, Filing, Key, Receipt, address, events, keypair};
+
+/// Part of a lost challenge stake that goes to the treasury.
+const LOST_TO_TREASURY: u64 = CHALLENGE_STAKE - LOST_TO_STAKE - LOST_TO_ANSWERER;
 
 /// What an answer shows beside the place.
 #[derive(Clone, Copy)]
@@ -29,14 +36,19 @@ fn value(value: i128) -> Free {
     Free { value, ..NOTHING }
 }
 
-fn answer(scene: &Scene, filing: &Filing, place: &Proof, free: Free) -> Instruction {
-    let arguments = AnswerChallenge {
+fn shows(place: &Proof, free: Free) -> AnswerChallenge {
+    AnswerChallenge {
         leaf_index: place.index,
         merkle_proof: place.path.clone(),
         bid_value: free.value,
         attestation: free.attestation,
-    };
-    answer_challenge(scene.owner.at(), filing.challenge(), filing.addresses.batch(), &arguments)
+    }
+}
+
+/// An answer of the holder's.
+fn answer(scene: &mut Scene, filing: &Filing, place: &Proof, free: Free) -> Instruction {
+    let owner = scene.owner.at();
+    scene.world.answering(&owner, &filing.challenge(), &shows(place, free))
 }
 
 /// A batch that holds all four kinds of records, and the four messages.
@@ -71,10 +83,10 @@ fn honest() -> Honest {
 
 impl Honest {
     /// Challenges the n-th message.
-    fn challenge(&mut self, n: u32, ground: u8, shown: Option<&[u8]>) -> Filing {
+    fn challenge(&mut self, n: u32, ground: Ground, shown: Option<&[u8]>) -> Filing {
         let mut proof = LogProof::of(&self.batch, n);
         proof.shown = shown.map(<[u8]>::to_vec);
-        let filing = self.scene.inline(&proof, ground);
+        let filing = self.scene.logged(&proof, ground);
         self.scene.file(&filing);
         filing
     }
@@ -85,56 +97,160 @@ impl Honest {
 
     #[track_caller]
     fn refuse(&mut self, filing: &Filing, place: &Proof, free: Free, error: Error) {
-        let (instruction, owner) = (answer(&self.scene, filing, place, free), self.scene.owner.clone());
+        let (instruction, owner) = (answer(&mut self.scene, filing, place, free), self.scene.owner.clone());
         refused(&mut self.scene.world, &[instruction], &owner, &[], error);
     }
 
     #[track_caller]
-    fn accept(&mut self, filing: &Filing, place: &Proof, free: Free) {
-        let (instruction, owner) = (answer(&self.scene, filing, place, free), self.scene.owner.clone());
-        self.scene.world.send_ok(&[instruction], &owner, &[]);
-        assert_eq!(self.scene.challenge(filing).answered, 1);
+    fn accept(&mut self, filing: &Filing, place: &Proof, free: Free) -> Receipt {
+        let owner = self.scene.owner.clone();
+        let receipt = self.scene.answer(&owner, filing, &shows(place, free));
+        assert_eq!(self.scene.challenge(filing).outcome, 1);
+        receipt
     }
 }
 
 #[test]
-fn the_right_record_answers_ok() {
+fn the_right_record_answers_and_pays_ok() {
     let mut h = honest();
     let filing = h.challenge(0, BID, None);
-    let before = h.scene.challenge(&filing);
+    let (before, stake) = (h.scene.challenge(&filing), h.scene.stake());
     let money = h.scene.money(&filing);
+    let answerers = h.scene.world.usdc_balance(&h.scene.owner.at());
     h.scene.world.advance_slots(1_000);
     let place = h.place(0);
-    let (instruction, owner) = (answer(&h.scene, &filing, &place, value(VALUE)), h.scene.owner.clone());
+    let (instruction, owner) = (answer(&mut h.scene, &filing, &place, value(VALUE)), h.scene.owner.clone());
     let snapshot = h.scene.world.snapshot();
-    let receipt = h.scene.world.send_ok(&[instruction], &owner, &[]);
-    snapshot.assert_only_changed(&h.scene.world, &[filing.challenge(), owner.at()]);
+    let receipt = h.scene.world.send_ok(std::slice::from_ref(&instruction), &owner, &[]);
+    let changed = [
+        filing.challenge(),
+        owner.at(),
+        pda::stake(&h.scene.agent.mint, 0),
+        pda::shard(h.scene.agent.shard()),
+        pda::vault(h.scene.agent.shard()),
+        instruction.accounts[money::OF_ANSWER + money::FIRST].pubkey,
+        instruction.accounts[money::OF_ANSWER + money::SECOND].pubkey,
+    ];
+    snapshot.assert_only_changed(&h.scene.world, &changed);
+    h.scene.world.assert_books();
 
     let slot = h.scene.world.slot();
     let after = ChallengeAccount {
-        answered: 1,
-        answered_slot: slot,
+        outcome: 1,
+        passed: 1,
+        settled_slot: slot,
         answerer: owner.at().to_bytes(),
         event_sequence: 2,
         ..before
     };
     assert_eq!(h.scene.challenge(&filing), after);
-    assert_eq!(h.scene.money(&filing), money);
-    assert_eq!(h.scene.stake().open_challenges, 1, "open until it is resolved");
+    // Nothing waits for the window: the agent's money is free at once.
+    let settled = StakeLockAccount {
+        stake_usdc: MIN_STAKE + LOST_TO_STAKE,
+        deposits_usdc: 0,
+        open_challenges: 0,
+        settled_rank: 1,
+        event_sequence: stake.event_sequence + 1,
+        ..stake
+    };
+    assert_eq!(h.scene.stake(), settled);
+    let whole = MIN_STAKE + LOST_TO_STAKE;
+    let books = Books { stake: whole, shard: whole, vault: whole, ..Books::default() };
+    assert_eq!(h.scene.money(&filing), (money.0, money.1 + LOST_TO_TREASURY, books));
+    assert_eq!(h.scene.world.usdc_balance(&owner.at()), answerers + LOST_TO_ANSWERER);
+
     let event = ChallengeAnswered::read(&only_event(&receipt, ids::CHALLENGE)).unwrap();
     let expected_event = ChallengeAnswered {
         agent_id: h.scene.id(),
         challenge: filing.challenge().to_bytes(),
         answerer: owner.at().to_bytes(),
         leaf_index: place.index,
+        to_stake: LOST_TO_STAKE,
+        to_answerer: LOST_TO_ANSWERER,
         sequence: 1,
         account_created_slot: slot - 1_000,
     };
     assert_eq!(event, expected_event);
-    // It settles for the agent.
-    h.scene.resolve(&filing);
-    let resolved = h.scene.challenge(&filing);
-    assert_eq!((resolved.resolved, resolved.succeeded), (1, 0));
+    let moved = StakeMoved::read(&only_event(&receipt, ids::STAKE_LOCK)).unwrap();
+    let expected_move = StakeMoved {
+        agent_mint: h.scene.id(),
+        era: 0,
+        from_stake: 0,
+        to_stake: LOST_TO_STAKE,
+        stake_usdc: whole,
+        pot_usdc: 0,
+        slashed: 0,
+        sequence: stake.event_sequence,
+        account_created_slot: stake.created_slot,
+    };
+    assert_eq!(moved, expected_move);
+    // Settled once and for all.
+    let resolve = h.scene.world.resolving(&filing.challenge());
+    refused(&mut h.scene.world, &[resolve], &owner, &[], Error::AlreadyResolved);
+}
+
+#[test]
+fn an_answer_while_a_lower_rank_is_open_settles_without_the_order() {
+    let mut h = honest();
+    let (first, second) = (h.challenge(0, BID, None), h.challenge(1, SELECTION, None));
+    let place = h.place(1);
+    h.accept(&second, &place, NOTHING);
+    assert_eq!((h.scene.challenge(&second).passed, h.scene.stake().open_challenges), (0, 1));
+    assert_eq!(h.scene.world.ranks(&h.scene.agent, 0), (0, 2));
+    let place = h.place(0);
+    h.accept(&first, &place, value(VALUE));
+    assert_eq!((h.scene.challenge(&first).passed, h.scene.stake().open_challenges), (1, 0));
+    assert_eq!(h.scene.world.ranks(&h.scene.agent, 0), (1, 2));
+    h.scene.world.pass_rank(&second.challenge()).unwrap();
+    assert_eq!(h.scene.world.ranks(&h.scene.agent, 0), (2, 2));
+    assert_eq!(h.scene.stake().stake_usdc, MIN_STAKE + 2 * LOST_TO_STAKE);
+}
+
+#[test]
+fn what_an_emptied_era_would_get_goes_to_the_treasury() {
+    // A lie and a true record in one batch: the lie slashes the era, then the other challenge is answered.
+    let mut scene = Scene::new();
+    let (lie, deal) = (scene.message(MsgType::Propose), scene.message(MsgType::Accept));
+    let records = [lie.bid(1), lie.bid(2), deal.selection()];
+    let batch = scene.submit(&[lie, deal], &records);
+    let mut h = Honest { scene, batch };
+    let (a, b) = (BidProof::of(&h.batch, 0), BidProof::of(&h.batch, 1));
+    let double = h.scene.double_bid(&a, &b);
+    h.scene.file(&double);
+    let filing = h.challenge(1, SELECTION, None);
+    h.scene.world.resolve(&double.challenge()).unwrap();
+    let pot = h.scene.world.books(&h.scene.agent, 0).pot;
+    assert_eq!((h.scene.stake().stake_usdc, pot), (0, 6_000_000));
+    let before = h.scene.money(&filing);
+    let (place, owners) = (h.place(2), h.scene.world.usdc_balance(&h.scene.owner.at()));
+    let receipt = h.accept(&filing, &place, NOTHING);
+    let after = h.scene.money(&filing);
+    assert_eq!((after.0, after.1), (before.0, before.1 + LOST_TO_TREASURY + LOST_TO_STAKE));
+    assert_eq!((after.2.stake, after.2.pot, after.2.deposits), (0, pot, 0));
+    assert_eq!(h.scene.world.usdc_balance(&h.scene.owner.at()), owners + LOST_TO_ANSWERER);
+    let event = ChallengeAnswered::read(&only_event(&receipt, ids::CHALLENGE)).unwrap();
+    assert_eq!((event.to_stake, event.to_answerer), (0, LOST_TO_ANSWERER));
+    assert_eq!(events(&receipt, &address(ids::STAKE_LOCK)), Vec::<Vec<u8>>::new());
+}
+
+#[test]
+fn the_treasurys_own_wallet_may_answer_into_one_account() {
+    let mut h = honest();
+    let filing = h.challenge(0, BID, None);
+    h.scene.owner = Key(h.scene.world.treasury());
+    h.scene.world.set_lamports(&h.scene.owner.at(), 1_000_000_000);
+    let (before, place) = (h.scene.money(&filing), h.place(0));
+    h.accept(&filing, &place, value(VALUE));
+    assert_eq!(h.scene.money(&filing).1, before.1 + LOST_TO_TREASURY + LOST_TO_ANSWERER);
+}
+
+#[test]
+fn odd_amounts_fill_the_parts_in_order() {
+    // What is not configured as a part is the treasury's; nothing is lost.
+    let amounts = Amounts { challenge_stake: 1_500_001, lost_to_answerer: 1, ..Amounts::DEFAULT };
+    assert!(amounts.check().is_ok());
+    let lost = amounts.lost(amounts.challenge_stake);
+    assert_eq!((lost.stake, lost.answerer, lost.treasury), (1_500_000, 1, 0));
 }
 
 #[test]
@@ -190,15 +306,15 @@ fn a_batch_with_another_value_than_the_shown_payload_has_no_answer() {
     let batch = scene.submit(std::slice::from_ref(&message), &[message.bid(5)]);
     let mut h = Honest { scene, batch };
     let place = h.place(0);
+    // Without the payload the same lie passes: a challenger who wants to dispute the value shows it.
+    let bare = h.challenge(0, BID, None);
+    h.accept(&bare, &place, value(5));
     let shown = h.challenge(0, BID, Some(&message.payload));
     for free in [5, VALUE, 0] {
         h.refuse(&shown, &place, value(free), Error::WrongRecord);
     }
-    // Without the payload the same lie passes: a challenger who wants to dispute the value shows it.
-    let bare = h.challenge(0, BID, None);
-    h.accept(&bare, &place, value(5));
     h.scene.resolve(&shown);
-    assert_eq!(h.scene.challenge(&shown).succeeded, 1);
+    assert_eq!(h.scene.challenge(&shown).outcome, 2);
 }
 
 #[test]
@@ -284,6 +400,7 @@ fn a_record_that_differs_in_one_field_fails() {
         Message { slot: message.slot + 1, ..message.clone() },
         Message { recipient: [0xcd; 32], ..message.clone() },
         Message { conversation: [0xc1; 16], ..message.clone() },
+        Message { nonce: message.nonce + 1, ..message.clone() },
     ];
     for variant in variants {
         let mut scene = base.clone();
@@ -293,6 +410,29 @@ fn a_record_that_differs_in_one_field_fails() {
         let (first, second) = (h.place(0), h.place(1));
         h.refuse(&selection, &first, NOTHING, Error::WrongRecord);
         h.refuse(&bid, &second, value(VALUE), Error::WrongRecord);
+    }
+}
+
+#[test]
+fn one_record_answers_one_of_several_accepts_with_equal_conversation_slot_and_nonce() {
+    // M1: the liar chooses nonce and slot; the record names the message's hash all the same.
+    let mut scene = Scene::new();
+    let first = scene.message(MsgType::Accept);
+    let deals: Vec<Message> = (0..3_u8)
+        .map(|n| Message { payload: [bid_payload(VALUE), vec![n]].concat(), ..first.clone() })
+        .collect();
+    let batch = scene.submit(&deals, &[deals[0].bid(VALUE), deals[0].selection()]);
+    let mut h = Honest { scene, batch };
+    let (bid, selection) = (h.place(0), h.place(1));
+    for n in 0..3 {
+        let (of_bid, of_selection) = (h.challenge(n, BID, None), h.challenge(n, SELECTION, None));
+        if n == 0 {
+            h.accept(&of_bid, &bid, value(VALUE));
+            h.accept(&of_selection, &selection, NOTHING);
+        } else {
+            h.refuse(&of_bid, &bid, value(VALUE), Error::WrongRecord);
+            h.refuse(&of_selection, &selection, NOTHING, Error::WrongRecord);
+        }
     }
 }
 
@@ -320,9 +460,8 @@ fn a_single_record_takes_an_empty_proof() {
 #[test]
 fn an_envelopes_challenge_is_answered_by_its_record() {
     let mut h = honest();
-    let (message, owner) = (h.scene.message(MsgType::Propose), h.scene.owner.clone());
-    h.scene.record(&owner, &message, BID, 1);
-    let filing = h.scene.enveloped(&message, BID, 1);
+    let message = h.scene.message(MsgType::Propose);
+    let filing = h.scene.enveloped(&message, BID);
     h.scene.file(&filing);
     let (right, other) = (h.place(0), h.place(4));
     h.refuse(&filing, &other, value(3), Error::WrongRecord);
@@ -333,23 +472,27 @@ fn an_envelopes_challenge_is_answered_by_its_record() {
 fn anyone_may_answer() {
     let mut h = honest();
     let filing = h.challenge(0, BID, None);
-    h.scene.owner = h.scene.stranger();
-    let place = h.place(0);
+    h.scene.owner = h.scene.party();
+    let (place, who) = (h.place(0), h.scene.owner.at());
+    let before = h.scene.world.usdc_balance(&who);
     h.accept(&filing, &place, value(VALUE));
-    assert_eq!(h.scene.challenge(&filing).answerer, h.scene.owner.at().to_bytes());
-    // Even the challenger, who loses the stake by it.
+    assert_eq!(h.scene.challenge(&filing).answerer, who.to_bytes());
+    assert_eq!(h.scene.world.usdc_balance(&who), before + LOST_TO_ANSWERER);
+    // Even the challenger, who loses most of the stake by it.
     let mut h = honest();
     let filing = h.challenge(1, SELECTION, None);
     h.scene.owner = h.scene.challenger.clone();
-    let place = h.place(1);
+    let (place, before) = (h.place(1), h.scene.money(&filing).0);
     h.accept(&filing, &place, NOTHING);
+    assert_eq!(h.scene.money(&filing).0, before + LOST_TO_ANSWERER);
 }
 
 #[test]
 fn an_answer_without_its_signature_fails() {
     let mut h = honest();
     let filing = h.challenge(0, BID, None);
-    let mut unsigned = answer(&h.scene, &filing, &h.place(0), value(VALUE));
+    let place = h.place(0);
+    let mut unsigned = answer(&mut h.scene, &filing, &place, value(VALUE));
     unsigned.accounts[0].is_signer = false;
     let payer = h.scene.stranger();
     let failure = h.scene.world.send_refused(&[unsigned], &payer, &[]);
@@ -387,7 +530,7 @@ fn a_second_answer_fails() {
     let place = h.place(0);
     h.accept(&filing, &place, value(VALUE));
     h.refuse(&filing, &place, value(VALUE), Error::AlreadyAnswered);
-    h.scene.owner = h.scene.stranger();
+    h.scene.owner = h.scene.party();
     h.refuse(&filing, &place, value(VALUE), Error::AlreadyAnswered);
 }
 
@@ -413,56 +556,92 @@ fn a_double_bid_has_no_answer() {
     for (place, free) in [(&a.place, 1), (&b.place, 2)] {
         h.refuse(&filing, place, value(free), Error::NoAnswer);
     }
-    h.scene.resolve(&filing);
-    assert_eq!(h.scene.challenge(&filing).succeeded, 1);
+    h.scene.world.resolve(&filing.challenge()).unwrap();
+    assert_eq!(h.scene.challenge(&filing).outcome, 2);
 }
 
 #[test]
 fn another_batch_than_the_challenged_fails() {
     let mut h = honest();
     let filing = h.challenge(0, BID, None);
-    let place = h.place(0);
-    // A later batch of the same agent with the same record, and another agent's.
-    let message = h.scene.message(MsgType::Propose);
+    // Another agent's batch with the same records: this one's can land no other while it is challenged.
+    let other = h.scene.world.living_agent();
     h.scene.world.advance_epochs(1);
-    h.scene.epoch += 1;
-    h.scene.submit(&[], &[message.bid(VALUE)]);
-    let later = h.scene.batch();
-    let (other, other_owner) = h.scene.world.living_agent();
-    let batch = Batch { epoch: h.scene.epoch, ..h.batch.clone() };
-    h.scene.world.submit_batch(&other, &other_owner, &batch).unwrap();
-    let theirs = pda::batch(&other.mint, h.scene.epoch);
-    let owner = h.scene.owner.clone();
-    let right = answer(&h.scene, &filing, &place, value(VALUE));
-    let alone = answer(&h.scene, &filing, &Proof { index: 0, path: vec![] }, value(VALUE));
-    for (instruction, account, error) in [
-        (&alone, later, Error::WrongBatch),
-        (&right, theirs, Error::WrongBatch),
-        (&right, pda::batch(&other.mint, 1), Error::AccountMissing),
-        (&right, pda::stake(&other.mint), Error::WrongAccountOwner),
-        (&right, pda::head(&other.mint), Error::WrongAccountType),
+    let epoch = h.scene.world.epoch() - 1;
+    let batch = Batch { epoch, ..h.batch.clone() };
+    h.scene.world.submit_batch(&other.agent, &other.keys.batch, &batch).unwrap();
+    let (owner, place) = (h.scene.owner.clone(), h.place(0));
+    let right = answer(&mut h.scene, &filing, &place, value(VALUE));
+    for (account, error) in [
+        (pda::batch(&other.agent.mint, epoch), Error::WrongBatch),
+        (pda::batch(&other.agent.mint, 1), Error::AccountMissing),
+        (pda::lease(&other.agent.mint), Error::WrongAccountOwner),
+        (pda::head(&other.agent.mint), Error::WrongAccountType),
     ] {
-        let wrong = with_account(instruction.clone(), 2, account);
+        let wrong = with_account(right.clone(), 2, account);
         refused(&mut h.scene.world, &[wrong], &owner, &[], error);
     }
+}
+
+#[test]
+fn accounts_of_others_fail() {
+    let mut h = honest();
+    let filing = h.challenge(0, BID, None);
+    let (other, thief) = (h.scene.world.living_agent(), h.scene.party());
+    let fake = keypair("fake USDC");
+    h.scene.world.create_mint(&fake, 6, &TOKEN_PROGRAM);
+    let owner = h.scene.owner.clone();
+    let fakes = h.scene.world.fund_token(&owner.at(), &fake.pubkey(), 0, &TOKEN_PROGRAM);
+    let thiefs = h.scene.world.usdc_account(&thief.at());
+    let owners = h.scene.world.usdc_account(&owner.at());
+    let place = h.place(0);
+    let right = answer(&mut h.scene, &filing, &place, value(VALUE));
+    let cases = [
+        (money::CONFIG, thief.at(), Error::WrongAddress),
+        (money::STAKE, pda::stake(&other.agent.mint, 0), Error::WrongAgent),
+        (money::SHARD, pda::shard(other.agent.shard()), Error::WrongAddress),
+        (money::VAULT, pda::vault(other.agent.shard()), Error::WrongAddress),
+        (money::FIRST, thiefs, Error::WrongTokenAccountOwner),
+        (money::FIRST, fakes, Error::WrongUsdcMint),
+        (money::FIRST, thief.at(), Error::NotLegacyToken),
+        (money::SECOND, thiefs, Error::NotTreasury),
+        (money::SECOND, owners, Error::NotTreasury),
+        (money::AUTHORITY, thief.at(), Error::WrongAddress),
+        (money::STAKE_LOCK, address(ids::LEASE), Error::WrongAddress),
+        (money::TOKEN, TOKEN_2022_PROGRAM, Error::NotLegacyToken),
+    ];
+    for (place, account, error) in cases {
+        let wrong = with_account(right.clone(), money::OF_ANSWER + place, account);
+        let failure = h.scene.world.send_refused(&[wrong], &owner, &[]);
+        assert_eq!(failure.code(), Some(error.code()), "account {place}: {failure:?}");
+    }
+    let events = pda::event_authority(ids::LEASE);
+    let wrong = with_account(right.clone(), money::OF_ANSWER + money::STAKE_LOCK_EVENTS, events);
+    let failure = h.scene.world.send_refused(&[wrong], &owner, &[]);
+    assert_eq!(failure.instruction_error(), Some(&InstructionError::InvalidSeeds), "{failure:?}");
+    // Any USDC account of the answerer's serves.
+    let further = further_account(&mut h.scene, &owner.at());
+    let right = with_account(right, money::OF_ANSWER + money::FIRST, further);
+    h.scene.world.send_ok(&[right], &owner, &[]);
+    assert_eq!(h.scene.world.token_balance(&further), LOST_TO_ANSWERER);
 }
 
 #[test]
 fn what_is_no_challenge_cannot_be_answered() {
     let mut h = honest();
     let filing = h.challenge(0, BID, None);
-    let right = answer(&h.scene, &filing, &h.place(0), value(VALUE));
-    let owner = h.scene.owner.clone();
-    h.scene.record(&owner, &h.scene.message(MsgType::Propose), BID, 1);
-    let record = pda::recorded_envelope(&h.scene.challenger.at(), 1);
+    let (place, owner) = (h.place(0), h.scene.owner.clone());
+    let right = answer(&mut h.scene, &filing, &place, value(VALUE));
     let cases = [
-        (record, Error::WrongAccountType),
-        (filing.vault(), Error::WrongAccountOwner),
-        (pda::challenge_vault(&record), Error::AccountMissing),
+        (filing.draft(), Error::WrongAccountType),
+        (pda::vault(h.scene.agent.shard()), Error::WrongAccountOwner),
+        (pda::challenge(&h.scene.batch(), &[1; 32]), Error::AccountMissing),
     ];
     for (account, error) in cases {
         let wrong = with_account(right.clone(), 1, account);
-        refused(&mut h.scene.world, &[wrong], &owner, &[], error);
+        let failure = h.scene.world.send_refused(&[wrong], &owner, &[]);
+        // The vault is another account of the instruction already, which Anchor refuses first.
+        assert!([Some(error.code()), Some(2_040)].contains(&failure.code()), "{failure:?}");
     }
 }
 
@@ -471,8 +650,9 @@ fn the_expected_record_is_what_the_answer_shows() {
     let mut h = honest();
     let filing = h.challenge(3, FEEDBACK, None);
     let account = h.scene.challenge(&filing);
-    // Kind, conversation, who rated, score, outcome, role, slot, attestation.
+    // Kind, conversation, who rated, score, outcome, role, slot, attestation, message.
     let record = [&[4][..], &[0xfe; 16], &COUNTERPARTY, &[(-73_i8).cast_unsigned(), 2, 1]].concat();
     assert_eq!(expected(&account)[..52], record);
-    assert_eq!(expected(&account).len(), 92);
+    assert_eq!(expected(&account)[92..], filing.message);
+    assert_eq!(expected(&account).len(), 124);
 }

@@ -4,70 +4,86 @@ use solana_address::Address;
 use solana_instruction::Instruction;
 use solana_keypair::Keypair;
 use solana_signer::Signer;
+use solana_system_interface::instruction as system;
+use spl_token_2022_interface::instruction as spl;
 use std::sync::{LazyLock, Mutex};
-use zx1_chain::instructions::behavior_log;
-use zx1_chain::instructions::challenge::{
-    ChallengeAddresses, EvidenceSource, append_evidence, begin_evidence, record_envelope, resolve_challenge,
-    submit_challenge,
-};
 use zx1_chain::pda;
+use zx1_chain::token::{self, TOKEN_PROGRAM};
 use zx1_interface::accounts::{
-    BatchAccount, ChallengeAccount, FeedbackEntry, FeedbackLogAccount, StakeLockAccount,
+    AskAccount, BatchAccount, ChallengeAccount, EvidenceDraft, FeedbackEntry, FeedbackLogAccount,
+    StakeLockAccount,
 };
-use zx1_interface::constants::{CHALLENGE_WINDOW_SLOTS, EPOCH_SECONDS};
-use zx1_interface::instruction::SubmitBatch;
+use zx1_interface::constants::EPOCH_SECONDS;
+use zx1_interface::instruction::AnswerChallenge;
 use zx1_interface::{Error, Layout, ids};
+use zx1_protocol::batch::BatchMessage;
+use zx1_protocol::challenge::Ground;
 use zx1_protocol::envelope::MsgType;
 use zx1_protocol::hash::Hash;
-use zx1_vm_tests::{Agent, Batch, Failure, Receipt, World, address, ed25519_instruction, events, message_of};
+use zx1_vm_tests::{
+    Agent, Batch, Books, Failure, Filing, Key, Keys, Living, Receipt, Shown, World, address, events,
+};
 
 pub(crate) use crate::messages::{
     BID, BidProof, CONVERSATION, COUNTERPARTY, DOUBLE_BID, FEEDBACK, LogProof, Message, SELECTION, SLOT,
-    VERIFIER, bid_payload, double_bid_bytes, double_bid_entry, evidence_hash, keccak, next_head, rating,
+    VERIFIER, bid_payload, claim32, commit32, double_bid_bytes, double_bid_entry, keccak, next_head, rating,
     sparse,
 };
 
-/// A challenge to be submitted.
-#[derive(Clone, Debug)]
-pub(crate) struct Filing {
-    pub(crate) addresses: ChallengeAddresses,
-    pub(crate) source: EvidenceSource,
-    pub(crate) evidence_hash: Hash,
-}
-
-impl Filing {
-    /// The instruction submit_challenge.
-    pub(crate) fn instruction(&self) -> Instruction {
-        submit_challenge(&self.addresses, &self.source)
-    }
-
-    /// The challenge's account.
-    pub(crate) fn challenge(&self) -> Address {
-        self.addresses.challenge()
-    }
-
-    /// Address of the challenge's vault.
-    pub(crate) fn vault(&self) -> Address {
-        pda::challenge_vault(&self.challenge())
-    }
-}
-
 /// The places of submit_challenge's accounts.
 pub(crate) mod at {
-    pub(crate) const CONFIG: usize = 1;
+    pub(crate) const DRAFT: usize = 1;
     pub(crate) const BATCH: usize = 2;
-    pub(crate) const STAKE: usize = 3;
+    pub(crate) const STRONGER: usize = 3;
     pub(crate) const CHALLENGE: usize = 4;
-    pub(crate) const VAULT: usize = 5;
-    pub(crate) const USDC_MINT: usize = 6;
-    pub(crate) const CHALLENGER_USDC: usize = 7;
-    pub(crate) const AUTHORITY: usize = 8;
-    pub(crate) const STAKE_LOCK: usize = 9;
-    pub(crate) const EVIDENCE: usize = 10;
+    pub(crate) const REPLACED: usize = 5;
+    pub(crate) const CHALLENGER_USDC: usize = 6;
+    pub(crate) const STAKE: usize = 7;
+    pub(crate) const SHARD: usize = 8;
+    pub(crate) const VAULT: usize = 9;
+    pub(crate) const CONFIG: usize = 10;
+    pub(crate) const AUTHORITY: usize = 11;
+    pub(crate) const STAKE_LOCK: usize = 12;
     pub(crate) const TOKEN: usize = 13;
     pub(crate) const SYSTEM: usize = 14;
     pub(crate) const EVENT_AUTHORITY: usize = 15;
 }
+
+/// The places of the money's accounts, counted from the first of them.
+pub(crate) mod money {
+    pub(crate) const CONFIG: usize = 0;
+    pub(crate) const STAKE: usize = 1;
+    pub(crate) const SHARD: usize = 2;
+    pub(crate) const VAULT: usize = 3;
+    pub(crate) const FIRST: usize = 4;
+    pub(crate) const SECOND: usize = 5;
+    pub(crate) const AUTHORITY: usize = 6;
+    pub(crate) const STAKE_LOCK: usize = 7;
+    pub(crate) const STAKE_LOCK_EVENTS: usize = 8;
+    pub(crate) const TOKEN: usize = 9;
+    /// Where they begin in answer_challenge.
+    pub(crate) const OF_ANSWER: usize = 3;
+    /// Where they begin in resolve_challenge.
+    pub(crate) const OF_RESOLVE: usize = 1;
+    /// Where they begin in show_leaf.
+    pub(crate) const OF_SHOW: usize = 4;
+    /// Where they begin in settle_ask.
+    pub(crate) const OF_SETTLE_ASK: usize = 5;
+}
+
+// The default amounts, written out again: micro-USDC, and lamports for the rank.
+pub(crate) const MIN_STAKE: u64 = 30_000_000;
+pub(crate) const CHALLENGE_STAKE: u64 = 5_000_000;
+pub(crate) const LOST_TO_STAKE: u64 = 1_500_000;
+pub(crate) const LOST_TO_ANSWERER: u64 = 500_000;
+pub(crate) const ASK_PRICE: u64 = 500_000;
+pub(crate) const ASK_TO_SHOWER: u64 = 300_000;
+pub(crate) const ASK_TO_STAKE: u64 = 100_000;
+pub(crate) const FINE: u64 = 10_000_000;
+pub(crate) const FINE_TO_ASKER: u64 = 3_000_000;
+pub(crate) const RANK_DEPOSIT: u64 = 10_000_000;
+/// Slots for which a rank holds.
+pub(crate) const RANK_SLOTS: u64 = 300;
 
 /// An instruction with another account in one place.
 pub(crate) fn with_account(mut instruction: Instruction, place: usize, account: Address) -> Instruction {
@@ -99,49 +115,33 @@ pub(crate) fn only_event(receipt: &Receipt, program: [u8; 32]) -> Vec<u8> {
     all.remove(0)
 }
 
-/// An agent with stake and lease, its owner, somebody who challenges, and the epoch of the next batch.
+/// A living agent whose last epoch has no batch yet, its holder and keys, and somebody who challenges.
 #[derive(Clone)]
 pub(crate) struct Scene {
     pub(crate) world: World,
     pub(crate) agent: Agent,
     pub(crate) owner: Key,
+    pub(crate) keys: Keys,
     pub(crate) challenger: Key,
+    /// Epoch of the next batch: the one before the present.
     pub(crate) epoch: u64,
+    nonces: u64,
 }
 
-/// A key pair that can be cloned with its scene.
-pub(crate) struct Key(pub Keypair);
-
-impl Clone for Key {
-    fn clone(&self) -> Self {
-        Self(self.0.insecure_clone())
-    }
-}
-
-impl std::ops::Deref for Key {
-    type Target = Keypair;
-    fn deref(&self) -> &Keypair {
-        &self.0
-    }
-}
-
-impl Key {
-    /// Address of the account.
-    pub(crate) fn at(&self) -> Address {
-        self.0.pubkey()
-    }
-}
-
-static BASE: LazyLock<Mutex<Scene>> = LazyLock::new(|| {
-    let mut world = World::configured();
-    let (agent, owner) = world.living_agent();
-    let challenger = world.new_party();
-    world.treasury_usdc();
-    let epoch = world.epoch() - 1;
-    Mutex::new(Scene { world, agent, owner: Key(owner), challenger: Key(challenger), epoch })
-});
+static BASE: LazyLock<Mutex<Scene>> = LazyLock::new(|| Mutex::new(Scene::of(World::configured())));
 
 impl Scene {
+    /// The scene in a world of its own.
+    pub(crate) fn of(mut world: World) -> Self {
+        let Living { agent, owner, keys } = world.living_agent();
+        world.pay_lease(&agent, &owner, 9).unwrap();
+        let challenger = Key(world.new_party());
+        world.treasury_usdc();
+        world.advance_epochs(1);
+        let epoch = world.epoch() - 1;
+        Self { world, agent, owner, keys, challenger, epoch, nonces: 0 }
+    }
+
     /// A fork of the one base scene.
     pub(crate) fn new() -> Self {
         BASE.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
@@ -193,22 +193,25 @@ impl Scene {
         (0..count).map(one).collect()
     }
 
-    /// Submits a batch of the scene's epoch, signed by the owner.
+    /// Lands a batch of the scene's epoch, signed by the batch key, and goes one slot on: a rank holds for
+    /// batches that landed before it.
+    #[track_caller]
     pub(crate) fn submit(&mut self, messages: &[Message], records: &[Vec<u8>]) -> Batch {
         let batch = Batch {
             epoch: self.epoch,
             entries: messages.iter().map(Message::entry).collect(),
             records: records.to_vec(),
         };
-        self.submit_raw(batch.arguments(&self.agent.mint));
+        self.submit_raw(&self.world.message_of(&self.agent, &batch));
         batch
     }
 
-    /// Submits a batch of exactly these arguments, signed by the owner.
-    pub(crate) fn submit_raw(&mut self, arguments: SubmitBatch) {
-        let signature = ed25519_instruction(&self.owner, &message_of(&arguments));
-        let submit = behavior_log::submit_batch(&self.agent.addresses(), self.owner.at(), None, &arguments);
-        self.world.send_ok(&[signature, submit], &self.owner, &[]);
+    /// Lands exactly this batch, signed by the batch key, and goes one slot on.
+    #[track_caller]
+    pub(crate) fn submit_raw(&mut self, message: &BatchMessage) -> Receipt {
+        let receipt = self.world.submit_message(&self.agent, &self.keys.batch, message).unwrap();
+        self.world.advance_slots(1);
+        receipt
     }
 
     /// The batch's address.
@@ -216,94 +219,100 @@ impl Scene {
         pda::batch(&self.agent.mint, self.epoch)
     }
 
-    /// Where a challenge by somebody goes.
-    pub(crate) fn addresses(&mut self, who: &Keypair, ground: u8, hash: &Hash) -> ChallengeAddresses {
-        let (agent, epoch) = (self.agent, self.epoch);
-        self.world.challenge_addresses(who, &agent, epoch, ground, hash)
+    /// A nonce that no draft of this scene has.
+    pub(crate) fn nonce(&mut self) -> u64 {
+        self.nonces += 1;
+        self.nonces
     }
 
-    /// A challenge by somebody.
-    pub(crate) fn filing_by(
+    /// The challenger's evidence, in a draft of its own.
+    pub(crate) fn filing(
         &mut self,
-        who: &Keypair,
-        ground: u8,
-        hash: Hash,
-        source: EvidenceSource,
+        ground: Ground,
+        value_known: bool,
+        message: Hash,
+        shown: Shown,
     ) -> Filing {
-        Filing { addresses: self.addresses(who, ground, &hash), source, evidence_hash: hash }
+        let (finder, nonce) = (self.challenger.clone(), self.nonce());
+        Filing { finder, agent: self.agent, epoch: self.epoch, nonce, ground, value_known, message, shown }
     }
 
-    /// A challenge by the challenger with an inline log entry.
-    pub(crate) fn inline(&mut self, proof: &LogProof, ground: u8) -> Filing {
-        let who = self.challenger.clone();
-        self.filing_by(&who, ground, proof.hash(), EvidenceSource::Inline(proof.bytes()))
+    /// The challenger's log entry, as evidence.
+    pub(crate) fn logged(&mut self, proof: &LogProof, ground: Ground) -> Filing {
+        let value_known = ground != BID || proof.shown.is_some();
+        self.filing(ground, value_known, proof.message32(), Shown::Bytes(proof.bytes()))
     }
 
-    /// A challenge by the challenger with two bids inline.
+    /// The challenger's two bids, as evidence.
     pub(crate) fn double_bid(&mut self, a: &BidProof, b: &BidProof) -> Filing {
-        let who = self.challenger.clone();
-        let hash = evidence_hash(2, &double_bid_entry(a, b), false);
-        self.filing_by(&who, DOUBLE_BID, hash, EvidenceSource::Inline(double_bid_bytes(a, b)))
+        self.filing(DOUBLE_BID, true, a.message32(), Shown::Bytes(double_bid_bytes(a, b)))
     }
 
-    /// A challenge by the challenger with an envelope that is recorded under this nonce.
-    pub(crate) fn enveloped(&mut self, message: &Message, ground: u8, nonce: u64) -> Filing {
-        let who = self.challenger.clone();
-        let hash = evidence_hash(3, &keccak(&[&message.signing_bytes()]), true);
-        let record = pda::recorded_envelope(&who.at(), nonce);
-        let source = EvidenceSource::Envelope { record, agent_token: None, delegation: None };
-        self.filing_by(&who, ground, hash, source)
+    /// The challenger's envelope, signed by the agent's deal key, as evidence.
+    pub(crate) fn enveloped(&mut self, message: &Message, ground: Ground) -> Filing {
+        let key = self.keys.deal.clone();
+        self.enveloped_by(&key, message, ground)
     }
 
-    /// The two instructions that record an envelope for the challenger.
-    pub(crate) fn recording(
-        &self,
-        signer: &Keypair,
-        message: &Message,
-        ground: u8,
-        nonce: u64,
-    ) -> [Instruction; 2] {
-        [
-            ed25519_instruction(signer, &message.signing_bytes()),
-            record_envelope(self.challenger.at(), ground, nonce),
-        ]
+    /// The challenger's envelope, signed by any key, as evidence.
+    pub(crate) fn enveloped_by(&mut self, key: &Key, message: &Message, ground: Ground) -> Filing {
+        let shown = Shown::Envelope { signed: message.signing_bytes(), key: Box::new(key.clone()) };
+        self.filing(ground, true, message.message32(), shown)
     }
 
-    /// Records an envelope for the challenger.
-    #[track_caller]
-    pub(crate) fn record(&mut self, signer: &Keypair, message: &Message, ground: u8, nonce: u64) -> Receipt {
-        let instructions = self.recording(signer, message, ground, nonce);
-        self.world.send_ok(&instructions, &self.challenger, &[])
+    /// The same evidence of somebody else's, in a draft of its own.
+    pub(crate) fn by(&mut self, finder: &Key, filing: &Filing) -> Filing {
+        let nonce = self.nonce();
+        filing.by(finder, nonce)
     }
 
-    /// Writes bytes into a draft of somebody's in several transactions; returns the draft and the largest
-    /// transaction's size.
-    pub(crate) fn draft(&mut self, who: &Keypair, nonce: u64, bytes: &[u8]) -> (Address, usize) {
-        let len = u32::try_from(bytes.len()).unwrap();
-        let mut largest = self.world.send_ok(&[begin_evidence(who.pubkey(), nonce, len)], who, &[]).size;
-        for (n, part) in bytes.chunks(APPEND_BYTES).enumerate() {
-            let offset = u32::try_from(n * APPEND_BYTES).unwrap();
-            let append = append_evidence(who.pubkey(), nonce, offset, part.to_vec());
-            largest = largest.max(self.world.send_ok(&[append], who, &[]).size);
-        }
-        (pda::evidence_draft(&who.pubkey(), nonce), largest)
-    }
-
-    /// Submits a challenge of the challenger.
+    /// Takes a rank, writes, seals and submits a challenge.
     #[track_caller]
     pub(crate) fn file(&mut self, filing: &Filing) -> Receipt {
-        self.world.send_ok(&[filing.instruction()], &self.challenger, &[])
+        let receipt = self.world.file(filing);
+        self.world.assert_books();
+        receipt
     }
 
-    /// Expects a challenge of the challenger to be refused.
+    /// Takes a rank and writes, so that only the sealing is left; expects that to be refused.
     #[track_caller]
-    pub(crate) fn refuse(&mut self, filing: &Filing, error: Error) {
-        refused(&mut self.world, &[filing.instruction()], &self.challenger, &[], error);
+    pub(crate) fn seal_refused(&mut self, filing: &Filing, error: Error) {
+        self.world.begin(filing).unwrap();
+        self.world.append(&filing.finder, filing.nonce, filing.written());
+        let seal = self.world.sealing(filing);
+        refused(&mut self.world, &seal, &filing.finder, &[], error);
     }
 
-    /// The challenge's account.
+    /// Expects submit_challenge of a sealed draft to be refused.
+    #[track_caller]
+    pub(crate) fn submit_refused(&mut self, filing: &Filing, error: Error) {
+        let mut submit = self.world.submitting(filing);
+        // One's own open claim: Anchor would refuse one account in two places before the program looks.
+        if submit.accounts[at::REPLACED].pubkey == submit.accounts[at::CHALLENGER_USDC].pubkey {
+            submit.accounts[at::REPLACED].pubkey = challenge_program();
+            submit.accounts[at::REPLACED].is_writable = false;
+        }
+        refused(&mut self.world, &[submit], &filing.finder, &[], error);
+    }
+
+    /// The claim's account.
     pub(crate) fn challenge(&self, filing: &Filing) -> ChallengeAccount {
-        self.world.read(&filing.challenge())
+        self.world.challenge(filing)
+    }
+
+    /// The draft's account.
+    pub(crate) fn draft(&self, filing: &Filing) -> EvidenceDraft {
+        self.world.draft(filing)
+    }
+
+    /// An ask against the scene's batch.
+    pub(crate) fn ask(&self, tree: u8, index: u32) -> AskAccount {
+        self.world.read(&self.ask_at(tree, index))
+    }
+
+    /// Address of an ask against the scene's batch.
+    pub(crate) fn ask_at(&self, tree: u8, index: u32) -> Address {
+        self.world.ask_address(&self.agent, self.epoch, tree, index)
     }
 
     /// The batch's account.
@@ -311,47 +320,49 @@ impl Scene {
         self.world.read(&self.batch())
     }
 
-    /// The agent's stake.
+    /// The agent's stake of the first era.
     pub(crate) fn stake(&self) -> StakeLockAccount {
-        self.world.read(&pda::stake(&self.agent.mint))
+        self.world.stake(&self.agent, 0)
     }
 
-    /// The instruction resolve_challenge.
-    pub(crate) fn resolving(&mut self, filing: &Filing) -> Instruction {
-        let treasury = self.world.treasury_usdc();
-        resolve_challenge(&filing.addresses, treasury)
+    /// Answers a challenge with a record of the batch's, by somebody who pays.
+    #[track_caller]
+    pub(crate) fn answer(&mut self, who: &Key, filing: &Filing, answer: &AnswerChallenge) -> Receipt {
+        let receipt = self.world.answer(who, &filing.challenge(), answer).unwrap();
+        self.world.assert_books();
+        receipt
     }
 
     /// Goes to the first slot after a challenge's window.
     pub(crate) fn pass_window(&mut self, filing: &Filing) {
-        let submitted = self.challenge(filing).submitted_slot;
-        self.world.warp_to_slot(submitted + CHALLENGE_WINDOW_SLOTS + 1);
+        self.world.pass_window(&filing.challenge());
     }
 
-    /// Lets the window pass and resolves; a stranger pays.
+    /// Lets the window pass and resolves; the faucet calls.
     #[track_caller]
     pub(crate) fn resolve(&mut self, filing: &Filing) -> Receipt {
         self.pass_window(filing);
-        let instruction = self.resolving(filing);
-        let faucet = self.world.faucet.insecure_clone();
-        self.world.send_ok(&[instruction], &faucet, &[])
+        let receipt = self.world.resolve(&filing.challenge()).unwrap();
+        self.world.assert_books();
+        receipt
     }
 
-    /// Micro-USDC of: the challenger, the treasury, the stake's vault, the challenge's vault.
-    pub(crate) fn money(&mut self, filing: &Filing) -> [u64; 4] {
-        let challenger = self.challenger.at();
-        let treasury = self.world.treasury().pubkey();
-        [
-            self.world.usdc_balance(&challenger),
-            self.world.usdc_balance(&treasury),
-            self.world.stake_vault_balance(&self.agent),
-            self.world.token_balance(&filing.vault()),
-        ]
+    /// Micro-USDC of: the finder, the treasury, and the era.
+    pub(crate) fn money(&mut self, filing: &Filing) -> (u64, u64, Books) {
+        let treasury = self.world.treasury();
+        (
+            self.world.usdc_balance(&filing.finder.at()),
+            self.world.usdc_balance(&treasury.pubkey()),
+            self.world.books(&self.agent, 0),
+        )
     }
 }
 
-/// Bytes that one append carries.
-pub(crate) const APPEND_BYTES: usize = 900;
+/// The answer that shows the n-th record of a batch, counted without the padding.
+pub(crate) fn answer_of(batch: &Batch, n: u32, bid_value: i128, attestation: Hash) -> AnswerChallenge {
+    let place = batch.arrays().proof_of_entry(n).unwrap();
+    AnswerChallenge { leaf_index: place.index, merkle_proof: place.path, bid_value, attestation }
+}
 
 /// The expected record, cut to its length.
 pub(crate) fn expected(challenge: &ChallengeAccount) -> &[u8] {
@@ -360,9 +371,22 @@ pub(crate) fn expected(challenge: &ChallengeAccount) -> &[u8] {
     record
 }
 
-/// Bytes of an account of a layout.
-pub(crate) const fn size<T: Layout>() -> usize {
-    T::SIZE
+/// The expected record of a sealed draft, cut to its length.
+pub(crate) fn sealed_record(draft: &EvidenceDraft) -> &[u8] {
+    let (record, padding) = draft.expected_record.split_at(usize::from(draft.expected_len));
+    assert!(padding.iter().all(|byte| *byte == 0), "the record is zero-padded");
+    record
+}
+
+/// A further USDC account of a wallet.
+pub(crate) fn further_account(scene: &mut Scene, owner: &Address) -> Address {
+    let (faucet, account) = (scene.world.faucet.insecure_clone(), scene.world.new_keypair());
+    let (rent, mint) = (scene.world.rent(token::ACCOUNT_LEN), scene.world.usdc_mint());
+    let (at, len) = (account.pubkey(), token::ACCOUNT_LEN as u64);
+    let create = system::create_account(&faucet.pubkey(), &at, rent, len, &TOKEN_PROGRAM);
+    let init = spl::initialize_account3(&TOKEN_PROGRAM, &at, &mint, owner).unwrap();
+    scene.world.send_ok(&[create, init], &faucet, &[&account]);
+    at
 }
 
 /// The program's address.

@@ -1,8 +1,7 @@
 //! begin_draft, append_draft, seal_draft, cancel_draft: a text that takes several transactions.
 
 use crate::common::{
-    APPEND_BYTES, Key, feedback_entry, feedback_log, keccak, next_head, only_event, refused, speakers,
-    with_account,
+    feedback_entry, feedback_log, keccak, next_head, only_event, refused, speakers, with_account,
 };
 use solana_instruction::error::InstructionError;
 use solana_system_interface::instruction as system;
@@ -13,7 +12,7 @@ use zx1_chain::pda;
 use zx1_interface::accounts::{FeedbackDraft, FeedbackEntry, FeedbackLogAccount};
 use zx1_interface::events::{FeedbackDraftBegun, FeedbackDraftCanceled, FeedbackSubmitted};
 use zx1_interface::{Error, Layout, ids};
-use zx1_vm_tests::{MAX_TRANSACTION, World, address, events};
+use zx1_vm_tests::{APPEND_BYTES, Key, MAX_TRANSACTION, World, address, events};
 
 const NONCE: u64 = 0x1122_3344;
 
@@ -73,7 +72,7 @@ fn a_draft_is_begun_and_written_ok() {
         sender: sender.at().to_bytes(),
         payer: sponsor.at().to_bytes(),
         text_hash: keccak(&[b"abcdef"]),
-        version: 1,
+        version: 2,
         bump: account.bump,
         reserved: [0; 6],
     };
@@ -128,7 +127,7 @@ fn a_text_of_2048_bytes_is_sealed_ok() {
         payer: sender.at().to_bytes(),
         previous_head: [0; 32],
         text_len: 2_048,
-        version: 1,
+        version: 2,
         bump: entry.bump,
         reserved: [0; 2],
     };

@@ -1,20 +1,22 @@
-//! Challenge and FeedbackLog under LiteSVM: one module an instruction, so that it links once.
+//! Challenge and FeedbackLog under LiteSVM: one module an instruction or a rule, so that it links once.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 mod common;
 mod messages;
 
 mod answer_challenge;
+mod asks;
+mod attacks;
 mod close_challenge;
-mod discard_envelope;
+mod deep_trees;
 mod evidence_draft;
 mod feedback_draft;
-mod record_envelope;
+mod ranks;
 mod resolve_challenge;
 mod resolve_entry;
-mod submit_challenge_accounts;
-mod submit_challenge_double_bid;
-mod submit_challenge_draft;
-mod submit_challenge_envelope;
-mod submit_challenge_log_entry;
+mod seal_double_bid;
+mod seal_envelope;
+mod seal_log_entry;
+mod shares;
+mod submit_challenge;
 mod submit_feedback;

@@ -4,6 +4,7 @@
 //! library that the programs share with the clients does not hide itself.
 
 use zx1_interface::accounts::FeedbackEntry;
+use zx1_protocol::challenge::Ground;
 use zx1_protocol::envelope::{EnvelopeHeader, MsgType};
 use zx1_protocol::hash::{Hash, Keccak, Sha3};
 use zx1_protocol::ids::{AgentId, ConversationId};
@@ -13,16 +14,16 @@ use zx1_protocol::payload::Feedback;
 use zx1_protocol::units::Slot;
 use zx1_vm_tests::Batch;
 
-/// The grounds' numbers.
-pub(crate) const BID: u8 = 1;
+/// Ground 1, a bid.
+pub(crate) const BID: Ground = Ground::Bid;
 /// Ground 2, task selection.
-pub(crate) const SELECTION: u8 = 2;
+pub(crate) const SELECTION: Ground = Ground::Selection;
 /// Ground 3, notary assignment.
-pub(crate) const VERIFIER: u8 = 3;
+pub(crate) const VERIFIER: Ground = Ground::Verifier;
 /// Ground 4, a rating.
-pub(crate) const FEEDBACK: u8 = 4;
+pub(crate) const FEEDBACK: Ground = Ground::Feedback;
 /// Ground 5, double bid.
-pub(crate) const DOUBLE_BID: u8 = 5;
+pub(crate) const DOUBLE_BID: Ground = Ground::DoubleBid;
 
 /// Whom the agent trades with.
 pub(crate) const COUNTERPARTY: [u8; 32] = [0xcc; 32];
@@ -53,7 +54,16 @@ pub(crate) struct Message {
 impl Message {
     /// The packed bytes that a sender signs, written by hand.
     pub(crate) fn signing_bytes(&self) -> Vec<u8> {
-        [
+        [self.header_bytes(), self.payload.clone()].concat()
+    }
+
+    /// The hash of the header's packed bytes, by which records and claims know the message.
+    pub(crate) fn message32(&self) -> Hash {
+        keccak(&[&self.header_bytes()])
+    }
+
+    fn header_bytes(&self) -> Vec<u8> {
+        let header = [
             &[self.version][..],
             &self.kind.wire().to_be_bytes(),
             &self.sender,
@@ -64,9 +74,10 @@ impl Message {
             &self.conversation,
             &keccak(&[&self.payload]),
             &u32::try_from(self.payload.len()).unwrap().to_be_bytes(),
-            &self.payload,
         ]
-        .concat()
+        .concat();
+        assert_eq!(header.len(), 143);
+        header
     }
 
     /// The log's entry of it.
@@ -90,30 +101,31 @@ impl Message {
 
     /// The bid's record with this value.
     pub(crate) fn bid(&self, value: i128) -> Vec<u8> {
-        packed(1, &self.conversation, &self.recipient, &value.to_be_bytes(), self.slot)
+        self.packed(1, &value.to_be_bytes())
     }
 
     /// The selection's record.
     pub(crate) fn selection(&self) -> Vec<u8> {
-        packed(2, &self.conversation, &self.recipient, &[], self.slot)
+        self.packed(2, &[])
     }
 
     /// The verifier's record.
     pub(crate) fn verifier(&self) -> Vec<u8> {
-        packed(3, &self.conversation, &self.recipient, &[], self.slot)
+        self.packed(3, &[])
+    }
+
+    fn packed(&self, kind: u8, value: &[u8]) -> Vec<u8> {
+        let (slot, message) = (self.slot.to_be_bytes(), self.message32());
+        [&[kind][..], &self.conversation, &self.recipient, value, &slot, &message].concat()
     }
 
     /// The feedback event's record of a FEEDBACK message with [`rating`]'s payload.
     pub(crate) fn feedback(&self, attestation: &Hash) -> Vec<u8> {
         let rating = Feedback::decode(&self.payload).unwrap();
-        let score = rating.score.to_be_bytes();
-        let fixed = [&score[..], &[rating.outcome, rating.role]].concat();
-        [packed(4, &rating.conversation_id.0, &self.sender, &fixed, self.slot), attestation.to_vec()].concat()
+        let fixed = [&rating.score.to_be_bytes()[..], &[rating.outcome, rating.role]].concat();
+        let (slot, message) = (self.slot.to_be_bytes(), self.message32());
+        [&[4][..], &rating.conversation_id.0, &self.sender, &fixed, &slot, attestation, &message].concat()
     }
-}
-
-fn packed(kind: u8, conversation: &[u8; 16], other: &[u8; 32], middle: &[u8], slot: u64) -> Vec<u8> {
-    [&[kind][..], conversation, other, middle, &slot.to_be_bytes()].concat()
 }
 
 /// A payload that begins with this bid value, followed by some content.
@@ -134,9 +146,14 @@ pub(crate) fn rating(target: [u8; 32]) -> Vec<u8> {
     rating.to_cbor().unwrap()
 }
 
-/// What makes a challenge unique, written by hand (decision B10).
-pub(crate) fn evidence_hash(kind: u8, subject: &Hash, shown: bool) -> Hash {
-    keccak(&[b"zx1/evidence/v1", &[kind], subject, &[u8::from(shown)]])
+/// What is claimed of a message, written by hand (decision P4).
+pub(crate) fn claim32(ground: Ground, value_known: bool, message: &Hash) -> Hash {
+    keccak(&[b"zx1/claim/v2", &[ground as u8, u8::from(value_known)], message])
+}
+
+/// What a rank commits to, written by hand (decision P4).
+pub(crate) fn commit32(finder: &[u8; 32], batch: &[u8; 32], evidence: &[u8]) -> Hash {
+    keccak(&[b"zx1/commit/v2", finder, batch, evidence])
 }
 
 /// A log entry with its place.
@@ -171,9 +188,9 @@ impl LogProof {
         keccak(&[&self.entry])
     }
 
-    /// What makes it unique.
-    pub(crate) fn hash(&self) -> Hash {
-        evidence_hash(1, &self.entry_hash(), self.shown.is_some())
+    /// The hash of the entry's header; zeros if the bytes are not a log entry.
+    pub(crate) fn message32(&self) -> Hash {
+        LogEntry::decode::<Sha3>(&self.entry).map_or([0; 32], |entry| entry.header.message32::<Sha3>())
     }
 }
 
@@ -194,6 +211,11 @@ impl BidProof {
     pub(crate) fn of(batch: &Batch, n: u32) -> Self {
         let place = batch.arrays().proof_of_entry(n).unwrap();
         Self { place, record: batch.records[n as usize].clone() }
+    }
+
+    /// The hash of the message's header, with which the record ends.
+    pub(crate) fn message32(&self) -> Hash {
+        *self.record.last_chunk().unwrap()
     }
 }
 

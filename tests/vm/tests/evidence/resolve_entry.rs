@@ -1,6 +1,6 @@
 //! resolve_entry: the maintainer attaches a resolution to an entry, once.
 
-use crate::common::{Key, Scene, feedback_entry, feedback_log, only_event, refused, speakers, with_account};
+use crate::common::{Scene, feedback_entry, feedback_log, only_event, refused, speakers, with_account};
 use solana_instruction::Instruction;
 use solana_instruction::error::InstructionError;
 use solana_system_interface::instruction as system;
@@ -9,7 +9,7 @@ use zx1_chain::pda;
 use zx1_interface::accounts::FeedbackResolution;
 use zx1_interface::events::FeedbackResolved;
 use zx1_interface::{Error, Layout, ids};
-use zx1_vm_tests::World;
+use zx1_vm_tests::{Key, World};
 
 const CONTRACT: [u8; 32] = [0xc7; 32];
 const COMMIT: [u8; 32] = [0x1d; 32];
@@ -49,7 +49,7 @@ fn the_maintainer_resolves_an_entry_ok() {
         contract_hash: CONTRACT,
         commit: COMMIT,
         maintainer: maintainer.at().to_bytes(),
-        version: 1,
+        version: 2,
         bump: account.bump,
         reserved: [0; 6],
     };

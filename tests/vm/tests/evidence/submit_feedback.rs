@@ -1,8 +1,6 @@
 //! submit_feedback: a text that fits a transaction.
 
-use crate::common::{
-    Key, feedback_entry, feedback_log, next_head, only_event, refused, speakers, with_account,
-};
+use crate::common::{feedback_entry, feedback_log, next_head, only_event, refused, speakers, with_account};
 use solana_instruction::Instruction;
 use solana_instruction::error::InstructionError;
 use solana_system_interface::instruction as system;
@@ -11,7 +9,7 @@ use zx1_chain::pda;
 use zx1_interface::accounts::{FeedbackEntry, FeedbackLogAccount};
 use zx1_interface::events::FeedbackSubmitted;
 use zx1_interface::{Error, Layout, ids};
-use zx1_vm_tests::{MAX_TRANSACTION, World, transaction_size};
+use zx1_vm_tests::{Key, MAX_TRANSACTION, World, transaction_size};
 
 /// Written by its own sender.
 fn own(sender: &Key, index: u64, text: &[u8]) -> Instruction {
@@ -42,7 +40,7 @@ fn the_first_entry_creates_the_log_ok() {
         payer: sender.at().to_bytes(),
         previous_head: [0; 32],
         text_len: u32::try_from(text.len()).unwrap(),
-        version: 1,
+        version: 2,
         bump: entry.bump,
         reserved: [0; 2],
     };
@@ -54,7 +52,7 @@ fn the_first_entry_creates_the_log_ok() {
         created_slot: world.slot(),
         event_sequence: 1,
         head: next_head(&[0; 32], &expected, text),
-        version: 1,
+        version: 2,
         bump: log.bump,
         reserved: [0; 6],
     };

@@ -5,12 +5,17 @@ use std::collections::BTreeMap;
 use solana_account::ReadableAccount;
 use solana_address::Address;
 use solana_instruction::{Instruction, error::InstructionError};
+use solana_message::{Message, VersionedMessage};
 use solana_sdk_ids::sysvar;
 use solana_signer::Signer;
-use zx1_interface::Error;
-use zx1_vm_tests::{Failure, MAX_TRANSACTION, World, keypair, transaction_size};
+use solana_transaction::versioned::VersionedTransaction;
+use zx1_chain::pda;
+use zx1_interface::accounts::{ShardAccount, StakeLockAccount};
+use zx1_interface::{Error, ids};
+use zx1_protocol::ids::AgentId;
+use zx1_vm_tests::{Failure, Inner, MAX_TRANSACTION, Sent, World, address, keypair, transaction_size};
 
-use crate::calls::{Call, Free};
+use crate::calls::{Call, Free, Signs};
 use crate::mutation::{self, Mutation, Random};
 use crate::stage::Stage;
 
@@ -73,9 +78,45 @@ fn forge(call: &mut Call) -> Vec<Mutation> {
     all
 }
 
-fn transact(stage: &Stage, world: &mut World, instructions: &[Instruction]) -> Result<(), Failure> {
+fn transact(
+    stage: &Stage,
+    world: &mut World,
+    instructions: &[Instruction],
+    signs: Signs,
+) -> Result<(), Failure> {
+    if signs == Signs::Challenge {
+        return transact_unsigned(stage, world, instructions);
+    }
     let keys: Vec<_> = stage.keys.iter().collect();
     world.send(instructions, &stage.fee_payer, &keys).map(drop)
+}
+
+/// Sends with a signature that nobody can make, that of Challenge's authority: the machine's signature check
+/// is off for one transaction, so that the called program sees what it sees in a call of Challenge's.
+fn transact_unsigned(stage: &Stage, world: &mut World, instructions: &[Instruction]) -> Result<(), Failure> {
+    world.svm.expire_blockhash();
+    let (payer, blockhash) = (stage.fee_payer.pubkey(), world.svm.latest_blockhash());
+    let message = Message::new_with_blockhash(instructions, Some(&payer), &blockhash);
+    let signatures = vec![Default::default(); usize::from(message.header.num_required_signatures)];
+    let accounts = message.account_keys.clone();
+    let transaction = VersionedTransaction { signatures, message: VersionedMessage::Legacy(message) };
+    world.svm = std::mem::take(&mut world.svm).with_sigverify(false);
+    let result = world.svm.send_transaction(transaction);
+    world.svm = std::mem::take(&mut world.svm).with_sigverify(true);
+    let Err(failed) = result else { return Ok(()) };
+    let name = |index: u8| accounts[usize::from(index)];
+    let calls = failed.meta.inner_instructions.into_iter().enumerate();
+    let inner = calls.flat_map(|(outer, calls)| calls.into_iter().map(move |call| (outer, call)));
+    let inner = inner.map(|(outer, call)| Inner {
+        outer,
+        depth: call.stack_height,
+        program: name(call.instruction.program_id_index),
+        accounts: call.instruction.accounts.iter().map(|index| name(*index)).collect(),
+        data: call.instruction.data,
+    });
+    let sent =
+        Sent { inner: inner.collect(), logs: failed.meta.logs, fee: failed.meta.fee, ..Sent::default() };
+    Err(Failure { error: failed.err, sent })
 }
 
 /// The accounts that differ. Sysvars are left out: blockhashes move by themselves.
@@ -91,6 +132,25 @@ fn changed(before: &World, after: &World) -> Vec<Address> {
     all.sort_unstable();
     all.dedup();
     all
+}
+
+/// What every shard owes is what its eras hold, and its vault holds it. Forged accounts, which stand at other
+/// addresses, owe nothing.
+fn assert_vaults_hold(world: &World, label: &str) {
+    let derived =
+        |at: &Address, stake: &StakeLockAccount| *at == pda::stake(&AgentId(stake.agent_mint), stake.era);
+    let mut stakes = world.all::<StakeLockAccount>();
+    stakes.retain(|(at, stake)| derived(at, stake));
+    for (at, shard) in world.all::<ShardAccount>() {
+        if at != pda::shard(shard.shard) {
+            continue;
+        }
+        let own = stakes.iter().filter(|(_, stake)| stake.agent_mint[0] == shard.shard);
+        let held: u64 = own.map(|(_, s)| s.stake_usdc + s.pot_usdc + s.deposits_usdc).sum();
+        assert_eq!(shard.total_usdc, held, "{label}: what shard {} owes", shard.shard);
+        let vault = world.token_balance(&pda::vault(shard.shard));
+        assert!(vault >= held, "{label}: the vault of shard {} is short", shard.shard);
+    }
 }
 
 struct Attack<'a> {
@@ -112,7 +172,8 @@ impl<'a> Attack<'a> {
     fn send_valid(&self) {
         let instructions = [&self.call.before[..], std::slice::from_ref(&self.call.instruction)].concat();
         let mut world = self.world.clone();
-        match (transact(self.stage, &mut world, &instructions), self.call.by_cpi) {
+        let by_nobody = self.call.signs == Signs::Nobody;
+        match (transact(self.stage, &mut world, &instructions, self.call.signs), by_nobody) {
             (Ok(()), false) => {}
             (Err(failure), true) => failure.expect_code(Error::NotChallengeProgram.code()),
             (Ok(()), true) => panic!("{}: a wallet may not call this", self.call.label),
@@ -124,7 +185,9 @@ impl<'a> Attack<'a> {
         let mut instruction = mutation.apply(&self.call.instruction);
         for meta in &mut instruction.accounts {
             // Without its key nobody can make an account sign.
-            meta.is_signer &= self.stage.keys.iter().any(|key| key.pubkey() == meta.pubkey);
+            let by_challenge =
+                self.call.signs == Signs::Challenge && meta.pubkey == pda::challenge_authority();
+            meta.is_signer &= by_challenge || self.stage.keys.iter().any(|key| key.pubkey() == meta.pubkey);
         }
         let mut instructions = match mutation {
             Mutation::Alone => Vec::new(),
@@ -136,7 +199,7 @@ impl<'a> Attack<'a> {
         }
         let fee_payer = self.stage.fee_payer.pubkey();
         let lamports = self.world.lamports(&fee_payer);
-        let result = transact(self.stage, &mut self.world, &instructions);
+        let result = transact(self.stage, &mut self.world, &instructions, self.call.signs);
         self.tally.sent += 1;
         let label = format!("{} with {mutation:?}", self.call.label);
         match result {
@@ -145,6 +208,7 @@ impl<'a> Attack<'a> {
                 self.tally.reached += 1;
                 assert!(self.is_harmless(mutation, &instruction), "{label}: this succeeded");
                 self.assert_nobody_else_lost(&instruction, &label);
+                assert_vaults_hold(&self.world, &label);
                 self.world = self.call.world.clone();
             }
             Err(failure) => {
@@ -187,7 +251,10 @@ impl<'a> Attack<'a> {
                 | InstructionError::AccountBorrowOutstanding
                 | InstructionError::InvalidRealloc
         );
-        assert!(!undone, "{label}: {failure:?}");
+        // Whose token accounts StakeLock is to use, Challenge has looked at; in a forged one the token program
+        // itself tries what the runtime undoes.
+        let in_token = self.call.signs == Signs::Challenge && failure.program() == Some(address(ids::TOKEN));
+        assert!(!undone || in_token, "{label}: {failure:?}");
         let ours = failure.code().and_then(Error::from_code);
         // These four can also come from reading typed accounts, before the handler.
         let may_be_early = [

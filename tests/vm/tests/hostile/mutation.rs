@@ -3,7 +3,12 @@
 use solana_account::Account;
 use solana_address::Address;
 use solana_instruction::Instruction;
-use zx1_interface::{EVENT_TAG, Field, ids};
+use zx1_interface::accounts::{
+    AskAccount, BatchAccount, ChallengeAccount, Config, EvidenceDraft, FeedbackDraft, FeedbackEntry,
+    FeedbackLogAccount, FeedbackResolution, HeadAccount, KeyAccount, LeaseAccount, ShardAccount,
+    StakeLockAccount, TenureAccount,
+};
+use zx1_interface::{EVENT_TAG, Field, Layout, ids};
 
 /// A small generator whose every value follows from the seed (splitmix64).
 pub(crate) struct Random(u64);
@@ -154,6 +159,78 @@ pub(crate) fn of_arguments(random: &mut Random, fields: &[Field], valid: &[u8]) 
     all.into_iter().map(Mutation::Arguments).collect()
 }
 
+/// What tells the accounts of a layout from others.
+struct Kind {
+    program: [u8; 32],
+    discriminator: [u8; 8],
+    size: usize,
+    version_at: usize,
+}
+
+impl Kind {
+    fn of<T: Layout>() -> Self {
+        let (program, discriminator) = (T::PROGRAM, T::DISCRIMINATOR);
+        Self { program, discriminator, size: T::SIZE, version_at: T::VERSION_AT }
+    }
+
+    fn is(&self, account: &Account) -> bool {
+        account.owner.to_bytes() == self.program && account.data.starts_with(&self.discriminator)
+    }
+
+    /// Accounts of the same program that are not of this layout and edition.
+    fn forgeries(&self, account: &Account) -> Vec<(&'static str, Account)> {
+        let with = |change: &dyn Fn(&mut Vec<u8>)| {
+            let mut forged = account.clone();
+            change(&mut forged.data);
+            forged
+        };
+        let mut all = vec![
+            ("of the first edition", with(&|data| data[self.version_at] = 1)),
+            ("of a later edition", with(&|data| data[self.version_at] = 3)),
+            ("of no layout", with(&|data| data[0] ^= 1)),
+            ("shorter than its layout", with(&|data| data.truncate(self.size - 1))),
+        ];
+        // The same bytes, as another layout of the same program.
+        let others = layouts().filter(|other| other.program == self.program);
+        let others = others.filter(|other| other.discriminator != self.discriminator);
+        all.extend(others.zip(OTHER_LAYOUTS).map(|(other, how)| {
+            let relabel = |data: &mut Vec<u8>| {
+                data.resize(data.len().max(other.size), 0);
+                data[..8].copy_from_slice(&other.discriminator);
+                data[other.version_at] = 2;
+            };
+            (how, with(&relabel))
+        }));
+        all
+    }
+}
+
+/// Names for the other layouts of a program.
+const OTHER_LAYOUTS: [&str; 4] =
+    ["of a second layout", "of a third layout", "of a fourth layout", "of a fifth layout"];
+
+/// Every layout of the five programs.
+fn layouts() -> impl Iterator<Item = Kind> {
+    [
+        Kind::of::<Config>(),
+        Kind::of::<TenureAccount>(),
+        Kind::of::<KeyAccount>(),
+        Kind::of::<StakeLockAccount>(),
+        Kind::of::<ShardAccount>(),
+        Kind::of::<LeaseAccount>(),
+        Kind::of::<HeadAccount>(),
+        Kind::of::<BatchAccount>(),
+        Kind::of::<ChallengeAccount>(),
+        Kind::of::<EvidenceDraft>(),
+        Kind::of::<AskAccount>(),
+        Kind::of::<FeedbackLogAccount>(),
+        Kind::of::<FeedbackEntry>(),
+        Kind::of::<FeedbackDraft>(),
+        Kind::of::<FeedbackResolution>(),
+    ]
+    .into_iter()
+}
+
 /// How the one forgery that may stand in an account's place was made.
 pub(crate) const FROZEN: &str = "frozen";
 
@@ -166,6 +243,7 @@ pub(crate) fn forgeries(account: &Account) -> Vec<(&'static str, Account)> {
         forged
     };
     let mut all = vec![("of another program", with(&|it| it.owner = Address::new_from_array([66; 32])))];
+    all.extend(layouts().filter(|layout| layout.is(account)).flat_map(|layout| layout.forgeries(account)));
     let token_programs = [ids::TOKEN, ids::TOKEN_2022];
     if !token_programs.contains(&account.owner.to_bytes()) || account.data.is_empty() {
         return all;
@@ -213,7 +291,7 @@ pub(crate) fn of_data(random: &mut Random, valid: &[u8]) -> Vec<Mutation> {
     all.into_iter().map(Mutation::Data).collect()
 }
 
-/// Every account swapped for some of the pool, for its neighbours and for the program itself.
+/// Every account swapped for all of the pool, for some of its neighbours and for the program itself.
 pub(crate) fn of_accounts(random: &mut Random, valid: &Instruction, pool: &[Address]) -> Vec<Mutation> {
     let mut all = Vec::new();
     let count = valid.accounts.len();
@@ -225,9 +303,7 @@ pub(crate) fn of_accounts(random: &mut Random, valid: &Instruction, pool: &[Addr
         for _ in 0..3 {
             replacements.push(valid.accounts[random.below(count)].pubkey);
         }
-        for _ in 0..24 {
-            replacements.push(pool[random.below(pool.len())]);
-        }
+        replacements.extend(pool);
         replacements.sort_unstable();
         replacements.dedup();
         replacements.retain(|replacement| *replacement != own);

@@ -2,46 +2,53 @@
 //! that the first one has, and a pool of accounts to swap in.
 
 use solana_address::Address;
-use solana_instruction::Instruction;
 use solana_keypair::Keypair;
 use solana_signer::Signer;
-use zx1_chain::instructions::challenge::{self, ChallengeAddresses, EvidenceSource};
-use zx1_chain::instructions::{behavior_log, feedback_log};
+use zx1_chain::instructions::feedback_log;
 use zx1_chain::token::TOKEN_PROGRAM;
 use zx1_chain::{pda, token};
 use zx1_interface::ids;
-use zx1_interface::instruction::{AnswerChallenge, SubmitBatch};
-use zx1_protocol::challenge::evidence_hash;
-use zx1_protocol::envelope::{Envelope, EnvelopeHeader, MsgType};
-use zx1_protocol::evidence::{Evidence, KIND_LOG_ENTRY, LogEvidence};
-use zx1_protocol::hash::{Keccak, Sha3};
+use zx1_interface::instruction::AnswerChallenge;
+use zx1_protocol::challenge::Ground;
+use zx1_protocol::envelope::{Envelope, EnvelopeHeader, MsgType, PROTOCOL_VERSION};
+use zx1_protocol::evidence::{Evidence, LogEvidence, ProvenBid};
+use zx1_protocol::hash::{Hash, Keccak, Sha3};
 use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::log_entry::LogEntry;
-use zx1_protocol::merkle;
 use zx1_protocol::payload::bid_payload;
 use zx1_protocol::record::{Bid, Record};
 use zx1_protocol::units::Slot;
-use zx1_vm_tests::{Agent, World, address, ed25519_instruction, keypair, message_of};
+use zx1_vm_tests::{ARRAYS, Agent, Batch, Filing, Key, LOG, Living, Shown, World, address, keypair};
 
-/// The value of every bid here.
+/// The value of every bid here; the second bid of a message is one more.
 pub(crate) const VALUE: i128 = 77;
 const CONVERSATION: ConversationId = ConversationId([5; 16]);
 const COUNTERPARTY: [u8; 32] = [6; 32];
 const BLOCK_REF: u64 = 399_000_000;
 
+/// What is shown of the one proposal that every batch here is about.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Evident {
+    /// Its log entry: a bid whose value is not known.
+    Entry,
+    /// Its envelope: a bid whose value is known.
+    Envelope,
+    /// Two records of it with different values.
+    Bids,
+}
+
 /// Everything that the calls have in common.
 pub(crate) struct Stage {
     /// Before the configuration was written.
     pub(crate) empty: World,
-    /// With both agents, their batches, and the other one's challenge, drafts and entries.
+    /// With both agents, their batches, and what a stranger has against the other one.
     pub(crate) world: World,
-    pub(crate) agent: Agent,
-    pub(crate) owner: Keypair,
-    pub(crate) hot: Keypair,
-    /// The hot key's delegation.
-    pub(crate) delegation: Address,
-    pub(crate) challenger: Keypair,
-    pub(crate) sponsor: Keypair,
+    /// Whose calls they are.
+    pub(crate) living: Living,
+    pub(crate) challenger: Key,
+    pub(crate) sponsor: Key,
+    /// A key that no agent has listed.
+    pub(crate) spare: Key,
     pub(crate) epoch: u64,
     pub(crate) usdc_mint: Address,
     /// Pays for transactions and stands in none of the calls.
@@ -66,62 +73,66 @@ impl Stage {
         world.treasury_usdc();
         let treasury = world.treasury();
         world.set_lamports(&treasury.pubkey(), 1_000_000_000);
-        let ((agent, owner), (other, other_owner)) = (world.living_agent(), world.living_agent());
-        let (hot, challenger, sponsor) = (world.new_party(), world.new_party(), world.new_party());
-        let stranger = world.new_party();
-        let delegation = world.create_delegate(&owner, &hot.pubkey(), &agent, 0);
-        let other_delegation = world.create_delegate(&other_owner, &hot.pubkey(), &other, 0);
-        let epoch = world.epoch() - 1;
+        let (living, other) = (world.living_agent(), world.living_agent());
+        let mut party = || Key(world.new_party());
+        let (challenger, sponsor, spare, stranger) = (party(), party(), party(), party());
+        for key in [&living.keys.pay, &living.keys.batch, &living.keys.deal] {
+            world.set_lamports(&key.at(), 100_000_000_000);
+            world.fund_usdc(&key.at(), 1_000_000_000);
+        }
+        let epoch = world.epoch();
+        world.advance_epochs(1);
         let mut stage = Self {
             empty,
             world: World::empty(),
-            agent,
-            owner,
-            hot,
-            delegation,
+            living,
             challenger,
             sponsor,
+            spare,
             epoch,
             usdc_mint,
             fee_payer,
             keys: Vec::new(),
             pool: Vec::new(),
         };
-        stage.submit_batch(&mut world, &agent, &stage.owner);
-        stage.submit_batch(&mut world, &other, &other_owner);
+        for one in [&stage.living, &other] {
+            world.submit_batch(&one.agent, &one.keys.batch, &stage.batch(&one.agent)).unwrap();
+        }
+        world.advance_slots(1);
 
         // The stranger has one of everything that the calls are about.
-        let at = stage.challenge_of(&stranger, &other);
-        stage.open_challenge(&mut world, &stranger, &at, &other);
-        let me = stranger.pubkey();
-        let signed = stage.proposal(&other).signing_bytes();
+        let claim = stage.filing(&stranger, &other, 0, Evident::Entry);
+        let held = stage.filing(&stranger, &other, 1, Evident::Bids);
+        world.file(&claim);
+        world.prepare(&held);
+        world.draft_of(&stranger, 2, b"some leaf");
+        world.ask_leaf(&stranger, &other.agent, epoch, LOG, 0).unwrap();
+        let me = stranger.at();
         let instructions = [
-            vec![challenge::begin_evidence(me, 0, 10)],
-            vec![ed25519_instruction(&other_owner, &signed), challenge::record_envelope(me, 1, 0)],
-            vec![feedback_log::submit_feedback(me, me, 0, b"a text".to_vec())],
-            vec![feedback_log::begin_draft(me, me, 0, 10, [1; 32])],
+            feedback_log::submit_feedback(me, me, 0, b"a text".to_vec()),
+            feedback_log::begin_draft(me, me, 0, 10, [1; 32]),
         ];
-        instructions.iter().for_each(|some| drop(world.send_ok(some, &stranger, &[])));
+        world.send_ok(&instructions, &stranger, &[]);
         let foreign_mint = keypair("foreign mint");
         world.create_mint(&foreign_mint, 6, &TOKEN_PROGRAM);
-        let foreign_account =
-            world.fund_token(&stage.owner.pubkey(), &foreign_mint.pubkey(), 1, &TOKEN_PROGRAM);
+        let owner = stage.living.owner.at();
+        let foreign_account = world.fund_token(&owner, &foreign_mint.pubkey(), 1, &TOKEN_PROGRAM);
 
-        stage.keys = [&stage.owner, &stage.hot, &stage.challenger, &stage.sponsor, &other_owner, &stranger]
+        let Living { owner, keys, .. } = &stage.living;
+        stage.keys = [owner, &keys.pay, &keys.batch, &keys.deal, &stage.challenger, &stage.sponsor]
             .into_iter()
-            .chain([&authority, &treasury, &world.maintainer()])
-            .map(Keypair::insecure_clone)
+            .chain([&stage.spare, &other.owner, &other.keys.batch, &stranger])
+            .map(|key| key.0.insecure_clone())
+            .chain([authority, treasury, world.maintainer()])
             .collect();
         let mut pool = vec![
             usdc_mint,
             foreign_mint.pubkey(),
             foreign_account,
-            delegation,
-            other_delegation,
-            at.challenge(),
-            pda::challenge_vault(&at.challenge()),
-            pda::evidence_draft(&me, 0),
-            pda::recorded_envelope(&me, 0),
+            claim.challenge(),
+            claim.draft(),
+            held.draft(),
+            pda::evidence_draft(&me, 2),
             pda::feedback_log(),
             pda::feedback_entry(0),
             pda::feedback_draft(&me, 0),
@@ -129,14 +140,20 @@ impl Stage {
             pda::challenge_authority(),
             pda::program_data(ids::STAKE_LOCK),
             address(ids::INSTRUCTIONS_SYSVAR),
+            address(ids::INCINERATOR),
             solana_sdk_ids::sysvar::clock::ID,
             world.init_registry(),
             Address::new_from_array([42; 32]),
         ];
-        for one in [&agent, &other] {
-            pool.extend([one.mint.into(), one.agent_index, one.token_account]);
-            pool.extend([pda::stake(&one.mint), pda::stake_vault(&one.mint), pda::lease(&one.mint)]);
-            pool.extend([pda::head(&one.mint), pda::batch(&one.mint, epoch)]);
+        for one in [&stage.living, &other] {
+            let (mint, shard) = (&one.agent.mint, one.agent.shard());
+            pool.extend([(*mint).into(), one.agent.agent_index, one.agent.token_account]);
+            pool.extend([pda::tenure(mint), pda::stake(mint, 0), pda::stake(mint, 1)]);
+            pool.extend(
+                [&one.keys.pay, &one.keys.batch, &one.keys.deal].map(|key| pda::key(mint, &key.at())),
+            );
+            pool.extend([pda::shard(shard), pda::vault(shard), pda::lease(mint), pda::head(mint)]);
+            pool.extend([pda::batch(mint, epoch), world.ask_address(&one.agent, epoch, LOG, 0)]);
         }
         for program in [ids::STAKE_LOCK, ids::LEASE, ids::BEHAVIOR_LOG, ids::CHALLENGE, ids::FEEDBACK_LOG] {
             pool.extend([address(program), pda::event_authority(program)]);
@@ -155,83 +172,83 @@ impl Stage {
         token::associated_address(wallet, &self.usdc_mint, &TOKEN_PROGRAM)
     }
 
-    /// The treasury's USDC account.
-    pub(crate) fn treasury_usdc(&self) -> Address {
-        self.usdc_account(&self.world.treasury().pubkey())
+    /// The batch of the stage's epoch: its log holds the proposal, and its arrays two bids on it, one of them
+    /// honest.
+    pub(crate) fn batch(&self, agent: &Agent) -> Batch {
+        let proposal = self.proposal(agent);
+        Batch {
+            epoch: self.epoch,
+            entries: vec![proposal.with(|envelope| LogEntry::of(envelope).to_cbor::<Sha3>().unwrap())],
+            records: vec![proposal.record(VALUE), proposal.record(VALUE + 1)],
+        }
     }
 
-    /// A PROPOSE of an agent in the batch's epoch.
-    pub(crate) fn proposal(&self, agent: &Agent) -> Proposal {
+    fn proposal(&self, agent: &Agent) -> Proposal {
         Proposal { sender: agent.mint.0, timestamp: self.epoch * 86_400_000_000 }
     }
 
-    /// The arguments of a batch whose log holds the proposal and whose arrays hold its bid.
-    pub(crate) fn batch(&self, agent: &Agent, epoch: u64) -> SubmitBatch {
-        SubmitBatch {
-            agent_id: agent.mint.0,
-            epoch_number: epoch,
-            log_merkle_root: merkle::leaf::<Sha3>(&self.proposal(agent).entry()),
-            log_len: 1,
-            batch_hash: [7; 32],
-            arrays_root: record().leaf::<Sha3>(),
-            arrays_len: 1,
-        }
+    /// A finder's evidence against an agent's batch.
+    pub(crate) fn filing(&self, finder: &Key, living: &Living, nonce: u64, evident: Evident) -> Filing {
+        let (agent, proposal) = (living.agent, self.proposal(&living.agent));
+        let batch = self.batch(&agent);
+        let arrays = batch.arrays();
+        let bid = |n: u32| {
+            let place = arrays.proof_of_entry(n).unwrap();
+            (batch.records[n as usize].as_slice().try_into().unwrap(), place)
+        };
+        let (ground, value_known, shown) = match evident {
+            Evident::Entry => {
+                let proof = batch.log().proof_of_entry(0).unwrap();
+                let evidence = LogEvidence {
+                    leaf_index: proof.index,
+                    proof: &proof.path,
+                    entry: &batch.entries[0],
+                    shown_payload: None,
+                };
+                let bytes = Evidence::LogEntry(evidence).to_bytes().unwrap();
+                (Ground::Bid, false, Shown::Bytes(bytes))
+            }
+            Evident::Envelope => {
+                let signed = proposal.with(|envelope| envelope.signing_bytes());
+                let key = Box::new(living.keys.deal.clone());
+                (Ground::Bid, true, Shown::Envelope { signed, key })
+            }
+            Evident::Bids => {
+                let [(one, first), (two, second)] = [bid(0), bid(1)];
+                let one = ProvenBid::new(one, first.index, &first.path).unwrap();
+                let two = ProvenBid::new(two, second.index, &second.path).unwrap();
+                let bytes = Evidence::DoubleBid(one, two).to_bytes().unwrap();
+                (Ground::DoubleBid, true, Shown::Bytes(bytes))
+            }
+        };
+        let (finder, epoch, message) = (finder.clone(), self.epoch, proposal.message32());
+        Filing { finder, agent, epoch, nonce, ground, value_known, message, shown }
     }
 
-    fn submit_batch(&self, world: &mut World, agent: &Agent, owner: &Keypair) {
-        let batch = self.batch(agent, self.epoch);
-        let signature = ed25519_instruction(owner, &message_of(&batch));
-        let submit = behavior_log::submit_batch(&agent.addresses(), owner.pubkey(), None, &batch);
-        world.send_ok(&[signature, submit], owner, &[]);
+    /// The challenger's evidence against the stage's agent.
+    pub(crate) fn mine(&self, nonce: u64, evident: Evident) -> Filing {
+        self.filing(&self.challenger, &self.living, nonce, evident)
     }
 
-    /// The evidence of the proposal in the log.
-    pub(crate) fn evidence(&self, agent: &Agent) -> Vec<u8> {
-        let entry = self.proposal(agent).entry();
-        let evidence = LogEvidence { leaf_index: 0, proof: &[], entry: &entry, shown_payload: None };
-        Evidence::LogEntry(evidence).to_bytes().unwrap()
-    }
-
-    /// The challenge with that evidence.
-    pub(crate) fn challenge_of(&self, challenger: &Keypair, agent: &Agent) -> ChallengeAddresses {
-        let subject = merkle::leaf::<Sha3>(&self.proposal(agent).entry());
-        let hash = evidence_hash::<Sha3>(KIND_LOG_ENTRY, &subject, false);
-        ChallengeAddresses {
-            challenger: challenger.pubkey(),
-            challenger_usdc: self.usdc_account(&challenger.pubkey()),
-            usdc_mint: self.usdc_mint,
-            agent: agent.mint,
-            epoch_number: self.epoch,
-            ground: 1,
-            claim: zx1_chain::claim::seed(&hash, 1),
-        }
-    }
-
-    pub(crate) fn open_challenge(
-        &self,
-        world: &mut World,
-        challenger: &Keypair,
-        at: &ChallengeAddresses,
-        agent: &Agent,
-    ) {
-        let source = EvidenceSource::Inline(self.evidence(agent));
-        world.send_ok(&[challenge::submit_challenge(at, &source)], challenger, &[]);
-    }
-
-    /// The right answer to it.
-    pub(crate) fn answer(&self, at: &ChallengeAddresses, answerer: &Address) -> Instruction {
-        let answer = AnswerChallenge {
-            leaf_index: 0,
-            merkle_proof: Vec::new(),
+    /// The right answer to a bid whose value is not known.
+    pub(crate) fn answer(&self) -> AnswerChallenge {
+        let place = self.batch(&self.living.agent).arrays().proof_of_entry(0).unwrap();
+        AnswerChallenge {
+            leaf_index: place.index,
+            merkle_proof: place.path,
             bid_value: VALUE,
             attestation: [0; 32],
-        };
-        challenge::answer_challenge(*answerer, at.challenge(), at.batch(), &answer)
+        }
+    }
+
+    /// Address of the ask for the first record of the stage's agent.
+    pub(crate) fn ask(&self) -> Address {
+        self.world.ask_address(&self.living.agent, self.epoch, ARRAYS, 0)
     }
 }
 
 /// A PROPOSE message.
-pub(crate) struct Proposal {
+struct Proposal {
     sender: [u8; 32],
     timestamp: u64,
 }
@@ -240,7 +257,7 @@ impl Proposal {
     fn with<T>(&self, then: impl FnOnce(&Envelope<'_>) -> T) -> T {
         let payload = bid_payload(VALUE, b"content");
         let header = EnvelopeHeader {
-            version: 1,
+            version: PROTOCOL_VERSION,
             msg_type: MsgType::Propose,
             sender: &self.sender,
             recipient: &COUNTERPARTY,
@@ -254,22 +271,13 @@ impl Proposal {
         then(&Envelope { header, payload: &payload, signature: &[8; 64] })
     }
 
-    /// As the log keeps it.
-    pub(crate) fn entry(&self) -> Vec<u8> {
-        self.with(|envelope| LogEntry::of(envelope).to_cbor::<Sha3>().unwrap())
+    fn message32(&self) -> Hash {
+        self.with(|envelope| envelope.header.message32::<Sha3>())
     }
 
-    /// As its sender signs it.
-    pub(crate) fn signing_bytes(&self) -> Vec<u8> {
-        self.with(|envelope| envelope.signing_bytes())
+    fn record(&self, value: i128) -> Vec<u8> {
+        let (conversation, counterparty, slot) = (CONVERSATION, AgentId(COUNTERPARTY), Slot(BLOCK_REF));
+        let bid = Bid { conversation, counterparty, value, slot, message: self.message32() };
+        Record::Bid(bid).to_bytes().to_vec()
     }
-}
-
-fn record() -> Record {
-    Record::Bid(Bid {
-        conversation: CONVERSATION,
-        counterparty: AgentId(COUNTERPARTY),
-        value: VALUE,
-        slot: Slot(BLOCK_REF),
-    })
 }

@@ -1,7 +1,8 @@
-//! What an action does that is not refused.
+//! What an action does that is not refused (the challenge game is in `effects_game.rs`).
 
-use crate::actions::Action;
-use crate::rules::{chunk, price};
+use crate::actions::{Action, Fault};
+use crate::effects_game;
+use crate::rules::{chunk, key_from, price};
 use crate::state::*;
 use crate::wire;
 
@@ -9,95 +10,68 @@ use crate::wire;
 pub(crate) fn perform(state: &mut State, action: &Action) {
     match *action {
         Action::Advance(slots) => state.slot += slots,
-        Action::Lock { agent, who, amount } => {
-            let stake = &mut state.agents[agent].stake;
-            if stake.is_none() {
-                state.wallets[who].lamports -= rent(STAKE) + rent(TOKEN_ACCOUNT);
-            }
-            let new = Stake { amount: 0, owner: who, open_challenges: 0, queued: None, gifts: 0 };
-            let stake = stake.get_or_insert(new);
-            stake.amount += amount;
-            stake.owner = who;
-            state.wallets[who].usdc -= amount;
+        Action::OpenTenure { agent, who } => {
+            let from = state.epoch();
+            state.wallets[who].lamports -= rent(TENURE);
+            let tenure = Tenure { owner: who, number: 1, from, era: 0, has_listed: false };
+            state.agents[agent].tenure = Some(tenure);
         }
-        Action::Queue { agent, who } => {
+        Action::TakeOver { agent, who, .. } => take_over(state, agent, who),
+        Action::AddKey { agent, who, key, scopes } => {
+            let from = key_from(state, agent);
+            let tenure = state.agents[agent].tenure.as_mut().unwrap();
+            tenure.has_listed = true;
+            let listed = Key { scopes, from, until: None, tenure: tenure.number, owner: who };
+            state.keys.insert((agent, key), listed);
+            state.wallets[who].lamports -= rent(KEY);
+        }
+        Action::EndKey { agent, key, .. } => end_key(state, agent, key),
+        Action::CloseKey { agent, key } => {
+            let closed = state.keys.remove(&(agent, key)).unwrap();
+            state.wallets[closed.owner].lamports += rent(KEY);
+        }
+        Action::OpenVault { agent, who } => {
+            state.vaults.insert(state.shard(agent), 0);
+            state.wallets[who].lamports -= rent(SHARD) + rent(TOKEN_ACCOUNT);
+        }
+        Action::Lock { agent, who, ahead, amount } => lock(state, agent, who, (ahead, amount)),
+        Action::Queue { agent, era, .. } => {
             let slot = state.slot;
-            let stake = state.agents[agent].stake.as_mut().unwrap();
-            stake.owner = who;
-            stake.queued = Some(slot);
+            state.agents[agent].stakes.get_mut(&era).unwrap().queued = Some(slot);
         }
-        Action::Cancel { agent, .. } => state.agents[agent].stake.as_mut().unwrap().queued = None,
-        Action::Claim { agent, who } => {
-            let stake = state.agents[agent].stake.take().unwrap();
-            state.wallets[who].usdc += stake.amount + stake.gifts;
-            state.wallets[who].lamports += rent(STAKE) + rent(TOKEN_ACCOUNT);
+        Action::Cancel { agent, era, .. } => {
+            state.agents[agent].stakes.get_mut(&era).unwrap().queued = None;
+        }
+        Action::Claim { agent, who, era } => {
+            let one = &mut state.agents[agent];
+            let stake = one.stakes.remove(&era).unwrap();
+            let tenure = one.tenure.as_mut().unwrap();
+            // No era is used twice.
+            tenure.era += u32::from(tenure.era == era);
+            state.wallets[who].usdc += stake.amount;
+            state.wallets[who].lamports += rent(STAKE);
         }
         Action::Pay { agent, who, epochs } => pay(state, agent, who, epochs),
         Action::Tick { agent } => mark(state, agent),
-        Action::SubmitBatch { agent, who, back, content } => submit_batch(state, agent, who, back, content),
+        Action::OpenHead { agent, who } => {
+            let digest = wire::open_digest(&state.network, &state.agent_ids[agent]);
+            let head = Head { last_epoch: state.epoch() - 1, last_slot: 0, count: 0, digest };
+            state.agents[agent].head = Some(head);
+            state.wallets[who].lamports -= rent(HEAD);
+        }
+        Action::SubmitBatch { agent, signer, payer, back, content, .. } => {
+            submit_batch(state, agent, (signer, payer), back, content);
+        }
         Action::CloseBatch { batch } => {
             let batch = &mut state.batches[batch];
             batch.closed = true;
-            state.wallets[batch.signer].lamports += rent(BATCH);
-        }
-        Action::ChallengeEntry { batch, who, ground, message, payload } => {
-            challenge(state, batch, who, ground, Shown::Entry { message, payload });
-        }
-        Action::ChallengeBids { batch, who, ground } => challenge(state, batch, who, ground, Shown::Bids),
-        Action::ChallengeDraft { batch, who, ground, nonce } => {
-            let draft = state.drafts.remove(&(who, nonce)).unwrap();
-            state.wallets[who].lamports += rent(EVIDENCE_DRAFT + draft.len);
-            challenge(state, batch, who, ground, Shown::Entry { message: draft.message, payload: false });
-        }
-        Action::ChallengeEnvelope { batch, who, ground, nonce } => {
-            let record = state.records.remove(&(who, nonce)).unwrap();
-            state.wallets[who].lamports += rent(RECORD);
-            let shown = Shown::Envelope { message: record.message, epoch: record.epoch };
-            challenge(state, batch, who, ground, shown);
-        }
-        Action::RecordEnvelope { who, nonce, agent, back, message, ground, signer } => {
-            let record = Record { agent, epoch: state.epoch() - back, message, ground, signer };
-            state.records.insert((who, nonce), record);
-            state.wallets[who].lamports -= rent(RECORD);
-        }
-        Action::DiscardEnvelope { who, nonce } => {
-            state.records.remove(&(who, nonce)).unwrap();
-            state.wallets[who].lamports += rent(RECORD);
-        }
-        Action::BeginEvidence { who, nonce, batch, message } => {
-            let len = state.log_evidence(batch, message, false).len();
-            state.drafts.insert((who, nonce), Draft { batch, message, len, written: 0 });
-            state.wallets[who].lamports -= rent(EVIDENCE_DRAFT + len);
-        }
-        Action::AppendEvidence { who, nonce, bytes } => {
-            let draft = state.drafts.get_mut(&(who, nonce)).unwrap();
-            draft.written += chunk(bytes, draft.len - draft.written);
-        }
-        Action::CancelEvidence { who, nonce } => {
-            let draft = state.drafts.remove(&(who, nonce)).unwrap();
-            state.wallets[who].lamports += rent(EVIDENCE_DRAFT + draft.len);
-        }
-        Action::Answer { challenge, .. } => state.challenges[challenge].answered = true,
-        Action::Resolve { challenge } => resolve(state, challenge),
-        Action::CloseChallenge { challenge } => {
-            let challenge = &mut state.challenges[challenge];
-            challenge.closed = true;
-            state.wallets[challenge.challenger].lamports += rent(CHALLENGE);
+            state.wallets[batch.payer].lamports += rent(BATCH);
         }
         Action::Transfer { agent, to } => state.agents[agent].holder = Some(to),
         Action::Burn { agent } => state.agents[agent].holder = None,
-        Action::Delegate { agent, to, days } => {
-            let delegator = state.agents[agent].holder.unwrap();
-            let expiry = if days == 0 { 0 } else { state.time() + days * 86_400 };
-            state.delegations.insert((agent, to), Delegation { delegator, expiry });
-        }
-        Action::GiveToStake { agent, who, amount } => {
+        Action::Give { agent, who, amount } => {
             state.wallets[who].usdc -= amount;
-            state.agents[agent].stake.as_mut().unwrap().gifts += amount;
-        }
-        Action::GiveToChallenge { challenge, who, amount } => {
-            state.wallets[who].usdc -= amount;
-            state.challenges[challenge].gifts += amount;
+            *state.vaults.get_mut(&state.agent_ids[agent][0]).unwrap() += amount;
         }
         Action::SubmitText { who, bytes, .. } => log_text(state, who, &text(bytes)),
         Action::BeginText { who, nonce, len, honest } => {
@@ -117,6 +91,7 @@ pub(crate) fn perform(state: &mut State, action: &Action) {
             let draft = state.texts.remove(&(who, nonce)).unwrap();
             state.wallets[who].lamports += rent(TEXT_DRAFT + draft.len);
         }
+        _ => effects_game::perform(state, action),
     }
 }
 
@@ -125,11 +100,72 @@ pub(crate) fn text(len: usize) -> Vec<u8> {
     b"The quick brown fox. ".iter().copied().cycle().take(len).collect()
 }
 
-/// The hashes that a batch commits to: log root, arrays root, batch hash.
-pub(crate) fn commitment(agent: &[u8; 32], epoch: u64, content: &Content) -> [wire::Hash; 3] {
-    let log = wire::root(&content.entries(agent, epoch));
-    let arrays = wire::root(&content.arrays(agent, epoch));
-    [log, arrays, wire::keccak(&[b"batch", agent, &epoch.to_le_bytes()])]
+/// The message of a batch that is signed now.
+pub(crate) fn batch_message(
+    state: &State,
+    agent: usize,
+    epoch: u64,
+    content: &Content,
+    fault: Fault,
+) -> wire::BatchMessage {
+    let id = &state.agent_ids[agent];
+    let number = |len: usize| u32::try_from(len).unwrap();
+    let head = state.agents[agent].head.as_ref();
+    let mut message = wire::BatchMessage {
+        network: state.network,
+        agent: *id,
+        covers_from: state.covers_from(agent, epoch),
+        epoch,
+        previous: head.map_or([0; 32], |head| head.digest),
+        log: (wire::root(&content.entries(id, epoch)), number(content.log_len())),
+        batch_hash: wire::keccak(&[b"batch", id, &epoch.to_le_bytes()]),
+        arrays: (wire::root(&content.arrays(id, epoch)), number(content.arrays_len())),
+    };
+    match fault {
+        Fault::None => {}
+        Fault::Network => message.network = [1; 32],
+        Fault::Digest => message.previous = [2; 32],
+        Fault::Coverage => message.covers_from -= 1,
+    }
+    message
+}
+
+fn end_key(state: &mut State, agent: usize, key: usize) {
+    let now = state.epoch();
+    let key = state.keys.get_mut(&(agent, key)).unwrap();
+    // One that is ended before it is born has no epoch at all.
+    key.until = Some(if key.from > now { key.from - 1 } else { now });
+}
+
+fn take_over(state: &mut State, agent: usize, who: usize) {
+    for key in state.live_keys(agent) {
+        end_key(state, agent, key);
+    }
+    let (slot, from) = (state.slot, state.epoch() + 1);
+    let one = &mut state.agents[agent];
+    let tenure = one.tenure.as_mut().unwrap();
+    if let Some(stake) = one.stakes.get_mut(&tenure.era) {
+        stake.ended.get_or_insert(slot);
+    }
+    let (number, era) = (tenure.number + 1, tenure.era + 1);
+    *tenure = Tenure { owner: who, number, from, era, has_listed: false };
+}
+
+fn lock(state: &mut State, agent: usize, who: usize, (ahead, amount): (i64, u64)) {
+    let slot = state.slot;
+    let one = &mut state.agents[agent];
+    let tenure = one.tenure.as_mut().unwrap();
+    if ahead == 1 {
+        one.stakes.get_mut(&tenure.era).unwrap().ended.get_or_insert(slot);
+        tenure.era += 1;
+    }
+    let wallet = &mut state.wallets[who];
+    let stake = one.stakes.entry(tenure.era).or_insert_with(|| {
+        wallet.lamports -= rent(STAKE);
+        Stake { owner: who, ..Stake::default() }
+    });
+    stake.amount += amount;
+    wallet.usdc -= amount;
 }
 
 fn pay(state: &mut State, agent: usize, who: usize, epochs: u32) {
@@ -158,67 +194,34 @@ fn mark(state: &mut State, agent: usize) {
     lease.grace = live && lease.paid_through < now;
 }
 
-fn submit_batch(state: &mut State, agent: usize, who: usize, back: i64, content: Content) {
+fn submit_batch(
+    state: &mut State,
+    agent: usize,
+    (signer, payer): (usize, usize),
+    back: i64,
+    content: Content,
+) {
     let epoch = state.epoch().checked_add_signed(-back).unwrap();
-    let id = state.agent_ids[agent];
-    let [log_root, arrays_root, batch_hash] = commitment(&id, epoch, &content);
-    let log = (&log_root, content.log.count_ones());
-    let arrays = (&arrays_root, u32::try_from(content.arrays_len()).unwrap());
-    let message = wire::batch_message(&id, epoch, log, &batch_hash, arrays);
-    let head = &mut state.agents[agent].head;
-    state.wallets[who].lamports -= rent(BATCH) + if head.is_none() { rent(HEAD) } else { 0 };
-    let (covers_from, count, digest) = match head {
-        None => (epoch, 0, [0; 32]),
-        Some(head) => (head.last_epoch + 1, head.count, head.digest),
-    };
-    let digest = wire::keccak(&[&digest, &message]);
-    *head = Some(Head { last_epoch: epoch, last_slot: state.slot, count: count + 1, digest });
+    let message = batch_message(state, agent, epoch, &content, Fault::None);
+    let slot = state.slot;
+    state.wallets[payer].lamports -= rent(BATCH);
+    let one = &mut state.agents[agent];
+    let (head, tenure) = (one.head.as_mut().unwrap(), one.tenure.as_ref().unwrap());
+    let digest = wire::keccak(&[&head.digest, &message.bytes()]);
+    *head = Head { last_epoch: epoch, last_slot: slot, count: head.count + 1, digest };
     state.batches.push(Batch {
         agent,
         epoch,
-        covers_from,
-        submitted: state.slot,
-        signer: who,
+        covers_from: message.covers_from,
+        submitted: slot,
+        signer,
+        payer,
+        era: tenure.era,
+        tenure: tenure.number,
         content,
+        withheld: false,
         closed: false,
     });
-}
-
-fn challenge(state: &mut State, batch: usize, who: usize, ground: u8, shown: Shown) {
-    state.wallets[who].usdc -= CHALLENGE_STAKE;
-    state.wallets[who].lamports -= rent(CHALLENGE) + rent(TOKEN_ACCOUNT);
-    let agent = state.batches[batch].agent;
-    state.agents[agent].stake.as_mut().unwrap().open_challenges += 1;
-    state.challenges.push(Challenge {
-        batch,
-        challenger: who,
-        shown,
-        ground,
-        submitted: state.slot,
-        gifts: 0,
-        answered: false,
-        resolved: false,
-        succeeded: false,
-        closed: false,
-    });
-}
-
-fn resolve(state: &mut State, challenge: usize) {
-    let challenge = &mut state.challenges[challenge];
-    let stake = state.agents[state.batches[challenge.batch].agent].stake.as_mut().unwrap();
-    let challenger = &mut state.wallets[challenge.challenger];
-    challenge.resolved = true;
-    challenge.succeeded = !challenge.answered;
-    stake.open_challenges -= 1;
-    challenger.lamports += rent(TOKEN_ACCOUNT);
-    if challenge.answered {
-        state.treasury += CHALLENGE_STAKE + challenge.gifts;
-    } else {
-        let reward = stake.amount / 2;
-        challenger.usdc += CHALLENGE_STAKE + challenge.gifts + reward;
-        state.treasury += stake.amount - reward;
-        stake.amount = 0;
-    }
 }
 
 fn log_text(state: &mut State, who: usize, text: &[u8]) {
@@ -226,6 +229,6 @@ fn log_text(state: &mut State, who: usize, text: &[u8]) {
     let numbers = (state.log_count, time, state.slot);
     let first = if state.log_count == 0 { rent(LOG) } else { 0 };
     state.wallets[who].lamports -= rent(ENTRY + text.len()) + first;
-    state.log_head = wire::log_head(&state.log_head, numbers, &state.wallet_ids[who], text);
+    state.log_head = wire::log_head(&state.log_head, numbers, &state.signer_ids[who], text);
     state.log_count += 1;
 }

@@ -1,4 +1,4 @@
-//! The protocol's bytes, written a second time from the decisions (B7, B9 to B11, B13, C1 to C5), so that
+//! The protocol's bytes, written a second time from the decisions (B7, B9 to B11, B13, C1 to C5, P2 to P4), so that
 //! the model shares no line with what it checks.
 
 use sha3::{Digest, Keccak256};
@@ -76,6 +76,15 @@ impl Message {
 
     /// What its sender signs (C1).
     pub(crate) fn signing_bytes(&self) -> Vec<u8> {
+        [self.header(), self.payload.clone()].concat()
+    }
+
+    /// What names it in records and claims (P3): the hash of the packed header.
+    pub(crate) fn hash(&self) -> Hash {
+        keccak(&[&self.header()])
+    }
+
+    fn header(&self) -> Vec<u8> {
         let mut bytes = vec![1];
         bytes.extend(self.kind.to_be_bytes());
         bytes.extend(self.sender);
@@ -86,7 +95,6 @@ impl Message {
         bytes.extend(self.conversation);
         bytes.extend(keccak(&[&self.payload]));
         bytes.extend(u32::try_from(self.payload.len()).unwrap().to_be_bytes());
-        bytes.extend(&self.payload);
         bytes
     }
 
@@ -109,16 +117,16 @@ impl Message {
         bytes
     }
 
-    /// The record that an honest batch holds for it (B9): of a bid with this value, of a selection, of a
+    /// The record that an honest batch holds for it (B9, P3): of a bid with this value, of a selection, of a
     /// verifier or of a rating, as the ground says.
     pub(crate) fn record(&self, ground: u8, value: i128) -> Vec<u8> {
-        let slot = self.block_ref.to_be_bytes();
+        let (slot, hash) = (self.block_ref.to_be_bytes(), self.hash());
         match ground {
-            1 => [&[1], &self.conversation[..], &self.recipient, &value.to_be_bytes(), &slot].concat(),
-            2 | 3 => [&[ground], &self.conversation[..], &self.recipient, &slot].concat(),
+            1 => [&[1], &self.conversation[..], &self.recipient, &value.to_be_bytes(), &slot, &hash].concat(),
+            2 | 3 => [&[ground], &self.conversation[..], &self.recipient, &slot, &hash].concat(),
             4 => {
                 let rating = [SCORE.to_be_bytes()[0], 2, 0];
-                [&[4], &self.conversation[..], &self.sender, &rating, &slot, &ATTESTATION].concat()
+                [&[4], &self.conversation[..], &self.sender, &rating, &slot, &ATTESTATION, &hash].concat()
             }
             other => panic!("ground {other}"),
         }
@@ -194,25 +202,40 @@ pub(crate) fn proof(entries: &[Vec<u8>], place: Option<usize>) -> Place {
     (u32::try_from(index).unwrap(), path)
 }
 
-/// What an agent signs to submit a batch (B7).
-pub(crate) fn batch_message(
-    agent: &[u8; 32],
-    epoch: u64,
-    log: (&Hash, u32),
-    batch_hash: &Hash,
-    arrays: (&Hash, u32),
-) -> Vec<u8> {
-    [
-        b"zx1/behavior-batch/v1",
-        &agent[..],
-        &epoch.to_le_bytes(),
-        log.0,
-        &log.1.to_le_bytes(),
-        batch_hash,
-        arrays.0,
-        &arrays.1.to_le_bytes(),
-    ]
-    .concat()
+/// What a batch key signs (B7, P2).
+pub(crate) struct BatchMessage {
+    pub(crate) network: Hash,
+    pub(crate) agent: [u8; 32],
+    pub(crate) covers_from: u64,
+    pub(crate) epoch: u64,
+    pub(crate) previous: Hash,
+    pub(crate) log: (Hash, u32),
+    pub(crate) batch_hash: Hash,
+    pub(crate) arrays: (Hash, u32),
+}
+
+impl BatchMessage {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        [
+            b"zx1/behavior-batch/v2",
+            &self.network[..],
+            &self.agent,
+            &self.covers_from.to_le_bytes(),
+            &self.epoch.to_le_bytes(),
+            &self.previous,
+            &self.log.0,
+            &self.log.1.to_le_bytes(),
+            &self.batch_hash,
+            &self.arrays.0,
+            &self.arrays.1.to_le_bytes(),
+        ]
+        .concat()
+    }
+}
+
+/// The digest of a head without a batch (P2).
+pub(crate) fn open_digest(network: &Hash, agent: &[u8; 32]) -> Hash {
+    keccak(&[b"zx1/head/v2", network, agent])
 }
 
 fn placed(bytes: &mut Vec<u8>, (index, path): &Place) {
@@ -245,11 +268,14 @@ pub(crate) fn double_bid_evidence(bids: [(&[u8], Place); 2]) -> Vec<u8> {
     bytes
 }
 
-/// What makes a challenge unique: kind of evidence, hash of what is shown, whether the payload is shown;
-/// with the ground, the last seed of the challenge's address (B10).
-pub(crate) fn claim(kind: u8, subject: &Hash, shown: bool, ground: u8) -> Hash {
-    let evidence = keccak(&[b"zx1/evidence/v1", &[kind], subject, &[u8::from(shown)]]);
-    keccak(&[&evidence, &[ground]])
+/// What is claimed of a message (P4): the last seed of the challenge's address.
+pub(crate) fn claim(ground: u8, value_known: bool, message: &Hash) -> Hash {
+    keccak(&[b"zx1/claim/v2", &[ground], &[u8::from(value_known)], message])
+}
+
+/// The commitment with which a rank is taken (P4).
+pub(crate) fn commit(finder: &[u8; 32], batch: &[u8; 32], evidence: &[u8]) -> Hash {
+    keccak(&[b"zx1/commit/v2", finder, batch, evidence])
 }
 
 /// The feedback log's next head (B13).

@@ -1,223 +1,267 @@
-//! Challenge, and what it calls in StakeLock.
+//! Challenge, and what it calls in StakeLock and BehaviorLog.
 
-use solana_keypair::Keypair;
-use zx1_chain::instructions::challenge::{self, ChallengeAddresses, EvidenceSource};
-use zx1_chain::{claim, pda};
+use solana_instruction::Instruction;
+use zx1_chain::instructions::challenge;
+use zx1_chain::pda;
 use zx1_interface::accounts::EvidenceDraft;
-use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
+use zx1_interface::constants::{CHALLENGE_WINDOW_SLOTS, RANK_SLOTS, SHOW_SLOTS};
 use zx1_interface::instruction as data;
-use zx1_protocol::challenge::evidence_hash;
-use zx1_protocol::evidence::{KIND_DOUBLE_BID, KIND_LOG_ENTRY};
-use zx1_protocol::hash::{Hash, Keccak, Sha3};
+use zx1_protocol::challenge::Ground;
+use zx1_protocol::hash::Sha3;
 use zx1_protocol::merkle;
-use zx1_vm_tests::{Agent, Receipt, World, ed25519_instruction};
+use zx1_vm_tests::{APPEND_BYTES, ARRAYS, Batch, Filing, Key, LOG, Living, Receipt, Shown, World};
 
 use crate::evidence::{self, Place};
-use crate::measure::{Bench, key};
+use crate::measure::Bench;
 
-/// Bytes of a draft that one transaction appends.
-const CHUNK: usize = 900;
+const BID: (Ground, bool) = (Ground::Bid, false);
+const DOUBLE_BID: (Ground, bool) = (Ground::DoubleBid, true);
 
-fn addresses(
-    bench: &mut Bench,
-    challenger: &Keypair,
-    agent: &Agent,
-    ground: u8,
-    evidence: (u8, &Hash, bool),
-) -> ChallengeAddresses {
-    let (kind, subject, shown) = evidence;
-    let hash = evidence_hash::<Sha3>(kind, subject, shown);
-    let epoch = bench.world.epoch() - 1;
-    bench.world.challenge_addresses(challenger, agent, epoch, ground, &hash)
+/// An agent whose batch's log holds a proposal at this depth, and whose arrays hold the bid at the other or
+/// nothing; and a finder's evidence against it.
+fn logged(bench: &mut Bench, depth: u32, arrays: Option<u32>) -> (Living, Filing, Option<Place>) {
+    let (living, finder) = (bench.agent(), bench.party());
+    let message = evidence::proposal(&living.agent, bench.world.epoch() - 1, 100);
+    let (bytes, log) = evidence::log_evidence(&message.entry, depth);
+    let record = merkle::leaf::<Sha3>(&evidence::bid(evidence::VALUE, message.hash));
+    let arrays = arrays.map(|depth| Place::of(&record, depth));
+    evidence::batch(bench, &living, Some(&log), arrays.as_ref());
+    let filing = evidence::filing(bench, &living, &finder, BID, message.hash, Shown::Bytes(bytes));
+    (living, filing, arrays)
 }
 
-fn fill_draft(bench: &mut Bench, owner: &Keypair, nonce: u64, bytes: &[u8]) {
-    let length = u32::try_from(bytes.len()).unwrap();
-    bench.world.send_ok(&[challenge::begin_evidence(key(owner), nonce, length)], owner, &[]);
-    for (at, chunk) in bytes.chunks(CHUNK).enumerate() {
-        let offset = u32::try_from(at * CHUNK).unwrap();
-        bench.world.send_ok(
-            &[challenge::append_evidence(key(owner), nonce, offset, chunk.into())],
-            owner,
-            &[],
-        );
-    }
+/// An agent whose batch holds two bids of one message, and a finder's evidence against it.
+fn doubled(bench: &mut Bench, depth: u32) -> (Living, Filing) {
+    let (living, finder) = (bench.agent(), bench.party());
+    let message = evidence::proposal(&living.agent, bench.world.epoch() - 1, 100).hash;
+    let (bytes, place) = evidence::double_bid(message, depth);
+    evidence::batch(bench, &living, None, Some(&place));
+    let filing = evidence::filing(bench, &living, &finder, DOUBLE_BID, message, Shown::Bytes(bytes));
+    (living, filing)
 }
 
-/// Measures a challenge with these bytes, inline or from a draft.
-fn submit(
-    bench: &mut Bench,
-    case: &str,
-    challenger: &Keypair,
-    addresses: &ChallengeAddresses,
-    bytes: Vec<u8>,
-    drafted: bool,
-) -> Receipt {
-    let source = if drafted {
-        fill_draft(bench, challenger, 0, &bytes);
-        EvidenceSource::Draft(pda::evidence_draft(&key(challenger), 0))
-    } else {
-        EvidenceSource::Inline(bytes)
-    };
-    let instruction = challenge::submit_challenge(addresses, &source);
-    bench.measure_one::<data::SubmitChallenge>(case, instruction, challenger)
+fn sealing(bench: &mut Bench, case: &str, filing: &Filing) -> Receipt {
+    bench.world.begin(filing).unwrap();
+    bench.world.append(&filing.finder, filing.nonce, filing.written());
+    let seal = bench.world.sealing(filing);
+    bench.measure::<data::SealEvidence>(case, &seal, &filing.finder, &[])
 }
 
-/// submit_challenge, and open_challenge in it.
-pub(crate) fn submitting(bench: &mut Bench) {
-    let log_cases = [
-        ("bid, inline, 1 leaf", 0, false),
-        ("bid, inline, depth 5", 5, false),
-        ("bid, from a draft, depth 20", 20, true),
-    ];
-    for (case, depth, drafted) in log_cases {
-        let ((agent, owner), challenger) = (bench.agent(), bench.world.new_party());
-        let message = evidence::proposal(&agent, bench.world.epoch() - 1, 100);
-        let (bytes, place) = evidence::log_evidence(&message.entry, depth);
-        evidence::batch(bench, &agent, &owner, Some(&place), None);
-        let leaf = merkle::leaf::<Sha3>(&message.entry);
-        let addresses = addresses(bench, &challenger, &agent, 1, (KIND_LOG_ENTRY, &leaf, false));
-        let receipt = submit(bench, case, &challenger, &addresses, bytes, drafted);
-        if depth == 0 {
-            bench.called::<data::OpenChallenge>("from submit_challenge", &receipt, 0);
-        }
-    }
-
-    let ((agent, owner), challenger) = (bench.agent(), bench.world.new_party());
-    let message = evidence::rating(&agent, bench.world.epoch() - 1);
-    let (bytes, place) = evidence::log_evidence(&message.entry, 0);
-    evidence::batch(bench, &agent, &owner, Some(&place), None);
-    let leaf = merkle::leaf::<Sha3>(&message.entry);
-    let at = addresses(bench, &challenger, &agent, 4, (KIND_LOG_ENTRY, &leaf, false));
-    submit(bench, "feedback, inline, 1 leaf", &challenger, &at, bytes, false);
-
-    for (case, depth, drafted) in
-        [("double bid, inline, depth 1", 1, false), ("double bid, from a draft, depth 20", 20, true)]
-    {
-        let ((agent, owner), challenger) = (bench.agent(), bench.world.new_party());
-        let (bytes, place) = evidence::double_bid(depth);
-        evidence::batch(bench, &agent, &owner, None, Some(&place));
-        let subject = Sha3::hashv(&[&evidence::bid(1), &evidence::bid(2)]);
-        let at = addresses(bench, &challenger, &agent, 5, (KIND_DOUBLE_BID, &subject, false));
-        submit(bench, case, &challenger, &at, bytes, drafted);
-    }
-
-    for (case, by_delegate) in [("envelope of the batch's signer", false), ("envelope of a delegate", true)] {
-        let ((agent, owner), challenger, hot) =
-            (bench.agent(), bench.world.new_party(), bench.world.new_keypair());
-        let delegation = bench.world.create_delegate(&owner, &key(&hot), &agent, 0);
-        evidence::batch(bench, &agent, &owner, None, None);
-        let message = evidence::proposal(&agent, bench.world.epoch() - 1, 400);
-        let signer = if by_delegate { &hot } else { &owner };
-        record(bench, &challenger, signer, &message.signing_bytes);
-        let subject = Sha3::hashv(&[&message.signing_bytes]);
-        let at = addresses(bench, &challenger, &agent, 1, (claim::KIND_ENVELOPE, &subject, true));
-        let source = EvidenceSource::Envelope {
-            record: pda::recorded_envelope(&key(&challenger), 0),
-            agent_token: by_delegate.then_some(agent.token_account),
-            delegation: by_delegate.then_some(delegation),
-        };
-        let instruction = challenge::submit_challenge(&at, &source);
-        bench.measure_one::<data::SubmitChallenge>(case, instruction, &challenger);
-    }
-}
-
-fn record(bench: &mut Bench, owner: &Keypair, signer: &Keypair, signing_bytes: &[u8]) {
-    let signature = ed25519_instruction(signer, signing_bytes);
-    bench.world.send_ok(&[signature, challenge::record_envelope(key(owner), 1, 0)], owner, &[]);
-}
-
-/// Measures record_envelope and discard_envelope.
-pub(crate) fn recording(bench: &mut Bench) {
-    let ((agent, owner), holder) = (bench.agent(), bench.world.new_party());
-    let epoch = bench.world.epoch() - 1;
-    for (nonce, length) in [(0, 16), (1, 400)] {
-        let message = evidence::proposal(&agent, epoch, length);
-        let signature = ed25519_instruction(&owner, &message.signing_bytes);
-        let record = challenge::record_envelope(key(&holder), 1, nonce);
-        let case = format!("payload of {length} bytes");
-        bench.measure::<data::RecordEnvelope>(&case, &[signature, record], &holder, &[]);
-    }
-    let discard = challenge::discard_envelope(key(&holder), 0);
-    bench.measure_one::<data::DiscardEnvelope>("unused", discard, &holder);
-}
-
-/// begin_evidence, append_evidence, cancel_evidence.
+/// begin_evidence with take_rank in it, append_evidence, cancel_evidence.
 pub(crate) fn drafting(bench: &mut Bench) {
-    let owner = bench.world.new_party();
-    let begin = |nonce, length| challenge::begin_evidence(key(&owner), nonce, length);
-    bench.measure_one::<data::BeginEvidence>("900 bytes", begin(0, 900), &owner);
-    bench.measure_one::<data::BeginEvidence>("8192 bytes", begin(1, 8_192), &owner);
-    let append = challenge::append_evidence(key(&owner), 1, 0, vec![1; CHUNK]);
+    let (_, filing, _) = logged(bench, 0, None);
+    let begin = bench.world.beginning(&filing);
+    let receipt = bench.measure_one::<data::BeginEvidence>("with a rank", begin, &filing.finder);
+    bench.called::<data::TakeRank>("from begin_evidence", &receipt, 0);
+
+    let owner = bench.party();
+    for (nonce, length) in [(0, APPEND_BYTES), (1, 8_192)] {
+        let begin = bench.world.beginning_unranked(&owner.at(), nonce, length);
+        bench.measure_one::<data::BeginEvidence>(&format!("{length} bytes, no rank"), begin, &owner);
+    }
+    let append = challenge::append_evidence(owner.at(), 1, 0, vec![1; APPEND_BYTES]);
     bench.measure_one::<data::AppendEvidence>("900 bytes", append, &owner);
-    let cancel = challenge::cancel_evidence(key(&owner), 1);
-    bench.measure_one::<data::CancelEvidence>("8192 bytes", cancel, &owner);
+    let cancel = challenge::cancel_evidence(owner.at(), 1, None, None);
+    bench.measure_one::<data::CancelEvidence>("8192 bytes, no rank", cancel, &owner);
+
+    bench.world.advance_slots(RANK_SLOTS + 1);
+    bench.world.pass_rank(&filing.draft()).unwrap();
+    let cancel = bench.world.canceling(&filing);
+    bench.measure_one::<data::CancelEvidence>("a lapsed rank", cancel, &filing.finder);
 }
 
-/// An agent whose batch hides nothing, challenged over a bid: the bid is under arrays_root at this depth.
-fn challenged(bench: &mut Bench, depth: u32) -> (ChallengeAddresses, Place, Keypair) {
-    let ((agent, owner), challenger) = (bench.agent(), bench.world.new_party());
-    let message = evidence::proposal(&agent, bench.world.epoch() - 1, 16);
-    let (bytes, log) = evidence::log_evidence(&message.entry, 0);
-    let arrays = Place::of(&merkle::leaf::<Sha3>(&evidence::bid(evidence::VALUE)), depth);
-    evidence::batch(bench, &agent, &owner, Some(&log), Some(&arrays));
-    let leaf = merkle::leaf::<Sha3>(&message.entry);
-    let at = addresses(bench, &challenger, &agent, 1, (KIND_LOG_ENTRY, &leaf, false));
-    let instruction = challenge::submit_challenge(&at, &EvidenceSource::Inline(bytes));
-    bench.world.send_ok(&[instruction], &challenger, &[]);
-    (at, arrays, challenger)
+/// Measures seal_evidence with leaves at depth 0, 5 and 20.
+pub(crate) fn sealing_all(bench: &mut Bench) {
+    for depth in [0, 5, 20] {
+        let (_, filing, _) = logged(bench, depth, None);
+        let case = if depth == 0 { "bid, 1 leaf".into() } else { format!("bid, depth {depth}") };
+        sealing(bench, &case, &filing);
+    }
+
+    let (living, finder) = (bench.agent(), bench.party());
+    let message = evidence::rating(&living.agent, bench.world.epoch() - 1);
+    let (bytes, place) = evidence::log_evidence(&message.entry, 0);
+    evidence::batch(bench, &living, Some(&place), None);
+    let ground = (Ground::Feedback, true);
+    let filing = evidence::filing(bench, &living, &finder, ground, message.hash, Shown::Bytes(bytes));
+    sealing(bench, "feedback, 1 leaf", &filing);
+
+    for depth in [1, 20] {
+        let (_, filing) = doubled(bench, depth);
+        sealing(bench, &format!("double bid, depth {depth}"), &filing);
+    }
+    for length in [16, 400] {
+        let (_, filing) = enveloped(bench, length);
+        sealing(bench, &format!("envelope, payload of {length} bytes"), &filing);
+    }
 }
 
-fn answer(at: &ChallengeAddresses, arrays: &Place, answerer: &Keypair) -> solana_instruction::Instruction {
+/// An agent whose batch is empty, and an envelope of its deal key.
+fn enveloped(bench: &mut Bench, length: usize) -> (Living, Filing) {
+    let (living, finder) = (bench.agent(), bench.party());
+    evidence::batch(bench, &living, None, None);
+    let message = evidence::proposal(&living.agent, bench.world.epoch() - 1, length);
+    let shown = Shown::Envelope { signed: message.signing_bytes, key: Box::new(living.keys.deal.clone()) };
+    let filing = evidence::filing(bench, &living, &finder, (Ground::Bid, true), message.hash, shown);
+    (living, filing)
+}
+
+/// submit_challenge, and take_deposit in it.
+pub(crate) fn submitting(bench: &mut Bench) {
+    let (_, filing, _) = logged(bench, 20, None);
+    bench.world.prepare(&filing);
+    let submit = bench.world.submitting(&filing);
+    let receipt = bench.measure_one::<data::SubmitChallenge>("bid, with a rank", submit, &filing.finder);
+    bench.called::<data::TakeDeposit>("from submit_challenge", &receipt, 0);
+
+    let (_, filing) = doubled(bench, 20);
+    bench.world.prepare(&filing);
+    let submit = bench.world.submitting(&filing);
+    bench.measure_one::<data::SubmitChallenge>("double bid, with a rank", submit, &filing.finder);
+
+    let (_, filing, _) = logged(bench, 0, None);
+    bench.world.prepare_unranked(&filing);
+    let submit = bench.world.submitting(&filing);
+    bench.measure_one::<data::SubmitChallenge>("bid, takes the rank of now", submit, &filing.finder);
+
+    // The copier opens the claim; the finder's rank is lower.
+    let (_, filing, _) = logged(bench, 0, None);
+    let copy = filing.by(&bench.party(), 0);
+    bench.world.prepare(&filing);
+    bench.world.file(&copy);
+    let submit = bench.world.submitting(&filing);
+    bench.measure_one::<data::SubmitChallenge>("bid, takes the claim over", submit, &filing.finder);
+}
+
+fn answering_with(bench: &mut Bench, filing: &Filing, arrays: &Place, answerer: &Key) -> Instruction {
     let answer = data::AnswerChallenge {
         leaf_index: arrays.index,
         merkle_proof: arrays.path.clone(),
         bid_value: evidence::VALUE,
         attestation: [0; 32],
     };
-    challenge::answer_challenge(key(answerer), at.challenge(), at.batch(), &answer)
+    bench.world.answering(&answerer.at(), &filing.challenge(), &answer)
 }
 
-/// Measures answer_challenge, with proofs of several depths.
+/// Measures answer_challenge with settle in it, close_challenge, and cancel_evidence of a used draft.
 pub(crate) fn answering(bench: &mut Bench) {
-    for depth in [0, 5, 20] {
-        let (at, arrays, challenger) = challenged(bench, depth);
+    // Deeper ones need a lookup table.
+    for depth in [0, 5, 16] {
+        let (_, filing, arrays) = logged(bench, 0, Some(depth));
+        let answerer = bench.party();
+        bench.world.file(&filing);
+        let answer = answering_with(bench, &filing, &arrays.unwrap(), &answerer);
         let case = if depth == 0 { "1 leaf".into() } else { format!("depth {depth}") };
-        bench.measure_one::<data::AnswerChallenge>(&case, answer(&at, &arrays, &challenger), &challenger);
+        let receipt = bench.measure_one::<data::AnswerChallenge>(&case, answer, &answerer);
+        if depth == 0 {
+            bench.called::<data::Settle>("from answer_challenge", &receipt, 0);
+            bench.world.advance_slots(CHALLENGE_WINDOW_SLOTS + 1);
+            let close = bench.world.closing_challenge(&filing.challenge());
+            bench.measure_one::<data::CloseChallenge>("settled", close, &answerer);
+            let cancel = bench.world.canceling(&filing);
+            bench.measure_one::<data::CancelEvidence>("a used rank", cancel, &filing.finder);
+        }
     }
 }
 
-/// resolve_challenge with slash and settle_challenge in it, close_challenge.
+/// resolve_challenge, lock_stake in the next era, pass_rank, settle_era.
 pub(crate) fn resolving(bench: &mut Bench) {
-    let treasury = bench.world.treasury_usdc();
-    for answered in [true, false] {
-        let (at, arrays, challenger) = challenged(bench, 0);
-        if answered {
-            bench.world.send_ok(&[answer(&at, &arrays, &challenger)], &challenger, &[]);
-        }
-        bench.world.advance_slots(CHALLENGE_WINDOW_SLOTS + 1);
-        let resolve = challenge::resolve_challenge(&at, treasury);
-        let case =
-            if answered { "answered: the challenger loses" } else { "unanswered: the agent is slashed" };
-        let receipt = bench.measure_one::<data::ResolveChallenge>(case, resolve, &challenger);
-        if !answered {
-            bench.called::<data::Slash>("to the challenger", &receipt, 0);
-            bench.called::<data::Slash>("to the treasury", &receipt, 1);
-            bench.called::<data::SettleChallenge>("from resolve_challenge", &receipt, 0);
-            let close = challenge::close_challenge(at.challenge(), key(&challenger));
-            bench.measure_one::<data::CloseChallenge>("resolved", close, &challenger);
-        }
+    // Two ranks: the first lapses, the second slashes.
+    let (living, filing, _) = logged(bench, 0, None);
+    let (caller, lapsed) = (bench.party(), filing.by(&bench.party(), 0));
+    bench.world.begin(&lapsed).unwrap();
+    bench.world.file(&filing);
+    let amount = bench.world.amounts().min_stake;
+    let lock = bench.world.locking(&living.agent, &living.owner.at(), 1, amount);
+    bench.measure_one::<data::LockStake>("the next era", lock, &living.owner);
+    bench.world.pass_window(&filing.challenge());
+    let pass = bench.world.passing(&lapsed.draft());
+    bench.measure_one::<data::PassRank>("a lapsed draft", pass, &caller);
+    let mut fork = bench.fork();
+    let resolve = fork.world.resolving(&filing.challenge());
+    let receipt = fork.measure_one::<data::ResolveChallenge>("the era is slashed, last", resolve, &caller);
+    fork.called::<data::Settle>("from resolve_challenge", &receipt, 0);
+    bench.join(fork);
+
+    // A later rank that lapses leaves the rest of the finders' part.
+    let late = filing.by(&bench.party(), 1);
+    bench.world.begin(&late).unwrap();
+    let resolve = bench.world.resolving(&filing.challenge());
+    bench.measure_one::<data::ResolveChallenge>("the era is slashed", resolve, &caller);
+    bench.world.advance_slots(RANK_SLOTS + 1);
+    bench.world.pass_rank(&late.draft()).unwrap();
+    let settle = bench.world.settling_era(&living.agent, 0);
+    bench.measure_one::<data::SettleEra>("a rest", settle, &caller);
+
+    let (_, filing) = doubled(bench, 1);
+    bench.world.file(&filing);
+    let resolve = bench.world.resolving(&filing.challenge());
+    bench.measure_one::<data::ResolveChallenge>("a double bid, at once", resolve, &caller);
+
+    // Answered before its turn, so that the order has to be moved past it.
+    let (_, filing, arrays) = logged(bench, 0, Some(0));
+    let first = filing.by(&bench.party(), 0);
+    bench.world.begin(&first).unwrap();
+    bench.world.file(&filing);
+    let answer = answering_with(bench, &filing, &arrays.unwrap(), &caller);
+    bench.world.send_ok(&[answer], &caller, &[]);
+    bench.world.advance_slots(RANK_SLOTS + 1);
+    bench.world.pass_rank(&first.draft()).unwrap();
+    let pass = bench.world.passing(&filing.challenge());
+    bench.measure_one::<data::PassRank>("a settled challenge", pass, &caller);
+}
+
+/// ask_leaf, show_leaf, settle_ask with mark_withheld in it, close_ask.
+pub(crate) fn asking(bench: &mut Bench) {
+    let (living, asker) = (bench.agent(), bench.party());
+    let message = evidence::proposal(&living.agent, bench.world.epoch() - 1, 100);
+    let records = (0..32).map(|n| evidence::bid(n, message.hash).to_vec()).collect();
+    let batch = Batch { epoch: bench.world.epoch() - 1, entries: vec![message.entry], records };
+    bench.world.submit_batch(&living.agent, &living.keys.batch, &batch).unwrap();
+    let (agent, epoch, shower) = (living.agent, batch.epoch, living.owner);
+
+    let ask = bench.world.asking(&asker.at(), &agent, epoch, ARRAYS, 5);
+    let receipt = bench.measure_one::<data::AskLeaf>("a record", ask, &asker);
+    bench.called::<data::TakeDeposit>("from ask_leaf", &receipt, 0);
+    bench.world.ask_leaf(&asker, &agent, epoch, ARRAYS, 6).unwrap();
+    for index in [0, 1] {
+        let tree = if index == 0 { LOG } else { ARRAYS };
+        bench.world.ask_leaf(&asker, &agent, epoch, tree, index).unwrap();
     }
+
+    let at = bench.world.ask_address(&agent, epoch, ARRAYS, 5);
+    let proof = batch.arrays().proof_of_entry(5).unwrap();
+    let show = bench.world.showing(&shower.at(), &at, Ok(&batch.records[5]), &proof.path);
+    let receipt = bench.measure_one::<data::ShowLeaf>("a record, depth 5", show, &shower);
+    bench.called::<data::Settle>("from show_leaf", &receipt, 0);
+    let close = bench.world.closing_ask(&at);
+    bench.measure_one::<data::CloseAsk>("shown", close, &shower);
+    let at = bench.world.ask_address(&agent, epoch, ARRAYS, 6);
+    let proof = batch.arrays().proof_of_entry(6).unwrap();
+    let draft = bench.world.draft_of(&shower, 0, &batch.records[6]);
+    let show = bench.world.showing(&shower.at(), &at, Err(draft), &proof.path);
+    bench.measure_one::<data::ShowLeaf>("from a draft, depth 5", show, &shower);
+
+    bench.world.advance_slots(SHOW_SLOTS + 1);
+    let settle = |bench: &mut Bench, case: &str, tree, index| {
+        let at = bench.world.ask_address(&agent, epoch, tree, index);
+        let settle = bench.world.settling_ask(&at);
+        bench.measure_one::<data::SettleAsk>(case, settle, &shower)
+    };
+    let receipt = settle(bench, "the first of its batch", LOG, 0);
+    bench.called::<data::MarkWithheld>("from settle_ask", &receipt, 0);
+    settle(bench, "another of its batch", ARRAYS, 1);
 }
 
 /// What a bump that does not fit costs: two drafts that differ in nothing but the bumps of their addresses.
 pub(crate) fn units_per_step(world: &World) -> u64 {
     let mut world = world.clone();
-    let owner = world.new_party();
+    let owner = Key(world.new_party());
     let mut first = None;
     for nonce in 0.. {
-        let receipt = world.send_ok(&[challenge::begin_evidence(key(&owner), nonce, 100)], &owner, &[]);
-        let draft: EvidenceDraft = world.read(&pda::evidence_draft(&key(&owner), nonce));
+        let begin = world.beginning_unranked(&owner.at(), nonce, 100);
+        let receipt = world.send_ok(&[begin], &owner, &[]);
+        let draft: EvidenceDraft = world.read(&pda::evidence_draft(&owner.at(), nonce));
         let steps = u64::from(255 - draft.bump);
         match first {
             None if steps == 0 => first = Some(receipt.units),

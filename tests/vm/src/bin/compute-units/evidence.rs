@@ -1,7 +1,7 @@
 //! Messages, log entries and trees to challenge with.
 
-use solana_keypair::Keypair;
-use zx1_interface::instruction::SubmitBatch;
+use zx1_protocol::batch::BatchMessage;
+use zx1_protocol::challenge::Ground;
 use zx1_protocol::envelope::{Envelope, EnvelopeHeader, MsgType};
 use zx1_protocol::evidence::{Evidence, LogEvidence, ProvenBid};
 use zx1_protocol::hash::{Hash, Keccak, Sha3};
@@ -11,9 +11,9 @@ use zx1_protocol::merkle;
 use zx1_protocol::payload::{self, bid_payload};
 use zx1_protocol::record::{BID_LEN, Bid, Record};
 use zx1_protocol::units::Slot;
-use zx1_vm_tests::{Agent, ed25519_instruction, message_of};
+use zx1_vm_tests::{Agent, Batch, Filing, Key, Living, Shown};
 
-use crate::measure::{Bench, key};
+use crate::measure::Bench;
 
 /// The conversation of every message here.
 pub(crate) const CONVERSATION: ConversationId = ConversationId([3; 16]);
@@ -28,6 +28,8 @@ pub(crate) const VALUE: i128 = 1_250_000;
 pub(crate) struct Message {
     pub(crate) signing_bytes: Vec<u8>,
     pub(crate) entry: Vec<u8>,
+    /// Hash of the header.
+    pub(crate) hash: Hash,
 }
 
 fn message(kind: MsgType, sender: &[u8; 32], recipient: &[u8; 32], epoch: u64, payload: &[u8]) -> Message {
@@ -46,6 +48,7 @@ fn message(kind: MsgType, sender: &[u8; 32], recipient: &[u8; 32], epoch: u64, p
     // The signature in a log entry is for whoever holds the payload; programs do not look at it.
     let envelope = Envelope { header, payload, signature: &[8; 64] };
     Message {
+        hash: header.message32::<Sha3>(),
         signing_bytes: envelope.signing_bytes(),
         entry: LogEntry::of(&envelope).to_cbor::<Sha3>().unwrap(),
     }
@@ -71,10 +74,10 @@ pub(crate) fn rating(agent: &Agent, epoch: u64) -> Message {
     message(MsgType::Feedback, &COUNTERPARTY, &agent.mint.0, epoch, &payload)
 }
 
-/// The record of the proposal.
-pub(crate) fn bid(value: i128) -> [u8; BID_LEN] {
-    let bid =
-        Bid { conversation: CONVERSATION, counterparty: AgentId(COUNTERPARTY), value, slot: Slot(BLOCK_REF) };
+/// The record of a proposal whose header has this hash.
+pub(crate) fn bid(value: i128, message: Hash) -> [u8; BID_LEN] {
+    let (conversation, counterparty, slot) = (CONVERSATION, AgentId(COUNTERPARTY), Slot(BLOCK_REF));
+    let bid = Bid { conversation, counterparty, value, slot, message };
     Record::Bid(bid).to_bytes().try_into().unwrap()
 }
 
@@ -112,8 +115,8 @@ pub(crate) fn log_evidence(entry: &[u8], depth: u32) -> (Vec<u8>, Place) {
 }
 
 /// Evidence of two bids that contradict each other, and their place.
-pub(crate) fn double_bid(depth: u32) -> (Vec<u8>, Place) {
-    let (one, two) = (bid(1), bid(2));
+pub(crate) fn double_bid(message: Hash, depth: u32) -> (Vec<u8>, Place) {
+    let (one, two) = (bid(1, message), bid(2, message));
     let leaves = [merkle::leaf::<Sha3>(&one), merkle::leaf::<Sha3>(&two)];
     let place = Place::beside(&leaves[0], Some(&leaves[1]), depth);
     let mut beside = place.path.clone();
@@ -123,27 +126,27 @@ pub(crate) fn double_bid(depth: u32) -> (Vec<u8>, Place) {
     (Evidence::DoubleBid(first, second).to_bytes().unwrap(), place)
 }
 
-/// Submits a batch of the last epoch with these trees; none is an empty tree.
-pub(crate) fn batch(
-    bench: &mut Bench,
-    agent: &Agent,
-    owner: &Keypair,
-    log: Option<&Place>,
-    arrays: Option<&Place>,
-) {
+/// Lands a batch of the last epoch with these trees; none is an empty tree. Goes one slot on, since a rank
+/// counts for batches that landed before it.
+pub(crate) fn batch(bench: &mut Bench, living: &Living, log: Option<&Place>, arrays: Option<&Place>) {
     let tree = |place: Option<&Place>| place.map_or(([0; 32], 0), |place| (place.root, place.len));
     let ((log_merkle_root, log_len), (arrays_root, arrays_len)) = (tree(log), tree(arrays));
-    let arguments = SubmitBatch {
-        agent_id: agent.mint.0,
-        epoch_number: bench.world.epoch() - 1,
-        log_merkle_root,
-        log_len,
-        batch_hash: [7; 32],
-        arrays_root,
-        arrays_len,
-    };
-    let signature = ed25519_instruction(owner, &message_of(&arguments));
-    let submit =
-        zx1_chain::instructions::behavior_log::submit_batch(&agent.addresses(), key(owner), None, &arguments);
-    bench.world.send_ok(&[signature, submit], owner, &[]);
+    let world = &mut bench.world;
+    let empty = world.message_of(&living.agent, &Batch::empty(world.epoch() - 1));
+    let message = BatchMessage { log_merkle_root, log_len, arrays_root, arrays_len, ..empty };
+    world.submit_message(&living.agent, &living.keys.batch, &message).unwrap();
+    world.advance_slots(1);
+}
+
+/// A finder's evidence against the batch of the last epoch.
+pub(crate) fn filing(
+    bench: &Bench,
+    living: &Living,
+    finder: &Key,
+    (ground, value_known): (Ground, bool),
+    message: Hash,
+    shown: Shown,
+) -> Filing {
+    let (finder, agent, epoch) = (finder.clone(), living.agent, bench.world.epoch() - 1);
+    Filing { finder, agent, epoch, nonce: 0, ground, value_known, message, shown }
 }

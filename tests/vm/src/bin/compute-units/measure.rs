@@ -6,7 +6,7 @@ use solana_keypair::Keypair;
 use solana_signer::Signer;
 use zx1_chain::token::TOKEN_PROGRAM;
 use zx1_interface::instruction::{self as data, Instruction as Data};
-use zx1_vm_tests::{Agent, Receipt, Sent, World, address};
+use zx1_vm_tests::{Key, Living, Receipt, Sent, World, address};
 
 use crate::layouts;
 
@@ -63,9 +63,17 @@ impl Bench {
         self.rows.extend(fork.rows);
     }
 
-    /// An agent with stake and lease.
-    pub(crate) fn agent(&mut self) -> (Agent, Keypair) {
-        self.world.living_agent()
+    /// An agent whose batch of the last epoch can land; its lease is paid through the present one.
+    pub(crate) fn agent(&mut self) -> Living {
+        let living = self.world.living_agent();
+        self.world.pay_lease(&living.agent, &living.owner, 1).unwrap();
+        self.world.advance_epochs(1);
+        living
+    }
+
+    /// A wallet with SOL and USDC.
+    pub(crate) fn party(&mut self) -> Key {
+        Key(self.world.new_party())
     }
 
     /// Sends a transaction whose last instruction is the measured one.
@@ -202,26 +210,39 @@ fn instructions() -> Vec<([u8; 32], &'static str)> {
     }
     list![
         InitializeConfig,
+        OpenVault,
+        OpenTenure,
+        TakeOver,
+        AddKey,
+        EndKey,
+        CloseKey,
         LockStake,
         QueueUnlock,
         CancelUnlock,
         ClaimStake,
-        Slash,
-        OpenChallenge,
-        SettleChallenge,
+        TakeRank,
+        TakeDeposit,
+        Settle,
         PayLease,
         TickLease,
+        OpenHead,
         SubmitBatch,
+        MarkWithheld,
         CloseBatch,
-        SubmitChallenge,
-        RecordEnvelope,
-        DiscardEnvelope,
         BeginEvidence,
         AppendEvidence,
+        SealEvidence,
         CancelEvidence,
+        SubmitChallenge,
         AnswerChallenge,
         ResolveChallenge,
         CloseChallenge,
+        PassRank,
+        SettleEra,
+        AskLeaf,
+        ShowLeaf,
+        SettleAsk,
+        CloseAsk,
         SubmitFeedback,
         BeginDraft,
         AppendDraft,

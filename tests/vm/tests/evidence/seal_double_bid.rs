@@ -1,16 +1,14 @@
-//! submit_challenge with two bids that contradict each other.
+//! seal_evidence of two bids that contradict each other.
 
 use crate::common::{
-    BID, BidProof, DOUBLE_BID, Filing, LogProof, Message, SELECTION, Scene, double_bid_bytes,
-    double_bid_entry, evidence_hash, expected, only_event,
+    BID, BidProof, DOUBLE_BID, FEEDBACK, LogProof, Message, SELECTION, Scene, VERIFIER, claim32,
+    double_bid_bytes, double_bid_entry, expected, only_event, sealed_record,
 };
-use zx1_chain::instructions::challenge::EvidenceSource;
-use zx1_interface::constants::CHALLENGE_STAKE;
-use zx1_interface::events::ChallengeSubmitted;
+use zx1_interface::events::{ChallengeSubmitted, EvidenceSealed};
 use zx1_interface::{Error, ids};
 use zx1_protocol::envelope::MsgType;
 use zx1_protocol::merkle::Proof;
-use zx1_vm_tests::Batch;
+use zx1_vm_tests::{Batch, Shown};
 
 /// A batch with a bid of value 5, then these records, then a selection.
 fn two_faced(others: impl FnOnce(&Message) -> Vec<Vec<u8>>) -> (Scene, Batch) {
@@ -26,37 +24,62 @@ fn pair(batch: &Batch) -> [BidProof; 2] {
 }
 
 #[test]
-fn two_values_of_one_bid_are_challenged_ok() {
+fn two_values_of_one_bid_are_sealed_and_challenged_ok() {
     let (mut scene, batch) = two_faced(|m| vec![m.bid(-6)]);
     let [a, b] = pair(&batch);
+    let claim = claim32(DOUBLE_BID, true, &scene.message(MsgType::Propose).message32());
     let filing = scene.double_bid(&a, &b);
-    let before = scene.money(&filing);
-    let receipt = scene.file(&filing);
+    scene.world.begin(&filing).unwrap();
+    scene.world.append(&filing.finder, filing.nonce, filing.written());
+    let receipt = scene.world.seal(&filing).unwrap();
+    let draft = scene.draft(&filing);
+    assert_eq!(sealed_record(&draft), [0; 0], "nothing can answer it");
+    assert_eq!((draft.ground, draft.value_known, draft.expected_len), (5, 1, 0));
+    assert_eq!((draft.claim, draft.entry_hash), (claim, double_bid_entry(&a, &b)));
+    let event = EvidenceSealed::read(&only_event(&receipt, ids::CHALLENGE)).unwrap();
+    assert_eq!((event.ground, event.claim, event.entry_hash), (5, claim, draft.entry_hash));
+
+    let receipt = scene.world.submit_challenge(&filing).unwrap();
     let account = scene.challenge(&filing);
-    assert_eq!(expected(&account), [0; 0], "nothing can answer it");
-    assert_eq!((account.ground, account.value_known, account.expected_len), (DOUBLE_BID, 1, 0));
-    assert_eq!(account.entry_hash, double_bid_entry(&a, &b));
-    assert_eq!(account.evidence_hash, evidence_hash(2, &double_bid_entry(&a, &b), false));
-    assert_eq!(account.submitted_slot, scene.world.slot());
+    assert_eq!(expected(&account), [0; 0]);
+    assert_eq!((account.ground, account.value_known, account.expected_len), (5, 1, 0));
+    assert_eq!((account.claim, account.entry_hash), (claim, draft.entry_hash));
     assert_eq!(scene.stake().open_challenges, 1);
-    assert_eq!(scene.money(&filing), [before[0] - CHALLENGE_STAKE, before[1], before[2], CHALLENGE_STAKE]);
     let event = ChallengeSubmitted::read(&only_event(&receipt, ids::CHALLENGE)).unwrap();
-    assert_eq!((event.ground, event.sequence, event.evidence_hash), (DOUBLE_BID, 0, account.evidence_hash));
+    assert_eq!((event.ground, event.sequence, event.claim), (5, 0, claim));
 }
 
 #[test]
-fn the_same_pair_swapped_is_the_same_challenge() {
-    let (mut scene, batch) = two_faced(|m| vec![m.bid(6)]);
+fn every_pair_of_one_message_is_one_claim() {
+    // Three values, six pairs: whichever comes first is the one challenge.
+    let (mut scene, batch) = two_faced(|m| vec![m.bid(6), m.bid(7)]);
+    let bids = [0, 1, 2].map(|n| BidProof::of(&batch, n));
+    let pairs = [(0, 1), (1, 0), (1, 2), (2, 1), (2, 0), (0, 2)];
+    let first = scene.double_bid(&bids[1], &bids[0]);
+    scene.file(&first);
+    assert_eq!(scene.challenge(&first).entry_hash, double_bid_entry(&bids[0], &bids[1]));
+    for (a, b) in pairs {
+        let again = scene.double_bid(&bids[a], &bids[b]);
+        assert_eq!(again.challenge(), first.challenge());
+        scene.world.prepare(&again);
+        scene.submit_refused(&again, Error::ChallengeExists);
+    }
+    assert_eq!(scene.stake().open_challenges, 1);
+}
+
+#[test]
+fn two_honest_counters_in_one_slot_are_no_double_bid() {
+    // Conversation, counterparty and slot may repeat: the messages are two.
+    let base = Scene::new().message(MsgType::Counter);
+    let second = Message { nonce: base.nonce + 1, payload: vec![9; 20], ..base.clone() };
+    let (a, b) = (base.bid(5), second.bid(6));
+    assert_eq!((&a[..49], &a[65..73]), (&b[..49], &b[65..73]), "they differ in value and message only");
+    let mut scene = Scene::new();
+    let batch = scene.submit(&[base, second], &[a, b]);
     let [a, b] = pair(&batch);
-    let (one, other) = (scene.double_bid(&a, &b), scene.double_bid(&b, &a));
-    assert_eq!(one.challenge(), other.challenge());
-    // Whichever comes first is accepted, and then the other is not.
-    for (first, second) in [(&one, &other), (&other, &one)] {
-        let mut scene = scene.clone();
-        scene.file(first);
-        assert_eq!(scene.challenge(first).entry_hash, double_bid_entry(&a, &b));
-        scene.refuse(second, Error::ChallengeExists);
-        scene.refuse(first, Error::ChallengeExists);
+    for (one, two) in [(&a, &b), (&b, &a)] {
+        let filing = scene.double_bid(one, two);
+        scene.seal_refused(&filing, Error::NotDoubleBid);
     }
 }
 
@@ -73,14 +96,30 @@ fn bids_that_do_not_contradict_each_other_fail() {
         other(|m| m.slot += 1),
         other(|m| m.recipient[31] ^= 1),
         other(|m| m.conversation[0] ^= 1),
+        other(|m| m.timestamp += 1),
     ];
     for record in cases {
         let (mut scene, batch) = two_faced(|_| vec![record]);
         let [a, b] = pair(&batch);
         for (one, two) in [(&a, &b), (&b, &a)] {
             let filing = scene.double_bid(one, two);
-            scene.refuse(&filing, Error::NotDoubleBid);
+            scene.seal_refused(&filing, Error::NotDoubleBid);
         }
+    }
+}
+
+#[test]
+fn two_values_of_one_message_count_whatever_else_the_records_say() {
+    // A liar who bends conversation, counterparty or slot of its second record does not escape.
+    let message = Scene::new().message(MsgType::Propose);
+    for place in [1, 17, 65] {
+        let mut bent = message.bid(6);
+        bent[place] ^= 1;
+        let (mut scene, batch) = two_faced(|_| vec![bent]);
+        let [a, b] = pair(&batch);
+        let filing = scene.double_bid(&a, &b);
+        scene.file(&filing);
+        assert_eq!(scene.challenge(&filing).ground, 5);
     }
 }
 
@@ -89,18 +128,7 @@ fn one_bid_twice_fails() {
     let (mut scene, batch) = two_faced(|m| vec![m.bid(6)]);
     let [a, _] = pair(&batch);
     let filing = scene.double_bid(&a, &a);
-    scene.refuse(&filing, Error::NotDoubleBid);
-}
-
-#[test]
-fn three_values_of_one_bid_make_three_challenges() {
-    let (mut scene, batch) = two_faced(|m| vec![m.bid(6), m.bid(7)]);
-    let bids = [0, 1, 2].map(|n| BidProof::of(&batch, n));
-    for (a, b) in [(0, 1), (1, 2), (2, 0)] {
-        let filing = scene.double_bid(&bids[a], &bids[b]);
-        scene.file(&filing);
-    }
-    assert_eq!(scene.stake().open_challenges, 3);
+    scene.seal_refused(&filing, Error::NotDoubleBid);
 }
 
 #[test]
@@ -129,7 +157,7 @@ fn a_bid_that_is_not_in_the_arrays_fails() {
     ];
     for (one, two, error) in cases {
         let filing = scene.double_bid(&one, &two);
-        scene.refuse(&filing, error);
+        scene.seal_refused(&filing, error);
     }
 }
 
@@ -140,7 +168,7 @@ fn arrays_without_records_prove_nothing() {
     scene.submit(std::slice::from_ref(&message), &[]);
     let bid = |value| BidProof { place: Proof { index: 0, path: vec![] }, record: message.bid(value) };
     let filing = scene.double_bid(&bid(1), &bid(2));
-    scene.refuse(&filing, Error::EmptyTree);
+    scene.seal_refused(&filing, Error::EmptyTree);
 }
 
 #[test]
@@ -152,7 +180,7 @@ fn records_of_another_kind_fail() {
         other.record[0] = kind;
         for (one, two) in [(&a, &other), (&other, &a)] {
             let filing = scene.double_bid(one, two);
-            scene.refuse(&filing, Error::MalformedRecord);
+            scene.seal_refused(&filing, Error::MalformedRecord);
         }
     }
 }
@@ -161,11 +189,10 @@ fn records_of_another_kind_fail() {
 fn evidence_that_ends_early_or_late_fails() {
     let (mut scene, batch) = two_faced(|m| vec![m.bid(6)]);
     let [a, b] = pair(&batch);
-    let filing = scene.double_bid(&a, &b);
     let good = double_bid_bytes(&a, &b);
     for bytes in [good[..good.len() - 1].to_vec(), [&good[..], &[0]].concat(), good[..60].to_vec(), vec![2]] {
-        let wrong = Filing { source: EvidenceSource::Inline(bytes), ..filing.clone() };
-        scene.refuse(&wrong, Error::MalformedEvidence);
+        let filing = scene.filing(DOUBLE_BID, true, a.message32(), Shown::Bytes(bytes));
+        scene.seal_refused(&filing, Error::MalformedEvidence);
     }
 }
 
@@ -173,30 +200,16 @@ fn evidence_that_ends_early_or_late_fails() {
 fn two_bids_on_any_other_ground_fail() {
     let (mut scene, batch) = two_faced(|m| vec![m.bid(6)]);
     let [a, b] = pair(&batch);
-    let hash = evidence_hash(2, &double_bid_entry(&a, &b), false);
-    let source = EvidenceSource::Inline(double_bid_bytes(&a, &b));
-    let who = scene.challenger.clone();
-    for ground in [BID, SELECTION, 3, 4] {
-        let filing = scene.filing_by(&who, ground, hash, source.clone());
-        scene.refuse(&filing, Error::NoGround);
+    let bytes = double_bid_bytes(&a, &b);
+    for ground in [BID, SELECTION, VERIFIER, FEEDBACK] {
+        let filing = scene.filing(ground, true, a.message32(), Shown::Bytes(bytes.clone()));
+        scene.seal_refused(&filing, Error::NoGround);
     }
 }
 
 #[test]
 fn a_log_entry_on_this_ground_fails() {
     let (mut scene, batch) = two_faced(|m| vec![m.bid(6)]);
-    let filing = scene.inline(&LogProof::of(&batch, 0), DOUBLE_BID);
-    scene.refuse(&filing, Error::NoGround);
-}
-
-#[test]
-fn two_bids_out_of_a_draft_are_challenged_ok() {
-    let (mut scene, batch) = two_faced(|m| vec![m.bid(i128::MIN)]);
-    let [a, b] = pair(&batch);
-    let who = scene.challenger.clone();
-    let (draft, _) = scene.draft(&who, 3, &double_bid_bytes(&b, &a));
-    let filing = Filing { source: EvidenceSource::Draft(draft), ..scene.double_bid(&a, &b) };
-    scene.file(&filing);
-    assert_eq!(scene.challenge(&filing).entry_hash, double_bid_entry(&a, &b));
-    assert!(scene.world.account(&draft).is_none(), "the draft is closed");
+    let filing = scene.logged(&LogProof::of(&batch, 0), DOUBLE_BID);
+    scene.seal_refused(&filing, Error::NoGround);
 }

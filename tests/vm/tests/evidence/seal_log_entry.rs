@@ -1,16 +1,17 @@
-//! submit_challenge with a log entry, inline.
+//! seal_evidence of a log entry: what it proves, and which record an honest batch must hold.
 
 use crate::common::{
-    self, BID, COUNTERPARTY, DOUBLE_BID, FEEDBACK, LogProof, Message, SELECTION, SLOT, Scene, VERIFIER,
-    bid_payload, expected, keccak, only_event, rating,
+    BID, CHALLENGE_STAKE, COUNTERPARTY, DOUBLE_BID, FEEDBACK, LogProof, Message, SELECTION, SLOT, Scene,
+    VERIFIER, bid_payload, claim32, expected, keccak, only_event, rating, refused, sealed_record,
+    with_account,
 };
-use zx1_interface::accounts::ChallengeAccount;
-use zx1_interface::constants::CHALLENGE_STAKE;
-use zx1_interface::events::ChallengeSubmitted;
+use solana_instruction::error::InstructionError;
+use zx1_chain::pda;
+use zx1_interface::events::EvidenceSealed;
 use zx1_interface::{Error, ids};
 use zx1_protocol::envelope::MsgType;
 use zx1_protocol::merkle::Proof;
-use zx1_vm_tests::USDC;
+use zx1_vm_tests::{Batch, Shown};
 
 /// A batch whose log holds a message among others, and the message's proof.
 fn logged(messages: impl FnOnce(&Scene) -> Message) -> (Scene, LogProof, Message) {
@@ -27,71 +28,51 @@ fn logged_in(mut scene: Scene, message: Message) -> (Scene, LogProof, Message) {
 }
 
 #[test]
-fn a_bid_missing_from_the_batch_is_challenged_ok() {
+fn a_log_entry_is_sealed_ok() {
     let (mut scene, proof, message) = logged(|s| s.message(MsgType::Propose));
-    let filing = scene.inline(&proof, BID);
-    let (before, lamports) = (scene.money(&filing), scene.world.lamports(&scene.challenger.at()));
+    let filing = scene.logged(&proof, BID);
+    scene.world.begin(&filing).unwrap();
+    scene.world.append(&filing.finder, filing.nonce, filing.written());
+    let (before, lamports) = (scene.draft(&filing), scene.world.lamports(&scene.challenger.at()));
+    scene.world.advance_slots(3);
     let snapshot = scene.world.snapshot();
-    let receipt = scene.file(&filing);
+    let receipt = scene.world.seal(&filing).unwrap();
+    snapshot.assert_only_changed(&scene.world, &[filing.draft(), filing.finder.at()]);
+    assert_eq!(scene.world.lamports(&scene.challenger.at()), lamports - receipt.fee);
 
-    let slot = scene.world.slot();
-    let account = scene.challenge(&filing);
-    let expected_account = ChallengeAccount {
-        epoch_number: scene.epoch,
-        submitted_slot: slot,
-        answered_slot: 0,
-        event_sequence: 1,
-        agent_id: scene.id(),
+    let after = scene.draft(&filing);
+    assert_eq!(sealed_record(&after), message.bid(0), "the value is left free");
+    let sealed = zx1_interface::accounts::EvidenceDraft {
+        event_sequence: 2,
         batch: scene.batch().to_bytes(),
-        challenger: scene.challenger.at().to_bytes(),
+        claim: claim32(BID, false, &message.message32()),
         entry_hash: keccak(&[&message.entry()]),
-        evidence_hash: proof.hash(),
-        answerer: [0; 32],
-        expected_record: account.expected_record,
-        expected_len: 73,
+        expected_record: after.expected_record,
+        expected_len: 105,
         value_known: 0,
-        ground: BID,
-        resolved: 0,
-        succeeded: 0,
-        answered: 0,
-        version: 1,
-        bump: account.bump,
-        vault_bump: account.vault_bump,
-        reserved: [0; 3],
+        ground: 1,
+        ..before
     };
-    assert_eq!(account, expected_account);
-    assert_eq!(expected(&account), message.bid(0), "the value is left free");
-
-    assert_eq!(scene.money(&filing), [before[0] - CHALLENGE_STAKE, before[1], before[2], CHALLENGE_STAKE]);
-    let (rent, vault_rent) = (scene.world.rent(common::size::<ChallengeAccount>()), scene.world.rent(165));
-    assert_eq!(scene.world.lamports(&filing.challenge()), rent);
-    assert_eq!(scene.world.lamports(&filing.vault()), vault_rent);
-    let paid = lamports - scene.world.lamports(&scene.challenger.at());
-    assert_eq!(paid, rent + vault_rent + receipt.fee);
-    assert_eq!(scene.stake().open_challenges, 1);
-    let changed = [
-        filing.challenge(),
-        filing.vault(),
-        filing.addresses.challenger,
-        filing.addresses.challenger_usdc,
-        zx1_chain::pda::stake(&scene.agent.mint),
-    ];
-    snapshot.assert_only_changed(&scene.world, &changed);
-
-    let event = ChallengeSubmitted::read(&only_event(&receipt, ids::CHALLENGE)).unwrap();
-    let expected_event = ChallengeSubmitted {
-        agent_id: scene.id(),
-        epoch_number: scene.epoch,
-        challenger: scene.challenger.at().to_bytes(),
-        challenge: filing.challenge().to_bytes(),
-        evidence: [0; 32],
-        entry_hash: account.entry_hash,
-        evidence_hash: proof.hash(),
-        ground: BID,
-        sequence: 0,
-        account_created_slot: slot,
+    assert_eq!(after, sealed);
+    assert_eq!(filing.claim(), sealed.claim);
+    let event = EvidenceSealed::read(&only_event(&receipt, ids::CHALLENGE)).unwrap();
+    let expected_event = EvidenceSealed {
+        draft: filing.draft().to_bytes(),
+        owner: filing.finder.at().to_bytes(),
+        batch: sealed.batch,
+        claim: sealed.claim,
+        entry_hash: sealed.entry_hash,
+        ground: 1,
+        sequence: 1,
+        account_created_slot: before.created_slot,
     };
     assert_eq!(event, expected_event);
+    // Sealed once, whatever the ground.
+    for ground in [BID, SELECTION] {
+        let again = zx1_vm_tests::Filing { ground, ..filing.clone() };
+        let seal = scene.world.sealing(&again);
+        refused(&mut scene.world, &seal, &filing.finder, &[], Error::AlreadySealed);
+    }
 }
 
 #[test]
@@ -112,14 +93,14 @@ fn every_type_and_ground_gives_the_record_an_honest_batch_holds() {
     ];
     for (message, ground, record, known) in cases {
         let (mut scene, proof, _) = logged_in(scene.clone(), message.clone());
-        let filing = scene.inline(&proof, ground);
+        let filing = scene.logged(&proof, ground);
         scene.file(&filing);
         let account = scene.challenge(&filing);
-        assert_eq!(expected(&account), record, "{:?} on ground {ground}", message.kind);
-        assert_eq!((account.value_known, account.ground), (known, ground));
+        assert_eq!(expected(&account), record, "{:?} on ground {ground:?}", message.kind);
+        assert_eq!((account.value_known, account.ground), (known, ground as u8));
         assert_eq!(account.entry_hash, keccak(&[&message.entry()]));
-        assert_eq!(account.evidence_hash, proof.hash());
-        assert_eq!(scene.money(&filing)[3], CHALLENGE_STAKE);
+        assert_eq!(account.claim, claim32(ground, known == 1, &message.message32()));
+        assert_eq!(scene.money(&filing).2.deposits, CHALLENGE_STAKE);
     }
 }
 
@@ -132,10 +113,10 @@ fn a_record_names_what_the_entry_names() {
         conversation: [0x44; 16],
         ..scene.message(MsgType::Accept)
     };
-    let (mut scene, proof, _) = logged_in(scene, message);
-    let filing = scene.inline(&proof, SELECTION);
+    let (mut scene, proof, message) = logged_in(scene, message);
+    let filing = scene.logged(&proof, SELECTION);
     scene.file(&filing);
-    let record = [&[2][..], &[0x44; 16], &[0x33; 32], &[0xff; 8]].concat();
+    let record = [&[2][..], &[0x44; 16], &[0x33; 32], &[0xff; 8], &message.message32()].concat();
     assert_eq!(expected(&scene.challenge(&filing)), record);
 }
 
@@ -155,23 +136,13 @@ fn a_shown_payload_determines_the_bids_value() {
         for (payload, value) in &cases {
             let (mut scene, proof, message) =
                 logged(|s| Message { payload: payload.clone(), ..s.message(kind) });
-            let filing = scene.inline(&proof.showing(payload), BID);
+            let filing = scene.logged(&proof.showing(payload), BID);
             scene.file(&filing);
             let account = scene.challenge(&filing);
             assert_eq!(expected(&account), message.bid(*value), "{} bytes", payload.len());
             assert_eq!(account.value_known, 1);
         }
     }
-}
-
-#[test]
-fn the_same_entry_with_and_without_its_payload_makes_two_challenges() {
-    let (mut scene, proof, message) = logged(|s| s.message(MsgType::Propose));
-    let (bare, showing) = (scene.inline(&proof, BID), scene.inline(&proof.showing(&message.payload), BID));
-    scene.file(&bare);
-    scene.file(&showing);
-    assert_ne!(bare.challenge(), showing.challenge());
-    assert_eq!(scene.stake().open_challenges, 2);
 }
 
 #[test]
@@ -182,12 +153,12 @@ fn a_one_leaf_log_takes_an_empty_proof_and_no_other() {
     let proof = LogProof::of(&batch, 0);
     assert_eq!(proof.place, Proof { index: 0, path: vec![] });
     let too_long = LogProof { place: Proof { index: 0, path: vec![[0; 32]] }, ..proof.clone() };
-    let filing = scene.inline(&too_long, BID);
-    scene.refuse(&filing, Error::WrongProofLength);
+    let filing = scene.logged(&too_long, BID);
+    scene.seal_refused(&filing, Error::WrongProofLength);
     let beyond = LogProof { place: Proof { index: 1, path: vec![] }, ..proof.clone() };
-    let filing = scene.inline(&beyond, BID);
-    scene.refuse(&filing, Error::IndexOutOfRange);
-    let filing = scene.inline(&proof, BID);
+    let filing = scene.logged(&beyond, BID);
+    scene.seal_refused(&filing, Error::IndexOutOfRange);
+    let filing = scene.logged(&proof, BID);
     scene.file(&filing);
     assert_eq!(scene.challenge(&filing).entry_hash, proof.entry_hash());
 }
@@ -202,7 +173,7 @@ fn every_place_of_logs_of_several_lengths_can_be_proven_ok() {
         let mut scene = base.clone();
         let batch = scene.submit(&log, &[]);
         for n in 0..len {
-            let filing = scene.inline(&LogProof::of(&batch, n), BID);
+            let filing = scene.logged(&LogProof::of(&batch, n), BID);
             scene.file(&filing);
             assert_eq!(expected(&scene.challenge(&filing)), log[n as usize].bid(0));
         }
@@ -211,53 +182,17 @@ fn every_place_of_logs_of_several_lengths_can_be_proven_ok() {
 }
 
 #[test]
-fn two_challengers_may_challenge_the_same_entry() {
-    let (mut scene, proof, _) = logged(|s| s.message(MsgType::Propose));
-    let first = scene.inline(&proof, BID);
-    scene.file(&first);
-    scene.challenger = scene.party();
-    let second = scene.inline(&proof, BID);
-    scene.file(&second);
-    assert_ne!(first.challenge(), second.challenge());
-    for filing in [first, second] {
-        assert_eq!(scene.challenge(&filing).challenger, filing.addresses.challenger.to_bytes());
-        assert_eq!(scene.money(&filing)[3], CHALLENGE_STAKE);
-    }
-    assert_eq!(scene.stake().open_challenges, 2);
-}
-
-#[test]
-fn the_same_entry_may_be_challenged_on_another_ground() {
-    let (mut scene, proof, message) = logged(|s| s.message(MsgType::Accept));
-    let (bid, selection) = (scene.inline(&proof, BID), scene.inline(&proof, SELECTION));
-    scene.file(&bid);
-    scene.file(&selection);
-    assert_eq!(expected(&scene.challenge(&bid)), message.bid(0));
-    assert_eq!(expected(&scene.challenge(&selection)), message.selection());
-    assert_eq!(scene.stake().open_challenges, 2);
-}
-
-#[test]
-fn the_same_challenge_twice_fails() {
-    let (mut scene, proof, _) = logged(|s| s.message(MsgType::Propose));
-    let filing = scene.inline(&proof, BID);
-    scene.file(&filing);
-    scene.refuse(&filing, Error::ChallengeExists);
-    // Later as well.
-    scene.world.advance_slots(1);
-    scene.refuse(&filing, Error::ChallengeExists);
-}
-
-#[test]
 fn the_batchs_window_ends_after_its_last_slot() {
     let (mut scene, proof, _) = logged(|s| s.message(MsgType::Propose));
-    let filing = scene.inline(&proof, BID);
+    let filing = scene.logged(&proof, BID);
+    scene.world.begin(&filing).unwrap();
+    scene.world.append(&filing.finder, filing.nonce, filing.written());
     let submitted = scene.batch_account().submitted_slot;
     scene.world.warp_to_slot(submitted + 432_001);
-    scene.refuse(&filing, Error::ChallengeWindowOver);
+    let seal = scene.world.sealing(&filing);
+    refused(&mut scene.world, &seal, &filing.finder, &[], Error::ChallengeWindowOver);
     scene.world.warp_to_slot(submitted + 432_000);
-    scene.file(&filing);
-    assert_eq!(scene.challenge(&filing).submitted_slot, submitted + 432_000);
+    scene.world.seal(&filing).unwrap();
 }
 
 #[test]
@@ -265,14 +200,14 @@ fn a_changed_entry_fails() {
     let (mut scene, proof, message) = logged(|s| s.message(MsgType::Propose));
     let other = Message { recipient: [0xdd; 32], ..message };
     let changed = LogProof { entry: other.entry(), ..proof.clone() };
-    let filing = scene.inline(&changed, BID);
-    scene.refuse(&filing, Error::ProofMismatch);
+    let filing = scene.logged(&changed, BID);
+    scene.seal_refused(&filing, Error::ProofMismatch);
     // A single bit of a hash of the proof likewise.
     let mut tampered = proof.clone();
     tampered.place.path[1][31] ^= 1;
-    let filing = scene.inline(&tampered, BID);
-    scene.refuse(&filing, Error::ProofMismatch);
-    let filing = scene.inline(&proof, BID);
+    let filing = scene.logged(&tampered, BID);
+    scene.seal_refused(&filing, Error::ProofMismatch);
+    let filing = scene.logged(&proof, BID);
     scene.file(&filing);
 }
 
@@ -293,8 +228,8 @@ fn a_wrong_place_fails() {
         (u32::MAX, Error::IndexOutOfRange),
     ];
     for (index, error) in cases {
-        let filing = scene.inline(&placed(index), BID);
-        scene.refuse(&filing, error);
+        let filing = scene.logged(&placed(index), BID);
+        scene.seal_refused(&filing, error);
     }
 }
 
@@ -307,8 +242,8 @@ fn a_proof_of_another_length_than_the_log_asks_for_fails() {
         LogProof { place: Proof { path, ..proof.place.clone() }, ..proof.clone() }
     };
     for len in [0, 1, 2, 4, 9] {
-        let filing = scene.inline(&cut(len), BID);
-        scene.refuse(&filing, Error::WrongProofLength);
+        let filing = scene.logged(&cut(len), BID);
+        scene.seal_refused(&filing, Error::WrongProofLength);
     }
 }
 
@@ -325,8 +260,8 @@ fn an_inner_node_of_the_tree_is_no_entry() {
         entry: [leaf(0), leaf(1)].concat(),
         shown: None,
     };
-    let filing = scene.inline(&node, BID);
-    scene.refuse(&filing, Error::WrongProofLength);
+    let filing = scene.logged(&node, BID);
+    scene.seal_refused(&filing, Error::WrongProofLength);
 }
 
 #[test]
@@ -336,8 +271,8 @@ fn an_empty_log_proves_nothing() {
     scene.submit(&[], &[message.bid(1)]);
     for path in [vec![], vec![[0; 32]]] {
         let proof = LogProof { place: Proof { index: 0, path }, entry: message.entry(), shown: None };
-        let filing = scene.inline(&proof, BID);
-        scene.refuse(&filing, Error::EmptyTree);
+        let filing = scene.logged(&proof, BID);
+        scene.seal_refused(&filing, Error::EmptyTree);
     }
 }
 
@@ -348,8 +283,8 @@ fn an_entry_that_the_agent_received_fails() {
     {
         let (mut scene, proof, _) =
             logged(|s| Message { sender: COUNTERPARTY, recipient: s.id(), ..s.message(kind) });
-        let filing = scene.inline(&proof, ground);
-        scene.refuse(&filing, Error::NotAgentsEntry);
+        let filing = scene.logged(&proof, ground);
+        scene.seal_refused(&filing, Error::NotAgentsEntry);
     }
 }
 
@@ -367,11 +302,11 @@ fn a_type_gives_its_own_grounds_and_no_other() {
         let message = if kind == MsgType::Feedback { base.feedback() } else { base.message(kind) };
         let (mut scene, proof, _) = logged_in(base.clone(), message);
         for ground in [BID, SELECTION, VERIFIER, FEEDBACK, DOUBLE_BID] {
-            let filing = scene.inline(&proof, ground);
+            let filing = scene.logged(&proof, ground);
             if grounds(kind).contains(&ground) {
                 scene.file(&filing);
             } else {
-                scene.refuse(&filing, Error::NoGround);
+                scene.seal_refused(&filing, Error::NoGround);
             }
         }
     }
@@ -380,9 +315,14 @@ fn a_type_gives_its_own_grounds_and_no_other() {
 #[test]
 fn an_unknown_ground_fails() {
     let (mut scene, proof, _) = logged(|s| s.message(MsgType::Propose));
+    let filing = scene.logged(&proof, BID);
+    scene.world.begin(&filing).unwrap();
+    scene.world.append(&filing.finder, filing.nonce, filing.written());
     for ground in [0, 6, 255] {
-        let filing = scene.inline(&proof, ground);
-        scene.refuse(&filing, Error::UnknownGround);
+        // The ground is the data's last byte.
+        let mut seal = scene.world.sealing(&filing);
+        *seal[0].data.last_mut().unwrap() = ground;
+        refused(&mut scene.world, &seal, &filing.finder, &[], Error::UnknownGround);
     }
 }
 
@@ -401,8 +341,8 @@ fn feedback_that_binds_no_batch_fails() {
     ];
     for (message, error) in cases {
         let (mut scene, proof, _) = logged_in(base.clone(), message);
-        let filing = scene.inline(&proof, FEEDBACK);
-        scene.refuse(&filing, error);
+        let filing = scene.logged(&proof, FEEDBACK);
+        scene.seal_refused(&filing, error);
     }
 }
 
@@ -418,8 +358,8 @@ fn feedback_with_a_score_outcome_or_role_out_of_range_fails() {
     {
         let payload = [&good[..end], &tail].concat();
         let (mut scene, proof, _) = logged_in(base.clone(), Message { payload, ..base.feedback() });
-        let filing = scene.inline(&proof, FEEDBACK);
-        scene.refuse(&filing, Error::MalformedFeedback);
+        let filing = scene.logged(&proof, FEEDBACK);
+        scene.seal_refused(&filing, Error::MalformedFeedback);
     }
 }
 
@@ -429,8 +369,8 @@ fn a_payload_that_is_not_the_entrys_fails() {
     let mut changed = message.payload.clone();
     changed[0] ^= 1;
     for payload in [changed, message.payload[1..].to_vec(), [&message.payload[..], &[0]].concat(), vec![]] {
-        let filing = scene.inline(&proof.showing(&payload), BID);
-        scene.refuse(&filing, Error::PayloadHashMismatch);
+        let filing = scene.logged(&proof.showing(&payload), BID);
+        scene.seal_refused(&filing, Error::PayloadHashMismatch);
     }
 }
 
@@ -444,8 +384,8 @@ fn a_payload_that_no_ground_needs_fails() {
     ];
     for (message, ground) in cases {
         let (mut scene, proof, message) = logged_in(base.clone(), message);
-        let filing = scene.inline(&proof.showing(&message.payload), ground);
-        scene.refuse(&filing, Error::PayloadNotAllowed);
+        let filing = scene.logged(&proof.showing(&message.payload), ground);
+        scene.seal_refused(&filing, Error::PayloadNotAllowed);
     }
 }
 
@@ -472,11 +412,11 @@ fn a_logged_entry_that_is_not_canonical_fails() {
     ];
     for (entry, ground, error) in cases {
         let mut scene = base.clone();
-        let mut batch = zx1_vm_tests::Batch { epoch: scene.epoch, entries: vec![entry], records: vec![] };
+        let mut batch = Batch { epoch: scene.epoch, entries: vec![entry], records: vec![] };
         batch.entries.push(scene.chatter(1)[0].entry());
-        scene.submit_raw(batch.arguments(&scene.agent.mint));
-        let filing = scene.inline(&LogProof::of(&batch, 0), ground);
-        scene.refuse(&filing, error);
+        scene.submit_raw(&scene.world.message_of(&scene.agent, &batch));
+        let filing = scene.logged(&LogProof::of(&batch, 0), ground);
+        scene.seal_refused(&filing, error);
     }
 }
 
@@ -505,52 +445,51 @@ fn malformed_evidence_fails() {
         good[..3].to_vec(),
         vec![1],
     ];
-    let mut filing = scene.inline(&proof, BID);
     for bytes in cases {
-        filing.source = zx1_chain::instructions::challenge::EvidenceSource::Inline(bytes);
-        scene.refuse(&filing, Error::MalformedEvidence);
+        let filing = scene.filing(BID, true, message.message32(), Shown::Bytes(bytes));
+        scene.seal_refused(&filing, Error::MalformedEvidence);
     }
 }
 
 #[test]
-fn a_challenger_with_exactly_the_stake_can_challenge_and_one_with_less_cannot() {
-    for (funds, enough) in [(CHALLENGE_STAKE, true), (CHALLENGE_STAKE - 1, false), (0, false)] {
-        let (mut scene, proof, _) = logged(|s| s.message(MsgType::Propose));
-        scene.challenger = scene.stranger();
-        let wallet = scene.challenger.at();
-        scene.world.fund_usdc(&wallet, funds);
-        let filing = scene.inline(&proof, BID);
-        if enough {
-            scene.file(&filing);
-            assert_eq!(scene.world.usdc_balance(&wallet), 0);
-        } else {
-            scene.refuse(&filing, Error::InsufficientUsdc);
-        }
-    }
-}
-
-#[test]
-fn the_owner_may_challenge_its_own_agent() {
+fn a_refused_sealing_leaves_the_draft_as_it_is() {
     let (mut scene, proof, _) = logged(|s| s.message(MsgType::Propose));
-    scene.challenger = scene.owner.clone();
-    let filing = scene.inline(&proof, BID);
-    let before = scene.world.usdc_balance(&filing.addresses.challenger);
-    scene.file(&filing);
-    assert_eq!(scene.world.usdc_balance(&filing.addresses.challenger), before - 10 * USDC);
+    let filing = scene.logged(&proof, BID);
+    scene.world.begin(&filing).unwrap();
+    scene.world.append(&filing.finder, filing.nonce, filing.written());
+    let before = scene.draft(&filing);
+    let wrong = zx1_vm_tests::Filing { ground: VERIFIER, ..filing.clone() };
+    let seal = scene.world.sealing(&wrong);
+    refused(&mut scene.world, &seal, &filing.finder, &[], Error::NoGround);
+    assert_eq!(scene.draft(&filing), before);
+    scene.world.seal(&filing).unwrap();
+    scene.world.submit_challenge(&filing).unwrap();
+    assert_eq!(scene.challenge(&filing).batch, scene.batch().to_bytes());
 }
 
 #[test]
-fn an_agent_whose_unlock_is_queued_can_still_be_challenged() {
-    let mut scene = Scene::new();
-    // The lease is paid for this epoch: three later it is in grace, four later it is deactivated.
-    scene.world.advance_epochs(3);
-    scene.epoch += 3;
-    let message = scene.message(MsgType::Propose);
-    let batch = scene.submit(&[message], &[]);
-    scene.world.advance_epochs(1);
-    let (agent, owner) = (scene.agent, scene.owner.clone());
-    scene.world.queue_unlock(&agent, &owner).unwrap();
-    let filing = scene.inline(&LogProof::of(&batch, 0), BID);
-    scene.file(&filing);
-    assert_eq!((scene.stake().open_challenges, scene.stake().in_unlock_queue), (1, 1));
+fn a_sealing_with_accounts_of_others_fails() {
+    let (mut scene, proof, _) = logged(|s| s.message(MsgType::Propose));
+    let filing = scene.logged(&proof, BID);
+    scene.world.begin(&filing).unwrap();
+    scene.world.append(&filing.finder, filing.nonce, filing.written());
+    let right = scene.world.sealing(&filing).remove(0);
+    let mint = scene.agent.mint;
+    for (place, account, error) in [
+        (1, pda::evidence_draft(&filing.finder.at(), 99), Error::AccountMissing),
+        (1, pda::lease(&mint), Error::WrongAccountOwner),
+        (2, pda::batch(&mint, 1), Error::AccountMissing),
+        (2, pda::head(&mint), Error::WrongAccountType),
+        (2, pda::lease(&mint), Error::WrongAccountOwner),
+        (3, pda::lease(&mint), Error::WrongAccountOwner),
+        (3, pda::stake(&mint, 0), Error::WrongAccountType),
+    ] {
+        let wrong = with_account(right.clone(), place, account);
+        refused(&mut scene.world, &[wrong], &filing.finder, &[], error);
+    }
+    let mut unsigned = right;
+    unsigned.accounts[0].is_signer = false;
+    let stranger = scene.stranger();
+    let failure = scene.world.send_refused(&[unsigned], &stranger, &[]);
+    assert_eq!(failure.instruction_error(), Some(&InstructionError::MissingRequiredSignature));
 }
