@@ -45,7 +45,9 @@ fn an_honest_indexer_passes_the_audit_and_a_lying_one_is_caught() {
     let zx1 = Zx1::new(&net).keypair(net.wallet_file(0));
     let made = zx1.json(["register", "--name", "alice", "--uri", "https://example.org/a.json", "--yes"]);
     let mint = made["agent"].as_str().unwrap().to_owned();
-    zx1.json(["stake", "lock", "10", "--yes"]);
+    let key = net.wallet_file(0);
+    zx1.json(["keys", "add", key.to_str().unwrap(), "--scopes", "pay,batch,deal,peer", "--yes"]);
+    zx1.json(["stake", "lock", "30", "--yes"]);
     zx1.json(["lease", "pay", "--yes"]);
     zx1.json(["feedback", "submit", "it works", "--yes"]);
 
@@ -60,14 +62,14 @@ fn an_honest_indexer_passes_the_audit_and_a_lying_one_is_caught() {
 
     let audit = zx1.json(["audit", "--indexer", truth]);
     assert_eq!(audit["differences"], Value::Array(Vec::new()), "{audit}");
-    assert_eq!(audit["accounts"], 3, "stake, lease and the feedback log: {audit}");
+    assert_eq!(audit["accounts"], 5, "tenure, key, stake, lease and the feedback log: {audit}");
     let page = zx1.run(["--output", "display", "audit", "--indexer", truth]).ok();
     assert!(page.stdout.contains("The indexer agrees with the chain."), "{page}");
 
     let runtime = tokio::runtime::Runtime::new().unwrap();
     for (lie, what, index, chain) in [
-        (("/v1/agents", "\"10000000\"", "\"30000000\""), "stake", "30000000", "10000000"),
-        (("/v1/agents", mint.as_str(), "11111111111111111111111111111112"), "stake", "nothing", "10000000"),
+        (("/v1/agents", "\"30000000\"", "\"90000000\""), "stake", "90000000", "30000000"),
+        (("/v1/agents", mint.as_str(), "11111111111111111111111111111112"), "stake", "nothing", "30000000"),
     ] {
         // The liar's words are the test's own; they live as long as the process.
         let lie = (lie.0, &*lie.1.to_owned().leak(), lie.2);

@@ -14,6 +14,8 @@ mod sweep;
 #[path = "faults/world.rs"]
 mod world;
 
+#[path = "faults/asks.rs"]
+mod asks;
 #[path = "faults/challenges.rs"]
 mod challenges;
 #[path = "faults/days.rs"]

@@ -1,4 +1,4 @@
-//! An owner's life through the command line: register, stake, lease, delegate, leave. Every payment is
+//! An owner's life through the command line: register, keys, stake, lease, leave. Every payment is
 //! asserted to the micro-USDC.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
@@ -84,15 +84,22 @@ fn an_agents_life_costs_exactly_what_it_should() {
     // The same name again would be another agent: refused.
     zx1.run(["register", "--name", "alice", "--yes"]).fails_with(7437);
 
+    // Nobody signs for it yet. The wallet may list itself.
+    let checks = zx1.run(["--output", "json", "doctor"]).json();
+    assert_eq!(check(&checks, "keys")["next"], "zx1 keys add FILE --scopes pay,batch,deal,peer");
+    let file = net.wallet_file(0);
+    let listed = zx1.json(["keys", "add", file.to_str().unwrap(), "--scopes", "batch,deal,peer", "--yes"]);
+    assert_eq!((&listed["keys"][0]["standing"], &listed["tenure"]["number"]), (&"live".into(), &1.into()));
+
     // A stake below the least is refused by the program, and nothing moves.
-    zx1.run(["stake", "lock", "9.999999", "--yes"]).fails_with(6040);
+    zx1.run(["stake", "lock", "29.999999", "--yes"]).fails_with(6040);
     assert_eq!(purse.both(), (1_000 * USDC, 0));
-    let locked = zx1.json(["stake", "lock", "10", "--yes"]);
-    assert_eq!(locked["stake"]["stake_micro_usdc"], 10 * USDC, "{locked}");
-    assert_eq!(purse.both(), (990 * USDC, 0));
+    let locked = zx1.json(["stake", "lock", "30", "--yes"]);
+    assert_eq!(locked["eras"][0]["stake_micro_usdc"], 30 * USDC, "{locked}");
+    assert_eq!(purse.both(), (970 * USDC, 0));
     zx1.run(["stake", "lock", "0.000001", "--yes"]).ok();
-    assert_eq!(zx1.json(["stake", "show"])["stake_micro_usdc"], 10 * USDC + 1);
-    assert_eq!(purse.both(), (990 * USDC - 1, 0));
+    assert_eq!(zx1.json(["stake", "show"])["eras"][0]["stake_micro_usdc"], 30 * USDC + 1);
+    assert_eq!(purse.both(), (970 * USDC - 1, 0));
 
     let paid = zx1.json(["lease", "pay", "--yes"]);
     assert_eq!(
@@ -100,13 +107,13 @@ fn an_agents_life_costs_exactly_what_it_should() {
         (&"active".into(), &0.into()),
         "{paid}"
     );
-    assert_eq!(purse.both(), (989 * USDC - 1, USDC));
+    assert_eq!(purse.both(), (969 * USDC - 1, USDC));
     zx1.run(["lease", "pay", "--epochs", "3", "--yes"]).ok();
     assert_eq!(zx1.json(["lease", "status"])["days_left"], 3);
-    assert_eq!(purse.both(), (986 * USDC - 1, 4 * USDC));
+    assert_eq!(purse.both(), (966 * USDC - 1, 4 * USDC));
 
     let status = zx1.json(["status"]);
-    assert_eq!(status["usdc_micro_usdc"], 986 * USDC - 1);
+    assert_eq!(status["usdc_micro_usdc"], 966 * USDC - 1);
     assert_eq!(
         (&status["agent"]["mint"], &status["agent"]["local_name"]),
         (&agent.as_str().into(), &"alice".into())
@@ -115,11 +122,13 @@ fn an_agents_life_costs_exactly_what_it_should() {
         (&status["agent"]["member_number"], &status["unfinished"]),
         (&1.into(), &serde_json::json!([]))
     );
+    let opened = zx1.json(["batch", "open", "--yes"]);
+    assert_eq!((&opened["first_epoch"], &opened["batches"]), (&status["epoch"], &0.into()), "{opened}");
+    assert_eq!(zx1.json(["batch", "open", "--yes"])["status"], "nothing_to_do");
     let well = zx1.run(["--output", "json", "doctor"]).ok().json();
-    assert_eq!(
-        (&check(&well, "stake")["mark"], &check(&well, "lease")["mark"]),
-        (&"ok".into(), &"ok".into())
-    );
+    for name in ["keys", "stake", "lease", "batch", "challenges", "asks"] {
+        assert_eq!(check(&well, name)["mark"], "ok", "{name}: {well}");
+    }
 
     // A live agent cannot take its stake out.
     zx1.run(["stake", "unlock", "--yes"]).fails_with(6012);
@@ -140,46 +149,72 @@ fn an_agents_life_costs_exactly_what_it_should() {
     // Coming back: four days' lease, and the unlock is taken back.
     zx1.run(["stake", "cancel", "--yes"]).fails_with(6016);
     zx1.run(["lease", "pay", "--yes"]).ok();
-    assert_eq!(purse.both(), (982 * USDC - 1, 8 * USDC));
+    assert_eq!(purse.both(), (962 * USDC - 1, 8 * USDC));
     let stayed = zx1.json(["stake", "cancel", "--yes"]);
-    assert_eq!(stayed["stake"]["unlock_queued"], false);
+    assert_eq!(stayed["eras"][0]["unlock_queued"], false);
 
     net.travel_epochs(4);
     let queued = zx1.json(["stake", "unlock", "--yes"]);
-    assert_eq!(queued["stake"]["unlock_queued"], true);
+    assert_eq!(queued["eras"][0]["unlock_queued"], true);
     net.travel_epochs(2);
-    assert_eq!(zx1.json(["stake", "show"])["claimable"], true);
+    assert_eq!(zx1.json(["stake", "show"])["eras"][0]["claimable"], true);
     let claimed = zx1.json(["stake", "claim", "--yes"]);
-    assert!(claimed["stake"].is_null(), "{claimed}");
+    assert_eq!(claimed["eras"], serde_json::json!([]), "{claimed}");
     assert_eq!(purse.both(), (992 * USDC, 8 * USDC));
     zx1.run(["stake", "show"]).fails_with(7500);
 }
 
 #[test]
-fn a_delegate_pays_until_it_is_revoked() {
+fn a_key_pays_until_it_is_ended() {
     let net = Localnet::builder().start();
     let zx1 = Zx1::new(&net);
     let agent = register(&zx1, "alice");
-    let delegate = net.wallet(1).pubkey();
+    let key = net.wallet(1).pubkey();
     let hot = Zx1::new(&net).keypair(net.wallet_file(1));
-    let purse = Purse::new(&net, delegate);
+    let purse = Purse::new(&net, key);
+    let (name, file) = (key.to_string(), net.wallet_file(1));
+    let file = file.to_str().unwrap();
+    let own = net.wallet_file(0);
 
     hot.run(["lease", "pay", "--agent", &agent, "--yes"]).fails_with(7017);
-    let name = delegate.to_string();
-    zx1.run(["delegate", "add", &net.wallet(0).pubkey().to_string(), "--yes"]).fails_with(7501);
-    let added = zx1.json(["delegate", "add", &name, "--days", "30", "--yes"]);
-    assert_eq!(added["delegates"][0]["live"], true, "{added}");
+    zx1.run(["keys", "add", file, "--scopes", "pay,fly", "--yes"]).fails_with(7515);
+    zx1.run(["keys", "add", own.to_str().unwrap(), "--scopes", "pay", "--sati", "--yes"]).fails_with(7501);
+    zx1.run(["keys", "end", &name, "--yes"]).fails_with(7511);
+    // Somebody else cannot list a key of his own.
+    hot.run(["keys", "add", file, "--scopes", "pay", "--agent", &agent, "--yes"]).fails_with(7017);
+    let added = zx1.json(["keys", "add", file, "--scopes", "pay", "--sati", "--yes"]);
+    assert_eq!(
+        (&added["keys"][0]["key"], &added["keys"][0]["scopes"]),
+        (&name.as_str().into(), &"pay".into())
+    );
+    assert_eq!(
+        (&added["keys"][0]["standing"], &added["delegations"][0]["valid"]),
+        (&"live".into(), &true.into())
+    );
+    zx1.run(["keys", "add", file, "--scopes", "pay,batch", "--yes"]).fails_with(7510);
     hot.run(["lease", "pay", "--agent", &agent, "--yes"]).ok();
     assert_eq!(purse.both(), (999 * USDC, USDC));
-    // A delegate cannot touch the stake.
-    hot.run(["stake", "lock", "10", "--agent", &agent, "--yes"]).fails_with(7017);
+    // It cannot touch the stake, and signs no batch.
+    hot.run(["stake", "lock", "30", "--agent", &agent, "--yes"]).fails_with(7017);
+    hot.run(["batch", "open", "--agent", &agent, "--yes"]).ok();
+    net.travel_epochs(1);
+    hot.run(["batch", "submit", "--agent", &agent, "--no-upload", "--yes"]).fails_with(7528);
 
-    assert_eq!(zx1.json(["delegate", "list"])["delegates"].as_array().unwrap().len(), 1);
-    let revoked = zx1.json(["delegate", "revoke", &name, "--yes"]);
-    assert_eq!(revoked["delegates"], serde_json::json!([]));
+    assert_eq!(zx1.json(["keys", "list"])["keys"].as_array().unwrap().len(), 1);
+    zx1.run(["keys", "close", &name, "--yes"]).fails_with(6206);
+    let ended = zx1.json(["keys", "end", &name, "--sati", "--yes"]);
+    assert_eq!(
+        (&ended["keys"][0]["standing"], &ended["keys"][0]["closable"]),
+        (&"ended".into(), &true.into())
+    );
+    assert_eq!(ended["delegations"], serde_json::json!([]));
+    hot.run(["lease", "pay", "--agent", &agent, "--yes"]).fails_with(6026);
+    assert_eq!(zx1.json(["keys", "end", &name, "--yes"])["status"], "nothing_to_do");
+    zx1.run(["keys", "add", file, "--scopes", "pay", "--yes"]).fails_with(7510);
+    let closed = hot.json(["keys", "close", &name, "--agent", &agent, "--yes"]);
+    assert_eq!(closed["keys"], serde_json::json!([]));
     hot.run(["lease", "pay", "--agent", &agent, "--yes"]).fails_with(7017);
     assert_eq!(purse.both(), (999 * USDC, USDC));
-    zx1.run(["delegate", "revoke", &name, "--yes"]).fails_with(7010);
 }
 
 #[test]
@@ -190,17 +225,17 @@ fn what_only_looks_sends_nothing() {
     register(&zx1, "alice");
     let before = (net.usdc(&owner), net.lamports(&owner));
 
-    let dry = zx1.json(["stake", "lock", "10", "--dry-run"]);
+    let dry = zx1.json(["stake", "lock", "30", "--dry-run"]);
     assert_eq!(dry["status"], "dry_run", "{dry}");
     let moves = dry["summary"]["moves"].as_array().unwrap().iter();
     let usdc: Vec<&Value> = moves.filter(|moved| moved["unit"] == "micro-usdc").collect();
-    assert_eq!((usdc.len(), &usdc[0]["amount"]), (1, &"10000000".into()), "{dry}");
-    zx1.run(["stake", "lock", "9", "--dry-run"]).fails_with(6040);
-    let printed = zx1.run(["stake", "lock", "10", "--print-tx"]).ok();
+    assert_eq!((usdc.len(), &usdc[0]["amount"]), (1, &"30000000".into()), "{dry}");
+    zx1.run(["stake", "lock", "29", "--dry-run"]).fails_with(6040);
+    let printed = zx1.run(["stake", "lock", "30", "--print-tx"]).ok();
     let shown = zx1.json(["inspect", "tx", printed.stdout.trim()]);
     assert_eq!(shown["complete"], true, "{shown}");
     // Without a terminal and without --yes nobody agreed.
-    zx1.run(["stake", "lock", "10"]).fails_with(7401);
+    zx1.run(["stake", "lock", "30"]).fails_with(7401);
     zx1.run(["register", "--name", "bob", "--soulbound", "--yes"]).fails_with(7409);
     assert_eq!((net.usdc(&owner), net.lamports(&owner)), before);
     assert_eq!(zx1.json(["status"])["unfinished"], serde_json::json!([]));
@@ -223,7 +258,7 @@ fn a_transaction_is_made_here_signed_there_and_sent_once() {
         &address,
         "stake",
         "lock",
-        "10",
+        "30",
         "--sign-only",
         "--blockhash",
         &blockhash,
@@ -231,7 +266,7 @@ fn a_transaction_is_made_here_signed_there_and_sent_once() {
     let made = made.ok();
     assert_eq!(made.json()["complete"], false, "{made}");
     // For people as the Solana command line prints it: address=signature.
-    let signed = ["stake", "lock", "10", "--sign-only", "--blockhash", &blockhash];
+    let signed = ["stake", "lock", "30", "--sign-only", "--blockhash", &blockhash];
     let signed = online.run(signed).ok().stdout;
     let line = signed.lines().find_map(|line| line.strip_prefix(&format!("{owner}="))).unwrap_or_default();
     assert!((86..=88).contains(&line.len()) && signed.contains(&blockhash), "{signed}");
@@ -244,27 +279,28 @@ fn a_transaction_is_made_here_signed_there_and_sent_once() {
     let (unsigned, signed) = (unsigned.to_str().unwrap(), signed.to_str().unwrap());
     offline.run(["tx", "sign", unsigned]).fails_with(7401);
     let done = offline.run(["tx", "sign", unsigned, "--file", signed, "--yes"]).ok();
-    assert!(done.stderr.contains("Lock 10.000000 USDC of stake"), "{done}");
+    assert!(done.stderr.contains("Lock 30.000000 USDC of stake"), "{done}");
     online.run(["tx", "send", unsigned, "--yes"]).fails_with(7064);
     let sent = online.json(["tx", "send", signed, "--yes"]);
     assert_eq!(sent["status"], "confirmed", "{sent}");
-    assert_eq!(net.usdc(&owner), 990 * USDC);
+    assert_eq!(net.usdc(&owner), 970 * USDC);
     let shown = online.json(["inspect", "tx", text(&sent["signature"])]);
-    assert_eq!(shown["events"][0]["name"], "StakeLocked", "{shown}");
-    assert_eq!(shown["events"][0]["fields"]["lamports"], 10 * USDC);
+    let names = [0, 1].map(|n: usize| text(&shown["events"][n]["name"]));
+    assert_eq!(names, ["TenureOpened", "StakeLocked"], "{shown}");
+    assert_eq!(shown["events"][1]["fields"]["lamports"], 30 * USDC);
     // The same bytes can land once only.
     let again = online.run(["tx", "send", signed, "--yes"]);
-    assert_eq!((again.code, net.usdc(&owner)), (0, 990 * USDC), "{again}");
+    assert_eq!((again.code, net.usdc(&owner)), (0, 970 * USDC), "{again}");
 
     // A blockhash that has expired: nothing can land any more, and it says so.
     let blockhash = latest_blockhash(&net);
     let late = online.home().join("late.json");
-    let made = ["--output", "json", "stake", "lock", "11", "--sign-only", "--blockhash", &blockhash];
+    let made = ["--output", "json", "stake", "lock", "31", "--sign-only", "--blockhash", &blockhash];
     std::fs::write(&late, online.run(made).ok().stdout).unwrap();
     net.travel_slots(1_000);
     let expired = online.run(["tx", "send", late.to_str().unwrap(), "--yes"]).fails_with(7061);
     assert!(expired.stderr.contains("expired before it landed"), "{expired}");
-    assert_eq!(net.usdc(&owner), 990 * USDC);
+    assert_eq!(net.usdc(&owner), 970 * USDC);
 }
 
 fn latest_blockhash(net: &Localnet) -> String {
@@ -286,7 +322,7 @@ fn an_empty_wallet_is_told_what_it_lacks() {
     let zx1 = Zx1::new(&net).keypair(&file);
     register(&zx1, "nearly");
     let before = net.lamports(&key.pubkey());
-    let refused = zx1.run(["stake", "lock", "10", "--yes"]);
+    let refused = zx1.run(["stake", "lock", "30", "--yes"]);
     assert_eq!(refused.code, 1, "{refused}");
     let number = refused.number().unwrap();
     assert!((6000..7200).contains(&number) && refused.stderr.contains("next: "), "{refused}");
@@ -299,7 +335,7 @@ fn an_agent_of_another_cluster_is_not_spent_for() {
     let zx1 = Zx1::new(&one);
     register(&zx1, "alice");
     let elsewhere = zx1.clone().url(other.rpc_url()).keypair(other.wallet_file(0));
-    for arguments in [&["stake", "lock", "10", "--yes"][..], &["lease", "pay", "--yes"], &["stake", "show"]] {
+    for arguments in [&["stake", "lock", "30", "--yes"][..], &["lease", "pay", "--yes"], &["stake", "show"]] {
         elsewhere.run(arguments).fails_with(7438);
     }
     assert_eq!(other.usdc(&other.wallet(0).pubkey()), 1_000 * USDC);
@@ -315,23 +351,23 @@ fn a_killed_command_run_again_pays_once() {
     let slow = zx1.clone().url(proxy.url());
     // It is sent and lands, but the command never hears of it, and is killed while it waits.
     proxy.fail("getSignatureStatuses", 100, Fault::DropBefore);
-    let mut running = slow.spawn(["stake", "lock", "10", "--yes"]);
+    let mut running = slow.spawn(["stake", "lock", "30", "--yes"]);
     proxy.wait_for_calls("getSignatureStatuses", 1);
     running.kill9();
-    zx1_e2e::wait_until("the transaction lands", || (net.usdc(&owner) == 990 * USDC).then_some(()));
+    zx1_e2e::wait_until("the transaction lands", || (net.usdc(&owner) == 970 * USDC).then_some(()));
     assert_eq!(zx1.json(["status"])["unfinished"].as_array().unwrap().len(), 1);
 
-    let again = zx1.json(["stake", "lock", "10", "--yes"]);
+    let again = zx1.json(["stake", "lock", "30", "--yes"]);
     assert_eq!(
-        (&again["status"], &again["stake"]["stake_micro_usdc"]),
-        (&"already_done".into(), &(10 * USDC).into()),
+        (&again["status"], &again["eras"][0]["stake_micro_usdc"]),
+        (&"already_done".into(), &(30 * USDC).into()),
         "{again}"
     );
-    assert_eq!(net.usdc(&owner), 990 * USDC);
+    assert_eq!(net.usdc(&owner), 970 * USDC);
     assert_eq!(zx1.json(["status"])["unfinished"], serde_json::json!([]));
     // Once its result was shown, the same command is another intent.
-    assert_eq!(zx1.json(["stake", "lock", "10", "--yes"])["status"], "confirmed");
-    assert_eq!(net.usdc(&owner), 980 * USDC);
+    assert_eq!(zx1.json(["stake", "lock", "30", "--yes"])["status"], "confirmed");
+    assert_eq!(net.usdc(&owner), 940 * USDC);
 }
 
 #[test]
@@ -377,15 +413,15 @@ fn a_person_sees_the_transaction_and_says_yes_or_no() {
     let owner = net.wallet(0).pubkey();
     let zx1 = Zx1::new(&net);
     register(&zx1, "alice");
-    let (code, seen) = on_a_terminal(&zx1, &["stake", "lock", "10"], "n\n");
+    let (code, seen) = on_a_terminal(&zx1, &["stake", "lock", "30"], "n\n");
     assert_eq!(code, 1, "{seen}");
-    for words in ["This transaction", "It moves", "10.000000 USDC", "Send it? [y/N]", "error 7402"] {
+    for words in ["This transaction", "It moves", "30.000000 USDC", "Send it? [y/N]", "error 7402"] {
         assert!(seen.contains(words), "{words}: {seen}");
     }
     assert_eq!(net.usdc(&owner), 1_000 * USDC);
-    let (code, seen) = on_a_terminal(&zx1, &["stake", "lock", "10"], "y\n");
+    let (code, seen) = on_a_terminal(&zx1, &["stake", "lock", "30"], "y\n");
     assert_eq!(code, 0, "{seen}");
-    assert_eq!(net.usdc(&owner), 990 * USDC);
+    assert_eq!(net.usdc(&owner), 970 * USDC);
 
     // --yes never answers for a soulbound agent; only its name does.
     let soulbound = ["register", "--name", "bound", "--soulbound", "--yes"];

@@ -16,6 +16,8 @@ use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::record::KIND_BID;
 
 const USDC: u64 = 1_000_000;
+/// A tenth of a USDC.
+const DIME: u64 = USDC / 10;
 
 /// An agent with its command line.
 struct Party {
@@ -25,12 +27,15 @@ struct Party {
 }
 
 impl Party {
-    /// Registers, stakes 10 and pays one epoch.
+    /// Registers, lists the wallet as the key of every scope, stakes 30, pays one epoch and opens its batches.
     fn new(net: &Localnet, index: usize, name: &str) -> Self {
-        let zx1 = Zx1::new(net).keypair(net.wallet_file(index));
+        let file = net.wallet_file(index);
+        let zx1 = Zx1::new(net).keypair(&file);
         let made = zx1.json(["register", "--name", name, "--uri", "https://example.org/a.json", "--yes"]);
-        zx1.json(["stake", "lock", "10", "--yes"]);
+        zx1.json(["keys", "add", path(&file), "--scopes", "pay,batch,deal,peer", "--yes"]);
+        zx1.json(["stake", "lock", "30", "--yes"]);
         zx1.json(["lease", "pay", "--yes"]);
+        zx1.json(["batch", "open", "--yes"]);
         Self { zx1, mint: text(&made["agent"]).to_owned(), wallet: net.wallet(index).pubkey() }
     }
 
@@ -54,8 +59,11 @@ impl Party {
         assert_eq!(added["added"][0]["new"], true, "{added}");
     }
 
+    /// What stands for the agent, in all its eras.
     fn stake(&self) -> u64 {
-        self.zx1.json(["stake", "show"])["stake_micro_usdc"].as_u64().unwrap()
+        let shown = self.zx1.json(["stake", "show"]);
+        let eras = shown["eras"].as_array().unwrap().iter();
+        eras.map(|era| era["stake_micro_usdc"].as_u64().unwrap()).sum()
     }
 }
 
@@ -90,8 +98,8 @@ fn the_truthful_keep_their_stake_and_liars_lose_theirs() {
     let data = served.path().to_str().unwrap();
     let (alice, bob, carol) =
         (Party::new(&net, 0, "alice"), Party::new(&net, 1, "bob"), Party::new(&net, 2, "carol"));
-    let purses = || [alice.wallet, bob.wallet, carol.wallet, treasury].map(|wallet| net.usdc(&wallet) / USDC);
-    assert_eq!(purses(), [989, 989, 989, 3]);
+    let purses = || [alice.wallet, bob.wallet, carol.wallet, treasury].map(|wallet| net.usdc(&wallet) / DIME);
+    assert_eq!(purses(), [9_690, 9_690, 9_690, 30]);
 
     // Alice offers to both, and both accept.
     let (offer, talk) =
@@ -132,12 +140,15 @@ fn the_truthful_keep_their_stake_and_liars_lose_theirs() {
     let even = "--even-if-answerable";
     bob.zx1.json(["challenge", "find", path(&offer), "--data", data, even, "--out", path(&file)]);
     let wrong = bob.zx1.json(["challenge", "submit", path(&file), "--yes"]);
-    assert_eq!(purses(), [989, 979, 989, 3]);
+    assert_eq!(purses(), [9_690, 9_640, 9_690, 30]);
+    // The answer settles it at once: 1.5 into the stake, 0.5 to who answered, 3 to the treasury.
     alice.zx1.run(["challenge", "watch", "--once"]).ok();
     let listed = alice.zx1.json(["challenge", "list"]);
     assert_eq!(listed["challenges"][0]["state"], "answered", "{listed}");
+    assert_eq!(purses(), [9_695, 9_640, 9_690, 60]);
+    assert_eq!(alice.stake(), 315 * DIME);
 
-    // Alice challenges the other two: with a log entry, and with an envelope.
+    // Alice challenges the other two: with a log entry, and with an envelope, which gives two claims.
     let entry = alice.file("entry.hex");
     std::fs::write(&entry, log_entry(&deal)).unwrap();
     let (hidden, left_out) = (alice.file("hidden.json"), alice.file("left-out.json"));
@@ -148,22 +159,45 @@ fn the_truthful_keep_their_stake_and_liars_lose_theirs() {
     assert_eq!(found["claims"][0]["in_log"], false, "{found}");
     let hidden = alice.zx1.json(["challenge", "submit", path(&hidden), "--yes"]);
     let left_out = alice.zx1.json(["challenge", "submit", path(&left_out), "--yes"]);
-    assert_eq!(purses(), [969, 979, 989, 3]);
+    assert_eq!(purses(), [9_545, 9_640, 9_690, 60]);
     assert_eq!(bob.zx1.run(["challenge", "watch", "--once"]).code, 1, "nothing answers for Bob");
+    // While it is challenged, no batch lands on its stake.
+    let stopped = bob.zx1.json(["keeper", "plan", "--cap", "0"]);
+    assert!(stopped["actions"].as_array().unwrap().iter().all(|it| it["do"] != "submit_batch"), "{stopped}");
+    let claims = |submitted: &Value| -> Vec<String> {
+        let all = submitted["challenges"].as_array().unwrap().iter();
+        all.map(|one| text(&one["challenge"]).to_owned()).collect()
+    };
+    let (wrong, hidden, left_out) = (claims(&wrong), claims(&hidden), claims(&left_out));
+    assert_eq!([wrong.len(), hidden.len(), left_out.len()], [1, 1, 2]);
 
     // Before the windows are over nothing is settled.
-    alice.zx1.run(["challenge", "resolve", text(&hidden["challenge"]), "--yes"]).fails_with(7546);
+    alice.zx1.run(["challenge", "resolve", &hidden[0], "--yes"]).fails_with(7546);
     net.travel_epochs(2);
     net.travel_slots(1);
-    for (challenge, succeeded) in [(&wrong, false), (&hidden, true), (&left_out, true)] {
-        let resolved = alice.zx1.json(["challenge", "resolve", text(&challenge["challenge"]), "--yes"]);
-        assert_eq!(resolved["succeeded"], succeeded, "{resolved}");
-        alice.zx1.json(["challenge", "close", text(&challenge["challenge"]), "--yes"]);
+    for (challenges, succeeded) in [(&wrong, false), (&hidden, true), (&left_out, true)] {
+        for challenge in challenges {
+            let resolved = alice.zx1.json(["challenge", "resolve", challenge, "--yes"]);
+            assert_eq!(resolved["succeeded"], succeeded, "{resolved}");
+        }
+        for challenge in challenges {
+            alice.zx1.json(["challenge", "close", challenge, "--yes"]);
+        }
     }
-    // Alice: her two stakes of 10 back, and half of each slashed stake. The treasury: three leases, Bob's
-    // stake of 10, and the other halves.
-    assert_eq!(purses(), [999, 979, 989, 23]);
-    assert_eq!([alice.stake(), bob.stake(), carol.stake()], [10 * USDC, 0, 0]);
+    // Alice: her three stakes of 5 back, half of each finders' part of 12, and half of what was left of Carol's.
+    // The treasury: three leases, its part of Bob's challenge, and all the rest.
+    assert_eq!(purses(), [9_845, 9_640, 9_690, 510]);
+    assert_eq!([alice.stake(), bob.stake(), carol.stake()], [315 * DIME, 0, 0]);
+    // All ranks were used: their deposits come back with the drafts.
+    let drafts = alice.zx1.json(["challenge", "cancel"]);
+    let drafts = drafts["drafts"].as_array().unwrap();
+    assert_eq!(drafts.len(), 3);
+    let before = net.lamports(&alice.wallet);
+    for draft in drafts {
+        assert_eq!(draft["deposit_returns"], true, "{draft}");
+        alice.zx1.json(["challenge", "cancel", text(&draft["draft"]), "--yes"]);
+    }
+    assert!(net.lamports(&alice.wallet) > before + 3 * 10_000_000, "deposits and rent");
 
     // Alice stops paying: the lease dies, the stake is queued, and comes back.
     alice.zx1.run(["stake", "unlock", "--yes"]).fails_with(6012);
@@ -174,13 +208,82 @@ fn the_truthful_keep_their_stake_and_liars_lose_theirs() {
     net.travel_epochs(2);
     net.travel_slots(1);
     alice.zx1.json(["stake", "claim", "--yes"]);
-    assert_eq!(purses(), [1_009, 979, 989, 23]);
+    assert_eq!(purses(), [10_160, 9_640, 9_690, 510]);
 
-    // Bob starts anew: the grace period's three epochs and today's, then a new stake.
+    // Bob starts anew: the grace period's three epochs and today's, then a new stake, in an era of its own. The
+    // empty one gives its rent back.
     bob.zx1.json(["lease", "pay", "--yes"]);
-    bob.zx1.json(["stake", "lock", "10", "--yes"]);
-    assert_eq!(purses(), [1_009, 965, 989, 27]);
-    assert_eq!(bob.stake(), 10 * USDC);
+    let locked = bob.zx1.json(["stake", "lock", "30", "--yes"]);
+    assert_eq!((&locked["tenure"]["era"], &locked["eras"][1]["era"]), (&1.into(), &1.into()), "{locked}");
+    assert_eq!(purses(), [10_160, 9_300, 9_690, 550]);
+    assert_eq!(bob.stake(), 30 * USDC);
+    let claimed = bob.zx1.json(["stake", "claim", "--era", "0", "--yes"]);
+    assert_eq!(claimed["eras"].as_array().unwrap().len(), 1, "{claimed}");
+}
+
+#[test]
+fn a_leaf_that_is_asked_for_is_shown_by_the_keeper_and_withholding_is_fined() {
+    let net = Localnet::builder().start();
+    let served = tempfile::tempdir().unwrap();
+    let data = served.path().to_str().unwrap();
+    let (alice, bob) = (Party::new(&net, 0, "alice"), Party::new(&net, 1, "bob"));
+    let (offer, talk) = alice.say(&["propose", "--to", &bob.mint, "--value", "7"], "offer");
+    bob.hears(&offer);
+    let (deal, _) =
+        bob.say(&["accept", "--to", &alice.mint, "--conversation", &talk, "--value", "7"], "deal");
+    alice.hears(&deal);
+    net.travel_epochs(1);
+    let batch = alice.zx1.json(["batch", "submit", "--data", data, "--yes"]);
+    let epoch = batch["epoch"].to_string();
+    let ask = |tree: &str, index: &str| {
+        let line = ["--agent", &alice.mint, "ask", "leaf", index, "--epoch", &epoch, "--tree", tree, "--yes"];
+        bob.zx1.json(line)
+    };
+    let late = ["--agent", &alice.mint, "ask", "leaf", "9", "--epoch", &epoch, "--tree", "log", "--yes"];
+    bob.zx1.run(late).fails_with(7555);
+    let purses = || [alice.wallet, bob.wallet].map(|wallet| net.usdc(&wallet) / DIME);
+    assert_eq!(purses(), [9_690, 9_690]);
+
+    // The keeper shows the entry, which only the agent has, and is paid for it.
+    let first = ask("log", "1");
+    assert_eq!(purses(), [9_690, 9_685]);
+    alice.zx1.run(["keeper", "run", "--once", "--cap", "0"]).ok();
+    assert_eq!(purses(), [9_693, 9_685]);
+    assert_eq!(alice.stake(), 301 * DIME);
+    let listed = bob.zx1.json(["ask", "list"]);
+    assert_eq!(listed["asks"][0]["state"], "shown", "{listed}");
+    let settled = bob.zx1.json(["ask", "settle", text(&first["ask"]), "--yes"]);
+    assert_eq!(settled["done"], "closed", "{settled}");
+
+    // Nobody shows a record in time: its batch counts for nothing, and its agent pays.
+    let second = ask("arrays", "0");
+    let second = text(&second["ask"]);
+    bob.zx1.run(["ask", "settle", second, "--yes"]).fails_with(7564);
+    net.travel_slots(108_001);
+    alice.zx1.run(["ask", "show", second, "--data", data, "--yes"]).fails_with(7559);
+    let settled = bob.zx1.json(["ask", "settle", second, "--yes"]);
+    assert_eq!(settled["done"], "settled", "{settled}");
+    assert_eq!(purses(), [9_693, 9_715], "the price back, and 3 of the fine");
+    assert_eq!(alice.stake(), 201 * DIME);
+    let shown = alice.zx1.json(["batch", "show", "--all", "--data", data]);
+    let of_epoch =
+        shown["batches"].as_array().unwrap().iter().find(|it| it["epoch"].as_u64() == epoch.parse().ok());
+    assert_eq!(of_epoch.unwrap()["withheld"], true, "{shown}");
+    let seen = bob.zx1.json(["--agent", &alice.mint, "reputation", "show", "--data", data]);
+    assert_eq!(
+        (seen["withheld"][0].to_string(), &seen["epochs"]),
+        (epoch.clone(), &Value::Array(Vec::new()))
+    );
+    let more = ["--agent", &alice.mint, "ask", "leaf", "0", "--epoch", &epoch, "--tree", "log", "--yes"];
+    bob.zx1.run(more).fails_with(7557);
+    assert_eq!(bob.zx1.json(["ask", "settle", second, "--yes"])["done"], "closed");
+    assert_eq!(bob.zx1.json(["ask", "list"])["asks"], Value::Array(Vec::new()));
+
+    // What is left is too little for a batch.
+    net.travel_epochs(1);
+    alice.zx1.run(["batch", "submit", "--data", data, "--yes"]).fails_with(6040);
+    alice.zx1.json(["stake", "lock", "10", "--yes"]);
+    alice.zx1.json(["batch", "submit", "--data", data, "--yes"]);
 }
 
 #[test]
@@ -214,7 +317,7 @@ fn a_lost_answer_makes_no_second_batch_and_no_second_challenge() {
     cut(&bob).run(["challenge", "submit", path(&file), "--yes"]);
     proxy.clear();
     bob.zx1.run(["challenge", "submit", path(&file), "--yes"]);
-    assert_eq!(before - net.usdc(&bob.wallet), 10 * USDC);
+    assert_eq!(before - net.usdc(&bob.wallet), 5 * USDC);
     let listed = bob.zx1.json(["challenge", "list"]);
     assert_eq!(listed["challenges"].as_array().unwrap().len(), 1, "{listed}");
 }
@@ -254,12 +357,17 @@ fn the_keeper_does_the_days_work_within_its_cap() {
     alice.zx1.run(["keeper", "run", "--once", "--cap", "1"]).ok();
     let listed = alice.zx1.json(["challenge", "list"]);
     assert_eq!(listed["challenges"][0]["state"], "answered", "{listed}");
-    // Two days later it is resolved and the rent of the batch comes back; the agent keeps its stake.
+    // Its account stays through the window, and the challenger's keeper waits for that.
+    bob.zx1.run(["keeper", "run", "--once", "--cap", "0"]).ok();
+    assert_eq!(bob.zx1.json(["challenge", "list"])["challenges"].as_array().unwrap().len(), 1);
+    // Two days later the rent of the batch comes back; the agent keeps its stake.
     net.travel_epochs(2);
     net.travel_slots(1);
     alice.zx1.run(["keeper", "run", "--once", "--cap", "5"]).ok();
     alice.zx1.run(["keeper", "run", "--once", "--cap", "5"]).ok();
-    assert_eq!(alice.stake(), 10 * USDC);
+    assert_eq!(alice.stake(), 315 * DIME, "with its part of the lost challenge");
+    bob.zx1.run(["keeper", "run", "--once", "--cap", "3"]).ok();
+    assert_eq!(bob.zx1.json(["challenge", "list"])["challenges"], Value::Array(Vec::new()));
     let shown = alice.zx1.json(["batch", "show", "--all"]);
     let first = &shown["batches"].as_array().unwrap()[0];
     assert_eq!(first["on_chain"], false, "{shown}");

@@ -6,12 +6,10 @@
 #[allow(dead_code)]
 mod party;
 
-use party::{Party, message};
+use party::{AMOUNTS, Party};
 use serde_json::Value;
 use solana_signer::Signer as _;
-use zx1_chain::rpc::actions::Actions;
 use zx1_e2e::{Localnet, Zx1};
-use zx1_interface::instruction::SubmitBatch;
 use zx1_log::Folder;
 use zx1_protocol::behavior_batch::Built;
 use zx1_protocol::bundle::Bundle;
@@ -55,21 +53,10 @@ fn a_batch_with_false_counters_is_found_and_challenged_and_counts_for_nothing() 
     let truth = std::fs::read(text(&built["file"])).unwrap();
     let lie = lie_of(&truth);
     let commitment = lie.commitment();
-    let arguments = SubmitBatch {
-        agent_id: commitment.agent.into(),
-        epoch_number: commitment.epoch.0,
-        log_merkle_root: commitment.log_merkle_root,
-        log_len: commitment.log_len,
-        batch_hash: commitment.batch_hash,
-        arrays_root: commitment.arrays_root,
-        arrays_len: commitment.arrays_len,
-    };
     runtime.block_on(async {
-        let (party, owner) = (&parties[0], parties[0].address());
-        let sati = party.sati().await;
-        let actions = Actions::new(&party.client, &sati).await.unwrap();
-        let signature = party.sign(&message(&arguments));
-        party.run(&actions.submit_batch(owner, &arguments, owner, &signature).await.unwrap()).await;
+        let party = &parties[0];
+        let message = party.message(commitment.agent, &commitment).await;
+        party.try_land(&message, &party.key).await.unwrap();
     });
     let epoch = commitment.epoch;
     let path = Folder::new(served.path()).path(&commitment.agent, Epoch(epoch.0));
@@ -98,10 +85,11 @@ fn a_batch_with_false_counters_is_found_and_challenged_and_counts_for_nothing() 
     assert_eq!((&claim["presence"], &claim["in_log"]), (&"absent".into(), &true.into()), "{found}");
     let before = net.usdc(&net.wallet(1).pubkey());
     let challenge = other.json(["challenge", "submit", file, "--yes"]);
-    let challenge = text(&challenge["challenge"]);
+    let challenge = text(&challenge["challenges"][0]["challenge"]);
     liar.run(["challenge", "answer", challenge, "--data", data, "--yes"]).fails_with(7544);
     net.travel_slots(432_001);
     let resolved = other.json(["challenge", "resolve", challenge, "--yes"]);
     assert_eq!(resolved["succeeded"], true, "{resolved}");
-    assert_eq!(net.usdc(&net.wallet(1).pubkey()), before + 5_000_000, "half of the stake");
+    let share = AMOUNTS.share(AMOUNTS.slash(AMOUNTS.min_stake).pot);
+    assert_eq!(net.usdc(&net.wallet(1).pubkey()), before + share, "its part of the stake");
 }

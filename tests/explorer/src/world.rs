@@ -8,6 +8,9 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use zx1_chain::rpc::registry::first_token_account;
+use zx1_chain::rpc::{Client, ClientOptions, Cluster, Draft, Intent, Key, Outbox, Sender, SenderOptions};
+use zx1_chain::token::{self, TOKEN_2022_PROGRAM};
 use zx1_e2e::{Localnet, Output, Running, Zx1, binary, wait_until};
 
 /// A program that does not link without `-lm`, which the agent's rules know.
@@ -28,16 +31,49 @@ pub struct Party {
 }
 
 impl Party {
-    /// Registers an agent; with a stake of so many USDC and one epoch of lease, if any.
+    /// Registers an agent. With a stake of so many USDC it lives: its wallet is its key of every scope, one
+    /// epoch of lease is paid, and batches can begin.
     #[track_caller]
     pub fn register(net: &Localnet, wallet: usize, name: &str, stake: Option<&str>) -> Self {
-        let zx1 = Zx1::new(net).keypair(net.wallet_file(wallet));
+        let file = net.wallet_file(wallet);
+        let zx1 = Zx1::new(net).keypair(&file);
         let made = zx1.json(["register", "--name", name, "--uri", "https://example.org/a.json", "--yes"]);
         if let Some(stake) = stake {
+            zx1.json(["keys", "add", file.to_str().unwrap(), "--scopes", "pay,batch,deal,peer", "--yes"]);
             zx1.json(["stake", "lock", stake, "--yes"]);
             zx1.json(["lease", "pay", "--yes"]);
+            zx1.json(["batch", "open", "--yes"]);
         }
         Self { zx1, mint: text(&made["agent"]), name: name.to_owned() }
+    }
+
+    /// Sells the agent: its NFT goes from one wallet to another, whose holder takes over with a key, a
+    /// stake of this amount in USDC and one more epoch of lease.
+    #[track_caller]
+    fn sell(&self, net: &Localnet, from: usize, to: usize, stake: &str) {
+        give(net, &self.mint, from, to);
+        let file = net.wallet_file(to);
+        let buyer = Zx1::new(net).keypair(&file).env("ZX1_AGENT", &self.mint);
+        buyer.json(["take-over", "--yes"]);
+        buyer.json(["keys", "add", file.to_str().unwrap(), "--scopes", "batch,deal,peer", "--yes"]);
+        buyer.json(["stake", "lock", stake, "--yes"]);
+        buyer.json(["lease", "pay", "--yes"]);
+    }
+
+    /// Submits the batch that is due: its epoch.
+    #[track_caller]
+    fn submits(&self, zx1: &Zx1, place: &str) -> u64 {
+        let told = zx1.json(["--agent", &self.mint, "batch", "submit", "--data", place, "--yes"]);
+        assert_eq!(told["upload"]["state"], "served", "{told}");
+        told["epoch"].as_u64().unwrap_or_else(|| panic!("{told}"))
+    }
+
+    /// Pays to see a leaf of this agent's batch: the ask.
+    #[track_caller]
+    fn is_asked(&self, asker: &Zx1, epoch: u64, tree: &str, index: &str) -> String {
+        let epoch = epoch.to_string();
+        let line = ["--agent", &self.mint, "ask", "leaf", index, "--epoch", &epoch, "--tree", tree, "--yes"];
+        text(&asker.json(line)["ask"])
     }
 
     /// Makes a message for another agent: its file and conversation.
@@ -136,15 +172,22 @@ pub struct Deals {
 pub struct World {
     /// The explorer's address.
     pub url: String,
-    /// `alice` works and is paid, `bob` hides a message, the third has a hostile name, `dora` has no lease.
+    /// `alice` works and is paid, `bob` hides a message, the third has a hostile name and was sold, `dora` has
+    /// neither key nor lease.
     pub agents: Vec<Party>,
     /// Who posts the contracts.
     pub principal: Fix,
     /// Contracts in all their states.
     pub deals: Deals,
-    /// The challenge against Bob's batch.
+    /// The first challenge against Bob's batch.
     pub challenge: String,
-    /// The epoch of both batches.
+    /// The asks for leaves of Alice's batches: one that nobody showed, one that was shown, one that waits.
+    pub asks: [String; 3],
+    /// The transaction that settled the first of them.
+    pub settled: String,
+    /// Micro-USDC of leases that the treasury has received.
+    pub leases: u64,
+    /// The epoch of Bob's batch and of Alice's second one. Her first one, of the epoch before, is withheld.
     pub epoch: u64,
     /// The Solana cluster.
     pub net: Localnet,
@@ -160,16 +203,16 @@ impl World {
     #[track_caller]
     pub fn start() -> Self {
         let folder = tempfile::Builder::new().prefix("zx1-explorer-").tempdir().unwrap();
-        let net = Localnet::builder().wallets(6).start();
+        let net = Localnet::builder().wallets(7).start();
         let (process, market) = start_market(folder.path());
         let (indexer, url) = start_indexer(&net, &market, folder.path(), "0");
         let principal = Fix::new(market["url"].as_str().unwrap());
-        let alice = Party::register(&net, 0, "alice", Some("25"));
+        let alice = Party::register(&net, 0, "alice", Some("95"));
         let (deals, others) = std::thread::scope(|scope| {
             let deals = scope.spawn(|| Deals::make(&principal, &market, &net));
             let others = [
-                Party::register(&net, 1, "bob", Some("10")),
-                Party::register(&net, 2, HOSTILE, Some("12.5")),
+                Party::register(&net, 1, "bob", Some("30")),
+                Party::register(&net, 2, HOSTILE, Some("37.5")),
                 Party::register(&net, 3, "dora", None),
             ];
             (deals.join(), others)
@@ -182,6 +225,9 @@ impl World {
             principal,
             deals,
             challenge: String::new(),
+            asks: [const { String::new() }; 3],
+            settled: String::new(),
+            leases: 0,
             epoch: 0,
             net,
             market,
@@ -189,16 +235,44 @@ impl World {
             _market: process,
             folder,
         };
+        world.list_keys();
+        world.leases = world.treasury();
         world.say_and_hide();
         world.write_feedback();
+        let before = world.treasury();
+        world.agents[2].sell(&world.net, 2, 6, "31");
+        world.leases += world.treasury() - before;
         world.caught_up();
         world
     }
 
-    /// Alice offers Bob a job and he accepts; a day later both submit batches, and his leaves it out.
+    /// Alice lists a key that pays, and one that she ends again.
+    #[track_caller]
+    fn list_keys(&self) {
+        let alice = &self.agents[0];
+        for (scopes, ends) in [("pay", false), ("batch,peer", true)] {
+            let (_, file) = self.net.new_wallet(0, 0);
+            let file = file.to_str().unwrap();
+            let listed = alice.zx1.json(["keys", "add", file, "--scopes", scopes, "--yes"]);
+            if ends {
+                let keys = listed["keys"].as_array().unwrap();
+                let key = text(&keys.iter().find(|key| key["scopes"] == scopes).unwrap()["key"]);
+                alice.zx1.json(["keys", "end", &key, "--yes"]);
+            }
+        }
+    }
+
+    /// A day on which Alice says something and does not show it later. On the next one she offers Bob a job and he
+    /// accepts; a day later both submit batches, and his leaves it out.
     #[track_caller]
     fn say_and_hide(&mut self) {
         let [alice, bob] = [&self.agents[0], &self.agents[1]];
+        let place = self.url.clone();
+        alice.say(&["propose", "--to", &self.agents[3].mint, "--value", "3"], "unheard");
+        self.net.travel_epochs(1);
+        let first = alice.submits(&alice.zx1, &place);
+        let unshown = alice.is_asked(&bob.zx1, first, "log", "0");
+
         let offer = ["propose", "--to", &bob.mint, "--value", "250", "--content", "a job"];
         let (offer, talk) = alice.say(&offer, "offer");
         bob.hears(&offer);
@@ -209,19 +283,29 @@ impl World {
         let (rating, _) = bob.say(&rating, "rating");
         alice.hears(&rating);
         self.net.travel_epochs(1);
-        let told = alice.zx1.json(["batch", "submit", "--data", &self.url, "--yes"]);
-        assert_eq!(told["upload"]["state"], "served", "{told}");
+        self.epoch = alice.submits(&alice.zx1, &place);
         // Another home with Bob's key: its log knows nothing of the deal.
         let forgetful = Zx1::new(&self.net).keypair(self.net.wallet_file(1));
-        forgetful.json(["--agent", &bob.mint, "batch", "submit", "--data", &self.url, "--yes"]);
+        assert_eq!(bob.submits(&forgetful, &place), self.epoch);
+
+        let settled = bob.zx1.json(["ask", "settle", &unshown, "--yes"]);
+        assert_eq!(settled["done"], "settled", "{settled}");
+        self.settled = text(&settled["signature"]);
+        let shown = alice.is_asked(&bob.zx1, self.epoch, "log", "1");
+        alice.zx1.json(["ask", "show", &shown, "--data", &place, "--yes"]);
+        let waits = alice.is_asked(&bob.zx1, self.epoch, "arrays", "0");
+        self.asks = [unshown, shown, waits];
+
         let file = alice.zx1.home().join("challenge.json");
         let file = file.to_str().unwrap();
-        let found = ["challenge", "find", accepted.to_str().unwrap(), "--data", &self.url, "--out", file];
+        let found = ["challenge", "find", accepted.to_str().unwrap(), "--data", &place, "--out", file];
         alice.zx1.json(found);
         let submitted = alice.zx1.json(["challenge", "submit", file, "--yes"]);
-        self.challenge = text(&submitted["challenge"]);
-        let shown = alice.zx1.json(["batch", "show", "--all", "--data", &self.url]);
-        self.epoch = shown["batches"][0]["epoch"].as_u64().unwrap_or_else(|| panic!("{shown}"));
+        self.challenge = text(&submitted["challenges"][0]["challenge"]);
+    }
+
+    fn treasury(&self) -> u64 {
+        self.net.usdc(&self.net.env().treasury.parse().unwrap())
     }
 
     #[track_caller]
@@ -239,6 +323,10 @@ impl World {
     pub fn caught_up(&self) {
         let slot = self.net.status().slot;
         self.until_indexed("/v1/status", |it| it["slot"].as_u64() >= Some(slot) && it["state"] == "live");
+        // Where NFTs lie is looked at from time to time.
+        self.until_indexed(&format!("/v1/agents/{}", self.agents[2].mint), |it| {
+            it["agent"]["owner"].is_string() && it["agent"]["owner"] == it["agent"]["tenure"]["owner"]
+        });
         let deals = &self.deals;
         for (id, state) in [(&deals.fulfilled, "fulfilled"), (&deals.review, "review"), (&deals.open, "open")]
         {
@@ -384,6 +472,30 @@ impl Deals {
     }
 }
 
+/// Moves an agent's NFT from one wallet to another.
+#[track_caller]
+fn give(net: &Localnet, mint: &str, from: usize, to: usize) {
+    let address = |index: usize| {
+        let wallet = net.env().wallet(&format!("wallet-{}", index + 1)).unwrap();
+        wallet.address.parse().unwrap()
+    };
+    let (seller, buyer, agent) = (address(from), address(to), mint.parse().unwrap());
+    let accounts = [first_token_account(&seller, agent), first_token_account(&buyer, agent)];
+    let nft = agent.into();
+    let create = token::create_associated(&seller, &buyer, &nft, &TOKEN_2022_PROGRAM);
+    let moved =
+        token::transfer(&accounts[0], &nft, &accounts[1], &seller, (1, 0), &TOKEN_2022_PROGRAM).unwrap();
+    let intent = Intent::new("give", &[&agent, &buyer]);
+    let draft = Draft::new(intent, "Give the agent away", seller, vec![create, moved]);
+    let folder = tempfile::tempdir().unwrap();
+    let client = Client::new(Cluster::parse(net.rpc_url()).unwrap(), ClientOptions::default());
+    let sender = Sender::new(client, Outbox::open(folder.path()).unwrap(), SenderOptions::default());
+    let key = net.wallet(from);
+    let keys: [Key<'_>; 1] = [&key];
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(sender.run(&draft, &keys, &mut |_| Ok(()))).unwrap();
+}
+
 /// `fix-server` with its embedded ledger, and its line when it is ready.
 #[track_caller]
 fn start_market(folder: &Path) -> (Running, Value) {
@@ -407,7 +519,7 @@ fn start_indexer(net: &Localnet, market: &Value, folder: &Path, port: &str) -> (
     let config = folder.join("indexer.toml");
     std::fs::write(
         &config,
-        "market_secs = 1\n[chain]\npoll_ms = 200\nregistry_secs = 1\n[nano]\npoll_secs = 1\n",
+        "market_secs = 1\n[chain]\npoll_ms = 200\nregistry_secs = 1\nowner_check_secs = 1\n[nano]\npoll_secs = 1\n",
     )
     .unwrap();
     let mut command = Command::new(binary("zx1-indexer"));

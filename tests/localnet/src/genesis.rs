@@ -38,6 +38,7 @@ pub(crate) fn build(
     svm: &mut SurfnetSvm,
     programs: &[Program],
     wallets: &Wallets,
+    network: [u8; 32],
 ) -> Result<(), LocalnetError> {
     for program in programs {
         install(svm, program, &wallets.upgrade_authority().pubkey())?;
@@ -85,6 +86,7 @@ pub(crate) fn build(
             wallets.treasury(),
             wallets.maintainer(),
             &schemas(),
+            network,
         )],
     )?;
     let treasury = zx1_fixtures::mint_usdc(&faucet, &usdc_mint, &wallets.treasury(), 0).map_err(token)?;

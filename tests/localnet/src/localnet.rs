@@ -205,9 +205,9 @@ impl Localnet {
             }
             None => {
                 clock::set_moment(&mut machine.svm, clock::first_moment()?);
-                genesis::build(&mut machine.svm, &programs, &wallets)?;
                 let mut genesis = [0; 32];
                 getrandom::fill(&mut genesis).map_err(|why| LocalnetError::Cluster(why.to_string()))?;
+                genesis::build(&mut machine.svm, &programs, &wallets, genesis)?;
                 machine.svm.cached_genesis_hash = Some(genesis.into());
                 (Ledger::create(state, genesis, machine.frame())?, Restored::New)
             }

@@ -13,7 +13,7 @@ use zx1_chain::rpc::{
     SenderOptions,
 };
 use zx1_e2e::{Fault, FaultProxy, Localnet};
-use zx1_interface::constants::{LEASE_COST_PER_EPOCH, MIN_STAKE};
+use zx1_interface::constants::LEASE_COST_PER_EPOCH;
 use zx1_protocol::units::MicroUsdc;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -26,36 +26,37 @@ async fn an_answer_lost_after_landing_is_found_and_nothing_is_paid_twice() {
     let through = Party::with_patience(key, &proxy.url(), Duration::from_millis(700));
     let sati = through.sati().await;
     let actions = Actions::new(&through.client, &sati).await.unwrap();
-    let draft = actions.lock_stake(mint, through.address(), MicroUsdc(MIN_STAKE)).await.unwrap();
+    let draft = actions.lock_stake(mint, through.address(), MicroUsdc(AMOUNTS.min_stake)).await.unwrap();
 
     // It lands, but neither the answer nor any look at it comes back.
     proxy.fail("sendTransaction", 50, Fault::DropAfter);
     proxy.fail("getSignatureStatuses", 200, Fault::DropBefore);
     let error = through.try_run(&draft).await.unwrap_err();
     assert_eq!(error.code(), 7060, "{error}");
-    assert_eq!(net.usdc(&through.address()), 100_000_000 - MIN_STAKE, "it landed");
+    assert_eq!(net.usdc(&through.address()), 100_000_000 - AMOUNTS.min_stake, "it landed");
     proxy.clear();
     let through = through.patient();
 
     let outcome = through.try_run(&draft).await.unwrap();
     assert!(matches!(outcome, Outcome::AlreadyDone(_)), "{outcome:?}");
-    assert_eq!(net.usdc(&through.address()), 100_000_000 - MIN_STAKE, "paid once");
+    assert_eq!(net.usdc(&through.address()), 100_000_000 - AMOUNTS.min_stake, "paid once");
     through.sender.acknowledge(&outcome).await.unwrap();
     // Only after it was shown does the same intent mean a second payment.
+    let draft = actions.lock_stake(mint, through.address(), MicroUsdc(AMOUNTS.min_stake)).await.unwrap();
     let outcome = through.run(&draft).await;
     assert!(matches!(outcome, Outcome::Confirmed(_)));
-    assert_eq!(net.usdc(&through.address()), 100_000_000 - 2 * MIN_STAKE);
+    assert_eq!(net.usdc(&through.address()), 100_000_000 - 2 * AMOUNTS.min_stake);
 
     // Reads survive a bad moment; a node that is down is named.
     proxy.fail("getAccountInfo", 1, Fault::DropBefore);
     proxy.fail("getAccountInfo", 1, Fault::HalfAnswer);
-    assert!(through.client.stake(mint).await.unwrap().is_some());
+    assert!(through.client.stake(mint, 0).await.unwrap().is_some());
     proxy.down();
-    let error = through.client.stake(mint).await.unwrap_err();
+    let error = through.client.stake(mint, 0).await.unwrap_err();
     assert_eq!(error.code(), 7000, "{error}");
     assert!(error.to_string().contains(&proxy.url()));
     proxy.up();
-    assert!(through.client.stake(mint).await.unwrap().is_some());
+    assert!(through.client.stake(mint, 0).await.unwrap().is_some());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use solana_address::Address;
-use zx1_chain::rpc::ChallengeFilter;
-use zx1_chain::rpc::actions::{ChallengeRequest, ChallengeWith};
-use zx1_interface::constants::CHALLENGE_STAKE;
+use zx1_chain::rpc::actions::ChallengeWith;
+use zx1_chain::rpc::{ChallengeFilter, DraftFilter};
 use zx1_log::Folder;
 use zx1_protocol::bundle::Bundle;
 use zx1_protocol::challenge::Ground;
@@ -17,34 +16,69 @@ use zx1_protocol::merkle::leaf;
 use zx1_protocol::payload::bid_payload;
 use zx1_protocol::units::{Epoch, Slot};
 
-use crate::party::{CONVERSATION, DAY_MICROS, Day, OTHER, SLOT, bid, filler, sent};
+use crate::party::{AMOUNTS, CONVERSATION, DAY_MICROS, Day, Message, OTHER, SLOT, claim, filler, sent};
 use crate::sweep::{Facts, Staged, Sweep};
 use crate::world::{Owner, World, words};
 
 /// What a challenger has and has going.
 fn going(world: &World, wallet: &Address) -> Facts {
     let mut facts = world.purse(wallet);
-    let (challenges, (drafts, recorded)) = world.wait(async {
+    let (challenges, drafts) = world.wait(async {
         let client = &world.eye.client;
-        let filter = ChallengeFilter::Challenger(*wallet);
-        (client.challenges(filter).await.unwrap(), client.evidence_of(*wallet).await.unwrap())
+        let challenges = client.challenges(ChallengeFilter::Challenger(*wallet)).await.unwrap();
+        (challenges, client.drafts(DraftFilter::Owner(*wallet)).await.unwrap())
     });
     facts.insert("challenges", challenges.len().try_into().unwrap());
-    facts.insert("left over", (drafts.len() + recorded.len()).try_into().unwrap());
+    facts.insert("drafts", drafts.len().try_into().unwrap());
     facts
 }
 
 /// The file that `zx1 challenge find --out` writes.
-fn challenge_file(agent: AgentId, epoch: u64, evidence: serde_json::Value) -> String {
-    let file = json!({
-        "version": 1, "agent": agent.to_string(), "epoch": epoch, "ground": "bid", "evidence": evidence,
-    });
+fn challenge_file(agent: AgentId, epoch: u64, evidence: &serde_json::Value) -> String {
+    let claims = json!([{ "ground": "bid", "evidence": evidence }]);
+    let file = json!({ "version": 2, "agent": agent.to_string(), "epoch": epoch, "claims": claims });
     file.to_string()
 }
 
-/// One liar; every challenge is of a wallet of its own.
-fn submitting(world: &World, count: usize, file: &Path) -> Vec<Staged> {
-    world.times(count, |_| {
+/// Bids of one agent in the last epoch, each missing from the epoch's batch; and the batch. One message gives
+/// one claim, whoever makes it.
+struct Liar {
+    owner: Owner,
+    mint: AgentId,
+    payload: Vec<u8>,
+    messages: Vec<Message>,
+    day: Day,
+}
+
+/// The batch lacks the messages as well, if they were not logged.
+fn liar(world: &World, count: usize, logged: bool, more: u32) -> Liar {
+    let owner = world.owner();
+    let mint = world.living_agent(&owner);
+    world.net.travel_epochs(1);
+    let (epoch, payload) = (world.yesterday(), bid_payload(7, &[b'x'; 300]));
+    let of = |nonce: usize| sent(mint, MsgType::Accept, epoch, nonce.try_into().unwrap(), &payload);
+    let messages: Vec<Message> = (1..=count).map(of).collect();
+    let mut entries: Vec<Vec<u8>> = Vec::new();
+    if logged {
+        entries.extend(messages.iter().map(|message| message.entry.clone()));
+    }
+    entries.extend((0..=more).map(|n| [&[1; 70][..], &n.to_le_bytes()].concat()));
+    let day = Day { epoch, entries, records: vec![filler(9)] };
+    world.wait(owner.party.submit(mint, &day));
+    Liar { owner, mint, payload, messages, day }
+}
+
+/// Every challenge is of a wallet of its own, about a message of its own.
+fn submitting(
+    world: &World,
+    count: usize,
+    folder: &Path,
+    liar: &Liar,
+    evidence: impl Fn(usize) -> serde_json::Value + Sync,
+) -> Vec<Staged> {
+    world.times(count, |number| {
+        let file = folder.join(format!("{}-{number}.json", liar.mint));
+        std::fs::write(&file, challenge_file(liar.mint, liar.day.epoch, &evidence(number))).unwrap();
         let owner = world.owner();
         let wallet = owner.address();
         Staged {
@@ -55,105 +89,85 @@ fn submitting(world: &World, count: usize, file: &Path) -> Vec<Staged> {
     })
 }
 
+/// The draft stays until its deposit is called back.
 const SUBMIT: Sweep<'_> = Sweep {
     name: "challenge submit",
-    expected: &[("usdc", -(CHALLENGE_STAKE as i128)), ("challenges", 1), ("left over", 0)],
+    expected: &[("usdc", -(AMOUNTS.challenge_stake as i128)), ("challenges", 1), ("drafts", 1)],
     tolerance: &[],
     kill: true,
 };
 
-/// A world with an agent that hid a bid, and the file of the evidence against it: `value` is disputed, too,
-/// and its proof needs a draft, if the log is long.
-fn liar(long: bool) -> (World, tempfile::TempDir, PathBuf) {
-    let world = World::new();
-    let liar = world.owner();
+/// With evidence from the log: the value is disputed, too, if it is to be long, and then it takes several pieces.
+fn submit_from_log(sweep: &Sweep<'_>, long: bool) {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("challenge.json");
-    let epoch = world.yesterday();
-    let mint = world.living_agent(&liar);
-    let payload = bid_payload(7, &[b'x'; 300]);
-    let (_, entry) = sent(mint, MsgType::Accept, epoch, 1, &payload);
-    let mut entries = vec![entry];
-    if long {
-        entries.extend((0..600_u32).map(|n| [&[1; 70][..], &n.to_le_bytes()].concat()));
-    }
-    let day = Day { epoch, entries, records: vec![filler(9)] };
-    world.wait(liar.party.submit(mint, &day));
-    let evidence = day.entry_evidence(0, long.then_some(&payload[..]));
-    let text = challenge_file(mint, epoch, json!({ "kind": "bytes", "hex": hex::encode(evidence) }));
-    std::fs::write(&file, text).unwrap();
-    (world, folder, file)
+    sweep.run(&World::new(), |world, count| {
+        // Long enough that one state and many have proofs of one length.
+        let liar = liar(world, count, true, 600);
+        submitting(world, count, folder.path(), &liar, |number| {
+            let shown = long.then_some(&liar.payload[..]);
+            let evidence = liar.day.entry_evidence(number.try_into().unwrap(), shown);
+            json!({ "kind": "bytes", "hex": hex::encode(evidence) })
+        })
+    });
 }
 
 #[test]
-fn challenge_submit_in_one_transaction() {
-    let (world, _folder, file) = liar(false);
-    Sweep { name: "challenge submit", ..SUBMIT }.run(&world, |world, count| submitting(world, count, &file));
+fn challenge_submit_of_a_short_entry() {
+    submit_from_log(&Sweep { name: "challenge submit", ..SUBMIT }, false);
 }
 
 #[test]
-fn challenge_submit_through_a_draft() {
-    let (world, _folder, file) = liar(true);
-    let sweep = Sweep { name: "challenge submit, draft", ..SUBMIT };
-    sweep.run(&world, |world, count| submitting(world, count, &file));
+fn challenge_submit_in_several_pieces() {
+    submit_from_log(&Sweep { name: "challenge submit, pieces", ..SUBMIT }, true);
 }
 
 #[test]
 fn challenge_submit_with_an_envelope() {
-    let world = World::new();
-    let liar = world.owner();
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("challenge.json");
-    let epoch = world.yesterday();
-    let mint = world.living_agent(&liar);
-    let day = Day { epoch, entries: vec![vec![1; 70]], records: vec![filler(9)] };
-    world.wait(liar.party.submit(mint, &day));
-    let payload = bid_payload(7, b"offer");
-    let (signed, _) = sent(mint, MsgType::Accept, epoch, 1, &payload);
-    let (sender, payload_hash) = (mint.0, Sha3::hashv(&[&payload]));
-    let envelope = Envelope {
-        header: EnvelopeHeader {
-            version: 1,
-            msg_type: MsgType::Accept,
-            sender: &sender,
-            recipient: OTHER.as_bytes(),
-            timestamp: epoch * DAY_MICROS + 1_000_000,
-            block_ref: Slot(SLOT),
-            nonce: 1,
-            conversation_id: CONVERSATION.as_bytes(),
-            payload_hash: &payload_hash,
-            payload_len: u32::try_from(payload.len()).unwrap(),
-        },
-        payload: &payload,
-        signature: &liar.party.sign(&signed),
-    };
-    assert_eq!(envelope.signing_bytes(), signed);
-    let signer = liar.address().to_string();
-    let evidence = json!({ "kind": "envelope", "hex": hex::encode(envelope.to_cbor()), "signer": signer });
-    std::fs::write(&file, challenge_file(mint, epoch, evidence)).unwrap();
     let sweep = Sweep { name: "challenge submit, envelope", ..SUBMIT };
-    sweep.run(&world, |world, count| submitting(world, count, &file));
+    sweep.run(&World::new(), |world, count| {
+        let liar = liar(world, count, false, 0);
+        submitting(world, count, folder.path(), &liar, |number| {
+            let (message, payload) = (&liar.messages[number], &liar.payload);
+            let (sender, payload_hash) = (liar.mint.0, Sha3::hashv(&[payload]));
+            let envelope = Envelope {
+                header: EnvelopeHeader {
+                    version: 1,
+                    msg_type: MsgType::Accept,
+                    sender: &sender,
+                    recipient: OTHER.as_bytes(),
+                    timestamp: liar.day.epoch * DAY_MICROS + 1_000_000,
+                    block_ref: Slot(SLOT),
+                    nonce: u64::try_from(number).unwrap() + 1,
+                    conversation_id: CONVERSATION.as_bytes(),
+                    payload_hash: &payload_hash,
+                    payload_len: u32::try_from(payload.len()).unwrap(),
+                },
+                payload,
+                signature: &liar.owner.party.sign(&message.signed),
+            };
+            assert_eq!(envelope.signing_bytes(), message.signed);
+            let signer = liar.owner.address().to_string();
+            json!({ "kind": "envelope", "hex": hex::encode(envelope.to_cbor()), "signer": signer })
+        })
+    });
 }
 
-/// A challenge and its standing: answered, resolved, there at all; with the purses of both sides.
+/// A challenge and its standing: settled how, there at all; with the purses of both sides.
 fn standing(world: &World, challenge: Address, wallet: &Address, challenger: &Address) -> Facts {
     let mut facts = world.purse(wallet);
     let found = world.wait(async { world.eye.client.challenge(challenge).await.unwrap() });
     facts.insert("there", i128::from(found.is_some()));
-    facts.insert("answered", found.as_ref().map_or(0, |it| i128::from(it.answered)));
-    facts.insert("resolved", found.as_ref().map_or(0, |it| i128::from(it.resolved)));
+    facts.insert("outcome", found.as_ref().map_or(0, |it| i128::from(it.outcome)));
     facts.insert("challenger's usdc", i128::from(world.net.usdc(challenger)));
     facts
 }
 
-fn request(challenger: &Owner, agent: AgentId, day: &Day) -> ChallengeRequest {
-    ChallengeRequest {
-        challenger: challenger.address(),
-        agent,
-        epoch: day.epoch,
-        ground: Ground::Bid,
-        with: ChallengeWith::Evidence(day.entry_evidence(0, None)),
-    }
+/// Challenges an entry of the day's log.
+fn challenge(world: &World, challenger: &Owner, agent: AgentId, day: &Day, entry: usize) -> Address {
+    let evidence = ChallengeWith::Evidence(day.entry_evidence(entry.try_into().unwrap(), None));
+    let request = claim(challenger.address(), agent, day.epoch, Ground::Bid, evidence);
+    world.wait(challenger.party.challenge(&request))
 }
 
 /// The command on this challenge, by a wallet that has nothing to do with it.
@@ -170,35 +184,57 @@ fn settling(world: &World, verb: &[&str], challenge: Address, challenger: Addres
     }
 }
 
-#[test]
-fn challenge_answer() {
-    let world = World::new();
-    let honest = world.owner();
-    let served = tempfile::tempdir().unwrap();
+/// An agent with so many bids in its log and in its arrays, whose batch is served in the folder.
+pub(crate) fn honest(world: &World, count: usize, served: &Path) -> (AgentId, Day) {
+    let owner = world.owner();
+    let mint = world.living_agent(&owner);
+    world.net.travel_epochs(1);
+    (mint, tell(world, &owner, mint, count, served))
+}
+
+/// Submits and serves the batch of the epoch that is over: so many bids in the log and in the arrays.
+pub(crate) fn tell(world: &World, owner: &Owner, mint: AgentId, count: usize, served: &Path) -> Day {
     let epoch = world.yesterday();
-    let mint = world.living_agent(&honest);
-    let payload = bid_payload(41, b"offer");
-    let (_, entry) = sent(mint, MsgType::Propose, epoch, 1, &payload);
-    let day = Day { epoch, entries: vec![entry], records: vec![bid(41), filler(1)] };
-    world.wait(honest.party.submit(mint, &day));
+    let of = |nonce: usize| {
+        let message =
+            sent(mint, MsgType::Propose, epoch, nonce.try_into().unwrap(), &bid_payload(41, b"offer"));
+        let record = message.bid(41);
+        (message.entry, record)
+    };
+    let (entries, records): (Vec<_>, Vec<_>) = (1..=count).map(of).unzip();
+    let day = Day { epoch, entries, records };
+    world.wait(owner.party.submit(mint, &day));
     // What the batch says of itself plays no part: here it says nothing at all.
     let leaves: Vec<_> = day.entries.iter().map(|entry| leaf::<Sha3>(entry)).collect();
     let records = day.records.concat();
     let bundle = Bundle::new(&[0x80], &records, &leaves).unwrap().to_vec();
-    let path = Folder::new(served.path()).path(&mint, Epoch(epoch));
+    let path: PathBuf = Folder::new(served).path(&mint, Epoch(epoch));
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, bundle).unwrap();
+    day
+}
+
+#[test]
+fn challenge_answer() {
+    let served = tempfile::tempdir().unwrap();
     let data = served.path().to_str().unwrap();
     let sweep = Sweep {
         name: "challenge answer",
-        expected: &[("answered", 1), ("usdc", 0), ("challenger's usdc", 0), ("there", 0)],
+        // It is settled at once, and whoever answers is paid.
+        expected: &[
+            ("outcome", 1),
+            ("usdc", AMOUNTS.lost_to_answerer as i128),
+            ("challenger's usdc", 0),
+            ("there", 0),
+        ],
         tolerance: &[],
         kill: false,
     };
-    sweep.run(&world, |world, count| {
-        world.times(count, |_| {
+    sweep.run(&World::new(), |world, count| {
+        let (mint, day) = honest(world, count, served.path());
+        world.times(count, |number| {
             let challenger = world.owner();
-            let challenge = world.wait(challenger.party.challenge(&request(&challenger, mint, &day)));
+            let challenge = challenge(world, &challenger, mint, &day, number);
             settling(world, &["answer", "--data", data], challenge, challenger.address())
         })
     });
@@ -206,20 +242,30 @@ fn challenge_answer() {
 
 /// Agents that hid a bid, each challenged by somebody, with the windows over.
 fn lost(world: &World, count: usize) -> Vec<(Address, Owner)> {
-    let epoch = world.yesterday();
-    let all = world.times(count, |_| {
-        let (liar, challenger) = (world.owner(), world.owner());
+    let agents = world.times(count, |_| {
+        let liar = world.owner();
         let mint = world.living_agent(&liar);
-        let challenge = world.wait(async {
-            let (_, entry) = sent(mint, MsgType::Propose, epoch, 1, &bid_payload(7, b""));
-            let day = Day { epoch, entries: vec![entry], records: vec![filler(9)] };
-            liar.party.submit(mint, &day).await;
-            challenger.party.challenge(&request(&challenger, mint, &day)).await
-        });
+        (liar, mint)
+    });
+    world.net.travel_epochs(1);
+    let epoch = world.yesterday();
+    let all = world.times(count, |number| {
+        let (liar, mint) = &agents[number];
+        let challenger = world.owner();
+        let message = sent(*mint, MsgType::Propose, epoch, 1, &bid_payload(7, b""));
+        let day = Day { epoch, entries: vec![message.entry], records: vec![filler(9)] };
+        world.wait(liar.party.submit(*mint, &day));
+        let challenge = challenge(world, &challenger, *mint, &day, 0);
         (challenge, challenger)
     });
     world.net.travel_slots(432_001);
     all
+}
+
+/// What the first finder of a slashed stake takes.
+const fn first_share() -> i128 {
+    let pot = AMOUNTS.min_stake * AMOUNTS.finders_percent as u64 / 100;
+    (pot * AMOUNTS.share_percent as u64 / 100) as i128
 }
 
 #[test]
@@ -229,8 +275,12 @@ fn challenge_resolve() {
     let resolved = std::sync::atomic::AtomicU64::new(0);
     let sweep = Sweep {
         name: "challenge resolve",
-        // The stake of the challenge comes back, and half of the liar's.
-        expected: &[("resolved", 1), ("usdc", 0), ("challenger's usdc", 15_000_000)],
+        // The stake of the challenge comes back, and the finder's part of the liar's.
+        expected: &[
+            ("outcome", 2),
+            ("usdc", 0),
+            ("challenger's usdc", AMOUNTS.challenge_stake as i128 + first_share()),
+        ],
         tolerance: &[],
         kill: false,
     };
@@ -240,8 +290,54 @@ fn challenge_resolve() {
         all.map(|(challenge, challenger)| settling(world, &["resolve"], challenge, challenger.address()))
             .collect()
     });
-    // One epoch of lease and the other half of the stake.
-    assert_eq!(world.treasury() - before, 6_000_000 * resolved.into_inner(), "of all of them");
+    // One epoch of lease and the rest of the stake: nobody else holds a rank.
+    let each = 1_000_000 + AMOUNTS.min_stake - u64::try_from(first_share()).unwrap();
+    assert_eq!(world.treasury() - before, each * resolved.into_inner(), "of all of them");
+}
+
+#[test]
+fn challenge_resolve_behind_a_lapsed_draft() {
+    let sweep = Sweep {
+        name: "challenge resolve, draft before it",
+        expected: &[("outcome", 2), ("usdc", 0)],
+        tolerance: &[],
+        kill: true,
+    };
+    sweep.run(&World::new(), |world, count| {
+        let agents = world.times(count, |_| {
+            let liar = world.owner();
+            let mint = world.living_agent(&liar);
+            (liar, mint)
+        });
+        world.net.travel_epochs(1);
+        let epoch = world.yesterday();
+        let days = world.times(count, |number| {
+            let (liar, mint) = &agents[number];
+            let message = sent(*mint, MsgType::Propose, epoch, 1, &bid_payload(7, b""));
+            let day = Day { epoch, entries: vec![message.entry], records: vec![filler(9)] };
+            world.wait(liar.party.submit(*mint, &day));
+            // Somebody has the first rank, and does nothing with it.
+            let sleeper = world.owner();
+            let evidence = ChallengeWith::Evidence(day.entry_evidence(0, None));
+            let request = claim(sleeper.address(), *mint, epoch, Ground::Bid, evidence);
+            world.act(&sleeper, async |actions, party| {
+                let flow = actions.challenge(&request).await.unwrap();
+                match flow.next(&party.client).await.unwrap() {
+                    zx1_chain::rpc::Step::Send { draft, .. } => party.run(&draft).await,
+                    zx1_chain::rpc::Step::Done(why) => panic!("{why}"),
+                };
+            });
+            (*mint, day)
+        });
+        let all = world.times(count, |number| {
+            let ((mint, day), challenger) = (&days[number], world.owner());
+            (challenge(world, &challenger, *mint, day, 0), challenger)
+        });
+        world.net.travel_slots(432_001);
+        let all = all.into_iter();
+        all.map(|(challenge, challenger)| settling(world, &["resolve"], challenge, challenger.address()))
+            .collect()
+    });
 }
 
 #[test]
@@ -261,5 +357,30 @@ fn challenge_close() {
             settling(world, &["close"], challenge, challenger.address())
         })
         .collect()
+    });
+}
+
+#[test]
+fn challenge_cancel() {
+    let sweep = Sweep {
+        name: "challenge cancel",
+        // Rent and deposit of a rank that was used.
+        expected: &[("drafts", -1), ("challenges", 0), ("usdc", 0)],
+        tolerance: &[],
+        kill: true,
+    };
+    sweep.run(&World::new(), |world, count| {
+        let liar = liar(world, count, true, 600);
+        world.times(count, |number| {
+            let owner = world.owner();
+            challenge(world, &owner, liar.mint, &liar.day, number);
+            let wallet = owner.address();
+            let drafts = world.wait(world.eye.client.drafts(DraftFilter::Owner(wallet))).unwrap();
+            Staged {
+                zx1: owner.zx1,
+                line: words(&["challenge", "cancel", &drafts[0].address.to_string(), "--yes"]),
+                measure: Box::new(move |world| going(world, &wallet)),
+            }
+        })
     });
 }

@@ -15,11 +15,35 @@ fn days(world: &World, wallet: &Address, mint: AgentId, served: &std::path::Path
         let head = client.head(mint).await.unwrap();
         (head, client.batches(mint).await.unwrap().len(), client.lease(mint).await.unwrap())
     });
+    facts.insert("heads", i128::from(head.is_some()));
     facts.insert("submitted", head.map_or(0, |head| i128::from(head.count)));
     facts.insert("batches", batches.try_into().unwrap());
     facts.insert("paid through", lease.map_or(0, |lease| i128::from(lease.paid_through_epoch)));
     facts.insert("served", files_in(&served.join(mint.to_string())));
     facts
+}
+
+#[test]
+fn batch_open() {
+    let served = tempfile::tempdir().unwrap();
+    let sweep = Sweep {
+        name: "batch open",
+        expected: &[("heads", 1), ("submitted", 0), ("usdc", 0)],
+        tolerance: &[],
+        kill: false,
+    };
+    sweep.run(&World::new(), |world, count| {
+        world.times(count, |_| {
+            let owner = world.owner();
+            let mint = world.register(&owner);
+            let (wallet, place) = (owner.address(), served.path().to_owned());
+            Staged {
+                zx1: owner.zx1,
+                line: of_agent(mint, &["batch", "open"]),
+                measure: Box::new(move |world| days(world, &wallet, mint, &place)),
+            }
+        })
+    });
 }
 
 #[test]
@@ -32,7 +56,7 @@ fn batch_submit() {
         kill: true,
     };
     sweep.run(&World::new(), |world, count| {
-        world.times(count, |_| {
+        let all = world.times(count, |_| {
             let owner = world.owner();
             let mint = world.living_agent(&owner);
             let (wallet, place) = (owner.address(), served.path().to_owned());
@@ -42,7 +66,9 @@ fn batch_submit() {
                 line: of_agent(mint, &line),
                 measure: Box::new(move |world| days(world, &wallet, mint, &place)),
             }
-        })
+        });
+        world.net.travel_epochs(1);
+        all
     });
 }
 
@@ -52,17 +78,20 @@ fn batch_close() {
     let sweep =
         Sweep { name: "batch close", expected: &[("batches", -1), ("usdc", 0)], tolerance: &[], kill: false };
     sweep.run(&World::new(), |world, count| {
-        let epoch = world.yesterday();
-        let all = world.times(count, |_| {
+        let agents = world.times(count, |_| {
             let owner = world.owner();
             let mint = world.living_agent(&owner);
-            world.wait(async {
-                let day = Day { epoch, entries: vec![vec![1; 70]], records: vec![crate::party::filler(1)] };
-                owner.party.submit(mint, &day).await;
-            });
+            (owner, mint)
+        });
+        world.net.travel_epochs(1);
+        let epoch = world.yesterday();
+        let all = world.times(count, |number| {
+            let (owner, mint) = (&agents[number].0, agents[number].1);
+            let day = Day { epoch, entries: vec![vec![1; 70]], records: vec![crate::party::filler(1)] };
+            world.wait(owner.party.submit(mint, &day));
             let (wallet, place) = (owner.address(), served.path().to_owned());
             Staged {
-                zx1: owner.zx1,
+                zx1: owner.zx1.clone(),
                 line: of_agent(mint, &["batch", "close", "--epoch", &epoch.to_string()]),
                 measure: Box::new(move |world| days(world, &wallet, mint, &place)),
             }

@@ -1,12 +1,13 @@
-//! Registration, stake, lease and delegates.
+//! Registration, keys, stake, lease and a new holder.
 
 use solana_address::Address;
 use zx1_chain::rpc::registry::IdentityRegistry as _;
-use zx1_interface::constants::MIN_STAKE;
 
+use crate::party::AMOUNTS;
 use crate::sweep::{Facts, Staged, Sweep};
 use crate::world::{Owner, World, of_agent, words};
 use zx1_protocol::ids::AgentId;
+use zx1_protocol::keys::Scopes;
 use zx1_protocol::units::MicroUsdc;
 
 const SWEEP: Sweep<'_> = Sweep { name: "", expected: &[], tolerance: &[], kill: false };
@@ -16,7 +17,7 @@ fn standing(world: &World, wallet: &Address, mint: AgentId) -> Facts {
     let mut facts = world.purse(wallet);
     let (stake, lease) = world.wait(async {
         let client = &world.eye.client;
-        (client.stake(mint).await.unwrap(), client.lease(mint).await.unwrap())
+        (client.stake(mint, 0).await.unwrap(), client.lease(mint).await.unwrap())
     });
     let stake = stake.as_ref();
     facts.insert("stake", stake.map_or(0, |stake| i128::from(stake.stake_usdc)));
@@ -46,13 +47,15 @@ fn agents(world: &World, count: usize, prepare: impl Fn(&Owner, AgentId) + Sync)
 
 fn lock(world: &World, owner: &Owner, mint: AgentId) {
     world.act(owner, async |actions, party| {
-        party.run(&actions.lock_stake(mint, party.address(), MicroUsdc(MIN_STAKE)).await.unwrap()).await;
+        party
+            .run(&actions.lock_stake(mint, party.address(), MicroUsdc(AMOUNTS.min_stake)).await.unwrap())
+            .await;
     });
 }
 
 fn queue(world: &World, owner: &Owner, mint: AgentId) {
     world.act(owner, async |actions, party| {
-        party.run(&actions.queue_unlock(mint, party.address()).await.unwrap()).await;
+        party.run(&actions.queue_unlock(mint, party.address(), 0).await.unwrap()).await;
     });
 }
 
@@ -88,10 +91,10 @@ fn register() {
 
 #[test]
 fn stake_lock() {
-    let expected = &[("usdc", -10_000_000), ("stake", 10_000_000)];
+    let expected = &[("usdc", -30_000_000), ("stake", 30_000_000)];
     Sweep { name: "stake lock", expected, kill: true, ..SWEEP }.run(&World::new(), |world, count| {
         let all = agents(world, count, |_, _| {}).into_iter();
-        all.map(|(owner, mint)| staged(owner, mint, &["stake", "lock", "10"])).collect()
+        all.map(|(owner, mint)| staged(owner, mint, &["stake", "lock", "30"])).collect()
     });
 }
 
@@ -122,7 +125,7 @@ fn stake_cancel() {
 
 #[test]
 fn stake_claim() {
-    let expected = &[("usdc", 10_000_000), ("stake", -10_000_000), ("unlocking", -1)];
+    let expected = &[("usdc", 30_000_000), ("stake", -30_000_000), ("unlocking", -1)];
     Sweep { name: "stake claim", expected, ..SWEEP }.run(&World::new(), |world, count| {
         let prepare = |owner: &Owner, mint| {
             lock(world, owner, mint);
@@ -149,49 +152,93 @@ fn lease_pay() {
     assert_eq!(world.treasury() - before, 2_000_000 * paying.into_inner(), "what all of them paid");
 }
 
-/// How many delegates an agent has.
-fn delegates(world: &World, wallet: &Address, mint: AgentId) -> Facts {
+/// The agent's keys by their standing, its attestations at SATI, and its tenure.
+fn keys(world: &World, wallet: &Address, mint: AgentId) -> Facts {
     let mut facts = world.purse(wallet);
-    let count = world.wait(async {
-        let sati = world.eye.sati().await;
-        sati.delegates(mint).await.unwrap().len()
+    let (keys, delegates, tenure) = world.wait(async {
+        let (client, sati) = (&world.eye.client, world.eye.sati().await);
+        let tenure = client.tenure(mint).await.unwrap();
+        (client.keys(mint).await.unwrap(), sati.delegates(mint).await.unwrap().len(), tenure)
     });
-    facts.insert("delegates", count.try_into().unwrap());
+    let live = keys.iter().filter(|key| key.ended_slot == 0).count();
+    facts.insert("live", live.try_into().unwrap());
+    facts.insert("ended", (keys.len() - live).try_into().unwrap());
+    facts.insert("delegates", delegates.try_into().unwrap());
+    facts.insert("tenure", tenure.map_or(0, |tenure| i128::from(tenure.number)));
     facts
 }
 
-fn delegating(world: &World, count: usize, verb: &str, added: bool) -> Vec<Staged> {
-    let hot = Address::new_from_array([7; 32]);
-    let add = |owner: &Owner, mint| {
-        if added {
-            world.wait(async {
-                let (party, sati) = (&owner.party, owner.party.sati().await);
-                let signature = party.sign(&sati.delegation_message(party.address()));
-                let add = sati.add_delegate(mint, party.address(), hot, 0, &signature).await.unwrap();
-                party.run(&add).await;
+/// Which of its states the key is in beforehand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Before {
+    Unknown,
+    Live,
+    Ended,
+}
+
+/// `keys VERB` of a key that has nothing to do with the wallet; `{key}` stands for its file or address.
+fn keyed(world: &World, count: usize, before: Before, line: &[&str]) -> Vec<Staged> {
+    world.times(count, |_| {
+        let owner = world.owner();
+        let mint = world.register(&owner);
+        let (key, file) = world.net.new_wallet(0, 0);
+        if before != Before::Unknown {
+            world.wait(owner.party.add_key(mint, &key, Scopes::PAY));
+        }
+        let address = solana_signer::Signer::pubkey(&key);
+        if before == Before::Ended {
+            world.act(&owner, async |actions, party| {
+                party.run(&actions.end_key(mint, party.address(), address).await.unwrap()).await;
             });
         }
-    };
-    let all = agents(world, count, add).into_iter();
-    all.map(|(owner, mint)| {
+        let file = file.to_str().unwrap();
+        let line: Vec<&str> = line.iter().map(|word| if *word == "{key}" { file } else { word }).collect();
         let wallet = owner.address();
         Staged {
             zx1: owner.zx1,
-            line: of_agent(mint, &["delegate", verb, &hot.to_string()]),
-            measure: Box::new(move |world| delegates(world, &wallet, mint)),
+            line: of_agent(mint, &line),
+            measure: Box::new(move |world| keys(world, &wallet, mint)),
         }
     })
-    .collect()
 }
 
 #[test]
-fn delegate_add() {
-    let sweep = Sweep { name: "delegate add", expected: &[("delegates", 1)], ..SWEEP };
-    sweep.run(&World::new(), |world, count| delegating(world, count, "add", false));
+fn keys_add() {
+    let expected = &[("live", 1), ("tenure", 1), ("delegates", 1), ("usdc", 0)];
+    let line = ["keys", "add", "{key}", "--scopes", "pay,batch", "--sati"];
+    let sweep = Sweep { name: "keys add", expected, kill: true, ..SWEEP };
+    sweep.run(&World::new(), |world, count| keyed(world, count, Before::Unknown, &line));
 }
 
 #[test]
-fn delegate_revoke() {
-    let sweep = Sweep { name: "delegate revoke", expected: &[("delegates", -1)], ..SWEEP };
-    sweep.run(&World::new(), |world, count| delegating(world, count, "revoke", true));
+fn keys_end() {
+    let expected = &[("live", -1), ("ended", 1), ("usdc", 0)];
+    let sweep = Sweep { name: "keys end", expected, kill: true, ..SWEEP };
+    sweep.run(&World::new(), |world, count| keyed(world, count, Before::Live, &["keys", "end", "{key}"]));
+}
+
+#[test]
+fn keys_close() {
+    let expected = &[("live", 0), ("ended", -1), ("usdc", 0)];
+    let sweep = Sweep { name: "keys close", expected, ..SWEEP };
+    sweep.run(&World::new(), |world, count| keyed(world, count, Before::Ended, &["keys", "close", "{key}"]));
+}
+
+#[test]
+fn take_over() {
+    let expected = &[("tenure", 1), ("live", -1), ("ended", 1), ("usdc", 0)];
+    let sweep = Sweep { name: "take-over", expected, kill: true, ..SWEEP };
+    sweep.run(&World::new(), |world, count| {
+        world.times(count, |_| {
+            let (seller, buyer) = (world.owner(), world.owner());
+            let mint = world.living_agent(&seller);
+            let wallet = buyer.address();
+            world.wait(seller.party.give(mint, wallet));
+            Staged {
+                zx1: buyer.zx1,
+                line: of_agent(mint, &["take-over"]),
+                measure: Box::new(move |world| keys(world, &wallet, mint)),
+            }
+        })
+    });
 }

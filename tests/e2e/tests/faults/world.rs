@@ -10,12 +10,10 @@ use solana_address::Address;
 use solana_keypair::Keypair;
 use zx1_chain::rpc::actions::Actions;
 use zx1_e2e::{Localnet, Zx1};
-use zx1_interface::constants::MIN_STAKE;
 
 use crate::party::Party;
 use crate::sweep::Facts;
 use zx1_protocol::ids::AgentId;
-use zx1_protocol::units::MicroUsdc;
 
 /// A cluster, and a runtime for the chain client.
 pub(crate) struct World {
@@ -79,13 +77,10 @@ impl World {
         self.wait(owner.party.register("Ann"))
     }
 
-    /// Makes the owner an agent with the smallest stake and one epoch of lease.
+    /// Makes the owner a living agent, whose wallet is its key of every scope.
     pub(crate) fn living_agent(&self, owner: &Owner) -> AgentId {
         let mint = self.register(owner);
-        self.act(owner, async |actions, party| {
-            party.run(&actions.lock_stake(mint, party.address(), MicroUsdc(MIN_STAKE)).await.unwrap()).await;
-            party.run(&actions.pay_lease(mint, party.address(), 1).await.unwrap()).await;
-        });
+        self.wait(owner.party.bring_to_life(mint));
         mint
     }
 

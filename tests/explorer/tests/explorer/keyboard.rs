@@ -191,6 +191,8 @@ fn the_mouse_sorts_turns_pages_and_follows_links() {
     // From an agent to its batch to the proof of a record, and out of it.
     page.click("#main tbody a[href^='#/agents/']");
     page.until_text("agent #1");
+    // What is drawn later moves what is below it.
+    page.settled();
     page.click("[aria-labelledby='batches'] tbody a");
     page.until_text("Batch of");
     page.settled();

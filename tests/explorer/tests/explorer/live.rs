@@ -38,7 +38,7 @@ fn the_feed_tells_of_a_new_agent_while_one_looks_and_waits_while_it_is_paused() 
     feed.until("it is live", "document.querySelector('.stream-state[data-state=live]') !== null");
     let before = ids(&feed);
 
-    Party::register(net, 4, "erin", Some("10"));
+    Party::register(net, 4, "erin", Some("30"));
     for page in [&feed, &overview] {
         until_told(page, "erin", "was registered");
         until_told(page, "erin", "paid its first lease");
@@ -56,7 +56,10 @@ fn the_feed_tells_of_a_new_agent_while_one_looks_and_waits_while_it_is_paused() 
     feed.press(" ");
     feed.until("the address names the filter", "location.hash.includes('types=challenge_submitted')");
     let kinds = "[...document.querySelectorAll('.event-kind')].map((e) => e.innerText)";
-    feed.until("only challenges are listed", &format!("JSON.stringify({kinds}) === '[\"Challenge\"]'"));
+    feed.until(
+        "only challenges are listed",
+        &format!("{kinds}.length > 0 && {kinds}.every((kind) => kind === 'Challenge')"),
+    );
     feed.press(" ");
     feed.until("all are listed", &format!("{kinds}.length > 5"));
 

@@ -8,6 +8,9 @@ use zx1_explorer_tests::{Page, Seen};
 /// A folder for pictures of the main pages, if set.
 const SCREENSHOTS: &str = "ZX1_SCREENSHOTS";
 
+/// Pages that are looked at in all colours and widths: the overview, and those with keys, tenures, stakes and asks.
+const ALWAYS: [&str; 5] = ["overview", "agent", "hostile-agent", "withheld-batch", "asks"];
+
 /// Roles that one can act on.
 const INTERACTIVE: [&str; 16] = [
     "link",
@@ -39,9 +42,13 @@ fn places(stage: &Stage) -> Vec<(&'static str, String)> {
         ("challenged-agent", format!("#/agents/{}", world.agents[1].mint)),
         ("hostile-agent", format!("#/agents/{}", world.agents[2].mint)),
         ("batch", format!("{alice}/batches/{}", world.epoch)),
+        ("withheld-batch", format!("{alice}/batches/{}", world.epoch - 1)),
         ("batches", "#/batches".into()),
         ("challenges", "#/challenges".into()),
         ("challenge", format!("#/challenges/{}", world.challenge)),
+        ("asks", "#/asks".into()),
+        ("ask", format!("#/asks/{}", world.asks[1])),
+        ("settled-ask", format!("#/asks/{}", world.asks[0])),
         ("contracts", "#/contracts".into()),
         ("contract", format!("#/contracts/{}", world.deals.fulfilled)),
         ("contract-in-review", format!("#/contracts/{}", world.deals.review)),
@@ -67,10 +74,12 @@ fn every_page_is_clean_has_names_and_fits_in_light_and_dark_and_on_a_phone() {
             page.prefers(&[("prefers-color-scheme", scheme)]);
             // A page that fits does so in all colours: the others are looked at where pictures are wanted.
             let all = pictures.is_some() || (width == 1440) == (scheme == "light");
-            for (name, place) in places(&stage).into_iter().filter(|(name, _)| all || *name == "overview") {
+            let wanted = |name: &str| all || ALWAYS.contains(&name);
+            for (name, place) in places(&stage).into_iter().filter(|(name, _)| wanted(name)) {
                 let place = if place.is_empty() { "#/" } else { &place };
                 stage.go(&page, place);
                 drawn(&page, name);
+                complete(&page, name);
                 page.mouse_away();
                 fits(&page, width, name);
                 page.assert_clean(name);
@@ -117,6 +126,27 @@ fn drawn(page: &Page, name: &str) {
     page.settled();
 }
 
+/// The sections of what a page is about are there, with rows where this world has some.
+#[track_caller]
+fn complete(page: &Page, name: &str) {
+    let sections: &[&str] = match name {
+        "agent" => &["tenures", "keys", "stakes", "batches", "asks"],
+        "challenged-agent" => &["tenures", "keys", "stakes", "batches", "challenges"],
+        "hostile-agent" => &["tenures", "keys", "stakes"],
+        "batch" | "withheld-batch" => &["records", "asks"],
+        "ask" | "settled-ask" | "challenge" => &["details"],
+        _ => &[],
+    };
+    for section in sections {
+        let filled = "tbody tr, dl > div";
+        let drawn = format!(
+            "[...document.querySelectorAll('#main [aria-labelledby={section}] :is({filled})')]\
+             .some((row) => row.getBoundingClientRect().height > 0)"
+        );
+        assert_eq!(page.eval(&drawn), true, "{name}: nothing under {section}");
+    }
+}
+
 /// How bright the page's ground is, 0 to 1, and that its text stands out from it.
 fn ground(page: &Page) -> f64 {
     let colours = page.eval(
@@ -145,6 +175,15 @@ fn fits(page: &Page, width: u32, name: &str) {
     );
     assert_eq!(found[1], Value::Array(Vec::new()), "{name} at {width} is {} wide", found[0]);
     assert_eq!(page.eval("innerWidth"), width, "{name} shrinks the page");
+    // Nor out of a cell into the next one.
+    let over = page.eval(
+        "[...document.querySelectorAll('#main tbody :is(td, th)')].flatMap((cell) => \
+         [...cell.querySelectorAll('a, button, span, time, bdi')].filter((e) => e.getClientRects().length \
+         && getComputedStyle(e).position !== 'absolute' \
+         && e.getBoundingClientRect().right > cell.getBoundingClientRect().right + 1) \
+         .map((e) => `${cell.dataset.label}: ${e.innerText}`)).slice(0, 8)",
+    );
+    assert_eq!(over, Value::Array(Vec::new()), "{name} at {width}: texts run into each other");
 }
 
 /// What a screen reader needs.

@@ -7,7 +7,8 @@ use solana_keypair::Keypair;
 use solana_message::{VersionedMessage, legacy::Message};
 use solana_signer::Signer;
 use zx1_chain::{
-    instructions::{self, AgentAddresses},
+    instructions::{self, AgentAddresses, stake_lock},
+    pda,
     sati::{self, NewAgent, RegisterAgent, RegistryConfig},
     token::{self, TOKEN_2022_PROGRAM, TOKEN_PROGRAM},
 };
@@ -162,14 +163,20 @@ pub(crate) fn register(net: &Localnet, owner: &Keypair) -> AgentAddresses {
     }
 }
 
-/// lock_stake of so many whole USDC.
+/// lock_stake of so many whole USDC in era 0; opens the vault and the first tenure where they are missing.
 #[track_caller]
 pub(crate) fn lock_stake(net: &Localnet, owner: &Keypair, agent: &AgentAddresses, usdc: u64) {
-    let from = usdc_account(net, &owner.pubkey());
+    let (wallet, shard) = (owner.pubkey(), pda::shard_of(&agent.mint));
+    let mut list = Vec::new();
+    if data(net, &pda::shard(shard)).is_none() {
+        list.push(stake_lock::open_vault(wallet, usdc_mint(net), shard));
+    }
+    if data(net, &pda::tenure(&agent.mint)).is_none() {
+        list.push(stake_lock::open_tenure(agent, wallet));
+    }
     let amount = MicroUsdc(usdc * 1_000_000);
-    let instruction =
-        instructions::stake_lock::lock_stake(agent, owner.pubkey(), usdc_mint(net), from, amount);
-    send(net, &[instruction], owner, &[]);
+    list.push(stake_lock::lock_stake(agent, wallet, usdc_account(net, &wallet), 0, None, amount));
+    send(net, &list, owner, &[]);
 }
 
 /// Pays the lease for a number of epochs.
@@ -178,7 +185,7 @@ pub(crate) fn pay_lease(net: &Localnet, owner: &Keypair, agent: &AgentAddresses,
     let treasury = net.env().treasury.parse().unwrap();
     let payment = instructions::lease::LeasePayment {
         authority: owner.pubkey(),
-        delegation: None,
+        key: None,
         authority_usdc: usdc_account(net, &owner.pubkey()),
         treasury_usdc: usdc_account(net, &treasury),
         epochs,

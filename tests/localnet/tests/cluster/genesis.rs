@@ -10,6 +10,7 @@ use zx1_interface::{
     accounts::{Config, LeaseAccount},
     ids,
 };
+use zx1_protocol::amounts::Amounts;
 
 #[test]
 fn the_configuration_stands_as_the_instruction_writes_it_ok() {
@@ -25,6 +26,13 @@ fn the_configuration_stands_as_the_instruction_writes_it_ok() {
     assert_eq!(config.delegate_credential, address(&env.credential));
     assert_eq!(config.delegate_schema, address(&env.delegate_schema));
     assert_eq!(config.created_slot, 400_000_000);
+    let genesis = rpc(&net, "getGenesisHash", json!([])).unwrap();
+    assert_eq!(
+        config.network,
+        address(genesis.as_str().unwrap()),
+        "batches are signed for this cluster alone"
+    );
+    assert_eq!(Amounts::of(&config), Amounts::DEFAULT);
     assert_eq!(config.event_sequence, 1, "the program itself wrote it and emitted its event");
 }
 
@@ -108,9 +116,9 @@ fn an_agent_can_be_registered_staked_and_leased_ok() {
     let net = start();
     let owner = wallet(&net, "wallet-1");
     let agent = register(&net, &owner);
-    lock_stake(&net, &owner, &agent, 10);
+    lock_stake(&net, &owner, &agent, 30);
     pay_lease(&net, &owner, &agent, 2);
-    assert_eq!(usdc(&net, &owner.pubkey()), (1_000 - 10 - 2) * 1_000_000);
+    assert_eq!(usdc(&net, &owner.pubkey()), (1_000 - 30 - 2) * 1_000_000);
     assert_eq!(usdc(&net, &net.env().treasury.parse().unwrap()), 2_000_000);
     let lease = LeaseAccount::read(&data(&net, &pda::lease(&agent.mint)).unwrap()).unwrap();
     assert_eq!(lease.paid_through_epoch, net.status().epoch + 1);

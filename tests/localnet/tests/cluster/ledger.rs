@@ -23,7 +23,7 @@ fn a_restart_goes_on_where_it_stopped_ok() {
     assert_eq!(net.restored(), Restored::New);
     let owner = wallet(&net, "wallet-1");
     let agent = register(&net, &owner);
-    lock_stake(&net, &owner, &agent, 25);
+    lock_stake(&net, &owner, &agent, 35);
     pay_lease(&net, &owner, &agent, 1);
     let stranger = Address::new_unique();
     net.fund(&stranger, 5_000_000_000, 7).unwrap();
@@ -46,11 +46,11 @@ fn a_restart_goes_on_where_it_stopped_ok() {
     assert!(now.block_height >= last.block_height);
     assert_eq!(rpc(&net, "getGenesisHash", json!([])).unwrap(), genesis);
     assert_eq!(wallet(&net, "wallet-1").pubkey(), owner.pubkey());
-    let stake = StakeLockAccount::read(&data(&net, &pda::stake(&agent.mint)).unwrap()).unwrap();
-    assert_eq!(stake.stake_usdc, 25_000_000);
+    let stake = StakeLockAccount::read(&data(&net, &pda::stake(&agent.mint, 0)).unwrap()).unwrap();
+    assert_eq!(stake.stake_usdc, 35_000_000);
     let lease = LeaseAccount::read(&data(&net, &pda::lease(&agent.mint)).unwrap()).unwrap();
     assert_eq!(lease.paid_through_epoch + 2, now.epoch);
-    assert_eq!(usdc(&net, &owner.pubkey()), (1_000 - 25 - 1) * 1_000_000);
+    assert_eq!(usdc(&net, &owner.pubkey()), (1_000 - 35 - 1) * 1_000_000);
     let balance = net.balance(&stranger);
     assert_eq!((balance.lamports, balance.usdc_micro), (5_001_000_000, 7));
     // History: the transaction, its block and its place among the owner's.

@@ -92,10 +92,10 @@ fn a_window_of_432_000_slots_ends_in_time_ok() {
     let net = start();
     let owner = wallet(&net, "wallet-1");
     let agent = register(&net, &owner);
-    lock_stake(&net, &owner, &agent, 10);
-    send(&net, &[instructions::stake_lock::queue_unlock(&agent, owner.pubkey())], &owner, &[]);
-    let claim =
-        instructions::stake_lock::claim_stake(&agent, owner.pubkey(), usdc_account(&net, &owner.pubkey()));
+    lock_stake(&net, &owner, &agent, 30);
+    send(&net, &[instructions::stake_lock::queue_unlock(&agent, owner.pubkey(), 0)], &owner, &[]);
+    let into = usdc_account(&net, &owner.pubkey());
+    let claim = instructions::stake_lock::claim_stake(&agent, owner.pubkey(), into, 0);
     let wire = signed(&net, std::slice::from_ref(&claim), &owner, &[]);
     let refused = rpc(&net, "sendTransaction", json!([wire, {"encoding": "base64"}])).unwrap_err();
     assert!(refused["data"]["err"]["InstructionError"][1]["Custom"].is_u64(), "{refused}");
