@@ -329,16 +329,20 @@ class Party:
             "register", "--name", self.name, "--uri", f"https://example.org/{self.name}.json", "--yes"
         )
         self.mint = made["agent"]
-        self.zx1("stake", "lock", "10", "--yes")
+        # One key for everything: a wallet may list itself.
+        self.zx1("keys", "add", self.wallet["keypair"], "--scopes", "pay,batch,deal,peer", "--yes")
+        self.zx1("stake", "lock", "30", "--yes")
         self.zx1("lease", "pay", "--epochs", "4", "--yes")
+        # From today on batches account for what it does.
+        self.zx1("batch", "open", "--yes")
         # The Nano account of the same key; the record that binds both is public.
         record = self.home / "binding.json"
         self.nano = self.zx1("bind", "--file", record)["nano"]
         ask(f"{indexer}/v1/bindings", json.loads(record.read_text()), "PUT")
 
     def stake(self):
-        """Micro-USDC that stand for the agent, read from its account on chain."""
-        return self.zx1("stake", "show")["stake_micro_usdc"]
+        """Micro-USDC that stand for the agent in all its eras, read from their accounts on chain."""
+        return sum(era["stake_micro_usdc"] for era in self.zx1("stake", "show")["eras"])
 
 
 # --- the story
@@ -390,7 +394,7 @@ class Story:
 
     def owners(self):
         page, ledgers = self.page, self.ledgers
-        page.head("Three owners register agents, stake 10 USDC each and pay four days of lease")
+        page.head("Three owners register agents, list a key, stake 30 USDC each and pay four days of lease")
         self.parties = [
             Party(self.world, self.environment, self.market, name, wallet)
             for name, wallet in zip(ROLES, self.wallets)
@@ -502,18 +506,18 @@ class Story:
 
     def challenge(self):
         page, arno = self.page, self.arno
-        page.head("arno holds the signed offer, and puts up 10 USDC that the batch is false")
+        page.head("arno holds the signed offer, and puts up 5 USDC that the batch is false")
         before = (self.purses(), {party.name: party.stake() for party in self.parties})
         claim = arno.home / "challenge.json"
         found = arno.zx1("challenge", "find", self.offer, "--data", self.indexer, "--out", claim)["claims"][0]
         page.line("hidden", found["record"])
-        challenge = arno.zx1("challenge", "submit", claim, "--yes")["challenge"]
+        challenge = arno.zx1("challenge", "submit", claim, "--yes")["challenges"][0]["challenge"]
         # The window in which the record could have been shown.
         self.travel("--epochs", "2")
         self.travel("--slots", "1")
         resolved = arno.zx1("challenge", "resolve", challenge, "--yes")
         must(resolved["succeeded"], "The challenge did not succeed.")
-        page.line("later", "two days on, nobody has shown the record: mallory's stake is slashed, half of it to arno")
+        page.line("later", "two days on, nobody has shown the record: mallory's stake is slashed, a fifth of it to arno")
         after = (self.purses(), {party.name: party.stake() for party in self.parties})
         rows = [
             [name, usdc(before[0][name]), usdc(after[0][name]), signed(usdc, after[0][name] - before[0][name]),
@@ -522,8 +526,8 @@ class Story:
         ]
         page.table(["USDC", "before", "after", "change", "stake before", "after"], rows)
         gain = {name: after[0][name] - before[0][name] for name in after[0]}
-        must(gain == {"paula": 0, "arno": 5_000_000, "mallory": 0, "treasury": 5_000_000}, f"Wrong: {gain}.")
-        must(after[1] == {"paula": 10_000_000, "arno": 10_000_000, "mallory": 0}, f"Wrong: {after[1]}.")
+        must(gain == {"paula": 0, "arno": 6_000_000, "mallory": 0, "treasury": 24_000_000}, f"Wrong: {gain}.")
+        must(after[1] == {"paula": 30_000_000, "arno": 30_000_000, "mallory": 0}, f"Wrong: {after[1]}.")
 
     def end(self):
         page, indexer = self.page, self.indexer
@@ -551,7 +555,7 @@ class Story:
         def shown():
             agent = ask(f"{self.indexer}/v1/agents/{self.mallory.mint}")
             contract = ask(f"{self.indexer}/v1/contracts/{self.ended['contract']}")
-            gone = agent and (agent["agent"]["stake"] or {}).get("micro_usdc", "0") == "0"
+            gone = agent and agent["agent"]["staked_micro_usdc"] == "0"
             return gone and contract
         until("the explorer shows it", self.world, shown)
 

@@ -261,9 +261,9 @@ def write(rules):
         f"""Written by `scripts/simulate-challenges --write`; do not edit. Amounts in USDC. Assumed: a SOL is
         {SOL_PRICE} USDC, nobody bothers for {usdc(EFFORT)} or less, and an honest agent may be down through one
         window in {1 / DOWN}.""",
-        "### Amounts of the next edition",
+        "### Amounts",
         table(("amount", "default"), amounts(rules)),
-        "### What every move of the next edition costs and brings",
+        "### What every move costs and brings",
         """Gains of who moves, of the agent, of finders or others, and of the treasury. Fees come on top (0.000005 SOL
         a transaction); rents and used deposits come back.""",
     ]
