@@ -17,10 +17,11 @@ use zx1_chain::pda;
 use zx1_chain::rpc::actions::{Actions, ChallengeRequest, ChallengeWith, ClaimWith, challenge_addresses};
 use zx1_chain::rpc::registry::{Agreement, Feedback, IdentityRegistry};
 use zx1_chain::rpc::{
-    AskFilter, ChallengeFilter, DraftFilter, Event, Money, Outcome, PartialTransaction, Progress, Step,
-    lookup,
+    AskFilter, ChallengeFilter, Draft, DraftFilter, Event, Intent, Money, Outcome, PartialTransaction,
+    Progress, Step, lookup,
 };
 use zx1_chain::sati;
+use zx1_chain::token::{self, TOKEN_PROGRAM};
 use zx1_e2e::Localnet;
 use zx1_interface::constants::{LEASE_COST_PER_EPOCH, RANK_SLOTS, SHOW_SLOTS};
 use zx1_protocol::challenge::Ground;
@@ -433,6 +434,60 @@ async fn a_copier_of_the_evidence_hands_the_claim_over_to_the_finder() {
     finder.run(&actions.resolve(at, finder.address()).await.unwrap()).await;
     let share = AMOUNTS.share(AMOUNTS.slash(AMOUNTS.min_stake).pot);
     assert_eq!(net.usdc(&finder.address()), 100_000_000 + share);
+}
+
+/// Gives a wallet's associated USDC account to another wallet, which the token program allows.
+async fn give_account_away(party: &Party, mint: &Address, to: &Address) {
+    let account = token::associated_address(&party.address(), mint, &TOKEN_PROGRAM);
+    // SetAuthority of the account's owner: account and signer as those of a closing.
+    let mut give = token::close_account(&account, to, &party.address(), &TOKEN_PROGRAM).unwrap();
+    give.accounts.remove(1);
+    give.data = [&[6, 2, 1][..], to.as_ref()].concat();
+    let intent = Intent::new("give-account-away", &[&account]);
+    party.run(&Draft::new(intent, "Give an account away".to_owned(), party.address(), vec![give])).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_gives_its_usdc_account_away_holds_up_neither_a_take_over_nor_a_settlement() {
+    let net = Localnet::builder().start();
+    let liar = Party::new(net.new_wallet(50, 100).0, net.rpc_url());
+    let finder = Party::new(net.new_wallet(50, 100).0, net.rpc_url());
+    let accomplice = Party::new(net.new_wallet(50, 100).0, net.rpc_url());
+    let mint = liar.living_agent("Bad").await;
+    net.travel_epochs(1);
+    let epoch = liar.client.time().await.unwrap().epoch - 1;
+    let message = sent(mint, MsgType::Propose, epoch, 1, &bid_payload(7, b""));
+    let day = Day { epoch, entries: vec![message.entry], records: vec![filler(9)] };
+    liar.submit(mint, &day).await;
+    let request = |party: &Party| {
+        let evidence = ChallengeWith::Evidence(day.entry_evidence(0, None));
+        claim(party.address(), mint, epoch, Ground::Bid, evidence)
+    };
+    let sati = finder.sati().await;
+    let actions = Actions::new(&finder.client, &sati).await.unwrap();
+    let flow = actions.challenge(&request(&finder)).await.unwrap();
+    let Step::Send { draft, last: false } = flow.next(&finder.client).await.unwrap() else {
+        panic!("a rank comes first")
+    };
+    finder.run(&draft).await;
+    let at = accomplice.challenge(&request(&accomplice)).await;
+    let usdc = actions.usdc_mint();
+    give_account_away(&accomplice, &usdc, &liar.address()).await;
+    finder.run(flow.as_ref()).await;
+    let held = finder.client.challenge(at).await.unwrap().unwrap();
+    assert_eq!((held.challenger, held.rank), (finder.address().to_bytes(), 0));
+    let paid = async |wallet| -> Vec<u64> {
+        let accounts = finder.client.usdc_accounts(wallet, usdc).await.unwrap();
+        accounts.iter().map(|account| account.amount.0).collect()
+    };
+    assert_eq!(paid(accomplice.address()).await, [AMOUNTS.challenge_stake]);
+
+    // Nor does a first finder that cannot be paid keep the others waiting.
+    give_account_away(&finder, &usdc, &liar.address()).await;
+    net.travel_slots(432_001);
+    liar.run(&actions.resolve(at, liar.address()).await.unwrap()).await;
+    let share = AMOUNTS.share(AMOUNTS.slash(AMOUNTS.min_stake).pot);
+    assert_eq!(paid(finder.address()).await, [AMOUNTS.challenge_stake + share]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
