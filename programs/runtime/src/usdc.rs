@@ -100,7 +100,7 @@ pub fn shard_of(agent: &[u8; 32]) -> u8 {
     *first
 }
 
-/// Makes a shard's account and its vault. A stranger who funded an address first has only paid rent, and
+/// Makes a shard's account and its vault, or does nothing where they are there. A stranger who funded an address first has only paid rent, and
 /// nobody but StakeLock can create anything there (decision B4).
 pub fn open_vault(
     payer: &AccountView,
@@ -110,6 +110,12 @@ pub fn open_vault(
     mint: &AccountView,
     now: Slot,
 ) -> Result<()> {
+    // Two agents of a shard can make it at once; for the second nothing is left to do.
+    if is_owned_by(shard, &ids::STAKE_LOCK) {
+        let there: Stored<ShardAccount> = existing(shard)?;
+        ensure!(there.shard == number, Error::WrongAddress);
+        return expect_address(vault, &there.vault);
+    }
     let fill = |account: &mut ShardAccount, bump| {
         account.created_slot = now.0;
         account.shard = number;

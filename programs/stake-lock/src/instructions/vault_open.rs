@@ -4,7 +4,7 @@ use anchor_lang::prelude::*;
 use zx1_interface::Error;
 use zx1_runtime::{agent, ensure, is_at, time, usdc};
 
-/// Accounts of open_vault. Anyone may call it, once for each shard.
+/// Accounts of open_vault. Anyone may call it; where the vault is there it changes nothing.
 #[derive(Accounts)]
 pub struct OpenVault {
     /// Anyone; pays the rents, which never come back.

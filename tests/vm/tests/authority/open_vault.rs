@@ -81,12 +81,28 @@ fn every_shard_has_a_vault_of_its_own_ok() {
     }
 }
 
+/// Two agents of a shard lock their first stakes at once: each transaction begins with the vault.
 #[test]
-fn twice_fails() {
+fn a_vault_that_is_there_is_left_as_it_is_ok() {
     let mut s = Scene::registered();
     s.world.open_vault(NUMBER).unwrap();
+    let at = [pda::shard(NUMBER), pda::vault(NUMBER)];
+    let before = at.map(|at| s.world.account(&at).unwrap());
     let instruction = s.vault_opening();
-    s.stranger_refused(&[instruction], Error::AccountExists);
+    let lamports = s.world.lamports(&s.stranger.pubkey());
+    s.world.send_ok(&[instruction], &s.stranger, &[]);
+    assert_eq!(at.map(|at| s.world.account(&at).unwrap()), before);
+    assert_eq!(s.world.lamports(&s.stranger.pubkey()), lamports - 5_000);
+}
+
+#[test]
+fn another_shard_that_is_there_fails() {
+    let mut s = Scene::registered();
+    for number in [NUMBER, NUMBER + 1] {
+        s.world.open_vault(number).unwrap();
+    }
+    s.vault_with_refused(SHARD, pda::shard(NUMBER + 1), Error::WrongAddress);
+    s.vault_with_refused(VAULT, pda::vault(NUMBER + 1), Error::WrongAddress);
 }
 
 #[test]

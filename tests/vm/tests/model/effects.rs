@@ -5,6 +5,7 @@ use crate::effects_game;
 use crate::rules::{chunk, key_from, price};
 use crate::state::*;
 use crate::wire;
+use std::collections::btree_map::Entry;
 
 /// Applies an action that must succeed.
 pub(crate) fn perform(state: &mut State, action: &Action) {
@@ -31,8 +32,11 @@ pub(crate) fn perform(state: &mut State, action: &Action) {
             state.wallets[closed.owner].lamports += rent(KEY);
         }
         Action::OpenVault { agent, who } => {
-            state.vaults.insert(state.shard(agent), 0);
-            state.wallets[who].lamports -= rent(SHARD) + rent(TOKEN_ACCOUNT);
+            let shard = state.shard(agent);
+            if let Entry::Vacant(vault) = state.vaults.entry(shard) {
+                vault.insert(0);
+                state.wallets[who].lamports -= rent(SHARD) + rent(TOKEN_ACCOUNT);
+            }
         }
         Action::Lock { agent, who, ahead, amount } => lock(state, agent, who, (ahead, amount)),
         Action::Queue { agent, era, .. } => {

@@ -157,9 +157,7 @@ pub(crate) fn reasons(state: &State, action: &Action) -> Vec<u32> {
                 Some(until) => found.when(is_needed(state, agent, account.scopes, until), KEY_STILL_NEEDED),
             },
         },
-        Action::OpenVault { agent, .. } => {
-            found.when(state.vaults.contains_key(&state.shard(agent)), ACCOUNT_EXISTS);
-        }
+        Action::OpenVault { .. } => {}
         Action::Lock { agent, who, ahead, amount } => lock(&mut found, state, agent, who, (ahead, amount)),
         Action::Queue { agent, who, era } => match state.agents[agent].stakes.get(&era) {
             None => found.when(true, ACCOUNT_MISSING),
