@@ -45,6 +45,14 @@ fn agents(world: &World, count: usize, prepare: impl Fn(&Owner, AgentId) + Sync)
     })
 }
 
+/// Makes the vault of the agent's shard, if no agent of the shard has one yet. Which of several agents is the first
+/// of its shard is chance, and the first pays the vault's rent.
+fn open_vault(world: &World, owner: &Owner, mint: AgentId) {
+    world.act(owner, async |actions, party| {
+        party.run(&actions.open_vault(mint, party.address()).await.unwrap()).await;
+    });
+}
+
 fn lock(world: &World, owner: &Owner, mint: AgentId) {
     world.act(owner, async |actions, party| {
         party
@@ -93,7 +101,7 @@ fn register() {
 fn stake_lock() {
     let expected = &[("usdc", -30_000_000), ("stake", 30_000_000)];
     Sweep { name: "stake lock", expected, kill: true, ..SWEEP }.run(&World::new(), |world, count| {
-        let all = agents(world, count, |_, _| {}).into_iter();
+        let all = agents(world, count, |owner, mint| open_vault(world, owner, mint)).into_iter();
         all.map(|(owner, mint)| staged(owner, mint, &["stake", "lock", "30"])).collect()
     });
 }
