@@ -15,15 +15,10 @@ use crate::operator::Operator;
 use solana_address::Address;
 use zx1_chain::rpc::Stored;
 use zx1_interface::accounts::AskAccount;
-use zx1_interface::constants::SHOW_SLOTS;
+use zx1_protocol::challenge::show_deadline;
 use zx1_protocol::units::Slot;
 
-/// `state` of an ask whose leaf can be shown.
-pub const OPEN: u8 = 0;
-/// `state` of an ask whose leaf was shown.
-pub const SHOWN: u8 = 1;
-/// `state` of an ask that marked its batch and waits for its money.
-pub const WITHHELD: u8 = 2;
+pub use zx1_interface::states::asked::{OPEN, SHOWN, WITHHELD};
 
 /// A tree of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +67,7 @@ pub fn tree_name(number: u8) -> &'static str {
 
 /// The last slot in which the leaf can be shown.
 pub fn deadline(ask: &AskAccount) -> Slot {
-    Slot(ask.created_slot).saturating_add(SHOW_SLOTS)
+    show_deadline(Slot(ask.created_slot))
 }
 
 impl Operator {

@@ -27,12 +27,7 @@ use zx1_interface::accounts::ChallengeAccount;
 use zx1_protocol::challenge::{Clock, Ground};
 use zx1_protocol::units::Slot;
 
-/// `outcome` of a challenge that is not settled.
-pub const OPEN: u8 = 0;
-/// `outcome` of a challenge that was answered.
-pub const ANSWERED: u8 = 1;
-/// `outcome` of a challenge that nothing answered: its challenger was paid.
-pub const SUCCEEDED: u8 = 2;
+pub use zx1_interface::states::outcome::{ANSWERED, OPEN, SUCCEEDED};
 
 impl Operator {
     /// The challenge at an address.

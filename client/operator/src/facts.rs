@@ -13,7 +13,7 @@ use zx1_chain::rpc::{AskFilter, ChainTime, ChallengeFilter, Client};
 use zx1_interface::accounts::{
     AskAccount, ChallengeAccount, HeadAccount, LeaseAccount, StakeLockAccount, TenureAccount,
 };
-use zx1_interface::constants::{GRACE_PERIOD_EPOCHS, LEASE_COST_PER_EPOCH, SHOW_SLOTS};
+use zx1_interface::constants::{GRACE_PERIOD_EPOCHS, LEASE_COST_PER_EPOCH};
 use zx1_protocol::amounts::Amounts;
 use zx1_protocol::ids::AgentId;
 use zx1_protocol::lease::{Lease, LeaseState};
@@ -161,6 +161,11 @@ fn ended_available(stake: &StakeLockAccount) -> u64 {
     }
 }
 
+/// Slots in which something can still be done that may be done through a slot, the present one included.
+pub(crate) fn slots_left(through: u64, now: u64) -> u64 {
+    through.saturating_add(1).saturating_sub(now)
+}
+
 /// A challenge against an agent that is not settled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
@@ -183,7 +188,7 @@ impl OpenChallenge {
             epoch: challenge.epoch_number,
             answerable: challenge.expected_len > 0,
             deadline_slot,
-            slots_left: deadline_slot.saturating_sub(slot),
+            slots_left: slots_left(deadline_slot, slot),
         }
     }
 }
@@ -204,14 +209,14 @@ pub struct OpenAsk {
 impl OpenAsk {
     /// An ask, seen in a slot.
     pub fn new(address: Address, ask: &AskAccount, slot: u64) -> Self {
-        let deadline_slot = ask.created_slot.saturating_add(SHOW_SLOTS);
+        let deadline_slot = crate::ask::deadline(ask).0;
         Self {
             address: address.to_string(),
             epoch: ask.epoch_number,
             tree: crate::ask::tree_name(ask.tree),
             index: ask.index,
             deadline_slot,
-            slots_left: deadline_slot.saturating_sub(slot),
+            slots_left: slots_left(deadline_slot, slot),
         }
     }
 }

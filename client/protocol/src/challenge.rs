@@ -107,10 +107,20 @@ pub fn rank_holds(begin: Slot, now: Slot) -> bool {
 
 /// Whether leaves of a batch may still be asked for.
 pub fn may_ask(batch_submitted: Slot, now: Slot) -> bool {
-    now <= batch_submitted.saturating_add(ASK_SLOTS)
+    now <= ask_deadline(batch_submitted)
+}
+
+/// The last slot in which a leaf of a batch can be asked for.
+pub fn ask_deadline(batch_submitted: Slot) -> Slot {
+    batch_submitted.saturating_add(ASK_SLOTS)
 }
 
 /// Whether a leaf that was asked for may still be shown.
 pub fn may_show(asked: Slot, now: Slot) -> bool {
-    now <= asked.saturating_add(SHOW_SLOTS)
+    now <= show_deadline(asked)
+}
+
+/// The last slot in which a leaf that was asked for can be shown.
+pub fn show_deadline(asked: Slot) -> Slot {
+    asked.saturating_add(SHOW_SLOTS)
 }

@@ -13,6 +13,7 @@ pub mod instruction;
 mod layout;
 pub mod pda;
 pub mod seeds;
+pub mod states;
 
 pub use error::Error;
 pub use ids::Address;

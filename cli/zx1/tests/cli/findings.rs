@@ -253,11 +253,13 @@ fn an_open_challenge_asks_for_its_answer_and_an_old_one_for_its_resolution() {
         OpenChallenge::new(AGENT, &account, SLOT)
     };
     let of = |open| one(Finding::Challenge(open));
-    let (mark, found, next) = of(challenge(SLOT - 1, 105));
+    let (mark, found, next) = of(challenge(SLOT - 2, 105));
     assert_eq!((mark, next), (Fail, format!("zx1 challenge answer {AGENT}")));
     assert!(found.ends_with("answer it within 431999 slots (about 1 d 23 h)"), "{found}");
+    let (mark, found, _) = of(challenge(SLOT - 432_000, 105));
+    assert_eq!((mark, found.contains("answer it within 1 slot ")), (Fail, true), "{found}");
     // Nothing answers a double bid, whenever it was opened.
-    for (submitted, expected_len) in [(SLOT - 432_000, 105), (SLOT - 1, 0)] {
+    for (submitted, expected_len) in [(SLOT - 432_001, 105), (SLOT - 1, 0)] {
         let (mark, found, next) = of(challenge(submitted, expected_len));
         assert_eq!((mark, next), (Fail, format!("zx1 challenge resolve {AGENT}")));
         assert!(found.contains("the stake is lost"), "{found}");
@@ -274,7 +276,8 @@ fn a_leaf_that_is_asked_for_is_to_be_shown_in_time() {
     let (mark, found, next) = ask(SLOT - 1);
     assert_eq!((mark, next), (Warn, format!("zx1 ask show {AGENT}")));
     assert!(found.contains("leaf 3 of the log of epoch 20777"), "{found}");
-    let (mark, found, next) = ask(SLOT - 108_000);
+    assert_eq!(ask(SLOT - 108_000).2, format!("zx1 ask show {AGENT}"));
+    let (mark, found, next) = ask(SLOT - 108_001);
     assert_eq!((mark, next), (Fail, format!("zx1 ask settle {AGENT}")));
     assert!(found.ends_with("was not shown in time"), "{found}");
     assert_eq!(one(Finding::NoAsks).0, Ok);

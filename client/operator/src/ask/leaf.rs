@@ -9,8 +9,7 @@ use serde::Serialize;
 use zx1_chain::pda;
 use zx1_chain::rpc::actions::intents;
 use zx1_chain::rpc::registry::Sati;
-use zx1_interface::constants::ASK_SLOTS;
-use zx1_protocol::challenge::may_ask;
+use zx1_protocol::challenge::{ask_deadline, may_ask};
 use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::{MicroUsdc, Slot};
 
@@ -66,7 +65,7 @@ impl Operator {
                 None => {
                     let submitted = Slot(batch.submitted_slot);
                     if !may_ask(submitted, self.now().await?.slot) {
-                        let slot = submitted.saturating_add(ASK_SLOTS).0;
+                        let slot = ask_deadline(submitted).0;
                         return Err(Refusal::AskWindowOver { epoch, slot }.into());
                     }
                     if batch.withheld != 0 {

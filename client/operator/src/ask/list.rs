@@ -3,6 +3,7 @@
 use super::settle::{Next, next};
 use super::{OPEN, SHOWN, WITHHELD, deadline, tree_name};
 use crate::error::Result;
+use crate::facts::slots_left;
 use crate::operator::Operator;
 use serde::Serialize;
 use solana_address::Address;
@@ -75,7 +76,6 @@ pub struct Listed {
 
 fn listed(ask: &Stored<AskAccount>, side: &'static str, now: Slot) -> Listed {
     let (state, through) = (State::of(ask, now), deadline(ask).0);
-    let left = through.saturating_sub(now.0).saturating_add(1);
     Listed {
         ask: ask.address.to_string(),
         side,
@@ -87,7 +87,7 @@ fn listed(ask: &Stored<AskAccount>, side: &'static str, now: Slot) -> Listed {
         price_micro_usdc: MicroUsdc(ask.price_usdc),
         state,
         showable_through_slot: through,
-        slots_left: if state == State::Open { left } else { 0 },
+        slots_left: if state == State::Open { slots_left(through, now.0) } else { 0 },
         unfinished: !matches!(next(ask, now), Next::Wait(_)),
     }
 }
@@ -142,5 +142,15 @@ mod tests {
         assert_eq!(next(&ask(SHOWN), last), Next::Close);
         assert_eq!(next(&ask(WITHHELD), last), Next::Settle);
         assert_eq!((State::of(&ask(3), last), next(&ask(3), last)), (State::Settled, Next::Close));
+    }
+
+    #[test]
+    fn doctor_and_list_count_the_last_slot_as_one_that_is_left() {
+        let (ask, last) = (ask(OPEN), 1_000 + SHOW_SLOTS);
+        let of = |slot| crate::facts::OpenAsk::new(Address::default(), &ask, slot).slots_left;
+        assert_eq!([last - 1, last, last + 1].map(of), [2, 1, 0]);
+        let stored = Stored { address: Address::default(), lamports: 1, value: ask, tail: Vec::new() };
+        let listed = |slot| listed(&stored, "ours", Slot(slot)).slots_left;
+        assert_eq!([last - 1, last, last + 1].map(listed), [2, 1, 0]);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{ANSWERED, OPEN, SUCCEEDED, clock, ground_name, is_ripe};
 use crate::error::Result;
+use crate::facts::slots_left;
 use crate::operator::Operator;
 use serde::Serialize;
 use solana_address::Address;
@@ -102,11 +103,7 @@ fn listed(challenge: &Stored<ChallengeAccount>, side: &'static str, now: Slot) -
         passed: challenge.passed != 0,
         state: State::of(challenge, now),
         answerable_through_slot: deadline,
-        slots_left: if challenge.outcome == OPEN && clock.is_open(now) {
-            deadline.saturating_sub(now.0).saturating_add(1)
-        } else {
-            0
-        },
+        slots_left: if challenge.outcome == OPEN { slots_left(deadline, now.0) } else { 0 },
         answered_by: (challenge.answerer != nobody)
             .then(|| Address::new_from_array(challenge.answerer).to_string()),
     }

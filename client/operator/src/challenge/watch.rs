@@ -2,6 +2,7 @@
 
 use super::{OPEN, clock};
 use crate::error::{Error, Result};
+use crate::facts::slots_left;
 use crate::operator::{Agent, Operator, Wallet};
 use crate::send::Sent;
 use solana_address::Address;
@@ -71,7 +72,7 @@ impl<'a> Watch<'a> {
                 Err(error) => {
                     if self.told.insert(challenge.address) {
                         let now = self.operator.now().await?.slot;
-                        let left = clock(&challenge).deadline().0.saturating_sub(now.0);
+                        let left = slots_left(clock(&challenge).deadline().0, now.0);
                         tell(&Event::CannotAnswer(&challenge, challenge.address, left, &error))?;
                     }
                     failed = Some(error);

@@ -3,8 +3,8 @@
 use crate::ask;
 use crate::defaults::LOW_LAMPORTS;
 use serde::Serialize;
-use zx1_interface::constants::{GRACE_PERIOD_EPOCHS, LEASE_COST_PER_EPOCH, MAX_BATCH_AGE_EPOCHS, SHOW_SLOTS};
-use zx1_protocol::challenge::{Clock, may_show};
+use zx1_interface::constants::{GRACE_PERIOD_EPOCHS, LEASE_COST_PER_EPOCH, MAX_BATCH_AGE_EPOCHS};
+use zx1_protocol::challenge::{Clock, may_show, show_deadline};
 use zx1_protocol::lease::{Lease, LeaseState};
 use zx1_protocol::units::{Epoch, MicroUsdc, Slot};
 
@@ -356,7 +356,7 @@ fn asks(facts: &Facts, plan: &mut Plan) {
         if !may_show(ask.created, facts.slot) {
             continue;
         }
-        let left = ask.created.saturating_add(SHOW_SLOTS).0.saturating_sub(facts.slot.0);
+        let left = show_deadline(ask.created).0.saturating_sub(facts.slot.0);
         let alarm = left / SLOTS_PER_HOUR < ASK_ALARM_HOURS;
         plan.actions.push(Action::Show { ask: ask.address.clone() });
         plan.warn(alarm, Concern::Asked { ask: ask.address.clone(), slots: left });

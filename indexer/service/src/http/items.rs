@@ -15,11 +15,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use utoipa::ToSchema;
-use zx1_interface::constants::{CHALLENGE_WINDOW_SLOTS, SHOW_SLOTS};
+use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
+use zx1_protocol::challenge::show_deadline;
 use zx1_protocol::hash::Hash;
 use zx1_protocol::ids::AgentId;
 use zx1_protocol::lease::{Lease, LeaseState};
-use zx1_protocol::units::{Epoch, MicroUsdc};
+use zx1_protocol::units::{Epoch, MicroUsdc, Slot};
 
 fn base58_of(bytes: Option<&Vec<u8>>) -> Option<String> {
     bytes.map(|bytes| base58(bytes))
@@ -662,7 +663,7 @@ pub(super) struct Ask {
 
 impl Ask {
     pub(super) fn new(row: &AskRow, name: Option<&String>, standing: &Standing) -> Self {
-        let until = unsigned(row.created_slot).saturating_add(SHOW_SLOTS);
+        let until = show_deadline(Slot(unsigned(row.created_slot))).0;
         let state_name = match row.state {
             0 if standing.slot > until => "overdue",
             0 => "open",

@@ -4,13 +4,15 @@ use super::Merge;
 use crate::parse::base58;
 use crate::store::{AgentRow, EventRow, StreamRow, unsigned};
 use serde_json::{Map, Value, json};
-use zx1_interface::constants::{CHALLENGE_WINDOW_SLOTS, SHOW_SLOTS};
+use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
 use zx1_interface::events::{
     BatchWithheld, ChallengeAnswered, ChallengeResolved, ChallengeSubmitted, KeyAdded, KeyEnded, LeafAsked,
     TakenOver,
 };
+use zx1_protocol::challenge::show_deadline;
 use zx1_protocol::ids::AgentId;
 use zx1_protocol::keys::Scopes;
+use zx1_protocol::units::Slot;
 
 /// The types of stream events, as clients name them.
 pub const KINDS: [&str; 14] = [
@@ -225,7 +227,7 @@ impl Merge {
             "tree_name": tree_name(i64::from(e.tree)),
             "index": e.index,
             "asker": base58(&e.asker),
-            "show_until_slot": unsigned(row.created_slot).saturating_add(SHOW_SLOTS),
+            "show_until_slot": show_deadline(Slot(unsigned(row.created_slot))).0,
         });
         self.announce("leaf_asked", origin(row), e.agent_id.into(), Some(row), fields);
     }

@@ -22,6 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use zx1_chain::rpc::Event;
 use zx1_interface::constants::EPOCH_SECONDS;
 use zx1_interface::events;
+use zx1_interface::states::{asked, outcome};
 use zx1_protocol::batch::head_digest;
 use zx1_protocol::hash::{Hash, Keccak, Sha3};
 use zx1_protocol::ids::AgentId;
@@ -788,11 +789,11 @@ impl Merge {
 }
 
 /// `outcome` of a challenge that was answered.
-pub const ANSWERED: i64 = 1;
+pub const ANSWERED: i64 = outcome::ANSWERED as i64;
 /// `state` of an ask that nobody has answered yet.
-const OPEN: i64 = 0;
+const OPEN: i64 = asked::OPEN as i64;
 /// `state` of an ask whose leaf was shown.
-const SHOWN: i64 = 1;
+const SHOWN: i64 = asked::SHOWN as i64;
 
 /// The number of an era or tenure in a signed column.
 pub fn number(column: i64) -> u32 {

@@ -4,6 +4,7 @@ use super::{Merge, epoch_row};
 use crate::parse::{State, Touched};
 use crate::store::{FeedbackRow, KeyRow, TenureRow, signed};
 use zx1_interface::accounts::{KeyAccount, StakeLockAccount, TenureAccount};
+use zx1_interface::states::outcome;
 use zx1_protocol::ids::AgentId;
 use zx1_protocol::keys::OPEN;
 use zx1_protocol::units::MicroUsdc;
@@ -111,7 +112,7 @@ impl Merge {
                     challenge.outcome = i64::from(account.outcome);
                     challenge.challenger = account.challenger.to_vec();
                     challenge.rank = i64::from(account.rank);
-                    if account.outcome != 0 {
+                    if account.outcome != outcome::OPEN {
                         challenge.settled_slot = Some(signed(account.settled_slot));
                     }
                     if account.answerer != [0; 32] {

@@ -17,6 +17,7 @@ use zx1_interface::Error;
 use zx1_interface::accounts::AskAccount;
 use zx1_interface::constants::MAX_EVIDENCE_BYTES;
 use zx1_interface::instruction::BeginEvidence;
+use zx1_interface::states::asked;
 use zx1_protocol::hash::Hash;
 use zx1_protocol::ids::AgentId;
 
@@ -141,7 +142,7 @@ impl Showing {
     async fn step(&self, client: &Client) -> Result<Step> {
         let (owner, nonce) = (self.pieces.owner, self.pieces.nonce);
         let found = client.evidence_draft(owner, nonce).await?;
-        if client.leaf_ask(self.ask).await?.is_none_or(|ask| ask.state != 0) {
+        if client.leaf_ask(self.ask).await?.is_none_or(|ask| ask.state != asked::OPEN) {
             let Some(_) = found else { return Ok(Step::Done(format!("The ask {} is settled.", self.ask))) };
             let cancel = build::cancel_evidence(owner, nonce, None, None);
             let draft = self.draft(self.intent.clone(), "Take the draft's rent back", vec![cancel]);

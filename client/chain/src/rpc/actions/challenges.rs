@@ -21,6 +21,7 @@ use zx1_interface::Error;
 use zx1_interface::accounts::{BatchAccount, ChallengeAccount, EvidenceDraft};
 use zx1_interface::constants::MAX_EVIDENCE_BYTES;
 use zx1_interface::instruction::{AnswerChallenge, BeginEvidence};
+use zx1_interface::states::{outcome, rank};
 use zx1_protocol::batch::Covered;
 use zx1_protocol::challenge::{Clock, Ground, rank_holds};
 use zx1_protocol::derive;
@@ -31,9 +32,6 @@ use zx1_protocol::ids::AgentId;
 use zx1_protocol::keys::{self, Scopes};
 use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::units::{Epoch, Slot};
-
-/// State of a draft that holds its rank.
-const HOLDS_RANK: u8 = 1;
 
 /// What a claim rests on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -468,13 +466,13 @@ impl Challenging {
                     let challenger = Address::new_from_array(found.challenger);
                     // Only a rank that was taken before the other one, and holds, takes a claim over.
                     let is_before = draft.as_ref().is_some_and(|draft| {
-                        draft.state == HOLDS_RANK
+                        draft.state == rank::HELD
                             && draft.used == 0
                             && rank_holds(Slot(draft.begin_slot), now)
                             && self.batch_slot < draft.begin_slot
                             && draft.rank < found.rank
                     });
-                    if found.outcome != 0 || challenger == self.challenger || !is_before {
+                    if found.outcome != outcome::OPEN || challenger == self.challenger || !is_before {
                         continue;
                     }
                     Some(challenger)

@@ -85,7 +85,7 @@ impl Chain {
                 "begin_evidence" => {
                     let mut draft = empty_draft();
                     draft.value.len = u32::try_from(number("len")).unwrap();
-                    draft.value.state = HOLDS_RANK;
+                    draft.value.state = rank::HELD;
                     draft.value.begin_slot = 2;
                     assert!(self.drafts.insert(nonce, draft).is_none(), "begun twice");
                 }

@@ -1,6 +1,6 @@
 use super::*;
 use proptest::prelude::*;
-use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
+use zx1_interface::constants::{CHALLENGE_WINDOW_SLOTS, SHOW_SLOTS};
 
 const USDC: u64 = 1_000_000;
 
