@@ -32,6 +32,22 @@ pub struct Seen {
     pub views: Vec<View>,
 }
 
+impl Seen {
+    /// The head that all nodes show, with the earliest of their epochs.
+    ///
+    /// # Errors
+    /// 7243 without a node, 7238 when two of them do not agree.
+    pub fn agreed(&self) -> Result<View> {
+        let (first, others) = self.views.split_first().ok_or(LogError::HeadUnknown)?;
+        let head = |view: &View| (view.digest, view.last_epoch);
+        if others.iter().any(|view| head(view) != head(first)) {
+            return Err(LogError::HeadsDiffer);
+        }
+        let current = others.iter().map(|view| view.current).fold(first.current, Epoch::min);
+        Ok(View { current, ..*first })
+    }
+}
+
 /// What comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
@@ -64,7 +80,6 @@ pub(crate) fn decide(
     seen: &Seen,
 ) -> Result<Decision> {
     let Seen { network, tenure_from, views } = seen;
-    let Some((first, others)) = views.split_first() else { return Err(LogError::HeadUnknown) };
     let links: Vec<Link<'_>> = signed.iter().map(Link::of).collect();
     let may_land =
         |message: &BatchMessage| views.iter().any(|view| !is_void(message, &view.digest, view.current));
@@ -74,12 +89,8 @@ pub(crate) fn decide(
         let next = Next::Send(open.message.epoch);
         return if landed { Err(LogError::HeadsDiffer) } else { Ok(Decision { next, landed: None }) };
     }
-    let same = |view: &&View| (view.digest, view.last_epoch) == (first.digest, first.last_epoch);
-    if others.iter().filter(same).count() != others.len() {
-        return Err(LogError::HeadsDiffer);
-    }
-    let current = views.iter().map(|view| view.current).min().unwrap_or(first.current);
-    let next = Next::Sign(View { current, ..*first });
+    let head = seen.agreed()?;
+    let next = Next::Sign(head);
     // A message on a head that only nodes told of, and which no digest could save by now: no node that was asked is
     // behind it, so the head was a lie.
     let opening = open_digest::<Sha3>(network, agent.as_bytes());
@@ -88,22 +99,22 @@ pub(crate) fn decide(
     };
     let outlived = links.last().is_none_or(|last| {
         let base = &last.message.previous_digest;
-        is_void(last.message, base, current) && !founded(base)
+        is_void(last.message, base, head.current) && !founded(base)
     });
-    let (follows, landed) = match known(&links, first, outlived)? {
+    let (follows, landed) = match known(&links, &head, outlived)? {
         Known::Landed(epoch) => (true, Some(epoch)),
         Known::Before => (true, None),
         Known::Foreign => {
-            let opened = first.digest == opening;
+            let opened = head.digest == opening;
             // The head cannot go back to where it was opened.
             if opened && !outlived {
                 return Err(LogError::HeadsDiffer);
             }
             // What landed in an earlier tenure is that tenure's to answer for.
-            (opened || adopted == Some(&first.digest) || first.last_epoch < *tenure_from, None)
+            (opened || adopted == Some(&head.digest) || head.last_epoch < *tenure_from, None)
         }
     };
-    if follows { Ok(Decision { next, landed }) } else { Err(LogError::ForeignBatch(first.last_epoch)) }
+    if follows { Ok(Decision { next, landed }) } else { Err(LogError::ForeignBatch(head.last_epoch)) }
 }
 
 impl<'m> Link<'m> {

@@ -7,7 +7,6 @@ use crate::send::{Attempt, Sent};
 use serde::Serialize;
 use zx1_chain::rpc::actions::intents;
 use zx1_chain::rpc::registry::Sati;
-use zx1_log::LogError;
 use zx1_protocol::ids::AgentId;
 
 /// A chain of batches that is open.
@@ -40,14 +39,10 @@ impl Operator {
     /// # Errors
     /// 7531 without a chain of batches; the log's, 7238 when two nodes do not agree.
     pub async fn adopt_head(&self, agent: &Agent) -> Result<Adopted> {
-        let seen = self.seen(agent).await?;
-        let (first, others) = seen.views.split_first().ok_or(LogError::HeadUnknown)?;
-        if others.iter().any(|view| view.digest != first.digest) {
-            return Err(LogError::HeadsDiffer.into());
-        }
-        self.open_log(agent)?.adopt(&first.digest)?;
-        let digest = hex::encode(first.digest);
-        Ok(Adopted { agent: agent.mint, last_epoch: first.last_epoch.0, digest })
+        let head = self.seen(agent).await?.agreed()?;
+        self.open_log(agent)?.adopt(&head.digest)?;
+        let digest = hex::encode(head.digest);
+        Ok(Adopted { agent: agent.mint, last_epoch: head.last_epoch.0, digest })
     }
 
     /// Opens the agent's chain of batches, once; anyone may. What was logged in earlier epochs is covered by no

@@ -78,6 +78,8 @@ impl Operator {
         if let Some(sent) = self.earlier(&intents::resolve(&address)).await? {
             return Ok(Attempt::Done(resolved(sent, &challenge, None, 0)));
         }
+        // Also when somebody else has settled it meanwhile.
+        self.finish_steps(&intents::resolve(&address)).await?;
         if challenge.outcome != OPEN {
             let why = format!("{address} is settled: {}", outcome_name(challenge.outcome));
             let sent = self.nothing_to_do(why)?;
