@@ -100,8 +100,8 @@ pub fn shard_of(agent: &[u8; 32]) -> u8 {
     *first
 }
 
-/// Makes a shard's account and its vault, or does nothing where they are there. A stranger who funded an address first has only paid rent, and
-/// nobody but StakeLock can create anything there (decision B4).
+/// Makes a shard's account and its vault, or does nothing where they are there. A stranger who funded an address first
+/// has only paid rent, and nobody but StakeLock can create anything there (decision B4).
 pub fn open_vault(
     payer: &AccountView,
     number: u8,

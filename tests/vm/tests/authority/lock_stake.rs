@@ -8,7 +8,7 @@ use solana_address::Address;
 use solana_instruction::Instruction;
 use solana_keypair::Keypair;
 use solana_signer::Signer;
-use zx1_chain::instructions::stake_lock::{lock_stake, settle};
+use zx1_chain::instructions::stake_lock::{lock_stake, open_vault, settle};
 use zx1_chain::token::{TOKEN_2022_PROGRAM, TOKEN_PROGRAM, create_associated};
 use zx1_chain::{pda, token};
 use zx1_interface::accounts::{Config, ShardAccount, StakeLockAccount, TenureAccount};
@@ -437,6 +437,27 @@ fn the_vault_as_the_paying_account_fails() {
     let (other, vault) = (s.agent.shard().wrapping_add(1), pda::vault(s.agent.shard().wrapping_add(1)));
     s.world.open_vault(other).unwrap();
     s.lock_with_refused(OWNER_USDC, vault, Error::WrongTokenAccountOwner);
+}
+
+#[test]
+fn a_vault_under_the_number_of_another_shard_fails() {
+    let mut s = Scene::staked();
+    let (own, other) = (s.agent.shard(), s.agent.shard().wrapping_add(1));
+    let (payer, mint) = (s.stranger.pubkey(), s.world.usdc_mint());
+    let open = |named: u8, there: u8| {
+        let mut open = open_vault(payer, mint, named);
+        for account in &mut open.accounts {
+            match account.pubkey {
+                shard if shard == pda::shard(named) => account.pubkey = pda::shard(there),
+                vault if vault == pda::vault(named) => account.pubkey = pda::vault(there),
+                _ => {}
+            }
+        }
+        open
+    };
+    let (again, false_name) = (open(own, own), open(other, own));
+    s.world.send(&[again], &s.stranger, &[]).unwrap();
+    s.stranger_refused(&[false_name], Error::WrongAddress);
 }
 
 #[test]
