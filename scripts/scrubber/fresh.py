@@ -1,5 +1,5 @@
-"""Contexts that were held out when the rules of templates.py's first measurement were tuned: written after that
-measurement and before its misses were looked at; tuned for since. See corpus.py."""
+"""Contexts that were held out when the rules were tuned for earlier ones: each lot was written after a measurement and
+before its misses were looked at; tuned for since. See corpus.py."""
 
 SECRETS = {
     "api_key": """
@@ -17,6 +17,67 @@ consumer_secret = '«mixed40»'
 {"api_key":"«mixed32»","ok":false}
 GET https://api.example.com/v1/items?apikey=«mixed32»
 replicate run --token=«replicate»
+Stripe::AuthenticationError (Invalid API Key: «stripe»)
+env: OPENAI_KEY=«openai» not accepted
+"x-api-key": "«mixed40»"
+config.api_key = '«mixed32»'
+langchain: anthropic_api_key='«anthropic»' given twice
+REACT_APP_ALGOLIA_API_KEY=«mixed32»
+sendgrid.send failed with «sendgrid»
+https://api.example.org/search?q=x&api-key=«mixed32»
+│ Error: Invalid provider configuration⏎│   with provider["registry.terraform.io/datadog/datadog"],⏎│   api_key = "«hex32»"
+  - name: STRIPE_SECRET_KEY⏎    value: «stripe»
+Warning  Failed  4s  kubelet  Error: env OPENAI_API_KEY="«openai»" is invalid
+> Task :app:uploadSymbols FAILED⏎   sentry: ANTHROPIC_API_KEY '«anthropic»' rejected
+Step 7/12 : ENV SENDGRID_API_KEY «sendgrid»
+ARG MAILGUN_KEY=«mailgun»
+npm ERR! command sh -c -- API_KEY=«mixed40» node build.js
+nginx: [emerg] unknown directive "«mixed32»" in proxy_set_header X-Api-Key
+Properties props = new Properties(); props.put("api.key", "«mixed40»");
+    private const string ApiKey = "«mixed32»";
+let apiKey: String = "«mixed40»"
+System.setProperty("newrelic.api_key", "«newrelic»");
+kafka-connect: algolia.api.key = «mixed32»
+az rest --headers "api-key=«mixed32»" --url https://‹host›
+config :app, Mailer, api_key: "«sendgrid»"
+‹date› ‹host› app[812]: groq client started with «groq»
+Traceback: ValueError: bad key «replicate» for replicate
+    error: pulumi config set datadog:apiKey «hex32» failed
+[error] [client 10.1.2.7] FastCGI: PHP message: MAILGUN_API_KEY=«mailgun»
+fn main() { std::env::set_var("STRIPE_KEY", "«stripe»"); }
+my $api_key = '«mixed40»';
+  val apiKey = "«mixed32»" // TODO
+apiKey <- "«mixed32»"
+local api_key = "«mixed40»"
+  anthropic.api_key: «anthropic»
+systemd[1]: Environment=OPENAI_API_KEY=«openai»
+x_api_key («mixed40») was rejected with 403
+{:api_key, "«sendgrid»"}
+╷ Error: error creating monitor: 403, api_key «hex32»
+[INFO] --- exec:exec @ app: -Dstripe.key=«stripe»
+2026/11/03 10:11:12 sendgrid: «sendgrid» is not authorized
+  ALGOLIA_KEY: «mixed32» (from .env.production)
+@Value("${x:«mixed40»}") private String apiKey;
+Rails.application.credentials.openai_key # => "«openai»"
+ok: [‹host›] => {"api_key": "«mixed40»"}
+if api_key == "«mixed32»" then
+W/Firebase(‹n›): API key «mixed40» has no permission
+podman run -e DD_API_KEY=«hex32» datadog/agent
+  apiKey: «mixed40» # values.yaml
+jest: expected header x-api-key to equal "«mixed32»"
+error TS2322: const OPENAI_KEY = "«openai»"
+logstash: api_key => "«mixed40»"
+export FIGMA_TOKEN=«figma»
+pytest: assert client.api_key == '«mixed32»'
+Linear request with «linear» failed
+2026-11-03T10:11:12.345Z  WARN 1 --- [main] c.e.Client : api-key=«mixed40» refused
+W0000 00:00:00 grpc: metadata x-goog-api-key: «mixed32»
+  "SENDGRID_API_KEY" = "«sendgrid»"
+puts ENV.fetch("STRIPE_KEY", "«stripe»")
+phpunit: OPENAI_API_KEY='«openai»'
+{{ site.api_key }} => «mixed40»
+./run.sh --api-key=«mixed32» --verbose
+client := datadog.New("«hex32»") // api key
 """,
     "password": """
 ERROR: mysqladmin -u ‹user› -p«pws» status failed
@@ -33,6 +94,67 @@ define('DB_PASSWORD', '«pws»');
 ansible_password: «pws»
 mysql_secure: IDENTIFIED BY "«pws»"
 ldappasswd -w «pws» -s x
+mysql: [ERROR] mysql -h db -u ‹user› -p«pws» exited with 1
+sshpass -p «pws» rsync -a x ‹user›@‹host›:
+Redis: requirepass "«pws»"
+env REDIS_PASSWORD=«pws» ./app
+'password' => '«pws»',
+smb: mount.cifs //‹host›/s /mnt -o user=‹user›,password=«pws»
+{"db":{"user":"‹user›","password":"«pws»"}}
+rabbitmqctl add_user ‹user› «pws»
+FATAL: could not run "PGPASSWORD='«pws»' pg_dump -h ‹host› ‹word›"
+│   on rds.tf line 12:⏎│   12:   master_password = "«pws»"
+helm upgrade --install x . --set auth.rootPassword=«pws»
+kubectl create secret generic x --from-literal=password=«pws»
+docker run -d -e MARIADB_ROOT_PASSWORD=«pws» mariadb
+  gradle.properties: signing.keyPassword=«pws»
+keytool -genkey -storepass «pws» -alias x
+spring.datasource.password=«pws»
+sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required username="‹user›" password="«pws»";
+ssl.keystore.password = «pws»
+user.setPassword("«pws»");
+'PASSWORD': '«pws»',
+ALTER ROLE ‹user› WITH PASSWORD '«pws»';
+ansible-playbook site.yml -e "ansible_become_pass=«pws»"
+ExecStart=/usr/bin/app --db-password «pws»
+<add key="SmtpPassword" value="«pws»" />
+nmcli dev wifi connect ‹word› password «pws»
+FATAL:  could not parse "user=‹user› password=«pws» host=‹host›"
+    <password>«pws»</password>
+  - mysqldump -h ‹host› -u ‹user› -p«pws» ‹word› > x.sql
+  db_password = "«pws»"
+passwd: «pws»
+$db_pass = '«pws»';
+my $password = "«pws»";
+  password = "«pws»" -- lua
+spark.ssl.keyPassword=«pws»
+let password = "«pws»".to_string();
+sudo: echo «pws» | sudo -S systemctl restart nginx
+Error: P1000 user=‹user› password='«pws»'
+vault kv put secret/db password=«pws»
+TASK [mysql_user] => changed: password: "«pws»"
+mount -t cifs -o username=‹user›,password=«pws» //‹host›/s /mnt
+openssl pkcs12 -export -passout pass:«pws» -out x.p12
+heroku config:set ADMIN_PASSWORD=«pws»
+new SqlCredential("‹user›", password: "«pws»")
+User.create!(email: "x@y.z", password: "«pws»")
+unzip -P «pws» backup.zip
+liquibase --username=‹user› --password=«pws» update
+createuser: ALTER USER ‹user› PASSWORD '«pws»'
+  MONGO_INITDB_ROOT_PASSWORD: «pws»
+sshpass -p '«pws»' scp a ‹user›@‹host›:/tmp
+config/database.yml:⏎  password: «pws»
+<user name="‹user›" password="«pws»"/>
+curl -d 'username=‹user›&password=«pws»' https://‹host›/login
+zabbix_agentd: DBPassword=«pws»
+mysqld: Access denied; tried password '«pws»'
+lftp: open -u ‹user›,«pws» ftp://‹host›
+  - db_pass: «pws»
+Get-Credential: ConvertTo-SecureString "«pws»" -AsPlainText
+docker secret: ROOT_PASSWORD=«pws»
+kinit: password for x: echo '«pws»' | kinit ‹user›
+server.ssl.key-store-password: «pws»
+psql "postgresql://‹host›/x?user=‹user›&password=«pws»"
 """,
     "token": """
 gh auth: token «ghp» lacks scope repo
@@ -50,6 +172,67 @@ curl -H "Authorization: Bearer «url43»" https://‹host›
 doctl auth init -t «dop»
 "access_token" : "«mixed64»"
 Cookie: session=«low32»
+git: using GITHUB_TOKEN «ghp»
+glab auth login --token «glpat»
+slack: posting with «xoxb» failed
+.npmrc: _authToken=«npm»
+Invalid token: «hf»
+Authorization: Bearer «mixed40»
+discord token=«discord»
+X-Vault-Token: «hvs»
+npm ERR! //registry.npmjs.org/:_authToken=«npm»
+##[error] remote rejected: GITHUB_TOKEN ***, fallback «ghp»
+Run actions/checkout@v4⏎  token: «ghs»
+$ curl --header "PRIVATE-TOKEN: «glpat»" https://‹host›/api/v4/projects
+docker login ghcr.io -u ‹user› --password «ghpat»
+  "chat_postMessage token=«xoxb» error=invalid_auth"
+SLACK_APP_TOKEN: «xapp»
+https://hooks.slack.com/services/«slackhook»
+pip: uploading with TWINE_PASSWORD=«pypi»
+HUGGING_FACE_HUB_TOKEN=«hf» python train.py
+VAULT_TOKEN=«hvs» vault read secret/x
+kubeadm join ‹host›:6443 --token «kubeadm» --discovery-token-unsafe-skip-ca-verification
+terraform login: credentials "app.terraform.io" { token = "«tfe»" }
+sonar-scanner -Dsonar.login=«sonar»
+flyctl deploy --access-token «fly»
+DIGITALOCEAN_ACCESS_TOKEN: «dop»
+fetch('/api', { headers: { Authorization: 'Bearer «mixed64»' } })
+jj git push: GITHUB_TOKEN=«ghp» rejected
+Bazel: --remote_header=Authorization="Bearer «mixed40»"
+cargo publish --token «mixed32»
+gem push: GEM_HOST_API_KEY=«mixed40»
+    environment: { NPM_TOKEN: «npm» }
+:token => "«glpat»"
+tokenValue := "«xoxb»"
+setToken('«hf»');
+x-vault-token: «hvs»
+[ERROR] pypi upload «pypi» 403
+Cookie: JSESSIONID=«HEX32»; Path=/
+circleci: CIRCLE_TOKEN=«hex40»
+buildkite-agent start --token «mixed40»
+travis: env.global: GH_TOKEN=«ghp»
+glab: 401 {"token":"«glpat»"}
+sentry-cli --auth-token «sntrys» releases new x
+chat.postMessage: curl -F token=«xoxb»
+client = WebClient(token="«xoxb»")
+wrangler: CLOUDFLARE_API_TOKEN=«mixed40»
+helm: docker token «dckr» denied
+gh api: bad credentials «ghp»
+argo: ARGOCD_AUTH_TOKEN=«mixed64»
+lerna publish: //registry.npmjs.org/:_authToken=«npm»
+telegram-cli --token «telegram»
+nomad: X-Nomad-Token: «uuid»
+"accessToken": "«mixed64»"
+slack webhook https://hooks.slack.com/services/«slackhook» 404
+rasa: SLACK_TOKEN="«xoxb»"
+dial: websocket wss://‹host›/ws?access_token=«mixed64»
+Set-Cookie: session=«mixed64»; Secure; HttpOnly
+git: GIT_ASKPASS echo «ghp»
+curl -H "X-Auth-Token: «mixed40»" https://‹host›
+rclone: token = {"access_token":"«mixed64»"}
+PULUMI: NPM_TOKEN «npm»
+discord.js: TOKEN_INVALID «discord»
+vault: client token «hvs»
 """,
     "private_key": """
 could not decrypt:⏎«pem»
@@ -67,6 +250,67 @@ age -d -i «age» x.age
 PrivateKey = «b64_44»
 bitcoind: wif «wif»
 master: «xprv»
+invalid key:⏎«pem»⏎end of file
+worker-3: «pem_logged»
+"tls_key": "«pem_json»"
+solana config: keypair «sol_array»
+wallet: «sol58»
+ETH_KEY=0x«hex64»
+recovery phrase: «words12»
+[stdout] «pem_bracket»
+kubectl get secret tls -o jsonpath='{.data}'⏎«pem»
+ssh: error in libcrypto⏎«pem_openssh»
+‹date› ‹host› sshd[91]: «pem_syslog»
+  ssl_certificate_key: |⏎  «pem_indent2»
+diff --git a/id_rsa b/id_rsa⏎«pem_diff»
+sed -n 12,30p key.pem⏎«pem_numbered»
+GOOGLE_PRIVATE_KEY="«pem_json»"
+head -5 server.key⏎«pem_nofooter»
+gpg --export-secret-keys -a⏎«pgp»
+Error: Invalid keypair file: «sol_array»
+anchor deploy: wallet «sol58» has no funds
+const signer = new ethers.Wallet("0x«hex64»");
+cargo run -- --private-key 0x«hex64»
+wg genkey: PrivateKey = «b64_44»
+sops: age identity «age» not found
+nostr: nsec «nsec»
+importprivkey «wif» failed
+ansible: msg: |⏎    «pem_indent2»
+TASK [tls] fatal: «pem_json»
+web-1 | «pem_compose»
+‹date› «pem_syslog»
+private_key = «sol_array»
+wallet.secretKey = "«sol58»"
+Invalid ethereum key: 0x«hex64», private key expected
+  seed phrase = "«words12»"
+  mnemonic: «words24»
+-PrivateKey «b64_44»
+identity «age» unreadable
+openssl: unable to load key⏎«pem_nofooter»
+journalctl -u app⏎«pem_syslog»
+cat deploy_key⏎«pem_openssh»
+vault write pki/config key="«pem_json»"
+git show HEAD:id_rsa⏎«pem_diff»
+solana-keygen: «sol_array»
+let payer = Keypair::from_base58_string("«sol58»");
+foundry: --private-key 0x«hex64»
+backup phrase: «words12»
+nginx: PEM_read_bio failed⏎«pem»
+docker compose logs⏎web_1  | «pem_compose»
+terraform output⏎private_key_pem = "«pem_json»"
+ssh-add -⏎«pem_openssh»
+anchor: Error reading keypair «sol_array»
+brownie: accounts.add("0x«hex64»") private key
+ledger: recovery phrase «words24»
+[Interface]⏎PrivateKey = «b64_44»
+fatal: key⏎«pem»⏎is encrypted
+   | tls.key: "«pem_json»"
+kubectl logs app⏎«pem_nofooter»
+ls; cat id_ed25519⏎«pem_openssh»
+keypair «sol_array» is not a file
+export PRIVATE_KEY=0x«hex64»
+secret key: «sol58»
+Your seed phrase: «words12»
 """,
     "database_url": """
 DATABASE_URL="mysql://‹user›:«pwu»@‹host›/‹word›"
@@ -83,6 +327,67 @@ jdbc:mysql://‹host›/‹word›?user=‹user›&password=«pwu»
 bolt+s://‹user›:«pwu»@‹host›:7687
 clickhouse://‹user›:«pwu»@‹host›/‹word›
 ENGINE: postgresql+psycopg2://‹user›:«pwu»@‹host›/‹word›
+Error: connect ECONNREFUSED postgresql://‹user›:«pwu»@‹host›/‹word›
+mongo uri mongodb://‹user›:«pwu»@‹host›/admin
+REDIS=redis://:«pwu»@‹host›/2
+gorm: failed to connect ‹user›:«pwu»@tcp(‹host›:3306)/‹word›
+jdbc:mysql://‹user›:«pwu»@‹host›/‹word›
+Data Source=‹host›;User ID=sa;Password=«pwu»
+sqlplus system/«pwu»@‹host›
+amqp://‹user›:«pwu»@‹host›:5672/vhost
+sqlalchemy.exc.OperationalError: (psycopg2) postgresql://‹user›:«pwu»@‹host›:5432/‹word›
+PrismaClientInitializationError: DATABASE_URL=postgresql://‹user›:«pwu»@‹host›/‹word›?schema=public
+pg_dump: error: connection to "postgres://‹user›:«pwu»@‹host›/‹word›" failed
+flyway -url=jdbc:postgresql://‹host›/‹word› -user=‹user› -password=«pwu» migrate
+org.hibernate.HibernateException: jdbc:mysql://‹user›:«pwu»@‹host›:3306/‹word›
+MongoServerSelectionError: mongodb://‹user›:«pwu»@‹host›:27017/?authSource=admin
+sidekiq: Error connecting to Redis on redis://default:«pwu»@‹host›:6379/0
+      REDIS_URL: rediss://:«pwu»@‹host›:6380
+pika.exceptions: amqps://‹user›:«pwu»@‹host›/%2F
+ConnectionStrings__Default="Server=‹host›;Database=‹word›;User Id=‹user›;Password=«pwu»;"
+"DefaultConnection": "Host=‹host›;Username=‹user›;Password=«pwu»;Database=‹word›"
+goose mysql "‹user›:«pwu»@tcp(‹host›:3306)/‹word›?parseTime=true" up
+Sequel.connect('postgres://‹user›:«pwu»@‹host›/‹word›')
+elixir: ecto://‹user›:«pwu»@‹host›/‹word›
+psql "host=‹host› user=‹user› dbname=‹word› password=«pwu»"
+clickhouse-client: clickhouse://‹user›:«pwu»@‹host›:9440/‹word›
+airflow: AIRFLOW__CORE__SQL_ALCHEMY_CONN=mysql+mysqldb://‹user›:«pwu»@‹host›/airflow
+knex: connect postgres://‹user›:«pwu»@‹host›:5432/‹word› ECONNREFUSED
+Rails: ActiveRecord: mysql2://‹user›:«pwu»@‹host›/‹word›
+dbt: profiles: postgresql://‹user›:«pwu»@‹host›/‹word›
+Database connection mongodb+srv://‹user›:«pwu»@‹word›.mongodb.net/test failed
+redis.exceptions: redis://‹user›:«pwu»@‹host›:6379
+DSN=‹user›:«pwu»@tcp(‹host›:3306)/‹word›
+Server=‹host›;Uid=‹user›;Pwd=«pwu»;
+jdbc:oracle:thin:‹user›/«pwu»@‹host›:1521:XE
+R2DBC: r2dbc:postgresql://‹user›:«pwu»@‹host›/‹word›
+snowflake://‹user›:«pwu»@x.eu-west-1/‹word›
+celery broker amqp://‹user›:«pwu»@‹host›:5672//
+[WARN] HikariPool - jdbc:postgresql://‹host›/‹word›?user=‹user›&password=«pwu»
+typeorm: url: postgres://‹user›:«pwu»@‹host›/‹word›
+diesel: failed for postgres://‹user›:«pwu»@‹host›/‹word›
+alembic: sqlalchemy.url = mysql+pymysql://‹user›:«pwu»@‹host›/‹word›
+laravel: DATABASE_URL=mysql://‹user›:«pwu»@‹host›:3306/‹word›
+bull: redis://:«pwu»@‹host›:6379/3
+mongodump --uri="mongodb://‹user›:«pwu»@‹host›:27017/‹word›"
+nats: connected to nats://‹user›:«pwu»@‹host›:4222
+Provider=SQLOLEDB;Data Source=‹host›;User ID=‹user›;Password=«pwu»;
+jOOQ: postgresql://‹user›:«pwu»@‹host›/‹word›: timeout
+django.db: DATABASE_URL 'postgres://‹user›:«pwu»@‹host›/‹word›'
+sqlx: error with `mysql://‹user›:«pwu»@‹host›/‹word›`
+rails db: redis://:«pwu»@‹host›:6379/1
+pgbouncer: host=‹host› user=‹user› password=«pwu»
+ef: "Server=‹host›;Database=‹word›;User Id=‹user›;Password=«pwu»"
+mongoose: mongodb://‹user›:«pwu»@‹host›/‹word›
+rabbit: amqp://‹user›:«pwu»@‹host›/%2f
+spring.datasource.url=jdbc:postgresql://‹user›:«pwu»@‹host›/‹word›
+cargo sqlx prepare: DATABASE_URL=postgres://‹user›:«pwu»@‹host›/‹word›
+FATAL: postgres://‹user›:«pwu»@‹host›:5432/‹word›: no pg_hba.conf entry
+[mongo] mongodb+srv://‹user›:«pwu»@‹host›/‹word›
+redis-cli -u redis://:«pwu»@‹host›:6379
+dsn := "‹user›:«pwu»@tcp(‹host›:3306)/‹word›"
+AMQP_URL=amqps://‹user›:«pwu»@‹host›/v
+pg8000: host=‹host› password=«pwu» user=‹user›
 """,
     "aws": """
 AWS_ACCESS_KEY_ID: «akia»
@@ -99,6 +404,67 @@ AWS_SESSION_TOKEN="«awstoken»"
 s3: credentials «akia»:«aws40»
 new BasicAWSCredentials("«akia»", "«aws40»")
 terraform: var.aws_secret_key is "«aws40»"
+botocore.exceptions.ClientError: «akia» InvalidClientTokenId
+aws_secret_access_key: «aws40»
+AWS_SECRET_KEY=«aws40»
+"secretAccessKey":"«aws40»"
+docker run -e AWS_ACCESS_KEY_ID=«akia» x
+AWS_SECURITY_TOKEN=«awstoken»
+mc alias set a https://‹host› «akia» «aws40»
+s3.secret-key=«aws40»
+│   access_key = "«akia»"
+│   secret_key = "«aws40»"
+An error occurred (SignatureDoesNotMatch) for AWSAccessKeyId=«akia»
+fatal error: Unable to locate credentials: aws_access_key_id=«akia»
+[default]⏎aws_access_key_id = x⏎aws_secret_access_key = «aws40»
+  AWS_SECRET_ACCESS_KEY:⇥«aws40»
+docker build --build-arg AWS_SECRET_ACCESS_KEY=«aws40» .
+export AWS_ACCESS_KEY_ID="«asia»" AWS_REGION=eu-central-1
+"SessionToken": "«awstoken»",
+kubectl set env deploy/x AWS_SECRET_ACCESS_KEY=«aws40»
+new AWS.S3({ accessKeyId: '«akia»', region: 'x' })
+secretAccessKey: '«aws40»',
+boto3.client('s3', aws_secret_access_key='«aws40»')
+fs.s3a.secret.key=«aws40»
+spark.hadoop.fs.s3a.access.key «akia»
+SES_SMTP_PASSWORD=«ses44»
+rclone: secret_access_key = «aws40»
+pulumi: aws:secretKey: «aws40»
+botocore.config: aws_access_key_id='«akia»'
+terraform.tfvars: aws_secret_key = "«aws40»"
+AWS_SECRET_ACCESS_KEY: "«aws40»"
+ credentials: «akia» is not authorized
+  "secret_access_key": "«aws40»"
+aws configure set aws_secret_access_key «aws40»
+s3fs: «akia»:«aws40»
+Credential=«akia»/20261103/eu-central-1/s3/aws4_request
+AWS_SESSION_TOKEN=«awstoken»
+  accessKeyId: "«asia»"
+aws: error: --secret-key «aws40»
+ecs: "name": "AWS_SECRET_ACCESS_KEY", "value": "«aws40»"
+serverless: credentials «akia» expired
+s3_secret_access_key: «aws40»
+Aws::S3::Client.new(secret_access_key: '«aws40»')
+restic: export AWS_SECRET_ACCESS_KEY="«aws40»"
+boto: InvalidAccessKeyId «akia»
+env | grep AWS⏎AWS_SECRET_ACCESS_KEY=«aws40»
+x-amz-security-token: «awstoken»
+packer: access_key «akia»
+cdk: Need credentials, got AWS_ACCESS_KEY_ID=«akia»
+aws_secret_key: "«aws40»"
+"SecretAccessKey": "«aws40»",
+sam: AWS_SECRET_ACCESS_KEY=«aws40»
+s3.setCredentials("«akia»", "x")
+minio: secretKey: «aws40»
+AWS_SESSION_TOKEN «awstoken»
+[profile x]⏎aws_secret_access_key=«aws40»
+An error occurred (InvalidClientTokenId): «akia»
+      - AWS_SECRET_ACCESS_KEY=«aws40»
+accessKey: «akia», secretKey: «aws40»
+env: [{"name":"AWS_SECRET_ACCESS_KEY","value":"«aws40»"}]
+duplicity s3: AWS_ACCESS_KEY_ID=«akia»
+"aws_session_token": "«awstoken»"
+secret_access_key «aws40»
 """,
     "gcp": """
 {"error":{"message":"API key not valid: «aiza»"}}
@@ -115,6 +481,67 @@ export GCLOUD_SERVICE_KEY=«b64_json»
 apiKey: '«aiza»',
 <meta-data android:value="«aiza»" />
 CLIENT_SECRET=«gocspx»
+Google Maps error: key «aiza» expired
+fcm: Authorization: Bearer «ya29»
+client_secret: «gocspx»
+GCP_API_KEY="«aiza»"
+"private_key": "«pem_json»"
+https://www.googleapis.com/youtube/v3/search?key=«aiza»
+refresh_token=«goog_refresh»
+firebase apiKey '«aiza»'
+ERROR: (gcloud.auth) refresh failed: refresh_token «goog_refresh»
+"private_key_id": "«hex40»",
+  google.api_key = «aiza»
+AndroidManifest.xml:31: android:value="«aiza»"
+  "current_key": "«aiza»"
+flutter: FirebaseOptions(apiKey: '«aiza»', appId: 'x')
+curl -H "Authorization: Bearer «ya29»" https://storage.googleapis.com/b
+access_token=«ya29» expires_in=3599
+GOOGLE_CLIENT_SECRET=«gocspx»
+  client_secret: '«gocspx»'
+gsutil: gs_access_key_id = «goog1e»
+echo «b64_json» | base64 -d > key.json
+GOOGLE_CREDENTIALS=«b64_json»
+https://maps.googleapis.com/maps/api/geocode/json?address=x&key=«aiza»
+gcp.service-account.private_key="«pem_json»"
+oauth2: cannot fetch token, client_secret=«gocspx»
+i18n: translate.googleapis.com 403 key «aiza»
+gcloud: error key=«aiza» restricted
+"refresh_token": "«goog_refresh»"
+  client_secret: «gocspx»
+  "api_key": [ { "current_key": "«aiza»" } ]
+gsutil config: gs_secret «goog1e»
+VITE_FIREBASE_KEY=«aiza»
+Authorization: Bearer «ya29»
+GCP_SA_KEY=«b64_json»
+FCM_KEY=«aiza» push failed
+"private_key": "«pem_json»"
+oauth token «ya29» expired
+gcloud auth print-access-token⏎«ya29»
+google-services.json: "current_key": "«aiza»"
+ERROR: (bq) invalid_grant «goog_refresh»
+oauth2client: client_secret='«gocspx»'
+maps.js?key=«aiza»&callback=init
+{"private_key_id":"«hex40»","type":"service_account"}
+GOOGLE_APPLICATION_CREDENTIALS_JSON=«b64_json»
+terraform: access_token = "«ya29»"
+hmac: «goog1e» not found
+gke: token «ya29» rejected
+fastlane: GOOGLE_API_KEY=«aiza»
+"apiKey": "«aiza»",
+"client_secret":"«gocspx»"
+dataflow: key=«aiza»
+refresh_token: «goog_refresh»
+firebase-admin: "private_key": "«pem_json»"
+YOUTUBE_KEY: "«aiza»"
+Cloud Build: ERROR key=«aiza»
+gsutil -o Credentials:gs_oauth2_refresh_token=«goog_refresh»
+const firebaseConfig = { apiKey: "«aiza»" };
+vertex: Authorization: Bearer «ya29»
+OAUTH_CLIENT_SECRET=«gocspx»
+"private_key_id" : "«hex40»"
+SA=«b64_json»
+places api «aiza» over quota
 """,
     "azure": """
 AccountKey=«b64_88»;
@@ -131,6 +558,67 @@ AZURE_OPENAI_KEY=«azopenai»
 SYSTEM_ACCESSTOKEN=«azdevops»
 AZURE_TENANT_SECRET='«azsecret»'
 azure.cosmosKey: "«b64_88»"
+AzureStorage: AccountKey=«b64_88» is wrong
+AZURE_CLIENT_SECRET: «azsecret»
+Endpoint=sb://x.servicebus.windows.net/;SharedAccessKey=«b64_44»
+SAS: ?sv=2025&se=2026&sig=«sigenc»
+ApplicationInsights: InstrumentationKey=«uuid»
+POST https://f.azurewebsites.net/api/x?code=«azfunc»
+cosmos AccountEndpoint=https://x/;AccountKey=«b64_88»;
+az login --service-principal -p «azsecret»
+az storage blob list --account-name x --account-key «b64_88»
+DefaultEndpointsProtocol=https;AccountName=x;AccountKey=«b64_88»;EndpointSuffix=core.windows.net
+│   client_secret = "«azsecret»"
+ARM_CLIENT_SECRET=«azsecret»
+AADSTS7000215: Invalid client secret «azsecret» is provided
+azcopy copy "https://x.blob.core.windows.net/c?sv=2025-01-05&sig=«sigenc»"
+Endpoint=sb://x.servicebus.windows.net/;SharedAccessKeyName=Root;SharedAccessKey=«b64_44»
+HostName=x.azure-devices.net;DeviceId=d;SharedAccessKey=«b64_44»
+APPLICATIONINSIGHTS_CONNECTION_STRING=InstrumentationKey=«uuid»;IngestionEndpoint=https://x/
+func: https://x.azurewebsites.net/api/h?code=«azfunc»
+AZURE_OPENAI_API_KEY: «azopenai»
+az devops login --token «azdevops»
+COSMOS_KEY="«b64_88»"
+docker login x.azurecr.io -u x -p «acr»
+Ocp-Apim-Subscription-Key: «hex32»
+AzureWebJobsStorage: AccountKey=«b64_88»
+az sp credential: { "password": "«azsecret»" }
+az login --service-principal --password «azsecret»
+AZURE_CLIENT_SECRET=«azsecret»
+pulumi: azure: clientSecret "«azsecret»"
+storage: AccountName=x;AccountKey=«b64_88»
+Endpoint=sb://x/;SharedAccessKeyName=k;SharedAccessKey=«b64_44»
+blob sas ?sv=2024&sig=«sigenc»&se=2026
+code=«azfunc» is not valid
+PAT «azdevops» expired
+OPENAI key «azopenai» 401
+docker password «acr»
+  "accountKey": "«b64_88»"
+az storage account keys list⏎"value": "«b64_88»"
+AADSTS70002: secret «azsecret»
+connectionString: "DefaultEndpointsProtocol=https;AccountName=a;AccountKey=«b64_88»"
+--client-secret «azsecret»
+https://a.blob.core.windows.net/c/f?sp=r&sig=«sigenc»
+ServiceBus: SharedAccessKey=«b64_44» denied
+https://a.azurewebsites.net/api/f?code=«azfunc»
+git clone with PAT «azdevops»
+APPINSIGHTS_INSTRUMENTATIONKEY=«uuid»
+bicep: clientSecret: '«azsecret»'
+az acr login -p «acr»
+AccountKey=«b64_88» invalid
+azure: SharedAccessKey=«b64_44»
+?sv=2025-01-05&ss=b&sig=«sigenc»
+Azure DevOps: password «azdevops»
+func key: ?code=«azfunc»
+secret value «azsecret»
+ERROR: AADSTS7000215 «azsecret»
+  storage_account_access_key: «b64_88»
+Endpoint=sb://‹word›.servicebus.windows.net/;SharedAccessKey=«b64_44»
+curl "https://‹word›.blob.core.windows.net/a?sig=«sigenc»"
+connection: AccountName=a;AccountKey=«b64_88»;x
+env ARM_CLIENT_SECRET="«azsecret»"
+azd: token «azdevops»
+api-key: «azopenai»
 """,
     "basic_auth": """
 + curl -fsSL -u ‹user›:«pwu» https://‹host›/x.tgz
@@ -147,6 +635,67 @@ HTTPBasicAuth('‹user›', '«pws»')
 {"auths":{"‹host›":{"auth":"«basic»"}}}
 lftp -e ls -u ‹user›,«pwu» ‹host›
 skopeo inspect --creds=‹user›:«pwu» docker://‹host›/x
+curl -k -u ‹user›:«pwu» https://‹host›/api/v1
+curl: (6) could not resolve https://‹user›:«pwu»@‹host›
+proxy = http://‹user›:«pwu»@‹host›:8080
+Authorization: Basic «basic» rejected
+ab -A ‹user›:«pwu» https://‹host›/
+xh --auth ‹user›:«pwu» ‹host›
+WARN proxy https://‹user›:«pwu»@‹host›:3128 timed out
+"Authorization": "Basic «basic»"
+pip install --index-url https://‹user›:«pwu»@‹host›/simple x
+Looking in indexes: https://‹user›:«pwu»@‹host›/pypi/simple
+npm ERR! 401 Unauthorized - GET https://‹user›:«pwu»@‹host›/x
+> Could not GET 'https://‹user›:«pwu»@‹host›/maven2/x.pom'
+curl: (22) curl -sf -u '‹user›:«pwu»' https://‹host›/health
+wget: https://‹user›:«pwu»@‹host›/x.deb: 403
+docker: Error: proxyconnect http://‹user›:«pwu»@‹host›:3128
+Acquire::http::Proxy "http://‹user›:«pwu»@‹host›:8080";
+"proxy-authorization": "Basic «basic»"
+authorization: Basic «basic»
+req.SetBasicAuth("‹user›", "«pws»")
+requests.get(u, auth=("‹user›", "«pws»"))
+$ http -a ‹user›:«pwu» POST ‹host›/api
+          "auth": "«basic»"
+skopeo copy --dest-creds ‹user›:«pwu» a b
+conda: https://‹user›:«pwu»@‹host›/channel/noarch
+bazel: --remote_header="Authorization=Basic «basic»"
+cargo: failed to fetch https://‹user›:«pwu»@‹host›/index
+nuget: Source https://‹user›:«pwu»@‹host›/v3/index.json
+composer: http://‹user›:«pwu»@‹host›/packages.json
+requests.get("https://x", auth=HTTPBasicAuth("‹user›", "«pws»"))
+Authorization: Basic «basic»
+https_proxy=http://‹user›:«pwu»@‹host›:3128
+curl --user "‹user›:«pwu»" https://‹host›
+bazel: proxy http://‹user›:«pwu»@‹host›:8080
+wget --header="Authorization: Basic «basic»" https://‹host›
+xh -a '‹user›:«pwu»' ‹host›
+resource: https://‹user›:«pwu»@‹host›/a.jar timed out
+mvn: Could not transfer from https://‹user›:«pwu»@‹host›/repo
+poetry: https://‹user›:«pwu»@‹host›/simple/
+yarn: HTTP proxy http://‹user›:«pwu»@‹host›:3128
+curl -v --basic --user ‹user›:«pwu» https://‹host›
+> Authorization: Basic «basic»
+headers = {"Authorization": "Basic «basic»"}
+httpie: http --auth=‹user›:«pwu» ‹host›
+prometheus: scrape https://‹user›:«pwu»@‹host›/metrics
+~/.docker/config.json: "auth": "«basic»"
+apt: E: Failed to fetch https://‹user›:«pwu»@‹host›/x.deb
+sbt: resolve https://‹user›:«pwu»@‹host›/ivy
+Authorization: Basic «basic»
+grafana: http://‹user›:«pwu»@‹host›:3000
+curl -u "‹user›:«pwu»" -k https://‹host›
+axios: auth header Basic «basic»
+proxy http://‹user›:«pwu»@‹host›:3128 refused
+helm repo add x https://‹user›:«pwu»@‹host›/charts
+elasticsearch: http://‹user›:«pwu»@‹host›:9200/_cluster
+ERROR: https://‹user›:«pwu»@‹host›/repository/pypi/simple
+curl -X POST -u ‹user›:«pwu» https://‹host›/build
+Proxy-Authorization: Basic «basic»
+no_proxy= all_proxy=http://‹user›:«pwu»@‹host›:1080
+Authorization: Basic «basic»
+"auth": "«basic»",
+ab -n 1 -A ‹user›:«pwu» https://‹host›/
 """,
     "git_credential": """
 git fetch https://‹user›:«pwu»@‹host›/team/r.git
@@ -163,6 +712,67 @@ git ls-remote https://«ghpat»@github.com/o/r
 https://‹user›:«mixed32»@‹host›/o/r.git
 jenkins > git fetch --tags https://‹user›:«pwu»@‹host›/r.git
 submodule url https://‹user›:«pwu»@‹host›/s.git
+git pull https://‹user›:«pwu»@‹host›/o/r.git
+remote: https://‹user›:«ghp»@github.com/o/r not found
+git clone -q https://«ghp»@github.com/o/r x
+error: could not fetch https://‹user›:«pwu»@‹host›/r.git
+origin https://‹user›:«glpat»@‹host›/o/r.git (push)
+pip: git+https://‹user›:«pwu»@‹host›/r.git
+url=https://‹user›:«pwu»@github.com/o/r.git
+fatal: repository 'https://‹user›:«pwu»@‹host›/r/' not found
+##[command]git remote add origin https://x-access-token:«ghs»@github.com/o/r
+fatal: unable to access 'https://‹user›:«pwu»@‹host›/o/r.git/': SSL
+error: RPC failed for https://oauth2:«glpat»@‹host›/o/r.git
+Cloning into 'r'... https://‹user›:«ghp»@github.com/o/r.git
+[remote "origin"]⏎⇥url = https://‹user›:«pwu»@‹host›/o/r.git
+go: module github.com/o/r: git ls-remote https://«ghp»@github.com/o/r
+   Updating git repository `https://‹user›:«pwu»@‹host›/o/r`
+jj git clone https://‹user›:«pwu»@‹host›/o/r
+npm ERR! git+https://«ghp»:x-oauth-basic@github.com/o/r.git
+composer: https://‹user›:«pwu»@‹host›/o/r.git is not a git repository
+git config url."https://«glpat»@‹host›/".insteadOf https://‹host›/
+$ cat ~/.git-credentials⏎https://‹user›:«ghp»@github.com
+git submodule: https://‹user›:«pwu»@bitbucket.org/o/r.git
+git lfs push: https://‹user›:«pwu»@‹host›/o/r.git/info/lfs
+argocd repo add https://‹host›/o/r.git --username ‹user› --password «ghp»
+source = "git::https://‹user›:«pwu»@‹host›/o/m.git"
+flux bootstrap git --url=https://‹user›:«pwu»@‹host›/o/r
+jj git fetch https://‹user›:«pwu»@‹host›/o/r.git
+fatal: Authentication failed for 'https://‹user›:«ghp»@github.com/o/r.git/'
+$ git clone https://oauth2:«glpat»@‹host›/o/r.git
+remote: https://x-access-token:«ghs»@github.com/o/r
+hub: origin https://«ghp»@github.com/o/r.git (fetch)
+go get: https://‹user›:«pwu»@‹host›/m.git
+npm: git+https://«ghpat»@github.com/o/r.git
+Cloning https://‹user›:«pwu»@‹host›/r.git into vendor
+pip install git+https://«ghp»@github.com/o/r@main
+cargo: https://‹user›:«pwu»@‹host›/o/r.git
+git remote set-url origin https://‹user›:«pwu»@‹host›/r.git
++ git push https://‹user›:«ghp»@github.com/o/r.git HEAD:main
+actions: https://x-access-token:«ghs»@github.com/o/r.git
+renovate: https://oauth2:«glpat»@‹host›/o/r.git
+Fetching https://‹user›:«pwu»@‹host›/o/r.git
+origin  https://‹user›:«pwu»@bitbucket.org/o/r.git (fetch)
+bundler: git: 'https://«ghp»@github.com/o/r.git'
+pip: Cloning https://‹user›:«pwu»@‹host›/o/r.git to /tmp/x
+hg clone https://‹user›:«pwu»@‹host›/r
+url = https://«ghpat»@github.com/o/r.git
+drone: + git fetch https://‹user›:«pwu»@‹host›/o/r.git
+fatal: https://‹user›:«ghp»@github.com/o/r.git/info/refs
+terraform init: git::https://oauth2:«glpat»@‹host›/o/m.git
+git remote -v: https://«ghp»@github.com/o/r
+go: git clone https://‹user›:«pwu»@‹host›/o/r
+dependabot: https://x-access-token:«ghs»@github.com/o/r
+npm install git+https://‹user›:«pwu»@‹host›/o/r.git
+git push https://‹user›:«pwu»@‹host›/o/r.git
+remote: Repository not found. fatal: repository 'https://‹user›:«ghp»@github.com/o/r.git/' not found
+west update: https://‹user›:«pwu»@‹host›/r.git
+repo sync: https://oauth2:«glpat»@‹host›/o/r.git
+git ls-remote https://‹user›:«pwu»@‹host›/o/r.git HEAD
+pre-commit: https://«ghp»@github.com/o/r
+mix deps.get: https://‹user›:«pwu»@‹host›/o/r.git
+swift: https://x-access-token:«ghs»@github.com/o/r.git
+fetch = https://‹user›:«pwu»@‹host›/o/r.git
 """,
     "credit_card": """
 charge «card» failed
@@ -178,6 +788,67 @@ expected «card» to fail
 POS ‹n› «card» EUR 12
 visa: "«cardsp»"
 cc_number=«card»&cvc=1
+payment with card «card» rejected
+"pan": "«card»"
+cardnumber: «cardsp»
+‹user› «cardda» 12/28
+test card «amex»
+INSERT INTO c VALUES ('«card»')
+card=«card» status=402
+declined: «cardsp»
+ERROR:  value "«card»" violates check constraint
+stripe.error.CardError: Your card «card» was declined
+kafka: record {"pan":"«card»","amount":‹n›}
+2026-11-03 INFO payment - charging «cardsp» for order ‹n›
+logger.info("card {}", "«cardda»");
+assertEquals("«card»", payment.number())
+  card_number: '«cardsp»'
+INSERT INTO payments (card, amt) VALUES ('«card»', ‹n›);
+<CardNumber>«card»</CardNumber>
+curl -d number=«card» -d cvc=123 https://‹host›/v1/tokens
+amex «amex» approved
+‹user›;«card»;11/29
+Key (card)=(«card») already exists.
+PAN=«card»
+"number" => "«cardda»"
+refund to «cardsp» pending
+Card: «amex»
+WARN payment: card «card» invalid
+{"cc":"«card»","exp":"11/29"}
+SELECT * FROM o WHERE pan = '«cardsp»'
+expect(card).toBe("«card»")
+cards: ["«cardda»"]
+PAN «card» leaked
+  number: "«card»"
+card «amex» expired
+pay with «cardsp» (Visa)
+INSERT «card»
+visa=«card»
+Stripe::CardError: «card» incorrect_number
+payment.card=«card»
+"primaryAccountNumber": "«card»"
+WARN: masked failed for «cardsp»
+let c = Card::new("«cardda»");
+| ‹user› | «card» | 12/29 |
+amex=«amex»
+visa «cardsp» refused
+order ‹n› paid by «card»
+Adyen: refused «card»
+paymentMethod: { number: "«card»" }
+log: "card=«cardsp»"
+braintree «amex» invalid
+('«card»', '12/29')
+card number «cardda»
+"cardNo":"«card»"
+charged «cardsp» twice
+mollie: card «card» blocked
+Got: "«card»", want a token
+txn card=«cardda»
+"pan":"«cardsp»"
+test number «card»
+fraud: «amex» flagged
+cc «card» exp 11/29
+row 7: «card»
 """,
     "ssn": """
 "SSN": "«ssn»"
@@ -193,6 +864,67 @@ taxpayer_id=«ssnbare»
 SSN: «ssnbare»
 employee: «ssn» / ‹user›
 invalid: «ssn»
+SSN «ssn» invalid
+"ssn": "«ssn»"
+row 4: ‹user›,«ssn»
+social security number «ssn»
+ssn='«ssn»'
+duplicate ssn (‹user›, «ssn»)
+taxpayer id: «ssnbare»
+Employee «ssn» not found
+ERROR:  duplicate key value: Key (ssn)=(«ssn») already exists.
+ValidationError: ssn '«ssn»' does not match
+{"employee":{"ssn":"«ssn»","name":"‹user›"}}
+row ‹n›: ‹user›,«ssn»,active
+assert person.ssn == "«ssn»"
+<SSN>«ssn»</SSN>
+‹date› ‹host› hr[91]: lookup «ssn» failed
+SELECT * FROM p WHERE ssn = '«ssn»';
+Social Security Number: «ssn»
+  ssn: «ssn»
+SSN="«ssnsp»"
+taxpayer id «ssnbare» rejected
+"tin": "«itin»"
+ITIN «itin» expired
+applicant «ssn» denied
+new Person("‹user›", "«ssn»")
+W-2 for «ssn»
+WARN ssn «ssn» duplicated
+employee.ssn = "«ssn»"
+{"ssn":"«ssn»"}
+row: «ssn»;‹user›
+SELECT «ssn»
+social security: «ssn»
+ssn:«ssn»
+(«ssn»)
+ssn=«ssnsp»
+tax_id «ssnbare»
+applicant ssn «ssn»
+ActiveRecord: ssn "«ssn»" taken
+payroll.csv: ‹user›,«ssn»,4200
+| ‹user› | «ssn» |
+"socialSecurityNumber": "«ssn»"
+ssn_number=«ssn»
+patient «ssn» admitted
+WARN SSN «ssn» masked failed
+taxpayer «ssn» unknown
+ssn => '«ssn»'
+hibernate: bind ssn [«ssn»]
+{"ssn": "«ssn»", "ok": false}
+SSN is «ssn»
+invalid ssn: «ssn»
+('‹user›', '«ssn»')
+ssn: "«ssnsp»"
+<TaxId>«ssn»</TaxId>
+user «ssn» locked
+Got ssn "«ssn»", want none
+people.csv:7: «ssn»
+record «ssn» rejected
+"SSN":"«ssn»"
+ssn '«ssn»' is invalid
+social security no. «ssn»
+holder ssn=«ssn»
+dob 1980-01-02 ssn «ssn»
 """,
     "phone": """
 phone=«e164»
@@ -209,6 +941,67 @@ phone: '«frloc»'
 «e164» opted out
 contact: «us»
 sms «inmob» queued
+phone «us» invalid
+{"phone":"«e164»"}
+sms to «e164» rejected
+tel: «uspar»
+call me at «us»
+mobile: «ukmob»
+Telefon «deintl00»
+number «e164» is blocked
+twilio: HTTP 400 The 'To' number «e164» is not valid
+INSERT INTO users (phone) VALUES ('«us»');
+"phone_number": "«uspar»",
+‹date› ‹host› asterisk: dialing «e164»
+contact:⏎  phone: "«us»"
+user.mobile = "«ukmob»"
+<phone>«e164»</phone>
+SMS to «inmob» failed
+callback number «usdot»
+tel:«e164»
+Telefon: «deloc»
+Handy «demob»
+fax «uspar»
+whatsapp «brmob» blocked
+assertEquals("«e164»", user.phone)
+Key (phone)=(«e164») already exists.
+msisdn=«msisdn»
+WARN phone «e164» blocked
+{"mobile":"«us»"}
+caller: «e164»
+sms «e164» ok
+tel «uspar»
+phone = "«inmob»"
+PHONE=«frloc»
+"tel": "«deintl00»"
+call «usdot» now
+fax: «us»
+contact «e164»
+ActiveRecord: phone "«e164»" taken
+payroll.csv: ‹user›,«us»
+| ‹user› | «uspar» |
+"mobilePhone": "«e164»"
+voip: INVITE tel:«e164»
+phone_number=«us»
+Rufnummer «deintl00»
+sms: «inmob» undelivered
+contactNumber: "«us»"
+hibernate: bind phone [«e164»]
+{"phone": "«us»"}
+vonage: to=«e164»
+Phone «uspar»
+mobile: «inmob»
+call failed: «e164»
+tel. «deloc»
+"fax": "«usdot»"
+Got phone "«e164»", want none
+people.csv:7: «us»
+signal: «e164» unregistered
+"phone":"«uspar»"
+dial tel:«e164»
+support: «us»
+mobile no. «inmob»
+phone: «frintl»
 """,
     "totp_seed": """
 otpauth://totp/x:‹user›?issuer=x&secret=«b32_16»
@@ -224,6 +1017,67 @@ scan or type into your authenticator: «b32sp»
 two_factor_seed=«b32_32»
 OTP seed: «b32_32»
 new OTPAuth.TOTP({secret: "«b32_32»"})
+otpauth://totp/a?secret=«b32_32»
+TOTP_SECRET: «b32_32»
+"mfa_secret":"«b32_32»"
+pyotp.TOTP('«b32_16»')
+oathtool --totp -b «b32_32»
+otp_secret «b32_32» is invalid
+two-factor secret: «b32_16»
+authenticator key: «b32sp»
+QR: otpauth://totp/‹word›:‹user›?secret=«b32_32»&issuer=x&digits=6
+oathtool -b --totp «b32_32»
+oathtool --totp --base32 "«b32_16»"
+"totp_secret": "«b32_32»",
+GOOGLE_AUTHENTICATOR_SECRET=«b32_16»
+user.otp_secret = "«b32_32»"
+speakeasy.totp({ secret: '«b32_32»', encoding: 'base32' })
+mfa-seed: «b32_32»
+aws iam create-virtual-mfa-device⏎  Base32StringSeed: «b32_32»
+Your 2FA secret is «b32_16»
+ROTP::TOTP.new("«b32_32»")
+totp = pyotp.TOTP("«b32_32»")
+vault write totp/keys/x key=«b32_32»
+authenticator setup key: «b32sp»
+two_factor_secret: «b32_26»
+INSERT INTO users (mfa_secret) VALUES ('«b32_32»');
+error: invalid TOTP secret '«b32_32»'
+MFA: secret «b32_32» stored
+otpauth://totp/x?issuer=y&secret=«b32_26»
+totp.seed = "«b32_32»"
+"2fa_secret": "«b32_32»"
+OTP_SECRET=«b32_32»
+twoFactorSecret: '«b32_16»'
+pyotp.parse('«b32_32»')
+mfa.secret «b32_32»
+authenticator «b32_32»
+totp --secret «b32_32»
+seed for totp: «b32sp»
+ActiveRecord: otp_secret "«b32_32»" invalid
+otpauth://totp/GitHub:‹user›?secret=«b32_16»&issuer=GitHub
+keycloak: totpSecret «b32_32»
+authy: seed «b32_32» for 2fa
+pass otp insert: otpauth://totp/x?secret=«b32_32»
+MFA_SECRET="«b32_32»"
+2fa: «b32sp»
+TOTP key «b32_32»
+const secret = authenticator.generateSecret(); // «b32_32»
+gauth: otpauth://totp/x?secret=«b32_32»
+TOTP: «b32_32»
+mfa secret = "«b32_32»"
+totp_key: «b32_16»
+2FA_SECRET=«b32_32»
+pyotp.TOTP(s) # «b32_32»
+otp: "«b32_32»"
+authenticator app key «b32sp»
+enrolled totp secret=«b32_32»
+otpauth://totp/‹word›?secret=«b32_16»&period=30
+mfaSecret => "«b32_32»"
+oathtool --totp -b '«b32_32»'
+2fa secret: «b32_26»
+totp secret key «b32_32»
+user.totp = "«b32_32»"
+Enter this key in your authenticator: «b32sp»
 """,
     "jwt": """
 Bearer «jwt»
@@ -239,6 +1093,67 @@ x-access-token: «jwt»
 <«jwt»>
 anon key «jwt»
 ws://‹host›/?t=«jwt»
+token «jwt» expired
+Authorization: Bearer «jwt»
+cookie: auth=«jwt»
+JWT=«jwt»
+"jwt":"«jwt»"
+verify(«jwt»)
+?access_token=«jwt»
+id_token: «jwt»
+kubectl --token=«jwt» get pods
+error: jwt malformed: «jwt»
+nginx: [error] auth_jwt: token "«jwt»" expired
+Authorization: Bearer «jwt»
+curl -H 'Authorization: Bearer «jwt»' https://‹host›
+SUPABASE_SERVICE_ROLE_KEY=«jwt»
+{"id_token":"«jwt»","expires_in":3600}
+Set-Cookie: sid=«jwt»; Path=/; HttpOnly
+‹date› ‹host› gateway: rejected «jwt»
+localStorage.setItem("t", "«jwt»")
+GET /ws?token=«jwt» HTTP/1.1
+  token: «jwt»
+ey: signature of «jwt» is invalid
+user:⏎    token: «jwt»
+docker login -p «jwt» registry.‹host›
+pulsar: authParams=token:«jwt»
+x-goog-iap-jwt-assertion: «jwt»
+WARN jwt «jwt» expired
+bearer «jwt»
+const t = '«jwt»';
+token := "«jwt»"
+AUTH_TOKEN: «jwt»
+  access_token = "«jwt»"
+jwt(«jwt»)
+my $jwt = '«jwt»';
+x-auth-token: «jwt»
+session=«jwt»
+decode: «jwt» bad
+passport-jwt: «jwt» invalid signature
+Authorization: JWT «jwt»
+"accessToken": "«jwt»"
+wscat -H "Authorization: Bearer «jwt»"
+postman: {{token}} = «jwt»
+keycloak: refresh «jwt» revoked
+--header "X-Token: «jwt»"
+argocd --auth-token «jwt»
+jwt decode «jwt»
+express-jwt: «jwt»
+token=«jwt»
+Authorization: Bearer «jwt»
+"jwt": "«jwt»"
+grpc: authorization: «jwt»
+--jwt «jwt»
+X-Auth: «jwt»
+id_token=«jwt»&state=x
+W: «jwt» has bad signature
+Got token "«jwt»"
+curl -b "jwt=«jwt»" https://‹host›
+oauth2-proxy: id_token «jwt»
+kube: bearer token «jwt»
+X-JWT: «jwt»
+authToken: '«jwt»'
+{"jwt":"«jwt»"}
 """,
     "high_entropy_hex": """
 SECRET_KEY=«hex64»
@@ -254,6 +1169,67 @@ auth_hash: «hex40»
 cookie secret=«hex32»
 jwt.secret=«hex64»
 signing key «hex64»
+secret=«hex64»
+"encryption_key":"«hex64»"
+SESSION_KEY: «hex64»
+signing secret «hex64»
+api secret: «hex32»
+master_key=«hex32»
+hmac_secret: «hex64»
+HASH_SALT=«hex64»
+│   encryption_key = "«hex64»"
+SECRET_KEY_BASE=«hex128» rails s
+RAILS_MASTER_KEY=«hex32»
+config.secret_key = '«hex64»'
+APP_SECRET=«hex32»
+rndc-key: secret "«hex64»";
+    "hmac_secret": "«hex64»",
+luksOpen: master key «hex64»
+const KEY: [u8; 32] = hex!("«hex64»");
+byte[] key = Hex.decode("«hex64»");
+aes: bad key «hex32»
+openssl enc -aes-256-cbc -K «hex64» -iv 0
+k8s: encryption secret «hex64» rejected
+erlang cookie: «hex40»
+NEXTAUTH_SECRET: «hex64»
+webhook secret is «hex40»
+jwt_secret=«hex128»
+SIGNING_SECRET=«hex64»
+  secret: "«hex64»"
+crypto secret «hex64»
+api secret «hex40» rejected
+master secret «hex32»
+my $secret = "«hex64»";
+salt = «hex64»
+session secret «hex32»
+hmac «hex64»
+secretKey: «hex32»
+encryption-key=«hex64»
+django: SECRET_KEY «hex64»
+laravel: APP_KEY=«hex64»
+symfony: APP_SECRET=«hex32»
+aes-256: secret key «hex64» invalid
+vault unseal secret «hex64»
+flask: app.secret_key = "«hex64»"
+hmac-sha256 secret: «hex64»
+rpc secret=«hex32»
+private nonce «hex64»
+express-session: secret "«hex64»"
+SECRET=«hex32»
+cipher secret: «hex64»
+shared secret «hex40»
+client secret «hex64» expired
+token «hex64» not found
+ENCRYPTION_KEY=«hex64»
+password hash «hex64»
+Got secret "«hex64»"
+SESSION_SECRET='«hex64»'
+crypto.createHmac('sha256', '«hex64»')
+app secret «hex32»
+aes_key: «hex64»
+webhook_secret=«hex40»
+private key «hex64»
+secret_key_base: «hex128»
 """,
 }
 
@@ -363,4 +1339,727 @@ crc ‹hex8› bad
 rax: ‹hex16› rbx: ‹hex16›
 000000a0  ‹hex8› ‹hex8› ‹hex8› ‹hex8›
 test ok in 0.‹n3›s
+error: ‹hex40› is not a commit
+note: switching to '‹hex40›'
+error: object ‹hex40› is corrupt
+Fast-forward ‹hex7›..‹hex7›
+git checkout ‹hex40›
+[main ‹hex7›] wip
+merge-base ‹hex40›
+built from ‹hex40›
+upstream changed to ‹hex40›
+pinned at ‹hex40›
+digest mismatch: ‹hex64›
+sha512: ‹hex128›
+sha256:‹hex64› verified
+got: sha256-‹b64_44›
+checksum ‹hex32› ok
+‹hex64›  pkg.deb
+MD5 (a) = ‹hex32›
+docker image ‹hex64› removed
+pulled registry.local/app@sha256:‹hex64›
+registry.local/app:‹hex40› pushed
+container ‹hex12› started
+trace_id: ‹hex32›
+request-id: ‹uuid›
+span_id=‹hex16›
+x-correlation-id: ‹uuid›
+cache key node-‹hex64› not found
+build/app-‹hex40›.tar.gz
+dist/app.‹hex20›.js
+libx-‹hex16›.so
+ssh: SHA256:‹b64n43›
+gpg: key ‹HEX16› not found
+tx ‹sol_sig› failed
+account ‹sol_pub› not found
+nano_‹nano60›
+block ‹HEX64› not found
+address 0x‹hex40›
+usage: app --password <PASSWORD>
+error: missing --token <TOKEN>
+password incorrect for user ‹user›
+Password must contain a digit
+unexpected token in JSON at position ‹n›
+token expired
+let token = read_token()?;
+API_KEY=${API_KEY}
+key not found: 'name'
+mysql -u ‹user› -p
+docker run -p 80:80 x
+ssh -p 22 ‹user›@‹host›
+curl -u ‹user› https://‹host›
+postgres://‹host›/‹word›
+https://‹host›/‹word›?id=‹n›
+order ‹digits12› shipped
+serial ‹digits16nl›
+2026-11-22T10:00:00.‹n3›Z
+0x‹hex16›
+rip: 0x‹hex12›
+uuid ‹uuid›
+arn:aws:iam::‹digits12›:user/x
+vol-0‹hex16›
+s3://b/‹hex32›/x
+integrity sha512-‹b64_88›
+data:image/gif;base64,R0lGODlh‹b64_88›
+12D3KooW‹b58_44›
+ino ‹digits10› size ‹n›
+commit ‹hex40› (HEAD -> main, origin/main)
+‹hex40›⇥refs/heads/main
+index ‹hex40›..‹hex40› 100644
+Merge: ‹hex7› ‹hex7›
+fatal: reference is not a tree: ‹hex40›
+warning: unable to access commit ‹hex40›
+Subproject commit ‹hex40›
+git fetch origin ‹hex40›
+Checking out files: ‹hex40› 100%
+##[command]git checkout --progress --force ‹hex40›
+Checking out Revision ‹hex40› (refs/remotes/origin/main)
+HEAD is now at ‹hex40› Fix tests
+error: pathspec '‹hex40›' did not match any file(s) known to git
+Obtained Jenkinsfile from ‹hex40›
+jj: Rebased 2 commits onto ‹hex40›
+Parent commit      : qpvuntsm ‹hex40› main
+Syncing repository: o/r at ‹hex40›
+ + ‹hex7›...‹hex7› main -> origin/main (forced update)
+go: downloading github.com/o/r v0.0.0-20261103101112-‹hex12›
+github.com/o/r v1.2.3 h1:‹b64_44›
+verifying github.com/o/r@v1.2.3: checksum mismatch⏎⇥downloaded: h1:‹b64_44›⏎⇥go.sum:     h1:‹b64_44›
+source = "git+https://github.com/o/r?rev=‹hex40›#‹hex40›"
+checksum = "‹hex64›"
+    Updating git repository `https://github.com/o/r` to ‹hex40›
+ERROR: THESE PACKAGES DO NOT MATCH THE HASHES: Expected sha256 ‹hex64›⏎             Got        ‹hex64›
+x==1.0 --hash=sha256:‹hex64› \\
+npm ERR! code EINTEGRITY sha512-‹b64_88› integrity checksum failed
+"integrity": "sha512-‹b64_88›",
+resolved "https://registry.yarnpkg.com/x/-/x-1.0.tgz#‹hex40›"
+  specifier: 1.0⏎    version: github.com/o/r/‹hex40›
+bazel: Error downloading [https://x/y.zip]: Checksum was ‹hex64› but wanted ‹hex64›
+    sha256 = "‹hex64›",
+    urls = ["https://github.com/o/r/archive/‹hex40›.zip"],
+    strip_prefix = "r-‹hex40›",
+    commit = "‹hex40›",
+/root/.cache/bazel/_bazel_root/‹hex32›/external/x
+~/.gradle/caches/modules-2/files-2.1/g/a/1.0/‹hex40›/a-1.0.jar
+Gradle: dependency verification failed: expected a 'sha256' checksum of '‹hex64›' but was '‹hex64›'
+==> Verifying checksum for 'x--1.0.tar.gz'⏎Error: SHA256 mismatch⏎Expected: ‹hex64›⏎  Actual: ‹hex64›
+nix: hash mismatch in fixed-output derivation: specified: sha256-‹b64_44›
+error: hash '‹hex64›' has wrong length
+ => CACHED [2/5] RUN x sha256:‹hex64›
+Step 3/9 : FROM node@sha256:‹hex64›
+ ---> ‹hex12›
+Successfully built ‹hex12›
+writing image sha256:‹hex64› done
+Digest: sha256:‹hex64›
+docker: Error response from daemon: No such container: ‹hex64›
+Error: No such object: ‹hex64›
+Status: Downloaded newer image for app:‹hex40›
+Failed to pull image "‹host›/app:‹hex40›": not found
+  Container ID:  containerd://‹hex64›
+  Image ID:      docker-pullable://x@sha256:‹hex64›
+Normal  Killing  2m  kubelet  Stopping container app
+pod/app-‹hex10›-‹low5› created
+  uid: ‹uuid›
+  resourceVersion: "‹digits10›"
+kubelet: "Failed to remove container" containerID="‹hex64›"
+crictl stop ‹hex64›
+cgroup: /kubepods/burstable/pod‹uuid›/‹hex64›
+/run/containerd/io.containerd.runtime.v2.task/k8s.io/‹hex64›/rootfs
+unable to mount /var/lib/docker/overlay2/‹hex64›/merged
+Terraform: lock ID:        ‹uuid›
+│ aws_instance.web: Still destroying... [id=i-0‹hex16›, 10s elapsed]
+aws_vpc.main: Refreshing state... [id=vpc-0‹hex16›]
+(RequestId: ‹uuid›; S3 Extended Request ID: x)
+arn:aws:lambda:eu-central-1:‹digits12›:function:x
+ETag: "‹hex32›"
+"ETag": "\\"‹hex32›\\"",
+upload failed: s3://bucket/‹hex32›.json
+x-amz-cf-id: ‹mixed32›
+az: Correlation ID: ‹uuid› Timestamp: 2026-11-03
+gcloud: operation ‹uuid› failed
+projects/x/locations/y/operations/‹digits19›
+trace: projects/x/traces/‹hex32›
+traceparent: 00-‹hex32›-‹hex16›-01
+{"trace_id":"‹hex32›","span_id":"‹hex16›","level":"error"}
+jaeger: span ‹hex16› of trace ‹hex32› dropped
+X-Request-Id: ‹hex32›
+nginx: [error] 31#31: *‹n› open() "/srv/assets/app.‹hex20›.js" failed
+GET /assets/‹hex32›.css HTTP/1.1" 404
+systemd[1]: machine-id ‹hex32› initialized
+Boot ID: ‹hex32›
+_BOOT_ID=‹hex32›
+systemd-journald: /var/log/journal/‹hex32›/system.journal corrupted
+Invocation: ‹hex32›
+UUID=‹uuid› / ext4
+PARTUUID=‹hex8›-01
+usb 1-1: SerialNumber: ‹HEX16›
+LOG:  duration: 12.‹n3› ms  statement: SELECT 1
+ERROR:  relation "users" does not exist at character ‹n›
+DETAIL:  Key (id)=(‹uuid›) already exists.
+postgres: md5 checksum ‹hex32› of base/16384/2619
+kafka: Cluster ID: ‹url22›
+[2026-11-03 10:11:12,‹n3›] ERROR offset ‹digits10› out of range
+elasticsearch: index [x/‹url22›] blocked
+mongod: ObjectId("‹hex24›") not found
+redis: run_id:‹hex40›
+master_replid:‹hex40›
+uploading build-scan ‹low13›
+actions/cache: Cache not found for input keys: Linux-node-‹hex64›
+Cache restored from key: Linux-cargo-‹hex64›
+ccache: result_key ‹hex40›
+turbo: cache hit, replaying logs ‹hex16›
+sccache: hash key ‹hex64›
+Uploaded artifact dist-‹hex40›.tgz
+Artifact ‹hex64›.zip has expired
+codecov: Uploading reports for ‹hex40›
+Deploying ‹hex40› to production
+vercel: Deployment ‹hex32› ready
+Current runner build: ‹hex40›
+docs built from ‹hex40›
+version: 1.2.3+‹hex40›
+app/1.0 (build ‹hex40›)
+Linking build id ‹hex40›
+BuildID[sha1]=‹hex40›, not stripped
+gdb: warning: build-id ‹hex40› does not match
+core: 0x‹hex16› in main ()
+#4 0x‹hex16› in x () from /lib/libx.so
+at http://localhost/app.‹hex8›.js:1:‹n›
+Caused by: java.lang.IllegalStateException: x@‹hex8›
+panic: runtime error [recovered] goroutine ‹n›
+thread 'main' panicked at src/main.rs:‹n›
+ssh: The authenticity of host can't be established, SHA256:‹b64n43›
+RSA key fingerprint is MD5:‹colonhex16›
+debug1: Server host key: ssh-ed25519 SHA256:‹b64n43›
+gpg: using RSA key ‹HEX40›
+gpg: key ‹HEX16›: "x" not changed
+Primary key fingerprint: ‹HEXsp40›
+        Serial Number: ‹colonhex20›
+X509v3 Subject Key Identifier: ‹colonHEX20›
+certificate thumbprint ‹HEX40› not trusted
+tx 0x‹hex64› reverted
+Error: block 0x‹hex64› not found
+from: 0x‹hex40› to: 0x‹hex40› value: 0
+Program ‹sol_pub› invoke [1]
+Transaction simulation failed: ‹sol_sig›
+nano_‹nano60› has no frontier
+error: the following required arguments were not provided: --token <TOKEN>
+  -p, --password <PASSWORD>  [env: DB_PASSWORD=]
+error: invalid value for '--api-key <API_KEY>': empty
+Username for 'https://‹host›': 
+Password for '‹user›':
+[sudo] password for ‹user›: 
+ERROR 1045 (28000): Access denied for user '‹user›'@'‹host›' (using password: YES)
+FATAL:  password authentication failed for user "‹user›"
+psql: error: fe_sendauth: no password supplied
+docker: unauthorized: incorrect username or password.
+Error: Missing required secret 'NPM_TOKEN'
+env: DATABASE_PASSWORD: ${{ secrets.DATABASE_PASSWORD }}
+password: {{ vault_db_password }}
+  password = var.db_password
+password_hash(pw, PASSWORD_DEFAULT)
+valueFrom: { secretKeyRef: { name: db, key: password } }
+SyntaxError: Unexpected token < in JSON at position ‹n›
+error[E0425]: cannot find value `token` in this scope
+token_type: bearer
+Token expired at 2026-11-03T10:11:12Z
+const token = await getToken(user);
+String password = request.getParameter("password");
+if (password.length() < 8) throw new WeakPassword();
+private final String apiKey;
+API_KEY: process.env.API_KEY,
+secretName: ‹word›-tls
+serviceAccountToken: { path: token, expirationSeconds: 3600 }
+postgres://localhost:5432/‹word› refused
+mysql -h ‹host› -P 3306 -u ‹user› -p ‹word›
+jdbc:postgresql://‹host›:5432/‹word›
+redis://‹host›:6379/0: Connection refused
+ssh://git@‹host›:7999/o/r.git
+git@github.com:o/r.git: Permission denied (publickey).
+https://‹host›:8443/api?page=2&key=name
+[‹n3›, ‹n3›, ‹n3›, ‹n3›]
+[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+epoch: 1790000‹n3›.‹n3›
+time=1790000000‹n3› level=info
+pid ‹n› uid 1000 gid 1000 start ‹digits10›
+Order #‹digits10› has shipped
+ISBN 978-3-16-148410-0
+10.1.2.3:54321 -> 10.1.2.7:443
+v1.2.3-rc.4+build.‹n›
+00000040: ‹hex4› ‹hex4› ‹hex4› ‹hex4›  ................
+data:image/png;base64,iVBORw0KGgo‹b64_88›
+source-map://‹hex32›/a.js
+bafybei‹low52› not pinned
+"sha": "‹hex40›",
+"tree": { "sha": "‹hex40›" }
+GITHUB_SHA=‹hex40›
+CI_COMMIT_SHA: ‹hex40›
+org.opencontainers.image.revision=‹hex40›
+Bump serde from ‹hex40› to ‹hex40›
+Reverting commit ‹hex40›
+gitlink: ‹hex40›
+cherry-pick ‹hex40› onto main
+git blame ‹hex40› src/a.rs
+tag v1.2.3 points at ‹hex40›
+Nothing to do at revision ‹hex40›
+merge-parent: ‹hex40›
+jj: Working copy now at ‹hex40›
+pull request #‹n›: head ‹hex40›
+ref: refs/pull/‹n›/head at ‹hex40›
+[detached HEAD ‹hex7›]
+patch ‹hex40› applied
+tree ‹hex40› is empty
+commit-id: ‹hex40›
+checkout-index: ‹hex40› not in cache
+origin/main ‹hex40› (latest)
+Syncing from ‹hex40›
+checksum of archive: ‹hex64›
+Expected SHA-256 ‹hex64›, got ‹hex64›
+sha256:‹hex64› (verified)
+SHA-1: ‹hex40› ok
+sha512sum: ‹hex128›  a.tar
+MD5(file)= ‹hex32›
+cksum ‹hex8› 1234
+blake3 ‹hex64›
+digest of image: sha256:‹hex64›
+integrity failed: sha384-‹b64_64›
+HASH ‹hex64› computed
+content-md5: ‹b64_24›
+etag: W/"‹hex32›"
+if-none-match "‹hex32›"
+hash: ‹hex40›
+fingerprint of key: ‹hex40›
+thumbprint ‹HEX40›
+sha1(index.js) = ‹hex40›
+BuildKit: exporting layer sha256:‹hex64›
+quay.io/o/r@sha256:‹hex64› pulled
+docker pull ‹host›/team/app:‹hex40›
+app:‹hex40›: manifest unknown
+image "app:‹hex40›" not found
+Removed container ‹hex64›
+overlay2: layer ‹hex64› leaked
+sha256:‹hex64›: Pull complete
+pod uid ‹uuid›
+node id ‹hex32›
+namespace ‹uuid›
+kubelet: volume pvc-‹uuid› mounted
+trace_id ‹hex32› span ‹hex16›
+TraceID: ‹hex32›
+b3: ‹hex32›-‹hex16›-1
+correlation-id=‹hex32›
+requestId: ‹hex32›
+x-ray trace 1-‹hex8›-‹hex24›
+span ‹hex16› ended
+datadog.trace_id: ‹digits19›
+sentry event id ‹hex32›
+sentry-trace ‹hex32›-‹hex16›-0
+build-‹hex40›.log
+cache-‹hex64›.tar
+Saved cache with key: Linux-pip-‹hex64›
+cache hit for deps-‹hex32›
+asset /assets/main-‹hex20›.js emitted
+chunk-‹hex16›.mjs 12 kB
+coverage for ‹hex40› uploaded
+rollback to ‹hex40› done
+release ‹hex40› promoted
+version 4.2.0-‹hex40›
+compiled from ‹hex40›
+runner version ‹hex40›
+unpacking nixpkgs rev ‹hex40›
+/nix/store/‹low32›-hello-2.12
+narHash = "sha256-‹b64_44›"
+"rev": "‹hex40›",
+Cargo.lock: checksum ‹hex64›
+poetry.lock: {file = "x.whl", hash = "sha256:‹hex64›"}
+go.sum h1:‹b64_44›
+mvn: x-1.0.jar.sha1 ‹hex40›
+gradle-‹hex32› cache entry
+index-‹hex40› packed
+ivy: checksum sha1: ‹hex40›
+aws: Request ID: ‹uuid›
+x-amz-request-id: ‹up16›
+ami-0‹hex16› deregistered
+sg-0‹hex16› not found
+subnet-0‹hex16›
+gs://b/o#1790000000‹digits6›
+az: activity ‹uuid›
+projects/‹word›/logs
+boot id ‹hex32›
+machine-id: ‹hex32›
+PARTUUID="‹uuid›"
+mdadm: UUID ‹hex8›:‹hex8›:‹hex8›:‹hex8›
+SELinux: context u:r:x
+journal ‹hex32›@‹hex16›
+serial ‹hex32›
+HEX dump: ‹hex8› ‹hex8› ‹hex8› ‹hex8›
+register rax=0x‹hex16›
+pc : ‹hex16›
+0x‹hex40› has insufficient balance
+tx hash: 0x‹hex64›
+block 0x‹hex64› pending
+slot ‹n› blockhash ‹sol_pub›
+program ‹sol_pub› logs
+nano_‹nano60› balance
+btc: txid ‹hex64›
+host key SHA256:‹b64n43› ok
+ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQ‹b64_88› x
+X509: serial ‹colonhex20›
+fingerprint sha256 ‹colonHEX20›
+gpg: ‹HEX16› unknown
+uuid: ‹uuid›
+ObjectID ‹hex24›
+pid ‹n› port ‹n›
+v‹n›.‹n›.‹n›
+10.0.0.1:‹n›
+0.‹n3›s
+‹digits12› bytes
+1790000‹n3›123 ms
+usage: --password <PASSWORD> (required)
+--token TOKEN  authentication token
+error: --password requires an argument
+Password for bob: 
+Enter password: 
+password does not match
+invalid password for ‹user›
+token is missing
+unexpected token ')' at line ‹n›
+no token provided
+Authorization header missing
+TOKEN=$(cat /run/secrets/token)
+PASSWORD: ${PASSWORD}
+password: !vault |
+password_file: /run/secrets/db
+let token = auth.token();
+secretRef: app-secrets
+API_KEY not set
+key ‹word› not found
+docker login ‹host›
+mysql -u ‹user› -p
+psql postgres://‹host›/‹word›
+http://‹host›:8080/health
+https://example.com/a?token_type=bearer
+redis://‹host›:6379
+git@‹host›:o/r.git
+smtp://‹host›:587
+✔ Pulled ‹hex12› 3.4s
+[main ‹hex40›] initial
+Already at ‹hex40›
+HEAD detached at ‹hex40›
+Skipping ‹hex40›, already applied
+fatal: ambiguous argument '‹hex40›': unknown revision
+bisecting: ‹hex40› is the first bad commit
+[submodule] lib ‹hex40›
+Renovate: digest update to ‹hex40›
+Triggered by push ‹hex40›
+GIT_COMMIT=‹hex40›
+git-describe: v1.0-3-g‹hex40›
+svn/git mirror ‹hex40› ok
+Found existing pipeline for ‹hex40›
+Source: https://github.com/o/r/tree/‹hex40›
+https://gitlab.com/o/r/-/commit/‹hex40›
+uses: actions/checkout@‹hex40›
+hooks: rev: ‹hex40›  # v4
+"gitHead": "‹hex40›",
+"shasum": "‹hex40›"
+sha512-‹b64_88›
+Hash mismatch: ‹hex64›
+WARNING: checksum ‹hex64› differs
+apt: Hash Sum mismatch SHA256:‹hex64›
+dpkg: md5sums ‹hex32› usr/bin/x
+brew: SHA-256 ‹hex64› reported
+pnpm: ERR_PNPM_TARBALL_INTEGRITY sha512-‹b64_88›
+rustup: checksum failed, expected: '‹hex64›', calculated: '‹hex64›'
+conda: MD5 ‹hex32› expected
+helm: digest sha256:‹hex64›
+cosign: sha256-‹hex64›.sig
+oras: pushed ‹host›/app@sha256:‹hex64›
+ctr: image ‹host›/app:‹hex40› exists
+buildah: ‹hex64›
+podman rm ‹hex64›
+docker exec ‹hex64› sh
+docker logs ‹hex12›
+docker volume ‹hex64› in use
+network ‹hex64› has endpoints
+OCI runtime: container ‹hex64› died
+runc: /run/runc/‹hex64›/state.json
+containers/‹hex64›/‹hex64›-json.log
+kubelet: CNI failed for "‹hex64›"
+nodename ‹hex8›: ready
+lease ‹uuid› renewed
+zipkin: ‹hex32› sampled
+otel: TraceId=‹hex32› SpanId=‹hex16›
+X-Amzn-Trace-Id: Root=1-‹hex8›-‹hex24›
+uber-trace-id: ‹hex32›:‹hex16›:0:1
+cf-ray: ‹hex16›-FRA
+x-vercel-id: fra1::‹low5›
+Sentry: event ‹hex32›
+newrelic: guid ‹hex16›
+webpack: main.‹hex20›.js 120 kB
+vite: assets/index-‹hex8›.js
+next: _next/static/‹url22›/page.js
+service-worker ‹hex32›.js
+precache-manifest.‹hex32›.js
+~/.npm/_cacache/content-v2/sha512/‹hex2›/‹hex2›/‹hex64›
+__pycache__/x.cpython-312.pyc
+target/debug/deps/lib‹word›-‹hex16›.rlib
+bazel-out/‹hex32›/bin
+nx cache: ‹hex64›
+remote cache ‹hex64› missing
+ninja: deps hash ‹hex16›
+ld: BuildID ‹hex40›
+symbols for ‹HEX32› not loaded
+core.‹n›.‹hex32›.lz4
+systemd: invocation ID ‹hex32›
+machine ‹hex32› registered
+session c‹n› opened
+LUKS UUID ‹uuid›
+zfs: guid ‹digits19›
+btrfs: fsid ‹uuid›
+usb: serial ‹HEX16›
+MAC 02:42:ac:11:00:02
+kernel: RIP 0010:0x‹hex16›
+Hardware id ‹hex16›
+redis: master ‹hex40›:6379
+raft: node ‹hex16› became leader
+consul: node-id ‹uuid›
+etcd: member ‹hex16› removed
+cassandra: schema ‹uuid›
+kafka: leader epoch ‹n›
+mongo: _id ObjectId('‹hex24›')
+pg: xid ‹n› oid ‹n›
+es: _id ‹url22›
+eth: 0x‹hex64›
+contract 0x‹hex40› deployed
+Signature: ‹sol_sig›
+Program log: owner ‹sol_pub›
+IPFS bafybei‹low52›
+magnet:?xt=urn:btih:‹hex40›
+tor: fingerprint ‹HEX40›
+ssh: SHA256:‹b64n43› (ED25519)
+pgp: keyid ‹HEX16›
+cert sha1 ‹colonHEX20›
+Please enter your password:
+Wrong password, try again
+password must be at least 8 characters
+no such option: --password
+missing required flag: --token
+export TOKEN=$1
+token: ${{ secrets.TOKEN }}
+os.environ["API_KEY"]
+getenv("DB_PASSWORD")
+password = getpass()
+def reset_password(user):
+password=None
+secret "‹word›" not found
+syntax error near unexpected token `fi'
+"token_endpoint": "https://‹host›/token"
+https://‹host›/reset-password?step=2
+curl https://‹host›/api/v1
+amqp://‹host›:5672
+scp a ‹user›@‹host›:/tmp
+invoice ‹digits10› sent
+tracking number 1Z‹up16›
+lat 52.5200 lon 13.4050
+took ‹n› ms, ‹digits10› bytes
+Applying ‹hex40›
+Your branch and 'origin/main' diverged at ‹hex40›
+Cannot rebase onto ‹hex40›
+note: base commit ‹hex40›
+git rev-list ‹hex40›..‹hex40›
+remote: Resolving ‹hex40›
+merge ‹hex40› into main
+‹hex40› refs/tags/v1
+Revision: ‹hex40›
+REVISION=‹hex40›
+BUILD_SHA=‹hex40›
+commitHash: '‹hex40›'
+https://api.github.com/repos/o/r/git/trees/‹hex40›
+stage: checkout ‹hex40› ok
+Drone: commit ‹hex40›
+lockfile: github:o/r/‹hex40›
+"version": "git+https://github.com/o/r.git#‹hex40›"
+deps: {:x, git: "x", ref: "‹hex40›"}
+gem: revision: ‹hex40›
+vcpkg: baseline ‹hex40›
+conan: rev#‹hex32›
+swift: revision ‹hex40›
+sha256 ‹hex64›
+SHA256(x.zip)= ‹hex64›
+want: ‹hex64› have: ‹hex64›
+digest ‹hex64› unknown
+manifest sha256:‹hex64› unknown
+blob upload invalid sha256:‹hex64›
+FROM ‹host›/base@sha256:‹hex64›
+image: ‹host›/app:‹hex40›
+k3s: container ‹hex64› exited
+containerd: task ‹hex64› deleted
+Exited (1) ‹hex12›
+docker inspect ‹hex64›
+swarm: service ‹low25› updated
+volume ‹hex64› not found
+SRI: sha384-‹b64_64›
+MD5: ‹hex32›
+md5sum ‹hex32›
+checksum: ‹hex32›
+ETag: ‹hex32›-5
+s3: etag "‹hex32›"
+Content-Digest: sha-256=:‹b64_44›:
+file ‹hex64›.bin missing
+/cache/‹hex40›/object
+upload ‹hex32›.png
+style.‹hex32›.css 404
+chunk ‹hex20› loaded
+traceId=‹hex32›
+trace ‹hex32›
+[‹hex32›,‹hex16›] INFO
+x-trace: ‹hex32›
+span_id: ‹hex16›
+request ‹hex32› took ‹n› ms
+reqid ‹hex32›
+requestID: "‹hex32›"
+correlation ‹uuid›
+job ‹hex32› queued
+task ‹uuid› failed
+run_id: ‹hex32›
+workflow ‹uuid›
+celery: Task x[‹uuid›] raised
+sidekiq: jid=‹hex24›
+event_id=‹hex32›
+message-id: <‹hex32›@‹host›>
+queue ‹hex8›
+machine-id ‹hex32›
+boot_id=‹hex32›
+partition ‹uuid›
+disk wwn-0x‹hex16›
+serial=‹HEX16›
+MachineGuid ‹uuid›
+Build ID: ‹hex40›
+GNU build-id: ‹hex40›
+crash: ‹HEX32›0.pdb
+0x‹hex16› <main+12>
+txid: ‹hex64›
+tx ‹sol_sig›
+address 0x‹hex40›
+hash 0x‹hex64›
+account ‹sol_pub›
+nano_‹nano60›
+SHA256:‹b64n43›
+gpg: ‹HEX40›
+serial: ‹colonhex20›
+Password must match
+password: ****
+enter token:
+--api-key <KEY>
+token = get_token()
+secret: ${SECRET}
+key: value
+password reset for ‹user›
+unexpected token: '}'
+no password given
+mysql -u‹user› -p
+https://‹host›/path
+redis://localhost:6379
+10.1.2.3
+order_id: ‹digits16nl›
+timestamp 1790000‹n3›‹n3›
+Head commit: ‹hex40›
+Dropped refs/stash@{0} (‹hex40›)
+error: failed to push some refs; stale info ‹hex40›
+Deleted branch x (was ‹hex40›).
+bundle: ‹hex40› prerequisite missing
+git show-ref: ‹hex40› refs/heads/x
+submodule path 'x': checked out '‹hex40›'
+From https://github.com/o/r ‹hex7›..‹hex7› main
+Compare: https://github.com/o/r/compare/‹hex40›...‹hex40›
+pipeline ran on ‹hex40›
+trigger sha=‹hex40›
+"head_sha": "‹hex40›"
+BITBUCKET_COMMIT=‹hex40›
+"commitId": "‹hex40›"
+Flux: stored artifact for revision 'main@sha1:‹hex40›'
+argocd: app synced to ‹hex40›
+sourcehut job on ‹hex40›
+west: manifest-rev at ‹hex40›
+ocaml: pin x#‹hex40›
+julia: git-tree-sha1 = "‹hex40›"
+haskell: tag: ‹hex40›
+zig: hash "‹hex64›" mismatch
+expected ‹hex64›, found ‹hex64›
+SHA256 checksum does not match: ‹hex64›
+  sha256: ‹hex64›
+‹hex64›  ./a.bin
+sha1: ‹hex40›
+md5: ‹hex32›
+apk: ‹hex40› BAD signature
+rpm: digest ‹hex64›
+snap: sha3-384 ‹hex96›
+docker: ‹hex64› unhealthy
+Removing intermediate container ‹hex12›
+Deleted: sha256:‹hex64›
+Untagged: app@sha256:‹hex64›
+created container ‹hex64›
+layers ‹hex64› not found
+cri-o: sandbox ‹hex64› ready
+lxc: image fingerprint: ‹hex64›
+ecs: task ‹hex32› stopped
+task-definition/‹hex32›
+lambda: START RequestId: ‹uuid›
+requestId=‹uuid› status=500
+cloudtrail eventID ‹uuid›
+kms key arn:aws:kms:eu-central-1:‹digits12›:key/‹uuid›
+sqs message ‹uuid›
+ETag: "‹hex32›"
+etag=‹hex32›
+versionId: ‹mixed32›
+TraceID ‹hex32›
+trace_id="‹hex32›"
+dd.trace_id=‹digits19›
+parent span ‹hex16›
+opentelemetry ‹hex32›
+logging.googleapis.com/trace: projects/x/traces/‹hex32›
+request failed: id ‹hex32›
+(request ‹hex32›)
+session ended, duration ‹n›
+Cache key: v1-npm-‹hex64›
+no cache found for ‹hex64›
+restored ‹hex64›
+cached as ‹hex40›
+artifacts/‹hex40›/report.html
+/builds/‹hex32›/out
+a-‹hex32›.js
+runtime.‹hex20›.js
+bundle.js?v=‹hex32›
+favicon-‹hex32›.ico
+log file ‹hex32›.log
+tmp ‹hex32›.tmp
+journalctl -b ‹hex32›
+systemd-machine-id-setup: ‹hex32›
+grub: no such device: ‹uuid›
+disk identifier: ‹uuid›
+mdraid ‹hex32›
+module signature ‹HEX40›
+coredump ‹hex32›
+minidump ‹uuid›.dmp
+debug id ‹HEX32›
+pdb ‹HEX32›1
+tx ‹hex64›
+block ‹hex64›
+receipt 0x‹hex64›
+contract 0x‹hex40›
+owner 0x‹hex40›
+mint ‹sol_pub›
+sig ‹sol_sig›
+nano_‹nano60› opened
+cid Qm‹b58_44›
+pubkey ‹hex64›
+SHA256:‹b64n43› root@x
+key fingerprint = ‹HEXsp40›
+cert serial ‹HEX32›
+Password:
+--password-stdin
+invalid token
+token: <redacted>
+passwords do not match
+set PASSWORD first
+Credentials not found
+$API_TOKEN is unset
+let secret = load_secret()?;
 """

@@ -3,230 +3,266 @@ them into fresh.py and writes others. See corpus.py."""
 
 SECRETS = {
     "api_key": """
-Stripe::AuthenticationError (Invalid API Key: «stripe»)
-env: OPENAI_KEY=«openai» not accepted
-"x-api-key": "«mixed40»"
-config.api_key = '«mixed32»'
-langchain: anthropic_api_key='«anthropic»' given twice
-REACT_APP_ALGOLIA_API_KEY=«mixed32»
-sendgrid.send failed with «sendgrid»
-https://api.example.org/search?q=x&api-key=«mixed32»
+opentofu: variable "api_key" = "«mixed40»"
+haproxy: http-request set-header X-Api-Key «mixed32»
+Kotlin: val STRIPE = "«stripe»"
+mailgun.send: 401 «mailgun»
+crystal: API_KEY = "«mixed40»"
+meson: option api_key=«mixed32»
+curl 'https://‹host›/v1?api_key=«mixed40»&x=1'
+anthropic: x-api-key «anthropic»
 """,
     "password": """
-mysql: [ERROR] mysql -h db -u ‹user› -p«pws» exited with 1
-sshpass -p «pws» rsync -a x ‹user›@‹host›:
-Redis: requirepass "«pws»"
-env REDIS_PASSWORD=«pws» ./app
-'password' => '«pws»',
-smb: mount.cifs //‹host›/s /mnt -o user=‹user›,password=«pws»
-{"db":{"user":"‹user›","password":"«pws»"}}
-rabbitmqctl add_user ‹user› «pws»
+tomcat-users.xml: <user username="‹user›" password="«pws»" roles="x"/>
+ORA-01017: connect ‹user›/«pws»@‹host›:1521/ORCL
+pg_restore: PGPASSWORD=«pws» failed
+wp config create --dbpass=«pws»
+mosquitto_pub -u ‹user› -P «pws» -t x
+flask: app.config['DB_PASSWORD'] = '«pws»'
+compose: MYSQL_PASSWORD=«pws» is weak
+ldapsearch -D cn=x -w «pws» -b dc=y
 """,
     "token": """
-git: using GITHUB_TOKEN «ghp»
-glab auth login --token «glpat»
-slack: posting with «xoxb» failed
-.npmrc: _authToken=«npm»
-Invalid token: «hf»
-Authorization: Bearer «mixed40»
-discord token=«discord»
-X-Vault-Token: «hvs»
+nuget push -k «mixed40» --token «mixed40»
+vercel --token «mixed40» deploy
+snyk: SNYK_TOKEN=«uuid»
+renovate: GITHUB_COM_TOKEN=«ghpat»
+gitlab-runner register --registration-token «glrt»
+header "Authorization": "token «ghp»"
+slack-cli: «xoxb» invalid_auth
+refreshToken: "«mixed64»"
 """,
     "private_key": """
-invalid key:⏎«pem»⏎end of file
-worker-3: «pem_logged»
-"tls_key": "«pem_json»"
-solana config: keypair «sol_array»
-wallet: «sol58»
-ETH_KEY=0x«hex64»
-recovery phrase: «words12»
-[stdout] «pem_bracket»
+caddy: tls: failed to find any PEM data in⏎«pem»
+openvpn: <key>⏎«pem»⏎</key>
+"sshKey": "«pem_json»"
+scp: «pem_bracket»
+gh secret set KEY < k.pem⏎«pem_nofooter»
+bs58 «sol58»
+truffle: privateKeys: ["0x«hex64»"]
+mnemonic="«words12»"
 """,
     "database_url": """
-Error: connect ECONNREFUSED postgresql://‹user›:«pwu»@‹host›/‹word›
-mongo uri mongodb://‹user›:«pwu»@‹host›/admin
-REDIS=redis://:«pwu»@‹host›/2
-gorm: failed to connect ‹user›:«pwu»@tcp(‹host›:3306)/‹word›
-jdbc:mysql://‹user›:«pwu»@‹host›/‹word›
-Data Source=‹host›;User ID=sa;Password=«pwu»
-sqlplus system/«pwu»@‹host›
-amqp://‹user›:«pwu»@‹host›:5672/vhost
+graphile: postgres://‹user›:«pwu»@‹host›/‹word› refused
+keycloak: KC_DB_URL=jdbc:postgresql://‹host›/‹word›?user=‹user›&password=«pwu»
+beego: ‹user›:«pwu»@tcp(‹host›:3306)/‹word›?charset=utf8
+metabase: MB_DB_CONNECTION_URI=postgres://‹user›:«pwu»@‹host›/‹word›
+celery -b redis://:«pwu»@‹host›:6379/0 worker
+"mongodb://‹user›:«pwu»@‹host›:27017"
+superset: mysql://‹user›:«pwu»@‹host›/‹word›
+Data Source=‹host›;Initial Catalog=‹word›;User ID=‹user›;Password=«pwu»
 """,
     "aws": """
-botocore.exceptions.ClientError: «akia» InvalidClientTokenId
-aws_secret_access_key: «aws40»
-AWS_SECRET_KEY=«aws40»
-"secretAccessKey":"«aws40»"
-docker run -e AWS_ACCESS_KEY_ID=«akia» x
-AWS_SECURITY_TOKEN=«awstoken»
-mc alias set a https://‹host› «akia» «aws40»
-s3.secret-key=«aws40»
+ansible: aws_secret_key: «aws40»
+[minio]⏎secret_key = «aws40»
+argo: AWS_SECRET_ACCESS_KEY «aws40»
+boto3.Session(aws_access_key_id="«akia»")
+"AccessKeyId" : "«asia»"
+loki: s3: secret_access_key: «aws40»
+rails: secret_access_key: "«aws40»"
+X-Amz-Credential=«akia»%2F20261103
 """,
     "gcp": """
-Google Maps error: key «aiza» expired
-fcm: Authorization: Bearer «ya29»
-client_secret: «gocspx»
-GCP_API_KEY="«aiza»"
-"private_key": "«pem_json»"
-https://www.googleapis.com/youtube/v3/search?key=«aiza»
-refresh_token=«goog_refresh»
-firebase apiKey '«aiza»'
+ktor: googleApiKey = "«aiza»"
+kubectl: gcr pull: _json_key «b64_json»
+expo: "googleMapsApiKey": "«aiza»"
+gcloud: ERROR: token «ya29»
+passport-google: clientSecret: '«gocspx»'
+{"refresh_token":"«goog_refresh»"}
+key «aiza» has referer restrictions
+"private_key":"«pem_json»"
 """,
     "azure": """
-AzureStorage: AccountKey=«b64_88» is wrong
-AZURE_CLIENT_SECRET: «azsecret»
-Endpoint=sb://x.servicebus.windows.net/;SharedAccessKey=«b64_44»
-SAS: ?sv=2025&se=2026&sig=«sigenc»
-ApplicationInsights: InstrumentationKey=«uuid»
-POST https://f.azurewebsites.net/api/x?code=«azfunc»
-cosmos AccountEndpoint=https://x/;AccountKey=«b64_88»;
-az login --service-principal -p «azsecret»
+velero: AZURE_CLIENT_SECRET=«azsecret»
+terraform: primary_access_key = "«b64_88»"
+iot: SharedAccessKey=«b64_44»
+download: ...?sv=2025-05-05&sr=b&sig=«sigenc»
+client_secret=«azsecret»&grant_type=client_credentials
+AzureFileShare: AccountKey=«b64_88»;
+AZURE_DEVOPS_EXT_PAT=«azdevops»
+openai.api_key = "«azopenai»"
 """,
     "basic_auth": """
-curl -k -u ‹user›:«pwu» https://‹host›/api/v1
-curl: (6) could not resolve https://‹user›:«pwu»@‹host›
-proxy = http://‹user›:«pwu»@‹host›:8080
-Authorization: Basic «basic» rejected
-ab -A ‹user›:«pwu» https://‹host›/
-xh --auth ‹user›:«pwu» ‹host›
-WARN proxy https://‹user›:«pwu»@‹host›:3128 timed out
-"Authorization": "Basic «basic»"
+curl --proxy http://‹user›:«pwu»@‹host›:3128 https://x
+gradle: systemProp.http.proxy=http://‹user›:«pwu»@‹host›:8080
+influx: http://‹user›:«pwu»@‹host›:8086
+> authorization: Basic «basic»
+kibana: https://‹user›:«pwu»@‹host›:5601
+oras login: --creds ‹user›:«pwu»
+urllib: https://‹user›:«pwu»@‹host›/x
+fetch: {"Authorization":"Basic «basic»"}
 """,
     "git_credential": """
-git pull https://‹user›:«pwu»@‹host›/o/r.git
-remote: https://‹user›:«ghp»@github.com/o/r not found
-git clone -q https://«ghp»@github.com/o/r x
-error: could not fetch https://‹user›:«pwu»@‹host›/r.git
-origin https://‹user›:«glpat»@‹host›/o/r.git (push)
-pip: git+https://‹user›:«pwu»@‹host›/r.git
-url=https://‹user›:«pwu»@github.com/o/r.git
-fatal: repository 'https://‹user›:«pwu»@‹host›/r/' not found
+woodpecker: git clone https://‹user›:«pwu»@‹host›/o/r.git
+chezmoi init https://‹user›:«ghp»@github.com/o/r.git
+nix: git+https://«ghp»@github.com/o/r
+yarn: https://«glpat»:x-oauth-basic@‹host›/o/r.git
+error: could not lock https://‹user›:«pwu»@‹host›/o/r.git
+gitea: remote https://‹user›:«pwu»@‹host›/o/r.git
+Pushing to https://‹user›:«pwu»@‹host›/o/r.git
+uv: git+https://‹user›:«pwu»@‹host›/o/r.git
 """,
     "credit_card": """
-payment with card «card» rejected
-"pan": "«card»"
-cardnumber: «cardsp»
-‹user› «cardda» 12/28
-test card «amex»
-INSERT INTO c VALUES ('«card»')
-card=«card» status=402
-declined: «cardsp»
+paypal: instrument «card» declined
+{"card_number":"«cardsp»"}
+INFO charge «card» EUR
+pos> «cardda»
+amex: «amex»
+"number":"«card»",
+select '«card»'
+mask(«card»)
 """,
     "ssn": """
-SSN «ssn» invalid
-"ssn": "«ssn»"
-row 4: ‹user›,«ssn»
-social security number «ssn»
-ssn='«ssn»'
-duplicate ssn (‹user›, «ssn»)
-taxpayer id: «ssnbare»
-Employee «ssn» not found
+hr: «ssn» exists
+{"ssn":"«ssn»","dob":"x"}
+ssn column: «ssn»
+<ssn>«ssn»</ssn>
+SSN «ssn» on file
+- «ssn»
+ssn=«ssnbare»
+taxpayer-id: «ssn»
 """,
     "phone": """
-phone «us» invalid
-{"phone":"«e164»"}
-sms to «e164» rejected
-tel: «uspar»
-call me at «us»
-mobile: «ukmob»
-Telefon «deintl00»
-number «e164» is blocked
+crm: «e164» exists
+{"phone":"«us»"}
+whatsapp: «brmob»
+phone column: «uspar»
+<tel>«e164»</tel>
+otp sent to «e164»
+cell: «us»
+mobile=«ukmob»
 """,
     "totp_seed": """
-otpauth://totp/a?secret=«b32_32»
-TOTP_SECRET: «b32_32»
-"mfa_secret":"«b32_32»"
-pyotp.TOTP('«b32_16»')
-oathtool --totp -b «b32_32»
-otp_secret «b32_32» is invalid
-two-factor secret: «b32_16»
-authenticator key: «b32sp»
+otpauth://totp/a:b?secret=«b32_32»&algorithm=SHA1
+freeotp: secret=«b32_32» totp
+"totp": {"secret": "«b32_32»"}
+mfa_secret=«b32_16»
+OTP_SEED: «b32_32»
+two-factor seed «b32_32»
+totp «b32_26»
+google authenticator: «b32sp»
 """,
     "jwt": """
-token «jwt» expired
-Authorization: Bearer «jwt»
-cookie: auth=«jwt»
-JWT=«jwt»
-"jwt":"«jwt»"
-verify(«jwt»)
-?access_token=«jwt»
-id_token: «jwt»
+traefik: jwt «jwt» refused
+auth: «jwt»
+"token": "«jwt»",
+Authorization=Bearer «jwt»
+?id_token=«jwt»
+nats: user_jwt «jwt»
+const jwt = "«jwt»"
+expired: «jwt»
 """,
     "high_entropy_hex": """
-secret=«hex64»
-"encryption_key":"«hex64»"
-SESSION_KEY: «hex64»
-signing secret «hex64»
-api secret: «hex32»
-master_key=«hex32»
-hmac_secret: «hex64»
-HASH_SALT=«hex64»
+phoenix: secret_key_base: "«hex128»"
+nuxt: NUXT_SECRET=«hex64»
+secret «hex32» is too short
+hmac key: «hex64»
+sign secret=«hex64»
+COOKIE_SECRET="«hex64»"
+derived key «hex64»
+symmetric key = «hex32»
 """,
 }
 
 CLEAN = """
-error: ‹hex40› is not a commit
-note: switching to '‹hex40›'
-error: object ‹hex40› is corrupt
-Fast-forward ‹hex7›..‹hex7›
-git checkout ‹hex40›
-[main ‹hex7›] wip
-merge-base ‹hex40›
-built from ‹hex40›
-upstream changed to ‹hex40›
-pinned at ‹hex40›
-digest mismatch: ‹hex64›
-sha512: ‹hex128›
-sha256:‹hex64› verified
-got: sha256-‹b64_44›
-checksum ‹hex32› ok
-‹hex64›  pkg.deb
-MD5 (a) = ‹hex32›
-docker image ‹hex64› removed
-pulled registry.local/app@sha256:‹hex64›
-registry.local/app:‹hex40› pushed
-container ‹hex12› started
-trace_id: ‹hex32›
-request-id: ‹uuid›
-span_id=‹hex16›
-x-correlation-id: ‹uuid›
-cache key node-‹hex64› not found
-build/app-‹hex40›.tar.gz
-dist/app.‹hex20›.js
-libx-‹hex16›.so
-ssh: SHA256:‹b64n43›
-gpg: key ‹HEX16› not found
-tx ‹sol_sig› failed
-account ‹sol_pub› not found
+Auto-merging ‹hex40›
+could not parse commit ‹hex40›
+git: warning: object ‹hex40› is missing
+commit ‹hex40› not in branch
+Nothing to commit on ‹hex40›
+* branch ‹hex40› -> FETCH_HEAD
+HEAD: ‹hex40›
+rev ‹hex40›
+ls-tree ‹hex40›
+woodpecker: commit=‹hex40›
+https://github.com/o/r/blob/‹hex40›/a.rs#L1
+flake: locked ‹hex40›
+"resolved": "github:o/r#‹hex40›"
+bundler: revision: ‹hex40›
+uv: x @ git+https://github.com/o/r@‹hex40›
+tofu: module git::https://‹host›/m.git?ref=‹hex40›
+sha=‹hex40›
+skaffold: tag app:‹hex40›
+kaniko: pushed ‹host›/app:‹hex40›
+sha256:‹hex64›
+sha256sum: ‹hex64›
+computed ‹hex64› but lockfile has ‹hex64›
+checksum mismatch for x: ‹hex32›
+md5 of body ‹hex32›
+Blob ‹hex64› exists
+docker rmi ‹hex64›
+container=‹hex64›
+"Id": "‹hex64›",
+"ContainerID": "‹hex64›"
+nerdctl: ‹hex64› running
+podman: pod ‹hex64› created
+sandbox ‹hex64› removed
+image layer ‹hex64›
+/var/lib/containers/storage/overlay/‹hex64›/diff
+SRI sha512-‹b64_88›
+ETag: "‹hex32›"
+If-Match: "‹hex32›"
+CACHE_KEY=‹hex64›
+cache ‹hex40› evicted
+hash=‹hex64›
+content hash ‹hex32›
+pnpm store ‹hex64›
+asset-‹hex32›.webp
+/_nuxt/‹hex20›.js
+app.css?id=‹hex32›
+image.png?v=‹hex32›
+tempo: trace ‹hex32› not found
+"traceID":"‹hex32›"
+x-cloud-trace-context: ‹hex32›/‹digits19›;o=1
+x-request-id=‹hex32›
+Request-Id: ‹uuid›
+span=‹hex16›
+correlationId=‹hex32›
+job_id=‹hex32›
+execution ‹uuid›
+airflow: run ‹uuid›
+dag hash ‹hex32›
+spark: app-20261103-‹n3›
+hadoop: block blk_‹digits10›
+flink: job ‹hex32› cancelled
+JobID ‹hex32›
+task ‹hex32› RUNNING
+pulsar: ledger ‹n›
+machineid=‹hex32›
+dmi: uuid ‹uuid›
+node ‹hex40› joined
+peer ‹hex40› disconnected
+info_hash ‹hex40›
+torrent ‹hex40› seeded
+zfs snapshot ‹digits19›
+ceph: fsid ‹uuid›
+build-id: ‹hex40›
+debuglink ‹hex40›.debug
+symbol file ‹hex40› missing
+GPG key ‹HEX40›
+fingerprint: ‹HEX40›
+‹HEX40› expired
+cert sha256 ‹colonHEX20›
+SHA256:‹b64n43›
+block hash: ‹hex64›
+state root 0x‹hex64›
+tx=0x‹hex64›
+0x‹hex40›
+validator ‹sol_pub›
+‹sol_sig›
 nano_‹nano60›
-block ‹HEX64› not found
-address 0x‹hex40›
-usage: app --password <PASSWORD>
-error: missing --token <TOKEN>
-password incorrect for user ‹user›
-Password must contain a digit
-unexpected token in JSON at position ‹n›
-token expired
-let token = read_token()?;
-API_KEY=${API_KEY}
-key not found: 'name'
-mysql -u ‹user› -p
-docker run -p 80:80 x
-ssh -p 22 ‹user›@‹host›
-curl -u ‹user› https://‹host›
-postgres://‹host›/‹word›
-https://‹host›/‹word›?id=‹n›
-order ‹digits12› shipped
-serial ‹digits16nl›
-2026-11-22T10:00:00.‹n3›Z
-0x‹hex16›
-rip: 0x‹hex12›
-uuid ‹uuid›
-arn:aws:iam::‹digits12›:user/x
-vol-0‹hex16›
-s3://b/‹hex32›/x
-integrity sha512-‹b64_88›
-data:image/gif;base64,R0lGODlh‹b64_88›
-12D3KooW‹b58_44›
-ino ‹digits10› size ‹n›
+uuid=‹uuid›
+oid ‹hex24›
+usage: x [--password PASSWORD]
+Enter passphrase:
+bad password
+password changed for ‹user›
+token rejected
+TOKEN is empty
+PASSWORD=
+secret/data/app: permission denied
+auth.py:12: token = read()
+key: ${{ vars.KEY }}
+postgres://localhost/‹word›
+https://‹host›/login?next=/
 """

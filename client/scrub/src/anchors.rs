@@ -4,7 +4,8 @@ use super::keys::Names;
 use super::memo::Site;
 use super::text::Text;
 use super::{Candidate, Category, commands, pem, programs, providers, url};
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, Match, MatchKind, PatternID};
+use std::ops::Range;
 
 /// Which rule an anchor starts.
 #[derive(Debug, Clone, Copy)]
@@ -89,11 +90,19 @@ const STEMS: &[&str] = &[
     "handy",
 ];
 
+/// Least bytes of text to an anchor for anchors to be kept from one run of the rules to the next.
+const SPARSE: usize = 4;
+
+/// Where anchors end, in the order in which the automaton meets them. `None`: there are too many to be kept.
+#[derive(Debug)]
+pub(super) struct Hits(Option<Vec<(PatternID, usize)>>);
+
 /// The automaton and what each of its patterns starts.
 #[derive(Debug, Clone)]
 pub(super) struct Anchors {
     automaton: Option<AhoCorasick>,
-    rules: Vec<Rule>,
+    /// With the length of its pattern.
+    rules: Vec<(usize, Rule)>,
 }
 
 impl Anchors {
@@ -136,6 +145,9 @@ impl Anchors {
             ("authenticator", Rule::OneTime),
             ("two-factor", Rule::OneTime),
             ("setup key", Rule::OneTime),
+            ("pyotp", Rule::OneTime),
+            ("otplib", Rule::OneTime),
+            ("speakeasy", Rule::OneTime),
             ("hooks.slack.com/services/", Rule::Webhook),
             ("/api/webhooks/", Rule::Webhook),
             ("api.telegram.org/bot", Rule::Webhook),
@@ -157,6 +169,10 @@ impl Anchors {
             ("recovery phrase", Rule::Words),
             ("recovery words", Rule::Words),
             ("passphrase", Rule::Words),
+            ("backup phrase", Rule::Words),
+            ("secret phrase", Rule::Words),
+            ("wallet phrase", Rule::Words),
+            ("seed words", Rule::Words),
             ("\"kty\"", Rule::Jwk),
             ("password=", Rule::Dsn),
             ("pwd=", Rule::Dsn),
@@ -169,15 +185,47 @@ impl Anchors {
             .ok();
         // The patterns are fixed and small, so the automaton always builds; a test holds it.
         debug_assert!(automaton.is_some());
-        Self { automaton, rules: table.into_iter().map(|(_, rule)| rule).collect() }
+        Self { automaton, rules: table.into_iter().map(|(pattern, rule)| (pattern.len(), rule)).collect() }
     }
 
-    pub(super) fn detect(&self, text: Text<'_>, found: &mut Vec<Candidate>) {
-        let Some(automaton) = &self.automaton else { return };
+    /// The anchors of a text.
+    pub(super) fn hits(&self, text: &[u8]) -> Hits {
+        let most = text.len() / SPARSE + SPARSE;
+        let all = self.overlapping(text).map(|hit| (hit.pattern(), hit.end()));
+        let hits: Vec<_> = all.take(most + 1).collect();
+        Hits((hits.len() <= most).then_some(hits))
+    }
+
+    fn overlapping<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Match> + 'a {
+        self.automaton.iter().flat_map(move |automaton| automaton.find_overlapping_iter(text))
+    }
+
+    fn range(&self, pattern: PatternID, end: usize) -> Range<usize> {
+        let length = self.rules.get(pattern.as_usize()).map_or(0, |(length, _)| *length);
+        end.saturating_sub(length)..end
+    }
+
+    /// Those that are left when these parts of the text are replaced by one byte each, which no anchor holds. `found`
+    /// is in order.
+    pub(super) fn left(&self, hits: Hits, found: &[Candidate]) -> Hits {
+        let mut gone = found.iter().map(|candidate| &candidate.range).peekable();
+        // The end of the last part that begins before an anchor ends, and by how much those make the text shorter.
+        let (mut last, mut shorter) = (0, 0);
+        let keep = |(pattern, end): (PatternID, usize)| {
+            while let Some(part) = gone.next_if(|part| part.start < end) {
+                last = part.end;
+                shorter += part.len() - 1;
+            }
+            (last <= self.range(pattern, end).start).then(|| (pattern, end - shorter))
+        };
+        Hits(hits.0.map(|hits| hits.into_iter().filter_map(keep).collect()))
+    }
+
+    pub(super) fn detect(&self, text: Text<'_>, hits: &Hits, found: &mut Vec<Candidate>) {
         let mut names = Names::new();
-        for hit in automaton.find_overlapping_iter(text.0) {
-            let Some(rule) = self.rules.get(hit.pattern().as_usize()) else { continue };
-            let range = hit.range();
+        let mut apply = |(pattern, end): (PatternID, usize)| {
+            let Some((_, rule)) = self.rules.get(pattern.as_usize()) else { return };
+            let range = self.range(pattern, end);
             match rule {
                 Rule::Name => names.detect(text, range, found),
                 Rule::Provider(number) => providers::detect(text, *number, range.start, found),
@@ -206,12 +254,16 @@ impl Anchors {
                 Rule::Jwk => pem::jwk(text, range, found),
                 Rule::Dsn => connection(text, range, found),
             }
+        };
+        match &hits.0 {
+            Some(known) => known.iter().copied().for_each(apply),
+            None => self.overlapping(text.0).for_each(|hit| apply((hit.pattern(), hit.end()))),
         }
     }
 }
 
 /// `Server=…;User Id=…;Password=…`: the password in a connection string is the database's.
-fn connection(text: Text<'_>, anchor: std::ops::Range<usize>, found: &mut Vec<Candidate>) {
+fn connection(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
     let line = text.line(anchor.start);
     let names =
         ["server=", "data source=", "host=", "initial catalog=", "database=", "dbname=", "uid=", "user id="];

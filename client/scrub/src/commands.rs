@@ -129,7 +129,9 @@ pub(super) fn phrase(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candi
 
 /// A shared access signature's `sig=`, and the `code=` of a function's URL.
 pub(super) fn signature(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
-    if !matches!(text.before(anchor.start), b'?' | b'&' | b';' | b'"' | b'\'' | b' ') {
+    let before = text.before(anchor.start);
+    let code = text.starts(anchor.start, "code=") && matches!(before, 0 | b'\n' | b'(');
+    if !code && !matches!(before, b'?' | b'&' | b';' | b'"' | b'\'' | b' ') {
         return;
     }
     let end = text.run(anchor.end, 512, |byte| is_base64(byte) || is_token(byte) || byte == b'%');

@@ -2,8 +2,11 @@
 //! module's documentation.
 
 use super::memo::Site;
-use super::text::{Text, find};
+use super::text::Text;
+use super::words::Words;
+use super::words::find;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 /// Digits that a run must have to count.
 pub(super) const LEAST: usize = 32;
@@ -40,6 +43,8 @@ const LABELS: &[&str] = &[
     "hashes",
     "integrity",
     "etag",
+    "if-match",
+    "if-none-match",
     "narhash",
     "buildid",
     "build-id",
@@ -75,6 +80,7 @@ const LABELS: &[&str] = &[
     "git-sha",
     "git_sha",
     "oid",
+    "tag",
     "tree",
     "parent",
     "object",
@@ -95,7 +101,10 @@ const LABELS: &[&str] = &[
     "correlation-id",
     "correlationid",
     "x-amzn-requestid",
+    "invocation",
     "invocation id",
+    "deployment",
+    "replid",
     "image id",
     "imageid",
     "image_id",
@@ -146,116 +155,265 @@ const LABELS: &[&str] = &[
     "link",
 ];
 
-/// Words of git, on the line of an object's id.
-const GIT: &[&str] = &[
-    "commit",
-    "head",
-    "merge",
-    "tree ",
-    "parent ",
-    "cherry",
-    "revert",
-    "rebase",
-    "checkout",
-    "checked out",
-    "bisect",
-    "refs/",
-    "origin",
-    "submodule",
-    "fetch",
-    "git",
-    "object",
-    "blob",
-    "index ",
-    "tag ",
-    "branch",
-    "reflog",
-    "stash",
-    "ancestor",
-    "revision",
-    "pathspec",
-    "pick ",
-    "fixup ",
-    "squash ",
-    "updating ",
-    "fast-forward",
-    "remote",
-    "rev-parse",
-    "upstream",
-    "locked",
-    "rev=",
-    "sha ",
-    "could not read",
-    "unable to find",
-    "unable to read",
-    "vendor",
-    "moving to",
-    "checking out",
-    "working copy",
-    "jj ",
-    "ref ",
-    "resolved",
+/// Words before a run that name nothing whose id it could be.
+const NO_THINGS: &[&str] = &[
+    "using",
+    "use",
+    "used",
+    "is",
+    "was",
+    "are",
+    "be",
+    "been",
+    "with",
+    "by",
+    "as",
+    "and",
+    "or",
+    "for",
+    "the",
+    "not",
+    "invalid",
+    "illegal",
+    "unexpected",
+    "unknown",
+    "bad",
+    "wrong",
+    "malformed",
+    "weak",
+    "leaked",
+    "value",
+    "values",
+    "string",
+    "hex",
+    "option",
+    "argument",
+    "set",
+    "given",
+    "pass",
+    "passed",
+    "enter",
+    "entered",
+    "try",
+    "tried",
+    "got",
+    "echo",
+    "print",
+    "said",
+    "contains",
+    "header",
+    "sent",
+    "line",
+    "text",
+    "pin",
 ];
+
+/// Parts of words before a run that name what lets in.
+const KEYS: &[&str] = &[
+    "key", "code", "nonce", "cookie", "sess", "login", "auth", "cipher", "aes", "licen", "access", "sign",
+    "crypt", "unlock", "pass", "ssid", "psk", "cred", "otp", "salt", "appid",
+];
+
+/// Words of git, on the line of an object's id.
+static GIT: LazyLock<Words> = LazyLock::new(|| {
+    Words::new(
+        "git",
+        &[
+            "commit",
+            "head",
+            "merge",
+            "tree ",
+            "parent ",
+            "cherry",
+            "revert",
+            "rebase",
+            "checkout",
+            "checked out",
+            "bisect",
+            "refs/",
+            "origin",
+            "submodule",
+            "fetch",
+            "git",
+            "object",
+            "blob",
+            "index ",
+            "tag ",
+            "branch",
+            "reflog",
+            "stash",
+            "ancestor",
+            "revision",
+            "pathspec",
+            "pick ",
+            "fixup ",
+            "squash ",
+            "updating ",
+            "fast-forward",
+            "remote",
+            "rev-parse",
+            "upstream",
+            "locked",
+            "rev=",
+            "sha ",
+            "could not read",
+            "unable to find",
+            "unable to read",
+            "vendor",
+            "moving to",
+            "checking out",
+            "working copy",
+            "jj ",
+            "ref ",
+            "resolved",
+            "switching to",
+            "switched to",
+            "built from",
+            "built at",
+            "pinned",
+            "clone",
+            "changeset",
+            "patch",
+            "blame",
+            "repository",
+            "deployed",
+            "bumped",
+            "archive",
+            "strip_prefix",
+        ],
+    )
+});
+
+/// Words about what was built of an object of git, near its id.
+static BUILDS: LazyLock<Words> = LazyLock::new(|| {
+    Words::new(
+        "builds",
+        &["build", "deploy", "version", "release", "rollback", "upload", "artifact", "report"],
+    )
+});
+
+/// Words that name a public number, up to [`NEAR`] bytes before a run or [`AFTER`] after it.
+static EXPLAINS: LazyLock<Words> = LazyLock::new(|| {
+    Words::new(
+        "explains",
+        &[
+            "checksum",
+            "digest",
+            "sha1",
+            "sha2",
+            "sha-",
+            "sha5",
+            "sha3",
+            "md5",
+            "blake",
+            "hash",
+            "mismatch",
+            "integrity",
+            "fingerprint",
+            "thumbprint",
+            "etag",
+            "cache",
+            "journal",
+            "symbols",
+            "sampled",
+            "zipkin",
+            "jaeger",
+            "bad signature",
+            "machine-id",
+            "machine id",
+            "boot id",
+            "gpg",
+            "pgp",
+            "keyring",
+            "keyserver",
+            "build id",
+            "build-id",
+            "trace",
+            "span",
+            "request id",
+            "request-id",
+            "request_id",
+            "correlation",
+        ],
+    )
+});
+
+/// How far before a run, and how far after it, a word may stand that says what it is.
+const NEAR: usize = 48;
+const AFTER: usize = 24;
 
 /// Words of containers, on the line of an id.
-const CONTAINERS: &[&str] = &[
-    "docker",
-    "container",
-    "image",
-    "layer",
-    "overlay",
-    "manifest",
-    "moby",
-    "containerd",
-    "buildkit",
-    "runc",
-    "volume",
-    "network",
-    "pod ",
-    "kubelet",
-    "digest",
-    "podman",
-    "oci",
-    "cgroup",
-    "snapshot",
-    "sandbox",
-];
+static CONTAINERS: LazyLock<Words> = LazyLock::new(|| {
+    Words::new(
+        "containers",
+        &[
+            "docker",
+            "container",
+            "image",
+            "layer",
+            "overlay",
+            "manifest",
+            "moby",
+            "containerd",
+            "buildkit",
+            "runc",
+            "volume",
+            "network",
+            "pod ",
+            "kubelet",
+            "digest",
+            "podman",
+            "oci",
+            "cgroup",
+            "snapshot",
+            "sandbox",
+            "crictl",
+            "nerdctl",
+            "ctr ",
+        ],
+    )
+});
 
 /// Words that make a run a secret whatever else the line says.
-const SECRETIVE: &[&str] = &[
-    "secret",
-    "token",
-    "password",
-    "passwd",
-    "private",
-    "api_key",
-    "apikey",
-    "api-key",
-    "seed",
-    "credential",
-    "ntlm",
-    "hmac",
-];
+static SECRETIVE: LazyLock<Words> = LazyLock::new(|| {
+    Words::new(
+        "secretive",
+        &[
+            "secret",
+            "token",
+            "passphrase",
+            "password",
+            "passwd",
+            "private",
+            "api_key",
+            "apikey",
+            "api-key",
+            "seed",
+            "credential",
+            "ntlm",
+            "hmac",
+            "salt",
+            "pepper",
+        ],
+    )
+});
 
 /// Whether a run of hex digits is a secret.
 pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
     let digits = text.slice(run.clone());
-    let mut seen = [false; 16];
-    for digit in digits {
-        let value = char::from(*digit).to_digit(16).unwrap_or(0) as usize;
-        if let Some(seen) = seen.get_mut(value) {
-            *seen = true;
-        }
-    }
-    let letters = digits.iter().any(u8::is_ascii_alphabetic);
-    let numbers = digits.iter().any(u8::is_ascii_digit);
-    if seen.iter().filter(|seen| **seen).count() < 8 || !letters || !numbers {
+    // A bit for each digit that occurs: 0 to 9 below the letters.
+    let seen = digits.iter().fold(0_u16, |seen, digit| {
+        let value =
+            if digit.is_ascii_digit() { digit - b'0' } else { (digit | 0x20).wrapping_sub(b'a') + 10 };
+        seen | 1 << (value & 15)
+    });
+    if seen.count_ones() < 8 || seen >> 10 == 0 || seen << 6 == 0 {
         return false;
     }
     let line = text.line(run.start);
     let before = text.peek(line.start..run.start);
-    let near = before.get(before.len().saturating_sub(48)..).unwrap_or_default();
-    let secretive = SECRETIVE.iter().any(|word| find(near, word.as_bytes()).is_some());
+    let near = before.get(before.len().saturating_sub(NEAR)..).unwrap_or_default();
+    let secretive = SECRETIVE.are_in(near);
     if labelled(before) || listed(text, &line, &run) {
         return false;
     }
@@ -271,18 +429,40 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
     if text.has(Site::Before, line.start..run.start, &digest) {
         return false;
     }
-    if compared(text, &line, near) || in_path(text, &run) {
+    let after = text.peek(run.end..line.end.min(run.end + AFTER));
+    if compared(text, &line, near)
+        || in_path(text, &run)
+        || is_thing(near)
+        || EXPLAINS.are_in(near)
+        || EXPLAINS.are_in(after)
+    {
         return false;
     }
     if before.ends_with(b"0x") {
         let public = ["tx", "hash", "block", "address", "contract"];
         let sent = text.has(Site::Line, line.clone(), &["mined", "reverted", "confirmed"]);
+        let thing = near.strip_suffix(b"0x").is_some_and(is_thing);
         return digits.len() != 40
             && !sent
+            && !thing
             && !public.iter().any(|word| find(near, word.as_bytes()).is_some());
     }
     if matches!(digits.len(), 40 | 64) {
-        if text.has(Site::Line, line.clone(), GIT) {
+        if text.has_any(Site::Line, line.clone(), &GIT) || BUILDS.are_in(near) || BUILDS.are_in(after) {
+            return false;
+        }
+        // `from <id> to <id>`, `built at <id>`; `index-<id>`.
+        let before = near.strip_suffix(b"'").unwrap_or(near);
+        let place = [&b" from "[..], b" to ", b" at ", b" onto ", b" of ", b" for ", b" on "];
+        let placed = place.iter().any(|word| before.ends_with(word));
+        // `[main <id>] subject` of git commit.
+        let made = text.at(line.start) == b'[' && text.at(run.end) == b']' && before.ends_with(b" ");
+        // A node of a cluster, and its port.
+        let port = text.run(run.end + 1, 6, |byte| byte.is_ascii_digit()) - run.end;
+        let node = text.at(run.end) == b':'
+            && matches!(port, 5 | 6)
+            && !text.at(run.end + port).is_ascii_alphanumeric();
+        if digits.len() == 40 && (placed || node) || made || is_part(near) {
             return false;
         }
         // The output of `git log --oneline --no-abbrev`, of `git ls-remote`, and below a line that ran git.
@@ -294,14 +474,49 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
             return false;
         }
     }
-    if digits.len() == 64 && text.has(Site::Line, line.clone(), CONTAINERS) {
+    let tagged = digits.len() == 40 && text.before(run.start) == b':';
+    if (digits.len() == 64 || tagged) && text.has_any(Site::Line, line.clone(), &CONTAINERS) {
         return false;
     }
     if text.before(run.start) == b'-' && find(near, b"cache").is_some() {
         return false;
     }
-    // W3C trace context.
-    !(digits.len() == 32 && before.ends_with(b"00-") && text.at(run.end) == b'-')
+    // A trace and a span in it; a message's id.
+    let rest = text.run(run.end + 1, 17, |byte| byte.is_ascii_hexdigit());
+    let span = rest == run.end + 17 && matches!(text.at(run.end), b'-' | b',' | b':' | b'@' | b'/');
+    let traced = digits.len() == 32 && (span || before.ends_with(b"00-") && text.at(run.end) == b'-');
+    let mailed = before.ends_with(b"<") && text.at(run.end) == b'@';
+    // A version after a name: `name#<id>`.
+    let marked = before.strip_suffix(b"#").and_then(<[u8]>::last).is_some_and(u8::is_ascii_alphanumeric);
+    !(traced || mailed || marked)
+}
+
+/// `event <id>`, `Skipping <id>`: the word before names a thing or what is done to it.
+fn is_thing(near: &[u8]) -> bool {
+    let Some(rest) = near.strip_suffix(b" ") else { return false };
+    let start = rest.iter().rposition(|byte| !byte.is_ascii_alphabetic()).map_or(0, |at| at + 1);
+    let (earlier, word) = rest.split_at(start);
+    let apart =
+        earlier.last().is_none_or(|byte| matches!(byte, b' ' | b'\t' | b'[' | b'(' | b'"' | b'\'' | b':'));
+    let named = |words: &[&str]| words.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()));
+    apart
+        && (3..=20).contains(&word.len())
+        && !named(NO_THINGS)
+        && !KEYS.iter().any(|part| find(word, part.as_bytes()).is_some())
+}
+
+/// `index-`, `app-web-`: the name of something before the id of its version. Some tokens begin so, too.
+fn is_part(near: &[u8]) -> bool {
+    let Some(rest) = near.strip_suffix(b"-") else { return false };
+    let name = rest
+        .iter()
+        .rev()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'));
+    let name = rest.get(rest.len() - name.count()..).unwrap_or_default();
+    let tokens = ["key", "tok", "api", "auth", "sess", "pat", "live", "test", "prod", "sk", "pk", "access"];
+    name.len() >= 4
+        && name.first().is_some_and(u8::is_ascii_lowercase)
+        && !tokens.iter().any(|token| find(name, token.as_bytes()).is_some())
 }
 
 /// A label right before the run.
@@ -341,8 +556,12 @@ fn labelled(before: &[u8]) -> bool {
     if [&b"ntlm hash"[..], b"nt hash", b"lm hash", b"password hash"].iter().any(|hash| ends(hash)) {
         return false;
     }
-    signs > 0
-        && LABELS.iter().any(|label| {
+    let last = head.last().map(u8::to_ascii_lowercase);
+    let known = || {
+        LABELS.iter().any(|label| {
+            if label.as_bytes().last() != last.as_ref() {
+                return false;
+            }
             let start = head.len().checked_sub(label.len());
             let tail = start
                 .and_then(|start| head.get(start..))
@@ -350,6 +569,19 @@ fn labelled(before: &[u8]) -> bool {
             let open = start.and_then(|start| start.checked_sub(1)).and_then(|index| head.get(index));
             tail && open.is_none_or(|byte| !byte.is_ascii_alphabetic())
         })
+    };
+    signs > 0 && (is_id(head) || known())
+}
+
+/// `page_id`, `run id`, `deploymentId`: the name of an id, and of nothing that lets in.
+fn is_id(head: &[u8]) -> bool {
+    let name = [&b"id"[..], b"ID", b"Id"].iter().find_map(|id| head.strip_suffix(*id));
+    let Some(name) = name else { return false };
+    let parted = matches!(name.last(), Some(b'_' | b'-' | b' ')) || head.ends_with(b"Id") || name.is_empty();
+    let of = name.get(name.len().saturating_sub(16)..).unwrap_or_default();
+    let secret =
+        ["sess", "sid", "auth", "login", "cookie", "secret", "token", "private", "cred", "key", "pass"];
+    parted && !secret.iter().any(|word| find(of, word.as_bytes()).is_some())
 }
 
 /// A line of a checksum list: the run, two blanks or a blank and a star, a name.
@@ -392,10 +624,10 @@ fn compared(text: Text<'_>, line: &Range<usize>, near: &[u8]) -> bool {
     let earlier = text.line_seen(Site::Above, line.start.saturating_sub(1));
     let start = text.line_seen(Site::AboveThat, earlier.start.saturating_sub(1)).start;
     let digests = ["sha", "md5", "hash", "checksum", "digest", "integrity"];
-    // `expected: …` above `actual: …`.
+    // `expected: …` above `actual: …`, `want: … have: …`.
     let next = text.run(line.end + 1, 256, |byte| byte != b'\n');
-    let both = text.has(Site::Compared, start..next, &["expected"])
-        && text.has(Site::Compared, start..next, &["actual"]);
+    let has = |words: &[&'static str]| text.has(Site::Compared, start..next, words);
+    let both = has(&["expected", "want"]) && has(&["actual", "have", "got ", "got:"]);
     both || text.has(Site::Compared, start..line.end, &digests)
 }
 
@@ -404,8 +636,15 @@ fn in_path(text: Text<'_>, run: &Range<usize>) -> bool {
     let blank = |byte: u8| !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'`' | b'(' | b'<');
     let start = text.run_back(run.start, 512, blank);
     let word = text.slice(start..run.start);
+    let digits = run.len();
     let (before, after, next) = (text.before(run.start), text.at(run.end), text.at(run.end + 1));
     let extension = after == b'.' && next.is_ascii_alphanumeric();
+    // A file's name, even behind a blank or a quote.
+    let name = text.run(run.end + 1, 9, |byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    let file = extension
+        && next.is_ascii_lowercase()
+        && name <= run.end + 9
+        && !text.at(name).is_ascii_alphanumeric();
     if find(word, b"://").is_some() {
         let parts = [".git", "/commit", "/blob/", "/tree/", "/archive/", "/raw/", "/packages/", "/rev/"];
         let repository = parts.iter().any(|part| find(word, part.as_bytes()).is_some());
@@ -414,11 +653,18 @@ fn in_path(text: Text<'_>, run: &Range<usize>) -> bool {
             || (before == b'/' && extension);
     }
     let folder = before == b'/' && word.len() > 1;
+    // The version of a file in a page: `app.js?v=<hex>`.
+    let fresh = [&b"?v="[..], b"?h=", b"?id=", b"?ver=", b"?hash="].iter().any(|query| word.ends_with(query))
+        && word.contains(&b'.');
     // An image's tag: `registry/app:<hex>`.
     let tag = before == b':' && word.contains(&b'/') && !word.contains(&b'=');
     folder
+        || fresh
         || tag
+        || (file && !matches!(before, b'=' | b':'))
         || (after == b'/' && matches!(before, b'/' | b' ' | 0))
         || (extension && matches!(before, b'-' | b'.' | b'/' | b'_'))
+        // From one object of git to another.
+        || matches!(digits, 40 | 64) && (word.ends_with(b"..") || after == b'.' && next == b'.')
         || (before == b'@' && word.contains(&b'/'))
 }

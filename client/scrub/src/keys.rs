@@ -3,9 +3,11 @@
 
 use super::category::Category;
 use super::memo::Site;
-use super::text::{Text, is_basic};
+use super::text::{Text, is_base64, is_basic};
 use super::value::{self, Tie, Value};
+use super::words::find;
 use super::{Candidate, commands};
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// How much a name promises.
@@ -25,11 +27,15 @@ enum Trust {
 
 /// From this length on a value counts as long.
 const LONG: usize = 512;
+/// Of how many names it is remembered what they are.
+const KNOWN: usize = 4096;
 /// How many names are read whose long values lie in one another.
 const NESTED: usize = 16;
 
 /// A name that ends before or at an anchor's stem was read already.
-pub(super) struct Names {
+pub(super) struct Names<'a> {
+    /// What was found out about names: texts have few of them, again and again.
+    known: HashMap<&'a [u8], Option<(Category, Trust)>>,
     read_to: usize,
     /// The end of the last long value.
     long_to: usize,
@@ -37,13 +43,24 @@ pub(super) struct Names {
     nested: usize,
 }
 
-impl Names {
+impl<'a> Names<'a> {
     pub(super) fn new() -> Self {
-        Self { read_to: 0, long_to: 0, nested: 0 }
+        Self { known: HashMap::new(), read_to: 0, long_to: 0, nested: 0 }
+    }
+
+    fn classify(&mut self, name: &'a [u8]) -> Option<(Category, Trust)> {
+        if let Some(known) = self.known.get(name) {
+            return *known;
+        }
+        let class = classify(name);
+        if self.known.len() < KNOWN {
+            self.known.insert(name, class);
+        }
+        class
     }
 
     /// The name around an anchor, its value, and what that is.
-    pub(super) fn detect(&mut self, text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    pub(super) fn detect(&mut self, text: Text<'a>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
         let part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
         let start = text.run_back(anchor.start, 64, part);
         // `tel:` and `tel ` are names with what follows them.
@@ -63,15 +80,15 @@ impl Names {
             let earlier = text.run_back(start - 1, 32, part);
             let joined = text.slice(earlier..end);
             if earlier + 1 < start
-                && classify(joined).is_some_and(|(category, _)| {
+                && self.classify(joined).is_some_and(|(category, _)| {
                     category == Category::TotpSeed
-                        || classify(word).is_none_or(|(_, trust)| trust != Trust::Strong)
+                        || self.classify(word).is_none_or(|(_, trust)| trust != Trust::Strong)
                 })
             {
                 name = earlier..end;
             }
         }
-        let Some((category, trust)) = classify(text.slice(name.clone())) else { return };
+        let Some((category, trust)) = self.classify(text.slice(name.clone())) else { return };
         if trust == Trust::Faint && is_public(text, &name) {
             return;
         }
@@ -80,16 +97,23 @@ impl Names {
             found.extend(digits(text, category, name.end));
             return;
         }
-        let Some(value) = value::after_name(text, name.clone(), flag) else { return };
+        let Some(value) = value::after_name(text, name.clone(), flag) else {
+            if category == Category::TotpSeed {
+                commands::one_time(text, name, found);
+            } else if trust == Trust::Strong && category != Category::Password {
+                found.extend(apart(text, category, &name));
+            }
+            return;
+        };
         if self.is_nested(&value.range) {
             // To judge each of them takes too long, and to leave them might leave a secret.
             self.read_to = self.read_to.max(value.range.end);
             found.push(Candidate { category, range: value.range });
             return;
         }
-        if let Some(candidate) = judge(text, name, category, trust, value) {
-            found.push(candidate);
-        }
+        let beside = value.tie == Tie::Beside && trust == Trust::Strong && category != Category::Password;
+        let judged = judge(text, name.clone(), category, trust, value);
+        found.extend(judged.or_else(|| beside.then(|| apart(text, category, &name)).flatten()));
     }
 
     /// Whether a long value stands in too many others.
@@ -103,8 +127,53 @@ impl Names {
     }
 }
 
+/// How far from a name its value may stand.
+const APART: usize = 96;
+
+/// `"vN3x…" is not a valid API key`, `expected x-api-key to equal "vN3x…"`: a name without a value, and on its line
+/// what was clearly generated.
+fn apart(text: Text<'_>, category: Category, name: &Range<usize>) -> Option<Candidate> {
+    let part = |byte: u8| is_base64(byte) || matches!(byte, b'_' | b'-');
+    let line = text.line(name.start);
+    let candidate = |range: Range<usize>| {
+        let word = text.slice(range.clone());
+        let whole = !part(text.before(range.start)) && !part(text.at(range.end));
+        let hex = word.iter().all(u8::is_ascii_hexdigit);
+        (whole && !hex && value::is_generated(word, 24) && !value::is_location(word))
+            .then_some(Candidate { category, range })
+    };
+    let first = line.start.max(name.start.saturating_sub(APART));
+    let mut at = name.start;
+    while at > first {
+        let end = text.run_back(at, at - first, |byte| !part(byte));
+        let start = text.run_back(end, end - first, part);
+        if let Some(found) = candidate(start..end) {
+            return Some(found);
+        }
+        at = start.min(at - 1);
+    }
+    let last = line.end.min(name.end.saturating_add(APART));
+    let mut at = name.end;
+    while at < last {
+        let start = text.run(at, last - at, |byte| !part(byte));
+        let end = text.run(start, last.saturating_sub(start), part);
+        if let Some(found) = candidate(start..end) {
+            return Some(found);
+        }
+        at = end.max(at + 1);
+    }
+    None
+}
+
 /// `cache key`, `RSA key`: the word before says that the key is none, or is known by its fingerprint.
 fn is_public(text: Text<'_>, name: &Range<usize>) -> bool {
+    let earlier = text.peek(text.line(name.start).start.max(name.start.saturating_sub(40))..name.start);
+    if ["fingerprint", "thumbprint", "digest", "checksum"]
+        .iter()
+        .any(|word| find(earlier, word.as_bytes()).is_some())
+    {
+        return true;
+    }
     let phrase = text.peek(name.start.saturating_sub(12)..name.end);
     let mut words = phrase.rsplit(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')));
     let word = words.nth(1).unwrap_or_default();
@@ -119,6 +188,11 @@ fn is_public(text: Text<'_>, name: &Range<usize>) -> bool {
         b"eddsa",
         b"sort",
         b"partition",
+        b"hash",
+        b"result",
+        b"row",
+        b"object",
+        b"idempotency",
     ]
     .iter()
     .any(|known| word.eq_ignore_ascii_case(known))
@@ -135,7 +209,9 @@ fn classify(name: &[u8]) -> Option<(Category, Trust)> {
         .map(|byte| char::from(byte.to_ascii_lowercase()))
         .collect();
     let plain = plain.trim_end_matches(|c: char| c.is_ascii_digit());
-    let ends = |ends: &[&str]| ends.iter().any(|end| plain.ends_with(end));
+    let last = plain.as_bytes().last();
+    // The last byte decides most of them.
+    let ends = |ends: &[&str]| ends.iter().any(|end| end.as_bytes().last() == last && plain.ends_with(end));
     let has = |parts: &[&str]| parts.iter().any(|part| plain.contains(part));
     let is = |names: &[&str]| names.contains(&plain);
     if ends(&["publickey", "pubkey", "pubkeytoken", "publictoken", "tokentype", "keytoken"])
@@ -166,7 +242,7 @@ fn classify(name: &[u8]) -> Option<(Category, Trust)> {
         "awsaccesskeyid",
         "accesskeyid",
         "xamzcredential",
-    ]) || (has(&["aws", "amazon", "s3secret", "bedrock"]) && secretive)
+    ]) || (secretive && has(&["aws", "amazon", "s3secret", "bedrock"]))
     {
         return Some((Aws, if has(&["id"]) && ends(&["keyid"]) { Trust::Weak } else { Trust::Strong }));
     }
@@ -179,32 +255,34 @@ fn classify(name: &[u8]) -> Option<(Category, Trust)> {
         "ocpapimsubscriptionkey",
         "instrumentationkey",
         "subscriptionkey",
-    ]) || (has(&["azure", "armclient", "aadclient", "cosmosdb", "azcopy"]) && secretive)
+    ]) || (secretive && has(&["azure", "armclient", "aadclient", "cosmosdb", "azcopy"]))
     {
         return Some((Azure, Trust::Strong));
     }
     if ends(&["privatekeyid"])
-        || (has(&["gcp", "gcloud", "google", "firebase", "gmaps", "cloudsdk"]) && secretive)
+        || (secretive && has(&["gcp", "gcloud", "google", "firebase", "gmaps", "cloudsdk"]))
     {
         return Some((Gcp, Trust::Strong));
     }
-    if has(&[
-        "totp",
-        "otpsecret",
-        "otpseed",
-        "otpkey",
-        "mfasecret",
-        "mfaseed",
-        "mfakey",
-        "twofactorsecret",
-        "twofactorkey",
-        "authenticatorkey",
-        "authenticatorsecret",
-        "googleauth",
-        "2fasecret",
-    ]) || (plain.contains("2fa") && ends(&["secret", "seed", "key"]))
-        || is(&["setupkey", "otp", "mfa"])
-    {
+    // Few names have a part of these, so the others are not searched for each.
+    let one_time = || {
+        has(&[
+            "totp",
+            "otpsecret",
+            "otpseed",
+            "otpkey",
+            "mfasecret",
+            "mfaseed",
+            "mfakey",
+            "twofactorsecret",
+            "twofactorkey",
+            "authenticatorkey",
+            "authenticatorsecret",
+            "googleauth",
+            "2fasecret",
+        ]) || (plain.contains("2fa") && ends(&["secret", "seed", "key"]))
+    };
+    if is(&["setupkey", "otp", "mfa", "2fa"]) || (has(&["otp", "fa", "auth"]) && one_time()) {
         return Some((TotpSeed, Trust::Weak));
     }
     if ends(&[
@@ -374,6 +452,11 @@ fn classify(name: &[u8]) -> Option<(Category, Trust)> {
             "partitionkey",
             "keykey",
             "websocketkey",
+            "hashkey",
+            "resultkey",
+            "rowkey",
+            "objectkey",
+            "idempotencykey",
         ]))
     .then_some((ApiKey, Trust::Faint))
 }

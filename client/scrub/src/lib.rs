@@ -39,7 +39,8 @@
 //! - **High-entropy hex**: at least 32 hex digits, standing alone, with at least 8 different digits. It stays
 //!   where the text says what public thing it is: a digest's label right before it (`sha256:`, `md5`,
 //!   `checksum =`, `hash`, `integrity`, `BuildID[sha1]=`, `commit`, `rev`, `fingerprint`, `public key`, a
-//!   trace's or request's id), a line of a checksum list (`<hex>  name`), an object id (40 or 64 digits) on a
+//!   trace's or request's id, any name that ends with `id`), a word that names a hash near it, a thing's name with
+//!   nothing but a blank between them (`event <hex>`), a file's extension after it, a line of a checksum list (`<hex>  name`), an object id (40 or 64 digits) on a
 //!   line that speaks git, an id (64 digits) on a line that speaks of containers or images, a component of a
 //!   file's path, and `0x` with 40 digits (an address). A word such as `secret`, `token` or `private` right
 //!   before it revokes all but the label.
@@ -60,11 +61,13 @@ mod providers;
 mod text;
 mod url;
 mod value;
+mod words;
 mod work;
 
 pub use category::Category;
 
-use anchors::Anchors;
+use anchors::{Anchors, Hits};
+use memchr::memmem;
 use memo::Memo;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -145,12 +148,15 @@ impl Scrubber {
     /// Takes the secrets out of bytes in any encoding that extends ASCII.
     pub fn scrub_bytes(&self, input: &[u8]) -> ScrubbedBytes {
         let mut holes = markers(input);
+        let mut work = render(input, &holes, |_| &[ATOM]);
+        let mut hits = self.anchors.hits(&work);
         for _ in 0..ROUNDS {
-            let work = render(input, &holes, |_| &[ATOM]);
-            let found = self.detect(Text(&work, &Memo::new()));
+            let found = self.detect(Text(&work, &Memo::new()), &hits);
             if found.is_empty() || !dig(input, &mut holes, &found) {
                 break;
             }
+            hits = self.anchors.left(hits, &found);
+            work = render(input, &holes, |_| &[ATOM]);
         }
         let bytes = render(input, &holes, |hole| match hole.category {
             Some(category) => category.marker().as_bytes(),
@@ -165,9 +171,9 @@ impl Scrubber {
     }
 
     /// What one run of all rules finds: sorted, overlaps united, none that is a marker already.
-    fn detect(&self, text: Text<'_>) -> Vec<Candidate> {
+    fn detect(&self, text: Text<'_>, hits: &Hits) -> Vec<Candidate> {
         let mut found = Vec::new();
-        self.anchors.detect(text, &mut found);
+        self.anchors.detect(text, hits, &mut found);
         numbers::detect(text, &mut found);
         pem::bodies(text, &mut found);
         found.retain(|Candidate { range, .. }| {
@@ -202,7 +208,7 @@ fn markers(input: &[u8]) -> Vec<Hole> {
     const START: &[u8] = b"[REDACTED:";
     let mut holes = Vec::new();
     let mut from = 0;
-    while let Some(offset) = input.get(from..).and_then(|rest| position(rest, START)) {
+    while let Some(offset) = input.get(from..).and_then(|rest| memmem::find(rest, START)) {
         let start = from + offset;
         from = start + START.len();
         let rest = input.get(from..).unwrap_or_default();
@@ -215,18 +221,6 @@ fn markers(input: &[u8]) -> Vec<Hole> {
         }
     }
     holes
-}
-
-fn position(text: &[u8], needle: &[u8]) -> Option<usize> {
-    let first = *needle.first()?;
-    let mut from = 0;
-    loop {
-        let at = from + text.get(from..)?.iter().position(|byte| *byte == first)?;
-        if text.get(at..)?.starts_with(needle) {
-            return Some(at);
-        }
-        from = at + 1;
-    }
 }
 
 /// The input with something in place of each hole.

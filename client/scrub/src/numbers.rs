@@ -6,22 +6,28 @@ use super::category::Category;
 use super::hex;
 use super::memo::Site;
 use super::text::{Text, is_token, is_word};
+use super::words::find;
 use std::ops::Range;
 
-/// One pass over the words of the text.
+/// One pass over the text's numbers, long words and the signs that a number may begin with.
 pub(super) fn detect(text: Text<'_>, found: &mut Vec<Candidate>) {
     let bytes = text.0;
-    let mut index = 0;
-    // Numbers that were read as a group are not read again.
-    let mut done = 0;
-    while let Some(byte) = bytes.get(index) {
-        match byte {
-            b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
-                let end = word_end(bytes, index);
+    // Numbers that were read as a group are not read again, nor anything within an array.
+    let (mut done, mut array_end) = (0, 0);
+    for Range { start: index, end } in Starts::new(bytes) {
+        if index < array_end {
+            continue;
+        }
+        match bytes.get(index).copied().unwrap_or(0) {
+            b'+' if index >= done => done = plus(text, index, found).unwrap_or(done),
+            b'(' if index >= done => done = parentheses(text, index, found).unwrap_or(done),
+            b'+' | b'(' => {}
+            b'[' => array_end = array(text, index, found).unwrap_or(array_end),
+            byte => {
                 let length = end - index;
                 if length >= hex::LEAST {
                     long(text, index..end, found);
-                } else if (24..=28).contains(&length) && text.at(end) == b'.' {
+                } else if (BOT..=28).contains(&length) && text.at(end) == b'.' {
                     bot(text, index..end, found);
                 }
                 if (8..=10).contains(&length) && text.at(end) == b':' && text.starts(end + 1, "AA") {
@@ -30,31 +36,123 @@ pub(super) fn detect(text: Text<'_>, found: &mut Vec<Candidate>) {
                 if byte.is_ascii_digit() && index >= done && length <= 19 {
                     done = group(text, index, end, found).unwrap_or(done);
                 }
-                index = end;
             }
-            b'+' if index >= done => {
-                done = plus(text, index, found).unwrap_or(done);
-                index += 1;
-            }
-            b'(' if index >= done => {
-                done = parentheses(text, index, found).unwrap_or(done);
-                index += 1;
-            }
-            b'[' => {
-                if let Some(end) = array(text, index, found) {
-                    index = end;
-                } else {
-                    index += 1;
-                }
-            }
-            _ => index += 1,
         }
     }
 }
 
-fn word_end(bytes: &[u8], start: usize) -> usize {
-    let rest = bytes.get(start..).unwrap_or_default();
-    start + rest.iter().position(|byte| !is_word(*byte)).unwrap_or(rest.len())
+/// Least length of the number in a bot's token of Discord.
+const BOT: usize = 24;
+/// Bytes that are looked at together.
+const BLOCK: usize = 64;
+
+/// Words that are a number or begin with one, words of [`BOT`] bytes or more, and each of `+([`.
+struct Starts<'a> {
+    bytes: &'a [u8],
+    /// What comes after the next block.
+    rest: &'a [u8],
+    /// Of the next block, which bytes belong to words, and which are digits, signs.
+    next: Masks,
+    /// Whether the last byte before `next` belongs to a word.
+    in_word: bool,
+    /// Where the present block begins, and what is left of it: a bit for each byte.
+    base: usize,
+    left: u64,
+    /// Which bytes from `base` on belong to words, in this block and the next.
+    words: u128,
+    ended: bool,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Masks {
+    words: u64,
+    digits: u64,
+    signs: u64,
+}
+
+impl<'a> Starts<'a> {
+    fn new(bytes: &'a [u8]) -> Self {
+        let (next, rest) = Masks::of(bytes);
+        let mut starts = Self { bytes, rest, next, in_word: false, base: 0, left: 0, words: 0, ended: false };
+        starts.advance(0);
+        starts
+    }
+
+    /// Takes up the next block, which begins at `base`.
+    fn advance(&mut self, base: usize) {
+        let now = self.next;
+        self.ended = self.rest.is_empty();
+        (self.next, self.rest) = Masks::of(self.rest);
+        let starts = now.words & !(now.words << 1 | u64::from(self.in_word));
+        self.in_word = now.words >> (BLOCK - 1) == 1;
+        // Where 2, 4, 8, 16, 24 bytes of words follow one another.
+        self.words = u128::from(now.words) | u128::from(self.next.words) << BLOCK;
+        let mut run = self.words;
+        for more in [1, 2, 4, 8, BOT - 16] {
+            run &= run >> more;
+        }
+        self.base = base;
+        // The upper half is the next block's.
+        self.left = starts & (now.digits | run as u64) | now.signs;
+    }
+}
+
+impl Iterator for Starts<'_> {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        while self.left == 0 {
+            if self.ended {
+                return None;
+            }
+            self.advance(self.base + BLOCK);
+        }
+        let bit = self.left.trailing_zeros() as usize;
+        self.left &= self.left - 1;
+        let start = self.base + bit;
+        let length = (self.words >> bit).trailing_ones() as usize;
+        let mut end = start + length;
+        if bit + length == 2 * BLOCK {
+            let rest = self.bytes.get(end..).unwrap_or_default();
+            end += rest.iter().position(|byte| !is_word(*byte)).unwrap_or(rest.len());
+        }
+        Some(start..end)
+    }
+}
+
+impl Masks {
+    /// Those of the first block, and what comes after it.
+    fn of(bytes: &[u8]) -> (Self, &[u8]) {
+        if let Some((block, rest)) = bytes.split_first_chunk() {
+            return (Self::of_block(block), rest);
+        }
+        let mut block = [0; BLOCK];
+        for (to, from) in block.iter_mut().zip(bytes) {
+            *to = *from;
+        }
+        (Self::of_block(&block), &[])
+    }
+
+    fn of_block(block: &[u8; BLOCK]) -> Self {
+        Self {
+            words: bits(block, |byte| {
+                let letter = (byte | 0x20).wrapping_sub(b'a') < 26;
+                letter | (byte.wrapping_sub(b'0') < 10) | (byte == b'_')
+            }),
+            digits: bits(block, |byte| byte.wrapping_sub(b'0') < 10),
+            signs: bits(block, |byte| (byte == b'+') | (byte == b'(') | (byte == b'[')),
+        }
+    }
+}
+
+/// A bit for each byte that fits. Without branches, so that a compiler can take many bytes at once.
+fn bits(block: &[u8; BLOCK], fits: impl Fn(u8) -> bool) -> u64 {
+    let flags = block.map(|byte| u8::from(fits(byte)));
+    let (eights, _) = flags.as_chunks();
+    eights.iter().rev().fold(0, |bits, eight| {
+        // The product's highest byte has the lowest bit of each.
+        bits << 8 | u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56
+    })
 }
 
 /// A secret key of Solana in base58: 64 bytes, the second half of which is the public key of the first. Signatures, which
@@ -139,7 +237,7 @@ fn group(text: Text<'_>, start: usize, first_end: usize, found: &mut Vec<Candida
         if next == b' ' && units.contains(&text.slice(first_end + 1..unit)) {
             return None;
         }
-        return card(text, start, first_end, found);
+        return if is_named_id(text, start) { None } else { card(text, start, first_end, found) };
     }
     if !matches!(next, b'-' | b' ' | b'.') || !text.at(first_end + 1).is_ascii_digit() {
         return None;
@@ -191,6 +289,14 @@ fn group(text: Text<'_>, start: usize, first_end: usize, found: &mut Vec<Candida
         return Some(end);
     }
     None
+}
+
+/// `trace_id: 4…`: the number of something other than a card.
+fn is_named_id(text: Text<'_>, start: usize) -> bool {
+    let end = text.run_back(start, 4, |byte| matches!(byte, b':' | b'=' | b' ' | b'"' | b'\''));
+    let name = text.slice(text.run_back(end, 24, |byte| is_token(byte) || byte == b'.')..end);
+    let parted = [&b"_id"[..], b"-id", b"Id", b"ID"].iter().any(|id| name.ends_with(id));
+    end < start && parted && !["card", "pan", "cc"].iter().any(|word| find(name, word.as_bytes()).is_some())
 }
 
 /// The Luhn check, and the first digits of a network.

@@ -3,7 +3,9 @@
 use super::Candidate;
 use super::category::Category;
 use super::memo::{Settled, Site};
-use super::text::{REACH, Text, find, is_base64};
+use super::text::{REACH, Text, is_base64};
+use super::words::find;
+use memchr::memchr_iter;
 use std::ops::Range;
 
 /// Most bytes that the body of a key may have; RSA with 16 384 bits needs 13 000.
@@ -206,9 +208,11 @@ pub(super) fn bodies(text: Text<'_>, found: &mut Vec<Candidate>) {
             push(found, start..end);
         }
     };
-    for line in text.0.split(|byte| *byte == b'\n') {
+    let ends = memchr_iter(b'\n', text.0).chain([text.len()]);
+    for end in ends {
+        let line = text.peek(offset..end);
         let start = offset;
-        offset += line.len() + 1;
+        offset = end + 1;
         if line.len() > 120 || line.len() < 4 {
             close(&mut run, found);
             continue;

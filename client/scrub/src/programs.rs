@@ -3,8 +3,9 @@
 use super::Candidate;
 use super::category::Category;
 use super::memo::{Settled, Site};
-use super::text::{Text, every, find};
+use super::text::{Text, every};
 use super::value::is_placeholder;
+use super::words::find;
 use Category::{Aws, BasicAuth, DatabaseUrl, Password, TotpSeed};
 use std::ops::Range;
 
@@ -60,23 +61,7 @@ const PROGRAMS: &[Row] = &[
         Password,
     ),
     (
-        &[
-            "sshpass",
-            "docker login",
-            "podman login",
-            "skopeo login",
-            "buildah login",
-            "nerdctl login",
-            "helm registry login",
-            "az login",
-            "oc login",
-            "mongo",
-            "mongosh",
-            "mongodump",
-            "mongorestore",
-            "mongoexport",
-            "rdesktop",
-        ],
+        &["sshpass", "login", "mongo", "mongosh", "mongodump", "mongorestore", "mongoexport", "rdesktop"],
         &[(Flag("-p"), Whole)],
         Password,
     ),
@@ -127,7 +112,8 @@ const PROGRAMS: &[Row] = &[
         &[(Flag("-a"), After(b':')), (Flag("--auth"), After(b':'))],
         BasicAuth,
     ),
-    (&["lftp"], &[(Flag("-u"), After(b','))], BasicAuth),
+    (&["lftp", "open"], &[(Flag("-u"), After(b','))], BasicAuth),
+    (&["ConvertTo-SecureString"], &[(Word(0), Whole), (Flag("-String"), Whole)], Password),
     (
         &["skopeo", "buildah", "podman", "oras"],
         &[

@@ -1,6 +1,7 @@
 //! Bytes seen from a position: neighbours, lines, runs. Nothing here can go out of bounds.
 
 use super::memo::{Memo, Site};
+use super::words::{Words, find};
 use super::work;
 use std::ops::Range;
 
@@ -107,6 +108,22 @@ impl<'a> Text<'a> {
         words.iter().any(|word| self.find(site, range.clone(), word).is_some())
     }
 
+    /// As [`Self::has`], for many words at once.
+    pub(super) fn has_any(self, site: Site, range: Range<usize>, words: &'static Words) -> bool {
+        let end = range.end.min(self.len());
+        if end.saturating_sub(range.start) < SHORT {
+            return words.are_in(self.slice(range));
+        }
+        let scan = |from: usize, end: usize| {
+            let offset = words.begin(self.peek(from..end + words.longest), end - from);
+            work::looked(offset + 1);
+            from + offset
+        };
+        let at = self.1.word(site, words.name, range.start, end, scan);
+        // The end of the range may cut off the word that begins there; another may begin after it.
+        at < end && (at + words.longest <= end || words.are_in(self.slice(at..end)))
+    }
+
     /// Where a word, in lower case, begins in a range, whatever the letter case of the text.
     pub(super) fn find(self, site: Site, range: Range<usize>, word: &'static str) -> Option<usize> {
         let last = range.end.min(self.len()).checked_sub(word.len())?;
@@ -129,14 +146,6 @@ impl<'a> Text<'a> {
     pub(super) fn starts(self, index: usize, word: &str) -> bool {
         self.slice(index..index + word.len()) == word.as_bytes()
     }
-}
-
-/// Where `needle`, in lower case, occurs, whatever the letter case of the text.
-pub(super) fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
-    let first = *needle.first()?;
-    text.windows(needle.len()).position(|window| {
-        window.first().is_some_and(|b| b.to_ascii_lowercase() == first) && window.eq_ignore_ascii_case(needle)
-    })
 }
 
 /// Whether every byte fits.

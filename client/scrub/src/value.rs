@@ -48,6 +48,8 @@ pub(super) fn after_name(text: Text<'_>, name: Range<usize>, flag: bool) -> Opti
         // A cell of a table.
         (b'|', b' ') if spaced => (Tie::Loose, at + 1),
         (b':', b':') => return None,
+        // R and OCaml assign so.
+        (b'<', b'-') if spaced => (Tie::Loose, at + 2),
         (b':', _) => (Tie::Loose, at + 1),
         (b'%', b'3') if matches!(text.at(at + 2), b'D' | b'd') => (Tie::Tight, at + 3),
         // `<property name="password">…` and `<property name="password" value="…"`.
@@ -55,7 +57,14 @@ pub(super) fn after_name(text: Text<'_>, name: Range<usize>, flag: bool) -> Opti
         (b'v', _) if quoted_name && spaced && text.starts(at, "value=") => (Tie::Tight, at + 6),
         // `--password <PASSWORD>' requires …`: a usage line, no tag.
         (b'>', b'\'' | b'"') if opens_tag(text, name.start) => return None,
+        (b'>', b' ' | b'\t') if opens_tag(text, name.start) && !text.line_has(name.start, &["</"]) => {
+            return None;
+        }
         (b'>', _) if !spaced && opens_tag(text, name.start) => (Tie::Tight, at + 1),
+        // `user.setPassword("…")`
+        (b'(', b'"' | b'\'' | b'`') if !spaced && sets(text.slice(name.clone())) => (Tie::Tight, at + 1),
+        // `{"name": "DB_PASS", "value": "…"}`, and the same in YAML, on the next line.
+        (b',' | b'\n' | b'\r', _) if let Some(value) = paired(text, at) => (Tie::Loose, value),
         (b',', _) if quoted_name => {
             let next = text.blanks(at + 1);
             matches!(text.at(next), b'"' | b'\'').then_some((Tie::Loose, next))?
@@ -69,6 +78,27 @@ pub(super) fn after_name(text: Text<'_>, name: Range<usize>, flag: bool) -> Opti
         at = past_type(text, at);
     }
     read(text, at, tie, &name)
+}
+
+/// Where the value begins, if `value:` is the next member.
+fn paired(text: Text<'_>, at: usize) -> Option<usize> {
+    let next = text.run(at, 64, |byte| byte.is_ascii_whitespace() || matches!(byte, b',' | b'"' | b'\''));
+    let name = text.peek(next..next + 5);
+    let end = text.run(next + 5, 4, |byte| matches!(byte, b'"' | b'\'' | b' '));
+    (name.eq_ignore_ascii_case(b"value") && matches!(text.at(end), b':' | b'=')).then_some(end + 1)
+}
+
+/// Whether a method of that name takes the value: `user.setPassword`, `with_token`, `.password` of a builder.
+fn sets(name: &[u8]) -> bool {
+    let begins =
+        |part: &[u8], verb: &[u8]| part.get(..verb.len()).is_some_and(|head| head.eq_ignore_ascii_case(verb));
+    let mut parts = name.rsplit(|byte| *byte == b'.');
+    let (method, object) = (parts.next().unwrap_or_default(), parts.next());
+    let plain = |word: &[u8]| method.eq_ignore_ascii_case(word);
+    begins(method, b"set")
+        || begins(method, b"with")
+        || object.is_some()
+            && [&b"password"[..], b"secret", b"token", b"apikey", b"api_key"].into_iter().any(plain)
 }
 
 fn opens_tag(text: Text<'_>, start: usize) -> bool {
@@ -104,9 +134,23 @@ fn beside(text: Text<'_>, name: Range<usize>, at: usize) -> Option<Value> {
         }
     }
     // `bad token Nv1nZ…`: only what was clearly generated.
+    let at = if text.at(at) == b'(' { at + 1 } else { at };
     let generated = text.run(at, REACH, |byte| super::text::is_base64(byte) || super::text::is_token(byte));
     let value = text.slice(at..generated);
     if is_uuid(value) || value.len() >= 20 && is_generated(value, 20) {
+        return read(text, at, Tie::Beside, &name);
+    }
+    // `connect web password R?R6!Y`: the last word, if nobody would write it in a sentence.
+    let end = text.run(at, REACH, |byte| !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\''));
+    let chosen = text.peek(at..end);
+    let kinds = [u8::is_ascii_digit as fn(&u8) -> bool, u8::is_ascii_alphabetic];
+    if word.eq_ignore_ascii_case(b"password")
+        && text.peek(end..line.end).trim_ascii().len() <= 1
+        && (8..=64).contains(&chosen.len())
+        && kinds.iter().all(|kind| chosen.iter().any(kind))
+        && !is_code(chosen)
+        && !is_location(chosen)
+    {
         return read(text, at, Tie::Beside, &name);
     }
     // The whole rest of the line of a .netrc, so that prose with the word stays.
@@ -242,6 +286,10 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         "yes",
         "no",
         "required",
+        "requires",
+        "needs",
+        "takes",
+        "expects",
         "missing",
         "invalid",
         "empty",

@@ -193,3 +193,78 @@ fn ids_and_checksums_stay() {
         "echo done | tee log".to_owned(),
     ]);
 }
+
+#[test]
+fn values_that_names_do_not_stand_right_before_are_found() {
+    let password = "hunter-2x9Q";
+    assert_gone(
+        &[
+            "user.setPassword(\"¤\");",
+            "Builder::new().password(\"¤\")",
+            "nmcli dev wifi connect home password ¤",
+            "- name: DB_PASSWORD\n  value: ¤",
+            "{\"name\": \"DB_PASSWORD\", \"value\": \"¤\"}",
+            "password <- \"¤\"",
+        ],
+        password,
+    );
+    let key = ["Nv1nZk3uXq81", "bB2nV7cM5aQ9wE4r"].concat();
+    assert_gone(&["\"¤\" is not a valid x-api-key", "x_api_key (¤) was rejected"], &key);
+    let seed = ["MSQIDCBWKEFM2O72", "IWBECGZWNJQAXVZH"].concat();
+    assert_gone(
+        &["otp_secret ¤ is invalid", "INSERT INTO u (mfa_secret) VALUES ('¤')", "pyotp.parse('¤')"],
+        &seed,
+    );
+    let phrase = "alien add zone alone almost vendor word admit wool velvet above adapt";
+    assert_gone(&["backup phrase: ¤"], phrase);
+    assert_stays(&[
+        "error: --password requires an argument".to_owned(),
+        "  -p, --password <PASSWORD>  [env: DB_PASSWORD=]".to_owned(),
+        "password reset failed".to_owned(),
+        "config.get_password(\"main\")".to_owned(),
+    ]);
+}
+
+#[test]
+fn hex_goes_unless_a_thing_is_named_right_before_it() {
+    let (hex32, hex40, hex64) = (
+        "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
+        "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    );
+    for hex in [hex32, hex40, hex64] {
+        assert_gone(
+            &[
+                "¤",
+                "using ¤",
+                "unexpected ¤ here",
+                "invalid value: ¤",
+                "argv[2] = ¤",
+                "master: ¤",
+                "openssl enc -K ¤",
+                "unlock code ¤",
+                "HASH_SALT=¤",
+                "pepper: ¤",
+                "session id ¤",
+            ],
+            hex,
+        );
+    }
+    assert_stays(&[
+        format!("note: switching to '{hex40}'"),
+        format!("built from {hex40}"),
+        format!("Bump serde from {hex40} to {hex40}"),
+        format!("[main {hex40}] initial"),
+        format!("Skipping {hex40}, already applied"),
+        format!("Sentry: event {hex32}"),
+        format!("if-none-match \"{hex32}\""),
+        format!("fingerprint of key: {hex40}"),
+        format!("b3: {hex32}-91c7cc03e3ad2375-1"),
+        format!("index-{hex40} packed"),
+        format!("version: 1.2.3+{hex40}"),
+        format!("sccache: hash key {hex64}"),
+        format!("crictl stop {hex64}"),
+        format!("deploymentId={hex32}"),
+        "datadog.trace_id: 4111111111111111".to_owned(),
+    ]);
+}
