@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The second implementation of zx1's formats: it makes the vectors and judges those that the Rust code makes.
 
-  make.py generate      write zx1/*.json, fix/verification.json and fix/escrow_nonces.json
+  make.py generate      write zx1/*.json and of fix/ verification.json, escrow_nonces.json and escrow_routing.json
   make.py check         regenerate and compare, then verify every committed file; exit 1 on a difference
   make.py verify FILE   decode and verify a JSON file of the same sections, made by somebody else
 
@@ -18,6 +18,7 @@ import batch_samples  # noqa: E402
 import ed25519  # noqa: E402
 import epoch_formats as e  # noqa: E402
 import formats as f  # noqa: E402
+import money  # noqa: E402
 import nonces  # noqa: E402
 import rule_samples  # noqa: E402
 import rules  # noqa: E402
@@ -26,7 +27,7 @@ import verification  # noqa: E402
 from keccak import keccak256  # noqa: E402
 
 ZX1 = samples.FILES | batch_samples.FILES | rule_samples.FILES
-FILES = {f"zx1/{name}": file for name, file in ZX1.items()} | verification.FILES | nonces.FILES
+FILES = {f"zx1/{name}": file for name, file in ZX1.items()} | verification.FILES | nonces.FILES | money.FILES
 HERE = Path(__file__).resolve().parent
 
 
@@ -245,7 +246,12 @@ def verify_verdict(item):
     expect(f"verdict on {item['what']} {item['name']}", found["verdict"], item["verdict"])
 
 
+def verify_row(item):
+    expect("row", item, money.again(item))
+
+
 SECTIONS = {
+    "rows": verify_row,
     "built": verify_built,
     "overflows": verify_overflow,
     "beacons": verify_beacon,

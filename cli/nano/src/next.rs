@@ -100,6 +100,7 @@ pub(crate) fn after(code: u32) -> Option<&'static str> {
         8664 => "Look at the account on another node; resume it when you know why.",
         8665 => "Nothing is lost: recover continues where this ended.",
         8666 => "Sweep the account: what is left goes back to its sources.",
+        8667 => "Give the caller its contract back, from a backup or a transcript; or sweep that contract.",
         8680 => "Stop paying out and look at the accounts that are named.",
         8681 => "Give a file that export has written.",
         8682 => "Give the right seed, and the file as it was written.",

@@ -76,6 +76,8 @@ pub const COURT_MEMORY_MIB: u32 = 4_096;
 pub const COURT_PROCESSES: u32 = 512;
 /// Bytes kept of standard output and of standard error, each.
 pub const COURT_OUTPUT: u32 = 64 * 1024;
+/// Number of cases that a judge sits on at once.
+pub const COURT_SEATS: usize = 4;
 /// Consecutive passes of the command after a fix.
 pub const COURT_RUNS: u32 = 2;
 

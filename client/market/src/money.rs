@@ -35,8 +35,11 @@ pub enum Settlement {
     Returned,
     /// The same after an agent left late: the posting fee is due (decision E4).
     ReturnedAfterLate,
-    /// A court's decision that nobody can appeal any more.
+    /// A court's decision that nobody can appeal any more. `impossible` is charged to nobody here: the judge's answer
+    /// could not be read.
     Ruling(Outcome, Court),
+    /// The same when a court has found that nobody could have done it: who called this court pays its fee.
+    Impossible(Court, Side),
 }
 
 impl Settlement {
@@ -56,12 +59,13 @@ impl Settlement {
         ];
         for court in Court::ALL {
             all.extend(Outcome::ALL.map(|outcome| Settlement::Ruling(outcome, court)));
+            all.extend([Side::Principal, Side::Agent].map(|filer| Settlement::Impossible(court, filer)));
         }
         all
     }
 
     /// The word for it, as in `vectors/fix/escrow_routing.json`; with contract and round the key of the plan
-    /// that pays it (decision F3). The court is not in it.
+    /// that pays it (decision F3). Neither the court nor who called it is in it.
     pub const fn kind(self) -> &'static str {
         match self {
             Settlement::Fulfilled => "fulfilled",
@@ -76,7 +80,7 @@ impl Settlement {
             Settlement::ReturnedAfterLate => "returned_after_late_cancel",
             Settlement::Ruling(Outcome::Fulfilled, _) => "ruling_fulfilled",
             Settlement::Ruling(Outcome::Canceled, _) => "ruling_canceled",
-            Settlement::Ruling(Outcome::Impossible, _) => "ruling_impossible",
+            Settlement::Ruling(Outcome::Impossible, _) | Settlement::Impossible(..) => "ruling_impossible",
             Settlement::Ruling(Outcome::EvilAgent, _) => "ruling_evil_agent",
             Settlement::Ruling(Outcome::EvilPrincipal, _) => "ruling_evil_principal",
             Settlement::Ruling(Outcome::EvilBoth, _) => "ruling_evil_both",
@@ -87,12 +91,26 @@ impl Settlement {
     /// are taken too when a court is given.
     pub fn from_words(kind: &str, court: Option<Court>) -> Option<Settlement> {
         let Some(court) = court else {
-            return Settlement::all()
-                .into_iter()
-                .find(|s| !matches!(s, Settlement::Ruling(..)) && s.kind() == kind);
+            return Settlement::all().into_iter().find(|s| s.court().is_none() && s.kind() == kind);
         };
         let word = kind.strip_prefix("ruling_").unwrap_or(kind);
         Outcome::from_word(word).map(|outcome| Settlement::Ruling(outcome, court))
+    }
+
+    /// The court that has ruled; `None` where none has.
+    pub const fn court(self) -> Option<Court> {
+        match self {
+            Settlement::Ruling(_, court) | Settlement::Impossible(court, _) => Some(court),
+            _ => None,
+        }
+    }
+
+    /// The same with who called the court, which matters only where no side has won.
+    pub const fn called_by(self, filer: Side) -> Settlement {
+        match self {
+            Settlement::Ruling(Outcome::Impossible, court) => Settlement::Impossible(court, filer),
+            other => other,
+        }
     }
 }
 
@@ -199,6 +217,14 @@ pub fn payout(settlement: Settlement, bounty: Raw, fees: &Fees) -> Result<Payout
         Settlement::BondReturned => (None, all(Agent)?),
         Settlement::Returned => (all(Principal)?, None),
         Settlement::ReturnedAfterLate => (back_less_fee()?, None),
+        Settlement::Impossible(court, filer) => {
+            let tier = court.fee(fees);
+            let charged = |side| Ok::<_, Refusal>(Some(vec![(side, minus(whole, tier)?), (Platform, tier)]));
+            match filer {
+                Side::Principal => (charged(Principal)?, all(Agent)?),
+                Side::Agent => (all(Principal)?, charged(Agent)?),
+            }
+        }
         Settlement::Ruling(outcome, court) => {
             let tier = court.fee(fees);
             let kept = minus(insurance, tier)?;

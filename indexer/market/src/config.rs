@@ -10,6 +10,7 @@ use zx1_market::terms::{CourtLimits, Fees, Windows};
 use zx1_market::wire::Xno;
 use zx1_market::{Address, Millis, NetworkId, PartyId, Terms};
 
+use crate::engine::SeatLimits;
 use crate::error::{Error, Result};
 use crate::escrow::{Budget, Ledger};
 use crate::http::Limits;
@@ -34,6 +35,11 @@ pub struct Config {
     pub compat: bool,
     /// Keys whose rulings are chained, beside the server's own.
     pub judges: Vec<PartyId>,
+    /// Number of cases before the judges at once: no more than each judge sits on. The others wait, and their judge's time
+    /// stands still.
+    pub court_seats: usize,
+    /// Number of these seats that one key holds, as principal or agent, unless another seat stays free.
+    pub court_seats_per_key: usize,
     /// The Nano ledger, the escrow's seed and the addresses that fees go to.
     pub nano: NanoConfig,
     /// Bounds of the bounty, and the fees.
@@ -56,6 +62,8 @@ impl Default for Config {
             key: PathBuf::new(),
             compat: false,
             judges: Vec::new(),
+            court_seats: zx1_market::defaults::COURT_SEATS,
+            court_seats_per_key: 1,
             nano: NanoConfig::default(),
             fees: FeesConfig::default(),
             windows_ms: WindowsConfig::default(),
@@ -261,6 +269,11 @@ impl Config {
     /// another.
     pub fn database(&self) -> String {
         if self.db.is_empty() { self.data.join("market.db").display().to_string() } else { self.db.clone() }
+    }
+
+    /// Seats before the judges: at least one.
+    pub fn seats(&self) -> SeatLimits {
+        SeatLimits { seats: self.court_seats.max(1), per_key: self.court_seats_per_key.max(1) }
     }
 
     /// Refuses what would lose somebody's money: play money where strangers pay, fees of a live network in the wallet

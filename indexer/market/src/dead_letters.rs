@@ -1,4 +1,5 @@
-//! `fix-server dead-letters`: decisions that the escrow refuses for good, and what an operator does about them.
+//! `fix-server dead-letters`: decisions that the escrow refuses for good, accounts whose contracts are lost, and what an
+//! operator does about them.
 //! It works on the server's database, whether the server runs or not.
 
 use clap::{Args, Subcommand};
@@ -6,7 +7,7 @@ use serde_json::json;
 
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::store::{self, OutboxRow, OutboxState};
+use crate::store::{self, OrphanRow, OutboxRow, OutboxState};
 
 /// Arguments of `fix-server dead-letters`.
 #[derive(Debug, Args)]
@@ -49,6 +50,7 @@ impl DeadLetters {
         let (letter, to, reason) = match self.action {
             None | Some(Action::List) => {
                 dead.iter().for_each(show);
+                store.orphans().await?.iter().for_each(show_orphan);
                 store.close().await;
                 return Ok(());
             }
@@ -75,6 +77,17 @@ fn show(row: &OutboxRow) {
         "created_at": row.created_at,
         "reason": row.reason,
         "decision": serde_json::from_str(&row.body).unwrap_or_else(|_| json!(row.body)),
+    });
+    println!("{line}");
+}
+
+fn show_orphan(row: &OrphanRow) {
+    let line = json!({
+        "orphan": row.account,
+        "contract": row.contract_id,
+        "party": row.party,
+        "round": row.round,
+        "amount": row.amount,
     });
     println!("{line}");
 }

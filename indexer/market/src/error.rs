@@ -73,11 +73,11 @@ pub enum Error {
     #[code(9409)]
     #[error("This server holds no escrow; only contracts without a judge can be posted.")]
     NoEscrow,
-    /// The ledger does not answer, so nothing that needs money begins.
+    /// The ledger does not answer or is behind, so nothing that needs money begins.
     #[code(9429, transient)]
     #[error(
-        "The Nano ledger does not answer, so no deposit could be seen; free contracts and those that run go on. \
-         Try again later."
+        "The Nano ledger does not answer or is behind, so no deposit could be seen; free contracts and those that \
+         run go on. Try again later."
     )]
     LedgerAway,
     /// One address has posted its daily number of contracts that nobody paid.
@@ -86,6 +86,10 @@ pub enum Error {
         "This address has posted {0} contracts today; send `X-Fix-Work` with the next one (docs/fix.md, \"Posting\")."
     )]
     UnpaidPosts(u32),
+    /// Readers have left this number of bytes of long answers unread, so no further one begins for now.
+    #[code(9431, transient)]
+    #[error("{0} bytes of long answers are unread; read the others first, or try again in a moment.")]
+    Unsent(u64),
     /// The configuration is invalid, as the sentence says.
     #[code(9420)]
     #[error("{0}")]
@@ -175,6 +179,7 @@ impl Error {
             Error::TooManyStreams(_)
             | Error::Stopping
             | Error::LedgerAway
+            | Error::Unsent(_)
             | Error::Store(StoreError::Superseded) => 503,
             Error::SlowBody => 408,
             Error::LargeBody(_) => 413,

@@ -1,9 +1,10 @@
 //! The market's side of the escrow: accounts for deposits, decided payouts, statements. Everything about
 //! money on the ledger is in [`nano_escrow`]; here is only which account belongs to whom (decision F1).
 
+use std::collections::HashSet;
 use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
 #[cfg(feature = "devnet")]
@@ -13,18 +14,19 @@ use nano_escrow::escrow::{
     Parts, Settlement, Statement, Terms,
 };
 use nano_escrow::journal::{CrashPoints, Journal};
-use nano_escrow::node::{HttpNode, NodeApi, NodeCalls, WatchOptions};
+use nano_escrow::node::{Behind, HttpNode, NodeApi, NodeCalls, NodeError, Sight, WatchOptions};
 use nano_escrow::work::{Solver, WorkPeers, WorkService};
 use nano_escrow::{Address, Network, Raw, Seed};
 use tokio_util::sync::CancellationToken;
 use zx1_coded::Coded;
-use zx1_market::PartyId;
 use zx1_market::case::Settle;
 use zx1_market::chain::Side;
+use zx1_market::{Entry, PartyId};
 
 use crate::embedded::Embedded;
 use crate::error::{Error, Result};
-use crate::store::{DepositRow, StoreError};
+use crate::metrics::Metrics;
+use crate::store::{Commit, DepositRow, OrphanRow, Store, StoreError};
 
 /// The Nano ledger that an escrow works on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,6 +117,8 @@ pub struct Desk {
     auto_fund: bool,
     network: Network,
     server: PartyId,
+    /// Open accounts that the database knows.
+    known: Arc<Mutex<HashSet<Address>>>,
 }
 
 impl Desk {
@@ -171,7 +175,8 @@ impl Desk {
             Err(error) => return Err(error.into()),
         }
         let auto_fund = budget.auto_fund;
-        Ok(Desk { escrow, work, embedded, websocket, auto_fund, network, server })
+        let known = Arc::default();
+        Ok(Desk { escrow, work, embedded, websocket, auto_fund, network, server, known })
     }
 
     /// Serve the escrow until cancelled.
@@ -279,6 +284,77 @@ impl Desk {
         }
     }
 
+    /// Looks for accounts that hold money for a contract, depositor or round which the database does not know: it was
+    /// restored from before them. Each is an alarm (8667) and a row for the operator.
+    pub async fn find_orphans(&self, store: &dyn Store) -> Result<Vec<AccountView>> {
+        let open = self.escrow.open_accounts().await?;
+        let unknown: Vec<_> = {
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let addresses: HashSet<Address> = open.iter().map(|(_, address)| *address).collect();
+            known.retain(|address| addresses.contains(address));
+            open.into_iter().filter(|(_, address)| !known.contains(address)).collect()
+        };
+        let mut orphans = Vec::new();
+        for (key, address) in unknown {
+            if self.is_known(store, &key, address).await? {
+                self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(address);
+                continue;
+            }
+            let view = self.escrow.account(&key).await?;
+            if !view.closed && view.received() > Raw::ZERO {
+                orphans.push(view);
+            }
+        }
+        self.escrow.raise_orphans(&orphans).await?;
+        let mut rows: Vec<OrphanRow> = orphans
+            .iter()
+            .map(|view| OrphanRow {
+                account: view.address.to_string(),
+                contract_id: view.key.contract.clone(),
+                party: view.key.depositor.clone(),
+                round: i64::from(view.key.round),
+                amount: view.received().to_string(),
+            })
+            .collect();
+        rows.sort_by(|a, b| a.account.cmp(&b.account));
+        if store.orphans().await? != rows {
+            store.set_orphans(rows).await?;
+        }
+        Ok(orphans)
+    }
+
+    /// Whether the database knows an account. A deposit that only a transcript shows, which was imported, is noted.
+    async fn is_known(&self, store: &dyn Store, key: &AccountKey, address: Address) -> Result<bool> {
+        let round = i64::from(key.round);
+        let is_it = |row: &DepositRow| row.party == key.depositor && row.round == round;
+        if store.deposits(&key.contract).await?.iter().any(is_it) {
+            return Ok(true);
+        }
+        let mut entries = Vec::new();
+        for row in store.entries(&key.contract).await? {
+            entries.push(Entry::parse(row.body.as_bytes())?);
+        }
+        let address = address.to_string();
+        let shown = crate::shown::deposits(&entries)?.into_iter();
+        let deposits: Vec<_> = shown.filter(|row| is_it(row) && row.address == address).collect();
+        if deposits.is_empty() {
+            return Ok(false);
+        }
+        store.commit(Commit { deposits, ..Commit::default() }).await?;
+        Ok(true)
+    }
+
+    /// At an operator's order: closes a contract's accounts that the database does not know, so that what is in them goes
+    /// back to its sources.
+    pub async fn close_orphans(&self, store: &dyn Store, contract: &str) -> Result<()> {
+        for view in self.find_orphans(store).await? {
+            if view.key.contract == contract {
+                self.escrow.expire(&view.key).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// How a deposit's account stands. Asks the embedded ledger at once; a distant node is followed by
     /// [`run`](Self::run).
     pub async fn look(&self, contract: &str, party: &str, round: u32) -> Result<AccountView> {
@@ -343,26 +419,50 @@ impl std::fmt::Debug for Desk {
 
 /// What can be asked whether the ledger answers.
 pub trait LedgerProbe: Send + Sync + 'static {
-    /// Whether it does.
+    /// Whether it does, and keeps up with its network.
     fn answers(&self) -> BoxFuture<'_, bool>;
 }
 
-/// Asks a node whether it answers, and is of the right network.
+/// Interval between two looks at a node that keeps up.
+const SIGHT: Duration = Duration::from_secs(5);
+
+/// Asks a node whether it answers, is of the right network, and keeps up with its peers.
 pub(crate) struct NodeProbe {
     node: HttpNode,
     network: Network,
+    behind: tokio::sync::Mutex<(Behind, Option<Instant>)>,
+    metrics: Metrics,
 }
 
 impl NodeProbe {
-    pub(crate) fn new(rpc: &str, network: Network) -> Result<NodeProbe> {
+    pub(crate) fn new(rpc: &str, network: Network, metrics: Metrics) -> Result<NodeProbe> {
         let node = HttpNode::new(rpc, Default::default()).map_err(EscrowError::from)?;
-        Ok(NodeProbe { node, network })
+        Ok(NodeProbe { node, network, behind: tokio::sync::Mutex::default(), metrics })
+    }
+
+    async fn keeps_up(&self) -> Result<bool, NodeError> {
+        let mut state = self.behind.lock().await;
+        let (behind, looked) = &mut *state;
+        if behind.is_well() && looked.is_some_and(|at| at.elapsed() < SIGHT) {
+            return Ok(true);
+        }
+        let sight = Sight::of(&self.node).await?;
+        *looked = Some(Instant::now());
+        let (was, lacks) = (behind.is_behind(), sight.lacks());
+        let is = behind.look(sight);
+        self.metrics.ledger_lacks.set(i64::try_from(lacks).unwrap_or(i64::MAX));
+        if is && !was {
+            tracing::warn!(lacks, "the node lacks blocks that its peers have confirmed");
+        }
+        Ok(!is)
     }
 }
 
 impl LedgerProbe for NodeProbe {
     fn answers(&self) -> BoxFuture<'_, bool> {
-        Box::pin(async move { self.node.check_network(self.network).await.is_ok() })
+        Box::pin(async move {
+            self.node.check_network(self.network).await.is_ok() && self.keeps_up().await.unwrap_or_default()
+        })
     }
 }
 

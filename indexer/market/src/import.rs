@@ -3,15 +3,41 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use nano_escrow::escrow::EscrowError;
 use zx1_market::ContractId;
 use zx1_market::case::Transcript;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::shown::deposits;
 
 /// Whether one of both is the other's beginning.
 fn agree(a: &Transcript, b: &Transcript) -> bool {
     a.entries.iter().zip(&b.entries).all(|(a, b)| a == b)
+}
+
+/// One transcript. Accounts that the journal has lost are derived again first: then everything that was decided is
+/// handed over to the escrow again, and what the ledger shows as paid is paid.
+async fn take(engine: &Engine, transcript: &Transcript) -> Result<bool> {
+    // Nothing of a transcript that does not hold reaches the escrow.
+    zx1_market::case::rebuild(transcript)?;
+    if let Some(desk) = engine.desk() {
+        for row in deposits(&transcript.entries)? {
+            let (contract, party) = (&row.contract_id, &row.party);
+            match desk.restore(&row).await {
+                Ok(false) => {}
+                Ok(true) => {
+                    tracing::warn!(contract, party, "the journal had lost an account; it is derived again");
+                }
+                // Made before nonces were derived: only a copy of the journal has it.
+                Err(Error::Escrow(error @ EscrowError::NotDerived(_))) => {
+                    tracing::error!(code = error.code(), %error, contract, party, "an account is lost");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    engine.import(transcript).await
 }
 
 /// Take over every `*.json` of a folder. How many contracts were taken, and how many were here already.
@@ -47,7 +73,10 @@ pub async fn folder(engine: &Engine, folder: &Path) -> Result<(u64, u64)> {
     }
     let (mut taken, mut known) = (0, 0);
     for (path, transcript) in longest.into_values() {
-        if engine.import(&transcript).await.map_err(|e| wrong(&path, &e))? { taken += 1 } else { known += 1 }
+        if take(engine, &transcript).await.map_err(|e| wrong(&path, &e))? { taken += 1 } else { known += 1 }
+    }
+    if let Some(desk) = engine.desk() {
+        desk.find_orphans(&**engine.store()).await?;
     }
     Ok((taken, known))
 }

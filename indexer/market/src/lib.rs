@@ -46,6 +46,7 @@ pub mod keys;
 pub mod metrics;
 pub mod orders;
 pub mod server;
+mod shown;
 pub mod store;
 pub mod view;
 

@@ -29,8 +29,12 @@ pub struct Metrics {
     pub(crate) outbox: Gauge,
     /// When the oldest of them was made, in Unix seconds; 0 without any.
     pub(crate) oldest_decision: Gauge,
-    /// Whether the ledger answers.
+    /// Whether the ledger answers and keeps up.
     pub(crate) ledger_live: Gauge,
+    /// Confirmed blocks that the node's peers have and it lacks.
+    pub(crate) ledger_lacks: Gauge,
+    /// Bytes of long answers that were read and not sent.
+    pub(crate) unsent_bytes: Gauge,
     absences: Family<Labels, Counter>,
     /// What the escrow holds and owes.
     pub(crate) money: Money,
@@ -51,6 +55,7 @@ pub(crate) struct Money {
     refunds: Gauge,
     live: Gauge,
     pub(crate) stopped_contracts: Gauge,
+    pub(crate) orphans: Gauge,
 }
 
 impl Money {
@@ -89,6 +94,10 @@ impl Money {
             stopped_contracts: count(
                 "stopped_contracts",
                 "Contracts that contradict the escrow's journal: fix-server release",
+            ),
+            orphans: count(
+                "orphaned_accounts",
+                "Accounts with money for contracts that the database has lost: fix-server dead-letters",
             ),
         }
     }
@@ -139,8 +148,13 @@ impl Default for Metrics {
             "oldest_decision_seconds",
             "When the oldest of them was made, in Unix seconds; 0 without any",
         );
-        let ledger_live = gauge("ledger_live", "1 while the ledger answers, or where there is none");
+        let ledger_live =
+            gauge("ledger_live", "1 while the ledger answers and keeps up, or where there is none");
         ledger_live.set(1);
+        let ledger_lacks =
+            gauge("ledger_lacks_blocks", "Confirmed blocks that the node's peers have and it lacks");
+        let unsent_bytes =
+            gauge("unsent_bytes", "Bytes of long answers that were read and that nobody has taken");
         let absences = Family::<Labels, Counter>::default();
         registry.register("absences", "Absences that moved windows, by cause", absences.clone());
         let money = Money::new(&mut registry);
@@ -157,6 +171,8 @@ impl Default for Metrics {
             oldest_decision,
             money,
             ledger_live,
+            ledger_lacks,
+            unsent_bytes,
             absences,
         }
     }

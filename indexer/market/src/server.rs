@@ -145,7 +145,7 @@ impl Server {
         };
         let probe = match &ledger {
             Some(crate::escrow::Ledger::Node { rpc, network, .. }) => {
-                Some(Arc::new(NodeProbe::new(rpc, *network)?) as Arc<dyn LedgerProbe>)
+                Some(Arc::new(NodeProbe::new(rpc, *network, metrics.clone())?) as Arc<dyn LedgerProbe>)
             }
             _ => None,
         };
@@ -159,6 +159,7 @@ impl Server {
             events,
             metrics: metrics.clone(),
             habits,
+            seats: config.seats(),
             points,
         };
         let engine = Engine::new(parts).await?;

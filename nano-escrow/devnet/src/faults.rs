@@ -166,6 +166,13 @@ pub enum Effect {
         /// Its genesis hash.
         genesis: BlockHash,
     },
+    /// `telemetry` answers with peers that have confirmed more than this node.
+    Behind {
+        /// Number of blocks.
+        blocks: u64,
+        /// Number of peers.
+        peers: usize,
+    },
     /// `work_generate` answers work that is not good enough.
     BadWork,
     /// A block is confirmed, but no listener is notified.

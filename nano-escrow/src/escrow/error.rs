@@ -226,6 +226,18 @@ pub enum EscrowError {
         amount: Raw,
     },
 
+    /// An account holds something for a contract that its caller has lost.
+    #[code(8667)]
+    #[error("{amount} raw on {account} are held for {contract}, which is not known any more")]
+    Orphan {
+        /// The account that holds it.
+        account: Address,
+        /// Name of the contract.
+        contract: String,
+        /// How much has come in, in raw.
+        amount: Raw,
+    },
+
     /// The books do not balance; carries the first problem.
     #[code(8680)]
     #[error("the books do not balance: {0}")]

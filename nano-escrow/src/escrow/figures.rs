@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::EscrowError;
 use super::decide::refundable;
 use super::engine::Engine;
+use super::{AccountKey, AccountView, EscrowError};
 use crate::journal::{AccountRow, AccountState, DepositRow, DepositState, rows};
-use crate::{PublicKey, Raw};
+use crate::{Address, PublicKey, Raw};
 
 /// Sums over the journal, in raw, and counts. They follow what is open; accounts that are empty cost nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -91,6 +91,32 @@ impl Engine {
                 found.push((row.account, EscrowError::Nobodys { account, amount }));
             }
         }
+        self.keep_alarms(NOBODYS, found).await
+    }
+
+    /// Open accounts, whether anything has come in or not.
+    pub(crate) async fn open_accounts(&self) -> Result<Vec<(AccountKey, Address)>, EscrowError> {
+        let mut conn = self.journal.read().await?;
+        let mut rows = rows::accounts_that_hold(&mut conn).await?;
+        rows.retain(|row| row.state == AccountState::Open && !super::watch::is_wallet(row));
+        Ok(rows
+            .into_iter()
+            .map(|row| (AccountKey::new(row.contract, row.depositor, row.round), row.account.address()))
+            .collect())
+    }
+
+    pub(crate) async fn raise_orphans(&self, orphans: &[AccountView]) -> Result<(), EscrowError> {
+        let mut found = Vec::with_capacity(orphans.len());
+        for view in orphans {
+            let (account, contract) = (view.address, view.key.contract.clone());
+            let amount = view.received();
+            found.push((account.public_key(), EscrowError::Orphan { account, contract, amount }));
+        }
+        self.keep_alarms(ORPHAN, found).await
+    }
+
+    /// The alarms of one number are these, and no others.
+    async fn keep_alarms(&self, code: u32, found: Vec<(PublicKey, EscrowError)>) -> Result<(), EscrowError> {
         let now = self.now();
         let accounts: Vec<PublicKey> = found.iter().map(|(account, _)| *account).collect();
         let open = {
@@ -100,7 +126,7 @@ impl Engine {
         let known = |account: &PublicKey, error: &EscrowError| {
             open.iter().any(|a| a.account == Some(*account) && a.message == error.to_string())
         };
-        let over = open.iter().any(|a| a.code == NOBODYS && a.account.is_none_or(|k| !accounts.contains(&k)));
+        let over = open.iter().any(|a| a.code == code && a.account.is_none_or(|k| !accounts.contains(&k)));
         if !over && found.iter().all(|(account, error)| known(account, error)) {
             return Ok(());
         }
@@ -109,10 +135,12 @@ impl Engine {
             tracing::warn!(account = %account.address(), code = error.code(), %error, "alarm");
             rows::insert_alarm(&mut tx, Some(account), error.code(), &error.to_string(), now).await?;
         }
-        rows::clear_alarms_except(&mut tx, NOBODYS, &accounts).await?;
+        rows::clear_alarms_except(&mut tx, code, &accounts).await?;
         Ok(self.journal.commit(tx, "alarms").await?)
     }
 }
 
 /// The number of [`EscrowError::Nobodys`].
 const NOBODYS: u32 = 8666;
+/// The number of [`EscrowError::Orphan`].
+const ORPHAN: u32 = 8667;

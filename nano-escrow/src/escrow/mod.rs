@@ -210,6 +210,16 @@ impl Escrow {
         self.engine.raise_alarms().await
     }
 
+    /// Accounts that were neither settled nor expired, with their addresses.
+    pub async fn open_accounts(&self) -> Result<Vec<(AccountKey, Address)>, EscrowError> {
+        self.engine.open_accounts().await
+    }
+
+    /// Raises an alarm (8667) for each of these accounts, whose contracts the caller has lost, and ends those of others.
+    pub async fn raise_orphans(&self, orphans: &[AccountView]) -> Result<(), EscrowError> {
+        self.engine.raise_orphans(orphans).await
+    }
+
     /// Whether the node answers, and when that changes.
     pub fn ledger(&self) -> tokio::sync::watch::Receiver<LedgerState> {
         self.engine.ledger.subscribe()

@@ -37,6 +37,14 @@ pub struct AccountView {
     pub deposits: Vec<DepositView>,
 }
 
+impl AccountView {
+    /// What has come in and is confirmed, whether it counts or not.
+    pub fn received(&self) -> Raw {
+        let confirmed = self.deposits.iter().filter(|d| d.state != DepositState::Seen.name());
+        Raw::checked_sum(confirmed.map(|d| d.amount)).unwrap_or(Raw::MAX)
+    }
+}
+
 /// A send to an escrow account, and how much of it counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DepositView {

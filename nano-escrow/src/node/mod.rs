@@ -8,10 +8,12 @@ mod api;
 mod error;
 mod http;
 pub mod rpc;
+mod sync;
 mod watch;
 mod websocket;
 
 pub use api::{Call, Message, NodeApi, NodeCalls};
 pub use error::{Fault, NodeError};
 pub use http::{HttpNode, HttpOptions};
+pub use sync::{Behind, Sight};
 pub use watch::{Event, WatchOptions, Watcher};

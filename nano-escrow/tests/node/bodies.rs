@@ -61,6 +61,7 @@ pub(crate) fn nano_answer(bytes: &[u8]) {
     ask(node, BlocksInfo { hashes: vec![hash] });
     ask(node, Receivable::all(account));
     ask(node, ReceivableExists { hash, confirmed_only });
+    ask(node, Telemetry);
     ask(node, Version);
     ask(node, WorkGenerate { root: hash, difficulty: 0, use_peers: false });
     ask(node, WorkValidate { root: hash, work: Work(0) });

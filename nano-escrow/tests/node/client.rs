@@ -1,8 +1,8 @@
 //! Every action of the client, as a payment uses them.
 
-use nano_devnet::{Devnet, Dialect};
+use nano_devnet::{Devnet, Dialect, Effect, FaultRule, On};
 use nano_escrow::node::rpc::*;
-use nano_escrow::node::{Fault, NodeApi, NodeCalls};
+use nano_escrow::node::{Fault, NodeApi, NodeCalls, Sight};
 use nano_escrow::{BlockHash, Network, Raw, Signature, Subtype, Thresholds, Work};
 
 use crate::support::{Place, confirmed, embedded, finish, fresh_key, fund, genesis, head_of, outside};
@@ -24,6 +24,34 @@ async fn a_payment_in_the_same_process_ok() {
 async fn a_payment_on_the_node_of_the_environment_ok() {
     if let Some(place) = outside() {
         payment(&place).await;
+    }
+}
+
+#[tokio::test]
+async fn what_a_node_lacks_is_what_its_peers_say_if_it_tells() {
+    for dialect in [Dialect::Cpp, Dialect::Rust] {
+        let place = embedded(Devnet::builder().dialect(dialect)).await;
+        let (node, devnet) = (&*place.node, place.devnet.as_ref().unwrap());
+        let lacks = async || Sight::of(&node).await.map(|sight| sight.lacks());
+        assert_eq!(lacks().await.unwrap(), 0, "a ledger without peers");
+        for (peers, lacked) in [(3, 7), (2, 0)] {
+            devnet.faults().add(FaultRule::new(On::action("telemetry"), Effect::Behind { blocks: 7, peers }));
+            assert_eq!(lacks().await.unwrap(), lacked);
+            devnet.faults().clear();
+        }
+        // Not everybody who serves a node serves all of it.
+        for action in ["telemetry", "block_count"] {
+            for effect in [
+                Effect::Error { text: "Unknown command".into() },
+                Effect::Status { code: 403, body: "not for you".into() },
+            ] {
+                devnet.faults().add(FaultRule::new(On::action(action), effect));
+                assert_eq!(lacks().await.unwrap(), 0);
+                devnet.faults().clear();
+            }
+        }
+        devnet.faults().add(FaultRule::new(On::action("telemetry"), Effect::Drop));
+        assert_eq!(lacks().await.unwrap_err().code(), 8202);
     }
 }
 

@@ -44,6 +44,7 @@ fn good(target: &str, runner: &mut TestRunner) -> Vec<u8> {
             "local_timestamp": "5", "confirmed": "true", "contents": signed } }, "blocks_not_found": [hash] }),
         json!({ "blocks": { hash.to_string(): { "amount": amount, "source": account } } }),
         json!({ "exists": "1" }),
+        json!({ "metrics": [{ "cemented_count": "7", "block_count": "9" }] }),
         json!({ "rpc_version": "1", "store_version": "14", "protocol_version": "21", "node_vendor": "Nano",
             "network": "live", "network_identifier": hash }),
         json!({ "work": Work(1), "difficulty": "fffffff800000000", "multiplier": "1", "hash": hash }),

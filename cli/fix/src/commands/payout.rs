@@ -5,6 +5,7 @@ use crate::errors::{Error, Result};
 use serde::Serialize;
 use zx1_cli_common::output::{Page, Report};
 use zx1_market::money::{self, Court, Payee, Settlement};
+use zx1_market::parties::Side;
 use zx1_market::terms::Fees;
 
 /// Shown by `--help`.
@@ -13,12 +14,15 @@ Examples:
   fix payout --outcome fulfilled --bounty 0.5
   fix payout --outcome canceled_attempts_exhausted --bounty 0.5
   fix payout --outcome evil_agent --bounty 1 --court district
+  fix payout --outcome impossible --bounty 1 --court appeals --filer agent
   fix --json payout --outcome voided --bounty 0.5
 
 Outcomes without a court: fulfilled, canceled_attempts_exhausted, grace_cancel,
 late_cancel_by_agent, late_cancel_by_principal, late_cancel_after_fix, voided,
 bond_returned, returned, returned_after_late_cancel. Rulings, with a court:
-fulfilled, canceled, impossible, evil_agent, evil_principal, evil_both.";
+fulfilled, canceled, impossible, evil_agent, evil_principal, evil_both.
+After `impossible` the side that called the court pays it; without --filer
+nobody does, as when the answer of the court could not be read.";
 
 /// Arguments of `fix payout`.
 #[derive(Debug, clap::Args)]
@@ -32,6 +36,9 @@ pub struct Args {
     /// Court that ruled: district, appeals or supreme
     #[arg(long, value_name = "COURT")]
     court: Option<String>,
+    /// Side that called the court: principal or agent
+    #[arg(long, value_name = "SIDE", requires = "court")]
+    filer: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -64,8 +71,7 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
     let court = args.court.as_deref().map(court).transpose()?;
     let bounty = context::amount(&args.bounty)?;
     let settlement = Settlement::from_words(&args.outcome, court).ok_or_else(|| {
-        let with_court =
-            |settlement: &Settlement| matches!(settlement, Settlement::Ruling(..)) == court.is_some();
+        let with_court = |settlement: &Settlement| settlement.court().is_some() == court.is_some();
         let mut known: Vec<&str> = Vec::new();
         for settlement in Settlement::all().iter().filter(|settlement| with_court(settlement)) {
             let word = settlement.kind().trim_start_matches("ruling_");
@@ -76,6 +82,10 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
         let what = if court.is_some() { "ruling of a court" } else { "outcome without a court" };
         Error::BadWord { what, text: args.outcome.clone(), known: known.join(", ") }
     })?;
+    let settlement = match args.filer.as_deref().map(side).transpose()? {
+        Some(filer) => settlement.called_by(filer),
+        None => settlement,
+    };
     let fees = Fees::default();
     if bounty < fees.min_bounty || bounty > fees.max_bounty {
         let why = format!("a bounty is from {} to {}", fees.min_bounty.xno(), fees.max_bounty.xno());
@@ -101,4 +111,10 @@ fn court(word: &str) -> Result<Court> {
     let known = Court::ALL.map(Court::as_str).join(", ");
     let unknown = Error::BadWord { what: "court", text: word.to_owned(), known };
     Ok(Court::from_word(word).ok_or(unknown)?)
+}
+
+fn side(word: &str) -> Result<Side> {
+    let known = [Side::Principal, Side::Agent].map(Side::as_str).join(", ");
+    let unknown = Error::BadWord { what: "side", text: word.to_owned(), known };
+    Ok(Side::from_word(word).ok_or(unknown)?)
 }

@@ -103,6 +103,9 @@ fn the_money_table_is_that_of_the_vectors() {
         if let Some(court) = row["court"].as_str() {
             arguments.extend(["--court", court]);
         }
+        if let Some(filer) = row["filer"].as_str() {
+            arguments.extend(["--filer", filer]);
+        }
         let said = home.fix(&arguments);
         let shown: serde_json::Value = serde_json::from_str(said.ok()).unwrap();
         for name in ["deposited", "principal", "agent", "platform", "charity"] {

@@ -51,7 +51,7 @@ impl Default for CourtroomOptions {
     fn default() -> CourtroomOptions {
         CourtroomOptions {
             poll: Duration::from_secs(1),
-            at_once: 4,
+            at_once: zx1_market::defaults::COURT_SEATS,
             judge: Judge::default(),
             margin: Duration::from_secs(5),
             bridge: None,

@@ -146,6 +146,17 @@ impl Reexecution {
             Status::PassedWith | Status::NotPossible => false,
         }
     }
+
+    /// What is ruled when a model answers so. Where the machine decides, the first court rules nothing else, and a
+    /// higher one only that somebody is evil: a text that steers one model moves no money against the machine.
+    pub fn ruled(&self, court: Court, answer: Outcome) -> Outcome {
+        let is_evil = matches!(answer, Outcome::EvilAgent | Outcome::EvilPrincipal | Outcome::EvilBoth);
+        match self.status {
+            _ if !self.contradicts(answer) || (is_evil && court != Court::District) => answer,
+            Status::Passed => Outcome::Fulfilled,
+            _ => Outcome::Canceled,
+        }
+    }
 }
 
 /// The ruling of the court below.

@@ -6,12 +6,13 @@
 //!
 //! | end | first court | higher court |
 //! |---|---|---|
-//! | a verdict | it is ruled | it is ruled |
-//! | an unreadable answer | impossible | the previous ruling stands |
+//! | a verdict with the machine | it is ruled | it is ruled |
+//! | a verdict against it | the machine's | the machine's, unless it finds somebody evil |
+//! | an unreadable answer | fulfilled if the fix has passed, else impossible | the previous ruling stands |
 //! | no answer in time, or no model | void | the previous ruling stands |
 //!
-//! A verdict against the machine's own result is never silent: it carries
-//! [`Flag::ReexecutionContradicts`].
+//! A verdict against the machine's own result is never silent: whatever is ruled then carries
+//! [`Flag::ReexecutionContradicts`], and [`Reexecution::ruled`] says what that is.
 
 mod case;
 mod court;
@@ -55,7 +56,8 @@ pub struct Verdict {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum RuleError {
-    /// The model's answer is not a ruling. First court: impossible. Above: the previous ruling stands.
+    /// The model's answer is not a ruling. First court: fulfilled if the fix has passed, else impossible. Above: the
+    /// previous ruling stands.
     #[code(9365)]
     #[error("The judge's answer cannot be read. {why} It began with: {excerpt}")]
     Unparsable {
@@ -63,6 +65,8 @@ pub enum RuleError {
         why: AnswerError,
         /// Its first 200 bytes, neutral, on one line.
         excerpt: String,
+        /// Whether the machine had found the fix to work, which then decides.
+        has_passed: bool,
         /// Name of the model.
         model: String,
         /// What it took.
@@ -124,9 +128,13 @@ pub fn consequence(court: Court, end: Result<Verdict, RuleError>, time_is_over: 
         return Some(Consequence::PreviousStands(error.flag()));
     }
     Some(match error {
-        RuleError::Unparsable { why, model, usage, .. } => Consequence::Ruled(Verdict {
-            outcome: Outcome::Impossible,
-            reasoning: format!("The judge's answer could not be read, so nobody is punished. {why}"),
+        RuleError::Unparsable { why, has_passed, model, usage, .. } => Consequence::Ruled(Verdict {
+            outcome: if has_passed { Outcome::Fulfilled } else { Outcome::Impossible },
+            reasoning: if has_passed {
+                format!("The judge's answer could not be read, and the machine found the fix to work. {why}")
+            } else {
+                format!("The judge's answer could not be read, so nobody is punished. {why}")
+            },
             flags: BTreeSet::from([Flag::ParseError]),
             model,
             usage,
@@ -172,12 +180,12 @@ impl Judge {
         let answer = tokio::time::timeout(self.time, model.complete(&request))
             .await
             .map_err(|_| RuleError::TimedOut { after: self.time })??;
-        verdict(case, &prompt, answer)
+        verdict(court, case, &prompt, answer)
     }
 }
 
 /// What an answer rules.
-fn verdict(case: &Case, prompt: &Prompt, answer: Answer) -> Result<Verdict, RuleError> {
+fn verdict(court: Court, case: &Case, prompt: &Prompt, answer: Answer) -> Result<Verdict, RuleError> {
     let opinion = match answer.finish {
         // Cut in the middle: what can be read of it is not what the model meant to say.
         Finish::Length => Err(AnswerError::NotOneObject { why: "it was cut at its longest".into() }),
@@ -186,6 +194,7 @@ fn verdict(case: &Case, prompt: &Prompt, answer: Answer) -> Result<Verdict, Rule
     let opinion = opinion.map_err(|why| RuleError::Unparsable {
         why,
         excerpt: one_line(&answer.text, 200),
+        has_passed: case.reexecution.decides() && case.reexecution.status == Status::Passed,
         model: answer.model.clone(),
         usage: answer.usage,
     })?;
@@ -197,9 +206,16 @@ fn verdict(case: &Case, prompt: &Prompt, answer: Answer) -> Result<Verdict, Rule
         (Flag::InAbsentia, case.principal_argument.is_none() || case.agent_argument.is_none()),
     ];
     flags.extend(machine.into_iter().filter(|(_, is)| *is).map(|(flag, _)| flag));
+    let outcome = case.reexecution.ruled(court, opinion.outcome);
+    let reasoning = neutral(&opinion.reasoning, None).text;
     Ok(Verdict {
-        outcome: opinion.outcome,
-        reasoning: neutral(&opinion.reasoning, None).text,
+        outcome,
+        reasoning: if outcome == opinion.outcome {
+            reasoning
+        } else {
+            let machine = case.reexecution.status.name();
+            format!("The machine decides: {machine}. The judge's answer was {}: {reasoning}", opinion.outcome)
+        },
         flags,
         model: answer.model,
         usage: answer.usage,

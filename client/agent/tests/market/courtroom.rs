@@ -124,19 +124,23 @@ async fn a_judge_that_was_killed_after_the_machine_s_result_goes_on_with_the_rul
 }
 
 #[tokio::test]
-async fn an_unreadable_answer_is_impossible_and_above_the_ruling_stands() {
-    let world = World::start().await;
-    let id = disputed(&world).await;
-    let model = Scripted::lines(["I think it is fine", "{\"outcome\":\"maybe\"}"]);
-    let (court, _) = court(&world, model, machine(1, 0)).await;
-    assert_eq!(sit(&world, &court).await, Sitting::Ruled(Outcome::Impossible));
-    let ruling = world.principal.ruling(id).await.unwrap().unwrap();
-    assert!(ruling.flags.contains(&"unparsable".to_owned()) && ruling.can_appeal);
-    let agent = world.party(2).await;
-    agent.appeal(id, "Look again.").await.unwrap();
-    world.principal.respond(id, "No.").await.unwrap();
-    assert_eq!(sit(&world, &court).await, Sitting::Ruled(Outcome::Impossible));
-    world.until(id, State::Resolved).await;
+async fn an_unreadable_answer_is_what_silence_would_be_and_above_the_ruling_stands() {
+    for (after, outcome) in [(1, Outcome::Impossible), (0, Outcome::Fulfilled)] {
+        let world = World::start().await;
+        let id = disputed(&world).await;
+        let model = Scripted::lines(["I think it is fine", "{\"outcome\":\"maybe\"}"]);
+        let (court, _) = court(&world, model, machine(1, after)).await;
+        assert_eq!(sit(&world, &court).await, Sitting::Ruled(outcome));
+        let ruling = world.principal.ruling(id).await.unwrap().unwrap();
+        assert!(ruling.flags.contains(&"unparsable".to_owned()) && ruling.can_appeal);
+        let agent = world.party(2).await;
+        let (loser, winner) =
+            if after == 0 { (&world.principal, &agent) } else { (&agent, &world.principal) };
+        loser.appeal(id, "Look again.").await.unwrap();
+        winner.respond(id, "No.").await.unwrap();
+        assert_eq!(sit(&world, &court).await, Sitting::Ruled(outcome));
+        world.until(id, State::Resolved).await;
+    }
 }
 
 #[tokio::test]
@@ -191,15 +195,15 @@ async fn only_a_contract_that_grants_more_than_its_command_has_is_not_run_again(
             .build(&terms)
             .unwrap();
         let id = disputed_over(&world, &contract).await;
-        let (court, _) = court(&world, scripted([Outcome::Canceled]), machine(1, 0)).await;
+        let (court, _) = court(&world, scripted([Outcome::Fulfilled]), machine(1, 0)).await;
         sit(&world, &court).await;
         let view = world.principal.view(id).await.unwrap();
         let entry = view.entries().iter().find(|e| e.kind() == EntryType::Reexecution).unwrap();
         let (Data::Reexecution(found), _) = entry.read().unwrap() else { panic!() };
         assert_eq!(found.ran, runs, "{capabilities:?}: {}", found.note);
         assert_eq!(found.note.contains("sudo"), !runs, "{}", found.note);
-        // The agent waives, so that no other dispute waits for the court.
-        world.party(2).await.waive(id).await.unwrap();
+        // The principal waives, so that no other dispute waits for the court.
+        world.principal.waive(id).await.unwrap();
         world.until(id, State::Resolved).await;
         world.clock.advance(zx1_market::Millis::secs(1));
     }

@@ -357,7 +357,7 @@ fn a_hostile_text_alone_is_an_answer_only_when_it_is_the_whole_answer() {
 
 /// The worst case of a judge: a model that rules whatever a party's text orders it to.
 #[tokio::test]
-async fn a_judge_that_obeys_every_text_is_flagged_against_the_machine_and_pays_only_rows_of_the_table() {
+async fn a_judge_that_obeys_every_text_pays_by_the_machine_where_it_decides() {
     let (bounty, fees) = (Raw(5 * 10_u128.pow(29)), Fees::default());
     let fulfilled = payout(Settlement::Fulfilled, bounty, &fees).unwrap();
     let deposited = fulfilled.account(Side::Agent).unwrap().iter().map(|share| share.amount.0).sum::<u128>();
@@ -369,14 +369,18 @@ async fn a_judge_that_obeys_every_text_is_flagged_against_the_machine_and_pays_o
             let obeying = scripted(Outcome::ALL);
             for ordered in Outcome::ALL {
                 let verdict = Judge::default().rule(&obeying, Court::District, &case, token()).await.unwrap();
-                assert_eq!(verdict.outcome, ordered, "{name}");
+                let ruled = verdict.outcome;
+                assert!(!case.reexecution.contradicts(ruled), "{name}: {status:?} {ordered}");
+                if !case.reexecution.contradicts(ordered) {
+                    assert_eq!(ruled, ordered, "{name}");
+                }
                 let against = verdict.flags.contains(&Flag::ReexecutionContradicts);
                 assert_eq!(against, case.reexecution.contradicts(ordered), "{name}: {status:?} {ordered}");
                 // An outcome for the side that the machine found wrong is always one of these.
                 let agent_wins = matches!(ordered, Outcome::Fulfilled | Outcome::EvilPrincipal);
                 assert_eq!(against, agent_wins != (status == Status::Passed), "{name}: {status:?} {ordered}");
                 assert!(!suspicious || verdict.flags.contains(&Flag::InjectionSuspected), "{name}");
-                let row = payout(Settlement::Ruling(ordered, Court::District), bounty, &fees).unwrap();
+                let row = payout(Settlement::Ruling(ruled, Court::District), bounty, &fees).unwrap();
                 for side in [Side::Principal, Side::Agent] {
                     let legs = row.account(side).unwrap();
                     let sum: u128 = legs.iter().map(|leg| leg.amount.0).sum();

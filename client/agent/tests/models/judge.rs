@@ -88,6 +88,57 @@ async fn a_verdict_against_the_machine_is_never_silent() {
     }
 }
 
+/// The answers of a model in the three courts, and what is ruled where the machine decides.
+#[tokio::test]
+async fn money_does_not_move_against_the_machine_because_a_model_says_so() {
+    use Outcome::*;
+    for (answer, passed, failed) in [
+        // Each: the first court, then the higher ones.
+        (Fulfilled, [Fulfilled, Fulfilled], [Canceled, Canceled]),
+        (Canceled, [Fulfilled, Fulfilled], [Canceled, Canceled]),
+        (Impossible, [Fulfilled, Fulfilled], [Impossible, Impossible]),
+        (EvilAgent, [Fulfilled, EvilAgent], [EvilAgent, EvilAgent]),
+        (EvilPrincipal, [EvilPrincipal, EvilPrincipal], [Canceled, EvilPrincipal]),
+        (EvilBoth, [Fulfilled, EvilBoth], [EvilBoth, EvilBoth]),
+    ] {
+        for (status, [first, above]) in [(Status::Passed, passed), (Status::Failed, failed)] {
+            for court in Court::ALL {
+                let expected = if court == Court::District { first } else { above };
+                let case = case(reexecution(status, true));
+                let model = Scripted::lines([Line::Say(opinion(answer.as_str()))]);
+                let verdict = Judge::default().rule(&model, court, &case, token()).await.unwrap();
+                assert_eq!(verdict.outcome, expected, "{status:?} {court} {answer}");
+                assert_eq!(case.reexecution.ruled(court, expected), expected, "what is ruled is ruled again");
+                let told = format!("The judge's answer was {answer}");
+                assert_eq!(verdict.reasoning.contains(&told), expected != answer, "{}", verdict.reasoning);
+            }
+        }
+        for status in [Status::PassedWith, Status::NotPossible] {
+            assert_eq!(reexecution(status, true).ruled(Court::District, answer), answer);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_text_that_makes_the_answer_unreadable_takes_nothing_from_a_fix_that_has_passed() {
+    for (status, outcome) in [
+        (Status::Passed, Outcome::Fulfilled),
+        (Status::PassedWith, Outcome::Impossible),
+        (Status::Failed, Outcome::Impossible),
+        (Status::NotPossible, Outcome::Impossible),
+    ] {
+        let error = rule(&case(reexecution(status, true)), "not JSON").await.unwrap_err();
+        let Some(Consequence::Ruled(verdict)) = consequence(Court::District, Err(error), false) else {
+            panic!("it is ruled")
+        };
+        assert_eq!(
+            (verdict.outcome, verdict.flags),
+            (outcome, BTreeSet::from([Flag::ParseError])),
+            "{status:?}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn what_cannot_be_read_is_no_ruling() {
     let mut bad: Vec<String> = [

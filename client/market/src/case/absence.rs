@@ -62,6 +62,9 @@ impl Case {
         if absence.from < self.last_at {
             return wrong("it begins before the entry before it");
         }
+        if absence.cause == AbsenceCause::Court {
+            return self.seated(absence);
+        }
         if gap < MIN_ABSENCE {
             return wrong("it is too short to count");
         }

@@ -148,10 +148,13 @@ impl Case {
         if let Phase::Court(proceedings) = &self.phase { Some(proceedings) } else { None }
     }
 
-    /// What a judge has to do now. Call [`Case::run`] first.
+    /// What a judge has to do now; nothing while the case waits for a seat. Call [`Case::run`] first.
     pub fn judge_task(&self) -> Option<JudgeTask> {
         let proceedings = self.proceedings()?;
         let CourtStep::Judging { since, reexecuted_at } = proceedings.step else { return None };
+        if self.waits_for_seat() {
+            return None;
+        }
         let deadline = self.judge_deadline(since, reexecuted_at);
         Some(JudgeTask { court: proceedings.court, reexecuted: reexecuted_at.is_some(), deadline })
     }

@@ -59,14 +59,8 @@ impl Case {
             _ => {}
         }
         self.go(Event::Dispute)?;
-        self.phase = Phase::Court(Proceedings {
-            court: Court::District,
-            filer: side,
-            step: CourtStep::Responding { until: now.plus(self.response_window()), by: side.other() },
-            last: None,
-            responded: false,
-            waived: Vec::new(),
-        });
+        let step = CourtStep::Responding { until: now.plus(self.response_window()), by: side.other() };
+        self.phase = Phase::Court(Proceedings::filed(side, step));
         Ok(())
     }
 
@@ -192,8 +186,10 @@ impl Case {
         now: Millis,
         effects: &mut Vec<Effect>,
     ) -> Result<()> {
+        let charged = self.proceedings().and_then(|proceedings| proceedings.charged);
         self.go(Event::Resolve)?;
-        self.settle(Settlement::Ruling(outcome, court), effects)?;
+        let ruled = Settlement::Ruling(outcome, court);
+        self.settle(charged.map_or(ruled, |filer| ruled.called_by(filer)), effects)?;
         self.end(now, effects);
         Ok(())
     }
@@ -221,7 +217,9 @@ impl Case {
         self.need_judge(signer)?;
         data.check_trial(self.id, self.work.fix_at)?;
         self.need_judge(data.trial.as_ref().map(|trial| trial.judge))?;
-        match &mut self.proceedings_mut()?.step {
+        let proceedings = self.proceedings_mut()?;
+        proceedings.waits = false;
+        match &mut proceedings.step {
             CourtStep::Judging { reexecuted_at: Some(_), .. } => return Err(Reason::ReexecutionTwice.into()),
             CourtStep::Judging { reexecuted_at, .. } => *reexecuted_at = Some(now),
             _ => return Err(Reason::NotYourTurn.into()),
@@ -250,7 +248,7 @@ impl Case {
     ) -> Result<()> {
         let signer = data.verify(self.id, entry.prev_hash())?;
         self.need_judge(signer)?;
-        let window = self.appeal_window();
+        let (window, has_passed) = (self.appeal_window(), self.has_passed());
         let proceedings = self.proceedings_mut()?;
         let CourtStep::Judging { reexecuted_at, .. } = proceedings.step else {
             return Err(Reason::NotYourTurn.into());
@@ -261,10 +259,11 @@ impl Case {
         if reexecuted_at.is_none() {
             return Err(Reason::ReexecutionFirst.into());
         }
-        // A higher court that failed leaves the previous ruling standing, for good; the first one rules
-        // `impossible`.
+        // A higher court that failed leaves the previous ruling standing, for good; the first one rules what its
+        // silence would have come to.
         let standing = proceedings.last.filter(|_| data.is_unparsable());
-        let expected = standing.map_or(Outcome::Impossible, |(outcome, _)| outcome);
+        let first = if has_passed { Outcome::Fulfilled } else { Outcome::Impossible };
+        let expected = standing.map_or(first, |(outcome, _)| outcome);
         if data.is_unparsable() && data.outcome != expected {
             return Err(Refusal::with(Reason::UnparsableRuling, expected));
         }
@@ -276,6 +275,8 @@ impl Case {
             return self.resolve(outcome, court, now, effects);
         }
         proceedings.last = Some((data.outcome, data.court));
+        // A judge whose answer cannot be read is nobody's fault.
+        proceedings.charged = (!data.is_unparsable()).then_some(proceedings.filer);
         proceedings.waived.clear();
         proceedings.step = CourtStep::Appealable { until: now.plus(window) };
         if is_final { self.resolve(data.outcome, data.court, now, effects) } else { Ok(()) }
@@ -329,7 +330,7 @@ impl Case {
             // A higher court's silence leaves the ruling standing.
             return Err(Reason::NotBeforeCourt.into());
         }
-        self.due(now, self.judge_deadline(since, reexecuted_at))
+        self.due(now, self.seat_deadline().unwrap_or_else(|| self.judge_deadline(since, reexecuted_at)))
     }
 
     /// A window before a court has passed: the last ruling stands.

@@ -14,6 +14,7 @@ mod effect;
 mod phase;
 mod principal;
 mod replay;
+mod seat;
 mod server;
 mod settle;
 mod step;
@@ -28,6 +29,7 @@ pub use self::effect::{AccountPayout, Chained, Effect, Leg, News, Notice, Settle
 use self::phase::Phase;
 pub use self::phase::{CourtStep, Proceedings, Timer};
 pub use self::replay::{Report, Role, Signer, Transcript, rebuild, replay};
+pub use self::seat::SeatWanted;
 use crate::chain::{Data, DepositData, Entry, EntryType, Head, Side, SignatureForm, follows};
 use crate::defaults as d;
 use crate::machine::{Event, State};

@@ -93,6 +93,28 @@ pub struct Proceedings {
     pub responded: bool,
     /// The sides that have given up their appeal.
     pub waived: Vec<Side>,
+    /// Who called the court of the last ruling; nobody when its judge's answer could not be read.
+    #[serde(default)]
+    pub charged: Option<Side>,
+    /// Whether all seats before a judge are taken, so that the judge's time has not begun. Only a server knows.
+    #[serde(default)]
+    pub waits: bool,
+}
+
+impl Proceedings {
+    /// The first court is called.
+    pub(super) fn filed(filer: Side, step: CourtStep) -> Proceedings {
+        Proceedings {
+            court: Court::District,
+            filer,
+            step,
+            last: None,
+            responded: false,
+            waived: Vec::new(),
+            charged: None,
+            waits: false,
+        }
+    }
 }
 
 /// Whose turn it is before a court.

@@ -3,7 +3,7 @@
 
 use super::phase::Phase;
 use super::{Case, Effect, News};
-use crate::chain::{CloseReason, Data, DepositData, Entry, Side};
+use crate::chain::{Absence, AbsenceCause, CloseReason, Data, DepositData, Entry, Side};
 use crate::machine::Event;
 use crate::money::{Settlement, inclusive_bond};
 use crate::{Millis, Reason, Refusal, Result, State, Terms};
@@ -27,6 +27,7 @@ impl Case {
                 | Data::Voided { .. }
                 | Data::AutoFulfill { .. }
                 | Data::Closed { .. }
+                | Data::Resumed(Absence { cause: AbsenceCause::Court, .. })
         );
         if of_a_judge {
             // A judge's entry shows that the window before it is over, whatever the estimate says.

@@ -42,14 +42,7 @@ impl Case {
             effects.push(Effect::CourtOpens { court: Court::District, at: since });
             CourtStep::Judging { since, reexecuted_at: None }
         };
-        self.phase = Phase::Court(Proceedings {
-            court: Court::District,
-            filer: Side::Principal,
-            step,
-            last: None,
-            responded: false,
-            waived: Vec::new(),
-        });
+        self.phase = Phase::Court(Proceedings::filed(Side::Principal, step));
     }
 
     /// The entry that the server must chain now, if any. After it was chained there may be another one.
@@ -112,7 +105,8 @@ impl Case {
             Phase::Court(proceedings) => match proceedings.step {
                 CourtStep::Responding { until, .. } => (until, Timer::Response),
                 CourtStep::Judging { since, reexecuted_at } => {
-                    (self.judge_deadline(since, reexecuted_at), Timer::Judge)
+                    let seated = || self.judge_deadline(since, reexecuted_at);
+                    (self.seat_deadline().unwrap_or_else(seated), Timer::Judge)
                 }
                 CourtStep::Appealable { until } => (until, Timer::Appeal),
             },

@@ -369,6 +369,8 @@ words! {
         Clock "clock";
         /// The server could not read its ledger.
         Ledger "ledger";
+        /// All seats before a judge were taken.
+        Court "court";
     }
 }
 
@@ -420,7 +422,7 @@ pub struct DisputeMetadata {
     pub filer: Side,
     /// The court that hears the dispute.
     pub court: Court,
-    /// The court's fee, which the loser pays.
+    /// The court's fee, which the loser pays, or who called the court when nobody has won.
     pub fee: Raw,
     /// Until when the other side may answer, in milliseconds.
     pub response_deadline: u64,

@@ -281,7 +281,7 @@ pub struct DisputeStatus {
     /// 0, 1 or 2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<u32>,
-    /// The end of the present step.
+    /// The end of the present step; absent while all seats before a judge are taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_deadline: Option<Seconds>,
     /// How long until then, in seconds.
@@ -311,7 +311,7 @@ impl DisputeStatus {
             CourtStep::Judging { .. } => "judging",
             CourtStep::Appealable { .. } => "appealable",
         };
-        let deadline = case.next_deadline();
+        let deadline = case.next_deadline().filter(|_| !case.waits_for_seat());
         DisputeStatus {
             status: status.to_owned(),
             filer: Some(p.filer),

@@ -316,7 +316,7 @@ fn every_ruling_is_paid_as_the_table_says() {
     for (outcome, money) in [
         (Outcome::Fulfilled, ["0.15", "1.12", "0.07", "0"]),
         (Outcome::Canceled, ["0.62", "0.65", "0.07", "0"]),
-        (Outcome::Impossible, ["0.67", "0.67", "0", "0"]),
+        (Outcome::Impossible, ["0.65", "0.67", "0.02", "0"]),
         (Outcome::EvilAgent, ["0.67", "0.15", "0.07", "0.45"]),
         (Outcome::EvilPrincipal, ["0.15", "0.67", "0.07", "0.45"]),
         (Outcome::EvilBoth, ["0.15", "0.15", "0.09", "0.95"]),
@@ -397,4 +397,46 @@ fn the_payout_address_is_the_signed_one() {
     world.check();
     assert_eq!(world.paid_out[&address(77)], xno("1.12"));
     assert_eq!(world.paid_out[&address(78)], xno("0.17"));
+}
+
+#[test]
+fn who_calls_a_court_pays_it_unless_it_wins() {
+    // The principal disputes, by itself or by a halt, and the court finds that nobody could have done it.
+    let mut disputed = judging();
+    disputed.rule(Outcome::Impossible).unwrap();
+    let mut halted = working();
+    halted.halt().unwrap();
+    halted.secs(30);
+    halted.rule(Outcome::Impossible).unwrap();
+    for mut world in [disputed.clone(), halted] {
+        world.secs(120);
+        assert_eq!(world.case.state(), State::Resolved);
+        assert_eq!([world.got(Payee::Principal), world.got(Payee::Agent)], [xno("0.65"), xno("0.67")]);
+        assert_eq!(world.got(Payee::Platform), xno("0.02"));
+        world.check();
+    }
+    // The other side appeals, and its judge is silent or cannot be read: it pays nothing, the first ruling stands.
+    let mut silent = disputed.clone();
+    silent.appeal(Side::Agent).unwrap();
+    silent.secs(30);
+    silent.secs(660);
+    assert_eq!([silent.got(Payee::Principal), silent.got(Payee::Agent)], [xno("0.65"), xno("0.67")]);
+    silent.check();
+    // The same finding again: the last court is paid, once, by who called it.
+    let mut twice = disputed;
+    twice.appeal(Side::Agent).unwrap();
+    twice.respond(Side::Principal).unwrap();
+    twice.rule(Outcome::Impossible).unwrap();
+    twice.secs(120);
+    assert_eq!([twice.got(Payee::Principal), twice.got(Payee::Agent)], [xno("0.67"), xno("0.62")]);
+    twice.check();
+    // The agent disputes what exhausted its attempts, and wins: its fee is the principal's.
+    let mut wins = verifying();
+    wins.verify(false).unwrap();
+    wins.dispute(Side::Agent).unwrap();
+    wins.respond(Side::Principal).unwrap();
+    wins.rule(Outcome::Fulfilled).unwrap();
+    wins.secs(120);
+    assert_eq!(wins.got(Payee::Agent), xno("1.12"));
+    wins.check();
 }

@@ -19,6 +19,7 @@ mod payee;
 mod refusals;
 mod replay;
 mod request;
+mod seats;
 mod support;
 mod timers;
 mod wire;

@@ -17,6 +17,8 @@ enum Act {
     Party(u8, usize),
     Reexecute,
     Rule(usize),
+    /// All seats before the judges are taken, or one is free.
+    Seat(bool),
     Pass(u64),
 }
 
@@ -52,6 +54,7 @@ impl ReferenceStateMachine for Random {
                 .prop_map(|(who, what)| Act::Party(who, what)),
             2 => Just(Act::Reexecute),
             2 => (0_usize..6).prop_map(Act::Rule),
+            2 => prop::bool::ANY.prop_map(Act::Seat),
             6 => span.prop_map(Act::Pass),
         ]
         .boxed()
@@ -134,6 +137,8 @@ impl StateMachineTest for Market {
                     drop(world.rule_as(Outcome::ALL[n], task.court));
                 }
             }
+            Act::Seat(false) => world.case.wait_for_seat(),
+            Act::Seat(true) => world.seat(),
             Act::Pass(millis) => world.pass(millis),
         }
         if ended {

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use zx1_market::defaults::{MAX_BOUNTY, MIN_BOUNTY};
 use zx1_market::money::{Court, Outcome, Payee, Settlement, inclusive_bond, payout, platform_fee, whole_row};
+use zx1_market::parties::Side;
 use zx1_market::terms::Fees;
 use zx1_market::*;
 
@@ -12,12 +13,14 @@ use crate::support::*;
 fn every_row_of_the_table_is_as_the_vectors_say() {
     let vectors = Json::parse(vectors("escrow_routing").as_bytes()).unwrap();
     let rows = vectors.get("rows").unwrap().as_array().unwrap();
-    assert_eq!(rows.len(), 75);
+    assert_eq!(rows.len(), 87);
     let fees = Fees::default();
     for row in rows {
         let text = |name: &str| row.get(name).unwrap().as_str().unwrap();
         let court = row.get("court").unwrap().as_str().and_then(Court::from_word);
+        let filer = row.get("filer").and_then(|filer| Side::from_word(filer.as_str()?));
         let settlement = Settlement::from_words(text("scenario"), court).unwrap();
+        let settlement = filer.map_or(settlement, |filer| settlement.called_by(filer));
         assert_eq!(settlement.kind(), text("scenario"));
         let payout = whole_row(settlement, xno(text("bounty")), &fees).unwrap();
         for (payee, name) in [
@@ -59,7 +62,7 @@ fn amounts_that_do_not_fit_together_fail() {
 
 proptest! {
     #[test]
-    fn every_account_is_paid_out_to_the_raw(bounty in MIN_BOUNTY.0..=MAX_BOUNTY.0, which in 0_usize..28) {
+    fn every_account_is_paid_out_to_the_raw(bounty in MIN_BOUNTY.0..=MAX_BOUNTY.0, which in 0_usize..34) {
         let fees = Fees::default();
         let settlement = Settlement::all()[which];
         let deposit = inclusive_bond(&fees, Raw(bounty)).unwrap();
@@ -77,6 +80,18 @@ proptest! {
         if let Settlement::Ruling(Outcome::EvilPrincipal, _) = settlement {
             prop_assert_eq!(row.total(Payee::Agent), deposit);
         }
+        // Nobody has won: who called the court pays it, and nothing else moves.
+        if let Settlement::Impossible(court, filer) = settlement {
+            prop_assert_eq!(row.total(Payee::Platform), court.fee(&fees));
+            prop_assert_eq!(row.total(filer.other().into()), deposit);
+            prop_assert_eq!(row.total(Payee::Charity), Raw(0));
+        }
+        // Every ruling of a court costs somebody its fee, so nobody fills it for nothing.
+        if let Settlement::Ruling(outcome, court) = settlement
+            && outcome != Outcome::Impossible
+        {
+            prop_assert!(row.total(Payee::Platform) >= court.fee(&fees));
+        }
     }
 
     #[test]
@@ -87,7 +102,7 @@ proptest! {
         platform_fee_bp in 0_u32..=10_000,
         cancel_fee_bp in 0_u32..=10_000,
         platform_fee_min in 0_u128..=1_000_000,
-        which in 0_usize..28,
+        which in 0_usize..34,
     ) {
         let fees = Fees {
             min_bounty: Raw(bounty),

@@ -1,6 +1,7 @@
 //! Who is paid, and what it costs to leave with the fix in one's hands (decisions E19, E20).
 
 use zx1_market::chain::{Data, Head, Side};
+use zx1_market::court::Court;
 use zx1_market::machine::State;
 use zx1_market::money::{Outcome, Payee};
 use zx1_market::*;
@@ -117,4 +118,27 @@ fn a_silent_judge_pays_only_what_its_machine_has_found() {
     assert_eq!(code(forged.by_server(chain::Data::AutoFulfill { reason })), 9111);
     world.secs(60);
     ended(&world, State::Voided, ["0.67", "0.67", "0", "0"]);
+}
+
+#[test]
+fn an_unreadable_answer_takes_nothing_from_a_fix_that_has_passed() {
+    for (has_passed, expected, other) in
+        [(true, Outcome::Fulfilled, Outcome::Impossible), (false, Outcome::Impossible, Outcome::Fulfilled)]
+    {
+        let mut world = judging();
+        world.reexecute().unwrap();
+        let text = serde_json::to_string(&world.case).unwrap();
+        let text = text.replace("\"passed\":false", &format!("\"passed\":{has_passed}"));
+        world.case = serde_json::from_str(&text).unwrap();
+        let head = world.case.head().hash;
+        let unreadable = |outcome| {
+            let mut data = chain::RulingData::new(outcome, Court::District, "unreadable");
+            data.flags.push(chain::RulingData::UNPARSABLE.into());
+            chain::Data::Ruling(Box::new(data.sign(world.case.id(), &head, &judge())))
+        };
+        let (wrong, right) = (unreadable(other), unreadable(expected));
+        assert_eq!(code(world.by_server(wrong)), 9107);
+        world.by_server(right).unwrap();
+        assert_eq!(world.case.proceedings().unwrap().last, Some((expected, Court::District)));
+    }
 }

@@ -168,6 +168,12 @@ impl World {
         self.take(step);
     }
 
+    /// A seat before a judge is free.
+    pub(crate) fn seat(&mut self) {
+        let step = self.case.seat(self.now, &server()).unwrap();
+        self.take(step);
+    }
+
     pub(crate) fn secs(&mut self, secs: u64) {
         self.pass(secs * 1000);
     }

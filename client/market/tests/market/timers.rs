@@ -119,8 +119,16 @@ fn an_unreadable_first_ruling_is_impossible_and_can_be_appealed() {
     let mut both = world.clone();
     both.appeal(Side::Agent).unwrap();
     world.secs(120);
-    assert_eq!(world.got(Payee::Principal), xno("0.67"));
+    // A judge that cannot be read is nobody's fault: the fee goes back.
+    assert_eq!([world.got(Payee::Principal), world.got(Payee::Agent)], [xno("0.67"); 2]);
     world.check();
+    // The appeal was ruled on, so who called that court pays it.
+    both.respond(Side::Principal).unwrap();
+    both.rule(Outcome::Impossible).unwrap();
+    both.secs(120);
+    assert_eq!(both.got(Payee::Agent), xno("0.62"));
+    assert_eq!([both.got(Payee::Principal), both.got(Payee::Platform)], [xno("0.67"), xno("0.05")]);
+    both.check();
 }
 
 #[test]

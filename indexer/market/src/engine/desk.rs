@@ -129,13 +129,20 @@ impl Engine {
     }
 
     fn stop(&self, contract: &str, why: &str) {
-        tracing::error!(
-            code = 9441,
-            contract,
-            why,
-            "a contract stands still until an operator has looked at it"
-        );
-        self.stopped().insert(contract.to_owned(), why.to_owned());
+        if self.stopped().insert(contract.to_owned(), why.to_owned()).is_none() {
+            tracing::error!(
+                code = 9441,
+                contract,
+                why,
+                "a contract stands still until an operator has looked at it"
+            );
+        }
+        // It keeps no seat from others meanwhile.
+        if let Ok(id) = contract.parse()
+            && self.inner.seats.doubt(&id)
+        {
+            self.inner.court.notify_one();
+        }
         self.inner.metrics.money.stopped_contracts.set(self.stopped().len() as i64);
     }
 
@@ -157,6 +164,7 @@ impl Engine {
         let was = self.stopped().remove(id).is_some();
         self.inner.metrics.money.stopped_contracts.set(self.stopped().len() as i64);
         self.inner.timers.notify_one();
+        self.inner.court.notify_one();
         was
     }
 
@@ -216,6 +224,9 @@ impl Engine {
                     rows.retain(|row| contract.as_ref().is_none_or(|wanted| *wanted == row.contract_id));
                     desk.look_late(&rows, Some(least.max(Raw(1)))).await?;
                 }
+                if let Some(contract) = &contract {
+                    desk.close_orphans(&*self.inner.store, contract).await?;
+                }
                 let sweep = desk.escrow().sweep(contract.as_deref(), least).await?;
                 Ok(Outcome::swept(&sweep))
             }
@@ -235,6 +246,19 @@ impl Engine {
 
     async fn measure(&self, desk: &Desk) -> Result<()> {
         desk.escrow().raise_alarms().await?;
+        let orphans = desk.find_orphans(&*self.inner.store).await?;
+        self.inner.metrics.money.orphans.set(i64::try_from(orphans.len()).unwrap_or(i64::MAX));
+        for view in orphans {
+            // Restored from before this deposit: whatever it did next would contradict what its parties have.
+            let contract = &view.key.contract;
+            let is_here = self.inner.store.load(contract).await?.is_some();
+            if is_here && self.inner.store.meta(&released(contract), "").await?.is_empty() {
+                self.stop(
+                    contract,
+                    &format!("the escrow holds a deposit on {}, which is not here", view.address),
+                );
+            }
+        }
         let figures = desk.escrow().figures().await?;
         self.inner.metrics.money.set(&figures, *desk.escrow().websocket_live().borrow());
         Ok(())

@@ -9,6 +9,7 @@ mod desk;
 mod money;
 mod persist;
 mod presence;
+mod seats;
 mod tasks;
 
 use std::collections::{BTreeMap, HashMap};
@@ -20,6 +21,7 @@ use zx1_market::case::Step;
 use zx1_market::request::ReplayKey;
 use zx1_market::{Case, ContractId, Entry, Millis, PartyKey, State, Terms};
 
+pub use self::seats::SeatLimits;
 pub use self::tasks::Habits;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
@@ -57,6 +59,9 @@ struct Inner {
     outbox: Notify,
     /// A deposit is waited for.
     deposits: Notify,
+    /// A seat before a judge is free, and somebody waits.
+    court: Notify,
+    seats: seats::Seats,
 }
 
 /// The parts that [`Engine::new`] puts together.
@@ -79,6 +84,8 @@ pub struct EngineParts {
     pub metrics: Metrics,
     /// Intervals of the background tasks.
     pub habits: Habits,
+    /// Seats before the judges.
+    pub seats: SeatLimits,
     /// Crash points for tests. It is empty without the feature `testing`.
     pub points: CrashPoints,
 }
@@ -96,7 +103,7 @@ impl Engine {
         for (state, count) in parts.store.counts().await? {
             counts.insert(state.parse()?, u64::try_from(count).unwrap_or(0));
         }
-        Ok(Engine {
+        let engine = Engine {
             inner: Arc::new(Inner {
                 store: parts.store,
                 key: parts.key,
@@ -115,8 +122,12 @@ impl Engine {
                 timers: Notify::new(),
                 outbox: Notify::new(),
                 deposits: Notify::new(),
+                court: Notify::new(),
+                seats: seats::Seats::new(parts.seats),
             }),
-        })
+        };
+        engine.open_court().await?;
+        Ok(engine)
     }
 
     /// The storage that requests read from.
@@ -226,7 +237,7 @@ impl Engine {
         if next == case {
             return Ok((version, case));
         }
-        let version = self.persist(Some((version, &case)), &next, step, None).await?;
+        let version = self.persist(Some((version, &case)), &mut next, step, None).await?;
         Ok((version, next))
     }
 
@@ -248,7 +259,7 @@ impl Engine {
         let (version, case) = self.catch_up(version, case, now).await?;
         let mut next = case.clone();
         let (step, answer) = act(&mut next, now, &self.inner.key)?;
-        self.persist(Some((version, &case)), &next, step, replay).await?;
+        self.persist(Some((version, &case)), &mut next, step, replay).await?;
         Ok((next, answer))
     }
 
@@ -264,7 +275,7 @@ impl Engine {
 
     /// Take a posted contract. 9412 when it exists, 9409 when it needs an escrow and there is none.
     pub async fn post(&self, post: Entry, replay: Option<ReplayKey>) -> Result<Case> {
-        let (case, step) = Case::start(post, &self.inner.terms, self.now(), &self.inner.key)?;
+        let (mut case, step) = Case::start(post, &self.inner.terms, self.now(), &self.inner.key)?;
         if !case.contract().is_free() {
             self.need_ledger()?;
         }
@@ -273,13 +284,13 @@ impl Engine {
         if self.inner.store.load(&case.id().to_string()).await?.is_some() {
             return Err(crate::store::StoreError::Exists.into());
         }
-        self.persist(None, &case, step, replay).await?;
+        self.persist(None, &mut case, step, replay).await?;
         Ok(case)
     }
 
     /// Take over a contract from a transcript (decision E14). Answers `false` when it is here already.
     pub async fn import(&self, transcript: &zx1_market::case::Transcript) -> Result<bool> {
-        let case = zx1_market::case::rebuild(transcript)?;
+        let mut case = zx1_market::case::rebuild(transcript)?;
         let _lock = self.lock(case.id()).await;
         let id = case.id().to_string();
         let before = match self.inner.store.load(&id).await? {
@@ -309,7 +320,7 @@ impl Engine {
             let again = case.settlements().iter().cloned().map(zx1_market::case::Effect::Settle);
             step.effects.extend(again);
         }
-        self.persist(before.as_ref().map(|(version, case)| (*version, case)), &case, step, None).await?;
+        self.persist(before.as_ref().map(|(version, case)| (*version, case)), &mut case, step, None).await?;
         self.go_on(&id);
         Ok(true)
     }

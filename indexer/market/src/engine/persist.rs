@@ -45,8 +45,28 @@ fn same(a: &DepositWanted, b: &DepositWanted) -> bool {
 
 impl Engine {
     /// Commit what has happened to a contract, then wake those who do its effects. `before` is the version
-    /// that was read, and the case then; none for a new contract. Answers the new version.
+    /// that was read, and the case then; none for a new contract. A case whose turn before a judge has come sits down,
+    /// or begins to wait. Answers the new version.
     pub(super) async fn persist(
+        &self,
+        before: Option<(i64, &Case)>,
+        case: &mut Case,
+        step: Step,
+        replay: Option<ReplayKey>,
+    ) -> Result<i64> {
+        self.inner.seats.enter(case);
+        let committed = self.commit(before, case, step, replay).await;
+        let somebody_sits_down = match &committed {
+            Ok(_) => self.inner.seats.set(case),
+            Err(_) => self.inner.seats.doubt(&case.id()),
+        };
+        if somebody_sits_down {
+            self.inner.court.notify_one();
+        }
+        committed
+    }
+
+    async fn commit(
         &self,
         before: Option<(i64, &Case)>,
         case: &Case,

@@ -156,7 +156,7 @@ impl Engine {
         if next == *case {
             return Ok(None);
         }
-        let version = self.persist(Some((version, case)), &next, step, None).await?;
+        let version = self.persist(Some((version, case)), &mut next, step, None).await?;
         Ok(Some((version, next)))
     }
 
@@ -165,7 +165,7 @@ impl Engine {
         self.inner.presence.state().ledger_away
     }
 
-    /// 9429 while the ledger does not answer.
+    /// 9429 while the ledger does not answer or is behind.
     pub fn need_ledger(&self) -> Result<()> {
         if self.ledger_away().is_some() { Err(Error::LedgerAway) } else { Ok(()) }
     }
@@ -179,7 +179,9 @@ impl Engine {
                 let last = state.ledger_seen.unwrap_or(now);
                 if state.ledger_away.is_none() {
                     state.ledger_away = Some(last);
-                    tracing::warn!("the ledger does not answer; paid contracts and bonds are refused");
+                    tracing::warn!(
+                        "the ledger does not answer or is behind; paid contracts and bonds are refused"
+                    );
                 }
                 None
             } else {

@@ -59,6 +59,7 @@ impl Engine {
         tasks.spawn(self.clone().watch_ledger(cancel.clone()));
         tasks.spawn(self.clone().timers(cancel.clone()));
         tasks.spawn(self.clone().tidy(cancel.clone()));
+        tasks.spawn(self.clone().court_task(cancel.clone()));
         if let Some(desk) = self.inner.desk.clone() {
             tasks.spawn(self.clone().payouts(cancel.clone()));
             tasks.spawn(self.clone().deposits_task(cancel.clone()));

@@ -28,7 +28,11 @@ impl IntoResponse for Error {
                 if error.status() >= 500
                     && !matches!(
                         error,
-                        Error::NoEscrow | Error::Stopping | Error::TooManyStreams(_) | Error::LedgerAway
+                        Error::NoEscrow
+                            | Error::Stopping
+                            | Error::TooManyStreams(_)
+                            | Error::LedgerAway
+                            | Error::Unsent(_)
                     ) =>
             {
                 tracing::error!(code = error.code(), %error, "a request failed");
@@ -43,7 +47,7 @@ impl IntoResponse for Error {
         };
         let advice = match self {
             Error::TooMany(seconds) => Advice::Wait(seconds),
-            Error::TooManyStreams(_) | Error::Stopping | Error::LedgerAway => A_MOMENT,
+            Error::TooManyStreams(_) | Error::Stopping | Error::LedgerAway | Error::Unsent(_) => A_MOMENT,
             Error::LargeBody(_) | Error::SlowBody => Advice::Reconnect,
             _ => Advice::Read,
         };

@@ -28,6 +28,10 @@ pub struct Limits {
     pub connections: usize,
     /// Connections at once from one address; those of `proxies` are not counted.
     pub connections_per_address: usize,
+    /// Bytes of long answers (lists, transcripts) that were read and that nobody has taken. Above it none begins.
+    pub unsent_bytes: u64,
+    /// The same of one address.
+    pub unsent_bytes_per_address: u64,
     /// Streams at once.
     pub streams: usize,
     /// Streams at once from one address.
@@ -59,6 +63,8 @@ impl Default for Limits {
             write_ms: 30_000,
             connections: 25_000,
             connections_per_address: 512,
+            unsent_bytes: 256 << 20,
+            unsent_bytes_per_address: 32 << 20,
             streams: 20_000,
             streams_per_address: 256,
             stream_ring: 1_024,

@@ -4,6 +4,7 @@ mod actions;
 mod answer;
 mod auth;
 mod limits;
+mod long;
 pub mod openapi;
 mod reads;
 mod stream;
@@ -39,6 +40,7 @@ pub(crate) struct App {
     pub(crate) limits: Limits,
     pub(crate) rates: Arc<limits::Rates>,
     pub(crate) seats: Arc<Seats>,
+    pub(crate) unsent: Arc<long::Unsent>,
     /// Whether /metrics has an address of its own.
     pub(crate) metrics_elsewhere: bool,
     /// Streams end when it is cancelled.
@@ -49,8 +51,10 @@ pub(crate) struct App {
 
 impl App {
     pub(crate) fn new(engine: Engine, limits: Limits, stopping: CancellationToken) -> App {
+        let unsent = long::Unsent::new(&limits, engine.metrics().clone());
         App {
             engine,
+            unsent,
             rates: Arc::new(limits::Rates::new(&limits)),
             seats: Seats::new(limits.streams, limits.streams_per_address),
             limits,

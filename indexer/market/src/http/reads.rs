@@ -1,28 +1,30 @@
 //! What anybody, a party or a judge may read (decision E14).
 
-use axum::body::Body;
+use std::sync::Arc;
+
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use futures_util::stream;
 use nano_escrow::Raw;
 use utoipa::IntoParams;
 use zx1_market::case::{Report, Transcript, replay};
 use zx1_market::chain::{Data, Side};
 use zx1_market::wire::{
-    ChainHeadAnswer, ContractView, DisputeStatus, EscrowAccount, EscrowAnswer, EscrowPayment, JudgeTask,
-    ListAnswer, PlatformInfo, ReadyAnswer, ReputationAnswer, ReviewStatus, RulingAnswer, Seconds,
+    ChainHeadAnswer, ContractView, DisputeStatus, ErrorBody, EscrowAccount, EscrowAnswer, EscrowPayment,
+    JudgeTask, ListAnswer, PlatformInfo, ReadyAnswer, ReputationAnswer, ReviewStatus, RulingAnswer, Seconds,
     ServerKeyAnswer, Stats, StatusAnswer, TasksAnswer, VerifyChainAnswer,
 };
 use zx1_market::{Address, Case, ContractId, Entry, EntryType, Millis, PartyId, State as Stand};
 use zx1_server::answer::{figures, text};
+use zx1_server::limits::Client;
 
 use super::App;
 use super::answer::{json, json_with};
 use super::auth::reader;
+use super::long::LongReader;
 use super::openapi::Id;
 use crate::error::{Error, Result};
-use crate::store::{DepositStatus, ListFilter, StoreError};
+use crate::store::{DepositStatus, ListFilter, Store, StoreError};
 use crate::view;
 
 /// The parameters of a query, decoded.
@@ -35,9 +37,8 @@ pub(super) fn parameter<'a>(query: &'a [(String, String)], name: &str) -> Option
 }
 
 /// Where a page of the list ends: the moment and the id of its last contract. Only this server reads it.
-fn cursor(last: &str) -> Option<String> {
-    let view: ContractView = serde_json::from_str(last).ok()?;
-    Some(format!("{}.{}", view.created_at.0.0, view.id))
+fn cursor((at, id): &(i64, String)) -> String {
+    format!("{at}.{id}")
 }
 
 /// The reverse of [`cursor`].
@@ -64,7 +65,7 @@ struct ListQuery {
 }
 
 /// List contracts, newest first
-#[utoipa::path(get, path = "/contracts", params(ListQuery), responses((status = 200, body = ListAnswer)))]
+#[utoipa::path(get, path = "/contracts", params(ListQuery), responses((status = 200, body = ListAnswer), (status = 503, body = ErrorBody)))]
 pub(super) async fn list(State(app): State<App>, request: Request) -> Result<Response> {
     let (parts, _) = request.into_parts();
     let query = query(parts.uri.query());
@@ -91,14 +92,51 @@ pub(super) async fn list(State(app): State<App>, request: Request) -> Result<Res
         Some(text) => Some(text.parse::<i64>().map_err(|_| Error::Query("updated_since"))?),
         None => None,
     };
-    let summaries = app.engine.store().list(ListFilter { state, party, limit, after, since }).await?;
-    // A page that is not full is the last one; its form is what it was before there were pages.
-    let full = i64::try_from(summaries.len()).is_ok_and(|count| count == limit);
-    let next = summaries.last().filter(|_| full).and_then(|last| cursor(last));
-    let next = next.map(|next| format!(",\"next\":\"{next}\"")).unwrap_or_default();
-    // They were written by this server, so they are joined as they are.
-    let list = format!("{{\"contracts\":[{}]{next}}}", summaries.join(","));
-    Ok(text(StatusCode::OK, "application/json", list))
+    let reader = app.unsent.reader(parts.extensions.get::<Client>().copied())?;
+    Ok(list_pages(reader, app.engine.store().clone(), ListFilter { state, party, limit, after, since }))
+}
+
+/// Contracts of a list that are read at once.
+const LIST_PAGE: i64 = 8;
+
+/// What a list still has to say.
+enum ListPart {
+    Contracts { filter: ListFilter, begun: bool },
+    End,
+}
+
+/// Up to `limit` contracts as one answer. Summaries were written by this server, so they are sent as they are.
+fn list_pages(reader: LongReader, store: Arc<dyn Store>, filter: ListFilter) -> Response {
+    let next = move |part| {
+        let store = store.clone();
+        async move {
+            let ListPart::Contracts { mut filter, begun } = part else { return Ok(None) };
+            let wanted = filter.limit.min(LIST_PAGE);
+            let page = store.list(ListFilter { limit: wanted, ..filter.clone() }).await?;
+            let mut text = String::from(if begun { "" } else { "{\"contracts\":[" });
+            for (n, listed) in page.iter().enumerate() {
+                if begun || n > 0 {
+                    text.push(',');
+                }
+                text.push_str(&listed.summary);
+            }
+            filter.limit = filter.limit.saturating_sub(wanted);
+            let is_full = i64::try_from(page.len()).is_ok_and(|count| count == wanted);
+            if let Some(last) = page.into_iter().last().filter(|_| is_full) {
+                let last = (last.created_at, last.id);
+                if filter.limit > 0 {
+                    filter.after = Some(last);
+                    return Ok(Some((text, ListPart::Contracts { filter, begun: true })));
+                }
+                text.push_str(&format!("],\"next\":\"{}\"}}", cursor(&last)));
+            } else {
+                // A list that is not full is the last one; its form is what it was before there were pages.
+                text.push_str("]}");
+            }
+            Ok(Some((text, ListPart::End)))
+        }
+    };
+    reader.json(ListPart::Contracts { filter, begun: false }, next)
 }
 
 /// A contract and who reads it. Unpaid contracts are hidden from strangers.
@@ -144,9 +182,15 @@ async fn transcript(app: &App, case: &Case) -> Result<(Vec<Entry>, Vec<Millis>)>
 /// Entries that are read at once.
 const PAGE: i64 = 16;
 
-/// A contract with all its entries. They are kept as they are sent, so nothing is parsed, and a reader that does not
-/// read holds a page of them and not the whole.
-fn whole(app: &App, case: &Case) -> Result<Response> {
+/// What a transcript still has to say.
+enum Part {
+    Begin,
+    Entries { next: i64, times: String },
+    End,
+}
+
+/// A contract with its entries before this one. They are kept as they are sent, so nothing is parsed.
+fn whole(reader: LongReader, store: Arc<dyn Store>, case: &Case, head: i64) -> Result<Response> {
     let view = ContractView::new(case, Vec::new(), Vec::new());
     let view = serde_json::to_string(&view).map_err(|e| StoreError::Corrupt(e.to_string()))?;
     // Of texts before it none holds quotes that are not escaped, but a contract may hold the same fields.
@@ -154,57 +198,66 @@ fn whole(app: &App, case: &Case) -> Result<Response> {
         .rsplit_once("\"transcript\":[],\"received_at\":[]")
         .ok_or_else(|| StoreError::Corrupt("a view has no transcript".to_owned()))?;
     let (begin, end) = (format!("{begin}\"transcript\":["), end.to_owned());
-    let store = app.engine.store().clone();
-    let (id, head) = (case.id().to_string(), i64::try_from(case.head().seq).unwrap_or(i64::MAX));
-    let state = (Some(begin), 0_i64, String::new(), Some(end));
-    let chunks = stream::try_unfold(state, move |(begin, next, mut times, mut end)| {
+    let id = case.id().to_string();
+    let next = move |part| {
         let (store, id) = (store.clone(), id.clone());
+        let (begin, end) = match part {
+            Part::Begin => (begin.clone(), String::new()),
+            Part::Entries { .. } => (String::new(), end.clone()),
+            Part::End => Default::default(),
+        };
         async move {
-            if let Some(begin) = begin {
-                return Ok(Some((begin, (None, next, times, end))));
-            }
-            if next < head {
-                let rows = store.entries_from(&id, next, PAGE).await?;
-                let (mut text, mut after) = (String::new(), next);
-                for row in rows.into_iter().filter(|row| row.seq < head) {
-                    if row.seq > 0 {
-                        text.push(',');
-                        times.push(',');
-                    }
-                    text.push_str(&row.body);
-                    times.push_str(&row.received_at.to_string());
-                    after = row.seq + 1;
+            let (next, mut times) = match part {
+                Part::Begin => {
+                    return Ok(Some((begin, Part::Entries { next: 0, times: String::new() })));
                 }
-                if after == next {
-                    return Err(StoreError::Corrupt(format!("entry {next} of contract {id} is missing")));
+                Part::Entries { next, times } if next < head => (next, times),
+                Part::Entries { times, .. } => {
+                    return Ok(Some((format!("],\"received_at\":[{times}]{end}"), Part::End)));
                 }
-                return Ok(Some((text, (None, after, times, end))));
+                Part::End => return Ok(None),
+            };
+            let rows = store.entries_from(&id, next, PAGE).await?;
+            let (mut text, mut after) = (String::new(), next);
+            for row in rows.into_iter().filter(|row| row.seq < head) {
+                if row.seq > 0 {
+                    text.push(',');
+                    times.push(',');
+                }
+                text.push_str(&row.body);
+                times.push_str(&row.received_at.to_string());
+                after = row.seq.saturating_add(1);
             }
-            Ok(end.take().map(|end| (format!("],\"received_at\":[{times}]{end}"), (None, next, times, None))))
+            if after == next {
+                return Err(StoreError::Corrupt(format!("entry {next} of contract {id} is missing")));
+            }
+            Ok(Some((text, Part::Entries { next: after, times })))
         }
-    });
-    Ok(text(StatusCode::OK, "application/json", Body::from_stream(chunks)))
+    };
+    Ok(reader.json(Part::Begin, next))
 }
 
 /// A contract with its transcript
-#[utoipa::path(get, path = "/contracts/{id}", params(Id), responses((status = 200, body = ContractView)))]
+#[utoipa::path(get, path = "/contracts/{id}", params(Id), responses((status = 200, body = ContractView), (status = 503, body = ErrorBody)))]
 pub(super) async fn contract(
     State(app): State<App>,
     Path(id): Path<String>,
     request: Request,
 ) -> Result<Response> {
+    let client = request.extensions().get::<Client>().copied();
     let (case, who) = known(&app, &id, request).await?;
-    if case.is_public() || who.is_some_and(|who| case.may_read(&who)) {
-        return whole(&app, &case);
+    let store = app.engine.store().clone();
+    let mut head = i64::try_from(case.head().seq).unwrap_or(i64::MAX);
+    if !case.is_public() && !who.is_some_and(|who| case.may_read(&who)) {
+        if case.state() != Stand::Open {
+            return Err(Error::NotForYou);
+        }
+        // An agent checks what was posted, and under which terms, before it bonds.
+        let (entries, _) = transcript(&app, &case).await?;
+        let offer = entries.iter().take_while(|entry| view::is_offer(entry.kind())).count();
+        head = i64::try_from(offer).unwrap_or(head);
     }
-    if case.state() != Stand::Open {
-        return Err(Error::NotForYou);
-    }
-    // An agent checks what was posted, and under which terms, before it bonds.
-    let (entries, times) = transcript(&app, &case).await?;
-    let offer = entries.iter().take_while(|entry| view::is_offer(entry.kind())).count();
-    let entries: Vec<Entry> = entries.into_iter().take(offer).collect();
-    json(&ContractView::new(&case, entries, times.into_iter().take(offer).collect()))
+    whole(app.unsent.reader(client)?, store, &case, head)
 }
 
 /// What the next entry must carry
@@ -367,21 +420,25 @@ pub(super) async fn judge_tasks(State(app): State<App>, request: Request) -> Res
     app.engine.run_due().await?;
     let mut tasks = Vec::new();
     for state in [Stand::Disputed, Stand::Halted] {
-        let filter =
-            ListFilter { state: Some(state.as_str().to_owned()), limit: MAX_COURT, ..ListFilter::default() };
-        for summary in app.engine.store().list(filter).await? {
-            let view: ContractView =
-                serde_json::from_str(&summary).map_err(|e| StoreError::Corrupt(format!("a summary: {e}")))?;
-            let case = app.engine.read(view.id).await?;
-            let Some(task) = case.judge_task() else { continue };
-            tasks.push(JudgeTask {
-                contract_id: case.id(),
-                court: task.court,
-                reexecuted: task.reexecuted,
-                deadline: task.deadline.into(),
-                chain_head: case.head().hex(),
-                seq: case.head().seq,
-            });
+        let state = Some(state.as_str().to_owned());
+        let mut filter = ListFilter { state, limit: LIST_PAGE, ..ListFilter::default() };
+        // A page at a time: summaries are long.
+        for _ in 0..MAX_COURT / LIST_PAGE {
+            let page = app.engine.store().list(filter.clone()).await?;
+            for listed in &page {
+                let case = app.engine.read(listed.id.parse()?).await?;
+                let Some(task) = case.judge_task() else { continue };
+                tasks.push(JudgeTask {
+                    contract_id: case.id(),
+                    court: task.court,
+                    reexecuted: task.reexecuted,
+                    deadline: task.deadline.into(),
+                    chain_head: case.head().hex(),
+                    seq: case.head().seq,
+                });
+            }
+            let Some(last) = page.into_iter().last() else { break };
+            filter.after = Some((last.created_at, last.id));
         }
     }
     // The most urgent first: whoever floods the courts delays only those that come later.

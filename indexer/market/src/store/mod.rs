@@ -4,15 +4,18 @@
 //! deadline, deposits to wait for, decided payouts and public events. Either all of it is there afterwards or
 //! nothing. Money hangs on it, so SQLite runs with WAL and `synchronous=FULL`.
 
+mod backends;
+mod inputs;
 mod sql;
+mod statements;
 
 use futures_util::future::BoxFuture;
 use zx1_coded::Coded;
 use zx1_market::Millis;
 
 #[cfg(feature = "postgres")]
-pub use self::sql::PostgresStore;
-pub use self::sql::SqliteStore;
+pub use self::backends::PostgresStore;
+pub use self::backends::SqliteStore;
 
 /// What a store's methods return.
 pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
@@ -97,6 +100,17 @@ pub struct Stored {
     pub version: i64,
     /// The contract after its last commit.
     pub row: ContractRow,
+}
+
+/// A contract in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// The contract's id.
+    pub id: String,
+    /// When it was posted, in milliseconds of Unix time.
+    pub created_at: i64,
+    /// What a list shows of it, as JSON.
+    pub summary: String,
 }
 
 /// An entry as text.
@@ -247,6 +261,21 @@ pub struct LatePayee {
     pub keep_until: i64,
 }
 
+/// An escrow account with money for a contract, depositor and round that the database does not know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrphanRow {
+    /// The escrow account.
+    pub account: String,
+    /// The contract's id.
+    pub contract_id: String,
+    /// The depositor's party id.
+    pub party: String,
+    /// The round of the account; 0 for the principal.
+    pub round: i64,
+    /// What has come in, in raw.
+    pub amount: String,
+}
+
 /// Filter for a list of contracts.
 #[derive(Debug, Clone, Default)]
 pub struct ListFilter {
@@ -281,8 +310,8 @@ pub trait Store: Send + Sync + 'static {
     fn forget<'a>(&'a self, id: &'a str, late: LatePayee) -> StoreFuture<'a, ()>;
     /// Where late payments go, by the hash of the deleted post.
     fn late_payees<'a>(&'a self, post_hash: &'a str) -> StoreFuture<'a, Vec<LatePayee>>;
-    /// Summaries, newest first.
-    fn list(&self, filter: ListFilter) -> StoreFuture<'_, Vec<String>>;
+    /// Contracts, newest first.
+    fn list(&self, filter: ListFilter) -> StoreFuture<'_, Vec<Listed>>;
     /// Number of contracts in each state.
     fn counts(&self) -> StoreFuture<'_, Vec<(String, i64)>>;
     /// The earliest deadline of all.
@@ -330,6 +359,10 @@ pub trait Store: Send + Sync + 'static {
     fn taken(&self) -> StoreFuture<'_, Vec<DepositRow>>;
     /// Decisions that were handed over, the latest first, and at most `limit` of them.
     fn handed_over(&self, limit: i64) -> StoreFuture<'_, Vec<OutboxRow>>;
+    /// Orphaned accounts, by address.
+    fn orphans(&self) -> StoreFuture<'_, Vec<OrphanRow>>;
+    /// Replaces the whole list.
+    fn set_orphans(&self, orphans: Vec<OrphanRow>) -> StoreFuture<'_, ()>;
     /// Orders something of the running server. Answers the order's number.
     fn order<'a>(&'a self, body: &'a str) -> StoreFuture<'a, i64>;
     /// Orders that were not carried out, oldest first.

@@ -1,195 +1,61 @@
 //! SQLite and Postgres. Both understand the same statements, so each is written once.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
+use std::sync::atomic::Ordering;
 
 use futures_util::future::BoxFuture;
 #[cfg(feature = "postgres")]
 use sqlx::Postgres;
-#[cfg(feature = "postgres")]
-use sqlx::postgres::{PgPool, PgPoolOptions};
-use sqlx::sqlite::{
-    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
-};
-#[cfg(feature = "postgres")]
-use sqlx::{Connection as _, PgConnection};
 use sqlx::{Row, Sqlite};
-use zx1_home::files;
 
+#[cfg(feature = "postgres")]
+use super::backends::PostgresStore;
+use super::backends::SqliteStore;
+use super::statements::*;
 use super::{
-    Commit, ContractRow, DepositRow, EntryRow, EventRow, LapsedAfter, LatePayee, ListFilter, OutboxRow,
-    OutboxState, Store, StoreError, StoreFuture, Stored,
+    Commit, ContractRow, DepositRow, EntryRow, EventRow, LapsedAfter, LatePayee, ListFilter, Listed,
+    OrphanRow, OutboxRow, OutboxState, Store, StoreError, StoreFuture, Stored, inputs,
 };
 
-static SQLITE: sqlx::migrate::Migrator = sqlx::migrate!("../../migrations/market/sqlite");
-#[cfg(feature = "postgres")]
-static POSTGRES: sqlx::migrate::Migrator = sqlx::migrate!("../../migrations/market/postgres");
-
-/// SQLite in a file: one writing connection, several that read beside it.
-#[derive(Debug, Clone)]
-pub struct SqliteStore {
-    write: SqlitePool,
-    /// For heartbeats, which no disk has to keep.
-    beats: SqlitePool,
-    read: SqlitePool,
-    leased: Arc<Leased<zx1_home::Lock>>,
-    path: PathBuf,
-}
-
-/// The lease of a store: what keeps others away, and its number.
-#[derive(Debug)]
-struct Leased<T> {
-    /// 0: this process reads, or writes beside the server.
-    number: AtomicI64,
-    held: tokio::sync::Mutex<Option<T>>,
-}
-
-impl<T> Default for Leased<T> {
-    fn default() -> Leased<T> {
-        Leased { number: AtomicI64::new(0), held: tokio::sync::Mutex::new(None) }
-    }
-}
-
-impl SqliteStore {
-    /// Open the file, or make it, with mode 0600.
-    pub async fn open(path: &Path) -> Result<SqliteStore, StoreError> {
-        let made = files::make_folder(files::folder_of(path)).and_then(|()| files::create_if_missing(path));
-        made.map_err(sqlx::Error::Io)?;
-        let options = SqliteConnectOptions::new()
-            .filename(path)
-            .create_if_missing(true)
-            .foreign_keys(true)
-            .journal_mode(SqliteJournalMode::Wal)
-            // Money hangs on it: a commit that has returned survives a loss of power.
-            .synchronous(SqliteSynchronous::Full)
-            .busy_timeout(Duration::from_secs(10));
-        let write = SqlitePoolOptions::new().max_connections(1).connect_with(options.clone()).await?;
-        SQLITE.run(&write).await?;
-        let relaxed = options.clone().synchronous(SqliteSynchronous::Off);
-        let beats = SqlitePoolOptions::new().max_connections(1).connect_with(relaxed).await?;
-        let read = SqlitePoolOptions::new().max_connections(8).connect_with(options.read_only(true)).await?;
-        Ok(SqliteStore { write, beats, read, leased: Arc::default(), path: path.to_owned() })
-    }
-
-    /// Takes the lock file beside the database. The system lets go of it when the process dies.
-    async fn hold(&self) -> Result<(), StoreError> {
-        let mut name = self.path.as_os_str().to_owned();
-        name.push(".lock");
-        // A server of this process that was just dropped may still be closing.
-        let taken = tokio::task::spawn_blocking(move || {
-            zx1_home::Lock::take_within(Path::new(&name), Duration::from_secs(2))
-        });
-        let lock = taken.await.map_err(|e| StoreError::Leased(e.to_string()))?;
-        *self.leased.held.lock().await = Some(lock.map_err(|e| StoreError::Leased(e.to_string()))?);
-        Ok(())
-    }
-}
-
-/// Postgres by URL.
-#[cfg(feature = "postgres")]
-#[derive(Debug, Clone)]
-pub struct PostgresStore {
-    write: PgPool,
-    beats: PgPool,
-    read: PgPool,
-    leased: Arc<Leased<PgConnection>>,
-    url: String,
-}
-
-#[cfg(feature = "postgres")]
-impl PostgresStore {
-    /// Connect and migrate.
-    pub async fn open(url: &str) -> Result<PostgresStore, StoreError> {
-        let pool = PgPoolOptions::new()
-            .max_connections(16)
-            .acquire_timeout(Duration::from_secs(10))
-            .connect(url)
-            .await?;
-        POSTGRES.run(&pool).await?;
-        let (leased, url) = (Arc::default(), url.to_owned());
-        Ok(PostgresStore { write: pool.clone(), beats: pool.clone(), read: pool, leased, url })
-    }
-
-    /// Takes an advisory lock for the life of a connection of its own.
-    async fn hold(&self) -> Result<(), StoreError> {
-        let mut connection = PgConnection::connect(&self.url).await?;
-        let sql = "SELECT pg_try_advisory_lock(9417)";
-        let taken: bool = sqlx::query(sql).fetch_one(&mut connection).await?.try_get(0)?;
-        if !taken {
-            return Err(StoreError::Leased("by its advisory lock".to_owned()));
-        }
-        *self.leased.held.lock().await = Some(connection);
-        Ok(())
-    }
-}
-
-const CONTRACT: &str = "SELECT version, id, principal, agent, state, bounty, head_seq, created_at, \
-     updated_at, next_deadline, summary, snapshot FROM contracts WHERE id = $1";
-const INSERT_CONTRACT: &str = "INSERT INTO contracts (id, version, principal, agent, state, bounty, \
-     head_seq, created_at, updated_at, next_deadline, summary, snapshot) \
-     VALUES ($1, 1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (id) DO NOTHING";
-const UPDATE_CONTRACT: &str = "UPDATE contracts SET version = version + 1, principal = $2, agent = $3, \
-     state = $4, bounty = $5, head_seq = $6, created_at = $7, updated_at = $8, next_deadline = $9, \
-     summary = $10, snapshot = $11 WHERE id = $1 AND version = $12";
-const REPLAY: &str =
-    "INSERT INTO replays (digest, keep_until) VALUES ($1, $2) ON CONFLICT (digest) DO NOTHING";
-const ENTRY: &str = "INSERT INTO entries (contract_id, seq, received_at, body) VALUES ($1, $2, $3, $4)";
-const DUE: &str = "SELECT next_deadline, id FROM contracts WHERE next_deadline IS NOT NULL \
-     AND next_deadline <= $1 AND next_deadline >= $3 AND (next_deadline > $3 OR id > $4) \
-     ORDER BY next_deadline, id LIMIT $2";
-const LIVE: &str =
-    "SELECT id FROM contracts WHERE next_deadline IS NOT NULL AND id > $1 ORDER BY id LIMIT $2";
-const BEAT: &str = "INSERT INTO heartbeat (one, at) VALUES (1, $1) ON CONFLICT (one) DO UPDATE SET at = $1";
-const EVENTS: &str = "SELECT id, contract_id, at, body FROM events WHERE id > $1 ORDER BY id LIMIT $2";
-const DEPOSIT: &str = "INSERT INTO deposits (contract_id, party, round, side, address, amount, status, post, \
-     closed_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
-     ON CONFLICT (contract_id, party, round) DO UPDATE SET status = excluded.status, \
-     closed_at = excluded.closed_at";
-const LAPSED: &str = "SELECT contract_id, party, round, side, address, amount, status, post, closed_at FROM deposits \
-     WHERE status = 'lapsed' AND post <> '' AND (closed_at, contract_id, party, round) > ($1, $2, $3, $4) \
-     ORDER BY closed_at, contract_id, party, round LIMIT $5";
-const TAKEN: &str = "SELECT d.contract_id, d.party, d.round, d.side, d.address, d.amount, d.status, d.post, \
-     d.closed_at FROM contracts c JOIN deposits d ON d.contract_id = c.id \
-     WHERE c.next_deadline IS NOT NULL AND d.status = 'taken' ORDER BY d.contract_id, d.round";
-const HANDED_OVER: &str = "SELECT contract_id, kind, item, body, created_at, reason FROM outbox \
-     WHERE state = 'done' ORDER BY created_at DESC, contract_id, kind, item LIMIT $1";
-const OUTBOX: &str = "INSERT INTO outbox (contract_id, kind, item, body, created_at, state, reason) \
-     VALUES ($1, $2, $3, $4, $5, 'open', '') ON CONFLICT (contract_id, kind, item) DO NOTHING";
-const OUTBOX_IN: &str = "SELECT contract_id, kind, item, body, created_at, reason FROM outbox \
-     WHERE state = $1 ORDER BY created_at, contract_id, kind, item";
-const MOVE_OUTBOX: &str = "UPDATE outbox SET state = $5, reason = $6 \
-     WHERE contract_id = $1 AND kind = $2 AND item = $3 AND state = $4";
-// The first condition on created_at is what an index serves; the second one breaks ties as the order does.
-const LIST: &str = "SELECT summary FROM contracts WHERE created_at <= $2 AND (created_at < $2 OR id > $3) \
-     AND updated_at >= $4 AND state <> 'unfunded' ORDER BY created_at DESC, id LIMIT $1";
-const LIST_STATE: &str = "SELECT summary FROM contracts WHERE created_at <= $2 \
-     AND (created_at < $2 OR id > $3) AND updated_at >= $4 AND state = $5 \
-     ORDER BY created_at DESC, id LIMIT $1";
-// Two indexes, one for each side, instead of a scan by age.
-const LIST_PARTY: &str = "SELECT summary FROM (\
-     SELECT * FROM (SELECT id, created_at, summary FROM contracts WHERE principal = $5 AND created_at <= $2 \
-     AND (created_at < $2 OR id > $3) AND updated_at >= $4 AND ($6 = '' OR state = $6) \
-     ORDER BY created_at DESC, id LIMIT $1) AS mine UNION \
-     SELECT * FROM (SELECT id, created_at, summary FROM contracts WHERE agent = $5 AND created_at <= $2 \
-     AND (created_at < $2 OR id > $3) AND updated_at >= $4 AND ($6 = '' OR state = $6) \
-     ORDER BY created_at DESC, id LIMIT $1) AS taken) AS both_sides ORDER BY created_at DESC, id LIMIT $1";
-// What has changed is little and new: its index, not the one by age, which the plus keeps out.
-const LIST_SINCE: &str = "SELECT summary FROM contracts WHERE updated_at >= $4 AND +created_at <= $2 \
-     AND (+created_at < $2 OR id > $3) AND state <> 'unfunded' ORDER BY +created_at DESC, id LIMIT $1";
-const UNPAID: &str = "SELECT c.id FROM deposits d JOIN contracts c ON c.id = d.contract_id \
-     WHERE d.side = 'principal' AND d.status = 'lapsed' AND c.next_deadline IS NULL AND c.updated_at < $1 \
-     AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.contract_id = c.id AND o.state IN ('open', 'dead')) LIMIT $2";
-const LATE: &str = "INSERT INTO late_payees (post_hash, depositor, round, payout, keep_until) \
-     VALUES ($1, $2, $3, $4, $5) ON CONFLICT (post_hash, depositor, round) DO NOTHING";
+/// Texts that are moved in one transaction.
+const MOVED: i64 = 64;
 
 macro_rules! store {
-    ($store:ident, $db:ident, $serialize:expr, $relax:expr, $fence:expr) => {
+    ($store:ident, $db:ident, $begin:expr, $serialize:expr, $relax:expr, $fence:expr) => {
+        impl $store {
+            /// Takes the inputs out of what an older version has stored. Once; afterwards nothing is looked at.
+            async fn move_inputs(&self) -> Result<(), StoreError> {
+                if self.meta("inputs", "").await? == "moved" {
+                    return Ok(());
+                }
+                for (find, replace) in [(WHOLE_ENTRIES, CUT_ENTRY), (WHOLE_SNAPSHOTS, CUT_SNAPSHOT)] {
+                    let mut after = String::new();
+                    loop {
+                        let least = i64::try_from(inputs::LEAST).unwrap_or(i64::MAX);
+                        let query = sqlx::query::<$db>(find).bind(after.clone()).bind(least).bind(MOVED);
+                        let rows = query.fetch_all(&self.read).await?;
+                        let Some(last) = rows.last() else { break };
+                        after = last.try_get(0)?;
+                        let mut tx = self.write.begin_with($begin).await?;
+                        for row in rows {
+                            let (id, text): (String, String) = (row.try_get(0)?, row.try_get(1)?);
+                            let (text, Some(cut)) = inputs::cut(text) else { continue };
+                            let hash = cut.hash.to_vec();
+                            let query = sqlx::query::<$db>(INPUTS).bind(hash.clone()).bind(cut.body);
+                            query.execute(&mut *tx).await?;
+                            let query = sqlx::query::<$db>(replace).bind(id).bind(text).bind(hash);
+                            query.bind(cut.at).execute(&mut *tx).await?;
+                        }
+                        tx.commit().await?;
+                    }
+                }
+                self.set_meta("inputs", "moved").await
+            }
+        }
+
         impl Store for $store {
             fn commit(&self, commit: Commit) -> StoreFuture<'_, i64> {
                 Box::pin(async move {
-                    let mut tx = self.write.begin().await?;
+                    let mut tx = self.write.begin_with($begin).await?;
                     let number = self.leased.number.load(Ordering::Acquire);
                     if number > 0 {
                         let now: i64 = sqlx::query::<$db>($fence).fetch_one(&mut *tx).await?.try_get(0)?;
@@ -214,6 +80,11 @@ macro_rules! store {
                     let mut id = String::new();
                     if let Some(row) = commit.row {
                         id = row.id.clone();
+                        let (snapshot, cut) = inputs::cut(row.snapshot);
+                        if let Some(cut) = &cut {
+                            let query = sqlx::query::<$db>(INPUTS).bind(cut.hash.to_vec()).bind(&cut.body);
+                            query.execute(&mut *tx).await?;
+                        }
                         let sql = if commit.version.is_some() { UPDATE_CONTRACT } else { INSERT_CONTRACT };
                         let query = sqlx::query::<$db>(sql)
                             .bind(row.id)
@@ -226,7 +97,9 @@ macro_rules! store {
                             .bind(row.updated_at)
                             .bind(row.next_deadline)
                             .bind(row.summary)
-                            .bind(row.snapshot);
+                            .bind(snapshot)
+                            .bind(cut.as_ref().map(|cut| cut.hash.to_vec()))
+                            .bind(cut.as_ref().map(|cut| cut.at));
                         let (query, missing) = match commit.version {
                             Some(version) => (query.bind(version), StoreError::Moved),
                             None => (query, StoreError::Exists),
@@ -236,11 +109,18 @@ macro_rules! store {
                         }
                     }
                     for entry in commit.entries {
+                        let (body, cut) = inputs::cut(entry.body);
+                        if let Some(cut) = &cut {
+                            let query = sqlx::query::<$db>(INPUTS).bind(cut.hash.to_vec()).bind(&cut.body);
+                            query.execute(&mut *tx).await?;
+                        }
                         sqlx::query::<$db>(ENTRY)
                             .bind(id.clone())
                             .bind(entry.seq)
                             .bind(entry.received_at)
-                            .bind(entry.body)
+                            .bind(body)
+                            .bind(cut.as_ref().map(|cut| cut.hash.to_vec()))
+                            .bind(cut.as_ref().map(|cut| cut.at))
                             .execute(&mut *tx)
                             .await?;
                     }
@@ -307,7 +187,7 @@ macro_rules! store {
                             updated_at: row.try_get(8)?,
                             next_deadline: row.try_get(9)?,
                             summary: row.try_get(10)?,
-                            snapshot: row.try_get(11)?,
+                            snapshot: inputs::join(row.try_get(11)?, row.try_get(12)?, row.try_get(13)?)?,
                         },
                     }))
                 })
@@ -324,8 +204,9 @@ macro_rules! store {
                 limit: i64,
             ) -> StoreFuture<'a, Vec<EntryRow>> {
                 Box::pin(async move {
-                    let sql = "SELECT seq, received_at, body FROM entries WHERE contract_id = $1 AND seq >= $2 \
-                               ORDER BY seq LIMIT $3";
+                    let sql = "SELECT e.seq, e.received_at, e.body, e.inputs_at, i.body FROM entries e \
+                               LEFT JOIN inputs i ON i.hash = e.inputs \
+                               WHERE e.contract_id = $1 AND e.seq >= $2 ORDER BY e.seq LIMIT $3";
                     let query = sqlx::query::<$db>(sql).bind(id).bind(seq).bind(limit);
                     let rows = query.fetch_all(&self.read).await?;
                     rows.iter()
@@ -333,7 +214,7 @@ macro_rules! store {
                             Ok(EntryRow {
                                 seq: row.try_get(0)?,
                                 received_at: row.try_get(1)?,
-                                body: row.try_get(2)?,
+                                body: inputs::join(row.try_get(2)?, row.try_get(3)?, row.try_get(4)?)?,
                             })
                         })
                         .collect()
@@ -350,10 +231,11 @@ macro_rules! store {
 
             fn forget<'a>(&'a self, id: &'a str, late: LatePayee) -> StoreFuture<'a, ()> {
                 Box::pin(async move {
-                    let mut tx = self.write.begin().await?;
+                    let mut tx = self.write.begin_with($begin).await?;
                     let query = sqlx::query::<$db>(LATE).bind(late.post_hash).bind(late.depositor);
                     let query = query.bind(late.round).bind(late.payout).bind(late.keep_until);
                     query.execute(&mut *tx).await?;
+                    let used = sqlx::query::<$db>(INPUTS_OF).bind(id).fetch_all(&mut *tx).await?;
                     for sql in [
                         "DELETE FROM outbox WHERE contract_id = $1",
                         "DELETE FROM deposits WHERE contract_id = $1",
@@ -361,6 +243,10 @@ macro_rules! store {
                         "DELETE FROM contracts WHERE id = $1",
                     ] {
                         sqlx::query::<$db>(sql).bind(id).execute(&mut *tx).await?;
+                    }
+                    for row in used {
+                        let hash: Vec<u8> = row.try_get(0)?;
+                        sqlx::query::<$db>(DROP_INPUTS).bind(hash).execute(&mut *tx).await?;
                     }
                     tx.commit().await?;
                     Ok(())
@@ -386,7 +272,7 @@ macro_rules! store {
                 })
             }
 
-            fn list(&self, filter: ListFilter) -> StoreFuture<'_, Vec<String>> {
+            fn list(&self, filter: ListFilter) -> StoreFuture<'_, Vec<Listed>> {
                 Box::pin(async move {
                     let sql = match (&filter.party, &filter.state) {
                         (Some(_), _) => LIST_PARTY,
@@ -403,7 +289,15 @@ macro_rules! store {
                         (None, None) => query,
                     };
                     let rows = query.fetch_all(&self.read).await?;
-                    rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+                    rows.iter()
+                        .map(|row| {
+                            Ok(Listed {
+                                id: row.try_get(0)?,
+                                created_at: row.try_get(1)?,
+                                summary: row.try_get(2)?,
+                            })
+                        })
+                        .collect()
                 })
             }
 
@@ -529,7 +423,7 @@ macro_rules! store {
 
             fn prune(&self, now: i64, events_before: i64) -> StoreFuture<'_, u64> {
                 Box::pin(async move {
-                    let mut tx = self.write.begin().await?;
+                    let mut tx = self.write.begin_with($begin).await?;
                     let sql = "DELETE FROM replays WHERE keep_until < $1";
                     let replays = sqlx::query::<$db>(sql).bind(now).execute(&mut *tx).await?.rows_affected();
                     let sql = "DELETE FROM late_payees WHERE keep_until < $1";
@@ -566,7 +460,7 @@ macro_rules! store {
                     let sql = "UPDATE lease SET number = number + 1 WHERE one = 1 RETURNING number";
                     let number: i64 = sqlx::query::<$db>(sql).fetch_one(&self.write).await?.try_get(0)?;
                     self.leased.number.store(number, Ordering::Release);
-                    Ok(())
+                    self.move_inputs().await
                 })
             }
 
@@ -589,6 +483,40 @@ macro_rules! store {
                 Box::pin(async move {
                     let rows = sqlx::query::<$db>(HANDED_OVER).bind(limit).fetch_all(&self.read).await?;
                     rows.iter().map(|row| outbox!(row)).collect()
+                })
+            }
+
+            fn orphans(&self) -> StoreFuture<'_, Vec<OrphanRow>> {
+                Box::pin(async move {
+                    let sql = "SELECT account, contract_id, party, round, amount FROM orphans ORDER BY account";
+                    let rows = sqlx::query::<$db>(sql).fetch_all(&self.read).await?;
+                    rows.iter()
+                        .map(|row| {
+                            Ok(OrphanRow {
+                                account: row.try_get(0)?,
+                                contract_id: row.try_get(1)?,
+                                party: row.try_get(2)?,
+                                round: row.try_get(3)?,
+                                amount: row.try_get(4)?,
+                            })
+                        })
+                        .collect()
+                })
+            }
+
+            fn set_orphans(&self, orphans: Vec<OrphanRow>) -> StoreFuture<'_, ()> {
+                Box::pin(async move {
+                    let mut tx = self.write.begin_with($begin).await?;
+                    sqlx::query::<$db>("DELETE FROM orphans").execute(&mut *tx).await?;
+                    for row in orphans {
+                        let sql = "INSERT INTO orphans (account, contract_id, party, round, amount) \
+                                   VALUES ($1, $2, $3, $4, $5)";
+                        let query = sqlx::query::<$db>(sql).bind(row.account).bind(row.contract_id);
+                        let query = query.bind(row.party).bind(row.round).bind(row.amount);
+                        query.execute(&mut *tx).await?;
+                    }
+                    tx.commit().await?;
+                    Ok(())
                 })
             }
 
@@ -672,13 +600,15 @@ macro_rules! deposit {
     };
 }
 
-store!(SqliteStore, Sqlite, None, None, "SELECT number FROM lease");
+// A transaction that reads first could not write any more after a heartbeat of the other connection.
+store!(SqliteStore, Sqlite, "BEGIN IMMEDIATE", None, None, "SELECT number FROM lease");
 // Event ids come from a sequence, which does not wait for commits: without the lock a reader could see 5
 // before 4 is there, and miss 4.
 #[cfg(feature = "postgres")]
 store!(
     PostgresStore,
     Postgres,
+    "BEGIN",
     Some("SELECT pg_advisory_xact_lock(9400)"),
     Some("SET LOCAL synchronous_commit TO OFF"),
     // Whoever takes the lease over waits for this commit.

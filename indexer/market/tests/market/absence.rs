@@ -173,3 +173,61 @@ async fn windows_that_wait_for_the_ledger_stand_still_without_it() {
     assert_eq!(kinds, ["post", "resumed", "opened"], "{view}");
     server.stop().await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_lags_behind_its_peers_counts_as_away_until_it_has_caught_up() {
+    let devnet = Devnet::builder().start().await.unwrap();
+    let lag = |blocks| FaultRule::new(On::action("telemetry"), Effect::Behind { blocks, peers: 3 });
+    let far = devnet.faults().add(lag(100_000));
+    let folder = folder(|_| {});
+    let mut config = support::config(&folder.path().join("data"));
+    config.nano.ledger = devnet.rpc_url();
+    config.nano.ws = devnet.ws_url();
+    config.nano.network = "dev".into();
+    let clock = DrivenClock::new(START).with_absences();
+    let server = boot(&config, &clock).await;
+    let live = client(server.url().to_owned(), clock.clone()).await;
+    eventually("the server notices", || async {
+        (live.get("/readyz?for=paid", None).await.status == 503).then_some(())
+    })
+    .await;
+    let ready = live.get("/readyz", None).await.ok();
+    assert_eq!((&ready["status"], &ready["free"]), (&json!("held"), &json!(true)));
+    let made = contract(&live.terms, "0.5", false);
+    let post = async || {
+        let entry = live.post_entry(&made, &principal(), Some(address("principal")));
+        live.send("POST", "/contracts", body_with(&entry, &[]), Some(&principal())).await
+    };
+    post().await.refused(503, 9429);
+    let metrics = live.get("/metrics", None).await.text;
+    assert!(metrics.contains("\nfix_market_ledger_live 0\n"), "{metrics}");
+    assert!(metrics.contains("\nfix_market_ledger_lacks_blocks 100000\n"), "{metrics}");
+    devnet.faults().remove(far);
+    let level = devnet.faults().add(lag(10));
+    eventually("the server sees that it has caught up", || async {
+        (live.get("/readyz?for=paid", None).await.status == 200).then_some(())
+    })
+    .await;
+    let deposit = post().await.says("unfunded")["deposit"].clone();
+    devnet.faults().remove(level);
+    // It falls behind again: what waits for the ledger keeps its time.
+    devnet.faults().add(lag(100_000));
+    eventually("the server notices again", || async {
+        (live.get("/readyz?for=paid", None).await.status == 503).then_some(())
+    })
+    .await;
+    clock.advance(Millis::secs(3_600));
+    devnet.faults().clear();
+    eventually("the server sees it", || async {
+        (live.get("/readyz?for=paid", None).await.status == 200).then_some(())
+    })
+    .await;
+    let account = deposit["address"].as_str().unwrap().parse().unwrap();
+    devnet.faucet(account, xno(deposit["amount"].as_str().unwrap())).await.unwrap();
+    let id = live.get("/contracts?mine=1", Some(&principal())).await.ok()["contracts"][0]["id"].clone();
+    let id = id.as_str().unwrap().parse().unwrap();
+    let view = live.until(id, &principal(), "open").await;
+    let kinds: Vec<_> = view["transcript"].as_array().unwrap().iter().map(|e| e["type"].clone()).collect();
+    assert_eq!(kinds, ["post", "resumed", "opened"], "{view}");
+    server.stop().await.unwrap();
+}

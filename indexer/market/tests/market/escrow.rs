@@ -168,6 +168,166 @@ async fn an_older_database_stands_still_until_the_operator_gives_the_transcript(
     assert!(figures.contains("fix_market_stopped_contracts 0\n"), "{figures}");
 }
 
+/// The database is older than a bond, which the journal has.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_contract_whose_bond_the_database_has_lost_stands_still_until_its_transcript_comes() {
+    let mut live = Live::start(false).await;
+    let (saved, transcripts) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    live.post(&["0.5"], false).await;
+    live.process.kill();
+    copy(&data(&live), saved.path(), "market.db");
+    restart(&mut live, &[]);
+    live.bond(&agent(), "agent").await;
+    live.accept().await;
+    live.fix("in_progress").await;
+    let id = live.ids[0].0;
+    let transcript = live.client.get(&format!("/contracts/{id}"), Some(&principal())).await;
+    std::fs::write(transcripts.path().join("longer.json"), transcript.text).unwrap();
+    live.process.kill();
+    remove(&data(&live), "market.db");
+    copy(saved.path(), &data(&live), "market.db");
+    restart(&mut live, &[]);
+    figure(&live, "fix_market_orphaned_accounts 1").await;
+    figure(&live, "fix_market_stopped_contracts 1").await;
+    let bond = Data::Bond { agent: agent().id(), payout: Some(address("agent")) };
+    live.client.act(id, "bond", bond, &agent()).await.refused(409, 9441);
+    live.process.kill();
+    restart(&mut live, &["--import", transcripts.path().to_str().unwrap()]);
+    figure(&live, "fix_market_orphaned_accounts 0").await;
+    figure(&live, "fix_market_stopped_contracts 0").await;
+    live.verify(true, "fulfilled").await;
+    live.paid_as("fulfilled", None, &[]).await;
+    live.sound("fulfilled").await;
+}
+
+/// Seed, nonce secret and the server's key are there; journal and database are gone, and clients have transcripts.
+#[tokio::test(flavor = "multi_thread")]
+async fn journal_and_database_are_restored_from_secrets_and_transcripts() {
+    let mut live = Live::start(false).await;
+    let saved = tempfile::tempdir().unwrap();
+    live.post(&["0.5"], false).await;
+    live.bond(&agent(), "agent").await;
+    live.accept().await;
+    live.fix("in_progress").await;
+    live.verify(true, "fulfilled").await;
+    live.paid_as("fulfilled", None, &[]).await;
+    let mut contracts = std::mem::take(&mut live.ids);
+    // Another one waits for its principal's word, a third for an agent.
+    live.post(&["1"], false).await;
+    live.bond(&agent(), "agent").await;
+    live.accept().await;
+    live.fix("in_progress").await;
+    let running = std::mem::take(&mut live.ids);
+    live.post(&["2"], false).await;
+    let open = std::mem::take(&mut live.ids);
+    contracts.extend(running.iter().chain(&open).cloned());
+    let escrow = live.client.get(&format!("/contracts/{}/escrow", open[0].0), Some(&principal())).await.ok();
+    let deposit = escrow["accounts"][0]["expected"].as_str().unwrap().to_owned();
+    for (id, _) in &contracts {
+        let transcript = live.client.get(&format!("/contracts/{id}"), Some(&principal())).await;
+        std::fs::write(saved.path().join(format!("{id}.json")), transcript.text).unwrap();
+    }
+    live.process.kill();
+    remove(&data(&live), "market.db");
+    remove(&data(&live), "escrow.db");
+    restart(&mut live, &["--import", saved.path().to_str().unwrap()]);
+    for line in ["fix_market_orphaned_accounts 0", "fix_market_escrow_open_alarms 0", "fix_market_outbox 0"] {
+        figure(&live, line).await;
+    }
+    // Once more changes nothing.
+    live.process.kill();
+    restart(&mut live, &["--import", saved.path().to_str().unwrap()]);
+    live.ids = open;
+    live.act("", Data::Cancel { reason: String::new() }, &principal(), "canceled").await;
+    live.sound("canceled").await;
+    live.ids = running;
+    live.verify(true, "fulfilled").await;
+    live.sound("fulfilled").await;
+    let before = row("fulfilled", None, "0.5");
+    let share = |name: &str| before[name].as_str().unwrap().to_owned();
+    let [to_principal, to_agent, platform, charity] =
+        ["principal", "agent", "platform", "charity"].map(share);
+    let more = [
+        ("principal 0.5", to_principal.as_str()),
+        ("agent 0.5", &to_agent),
+        ("platform", &platform),
+        ("charity", &charity),
+        ("principal 2", &deposit),
+    ];
+    live.paid_as("fulfilled", None, &more).await;
+    for line in [
+        "fix_market_held_xno 0.0",
+        "fix_market_orphaned_accounts 0",
+        "fix_market_escrow_open_alarms 0",
+        "fix_market_dead_letters 0",
+        "fix_market_stopped_contracts 0",
+    ] {
+        figure(&live, line).await;
+    }
+    live.paid_as("fulfilled", None, &more).await;
+}
+
+/// `fix-server` beside the running one.
+async fn beside(live: &Live, args: &[&str]) -> Vec<Value> {
+    let mut command = command(live.folder.path());
+    command.args(args);
+    let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let lines = String::from_utf8(output.stdout).unwrap();
+    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+async fn figure(live: &Live, line: &str) {
+    eventually(line, || async {
+        let text = live.client.get("/metrics", None).await.text;
+        text.lines().any(|l| l == line).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn money_for_a_contract_that_the_database_has_lost_is_an_alarm_and_can_be_swept() {
+    let mut live = Live::start(false).await;
+    let genesis = Network::DEV_GENESIS_ACCOUNT.address();
+    let (saved, before) = (tempfile::tempdir().unwrap(), live.balance(genesis).await);
+    live.process.kill();
+    copy(&data(&live), saved.path(), "market.db");
+    restart(&mut live, &[]);
+    live.post(&["0.5"], false).await;
+    live.bond(&agent(), "agent").await;
+    figure(&live, "fix_market_orphaned_accounts 0").await;
+    let id = live.ids[0].0;
+    let escrow = live.client.get(&format!("/contracts/{id}/escrow"), Some(&principal())).await.ok();
+    let held = escrow["accounts"].as_array().unwrap().iter();
+    let held: Vec<String> = held.map(|account| account["address"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(held.len(), 2, "{escrow}");
+    live.process.kill();
+    remove(&data(&live), "market.db");
+    copy(saved.path(), &data(&live), "market.db");
+    restart(&mut live, &[]);
+    live.client.get(&format!("/contracts/{id}"), Some(&principal())).await.refused(404, 9400);
+    figure(&live, "fix_market_orphaned_accounts 2").await;
+    figure(&live, "fix_market_escrow_open_alarms 2").await;
+    let listed = beside(&live, &["dead-letters"]).await;
+    for account in &held {
+        let row = listed.iter().find(|row| row["orphan"] == account.as_str()).unwrap();
+        assert_eq!(row["contract"], id.to_string());
+        assert_eq!(row["amount"], xno("0.67").to_string());
+    }
+    // Nobody has said yet that it is lost for good.
+    beside(&live, &["sweep"]).await;
+    assert_eq!(beside(&live, &["dead-letters"]).await, listed);
+    let said = beside(&live, &["sweep", "--contract", &id.to_string()]).await;
+    assert_eq!(said[0]["done"], true, "{said:?}");
+    eventually("all of it is back", || async { (live.balance(genesis).await == before).then_some(()) }).await;
+    for account in &held {
+        assert_eq!(live.balance(account.parse().unwrap()).await, Raw::ZERO);
+    }
+    figure(&live, "fix_market_orphaned_accounts 0").await;
+    figure(&live, "fix_market_escrow_open_alarms 0").await;
+    assert!(beside(&live, &["dead-letters"]).await.is_empty());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn one_secret_for_two_purposes_is_refused() {
     let mut live = Live::start(false).await;

@@ -234,13 +234,18 @@ async fn every_ruling_pays_its_row_after_the_appeal_window() {
         let id = m.working(&m.contract("0.5")).await;
         m.fix(id).await.ok();
         m.verify(id, false).await.ok();
-        m.dispute(id, if n % 2 == 0 { Side::Principal } else { Side::Agent }).await.ok();
+        let filer = if n % 2 == 0 { Side::Principal } else { Side::Agent };
+        m.dispute(id, filer).await.ok();
         m.pass(m.client.terms.windows.response).await;
         m.client.rule(id, &m.judge, outcome, Court::District).await.ok();
         assert_eq!(m.client.view(id, &m.agent).await["status"], "disputed");
         m.pass(m.client.terms.windows.appeal).await;
         m.client.until(id, &m.agent, "resolved").await;
-        m.paid_as(&format!("ruling_{outcome}"), Some("district"), "0.5").await;
+        let called = match outcome {
+            Outcome::Impossible => format!("district/{filer}"),
+            _ => "district".to_owned(),
+        };
+        m.paid_as(&format!("ruling_{outcome}"), Some(&called), "0.5").await;
         m.sound(id, "resolved").await;
     }
 }

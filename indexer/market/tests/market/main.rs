@@ -5,11 +5,14 @@
 
 mod absence;
 mod attacks;
+mod court;
 mod crash;
 mod dead_letters;
 mod escrow;
 mod hooks;
+mod inputs;
 mod lifecycle;
+mod long;
 mod node;
 mod older;
 mod openapi;

@@ -11,7 +11,7 @@ use zx1_market::money::{Court, Outcome};
 use zx1_market::{Millis, State};
 
 use crate::support::live::{Live, agent, of, principal};
-use crate::support::{address, key, xno};
+use crate::support::{address, court_of, key, xno};
 
 const BOUNTIES: &[&str] = &["0.5", "1", "100"];
 
@@ -87,19 +87,23 @@ ways! {
     judge_of_a_halt_was_late: end("voided", State::Voided);
     district_fulfilled(Fulfilled, District): ruled("ruling_fulfilled", "district");
     district_canceled(Canceled, District): ruled("ruling_canceled", "district");
-    district_impossible(Impossible, District): ruled("ruling_impossible", "district");
+    district_impossible(Impossible, District): ruled("ruling_impossible", "district/principal");
+    district_impossible_for_the_agent(District, Side::Agent): ruled("ruling_impossible", "district/agent");
+    district_unreadable: ruled("ruling_impossible", "district");
     district_evil_agent(EvilAgent, District): ruled("ruling_evil_agent", "district");
     district_evil_principal(EvilPrincipal, District): ruled("ruling_evil_principal", "district");
     district_evil_both(EvilBoth, District): ruled("ruling_evil_both", "district");
     appeals_fulfilled(Fulfilled, Appeals): ruled("ruling_fulfilled", "appeals");
     appeals_canceled(Canceled, Appeals): ruled("ruling_canceled", "appeals");
-    appeals_impossible(Impossible, Appeals): ruled("ruling_impossible", "appeals");
+    appeals_impossible(Impossible, Appeals): ruled("ruling_impossible", "appeals/agent");
+    appeals_impossible_for_the_principal(Appeals, Side::Principal): ruled("ruling_impossible", "appeals/principal");
     appeals_evil_agent(EvilAgent, Appeals): ruled("ruling_evil_agent", "appeals");
     appeals_evil_principal(EvilPrincipal, Appeals): ruled("ruling_evil_principal", "appeals");
     appeals_evil_both(EvilBoth, Appeals): ruled("ruling_evil_both", "appeals");
     supreme_fulfilled(Fulfilled, Supreme): ruled("ruling_fulfilled", "supreme");
     supreme_canceled(Canceled, Supreme): ruled("ruling_canceled", "supreme");
-    supreme_impossible(Impossible, Supreme): ruled("ruling_impossible", "supreme");
+    supreme_impossible(Impossible, Supreme): ruled("ruling_impossible", "supreme/principal");
+    supreme_impossible_for_the_agent(Supreme, Side::Agent): ruled("ruling_impossible", "supreme/agent");
     supreme_evil_agent(EvilAgent, Supreme): ruled("ruling_evil_agent", "supreme");
     supreme_evil_principal(EvilPrincipal, Supreme): ruled("ruling_evil_principal", "supreme");
     supreme_evil_both(EvilBoth, Supreme): ruled("ruling_evil_both", "supreme");
@@ -306,6 +310,50 @@ mod script {
         }
     }
 
+    /// Each court below finds against who calls this one, and this one for nobody.
+    async fn called_in_vain(live: &mut Live, bounties: &[&str], court: Court, filer: Side) {
+        working(live, bounties, false).await;
+        live.fix("in_progress").await;
+        live.verify(false, "in_progress").await;
+        live.dispute(filer).await;
+        live.respond(filer.other()).await;
+        let lost = if filer == Side::Principal { Fulfilled } else { Canceled };
+        for below in Court::ALL.into_iter().take_while(|below| *below != court) {
+            live.rule(lost, below, "disputed").await;
+            live.appeal(filer).await;
+            live.respond(filer.other()).await;
+        }
+        if court == Supreme {
+            return live.rule(Impossible, court, "resolved").await;
+        }
+        live.rule(Impossible, court, "disputed").await;
+        for side in [Side::Agent, Side::Principal] {
+            let state = if side == Side::Agent { "disputed" } else { "resolved" };
+            live.act("waive", Data::Waive { side }, &of(side), state).await;
+        }
+    }
+
+    macro_rules! called_in_vain {
+        ($($name:ident)*) => {$(
+            pub async fn $name(live: &mut Live, bounties: &[&str], court: Court, filer: Side) {
+                called_in_vain(live, bounties, court, filer).await;
+            }
+        )*};
+    }
+    called_in_vain! {
+        district_impossible_for_the_agent appeals_impossible_for_the_principal supreme_impossible_for_the_agent
+    }
+
+    pub async fn district_unreadable(live: &mut Live, bounties: &[&str]) {
+        working(live, bounties, false).await;
+        live.fix("in_progress").await;
+        live.dispute(Side::Principal).await;
+        live.respond(Side::Agent).await;
+        live.rule_unreadably("disputed").await;
+        live.pass(live.client.terms.windows.appeal).await;
+        live.reach("resolved").await;
+    }
+
     macro_rules! judged {
         ($($name:ident)*) => {$(
             pub async fn $name(live: &mut Live, bounties: &[&str], outcome: Outcome, court: Court) {
@@ -330,7 +378,7 @@ fn every_row_of_the_money_table_is_the_end_of_some_way() {
     let (mut rows, mut bounties) = (BTreeSet::new(), BTreeSet::new());
     for row in table["rows"].as_array().unwrap() {
         let text = |name: &str| row[name].as_str().map(str::to_owned);
-        rows.insert((text("scenario").unwrap(), text("court")));
+        rows.insert((text("scenario").unwrap(), court_of(row)));
         bounties.insert(text("bounty").unwrap());
     }
     assert_eq!(covered(), rows);

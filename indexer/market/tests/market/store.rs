@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use zx1_market::Millis;
 use zx1_market_server::store::{
-    Commit, ContractRow, DepositRow, EntryRow, LatePayee, ListFilter, OutboxRow, OutboxState, Store,
-    StoreError, open,
+    Commit, ContractRow, DepositRow, EntryRow, LatePayee, ListFilter, Listed, OrphanRow, OutboxRow,
+    OutboxState, Store, StoreError, open,
 };
 #[cfg(feature = "postgres")]
 use zx1_server::testing::Cluster;
@@ -222,6 +222,10 @@ async fn deadlines_come_earliest_first(store: &dyn Store) {
     }
 }
 
+fn summaries(listed: Vec<Listed>) -> Vec<String> {
+    listed.into_iter().map(|listed| listed.summary).collect()
+}
+
 async fn a_list_is_filtered_and_newest_first(store: &dyn Store) {
     let with = |id: &str, state: &str, agent: Option<&str>, at: i64| Commit {
         row: Some(ContractRow { state: state.into(), agent: agent.map(Into::into), ..row(id, at) }),
@@ -241,7 +245,7 @@ async fn a_list_is_filtered_and_newest_first(store: &dyn Store) {
             limit,
             ..ListFilter::default()
         };
-        store.list(filter).await.unwrap()
+        summaries(store.list(filter).await.unwrap())
     };
     let id = |id: &str| format!("{{\"id\":\"{id}\"}}");
     assert_eq!(list(Some("review"), None, 10).await, [id("l2"), id("l1")]);
@@ -255,7 +259,7 @@ async fn a_list_is_filtered_and_newest_first(store: &dyn Store) {
         let after = after.map(|(at, id)| (at, id.to_owned()));
         let filter =
             ListFilter { state: Some("review".into()), limit: 1, after, since, ..ListFilter::default() };
-        store.list(filter).await.unwrap()
+        summaries(store.list(filter).await.unwrap())
     };
     assert_eq!(page(None, None).await, [id("l0")]);
     assert_eq!(page(Some((1_001, "l0")), None).await, [id("l2")]);
@@ -364,6 +368,21 @@ async fn what_nobody_paid_is_forgotten_but_for_its_payee(store: &dyn Store) {
     }
 }
 
+async fn orphans_are_those_that_were_found_last(store: &dyn Store) {
+    let orphan = |account: &str, round| OrphanRow {
+        account: account.into(),
+        contract_id: "lost".into(),
+        party: "fix_p".into(),
+        round,
+        amount: "670000000000000000000000000000".into(),
+    };
+    assert!(store.orphans().await.unwrap().is_empty());
+    for found in [vec![orphan("nano_1", 0), orphan("nano_2", 1)], vec![orphan("nano_2", 1)], vec![]] {
+        store.set_orphans(found.clone()).await.unwrap();
+        assert_eq!(store.orphans().await.unwrap(), found);
+    }
+}
+
 async fn one_server_writes(url: &str) {
     let (first, second) = (open(url).await.unwrap(), open(url).await.unwrap());
     first.lease().await.unwrap();
@@ -389,6 +408,24 @@ async fn a_server_that_was_superseded_commits_nothing() {
     second.commit(new("a", 1)).await.unwrap();
 }
 
+/// A commit reads the lease before it writes; a heartbeat between the two must not break it.
+async fn heartbeats_break_no_commit(url: &str) {
+    let store = open(url).await.unwrap();
+    store.lease().await.unwrap();
+    let beats = store.clone();
+    let beats = tokio::spawn(async move {
+        for at in 0.. {
+            beats.beat(at).await.unwrap();
+        }
+    });
+    for n in 0..300 {
+        store.commit(new(&format!("beaten{n}"), 80)).await.unwrap();
+    }
+    beats.abort();
+    let _ = beats.await;
+    store.close().await;
+}
+
 async fn conforms(url: &str) {
     let store = open(url).await.unwrap();
     store.ping().await.unwrap();
@@ -404,6 +441,7 @@ async fn conforms(url: &str) {
     a_dead_letter_is_kept_with_its_reason_until_it_is_resolved(&*store).await;
     old_requests_and_events_are_forgotten(&*store).await;
     what_nobody_paid_is_forgotten_but_for_its_payee(&*store).await;
+    orphans_are_those_that_were_found_last(&*store).await;
     assert_eq!(store.meta("server", "one").await.unwrap(), "one");
     assert_eq!(store.meta("server", "two").await.unwrap(), "one");
     let before = store.load("b").await.unwrap();
@@ -416,6 +454,7 @@ async fn conforms(url: &str) {
     assert!(matches!(store.commit(new("b", 20)).await, Err(StoreError::Exists)));
     store.close().await;
     one_server_writes(url).await;
+    heartbeats_break_no_commit(url).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

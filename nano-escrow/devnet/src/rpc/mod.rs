@@ -56,6 +56,7 @@ pub(super) struct Twists {
     false_frontier: Option<BlockHash>,
     network: Option<(String, BlockHash)>,
     bad_work: bool,
+    behind: (u64, usize),
 }
 
 /// How a request ends.
@@ -161,6 +162,7 @@ pub(crate) async fn answer(node: &Arc<Node>, request: Map<String, Value>) -> Out
             Effect::FalseFrontier { hash } => twists.false_frontier = Some(*hash),
             Effect::OtherNetwork { network, genesis } => twists.network = Some((network.clone(), *genesis)),
             Effect::BadWork => twists.bad_work = true,
+            Effect::Behind { blocks, peers } => twists.behind = (*blocks, *peers),
             _ => {}
         }
     }
@@ -342,6 +344,7 @@ fn dispatch(
                 "block_hash" => blocks::block_hash(p),
                 "active_difficulty" => Ok(other::active_difficulty(ledger.thresholds())),
                 "work_validate" => other::work_validate(p, ledger.thresholds()),
+                "telemetry" => Ok(other::telemetry(ledger, twists)),
                 "representatives" => Ok(other::representatives(ledger)),
                 _ => Err("Unknown command".into()),
             }

@@ -25,6 +25,14 @@ pub(super) fn version(ledger: &Ledger, twists: &Twists) -> Value {
     })
 }
 
+/// As with `raw`. It has no peers but those of a fault.
+pub(super) fn telemetry(ledger: &Ledger, twists: &Twists) -> Value {
+    let (blocks, peers) = twists.behind;
+    let cemented = ledger.confirmed_count().saturating_add(blocks).to_string();
+    let metrics = vec![json!({ "block_count": cemented, "cemented_count": cemented }); peers];
+    json!({ "metrics": metrics })
+}
+
 fn multiplier(difficulty: u64, base: u64) -> String {
     // The distances to 2^64; only for people's eyes, so a float will do, as in a node.
     let (base, own) = (base.wrapping_neg() as f64, difficulty.wrapping_neg() as f64);

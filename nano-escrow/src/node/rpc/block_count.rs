@@ -10,7 +10,7 @@ use crate::node::{Message, NodeError};
 pub struct BlockCount;
 
 /// The answer to [`BlockCount`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// In the ledger.
     pub count: u64,

@@ -208,6 +208,14 @@ impl Live {
         self.reach(state).await;
     }
 
+    /// What a judge's machine found, and then an answer that nobody can read.
+    pub async fn rule_unreadably(&mut self, state: &str) {
+        for (id, _) in &self.ids {
+            self.client.rule_unreadably(*id, &judge()).await.ok();
+        }
+        self.reach(state).await;
+    }
+
     pub async fn balance(&self, account: Address) -> Raw {
         balance(&self.process, &self.client.http, account).await
     }

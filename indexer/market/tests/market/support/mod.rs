@@ -220,15 +220,31 @@ impl Client {
 
     /// What a judge does: the machine's result, then the ruling.
     pub async fn rule(&self, id: ContractId, judge: &PartyKey, outcome: Outcome, court: Court) -> Got {
-        let head = self.head(id, judge).await;
-        let body = json!({"reexecution": nothing_to_run().sign(id, &head.hash, judge)});
-        self.post(&format!("/contracts/{id}/ruling"), &body, judge).await.ok();
+        self.reexecute(id, judge).await;
         self.ruling(id, judge, outcome, court).await
     }
 
-    pub async fn ruling(&self, id: ContractId, judge: &PartyKey, outcome: Outcome, court: Court) -> Got {
+    /// The first court's judge gives an answer that cannot be read.
+    pub async fn rule_unreadably(&self, id: ContractId, judge: &PartyKey) -> Got {
+        self.reexecute(id, judge).await;
+        let mut data = RulingData::new(Outcome::Impossible, Court::District, "?");
+        data.flags.push(RulingData::UNPARSABLE.into());
+        self.say(id, judge, data).await
+    }
+
+    async fn reexecute(&self, id: ContractId, judge: &PartyKey) {
         let head = self.head(id, judge).await;
-        let data = RulingData::new(outcome, court, "because").sign(id, &head.hash, judge);
+        let body = json!({"reexecution": nothing_to_run().sign(id, &head.hash, judge)});
+        self.post(&format!("/contracts/{id}/ruling"), &body, judge).await.ok();
+    }
+
+    pub async fn ruling(&self, id: ContractId, judge: &PartyKey, outcome: Outcome, court: Court) -> Got {
+        self.say(id, judge, RulingData::new(outcome, court, "because")).await
+    }
+
+    async fn say(&self, id: ContractId, judge: &PartyKey, data: RulingData) -> Got {
+        let head = self.head(id, judge).await;
+        let data = data.sign(id, &head.hash, judge);
         self.post(&format!("/contracts/{id}/ruling"), &json!({"ruling": data}), judge).await
     }
 }
@@ -487,14 +503,21 @@ impl Market {
     }
 }
 
+/// A row of the money table. Of a ruling for nobody the court says who called it: `district/agent`.
 pub fn row(scenario: &str, court: Option<&str>, bounty: &str) -> Value {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/fix/escrow_routing.json");
     let table: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let rows = table["rows"].as_array().unwrap();
-    let found = rows
-        .iter()
-        .find(|row| row["scenario"] == scenario && row["court"].as_str() == court && row["bounty"] == bounty);
+    let found = rows.iter().find(|row| {
+        row["scenario"] == scenario && court_of(row).as_deref() == court && row["bounty"] == bounty
+    });
     found.unwrap_or_else(|| panic!("no row {scenario} {court:?} {bounty}")).clone()
+}
+
+/// The court of a row, with who called it where that matters.
+pub fn court_of(row: &Value) -> Option<String> {
+    let court = row["court"].as_str()?;
+    Some(row["filer"].as_str().map_or_else(|| court.to_owned(), |filer| format!("{court}/{filer}")))
 }
 
 pub async fn boot(config: &Config, clock: &DrivenClock) -> Server {
