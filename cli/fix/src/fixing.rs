@@ -5,9 +5,11 @@ use crate::context::Context;
 use crate::errors::{Error, Failure, Result, reason};
 use crate::flags::{Fixing, Ledger};
 use crate::interrupt::CtrlC;
+use crate::real;
 use crate::screen::Tone;
 use crate::terminal::Terminal;
 use serde_json::json;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::runtime::Runtime;
@@ -60,7 +62,8 @@ pub fn session<'a>(
     Ok(Session::new(failed, options, runtime, front, watch.interrupts.clone())?)
 }
 
-/// Fixes a failure. The exit code is 0 when the command works now, 130 after Ctrl+C, else the command's own.
+/// Fixes a failure. The exit code is 0 when the command works now, 130 after Ctrl+C, else the command's own, or that of
+/// the corrected command that was run in its place.
 pub fn fix(
     failed: Failed,
     options: &Fixing,
@@ -69,25 +72,39 @@ pub fn fix(
     watch: &CtrlC,
 ) -> ExitCode {
     let screen = context.screen(options.explain);
-    let exit = failed.exit;
+    let (exit, folder) = (failed.exit, failed.folder.clone());
     let text = format!("Exit code {exit}: {} failed.", failed.line);
     screen.tell(Tone::Bad, "failed", json!({ "command": failed.line, "exit_code": exit }), &text);
     let session = session(failed, options, context, runtime, watch);
     let ended = session.and_then(|session| find(session, options, context));
+    let ended = ended.and_then(|ended| match ended {
+        Ended::Fixed => Ok(Some(0)),
+        Ended::AsBefore => Ok(None),
+        Ended::Unproven { line } => run_unproven(&line, &folder, context, watch).map(Some),
+    });
     if let Err(failure) = &ended {
         failure.show(context.format());
     }
-    let fixed = matches!(ended, Ok(Ended::Fixed));
-    let stopped = ended.as_ref().is_err_and(|failure| failure.code == Error::Interrupted.code());
-    let code = match (fixed, stopped) {
-        (true, _) => 0,
-        (false, true) => Exit::Interrupted as u8,
-        (false, false) => exit,
+    let code = match &ended {
+        Ok(code) => code.unwrap_or(exit),
+        Err(failure) if failure.code == Error::Interrupted.code() => Exit::Interrupted as u8,
+        Err(_) => exit,
     };
+    let fixed = code == 0;
     if screen.is_json() {
         screen.step("end", json!({ "fixed": fixed, "exit_code": code }), "");
     }
     ExitCode::from(code)
+}
+
+/// Runs a correction that nothing has proven, as its user would: its exit code.
+fn run_unproven(line: &str, folder: &Path, context: &Context, watch: &CtrlC) -> Result<u8> {
+    let ran = real::for_real(&real::for_shell(line), folder, context, watch)?;
+    let exit = if ran.interrupted { Exit::Interrupted as u8 } else { ran.exit };
+    let data = json!({ "command": line, "exit_code": exit });
+    let tone = if exit == 0 { Tone::Good } else { Tone::Bad };
+    context.screen(false).tell(tone, "ran", data, &format!("{line}: exit code {exit}."));
+    Ok(exit)
 }
 
 fn find(mut session: Session<'_>, options: &Fixing, context: &Context) -> Result<Ended> {

@@ -92,7 +92,7 @@ pub struct Fixing {
     /// Agree beforehand to a kind of changes: binary, ci, dotfile, executable, link, outside, own_command, system, tests
     #[arg(long, value_name = "KIND", help_heading = FIXING, value_parser = kind)]
     pub allow: Vec<ChangeClass>,
-    /// Accept a corrected command in place of yours without asking; --yes alone does not
+    /// Accept a corrected command that passed in the sandbox, without asking; --yes alone does not
     #[arg(long, help_heading = FIXING)]
     pub accept_corrected: bool,
     /// Accept a fix only if a line of the command's output then matches this regular expression

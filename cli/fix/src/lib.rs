@@ -21,6 +21,7 @@ pub mod fixing;
 pub mod flags;
 pub mod interrupt;
 pub mod next;
+pub mod real;
 pub mod screen;
 pub mod terminal;
 

@@ -129,6 +129,9 @@ fn after(code: u32) -> Option<&'static str> {
         9540 => "rename the file, or put the command into a script",
         9541 => "check the path and its permissions",
         9544 => "read the error above",
+        9572 => {
+            "run it yourself, or run fix in a terminal to be asked; neither --yes nor --accept-corrected agrees to it"
+        }
         9545 => "give an --expect without it",
         9546 => "attach files of this folder only",
         9547 => "run it in a terminal to be asked, or name the kind with --allow; --yes never agrees to it",

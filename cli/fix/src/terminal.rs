@@ -21,7 +21,7 @@ use zx1_market_client::{Bill, Deposit};
 use zx1_principal::{Answer, Event, Front, Outcome, Payload, Prompt, Proposal, Question, Stopped};
 use zx1_sandbox::ChangeSet;
 use zx1_scrub::neutral::{neutral, one_line};
-use zx1_trial::Trial;
+use zx1_trial::{Originals, Rerun, Trial};
 
 /// Interval at which a prompt checks whether it is still wanted: 200 ms.
 const CHECK: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
@@ -113,6 +113,14 @@ impl Front for Terminal {
             Event::Verifying => screen.step("verifying", json!({}), "Trying it in the sandbox …"),
             Event::Verified { trial, failure, passed, judged_by_user } => {
                 self.verified(trial, failure, passed, judged_by_user);
+            }
+            Event::Unproven { line, lack } => {
+                let data = json!({ "command": line, "lacks": lack.as_str() });
+                let text = format!(
+                    "Nothing proves {line}: the sandbox is without {lack}. It would run outside of it, and what it does \
+                     there cannot be taken back."
+                );
+                screen.tell(Tone::Warn, "unproven", data, &text);
             }
             Event::Changes(changes) => self.changes(changes),
             Event::Applied { output, undo, folder } => {
@@ -422,6 +430,29 @@ impl Terminal {
         } else if !passed || self.screen.explains() {
             self.screen.block(&ran.output(), 12);
         }
+        if let Some(originals) = &trial.originals {
+            self.originals(originals);
+        }
+    }
+
+    /// What the command says of a fix that changes what checks it, by the originals. The names are the fix's own, so
+    /// each has a line to itself.
+    fn originals(&self, originals: &Originals) {
+        let paths: Vec<_> = originals.paths.iter().map(|path| files::shown(path)).collect();
+        let (tone, passes) = match originals.end {
+            Rerun::Passes => (Tone::Step, Some(true)),
+            Rerun::Fails(_) => (Tone::Bad, Some(false)),
+            Rerun::NotRun(_) => (Tone::Warn, None),
+        };
+        let text = format!("The fix changes what checks it; {originals}.");
+        let data = json!({
+            "changed": originals.what(), "passes": passes, "paths": paths, "says": originals.to_string(),
+        });
+        self.screen.tell(tone, "originals", data, &text);
+        if passes.is_some() {
+            let lines: String = originals.paths.iter().map(|path| line_of(path)).collect();
+            self.screen.block(&format!("put back, because it needs a consent:\n{lines}"), 12);
+        }
     }
 
     /// First every changed name, what needs a consent of its own at the top; then the diffs, whole: a question follows.
@@ -459,6 +490,10 @@ impl Terminal {
             Question::Correct { files, line, from_outside } => {
                 let note = if *from_outside && self.yes { " --yes does not cover it." } else { "" };
                 format!("{} Take {line} in place of your command?{note}", changed(files))
+            }
+            Question::RunUnproven { line, lack } => {
+                let note = if self.yes { " --yes does not cover it." } else { "" };
+                format!("{line} could not be tested without {lack}; run it?{note}")
             }
             Question::Allow { what, paths } => {
                 let lines: String = paths.iter().map(|path| line_of(path)).collect();

@@ -41,17 +41,23 @@ pub enum Stream {
     Err,
 }
 
-/// Runs a command. `terminal`: both of its streams are one terminal, so that their order is kept. Everything that
+/// Runs a command in a folder. `terminal`: both of its streams are one terminal, so that their order is kept. Everything that
 /// it writes is passed on at once.
 ///
 /// # Errors
 /// 9541 when it cannot be started for another reason than that there is no such program or it may not be run.
-pub fn run(words: &[OsString], terminal: bool, pass_on: &mut dyn FnMut(Stream, &[u8])) -> Result<Ran> {
+pub fn run(
+    words: &[OsString],
+    folder: &Path,
+    terminal: bool,
+    pass_on: &mut dyn FnMut(Stream, &[u8]),
+) -> Result<Ran> {
     let program = words.first().ok_or(Refusal::NotUtf8)?;
     let (sender, pieces) = channel();
     let (out, err) = pipes(&sender, terminal).map_err(|error| cannot(program, &error))?;
     drop(sender);
-    let child = Command::new(program).args(words.iter().skip(1)).stdout(out).stderr(err).spawn();
+    let child =
+        Command::new(program).args(words.iter().skip(1)).current_dir(folder).stdout(out).stderr(err).spawn();
     let mut child = match child {
         Ok(child) => child,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -284,7 +290,7 @@ mod tests {
     use super::*;
 
     fn ran(line: &str) -> Ran {
-        run(&["sh".into(), "-c".into(), line.into()], false, &mut |_, _| {}).unwrap()
+        run(&["sh".into(), "-c".into(), line.into()], Path::new("/"), false, &mut |_, _| {}).unwrap()
     }
 
     #[test]
@@ -301,13 +307,13 @@ mod tests {
 
     #[test]
     fn a_program_that_is_not_there_is_a_failed_command() {
-        let ran = run(&["no-such-program-anywhere".into()], false, &mut |_, _| {}).unwrap();
+        let ran = run(&["no-such-program-anywhere".into()], Path::new("/"), false, &mut |_, _| {}).unwrap();
         assert_eq!((ran.exit, ran.output.as_str()), (127, "no-such-program-anywhere: command not found\n"));
     }
 
     #[test]
     fn a_file_without_the_execute_bit_is_a_failed_command() {
-        let ran = run(&["/etc/passwd".into()], false, &mut |_, _| {}).unwrap();
+        let ran = run(&["/etc/passwd".into()], Path::new("/"), false, &mut |_, _| {}).unwrap();
         assert_eq!((ran.exit, ran.output.as_str()), (126, "/etc/passwd: Permission denied\n"));
     }
 

@@ -13,6 +13,7 @@ use zx1_market::ContractId;
 use zx1_market::contract::ChangeClass;
 use zx1_market_client::ClientError;
 use zx1_sandbox::SandboxError;
+use zx1_trial::Lack;
 
 /// What this crate's functions return.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -132,7 +133,7 @@ impl Stopped {
     }
 }
 
-/// This crate's own errors, numbers 9532 to 9571.
+/// This crate's own errors, numbers 9532 to 9572.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Coded)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages say it")]
@@ -161,6 +162,9 @@ pub enum Refusal {
     #[code(9571)]
     #[error("The command works in the sandbox, but not on this machine, so the changes were taken back.")]
     OutsideFailed,
+    #[code(9572)]
+    #[error("Not run: {line} could not be tested without {lack}, and nobody is here to agree to it.")]
+    Unproven { line: String, lack: Lack },
     #[code(9545)]
     #[error("The expected output holds a secret ({found}), and every agent reads it.")]
     SecretExpected { found: String },

@@ -11,7 +11,7 @@ use zx1_market::money::Court;
 use zx1_market::{ContractId, Entry, Raw, State};
 use zx1_market_client::{Bill, ClientError, Deposit};
 use zx1_sandbox::ChangeSet;
-use zx1_trial::{Answer as Investigated, Trial};
+use zx1_trial::{Answer as Investigated, Lack, Trial};
 
 /// What an agent or a rule proposes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +70,8 @@ pub enum Event<'a> {
     WouldSend { output: &'a str },
     /// It fails there, and the changes were taken back. `left`: what was changed again meanwhile.
     TakenBack { failure: &'a Failure, left: &'a [PathBuf] },
+    /// A correction of the command's spelling fails in the sandbox, which lacks what it needs.
+    Unproven { line: &'a str, lack: Lack },
     /// What a commit would change.
     Changes(&'a ChangeSet),
     /// The fix was applied. Without an undo record no file was changed.
@@ -137,6 +139,13 @@ pub enum Question {
         /// Whether an agent wrote it. No check can tell whether it is what was wanted (`true` never fails).
         from_outside: bool,
     },
+    /// Whether to run a correction of the command's spelling outside of the sandbox, in which it cannot be tested.
+    RunUnproven {
+        /// The corrected command.
+        line: String,
+        /// What the sandbox lacks.
+        lack: Lack,
+    },
     /// Whether to allow changes of one class that needs consent of its own (decision E11).
     Allow {
         /// What is changed.
@@ -165,7 +174,8 @@ impl Question {
         match self {
             Self::Send | Self::GoOn(_) | Self::Apply { .. } => true,
             Self::Correct { from_outside, .. } => !from_outside,
-            Self::Allow { .. }
+            Self::RunUnproven { .. }
+            | Self::Allow { .. }
             | Self::SendOutput
             | Self::Satisfied
             | Self::BadFaith

@@ -1,10 +1,11 @@
 //! The built-in rules drive the same sandbox, without any market. Nothing leaves this machine.
 
-use crate::event::Event;
+use crate::event::{Event, Question};
 use crate::{Ended, Proposal, Refusal, Result, Session};
 use zx1_fixer::rules::{self, Findings, Step};
 use zx1_market::contract::{FailedStep, Verification};
 use zx1_market::defaults::TIMEOUT;
+use zx1_trial::Lack;
 
 impl Session<'_> {
     fn find_rule(&mut self) -> Result<rules::Proposal> {
@@ -39,10 +40,12 @@ impl Session<'_> {
     ///
     /// # Errors
     /// 9300 to 9309 when no rule knows it, 9544 when the proposal does not work, 9200 to 9299 from the sandbox,
-    /// [`crate::Error::Unattended`], [`crate::Error::Declined`] and 9547 when nobody agrees.
+    /// [`crate::Error::Unattended`], [`crate::Error::Declined`] and 9547 when nobody agrees, 9572 when nobody can be
+    /// asked about a correction that the sandbox cannot prove.
     pub fn fix_locally(&mut self, dry_run: bool) -> Result<Ended> {
         let found = self.find_rule()?;
         self.front.event(Event::Rule { name: found.rule, confidence: found.confidence });
+        let respells = found.respells(&self.failed.line);
         let proposal = Proposal {
             fix: found.fix,
             corrected_command: found.corrected_command,
@@ -51,6 +54,13 @@ impl Session<'_> {
         let works = [Verification::ExitCode { expected: 0 }];
         let (attempt, failure) = self.attempt(&proposal, &works, TIMEOUT)?;
         let (Some(mut ready), None) = (attempt.ready, &failure) else {
+            let failed_there = failure.as_ref().is_some_and(|failure| failure.step == FailedStep::Check);
+            if let (Some(lack), Some(line)) = (attempt.trial.lack, proposal.corrected_command)
+                && respells
+                && failed_there
+            {
+                return self.leave_to_user(line, lack, dry_run);
+            }
             let unseen = failure.is_some_and(|failure| failure.step == FailedStep::Control);
             return Err(if unseen { Refusal::NotReproduced } else { Refusal::Unfixed }.into());
         };
@@ -70,5 +80,23 @@ impl Session<'_> {
                 Err(Refusal::OutsideFailed.into())
             }
         }
+    }
+
+    /// A correction of the spelling alone, which fails for want of something that the sandbox lacks: whether the user
+    /// wants it run without a proof. It would run outside of the sandbox, so no consent that was given beforehand
+    /// answers this. Only rules of this program come here, never a stranger's command.
+    ///
+    /// # Errors
+    /// 9572 when nobody can be asked, [`crate::Error::Declined`], [`crate::Error::Interrupted`].
+    fn leave_to_user(&self, line: String, lack: Lack, dry_run: bool) -> Result<Ended> {
+        self.front.event(Event::Unproven { line: &line, lack });
+        if dry_run {
+            return Ok(Ended::AsBefore);
+        }
+        if !self.front.is_attended() {
+            return Err(Refusal::Unproven { line, lack }.into());
+        }
+        self.ask(Question::RunUnproven { line: line.clone(), lack })?;
+        Ok(Ended::Unproven { line })
     }
 }

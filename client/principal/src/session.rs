@@ -87,12 +87,17 @@ impl fmt::Debug for Session<'_> {
 }
 
 /// How a session ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// The command works now.
     Fixed,
     /// Nothing was changed: the fix was only shown, or there is none.
     AsBefore,
+    /// Nothing was changed, and the user wants this line run in place of the command. Nothing has proven it.
+    Unproven {
+        /// The line, for a shell.
+        line: String,
+    },
 }
 
 impl<'a> Session<'a> {

@@ -3,15 +3,9 @@
 use zx1_market::contract::{Control, FailureClass, Run, Verification, unmet};
 use zx1_sandbox::{ChangeSet, Sandbox, SandboxError};
 
-use crate::{Ran, Trial, by_machine, changed};
-
-/// Where sandboxes come from, and how a line is run in one.
-pub(crate) trait Place {
-    /// A sandbox in which nothing has run yet.
-    fn fresh(&self) -> Result<Sandbox, SandboxError>;
-    /// Runs a line.
-    fn run(&self, sandbox: &mut Sandbox, line: &str) -> Result<Ran, SandboxError>;
-}
+use crate::lack::Lack;
+use crate::place::{Place, What};
+use crate::{Ran, Trial, by_machine, changed, originals};
 
 /// What is to be applied when a fix works.
 #[derive(Debug)]
@@ -69,7 +63,8 @@ pub(crate) fn attempt(
     let mut trial = Trial { control, as_root: sandbox.info().privileged, ..Trial::default() };
     // From here on nothing that goes wrong is the caller's error.
     match work(place, &mut trial, &mut sandbox, what) {
-        Ok(Some(Applied { changes, in_another })) => {
+        Ok(Some(Applied { changes, in_another, fixed })) => {
+            trial.originals = originals::rerun(place, what, &fixed);
             let sandbox = in_another.unwrap_or(sandbox);
             Ok(Attempt { trial, ready: Some(Ready { changes, sandbox }) })
         }
@@ -84,18 +79,8 @@ pub(crate) fn attempt(
 struct Applied {
     changes: ChangeSet,
     in_another: Option<Sandbox>,
-}
-
-/// What is tried.
-pub(crate) struct What<'a> {
-    pub(crate) fix: &'a str,
-    /// The command that failed.
-    pub(crate) command: &'a str,
-    /// What the fix's author wants run in its place.
-    pub(crate) corrected: Option<&'a str>,
-    pub(crate) conditions: &'a [Verification],
-    /// Consecutive passes that a fix usually needs.
-    pub(crate) usual: u32,
+    /// What the fix alone has changed.
+    fixed: ChangeSet,
 }
 
 fn work(
@@ -143,6 +128,7 @@ fn work(
         let passed = passes(&ran);
         trial.checks.push(ran);
         if !passed {
+            trial.lack = Lack::of(trial.last(), &sandbox.info().masked);
             return Ok(None);
         }
     }
@@ -151,7 +137,7 @@ fn work(
         if is_strange {
             trial.changes = changed(&changes);
         }
-        return Ok(Some(Applied { changes, in_another: None }));
+        return Ok(Some(Applied { changes, in_another: None, fixed }));
     }
     let mut fresh = place.fresh()?;
     place.run(&mut fresh, fix)?;
@@ -161,5 +147,5 @@ fn work(
         changes = fresh.changes()?.with_products_of(&changes, is_strange);
     }
     trial.changes = changed(&changes);
-    Ok(Some(Applied { changes, in_another: Some(fresh) }))
+    Ok(Some(Applied { changes, in_another: Some(fresh), fixed }))
 }

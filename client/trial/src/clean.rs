@@ -7,7 +7,8 @@ use zx1_market::contract::InputFile;
 use zx1_market::terms::CourtLimits;
 use zx1_sandbox::{Command, Limits, Network, Sandbox, SandboxError};
 
-use crate::attempt::{self, Place, What};
+use crate::attempt;
+use crate::place::{Place, What};
 use crate::{CannotRun, Job, Ran, Trial};
 
 /// The largest file that a command may write, in bytes.

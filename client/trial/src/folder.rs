@@ -11,8 +11,9 @@ use zx1_sandbox::{Builder, Canceller, Command, Limits, Network, Sandbox, Sandbox
 use zx1_scrub::Scrubber;
 use zx1_whitelist::ENVIRONMENT;
 
-use crate::attempt::{self, Attempt, Place, What};
+use crate::attempt::{self, Attempt};
 use crate::investigate::repository;
+use crate::place::{Place, What};
 use crate::{Ran, check_investigation};
 
 type Result<T> = std::result::Result<T, SandboxError>;
@@ -44,8 +45,6 @@ pub struct WorkingFolder {
     /// Variables that the user names besides the known ones.
     variables: Vec<OsString>,
     limits: CourtLimits,
-    /// One sandbox for all that is only read.
-    looking: Option<Sandbox>,
 }
 
 /// What an investigation command gave.
@@ -79,7 +78,6 @@ impl WorkingFolder {
             seen: Vec::new(),
             variables: Vec::new(),
             limits: CourtLimits::default(),
-            looking: None,
         }
     }
 
@@ -109,7 +107,6 @@ impl WorkingFolder {
     /// Hosts that a fix may reach from now on, instead.
     pub fn reach(&mut self, hosts: Vec<String>) {
         self.hosts = hosts;
-        self.looking = None;
     }
 
     fn builder(&self) -> Builder {
@@ -171,11 +168,12 @@ impl WorkingFolder {
         self.watched(sandbox, line, &command, &limits)
     }
 
-    /// Runs a command that only reads, as an agent asked for it. A refusal is an answer, too.
+    /// Runs a command that only reads, as an agent asked for it. A refusal is an answer, too. The view is made anew:
+    /// what came into the folder since the last one is scrubbed as well.
     ///
     /// # Errors
     /// 9200 to 9299: the sandbox.
-    pub fn investigate(&mut self, line: &str) -> Result<Answer> {
+    pub fn investigate(&self, line: &str) -> Result<Answer> {
         let checked = match check_investigation(line, &self.folder) {
             Ok(checked) => checked,
             Err(refusal) => {
@@ -183,10 +181,7 @@ impl WorkingFolder {
                 return Ok(Answer { text, exit: None, refused: true });
             }
         };
-        let mut sandbox = match self.looking.take() {
-            Some(sandbox) => sandbox,
-            None => self.scrubbed()?,
-        };
+        let mut sandbox = self.scrubbed()?;
         let fixed = ENVIRONMENT.iter().map(|(name, value)| ((*name).into(), (*value).into()));
         let mut command = Command::argv(&checked.argv).cwd(&self.folder).envs(fixed).read_only(true);
         if let Some(path) = std::env::var_os("PATH") {
@@ -194,7 +189,6 @@ impl WorkingFolder {
         }
         let limits = Limits { time: INVESTIGATION_TIME, output: ANSWER, ..Limits::default() };
         let ran = self.watched(&mut sandbox, line, &command, &limits)?;
-        self.looking = Some(sandbox);
         let mut text = self.scrub_output(line, &ran.output());
         if ran.run.limit.is_some() || ran.run.signal.is_some() {
             text.push_str(&format!("\n[fix: {}]\n", ran.run));

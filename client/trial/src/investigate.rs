@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use zx1_whitelist::{Command, Investigation, Refusal, check_paths};
 
 /// Folders of the system that hold programs. What a user has configured or keeps elsewhere is nobody's business.
-const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix"];
+pub(crate) const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix"];
 
 /// The repository that a folder belongs to. A home folder that is a repository is a home folder all the same.
 pub(crate) fn repository(folder: &Path) -> Option<PathBuf> {

@@ -6,8 +6,9 @@
 //! | the principal | an overlay over its own files | [`WorkingFolder`] |
 //! | the agent, for its own proof, and the courts | a new folder with the files that the contract holds | [`SandboxBench`] |
 //!
-//! Both go the same way (`attempt.rs`) and end in a [`Trial`]: control runs without the fix, the fix, runs after it, and
-//! what the fix changed. Nothing here touches real files: the principal commits what an [`Attempt`] holds, or drops it.
+//! Both go the same way (`attempt.rs`) and end in a [`Trial`]: control runs without the fix, the fix, runs after it,
+//! what the fix changed, and a run with the original tests where it changes those (`originals.rs`). Nothing here touches
+//! real files: the principal commits what an [`Attempt`] holds, or drops it.
 
 mod attempt;
 mod clean;
@@ -15,6 +16,9 @@ mod environment;
 mod folder;
 mod investigate;
 mod job;
+mod lack;
+mod originals;
+mod place;
 mod rights;
 mod view;
 
@@ -32,6 +36,8 @@ pub use environment::environment;
 pub use folder::{Answer, Watch, WorkingFolder, cut};
 pub use investigate::{check_investigation, roots};
 pub use job::{CannotRun, Job};
+pub use lack::Lack;
+pub use originals::{Originals, Rerun, Why};
 pub use rights::asks_for_root;
 
 /// A command line that was run, and what it wrote. Nothing of it is scrubbed.
@@ -84,6 +90,10 @@ pub struct Trial {
     pub broken: Option<FailureClass>,
     /// Whether they ran as root of the sandbox. The principal may have been root where the court is not.
     pub as_root: bool,
+    /// What the command says that the sandbox lacks, when that explains why it fails.
+    pub lack: Option<Lack>,
+    /// The command with the original tests and files of its own, when a fix that works changes them.
+    pub originals: Option<Originals>,
 }
 
 /// The conditions that a machine can check.

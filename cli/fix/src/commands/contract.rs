@@ -330,6 +330,6 @@ pub fn resume(args: Because, context: &Context) -> Result<ExitCode> {
     runtime.shutdown_background();
     Ok(match ended? {
         Ended::Fixed => ExitCode::SUCCESS,
-        Ended::AsBefore => ExitCode::from(exit),
+        Ended::AsBefore | Ended::Unproven { .. } => ExitCode::from(exit),
     })
 }

@@ -4,13 +4,13 @@ use crate::context::{self, Context};
 use crate::errors::Result;
 use crate::fixing;
 use crate::flags::Fixing;
+use crate::real;
 use std::ffi::OsString;
-use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use zx1_cli_common::Exit;
 use zx1_cli_common::words::unstyled;
 use zx1_principal::Failed;
-use zx1_principal::command::{self, Stream};
+use zx1_principal::command;
 
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
@@ -45,7 +45,7 @@ pub fn fix(words: Vec<OsString>, options: Fixing, context: &Context) -> Result<E
         // One word with spaces is a line for the shell, as `sh -c` takes it.
         [one] if one.to_str().is_some_and(|text| text.trim().contains([' ', '\t', '\n'])) => {
             let text = one.to_string_lossy().into_owned();
-            (vec!["/bin/sh".into(), "-c".into(), one.clone()], text)
+            (real::for_shell(&text), text)
         }
         _ => (words, line),
     };
@@ -53,21 +53,7 @@ pub fn fix(words: Vec<OsString>, options: Fixing, context: &Context) -> Result<E
     context.bounty(options.bounty.as_ref())?;
     let folder = context::working_folder()?;
     let (runtime, watch) = fixing::start()?;
-    // Where programs read our standard output, the command's goes to standard error.
-    let json = context.format().is_json();
-    let terminal = (json || io::stdout().is_terminal()) && io::stderr().is_terminal();
-    watch.leave_to_others(true);
-    let ran = command::run(&words, terminal, &mut |stream, piece| {
-        // Whether anybody reads is the command's concern, not ours.
-        let _ = match stream {
-            Stream::Out if !json => {
-                let mut out = io::stdout().lock();
-                out.write_all(piece).and_then(|()| out.flush())
-            }
-            _ => io::stderr().lock().write_all(piece),
-        };
-    })?;
-    watch.leave_to_others(false);
+    let ran = real::for_real(&words, &folder, context, &watch)?;
     if ran.exit == 0 {
         return Ok(ExitCode::SUCCESS);
     }

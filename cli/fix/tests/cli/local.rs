@@ -1,7 +1,9 @@
 //! `--local`: rules and sandbox, no market.
 
-use crate::support::{Home, said};
+use crate::support::{Home, Http, said};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A program that needs -lm.
 pub(crate) const NEEDS_LM: &str = "#include <math.h>\n#include <stdio.h>\n\
@@ -87,4 +89,63 @@ fn what_lies_outside_of_the_folder_needs_its_own_consent() {
     assert_eq!(said.code, 1, "{said:?}");
     assert!(said.err.contains("error 9547: "), "{said:?}");
     assert!(!target.exists());
+}
+
+/// A server on this machine, which no sandbox reaches, and how often it was asked.
+pub(crate) fn counted() -> (Http, Arc<AtomicUsize>) {
+    let hits = Arc::new(AtomicUsize::new(0));
+    let count = hits.clone();
+    let server = Http::serve(move |_| {
+        count.fetch_add(1, Ordering::SeqCst);
+        Some("\"served\"".to_owned())
+    });
+    (server, hits)
+}
+
+/// Sentences without the breaks that fit them to the terminal.
+fn unwrapped(text: &str) -> String {
+    text.replace("\n     ", " ")
+}
+
+#[test]
+fn a_spelling_that_cannot_be_tested_is_not_run_unasked() {
+    let (server, hits) = counted();
+    let home = Home::new();
+    for options in [&[][..], &["--yes"], &["--yes", "--accept-corrected"]] {
+        let line = [&["--local"], options, &["crul", "-sS", &server.url]].concat();
+        let said = home.fix(line);
+        said.refused(127, 9572);
+        let whole = format!("Not run: curl -sS {} could not be tested without network", server.url);
+        assert!(unwrapped(&said.err).contains(&whole), "{said:?}");
+        assert!(!said.err.contains("run it?"), "{said:?}");
+    }
+    let said = home.fix(["--local", "--dry-run", "crul", "-sS", &server.url]);
+    let text = unwrapped(&said.err);
+    assert!(text.contains("cannot be taken back") && text.contains("dry run"), "{said:?}");
+    assert_eq!(said.code, 127, "{said:?}");
+    assert_eq!(hits.load(Ordering::SeqCst), 0);
+}
+
+#[test]
+fn a_spelling_that_cannot_be_tested_is_an_event_for_programs() {
+    let (server, hits) = counted();
+    let home = Home::new();
+    let said = home.fix(["--json", "--local", "--yes", "crul", "-sS", &server.url]);
+    let events = said.events();
+    let unproven = events.iter().find(|event| event["event"] == "unproven").unwrap();
+    assert_eq!(unproven["command"], format!("curl -sS {}", server.url), "{said:?}");
+    assert_eq!(unproven["lacks"], "network");
+    let end = events.last().unwrap();
+    assert_eq!((&end["event"], end["exit_code"].as_i64()), (&"end".into(), Some(127)), "{said:?}");
+    assert!(end["fixed"] == false && said.code == 127 && said.err.contains("9572"), "{said:?}");
+    assert_eq!(hits.load(Ordering::SeqCst), 0);
+}
+
+/// What fails for another reason than the sandbox is declined as before.
+#[test]
+fn a_spelling_that_fails_by_itself_is_not_offered() {
+    let home = Home::new();
+    let said = home.fix(["--local", "--yes", "crul", "--no-such-option"]);
+    said.refused(127, 9544);
+    assert!(!said.err.contains("could not be tested"), "{said:?}");
 }

@@ -1,7 +1,9 @@
 //! Questions, on a real pseudo-terminal.
 
-use crate::local::NEEDS_LM;
+use crate::local::{NEEDS_LM, counted};
 use crate::support::{Home, Http, Market};
+use serde_json::json;
+use std::sync::atomic::Ordering;
 
 pub(crate) use zx1_cli_common::testing::Terminal;
 
@@ -190,4 +192,101 @@ fn a_refused_fix_is_rejected_with_the_reason() {
     assert!(!home.work().join("done").exists());
     terminal.interrupt();
     terminal.end();
+}
+
+#[test]
+fn a_spelling_that_cannot_be_tested_is_run_after_y_and_not_after_anything_else() {
+    for (answer, exit) in [("n\r", 127), ("\r", 127), ("yess\r", 127), ("y\r", 0)] {
+        let (server, hits) = counted();
+        let home = Home::new();
+        let mut terminal = Terminal::start(home.command(["--local", "crul", "-sS", &server.url]));
+        terminal
+            .wait_for(&format!("curl -sS {} could not be tested without network; run it? [y/N]", server.url));
+        terminal.type_keys(answer);
+        let (code, seen) = terminal.end();
+        let ran = exit == 0;
+        assert_eq!((code, hits.load(Ordering::SeqCst)), (exit, usize::from(ran)), "{answer:?}: {seen}");
+        assert_eq!(seen.contains("served"), ran, "{seen}");
+    }
+}
+
+/// Neither option agrees to it, and nothing in the line steers the terminal.
+#[test]
+fn a_spelling_that_cannot_be_tested_is_asked_for_whole_and_escaped_also_with_yes() {
+    let (server, hits) = counted();
+    let home = Home::new();
+    let url = format!("{}/\u{202e}x", server.url);
+    let line = ["--local", "--yes", "--accept-corrected", "crul", "-sS", &url];
+    let mut terminal = Terminal::start(home.command(line));
+    terminal
+        .wait_for("/\u{fffd}x' could not be tested without network; run it? --yes does not cover it. [y/N]");
+    terminal.type_keys("n\r");
+    let (code, seen) = terminal.end();
+    assert_eq!((code, hits.load(Ordering::SeqCst)), (127, 0), "{seen}");
+    assert!(!seen.contains('\u{202e}'), "{seen}");
+}
+
+/// The exit code is that of the command that was run.
+#[test]
+fn a_spelling_that_was_run_unproven_ends_with_its_own_exit_code() {
+    let home = Home::new();
+    let git = |words: &[&str]| {
+        let done = std::process::Command::new("git").args(words).current_dir(home.work()).output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["remote", "add", "origin", "http://127.0.0.1:1/x.git"]);
+    let mut terminal = Terminal::start(home.command(["--local", "git", "fetch", "orgin"]));
+    terminal.wait_for("git fetch origin could not be tested without network; run it? [y/N]");
+    terminal.type_keys("y\r");
+    let (code, seen) = terminal.end();
+    assert!(code == 128 && seen.contains("git fetch origin: exit code 128."), "{code}: {seen}");
+}
+
+/// A stranger's command that fails in the sandbox is a failed attempt, whatever it lacks there.
+#[test]
+fn a_strangers_spelling_is_never_offered_unproven() {
+    let market = Market::start(&[]);
+    let (server, hits) = counted();
+    let (home, agents) = (Home::new(), Home::new());
+    let corrected = format!("curl -sS {}", server.url);
+    let propose = json!({
+        "action": "propose", "fix": "true", "explanation": "A typo.", "corrected_command": corrected,
+    });
+    let accept = json!({ "action": "accept" });
+    let answers: Vec<String> = [accept, propose.clone(), propose].iter().map(ToString::to_string).collect();
+    let script = agents.file("script.json", serde_json::to_vec(&answers).unwrap());
+    let _agent = market.agent(&agents, &["--no-rules", "--model", &format!("script:{}", script.display())]);
+    let line = ["--server", market.url(), "--accept-corrected", "crul", "-sS", &server.url];
+    let mut terminal = Terminal::start(home.command(line));
+    terminal.wait_for("Send this? [y/N]");
+    terminal.type_keys("y\r");
+    terminal.wait_for("Send this output to the agent?");
+    terminal.type_keys("n\r");
+    terminal.wait_for("Rejected: ");
+    terminal.interrupt();
+    let (_, seen) = terminal.end();
+    assert!(!seen.contains("run it?") && !seen.contains("Nothing proves"), "{seen}");
+    assert_eq!(hits.load(Ordering::SeqCst), 0);
+}
+
+#[test]
+fn what_the_original_tests_say_is_shown_before_the_question() {
+    let market = Market::start(&[]);
+    let (home, agents) = (Home::new(), Home::new());
+    std::fs::create_dir(home.work().join("tests")).unwrap();
+    home.file("tests/t.sh", "test -f done\n");
+    home.file("run.sh", "exec sh tests/t.sh\n");
+    let _agent = market.scripted_agent(&agents, "echo true > tests/t.sh");
+    let mut terminal = Terminal::start(home.command(["--server", market.url(), "sh", "run.sh"]));
+    terminal.wait_for("Send this? [y/N]");
+    terminal.type_keys("y\r");
+    terminal.wait_for("Allow this?");
+    terminal.type_keys("n\r");
+    terminal.wait_for("Why not?");
+    terminal.interrupt();
+    let (_, seen) = terminal.end();
+    let (before, _) = seen.split_once("Allow this?").unwrap();
+    assert!(before.contains("with the original tests: fails with 1."), "{seen}");
+    assert_eq!(std::fs::read_to_string(home.work().join("tests/t.sh")).unwrap(), "test -f done\n");
 }

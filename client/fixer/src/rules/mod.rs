@@ -189,6 +189,17 @@ pub struct Proposal {
 }
 
 impl Proposal {
+    /// Whether it is only another spelling of `command`: nothing is done before it, and of a line that is understood
+    /// whole one word is another. No word comes or goes, and no program of the folder takes the place of another one.
+    pub fn respells(&self, command: &str) -> bool {
+        let Some(corrected) = self.corrected_command.as_deref().filter(|_| self.fix == "true") else {
+            return false;
+        };
+        shell::split(command)
+            .zip(shell::split(corrected))
+            .is_some_and(|(old, new)| shell::differ_in_a_word(&old, &new))
+    }
+
     /// The whole repair as one script (`apt install libbar-dev && gcc foo.c`):
     /// for showing, and for clients that know no `corrected_command`.
     pub fn script(&self) -> String {
@@ -360,6 +371,39 @@ mod tests {
         assert_eq!(step, Step::Decline(Decline::Conflict { rules: vec!["a", "b"] }));
         let step = choose(vec![proposal("a", "x", 90), proposal("b", "x", 90)], None);
         assert!(matches!(step, Step::Propose(_)));
+    }
+
+    #[test]
+    fn a_spelling_is_one_other_word_and_nothing_else() {
+        let corrected = |fix: &str, line: &str| Proposal {
+            corrected_command: Some(line.to_owned()),
+            ..proposal("a", fix, 90)
+        };
+        for (command, line) in [
+            ("kubeclt get pods", "kubectl get pods"),
+            ("git push orgin main", "git push origin main"),
+            ("make && git psuh", "make && git push"),
+            ("./depoly.sh now", "./deploy.sh now"),
+            ("A=1 crul 'http://h/a b' > out", "A=1 curl 'http://h/a b' > out"),
+        ] {
+            assert!(corrected("true", line).respells(command), "{line}");
+            assert!(!corrected("touch x", line).respells(command), "{line}");
+        }
+        for (command, line) in [
+            ("git push orgin", "git push origin --force"),
+            ("git push orgin main", "git push origin master"),
+            ("git psuh", "git psuh"),
+            ("crul h > a", "curl h > b"),
+            ("crul h > a", "curl h >> a; b"),
+            ("crul h", "curl h && sh"),
+            ("crul h", "curl $(sh)"),
+            ("crul $h", "curl $h"),
+            ("gti status", "./gti status"),
+            ("ls *.c", "ls '*.c'"),
+        ] {
+            assert!(!corrected("true", line).respells(command), "{line}");
+        }
+        assert!(!proposal("a", "true", 90).respells("ls"));
     }
 
     #[test]

@@ -243,6 +243,40 @@ impl Splitter<'_> {
     }
 }
 
+/// Whether two lines are the same but for one word, and that word does not name a program of a folder in place of one
+/// that is searched.
+pub(crate) fn differ_in_a_word(old: &[Simple], new: &[Simple]) -> bool {
+    /// A part without its place, which moves with the words before it.
+    #[derive(PartialEq)]
+    enum Part<'a> {
+        Assignment(&'a str, bool),
+        Program(&'a str, bool),
+        Word(&'a str, bool),
+        Redirect(bool, &'a str, bool),
+    }
+    fn parts(simple: &Simple) -> impl Iterator<Item = Part<'_>> {
+        let assignments = simple.assignments.iter().map(|word| Part::Assignment(&word.text, word.glob));
+        let words = simple.words.iter().enumerate().map(|(at, word)| match at {
+            0 => Part::Program(&word.text, word.glob),
+            _ => Part::Word(&word.text, word.glob),
+        });
+        let redirects = simple.redirects.iter();
+        let redirects = redirects.map(|to| Part::Redirect(to.writes, &to.target.text, to.target.glob));
+        assignments.chain(words).chain(redirects)
+    }
+    let shape = |line: &[Simple]| -> Vec<[usize; 3]> {
+        line.iter().map(|one| [one.assignments.len(), one.words.len(), one.redirects.len()]).collect()
+    };
+    let pairs = old.iter().flat_map(parts).zip(new.iter().flat_map(parts));
+    let other: Vec<_> = pairs.filter(|(old, new)| old != new).collect();
+    let is_spelling = |old: &Part<'_>, new: &Part<'_>| match (old, new) {
+        (Part::Program(old, false), Part::Program(new, false)) => old.contains('/') || !new.contains('/'),
+        (Part::Word(_, false), Part::Word(_, false)) => true,
+        _ => false,
+    };
+    shape(old) == shape(new) && matches!(other.as_slice(), [(old, new)] if is_spelling(old, new))
+}
+
 fn is_assignment(word: &str) -> bool {
     let Some((name, _)) = word.split_once('=') else { return false };
     let mut bytes = name.bytes();
