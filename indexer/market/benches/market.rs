@@ -5,152 +5,18 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+#[allow(dead_code, missing_docs, unreachable_pub)]
+mod support;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use nano_escrow::Raw;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use zx1_market::chain::{Data, Head};
-use zx1_market::contract::Contract;
-use zx1_market::{ContractId, Entry, PartyId, PartyKey, Terms, request};
-use zx1_market_server::Config;
-use zx1_market_server::clock::{Clock, SystemClock};
-use zx1_market_server::http::Rate;
 
-struct Server {
-    child: Child,
-    url: String,
-    id: PartyId,
-    _folder: tempfile::TempDir,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Server {
-    fn start() -> Server {
-        let folder = tempfile::tempdir().unwrap();
-        let mut config = Config { data: folder.path().join("data"), ..Config::default() };
-        let free = Rate { burst: u32::MAX, per_second: u32::MAX };
-        (config.limits.address, config.limits.posts, config.limits.key) = (free, free, free);
-        config.limits.streams_per_address = 100_000;
-        config.limits.connections_per_address = 100_000;
-        config.nano.deposit_poll_ms = 20;
-        let path = folder.path().join("config.toml");
-        std::fs::write(&path, config.print().unwrap()).unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_fix-server"))
-            .arg("--config")
-            .arg(path)
-            .args(["--port", "0", "--auto-fund"])
-            .env("FIX_LOG", "error")
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let ready: Value = serde_json::from_str(&line).unwrap();
-        let id = ready["server"].as_str().unwrap().parse().unwrap();
-        Server { child, url: ready["url"].as_str().unwrap().to_owned(), id, _folder: folder }
-    }
-
-    fn address(&self) -> String {
-        self.url.trim_start_matches("http://").to_owned()
-    }
-
-    /// Resident memory in KiB.
-    fn memory(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
-        line.split_whitespace().nth(1).unwrap().parse().unwrap()
-    }
-}
-
-#[derive(Clone)]
-struct Party {
-    http: reqwest::Client,
-    url: String,
-    server: PartyId,
-    key: PartyKey,
-}
-
-impl Party {
-    async fn send(&self, method: &str, path: &str, body: String) -> Value {
-        let signed = request::sign(&self.server, method, path, body.as_bytes(), SystemClock.now(), &self.key);
-        let request = self.http.request(method.parse().unwrap(), format!("{}{path}", self.url));
-        let request = request
-            .header("X-Fix-Auth", signed.auth)
-            .header("X-Fix-Pubkey", signed.pubkey)
-            .header("X-Fix-Signature", signed.signature)
-            .header("X-Fix-Timestamp", signed.timestamp)
-            .body(body);
-        let response = request.send().await.unwrap();
-        let status = response.status();
-        let text = response.text().await.unwrap();
-        assert!(status.is_success(), "{path}: {status} {text}");
-        serde_json::from_str(&text).unwrap()
-    }
-
-    async fn head(&self, id: ContractId) -> Head {
-        let got = self.send("GET", &format!("/contracts/{id}/chain_head"), String::new()).await;
-        let mut hash = [0; 32];
-        hex::decode_to_slice(got["chain_head"].as_str().unwrap(), &mut hash).unwrap();
-        Head { seq: got["seq"].as_u64().unwrap(), hash }
-    }
-
-    async fn act(&self, id: ContractId, action: &str, data: Data) -> Value {
-        let entry = Entry::sign(&data, self.head(id).await, SystemClock.now(), &self.key);
-        let body = format!("{{\"chain_entry\":{}}}", entry.canonical());
-        self.send("POST", &format!("/contracts/{id}/{action}"), body).await
-    }
-
-    async fn until(&self, id: ContractId, state: &str) {
-        loop {
-            let got = self.send("GET", &format!("/contracts/{id}"), String::new()).await;
-            if got["status"] == state {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    }
-
-    async fn post(&self, terms: &Terms, bounty: &str, n: u64) -> ContractId {
-        let mut contract = Contract::builder(format!("gcc foo{n}.c"), "undefined reference to `bar'");
-        if !bounty.is_empty() {
-            contract = contract.bounty(Raw::from_xno(bounty).unwrap());
-        }
-        let contract = contract.build(terms).unwrap().json().clone();
-        let (market, payout) = (Some(terms.market()), Some(terms.platform));
-        let data = Data::Post { contract, principal: self.key.id(), payout, market };
-        let entry = Entry::sign(&data, Head::GENESIS, SystemClock.now(), &self.key);
-        self.send("POST", "/contracts", format!("{{\"chain_entry\":{}}}", entry.canonical())).await;
-        entry.contract_id().unwrap()
-    }
-}
-
-fn party(server: &Server, http: &reqwest::Client, kind: u8, n: u64) -> Party {
-    let mut seed = [kind; 32];
-    seed[..8].copy_from_slice(&n.to_le_bytes());
-    Party { http: http.clone(), url: server.url.clone(), server: server.id, key: PartyKey::from_seed(&seed) }
-}
-
-fn size(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
-async fn terms(server: &Server, http: &reqwest::Client) -> Terms {
-    let text = http.get(format!("{}/platform_info", server.url)).send().await.unwrap().text().await.unwrap();
-    let info: zx1_market::wire::PlatformInfo = serde_json::from_str(&text).unwrap();
-    info.terms().unwrap()
-}
+use crate::support::{Server, accepted, party, repaired, size, terms};
 
 /// Contracts a second from post to fulfilled, with 32 at once; and until all of them are paid.
 async fn lives(bounty: &'static str) -> (f64, f64) {
@@ -169,25 +35,8 @@ async fn lives(bounty: &'static str) -> (f64, f64) {
                     if n >= count {
                         return;
                     }
-                    let id = principal.post(&terms, bounty, n).await;
-                    if !bounty.is_empty() {
-                        principal.until(id, "open").await;
-                        let bond = Data::Bond { agent: agent.key.id(), payout: Some(terms.platform) };
-                        agent.act(id, "bond", bond).await;
-                        agent.until(id, "investigating").await;
-                    }
-                    agent.act(id, "accept", Data::Accept { agent: agent.key.id() }).await;
-                    let (fix, explanation) = ("gcc foo.c -lbar".to_owned(), String::new());
-                    agent.act(id, "fix", Data::Fix { fix, explanation, corrected_command: None }).await;
-                    let (explanation, output) = (String::new(), String::new());
-                    let verify = Data::Verify {
-                        success: true,
-                        explanation,
-                        exit_code: Some(0),
-                        output,
-                        failure: None,
-                    };
-                    assert_eq!(principal.act(id, "verify", verify).await["status"], "fulfilled");
+                    let id = repaired(&principal, &agent, &terms, bounty, n).await;
+                    accepted(&principal, id).await;
                 }
             })
         })

@@ -17,6 +17,7 @@ mod node;
 mod older;
 mod openapi;
 mod operator;
+mod outage;
 mod parties;
 mod rows;
 mod store;
