@@ -443,9 +443,9 @@ class Story:
             "--agent-id", self.arno.mint, "--cluster", environment["rpc_url"],
             "agent", "--node", environment["nano_rpc_url"], "--network", "dev", **self.arno.variables,
         )
-        page.shell(f"fix --allow own_command --bounty {BOUNTY} make")
+        page.shell(f"fix --market --allow own_command --bounty {BOUNTY} make")
         said = self.paula.fix(
-            "--json", "--yes", "--allow", "own_command", "--agent-id", self.paula.mint, "--bounty", BOUNTY, "make",
+            "--json", "--yes", "--market", "--allow", "own_command", "--agent-id", self.paula.mint, "--bounty", BOUNTY, "make",
             cwd=self.project,
         )
         self.ended = tell(page, [json.loads(line) for line in said.splitlines()])

@@ -123,8 +123,7 @@ macro_rules! catalogue {
                     Err(fault) => return Self::from(fault).exit,
                 };
                 let failure = Self::from(Error::Usage { message }).with_help_of(tree, arguments);
-                failure.show(format);
-                failure.exit
+                failure.end(format)
             }
 
             /// Lets a usage error point to the help of the command that was typed.
@@ -139,6 +138,14 @@ macro_rules! catalogue {
             /// Whether standard output was closed by its reader, which does not count as a failure.
             pub fn is_closed_pipe(&self) -> bool {
                 self.code == Error::ClosedPipe.code()
+            }
+
+            /// Ends the program with this error: on standard error and, in JSON, as the last line of standard
+            /// output. The exit code.
+            pub fn end(&self, format: $crate::output::Format) -> $crate::Exit {
+                self.show(format);
+                $crate::output::end_with_error(self, format);
+                self.exit
             }
 
             /// Prints the error on standard error in the given format.

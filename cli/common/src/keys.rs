@@ -1,9 +1,9 @@
 //! Key files (decision A1), with this command line's refusals.
 
 use crate::errors::{Fault, reason};
-use crate::files;
 use crate::output::{self, Page};
-use std::path::Path;
+use crate::{confirm, files};
+use std::path::{Path, PathBuf};
 use zx1_home::keys::{self, KeyError, KeyFileError};
 
 pub use zx1_home::keys::{Form, Seed, is_private, public, solana_json};
@@ -53,6 +53,36 @@ pub fn write(seed: &Seed, path: &Path) -> Result<(), Fault> {
     files::create_private(path, solana_json(seed).as_bytes())
 }
 
+/// Makes a program's first key in `path`, or takes the one that another program keeps in `theirs`, so that both are one
+/// party (decision A1). `agree` is asked before a key is taken. What cannot be read as a key is left alone. Gives the key
+/// and the file that it was taken from.
+///
+/// # Errors
+/// [`Fault::Exists`], [`Fault::WriteFailed`], [`Fault::RandomFailed`]; those of `agree`.
+pub fn first(
+    path: &Path,
+    theirs: Option<&Path>,
+    agree: impl FnOnce(&Path, &Seed) -> Result<bool, Fault>,
+) -> Result<(Seed, Option<PathBuf>), Fault> {
+    let theirs = theirs.filter(|theirs| *theirs != path);
+    let found = theirs.and_then(|theirs| Some((theirs, keys::read(theirs).ok()?.seed)));
+    let (seed, from) = match found {
+        Some((theirs, seed)) if agree(theirs, &seed)? => (seed, Some(theirs.to_owned())),
+        _ => (random()?, None),
+    };
+    write(&seed, path)?;
+    Ok((seed, from))
+}
+
+/// Whether another program's key is used here, too: asked where somebody can be asked and `asks` says so, else yes.
+pub fn is_shared(program: &str, theirs: &Path, asks: bool) -> bool {
+    let text = format!(
+        "{program} has a key in {}. Use it here, too, so that you are one party? (n: a new key)",
+        files::shown(theirs)
+    );
+    !asks || !confirm::can_ask() || confirm::ask(&text).is_ok()
+}
+
 /// Keys of this user below the home folder, where other programs keep them, but for the one that was chosen.
 pub fn others(chosen: &Path, usual: &[&str]) -> Vec<String> {
     let home = zx1_home::config::user_home();
@@ -67,5 +97,28 @@ pub fn draw_others(page: &mut Page, others: &[String], program: &str) {
         page.line(format!(
             "To use one of them instead, move this one away and run {program} init --import FILE."
         ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_key_is_taken_from_another_program_or_made_and_never_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let (theirs, none) = (at("theirs"), at("none"));
+        let (made, from) = first(&theirs, Some(&none), |_, _| Ok(true)).unwrap();
+        assert_eq!(from, None);
+        let (taken, from) = first(&at("ours"), Some(&theirs), |_, _| Ok(true)).unwrap();
+        assert_eq!((*taken, from), (*made, Some(theirs.clone())));
+        let (own, from) = first(&at("own"), Some(&theirs), |_, _| Ok(false)).unwrap();
+        assert!(*own != *made && from.is_none());
+        assert!(matches!(first(&theirs, None, |_, _| Ok(true)), Err(Fault::Exists { .. })));
+        std::fs::write(&none, "not a key").unwrap();
+        let (new, from) = first(&at("new"), Some(&none), |_, _| Ok(true)).unwrap();
+        assert!(from.is_none() && *new != *made);
+        assert_eq!(*read(&theirs).unwrap().0, *made);
     }
 }

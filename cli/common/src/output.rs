@@ -10,6 +10,7 @@ use crate::words::{inert_json, plain};
 use serde::Serialize;
 use std::io::{self, Write};
 use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How results are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +72,9 @@ impl<T: Serialize> Report for Drawn<'_, T> {
     }
 }
 
+/// Whether this process has written a result: then an error says the rest about it, and no line of its own follows.
+static RESULT: AtomicBool = AtomicBool::new(false);
+
 /// Writes a result to standard output. `full`: tables show addresses and hashes whole.
 pub fn print(report: &impl Report, format: Format, full: bool) -> Result<(), Fault> {
     let text = match format {
@@ -82,7 +86,9 @@ pub fn print(report: &impl Report, format: Format, full: bool) -> Result<(), Fau
         Format::Json => json(serde_json::to_string_pretty(report))?,
         Format::JsonCompact => json(serde_json::to_string(report))?,
     };
-    write_out(text.as_bytes())
+    write_out(text.as_bytes())?;
+    RESULT.store(true, Ordering::SeqCst);
+    Ok(())
 }
 
 fn json(text: serde_json::Result<String>) -> Result<String, Fault> {
@@ -110,19 +116,50 @@ pub fn write_err(text: &str) {
     let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }
 
+/// The last line of a program that fails in JSON without a result: `{"error": {code, name, message, next}}` on standard
+/// output, so that who reads only that learns of it. Whether it arrives changes nothing.
+pub fn end_with_error(error: &impl Serialize, format: Format) {
+    if format.is_json() && !RESULT.load(Ordering::SeqCst) {
+        let line = serde_json::to_string(&serde_json::json!({ "error": error })).unwrap_or_default();
+        let _ = write_out((inert_json(line) + "\n").as_bytes());
+    }
+}
+
+/// Columns of the terminal that standard error is; without one there is no end, so that programs read whole lines.
+fn screen_width() -> usize {
+    let size = rustix::termios::tcgetwinsize(io::stderr()).ok();
+    match size.map(|size| usize::from(size.ws_col)) {
+        Some(columns) if columns > 0 => columns.clamp(40, MAX_WIDTH),
+        Some(_) => MAX_WIDTH,
+        None => usize::MAX,
+    }
+}
+
+/// Text that begins behind `used` columns of a terminal's line, wrapped at blanks.
+fn on_screen(text: &str, used: usize) -> String {
+    let width = screen_width();
+    if width == usize::MAX {
+        return text.to_owned();
+    }
+    // Counted as a word of its own, so that the first line is the shorter one.
+    let led = format!("{} {text}", "x".repeat(used.saturating_sub(1)));
+    wrap(&led, width).join("\n").chars().skip(used).collect()
+}
+
 /// A warning for people; scripts read results.
 pub fn warn(text: &str) {
-    write_err(&format!("{} {}\n", page::yellow("warning:"), plain(text)));
+    let head = page::yellow("warning:");
+    write_err(&format!("{head} {}\n", on_screen(&plain(text), "warning: ".len())));
 }
 
 /// A refusal on standard error: `error 7410: …` and `next: …`, or a JSON object.
 pub fn error(code: u32, message: &str, next: Option<&str>, whole: &impl Serialize, format: Format) {
     let text = match format {
         Format::Display => {
-            let next = next.map(|next| format!("{} {}\n", page::bold("next:"), plain(next)));
-            let next = next.unwrap_or_default();
-            let head = page::red(&format!("error {code}:"));
-            format!("{head} {}\n{next}", plain(message))
+            let next = next.map(|next| page::next_line(next, screen_width(), 0)).unwrap_or_default();
+            let head = format!("error {code}:");
+            let message = on_screen(&plain(message), head.len().saturating_add(1));
+            format!("{} {message}\n{next}", page::red(&head))
         }
         Format::Json => inert_json(serde_json::to_string_pretty(whole).unwrap_or_default()) + "\n",
         Format::JsonCompact => inert_json(serde_json::to_string(whole).unwrap_or_default()) + "\n",

@@ -4,7 +4,7 @@ use crate::errors::{Fault, reason};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
 
 /// Replaces this process by `program`: the one beside this executable, else the one on PATH. So signals, standard
 /// streams and the exit code are the program's own. Its help calls it `shown_as`, as it was typed.
@@ -15,6 +15,16 @@ pub fn exec(program: &str, shown_as: &str, arguments: impl IntoIterator<Item = O
     let path = beside(program).unwrap_or_else(|| program.into());
     let why = Command::new(path).arg0(OsStr::new(shown_as)).args(arguments).exec();
     Fault::CannotExecute { program: program.to_owned(), why: reason(&why) }
+}
+
+/// Runs `program` to its end, found as by [`exec`], with nothing on its standard input. What it said and how it ended.
+///
+/// # Errors
+/// [`Fault::CannotExecute`].
+pub fn run(program: &str, arguments: impl IntoIterator<Item = OsString>) -> Result<Output, Fault> {
+    let path = beside(program).unwrap_or_else(|| program.into());
+    let output = Command::new(path).args(arguments).stdin(Stdio::null()).output();
+    output.map_err(|why| Fault::CannotExecute { program: program.to_owned(), why: reason(&why) })
 }
 
 /// The program in this executable's folder, links resolved.

@@ -109,20 +109,28 @@ pub fn in_words(error: &clap::Error) -> String {
     }
 }
 
-fn meant(names: &[String]) -> String {
+/// The commands that a word was perhaps meant for, by one slip of the pen.
+pub fn near(tree: &clap::Command, word: &str) -> Vec<String> {
+    let names = tree.get_subcommands().map(clap::Command::get_name).chain(["help"]);
+    names.filter(|name| is_slip(word, name)).map(str::to_owned).collect()
+}
+
+/// A question that names what was perhaps meant; empty where there is nothing to name.
+pub fn meant(names: &[String]) -> String {
     match names {
         [] => String::new(),
         names => format!(" Did you mean {}?", alternatives(names)),
     }
 }
 
-/// Whether a word may have been meant for another one: they begin alike, or one letter is missing, wrong or in its
-/// neighbour's place.
+/// Whether a word may have been meant for another one: they begin alike, or differ by a slip.
 fn is_close(typed: &str, name: &str) -> bool {
+    typed.chars().next() == name.chars().next() || is_slip(typed, name)
+}
+
+/// Whether one letter is missing, too many, wrong or in its neighbour's place.
+fn is_slip(typed: &str, name: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (typed.chars().collect(), name.chars().collect());
-    if a.first() == b.first() {
-        return true;
-    }
     // What stands between what they begin and end with alike.
     let front = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
     let (a, b) = (a.get(front..).unwrap_or_default(), b.get(front..).unwrap_or_default());

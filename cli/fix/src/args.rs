@@ -5,15 +5,15 @@ use crate::flags::{Fixing, Global};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use std::ffi::OsString;
 
-const ABOUT: &str = "Runs a command; if it fails, finds somebody who fixes it";
+const ABOUT: &str = "Runs a command; if it fails, finds a fix";
 
-const LONG_ABOUT: &str = "Runs a command. If it works, that is all. If it fails, fix offers a bounty: an \
-agent looks at the error, reads what it needs with read-only commands from a whitelist, and proposes a \
-fix. The fix is tried in a sandbox that cannot harm your machine. You see what it changes, you decide, and \
-the agent is paid only if your command then works.
+const LONG_ABOUT: &str = "Runs a command. If it works, that is all. If it fails, fix looks for a fix in three places: its \
+built-in rules, a language model of yours if you have set one up (fix init), and the market, where agents fix \
+commands for free or for a bounty. A fix is tried in a sandbox that cannot harm your machine. You see what it \
+changes, you decide, and fix undo takes it back. An agent is paid only if your command then works.
 
-Secrets are removed before anything leaves your machine, and you see all of it first. Every step is signed; \
-the transcript can be checked offline (fix verify).";
+Secrets are removed before anything leaves your machine, and you see all of it first. Every step at the market is \
+signed; the transcript can be checked offline (fix verify).";
 
 const AFTER_HELP: &str = "\
 Options of fix go before the command: everything after its first word belongs to
@@ -24,13 +24,15 @@ Exit codes: the command's own. For fix's own commands: 0 success, 1 failure,
 error as `error NUMBER: what is wrong` and `next: what to do`.
 
 First steps:
-  fix --local gcc m.c -o m      try the built-in rules: no market, no money
-  fix init                      create your key
-  fix gcc m.c -o m              ask the market, for free
-  fix --bounty 0.5 make         pay an agent for it, if it works
+  fix make                      rules, then your model, then the market
+  fix undo                      take the last fix in this folder back
+  fix init                      set up a language model of yours, and your key
+  fix --local make              the rules only: nothing leaves your machine
+  fix --bounty 0.5 make         pay an agent of the market, if its fix works
   eval \"$(fix hook bash)\"       then `fix it` fixes the command that just failed
 
-Environment: FIX_SERVER (the market), FIX_KEY, FIX_HOME (~/.fix), FIX_BOUNTY.";
+Environment: FIX_MODEL, FIX_SERVER (the market), FIX_KEY, FIX_HOME (~/.fix),
+FIX_BOUNTY. All settings: fix config.";
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -44,8 +46,7 @@ Environment: FIX_SERVER (the market), FIX_KEY, FIX_HOME (~/.fix), FIX_BOUNTY.";
     override_usage = "fix [OPTIONS] COMMAND [ARGUMENTS]...\n       fix [OPTIONS] <one of fix's own commands>",
     max_term_width = 100,
     arg_required_else_help = true,
-    subcommand_required = true,
-    disable_help_subcommand = true
+    subcommand_required = true
 )]
 pub struct Cli {
     /// Options that all commands share.

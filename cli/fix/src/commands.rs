@@ -4,7 +4,9 @@ pub mod agent;
 pub mod chat;
 pub mod check_command;
 pub mod completions;
+pub mod config;
 pub mod contract;
+pub mod doctor;
 pub mod hook;
 pub mod init;
 pub mod it;
@@ -14,8 +16,10 @@ pub mod payout;
 pub mod run;
 pub mod scrub;
 pub mod serve;
+pub mod status;
 pub mod undo;
 pub mod verify;
+pub mod version;
 pub mod wallet;
 
 use crate::context::Context;
@@ -47,12 +51,27 @@ pub enum Command {
     /// has failed.
     #[command(after_long_help = hook::EXAMPLES)]
     Hook(hook::Args),
-    /// Create your key
+    /// Set up your key, your language model and the market
     ///
-    /// Creates the key that signs what you post, in a file that only you can read, or imports one. An
-    /// existing key is never overwritten.
+    /// Creates the key that signs what you post, takes that of zx1, or imports one; an existing key is never
+    /// overwritten. Asks once which language model of yours is asked when no rule knows a failure.
     #[command(after_long_help = init::EXAMPLES)]
     Init(init::Args),
+    /// Show your key, your model and its budget, the market and your contracts
+    ///
+    /// Nothing is created. Whether everything works, and what to do if not: fix doctor.
+    #[command(after_long_help = status::EXAMPLES)]
+    Status(status::Args),
+    /// Check whether fix works here, and what to do if not
+    ///
+    /// Checks the sandbox, the tools that failing commands use, your model and the market.
+    #[command(after_long_help = doctor::EXAMPLES)]
+    Doctor(doctor::Args),
+    /// Show and change settings
+    ///
+    /// A setting comes from an option, the environment or config.toml, in this order.
+    #[command(after_long_help = config::EXAMPLES)]
+    Config(config::Args),
     /// List contracts
     ///
     /// Lists your contracts that are under way, as known to the market and to this machine.
@@ -170,6 +189,11 @@ pub enum Command {
     /// Prints a script that completes fix's commands and options.
     #[command(after_long_help = completions::EXAMPLES)]
     Completions(completions::Args),
+    /// Print the version
+    ///
+    /// As fix --version.
+    #[command(after_long_help = version::EXAMPLES)]
+    Version(version::Args),
     /// Write man pages
     ///
     /// Writes one page for each command into a folder, or prints a single one.
@@ -189,7 +213,7 @@ pub fn run(
     tree: fn() -> clap::Command,
 ) -> Result<ExitCode> {
     let command = match command {
-        Command::Other(words) => return run::fix(words, fixing, context),
+        Command::Other(words) => return run::other(words, fixing, context, &tree()),
         Command::Run(args) => return run::run(args, fixing, context),
         Command::It(args) => return it::run(args, fixing, context),
         Command::Resume(args) => return contract::resume(args, context),
@@ -201,6 +225,10 @@ pub fn run(
     match command {
         Command::Hook(args) => hook::run(args, context),
         Command::Init(args) => init::run(args, context),
+        Command::Status(args) => status::run(args, context),
+        Command::Doctor(args) => doctor::run(args, context),
+        Command::Config(args) => config::run(args, context),
+        Command::Version(args) => version::run(args, context),
         Command::Contracts(args) => contract::list(args, context),
         Command::Show(args) => contract::show(args, context),
         Command::Cancel(args) => contract::because(args, Act::Cancel, context),

@@ -4,37 +4,30 @@ use crate::config::Config;
 use crate::errors::{Error, Failure, Result};
 use crate::flags::{Global, Ledger};
 use crate::screen::Screen;
+use crate::settings::{
+    AGENT_ID, BOUNTY, CLUSTER, DEAL_KEY, JUDGE_ID, MARKET, MODEL, MODEL_BUDGET, MODEL_KEY, MODEL_PRICE,
+    MODEL_TOKENS, NETWORK, NODE, PRINCIPAL_ID, REPRESENTATIVE,
+};
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use tokio::runtime::Runtime;
-use zx1_cli_common::Fault;
 use zx1_cli_common::config::layer;
 use zx1_cli_common::keys::{self, Seed};
 use zx1_cli_common::output::{self, Format, Report};
+use zx1_cli_common::{Fault, files};
 use zx1_home::config::{Key, Layered, Setting, Source, environment, expand_home, folder};
 use zx1_market::{PartyKey, Raw};
 use zx1_market_client::{Clock, Market};
+use zx1_model::{Named, Price};
 use zx1_net::Endpoint;
 use zx1_principal::envelopes::Identity;
-use zx1_principal::{Party, Role};
+use zx1_principal::{OwnSettings, Party, Role};
 
 /// The market when nobody names one: this machine's.
 pub const SERVER: &str = "http://127.0.0.1:8000";
 
 /// The configuration file's name.
-const CONFIG: &str = "config.toml";
-
-const MARKET: Key = Key::new("server", "FIX_SERVER", "--server");
-const BOUNTY: Key = Key::new("bounty", "FIX_BOUNTY", "--bounty");
-const NODE: Key = Key::new("wallet.node", "FIX_NANO_NODE", "--node");
-const NETWORK: Key = Key::new("wallet.network", "FIX_NANO_NETWORK", "--network");
-const REPRESENTATIVE: Key = Key::new("wallet.representative", "", "--representative");
-const CLUSTER: Key = Key::new("zx1.cluster", "FIX_CLUSTER", "--cluster");
-/// As FIX_KEY, the variable names the principal's.
-const PRINCIPAL_ID: Key = Key::new("zx1.principal", "FIX_AGENT_ID", "--agent-id");
-const AGENT_ID: Key = Key::new("zx1.agent", "", "--agent-id");
-const JUDGE_ID: Key = Key::new("zx1.judge", "", "--agent-id");
-const DEAL_KEY: Key = Key::new("zx1.deal_key", "FIX_DEAL_KEY", "--deal-key");
+pub const CONFIG: &str = "config.toml";
 
 /// The key file of a party of this machine.
 fn key_file(who: Role) -> &'static str {
@@ -106,12 +99,46 @@ impl Context {
     }
 
     /// A setting: flag, environment, config.toml. The file is only read when it counts.
-    fn setting(&self, key: &Key, flag: Option<&String>) -> Result<Option<Setting<String>>> {
+    pub fn setting(&self, key: &Key, flag: Option<&String>) -> Result<Option<Setting<String>>> {
         if let Some(found) = key.find(flag.cloned(), &[]) {
             return Ok(Some(found));
         }
         let file = layer(CONFIG, self.place(CONFIG)?, self.config()?)?;
         Ok(key.find(None, &[file]))
+    }
+
+    /// A setting whose value must be one that it accepts.
+    fn checked(&self, key: &Key, flag: Option<&String>) -> Result<Option<String>> {
+        let Some(found) = self.setting(key, flag)? else { return Ok(None) };
+        key.check(&found.value, &found.source).map_err(Error::unfit)?;
+        Ok(Some(found.value))
+    }
+
+    /// The user's own model, as the settings have it; `None`: there is none.
+    ///
+    /// # Errors
+    /// 9526, 9563.
+    pub fn model(&self, option: Option<&String>) -> Result<Option<(Named, OwnSettings)>> {
+        let Some(name) = self.setting(&MODEL, option)? else { return Ok(None) };
+        let Some(named) = Named::parse(&name.value)? else { return Ok(None) };
+        let amount = |key| -> Result<_> {
+            Ok(self.checked(key, None)?.and_then(|text| zx1_model::micro_usd_of_decimal(&text)))
+        };
+        let settings = OwnSettings {
+            price: self.checked(&MODEL_PRICE, None)?.and_then(|text| Price::parse(&text)).unwrap_or_default(),
+            micro_usd: amount(&MODEL_BUDGET)?,
+            tokens: self.checked(&MODEL_TOKENS, None)?.and_then(|text| text.parse().ok()),
+            key: self.model_key()?,
+        };
+        Ok(Some((named, settings)))
+    }
+
+    /// The file with the model's key: the one that the settings name, or `model.key` in fix's folder.
+    fn model_key(&self) -> Result<Option<PathBuf>> {
+        if let Some(named) = self.setting(&MODEL_KEY, None)? {
+            return Ok(Some(expand_home(&named.value)));
+        }
+        Ok(Some(self.place("model.key")?).filter(|path| path.exists()))
     }
 
     /// The market's address, without a slash at its end.
@@ -155,6 +182,7 @@ impl Context {
     pub fn secret_places(&self, who: Role) -> Result<Vec<PathBuf>> {
         let mut places = vec![self.home()?.to_owned(), self.key_path(who)?];
         places.extend(self.deal_key_path()?);
+        places.extend(self.model_key()?);
         if self.agent_id(who)?.is_some() {
             places.push(zx1_home()?);
         }
@@ -167,22 +195,48 @@ impl Context {
         Ok(self.setting(&DEAL_KEY, flag.as_ref())?.map(|path| expand_home(&path.value)))
     }
 
-    /// The secret of a party of this machine, made on first use where no file is named (decision A1).
+    /// The secret of a party of this machine, made or taken from zx1 on first use where no file is named (decision A1).
     pub fn seed(&self, who: Role) -> Result<Seed> {
         let path = self.key_path(who)?;
         match keys::read(&path) {
             Ok((seed, _)) => Ok(seed),
-            Err(Fault::KeyMissing { .. }) if self.flags.key.is_none() => {
-                let seed = keys::random()?;
-                match keys::write(&seed, &path) {
-                    Ok(()) => Ok(seed),
-                    // Another fix was faster.
-                    Err(Fault::Exists { .. }) => Ok(keys::read(&path)?.0),
-                    Err(fault) => Err(fault.into()),
+            Err(Fault::KeyMissing { .. }) if self.flags.key.is_none() => match self.first_key(who, &path) {
+                Ok((seed, from)) => {
+                    self.say_key(&path, &seed, from.as_deref());
+                    Ok(seed)
                 }
-            }
+                // Another fix was faster.
+                Err(Fault::Exists { .. }) => Ok(keys::read(&path)?.0),
+                Err(fault) => Err(fault.into()),
+            },
             Err(fault) => Err(fault.into()),
         }
+    }
+
+    /// Makes a key, or takes zx1's where the principal's is in its usual place; the file that it was taken from.
+    ///
+    /// # Errors
+    /// As [`keys::first`].
+    pub fn first_key(&self, who: Role, path: &Path) -> Result<(Seed, Option<PathBuf>), Fault> {
+        let is_usual = who == Role::Principal && self.place(key_file(who)).is_ok_and(|usual| usual == path);
+        let theirs = zx1_key().filter(|_| is_usual);
+        let asks = !self.yes() && !self.format().is_json();
+        keys::first(path, theirs.as_deref(), |theirs, _| Ok(keys::is_shared("zx1", theirs, asks)))
+    }
+
+    /// Says which key was made or taken. On standard error, because a command's result may follow.
+    fn say_key(&self, path: &Path, seed: &Seed, from: Option<&Path>) {
+        let (id, path) = (PartyKey::from_seed(seed).id().to_string(), files::shown(path));
+        let from = from.map(files::shown);
+        if self.format().is_json() {
+            let line = serde_json::json!({ "event": "key", "fix_id": id, "key": path, "taken_from": from });
+            return output::write_err(&format!("{line}\n"));
+        }
+        let text = match from {
+            Some(from) => format!("Your key is zx1's, copied from {from} to {path}."),
+            None => format!("Your key was created: {path}. It holds your money and your name; keep it safe."),
+        };
+        self.screen(false).step("key", serde_json::json!({}), &text);
     }
 
     /// The 0x01 agent id of a party of this machine, as it was written; `None`: it has none.
@@ -201,10 +255,9 @@ impl Context {
         if named.is_some() {
             return Ok(named);
         }
-        let path = zx1_home()?.join(CONFIG);
-        // A file that zx1 cannot read is zx1's to complain about.
-        let table = std::fs::read_to_string(&path).ok().and_then(|text| text.parse::<toml::Table>().ok());
-        let url = table.and_then(|table| Some(table.get("url")?.as_str()?.to_owned()));
+        let home = zx1_home()?;
+        let path = home.join(CONFIG);
+        let url = zx1_config(&home).and_then(|table| Some(table.get("url")?.as_str()?.to_owned()));
         Ok(Layered::new().environment("ZX1_URL").file("zx1's config.toml", &path, url).found())
     }
 
@@ -251,6 +304,19 @@ impl Context {
 /// 9508.
 pub fn zx1_home() -> Result<PathBuf> {
     Ok(folder("ZX1_HOME", ".config/zx1").ok_or(Error::NoHome)?)
+}
+
+/// zx1's configuration. A file that zx1 cannot read is zx1's to complain about.
+fn zx1_config(home: &Path) -> Option<toml::Table> {
+    std::fs::read_to_string(home.join(CONFIG)).ok()?.parse().ok()
+}
+
+/// Where zx1 keeps its key: where its configuration says, or `id.json` in its folder.
+fn zx1_key() -> Option<PathBuf> {
+    let home = zx1_home().ok()?;
+    let table = zx1_config(&home);
+    let named = table.and_then(|table| Some(expand_home(table.get("keypair")?.as_str()?)));
+    Some(named.unwrap_or_else(|| home.join("id.json")))
 }
 
 /// An amount of XNO.

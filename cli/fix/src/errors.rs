@@ -3,6 +3,7 @@
 
 use crate::next;
 use zx1_cli_common::{Exit, files};
+use zx1_home::config::Unfit;
 use zx1_principal::Refusal;
 
 const PROGRAM: &str = "fix";
@@ -41,6 +42,14 @@ zx1_cli_common::catalogue! {
     9524 Usage BadWord { what: &'static str, text: String, known: String }
         "invalid {what} '{text}': expected one of {known}." => "fix payout --help";
 
+    9525 Usage NoProgram { word: String, meant: String } "There is no program '{word}'.{meant}" =>
+        "fix --help lists the commands of fix; put run -- before a command that shares its name with one";
+    9526 Usage BadSetting { setting: String, value: String, source: String, allowed: String }
+        "invalid value '{value}' for {setting} ({source}): expected {allowed}." => "fix config shows all settings";
+    9527 Usage NoSetting { name: String } "Unknown setting '{name}'." => "fix config shows all settings";
+    9528 Failure Unhealthy { failed: usize } "{failed} of these checks failed." =>
+        "do what stands beside each of them, and run fix doctor again";
+
     // Offline commands.
     9530 Failure NotSound { file: String, why: String } "{file} does not verify: {why}" =>
         "ask the server for it again with fix show, and keep this file as evidence";
@@ -59,6 +68,19 @@ zx1_cli_common::catalogue! {
 }
 
 pub use zx1_cli_common::errors::reason;
+
+impl Error {
+    /// A setting's value that it does not accept.
+    pub fn unfit(unfit: Unfit) -> Self {
+        let Unfit { name, allowed, value, from } = unfit;
+        Self::BadSetting {
+            setting: name.to_owned(),
+            value,
+            source: from.to_string(),
+            allowed: allowed.to_owned(),
+        }
+    }
+}
 
 /// Lets a library's error through under its own number, with what helps.
 macro_rules! foreign {
@@ -103,6 +125,9 @@ impl From<&zx1_principal::Error> for Failure {
             Session::Envelope(error) => Self::of(error, next::after_envelope(error)),
             Session::Sandbox(error) => Self::of(error, next::after_error(error)),
             Session::Rule(error) => Self::of(error, next::after_error(error)),
+            Session::Name(error) => Self::of(error, next::after_error(error)),
+            Session::Model(error) => Self::of(error, next::after_error(error)),
+            Session::Budget(error) => Self::of(error, next::after_error(error)),
             Session::Wallet(error) => Self::of(error, next::after_error(error)),
             Session::Journal(error) => Self::of(error, next::after_error(error)),
             Session::Read { path, source } => files::unread(source, &files::shown(path)).into(),

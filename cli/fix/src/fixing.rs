@@ -14,7 +14,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::runtime::Runtime;
 use zx1_cli_common::Exit;
-use zx1_principal::{Ended, Failed, Options, Refusal, Role, Session};
+use zx1_home::config::Source;
+use zx1_principal::{AtMarket, Ended, Failed, Options, Own, Refusal, Role, Session, Ways};
 
 fn no_threads(error: &std::io::Error) -> Failure {
     Refusal::CannotRun { program: "fix".to_owned(), why: reason(error) }.into()
@@ -107,30 +108,44 @@ fn run_unproven(line: &str, folder: &Path, context: &Context, watch: &CtrlC) -> 
     Ok(exit)
 }
 
+/// Refuses what cannot be right before anything runs.
+///
+/// # Errors
+/// 9522, 9526, 9563.
+pub fn check(options: &Fixing, context: &Context) -> Result<()> {
+    context.bounty(options.bounty.as_ref())?;
+    if options.model.is_some() {
+        context.model(options.model.as_ref())?;
+    }
+    Ok(())
+}
+
+/// Looks for a fix where the options and the settings say.
 fn find(mut session: Session<'_>, options: &Fixing, context: &Context) -> Result<Ended> {
-    let screen = context.screen(options.explain);
-    if options.local {
-        let ended = session.fix_locally(options.dry_run)?;
-        if options.dry_run {
-            screen.step("dry_run", json!({}), "Nothing was changed: this was a dry run.");
-        }
-        return Ok(ended);
-    }
     let party = || context.party(Role::Principal, &Ledger::default());
-    if !options.dry_run
-        && let Some(held) = session.unfinished()?
-    {
-        return Ok(session.resume(&party()?, held)?);
-    }
-    let payload = session.gather(context.bounty(options.bounty.as_ref())?)?;
-    let server = context.server()?.value;
-    if options.dry_run {
-        let money = payload.bounty.map_or("free".to_owned(), |bounty| format!("bounty {} XNO", bounty.xno()));
-        let agent = context.agent_id(Role::Principal)?;
-        Terminal::new(context, options.explain).offer(&payload, agent.as_deref(), &server, &money);
-        let data = json!({ "command": payload.command, "error": payload.error, "server": server });
-        screen.step("dry_run", data, "Nothing was sent: this was a dry run.");
-        return Ok(Ended::AsBefore);
-    }
-    Ok(session.offer(&party()?, &server, &payload)?)
+    let home = context.home()?.to_owned();
+    let is_free = !(options.local || options.market || options.model.is_some());
+    let chosen = match options.model.is_some() || is_free {
+        true => context.model(options.model.as_ref())?,
+        false => None,
+    };
+    let named = chosen.as_ref();
+    let own = named.map(|(named, settings)| move || Own::open(named.clone(), settings, &home));
+    let server = context.server()?;
+    let agent_id = context.agent_id(Role::Principal)?;
+    let bounty = context.bounty(options.bounty.as_ref())?;
+    let market = (is_free || options.market).then(|| AtMarket {
+        url: &server.value,
+        is_named: options.market || server.source != Source::Default,
+        bounty,
+        agent_id: agent_id.as_deref(),
+        party: &party,
+    });
+    let ways = Ways {
+        // `--model rules` names the rules.
+        rules: options.local || is_free || (options.model.is_some() && named.is_none()),
+        model: own.as_ref().map(|own| own as &dyn Fn() -> zx1_principal::Result<Own>),
+        market,
+    };
+    session.find(&ways, options.dry_run)
 }

@@ -56,16 +56,22 @@ fn kind(word: &str) -> Result<ChangeClass, String> {
 /// Options for fixing a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct Fixing {
-    /// Use the built-in rules only: no market, nothing leaves this machine
+    /// Use the built-in rules only; nothing leaves this machine
     #[arg(long, help_heading = FIXING)]
     pub local: bool,
-    /// Show what would be sent, or with --local what would change, without doing it
+    /// Use this language model of yours only, for example openai:MODEL@URL [env: FIX_MODEL]
+    #[arg(long, value_name = "MODEL", help_heading = FIXING, conflicts_with = "local")]
+    pub model: Option<String>,
+    /// Use the market only, without the rules and your model
+    #[arg(long, help_heading = FIXING, conflicts_with_all = ["local", "model"])]
+    pub market: bool,
+    /// Show what would change or be sent, without doing it
     #[arg(long, help_heading = FIXING)]
     pub dry_run: bool,
     /// Show everything: what the agent reads and receives, why the fix should work, what was checked
     #[arg(long, help_heading = FIXING)]
     pub explain: bool,
-    /// Bounty for a fix that works; without one the contract is free [env: FIX_BOUNTY]
+    /// Bounty at the market for a fix that works; without one the contract is free [env: FIX_BOUNTY]
     #[arg(long, value_name = "XNO", help_heading = FIXING, conflicts_with = "local")]
     pub bounty: Option<String>,
     /// Let the agent work alone; its fix waits for your review
@@ -96,7 +102,7 @@ pub struct Fixing {
     #[arg(long, help_heading = FIXING)]
     pub accept_corrected: bool,
     /// Accept a fix only if a line of the command's output then matches this regular expression
-    #[arg(long, value_name = "REGEX", help_heading = FIXING, conflicts_with = "local")]
+    #[arg(long, value_name = "REGEX", help_heading = FIXING)]
     pub expect: Option<String>,
 }
 
@@ -104,7 +110,10 @@ impl Fixing {
     /// These options, with those given before the command of fix as defaults.
     #[must_use]
     pub fn over(mut self, before: Self) -> Self {
-        self.local |= before.local;
+        // What is chosen last counts.
+        if !(self.local || self.market || self.model.is_some()) {
+            (self.local, self.market, self.model) = (before.local, before.market, before.model);
+        }
         self.dry_run |= before.dry_run;
         self.explain |= before.explain;
         self.autonomous |= before.autonomous;
@@ -125,6 +134,8 @@ impl Fixing {
     pub fn given(&self) -> Option<&'static str> {
         [
             (self.local, "--local"),
+            (self.model.is_some(), "--model"),
+            (self.market, "--market"),
             (self.dry_run, "--dry-run"),
             (self.explain, "--explain"),
             (self.bounty.is_some(), "--bounty"),

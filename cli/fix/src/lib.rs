@@ -3,9 +3,10 @@
 //! * [`args`]: the command tree and its help texts
 //! * [`flags`]: options that all commands share
 //! * [`commands`]: one module a command
-//! * [`fixing`]: options become a session of [`zx1_principal`]; [`terminal`]: what it reports and asks, in words
+//! * [`fixing`]: options become a session of [`zx1_principal`]; [`terminal`]: what it reports,
+//!   [`ask`]: what it asks, in words
 //! * [`context`]: settings, keys and places, each read when it is first needed and not before
-//! * [`config`]: the settings in config.toml
+//! * [`settings`]: what can be set; [`config`]: the settings in config.toml
 //! * [`errors`]: numbered errors; [`next`]: the next step after a library's error
 //! * [`screen`]: progress, for people or, with --json, for programs
 //! * [`interrupt`]: what Ctrl+C does
@@ -13,6 +14,7 @@
 //! `fix --help` builds the command tree and nothing else: no file is read and no runtime is started.
 
 pub mod args;
+pub mod ask;
 pub mod commands;
 pub mod config;
 pub mod context;
@@ -23,6 +25,7 @@ pub mod interrupt;
 pub mod next;
 pub mod real;
 pub mod screen;
+pub mod settings;
 pub mod terminal;
 
 use errors::Failure;

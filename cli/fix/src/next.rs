@@ -119,6 +119,21 @@ fn after(code: u32) -> Option<&'static str> {
         8661 | 8662 | 8664 => "look at the account on another node (--node)",
         8665 => "run the command again later: it goes on where this one ended",
 
+        // The rules, the user's own model.
+        9300..=9304 => {
+            "ask a model (fix --model MODEL, or fix init to keep one), or the market (fix --market)"
+        }
+        9310 | 9311 | 9317 | 9319 | 9324 => {
+            "try again later, or ask another model (fix --model MODEL) or the market (fix --market)"
+        }
+        9313 => "raise it (fix config set model_budget USD, or model_tokens N), or go on tomorrow (UTC)",
+        9318 => "start the model's server, or correct its address: fix config set model MODEL",
+        9320 => {
+            "set the key: FIX_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY, or fix config set model_key FILE"
+        }
+        9312 | 9314..=9316 | 9321..=9323 => "check the model's name and address: fix config get model",
+        9342 => "restore the budget's file in fix's folder, or remove it to begin at zero",
+
         // The market, the envelopes.
         9369 => "check the address (--server, FIX_SERVER), or start a market of your own: fix serve",
         9397 => "zx1 status shows it",
@@ -132,6 +147,10 @@ fn after(code: u32) -> Option<&'static str> {
         9572 => {
             "run it yourself, or run fix in a terminal to be asked; neither --yes nor --accept-corrected agrees to it"
         }
+        9573 => {
+            "check its spelling; to send it all the same, run fix in a terminal: --yes never agrees to it"
+        }
+        9574 => "ask another model (fix --model MODEL), or the market (fix --market)",
         9545 => "give an --expect without it",
         9546 => "attach files of this folder only",
         9547 => "run it in a terminal to be asked, or name the kind with --allow; --yes never agrees to it",

@@ -1,5 +1,6 @@
 //! A session as people see it on a terminal, or programs as JSON.
 
+use crate::ask::{self, budget};
 use crate::context::Context;
 use crate::errors::Failure;
 use crate::screen::{Screen, Tone};
@@ -9,16 +10,16 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{QueueSelector, tcflush};
 use serde_json::{Value, json};
 use std::io::BufRead as _;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use zx1_cli_common::output::{Format, write_err};
-use zx1_cli_common::words::{count, plain, short};
+use zx1_cli_common::output::{self, Format, wrap, write_err};
+use zx1_cli_common::words::{count, moment, short};
 use zx1_cli_common::{Fault, confirm, files};
 use zx1_market::chain::Data;
-use zx1_market::contract::{self, Control, Corrected, FailedStep, Verdict};
+use zx1_market::contract::{self, Control, FailedStep, Verdict};
+use zx1_market::counts::FixCounts;
 use zx1_market::{Entry, Raw, State};
 use zx1_market_client::{Bill, Deposit};
-use zx1_principal::{Answer, Event, Front, Outcome, Payload, Prompt, Proposal, Question, Stopped};
+use zx1_principal::{Answer, Event, Front, Outcome, Prompt, Proposal, Question, Stopped, Way};
 use zx1_sandbox::ChangeSet;
 use zx1_scrub::neutral::{neutral, one_line};
 use zx1_trial::{Originals, Rerun, Trial};
@@ -27,6 +28,16 @@ use zx1_trial::{Originals, Rerun, Trial};
 const CHECK: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
 /// Maximum number of characters of a stranger's text on one line.
 const LINE: usize = 300;
+
+/// What a market has counted of a party's fixes.
+pub fn outside(fixes: FixCounts) -> String {
+    match fixes.fixes {
+        0 => "no fix so far".to_owned(),
+        all => {
+            format!("{} of {} failed outside the sandbox", fixes.failed_outside, count(all, "fix", "fixes"))
+        }
+    }
+}
 
 /// The terminal that fix was started in.
 #[derive(Clone, Copy, Debug)]
@@ -44,18 +55,65 @@ impl Front for Terminal {
                 let text = format!("Running {line} again in the sandbox, to see what it says …");
                 screen.step("rehearsing", json!({ "command": line }), &text);
             }
-            Event::Offer { payload, party, server, deposit } => {
+            Event::Trying { way, to, bounty } => self.trying(way, to, bounty),
+            Event::NotHere { way, error } => {
+                let failure = Failure::from(error);
+                let data = json!({ "way": way.as_str(), "code": failure.code, "message": failure.message });
+                screen.tell(Tone::Warn, "not_here", data, &failure.message);
+            }
+            Event::NoMarket { url, has_model } => {
+                let set_up = if has_model { "" } else { " Set up a language model of yours: fix init." };
+                let text = format!(
+                    "Nothing else to ask: no market is set up, and none answers at {url}.{set_up} \
+                     Or name a market: --server URL."
+                );
+                screen.step("no_market", json!({ "server": url, "has_model": has_model }), &text);
+            }
+            Event::Offer { payload, agent_id, server, deposit } => {
                 let money = match (payload.bounty, deposit) {
                     (Some(bounty), Some((deposit, fee))) => format!(
-                        "bounty {} XNO; you deposit {} XNO, of which {} insure disputes",
-                        bounty.xno(),
+                        "you deposit {} XNO: the bounty of {}, and {} that come back unless you lose a dispute",
                         deposit.xno(),
+                        bounty.xno(),
                         fee.xno()
                     ),
-                    _ => "free: no deposit, no judge, your word is final".to_owned(),
+                    (Some(bounty), None) => format!("bounty {} XNO", bounty.xno()),
+                    _ => "free; you alone decide whether it worked".to_owned(),
                 };
-                let agent = party.identity.as_ref().map(|identity| identity.agent_id.as_str());
-                self.offer(payload, agent, server, &money);
+                ask::payload(
+                    screen,
+                    "This is all that leaves your machine",
+                    payload,
+                    &[
+                        agent_id.map(|agent| format!("agent id  {agent}")),
+                        Some(format!("to        {server}")),
+                        Some(format!("money     {money}")),
+                    ],
+                );
+            }
+            Event::ForModel { payload, own, today } => {
+                let later = "later     what it asks to read here: read-only commands, secrets removed";
+                ask::payload(
+                    screen,
+                    "This is what your model is sent",
+                    payload,
+                    &[
+                        Some(later.to_owned()),
+                        Some(format!("to        {} at {}", own.name(), own.url())),
+                        Some(format!("budget    {}", budget(today, own.per_day()))),
+                    ],
+                );
+            }
+            Event::DryRun { sent: Some((payload, to)) } => {
+                let data = json!({ "command": payload.command, "error": payload.error, "server": to });
+                screen.step("dry_run", data, "Nothing was sent: this was a dry run.");
+            }
+            Event::DryRun { sent: None } => {
+                screen.step("dry_run", json!({}), "Nothing was changed: this was a dry run.");
+            }
+            Event::ModelSays { text } => {
+                let shown = neutral(text, None).text;
+                screen.step("model_says", json!({ "message": shown }), &format!("Your model says: {shown}"));
             }
             Event::Posted(id) => {
                 let id = id.to_string();
@@ -79,8 +137,16 @@ impl Front for Terminal {
                 let text = format!("Please pay {} XNO to {}", deposit.amount.xno(), deposit.address);
                 screen.step("deposit", wanted(deposit), &text);
                 screen.raw(&format!("\n{}\n\n  {}\n\n", qr(&deposit.uri), deposit.uri));
+                let until = moment(i64::try_from(deposit.expires_at.as_secs()).unwrap_or(i64::MAX));
+                let text = format!("Waiting for the payment until {until}. Ctrl+C cancels the contract …");
+                screen.step("waiting_for_deposit", json!({ "until": deposit.expires_at.as_secs() }), &text);
             }
             Event::Entry { entry, ours } => self.entry(entry, ours),
+            Event::Agent { agent, fixes } => {
+                let agent = agent.to_string();
+                let text = format!("Agent {}: {}.", short(&agent), outside(fixes));
+                screen.step("agent", json!({ "agent": agent, "fixes": fixes }), &text);
+            }
             Event::Unreachable => {
                 let text = "The market does not answer; trying again until it does. Nothing is lost.";
                 screen.tell(Tone::Warn, "unreachable", json!({}), text);
@@ -102,12 +168,12 @@ impl Front for Terminal {
             }
             Event::Investigated { command, answer } => {
                 let data = json!({ "command": command, "output": answer.text, "refused": answer.refused });
-                screen.step("investigates", data, &format!("reads: {command}"));
+                screen.step("investigates", data, &format!("Looking at: {command}"));
                 self.explain(&answer.text);
             }
-            Event::Rule { name, confidence } => {
-                let data = json!({ "rule": name, "confidence": confidence });
-                screen.step("rule", data, &format!("The rule {name} knows this."));
+            Event::Rule { name, title, confidence } => {
+                let data = json!({ "rule": name, "title": title, "confidence": confidence });
+                screen.step("rule", data, &format!("Known problem: {title} ({name})."));
             }
             Event::Proposed { proposal, line } => self.proposal(proposal, line),
             Event::Verifying => screen.step("verifying", json!({}), "Trying it in the sandbox …"),
@@ -126,7 +192,7 @@ impl Front for Terminal {
             Event::Applied { output, undo, folder } => {
                 screen.block(output, 20);
                 let text = match undo {
-                    Some(_) => "Fixed. To take it back, byte for byte: fix undo",
+                    Some(_) => "Fixed. Undo with: fix undo",
                     None => "Fixed. No file was changed.",
                 };
                 screen.good("applied", json!({ "undo": undo, "folder": files::shown(folder) }), text);
@@ -220,19 +286,24 @@ impl Front for Terminal {
         if self.screen.is_json() && question.takes_consent() {
             return Answer::Nobody;
         }
-        match confirm::ask(&plain(&self.question(question))) {
+        let text = ask::question(question, self.yes);
+        let answered = match question {
+            Question::SendNotFound => confirm::type_exactly(&text, ask::SEND),
+            _ => confirm::ask(&text),
+        };
+        match answered {
             Ok(()) => Answer::Yes,
-            Err(Fault::NeedsYes) => Answer::Nobody,
+            Err(Fault::NeedsYes | Fault::NeedsTerminal { .. }) => Answer::Nobody,
             Err(_) => Answer::No,
         }
     }
 
     fn prompt(&self, prompt: &Prompt) -> String {
-        confirm::read_line(&words_of(prompt))
+        confirm::read_line(&ask::words_of(prompt))
     }
 
     fn prompt_until(&self, prompt: &Prompt, enough: &AtomicBool) -> Option<String> {
-        write_err(&words_of(prompt));
+        write_err(&ask::words_of(prompt));
         let stdin = std::io::stdin();
         loop {
             let mut keys = [PollFd::new(&stdin, PollFlags::IN)];
@@ -272,48 +343,21 @@ impl Terminal {
         }
     }
 
-    /// The screen before the first send.
-    pub fn offer(&self, payload: &Payload, agent_id: Option<&str>, server: &str, money: &str) {
-        let screen = self.screen;
-        if screen.is_json() {
-            return;
-        }
-        screen.heading("This is all that leaves your machine");
-        screen.block(&format!("$ {}\n{}", payload.command, payload.error), 24);
-        let e = &payload.environment;
-        let list = |items: &[String]| if items.is_empty() { "none".to_owned() } else { items.join(" ") };
-        let shell = if e.shell.is_empty() { "none" } else { &e.shell };
-        let mut lines = vec![
-            format!("system    {} {}, {}; shell: {}", e.os, e.arch, e.distro, shell),
-            format!("packages  {}", list(&e.package_managers)),
-            format!(
-                "allowed   network: {}; sudo: {}; another command: {}",
-                list(&payload.hosts),
-                if payload.capabilities.sudo { "yes" } else { "no" },
-                match payload.corrected {
-                    Corrected::Yes => "yes",
-                    Corrected::Asks => "you are asked",
-                    Corrected::No => "no",
-                }
-            ),
-        ];
-        if !payload.inputs.is_empty() {
-            let named = payload.inputs.iter();
-            let named: Vec<_> =
-                named.map(|input| format!("{} ({} bytes)", input.path, input.content.len())).collect();
-            lines.push(format!("files     {}", named.join(", ")));
-        }
-        lines.extend(payload.expect.as_ref().map(|pattern| format!("expected  {pattern}")));
-        lines.push(match payload.redacted.len() {
-            0 => "secrets   none found".to_owned(),
-            found => format!("secrets   {found} removed: {}", payload.redactions()),
-        });
-        lines.extend(agent_id.map(|agent| format!("agent id  {agent}")));
-        lines.push(format!("to        {server}"));
-        lines.push(format!("money     {money}"));
-        screen.raw("\n");
-        screen.block(&lines.join("\n"), usize::MAX);
-        screen.raw("\n");
+    /// One line before a place is asked that is not this machine.
+    fn trying(&self, way: Way, to: Option<&str>, bounty: Option<Raw>) {
+        let data = json!({ "way": way.as_str(), "to": to, "bounty": bounty.map(|bounty| bounty.xno()) });
+        let to = to.unwrap_or_default();
+        let text = match (way, bounty) {
+            // What rules do is reported when they know something.
+            (Way::Rules, _) if !self.screen.is_json() => return,
+            (Way::Rules, _) => String::new(),
+            (Way::Model, _) => format!("Asking your model {to} …"),
+            (Way::Market, None) => format!("Asking the market at {to}: it costs nothing."),
+            (Way::Market, Some(bounty)) => {
+                format!("Asking the market at {to}: {} XNO for a fix that works.", bounty.xno())
+            }
+        };
+        self.screen.step("trying", data, &text);
     }
 
     /// One entry of the transcript. What this program does itself is reported where it does it.
@@ -450,7 +494,7 @@ impl Terminal {
         });
         self.screen.tell(tone, "originals", data, &text);
         if passes.is_some() {
-            let lines: String = originals.paths.iter().map(|path| line_of(path)).collect();
+            let lines: String = originals.paths.iter().map(|path| ask::line_of(path)).collect();
             self.screen.block(&format!("put back, because it needs a consent:\n{lines}"), 12);
         }
     }
@@ -462,7 +506,13 @@ impl Terminal {
         if changes.is_empty() {
             screen.block("no file", usize::MAX);
         } else {
-            screen.block(&changes.names(), usize::MAX);
+            // A name stays in one piece; what stands above names is wrapped.
+            let width = output::width().saturating_sub(2);
+            let wrapped = |line: &str| match line.as_bytes().get(1) {
+                Some(b' ') => line.to_owned(),
+                _ => wrap(line, width).join("\n"),
+            };
+            screen.block(&changes.names().lines().map(wrapped).collect::<Vec<_>>().join("\n"), usize::MAX);
             let diffs = changes.diffs();
             if !diffs.is_empty() {
                 screen.heading("How");
@@ -472,40 +522,6 @@ impl Terminal {
         screen.raw("\n");
         if screen.is_json() {
             screen.step("changes", as_json(changes), "");
-        }
-    }
-
-    fn question(&self, question: &Question) -> String {
-        let changed = |files: &usize| match files {
-            0 => "It changes no file.".to_owned(),
-            some => format!("It changes {}.", count(*some, "file", "files")),
-        };
-        match question {
-            Question::Send => "Send this?".to_owned(),
-            Question::GoOn(contract) => {
-                let name = contract.map_or("A contract".to_owned(), |id| format!("Contract {id}"));
-                format!("{name} for this command is still under way. Go on with it?")
-            }
-            Question::Apply { files } => format!("{} Apply the fix?", changed(files)),
-            Question::Correct { files, line, from_outside } => {
-                let note = if *from_outside && self.yes { " --yes does not cover it." } else { "" };
-                format!("{} Take {line} in place of your command?{note}", changed(files))
-            }
-            Question::RunUnproven { line, lack } => {
-                let note = if self.yes { " --yes does not cover it." } else { "" };
-                format!("{line} could not be tested without {lack}; run it?{note}")
-            }
-            Question::Allow { what, paths } => {
-                let lines: String = paths.iter().map(|path| line_of(path)).collect();
-                format!("The fix changes {what}:\n{lines}Allow this? --yes does not cover it.")
-            }
-            Question::SendOutput => "Send this output to the agent? --yes does not cover it.".to_owned(),
-            Question::Satisfied => "Is this what you wanted?".to_owned(),
-            Question::BadFaith => "Did the agent act in bad faith? Take it to the court?".to_owned(),
-            Question::Appeal { court, fee } => {
-                format!("Appeal to the {court} court? Losing there costs {} XNO.", fee.xno())
-            }
-            other => format!("{other:?}?"),
         }
     }
 
@@ -546,18 +562,6 @@ impl Terminal {
     }
 }
 
-/// The text of a prompt, with a space after it.
-fn words_of(prompt: &Prompt) -> String {
-    let text = match prompt {
-        Prompt::Why => "Why not? The agent reads it (Enter: nothing to add):".to_owned(),
-        Prompt::Response => "Your answer to the court (30 s; Enter: none):".to_owned(),
-        Prompt::Argument => "Your argument:".to_owned(),
-        Prompt::Reply(id) => format!("Your answer (Enter: none; fix chat {id} answers later):"),
-        other => format!("{other:?}:"),
-    };
-    format!("{text} ")
-}
-
 fn wanted(deposit: &Deposit) -> Value {
     let address = deposit.address.to_string();
     json!({ "address": address, "amount": deposit.amount.xno(), "uri": deposit.uri })
@@ -574,11 +578,6 @@ fn as_json(changes: &ChangeSet) -> Value {
         })
     };
     json!({ "changes": changes.entries.iter().map(entry).collect::<Vec<_>>(), "digest": changes.digest })
-}
-
-/// A path as a line of a question. A name with a line break in it stays one line.
-fn line_of(path: &Path) -> String {
-    format!("  {}\n", files::shown(path).replace('\n', "\u{fffd}"))
 }
 
 fn sentence_of(bill: &Bill) -> String {
@@ -602,11 +601,6 @@ fn qr(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_path_in_a_question_is_one_line() {
-        assert_eq!(line_of(Path::new("/a\nAllow this? ")), "  /a\u{fffd}Allow this? \n");
-    }
 
     #[test]
     fn a_bill_says_where_the_money_went() {

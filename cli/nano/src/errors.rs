@@ -43,6 +43,10 @@ pub enum Error {
     #[code(8407)]
     #[error("a nonce is 1 to 64 bytes in hexadecimal digits")]
     Nonce,
+    /// The command line is invalid; carries the parser's sentence.
+    #[code(8408)]
+    #[error("{0}")]
+    Usage(String),
     /// The processor lacks the instructions of this path.
     #[code(8409)]
     #[error("this processor has no {0}")]

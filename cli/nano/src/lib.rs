@@ -1,7 +1,8 @@
 //! The command `nano-escrow`. Thin: parse, call the library, print.
 //!
-//! Exit codes: 0 success, 1 failure or invalid input, 2 invalid usage. With `--json` standard output has exactly
-//! one JSON value, also after an error: `{"error": {"code", "message", "next"}}`.
+//! Exit codes: 0 success, 1 failure or invalid input, 2 invalid usage. With `--json` standard output has exactly one
+//! line of JSON, also after an error: `{"error": {"code", "name", "message", "next"}}`; standard error then has the
+//! inner object.
 
 mod address;
 mod bind;
@@ -71,9 +72,15 @@ enum Command {
 
 /// Runs the command line and returns the exit code.
 pub fn main() -> ExitCode {
-    let cli = match Cli::command().try_get_matches().and_then(|m| Cli::from_arg_matches(&m)) {
+    let tree = || zx1_manual::with_options(Cli::command());
+    zx1_manual::answer_first(tree);
+    let cli = match tree().try_get_matches().and_then(|m| Cli::from_arg_matches(&m)) {
         Ok(cli) => cli,
         Err(error) => {
+            let json = std::env::args_os().any(|argument| argument == "--json");
+            if json && error.use_stderr() {
+                return Output::new(true).fail(&Failure::usage(Error::Usage(first_sentence(&error))));
+            }
             // Help and version are not errors and go to standard output; clap knows.
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
@@ -84,6 +91,13 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => out.fail(&failure),
     }
+}
+
+/// The parser's words without its usage and hints.
+fn first_sentence(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let first = text.split("\n\n").next().unwrap_or_default();
+    first.trim_start_matches("error: ").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn run(command: Command, out: &Output) -> Result<(), Failure> {

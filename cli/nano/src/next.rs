@@ -62,6 +62,7 @@ pub(crate) fn after(code: u32) -> Option<&'static str> {
         8405 => "Give one of them as a file.",
         8406 => "Give one of them.",
         8407 => "Give an even number of digits, without 0x and without blanks.",
+        8408 => "See nano-escrow --help, or the help of the command.",
         8409 => "Leave --path out; the fastest that it has is used.",
         8440 => "Give --network live, beta, dev or test, or NANO_NETWORK.",
         8441 => "Give --node URL or set NANO_NODE_URL.",

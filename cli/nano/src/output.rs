@@ -30,8 +30,7 @@ impl Output {
 
     /// Prints a result: `value` as JSON, or `text` for people, without a newline at its end.
     pub(crate) fn print(&self, value: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Failure> {
-        let text =
-            if self.json { serde_json::to_string_pretty(value).map_err(Failure::system)? } else { text() };
+        let text = if self.json { serde_json::to_string(value).map_err(Failure::system)? } else { text() };
         let mut stdout = std::io::stdout().lock();
         match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
             // `| head` closing the pipe is not a failure.
@@ -51,10 +50,11 @@ impl Output {
         if failure.code == 0 {
             return ExitCode::from(failure.exit);
         }
-        let Failure { code, message, next, .. } = failure;
+        let Failure { code, name, message, next, .. } = failure;
         if self.json {
-            let value = json!({ "error": { "code": code, "message": message, "next": next } });
-            let _ = writeln!(std::io::stdout(), "{value:#}");
+            let value = json!({ "code": code, "name": name, "message": message, "next": next });
+            let _ = writeln!(std::io::stderr(), "{value}");
+            let _ = writeln!(std::io::stdout(), "{}", json!({ "error": value }));
         } else {
             let _ = writeln!(std::io::stderr(), "error {code}: {message}.\n  {next}");
         }
@@ -67,6 +67,8 @@ impl Output {
 pub(crate) struct Failure {
     /// Stable number of the error.
     pub(crate) code: u32,
+    /// Name of the error in CamelCase.
+    pub(crate) name: &'static str,
     /// What is wrong, without a full stop.
     pub(crate) message: String,
     /// The next step for the user.
@@ -83,7 +85,7 @@ impl Failure {
 
     /// A failure whose text is already printed; only the exit code remains.
     pub(crate) fn printed(exit: u8) -> Failure {
-        Failure { code: 0, message: String::new(), next: "", exit }
+        Failure { code: 0, name: "", message: String::new(), next: "", exit }
     }
 
     /// An error of the operating system (8400).
@@ -95,6 +97,6 @@ impl Failure {
 impl<E: Coded> From<E> for Failure {
     fn from(error: E) -> Self {
         let next = next::after(error.code()).unwrap_or_default();
-        Failure { code: error.code(), message: error.to_string(), next, exit: 1 }
+        Failure { code: error.code(), name: error.name(), message: error.to_string(), next, exit: 1 }
     }
 }

@@ -200,6 +200,29 @@ fn amounts_that_are_none_fails_each_with_its_number() {
 }
 
 #[test]
+fn json_is_one_line_and_an_error_stands_on_both_outputs() {
+    let out = command(&["address", "validate", "x", "--json"]).output().unwrap();
+    assert_eq!(String::from_utf8(out.stdout).unwrap().lines().count(), 1);
+    for (args, code, number, name) in [
+        (&["qr", "nano_x", "--amount", "1", "--json"][..], 1, 8020..8025, ""),
+        (&["--json", "bogus"], 2, 8408..8409, "Usage"),
+        (&["--json", "key"], 2, 8408..8409, "Usage"),
+    ] {
+        let out = command(args).output().unwrap();
+        assert_eq!(out.status.code(), Some(code), "{args:?}");
+        let said: Value = serde_json::from_slice(&out.stderr).unwrap();
+        assert!(number.contains(&said["code"].as_u64().unwrap()), "{said}");
+        assert!(
+            said["name"].as_str().unwrap().ends_with(name) && said["next"].as_str().unwrap().ends_with('.')
+        );
+        assert_eq!(
+            serde_json::from_slice::<Value>(&out.stdout).unwrap(),
+            serde_json::json!({ "error": said })
+        );
+    }
+}
+
+#[test]
 fn no_secret_is_ever_printed() {
     for args in [
         vec!["key", "derive", "--private", KEY],

@@ -23,18 +23,22 @@ mainnet.
 
 Exit codes: 0 success or nothing to do, 1 error, 2 invalid command line, 130
 interrupted by Ctrl+C. An error is `error NUMBER: what is wrong` and `next: what
-to do` on standard error; with --output json it is an object {code, name,
-message, next}.
+to do` on standard error. With --json it is an object {code, name, message, next}
+there, and {\"error\": OBJECT} on standard output where there is no result.
 
 First steps:
-  zx1 init                      create a key and a configuration
+  zx1 up                        all of this, one step after the other
   zx1 doctor                    check the setup and show what to do next
+The same by hand:
+  zx1 init                      create a key and a configuration
   zx1 register --name alice     register an agent
   zx1 keys add hot.json --scopes pay,batch,deal,peer
                                 list a key that acts for it (zx1 key new hot.json)
   zx1 stake lock 30             lock the minimum stake
   zx1 lease pay                 pay for today
-  zx1 batch open                open its chain of batches";
+  zx1 batch open                open its chain of batches
+  zx1 config set upload PLACE   where others fetch the batches' data
+  zx1 keeper run                the rest, every day";
 
 /// The command line.
 #[derive(Debug, Parser)]

@@ -6,10 +6,13 @@ use crate::input;
 use crate::output::Page;
 use crate::screen::Screen;
 use crate::settings;
+use crate::summary::View;
 use crate::tx;
 use serde::Serialize;
+use solana_address::Address;
 use std::sync::Arc;
 use zx1_chain::rpc::{ChainError, Client, ClientOptions, Cluster};
+use zx1_cli_common::keys::public;
 use zx1_operator::{Attempt, Mode, Operator, Options, Sent};
 
 pub use zx1_operator::Chain;
@@ -104,8 +107,19 @@ impl Context {
         };
         let options = Options { unit_price: self.settings()?.compute_unit_price.value, mode };
         self.name_cluster(tx::cluster_line(self, &chain)?);
-        let screen = Screen::new(self.format()?, flags.yes, self.cluster_line(), self.declined());
+        let screen = Screen::new(self.format()?, flags.yes, self.view()?, self.declined(), self.budget());
         Ok(Operator::new(chain, self.home()?, options, Arc::new(screen)))
+    }
+
+    /// How this run shows transactions.
+    pub(crate) fn view(&self) -> Result<View> {
+        let names = self.config()?.agents.into_iter().map(|(name, entry)| (entry.mint, name)).collect();
+        let keypair = &self.settings()?.keypair.value;
+        // One that cannot be read is refused where it is needed.
+        let known = zx1_home::keys::read(keypair).ok().map(|key| Address::from(public(&key.seed)));
+        let wallet = known.or_else(|| keypair.to_str()?.parse().ok());
+        let (cluster, addresses) = (self.cluster_line(), self.flags().verbose > 0);
+        Ok(View { cluster, wallet, names, addresses })
     }
 
     /// Prints a result, then removes its transaction from the outbox: in this order, so that a result that was not

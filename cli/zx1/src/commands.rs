@@ -1,8 +1,11 @@
 //! One module for each command, with its arguments and `run`.
 
+mod address;
+mod agents;
 mod ask;
 mod attest;
 mod audit;
+mod balance;
 mod batch;
 mod bind;
 mod challenge;
@@ -11,6 +14,7 @@ mod config;
 mod doctor;
 mod envelope;
 mod feedback;
+mod help;
 mod init;
 mod inspect;
 mod keeper;
@@ -27,6 +31,8 @@ mod stake;
 mod status;
 mod take_over;
 mod tx;
+mod up;
+mod whoami;
 
 use crate::context::Context;
 use crate::errors::Result;
@@ -51,6 +57,11 @@ macro_rules! commands {
 }
 
 commands! {
+    /// Set an agent up, from nothing to its first batch
+    ///
+    /// Key, money, registration, keys, stake, lease, chain of batches, a place for their data, and the keeper as a
+    /// service: each step says what it costs and what comes back, and asks once. Run it again to go on.
+    Up(up::Args);
     /// Create a key and a configuration
     ///
     /// Creates a keypair file that only you can read, or imports one, and writes zx1's configuration. Existing
@@ -71,6 +82,22 @@ commands! {
     ///
     /// The facts behind doctor's checks, also as JSON.
     Status(status::Args);
+    /// Show the wallet, its key file, the cluster and the agents that it owns
+    ///
+    /// Who zx1 acts as. The key file is that of the setting keypair.
+    Whoami(whoami::Args);
+    /// Print the wallet's address
+    ///
+    /// One line and nothing else, for scripts. Reads the key file only.
+    Address(address::Args);
+    /// Show the wallet's money, and what comes back to it
+    ///
+    /// SOL, USDC, the stakes that the wallet locked and its open challenges, each with when it comes back and how.
+    Balance(balance::Args);
+    /// List the wallet's agents, and what each needs next
+    ///
+    /// Stake, lease and the next thing that is due, for each agent that the wallet owns on this cluster.
+    Agents(agents::Args);
     /// Register an agent with SATI
     ///
     /// Mints the agent's NFT into your wallet and writes the registration file for you to host. The mint is
@@ -176,6 +203,10 @@ commands! {
     /// Keccak-256, entries padded on the left with zero hashes to a power of two (protocol.md, 8.5).
     #[command(subcommand)]
     Merkle(merkle::Action);
+    /// Show the help of a command
+    ///
+    /// The same text as with --help after the command.
+    Help(help::Args);
     /// Print a shell completion script
     ///
     /// With the script the shell completes zx1's commands and options.

@@ -1,5 +1,6 @@
 //! What a command works with. Nothing is read before a command asks for it.
 
+use crate::budget::Budget;
 use crate::config_file::{AgentEntry, ConfigFile};
 use crate::declined::Declined;
 use crate::defaults;
@@ -26,6 +27,7 @@ pub struct Context {
     home: OnceCell<PathBuf>,
     settings: OnceCell<Settings>,
     declined: Arc<Declined>,
+    budget: Arc<Budget>,
     cluster: OnceCell<String>,
 }
 
@@ -64,8 +66,15 @@ impl Context {
             home: OnceCell::new(),
             settings: OnceCell::new(),
             declined: Arc::default(),
+            budget: Arc::default(),
             cluster: OnceCell::new(),
         }
+    }
+
+    /// The same run with what has been written into the configuration since.
+    pub fn fresh(&self) -> Self {
+        let (declined, budget) = (self.declined.clone(), self.budget.clone());
+        Self { declined, budget, ..Self::new(self.flags.clone()) }
     }
 
     /// The global flags.
@@ -105,7 +114,7 @@ impl Context {
 
     /// How an error is shown: in the format of results, as far as flags and environment name one.
     pub fn error_format(&self) -> Format {
-        let flag = self.flags.output.clone().or_else(|| zx1_home::config::environment("ZX1_OUTPUT"));
+        let flag = self.flags.setting("output").or_else(|| zx1_home::config::environment("ZX1_OUTPUT"));
         let asked = self.format().ok().or_else(|| flag?.parse().ok());
         asked.unwrap_or(Format::Display)
     }
@@ -133,6 +142,11 @@ impl Context {
     /// Why a transaction was not approved.
     pub(crate) fn declined(&self) -> Arc<Declined> {
         self.declined.clone()
+    }
+
+    /// What this run may spend.
+    pub(crate) fn budget(&self) -> Arc<Budget> {
+        self.budget.clone()
     }
 
     /// A spinner with a text; it goes when it is dropped.
@@ -228,8 +242,7 @@ impl Context {
                 if crate::confirm::is_asking() {
                     let failure = Failure::from(Error::Interrupted);
                     output::write_err("\n");
-                    failure.show(format);
-                    std::process::exit(failure.exit as i32);
+                    std::process::exit(failure.end(format) as i32);
                 }
             }
         });

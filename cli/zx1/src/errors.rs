@@ -138,6 +138,19 @@ zx1_cli_common::catalogue! {
     7562 Failure KeeperFailing { failures: u32, last: String }
         "The keeper failed {failures} times in a row: {last}" => "zx1 doctor";
 
+    // Setting up.
+    7480 Failure Underfunded { wallet: String, has: String, needs: String }
+        "The wallet {wallet} has {has}, and what is missing costs {needs}." =>
+        "send it the rest, then run zx1 up again";
+    7481 Failure OverBudget { cost: String, most: String }
+        "This would cost {cost} together with what this run has spent, and the most that it may spend is {most}." =>
+        "raise --max-usdc or --max-sol, if you mean it";
+    7482 Failure Leaving { agent: String }
+        "The unlock of the stake of {agent} is queued: its owner is leaving, and zx1 up does not take that back." =>
+        "zx1 stake cancel, once the lease is paid";
+    7483 Failure HeldByAnother { agent: String }
+        "{agent} is in the tenure of a wallet that does not hold it any more." => "zx1 take-over, then zx1 up";
+
     // Indexers.
     7590 Usage NoIndexerUrl { text: String } "'{text}' is not an indexer's URL." =>
         "give one that begins with http:// or https://";

@@ -1,5 +1,6 @@
 //! The options that all commands share.
 
+use crate::output::Format;
 use clap::{ArgAction, Args};
 
 const SETTINGS: &str = "Settings";
@@ -34,13 +35,16 @@ pub struct Global {
     /// Commitment level: processed, confirmed or finalized [env: ZX1_COMMITMENT]
     #[arg(long, global = true, value_name = "LEVEL", help_heading = SETTINGS, hide_short_help = true)]
     pub commitment: Option<String>,
-    /// Output format: display, json or json-compact [env: ZX1_OUTPUT]
+    /// Print results and errors as JSON, one object a line; the same as --output json-compact
+    #[arg(long, global = true, conflicts_with = "output", help_heading = SETTINGS, hide_short_help = true)]
+    pub json: bool,
+    /// Output format: display, json (indented) or json-compact [env: ZX1_OUTPUT]
     #[arg(long, global = true, value_name = "FORMAT", help_heading = SETTINGS, hide_short_help = true)]
     pub output: Option<String>,
     /// Show addresses and hashes in tables in full
     #[arg(long, global = true, help_heading = SETTINGS, hide_short_help = true)]
     pub full: bool,
-    /// Increase verbosity (-v, -vv, -vvv)
+    /// Increase verbosity (-v, -vv, -vvv); confirmations then show all addresses
     #[arg(short, long, global = true, action = ArgAction::Count,
           help_heading = SETTINGS, hide_short_help = true)]
     pub verbose: u8,
@@ -80,6 +84,7 @@ impl Global {
             "peer_key" => self.peer_key.clone(),
             "second_url" => self.second_url.clone(),
             "commitment" => self.commitment.clone(),
+            "output" if self.json => Some(Format::JsonCompact.name().to_owned()),
             "output" => self.output.clone(),
             "agent" => self.agent.clone(),
             "compute_unit_price" => self.compute_unit_price.map(|price| price.to_string()),

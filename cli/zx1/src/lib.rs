@@ -6,10 +6,13 @@
 //! * [`settings`], [`config_file`]: where a value comes from (flag, environment, files, default)
 //! * [`output`]: a command's result as a page for people or as JSON
 //! * [`errors`]: numbered refusals; exit codes; [`next`]: the next command after a library's error
-//! * [`chain`], [`tx`]: the cluster, and transactions from summary to confirmation
+//! * [`chain`], [`tx`]: the cluster, and transactions from summary to confirmation; [`summary`]: what one costs and does
+//! * [`budget`]: what a run may spend
 //! * [`screen`], [`confirm`], [`progress`]: what is asked and shown while an operation runs
 //! * [`findings`]: what doctor found, in words
 //! * [`keys`], [`amount`], [`input`]: reading keys, money and bytes from outside
+//! * [`service`]: the keeper as a unit of systemd
+//! * [`steps`]: the next step of an agent, as a command
 //! * [`usage`]: what is wrong with a command line, in one sentence; [`words`]: plurals, dates, short names
 //!
 //! `zx1 --help` builds the command tree and nothing else: no file is read and no runtime is started.
@@ -17,6 +20,7 @@
 pub mod agent_files;
 pub mod amount;
 pub mod args;
+pub mod budget;
 pub mod chain;
 mod commands;
 pub mod config_file;
@@ -33,7 +37,10 @@ pub mod next;
 pub mod operations;
 pub mod passphrase;
 pub mod screen;
+pub mod service;
 pub mod settings;
+pub mod steps;
+pub mod summary;
 pub mod tx;
 pub mod usage;
 pub mod words;
@@ -61,6 +68,5 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn report(failure: &Failure, context: &context::Context) -> ExitCode {
-    failure.show(context.error_format());
-    failure.exit.into()
+    failure.end(context.error_format()).into()
 }

@@ -138,7 +138,7 @@ fn next(refusal: &Refusal) -> String {
         Refusal::TooLong { .. } => "shorten it",
         Refusal::TooManyMetadata { .. } => "omit some; the registration file has no such limit",
         Refusal::NothingToBatch { .. } => "zx1 batch show",
-        Refusal::NoStore => "zx1 config set upload FOLDER_OR_URL; or give --data",
+        Refusal::NoStore => "zx1 config set upload FOLDER_OR_URL, or give --data",
         Refusal::BatchMissing { epoch } => return format!("zx1 batch build --epoch {epoch}"),
         Refusal::NotOfChain { .. } => {
             "try another place with --data, or get the file that the agent submitted"

@@ -1,11 +1,12 @@
 //! What an operation shows and asks while it runs.
 
+use crate::budget::Budget;
 use crate::confirm;
 use crate::declined::Declined;
 use crate::errors::Result;
 use crate::output::{self, Format, Page};
 use crate::progress::Progress as Spinner;
-use crate::tx;
+use crate::summary::{self, Cost, View};
 use crate::words::count;
 use std::sync::{Arc, Mutex, PoisonError};
 use zx1_chain::rpc::{Progress, Summary};
@@ -16,15 +17,16 @@ use zx1_operator::{Event, Front};
 pub struct Screen {
     format: Format,
     yes: bool,
-    cluster: String,
+    view: View,
     spinner: Mutex<Option<Spinner>>,
     declined: Arc<Declined>,
+    budget: Arc<Budget>,
 }
 
 impl Screen {
-    /// Nothing is shown yet. `cluster` is its name in summaries.
-    pub fn new(format: Format, yes: bool, cluster: String, declined: Arc<Declined>) -> Self {
-        Self { format, yes, cluster, spinner: Mutex::default(), declined }
+    /// Nothing is shown yet.
+    pub fn new(format: Format, yes: bool, view: View, declined: Arc<Declined>, budget: Arc<Budget>) -> Self {
+        Self { format, yes, view, spinner: Mutex::default(), declined, budget }
     }
 
     fn say(&self, text: String) {
@@ -37,12 +39,18 @@ impl Screen {
 
     /// Shows the transaction and asks.
     fn consent(&self, summary: &Summary) -> Result<()> {
+        let cost = Cost::of(summary);
+        self.budget.check(cost)?;
         if !self.yes || !self.format.is_json() {
             let mut page = Page::new(output::width());
-            tx::draw_summary(&mut page, summary, &self.cluster);
+            summary::draw(&mut page, summary, &self.view);
             output::write_err(&page.finish());
         }
-        if self.yes { Ok(()) } else { Ok(confirm::ask("Send it?")?) }
+        if !self.yes {
+            confirm::ask("Send it?")?;
+        }
+        self.budget.add(cost);
+        Ok(())
     }
 }
 

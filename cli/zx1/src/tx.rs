@@ -1,15 +1,13 @@
-//! Transactions as they are shown: summaries, previews and outcomes. What is shown is read from the
-//! transaction itself.
+//! Transactions as they are previewed, sent and shown afterwards. What they do is drawn by [`crate::summary`].
 
 use crate::context::Context;
 use crate::errors::{Error, Result};
 use crate::keys::Key;
 use crate::output::{Page, Report};
-use crate::words::one_line;
+use crate::summary::{self, View};
 use serde::Serialize;
 use serde_json::{Value, json};
-use solana_address::Address;
-use zx1_chain::rpc::{Flow, Intent, Money, Outbox, PartialTransaction, Summary};
+use zx1_chain::rpc::{Flow, Intent, Outbox, PartialTransaction, Summary};
 use zx1_operator::{Attempt, Chain, Preview, Status};
 
 pub use zx1_operator::Sent;
@@ -71,6 +69,7 @@ pub fn done<T>(context: &Context, attempt: Attempt<T>) -> Result<Option<T>> {
             cluster: context.cluster_line(),
             compute_units: prepared.simulation.units,
             summary: prepared.summary(),
+            view: context.view()?,
         }),
     };
     printed.map(|()| None)
@@ -95,78 +94,6 @@ pub(crate) fn cluster_line(context: &Context, chain: &Chain) -> Result<String> {
     })
 }
 
-/// Draws what a transaction does, with the money that a simulation saw moving.
-pub fn draw_summary(page: &mut Page, summary: &Summary, cluster: &str) {
-    draw_instructions(page, summary);
-    draw_moves(page, summary);
-    draw_signers(page, summary, cluster);
-}
-
-/// Draws what a transaction does that was not simulated: only its instructions say what it moves.
-pub fn draw_unsimulated(page: &mut Page, summary: &Summary) {
-    draw_instructions(page, summary);
-    let fee = Money::Lamports(summary.fee);
-    page.line(format!("  Not simulated: the lines above show what it moves. The fee is {fee}."));
-    draw_signers(page, summary, "the cluster with its blockhash");
-}
-
-fn draw_instructions(page: &mut Page, summary: &Summary) {
-    page.heading("This transaction");
-    for line in &summary.lines {
-        let unknown = if line.understood { "" } else { " (unknown instruction)" };
-        page.line(format!("  {}{unknown}", line.title));
-        for (label, value) in line.details.iter().filter(|(_, value)| !value.is_empty()) {
-            page.field(format!("    {label}"), one_line(value, usize::MAX));
-        }
-    }
-}
-
-fn draw_moves(page: &mut Page, summary: &Summary) {
-    page.heading("It moves");
-    // The payer is the one who reads this, mostly.
-    let named = |address: &Address| match *address == summary.payer {
-        true => "the payer".to_owned(),
-        false => address.to_string(),
-    };
-    // The points of decimals stand below each other.
-    let before_point = |amount: &str| amount.find(['.', ' ']).unwrap_or(amount.len());
-    let fee = Money::Lamports(summary.fee).to_string();
-    let amounts = summary.moves.iter().filter(|moved| !matches!(moved.money, Money::Token { .. }));
-    let amounts = amounts.map(|moved| before_point(&moved.money.to_string()));
-    let widest = amounts.chain([before_point(&fee)]).max().unwrap_or(0);
-    let aligned = |amount: String| {
-        let indent = widest.saturating_sub(before_point(&amount)).saturating_add(2);
-        format!("{:indent$}{amount}", "")
-    };
-    for moved in &summary.moves {
-        let (from, to) = (named(&moved.from), named(&moved.to));
-        match moved.money {
-            Money::Token { amount, mint } if mint == Some(moved.from) => {
-                page.field(aligned(format!("{amount} new NFT")), format!("{from} -> {to}"));
-            }
-            Money::Token { amount, mint } => {
-                let mint = mint.map(|mint| format!(" (mint {mint})")).unwrap_or_default();
-                page.field(aligned(format!("{amount} token units")), format!("{from} -> {to}{mint}"));
-            }
-            money => {
-                page.field(aligned(money.to_string()), format!("{from} -> {to}"));
-            }
-        }
-    }
-    page.field(aligned(fee), "the payer -> fee");
-}
-
-fn draw_signers(page: &mut Page, summary: &Summary, cluster: &str) {
-    page.heading("It is");
-    page.field("  paid by", summary.payer);
-    let others = summary.signers.iter().filter(|signer| **signer != summary.payer);
-    for signer in others {
-        page.field("  signed by", signer);
-    }
-    page.field("  for", cluster);
-    page.blank();
-}
-
 /// What --dry-run prints.
 #[derive(Serialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
@@ -177,6 +104,8 @@ enum DryRun {
         compute_units: u32,
         #[serde(serialize_with = "in_json")]
         summary: Summary,
+        #[serde(skip)]
+        view: View,
     },
     NothingToDo {
         title: String,
@@ -190,8 +119,8 @@ fn in_json<S: serde::Serializer>(summary: &Summary, serializer: S) -> Result<S::
 impl Report for DryRun {
     fn draw(&self, page: &mut Page) {
         match self {
-            Self::Simulated { cluster, compute_units, summary } => {
-                draw_summary(page, summary, cluster);
+            Self::Simulated { compute_units, summary, view, .. } => {
+                summary::draw(page, summary, view);
                 page.field("compute units", compute_units);
                 page.line("The simulation succeeded. Nothing was sent (--dry-run).")
             }

@@ -1,7 +1,7 @@
 //! A command line that does not parse.
 
 use crate::args;
-use crate::errors::{Exit, Failure};
+use crate::errors::{Error, Exit, Failure, Result};
 use crate::output::Format;
 use std::ffi::OsString;
 use zx1_home::config::environment;
@@ -9,6 +9,18 @@ use zx1_home::config::environment;
 /// Says what is wrong with the command line, or prints the help that was asked for.
 pub fn refuse(error: &clap::Error, arguments: &[OsString]) -> Exit {
     Failure::refuse(error, &args::command(), arguments, asked_format(arguments))
+}
+
+/// The same for a command line that another command has made.
+///
+/// # Errors
+/// 7400 where it is wrong.
+pub fn explain(error: &clap::Error, arguments: &[OsString], format: Format) -> Result<()> {
+    if zx1_cli_common::usage::help(error, format)?.is_some() {
+        return Ok(());
+    }
+    let failure = Failure::from(Error::Usage { message: zx1_cli_common::usage::in_words(error) });
+    Err(failure.with_help_of(&args::command(), arguments))
 }
 
 /// The output format in a command line that does not parse.
@@ -19,6 +31,9 @@ fn asked_format(arguments: &[OsString]) -> Format {
         ["--output", format] => Some(*format),
         _ => None,
     });
+    if texts.contains(&"--json") {
+        return Format::JsonCompact;
+    }
     let environment = environment("ZX1_OUTPUT");
     let asked = joined.or(after).or(environment.as_deref());
     asked.and_then(|text| text.parse().ok()).unwrap_or(Format::Display)

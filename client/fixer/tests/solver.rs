@@ -308,6 +308,7 @@ fn only_the_five_shapes_are_actions() {
         r#"{"action":"propose","fix":"a\u001b[2Jb","explanation":"x"}"#,
         r#"{"action":"propose","fix":"a\rb","explanation":"x"}"#,
         r#"{"action":"propose","fix":"a","explanation":"x","corrected_command":7}"#,
+        r#"{"action":"propose","fix":"a","explanation":"x","corrected_command":"a\nb"}"#,
         r#"{"action":"propose","fix":"a","explanation":"x","corrected_command":""}"#,
         long.as_str(),
     ] {

@@ -88,10 +88,15 @@ impl Market {
         let text = words(argument);
         let data = match action {
             ReviewAction::Accept => Data::ReviewAccept { explanation: text },
-            ReviewAction::Reject => Data::ReviewReject { reason: text },
+            ReviewAction::Reject => Data::ReviewReject { reason: text, failure: None },
             ReviewAction::Dispute => Data::DisputeFiled { argument: text, side: Side::Principal },
         };
         self.act(id, data).await
+    }
+
+    /// Reject a fix that waits for review, and say why in words.
+    pub async fn review_failed(&self, id: ContractId, failure: Failure, reason: &str) -> Result<Acted> {
+        self.act(id, Data::ReviewReject { reason: words(reason), failure: Some(failure) }).await
     }
 
     /// File a dispute.

@@ -16,6 +16,7 @@
 //! | [`money`] | the money table |
 //! | [`case`] | one contract's whole life: entries and time in, effects and deadlines out; replay |
 //! | [`wire`] | bodies, answers and events of the HTTP interface |
+//! | [`counts`] | how often a party's fixes failed outside of the sandbox |
 //! | [`work`] | what posts above an address's daily number cost |
 //! | [`bridge`] | a contract as a task of the 0x01 protocol |
 //! | [`defaults`] | every default and bound |
@@ -28,6 +29,7 @@ pub mod canonical;
 pub mod case;
 pub mod chain;
 pub mod contract;
+pub mod counts;
 pub mod court;
 pub mod defaults;
 mod digits;

@@ -193,6 +193,15 @@ pub enum ConfigError {
     #[code(9336)]
     #[error("The pool has no models. Name at least one.")]
     EmptyPool,
+    /// A key file cannot be used.
+    #[code(9338)]
+    #[error("The model's key file {path} cannot be used: {why}.")]
+    KeyFile {
+        /// Path of the file.
+        path: String,
+        /// What is wrong.
+        why: String,
+    },
     /// A script cannot be read.
     #[code(9337)]
     #[error("The script cannot be read: {why}. Give a JSON list of texts.")]

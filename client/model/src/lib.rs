@@ -27,7 +27,7 @@ pub use anthropic::{Anthropic, AnthropicOptions};
 pub use error::{ConfigError, ModelError};
 pub use http::HttpOptions;
 pub use key::ApiKey;
-pub use named::{NameError, named};
+pub use named::{NameError, Named, named};
 pub use openai::{OpenAi, OpenAiOptions, TokenField};
 pub use pool::Pool;
 pub use price::{Price, Spend, micro_usd_of_decimal};

@@ -22,3 +22,9 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     made.and_then(|()| files::replace(path, bytes))
         .map_err(|source| Error::WriteFailed { path: path.to_owned(), source })
 }
+
+/// Finds out whether files can be made in a folder; none stays.
+pub(crate) fn probe(folder: &Path) -> Result<()> {
+    let begun = files::Draft::new(&folder.join("probe"));
+    begun.map(drop).map_err(|source| Error::WriteFailed { path: folder.to_owned(), source })
+}

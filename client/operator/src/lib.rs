@@ -10,6 +10,7 @@
 //! * [`batch`], [`challenge`], [`ask`]: an agent's account of what it did, and disputes about it
 //! * [`backup`]: what an agent cannot get back from the chain, encrypted
 //! * [`keeper`]: decides what has to be done and does it
+//! * [`steps`]: what an agent needs next; [`setup`]: the way from a wallet to the first batch; [`holdings`]: what a wallet holds and what comes back to it
 //! * [`facts`]: stake and lease as they count now; [`health`]: what is well and what is not; [`identity`]: who owns an agent, who signs for it
 //! * [`message`]: messages of an agent, made and judged; [`log`]: the log of messages
 //! * [`inspect`]: every field of messages, entries, batches, accounts and transactions
@@ -26,6 +27,7 @@ pub mod defaults;
 pub mod facts;
 pub mod feedback;
 pub mod health;
+pub mod holdings;
 pub mod identity;
 pub mod inspect;
 pub mod keeper;
@@ -35,7 +37,9 @@ pub mod log;
 pub mod message;
 pub mod register;
 pub mod reputation;
+pub mod setup;
 pub mod stake;
+pub mod steps;
 
 mod error;
 mod files;

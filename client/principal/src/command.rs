@@ -61,7 +61,10 @@ pub fn run(
     let mut child = match child {
         Ok(child) => child,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let said = format!("{}: command not found\n", program.to_string_lossy());
+            let program = program.to_string_lossy();
+            // What shells say of a path.
+            let why = if program.contains('/') { "No such file or directory" } else { "command not found" };
+            let said = format!("{program}: {why}\n");
             pass_on(Stream::Err, said.as_bytes());
             return Ok(Ran { output: said, exit: 127, interrupted: false });
         }
@@ -265,6 +268,33 @@ impl Kept {
     }
 }
 
+/// Commands that a shell has itself.
+const BUILTINS: &[&str] = &[
+    ".", ":", "alias", "bg", "break", "cd", "command", "continue", "eval", "exec", "exit", "export", "fc",
+    "fg", "getopts", "hash", "jobs", "local", "read", "readonly", "return", "set", "shift", "times", "trap",
+    "type", "ulimit", "umask", "unalias", "unset", "wait",
+];
+
+/// Whether a word is a command of shells, and not a program on PATH.
+pub fn is_builtin(word: &str) -> bool {
+    BUILTINS.contains(&word) && !is_program(word)
+}
+
+/// Whether there is something to run under this word: a path, a line for the shell, a command of shells, a program on
+/// PATH.
+pub fn is_found(word: &str) -> bool {
+    word.contains(|c: char| c == '/' || c.is_whitespace()) || BUILTINS.contains(&word) || is_program(word)
+}
+
+pub(crate) fn is_program(word: &str) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| {
+        let meta = folder.join(word).metadata();
+        meta.is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    })
+}
+
 /// Whether a word needs no quotes.
 fn is_plain(word: &str) -> bool {
     !word.is_empty()
@@ -309,6 +339,21 @@ mod tests {
     fn a_program_that_is_not_there_is_a_failed_command() {
         let ran = run(&["no-such-program-anywhere".into()], Path::new("/"), false, &mut |_, _| {}).unwrap();
         assert_eq!((ran.exit, ran.output.as_str()), (127, "no-such-program-anywhere: command not found\n"));
+    }
+
+    #[test]
+    fn a_path_that_is_not_there_is_missing_and_no_command() {
+        let ran = run(&["./nothing.sh".into()], Path::new("/"), false, &mut |_, _| {}).unwrap();
+        assert_eq!((ran.exit, ran.output.as_str()), (127, "./nothing.sh: No such file or directory\n"));
+    }
+
+    #[test]
+    fn programs_paths_and_what_shells_have_are_found() {
+        for word in ["sh", "./nothing", "cd build && make", "cd", "ulimit"] {
+            assert!(is_found(word), "{word}");
+        }
+        assert!(!is_found("no-such-program-anywhere") && !is_found(""));
+        assert!(is_builtin("cd") && !is_builtin("sh") && !is_builtin("contrcts"));
     }
 
     #[test]

@@ -12,6 +12,8 @@ use zx1_home::files::ReadError;
 use zx1_market::ContractId;
 use zx1_market::contract::ChangeClass;
 use zx1_market_client::ClientError;
+use zx1_model::budget::BudgetError;
+use zx1_model::{ModelError, NameError};
 use zx1_sandbox::SandboxError;
 use zx1_trial::Lack;
 
@@ -52,6 +54,15 @@ pub enum Error {
     /// The built-in rules know no fix.
     #[error(transparent)]
     Rule(#[from] Decline),
+    /// The user's own model cannot be set up.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// The user's own model gives no answer.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// What the user's own model may cost.
+    #[error(transparent)]
+    Budget(#[from] BudgetError),
     /// Error of the wallet.
     #[error(transparent)]
     Wallet(#[from] EscrowError),
@@ -94,6 +105,36 @@ impl Error {
         move |source| Self::Write { path: path.to_owned(), source }
     }
 
+    /// Number of the error, where it has one: the rest says what the user did, or what the system did.
+    pub fn code(&self) -> Option<u32> {
+        Some(match self {
+            Self::Refused(error) => error.code(),
+            Self::Market(error) => error.code(),
+            Self::Rules(error) => error.code(),
+            Self::Envelope(error) => error.code(),
+            Self::Sandbox(error) => error.code(),
+            Self::Rule(error) => error.code(),
+            Self::Name(error) => error.code(),
+            Self::Model(error) => error.code(),
+            Self::Budget(error) => error.code(),
+            Self::Wallet(error) => error.code(),
+            Self::Journal(error) => error.code(),
+            _ => return None,
+        })
+    }
+
+    /// Whether a fix may still be found elsewhere: nobody has declined, and what failed is not this machine's.
+    pub(crate) fn leaves_hope(&self) -> bool {
+        matches!(
+            self,
+            Self::Rule(_)
+                | Self::Name(_)
+                | Self::Model(_)
+                | Self::Budget(_)
+                | Self::Refused(Refusal::Unfixed | Refusal::ModelDeclines { .. } | Refusal::NotReproduced)
+        )
+    }
+
     /// Whether the user declined, where a user was asked.
     pub(crate) fn is_no(&self) -> bool {
         matches!(
@@ -133,7 +174,7 @@ impl Stopped {
     }
 }
 
-/// This crate's own errors, numbers 9532 to 9572.
+/// This crate's own errors, numbers 9532 to 9575.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Coded)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages say it")]
@@ -165,6 +206,15 @@ pub enum Refusal {
     #[code(9572)]
     #[error("Not run: {line} could not be tested without {lack}, and nobody is here to agree to it.")]
     Unproven { line: String, lack: Lack },
+    #[code(9573)]
+    #[error(
+        "Not sent: the command was not found (exit code 127), which is often a typing error, and nobody is here to \
+         confirm it."
+    )]
+    NotFoundUnconfirmed,
+    #[code(9574)]
+    #[error("The model {model} proposes no fix: {why}")]
+    ModelDeclines { model: String, why: String },
     #[code(9545)]
     #[error("The expected output holds a secret ({found}), and every agent reads it.")]
     SecretExpected { found: String },

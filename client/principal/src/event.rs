@@ -1,15 +1,18 @@
 //! What a session reports, and what it asks.
 
 use crate::error::{Error, Stopped};
-use crate::party::Party;
+use crate::model::Own;
 use crate::payload::Payload;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use zx1_agent::bridge::BridgeError;
 use zx1_market::contract::{Control, Failure};
+use zx1_market::counts::FixCounts;
 use zx1_market::money::Court;
-use zx1_market::{ContractId, Entry, Raw, State};
+use zx1_market::{ContractId, Entry, PartyId, Raw, State};
 use zx1_market_client::{Bill, ClientError, Deposit};
+use zx1_model::Spend;
 use zx1_sandbox::ChangeSet;
 use zx1_trial::{Answer as Investigated, Lack, Trial};
 
@@ -24,6 +27,32 @@ pub struct Proposal {
     pub explanation: String,
 }
 
+/// A place where a fix is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Way {
+    Rules,
+    Model,
+    Market,
+}
+
+impl Way {
+    /// The word for programs.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Rules => "rules",
+            Self::Model => "model",
+            Self::Market => "market",
+        }
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 /// Progress of a session.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -31,9 +60,21 @@ pub struct Proposal {
 pub enum Event<'a> {
     /// The command is run again in the sandbox.
     Rehearsing { line: &'a str },
-    /// All that would leave the machine. `deposit` is the whole deposit and its part that insures disputes, in a
-    /// contract with a bounty.
-    Offer { payload: &'a Payload, party: &'a Party, server: &'a str, deposit: Option<(Raw, Raw)> },
+    /// A fix is looked for here.
+    Trying { way: Way, to: Option<&'a str>, bounty: Option<Raw> },
+    /// There is none here, and the next place is tried.
+    NotHere { way: Way, error: &'a Error },
+    /// No market was named, and none answers at the usual address.
+    NoMarket { url: &'a str, has_model: bool },
+    /// All that would leave the machine for the market. `deposit` is the whole deposit and its part that insures
+    /// disputes, in a contract with a bounty; it is unknown in a dry run.
+    Offer { payload: &'a Payload, agent_id: Option<&'a str>, server: &'a str, deposit: Option<(Raw, Raw)> },
+    /// All that would go to the user's own model at first. `today`: what the day has cost so far.
+    ForModel { payload: &'a Payload, own: &'a Own, today: Spend },
+    /// A dry run ends. `sent`: what would have been sent, and where; nothing would, where it would only have been applied.
+    DryRun { sent: Option<(&'a Payload, &'a str)> },
+    /// The user's own model says or asks something.
+    ModelSays { text: &'a str },
     /// A contract was posted.
     Posted(ContractId),
     /// The market's own ledger has made the deposit.
@@ -46,6 +87,9 @@ pub enum Event<'a> {
     Deposit(&'a Deposit),
     /// An entry of the transcript. `ours`: this party has signed it.
     Entry { entry: &'a Entry, ours: bool },
+    /// An agent has the contract. `fixes`: what the market has counted of it, in free contracts or in paid ones as this
+    /// one is.
+    Agent { agent: PartyId, fixes: FixCounts },
     /// The market does not answer; it is asked again until it does.
     Unreachable,
     /// The contract is halted.
@@ -55,7 +99,7 @@ pub enum Event<'a> {
     /// A built-in rule has read the output of a command.
     Investigated { command: &'a str, answer: &'a Investigated },
     /// A built-in rule knows a fix. The confidence is in percent.
-    Rule { name: &'a str, confidence: u8 },
+    Rule { name: &'a str, title: &'a str, confidence: u8 },
     /// What an agent or a rule proposes for the line that failed.
     Proposed { proposal: &'a Proposal, line: &'a str },
     /// The proposal is being tried in the sandbox.
@@ -123,8 +167,19 @@ pub struct Outcome {
 pub enum Question {
     /// Whether the offer that was shown may be sent.
     Send,
-    /// Whether to go on with an unfinished contract for the same command. Its id is not known before the post is.
-    GoOn(Option<ContractId>),
+    /// Whether what was shown may be sent to the user's own model, now and in later sessions.
+    SendToModel {
+        /// The model's name at its server.
+        model: String,
+        /// Where the server is.
+        url: String,
+    },
+    /// Whether to send a command that was not found. Typed as a word, so that no habit answers it.
+    SendNotFound,
+    /// Whether to apply the fix of a contract that has ended, and was paid, while nobody watched here.
+    ApplyPaid(ContractId),
+    /// Whether to go on with an unfinished contract for the same command.
+    GoOn(ContractId),
     /// Whether to apply a fix that changes so many files.
     Apply {
         /// Number of changed files.
@@ -172,9 +227,14 @@ impl Question {
     /// Whether consent that was given beforehand answers it.
     pub fn takes_consent(&self) -> bool {
         match self {
-            Self::Send | Self::GoOn(_) | Self::Apply { .. } => true,
+            Self::Send
+            | Self::SendToModel { .. }
+            | Self::GoOn(_)
+            | Self::ApplyPaid(_)
+            | Self::Apply { .. } => true,
             Self::Correct { from_outside, .. } => !from_outside,
-            Self::RunUnproven { .. }
+            Self::SendNotFound
+            | Self::RunUnproven { .. }
             | Self::Allow { .. }
             | Self::SendOutput
             | Self::Satisfied
@@ -207,6 +267,8 @@ pub enum Prompt {
     Argument,
     /// The answer to the agent's question in this contract.
     Reply(ContractId),
+    /// The answer to the user's own model.
+    ReplyToModel,
 }
 
 /// A user interface, or a policy in its place. Questions are asked on a thread of their own, so that a stop can

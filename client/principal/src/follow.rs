@@ -52,7 +52,7 @@ fn sent<T>(done: Result<T, ClientError>) -> Result<Next, Stop> {
 }
 
 /// The fix that waits: its entry's number and what it says.
-fn proposal(view: &View) -> Option<(u64, Proposal)> {
+pub(crate) fn proposal(view: &View) -> Option<(u64, Proposal)> {
     view.entries().iter().rev().find_map(|entry| match entry.read().ok()?.0 {
         Data::Fix { fix, explanation, corrected_command } => {
             Some((entry.seq(), Proposal { fix, corrected_command, explanation }))
@@ -133,16 +133,21 @@ impl Session<'_> {
         self.folder.limit(view.case().terms().court);
         let mut reported = 0;
         let mut warned = false;
+        let mut agent = None;
         loop {
             for entry in view.entries().iter().skip(reported) {
                 self.front.event(Event::Entry { entry, ours: entry.author() == market.id() });
             }
             reported = view.entries().len();
+            if agent != view.case().agent() {
+                agent = view.case().agent();
+                self.introduce(market, &view);
+            }
             let next = match self.step(market, &mut held, &view) {
                 // Somebody was faster, or a window has just passed: the transcript says what holds now.
                 Err(Stop::Behind) => Next::Again,
                 Err(Stop::Failed(error)) => match *error {
-                    Error::Interrupted => return self.stop(market, &view),
+                    Error::Interrupted => return self.stop(market, &view, held),
                     error => return Err(error),
                 },
                 Ok(next) => next,
@@ -155,9 +160,19 @@ impl Session<'_> {
                 Next::Again => view = self.runtime.block_on(market.view(id))?,
                 Next::Wait => match self.wait_for_more(market, &view, &mut warned)? {
                     Some(newer) => view = newer,
-                    None => return self.stop(market, &view),
+                    None => return self.stop(market, &view, held),
                 },
             }
+        }
+    }
+
+    /// Reports what the market has counted of the agent. A market that does not say it keeps nobody from the contract.
+    fn introduce(&self, market: &Market, view: &View) {
+        let Some(agent) = view.case().agent().filter(|_| !view.state().is_terminal()) else { return };
+        let free = view.case().contract().is_free();
+        let standing = self.wait(market.reputation(&agent)).ok();
+        if let Some(fixes) = standing.and_then(|standing| standing.fixes(Side::Agent, free)) {
+            self.front.event(Event::Agent { agent, fixes });
         }
     }
 
@@ -396,7 +411,7 @@ impl Session<'_> {
     }
 
     /// Whether this fix is applied already, also when a crash hid the end of it.
-    fn is_applied(&self, held: &mut Held, seq: u64) -> Result<bool> {
+    pub(crate) fn is_applied(&self, held: &mut Held, seq: u64) -> Result<bool> {
         let Some(applied) = held.record.applied.as_mut().filter(|applied| applied.seq == seq) else {
             return Ok(false);
         };
@@ -464,7 +479,7 @@ impl Session<'_> {
             self.pace(began)?;
         }
         if view.state() == State::Review {
-            return sent(self.runtime.block_on(market.review(id, ReviewAction::Reject, &why)));
+            return sent(self.runtime.block_on(market.review_failed(id, said.failure.clone(), &why)));
         }
         let Said { failure, exit, output } = said.clone();
         sent(self.runtime.block_on(market.verify_failed(id, failure, why, exit, output)))
@@ -503,8 +518,9 @@ impl Session<'_> {
         }
     }
 
-    /// After a stop: a contract that nobody has is canceled; one that somebody works on is halted; others are left.
-    fn stop(&self, market: &Market, view: &View) -> Result<Ended> {
+    /// After a stop: a contract that nobody has is canceled and forgotten; one that somebody works on is halted; others
+    /// are left.
+    fn stop(&self, market: &Market, view: &View, held: Held) -> Result<Ended> {
         const WHY: &str = "Stopped by Ctrl+C.";
         let id = view.id();
         let free = view.case().contract().is_free();
@@ -513,13 +529,19 @@ impl Session<'_> {
         let stopped = match view.state() {
             State::Unfunded | State::Open => {
                 self.runtime.block_on(market.cancel(id, WHY))?;
+                held.forget();
                 Stopped::Canceled(id)
             }
             State::Investigating | State::InProgress | State::Review if !closing => {
                 self.runtime.block_on(market.halt(id, WHY))?;
                 Stopped::Halted { contract: id, free }
             }
-            state if state.is_terminal() => Stopped::Ended(id),
+            // Its fix may still have to be applied.
+            State::Fulfilled => Stopped::Ended(id),
+            state if state.is_terminal() => {
+                held.forget();
+                Stopped::Ended(id)
+            }
             _ => Stopped::GoesOn(id),
         };
         self.front.event(Event::Stopped(&stopped));

@@ -2,10 +2,10 @@
 
 use crate::payload::{Payload, names};
 use crate::{Error, Refusal, Result, Session};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use zx1_home::files::{self, ReadError};
 use zx1_market::Raw;
-use zx1_market::contract::{Capabilities, Contract, ContractBuilder, InputFile, Scope, Verification};
+use zx1_market::contract::{Capabilities, Contract, ContractBuilder, InputFile, Scope};
 use zx1_market::defaults::{MAX_ERROR, MAX_INPUT_BYTES};
 use zx1_scrub::Category;
 use zx1_trial::{asks_for_root, cut, environment};
@@ -16,6 +16,10 @@ impl Session<'_> {
     /// # Errors
     /// [`Error::Read`], 9540, 9546: attached files; 9545: what is expected holds a secret.
     pub fn gather(&self, bounty: Option<Raw>) -> Result<Payload> {
+        self.gather_with(bounty, &self.options.attach)
+    }
+
+    pub(crate) fn gather_with(&self, bounty: Option<Raw>, attach: &[PathBuf]) -> Result<Payload> {
         let failed = &self.failed;
         let scrubber = self.folder.scrubber();
         let command = scrubber.scrub(&failed.line);
@@ -31,7 +35,7 @@ impl Session<'_> {
             }
         }
         let mut inputs = Vec::new();
-        for path in &self.options.attach {
+        for path in attach {
             let (input, found) = self.attach(path)?;
             inputs.push(input);
             redacted.extend(found);
@@ -92,12 +96,10 @@ impl Session<'_> {
         if self.options.private {
             builder = builder.private();
         }
-        if let Some(pattern) = &payload.expect {
-            // Line by line, as people know it from grep: an output ends with a newline.
-            let pattern = format!("(?m){pattern}");
-            builder = builder
-                .verification(Verification::ExitCode { expected: 0 })
-                .verification(Verification::OutputMatch { pattern });
+        if payload.expect.is_some() {
+            for condition in self.conditions() {
+                builder = builder.verification(condition);
+            }
         }
         builder
     }

@@ -1,11 +1,12 @@
-//! The built-in rules drive the same sandbox, without any market. Nothing leaves this machine.
+//! The built-in rules, in the sandbox. Nothing leaves this machine.
 
+use crate::consent::Agreed;
 use crate::event::{Event, Question};
 use crate::{Ended, Proposal, Refusal, Result, Session};
 use zx1_fixer::rules::{self, Findings, Step};
-use zx1_market::contract::{FailedStep, Verification};
+use zx1_market::contract::{FailedStep, Failure, Verification};
 use zx1_market::defaults::TIMEOUT;
-use zx1_trial::Lack;
+use zx1_trial::{Lack, Ready};
 
 impl Session<'_> {
     fn find_rule(&mut self) -> Result<rules::Proposal> {
@@ -44,14 +45,16 @@ impl Session<'_> {
     /// asked about a correction that the sandbox cannot prove.
     pub fn fix_locally(&mut self, dry_run: bool) -> Result<Ended> {
         let found = self.find_rule()?;
-        self.front.event(Event::Rule { name: found.rule, confidence: found.confidence });
+        let title =
+            rules::catalogue().iter().find(|rule| rule.id == found.rule).map_or("", |rule| rule.title);
+        self.front.event(Event::Rule { name: found.rule, title, confidence: found.confidence });
         let respells = found.respells(&self.failed.line);
         let proposal = Proposal {
             fix: found.fix,
             corrected_command: found.corrected_command,
             explanation: found.explanation,
         };
-        let works = [Verification::ExitCode { expected: 0 }];
+        let works = self.conditions();
         let (attempt, failure) = self.attempt(&proposal, &works, TIMEOUT)?;
         let (Some(mut ready), None) = (attempt.ready, &failure) else {
             let failed_there = failure.as_ref().is_some_and(|failure| failure.step == FailedStep::Check);
@@ -66,20 +69,44 @@ impl Session<'_> {
         };
         if dry_run {
             self.front.event(Event::Changes(&ready.changes));
+            self.front.event(Event::DryRun { sent: None });
             return Ok(Ended::AsBefore);
         }
         let agreed = self.agree(&mut ready, &proposal, false)?;
-        let undo = self.commit(ready, &agreed)?;
-        match self.for_real(&proposal, &works, false)? {
-            (output, None) => {
-                self.applied(&output, undo.as_deref());
-                Ok(Ended::Fixed)
-            }
-            (_, Some(failure)) => {
-                self.take_back(undo.as_deref(), &failure)?;
-                Err(Refusal::OutsideFailed.into())
-            }
+        match self.apply(ready, &agreed, &proposal, &works, false)? {
+            None => Ok(Ended::Fixed),
+            Some(_) => Err(Refusal::OutsideFailed.into()),
         }
+    }
+
+    /// What must hold for a fix that no contract is about.
+    pub(crate) fn conditions(&self) -> Vec<Verification> {
+        let mut conditions = vec![Verification::ExitCode { expected: 0 }];
+        // Line by line, as people know it from grep: an output ends with a newline.
+        let of_line = |pattern: &String| Verification::OutputMatch { pattern: format!("(?m){pattern}") };
+        conditions.extend(self.options.expect.as_ref().map(of_line));
+        conditions
+    }
+
+    /// Applies a fix and runs the command for real; why it fails there, if it does: then all is taken back.
+    ///
+    /// # Errors
+    /// 9200 to 9299: the commit, the records; 9541: no shell can be started.
+    pub(crate) fn apply(
+        &self,
+        ready: Ready,
+        agreed: &Agreed,
+        proposal: &Proposal,
+        conditions: &[Verification],
+        from_outside: bool,
+    ) -> Result<Option<Failure>> {
+        let undo = self.commit(ready, agreed)?;
+        let (output, failure) = self.for_real(proposal, conditions, from_outside)?;
+        match &failure {
+            None => self.applied(&output, undo.as_deref()),
+            Some(failure) => self.take_back(undo.as_deref(), failure)?,
+        }
+        Ok(failure)
     }
 
     /// A correction of the spelling alone, which fails for want of something that the sandbox lacks: whether the user
@@ -91,6 +118,7 @@ impl Session<'_> {
     fn leave_to_user(&self, line: String, lack: Lack, dry_run: bool) -> Result<Ended> {
         self.front.event(Event::Unproven { line: &line, lack });
         if dry_run {
+            self.front.event(Event::DryRun { sent: None });
             return Ok(Ended::AsBefore);
         }
         if !self.front.is_attended() {

@@ -1,13 +1,14 @@
 //! A contract for the failure, and its deposit.
 
 use crate::event::{Event, Question};
+use crate::follow::proposal;
 use crate::record::{self, Held, Record};
 use crate::session::together;
 use crate::{Ended, Error, Party, Payload, Refusal, Result, Session};
 use std::time::Duration;
 use zx1_agent::bridge::BridgeError;
 use zx1_market::chain::Common;
-use zx1_market::contract::{Contract, Control, Corrected, Ending};
+use zx1_market::contract::{Control, Corrected, Ending, Verification};
 use zx1_market::money::inclusive_bond;
 use zx1_market::{ContractId, EntryType, State, case};
 use zx1_market_client::{Deposit, Market, Posted, Purse as _, WalletPurse};
@@ -15,6 +16,16 @@ use zx1_trial::Trial;
 
 /// Timeout for a deposit that somebody else makes (the ledger of a demo), before it is asked for.
 const OTHERS: Duration = Duration::from_secs(6);
+
+/// How a contract stands that this machine noted.
+enum Standing {
+    Runs(ContractId),
+    /// Its fix was accepted and paid while nobody watched here.
+    Unapplied(ContractId),
+    Ended,
+    /// Nobody can say.
+    Unknown,
+}
 
 impl Session<'_> {
     /// Offers a contract at this market and sees it through.
@@ -27,15 +38,16 @@ impl Session<'_> {
         let terms = self.wait(market.terms())?;
         let mut contract = self.builder(payload).build(&terms)?;
         self.folder.limit(terms.court);
-        if !self.is_reproduced(&contract)? {
+        if !self.is_reproduced(&contract.verification, contract.execution.timeout)? {
             contract = self.builder(payload).judged_by_principal().build(&terms)?;
         }
         let deposit = match payload.bounty {
             None => None,
             Some(bounty) => Some((inclusive_bond(&terms.fees, bounty)?, terms.fees.judge_fee)),
         };
-        self.front.event(Event::Offer { payload, party, server: url, deposit });
-        self.ask(Question::Send)?;
+        let agent_id = party.identity.as_ref().map(|identity| identity.agent_id.as_str());
+        self.front.event(Event::Offer { payload, agent_id, server: url, deposit });
+        self.ask_to_send(Question::Send)?;
         let purse = match payload.bounty {
             Some(_) => self.wait(party.purse())?,
             None => None,
@@ -103,13 +115,14 @@ impl Session<'_> {
 
     /// Whether the sandbox shows the failure that the real machine has shown. Where it does not, no machine can prove a
     /// fix: then only a person can judge one, and that is said before anything is sent.
-    fn is_reproduced(&mut self, contract: &Contract) -> Result<bool> {
-        let conditions = &contract.verification;
-        if !contract.is_machine_verifiable() {
+    ///
+    /// # Errors
+    /// 9570: nobody is here to judge; 9200 to 9299 from the sandbox.
+    pub(crate) fn is_reproduced(&mut self, conditions: &[Verification], seconds: u32) -> Result<bool> {
+        if conditions.contains(&Verification::Principal) {
             return Ok(true);
         }
-        let trial =
-            Trial { control: self.control(conditions, contract.execution.timeout)?, ..Trial::default() };
+        let trial = Trial { control: self.control(conditions, seconds)?, ..Trial::default() };
         let Some(control) = trial.control(conditions) else { return Ok(true) };
         let outside = self.failed.exit;
         let same = control.runs().outcome == Ending::of_status(outside.into());
@@ -120,20 +133,65 @@ impl Session<'_> {
         if self.front.is_attended() { Ok(false) } else { Err(Refusal::NotReproduced.into()) }
     }
 
-    /// A contract of this command in this folder that has not ended, if the user wants to go on with it.
+    /// A contract of this command in this folder to go on with, if the user wants that, and its party. What has ended is
+    /// forgotten; what no market answers for is left for later. `party`: whose contracts they are.
     ///
     /// # Errors
-    /// [`Error::Read`], 9553; 9556: another process has it.
-    pub fn unfinished(&self) -> Result<Option<Held>> {
+    /// [`Error::Read`], 9553; 9556: another process has it; [`Error::Interrupted`]; those of `party`.
+    pub fn unfinished<E: From<Error>>(
+        &self,
+        party: impl Fn() -> Result<Party, E>,
+    ) -> Result<Option<(Party, Held)>, E> {
         let failed = &self.failed;
         let same = |record: &Record| record.line == failed.line && record.folder == failed.folder;
-        let records = record::all(&self.options.home)?;
-        let Some(found) = records.into_iter().find(|(_, record)| same(record)) else { return Ok(None) };
-        match self.ask(Question::GoOn(found.1.id)) {
-            Ok(()) => record::take(found).map(Some),
-            Err(Error::Declined) => Ok(None),
-            Err(error) => Err(error),
+        for found in record::all(&self.options.home)? {
+            if !same(&found.1) {
+                continue;
+            }
+            let mut held = record::take(found)?;
+            let party = party()?;
+            let question = match self.standing(&party, &mut held)? {
+                Standing::Runs(id) => Question::GoOn(id),
+                Standing::Unapplied(id) => Question::ApplyPaid(id),
+                Standing::Ended => {
+                    held.forget();
+                    continue;
+                }
+                Standing::Unknown => continue,
+            };
+            match self.ask(question) {
+                Ok(()) => return Ok(Some((party, held))),
+                Err(Error::Declined) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
+        Ok(None)
+    }
+
+    /// What the market says of a contract that this machine noted.
+    fn standing(&self, party: &Party, held: &mut Held) -> Result<Standing> {
+        if held.record.id.is_none() {
+            held.record.id = find_post(party, &held.record)?;
+            held.save()?;
+        }
+        // It never got as far as a signature, or has ended by its own transcript.
+        let Some(id) = held.record.id else { return Ok(Standing::Ended) };
+        let looked = self.wait(async {
+            let market = party.connect(&held.record.url).await?;
+            Ok::<_, Error>(market.view(id).await)
+        });
+        let view = match looked {
+            Ok(Ok(view)) => view,
+            Ok(Err(error)) if error.status() == Some(404) => return Ok(Standing::Ended),
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            Ok(Err(_)) | Err(_) => return Ok(Standing::Unknown),
+        };
+        if !view.state().is_terminal() {
+            return Ok(Standing::Runs(id));
+        }
+        let is_paid = view.state() == State::Fulfilled;
+        let Some((seq, _)) = proposal(&view).filter(|_| is_paid) else { return Ok(Standing::Ended) };
+        Ok(if self.is_applied(held, seq)? { Standing::Ended } else { Standing::Unapplied(id) })
     }
 
     /// Goes on with a contract.

@@ -1,7 +1,7 @@
 //! One run over one failure.
 
 use crate::event::{Answer, Event, Front, Prompt, Proposal, Question};
-use crate::{Error, Interrupts, Result};
+use crate::{Error, Interrupts, Refusal, Result};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt;
@@ -16,6 +16,9 @@ use zx1_trial::{Attempt, Ran, WorkingFolder};
 
 /// Interval between two polls of a contract.
 pub(crate) const POLL: Duration = Duration::from_millis(300);
+
+/// Exit code of a shell that finds no such command.
+pub(crate) const NOT_FOUND: u8 = 127;
 
 /// A command that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,7 +107,7 @@ impl<'a> Session<'a> {
     /// Gets ready to fix a failure.
     ///
     /// # Errors
-    /// 9240: an allowed host that is not a host name.
+    /// 9240: an allowed host that is not a host name; 9000 to 9099: what is expected is not a regular expression.
     pub fn new(
         failed: Failed,
         options: Options,
@@ -119,7 +122,7 @@ impl<'a> Session<'a> {
         let watch = Box::new(interrupts.clone());
         let folder = WorkingFolder::new(failed.folder.clone(), failed.line.clone(), hosts, masks, watch)
             .seeing(options.see.clone(), options.variables.clone());
-        Ok(Self {
+        let session = Self {
             runtime,
             options,
             front,
@@ -129,7 +132,11 @@ impl<'a> Session<'a> {
             bridge: None,
             asked: None,
             control: None,
-        })
+        };
+        if let Some(refused) = session.conditions().iter().find_map(|one| one.regex()?.err()) {
+            return Err(refused.into());
+        }
+        Ok(session)
     }
 
     /// Runs the failing command alone in the sandbox, to see what it says.
@@ -172,6 +179,21 @@ impl<'a> Session<'a> {
             Answer::No => Err(Error::Declined),
             Answer::Nobody => Err(Error::Unattended),
         }
+    }
+
+    /// Asks whether what was shown may leave the machine. A command that was not found leaves only when a person types
+    /// that it shall, whatever was agreed to beforehand (decision E10).
+    ///
+    /// # Errors
+    /// As [`Session::ask`]; 9573: nobody can confirm it.
+    pub(crate) fn ask_to_send(&self, question: Question) -> Result<()> {
+        if self.failed.exit != NOT_FOUND {
+            return self.ask(question);
+        }
+        self.ask(Question::SendNotFound).map_err(|error| match error {
+            Error::Unattended => Refusal::NotFoundUnconfirmed.into(),
+            error => error,
+        })
     }
 
     /// Asks a question whose answer may be no.

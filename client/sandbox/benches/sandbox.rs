@@ -19,7 +19,7 @@ fn commit_and_undo() -> (Duration, Duration) {
     }
     let records = Records::open(folder.path().join("records")).unwrap();
     let mut sandbox = Sandbox::builder().work_tree(&tree).build().unwrap();
-    let fix = Command::shell(&format!("for i in $(seq 0 {}); do echo after > $i.txt; done", MANY - 1));
+    let fix = Command::shell(format!("for i in $(seq 0 {}); do echo after > $i.txt; done", MANY - 1));
     assert!(sandbox.run(&fix, &Limits::default()).unwrap().success());
     let changes = sandbox.changes().unwrap();
     assert_eq!(changes.entries.len(), MANY);

@@ -7,13 +7,15 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::Path;
 
-/// Reads the command line. An empty environment variable counts as none.
+/// Reads the command line. An empty environment variable counts as none. Man pages and completions are printed here.
 pub fn options<C: Parser>() -> C {
+    zx1_manual::answer_first(|| zx1_manual::with_options(C::command()));
     let set = |option: Arg| match option.get_env().map(std::env::var_os) {
         Some(Some(value)) if value.is_empty() => option.env(Resettable::Reset),
         _ => option,
     };
-    C::from_arg_matches(&C::command().mut_args(set).get_matches()).unwrap_or_else(|error| error.exit())
+    let command = zx1_manual::with_options(C::command()).mut_args(set);
+    C::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
 }
 
 /// Reads the file that was named, or takes the defaults.

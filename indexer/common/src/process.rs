@@ -13,12 +13,14 @@ use zx1_home::config::environment;
 
 /// Runs a server's process to its end. The log goes to standard error; `variable` of the environment says
 /// what goes into it, and `usual` when it does not. `served` is made when the log is there, and may end the
-/// process itself, as a wrong option does. `code` is an error's number.
+/// process itself, as a wrong option does. `code` is an error's number, `next` the step after it where its sentence does
+/// not say one.
 pub fn run<F, E>(
     variable: &str,
     usual: &str,
     served: impl FnOnce() -> F,
     code: impl FnOnce(&E) -> u32,
+    next: impl FnOnce(&E) -> Option<&'static str>,
 ) -> ExitCode
 where
     F: Future<Output = Result<(), E>>,
@@ -38,7 +40,8 @@ where
     match runtime.block_on(served) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error {}: {error}", code(&error));
+            let next = next(&error).map(|next| format!(". {next}")).unwrap_or_default();
+            eprintln!("error {}: {error}{next}", code(&error));
             ExitCode::FAILURE
         }
     }

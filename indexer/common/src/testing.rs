@@ -143,6 +143,29 @@ impl Cluster {
         self.programs.run("createdb", ["-h", "127.0.0.1", "-p", &self.port.to_string(), "-U", "zx1", name]);
         format!("postgres://zx1@127.0.0.1:{}/{name}", self.port)
     }
+
+    /// A new database that begins as this one. Whoever was connected to this one is thrown out.
+    ///
+    /// # Panics
+    ///
+    /// When there is one of the new name, or none of the old.
+    pub fn copy(&self, name: &str, new: &str) {
+        let out = format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'");
+        let port = self.port.to_string();
+        let here = ["-h", "127.0.0.1", "-p", &port, "-U", "zx1"];
+        self.programs.run("psql", here.into_iter().chain(["-q", "-d", "postgres", "-c", &out]));
+        self.programs.run("createdb", here.into_iter().chain(["-T", name, new]));
+    }
+
+    /// Deletes a database. Whoever is connected to it is thrown out.
+    ///
+    /// # Panics
+    ///
+    /// When there is none of this name.
+    pub fn remove(&self, name: &str) {
+        let port = self.port.to_string();
+        self.programs.run("dropdb", ["-h", "127.0.0.1", "-p", &port, "-U", "zx1", "--force", name]);
+    }
 }
 
 impl Drop for Cluster {

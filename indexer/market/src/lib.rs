@@ -44,6 +44,7 @@ pub mod http;
 pub mod import;
 pub mod keys;
 pub mod metrics;
+pub mod next;
 pub mod orders;
 pub mod server;
 mod shown;

@@ -48,6 +48,9 @@ pub struct Outcome {
     /// Text of the error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// The next step after it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
     /// Number of accounts that were looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accounts: Option<usize>,
@@ -68,7 +71,8 @@ impl Outcome {
     }
 
     pub(crate) fn failed(code: u32, error: &str) -> Outcome {
-        Outcome { code: Some(code), error: Some(error.to_owned()), ..Outcome::default() }
+        let next = crate::next::after(code).map(str::to_owned);
+        Outcome { code: Some(code), error: Some(error.to_owned()), next, ..Outcome::default() }
     }
 
     pub(crate) fn swept(sweep: &Sweep) -> Outcome {

@@ -17,7 +17,9 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 use utoipa::ToSchema;
 use zx1_market::case::{Report, Transcript, rebuild, replay};
-use zx1_market::wire::{ContractView, ListAnswer};
+use zx1_market::chain::Side;
+use zx1_market::counts::FixCounts;
+use zx1_market::wire::{ContractView, ListAnswer, ReputationAnswer};
 use zx1_market::{EntryType, PartyId, State, bridge};
 use zx1_net::{Endpoint, Fetcher, Limit, Options};
 use zx1_protocol::ids::{AgentId, ConversationId};
@@ -190,6 +192,7 @@ impl Markets {
         let known: HashMap<String, ContractRow> =
             known.into_iter().map(|row| (row.id.clone(), row)).collect();
         let (mut affected, mut trouble): (BTreeSet<AgentId>, _) = (BTreeSet::new(), None);
+        let mut standings = BTreeMap::new();
         for listed in listed {
             let id = listed.id.to_string();
             let updated = signed(listed.updated_at.0.0);
@@ -208,7 +211,8 @@ impl Markets {
                 Some(text) => match serde_json::from_str::<ContractView>(text) {
                     Ok(view) if view.id == listed.id => {
                         let checked = verify(text.clone()).await;
-                        (self.row(market, &view, checked.as_ref(), text, before).await, checked, view)
+                        let fixes = self.fixes(market, &view, &mut standings).await;
+                        (self.row(market, &view, checked.as_ref(), text, before, fixes).await, checked, view)
                     }
                     _ => {
                         trouble = Some(bad(format!("the contract {id} has not the form of one")));
@@ -218,7 +222,8 @@ impl Markets {
                 // Only what the list shows.
                 None => {
                     let text = serde_json::to_string(&listed).map_err(|error| bad(error.to_string()))?;
-                    (self.row(market, &listed, None, &text, before).await, None, listed)
+                    let fixes = self.fixes(market, &listed, &mut standings).await;
+                    (self.row(market, &listed, None, &text, before, fixes).await, None, listed)
                 }
             };
             let holds = checked.as_ref().is_some_and(|it| it.report.valid);
@@ -242,6 +247,31 @@ impl Markets {
         }
         reputation::refresh(&self.index, &affected, "binding", &now_ms().to_string()).await?;
         Ok(trouble)
+    }
+
+    /// What the market has counted of both parties. One that does not say it keeps no contract from being shown.
+    async fn fixes(
+        &self,
+        market: &str,
+        view: &ContractView,
+        known: &mut BTreeMap<PartyId, Option<ReputationAnswer>>,
+    ) -> [Option<FixCounts>; 2] {
+        let is_free = view.judge_pubkey.is_empty();
+        let mut found = [None; 2];
+        let sides = [(Side::Principal, Some(view.principal_pubkey)), (Side::Agent, view.agent_pubkey)];
+        for (place, (side, party)) in found.iter_mut().zip(sides) {
+            let Some(party) = party else { continue };
+            let standing = match known.get(&party) {
+                Some(standing) => standing,
+                None => {
+                    let text = self.ask(market, &format!("/reputation/{}", party.hex())).await.ok().flatten();
+                    let answer = text.and_then(|text| serde_json::from_str(&text).ok());
+                    &*known.entry(party).or_insert(answer)
+                }
+            };
+            *place = standing.as_ref().and_then(|standing| standing.fixes(side, is_free));
+        }
+        found
     }
 
     /// The contracts of a market whose escrow accounts may hold something.
@@ -339,6 +369,7 @@ impl Markets {
         checked: Option<&Checked>,
         text: &str,
         before: Option<&ContractRow>,
+        [principal_fixes, agent_fixes]: [Option<FixCounts>; 2],
     ) -> ContractRow {
         let server = PartyId::from_hex(&view.server_pubkey).ok();
         let conversation = server.map(|server| ConversationId(bridge::conversation_id(&server, &view.id)));
@@ -381,6 +412,8 @@ impl Markets {
             state: view.status.as_str().to_owned(),
             principal: view.principal_pubkey.to_string(),
             agent: view.agent_pubkey.map(|agent| agent.to_string()),
+            principal_fixes,
+            agent_fixes,
             bounty: bounty_text,
             bounty_raw: raw.map(|raw| raw.get().to_string()),
             created_at: created,
@@ -422,6 +455,13 @@ pub struct Summary {
     state: String,
     principal: String,
     agent: Option<String>,
+    /// fixes that the principal has received at this market in contracts of this kind, free or paid, when this one
+    /// changed last; null when the market does not count them
+    #[schema(value_type = Option<Fixes>)]
+    principal_fixes: Option<FixCounts>,
+    /// fixes that the agent has proposed, likewise
+    #[schema(value_type = Option<Fixes>)]
+    agent_fixes: Option<FixCounts>,
     /// the bounty in XNO, as a decimal number
     bounty: Option<String>,
     bounty_raw: Option<String>,
@@ -440,6 +480,14 @@ pub struct Summary {
     task: String,
     #[schema(value_type = Vec<EscrowAccount>)]
     escrow: Vec<Value>,
+}
+
+/// A party's fixes, as a market counts them.
+#[derive(Debug, Serialize, ToSchema)]
+struct Fixes {
+    fixes: u64,
+    /// of these: passed in the principal's sandbox and failed on its machine
+    failed_outside: u64,
 }
 
 /// An escrow account as the Nano node shows it.

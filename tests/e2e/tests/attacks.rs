@@ -341,7 +341,7 @@ fn a_restored_backup_of_the_log_signs_nothing_over_what_landed_since() {
     net.travel_epochs(1);
     restored.run(["batch", "submit", "--no-upload", "--yes"]).fails_with(7239);
     // Nor does the keeper go on by itself.
-    let kept = restored.run(["--output", "json-compact", "keeper", "run", "--once", "--cap", "0"]);
+    let kept = restored.run(["--output", "json-compact", "keeper", "run", "--once", "--cap", "0", "--yes"]);
     assert!(kept.stdout.contains("7239"), "{kept}");
     restored.json(["batch", "adopt", "--yes"]);
     let landed = restored.json(["batch", "submit", "--no-upload", "--yes"]);

@@ -104,6 +104,30 @@ fn bad_arguments_are_refused_with_a_sentence_fails() {
 }
 
 #[test]
+fn json_is_one_line_wherever_it_is_asked_for_and_errors_have_one_shape() {
+    let net = Localnet::builder().start();
+    let url = net.control_url();
+    let before: Value =
+        serde_json::from_str(&text(&localnet(&["--json", "status", "--control", url]).stdout)).unwrap();
+    let after: Value = serde_json::from_str(&control(&net, &["status", "--json"])).unwrap();
+    assert_eq!(before["epoch"], after["epoch"]);
+    for (arguments, code, number, name) in [
+        (&["--json", "fund", "nobody", "--sol", "1", "--control", url][..], 1, 7614, "BadAddress"),
+        (&["status", "--json", "--control", "http://127.0.0.1:1"], 1, 7616, "NotRunning"),
+        (&["time", "--json"], 2, 7619, "Usage"),
+        (&["bogus", "--json"], 2, 7619, "Usage"),
+    ] {
+        let output = localnet(arguments);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}");
+        let said: Value = serde_json::from_str(&text(&output.stderr)).unwrap();
+        assert_eq!((&said["code"], &said["name"]), (&number.into(), &name.into()), "{arguments:?}");
+        assert!(said["message"].as_str().unwrap().len() > 10 && !said["next"].as_str().unwrap().is_empty());
+        let last: Value = serde_json::from_str(&text(&output.stdout)).unwrap();
+        assert_eq!(last, json!({ "error": said }), "{arguments:?}");
+    }
+}
+
+#[test]
 fn a_killed_cluster_goes_on_from_its_last_block_ok() {
     let mut net = Localnet::builder().start();
     let stranger = Address::new_unique();

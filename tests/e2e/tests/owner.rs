@@ -412,12 +412,26 @@ fn a_person_sees_the_transaction_and_says_yes_or_no() {
     let net = Localnet::builder().start();
     let owner = net.wallet(0).pubkey();
     let zx1 = Zx1::new(&net);
-    register(&zx1, "alice");
+    let mint = register(&zx1, "alice");
     let (code, seen) = on_a_terminal(&zx1, &["stake", "lock", "30"], "n\n");
     assert_eq!(code, 1, "{seen}");
-    for words in ["This transaction", "It moves", "30.000000 USDC", "Send it? [y/N]", "error 7402"] {
+    // First what it costs and what comes back, then what it does; nobody has to compare addresses.
+    for words in [
+        "You pay 30 USDC + 0.00",
+        "30.000000 USDC    stake; comes back once the lease has run out",
+        "rent of the stake account; comes back with the stake",
+        "What it does, on ",
+        "agent  alice",
+        "Send it? [y/N]",
+        "error 7402",
+    ] {
         assert!(seen.contains(words), "{words}: {seen}");
     }
+    for address in [mint.as_str(), &owner.to_string()] {
+        assert!(!seen.contains(address), "{address}: {seen}");
+    }
+    let (code, seen) = on_a_terminal(&zx1, &["stake", "lock", "30", "--verbose"], "n\n");
+    assert!(code == 1 && seen.contains(&mint) && seen.contains(&format!("paid by   {owner}")), "{seen}");
     assert_eq!(net.usdc(&owner), 1_000 * USDC);
     let (code, seen) = on_a_terminal(&zx1, &["stake", "lock", "30"], "y\n");
     assert_eq!(code, 0, "{seen}");

@@ -247,7 +247,7 @@ fn a_leaf_that_is_asked_for_is_shown_by_the_keeper_and_withholding_is_fined() {
     // The keeper shows the entry, which only the agent has, and is paid for it.
     let first = ask("log", "1");
     assert_eq!(purses(), [9_690, 9_685]);
-    alice.zx1.run(["keeper", "run", "--once", "--cap", "0"]).ok();
+    alice.zx1.run(["keeper", "run", "--once", "--cap", "0", "--yes"]).ok();
     assert_eq!(purses(), [9_693, 9_685]);
     assert_eq!(alice.stake(), 301 * DIME);
     let listed = bob.zx1.json(["ask", "list"]);
@@ -338,7 +338,7 @@ fn the_keeper_does_the_days_work_within_its_cap() {
     assert_eq!(plan["actions"][0]["do"], "pay_lease", "{plan}");
     assert_eq!(net.usdc(&alice.wallet), before);
     // One USDC a day: one epoch of the two that are wanted, and the batch.
-    alice.zx1.run(["--output", "json-compact", "keeper", "run", "--once", "--cap", "1"]).ok();
+    alice.zx1.run(["--output", "json-compact", "keeper", "run", "--once", "--cap", "1", "--yes"]).ok();
     assert_eq!(before - net.usdc(&alice.wallet), USDC);
     let shown = alice.zx1.json(["batch", "show"]);
     assert_eq!(
@@ -346,7 +346,7 @@ fn the_keeper_does_the_days_work_within_its_cap() {
         (&true.into(), &"served".into())
     );
     // Again on the same day: the cap is used up.
-    alice.zx1.run(["keeper", "run", "--once", "--cap", "1"]).ok();
+    alice.zx1.run(["keeper", "run", "--once", "--cap", "1", "--yes"]).ok();
     assert_eq!(before - net.usdc(&alice.wallet), USDC);
 
     // A challenge against it is answered without a word.
@@ -354,19 +354,19 @@ fn the_keeper_does_the_days_work_within_its_cap() {
     let (data, even) = (served.path().to_str().unwrap(), "--even-if-answerable");
     bob.zx1.json(["challenge", "find", path(&offer), "--data", data, even, "--out", path(&file)]);
     bob.zx1.json(["challenge", "submit", path(&file), "--yes"]);
-    alice.zx1.run(["keeper", "run", "--once", "--cap", "1"]).ok();
+    alice.zx1.run(["keeper", "run", "--once", "--cap", "1", "--yes"]).ok();
     let listed = alice.zx1.json(["challenge", "list"]);
     assert_eq!(listed["challenges"][0]["state"], "answered", "{listed}");
     // Its account stays through the window, and the challenger's keeper waits for that.
-    bob.zx1.run(["keeper", "run", "--once", "--cap", "0"]).ok();
+    bob.zx1.run(["keeper", "run", "--once", "--cap", "0", "--yes"]).ok();
     assert_eq!(bob.zx1.json(["challenge", "list"])["challenges"].as_array().unwrap().len(), 1);
     // Two days later the rent of the batch comes back; the agent keeps its stake.
     net.travel_epochs(2);
     net.travel_slots(1);
-    alice.zx1.run(["keeper", "run", "--once", "--cap", "5"]).ok();
-    alice.zx1.run(["keeper", "run", "--once", "--cap", "5"]).ok();
+    alice.zx1.run(["keeper", "run", "--once", "--cap", "5", "--yes"]).ok();
+    alice.zx1.run(["keeper", "run", "--once", "--cap", "5", "--yes"]).ok();
     assert_eq!(alice.stake(), 315 * DIME, "with its part of the lost challenge");
-    bob.zx1.run(["keeper", "run", "--once", "--cap", "3"]).ok();
+    bob.zx1.run(["keeper", "run", "--once", "--cap", "3", "--yes"]).ok();
     assert_eq!(bob.zx1.json(["challenge", "list"])["challenges"], Value::Array(Vec::new()));
     let shown = alice.zx1.json(["batch", "show", "--all"]);
     let first = &shown["batches"].as_array().unwrap()[0];

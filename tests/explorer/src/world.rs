@@ -443,7 +443,7 @@ impl Deals {
     #[track_caller]
     fn make(principal: &Fix, market: &Value, net: &Localnet) -> Self {
         let build = ["gcc", "m.c", "-o", "m"];
-        let options = ["--yes", "--accept-corrected", "--bounty", "0.5"];
+        let options = ["--market", "--yes", "--accept-corrected", "--bounty", "0.5"];
         // Another command: the same one would go on with this contract.
         let alone = [&options[..], &["--autonomous", "gcc", "m.c", "-o", "later"]].concat();
         let review = principal.post(&alone);

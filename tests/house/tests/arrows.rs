@@ -26,7 +26,7 @@ const FLOORS: &[&[&str]] = &[
     &["nano-devnet"],
     &["nano-escrow"],
     &["zx1-home", "zx1-net"],
-    &["zx1-coded"],
+    &["zx1-coded", "zx1-manual"],
     &["zx1-coded-derive"],
 ];
 
@@ -83,7 +83,7 @@ fn command_lines_are_needed_by_nobody_and_need_no_server() {
 
 #[test]
 fn nano_escrow_knows_nothing_of_zx1() {
-    let floors_below = ["zx1-home", "zx1-net", "zx1-coded", "zx1-coded-derive"];
+    let floors_below = ["zx1-home", "zx1-net", "zx1-coded", "zx1-manual", "zx1-coded-derive"];
     for package in packages()
         .iter()
         .filter(|p| p.folder.starts_with("nano-escrow") || floors_below.contains(&p.name.as_str()))

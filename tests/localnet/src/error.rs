@@ -139,6 +139,10 @@ pub enum LocalnetError {
     #[code(7618)]
     #[error("The Nano ledger did not start: {0}.")]
     Nano(String),
+    /// The command line is invalid; carries the parser's sentence.
+    #[code(7619)]
+    #[error("{0}")]
+    Usage(String),
 }
 
 fn process(pid: Option<u32>) -> String {
@@ -170,7 +174,7 @@ impl LocalnetError {
             Self::TimeBack { .. } => "Time only goes forward; begin anew with --reset.",
             Self::TimeTooFar(_) => "Choose a smaller number.",
             Self::BadAmount(_) | Self::BadAddress(_) => "Correct it and try again.",
-            Self::BadRequest(_) => "See zx1-localnet --help.",
+            Self::BadRequest(_) | Self::Usage(_) => "See zx1-localnet --help.",
             Self::NotRunning(_) => {
                 "Start zx1-localnet in another terminal, or say where it is with --control or --state."
             }

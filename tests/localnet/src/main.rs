@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use tokio::sync::Notify;
 use zx1_localnet::{CONTROL_PORT, Env, Jump, Localnet, LocalnetError, RPC_PORT, Restored, control};
 
@@ -13,6 +13,9 @@ use zx1_localnet::{CONTROL_PORT, Env, Jump, Localnet, LocalnetError, RPC_PORT, R
 #[derive(Parser)]
 #[command(name = "zx1-localnet", version, about, long_about, args_conflicts_with_subcommands = true)]
 struct Cli {
+    /// Print results and errors as JSON, one line each; a start prints one when it is ready
+    #[arg(long, global = true)]
+    json: bool,
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
@@ -27,17 +30,11 @@ enum Command {
     Status {
         #[command(flatten)]
         target: Target,
-        /// Print the result as JSON
-        #[arg(long)]
-        json: bool,
     },
     /// Print the environment of a shell: eval "$(zx1-localnet env)"
     Env {
         #[command(flatten)]
         target: Target,
-        /// Print everything as JSON
-        #[arg(long)]
-        json: bool,
     },
     /// Move the chain's clock ahead: slots and time together, 400 ms a slot
     Time {
@@ -45,9 +42,6 @@ enum Command {
         target: Target,
         #[command(flatten)]
         jump: JumpArgs,
-        /// Print the result as JSON
-        #[arg(long)]
-        json: bool,
     },
     /// Give an address SOL and USDC
     Fund {
@@ -61,9 +55,6 @@ enum Command {
         usdc: String,
         #[command(flatten)]
         target: Target,
-        /// Print the result as JSON
-        #[arg(long)]
-        json: bool,
     },
     /// End a running cluster; its state is saved
     Stop {
@@ -110,9 +101,6 @@ struct Start {
     /// Folder of the built programs [default: $ZX1_DEPLOY_DIR or target/deploy]
     #[arg(long, value_name = "DIR")]
     programs: Option<PathBuf>,
-    /// When ready, print one line of JSON instead of words
-    #[arg(long)]
-    json: bool,
 }
 
 /// Where `env` says that the control endpoint is.
@@ -146,23 +134,53 @@ struct JumpArgs {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let tree = || zx1_manual::with_options(Cli::command());
+    zx1_manual::answer_first(tree);
+    // Wherever it stands, also before a command, where all other options are those of a start.
+    let (switches, arguments): (Vec<_>, Vec<_>) = std::env::args_os().partition(|word| word == "--json");
+    let json = !switches.is_empty();
+    let arguments = arguments.into_iter().chain(switches.into_iter().take(1));
+    let cli = match tree().try_get_matches_from(arguments).and_then(|found| Cli::from_arg_matches(&found)) {
+        Ok(cli) => cli,
+        Err(error) if json && error.use_stderr() => {
+            return fail(&LocalnetError::Usage(first_sentence(&error)), json, ExitCode::from(2));
+        }
+        Err(error) => error.exit(),
+    };
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("error,zx1_localnet=warn"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     let result = match cli.command {
-        None => start(cli.start).await,
-        Some(Command::Start(options)) => start(options).await,
-        Some(other) => talk(other).await,
+        None => start(cli.start, cli.json).await,
+        Some(Command::Start(options)) => start(options, cli.json).await,
+        Some(other) => talk(other, cli.json).await,
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error {}: {error}", error.code());
-            eprintln!("next: {}", error.next());
-            ExitCode::FAILURE
-        }
+        Err(error) => fail(&error, json, ExitCode::FAILURE),
     }
+}
+
+/// Says what is wrong: in words, or as `{code, name, message, next}` with a last line on standard output.
+fn fail(error: &LocalnetError, json: bool, exit: ExitCode) -> ExitCode {
+    if json {
+        let (code, name, message) = (error.code(), zx1_coded::Coded::name(error), error.to_string());
+        let error =
+            serde_json::json!({ "code": code, "name": name, "message": message, "next": error.next() });
+        eprintln!("{error}");
+        println!("{}", serde_json::json!({ "error": error }));
+    } else {
+        eprintln!("error {}: {error}", error.code());
+        eprintln!("next: {}", error.next());
+    }
+    exit
+}
+
+/// The parser's words without its usage and hints.
+fn first_sentence(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let first = text.split("\n\n").next().unwrap_or_default();
+    first.trim_start_matches("error: ").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn default_state() -> Result<PathBuf, LocalnetError> {
@@ -175,7 +193,7 @@ fn default_state() -> Result<PathBuf, LocalnetError> {
         })
 }
 
-async fn start(options: Start) -> Result<(), LocalnetError> {
+async fn start(options: Start, json: bool) -> Result<(), LocalnetError> {
     let mut builder = Localnet::builder()
         .reset(options.reset)
         .port(options.port)
@@ -221,7 +239,7 @@ async fn start(options: Start) -> Result<(), LocalnetError> {
             }
         }
     });
-    announce(&net, options.json);
+    announce(&net, json);
     let mut check = tokio::time::interval(Duration::from_millis(500));
     let failure = loop {
         tokio::select! {
@@ -311,26 +329,26 @@ impl Target {
     }
 }
 
-async fn talk(command: Command) -> Result<(), LocalnetError> {
+async fn talk(command: Command, json: bool) -> Result<(), LocalnetError> {
     match command {
-        Command::Start(options) => start(options).await,
-        Command::Status { target, json } => {
+        Command::Start(options) => start(options, json).await,
+        Command::Status { target } => {
             let status = target.client()?.status().await?;
             print(json, &status, || status_text(&status));
             Ok(())
         }
-        Command::Env { target, json } => {
+        Command::Env { target } => {
             let env = target.client()?.env().await?;
             print(json, &env, || shell(&env));
             Ok(())
         }
-        Command::Time { target, jump, json } => {
+        Command::Time { target, jump } => {
             let JumpArgs { epochs, slots, unix } = jump;
             let status = target.client()?.jump(Jump { epochs, slots, unix }).await?;
             print(json, &status, || status_text(&status));
             Ok(())
         }
-        Command::Fund { address, sol, usdc, target, json } => {
+        Command::Fund { address, sol, usdc, target } => {
             let (lamports, usdc) = (control::parse_amount(&sol, 9)?, control::parse_amount(&usdc, 6)?);
             let balance = target.client()?.fund(&address, lamports, usdc).await?;
             print(json, &balance, || {
@@ -343,7 +361,13 @@ async fn talk(command: Command) -> Result<(), LocalnetError> {
             });
             Ok(())
         }
-        Command::Stop { target } => target.client()?.stop().await,
+        Command::Stop { target } => {
+            target.client()?.stop().await?;
+            if json {
+                println!("{}", serde_json::json!({ "stopped": true }));
+            }
+            Ok(())
+        }
     }
 }
 

@@ -34,6 +34,22 @@ pub fn dim(text: &str) -> String {
     text.dimmed().to_string()
 }
 
+/// Columns by which a value is indented that stands below its label.
+const BELOW: usize = 4;
+
+/// The next step, wrapped at blanks: what goes on stands below its first word.
+pub(super) fn next_line(command: &str, width: usize, indent: usize) -> String {
+    let hanging = indent.saturating_add("next: ".len());
+    let mut out = format!("{:indent$}{}", "", bold("next:"));
+    for (index, line) in wrap(&plain(command), width.saturating_sub(hanging)).into_iter().enumerate() {
+        let _ = match index {
+            0 => writeln!(out, " {line}"),
+            _ => writeln!(out, "{:hanging$}{line}", ""),
+        };
+    }
+    out
+}
+
 /// The result of one check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
@@ -148,7 +164,7 @@ impl Page {
     /// Adds the command to run next.
     pub fn next(&mut self, command: impl Display) -> &mut Self {
         self.flush();
-        let _ = writeln!(self.text, "{} {}", bold("next:"), plain(&command.to_string()));
+        self.text.push_str(&next_line(&command.to_string(), self.width, 0));
         self
     }
 
@@ -163,7 +179,7 @@ impl Page {
             let _ = writeln!(self.text, "{:indent$}{line}", "");
         }
         if let Some(next) = next {
-            let _ = writeln!(self.text, "{:indent$}{} {}", "", bold("next:"), plain(next));
+            self.text.push_str(&next_line(next, self.width, indent));
         }
         self
     }
@@ -217,10 +233,19 @@ impl Page {
             let indent = widest.saturating_add(2);
             // Only prose is wrapped: an address or a hash must stay in one piece to be copied.
             let room = self.width.saturating_sub(indent).max(20);
-            let mut lines = wrap(&value, room).into_iter();
-            let first = lines.next().unwrap_or_default();
+            let mut lines = wrap(&value, room);
             let padded = format!("{label:<indent$}");
-            let _ = writeln!(self.text, "{}{first}", dim(&padded));
+            let mut indent = indent;
+            // A word that is too long there gets a line of its own, where the terminal need not break it.
+            let widest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
+            if widest > room && widest.saturating_add(BELOW) <= self.width {
+                indent = BELOW;
+                lines = wrap(&value, self.width.saturating_sub(indent));
+                let _ = writeln!(self.text, "{}", dim(padded.trim_end()));
+            } else {
+                let first = if lines.is_empty() { String::new() } else { lines.remove(0) };
+                let _ = writeln!(self.text, "{}{first}", dim(&padded));
+            }
             for line in lines {
                 let _ = writeln!(self.text, "{:indent$}{line}", "");
             }
@@ -359,6 +384,31 @@ mod tests {
         let mut page = Page::new(40);
         page.field("hash", &hash);
         assert!(plain(page).contains(&hash));
+    }
+
+    #[test]
+    fn an_address_that_has_no_room_beside_its_label_stands_below_it() {
+        let address = "6jTzaNctHMGFLaHr7XGftwsJTXXQPp3roGEZXGbd7dqU";
+        let mut page = Page::new(60);
+        page.field("takes over from", "nobody").field("agent", address);
+        page.field("of a long label too", format!("alice, {address}"));
+        let text = plain(page);
+        assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
+        assert!(text.contains(&format!("\nagent\n    {address}\n")), "{text}");
+        assert!(text.contains(&format!("\n    alice,\n    {address}\n")), "{text}");
+    }
+
+    #[test]
+    fn a_next_step_is_wrapped_at_blanks() {
+        let mut page = Page::new(60);
+        page.next("zx1 keys add FILE --scopes pay,batch,deal,peer (zx1 key new FILE makes one)");
+        page.check(Mark::Fail, "usdc", "none", Some("zx1-localnet fund 6jTzaNctHMGFLaHr7XGftw --usdc 100"));
+        let text = plain(page);
+        assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
+        assert!(
+            text.starts_with("next: zx1 keys add FILE --scopes pay,batch,deal,peer (zx1\n      key new"),
+            "{text}"
+        );
     }
 
     fn challenges(width: usize, full: bool) -> String {

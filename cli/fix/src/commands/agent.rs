@@ -6,10 +6,12 @@ use crate::errors::{Failure, Result};
 use crate::fixing;
 use crate::flags::Ledger;
 use crate::screen::{Screen, Tone};
+use crate::terminal::outside;
 use serde_json::json;
 use std::sync::Arc;
 use zx1_agent::worker::{Config, Folder, Hooks, SubmittedFix, WorkError, Worker};
 use zx1_home::SystemClock;
+use zx1_market::counts::FixCounts;
 use zx1_market::{Case, ContractId, State};
 use zx1_model::Price;
 use zx1_model::budget::{Budget, FileStore, Limits};
@@ -72,15 +74,16 @@ pub struct Args {
 struct Reporter(Screen);
 
 impl Hooks for Reporter {
-    fn on_contract_found(&self, case: &Case) -> bool {
+    fn on_contract_found(&self, case: &Case, principal: Option<FixCounts>) -> bool {
         let contract = case.contract();
         let (id, bounty) = (case.id().to_string(), contract.bounty.xno());
         let command = zx1_scrub::neutral::one_line(&contract.task.command, 60);
         let price = if contract.is_free() { "free".to_owned() } else { format!("{bounty} XNO") };
+        let known = principal.map(|fixes| format!("; principal: {}", outside(fixes)));
         self.0.step(
             "found",
-            json!({ "contract": id, "bounty": bounty }),
-            &format!("{id} ({price}): {command}"),
+            json!({ "contract": id, "bounty": bounty, "principal": principal }),
+            &format!("{id} ({price}): {command}{}", known.unwrap_or_default()),
         );
         true
     }

@@ -4,6 +4,9 @@ use crate::errors::Result;
 
 pub use zx1_cli_common::manual::Completions as Args;
 
+/// Lists the ids of contracts that this machine knows, for sh.
+const IDS: &str = "ls \"${FIX_HOME:-$HOME/.fix}\"/transcripts/* 2> /dev/null | sed -n \"s/[.]json$//p\"";
+
 /// Shown by `--help`.
 pub const EXAMPLES: &str = "\
 Examples:
@@ -13,5 +16,5 @@ Examples:
 
 /// Prints the script.
 pub fn run(args: Args, tree: clap::Command) -> Result<()> {
-    Ok(args.print(tree)?)
+    Ok(args.print(tree, Some(IDS))?)
 }

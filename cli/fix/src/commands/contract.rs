@@ -153,7 +153,7 @@ struct Line {
 
 #[derive(Serialize)]
 #[serde(transparent)]
-struct Listed(Vec<Line>);
+struct Listed(Vec<Line>, #[serde(skip)] &'static str);
 
 impl Report for Listed {
     fn draw(&self, page: &mut Page) {
@@ -163,7 +163,7 @@ impl Report for Listed {
             let first = line.command.lines().next().unwrap_or_default();
             table.row([&text(&line.id), &text(&line.state), &text(&line.bounty), &first]);
         }
-        page.table(table, "There are none.");
+        page.table(table, self.1);
         if self.0.iter().any(|line| line.here) {
             page.next("fix resume ID");
         }
@@ -197,7 +197,12 @@ pub fn list(args: List, context: &Context) -> Result<()> {
     let kept = record::all(&party.home)?;
     let shown = found.iter().filter(|view| args.all || !view.status.is_terminal());
     let record_of = |id| kept.iter().map(|(_, record)| record).find(|record| record.id == Some(id));
-    context.print(&Listed(shown.map(|view| Line::of(view, record_of(view.id))).collect()))
+    let none = match (args.all, args.open) {
+        (true, _) => "No contracts yet.",
+        (_, true) => "No contracts wait for an agent.",
+        _ => "No contracts under way. All of yours: fix contracts --all",
+    };
+    context.print(&Listed(shown.map(|view| Line::of(view, record_of(view.id))).collect(), none))
 }
 
 /// Shows a contract: fetched, verified here, saved.

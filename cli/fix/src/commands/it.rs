@@ -29,7 +29,7 @@ pub struct Args {
 /// Runs the command again in the sandbox, then fixes it.
 pub fn run(args: Args, before: Fixing, context: &Context) -> Result<ExitCode> {
     let options = args.fixing.over(before);
-    context.bounty(options.bounty.as_ref())?;
+    fixing::check(&options, context)?;
     let last = hook::last(context)?.ok_or(Error::NoHook)?;
     let folder = last.folder.canonicalize();
     let folder = folder.map_err(|error| Error::NoFolder { why: crate::errors::reason(&error) })?;

@@ -4,6 +4,7 @@ use crate::context::{self, Context};
 use crate::errors::{Error, Result};
 use serde::Serialize;
 use zx1_cli_common::output::{Page, Report};
+use zx1_market::Raw;
 use zx1_market::money::{self, Court, Payee, Settlement};
 use zx1_market::parties::Side;
 use zx1_market::terms::Fees;
@@ -49,7 +50,9 @@ struct Row {
     deposited_by_each: String,
     deposited: String,
     principal: String,
+    principal_net: String,
     agent: String,
+    agent_net: String,
     platform: String,
     charity: String,
 }
@@ -59,8 +62,11 @@ impl Report for Row {
         let court = self.court.map(|court| format!(" ({court} court)")).unwrap_or_default();
         page.heading(format!("{}{court}, bounty {} XNO", self.outcome, self.bounty));
         page.field("deposited", format!("{} XNO, {} by each side", self.deposited, self.deposited_by_each))
-            .field("principal gets", format!("{} XNO", self.principal))
-            .field("agent gets", format!("{} XNO", self.agent))
+            .field(
+                "principal gets",
+                format!("{} XNO, {} net of its deposit", self.principal, self.principal_net),
+            )
+            .field("agent gets", format!("{} XNO, {} net of its deposit", self.agent, self.agent_net))
             .field("platform gets", format!("{} XNO", self.platform))
             .field("charity gets", format!("{} XNO", self.charity));
     }
@@ -101,10 +107,21 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
         deposited_by_each: bond.xno(),
         deposited: row.sum().xno(),
         principal: total(Payee::Principal),
+        principal_net: net(row.total(Payee::Principal), bond),
         agent: total(Payee::Agent),
+        agent_net: net(row.total(Payee::Agent), bond),
         platform: total(Payee::Platform),
         charity: total(Payee::Charity),
     })
+}
+
+/// What a side has more than it deposited, or less, with its sign.
+fn net(total: Raw, bond: Raw) -> String {
+    match total.checked_sub(bond) {
+        Some(Raw::ZERO) => "0".to_owned(),
+        Some(more) => format!("+{}", more.xno()),
+        None => format!("-{}", Raw(bond.0.saturating_sub(total.0)).xno()),
+    }
 }
 
 fn court(word: &str) -> Result<Court> {

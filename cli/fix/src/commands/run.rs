@@ -1,14 +1,14 @@
 //! `fix COMMAND` and `fix run`: the command on the real machine, and then, if it failed, the fix.
 
 use crate::context::{self, Context};
-use crate::errors::Result;
+use crate::errors::{Error, Result};
 use crate::fixing;
 use crate::flags::Fixing;
 use crate::real;
 use std::ffi::OsString;
 use std::process::ExitCode;
-use zx1_cli_common::Exit;
 use zx1_cli_common::words::unstyled;
+use zx1_cli_common::{Exit, usage};
 use zx1_principal::Failed;
 use zx1_principal::command;
 
@@ -35,6 +35,27 @@ pub fn run(args: Args, before: Fixing, context: &Context) -> Result<ExitCode> {
     fix(args.words, args.fixing.over(before), context)
 }
 
+/// Runs the command that begins with a word which is not one of fix's own commands. A slip of the pen in one of those
+/// must not become a command that is run and sent to strangers.
+///
+/// # Errors
+/// 9525; as [`fix`].
+pub fn other(
+    words: Vec<OsString>,
+    options: Fixing,
+    context: &Context,
+    tree: &clap::Command,
+) -> Result<ExitCode> {
+    if let Some(word) = words.first().and_then(|word| word.to_str())
+        && !command::is_found(word)
+        && let near @ [_, ..] = usage::near(tree, word).as_slice()
+    {
+        let meant = usage::meant(near);
+        return Err(Error::NoProgram { word: word.chars().take(80).collect(), meant }.into());
+    }
+    fix(words, options, context)
+}
+
 /// Runs the command; fixes it if it fails.
 ///
 /// # Errors
@@ -47,10 +68,11 @@ pub fn fix(words: Vec<OsString>, options: Fixing, context: &Context) -> Result<E
             let text = one.to_string_lossy().into_owned();
             (real::for_shell(&text), text)
         }
+        // What only a shell has is run by one.
+        [first, ..] if first.to_str().is_some_and(command::is_builtin) => (real::for_shell(&line), line),
         _ => (words, line),
     };
-    // What cannot be right is refused before anything runs.
-    context.bounty(options.bounty.as_ref())?;
+    fixing::check(&options, context)?;
     let folder = context::working_folder()?;
     let (runtime, watch) = fixing::start()?;
     let ran = real::for_real(&words, &folder, context, &watch)?;

@@ -47,7 +47,7 @@ fn both_logs_hold_the_envelopes_of_a_contract_and_a_batch_builds_from_each() {
     let _agent = market.agent(&agents, &["--agent-id", &AGENT.to_string(), "--cluster", &cluster.url]);
     home.file("m.c", NEEDS_LM);
     let server = ["--json", "--server", market.url()];
-    let line = ["--yes", "--accept-corrected", "--bounty", "0.5", "gcc", "m.c", "-o", "m"];
+    let line = ["--yes", "--accept-corrected", "--bounty", "0.5", "--market", "gcc", "m.c", "-o", "m"];
     let mut command = home.command(server.iter().chain(&line));
     command.env("FIX_AGENT_ID", PRINCIPAL.to_string()).env("FIX_CLUSTER", &cluster.url);
     let said = crate::support::said(&mut command);
@@ -105,7 +105,7 @@ fn an_envelope_of_an_agent_that_is_another_wallets_is_not_logged() {
     let _agent = market.agent(&agents, &["--agent-id", &AGENT.to_string(), "--cluster", &its.url]);
     home.file("m.c", NEEDS_LM);
     let server = ["--json", "--server", market.url()];
-    let line = ["--yes", "--accept-corrected", "--bounty", "0.5", "gcc", "m.c", "-o", "m"];
+    let line = ["--yes", "--accept-corrected", "--bounty", "0.5", "--market", "gcc", "m.c", "-o", "m"];
     let mut command = home.command(server.iter().chain(&line));
     command.env("FIX_AGENT_ID", PRINCIPAL.to_string()).env("FIX_CLUSTER", &cluster.url);
     let said = crate::support::said(&mut command);
@@ -130,7 +130,7 @@ fn deals_are_signed_with_the_deal_key_of_the_settings() {
     let _agent = market.agent(&agents, &[]);
     home.file("m.c", NEEDS_LM);
     settings(&home, "principal", PRINCIPAL, &cluster.url);
-    let line = ["--yes", "--accept-corrected", "--bounty", "0.5", "gcc", "m.c", "-o", "m"];
+    let line = ["--yes", "--accept-corrected", "--bounty", "0.5", "--market", "gcc", "m.c", "-o", "m"];
     let said = home.fix(["--json", "--server", market.url()].iter().chain(&line));
     assert_eq!(said.code, 0, "{said:?}");
     let events = said.events();
@@ -257,7 +257,7 @@ fn without_an_agent_id_no_envelope_is_made_and_no_cluster_is_asked() {
     let _agent = market.agent(&agents, &["--cluster", &cluster.url]);
     home.file("m.c", NEEDS_LM);
     let line = ["--json", "--server", market.url(), "--cluster", &cluster.url, "--yes", "--accept-corrected"];
-    let said = home.fix(line.iter().chain(&["gcc", "m.c", "-o", "m"]));
+    let said = home.fix(line.iter().chain(&["--market", "gcc", "m.c", "-o", "m"]));
     assert_eq!(said.code, 0, "{said:?}");
     let events = said.events();
     let end = events.iter().find(|event| event["event"] == "ended").unwrap();
@@ -291,5 +291,5 @@ fn the_settings_of_fix_and_then_of_zx1_name_agent_id_and_cluster() {
     let said = home.fix(["--server", market.url(), "--yes", "sh", "-c", "exit 7"]);
     assert!(said.code == 7 && said.err.contains("error 9395: "), "{said:?}");
     assert!(said.err.contains(&format!("agent id  {PRINCIPAL}")), "{said:?}");
-    assert!(home.fix(["--server", market.url(), "contracts", "--all"]).ok().contains("There are none"));
+    assert!(home.fix(["--server", market.url(), "contracts", "--all"]).ok().contains("No contracts"));
 }

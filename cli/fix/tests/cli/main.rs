@@ -4,12 +4,14 @@
 mod bridge;
 mod chat;
 mod court;
+mod first;
 mod help;
 mod hook;
 mod local;
 mod network;
 mod offline;
 mod options;
+mod own;
 mod registry;
 mod rulings;
 mod story;

@@ -28,7 +28,7 @@ fn keys_are_made_once_imported_and_never_overwritten() {
     let key = home.path().join(".fix/key.ed25519");
     assert_eq!(key.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let before = std::fs::read(&key).unwrap();
-    home.fix(["init"]).refused(1, 9516);
+    assert!(home.fix(["init"]).ok().contains("You have a key already"));
     assert_eq!(std::fs::read(&key).unwrap(), before);
 
     // Decision A1: the other command's key, in every usual form, is the same party.
@@ -46,6 +46,8 @@ fn keys_are_made_once_imported_and_never_overwritten() {
         ids.push(id(&home));
     }
     assert!(ids.windows(2).all(|pair| pair[0] == pair[1]) && ids[0].starts_with("fix_"), "{ids:?}");
+    home.file("key", [9; 32]);
+    home.fix(["init", "--import", "key"]).refused(1, 9516);
     other.file("key", "[1,2,3]");
     other.fix(["init", "--import", "key"]).refused(1, 9513);
     other.fix(["init", "--import", "nothing"]).refused(1, 9510);

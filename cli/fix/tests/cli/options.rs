@@ -34,7 +34,7 @@ fn an_expectation_that_is_no_expression_is_refused_before_anything_is_sent() {
     let home = Home::new();
     let said = home.fix(["--server", market.url(), "--yes", "--expect", "(", "cat", "out.txt"]);
     assert!(said.code == 1 && said.err.contains("error 90"), "{said:?}");
-    assert!(home.fix(["--server", market.url(), "contracts", "--all"]).ok().contains("There are none"));
+    assert!(home.fix(["--server", market.url(), "contracts", "--all"]).ok().contains("No contracts"));
 }
 
 #[test]
@@ -108,7 +108,8 @@ fn a_server_that_lost_everything_but_its_key_is_made_again_from_a_clients_transc
     let (home, agents) = (Home::new(), Home::new());
     let mut agent = Service::start(agents.command(["--json", "--server", &url, "agent"]));
     home.file("m.c", crate::local::NEEDS_LM);
-    let line = ["--json", "--server", &url, "--yes", "--accept-corrected", "gcc", "m.c", "-o", "m"];
+    let line =
+        ["--json", "--server", &url, "--yes", "--accept-corrected", "--market", "gcc", "m.c", "-o", "m"];
     let end = ended(&home.fix(line));
     assert_eq!(end["state"], "fulfilled");
     let (id, kept) = (end["contract"].as_str().unwrap(), end["transcript"].as_str().unwrap());

@@ -52,6 +52,38 @@ fn the_judge_runs_the_fix_again_on_attached_files_and_what_it_finds_decides() {
     }
 }
 
+/// The judge's model never answers. What its machine found, in a real sandbox, is signed and chained before it is asked.
+#[test]
+fn a_silent_judge_pays_what_its_machine_saw_work_and_voids_what_it_saw_fail() {
+    for (fix, verdict, state, scenario) in [
+        ("touch done", "passed", "fulfilled", "fulfilled"),
+        ("cp not-attached done", "failed", "voided", "voided"),
+    ] {
+        let model = Http::serve(|_| None);
+        let judging = ["--model".to_owned(), format!("openai:silent@{}", model.url)];
+        let mut world = World::judged(Home::new(), "halt = 30000\njudge = 3000\n", &judging);
+        world.agent = Some(world.market.scripted_agent(&world.agents, fix));
+        world.home.file("notes.txt", "x\n");
+        world.home.file("not-attached", "x");
+        let (terminal, id) = world.at_the_consent(&["--attach", "notes.txt"]);
+        terminal.kill();
+        world.we(&["--yes", "dispute", &id, "it never worked"]).ok();
+        world.wait_for(&id, "reexecution", 1);
+        world.assert_ended(&id, state, scenario, None);
+        let transcript = world.transcript(&id);
+        assert!(!transcript.iter().any(|entry| entry["type"] == "ruling"), "{transcript:?}");
+        let found = transcript.iter().find(|entry| entry["type"] == "reexecution").unwrap();
+        let trial = &found["data"]["trial"];
+        assert_eq!(
+            (&trial["verdict"], &trial["control"]["outcome"]),
+            (&json!(verdict), &json!("1")),
+            "{found}"
+        );
+        let judge = world.judges.fix(["judge", "--id"]).ok().trim().to_owned();
+        assert_eq!(trial["judge_pubkey"], judge, "{found}");
+    }
+}
+
 /// `--key` names a file anywhere: what a party's command could read of it would be the judge's own signature.
 #[test]
 fn a_partys_command_cannot_read_the_judges_key_wherever_it_lies() {

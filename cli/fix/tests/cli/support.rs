@@ -6,6 +6,8 @@ use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 pub(crate) use zx1_cli_common::testing::{LIMIT, Said};
 
@@ -96,6 +98,8 @@ pub(crate) struct Service {
     child: Child,
     /// The line with which it said that it is ready.
     pub(crate) ready: Value,
+    /// What it said afterwards.
+    lines: Arc<Mutex<Vec<String>>>,
 }
 
 impl Service {
@@ -108,8 +112,29 @@ impl Service {
         lines.read_line(&mut line).unwrap();
         let ready = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: '{line}'"));
         // What it says later must not stop it.
-        std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
-        Self { child, ready }
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let heard = said.clone();
+        std::thread::spawn(move || {
+            for line in lines.lines().map_while(Result::ok) {
+                heard.lock().unwrap().push(line);
+            }
+        });
+        Self { child, ready, lines: said }
+    }
+
+    /// Waits until it has reported this event as JSON.
+    #[track_caller]
+    pub(crate) fn event(&self, name: &str) -> Value {
+        let deadline = Instant::now() + LIMIT;
+        loop {
+            let lines = self.lines.lock().unwrap().clone();
+            let events = lines.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+            if let Some(found) = events.into_iter().find(|event| event["event"] == name) {
+                return found;
+            }
+            assert!(Instant::now() < deadline, "no {name}: {lines:?}");
+            std::thread::yield_now();
+        }
     }
 
     /// Ends it without warning.

@@ -13,7 +13,7 @@ fn a_fix_is_applied_after_y_and_not_after_anything_else() {
         let home = Home::new();
         home.file("m.c", NEEDS_LM);
         let mut terminal = Terminal::start(home.command(["--local", "gcc", "m.c", "-o", "m"]));
-        terminal.wait_for("in place of your command? [y/N]");
+        terminal.wait_for("instead? [y/N]");
         terminal.type_keys(answer);
         let (code, seen) = terminal.end();
         assert_eq!((code, home.work().join("m").exists()), (exit, exit == 0), "{answer:?}: {seen}");
@@ -107,7 +107,7 @@ fn nothing_is_sent_before_the_payload_was_shown_and_agreed_to() {
     assert_eq!(code, 3, "{seen}");
     let payload = seen.split("This is all that leaves your machine").nth(1).unwrap();
     assert!(payload.contains("[REDACTED:password]") && !payload.contains("hunter2"), "{payload}");
-    assert!(home.fix(["--server", market.url(), "contracts", "--all"]).ok().contains("There are none"));
+    assert!(home.fix(["--server", market.url(), "contracts", "--all"]).ok().contains("No contracts"));
 }
 
 /// With --yes nobody is asked, so nothing else would stop the post.
@@ -134,12 +134,12 @@ fn ctrl_c_while_the_wallet_is_asked_pays_nothing() {
     let mut command = home.command(line);
     command.env("FIX_NANO_NODE", &node.url).env("FIX_NANO_NETWORK", "dev");
     let mut terminal = Terminal::start(command);
-    terminal.wait_for("money     bounty 0.5 XNO");
+    terminal.wait_for("money     you deposit 0.67 XNO");
     terminal.interrupt();
     let (code, seen) = terminal.end();
     assert!(code == 130 && !seen.contains("Paying the deposit"), "{code}: {seen}");
     let listed = home.fix(["--server", market.url(), "contracts"]);
-    assert!(listed.ok().contains("There are none"), "{listed:?}");
+    assert!(listed.ok().contains("No contracts"), "{listed:?}");
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn ctrl_c_takes_back_a_contract_that_nobody_has_taken() {
     let market = Market::start(&[]);
     let home = Home::new();
     home.file("m.c", NEEDS_LM);
-    let command = home.command(["--server", market.url(), "--yes", "gcc", "m.c", "-o", "m"]);
+    let command = home.command(["--server", market.url(), "--yes", "--market", "gcc", "m.c", "-o", "m"]);
     let mut terminal = Terminal::start(command);
     terminal.wait_for("Waiting for an agent");
     terminal.interrupt();
@@ -200,10 +200,11 @@ fn a_spelling_that_cannot_be_tested_is_run_after_y_and_not_after_anything_else()
         let (server, hits) = counted();
         let home = Home::new();
         let mut terminal = Terminal::start(home.command(["--local", "crul", "-sS", &server.url]));
-        terminal
-            .wait_for(&format!("curl -sS {} could not be tested without network; run it? [y/N]", server.url));
+        terminal.wait_for("it? [y/N]");
         terminal.type_keys(answer);
         let (code, seen) = terminal.end();
+        let question = format!("curl -sS {} could not be tested without network; run it? [y/N]", server.url);
+        assert!(seen.replace("\r\n", " ").contains(&question), "{seen}");
         let ran = exit == 0;
         assert_eq!((code, hits.load(Ordering::SeqCst)), (exit, usize::from(ran)), "{answer:?}: {seen}");
         assert_eq!(seen.contains("served"), ran, "{seen}");
@@ -218,10 +219,11 @@ fn a_spelling_that_cannot_be_tested_is_asked_for_whole_and_escaped_also_with_yes
     let url = format!("{}/\u{202e}x", server.url);
     let line = ["--local", "--yes", "--accept-corrected", "crul", "-sS", &url];
     let mut terminal = Terminal::start(home.command(line));
-    terminal
-        .wait_for("/\u{fffd}x' could not be tested without network; run it? --yes does not cover it. [y/N]");
+    terminal.wait_for("it. [y/N]");
     terminal.type_keys("n\r");
     let (code, seen) = terminal.end();
+    let question = "/\u{fffd}x' could not be tested without network; run it? --yes does not cover it. [y/N]";
+    assert!(seen.replace("\r\n", " ").contains(question), "{seen}");
     assert_eq!((code, hits.load(Ordering::SeqCst)), (127, 0), "{seen}");
     assert!(!seen.contains('\u{202e}'), "{seen}");
 }
@@ -257,10 +259,10 @@ fn a_strangers_spelling_is_never_offered_unproven() {
     let answers: Vec<String> = [accept, propose.clone(), propose].iter().map(ToString::to_string).collect();
     let script = agents.file("script.json", serde_json::to_vec(&answers).unwrap());
     let _agent = market.agent(&agents, &["--no-rules", "--model", &format!("script:{}", script.display())]);
-    let line = ["--server", market.url(), "--accept-corrected", "crul", "-sS", &server.url];
+    let line = ["--server", market.url(), "--market", "--accept-corrected", "crul", "-sS", &server.url];
     let mut terminal = Terminal::start(home.command(line));
-    terminal.wait_for("Send this? [y/N]");
-    terminal.type_keys("y\r");
+    terminal.wait_for("it all the same:");
+    terminal.type_keys("send\r");
     terminal.wait_for("Send this output to the agent?");
     terminal.type_keys("n\r");
     terminal.wait_for("Rejected: ");

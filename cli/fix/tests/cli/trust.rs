@@ -306,6 +306,57 @@ fn what_works_in_the_sandbox_only_is_taken_back_and_told() {
     assert_eq!(*failure, json!({ "class": "outside_failed", "outcome": "1", "step": "outside" }), "{err}");
 }
 
+/// Nobody can tell whether the agent or the principal is to blame, so it counts for both, and each sees the other's count.
+#[test]
+fn what_works_in_the_sandbox_only_is_counted_for_both_sides_and_shown_to_both() {
+    let world = World::start("halt = 30000\n", &[]);
+    let agent = world.market.scripted_agent(&world.agents, "touch done");
+    let only = |options: &[&str]| {
+        let command = ["test -f done && test -z \"$ONLY_OUTSIDE\""];
+        let mut command = world.ours(&[&["--bounty", BOUNTY, "--yes"], options, &command].concat());
+        command.env("ONLY_OUTSIDE", "1");
+        command
+    };
+    let said = crate::support::said(&mut only(&["--autonomous"]));
+    assert!(said.code != 0 && said.err.contains("no fix so far"), "{said:?}");
+    assert!(!world.home.work().join("done").exists(), "{said:?}");
+    let id = world.id();
+    let rejected = world.transcript(&id);
+    let failure = &of(&rejected, "review_reject")[0]["failure"];
+    assert_eq!(*failure, json!({ "class": "outside_failed", "outcome": "1", "step": "outside" }));
+    let author = |kind: &str| {
+        let entry = rejected.iter().find(|entry| entry["type"] == kind).unwrap();
+        entry["author"].as_str().unwrap().to_owned()
+    };
+    let (ours, theirs) = (author("post"), author("fix"));
+    let counted = |party: &str| {
+        let url = format!("{}/reputation/{party}", world.market.url());
+        let output = Command::new("curl").args(["-sf", &url]).output().unwrap();
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()["paid"].clone()
+    };
+    let (none, once) =
+        (json!({ "fixes": 0, "failed_outside": 0 }), json!({ "fixes": 1, "failed_outside": 1 }));
+    assert_eq!(counted(&ours), json!({ "agent": none, "principal": once }));
+    assert_eq!(counted(&theirs), json!({ "agent": once, "principal": none }));
+    // The next contract: the agent hears of the principal, the principal of the agent.
+    drop(agent);
+    let agent = world.market.scripted_agent(&world.agents, "touch done");
+    let log = world.home.path().join("second");
+    let mut second =
+        only(&[]).stdout(Stdio::null()).stderr(std::fs::File::create(&log).unwrap()).spawn().unwrap();
+    let began = Instant::now();
+    while counted(&theirs)["agent"]["failed_outside"] != 2 {
+        assert!(began.elapsed() < 3 * LIMIT, "{:?}", std::fs::read_to_string(&log));
+        std::thread::yield_now();
+    }
+    second.kill().unwrap();
+    second.wait().unwrap();
+    let said = std::fs::read_to_string(&log).unwrap();
+    assert!(said.contains(": 1 of 1 fix failed outside the sandbox."), "{said}");
+    assert_eq!(agent.event("found")["principal"], once);
+    assert_eq!(counted(&ours)["principal"]["failed_outside"], 2);
+}
+
 #[test]
 fn a_command_that_makes_what_it_then_finds_is_fixed_all_the_same() {
     let home = Home::new();

@@ -15,5 +15,5 @@ Examples:
   zx1 completions powershell >> $PROFILE";
 
 pub(crate) fn run(args: Args, _: &Context) -> Result<()> {
-    Ok(args.print(Cli::command())?)
+    Ok(args.print(Cli::command(), None)?)
 }

@@ -6,6 +6,7 @@ use crate::errors::Result;
 use crate::files;
 use crate::output::{self, Page, Report, Table};
 use crate::settings::{self, KEYS, Source};
+use crate::steps;
 use clap::Subcommand;
 use serde::Serialize;
 use std::path::Path;
@@ -108,6 +109,8 @@ struct Changed {
     /// The value in effect, which a flag or the environment may override.
     effective: Option<String>,
     effective_source: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<&'static str>,
 }
 
 impl Report for Changed {
@@ -119,6 +122,9 @@ impl Report for Changed {
         if self.effective != self.value {
             let effective = self.effective.as_deref().unwrap_or("nothing");
             page.line(format!("The effective value is {effective}, from {}.", self.effective_source));
+        }
+        if let Some(next) = self.next {
+            page.next(next);
         }
     }
 }
@@ -157,11 +163,13 @@ fn set(context: &Context, name: &str, value: Option<String>) -> Result<()> {
         _ => effective,
     };
     let (config, effective_source) = (files::shown(&path), source.to_string());
-    context.print(&Changed { key: key.name, value, config, effective, effective_source })
+    // With a place for batch data an agent is complete.
+    let next = (key.name == "upload" && value.is_some()).then_some(steps::KEEP);
+    context.print(&Changed { key: key.name, value, config, effective, effective_source, next })
 }
 
 /// The value as it is written: what it cannot be is refused, and a path counts from everywhere.
-fn settle(context: &Context, key: &settings::Key, value: String) -> Result<String> {
+pub(super) fn settle(context: &Context, key: &settings::Key, value: String) -> Result<String> {
     key.check(&value, &Source::Argument)?;
     match key.name {
         "agent" => {

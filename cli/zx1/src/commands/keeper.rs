@@ -13,6 +13,7 @@ Examples:
   zx1 keeper plan                      show what is due and what is coming, without acting
   zx1 keeper run --once --cap 2        act once, spending at most 2 USDC today
   zx1 keeper run --cap 2               act every minute until Ctrl+C
+  zx1 keeper run --yes                 without asking, as a service does
   zx1 keeper unit > ~/.config/systemd/user/zx1-keeper.service
   systemctl --user enable --now zx1-keeper
 
@@ -22,7 +23,7 @@ signs, submits and uploads the batch of every epoch; answers challenges from the
 saved batches and asks from the log; settles your own challenges and asks; and
 closes what can be closed, to recover rent. It never spends more USDC
 per day than --cap or more SOL than --fee-cap, and it warns before every
-deadline. What fails is tried again, and a crash repeats nothing.";
+deadline. It asks once, at its start. What fails is tried again, and a crash repeats nothing.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {

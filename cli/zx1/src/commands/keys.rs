@@ -111,7 +111,11 @@ async fn add(context: &Context, key: &Key, scopes: Scopes, sati: bool) -> Result
         return Err(Error::DelegateIsOwner { delegate: key.address().to_string() }.into());
     }
     let operator = context.spender_of(&agent).await?;
-    finish(context, operator.add_key(&agent, &owner, key, scopes, sati).await?).await
+    let Some(changed) = tx::done(context, operator.add_key(&agent, &owner, key, scopes, sati).await?)? else {
+        return Ok(());
+    };
+    context.show_onward((&operator, &agent), &changed, draw_changed).await?;
+    Ok(changed.acknowledge().await?)
 }
 
 async fn end(context: &Context, key: Address, sati: bool) -> Result<()> {

@@ -3,11 +3,13 @@
 use crate::context::Context;
 use crate::errors::Result;
 use crate::output::Page;
+use crate::steps;
 use crate::tx::Shown as _;
 use crate::words::{self, duration};
 use clap::Subcommand;
 use zx1_operator::facts::LeaseReport;
 use zx1_operator::lease::Changed;
+use zx1_operator::steps::Step;
 use zx1_protocol::units::MicroUsdc;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -53,6 +55,10 @@ fn draw_changed(changed: &Changed, page: &mut Page) {
 fn draw_shown(lease: &LeaseReport, page: &mut Page) {
     page.field("agent", lease.agent);
     draw(lease, page);
+    if lease.due_epochs > 0 {
+        let (epochs, cost_micro_usdc) = (lease.due_epochs, lease.due_micro_usdc);
+        page.next(steps::command(&Step::PayLease { epochs, cost_micro_usdc }));
+    }
 }
 
 async fn change(context: &Context, epochs: Option<u32>) -> Result<()> {
@@ -60,7 +66,7 @@ async fn change(context: &Context, epochs: Option<u32>) -> Result<()> {
     let agent = context.agent()?;
     let operator = context.spender_of(&agent).await?;
     let changed = operator.change_lease(&agent, &key, epochs).await?;
-    context.finish(changed, |it| &it.sent, draw_changed).await
+    context.finish_onward((&operator, &agent), changed, |it| &it.sent, draw_changed).await
 }
 
 async fn show(context: &Context) -> Result<()> {
@@ -79,6 +85,5 @@ fn draw(lease: &LeaseReport, page: &mut Page) {
     page.field("now", format!("epoch {}, which ends in {left}", words::epoch(lease.epoch)));
     if lease.due_micro_usdc > MicroUsdc(0) {
         page.field("due", lease.due_micro_usdc);
-        page.next(format!("zx1 lease pay --epochs {}", lease.due_epochs));
     }
 }

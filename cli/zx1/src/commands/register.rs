@@ -5,15 +5,18 @@ use crate::confirm;
 use crate::context::Context;
 use crate::errors::{Error, Result};
 use crate::files;
+use crate::keys::Key;
 use crate::output::{Page, Report};
+use crate::steps;
 use crate::tx::{self, Sent, Shown as _};
 use crate::words;
 use serde::Serialize;
 use solana_address::Address;
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
-use zx1_operator::Chain;
 use zx1_operator::register::{Registered, Request, usual_file};
+use zx1_operator::steps::Step;
+use zx1_operator::{Chain, Operator};
 use zx1_protocol::ids::AgentId;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -64,18 +67,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, context: &Context) -> Result<()> {
     let local = args.local.clone().unwrap_or_else(|| args.name.clone());
-    let why = if local.is_empty() {
-        Some("it must not be empty")
-    } else if Address::from_str(&local).is_ok() {
-        Some("it must not be an address")
-    } else if words::plain(&args.name) != args.name || words::plain(&local) != local || local.contains('\n') {
-        Some("it must not contain control characters")
-    } else {
-        None
-    };
-    if let Some(why) = why {
-        return Err(Error::BadLocalName { name: local, why }.into());
-    }
+    check_name(&args.name, &local)?;
     let request = Request {
         name: args.name.clone(),
         symbol: args.symbol.clone(),
@@ -97,6 +89,20 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<()> {
     context.wait(register(context, &request, &local, &file))
 }
 
+/// Refuses a name that could not be used, or that could be taken for something else.
+pub(super) fn check_name(name: &str, local: &str) -> Result<()> {
+    let why = if local.is_empty() {
+        "it must not be empty"
+    } else if Address::from_str(local).is_ok() {
+        "it must not be an address"
+    } else if words::plain(name) != name || words::plain(local) != local || local.contains('\n') {
+        "it must not contain control characters"
+    } else {
+        return Ok(());
+    };
+    Err(Error::BadLocalName { name: local.to_owned(), why }.into())
+}
+
 fn key_value(entry: &str) -> Result<(String, String)> {
     let pair = entry.split_once('=').filter(|(key, _)| !key.is_empty());
     let (key, value) = pair.ok_or(Error::BadMetadata { entry: entry.to_owned() })?;
@@ -115,6 +121,7 @@ struct Shown<'a> {
     soulbound: bool,
     registration_file: String,
     uri: String,
+    next: String,
 }
 
 impl Report for Shown<'_> {
@@ -130,27 +137,17 @@ impl Report for Shown<'_> {
         } else {
             page.line(format!("Host the file at {}.", self.uri));
         }
-        page.next("zx1 keys add FILE --scopes pay,batch,deal,peer (zx1 key new FILE makes one)");
-        page.line("Then: zx1 stake lock 30, zx1 lease pay, zx1 batch open.");
+        page.next(&self.next);
     }
 }
 
 async fn register(context: &Context, request: &Request, local: &str, file: &Path) -> Result<()> {
     let key = context.key()?;
     let operator = context.spender().await?;
-    // Limits are checked here, before anything is asked or written.
-    let pending = operator.registration(request, &key).await?;
-    check_unknown(context, &operator.chain, local, pending.intent().as_str())?;
-    request.check_file(file)?;
-    if request.soulbound && !context.flags().dry_run {
-        let question = "A soulbound agent can never be moved to another wallet. Type its name to continue:";
-        confirm::type_exactly(question, &request.name)?;
-    }
-    let Some(Registered { sent, agent, member_number }) = tx::done(context, pending.send().await?)? else {
+    let Some(registered) = enroll(context, (&operator, &key), request, local, file).await? else {
         return Ok(());
     };
-    request.write_file(file)?;
-    remember(context, &operator.chain, local, agent, &request.uri)?;
+    let Registered { sent, agent, member_number } = registered;
     let report = Shown {
         sent: &sent,
         agent: agent.to_string(),
@@ -161,8 +158,33 @@ async fn register(context: &Context, request: &Request, local: &str, file: &Path
         soulbound: request.soulbound,
         registration_file: files::shown(file),
         uri: request.uri.clone(),
+        next: steps::command(&Step::ListKeys),
     };
     sent.finish(context, &report).await
+}
+
+/// Registers an agent, writes its registration file and remembers it. `None` where only a preview was asked for.
+pub(super) async fn enroll(
+    context: &Context,
+    (operator, key): (&Operator, &Key),
+    request: &Request,
+    local: &str,
+    file: &Path,
+) -> Result<Option<Registered>> {
+    // Limits are checked here, before anything is asked or written.
+    let pending = operator.registration(request, key).await?;
+    check_unknown(context, &operator.chain, local, pending.intent().as_str())?;
+    request.check_file(file)?;
+    if request.soulbound && !context.flags().dry_run {
+        let question = "A soulbound agent can never be moved to another wallet. Type its name to continue:";
+        confirm::type_exactly(question, &request.name)?;
+    }
+    let registered = tx::done(context, pending.send().await?)?;
+    if let Some(registered) = &registered {
+        request.write_file(file)?;
+        remember(context, &operator.chain, local, registered.agent, &request.uri)?;
+    }
+    Ok(registered)
 }
 
 /// Refuses a local name that is in use for an agent of this cluster. A name that is in use on another cluster is
@@ -181,7 +203,13 @@ fn check_unknown(context: &Context, chain: &Chain, local: &str, intent: &str) ->
     Err(Error::AgentNameTaken { name: local.to_owned() }.into())
 }
 
-fn remember(context: &Context, chain: &Chain, local: &str, mint: AgentId, uri: &str) -> Result<()> {
+pub(super) fn remember(
+    context: &Context,
+    chain: &Chain,
+    local: &str,
+    mint: AgentId,
+    uri: &str,
+) -> Result<()> {
     context.update_config(|config| {
         let entry = AgentEntry {
             mint: mint.to_string(),

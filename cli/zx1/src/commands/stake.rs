@@ -80,7 +80,11 @@ async fn change(context: &Context, change: Change) -> Result<()> {
     let agent = context.agent()?;
     let operator = context.spender_of(&agent).await?;
     let changed = operator.change_stake(&agent, &key, change).await?;
-    context.finish(changed, |it| &it.sent, draw_changed).await
+    if matches!(change, Change::Claim(_)) {
+        // Who takes the stake out needs nothing more.
+        return context.finish(changed, |it| &it.sent, draw_changed).await;
+    }
+    context.finish_onward((&operator, &agent), changed, |it| &it.sent, draw_changed).await
 }
 
 fn draw_shown(stakes: &Stakes, page: &mut Page) {

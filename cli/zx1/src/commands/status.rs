@@ -5,10 +5,11 @@ use crate::amount;
 use crate::context::{Chosen, Context};
 use crate::errors::Result;
 use crate::output::{Page, Report, Table};
+use crate::steps;
 use crate::words::{self, count};
 use serde::Serialize;
 use zx1_operator::facts::{AgentStatus, KeyCounts, Status};
-use zx1_protocol::units::MicroUsdc;
+use zx1_operator::steps::due;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -29,6 +30,8 @@ struct Shown {
     #[serde(flatten)]
     status: Status,
     agents: Vec<Known>,
+    #[serde(skip)]
+    has_place: bool,
 }
 
 impl Report for Shown {
@@ -41,7 +44,7 @@ impl Report for Shown {
         page.maybe("SOL", status.lamports.map(amount::sol));
         page.maybe("USDC", status.usdc_micro_usdc);
         match &status.agent {
-            Some(agent) => draw_agent(agent, status.minimum_stake_micro_usdc, page),
+            Some(agent) => draw_agent(agent, self, page),
             None => {
                 page.blank()
                     .line("No agent is selected.")
@@ -65,7 +68,7 @@ impl Report for Shown {
     }
 }
 
-fn draw_agent(agent: &AgentStatus, minimum: MicroUsdc, page: &mut Page) {
+fn draw_agent(agent: &AgentStatus, shown: &Shown, page: &mut Page) {
     let name = agent.local_name.as_ref().or(agent.name.as_ref());
     page.heading(format!("Agent {}", name.map_or("", String::as_str)).trim_end());
     page.field("mint", &agent.mint);
@@ -115,9 +118,8 @@ fn draw_agent(agent: &AgentStatus, minimum: MicroUsdc, page: &mut Page) {
         let leaf = format!("  epoch {}, leaf {} of the {}, {left}", open.epoch, open.index, open.tree);
         page.field("", &open.address).field("", leaf);
     }
-    if let Some(next) = first_step(agent, minimum) {
-        page.next(next);
-    }
+    let (minimum, has_place) = (shown.status.minimum_stake_micro_usdc, shown.has_place);
+    page.next(steps::next(due(agent, minimum, has_place).as_ref()));
 }
 
 fn time_left(left: u64) -> String {
@@ -138,25 +140,6 @@ fn key_counts(counts: &KeyCounts) -> String {
         }
     }
     if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
-}
-
-/// What an agent needs first and does not have: keys, then a stake, a lease, a chain of batches.
-fn first_step(agent: &AgentStatus, minimum: MicroUsdc) -> Option<String> {
-    let counts = &agent.keys;
-    let tenure = agent.tenure.as_ref();
-    if tenure.is_some_and(|tenure| !tenure.is_holders) {
-        Some("zx1 take-over".to_owned())
-    } else if [counts.pay, counts.batch, counts.deal, counts.peer, counts.notice].iter().all(|it| *it == 0) {
-        Some("zx1 keys add FILE --scopes pay,batch,deal,peer (zx1 key new FILE makes one)".to_owned())
-    } else if agent.stake.as_ref().is_none_or(|stake| stake.ended_slot.is_some()) {
-        Some(format!("zx1 stake lock {}", amount::plain(minimum)))
-    } else if agent.lease.state == "none" {
-        Some("zx1 lease pay".to_owned())
-    } else if agent.batches.is_none() {
-        Some("zx1 batch open".to_owned())
-    } else {
-        None
-    }
 }
 
 #[derive(Debug, clap::Args)]
@@ -181,5 +164,6 @@ async fn status(context: &Context) -> Result<()> {
         mint: entry.mint,
     });
     let (url, agents) = (context.settings()?.url.value.clone(), agents.collect());
-    context.print(&Shown { url, agents, status })
+    let has_place = context.settings()?.upload.value.is_some();
+    context.print(&Shown { url, agents, status, has_place })
 }

@@ -30,7 +30,6 @@ fn draw(taken: &TakenOver, page: &mut Page) {
         for key in &taken.ended {
             page.line(format!("  {key}"));
         }
-        page.next("zx1 keys add FILE --scopes pay,batch,deal,peer");
     } else {
         keys::draw(&taken.keys, page.blank());
     }
@@ -42,6 +41,6 @@ pub(crate) fn run(_: Args, context: &Context) -> Result<()> {
     context.wait(async {
         let operator = context.spender_of(&agent).await?;
         let taken = operator.take_over(&agent, &holder).await?;
-        context.finish(taken, |it| &it.sent, draw).await
+        context.finish_onward((&operator, &agent), taken, |it| &it.sent, draw).await
     })
 }

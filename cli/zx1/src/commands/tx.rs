@@ -6,7 +6,8 @@ use crate::defaults;
 use crate::errors::{Error, Failure, Result};
 use crate::files;
 use crate::output::{self, Page, Report};
-use crate::tx::{self, Sent, Shown as _, Signed};
+use crate::summary;
+use crate::tx::{Sent, Shown as _, Signed};
 use clap::Subcommand;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -54,7 +55,7 @@ fn read(path: &Path) -> Result<PartialTransaction> {
 
 fn show(partial: &PartialTransaction) {
     let mut page = Page::new(output::width());
-    tx::draw_unsimulated(&mut page, &partial.summary());
+    summary::draw_unsimulated(&mut page, &partial.summary());
     output::write_err(&page.finish());
 }
 

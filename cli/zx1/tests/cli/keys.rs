@@ -153,3 +153,15 @@ fn a_binding_record_is_made_verified_and_refused_when_altered() {
     let other = home.json(&["bind", "--index", "1"]);
     assert_ne!(other["nano"], made["nano"]);
 }
+
+#[test]
+fn init_takes_the_key_of_fix_unless_it_is_told_to_make_another_one() {
+    let home = Home::new();
+    home.file(".fix/key.ed25519", [7u8; 32]);
+    let taken = home.zx1(["--output", "json", "init"]).json();
+    assert!(taken["imported_from"].as_str().unwrap().ends_with(".fix/key.ed25519"), "{taken}");
+    let other = Home::new();
+    other.file(".fix/key.ed25519", [7u8; 32]);
+    let new = other.zx1(["--output", "json", "init", "--new"]).json();
+    assert!(new["imported_from"].is_null() && new["address"] != taken["address"], "{new}");
+}

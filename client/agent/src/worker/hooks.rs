@@ -1,6 +1,7 @@
 //! What a program that uses the agent as a library can hear and decide.
 
 use zx1_market::ContractId;
+use zx1_market::counts::FixCounts;
 use zx1_market::{Case, State};
 
 use super::WorkError;
@@ -19,9 +20,10 @@ pub struct SubmittedFix {
 /// Callbacks of an agent (fix.md, "Agents"). They are called on the agent's own tasks: be quick, and hand
 /// long work to other threads. All do nothing by default.
 pub trait Hooks: Send + Sync {
-    /// A wanted contract was found. `false`: leave it.
-    fn on_contract_found(&self, case: &Case) -> bool {
-        let _ = case;
+    /// A wanted contract was found. `principal`: the fixes that its principal has received in contracts of this kind,
+    /// free or paid, if the market counts them. `false`: leave it.
+    fn on_contract_found(&self, case: &Case, principal: Option<FixCounts>) -> bool {
+        let _ = (case, principal);
         true
     }
 

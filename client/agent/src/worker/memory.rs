@@ -1,6 +1,7 @@
 //! What an agent knows about a contract: all of it stands in the chain, so a restart forgets nothing.
 
 use zx1_market::chain::Data;
+use zx1_market::contract::Contract;
 use zx1_market::{Case, Entry, PartyId, State};
 
 use zx1_fixer::rules::{self, Failure, Findings};
@@ -61,7 +62,10 @@ impl Memory {
                     let told = failure.map(|failure| format!("{failure}\n")).unwrap_or_default();
                     memory.failed(format!("{exit}{told}{explanation}\n{output}"));
                 }
-                Data::ReviewReject { reason } => memory.failed(reason),
+                Data::ReviewReject { reason, failure } => {
+                    let told = failure.map(|failure| format!("{failure}\n")).unwrap_or_default();
+                    memory.failed(format!("{told}{reason}"));
+                }
                 // After a halt that was taken back the fix is submitted again (Case::resume).
                 Data::Resume { .. } => memory.withdrawn(),
                 Data::Ask { message }
@@ -139,8 +143,7 @@ pub(super) fn failure(case: &Case) -> Failure {
 }
 
 /// The contract as a model sees it.
-pub(super) fn task(case: &Case) -> Task {
-    let contract = case.contract();
+pub fn task(contract: &Contract) -> Task {
     let part = |name: &str| contract.json().get(name).map(|json| json.canonical()).unwrap_or_default();
     Task {
         command: contract.task.command.clone(),

@@ -6,7 +6,7 @@ use zx1_market::Case;
 
 use super::memory::{Memory, failure, task};
 use zx1_fixer::rules::{self, Step};
-use zx1_fixer::solver::{Action, Bounds, Observation, Solver};
+use zx1_fixer::solver::{Action, Bounds, MAX_LINE, Observation, Solver, is_line};
 use zx1_model::Model;
 use zx1_model::prompt::FenceToken;
 use zx1_scrub::neutral::one_line;
@@ -31,11 +31,8 @@ pub(super) fn allowed(command: &str) -> Result<(), String> {
     zx1_whitelist::Command::parse(command).map(|_| ()).map_err(|refusal| refusal.to_string())
 }
 
-/// The longest corrected command, and one line: what a fix entry takes.
-fn is_line(command: &str) -> bool {
-    let breaks = |c: char| (c.is_control() && c != '\t') || matches!(c, '\u{2028}' | '\u{2029}');
-    command.len() <= zx1_market::defaults::MAX_COMMAND && !command.chars().any(breaks)
-}
+// What a solver proposes fits a fix entry.
+const _: () = assert!(MAX_LINE <= zx1_market::defaults::MAX_COMMAND);
 
 /// Whether a repair is of no use, because it is another command and the contract takes none.
 fn is_refused(case: &Case, corrected: Option<&str>) -> bool {
@@ -154,9 +151,6 @@ impl Mind {
             Action::Propose(proposal) => {
                 let corrected_command =
                     proposal.corrected_command.filter(|command| !command.trim().is_empty());
-                if !corrected_command.as_deref().is_none_or(is_line) {
-                    return Move::Leave("The corrected command has several lines.".to_owned());
-                }
                 Move::Fix { fix: proposal.fix, explanation: proposal.explanation, corrected_command }
             }
         }
@@ -192,7 +186,7 @@ impl Mind {
             says: defaults.says.saturating_sub(memory.said),
             ..defaults
         };
-        let mut solver = Solver::new(task(case), bounds, allowed, FenceToken::random);
+        let mut solver = Solver::new(task(case.contract()), bounds, allowed, FenceToken::random);
         for answered in &memory.answered {
             let exit = answered.exit.and_then(|code| i32::try_from(code).ok());
             solver.recall_investigation(answered.command.clone(), exit, answered.output.clone());

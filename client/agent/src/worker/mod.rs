@@ -34,6 +34,7 @@ use zx1_market::{ContractId, Raw, State};
 
 pub use config::{Config, DisputePolicy, Pass, Stuck, wants};
 pub use hooks::{Hooks, NoHooks, SubmittedFix};
+pub use memory::task;
 pub use store::{Folder, Record, Stage, Store};
 
 use crate::bridge::{Bridge, BridgeError};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 use zx1_coded::Coded;
-use zx1_market::chain::Data;
+use zx1_market::chain::{Data, Side};
 use zx1_market::money::inclusive_bond;
 use zx1_market::{ContractId, Millis, Raw, State};
 
@@ -29,10 +29,13 @@ impl Worker {
             tracing::debug!(contract = %id, "left: {why}");
             return Ok(());
         }
-        if !self.hooks.on_contract_found(case) {
+        let free = case.contract().is_free();
+        // Whoever cannot be asked about is a principal like any other.
+        let standing = self.market.reputation(&case.principal()).await.ok();
+        let received = standing.and_then(|standing| standing.fixes(Side::Principal, free));
+        if !self.hooks.on_contract_found(case, received) {
             return Ok(());
         }
-        let free = case.contract().is_free();
         let stake = if free {
             Raw::ZERO
         } else {

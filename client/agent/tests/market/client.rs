@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
+use nano_escrow::Network;
 use zx1_market::case::{Transcript, replay};
 use zx1_market::chain::{Common, Data, Side};
 use zx1_market::wire::MessageKind;
-use zx1_market::{EntryType, Millis, State};
-use zx1_market_client::{ClientError, Deposit, ListFilter, Market, Pin, Transcripts, WatchOptions};
+use zx1_market::{EntryType, Millis, NetworkId, State};
+use zx1_market_client::{
+    ClientError, Deposit, ListFilter, Market, Pin, Transcripts, WalletPurse, WatchOptions,
+};
 
 use crate::support::*;
 
@@ -61,6 +64,37 @@ async fn a_paid_contract_goes_from_post_to_payment_ok() {
     let report = replay(&Transcript::parse(&saved).unwrap());
     assert!(report.valid && report.exact_times, "{report:?}");
     assert_eq!(report.state, Some(State::Fulfilled));
+}
+
+/// The addresses of all networks look alike: who has a wallet with real money and a market on play money would pay an
+/// account that nobody looks at.
+#[tokio::test]
+async fn a_wallet_of_another_network_pays_nothing_and_signs_no_block() {
+    let world = World::start().await;
+    let contract = Bench::lacks_lm().contract(&world.terms().await, "0.5", &[], |_| {});
+    let posted = world.principal.post(&contract, Some(address("principal"))).await.unwrap();
+    let deposit = posted.deposit.clone().unwrap();
+    let (wallet, account) = world.wallet("principal", "2").await;
+    let before = world.devnet().account(account);
+    for network in [Network::Live, Network::Beta, Network::Test] {
+        let purse = WalletPurse::new(wallet.clone(), network, 0);
+        let error = world.principal.pay(&purse, &deposit).await.unwrap_err();
+        assert_eq!(error.code(), 9380);
+        let (asked, has) = (NetworkId::from(Network::Dev), NetworkId::from(network));
+        assert!(error.to_string().contains(&asked.to_string()), "{error}");
+        assert!(error.to_string().contains(&has.to_string()), "{error}");
+    }
+    // No block on the ledger, none in the wallet's journal, and the money is where it was.
+    assert_eq!(world.devnet().account(account), before);
+    let payment = deposit.payment_id(&world.principal.server());
+    assert!(wallet.wait(&payment, Duration::ZERO).await.is_err(), "the journal knows no such payment");
+    assert_eq!(wallet.balance(0).await.unwrap().confirmed, xno("2"));
+    assert_eq!(world.principal.view(posted.id).await.unwrap().state(), State::Unfunded);
+    // The same deposit from a wallet of its network is paid.
+    let purse = WalletPurse::new(wallet.clone(), Network::Dev, 0).confirm_within(PATIENCE);
+    world.principal.pay(&purse, &deposit).await.unwrap();
+    world.until(posted.id, State::Open).await;
+    assert_eq!(wallet.balance(0).await.unwrap().confirmed, xno("1.33"));
 }
 
 #[tokio::test]

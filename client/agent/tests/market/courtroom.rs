@@ -145,7 +145,9 @@ async fn an_unreadable_answer_is_what_silence_would_be_and_above_the_ruling_stan
 
 #[tokio::test]
 async fn a_court_without_a_model_leaves_it_to_the_clock_and_its_machine() {
-    for (after, end) in [(1, State::Voided), (0, State::Fulfilled)] {
+    for (after, end, [ours, theirs]) in
+        [(1, State::Voided, ["0.67", "0.67"]), (0, State::Fulfilled, ["0.17", "1.12"])]
+    {
         let world = World::start().await;
         let id = disputed(&world).await;
         let down = || Line::Fail(ModelError::Denied { status: 401, why: "no key".into() });
@@ -154,6 +156,11 @@ async fn a_court_without_a_model_leaves_it_to_the_clock_and_its_machine() {
         assert!(matches!(sitting, Sitting::LeftToTheClock(Flag::Timeout | Flag::ModelError)), "{sitting:?}");
         world.clock.advance(zx1_market::Millis::secs(61));
         world.until(id, end).await;
+        eventually("all of it is where it belongs", || async {
+            let paid = [(address("principal"), ours), (address("agent"), theirs)];
+            paid.iter().all(|(account, amount)| world.balance(*account) == xno(amount)).then_some(())
+        })
+        .await;
     }
 }
 

@@ -8,4 +8,5 @@ mod courtroom;
 mod crash;
 mod faults;
 mod support;
+mod work;
 mod worker;

@@ -7,6 +7,7 @@ use zx1_agent::worker::{Config, Folder, Hooks, SubmittedFix, WorkError, Worker};
 use zx1_home::SystemClock;
 use zx1_market::chain::Data;
 use zx1_market::contract::{Corrected, Run};
+use zx1_market::counts::FixCounts;
 use zx1_market::{Case, ContractId, EntryType, Millis, State};
 use zx1_model::budget::{Budget, Limits, MemoryStore};
 use zx1_model::{Line, Model, ModelError, Scripted};
@@ -22,14 +23,16 @@ pub(crate) fn quick() -> Config {
 #[derive(Default)]
 struct Heard {
     found: Mutex<Vec<ContractId>>,
+    principals: Mutex<Vec<FixCounts>>,
     fixes: Mutex<Vec<SubmittedFix>>,
     ended: Mutex<Vec<(ContractId, State)>>,
     errors: Mutex<Vec<u32>>,
 }
 
 impl Hooks for Heard {
-    fn on_contract_found(&self, case: &Case) -> bool {
+    fn on_contract_found(&self, case: &Case, principal: Option<FixCounts>) -> bool {
         self.found.lock().unwrap().push(case.id());
+        self.principals.lock().unwrap().extend(principal);
         true
     }
 
@@ -96,6 +99,11 @@ async fn rules_repair_a_missing_library_flag_and_the_agent_is_paid() {
     eventually("the record is gone", || async { (records(&world, 2) == 0).then_some(()) }).await;
     assert_eq!(*agent.heard.ended.lock().unwrap(), [(id, State::Fulfilled)]);
     assert!(agent.heard.errors.lock().unwrap().is_empty());
+    // Before it bonded, the market had counted nothing of this principal; now it counts one fix that works.
+    assert_eq!(*agent.heard.principals.lock().unwrap(), [FixCounts::default()]);
+    let counted = world.principal.reputation(&world.principal.id()).await.unwrap();
+    let once = FixCounts { fixes: 1, failed_outside: 0 };
+    assert_eq!(counted.fixes(zx1_market::chain::Side::Principal, false), Some(once));
 }
 
 #[tokio::test]

@@ -31,6 +31,7 @@ mod prepare;
 mod read;
 mod refusal;
 pub mod registry;
+mod roles;
 mod send;
 mod sizes;
 pub mod summary;
@@ -54,6 +55,7 @@ pub use read::{
     UsdcAccount,
 };
 pub use refusal::{Circumstances, Foreign, Refusal};
+pub use roles::{Role, Roles};
 pub use send::{Approve, Landed, Outcome, Progress, Sender, SenderOptions};
 pub use sizes::{MAX_TRANSACTION, fits, transaction_size};
 pub use summary::{Line, Summary};

@@ -3,6 +3,7 @@
 
 use super::message::top_calls;
 use super::moves::{Money, Move};
+use super::roles::{Role, Roles, roles};
 use super::words::{Budget, compute_budget_value};
 pub use super::words::{Line, line};
 use serde_json::{Value, json};
@@ -28,12 +29,41 @@ pub struct Summary {
     pub payer: Address,
     /// The signers, the payer first.
     pub signers: Vec<Address>,
+    /// What the accounts are to it.
+    pub roles: Roles,
 }
 
 impl Summary {
     /// Whether every instruction is understood.
     pub fn is_understood(&self) -> bool {
         self.lines.iter().all(|line| line.understood)
+    }
+
+    /// What the receiver of money is to it.
+    pub fn role(&self, moved: &Move) -> Option<Role> {
+        self.roles.of(&moved.to, &moved.money)
+    }
+
+    /// Whether an account is a signer's: its wallet, or the USDC account that it pays from.
+    pub fn is_signers(&self, address: &Address, money: &Money) -> bool {
+        // A key that is made for an account signs as well, and is nobody's wallet.
+        let is_wallet = || self.signers.contains(address) && !self.roles.knows(address);
+        self.roles.of(address, money).map_or_else(is_wallet, |role| role.own)
+    }
+
+    /// The money that leaves the signers and does not come back to them in the same transaction, the fee apart.
+    pub fn paid(&self) -> impl Iterator<Item = &Move> {
+        let own = |address, moved: &Move| self.is_signers(address, &moved.money);
+        self.moves.iter().filter(move |moved| own(&moved.from, moved) && !own(&moved.to, moved))
+    }
+
+    fn move_to_json(&self, moved: &Move) -> Value {
+        let mut value = moved.to_json();
+        if let (Some(object), Some(role)) = (value.as_object_mut(), self.role(moved)) {
+            object.insert("purpose".to_owned(), json!(role.purpose));
+            object.insert("returns".to_owned(), json!(role.returns));
+        }
+        value
     }
 
     /// Whether anything but the fee leaves the payer or another signer.
@@ -57,7 +87,7 @@ impl Summary {
             .collect();
         json!({
             "instructions": lines,
-            "moves": self.moves.iter().map(Move::to_json).collect::<Vec<_>>(),
+            "moves": self.moves.iter().map(|moved| self.move_to_json(moved)).collect::<Vec<_>>(),
             "fee_lamports": self.fee.to_string(),
             "payer": self.payer.to_string(),
             "signers": self.signers.iter().map(Address::to_string).collect::<Vec<_>>(),
@@ -127,6 +157,7 @@ pub fn summarize(
         fee: fee(message, keys),
         payer: keys.first().copied().unwrap_or_default(),
         signers: keys.iter().take(signed).copied().collect(),
+        roles: roles(&calls),
     }
 }
 

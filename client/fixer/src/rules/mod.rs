@@ -227,11 +227,11 @@ pub enum Step {
 pub enum Decline {
     /// No rule knows this failure.
     #[code(9300)]
-    #[error("no rule knows this failure. Give it to an agent with a model, or read the error yourself.")]
+    #[error("no rule knows this failure.")]
     Unknown,
     /// A rule knows it, but what it saw does not allow a certain repair.
     #[code(9301)]
-    #[error("the rule {rule} knows this failure but declines: {reason}. Give it to an agent with a model.")]
+    #[error("the rule {rule} knows this failure but declines: {reason}.")]
     Unsure {
         /// Name of the rule.
         rule: &'static str,
@@ -247,17 +247,14 @@ pub enum Decline {
     },
     /// The contract's investigation rounds are used up.
     #[code(9303)]
-    #[error(
-        "the rule {rule} needs to read more than the {MAX_ROUNDS} commands that a contract allows. Give it \
-         to an agent with a model."
-    )]
+    #[error("the rule {rule} needs to read more than the {MAX_ROUNDS} commands that a contract allows.")]
     OutOfRounds {
         /// Name of the rule.
         rule: &'static str,
     },
     /// The repair needs something that the contract does not grant.
     #[code(9304)]
-    #[error("the rule {rule} needs the {capability} capability. Grant it and post the failure again.")]
+    #[error("the rule {rule} needs the {capability} capability, which is not granted.")]
     NotGranted {
         /// Name of the rule.
         rule: &'static str,

@@ -4,6 +4,8 @@ use zx1_model::answer::{self, AnswerError};
 
 /// Longest investigation command in bytes.
 pub(super) const MAX_COMMAND: usize = 1_000;
+/// Longest corrected command in bytes: what a contract's fix entry takes.
+pub const MAX_LINE: usize = 4 << 10;
 /// Longest fix in bytes.
 pub(super) const MAX_FIX: usize = 16 << 10;
 /// Longest explanation in bytes.
@@ -66,8 +68,11 @@ pub fn read_action(text: &str) -> Result<Action, AnswerError> {
             fix: shell(fields.text("fix", MAX_FIX)?, "fix")?,
             explanation: fields.text("explanation", MAX_EXPLANATION)?,
             corrected_command: fields
-                .maybe_text("corrected_command", MAX_FIX)?
-                .map(|command| shell(command, "corrected_command"))
+                .maybe_text("corrected_command", MAX_LINE)?
+                .map(|command| match is_line(&command) {
+                    true => Ok(command),
+                    false => Err(AnswerError::shape("the field corrected_command is not one line")),
+                })
                 .transpose()?,
         }),
         "say" => Action::Say(fields.text("text", MAX_REASON)?),
@@ -75,6 +80,12 @@ pub fn read_action(text: &str) -> Result<Action, AnswerError> {
     };
     fields.end()?;
     Ok(action)
+}
+
+/// Whether a command may take the place of the one that failed: one line that shows as it runs.
+pub fn is_line(command: &str) -> bool {
+    let breaks = |c: char| (c.is_control() && c != '\t') || matches!(c, '\u{2028}' | '\u{2029}');
+    command.len() <= MAX_LINE && !command.chars().any(breaks)
 }
 
 /// A shell command that shows as it runs: no control characters but newlines and tabs.

@@ -25,7 +25,7 @@ mod question;
 
 use std::collections::VecDeque;
 
-pub use action::{Action, Proposal, read_action};
+pub use action::{Action, MAX_LINE, Proposal, is_line, read_action};
 
 use crate::defaults;
 use zx1_model::answer::AnswerError;
@@ -170,6 +170,8 @@ pub struct Solver<'a> {
     repairs_left: u32,
     /// Why the last answer could not be read.
     unreadable: Option<AnswerError>,
+    /// Why the model could not be asked.
+    failure: Option<ModelError>,
     asking: bool,
 }
 
@@ -202,6 +204,7 @@ impl<'a> Solver<'a> {
             proposed: None,
             repairs_left: bounds.repairs,
             unreadable: None,
+            failure: None,
             asking: false,
         }
     }
@@ -225,6 +228,11 @@ impl<'a> Solver<'a> {
     /// What is still allowed.
     pub fn bounds_left(&self) -> Bounds {
         self.bounds
+    }
+
+    /// The model's error, if it has declined because of one.
+    pub fn failure(&self) -> Option<&ModelError> {
+        self.failure.as_ref()
     }
 
     /// Whether it has declined.
@@ -276,7 +284,9 @@ impl<'a> Solver<'a> {
             }
             Observation::Answered(Err(error)) => {
                 self.asking = false;
-                self.decline(&error.to_string())
+                let declined = self.decline(&error.to_string());
+                self.failure = Some(error);
+                declined
             }
         }
     }

@@ -37,7 +37,7 @@ impl Case {
                 self.verify(actor, success, failure.as_ref(), now, effects)
             }
             Data::ReviewAccept { .. } => self.review_accept(actor, now, effects),
-            Data::ReviewReject { .. } => self.review_reject(actor, now),
+            Data::ReviewReject { failure, .. } => self.review_reject(actor, failure.as_ref(), now),
             Data::DisputeFiled { side, .. } => self.dispute(actor, side, now),
             Data::DisputeResponse { side, .. } => self.respond(actor, side, now, effects),
             Data::Appeal { side, .. } => self.appeal(actor, side, now),

@@ -120,8 +120,16 @@ impl Case {
     }
 
     /// The contract ends after the objection window unless the agent disputes (decision E5).
-    pub(super) fn review_reject(&mut self, actor: PartyId, now: Millis) -> Result<()> {
+    pub(super) fn review_reject(
+        &mut self,
+        actor: PartyId,
+        failure: Option<&Failure>,
+        now: Millis,
+    ) -> Result<()> {
         self.reviewing(&actor, now)?;
+        if let Some(failure) = failure {
+            self.told(failure, now)?;
+        }
         self.work.failed = true;
         self.phase = self.closing(CloseReason::ReviewRejected, now);
         Ok(())

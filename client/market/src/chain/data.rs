@@ -80,8 +80,10 @@ pub enum Data {
     ReviewAccept {
         explanation: String,
     },
+    /// `failure` as in [`Data::Verify`].
     ReviewReject {
         reason: String,
+        failure: Option<Failure>,
     },
     DisputeFiled {
         argument: String,
@@ -224,7 +226,6 @@ impl Data {
             Data::Accept { agent } => b.text("agent_pubkey", agent),
             Data::Cancel { reason }
             | Data::Decline { reason }
-            | Data::ReviewReject { reason }
             | Data::Halt { reason }
             | Data::Resume { reason }
             | Data::BackOut { reason }
@@ -248,6 +249,9 @@ impl Data {
                 .filled("output", output)
                 .opt("failure", failure.as_ref().map(Failure::to_json)),
             Data::ReviewAccept { explanation } => b.filled("explanation", explanation),
+            Data::ReviewReject { reason, failure } => {
+                b.put("reason", reason.as_str()).opt("failure", failure.as_ref().map(Failure::to_json))
+            }
             Data::DisputeFiled { argument, side }
             | Data::DisputeResponse { argument, side }
             | Data::Appeal { argument, side } => b.put("argument", argument.as_str()).text("side", side),
@@ -315,7 +319,10 @@ impl Data {
             EntryType::ReviewAccept => {
                 Data::ReviewAccept { explanation: f.text_or_empty("explanation", MAX_TEXT)? }
             }
-            EntryType::ReviewReject => Data::ReviewReject { reason: f.text_or_empty("reason", MAX_TEXT)? },
+            EntryType::ReviewReject => Data::ReviewReject {
+                reason: f.text_or_empty("reason", MAX_TEXT)?,
+                failure: f.opt_object("failure")?.map(Failure::read).transpose()?,
+            },
             EntryType::DisputeFiled => {
                 Data::DisputeFiled { argument: f.filled("argument", MAX_TEXT)?, side: side(f)? }
             }

@@ -178,6 +178,21 @@ impl Ending {
     }
 }
 
+impl Ending {
+    /// Whether a run that ended so can have failed the conditions. The word says which exit code it was up to 2 only, and
+    /// nothing of what was printed.
+    pub fn may_fail(self, conditions: &[super::Verification]) -> bool {
+        conditions.iter().any(|condition| match condition {
+            super::Verification::ExitCode { expected } => {
+                self != Ending::of_status((*expected).into())
+                    || matches!(self, Ending::Other | Ending::Signal)
+            }
+            super::Verification::OutputMatch { .. } => true,
+            super::Verification::Principal => false,
+        })
+    }
+}
+
 /// All that leaves the machine of a failed attempt: 6 bits, whatever hostile code prints (decision E17).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -7,6 +7,7 @@ use crate::canonical::Json;
 use crate::case::{Case, CourtStep, DepositWanted};
 use crate::chain::{Entry, Head, Side};
 use crate::contract::Mode;
+use crate::counts::FixCounts;
 use crate::machine::State;
 use crate::money::{Court, Outcome};
 use crate::{Address, ContractId, Millis, NetworkId, PartyId, Raw, Reason, Refusal};
@@ -593,6 +594,33 @@ pub struct ReputationAnswer {
     pub pubkey: String,
     /// Where reputation stands: on the ledgers.
     pub note: String,
+    /// Its fixes in contracts with a bounty; absent from older servers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paid: Option<PartyCounts>,
+    /// Its fixes in free contracts, where a reject costs nothing; absent from older servers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub free: Option<PartyCounts>,
+}
+
+impl ReputationAnswer {
+    /// Its fixes on one side, in free contracts or in those with a bounty. `None` when the server does not count them.
+    pub fn fixes(&self, side: Side, free: bool) -> Option<FixCounts> {
+        let counts = if free { self.free } else { self.paid }?;
+        Some(match side {
+            Side::Principal => counts.principal,
+            Side::Agent => counts.agent,
+        })
+    }
+}
+
+/// A party's fixes on both sides, as this server has counted them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PartyCounts {
+    /// Those that it proposed.
+    pub agent: FixCounts,
+    /// Those that it received.
+    pub principal: FixCounts,
 }
 
 /// Answer to GET /readyz.
@@ -613,6 +641,9 @@ pub struct ReadyAnswer {
 pub struct TasksAnswer {
     /// The most urgent first.
     pub tasks: Vec<JudgeTask>,
+    /// What to give as `cursor` for the next page; absent on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
 /// A contract that waits for a judge.

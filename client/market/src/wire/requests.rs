@@ -242,6 +242,9 @@ bodies! {
         /// Why; the argument of a dispute.
         #[serde(default)]
         argument: String,
+        /// Why a fix is rejected, in words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failure: Option<Failure>,
     }
     /// Body of POST /contracts/{id}/chat.
     ChatRequest {
@@ -258,19 +261,19 @@ bodies! {
 
 impl Body for ReviewRequest {
     fn of(entry: &Entry) -> Result<ReviewRequest> {
-        let (action, argument) = match entry.read()?.0 {
-            Data::ReviewAccept { explanation } => (ReviewAction::Accept, explanation),
-            Data::ReviewReject { reason } => (ReviewAction::Reject, reason),
-            Data::DisputeFiled { argument, .. } => (ReviewAction::Dispute, argument),
+        let (action, argument, failure) = match entry.read()?.0 {
+            Data::ReviewAccept { explanation } => (ReviewAction::Accept, explanation, None),
+            Data::ReviewReject { reason, failure } => (ReviewAction::Reject, reason, failure),
+            Data::DisputeFiled { argument, .. } => (ReviewAction::Dispute, argument, None),
             _ => return other(entry),
         };
-        Ok(ReviewRequest { action, argument, chain_entry: Some(entry.clone()) })
+        Ok(ReviewRequest { action, argument, failure, chain_entry: Some(entry.clone()) })
     }
 
     fn data(self) -> Result<Data> {
         Ok(match self.action {
             ReviewAction::Accept => Data::ReviewAccept { explanation: self.argument },
-            ReviewAction::Reject => Data::ReviewReject { reason: self.argument },
+            ReviewAction::Reject => Data::ReviewReject { reason: self.argument, failure: self.failure },
             ReviewAction::Dispute => Data::DisputeFiled { argument: self.argument, side: Side::Principal },
         })
     }

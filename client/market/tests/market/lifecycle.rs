@@ -244,7 +244,7 @@ fn a_review_is_accepted_rejected_or_disputed() {
     accepted.act(&principal(), Data::ReviewAccept { explanation: "fine".into() }).unwrap();
     ended(&accepted, State::Fulfilled, ["0.17", "1.12", "0.05", "0"]);
     let mut rejected = reviewing();
-    rejected.act(&principal(), Data::ReviewReject { reason: "no".into() }).unwrap();
+    rejected.act(&principal(), Data::ReviewReject { reason: "no".into(), failure: None }).unwrap();
     assert_eq!(rejected.case.state(), State::Review);
     let mut objected = rejected.clone();
     rejected.secs(120);

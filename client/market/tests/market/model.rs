@@ -89,7 +89,7 @@ fn data(who: &PartyKey, what: usize) -> Data {
             failure: None,
         },
         9 => Data::ReviewAccept { explanation: text() },
-        10 => Data::ReviewReject { reason: text() },
+        10 => Data::ReviewReject { reason: text(), failure: None },
         11 => Data::DisputeFiled { argument: text(), side },
         12 => Data::DisputeResponse { argument: text(), side },
         13 => Data::Appeal { argument: text(), side },

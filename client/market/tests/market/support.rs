@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use zx1_market::case::{Chained, Effect, Settle, Transcript, replay};
 use zx1_market::chain::{Data, DepositData, Entry, Head, ReexecutionData, RulingData, Side};
-use zx1_market::contract::ContractBuilder;
+use zx1_market::contract::{ContractBuilder, Ending, FailedStep, Failure, FailureClass};
 use zx1_market::money::{Court, Outcome, Payee, inclusive_bond};
 use zx1_market::*;
 
@@ -419,7 +419,11 @@ pub(crate) fn said(me: PartyId, side: Side) -> Vec<Data> {
             failure: None,
         },
         Data::ReviewAccept { explanation: text() },
-        Data::ReviewReject { reason: text() },
+        Data::ReviewReject { reason: text(), failure: None },
+        Data::ReviewReject {
+            reason: text(),
+            failure: Some(Failure::new(FailedStep::Outside, Ending::Two, FailureClass::OutsideFailed)),
+        },
         Data::DisputeFiled { argument: text(), side },
         Data::DisputeResponse { argument: text(), side },
         Data::Appeal { argument: text(), side },

@@ -9,6 +9,7 @@
 
 mod books;
 mod budgeted;
+mod shared;
 mod store;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,6 +21,7 @@ use zx1_coded::Coded;
 
 pub use books::{Account, Books, Open};
 pub use budgeted::Budgeted;
+pub use shared::Shared;
 pub use store::{FileStore, MemoryStore, Store};
 
 use crate::Spend;
@@ -122,8 +124,7 @@ pub enum BudgetError {
     /// A cap would be exceeded if the call cost its worst case.
     #[code(9340)]
     #[error(
-        "The call could bring this {}'s {} to {would_be} {}, and the cap is {cap}. Decline, or raise the cap \
-         in the agent's configuration.", .span.word(), .kind.words().0, .kind.words().1
+        "The call could bring this {}'s {} to {would_be} {}, and the cap is {cap}. Decline, or raise the cap.", .span.word(), .kind.words().0, .kind.words().1
     )]
     Cap {
         /// What the cap is for.
@@ -194,6 +195,14 @@ impl Budget {
         let mut books = self.lock();
         books.begin_day(day_of(&*self.clock));
         books.day_total()
+    }
+
+    /// What the present day has cost by books that others may be writing, reservations included. Nothing is written.
+    /// Fails with 9342 if they cannot be read.
+    pub fn today_in(store: &dyn Store, clock: &dyn Clock) -> Result<Spend, BudgetError> {
+        let mut books = store.load().map_err(|why| BudgetError::Damaged { why })?.unwrap_or_default();
+        books.begin_day(day_of(clock));
+        Ok(books.day_total())
     }
 
     /// Reserve a call's worst case. Written down before it returns. Fails with 9340 if a cap would be

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use proptest::prelude::*;
 use zx1_home::{Clock as _, FixedClock, SystemClock};
 use zx1_model::budget::{
-    Books, Budget, BudgetError, Budgeted, Caps, FileStore, Kind, Limits, MemoryStore, Reservation, Span,
-    Store,
+    Books, Budget, BudgetError, Budgeted, Caps, FileStore, Kind, Limits, MemoryStore, Reservation, Shared,
+    Span, Store,
 };
 use zx1_model::{Line, Model, ModelError, Price, Request, Scripted, Spend, micro_usd_of_decimal};
 
@@ -95,6 +95,38 @@ fn what_was_reserved_at_a_crash_counts_in_full() {
     drop(budget);
     std::fs::write(&path, b"{\"day\":").unwrap();
     assert_eq!(open().unwrap_err().code(), 9342, "damaged books are never taken for empty ones");
+}
+
+/// Two reservations at once would not fit: calls follow one another, and none is lost from the books.
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_of_several_processes_take_turns_and_all_are_counted() {
+    let (clock, _) = hand_clock();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("home").join("budget.json");
+    let request = Request::new("s", "u", 5);
+    let script = Scripted::function(|_| Line::Say("four".into())).shared();
+    let worst = script.worst_case(&request).tokens;
+    let per_day = Caps { tokens: worst + 50, ..Caps::NONE };
+    let limits = Limits { per_contract: Caps::NONE, per_day };
+    let calls = (0..8).map(|number| {
+        let model = Shared::new(script.clone(), limits, &path, format!("process {number}"), clock.clone());
+        let request = request.clone();
+        tokio::spawn(async move { model.complete(&request).await.map(|answer| answer.usage.total()) })
+    });
+    let mut total = 0;
+    for call in calls.collect::<Vec<_>>() {
+        total += call.await.unwrap().unwrap();
+    }
+    let today = || Budget::today_in(&FileStore::new(&path), &*clock).unwrap().tokens;
+    assert_eq!((script.calls(), today()), (8, total));
+    // What a process that is gone has reserved counts in full, and a full day asks nobody.
+    let budget = Budget::open(limits, Box::new(FileStore::new(&path)), clock.clone()).unwrap();
+    std::mem::forget(budget.reserve("gone", Spend { tokens: worst, ..Spend::default() }).unwrap());
+    drop(budget);
+    assert_eq!(today(), total + worst);
+    let model = Shared::new(script.clone(), limits, &path, "later", clock.clone());
+    assert_eq!(model.complete(&request).await.unwrap_err().code(), 9313);
+    assert_eq!((script.calls(), today()), (8, total + worst));
 }
 
 /// Cannot write when told so.

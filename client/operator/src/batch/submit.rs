@@ -37,8 +37,8 @@ pub enum Upload<'a> {
     /// The data is not uploaded now.
     #[default]
     No,
-    /// The data is uploaded to this store. `None` means that no store is configured.
-    To(Option<&'a AnyStore>),
+    /// The data is uploaded to this store.
+    To(&'a AnyStore),
 }
 
 /// A batch that is on chain.
@@ -69,8 +69,6 @@ pub enum Uploaded {
     },
     /// The caller asked for no upload ([`Upload::No`]).
     NotAsked,
-    /// No store is configured.
-    NoPlace,
 }
 
 /// What a submission came to.
@@ -132,8 +130,7 @@ impl Operator {
         };
         let upload = match request.upload {
             Upload::No => Uploaded::NotAsked,
-            Upload::To(None) => Uploaded::NoPlace,
-            Upload::To(Some(store)) => self.upload_batch(agent, epoch, &bundle, store).await?,
+            Upload::To(store) => self.upload_batch(agent, epoch, &bundle, store).await?,
         };
         Ok(Attempt::Done(Outcome::Submitted(Submitted {
             sent,

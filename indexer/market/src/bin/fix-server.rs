@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand};
 use zx1_market_server::Error;
 use zx1_market_server::cli::ServeArgs;
 use zx1_market_server::dead_letters::DeadLetters;
+use zx1_market_server::next::after_error;
 use zx1_market_server::orders::{Order, SweepArgs, give};
 use zx1_server::{config, process};
 
@@ -69,5 +70,6 @@ fn main() -> std::process::ExitCode {
         "warn,zx1_market_server=info,zx1_server=info",
         || run(config::options::<Command>()),
         Error::code,
+        after_error,
     )
 }

@@ -1,13 +1,17 @@
 //! From a step to one transaction, and from a snapshot back to a case.
 
+use std::collections::BTreeSet;
+
 use zx1_market::case::{Chained, DepositWanted, Effect, Step};
 use zx1_market::request::ReplayKey;
-use zx1_market::wire::SseEvent;
-use zx1_market::{Case, EntryType, Millis, Reason, Refusal};
+use zx1_market::wire::{JudgeTask, SseEvent};
+use zx1_market::{Case, EntryType, Millis, Reason, Refusal, counts};
 
 use super::Engine;
 use crate::error::{Error, Result};
-use crate::store::{Commit, ContractRow, DepositRow, DepositStatus, EntryRow, OutboxRow, StoreError};
+use crate::store::{
+    Commit, ContractRow, DepositRow, DepositStatus, EntryRow, FixCountRow, OutboxRow, StoreError, TaskRow,
+};
 use crate::view;
 
 /// A moment as the database keeps it.
@@ -37,6 +41,42 @@ fn row(case: &Case) -> Result<ContractRow> {
         summary: text(&view::summary(case))?,
         snapshot: text(case)?,
     })
+}
+
+/// What the entries of a step add to the counts of the parties.
+fn fix_counts(before: Option<&Case>, case: &Case, step: &Step) -> Result<Vec<FixCountRow>> {
+    let entries = step.entries.iter().map(|chained| &chained.entry);
+    let counts = counts::of_entries(case.principal(), before.and_then(Case::agent), entries)?;
+    let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+    let rows = counts.into_iter().map(|((party, side), added)| FixCountRow {
+        party: party.to_string(),
+        side: side.as_str().to_owned(),
+        paid: i64::from(!case.contract().is_free()),
+        fixes: count(added.fixes),
+        failed_outside: count(added.failed_outside),
+    });
+    Ok(rows.collect())
+}
+
+/// What judges have to do in a case: each that its terms name, since any of them may rule.
+pub(super) fn tasks(case: &Case) -> Result<Vec<TaskRow>> {
+    let Some(task) = case.judge_task() else { return Ok(Vec::new()) };
+    let body = text(&JudgeTask {
+        contract_id: case.id(),
+        court: task.court,
+        reexecuted: task.reexecuted,
+        deadline: task.deadline.into(),
+        chain_head: case.head().hex(),
+        seq: case.head().seq,
+    })?;
+    let judges: BTreeSet<_> = case.terms().judges.iter().copied().chain([case.terms().server]).collect();
+    let rows = judges.into_iter().map(|judge| TaskRow {
+        judge: judge.to_string(),
+        deadline: at(task.deadline),
+        contract_id: case.id().to_string(),
+        body: body.clone(),
+    });
+    Ok(rows.collect())
 }
 
 fn same(a: &DepositWanted, b: &DepositWanted) -> bool {
@@ -82,7 +122,12 @@ impl Engine {
             entries: step.entries.iter().map(entry).collect(),
             ..Commit::default()
         };
-        self.deposits(before.map(|(_, case)| case), case, &step, &mut commit).await?;
+        let earlier = before.map(|(_, case)| case);
+        commit.fix_counts = fix_counts(earlier, case, &step)?;
+        if earlier.is_some_and(|case| case.judge_task().is_some()) || case.judge_task().is_some() {
+            commit.tasks = Some(tasks(case)?);
+        }
+        self.deposits(earlier, case, &step, &mut commit).await?;
         for effect in &step.effects {
             match effect {
                 Effect::Settle(settle) => commit.outbox.push(OutboxRow {

@@ -13,6 +13,10 @@ use super::Engine;
 use crate::error::Result;
 use crate::store::ListFilter;
 
+/// The fact that the database keeps what judges have to do.
+const TASKS: &str = "judge_tasks";
+const KEPT: &str = "kept";
+
 /// How many cases sit before the judges at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SeatLimits {
@@ -161,12 +165,20 @@ impl Engine {
     /// Reads who sits and who waits. Call it before anything else runs.
     pub(super) async fn open_court(&self) -> Result<()> {
         let mut found = Vec::new();
+        // An older version kept no list of what judges have to do.
+        let is_kept = self.inner.store.meta(TASKS, "").await? == KEPT;
         for state in [State::Disputed, State::Halted] {
             let state = Some(state.as_str().to_owned());
             let filter = ListFilter { state, limit: i64::MAX, ..ListFilter::default() };
             for listed in self.inner.store.list(filter).await? {
                 match self.read(listed.id.parse()?).await {
-                    Ok(case) => found.extend(case.seat_wanted().map(|wanted| (wanted.since, case))),
+                    Ok(case) => {
+                        if !is_kept {
+                            let tasks = super::persist::tasks(&case)?;
+                            self.inner.store.set_tasks(&listed.id, tasks).await?;
+                        }
+                        found.extend(case.seat_wanted().map(|wanted| (wanted.since, case)));
+                    }
                     Err(error) => {
                         let (code, contract) = (error.code(), &listed.id);
                         tracing::error!(code, %error, contract, "a case before a court cannot be read");
@@ -178,7 +190,7 @@ impl Engine {
         for (_, case) in found {
             self.inner.seats.set(&case);
         }
-        Ok(())
+        if is_kept { Ok(()) } else { Ok(self.inner.store.set_meta(TASKS, KEPT).await?) }
     }
 
     /// Seats those who wait, whenever a seat is free.

@@ -59,7 +59,7 @@ pub(super) fn readers(routes: Routes) -> Routes {
 
 /// Routes for judges.
 pub(super) fn judges(routes: Routes) -> Routes {
-    group(routes, &[401, 403, 429, 500], &[true])
+    group(routes, &[400, 401, 403, 429, 500], &[true])
 }
 
 /// The actions of the table.

@@ -9,10 +9,11 @@ use nano_escrow::Raw;
 use utoipa::IntoParams;
 use zx1_market::case::{Report, Transcript, replay};
 use zx1_market::chain::{Data, Side};
+use zx1_market::counts::FixCounts;
 use zx1_market::wire::{
     ChainHeadAnswer, ContractView, DisputeStatus, ErrorBody, EscrowAccount, EscrowAnswer, EscrowPayment,
-    JudgeTask, ListAnswer, PlatformInfo, ReadyAnswer, ReputationAnswer, ReviewStatus, RulingAnswer, Seconds,
-    ServerKeyAnswer, Stats, StatusAnswer, TasksAnswer, VerifyChainAnswer,
+    JudgeTask, ListAnswer, PartyCounts, PlatformInfo, ReadyAnswer, ReputationAnswer, ReviewStatus,
+    RulingAnswer, Seconds, ServerKeyAnswer, Stats, StatusAnswer, TasksAnswer, VerifyChainAnswer,
 };
 use zx1_market::{Address, Case, ContractId, Entry, EntryType, Millis, PartyId, State as Stand};
 use zx1_server::answer::{figures, text};
@@ -41,11 +42,24 @@ fn cursor((at, id): &(i64, String)) -> String {
     format!("{at}.{id}")
 }
 
-/// The reverse of [`cursor`].
-fn after(text: &str) -> Option<(i64, String)> {
-    let (at, id) = text.split_once('.')?;
-    Some((at.parse().ok()?, id.parse::<ContractId>().ok()?.to_string()))
+/// The reverse of [`cursor`]; `None` on the first page.
+fn after(query: &[(String, String)]) -> Result<Option<(i64, String)>> {
+    let read = |text: &str| {
+        let (at, id) = text.split_once('.')?;
+        Some((at.parse().ok()?, id.parse::<ContractId>().ok()?.to_string()))
+    };
+    let text = parameter(query, "cursor").filter(|text| !text.is_empty());
+    text.map(|text| read(text).ok_or(Error::Query("cursor"))).transpose()
 }
+
+/// Number of items of a page.
+fn limit(query: &[(String, String)], default: i64) -> Result<i64> {
+    let Some(text) = parameter(query, "limit") else { return Ok(default) };
+    let wanted = text.parse::<i64>().ok().filter(|n| *n >= 1).ok_or(Error::Query("limit"))?;
+    Ok(wanted.min(MAX_LIST))
+}
+
+const MAX_LIST: i64 = zx1_market::defaults::MAX_LIST as i64;
 
 /// Parameters of the list of contracts.
 #[derive(IntoParams)]
@@ -75,19 +89,12 @@ pub(super) async fn list(State(app): State<App>, request: Request) -> Result<Res
         Some(word) => Some(word.parse::<Stand>().map_err(|_| Error::Query("status"))?.as_str().to_owned()),
         None => None,
     };
-    let max = i64::try_from(zx1_market::defaults::MAX_LIST).unwrap_or(200);
-    let limit = match parameter(&query, "limit") {
-        Some(text) => text.parse::<i64>().ok().filter(|n| *n >= 1).ok_or(Error::Query("limit"))?.min(max),
-        None => 50,
-    };
+    let limit = limit(&query, 50)?;
     let party = match parameter(&query, "mine") {
         Some("1" | "true") => Some(reader(&app, &parts)?.ok_or(Error::NotForYou)?.to_string()),
         _ => None,
     };
-    let after = match parameter(&query, "cursor").filter(|text| !text.is_empty()) {
-        Some(text) => Some(after(text).ok_or(Error::Query("cursor"))?),
-        None => None,
-    };
+    let after = after(&query)?;
     let since = match parameter(&query, "updated_since").filter(|text| !text.is_empty()) {
         Some(text) => Some(text.parse::<i64>().map_err(|_| Error::Query("updated_since"))?),
         None => None,
@@ -406,45 +413,36 @@ pub(super) async fn escrow(
     json(&answer)
 }
 
-/// Maximum number of contracts before the courts that one answer draws on.
-const MAX_COURT: i64 = 10_000;
+/// Parameters of the list of a judge's tasks.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "only its description is used")]
+struct TasksQuery {
+    /// at most 200, which is the default
+    limit: Option<u64>,
+    /// `next` of the page before
+    cursor: Option<String>,
+}
 
-/// What waits for a judge
-#[utoipa::path(get, path = "/judge/tasks", responses((status = 200, body = TasksAnswer)))]
+/// What waits for a judge, the most urgent first
+#[utoipa::path(get, path = "/judge/tasks", params(TasksQuery), responses((status = 200, body = TasksAnswer)))]
 pub(super) async fn judge_tasks(State(app): State<App>, request: Request) -> Result<Response> {
     let (parts, _) = request.into_parts();
     let who = reader(&app, &parts)?.ok_or(Error::NotForYou)?;
     if !app.engine.terms().is_judge(&who) {
         return Err(zx1_market::Refusal::of(zx1_market::Reason::NotAJudge).into());
     }
+    let query = query(parts.uri.query());
+    let limit = limit(&query, MAX_LIST)?;
+    let after = after(&query)?.unwrap_or((i64::MIN, String::new()));
     app.engine.run_due().await?;
-    let mut tasks = Vec::new();
-    for state in [Stand::Disputed, Stand::Halted] {
-        let state = Some(state.as_str().to_owned());
-        let mut filter = ListFilter { state, limit: LIST_PAGE, ..ListFilter::default() };
-        // A page at a time: summaries are long.
-        for _ in 0..MAX_COURT / LIST_PAGE {
-            let page = app.engine.store().list(filter.clone()).await?;
-            for listed in &page {
-                let case = app.engine.read(listed.id.parse()?).await?;
-                let Some(task) = case.judge_task() else { continue };
-                tasks.push(JudgeTask {
-                    contract_id: case.id(),
-                    court: task.court,
-                    reexecuted: task.reexecuted,
-                    deadline: task.deadline.into(),
-                    chain_head: case.head().hex(),
-                    seq: case.head().seq,
-                });
-            }
-            let Some(last) = page.into_iter().last() else { break };
-            filter.after = Some((last.created_at, last.id));
-        }
-    }
-    // The most urgent first: whoever floods the courts delays only those that come later.
-    tasks.sort_by_key(|task| task.deadline);
-    tasks.truncate(zx1_market::defaults::MAX_LIST);
-    json(&TasksAnswer { tasks })
+    let rows = app.engine.store().tasks(&who.to_string(), after, limit).await?;
+    let is_full = i64::try_from(rows.len()).is_ok_and(|count| count == limit);
+    let next = rows.last().filter(|_| is_full).map(|row| cursor(&(row.deadline, row.contract_id.clone())));
+    let corrupt = |e: serde_json::Error| StoreError::Corrupt(format!("a judge's task: {e}"));
+    let tasks: Vec<JudgeTask> =
+        rows.iter().map(|row| serde_json::from_str(&row.body).map_err(corrupt)).collect::<Result<_, _>>()?;
+    json(&TasksAnswer { tasks, next })
 }
 
 /// The server's key
@@ -484,12 +482,25 @@ pub(super) async fn stats(State(app): State<App>) -> Result<Response> {
     json(&counts(&app))
 }
 
-/// Where a party's reputation stands
+/// Where a party's reputation stands, and how often its fixes failed outside of the sandbox
 #[utoipa::path(get, path = "/reputation/{pubkey}", params(("pubkey" = String, Path, description = "64 hexadecimal digits, with or without fix_")), responses((status = 200, body = ReputationAnswer)))]
-pub(super) async fn reputation(Path(pubkey): Path<String>) -> Result<Response> {
+pub(super) async fn reputation(State(app): State<App>, Path(pubkey): Path<String>) -> Result<Response> {
     let hex = pubkey.strip_prefix("fix_").unwrap_or(&pubkey);
     let party = PartyId::from_hex(hex)?;
+    let (mut paid, mut free) = (PartyCounts::default(), PartyCounts::default());
+    for row in app.engine.store().fix_counts(&party.to_string()).await? {
+        let count = |n: i64| u64::try_from(n).unwrap_or_default();
+        let counts = FixCounts { fixes: count(row.fixes), failed_outside: count(row.failed_outside) };
+        let of = if row.paid == 1 { &mut paid } else { &mut free };
+        match Side::from_word(&row.side) {
+            Some(Side::Agent) => of.agent = counts,
+            Some(Side::Principal) => of.principal = counts,
+            None => return Err(StoreError::Corrupt(format!("counts of the side `{}`", row.side)).into()),
+        }
+    }
     json(&ReputationAnswer {
+        paid: Some(paid),
+        free: Some(free),
         pubkey: party.hex(),
         note: "Reputation stands on the ledgers: look up the party's Nano account, and its behaviour \
                batches with `zx1 reputation`."

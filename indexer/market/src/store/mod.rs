@@ -6,6 +6,7 @@
 
 mod backends;
 mod inputs;
+mod parts;
 mod sql;
 mod statements;
 
@@ -244,6 +245,38 @@ pub struct Commit {
     pub outbox: Vec<OutboxRow>,
     /// Events to publish, each with its time in milliseconds and its JSON text.
     pub events: Vec<(i64, String)>,
+    /// What the entries add to the counts of parties.
+    pub fix_counts: Vec<FixCountRow>,
+    /// What judges have to do in this contract, in place of what they had; `None` leaves it as it is.
+    pub tasks: Option<Vec<TaskRow>>,
+}
+
+/// Fixes of a party on one side, in paid or in free contracts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FixCountRow {
+    /// The party's id.
+    pub party: String,
+    /// `principal` or `agent`.
+    pub side: String,
+    /// 1 in contracts with a bounty, 0 in free ones.
+    pub paid: i64,
+    /// Number of fixes.
+    pub fixes: i64,
+    /// How many of them were rejected because of the principal's real machine.
+    pub failed_outside: i64,
+}
+
+/// Something that a judge has to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskRow {
+    /// The judge's party id.
+    pub judge: String,
+    /// Until when, in milliseconds of Unix time.
+    pub deadline: i64,
+    /// The contract's id.
+    pub contract_id: String,
+    /// The task as JSON, as the judge reads it.
+    pub body: String,
 }
 
 /// Where a late payment for a deleted contract goes.
@@ -359,6 +392,13 @@ pub trait Store: Send + Sync + 'static {
     fn taken(&self) -> StoreFuture<'_, Vec<DepositRow>>;
     /// Decisions that were handed over, the latest first, and at most `limit` of them.
     fn handed_over(&self, limit: i64) -> StoreFuture<'_, Vec<OutboxRow>>;
+    /// Counts of a party; a side without a fix has no row.
+    fn fix_counts<'a>(&'a self, party: &'a str) -> StoreFuture<'a, Vec<FixCountRow>>;
+    /// What a judge has to do, the most urgent first, beginning behind a deadline and contract.
+    fn tasks<'a>(&'a self, judge: &'a str, after: (i64, String), limit: i64)
+    -> StoreFuture<'a, Vec<TaskRow>>;
+    /// Replaces what judges have to do in a contract.
+    fn set_tasks<'a>(&'a self, id: &'a str, tasks: Vec<TaskRow>) -> StoreFuture<'a, ()>;
     /// Orphaned accounts, by address.
     fn orphans(&self) -> StoreFuture<'_, Vec<OrphanRow>>;
     /// Replaces the whole list.
@@ -376,6 +416,15 @@ pub trait Store: Send + Sync + 'static {
     /// Close all connections.
     fn close(&self) -> BoxFuture<'_, ()>;
 }
+
+/// Statements that run whenever somebody polls, each with the column whose index finds its rows: for the test of their
+/// plans.
+#[cfg(feature = "testing")]
+pub const POLLED: [(&str, &str); 3] = [
+    (statements::TASKS, "judge"),
+    (statements::FIX_COUNTS, "party"),
+    (statements::DROP_TASKS, "contract_id"),
+];
 
 /// Open the store of a URL: `postgres://…`, or a path (`sqlite:…` or bare) to a file.
 pub async fn open(url: &str) -> Result<std::sync::Arc<dyn Store>, StoreError> {

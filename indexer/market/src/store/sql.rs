@@ -10,48 +10,15 @@ use sqlx::{Row, Sqlite};
 #[cfg(feature = "postgres")]
 use super::backends::PostgresStore;
 use super::backends::SqliteStore;
+use super::parts::{MOVED, parts};
 use super::statements::*;
 use super::{
-    Commit, ContractRow, DepositRow, EntryRow, EventRow, LapsedAfter, LatePayee, ListFilter, Listed,
-    OrphanRow, OutboxRow, OutboxState, Store, StoreError, StoreFuture, Stored, inputs,
+    Commit, ContractRow, DepositRow, EntryRow, EventRow, FixCountRow, LapsedAfter, LatePayee, ListFilter,
+    Listed, OrphanRow, OutboxRow, OutboxState, Store, StoreError, StoreFuture, Stored, TaskRow, inputs,
 };
-
-/// Texts that are moved in one transaction.
-const MOVED: i64 = 64;
 
 macro_rules! store {
     ($store:ident, $db:ident, $begin:expr, $serialize:expr, $relax:expr, $fence:expr) => {
-        impl $store {
-            /// Takes the inputs out of what an older version has stored. Once; afterwards nothing is looked at.
-            async fn move_inputs(&self) -> Result<(), StoreError> {
-                if self.meta("inputs", "").await? == "moved" {
-                    return Ok(());
-                }
-                for (find, replace) in [(WHOLE_ENTRIES, CUT_ENTRY), (WHOLE_SNAPSHOTS, CUT_SNAPSHOT)] {
-                    let mut after = String::new();
-                    loop {
-                        let least = i64::try_from(inputs::LEAST).unwrap_or(i64::MAX);
-                        let query = sqlx::query::<$db>(find).bind(after.clone()).bind(least).bind(MOVED);
-                        let rows = query.fetch_all(&self.read).await?;
-                        let Some(last) = rows.last() else { break };
-                        after = last.try_get(0)?;
-                        let mut tx = self.write.begin_with($begin).await?;
-                        for row in rows {
-                            let (id, text): (String, String) = (row.try_get(0)?, row.try_get(1)?);
-                            let (text, Some(cut)) = inputs::cut(text) else { continue };
-                            let hash = cut.hash.to_vec();
-                            let query = sqlx::query::<$db>(INPUTS).bind(hash.clone()).bind(cut.body);
-                            query.execute(&mut *tx).await?;
-                            let query = sqlx::query::<$db>(replace).bind(id).bind(text).bind(hash);
-                            query.bind(cut.at).execute(&mut *tx).await?;
-                        }
-                        tx.commit().await?;
-                    }
-                }
-                self.set_meta("inputs", "moved").await
-            }
-        }
-
         impl Store for $store {
             fn commit(&self, commit: Commit) -> StoreFuture<'_, i64> {
                 Box::pin(async move {
@@ -155,6 +122,10 @@ macro_rules! store {
                             .bind(body)
                             .execute(&mut *tx)
                             .await?;
+                    }
+                    Self::add_fix_counts(&mut tx, commit.fix_counts).await?;
+                    if let Some(tasks) = commit.tasks {
+                        Self::replace_tasks(&mut tx, &id, tasks).await?;
                     }
                     tx.commit().await?;
                     Ok(commit.version.map_or(1, |v| v.saturating_add(1)))
@@ -486,6 +457,28 @@ macro_rules! store {
                 })
             }
 
+            fn fix_counts<'a>(&'a self, party: &'a str) -> StoreFuture<'a, Vec<FixCountRow>> {
+                Box::pin(self.fix_counts_of(party))
+            }
+
+            fn tasks<'a>(
+                &'a self,
+                judge: &'a str,
+                after: (i64, String),
+                limit: i64,
+            ) -> StoreFuture<'a, Vec<TaskRow>> {
+                Box::pin(self.tasks_of(judge, after, limit))
+            }
+
+            fn set_tasks<'a>(&'a self, id: &'a str, tasks: Vec<TaskRow>) -> StoreFuture<'a, ()> {
+                Box::pin(async move {
+                    let mut tx = self.write.begin_with($begin).await?;
+                    Self::replace_tasks(&mut tx, id, tasks).await?;
+                    tx.commit().await?;
+                    Ok(())
+                })
+            }
+
             fn orphans(&self) -> StoreFuture<'_, Vec<OrphanRow>> {
                 Box::pin(async move {
                     let sql = "SELECT account, contract_id, party, round, amount FROM orphans ORDER BY account";
@@ -601,9 +594,12 @@ macro_rules! deposit {
 }
 
 // A transaction that reads first could not write any more after a heartbeat of the other connection.
+parts!(SqliteStore, Sqlite, "BEGIN IMMEDIATE");
 store!(SqliteStore, Sqlite, "BEGIN IMMEDIATE", None, None, "SELECT number FROM lease");
 // Event ids come from a sequence, which does not wait for commits: without the lock a reader could see 5
 // before 4 is there, and miss 4.
+#[cfg(feature = "postgres")]
+parts!(PostgresStore, Postgres, "BEGIN");
 #[cfg(feature = "postgres")]
 store!(
     PostgresStore,

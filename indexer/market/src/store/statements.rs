@@ -78,3 +78,13 @@ pub(super) const UNPAID: &str = "SELECT c.id FROM deposits d JOIN contracts c ON
      AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.contract_id = c.id AND o.state IN ('open', 'dead')) LIMIT $2";
 pub(super) const LATE: &str = "INSERT INTO late_payees (post_hash, depositor, round, payout, keep_until) \
      VALUES ($1, $2, $3, $4, $5) ON CONFLICT (post_hash, depositor, round) DO NOTHING";
+pub(super) const ADD_FIX_COUNT: &str = "INSERT INTO fix_counts (party, side, paid, fixes, failed_outside) \
+     VALUES ($1, $2, $3, $4, $5) ON CONFLICT (party, side, paid) DO UPDATE SET \
+     fixes = fix_counts.fixes + excluded.fixes, failed_outside = fix_counts.failed_outside + excluded.failed_outside";
+pub(super) const FIX_COUNTS: &str = "SELECT party, side, paid, fixes, failed_outside FROM fix_counts \
+     WHERE party = $1 ORDER BY side, paid";
+pub(super) const DROP_TASKS: &str = "DELETE FROM judge_tasks WHERE contract_id = $1";
+pub(super) const TASK: &str =
+    "INSERT INTO judge_tasks (judge, deadline, contract_id, body) VALUES ($1, $2, $3, $4)";
+pub(super) const TASKS: &str = "SELECT judge, deadline, contract_id, body FROM judge_tasks \
+     WHERE judge = $1 AND (deadline, contract_id) > ($2, $3) ORDER BY deadline, contract_id LIMIT $4";

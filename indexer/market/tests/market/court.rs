@@ -84,7 +84,8 @@ async fn cases_of_one_party_keep_nobody_else_from_being_heard() {
     all.insert(victim);
     let mut heard = 4;
     while heard < all.len() {
-        m.until_seated(1).await;
+        // All that find a seat, of which the last is kept for others: who sits down later would have less time.
+        m.until_seated((AT_ONCE - 1).min(all.len() - heard)).await;
         // Who waits and who sits is known after a restart too.
         if heard == 4 {
             m.restart().await;
@@ -159,6 +160,75 @@ async fn an_absence_takes_no_time_from_a_judge_whose_seat_was_waited_for() {
     m.client.rule(last, &m.judge, Outcome::Fulfilled, Court::District).await.ok();
     m.client.act(last, "waive", Data::Waive { side: Side::Principal }, &key(24)).await.says("resolved");
     m.sound(last, "resolved").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_judge_reads_what_it_has_to_do_page_by_page_the_most_urgent_first() {
+    let mut m = Market::with(|config| (config.court_seats, config.court_seats_per_key) = (100, 100)).await;
+    let mut all = Vec::new();
+    for n in 0..5 {
+        all.push(case(&mut m, 20 + n, 40 + n).await);
+        m.pass(Millis::secs(1)).await;
+    }
+    // Before another court, and not before a judge yet.
+    let waits = m.working(&m.contract("0.5")).await;
+    m.fix(waits).await.ok();
+    m.dispute(waits, Side::Principal).await.ok();
+    let pages = async |m: &Market| {
+        let (mut found, mut cursor, mut sizes) = (Vec::new(), String::new(), Vec::new());
+        loop {
+            let path = format!("/judge/tasks?limit=2{cursor}");
+            let got = m.client.get(&path, Some(&m.judge)).await.ok();
+            let tasks = got["tasks"].as_array().unwrap().clone();
+            sizes.push(tasks.len());
+            found.extend(tasks);
+            let Some(next) = got["next"].as_str() else { break };
+            cursor = format!("&cursor={next}");
+        }
+        let ids = found.iter().map(|task| task["contract_id"].as_str().unwrap().parse().unwrap());
+        (ids.collect::<Vec<ContractId>>(), sizes)
+    };
+    assert_eq!(pages(&m).await, (all.clone(), vec![2, 2, 1]));
+    assert_eq!(tasks(&m).await, all);
+    // A task names the head that the judge signs over, also after the machine's result.
+    let first = async |m: &Market| m.client.get("/judge/tasks?limit=1", Some(&m.judge)).await.ok();
+    let task = first(&m).await["tasks"][0].clone();
+    let head = m.client.head(all[0], &m.judge).await;
+    assert_eq!((&task["chain_head"], &task["seq"]), (&json!(head.hex()), &json!(head.seq)));
+    assert_eq!(task["reexecuted"], false);
+    let data = crate::support::nothing_to_run().sign(all[0], &head.hash, &m.judge);
+    m.client
+        .post(&format!("/contracts/{}/ruling", all[0]), &json!({"reexecution": data}), &m.judge)
+        .await
+        .ok();
+    let task = first(&m).await["tasks"][0].clone();
+    let head = m.client.head(all[0], &m.judge).await;
+    assert_eq!((&task["chain_head"], &task["seq"]), (&json!(head.hex()), &json!(head.seq)));
+    assert_eq!(task["reexecuted"], true);
+    // What is ruled is not to be done any more, until the next court.
+    m.client.ruling(all[0], &m.judge, Outcome::Fulfilled, Court::District).await.ok();
+    assert_eq!(pages(&m).await.0, all[1..]);
+    // The server's own key is a judge too. Nobody else is, and bad queries say what is wrong.
+    let server = m.client.get("/judge/tasks", Some(&key(7))).await.ok();
+    assert_eq!(server["tasks"].as_array().unwrap().len(), 4);
+    m.client.get("/judge/tasks", Some(&m.agent)).await.refused(403, 9138);
+    m.client.get("/judge/tasks", None).await.refused(403, 9401);
+    for bad in ["limit=0", "limit=-1", "limit=x", "cursor=x", "cursor=1.", "cursor=.0011223344556677"] {
+        m.client.get(&format!("/judge/tasks?{bad}"), Some(&m.judge)).await.refused(400, 9403);
+    }
+}
+
+/// A database that an older version has made holds no list of tasks.
+#[tokio::test(flavor = "multi_thread")]
+async fn tasks_from_before_they_were_kept_are_found_at_the_start() {
+    let mut m = Market::start().await;
+    let id = case(&mut m, 1, 2).await;
+    let store = m.server().engine().store().clone();
+    store.set_tasks(&id.to_string(), Vec::new()).await.unwrap();
+    store.set_meta("judge_tasks", "").await.unwrap();
+    assert!(tasks(&m).await.is_empty());
+    m.restart().await;
+    assert_eq!(tasks(&m).await, [id]);
 }
 
 impl Market {

@@ -92,8 +92,8 @@ async fn a_second_server_on_one_database_is_refused() {
     std::fs::create_dir(&other).unwrap();
     copy(&data(&live), &other, "server.key");
     copy(&data(&live), &other, "nano.seed");
-    let db = data(&live).join("market.db");
-    let options = ["--data", other.to_str().unwrap(), "--db", db.to_str().unwrap()];
+    let db = live.database.url();
+    let options = ["--data", other.to_str().unwrap(), "--db", &db];
     let said = refused(&live, &options);
     assert!(said.contains("9417"), "{said}");
     // The first one goes on.
@@ -140,9 +140,9 @@ async fn an_older_journal_is_told_again_and_pays_nothing_twice() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_older_database_stands_still_until_the_operator_gives_the_transcript() {
     let mut live = fixed().await;
-    let (saved, transcripts) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let transcripts = tempfile::tempdir().unwrap();
     live.process.kill();
-    copy(&data(&live), saved.path(), "market.db");
+    live.database.save();
     restart(&mut live, &[]);
     live.verify(true, "fulfilled").await;
     live.paid_as("fulfilled", None, &[]).await;
@@ -150,8 +150,7 @@ async fn an_older_database_stands_still_until_the_operator_gives_the_transcript(
     let transcript = live.client.get(&format!("/contracts/{id}"), Some(&principal())).await;
     std::fs::write(transcripts.path().join("longer.json"), transcript.text).unwrap();
     live.process.kill();
-    remove(&data(&live), "market.db");
-    copy(saved.path(), &data(&live), "market.db");
+    live.database.restore();
     restart(&mut live, &[]);
     assert_eq!(live.client.view(id, &principal()).await["status"], "in_progress");
     let (explanation, output) = (String::new(), String::new());
@@ -172,10 +171,10 @@ async fn an_older_database_stands_still_until_the_operator_gives_the_transcript(
 #[tokio::test(flavor = "multi_thread")]
 async fn a_contract_whose_bond_the_database_has_lost_stands_still_until_its_transcript_comes() {
     let mut live = Live::start(false).await;
-    let (saved, transcripts) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let transcripts = tempfile::tempdir().unwrap();
     live.post(&["0.5"], false).await;
     live.process.kill();
-    copy(&data(&live), saved.path(), "market.db");
+    live.database.save();
     restart(&mut live, &[]);
     live.bond(&agent(), "agent").await;
     live.accept().await;
@@ -184,8 +183,7 @@ async fn a_contract_whose_bond_the_database_has_lost_stands_still_until_its_tran
     let transcript = live.client.get(&format!("/contracts/{id}"), Some(&principal())).await;
     std::fs::write(transcripts.path().join("longer.json"), transcript.text).unwrap();
     live.process.kill();
-    remove(&data(&live), "market.db");
-    copy(saved.path(), &data(&live), "market.db");
+    live.database.restore();
     restart(&mut live, &[]);
     figure(&live, "fix_market_orphaned_accounts 1").await;
     figure(&live, "fix_market_stopped_contracts 1").await;
@@ -228,7 +226,7 @@ async fn journal_and_database_are_restored_from_secrets_and_transcripts() {
         std::fs::write(saved.path().join(format!("{id}.json")), transcript.text).unwrap();
     }
     live.process.kill();
-    remove(&data(&live), "market.db");
+    live.database.lose();
     remove(&data(&live), "escrow.db");
     restart(&mut live, &["--import", saved.path().to_str().unwrap()]);
     for line in ["fix_market_orphaned_accounts 0", "fix_market_escrow_open_alarms 0", "fix_market_outbox 0"] {
@@ -289,9 +287,9 @@ async fn figure(live: &Live, line: &str) {
 async fn money_for_a_contract_that_the_database_has_lost_is_an_alarm_and_can_be_swept() {
     let mut live = Live::start(false).await;
     let genesis = Network::DEV_GENESIS_ACCOUNT.address();
-    let (saved, before) = (tempfile::tempdir().unwrap(), live.balance(genesis).await);
+    let before = live.balance(genesis).await;
     live.process.kill();
-    copy(&data(&live), saved.path(), "market.db");
+    live.database.save();
     restart(&mut live, &[]);
     live.post(&["0.5"], false).await;
     live.bond(&agent(), "agent").await;
@@ -302,8 +300,7 @@ async fn money_for_a_contract_that_the_database_has_lost_is_an_alarm_and_can_be_
     let held: Vec<String> = held.map(|account| account["address"].as_str().unwrap().to_owned()).collect();
     assert_eq!(held.len(), 2, "{escrow}");
     live.process.kill();
-    remove(&data(&live), "market.db");
-    copy(saved.path(), &data(&live), "market.db");
+    live.database.restore();
     restart(&mut live, &[]);
     live.client.get(&format!("/contracts/{id}"), Some(&principal())).await.refused(404, 9400);
     figure(&live, "fix_market_orphaned_accounts 2").await;

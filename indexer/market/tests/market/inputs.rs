@@ -6,6 +6,7 @@ use std::sync::Arc;
 use sqlx::Row as _;
 use zx1_market::contract::{Contract, InputFile};
 use zx1_market::{Entry, Millis};
+use zx1_market_server::Config;
 use zx1_market_server::store::{
     Commit, ContractRow, EntryRow, LatePayee, OutboxState, Store, StoreError, open,
 };
@@ -207,7 +208,9 @@ async fn post(m: &Market, contract: &Contract) -> Entry {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unpaid_post_costs_little_more_than_its_inputs_and_nothing_when_it_is_forgotten() {
     const INPUTS: usize = 250 * 1024;
-    let m = Market::start().await;
+    // What it counts are the bytes of that file.
+    let file = |config: &mut Config| config.db = config.data.join("market.db").to_str().unwrap().to_owned();
+    let m = Market::with(file).await;
     let raw = Raw::open(database(&m).to_str().unwrap()).await;
     let contract = contract(&m, INPUTS);
     let first = post(&m, &contract).await;

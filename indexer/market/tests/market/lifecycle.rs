@@ -287,7 +287,7 @@ async fn a_rejected_review_waits_for_an_objection() {
     let m = Market::start().await;
     let id = m.working(&m.contract_with("0.5", |_| {}, true)).await;
     m.fix(id).await.says("review");
-    let data = Data::ReviewReject { reason: "no".into() };
+    let data = Data::ReviewReject { reason: "no".into(), failure: None };
     let got = m.client.act(id, "review", data, &m.principal).await.ok();
     assert!(got["closing_at"].is_number(), "{got}");
     m.client.act(id, "waive", Data::Waive { side: Side::Agent }, &m.agent).await.says("canceled");

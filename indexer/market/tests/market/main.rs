@@ -5,6 +5,7 @@
 
 mod absence;
 mod attacks;
+mod counts;
 mod court;
 mod crash;
 mod dead_letters;
@@ -19,7 +20,9 @@ mod openapi;
 mod operator;
 mod outage;
 mod parties;
+mod plans;
 mod rows;
+mod silence;
 mod store;
 mod stream;
 #[allow(missing_docs, unreachable_pub)]

@@ -77,6 +77,45 @@ async fn the_figures_say_what_has_happened() {
     drop(stream);
 }
 
+/// Every figure is on the operator's page, with its meaning or among those that are for graphs.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_operators_page_names_every_figure() {
+    let page = include_str!("../../../../docs/operate.md");
+    let text = Market::start().await.client.get("/metrics", None).await.text;
+    let names = text.lines().filter_map(|line| line.strip_prefix("# TYPE fix_market_")?.split(' ').next());
+    let names: Vec<_> = names.collect();
+    assert!(names.len() > 20, "{names:?}");
+    for name in names {
+        let named = page.contains(&format!("`{name}")) || page.contains(&format!("`fix_market_{name}"));
+        assert!(named, "docs/operate.md does not say what {name} means");
+    }
+}
+
+/// What the ledger's side refuses says what to do next, as the market's own sentences do.
+#[test]
+fn a_start_that_the_ledgers_side_refuses_says_what_to_do() {
+    let folder = support::live::folder(|_| {});
+    Process::start(folder.path(), START, &[]).kill();
+    let refused = |options: &[&str]| {
+        let output = command(folder.path()).args(options).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let seed = folder.path().join("data/nano.seed");
+    let right = std::fs::read(&seed).unwrap();
+    std::fs::write(&seed, "5".repeat(64)).unwrap();
+    let said = refused(&[]);
+    assert!(
+        said.contains("error 8603: ") && said.contains(". Give the seed that the journal was made"),
+        "{said}"
+    );
+    std::fs::write(&seed, right).unwrap();
+    let said = refused(&["--nano", "http://127.0.0.1:9", "--network", "beta"]);
+    assert!(said.contains("error 8604: ") && said.contains(". Name the journal's network"), "{said}");
+    // And nothing was changed.
+    Process::start(folder.path(), START, &[]).kill();
+}
+
 async fn save(live: &Live, folder: &std::path::Path, key: &PartyKey) {
     for (id, _) in &live.ids {
         let got = live.client.get(&format!("/contracts/{id}"), Some(key)).await;
@@ -121,12 +160,7 @@ async fn a_market_is_rebuilt_from_its_clients_transcripts_and_pays_nothing_twice
     for copy in &copies {
         std::fs::write(copy, older.to_string()).unwrap();
     }
-    for file in std::fs::read_dir(live.folder.path().join("data")).unwrap() {
-        let path = file.unwrap().path();
-        if path.file_name().unwrap().to_str().unwrap().starts_with("market.db") {
-            std::fs::remove_file(path).unwrap();
-        }
-    }
+    live.database.lose();
     let import = saved.path().to_str().unwrap().to_owned();
     // Twice: what was imported before is left as it is.
     for _ in 0..2 {

@@ -28,7 +28,13 @@ async fn a_principal_that_rejects_a_working_fix_loses_in_court() {
         let id = live.ids[0].0;
         if autonomous {
             live.fix("review").await;
-            live.act("review", Data::ReviewReject { reason: "no".into() }, &principal(), "review").await;
+            live.act(
+                "review",
+                Data::ReviewReject { reason: "no".into(), failure: None },
+                &principal(),
+                "review",
+            )
+            .await;
         } else {
             for _ in 0..2 {
                 live.fix("in_progress").await;

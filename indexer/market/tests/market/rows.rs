@@ -193,7 +193,8 @@ mod script {
     pub async fn rejected_in_review(live: &mut Live, bounties: &[&str]) {
         working(live, bounties, true).await;
         live.fix("review").await;
-        live.act("review", Data::ReviewReject { reason: "no".into() }, &principal(), "review").await;
+        live.act("review", Data::ReviewReject { reason: "no".into(), failure: None }, &principal(), "review")
+            .await;
         live.act("waive", Data::Waive { side: Side::Agent }, &agent(), "canceled").await;
     }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use zx1_market::Millis;
 use zx1_market_server::store::{
-    Commit, ContractRow, DepositRow, EntryRow, LatePayee, ListFilter, Listed, OrphanRow, OutboxRow,
-    OutboxState, Store, StoreError, open,
+    Commit, ContractRow, DepositRow, EntryRow, FixCountRow, LatePayee, ListFilter, Listed, OrphanRow,
+    OutboxRow, OutboxState, Store, StoreError, TaskRow, open,
 };
 #[cfg(feature = "postgres")]
 use zx1_server::testing::Cluster;
@@ -383,6 +383,70 @@ async fn orphans_are_those_that_were_found_last(store: &dyn Store) {
     }
 }
 
+async fn fixes_are_added_up_for_each_party_side_and_kind(store: &dyn Store) {
+    let row = |party: &str, side: &str, paid, fixes, failed_outside| FixCountRow {
+        party: party.into(),
+        side: side.into(),
+        paid,
+        fixes,
+        failed_outside,
+    };
+    assert!(store.fix_counts("fix_a").await.unwrap().is_empty());
+    let first = vec![row("fix_a", "agent", 1, 1, 0), row("fix_p", "principal", 1, 1, 0)];
+    store.commit(Commit { fix_counts: first.clone(), ..new("counted", 90) }).await.unwrap();
+    let again = Commit { version: Some(1), entries: vec![], fix_counts: first, ..new("counted", 90) };
+    // What is refused counts nothing.
+    assert!(matches!(
+        store.commit(Commit { version: Some(9), ..again.clone() }).await,
+        Err(StoreError::Moved)
+    ));
+    store.commit(again).await.unwrap();
+    let more = vec![
+        row("fix_a", "agent", 0, 1, 1),
+        row("fix_a", "agent", 1, 0, 1),
+        row("fix_a", "principal", 1, 3, 0),
+    ];
+    store.commit(Commit { fix_counts: more, ..new("counted too", 91) }).await.unwrap();
+    assert_eq!(
+        store.fix_counts("fix_a").await.unwrap(),
+        [row("fix_a", "agent", 0, 1, 1), row("fix_a", "agent", 1, 2, 1), row("fix_a", "principal", 1, 3, 0)]
+    );
+    assert_eq!(store.fix_counts("fix_p").await.unwrap(), [row("fix_p", "principal", 1, 2, 0)]);
+}
+
+async fn a_judge_s_tasks_are_its_own_and_the_most_urgent_come_first(store: &dyn Store) {
+    let task = |judge: &str, id: &str, deadline| TaskRow {
+        judge: judge.into(),
+        deadline,
+        contract_id: id.into(),
+        body: format!("{{\"contract_id\":\"{id}\"}}"),
+    };
+    let first = (i64::MIN, String::new());
+    let with = |id: &str, tasks| Commit { tasks: Some(tasks), ..new(id, 95) };
+    let both = |id: &str, deadline| vec![task("fix_j", id, deadline), task("fix_k", id, deadline)];
+    store.commit(with("c2", both("c2", 20))).await.unwrap();
+    store.commit(with("c1", both("c1", 20))).await.unwrap();
+    store.commit(with("c3", both("c3", 10))).await.unwrap();
+    let of_j = async |after, limit| store.tasks("fix_j", after, limit).await.unwrap();
+    let all = [task("fix_j", "c3", 10), task("fix_j", "c1", 20), task("fix_j", "c2", 20)];
+    assert_eq!(of_j(first.clone(), 10).await, all);
+    assert_eq!(of_j(first.clone(), 2).await, all[..2]);
+    assert_eq!(of_j((20, "c1".into()), 2).await, all[2..], "behind one of the same moment");
+    assert!(store.tasks("fix_other", first.clone(), 10).await.unwrap().is_empty());
+    // A commit that says nothing of them leaves them; one that does replaces those of its contract.
+    let later = |version, tasks| Commit { version: Some(version), entries: vec![], tasks, ..new("c3", 95) };
+    store.commit(later(1, None)).await.unwrap();
+    assert_eq!(of_j(first.clone(), 10).await, all);
+    store.commit(later(2, Some(vec![task("fix_j", "c3", 30)]))).await.unwrap();
+    assert_eq!(of_j(first.clone(), 10).await, [all[1].clone(), all[2].clone(), task("fix_j", "c3", 30)]);
+    assert_eq!(store.tasks("fix_k", first.clone(), 10).await.unwrap().len(), 2);
+    store.commit(later(3, Some(vec![]))).await.unwrap();
+    store.set_tasks("c2", vec![]).await.unwrap();
+    assert_eq!(of_j(first.clone(), 10).await, all[1..2]);
+    store.set_tasks("c1", vec![]).await.unwrap();
+    assert!(of_j(first, 10).await.is_empty());
+}
+
 async fn one_server_writes(url: &str) {
     let (first, second) = (open(url).await.unwrap(), open(url).await.unwrap());
     first.lease().await.unwrap();
@@ -442,6 +506,8 @@ async fn conforms(url: &str) {
     old_requests_and_events_are_forgotten(&*store).await;
     what_nobody_paid_is_forgotten_but_for_its_payee(&*store).await;
     orphans_are_those_that_were_found_last(&*store).await;
+    fixes_are_added_up_for_each_party_side_and_kind(&*store).await;
+    a_judge_s_tasks_are_its_own_and_the_most_urgent_come_first(&*store).await;
     assert_eq!(store.meta("server", "one").await.unwrap(), "one");
     assert_eq!(store.meta("server", "two").await.unwrap(), "one");
     let before = store.load("b").await.unwrap();

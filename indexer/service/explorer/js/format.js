@@ -176,3 +176,9 @@ export function safeText(value) {
 export function plural(count, one, many = `${one}s`) {
   return `${integer(count)} ${count === 1 ? one : many}`;
 }
+
+/** What a market has counted of a party's fixes: `{ fixes, failed_outside }`. Null when it does not say, or has none. */
+export function outside(fixes) {
+  if (!fixes || !(fixes.fixes > 0)) return null;
+  return `${integer(fixes.failed_outside)} of ${plural(fixes.fixes, "fix", "fixes")} failed outside the sandbox`;
+}

@@ -94,6 +94,12 @@ test("texts of several lines keep their lines", () => {
   assert.equal(f.safeText("a\r\nb\tc\u202e"), "a\nb\tc\ufffd");
 });
 
+test("fixes that failed outside are said in words, and nothing is said of none", () => {
+  assert.equal(f.outside({ fixes: 14, failed_outside: 2 }), "2 of 14 fixes failed outside the sandbox");
+  assert.equal(f.outside({ fixes: 1, failed_outside: 0 }), "0 of 1 fix failed outside the sandbox");
+  for (const none of [null, undefined, {}, { fixes: 0, failed_outside: 0 }]) assert.equal(f.outside(none), null);
+});
+
 test("bytes and plurals", () => {
   assert.equal(f.bytes(12), "12 B");
   assert.equal(f.bytes(12_345), "12.1 KiB");

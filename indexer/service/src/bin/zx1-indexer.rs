@@ -17,5 +17,5 @@ struct Command {
 
 fn main() -> std::process::ExitCode {
     let serve = || config::options::<Command>().serve.serve();
-    process::run("ZX1_INDEXER_LOG", "warn,zx1_indexer=info,zx1_server=info", serve, Error::code)
+    process::run("ZX1_INDEXER_LOG", "warn,zx1_indexer=info,zx1_server=info", serve, Error::code, |_| None)
 }

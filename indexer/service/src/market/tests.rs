@@ -9,7 +9,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use axum::routing::get;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use zx1_market::case::{Chained, Step};
@@ -139,7 +139,17 @@ impl Pages {
                 None => (StatusCode::FORBIDDEN, "{}").into_response(),
             }
         };
-        let router = axum::Router::new().route("/contracts", get(list)).route("/contracts/{id}", get(one));
+        // The whole of each answer by its path.
+        let counted = |State(pages): State<Pages>, uri: axum::http::Uri| async move {
+            match pages.0.lock().unwrap().1.get(uri.path()) {
+                Some(text) => text.clone().into_response(),
+                None => StatusCode::NOT_FOUND.into_response(),
+            }
+        };
+        let router = axum::Router::new()
+            .route("/contracts", get(list))
+            .route("/contracts/{id}", get(one))
+            .route("/reputation/{key}", get(counted));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         tokio::spawn(axum::serve(listener, router.with_state(self.clone())).into_future());
@@ -155,6 +165,60 @@ async fn rig(market: &str) -> (Rig, Markets) {
     let metrics = crate::metrics::Metrics::default();
     let index = crate::index::Index::open(store, ledger, config, metrics).await.unwrap();
     (rig, Markets::new(index, None).unwrap())
+}
+
+#[tokio::test]
+async fn what_a_market_counts_of_both_parties_is_shown_with_the_contract() {
+    let (pages, world) = (Pages::default(), World::disputed());
+    let url = pages.serve().await;
+    let (_rig, markets) = rig(&url).await;
+    pages.show(&world, false);
+    let [principal, agent] = [world.case.principal(), world.case.agent().unwrap()];
+    let counts = |agent: u64, principal: u64| json!({"agent": {"fixes": agent, "failed_outside": 2}, "principal": {"fixes": principal, "failed_outside": 1}});
+    let answers = [
+        (
+            principal,
+            json!({"pubkey": principal.hex(), "note": "", "paid": counts(7, 8), "free": counts(5, 6)}),
+        ),
+        (agent, json!({"pubkey": agent.hex(), "note": "", "paid": counts(14, 9), "free": counts(3, 4)})),
+    ];
+    for (party, answer) in answers {
+        pages.0.lock().unwrap().1.insert(format!("/reputation/{}", party.hex()), answer.to_string());
+    }
+    let store = markets.index.store.clone();
+    let summary = async || {
+        let row = store.contracts(Find::all()).await.unwrap().remove(0);
+        serde_json::from_str::<Value>(&row.summary).unwrap()
+    };
+    markets.look().await;
+    // The contract has a bounty, so what counts is what was paid for.
+    let shown = summary().await;
+    assert_eq!(shown["principal_fixes"], json!({"fixes": 8, "failed_outside": 1}));
+    assert_eq!(shown["agent_fixes"], json!({"fixes": 14, "failed_outside": 2}));
+}
+
+/// A market that does not count, or answers nonsense, is mirrored all the same.
+#[tokio::test]
+async fn a_market_that_counts_nothing_is_mirrored_all_the_same() {
+    for answer in [
+        None,
+        Some("{\"pubkey\":\"x\",\"note\":\"older\"}"),
+        Some("<html>"),
+        Some("{\"paid\":{\"agent\":-1}}"),
+    ] {
+        let (pages, world) = (Pages::default(), World::disputed());
+        let url = pages.serve().await;
+        let (_rig, markets) = rig(&url).await;
+        pages.show(&world, false);
+        if let Some(answer) = answer {
+            let path = format!("/reputation/{}", world.case.principal().hex());
+            pages.0.lock().unwrap().1.insert(path, answer.to_owned());
+        }
+        markets.look().await;
+        let row = markets.index.store.contracts(Find::all()).await.unwrap().remove(0);
+        let shown: Value = serde_json::from_str(&row.summary).unwrap();
+        assert_eq!((row.state.as_str(), &shown["principal_fixes"]), ("disputed", &Value::Null), "{answer:?}");
+    }
 }
 
 #[tokio::test]

@@ -30,5 +30,5 @@ struct Command {
 
 fn main() -> std::process::ExitCode {
     let serve = || config::options::<Command>().serve.serve();
-    process::run("ZX1_SPONSOR_LOG", "warn,zx1_sponsor=info,zx1_server=info", serve, Error::code)
+    process::run("ZX1_SPONSOR_LOG", "warn,zx1_sponsor=info,zx1_server=info", serve, Error::code, |_| None)
 }

@@ -137,7 +137,7 @@ fn keeper_run_once() {
                 "--no-presign",
             ]);
             said.ok();
-            let mut line = words(&["keeper", "run", "--once", "--cap", "3"]);
+            let mut line = words(&["keeper", "run", "--once", "--cap", "3", "--yes"]);
             line.extend(["--agent".to_owned(), mint.to_string()]);
             Staged {
                 zx1: owner.zx1,

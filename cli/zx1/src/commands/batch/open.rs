@@ -29,6 +29,6 @@ pub(super) fn run(_: &Args, context: &Context) -> Result<()> {
     context.wait(async {
         let operator = context.spender_of(&agent).await?;
         let opened = operator.open_head(&agent, &key).await?;
-        context.finish(opened, |it| &it.sent, draw).await
+        context.finish_onward((&operator, &agent), opened, |it| &it.sent, draw).await
     })
 }

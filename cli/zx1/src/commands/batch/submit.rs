@@ -5,7 +5,7 @@ use crate::agent_files;
 use crate::context::Context;
 use crate::errors::Result;
 use crate::input;
-use crate::output::{self, Page};
+use crate::output::Page;
 use crate::tx::{self, Shown as _};
 use zx1_operator::batch::{Outcome, Request, Upload, Uploaded};
 
@@ -44,7 +44,7 @@ fn draw(outcome: &Outcome, page: &mut Page) {
     page.field("batch hash", &submitted.batch_hash);
     match &submitted.upload {
         Uploaded::Served { place, .. } => page.field("data served at", place),
-        Uploaded::NotAsked | Uploaded::NoPlace => page
+        Uploaded::NotAsked => page
             .line("The data is not uploaded; until it is served, the batch counts as withheld.")
             .next(format!("zx1 batch submit --epoch {} --data FOLDER_OR_URL", submitted.epoch)),
     };
@@ -54,8 +54,6 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let agent = context.agent()?;
     let payer = context.key()?;
     let key = if args.signature.is_some() { context.key()? } else { context.batch_key()? };
-    // A place that does not parse is refused before money moves.
-    let store = agent_files::store(context, args.data.as_deref())?;
     let signature = match (&args.signature, &args.signer) {
         (Some(signature), Some(signer)) => {
             let signature = input::hex_array::<64>(signature, "The signature")?;
@@ -63,16 +61,22 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
         }
         _ => None,
     };
-    let upload = if args.no_upload { Upload::No } else { Upload::To(store.as_ref()) };
+    // Without a place the batch would count for nothing: refused before its rent is paid.
+    let store = match args.no_upload {
+        true => None,
+        false => Some(agent_files::need_store(context, args.data.as_deref())?),
+    };
+    let upload = store.as_ref().map_or(Upload::No, Upload::To);
     let request = Request { epoch: args.epoch, signature, upload };
     context.wait(async {
         let operator = context.with_second(context.spender_of(&agent).await?).await?;
         let attempt = operator.submit_batch(&agent, &payer, &key, &request).await?;
         let Some(outcome) = tx::done(context, attempt)? else { return Ok(()) };
-        if matches!(&outcome, Outcome::Submitted(it) if it.upload == Uploaded::NoPlace) {
-            output::warn("no place for batch data is configured, so nothing was uploaded");
+        match &outcome {
+            // What is drawn leads to the upload.
+            Outcome::Submitted(it) if it.upload == Uploaded::NotAsked => context.show(&outcome, draw)?,
+            _ => context.show_onward((&operator, &agent), &outcome, draw).await?,
         }
-        context.show(&outcome, draw)?;
         Ok(outcome.sent().acknowledge().await?)
     })
 }

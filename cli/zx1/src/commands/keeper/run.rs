@@ -2,10 +2,11 @@
 
 use super::text::{Told, shown};
 use crate::agent_files;
-use crate::amount;
-use crate::context::Context;
+use crate::confirm;
+use crate::context::{Agent, Context};
 use crate::errors::{Error, Failure, Result};
-use crate::output::{Page, Report};
+use crate::output::{self, Page, Report};
+use crate::service::Caps;
 use crate::tx::Sent;
 use serde::Serialize;
 use std::time::Duration;
@@ -42,14 +43,8 @@ pub(crate) struct Args {
 
 impl Limits {
     fn policy(&self, uploads: bool) -> Result<Policy> {
-        let bad =
-            |failure: Failure| Error::KeeperBadCap { why: failure.message.trim_end_matches('.').to_owned() };
-        Ok(Policy {
-            cap_usdc: amount::parse_usdc(&self.cap).map_err(bad)?,
-            cap_lamports: amount::parse_sol(&self.fee_cap).map_err(bad)?,
-            ahead: self.ahead,
-            uploads,
-        })
+        let Caps { usdc, lamports } = Caps::parse(&self.cap, &self.fee_cap)?;
+        Ok(Policy { cap_usdc: usdc, cap_lamports: lamports, ahead: self.ahead, uploads })
     }
 }
 
@@ -167,6 +162,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let key = context.batch_key()?;
     let store = agent_files::store(context, None)?;
     let policy = args.limits.policy(store.is_some())?;
+    agree(context, &agent, &policy)?;
     context.wait(async {
         let operator = context.with_second(context.spender_of(&agent).await?).await?;
         let interval_seconds = (!args.once).then_some(args.interval);
@@ -193,6 +189,21 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
             tokio::time::sleep(Duration::from_secs(args.interval)).await;
         }
     })
+}
+
+/// Asks once for what the keeper then does without asking.
+fn agree(context: &Context, agent: &Agent, policy: &Policy) -> Result<()> {
+    if context.flags().yes {
+        return Ok(());
+    }
+    let caps = Caps { usdc: policy.cap_usdc, lamports: policy.cap_lamports };
+    let mut page = Page::new(output::width());
+    page.heading(format!("The keeper acts for {} and does not ask again", agent.shown()))
+        .line(format!("It pays {}.", caps.in_words()))
+        .line("It submits batches, answers challenges and shows leaves as they fall due.")
+        .blank();
+    output::write_err(&page.finish());
+    Ok(confirm::ask("Start it?")?)
 }
 
 fn line<'a>(event: &Event<'a>) -> Line<'a> {

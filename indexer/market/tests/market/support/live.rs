@@ -13,6 +13,7 @@ use zx1_market::{ContractId, Millis, PartyKey, State, Terms};
 use zx1_market_server::Config;
 use zx1_market_server::clock::{Clock, DrivenClock};
 
+use super::database::Database;
 use super::process::Process;
 use super::{Client, START, address, body_with, eventually, key, row, xno};
 
@@ -28,6 +29,7 @@ pub struct Live {
     pub ids: Vec<(ContractId, String)>,
     seen: Vec<Vec<Value>>,
     pub deaths: u32,
+    pub database: Database,
 }
 
 /// The agent that has the contract in the end.
@@ -86,11 +88,17 @@ impl Live {
 
     /// The same with another configuration.
     pub async fn with(mortal: bool, change: impl FnOnce(&mut Config)) -> Live {
-        let folder = folder(change);
+        let mut database = None;
+        let folder = folder(|config| {
+            change(config);
+            database = Some(Database::chosen(config));
+        });
+        let database = database.unwrap();
         let clock = DrivenClock::new(START);
         let process = Process::start(folder.path(), clock.now(), OPTIONS);
         let client = client(process.url(), clock.clone()).await;
-        Live { folder, process, client, clock, mortal, ids: Vec::new(), seen: Vec::new(), deaths: 0 }
+        let (ids, seen) = (Vec::new(), Vec::new());
+        Live { folder, process, client, clock, mortal, ids, seen, deaths: 0, database }
     }
 
     /// Kill it, start it again, and see that all that was seen before is there.

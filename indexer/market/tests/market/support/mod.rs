@@ -3,6 +3,7 @@
 
 #![allow(dead_code)]
 
+pub mod database;
 pub mod live;
 pub mod process;
 
@@ -272,6 +273,7 @@ pub struct Market {
     pub principal: PartyKey,
     pub agent: PartyKey,
     pub judge: PartyKey,
+    database: database::Database,
 }
 
 pub fn config(folder: &std::path::Path) -> Config {
@@ -308,6 +310,7 @@ impl Market {
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         let mut config = config(folder.path());
         change(&mut config);
+        let database = database::Database::chosen(&mut config);
         let server = boot(&config, &clock).await;
         let client = Client {
             url: server.url().to_owned(),
@@ -316,7 +319,7 @@ impl Market {
             terms: server.engine().terms().clone(),
         };
         let [principal, agent, judge] = [key(1), key(2), key(9)];
-        Market { folder, config, server: Some(server), clock, client, principal, agent, judge }
+        Market { folder, config, server: Some(server), clock, client, principal, agent, judge, database }
     }
 
     /// Stop it and start it again on the same folder.

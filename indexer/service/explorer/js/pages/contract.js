@@ -2,7 +2,7 @@
 
 import { address, get, getText, last } from "../api.js";
 import { h } from "../dom.js";
-import { plural, safeName, short } from "../format.js";
+import { outside, plural, safeName, short } from "../format.js";
 import { figure, key, loadInto, nano, pairs, pill, section, when } from "../parts.js";
 import { href } from "../route.js";
 import { showTranscript } from "../transcript-view.js";
@@ -86,6 +86,10 @@ function head(c) {
     text
       ? key(text, what, { head: 4, tail: 4, link: href("contracts", { party: text }) })
       : h("span", { class: "muted" }, "nobody yet");
+  const counted = (fixes) => {
+    const text = outside(fixes);
+    return text ? `; ${text}` : null;
+  };
   return [
     h(
       "dl",
@@ -101,8 +105,12 @@ function head(c) {
             : "until the state's deadline",
       ),
       figure("Bounty", bounty(c), c.verified === null ? null : plural(c.entries, "entry", "entries")),
-      figure("Principal", party(c.principal, "principal's key"), ["posted ", when(c.created_at)]),
-      figure("Agent", party(c.agent, "agent's key"), "who fixes it"),
+      figure("Principal", party(c.principal, "principal's key"), [
+        "posted ",
+        when(c.created_at),
+        counted(c.principal_fixes),
+      ]),
+      figure("Agent", party(c.agent, "agent's key"), ["who fixes it", counted(c.agent_fixes)]),
       figure(
         "The indexer says",
         c.verified === null ? "private" : pill(c.verified ? "valid" : "invalid"),
