@@ -68,7 +68,7 @@ pub fn done<T>(context: &Context, attempt: Attempt<T>) -> Result<Option<T>> {
         Preview::Simulated(prepared) => context.print(&DryRun::Simulated {
             cluster: context.cluster_line(),
             compute_units: prepared.simulation.units,
-            summary: prepared.summary(),
+            summary: Box::new(prepared.summary()),
             view: context.view()?,
         }),
     };
@@ -103,7 +103,7 @@ enum DryRun {
         cluster: String,
         compute_units: u32,
         #[serde(serialize_with = "in_json")]
-        summary: Summary,
+        summary: Box<Summary>,
         #[serde(skip)]
         view: View,
     },

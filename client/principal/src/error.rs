@@ -41,13 +41,13 @@ pub enum Error {
     Stopped(Stopped),
     /// The market, or its client.
     #[error(transparent)]
-    Market(#[from] ClientError),
+    Market(Box<ClientError>),
     /// The market's rules.
     #[error(transparent)]
     Rules(#[from] zx1_market::Refusal),
     /// The log of 0x01 envelopes.
     #[error(transparent)]
-    Envelope(BridgeError),
+    Envelope(Box<BridgeError>),
     /// Error of the sandbox.
     #[error(transparent)]
     Sandbox(#[from] SandboxError),
@@ -87,11 +87,17 @@ pub enum Error {
     },
 }
 
+impl From<ClientError> for Error {
+    fn from(error: ClientError) -> Self {
+        Self::Market(Box::new(error))
+    }
+}
+
 impl From<BridgeError> for Error {
     fn from(error: BridgeError) -> Self {
         match error {
-            BridgeError::Client(error) => Self::Market(error),
-            error => Self::Envelope(error),
+            BridgeError::Client(error) => error.into(),
+            error => Self::Envelope(Box::new(error)),
         }
     }
 }
