@@ -129,6 +129,6 @@ mod tests {
             "{text}"
         );
         let names: Vec<String> = pages(&root).into_iter().map(|(name, _)| name).collect();
-        assert_eq!(names, ["x.1", "x-own.1"]);
+        assert_eq!(names, ["x.1", "x-own.1", "x-help.1"]);
     }
 }

@@ -24,8 +24,9 @@ pub fn page(root: &Command, path: &[String]) -> Option<Vec<u8>> {
 #[must_use]
 pub fn pages(root: &Command) -> Vec<(String, Vec<u8>)> {
     let own = (format!("{}.1", name(root)), render(root));
-    let children = root.get_subcommands().filter(|child| !child.is_hide_set());
-    std::iter::once(own).chain(children.flat_map(pages)).collect()
+    // Below `help` stand the names of all other commands.
+    let is_shown = |child: &&Command| !child.is_hide_set() && root.get_name() != "help";
+    std::iter::once(own).chain(root.get_subcommands().filter(is_shown).flat_map(pages)).collect()
 }
 
 fn name(command: &Command) -> String {

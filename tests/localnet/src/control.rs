@@ -129,7 +129,8 @@ fn answer<T: Serialize>(result: Result<T, LocalnetError>) -> Response {
 }
 
 fn refusal(status: StatusCode, error: &LocalnetError) -> Response {
-    let body = Refusal { code: error.code(), error: error.to_string(), next: error.next().to_owned() };
+    let (code, name) = (error.code(), error.name().to_owned());
+    let body = Refusal { code, name, error: error.to_string(), next: error.next().to_owned() };
     (status, Json(body)).into_response()
 }
 

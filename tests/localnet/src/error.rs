@@ -184,6 +184,14 @@ impl LocalnetError {
         }
     }
 
+    /// The name behind the number, also of what a running cluster refused.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Refused(refusal) => &refusal.name,
+            _ => Coded::name(self),
+        }
+    }
+
     pub(crate) fn io(path: impl Into<PathBuf>, why: impl std::fmt::Display) -> Self {
         Self::StateIo { path: path.into(), why: why.to_string() }
     }

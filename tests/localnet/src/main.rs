@@ -164,7 +164,7 @@ async fn main() -> ExitCode {
 /// Says what is wrong: in words, or as `{code, name, message, next}` with a last line on standard output.
 fn fail(error: &LocalnetError, json: bool, exit: ExitCode) -> ExitCode {
     if json {
-        let (code, name, message) = (error.code(), zx1_coded::Coded::name(error), error.to_string());
+        let (code, name, message) = (error.code(), error.name(), error.to_string());
         let error =
             serde_json::json!({ "code": code, "name": name, "message": message, "next": error.next() });
         eprintln!("{error}");

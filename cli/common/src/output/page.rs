@@ -395,7 +395,7 @@ mod tests {
         let text = plain(page);
         assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
         assert!(text.contains(&format!("\nagent\n    {address}\n")), "{text}");
-        assert!(text.contains(&format!("\n    alice,\n    {address}\n")), "{text}");
+        assert!(text.contains(&format!("\nof a long label too\n    alice, {address}\n")), "{text}");
     }
 
     #[test]
