@@ -75,6 +75,21 @@ impl Terminal {
         self.keyboard.write_all(keys.as_bytes()).unwrap();
     }
 
+    /// Answers each question, which ends with the first text of a pair, with the keys of its second, until the end: the
+    /// exit code and all that was shown.
+    pub fn answer(mut self, answers: &[(&str, &str)]) -> (i32, String) {
+        let (mut read, deadline) = (0, Instant::now() + LIMIT);
+        while let Ok(bytes) = self.screen.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            self.seen.push_str(&String::from_utf8_lossy(&bytes));
+            let asked = answers.iter().find(|(question, _)| self.seen[read..].contains(question));
+            if let Some((_, keys)) = asked {
+                read = self.seen.len();
+                self.type_keys(keys);
+            }
+        }
+        self.end()
+    }
+
     /// Ctrl+C, as the terminal sends it to the group in the foreground.
     pub fn interrupt(&self) {
         kill_process_group(Pid::from_child(&self.child), Signal::INT).unwrap();

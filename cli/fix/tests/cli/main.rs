@@ -4,6 +4,7 @@
 mod bridge;
 mod chat;
 mod court;
+mod everyday;
 mod first;
 mod help;
 mod hook;

@@ -11,17 +11,17 @@ const CHECK: &str = "grep -q ready state.txt && exit 0\necho 'state.txt is not r
 const LINE: [&str; 2] = ["sh", "check.sh"];
 const TOKEN: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
 /// The key of the model's server.
-const KEY: &str = "sk-own-0123456789abcdefABCDEF";
+pub(crate) const KEY: &str = "sk-own-0123456789abcdefABCDEF";
 
 /// A model's server and what it was asked: whole bodies, in order.
-struct Model {
+pub(crate) struct Model {
     http: Http,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
 impl Model {
     /// Gives one answer after the other; after the last one it declines.
-    fn start(answers: impl IntoIterator<Item = Value>) -> Self {
+    pub(crate) fn start(answers: impl IntoIterator<Item = Value>) -> Self {
         let answers: Vec<String> = answers
             .into_iter()
             .map(|answer| match answer {
@@ -53,20 +53,20 @@ impl Model {
         Self { http, asked }
     }
 
-    fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         format!("openai:qwen@{}/v1", self.http.url)
     }
 
-    fn asked(&self) -> Vec<String> {
+    pub(crate) fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }
 }
 
-fn propose(fix: &str) -> Value {
+pub(crate) fn propose(fix: &str) -> Value {
     json!({ "action": "propose", "fix": fix, "explanation": "The file lacks the word.", "corrected_command": null })
 }
 
-fn investigate(command: &str) -> Value {
+pub(crate) fn investigate(command: &str) -> Value {
     json!({ "action": "investigate", "command": command })
 }
 

@@ -26,11 +26,11 @@ pub(crate) fn wrong_compression(case: &Case<'_>, _: &Probe<'_>) -> Try<Repair> {
     )
 }
 
-pub(crate) fn target_folder(case: &Case<'_>, _: &Probe<'_>) -> Try<Repair> {
+pub(crate) fn target_folder(case: &Case<'_>, probe: &Probe<'_>) -> Try<Repair> {
     let tar = case.any(&["tar"])?;
     let found = case.find(regex!(r"(?m)^tar: ([^:\n]+): Cannot open: No such file or directory$"))?;
     let raw = found.get(1).mine()?.as_str();
     let named = tar.option("-C").or_else(|| tar.option("--directory"));
     mine(named == Some(raw))?;
-    missing_folder(&RelPath::parse(raw).or_decline("the folder lies outside the working folder")?, 95)
+    missing_folder(probe, &RelPath::parse(raw).or_decline("the folder lies outside the working folder")?, 95)
 }

@@ -305,7 +305,7 @@ pub(crate) fn output_folder(case: &Case<'_>, probe: &Probe<'_>) -> Try<Repair> {
         r"file) '?([^\s:']+)'?: '?No such file or directory"
     ))?;
     let path = source(case, probe, found.get(1).mine()?.as_str())?;
-    missing_folder(&path.parent().mine()?, 95)
+    missing_folder(probe, &path.parent().mine()?, 95)
 }
 
 pub(crate) fn needs_cxx(case: &Case<'_>, _: &Probe<'_>) -> Try<Repair> {

@@ -6,17 +6,17 @@ use super::edit::missing_folder;
 use super::probe::Probe;
 use super::text::RelPath;
 
-pub(crate) fn mkdir_parents(case: &Case<'_>, _: &Probe<'_>) -> Try<Repair> {
+pub(crate) fn mkdir_parents(case: &Case<'_>, probe: &Probe<'_>) -> Try<Repair> {
     let mkdir = case.any(&["mkdir"])?;
     let found =
         case.find(regex!(r"(?m)^mkdir: cannot create directory '([^'\n]+)': No such file or directory$"))?;
     let raw = found.get(1).mine()?.as_str();
     mkdir.arg(raw).mine()?;
     let path = RelPath::parse(raw).or_decline("the folder lies outside the working folder")?;
-    missing_folder(&path.parent().mine()?, 95)
+    missing_folder(probe, &path.parent().mine()?, 95)
 }
 
-pub(crate) fn missing_target_folder(case: &Case<'_>, _: &Probe<'_>) -> Try<Repair> {
+pub(crate) fn missing_target_folder(case: &Case<'_>, probe: &Probe<'_>) -> Try<Repair> {
     let tool = case.any(&["cp", "mv", "touch", "tee", "ln", "install"])?;
     let found = case.find(regex!(
         r"(?m)^(?:(?:cp|install): cannot create regular file|mv: cannot move '[^'\n]+' to|",
@@ -30,10 +30,10 @@ pub(crate) fn missing_target_folder(case: &Case<'_>, _: &Probe<'_>) -> Try<Repai
     let named = |word: &super::shell::Word| word.text == raw || word.text.trim_end_matches('/') == raw;
     let word = tool.args().iter().find(|word| named(word)).mine()?;
     if word.text.ends_with('/') {
-        return missing_folder(&path, 95);
+        return missing_folder(probe, &path, 95);
     }
     mine(!case.says("Not a directory"))?;
-    missing_folder(&path.parent().mine()?, 95)
+    missing_folder(probe, &path.parent().mine()?, 95)
 }
 
 pub(crate) fn copy_recursive(case: &Case<'_>, _: &Probe<'_>) -> Try<Repair> {

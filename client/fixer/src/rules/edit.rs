@@ -5,6 +5,7 @@
 
 use super::Repair;
 use super::case::{Halt, OrNotMine, Try};
+use super::probe::Probe;
 use super::shell::quote;
 use super::text::{self, RelPath};
 
@@ -131,8 +132,26 @@ pub(crate) fn make_folder(folder: &RelPath) -> String {
     format!("mkdir -p {}", folder.quoted())
 }
 
-/// The repair for a missing folder, with an explanation that names it.
-pub(crate) fn missing_folder(folder: &RelPath, confidence: u8) -> Try<Repair> {
+/// The repair for a missing folder, with an explanation that names it. Where a folder of nearly its name exists, the
+/// name may as well be misspelt.
+pub(crate) fn missing_folder(probe: &Probe<'_>, folder: &RelPath, confidence: u8) -> Try<Repair> {
+    let mut missing = folder.clone();
+    loop {
+        let there = probe.list(&missing.folder())?;
+        let folders =
+            there.iter().filter(|entry| entry.folder || entry.link).map(|entry| entry.name.as_str());
+        if let Some(near) = text::meant(missing.name(), folders) {
+            return Err(Halt::decline(format!(
+                "there is no folder {}, but there is one named {near}",
+                missing.as_str()
+            )));
+        }
+        // What has no entries may be missing as well.
+        match missing.parent() {
+            Some(parent) if there.is_empty() => missing = parent,
+            _ => break,
+        }
+    }
     let explanation = format!("The folder {} did not exist; it is made now.", folder.as_str());
     Repair::world(make_folder(folder), explanation, confidence)
 }

@@ -132,13 +132,13 @@ pub(crate) fn require_in_module(case: &Case<'_>, probe: &Probe<'_>) -> Try<Repai
     edit.repair(format!("{} is an ES module; it imports now instead of requiring.", path.as_str()), 84)
 }
 
-pub(crate) fn output_folder(case: &Case<'_>, _: &Probe<'_>) -> Try<Repair> {
+pub(crate) fn output_folder(case: &Case<'_>, probe: &Probe<'_>) -> Try<Repair> {
     case.any(NODE)?;
     let found = case.find(regex!(r"(?m)ENOENT: no such file or directory, (?:open|mkdir) '([^'\n]+)'"))?;
     mine(regex!(r"\bwriteFile(?:Sync)?\b|\bmkdirSync\b|createWriteStream").is_match(&case.error))?;
     let path = RelPath::parse(found.get(1).mine()?.as_str())
         .or_decline("the file lies outside the working folder")?;
-    missing_folder(&path.parent().mine()?, 93)
+    missing_folder(probe, &path.parent().mine()?, 93)
 }
 
 /// A package that `package.json` names but that is not installed.

@@ -93,7 +93,7 @@ pub(crate) fn output_folder(case: &Case<'_>, probe: &Probe<'_>) -> Try<Repair> {
     let path = RelPath::parse(raw).or_decline("the file lies outside the working folder")?;
     place(case, probe)
         .or_else(|halt| if matches!(halt, Halt::Decline(_)) { Ok((path.clone(), 0)) } else { Err(halt) })?;
-    missing_folder(&path.parent().mine()?, 90)
+    missing_folder(probe, &path.parent().mine()?, 90)
 }
 
 pub(crate) fn is_python(simple: &super::shell::Simple) -> bool {

@@ -359,7 +359,7 @@ pub(crate) fn program_in_tree(case: &Case<'_>, probe: &Probe<'_>) -> Try<Repair>
     )
 }
 
-pub(crate) fn redirect_folder(case: &Case<'_>, _: &Probe<'_>) -> Try<Repair> {
+pub(crate) fn redirect_folder(case: &Case<'_>, probe: &Probe<'_>) -> Try<Repair> {
     let found = case.find(regex!(
         r"(?m)^(?:[\w./-]+: )?(?:line )?(?:\d+: )?(?:cannot create ([^\n:]+): Directory ",
         r"nonexistent|([^\n:]+): No such file or directory)$"
@@ -370,5 +370,5 @@ pub(crate) fn redirect_folder(case: &Case<'_>, _: &Probe<'_>) -> Try<Repair> {
     };
     mine(case.commands().iter().any(redirected))?;
     let path = RelPath::parse(raw).or_decline("the file lies outside the working folder")?;
-    missing_folder(&path.parent().mine()?, 96)
+    missing_folder(probe, &path.parent().mine()?, 96)
 }

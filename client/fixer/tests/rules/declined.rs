@@ -69,6 +69,10 @@ const FAILURES: &[(&str, &str)] = &[
     ("echo x > f", "grep nowhere f"),
     ("touch a b", "find . -name * -delete -bogus"),
     ("touch current", "ln -s v2 current"),
+    // Nobody knows whether the folder is missing or misspelt.
+    ("mkdir archive; touch report.txt", "mv report.txt archvie/"),
+    ("mkdir archive; touch report.txt", "cp report.txt archvie/2026/"),
+    ("mkdir build", "echo x > biuld/out.txt"),
     ("ln -s v1 current; touch current.old", "ln -s v2 current"),
     ("mkdir -p .ssh; echo key > .ssh/id_rsa", "cat .ssh/id_rs"),
     ("true", "mkdir /proc/nowhere/x"),
