@@ -13,6 +13,10 @@
 //! | `escrow` | journal, escrow, wallet (SQLite) |
 //!
 //! Every error has a number (`zx1_coded::Coded`); the next step is the front end's.
+//!
+//! # Example
+//!
+#![doc = concat!("```\n", include_str!("../examples/blocks.rs"), "```")]
 
 mod address;
 #[cfg(feature = "binding")]

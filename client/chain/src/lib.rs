@@ -1,5 +1,9 @@
 //! What a client needs to talk to the chain: addresses, instructions and account layouts. No I/O, but for
 //! the feature `rpc`, which adds the client of a cluster ([`rpc`]).
+//!
+//! # Example
+//!
+#![doc = concat!("```\n", include_str!("../examples/addresses.rs"), "```")]
 
 pub mod claim;
 pub mod instructions;

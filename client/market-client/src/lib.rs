@@ -10,22 +10,9 @@
 //! - When the chain has moved on, the entry is signed anew only if what came in between changes nothing of
 //!   what the signer meant ([`act`]).
 //!
-//! ```no_run
-//! # async fn example() -> Result<(), zx1_market_client::ClientError> {
-//! use std::sync::Arc;
-//! use zx1_market_client::{Market, Options, Pin};
-//! use zx1_market::{Contract, PartyKey};
+//! # Example
 //!
-//! let key = Arc::new(PartyKey::from_seed(&[7; 32]));
-//! let pin = Pin::File("servers.json".into());
-//! let market = Market::connect("http://127.0.0.1:8000", key, pin, Options::default()).await?;
-//! let terms = market.terms().await?;
-//! let contract = Contract::builder("gcc a.c", "undefined reference to `sqrt'").build(&terms);
-//! // Free of charge; a paid contract names where the principal's money goes.
-//! let posted = market.post(&contract.map_err(zx1_market_client::ClientError::Rules)?, None).await?;
-//! println!("{}", posted.id);
-//! # Ok(()) }
-//! ```
+#![doc = concat!("```no_run\n", include_str!("../examples/post.rs"), "```")]
 
 pub mod act;
 mod bill;

@@ -23,6 +23,10 @@
 //!
 //! Every refusal is a [`Refusal`]: a number from 9000 on, a class that a server turns into a status, and a
 //! sentence that says what to do next.
+//!
+//! # Example
+//!
+#![doc = concat!("```\n", include_str!("../examples/contract.rs"), "```")]
 
 pub mod bridge;
 pub mod canonical;

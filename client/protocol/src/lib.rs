@@ -15,6 +15,10 @@
 //! what answers a challenge), `reputation`.
 //!
 //! Refusals that a person may see are numbered from 7300 to 7399.
+//!
+//! # Example
+//!
+#![doc = concat!("```\n", include_str!("../examples/offer.rs"), "```")]
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
 
 mod bytes;

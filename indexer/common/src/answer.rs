@@ -22,11 +22,6 @@ pub fn json(status: StatusCode, value: &impl Serialize) -> serde_json::Result<Re
     Ok(text(status, "application/json", serde_json::to_string(value)?))
 }
 
-/// Figures, as [`crate::figures::text`] writes them.
-pub fn figures(figures: String) -> Response {
-    text(StatusCode::OK, "application/openmetrics-text; version=1.0.0; charset=utf-8", figures)
-}
-
 /// What a client should do after an error; becomes a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Advice {

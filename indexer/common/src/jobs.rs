@@ -1,7 +1,7 @@
 //! What runs in a server beside its interface, and the order in which all of it ends.
 
 use crate::figures::Figures;
-use crate::serve::{Bounds, STOP, serve};
+use crate::serve::{Bounds, STOP, affordable, serve};
 use axum::Router;
 use std::future::Future;
 use tokio::net::TcpListener;
@@ -46,8 +46,10 @@ impl Jobs {
         self.tracker.spawn(job(self.ending.clone()));
     }
 
-    /// Starts the HTTP interface.
+    /// Starts the HTTP interface. It takes no more connections than the process may have open files.
     pub fn serve(&mut self, listener: TcpListener, router: Router, bounds: Bounds, figures: Figures) {
+        let bounds = Bounds { connections: affordable(bounds.connections), ..bounds };
+        figures.connections_limit.set(i64::try_from(bounds.connections).unwrap_or(i64::MAX));
         let served = serve(listener, router, bounds, figures, self.stopping.clone());
         self.http = Some(tokio::spawn(served));
     }

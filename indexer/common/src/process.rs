@@ -5,31 +5,58 @@
 use serde::Serialize;
 use std::fmt::Display;
 use std::future::Future;
-use std::io;
+use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 use zx1_home::config::environment;
 
-/// Runs a server's process to its end. The log goes to standard error; `variable` of the environment says
-/// what goes into it, and `usual` when it does not. `served` is made when the log is there, and may end the
-/// process itself, as a wrong option does. `code` is an error's number, `next` the step after it where its sentence does
+/// How the log is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum LogFormat {
+    /// Lines for people; with colours on a terminal.
+    #[default]
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// A server's log: it goes to standard error.
+#[derive(Debug, Clone, Copy)]
+pub struct Log {
+    /// The environment variable that says what goes into it.
+    pub variable: &'static str,
+    /// What goes into it where the variable does not say.
+    pub usual: &'static str,
+    /// How it is written.
+    pub format: LogFormat,
+}
+
+impl Log {
+    fn start(self) {
+        let filter = environment(self.variable).and_then(|filter| EnvFilter::try_new(filter).ok());
+        let filter = filter.unwrap_or_else(|| EnvFilter::new(self.usual));
+        let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+        match self.format {
+            LogFormat::Text => {
+                // Colour codes are for eyes, not for files.
+                let colours = io::stderr().is_terminal() && environment("NO_COLOR").is_none();
+                log.with_ansi(colours).init();
+            }
+            LogFormat::Json => log.json().flatten_event(true).init(),
+        }
+    }
+}
+
+/// Runs a server's process to its end. `code` is an error's number, `next` the step after it where its sentence does
 /// not say one.
-pub fn run<F, E>(
-    variable: &str,
-    usual: &str,
-    served: impl FnOnce() -> F,
+pub fn run<E: Display>(
+    log: Log,
+    served: impl Future<Output = Result<(), E>>,
     code: impl FnOnce(&E) -> u32,
     next: impl FnOnce(&E) -> Option<&'static str>,
-) -> ExitCode
-where
-    F: Future<Output = Result<(), E>>,
-    E: Display,
-{
-    let filter = environment(variable).and_then(|filter| EnvFilter::try_new(filter).ok());
-    let filter = filter.unwrap_or_else(|| EnvFilter::new(usual));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
-    let served = served();
+) -> ExitCode {
+    log.start();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -37,14 +64,16 @@ where
             return ExitCode::FAILURE;
         }
     };
-    match runtime.block_on(served) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            let next = next(&error).map(|next| format!(". {next}")).unwrap_or_default();
+    let Err(error) = runtime.block_on(served) else { return ExitCode::SUCCESS };
+    let next = next(&error);
+    match log.format {
+        LogFormat::Text => {
+            let next = next.map(|next| format!(". {next}")).unwrap_or_default();
             eprintln!("error {}: {error}{next}", code(&error));
-            ExitCode::FAILURE
         }
+        LogFormat::Json => tracing::error!(code = code(&error), next, "{error}"),
     }
+    ExitCode::FAILURE
 }
 
 /// SIGINT and SIGTERM, caught from here on: whoever reads the ready line may stop the process at once, so

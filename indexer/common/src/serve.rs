@@ -1,6 +1,6 @@
 //! Connections: how many, how slow, and how they end.
 
-use crate::figures::Figures;
+use crate::figures::{Figures, open_files_limit};
 use crate::limits::{Client, Seats};
 use axum::Router;
 use axum::body::Body;
@@ -39,6 +39,8 @@ pub struct Bounds {
     pub write: Duration,
 }
 
+/// How many connections a server takes where nothing else is set, and the process may open as many files.
+pub const CONNECTIONS: usize = 25_000;
 /// What the system may keep of an answer that its reader does not take, in bytes. Ten thousand slow readers
 /// must not cost gigabytes, which they could with the system's own bound.
 const SEND_BUFFER: u32 = 128 << 10;
@@ -47,21 +49,13 @@ const BACKLOG: u32 = 1_024;
 /// What stores, other connections and the process itself may have open beside connections.
 const OTHER_FILES: usize = 256;
 
-/// Listens. The process may then open as many files as the system allows it, since each connection is one;
-/// where that is too few for so many connections, the log says so.
+/// Listens. The process may then open as many files as the system allows it, since each connection is one.
 ///
 /// # Errors
 ///
 /// The system's.
-pub fn listen(address: SocketAddr, connections: usize) -> io::Result<TcpListener> {
-    let (files, wanted) = (raise_files(), connections.saturating_add(OTHER_FILES));
-    if files < wanted as u64 {
-        tracing::warn!(
-            files,
-            wanted,
-            "raise the limit of open files (ulimit -n), or lower limits.connections"
-        );
-    }
+pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    raise_files();
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     socket.set_reuseaddr(true)?;
     // Accepted connections inherit it.
@@ -70,13 +64,26 @@ pub fn listen(address: SocketAddr, connections: usize) -> io::Result<TcpListener
     socket.listen(BACKLOG)
 }
 
-/// How many files the process may have open, after it has asked for as many as it can get.
-fn raise_files() -> u64 {
+/// Asks for as many open files as the process can get.
+fn raise_files() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
-    let now = if setrlimit(Resource::Nofile, raised).is_ok() { limit.maximum } else { limit.current };
-    now.unwrap_or(u64::MAX)
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    // Where it is refused, the limit stays as it is, and connections are bounded by it.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+}
+
+/// Of so many connections those that the process has files for.
+pub(crate) fn affordable(connections: usize) -> usize {
+    let files = usize::try_from(open_files_limit()).unwrap_or(usize::MAX);
+    let most = files.saturating_sub(OTHER_FILES).max(1);
+    if most < connections {
+        tracing::info!(
+            connections = most,
+            files,
+            "the limit of open files (ulimit -Hn) allows fewer connections than limits.connections"
+        );
+    }
+    connections.min(most)
 }
 
 /// Serves until `stopping`: then no connection is taken any more, and those that are open finish what they

@@ -13,7 +13,7 @@ use zx1_home::config::environment;
 use zx1_market::Millis;
 use zx1_server::config::load_or;
 use zx1_server::overrides;
-use zx1_server::process::{StopSignals, say_ready};
+use zx1_server::process::{LogFormat, StopSignals, say_ready};
 
 #[cfg(feature = "testing")]
 use crate::clock::DrivenClock;
@@ -78,6 +78,15 @@ pub struct ServeArgs {
     /// Take over the escrow journal that lies in the data folder, in place of the one that the database knows
     #[arg(long)]
     pub adopt_journal: bool,
+    /// How the log is written: text or json
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        env = "FIX_LOG_FORMAT",
+        default_value = "text",
+        hide_possible_values = true
+    )]
+    pub log_format: LogFormat,
     /// Write the configuration as it would be used, and end
     #[arg(long)]
     pub print_config: bool,

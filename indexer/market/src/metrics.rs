@@ -1,20 +1,24 @@
 //! Figures for Prometheus, served at /metrics.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use axum::http::HeaderMap;
+use axum::response::Response;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
-use zx1_market::Case;
 use zx1_market::chain::AbsenceCause;
-use zx1_server::figures::{self, Figures, Labels};
+use zx1_market::{Case, State};
+use zx1_server::figures::{self, Figures, Format, Labels};
 
 /// The counters that `/metrics` serves. Clones share them.
 #[derive(Debug, Clone)]
 pub struct Metrics {
     registry: Arc<Registry>,
+    contracts: Family<Labels, Gauge>,
     transitions: Family<Labels, Counter>,
     entries: Counter,
     /// Requests, streams, connections.
@@ -78,7 +82,7 @@ impl Money {
             owed,
             nobodys,
             oldest: count(
-                "escrow_oldest_plan_seconds",
+                "escrow_oldest_plan_timestamp_seconds",
                 "When the oldest payment was decided that is not confirmed, Unix seconds; 0 without any",
             ),
             stopped: count(
@@ -118,12 +122,15 @@ impl Money {
 
 impl Default for Metrics {
     fn default() -> Metrics {
-        let mut registry = Registry::with_prefix("fix_market");
+        let mut root = Registry::default();
+        let registry = figures::of_server(&mut root, "fix_market", env!("CARGO_PKG_VERSION"));
+        let contracts = Family::<Labels, Gauge>::default();
+        registry.register("contracts", "Contracts by the state that they are in", contracts.clone());
         let transitions = Family::<Labels, Counter>::default();
-        registry.register("contracts", "Contracts that came into a state", transitions.clone());
+        registry.register("contract_transitions", "Contracts that came into a state", transitions.clone());
         let entries = Counter::default();
         registry.register("entries", "Entries chained", entries.clone());
-        let http = Figures::new(&mut registry);
+        let http = Figures::new(registry);
         let settlements = Counter::default();
         registry.register("settlements", "Payouts handed to the escrow", settlements.clone());
         let escrow_errors = Counter::default();
@@ -145,7 +152,7 @@ impl Default for Metrics {
         };
         let outbox = gauge("outbox", "Decisions that the escrow has not received yet");
         let oldest_decision = gauge(
-            "oldest_decision_seconds",
+            "oldest_decision_timestamp_seconds",
             "When the oldest of them was made, in Unix seconds; 0 without any",
         );
         let ledger_live =
@@ -157,10 +164,18 @@ impl Default for Metrics {
             gauge("unsent_bytes", "Bytes of long answers that were read and that nobody has taken");
         let absences = Family::<Labels, Counter>::default();
         registry.register("absences", "Absences that moved windows, by cause", absences.clone());
-        let money = Money::new(&mut registry);
-        let registry = Arc::new(registry);
+        // From 0 on, so that the first one is a rise.
+        for state in State::ALL {
+            drop(transitions.get_or_create(&vec![("state", state.to_string())]));
+        }
+        for cause in AbsenceCause::ALL {
+            drop(absences.get_or_create(&vec![("cause", cause.as_str().to_owned())]));
+        }
+        let money = Money::new(registry);
+        let registry = Arc::new(root);
         Metrics {
             registry,
+            contracts,
             transitions,
             entries,
             http,
@@ -190,8 +205,18 @@ impl Metrics {
         self.absences.get_or_create(&vec![("cause", cause.as_str().to_owned())]).inc();
     }
 
-    /// In the text format of OpenMetrics.
+    /// In the text format of Prometheus.
     pub fn text(&self) -> String {
-        figures::text(&self.registry)
+        figures::text(&self.registry, Format::Prometheus)
+    }
+
+    /// In the format that a request's headers ask for.
+    pub(crate) fn served(&self, contracts: &BTreeMap<State, u64>, request: &HeaderMap) -> Response {
+        for state in State::ALL {
+            let count = contracts.get(state).copied().unwrap_or_default();
+            let gauge = self.contracts.get_or_create(&vec![("state", state.to_string())]);
+            gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
+        }
+        figures::served(&self.registry, request)
     }
 }

@@ -166,8 +166,7 @@ impl Server {
         // Before any timer runs: what was missed moves every window.
         engine.wake().await?;
         engine.open_desk(options.adopt_journal).await?;
-        let listener = listen(config.bind, config.limits.connections)
-            .map_err(|error| Error::Listen(config.bind.to_string(), error))?;
+        let listener = listen(config.bind).map_err(|error| Error::Listen(config.bind.to_string(), error))?;
         let address = listener.local_addr().map_err(|error| Error::Listen(config.bind.to_string(), error))?;
 
         let mut jobs = Jobs::new();
@@ -175,8 +174,7 @@ impl Server {
         engine.start(jobs.tracker(), jobs.ending());
         let limits = &config.limits;
         if let Some(address) = config.metrics {
-            let listener = listen(address, METRICS_CONNECTIONS)
-                .map_err(|error| Error::Listen(address.to_string(), error))?;
+            let listener = listen(address).map_err(|error| Error::Listen(address.to_string(), error))?;
             let bounds = zx1_server::serve::Bounds { connections: METRICS_CONNECTIONS, ..limits.bounds() };
             let (router, figures) = (crate::http::metrics_router(engine.clone()), metrics.http.clone());
             jobs.spawn(|ending| zx1_server::serve::serve(listener, router, bounds, figures, ending));

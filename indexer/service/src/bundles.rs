@@ -409,7 +409,7 @@ impl Bundles {
     pub async fn take(&self, index: &Index, agent: AgentId, epoch: i64, upload: Upload) -> Result<Put> {
         let row = batch(index, &agent, epoch).await?;
         let seat = self.seat().await?;
-        let (path, indexed, network) = (self.path(&agent, epoch), self.indexed, index.network);
+        let (path, indexed, network) = (self.path(&agent, epoch), self.indexed, index.network());
         let check_row = row.clone();
         let work = move || {
             let bytes = std::fs::read(&upload.path).map_err(|error| cannot(&upload.path, &error))?;

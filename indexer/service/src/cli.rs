@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use zx1_server::config::load_or;
 use zx1_server::overrides;
-use zx1_server::process::{StopSignals, say_ready};
+use zx1_server::process::{LogFormat, StopSignals, say_ready};
 
 /// Options of the indexer.
 #[derive(Debug, Clone, Default, Args)]
@@ -41,6 +41,15 @@ pub struct ServeArgs {
     /// A market whose contracts are shown; may be repeated
     #[arg(long, value_name = "URL")]
     pub market: Vec<String>,
+    /// How the log is written: text or json
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        env = "ZX1_INDEXER_LOG_FORMAT",
+        default_value = "text",
+        hide_possible_values = true
+    )]
+    pub log_format: LogFormat,
     /// Write the configuration as it would be used, and end
     #[arg(long)]
     pub print_config: bool,

@@ -187,7 +187,7 @@ impl Default for Limits {
             body_ms: 10_000,
             head_ms: 10_000,
             write_ms: 30_000,
-            connections: 25_000,
+            connections: zx1_server::serve::CONNECTIONS,
             streams: 20_000,
             streams_per_address: 2_048,
             stream_ring: 1_024,

@@ -14,10 +14,13 @@ use crate::status::Status;
 use crate::store::{AgentRow, Commit, EventRow, Find, Remove, Store, fixed, signed, storable};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashSet};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use tokio::sync::{Mutex, MutexGuard};
 use utoipa::ToSchema;
 use zx1_chain::rpc::registry::{AgentRecord, Delegate};
+use zx1_coded::Coded as _;
 use zx1_home::{Clock as _, SystemClock};
 use zx1_protocol::hash::Hash;
 use zx1_protocol::ids::AgentId;
@@ -63,8 +66,10 @@ pub struct Index {
     /// Held from reading what a reputation depends on until it is written, so that an older one never
     /// replaces a newer one.
     pub refreshing: Mutex<()>,
-    /// The cluster's genesis hash, as batches' messages name it.
-    pub network: Hash,
+    /// The genesis hash of the cluster that the database is of, once it is known.
+    network: OnceLock<Hash>,
+    /// Whether the node was found to be of that cluster.
+    identified: AtomicBool,
     writer: Mutex<Writer>,
 }
 
@@ -84,39 +89,34 @@ pub fn now_s() -> i64 {
     now_ms().div_euclid(1_000)
 }
 
+/// How long a start waits for the node; whatever it does not say by then is asked again while the index serves.
+const START: Duration = Duration::from_secs(5);
+
+fn decoded(genesis: &str) -> Option<Hash> {
+    let mut network = Hash::default();
+    (bs58::decode(genesis).onto(&mut network) == Ok(network.len())).then_some(network)
+}
+
 fn number(text: Option<&String>) -> u64 {
     text.and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
 impl Index {
-    /// Opens the index and restores the cursor from the store.
+    /// Opens the index and restores the cursor from the store. A node that does not answer yet is asked again
+    /// before anything is written ([`Self::identify`]).
     ///
     /// # Errors
     ///
-    /// 9612 when the store is of another cluster.
+    /// 9612 when the node is of another cluster than the store.
     pub async fn open(
         store: Arc<dyn Store>,
         ledger: Arc<dyn Ledger>,
         config: Config,
         metrics: Metrics,
     ) -> Result<Arc<Self>> {
-        let genesis = ledger.genesis().await?;
-        let mut network = [0; 32];
-        if bs58::decode(&genesis).onto(&mut network) != Ok(network.len()) {
-            let detail = format!("invalid hash {genesis}: expected 32 bytes in base58");
-            return Err(Error::Malformed { what: "getGenesisHash", detail });
-        }
         let meta = store.meta().await?;
-        match meta.get("genesis") {
-            Some(stored) if *stored != genesis => {
-                return Err(Error::OtherCluster { stored: stored.clone(), found: genesis });
-            }
-            Some(_) => {}
-            None => {
-                let meta = vec![("genesis", genesis.clone())];
-                store.commit(Commit { meta, ..Commit::default() }).await?;
-            }
-        }
+        let genesis = meta.get("genesis").cloned().unwrap_or_default();
+        let network = decoded(&genesis).map_or_else(OnceLock::new, OnceLock::from);
         let mut writer = Writer {
             cursor: number(meta.get("cursor")),
             finalized: number(meta.get("finalized")),
@@ -140,7 +140,7 @@ impl Index {
             standing.log_head = log_head;
             standing.genesis = genesis;
         });
-        Ok(Arc::new(Self {
+        let index = Arc::new(Self {
             store,
             ledger,
             config,
@@ -149,8 +149,56 @@ impl Index {
             metrics,
             refreshing: Mutex::default(),
             network,
+            identified: AtomicBool::new(false),
             writer: Mutex::new(writer),
-        }))
+        });
+        match tokio::time::timeout(START, index.identify()).await {
+            Ok(Err(error)) if !error.transient() => return Err(error),
+            Ok(Err(error)) => tracing::warn!(code = error.code(), %error, "the node is waited for"),
+            Err(_) => tracing::warn!("the node does not answer yet; it is waited for"),
+            Ok(Ok(())) => {}
+        }
+        Ok(index)
+    }
+
+    /// Asks the node, once it answers, which cluster it is of. Before that nothing that it says is written.
+    ///
+    /// # Errors
+    ///
+    /// 9612 when it is of another cluster than the store; the node's.
+    pub async fn identify(&self) -> Result<()> {
+        if self.identified() {
+            return Ok(());
+        }
+        let found = self.ledger.genesis().await?;
+        let Some(network) = decoded(&found) else {
+            let detail = format!("invalid hash {found}: expected 32 bytes in base58");
+            return Err(Error::Malformed { what: "getGenesisHash", detail });
+        };
+        // Of two that ask at once the second finds what the first has stored.
+        let _writer = self.writer().await;
+        let stored = self.status.get().genesis;
+        if stored.is_empty() {
+            let meta = vec![("genesis", found.clone())];
+            self.store.commit(Commit { meta, ..Commit::default() }).await?;
+            self.network.get_or_init(|| network);
+            self.status.set(|standing| standing.genesis = found);
+        } else if stored != found {
+            return Err(Error::OtherCluster { stored, found });
+        }
+        self.identified.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Whether the node has said that it is of the database's cluster.
+    pub fn identified(&self) -> bool {
+        self.identified.load(Ordering::Acquire)
+    }
+
+    /// The cluster's genesis hash, as batches' messages name it; zeros while neither node nor database know it, and
+    /// then there are no batches.
+    pub fn network(&self) -> Hash {
+        self.network.get().copied().unwrap_or_default()
     }
 
     /// Locks the writer's state. Whoever reads rows to change them must hold the lock until they are written.
@@ -160,7 +208,7 @@ impl Index {
 
     /// Loads the rows that these events need, and all batches, challenges and asks of the agents in `whole`.
     pub async fn load(&self, needs: &Needs, whole: &BTreeSet<AgentId>) -> Result<Merge> {
-        let mut merge = Merge { now_ms: now_ms(), network: self.network, ..Merge::default() };
+        let mut merge = Merge { now_ms: now_ms(), network: self.network(), ..Merge::default() };
         let agents: BTreeSet<AgentId> = needs.agents.union(whole).copied().collect();
         for chunk in chunks(&agents) {
             for row in self.store.agents(Find::any("mint", chunk.iter().copied())).await? {

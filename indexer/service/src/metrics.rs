@@ -1,10 +1,12 @@
 //! Figures for Prometheus, served at /metrics.
 
 use crate::status::{Phase, Standing};
+use axum::http::HeaderMap;
+use axum::response::Response;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::registry::Registry;
 use std::sync::Arc;
-use zx1_server::figures::{self, Figures, Number};
+use zx1_server::figures::{self, Figures, Format, Number};
 
 /// All metrics of the indexer. Clones share them.
 #[derive(Debug, Clone)]
@@ -29,12 +31,15 @@ pub struct Metrics {
     gaps: Number,
     live: Number,
     subscribed: Number,
+    nano: Number,
+    markets: Number,
 }
 
 impl Default for Metrics {
     fn default() -> Self {
-        let mut registry = Registry::with_prefix("zx1_indexer");
-        let http = Figures::new(&mut registry);
+        let mut root = Registry::default();
+        let registry = figures::of_server(&mut root, "zx1_indexer", env!("CARGO_PKG_VERSION"));
+        let http = Figures::new(registry);
         macro_rules! figures {
             ($($name:ident: $what:literal = $value:expr;)*) => {
                 $(
@@ -56,9 +61,11 @@ impl Default for Metrics {
             gaps_open: "Open gaps in sequences of events" = Number::default();
             live: "1 when the chain is followed" = Number::default();
             subscribed: "1 when the subscription stands" = Number::default();
+            nano_reachable: "1 when the Nano node answers, or where none is set" = Number::default();
+            markets_unreachable: "Markets that did not answer when last asked" = Number::default();
         }
         Self {
-            registry: Arc::new(registry),
+            registry: Arc::new(root),
             events,
             rolled_back,
             trouble,
@@ -72,6 +79,8 @@ impl Default for Metrics {
             gaps: gaps_open,
             live,
             subscribed,
+            nano: nano_reachable,
+            markets: markets_unreachable,
         }
     }
 }
@@ -81,8 +90,19 @@ fn number(value: u64) -> i64 {
 }
 
 impl Metrics {
-    /// In the text format of OpenMetrics.
+    /// In the text format of Prometheus.
     pub fn text(&self, standing: &Standing) -> String {
+        self.set(standing);
+        figures::text(&self.registry, Format::Prometheus)
+    }
+
+    /// In the format that a request's headers ask for.
+    pub(crate) fn served(&self, standing: &Standing, request: &HeaderMap) -> Response {
+        self.set(standing);
+        figures::served(&self.registry, request)
+    }
+
+    fn set(&self, standing: &Standing) {
         self.slot.set(number(standing.slot));
         self.finalized.set(number(standing.finalized));
         self.chain_slot.set(number(standing.chain_slot));
@@ -90,6 +110,8 @@ impl Metrics {
         self.gaps.set(standing.gaps_open);
         self.live.set(i64::from(standing.phase == Phase::Live));
         self.subscribed.set(i64::from(standing.subscribed));
-        figures::text(&self.registry)
+        self.nano.set(i64::from(standing.nano.unwrap_or(true)));
+        let unreachable = standing.markets.iter().filter(|(_, reachable, _)| !reachable).count();
+        self.markets.set(number(unreachable as u64));
     }
 }

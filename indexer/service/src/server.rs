@@ -85,8 +85,7 @@ impl Server {
         let index = Index::open(store, ledger, config.clone(), metrics.clone()).await?;
         let limits = &config.limits;
         let bundles = Arc::new(Bundles::new(config.bundles(), limits));
-        let listener = listen(config.bind, limits.connections)
-            .map_err(|error| Error::Listen(config.bind.to_string(), error))?;
+        let listener = listen(config.bind).map_err(|error| Error::Listen(config.bind.to_string(), error))?;
         let address = listener.local_addr().map_err(|error| Error::Listen(config.bind.to_string(), error))?;
 
         let mut jobs = Jobs::new();

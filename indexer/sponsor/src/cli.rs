@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use zx1_protocol::units::{AmountError, parse_decimal};
 use zx1_server::config::load_or;
 use zx1_server::overrides;
-use zx1_server::process::{StopSignals, say_ready};
+use zx1_server::process::{LogFormat, StopSignals, say_ready};
 
 /// Decimals of SOL: amounts are lamports.
 const SOL_DECIMALS: usize = 9;
@@ -38,6 +38,15 @@ pub struct ServeArgs {
     /// Folder of the record of what was spent
     #[arg(long, value_name = "DIR", env = "ZX1_SPONSOR_DATA")]
     pub data: Option<PathBuf>,
+    /// How the log is written: text or json
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        env = "ZX1_SPONSOR_LOG_FORMAT",
+        default_value = "text",
+        hide_possible_values = true
+    )]
+    pub log_format: LogFormat,
     /// Print the configuration as it would be used, and exit
     #[arg(long)]
     pub print_config: bool,

@@ -7,7 +7,7 @@ use crate::sponsor::Sponsor;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -48,7 +48,7 @@ impl App {
         Router::new()
             .route(ROUTE, post(feedback))
             .route("/healthz", get(health))
-            .route("/metrics", get(async |State(app): State<App>| answer::figures(app.metrics.text())))
+            .route("/metrics", get(metrics))
             .fallback(async || Error::NoPage)
             .method_not_allowed_fallback(async || Error::NoPage)
             .layer(axum::middleware::from_fn_with_state(self.clone(), gate))
@@ -75,6 +75,10 @@ async fn feedback(State(app): State<App>, body: Body) -> Result<Response> {
     let _permit = app.permits.try_acquire().map_err(|_| Error::Busy)?;
     let signed = tokio::time::timeout(app.limits.answer_time(), app.sponsor.next(&request)).await;
     Ok(json(&signed.map_err(|_| Error::Late)??))
+}
+
+async fn metrics(State(app): State<App>, headers: HeaderMap) -> Response {
+    app.metrics.served(&headers)
 }
 
 async fn health(State(app): State<App>) -> Result<Response> {

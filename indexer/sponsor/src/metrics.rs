@@ -1,5 +1,7 @@
 //! Metrics for Prometheus, served at /metrics.
 
+use axum::http::HeaderMap;
+use axum::response::Response;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::registry::Registry;
 use std::sync::Arc;
@@ -21,8 +23,9 @@ pub struct Metrics {
 
 impl Default for Metrics {
     fn default() -> Self {
-        let mut registry = Registry::with_prefix("zx1_sponsor");
-        let http = Figures::new(&mut registry);
+        let mut root = Registry::default();
+        let registry = figures::of_server(&mut root, "zx1_sponsor", env!("CARGO_PKG_VERSION"));
+        let http = Figures::new(registry);
         let [signed, charged, capped] = [
             ("signed", "Transactions signed"),
             ("charged_lamports", "Lamports charged for signed transactions"),
@@ -33,13 +36,13 @@ impl Default for Metrics {
             registry.register(name, help, counter.clone());
             counter
         });
-        Self { registry: Arc::new(registry), signed, charged, capped, http }
+        Self { registry: Arc::new(root), signed, charged, capped, http }
     }
 }
 
 impl Metrics {
-    /// In the text format of OpenMetrics.
-    pub fn text(&self) -> String {
-        figures::text(&self.registry)
+    /// In the format that a request's headers ask for.
+    pub(crate) fn served(&self, request: &HeaderMap) -> Response {
+        figures::served(&self.registry, request)
     }
 }

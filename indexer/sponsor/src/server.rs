@@ -53,7 +53,7 @@ impl Server {
             return Err(Error::MainnetUnasked(config.url.clone()));
         }
         let cannot = |error| Error::CannotListen(config.bind.to_string(), error);
-        let listener = listen(config.bind, config.limits.connections).map_err(cannot)?;
+        let listener = listen(config.bind).map_err(cannot)?;
         // Last, as it makes its folder: whatever is refused before changes nothing.
         let ledger = Ledger::open(&record, config.caps())?;
         let address = listener.local_addr().map_err(cannot)?;

@@ -1,6 +1,10 @@
 //! What the zx1 programs and their clients both must know: addresses, seeds, account layouts,
 //! instruction data, events and refusals, each written once. No I/O, no Solana client, no Anchor: the
 //! on-chain side and the off-chain side compile the same lines.
+//!
+//! # Example
+//!
+#![doc = concat!("```\n", include_str!("../examples/account.rs"), "```")]
 #![no_std]
 
 pub mod accounts;

@@ -321,6 +321,9 @@ macro_rules! words {
         pub enum $enum { $($(#[$d])* $name,)* }
 
         impl $enum {
+            /// All of them, in the order of their declaration.
+            pub const ALL: &'static [$enum] = &[$($enum::$name),*];
+
             /// The word on the wire.
             pub const fn as_str(self) -> &'static str {
                 match self { $($enum::$name => $text,)* }

@@ -8,6 +8,7 @@ use zx1_market_server::cli::ServeArgs;
 use zx1_market_server::dead_letters::DeadLetters;
 use zx1_market_server::next::after_error;
 use zx1_market_server::orders::{Order, SweepArgs, give};
+use zx1_server::process::Log;
 use zx1_server::{config, process};
 
 const EXAMPLES: &str = "\
@@ -65,11 +66,11 @@ async fn run(Command { serve, command }: Command) -> Result<(), Error> {
 }
 
 fn main() -> std::process::ExitCode {
-    process::run(
-        "FIX_LOG",
-        "warn,zx1_market_server=info,zx1_server=info",
-        || run(config::options::<Command>()),
-        Error::code,
-        after_error,
-    )
+    let command = config::options::<Command>();
+    let log = Log {
+        variable: "FIX_LOG",
+        usual: "warn,zx1_market_server=info,zx1_server=info",
+        format: command.serve.log_format,
+    };
+    process::run(log, run(command), Error::code, after_error)
 }

@@ -15,6 +15,8 @@ mod tasks;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use axum::http::HeaderMap;
+use axum::response::Response;
 use nano_escrow::journal::CrashPoints;
 use tokio::sync::{Notify, OwnedMutexGuard};
 use zx1_market::case::Step;
@@ -163,6 +165,11 @@ impl Engine {
     /// Contracts in each state.
     pub(crate) fn counts(&self) -> BTreeMap<State, u64> {
         self.inner.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What `/metrics` answers to a request with these headers.
+    pub(crate) fn figures(&self, request: &HeaderMap) -> Response {
+        self.inner.metrics.served(&self.counts(), request)
     }
 
     fn count(&self, before: Option<State>, after: Option<State>) {

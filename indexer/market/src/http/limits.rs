@@ -61,7 +61,7 @@ impl Default for Limits {
             body_ms: 10_000,
             head_ms: 10_000,
             write_ms: 30_000,
-            connections: 25_000,
+            connections: zx1_server::serve::CONNECTIONS,
             connections_per_address: 512,
             unsent_bytes: 256 << 20,
             unsent_bytes_per_address: 32 << 20,

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
+use axum::http::HeaderMap;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -83,11 +84,8 @@ impl App {
 
 /// Only /metrics, for an address of its own.
 pub(crate) fn metrics_router(engine: Engine) -> Router {
-    let text = move || {
-        let text = engine.metrics().text();
-        async move { zx1_server::answer::figures(text) }
-    };
-    Router::new().route("/metrics", get(text))
+    let figures = async move |headers: HeaderMap| engine.figures(&headers);
+    Router::new().route("/metrics", get(figures))
 }
 
 /// The routes with their description.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, Request, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use nano_escrow::Raw;
 use utoipa::IntoParams;
@@ -16,7 +16,7 @@ use zx1_market::wire::{
     RulingAnswer, Seconds, ServerKeyAnswer, Stats, StatusAnswer, TasksAnswer, VerifyChainAnswer,
 };
 use zx1_market::{Address, Case, ContractId, Entry, EntryType, Millis, PartyId, State as Stand};
-use zx1_server::answer::{figures, text};
+use zx1_server::answer::text;
 use zx1_server::limits::Client;
 
 use super::App;
@@ -544,8 +544,8 @@ pub(super) async fn readyz(State(app): State<App>, request: Request) -> Result<R
     json_with(code, &ReadyAnswer { status: status.to_owned(), free: free.is_ok(), paid })
 }
 
-/// Metrics in the OpenMetrics format
-#[utoipa::path(get, path = "/metrics", responses((status = 200, body = String, content_type = "application/openmetrics-text")))]
-pub(super) async fn metrics(State(app): State<App>) -> Result<Response> {
-    if app.metrics_elsewhere { Err(Error::NoPage) } else { Ok(figures(app.engine.metrics().text())) }
+/// Metrics in the text format of Prometheus, or in OpenMetrics where `Accept` asks for it
+#[utoipa::path(get, path = "/metrics", responses((status = 200, body = String, content_type = "text/plain")))]
+pub(super) async fn metrics(State(app): State<App>, headers: HeaderMap) -> Result<Response> {
+    if app.metrics_elsewhere { Err(Error::NoPage) } else { Ok(app.engine.figures(&headers)) }
 }

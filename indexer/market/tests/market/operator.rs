@@ -34,7 +34,7 @@ async fn the_plain_pages_answer_ok() {
     assert_eq!(reputation["pubkey"], m.agent.id().hex());
     let metrics = m.client.get("/metrics", None).await;
     assert!(
-        metrics.text.contains("fix_market_requests_total") && metrics.text.ends_with("# EOF\n"),
+        metrics.text.contains("# TYPE fix_market_requests_total counter") && !metrics.text.contains("# EOF"),
         "{}",
         metrics.text
     );
@@ -55,10 +55,13 @@ async fn the_figures_say_what_has_happened() {
     let entries = m.sound(id, "fulfilled").await.entries.len();
     let text = m.client.get("/metrics", None).await.text;
     for line in [
-        "fix_market_contracts_total{state=\"open\"} 1",
-        "fix_market_contracts_total{state=\"investigating\"} 1",
-        "fix_market_contracts_total{state=\"in_progress\"} 1",
-        "fix_market_contracts_total{state=\"fulfilled\"} 1",
+        "fix_market_contract_transitions_total{state=\"open\"} 1",
+        "fix_market_contract_transitions_total{state=\"investigating\"} 1",
+        "fix_market_contract_transitions_total{state=\"in_progress\"} 1",
+        "fix_market_contract_transitions_total{state=\"fulfilled\"} 1",
+        "fix_market_contracts{state=\"in_progress\"} 0",
+        "fix_market_contracts{state=\"fulfilled\"} 1",
+        "fix_market_absences_total{cause=\"ledger\"} 0",
         &format!("fix_market_entries_total {entries}"),
         "fix_market_settlements_total 1",
         "fix_market_escrow_errors_total 0",
@@ -69,7 +72,9 @@ async fn the_figures_say_what_has_happened() {
     ] {
         assert!(text.lines().any(|l| l == line), "{line} is missing in {text}");
     }
-    for name in ["request_seconds_bucket", "request_seconds_count", "connections", "requests_total"] {
+    for name in
+        ["request_duration_seconds_bucket", "request_duration_seconds_count", "connections", "build_info"]
+    {
         assert!(text.contains(&format!("\nfix_market_{name}")), "{name} is missing in {text}");
     }
     // Nothing in it tells whose contracts they are.

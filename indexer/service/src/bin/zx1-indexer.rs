@@ -5,6 +5,7 @@
 use clap::Parser;
 use zx1_indexer::Error;
 use zx1_indexer::cli::ServeArgs;
+use zx1_server::process::Log;
 use zx1_server::{config, process};
 
 /// Rebuilds what the ledgers of zx1 say, and serves it: REST, streams, an explorer page
@@ -16,6 +17,11 @@ struct Command {
 }
 
 fn main() -> std::process::ExitCode {
-    let serve = || config::options::<Command>().serve.serve();
-    process::run("ZX1_INDEXER_LOG", "warn,zx1_indexer=info,zx1_server=info", serve, Error::code, |_| None)
+    let Command { serve } = config::options();
+    let log = Log {
+        variable: "ZX1_INDEXER_LOG",
+        usual: "warn,zx1_indexer=info,zx1_server=info",
+        format: serve.log_format,
+    };
+    process::run(log, serve.serve(), Error::code, |_| None)
 }

@@ -121,6 +121,7 @@ impl Ingest {
     /// is indexed.
     pub async fn round(&self, impatient: bool) -> Result<()> {
         let index = &self.index;
+        index.identify().await?;
         let subscribed = self.announcements.subscribed();
         let boundary = index.ledger.slot(Finality::Confirmed).await?;
         index.status.set(|standing| {

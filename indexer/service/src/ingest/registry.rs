@@ -73,6 +73,7 @@ impl Registry {
     /// The chain's and the store's.
     pub async fn check(&self) -> Result<()> {
         let index = &self.index;
+        index.identify().await?;
         let most = index.config.chain.owner_checks.max(1);
         let after = *self.checked.lock().unwrap_or_else(PoisonError::into_inner);
         let mut find = Find::all().sure("token IS NOT NULL AND soulbound = 0");
@@ -100,6 +101,7 @@ impl Registry {
     /// The chain's and the store's.
     pub async fn look(&self) -> Result<()> {
         let index = &self.index;
+        index.identify().await?;
         let newest = index.store.agents(Find::all().newest(&["number", "mint"]).limit(1)).await?;
         // Numbers are given without holes; one that is known out of order only means asking again.
         let known = match newest.first() {

@@ -3,6 +3,7 @@
 //! Exit codes: 0 it was stopped or has printed what was asked for; 1 a numbered error; 2 wrong options.
 
 use clap::Parser;
+use zx1_server::process::Log;
 use zx1_server::{config, process};
 use zx1_sponsor::Error;
 use zx1_sponsor::cli::ServeArgs;
@@ -29,6 +30,11 @@ struct Command {
 }
 
 fn main() -> std::process::ExitCode {
-    let serve = || config::options::<Command>().serve.serve();
-    process::run("ZX1_SPONSOR_LOG", "warn,zx1_sponsor=info,zx1_server=info", serve, Error::code, |_| None)
+    let Command { serve } = config::options();
+    let log = Log {
+        variable: "ZX1_SPONSOR_LOG",
+        usual: "warn,zx1_sponsor=info,zx1_server=info",
+        format: serve.log_format,
+    };
+    process::run(log, serve.serve(), Error::code, |_| None)
 }

@@ -49,8 +49,8 @@ async fn page_of(app: &App, uri: &Uri, headers: &HeaderMap, agent: Option<&Agent
     let place = |row: &BatchRow| vec![row.submitted_slot.into(), row.agent.into(), row.epoch.into()];
     let (rows, next) = page.cut(rows, place);
     let names = names(app, rows.iter().map(|row| row.agent)).await?;
-    let items =
-        rows.iter().map(|row| items::Batch::new(row, names.get(&row.agent), &app.index.network)).collect();
+    let network = app.index.network();
+    let items = rows.iter().map(|row| items::Batch::new(row, names.get(&row.agent), &network)).collect();
     let digest = agent.map_or(Digest::Index, |agent| Digest::Head(agent.head_digest.clone()));
     Ok(list_answer(app, headers, &digest, items, next))
 }
@@ -93,7 +93,7 @@ pub(in crate::http) async fn one(
     let row = batch_row(&app, &mint, &epoch).await?;
     let agent = agent_row(&app, &mint).await?;
     let name = Some(&agent.name).filter(|name| !name.is_empty());
-    let batch = items::BatchDetail::new(&row, name, &app.index.network);
+    let batch = items::BatchDetail::new(&row, name, &app.index.network());
     Ok(headed(&app, &headers, &Digest::Head(agent.head_digest), BatchAnswer { batch }))
 }
 

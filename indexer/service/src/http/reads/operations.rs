@@ -126,7 +126,11 @@ struct Health {
 #[derive(Serialize, ToSchema)]
 struct Readiness {
     ready: bool,
+    /// Whether the cluster's RPC has answered since the start, and is of the database's cluster.
+    node: bool,
+    /// Whether the first backfill since the start is done.
     backfilled: bool,
+    /// Whether the database answers.
     store: bool,
     stopping: bool,
 }
@@ -306,19 +310,18 @@ pub(in crate::http) async fn healthz(State(app): State<App>) -> Response {
     json_answer(if ok { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }, &body)
 }
 
-/// Whether it serves; 503 until the first backfill is done, or while the store does not answer
+/// Whether it serves; 503 until the node has answered and the first backfill is done, or while the store does not answer
 #[utoipa::path(get, path = "/readyz", responses((status = 200, body = Readiness), (status = 503, body = Readiness)))]
 pub(in crate::http) async fn readyz(State(app): State<App>) -> Response {
     let (backfilled, stopping) = (app.index.status.get().ready, app.stopping.is_cancelled());
     let store = app.index.store.ping().await.is_ok();
     let ready = backfilled && store && !stopping;
-    let body = Readiness { ready, backfilled, store, stopping };
+    let body = Readiness { ready, node: app.index.identified(), backfilled, store, stopping };
     json_answer(if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }, &body)
 }
 
-/// Metrics in the OpenMetrics format
-#[utoipa::path(get, path = "/metrics", responses((status = 200, body = String, content_type = "application/openmetrics-text")))]
-pub(in crate::http) async fn metrics(State(app): State<App>) -> Response {
-    let figures = app.index.metrics.text(&app.index.status.get());
-    zx1_server::answer::figures(figures)
+/// Metrics in the text format of Prometheus, or in OpenMetrics where `Accept` asks for it
+#[utoipa::path(get, path = "/metrics", responses((status = 200, body = String, content_type = "text/plain")))]
+pub(in crate::http) async fn metrics(State(app): State<App>, headers: HeaderMap) -> Response {
+    app.index.metrics.served(&app.index.status.get(), &headers)
 }
