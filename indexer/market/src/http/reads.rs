@@ -7,13 +7,14 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use nano_escrow::Raw;
 use utoipa::IntoParams;
+use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 use zx1_market::case::{Report, Transcript, replay};
 use zx1_market::chain::{Data, Side};
 use zx1_market::counts::FixCounts;
 use zx1_market::wire::{
-    ChainHeadAnswer, ContractView, DisputeStatus, ErrorBody, EscrowAccount, EscrowAnswer, EscrowPayment,
-    JudgeTask, ListAnswer, PartyCounts, PlatformInfo, ReadyAnswer, ReputationAnswer, ReviewStatus,
-    RulingAnswer, Seconds, ServerKeyAnswer, Stats, StatusAnswer, TasksAnswer, VerifyChainAnswer,
+    ChainHeadAnswer, ContractView, DisputeStatus, EscrowAccount, EscrowAnswer, EscrowPayment, JudgeTask,
+    ListAnswer, PartyCounts, PlatformInfo, ReadyAnswer, ReputationAnswer, ReviewStatus, RulingAnswer,
+    Seconds, ServerKeyAnswer, Stats, StatusAnswer, TasksAnswer, VerifyChainAnswer,
 };
 use zx1_market::{Address, Case, ContractId, Entry, EntryType, Millis, PartyId, State as Stand};
 use zx1_server::answer::{figures, text};
@@ -48,18 +49,54 @@ fn after(query: &[(String, String)]) -> Result<Option<(i64, String)>> {
         let (at, id) = text.split_once('.')?;
         Some((at.parse().ok()?, id.parse::<ContractId>().ok()?.to_string()))
     };
-    let text = parameter(query, "cursor").filter(|text| !text.is_empty());
-    text.map(|text| read(text).ok_or(Error::Query("cursor"))).transpose()
+    parameter(query, "cursor")
+        .map(|text| read(text).ok_or_else(|| Error::query("cursor", "`next` of the page before")))
+        .transpose()
+}
+
+/// A state by its word; `more` words are known to the caller.
+pub(super) fn state(word: &str, more: &[&str]) -> Result<Stand> {
+    let known = || Stand::ALL.iter().map(|state| state.as_str()).chain(more.iter().copied());
+    let words = || known().collect::<Vec<_>>().join(", ");
+    word.parse().map_err(|_| Error::query("status", format!("one of {}", words())))
+}
+
+/// A number from 0, as the store counts.
+pub(super) fn number(text: Option<&str>, name: &'static str, expected: &'static str) -> Result<Option<i64>> {
+    let read = |text: &str| text.parse::<i64>().ok().filter(|n| *n >= 0);
+    text.map(|text| read(text).ok_or_else(|| Error::query(name, expected))).transpose()
 }
 
 /// Number of items of a page.
 fn limit(query: &[(String, String)], default: i64) -> Result<i64> {
     let Some(text) = parameter(query, "limit") else { return Ok(default) };
-    let wanted = text.parse::<i64>().ok().filter(|n| *n >= 1).ok_or(Error::Query("limit"))?;
+    let wanted = text.parse::<i64>().ok().filter(|n| *n >= 1);
+    let wanted = wanted.ok_or_else(|| Error::query("limit", "a whole number from 1"))?;
     Ok(wanted.min(MAX_LIST))
 }
 
 const MAX_LIST: i64 = zx1_market::defaults::MAX_LIST as i64;
+
+/// Text of which only these words are known.
+macro_rules! words {
+    ($($name:ident = $words:expr;)*) => {$(
+        pub(super) fn $name() -> Object {
+            ObjectBuilder::new().schema_type(Type::String).enum_values(Some($words)).build()
+        }
+    )*};
+}
+
+words! {
+    states = Stand::ALL.iter().map(|state| state.as_str());
+    streamed_states = Stand::ALL.iter().map(|state| state.as_str()).chain([RETRY]);
+    flags = FLAGS;
+    kinds = KINDS;
+}
+
+/// The status of an event after a failed attempt, which is no state.
+pub(super) const RETRY: &str = "retry";
+const FLAGS: [&str; 4] = ["1", "true", "0", "false"];
+const KINDS: [&str; 2] = ["free", "paid"];
 
 /// Parameters of the list of contracts.
 #[derive(IntoParams)]
@@ -67,38 +104,39 @@ const MAX_LIST: i64 = zx1_market::defaults::MAX_LIST as i64;
 #[expect(dead_code, reason = "only its description is used")]
 struct ListQuery {
     /// only contracts in this state
+    #[param(schema_with = states)]
     status: Option<String>,
-    /// at most 200; 50 by default
+    /// maximum number of contracts; more than 200 count as 200
+    #[param(minimum = 1, maximum = 9223372036854775807i64, default = 50)]
     limit: Option<u64>,
     /// `next` of the page before
     cursor: Option<String>,
     /// Unix milliseconds; only what has changed then or later
     updated_since: Option<u64>,
-    /// 1: only the signer's own
+    /// 1 or true: only the signer's own
+    #[param(schema_with = flags)]
     mine: Option<String>,
 }
 
 /// List contracts, newest first
-#[utoipa::path(get, path = "/contracts", params(ListQuery), responses((status = 200, body = ListAnswer), (status = 503, body = ErrorBody)))]
+#[utoipa::path(get, path = "/contracts", params(ListQuery), responses((status = 200, body = ListAnswer)))]
 pub(super) async fn list(State(app): State<App>, request: Request) -> Result<Response> {
     let (parts, _) = request.into_parts();
     let query = query(parts.uri.query());
-    let state = match parameter(&query, "status").filter(|s| !s.is_empty()) {
+    let state = match parameter(&query, "status") {
         // Unpaid contracts are listed nowhere (decision E8).
         Some("unfunded") => return json(&ListAnswer { contracts: Vec::new(), next: None }),
-        Some(word) => Some(word.parse::<Stand>().map_err(|_| Error::Query("status"))?.as_str().to_owned()),
+        Some(word) => Some(state(word, &[])?.as_str().to_owned()),
         None => None,
     };
     let limit = limit(&query, 50)?;
     let party = match parameter(&query, "mine") {
         Some("1" | "true") => Some(reader(&app, &parts)?.ok_or(Error::NotForYou)?.to_string()),
-        _ => None,
+        None | Some("0" | "false") => None,
+        Some(_) => return Err(Error::query("mine", format!("one of {}", FLAGS.join(", ")))),
     };
     let after = after(&query)?;
-    let since = match parameter(&query, "updated_since").filter(|text| !text.is_empty()) {
-        Some(text) => Some(text.parse::<i64>().map_err(|_| Error::Query("updated_since"))?),
-        None => None,
-    };
+    let since = number(parameter(&query, "updated_since"), "updated_since", "Unix milliseconds")?;
     let reader = app.unsent.reader(parts.extensions.get::<Client>().copied())?;
     Ok(list_pages(reader, app.engine.store().clone(), ListFilter { state, party, limit, after, since }))
 }
@@ -245,7 +283,7 @@ fn whole(reader: LongReader, store: Arc<dyn Store>, case: &Case, head: i64) -> R
 }
 
 /// A contract with its transcript
-#[utoipa::path(get, path = "/contracts/{id}", params(Id), responses((status = 200, body = ContractView), (status = 503, body = ErrorBody)))]
+#[utoipa::path(get, path = "/contracts/{id}", params(Id), responses((status = 200, body = ContractView)))]
 pub(super) async fn contract(
     State(app): State<App>,
     Path(id): Path<String>,
@@ -418,7 +456,8 @@ pub(super) async fn escrow(
 #[into_params(parameter_in = Query)]
 #[expect(dead_code, reason = "only its description is used")]
 struct TasksQuery {
-    /// at most 200, which is the default
+    /// maximum number of tasks; more than 200 count as 200
+    #[param(minimum = 1, maximum = 9223372036854775807i64, default = 200)]
     limit: Option<u64>,
     /// `next` of the page before
     cursor: Option<String>,
@@ -520,6 +559,7 @@ pub(super) async fn healthz() -> Response {
 #[expect(dead_code, reason = "only its description is used")]
 struct ReadyQuery {
     /// `paid`: also 503 while no paid contract can begin
+    #[param(schema_with = kinds)]
     r#for: Option<String>,
 }
 
@@ -539,7 +579,11 @@ pub(super) async fn readyz(State(app): State<App>, request: Request) -> Result<R
         Ok(()) => "ready",
     };
     let query = query(request.uri().query());
-    let wanted = if parameter(&query, "for") == Some("paid") { paid } else { free.is_ok() };
+    let wanted = match parameter(&query, "for") {
+        Some("paid") => paid,
+        None | Some("free") => free.is_ok(),
+        Some(_) => return Err(Error::query("for", format!("one of {}", KINDS.join(", ")))),
+    };
     let code = if wanted { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     json_with(code, &ReadyAnswer { status: status.to_owned(), free: free.is_ok(), paid })
 }

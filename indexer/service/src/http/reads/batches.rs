@@ -27,6 +27,10 @@ use zx1_protocol::reputation::Standing;
 use zx1_protocol::units::Slot;
 use zx1_server::answer::text;
 
+/// Whether a batch's data is served.
+pub(in crate::http) const DATA: [&str; 2] = ["served", "missing"];
+pub(in crate::http) const RECORD_KINDS: [&str; 4] = ["bid", "selection", "verifier", "feedback"];
+
 async fn page_of(app: &App, uri: &Uri, headers: &HeaderMap, agent: Option<&AgentRow>) -> Result<Response> {
     let query = Query::read(uri, &["data", "withheld", "limit", "cursor"])?;
     let mut find = Find::all().newest(&["submitted_slot", "agent", "epoch"]);
@@ -38,7 +42,7 @@ async fn page_of(app: &App, uri: &Uri, headers: &HeaderMap, agent: Option<&Agent
         Some(true) => find.sure("withheld_slot IS NOT NULL"),
         Some(false) => find.sure("withheld_slot IS NULL"),
     };
-    find = match query.word("data", &["served", "missing"])? {
+    find = match query.word("data", &DATA)? {
         None => find,
         Some("served") => find.sure("data_bytes IS NOT NULL"),
         Some(_) => find.sure("data_bytes IS NULL"),
@@ -138,7 +142,7 @@ pub(in crate::http) async fn records(
 ) -> Result<Response> {
     let query = Query::read(&uri, &["kind", "limit", "cursor"])?;
     let row = batch_row(&app, &mint, &epoch).await?;
-    let kind = query.word("kind", &["bid", "selection", "verifier", "feedback"])?.map(str::to_owned);
+    let kind = query.word("kind", &RECORD_KINDS)?.map(str::to_owned);
     let page = Page::new(&format!("records/{mint}/{epoch}"), &query, &[0])?;
     let find = page.find(Find::all())?;
     let from = match find.after.as_slice() {
@@ -319,13 +323,12 @@ pub(in crate::http) async fn proof(
     headers: HeaderMap,
 ) -> Result<Response> {
     let query = Query::read(&uri, &["record", "leaf"])?;
-    let bad = |detail| Error::Parameter { name: "record", detail };
     let (is_record, entry) = match (query.number("record")?, query.number("leaf")?) {
         (Some(entry), None) => (true, entry),
         (None, Some(entry)) => (false, entry),
-        _ => return Err(bad("name either a record or a leaf")),
+        _ => return Err(Error::parameter("record", "name either a record or a leaf")),
     };
-    let entry = u32::try_from(entry).map_err(|_| bad("the batch has no such entry"))?;
+    let entry = u32::try_from(entry).map_err(|_| Error::NoEntry)?;
     let row = batch_row(&app, &mint, &epoch).await?;
     let commitment = row.commitment();
     let root = if is_record { commitment.arrays_root } else { commitment.log_merkle_root };
@@ -335,7 +338,7 @@ pub(in crate::http) async fn proof(
             detail: error.to_string(),
         };
         let checked = bundle.check_against(&commitment).map_err(wrong)?;
-        let missing = || bad("the batch has no such entry");
+        let missing = || Error::NoEntry;
         let (leaf, proof) = if is_record {
             let packed = bundle.record_bytes(entry).ok_or_else(missing)?;
             (Sha3::hashv(&[packed]), checked.record_proof(entry))

@@ -22,6 +22,21 @@ use zx1_chain::rpc::Event;
 use zx1_interface::constants::{CHALLENGE_WINDOW_SLOTS, SHOW_SLOTS};
 use zx1_protocol::ids::AgentId;
 
+pub(in crate::http) const CHALLENGE_STATES: [&str; 6] =
+    ["open", "unanswered", "answered", "succeeded", "empty", "closed"];
+pub(in crate::http) const ASK_STATES: [&str; 6] =
+    ["open", "overdue", "shown", "withheld", "settled", "closed"];
+
+/// Names of all events.
+pub(in crate::http) fn event_names_known() -> Vec<&'static str> {
+    Event::NAMES.iter().chain(&[REGISTERED, ATTESTED, UNATTESTED]).copied().collect()
+}
+
+/// Words of a contract's states.
+pub(in crate::http) fn contract_states_known() -> Vec<&'static str> {
+    zx1_market::State::ALL.iter().map(|state| state.as_str()).collect()
+}
+
 /// Challenges, of one agent or of all.
 pub(super) async fn challenges_of(
     app: &App,
@@ -40,8 +55,7 @@ pub(super) async fn challenges_of(
     }
     // The last slot at which a challenge that can still be answered was submitted.
     let window = signed(standing.slot.saturating_sub(CHALLENGE_WINDOW_SLOTS));
-    let words = ["open", "unanswered", "answered", "succeeded", "empty", "closed"];
-    find = match query.word("state", &words)? {
+    find = match query.word("state", &CHALLENGE_STATES)? {
         None => find,
         // Nothing can answer a double bid.
         Some("open") => find.and("outcome", "=", 0).and("ground", "<>", items::DOUBLE_BID).and(
@@ -115,8 +129,7 @@ pub(super) async fn asks_of(
     }
     // The last slot at which an ask that can still be answered was made.
     let window = signed(standing.slot.saturating_sub(SHOW_SLOTS));
-    let words = ["open", "overdue", "shown", "withheld", "settled", "closed"];
-    find = match query.word("state", &words)? {
+    find = match query.word("state", &ASK_STATES)? {
         None => find,
         Some("open") => find.and("state", "=", 0).and("created_slot", ">=", window),
         Some("overdue") => find.and("state", "=", 0).and("created_slot", "<", window),
@@ -217,8 +230,7 @@ pub(super) async fn events_of(
     if let Some(agent) = agent.or(query.key("agent")?) {
         find = find.and("agent", "=", agent);
     }
-    let names: Vec<&str> = Event::NAMES.iter().chain(&[REGISTERED, ATTESTED, UNATTESTED]).copied().collect();
-    if let Some(name) = query.word("name", &names)? {
+    if let Some(name) = query.word("name", &event_names_known())? {
         find = find.and("name", "=", name);
     }
     if let Some(account) = query.key::<Address>("account")? {
@@ -269,10 +281,11 @@ pub(in crate::http) async fn contracts(
 ) -> Result<Response> {
     let query = Query::read(&uri, &["state", "party", "market", "limit", "cursor"])?;
     let mut find = Find::all().newest(&["created_at", "market", "id"]);
-    for name in ["state", "market"] {
-        if let Some(text) = query.get(name) {
-            find = find.and(name, "=", text);
-        }
+    if let Some(state) = query.word("state", &contract_states_known())? {
+        find = find.and("state", "=", state);
+    }
+    if let Some(market) = query.get("market") {
+        find = find.and("market", "=", market);
     }
     let page = Page::new("contracts", &query, &[0, 1, 1])?;
     // Of a party's contracts it is the one or the other side.

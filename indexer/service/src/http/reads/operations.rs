@@ -23,6 +23,9 @@ use zx1_protocol::units::MicroUsdc;
 /// Epochs of the network's page.
 const EPOCHS: u64 = 60;
 
+/// Whether the missing events of a gap were found.
+pub(in crate::http) const GAP_STATES: [&str; 3] = ["open", "refilled", "from_state"];
+
 /// Where the index stands.
 #[derive(Serialize, ToSchema)]
 struct StatusAnswer {
@@ -273,7 +276,7 @@ pub(in crate::http) async fn audit(State(app): State<App>, uri: Uri, headers: He
 pub(in crate::http) async fn gaps(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Result<Response> {
     let query = Query::read(&uri, &["state", "limit", "cursor"])?;
     let mut find = Find::all().newest(&["found_slot", "account", "created_slot", "first"]);
-    if let Some(state) = query.word("state", &["open", "refilled", "from_state"])? {
+    if let Some(state) = query.word("state", &GAP_STATES)? {
         find = find.and("state", "=", state);
     }
     let page = Page::new("gaps", &query, &[0, 2, 0, 0])?;
