@@ -105,6 +105,8 @@ fn complete(document: &mut Value, style: &Style) {
         }
     }
     document["components"]["responses"] = Value::Object(refusals);
+    document["components"]["headers"] = all_headers();
+    prune(document);
     for (_, schema) in object(&mut document["components"]["schemas"]) {
         bounded(schema, style.shape);
     }
@@ -162,20 +164,41 @@ fn refusal(status: &str) -> Value {
     })
 }
 
+/// The headers of an answer, as references.
 fn headers(status: &str, is_tagged: bool) -> Value {
-    let header = |about: &str, example: &str| json!({ "description": about, "schema": { "type": "string" }, "example": example });
-    let mut headers = json!({
-        "RateLimit-Policy": header("requests of the burst, and seconds until it is full again", "\"address\";q=500;w=5"),
-        "RateLimit": header("requests that are left, and seconds until all are", "\"address\";r=499;t=1"),
-    });
+    let mut names = vec!["RateLimit", "RateLimit-Policy"];
     if is_tagged {
-        headers["ETag"] = header("changes with the answer", "W/\"9f86d081884c7d65\"");
+        names.push("ETag");
     }
     if matches!(status, "429" | "503") {
-        headers["Retry-After"] = json!({ "description": "seconds to wait", "example": 5,
-            "schema": { "type": "integer", "minimum": 1 } });
+        names.push("Retry-After");
     }
-    headers
+    let referred = |name: &str| (name.to_owned(), json!({ "$ref": format!("#/components/headers/{name}") }));
+    names.into_iter().map(referred).collect::<Map<_, _>>().into()
+}
+
+/// What those references are of.
+fn all_headers() -> Value {
+    let text = |about: &str, example: &str| json!({ "description": about, "schema": { "type": "string" }, "example": example });
+    json!({
+        "RateLimit": text("requests that are left, and seconds until all are", "\"address\";r=499;t=1"),
+        "RateLimit-Policy": text("requests of the burst, and seconds until it is full again", "\"address\";q=500;w=5"),
+        "ETag": text("changes with the answer", "W/\"9f86d081884c7d65\""),
+        "Retry-After": { "description": "seconds to wait", "schema": { "type": "integer", "minimum": 1 }, "example": 5 },
+    })
+}
+
+/// Removes schemas that nothing refers to: those of generic types are written where they are used.
+fn prune(document: &mut Value) {
+    loop {
+        let text = document.to_string();
+        let Some(schemas) = document["components"]["schemas"].as_object_mut() else { return };
+        let before = schemas.len();
+        schemas.retain(|name, _| text.contains(&format!("\"#/components/schemas/{name}\"")));
+        if schemas.len() == before {
+            return;
+        }
+    }
 }
 
 /// Adds bounds and examples to the properties of a schema, by their names.

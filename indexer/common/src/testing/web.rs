@@ -4,6 +4,8 @@
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use std::io::Read as _;
+use std::path::PathBuf;
+use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -167,4 +169,35 @@ pub async fn tells_its_rate(url: &str, path: &str, burst: usize, code: u32) {
         return;
     }
     panic!("200 requests and no limit");
+}
+
+/// Holds a server against its document: schemathesis, with one seed and so the same requests each time. `known` are
+/// path parameters of things that exist, `signer` is whoever signs requests.
+///
+/// # Panics
+///
+/// When it finds something, or is not installed (scripts/setup does it).
+pub async fn holds_against_its_document(url: &str, known: Value, signer: Option<Value>) {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let cache = || set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache"))).unwrap_or_default();
+    let tools = set("ZX1_TOOLS").unwrap_or_else(|| cache().join("zx1"));
+    let program = tools.join("schemathesis/bin/schemathesis");
+    assert!(program.exists(), "{} is missing; run scripts/setup", program.display());
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = tokio::process::Command::new(program);
+    command.arg("run").arg(format!("{url}/openapi.json"));
+    command.args(["--seed", "1", "--max-examples", "12", "--phases", "examples,coverage,fuzzing"]);
+    command.args(["--continue-on-failure", "--generation-deterministic", "--generation-database", "none"]);
+    command.args(["--suppress-health-check", "all", "--warnings", "off", "--no-color"]);
+    command.env("PYTHONPATH", concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/openapi"));
+    command.env("PYTHONDONTWRITEBYTECODE", "1").env("SCHEMATHESIS_HOOKS", "hooks");
+    command.env("OPENAPI_KNOWN", known.to_string()).env("NO_PROXY", "*").current_dir(folder.path());
+    if let Some(signer) = signer {
+        command.env("OPENAPI_SIGNER", signer.to_string());
+    }
+    let output = command.kill_on_drop(true).output();
+    let output = tokio::time::timeout(Duration::from_secs(300), output).await.expect("it ends").unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("No issues found") || said.contains(" passed"), "{said}");
 }

@@ -127,15 +127,21 @@ const TAGS: &[(&str, &str, &[&str])] = &[
     ("operations", "health, metrics, this document", &["healthz", "readyz", "metrics", "openapi.json"]),
 ];
 
+/// The public key of RFC 8032, 7.1, test 1.
+const KEY: &str = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a";
+
 /// Bounds and examples by name.
 fn shape(name: &str) -> Option<Value> {
     let hex = |digits: usize| json!({ "pattern": format!("^[0-9a-f]{{{digits}}}$"), "examples": ["ab".repeat(digits / 2)] });
     Some(match name {
         "id" | "contract_id" => hex(16),
         "chain_head" | "prev_hash" => json!({ "examples": ["9f".repeat(32)] }),
-        "pubkey" | "server_pubkey" => json!({ "examples": ["ab".repeat(32)] }),
+        "path:pubkey" => {
+            json!({ "format": "ed25519", "pattern": "^(fix_)?[0-9a-f]{64}$", "examples": [KEY] })
+        }
+        "pubkey" | "server_pubkey" => json!({ "examples": [KEY] }),
         "principal_pubkey" | "agent_pubkey" | "author" | "fix_id" => {
-            json!({ "examples": [format!("fix_{}", "ab".repeat(32))] })
+            json!({ "examples": [format!("fix_{KEY}")] })
         }
         "signature" => hex(128),
         "cursor" => {

@@ -1,8 +1,11 @@
 //! What the server answers to wrong requests, to browsers, and to who asks too often.
 
+use serde_json::json;
 use zx1_market::{PartyKey, request};
 use zx1_server::limits::Rate;
-use zx1_server::testing::web::{Request, compresses, lets_every_origin, refuses, tells_its_rate};
+use zx1_server::testing::web::{
+    Request, compresses, holds_against_its_document, lets_every_origin, refuses, tells_its_rate,
+};
 
 use crate::support::{Headers, Market};
 
@@ -81,4 +84,18 @@ async fn long_texts_are_compressed_and_streams_are_not() {
 async fn who_asks_too_often_is_told_how_long_to_wait() {
     let m = Market::with(|config| config.limits.address = Rate { burst: 3, per_second: 1 }).await;
     tells_its_rate(m.server().url(), "/stats", 3, 9404).await;
+}
+
+/// Every other request is about a contract that an agent works on, and is signed by its principal.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_server_does_what_its_document_says() {
+    let m = Market::start().await;
+    let id = m.working(&m.contract("0.5")).await;
+    let known = json!({ "id": id.to_string(), "pubkey": m.agent.id().hex() });
+    let signer = json!({
+        "seed": hex::encode([1; 32]),
+        "server": m.client.terms.server.hex(),
+        "now": m.clock.now().as_secs(),
+    });
+    holds_against_its_document(m.server().url(), known, Some(signer)).await;
 }

@@ -1,8 +1,12 @@
 //! What the server answers to wrong requests, to browsers, and to who asks too often.
 
 use super::{Live, world};
+use crate::testing::mint;
+use serde_json::json;
 use zx1_server::limits::Rate;
-use zx1_server::testing::web::{Request, ask, compresses, lets_every_origin, refuses, tells_its_rate};
+use zx1_server::testing::web::{
+    Request, ask, compresses, holds_against_its_document, lets_every_origin, refuses, tells_its_rate,
+};
 
 #[tokio::test]
 async fn every_wrong_request_is_answered_with_problem_details() {
@@ -68,5 +72,19 @@ async fn long_texts_are_compressed_and_streams_are_not() {
 async fn who_asks_too_often_is_told_how_long_to_wait() {
     let live = Live::with(world(), |config| config.limits.address = Rate { burst: 3, per_second: 1 }).await;
     tells_its_rate(live.server.url(), "/v1/agents", 3, 9655).await;
+    live.server.stop().await;
+}
+
+/// Every other request is about something of the made-up chain.
+#[tokio::test]
+async fn the_server_does_what_its_document_says() {
+    // Whoever asks as fast as this is no usual client.
+    let often = Rate { burst: 100_000, per_second: 100_000 };
+    let live = Live::with(world(), |config| {
+        (config.limits.address, config.limits.uploads) = (often, often);
+    })
+    .await;
+    let known = json!({ "mint": mint(1).to_string(), "epoch": 19_999, "index": 0 });
+    holds_against_its_document(live.server.url(), known, None).await;
     live.server.stop().await;
 }
