@@ -1,16 +1,13 @@
 """What schemathesis cannot know from the documents. Loaded by name: SCHEMATHESIS_HOOKS=hooks.
 
   OPENAPI_KNOWN     JSON: path parameters and a value of each that exists; every second request uses it
-  OPENAPI_SIGNER    JSON: the seed of a party's key, the market's key, and the market's time in seconds
 """
 import hashlib
-import itertools
 import json
 import os
 import sys
 from pathlib import Path
 
-import requests
 import schemathesis
 from hypothesis import strategies as st
 
@@ -19,7 +16,6 @@ import ed25519  # noqa: E402
 
 ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 KNOWN = json.loads(os.environ.get("OPENAPI_KNOWN", "{}"))
-SIGNER = json.loads(os.environ.get("OPENAPI_SIGNER", "null"))
 
 
 def base58(data):
@@ -65,28 +61,4 @@ def filter_query(context, query):
             return 0 <= int(query["to_epoch"]) - int(query["from_epoch"]) < 400
         except (KeyError, TypeError, ValueError):
             return False
-    # Only the signer's own: the server says 403 to whoever does not sign.
     return True
-
-
-if SIGNER:
-    # A signature is taken once, so each has a moment of its own; it may be 60 seconds old.
-    MOMENTS = itertools.count()
-
-    class Signed(requests.auth.AuthBase):
-        """Signs what is sent (docs/wire.md, "Request signature")."""
-
-        def __call__(self, request):
-            seed = bytes.fromhex(SIGNER["seed"])
-            body = request.body or b""
-            body = body.encode() if isinstance(body, str) else body
-            moment = f"{SIGNER['now'] - 50 + next(MOMENTS) / 1000:.3f}"
-            digest = hashlib.sha256(body).hexdigest()
-            lines = ["fix-request/v2", SIGNER["server"], request.method, request.path_url, moment, digest]
-            request.headers["X-Fix-Auth"] = "2"
-            request.headers["X-Fix-Pubkey"] = ed25519.public_key(seed).hex()
-            request.headers["X-Fix-Timestamp"] = moment
-            request.headers["X-Fix-Signature"] = ed25519.sign(seed, "\n".join(lines).encode()).hex()
-            return request
-
-    schemathesis.auth.set_from_requests(Signed())

@@ -188,14 +188,18 @@ fn all_headers() -> Value {
     })
 }
 
-/// Removes schemas that nothing refers to: those of generic types are written where they are used.
+/// Removes what nothing refers to: schemas of generic types are written where they are used.
 fn prune(document: &mut Value) {
     loop {
         let text = document.to_string();
-        let Some(schemas) = document["components"]["schemas"].as_object_mut() else { return };
-        let before = schemas.len();
-        schemas.retain(|name, _| text.contains(&format!("\"#/components/schemas/{name}\"")));
-        if schemas.len() == before {
+        let mut is_done = true;
+        for kind in ["schemas", "headers"] {
+            let Some(all) = document["components"][kind].as_object_mut() else { return };
+            let before = all.len();
+            all.retain(|name, _| text.contains(&format!("\"#/components/{kind}/{name}\"")));
+            is_done &= all.len() == before;
+        }
+        if is_done {
             return;
         }
     }

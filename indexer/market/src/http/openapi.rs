@@ -169,6 +169,8 @@ pub fn text() -> &'static str {
 }
 
 /// This document in OpenAPI 3.1
+///
+/// `--print-openapi` writes the same.
 #[utoipa::path(get, path = "/openapi.json", responses((status = 200, body = Object)))]
 pub(super) async fn served() -> Response {
     openapi::served(text())

@@ -93,7 +93,7 @@ words! {
     kinds = KINDS;
 }
 
-/// The status of an event after a failed attempt, which is no state.
+/// The status of an event after a failed attempt; a contract is never in it.
 pub(super) const RETRY: &str = "retry";
 const FLAGS: [&str; 4] = ["1", "true", "0", "false"];
 const KINDS: [&str; 2] = ["free", "paid"];
@@ -119,6 +119,8 @@ struct ListQuery {
 }
 
 /// List contracts, newest first
+///
+/// Unpaid contracts are listed nowhere; the rest is a summary without the transcript.
 #[utoipa::path(get, path = "/contracts", params(ListQuery), responses((status = 200, body = ListAnswer)))]
 pub(super) async fn list(State(app): State<App>, request: Request) -> Result<Response> {
     let (parts, _) = request.into_parts();
@@ -283,6 +285,8 @@ fn whole(reader: LongReader, store: Arc<dyn Store>, case: &Case, head: i64) -> R
 }
 
 /// A contract with its transcript
+///
+/// While it runs the transcript is for parties and judges; of an open one everybody sees the offer.
 #[utoipa::path(get, path = "/contracts/{id}", params(Id), responses((status = 200, body = ContractView)))]
 pub(super) async fn contract(
     State(app): State<App>,
@@ -306,6 +310,8 @@ pub(super) async fn contract(
 }
 
 /// What the next entry must carry
+///
+/// Sequence number and hash of the transcript's end.
 #[utoipa::path(get, path = "/contracts/{id}/chain_head", params(Id), responses((status = 200, body = ChainHeadAnswer)))]
 pub(super) async fn chain_head(
     State(app): State<App>,
@@ -317,6 +323,8 @@ pub(super) async fn chain_head(
 }
 
 /// Replay the transcript
+///
+/// Checks every signature, hash and transition, as `fix verify` does.
 #[utoipa::path(get, path = "/contracts/{id}/verify_chain", params(Id), responses((status = 200, body = VerifyChainAnswer)))]
 pub(super) async fn verify_chain(
     State(app): State<App>,
@@ -334,6 +342,8 @@ pub(super) async fn verify_chain(
 }
 
 /// Where a dispute stands
+///
+/// The court, who has to answer, and until when.
 #[utoipa::path(get, path = "/contracts/{id}/dispute_status", params(Id), responses((status = 200, body = DisputeStatus)))]
 pub(super) async fn dispute_status(
     State(app): State<App>,
@@ -357,6 +367,8 @@ pub(super) async fn last_ruling(app: &App, case: &Case) -> Result<Option<RulingA
 }
 
 /// The last ruling, or null
+///
+/// What the last court has decided, and whether it can be appealed.
 #[utoipa::path(get, path = "/contracts/{id}/ruling", params(Id), responses((status = 200, body = Option<RulingAnswer>)))]
 pub(super) async fn ruling(
     State(app): State<App>,
@@ -368,6 +380,8 @@ pub(super) async fn ruling(
 }
 
 /// Where a review stands
+///
+/// How long the principal may still look at a fix, in autonomous mode.
 #[utoipa::path(get, path = "/contracts/{id}/review_status", params(Id), responses((status = 200, body = ReviewStatus)))]
 pub(super) async fn review_status(
     State(app): State<App>,
@@ -386,6 +400,8 @@ pub(super) async fn review_status(
 }
 
 /// Deposits, planned and done payouts
+///
+/// Accounts and payments with their block hashes. An account that waits for a deposit is shown to its depositor.
 #[utoipa::path(get, path = "/contracts/{id}/escrow", params(Id), responses((status = 200, body = EscrowAnswer)))]
 pub(super) async fn escrow(
     State(app): State<App>,
@@ -464,6 +480,8 @@ struct TasksQuery {
 }
 
 /// What waits for a judge, the most urgent first
+///
+/// Disputed contracts whose re-execution or ruling is due from the signer.
 #[utoipa::path(get, path = "/judge/tasks", params(TasksQuery), responses((status = 200, body = TasksAnswer)))]
 pub(super) async fn judge_tasks(State(app): State<App>, request: Request) -> Result<Response> {
     let (parts, _) = request.into_parts();
@@ -485,6 +503,8 @@ pub(super) async fn judge_tasks(State(app): State<App>, request: Request) -> Res
 }
 
 /// The server's key
+///
+/// The key that signs the server's entries, in both forms.
 #[utoipa::path(get, path = "/server_pubkey", responses((status = 200, body = ServerKeyAnswer)))]
 pub(super) async fn server_pubkey(State(app): State<App>) -> Result<Response> {
     let server = app.engine.terms().server;
@@ -510,18 +530,24 @@ fn counts(app: &App) -> Stats {
 }
 
 /// Prices and windows
+///
+/// The terms under which contracts are opened here, and counts.
 #[utoipa::path(get, path = "/platform_info", responses((status = 200, body = PlatformInfo)))]
 pub(super) async fn platform_info(State(app): State<App>) -> Result<Response> {
     json(&PlatformInfo::new(app.engine.terms(), counts(&app)))
 }
 
 /// Counts by state
+///
+/// How many contracts there are, without unpaid ones.
 #[utoipa::path(get, path = "/stats", responses((status = 200, body = Stats)))]
 pub(super) async fn stats(State(app): State<App>) -> Result<Response> {
     json(&counts(&app))
 }
 
 /// Where a party's reputation stands, and how often its fixes failed outside of the sandbox
+///
+/// Counts of this server only; scores stand on the ledgers.
 #[utoipa::path(get, path = "/reputation/{pubkey}", params(("pubkey" = String, Path, description = "64 hexadecimal digits, with or without fix_")), responses((status = 200, body = ReputationAnswer)))]
 pub(super) async fn reputation(State(app): State<App>, Path(pubkey): Path<String>) -> Result<Response> {
     let hex = pubkey.strip_prefix("fix_").unwrap_or(&pubkey);
@@ -548,6 +574,8 @@ pub(super) async fn reputation(State(app): State<App>, Path(pubkey): Path<String
 }
 
 /// The process answers
+///
+/// For a supervisor: nothing behind it is asked.
 #[utoipa::path(get, path = "/healthz", responses((status = 200, body = StatusAnswer)))]
 pub(super) async fn healthz() -> Response {
     text(StatusCode::OK, "application/json", "{\"status\":\"ok\"}")
@@ -564,6 +592,8 @@ struct ReadyQuery {
 }
 
 /// The store answers and the server is not stopping
+///
+/// For a load balancer; `free` and `paid` say what can begin now.
 #[utoipa::path(get, path = "/readyz", params(ReadyQuery), responses((status = 200, body = ReadyAnswer), (status = 503, body = ReadyAnswer)))]
 pub(super) async fn readyz(State(app): State<App>, request: Request) -> Result<Response> {
     let free = if app.stopping.is_cancelled() {
@@ -589,6 +619,8 @@ pub(super) async fn readyz(State(app): State<App>, request: Request) -> Result<R
 }
 
 /// Metrics in the OpenMetrics format
+///
+/// For Prometheus; 404 where metrics have an address of their own.
 #[utoipa::path(get, path = "/metrics", responses((status = 200, body = String, content_type = "application/openmetrics-text")))]
 pub(super) async fn metrics(State(app): State<App>) -> Result<Response> {
     if app.metrics_elsewhere { Err(Error::NoPage) } else { Ok(figures(app.engine.metrics().text())) }

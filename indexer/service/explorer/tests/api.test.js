@@ -9,7 +9,7 @@ test("a refusal says what is wrong and what to do", () => {
   assert.deepEqual([error.status, error.code], [404, 9641]);
 });
 
-test("a page that is no refusal of ours is not shown", () => {
+test("a page of somebody else is not shown", () => {
   for (const text of ["", "<html>Bad gateway</html>", "{}", "[]", '{"detail":7}']) {
     assert.equal(refused(502, text).message, "The indexer answered 502. Try again.", text);
   }

@@ -15,12 +15,12 @@ impl Rates {
         Self { requests: Buckets::new(limits.address), uploads: Buckets::new(limits.uploads) }
     }
 
-    /// One request.
+    /// Counts one request of a client.
     pub(super) fn request(&self, client: Client) -> Asked {
         self.requests.ask(client)
     }
 
-    /// One upload.
+    /// Counts one upload of a client.
     pub(super) fn upload(&self, client: Client) -> Asked {
         self.uploads.ask(client)
     }

@@ -106,9 +106,9 @@ parameters! { Query:
         program: Option<String>,
         /// account that it is about
         account: Option<String>,
-        /// first slot
+        /// only events of this slot or later ones
         from_slot: Option<u64>,
-        /// last slot
+        /// only events of this slot or earlier ones
         to_slot: Option<u64>,
         /// in a slot that is final
         finalized: Option<bool>,
@@ -274,6 +274,8 @@ pub fn text() -> &'static str {
 }
 
 /// This document in OpenAPI 3.1
+///
+/// `--print-openapi` writes the same.
 #[utoipa::path(get, path = "/openapi.json", responses((status = 200, body = Object)))]
 pub(super) async fn served() -> Response {
     openapi::served(text())

@@ -79,6 +79,8 @@ async fn subscribe(app: &App, request: &Parts) -> Result<Reader> {
 }
 
 /// News of the index as server-sent events
+///
+/// From here on no event is missed; with a last id none since that one.
 #[utoipa::path(get, path = "/v1/stream", params(StreamQuery), responses((status = 200, body = String, content_type = "text/event-stream")))]
 pub(super) async fn events(State(app): State<App>, request: Request) -> Result<Response> {
     let (parts, _) = request.into_parts();
@@ -86,6 +88,8 @@ pub(super) async fn events(State(app): State<App>, request: Request) -> Result<R
 }
 
 /// The same as a websocket
+///
+/// A client may send a new filter at any time: `{"types":[],"agents":[]}`.
 #[utoipa::path(get, path = "/v1/ws", params(StreamQuery), responses((status = 101, description = "A websocket")))]
 pub(super) async fn websocket(State(app): State<App>, request: Request) -> Result<Response> {
     let (mut parts, _) = request.into_parts();

@@ -64,6 +64,8 @@ async fn submitted(app: &App, mint: &str, epoch: &str) -> Result<BatchRow> {
 }
 
 /// Bring a batch's bundle; it must be what the chain commits to
+///
+/// Nobody logs in: the bytes are compared with the commitment. One that was submitted a moment ago is waited for.
 #[utoipa::path(put, path = "/v1/agents/{mint}/batches/{epoch}/data", params(MintEpoch), request_body(content = String, content_type = "application/cbor"), responses((status = 200, body = Receipt), (status = 201, body = Receipt)))]
 pub(super) async fn bundle(
     State(app): State<App>,
@@ -84,6 +86,8 @@ pub(super) async fn bundle(
 }
 
 /// Bring a signed FEEDBACK
+///
+/// An envelope as CBOR; its signature and the sender's key are checked.
 #[utoipa::path(post, path = "/v1/envelopes", request_body(content = String, content_type = "application/cbor"), responses((status = 200, body = Receipt), (status = 201, body = Receipt)))]
 pub(super) async fn envelope(State(app): State<App>, headers: HeaderMap, request: Body) -> Result<Response> {
     body::is_of(&headers, CBOR)?;
@@ -92,6 +96,8 @@ pub(super) async fn envelope(State(app): State<App>, headers: HeaderMap, request
 }
 
 /// Bring a binding record
+///
+/// JSON as `zx1 bind` writes it, signed by both keys.
 #[utoipa::path(put, path = "/v1/bindings", request_body(content = Object, content_type = "application/json"), responses((status = 200, body = Receipt), (status = 201, body = Receipt)))]
 pub(super) async fn binding(State(app): State<App>, headers: HeaderMap, request: Body) -> Result<Response> {
     body::is_of(&headers, "application/json")?;

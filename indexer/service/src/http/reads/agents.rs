@@ -96,6 +96,8 @@ struct Counterparty {
 }
 
 /// Agents: search, filter, sort
+///
+/// A page of agents with stakes, keys, lease, batches and scores. Filters hold together.
 #[utoipa::path(get, path = "/v1/agents", params(AgentQuery, PageQuery), responses((status = 200, body = Headed<List<items::Agent>>)))]
 pub(in crate::http) async fn list(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Result<Response> {
     let known =
@@ -150,6 +152,9 @@ pub(in crate::http) async fn list(State(app): State<App>, uri: Uri, headers: Hea
 }
 
 /// One agent with its newest events
+///
+/// Everything that the chain says of an agent: its tenures, delegates, reputation by what vouches for it, and its
+/// twenty newest events.
 #[utoipa::path(get, path = "/v1/agents/{mint}", params(Mint), responses((status = 200, body = Headed<AgentAnswer<'static>>)))]
 pub(in crate::http) async fn one(
     State(app): State<App>,
@@ -172,6 +177,8 @@ pub(in crate::http) async fn one(
 }
 
 /// An agent's events, newest first
+///
+/// The events of all programs that name this agent.
 #[utoipa::path(get, path = "/v1/agents/{mint}/events", params(Mint, EventQuery, PageQuery), responses((status = 200, body = Headed<List<items::Event<'static>>>)))]
 pub(in crate::http) async fn events(
     State(app): State<App>,
@@ -184,6 +191,8 @@ pub(in crate::http) async fn events(
 }
 
 /// Challenges against an agent
+///
+/// Claims that a batch leaves something out or says it twice, newest first.
 #[utoipa::path(get, path = "/v1/agents/{mint}/challenges", params(Mint, ChallengeQuery, PageQuery), responses((status = 200, body = Headed<List<items::Challenge>>)))]
 pub(in crate::http) async fn challenges(
     State(app): State<App>,
@@ -196,6 +205,8 @@ pub(in crate::http) async fn challenges(
 }
 
 /// Asks for leaves of an agent's batches
+///
+/// Requests to show one leaf of a batch, newest first; one that is not met marks the batch.
 #[utoipa::path(get, path = "/v1/agents/{mint}/asks", params(Mint, AskQuery, PageQuery), responses((status = 200, body = Headed<List<items::Ask>>)))]
 pub(in crate::http) async fn asks(
     State(app): State<App>,
@@ -208,6 +219,8 @@ pub(in crate::http) async fn asks(
 }
 
 /// An agent by epoch
+///
+/// Stake, lease, batch and scores at the end of each epoch.
 #[utoipa::path(get, path = "/v1/agents/{mint}/history", params(Mint, HistoryQuery), responses((status = 200, body = Headed<History>)))]
 pub(in crate::http) async fn history(
     State(app): State<App>,
@@ -260,6 +273,8 @@ pub(in crate::http) async fn history(
 }
 
 /// Whom an agent dealt with
+///
+/// Counted from the records of its batches and from signed ratings, the latest first.
 #[utoipa::path(get, path = "/v1/agents/{mint}/counterparties", params(Mint, PageQuery), responses((status = 200, body = Headed<List<Counterparty>>)))]
 pub(in crate::http) async fn counterparties(
     State(app): State<App>,
@@ -317,6 +332,8 @@ pub(in crate::http) async fn counterparties(
 }
 
 /// Signed ratings of an agent
+///
+/// FEEDBACK envelopes about it, and whether a batch holds each and a task stands behind it.
 #[utoipa::path(get, path = "/v1/agents/{mint}/ratings", params(Mint, PageQuery), responses((status = 200, body = Headed<List<items::Rating>>)))]
 pub(in crate::http) async fn ratings(
     State(app): State<App>,

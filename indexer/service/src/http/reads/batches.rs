@@ -60,12 +60,16 @@ async fn page_of(app: &App, uri: &Uri, headers: &HeaderMap, agent: Option<&Agent
 }
 
 /// All batches, newest first
+///
+/// Behaviour batches as they were submitted, of all agents.
 #[utoipa::path(get, path = "/v1/batches", params(BatchQuery, PageQuery), responses((status = 200, body = Headed<List<items::Batch>>)))]
 pub(in crate::http) async fn list(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Result<Response> {
     page_of(&app, &uri, &headers, None).await
 }
 
 /// An agent's batches
+///
+/// Behaviour batches of one agent, newest first.
 #[utoipa::path(get, path = "/v1/agents/{mint}/batches", params(Mint, BatchQuery, PageQuery), responses((status = 200, body = Headed<List<items::Batch>>)))]
 pub(in crate::http) async fn of_agent(
     State(app): State<App>,
@@ -86,6 +90,8 @@ pub(in crate::http) async fn batch_row(app: &App, mint: &str, epoch: &str) -> Re
 }
 
 /// One batch of an agent
+///
+/// The commitment on chain, and what the batch says of itself once its data is here.
 #[utoipa::path(get, path = "/v1/agents/{mint}/batches/{epoch}", params(MintEpoch), responses((status = 200, body = Headed<BatchAnswer>)))]
 pub(in crate::http) async fn one(
     State(app): State<App>,
@@ -133,6 +139,8 @@ async fn look<T: Send + 'static>(
 }
 
 /// The records under arrays_root
+///
+/// Bids, selections, verifiers and ratings of a batch, in the order of its tree.
 #[utoipa::path(get, path = "/v1/agents/{mint}/batches/{epoch}/records", params(MintEpoch, RecordQuery, PageQuery), responses((status = 200, body = Headed<List<ShownRecord>>)))]
 pub(in crate::http) async fn records(
     State(app): State<App>,
@@ -288,6 +296,8 @@ struct ProofAnswer {
 }
 
 /// The leaves under log_merkle_root
+///
+/// Hashes of the entries of the agent's log, in the order of its tree.
 #[utoipa::path(get, path = "/v1/agents/{mint}/batches/{epoch}/leaves", params(MintEpoch, PageQuery), responses((status = 200, body = Headed<List<Leaf>>)))]
 pub(in crate::http) async fn leaves(
     State(app): State<App>,
@@ -315,6 +325,8 @@ pub(in crate::http) async fn leaves(
 }
 
 /// A Merkle proof of a record or a leaf
+///
+/// The siblings from the leaf up to the root that the chain commits to.
 #[utoipa::path(get, path = "/v1/agents/{mint}/batches/{epoch}/proof", params(MintEpoch, ProofQuery), responses((status = 200, body = Headed<ProofAnswer>)))]
 pub(in crate::http) async fn proof(
     State(app): State<App>,

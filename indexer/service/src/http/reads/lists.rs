@@ -82,6 +82,8 @@ pub(super) async fn challenges_of(
 }
 
 /// All challenges, newest first
+///
+/// Claims against batches of all agents.
 #[utoipa::path(get, path = "/v1/challenges", params(ChallengeQuery, PageQuery), responses((status = 200, body = Headed<List<items::Challenge>>)))]
 pub(in crate::http) async fn challenges(
     State(app): State<App>,
@@ -92,6 +94,8 @@ pub(in crate::http) async fn challenges(
 }
 
 /// One challenge: its present or last life
+///
+/// An address may be used again after a challenge was closed; this is the latest use.
 #[utoipa::path(get, path = "/v1/challenges/{address}", params(("address" = String, Path, description = "base58")), responses((status = 200, body = Headed<ChallengeAnswer>)))]
 pub(in crate::http) async fn challenge(
     State(app): State<App>,
@@ -149,12 +153,16 @@ pub(super) async fn asks_of(
 }
 
 /// All asks for leaves, newest first
+///
+/// Requests to show one leaf of a batch, of all agents.
 #[utoipa::path(get, path = "/v1/asks", params(AskQuery, PageQuery), responses((status = 200, body = Headed<List<items::Ask>>)))]
 pub(in crate::http) async fn asks(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Result<Response> {
     asks_of(&app, &uri, &headers, None).await
 }
 
 /// One ask: its present or last life
+///
+/// An address may be used again after an ask was closed; this is the latest use.
 #[utoipa::path(get, path = "/v1/asks/{address}", params(("address" = String, Path, description = "base58")), responses((status = 200, body = Headed<AskAnswer>)))]
 pub(in crate::http) async fn ask(
     State(app): State<App>,
@@ -172,6 +180,8 @@ pub(in crate::http) async fn ask(
 }
 
 /// The feedback log, newest first
+///
+/// Texts that anybody may append and nobody can edit, with what maintainers resolved.
 #[utoipa::path(get, path = "/v1/feedback", params(FeedbackQuery, PageQuery), responses((status = 200, body = Headed<List<items::Entry>>)))]
 pub(in crate::http) async fn feedback(
     State(app): State<App>,
@@ -201,6 +211,8 @@ pub(in crate::http) async fn feedback(
 }
 
 /// One entry of the feedback log
+///
+/// An entry with its place in the log's hash chain.
 #[utoipa::path(get, path = "/v1/feedback/{index}", params(("index" = u64, Path)), responses((status = 200, body = Headed<EntryAnswer>)))]
 pub(in crate::http) async fn entry(
     State(app): State<App>,
@@ -263,6 +275,8 @@ pub(super) async fn events_of(
 }
 
 /// Events of the programs, newest first
+///
+/// What the programs have logged, filtered by name, program, agent, account and slot.
 #[utoipa::path(get, path = "/v1/events", params(EventQuery, PageQuery), responses((status = 200, body = Headed<List<items::Event<'static>>>)))]
 pub(in crate::http) async fn events(
     State(app): State<App>,
@@ -273,6 +287,8 @@ pub(in crate::http) async fn events(
 }
 
 /// The markets' contracts
+///
+/// Contracts of the markets that this indexer follows, newest first, with the outcome of their verification.
 #[utoipa::path(get, path = "/v1/contracts", params(ContractQuery, PageQuery), responses((status = 200, body = Headed<List<items::Contract>>)))]
 pub(in crate::http) async fn contracts(
     State(app): State<App>,
@@ -359,6 +375,8 @@ struct WithTranscript<'r> {
 }
 
 /// One contract with its transcript
+///
+/// The market's own answer, untouched, beside what this indexer has checked of it.
 #[utoipa::path(get, path = "/v1/contracts/{id}", params(("id" = String, Path, description = "16 lower-case hexadecimal digits"), MarketQuery), responses((status = 200, body = ContractAnswer<'static>)))]
 pub(in crate::http) async fn contract(
     State(app): State<App>,
@@ -383,6 +401,8 @@ pub(in crate::http) async fn contract(
 }
 
 /// A wallet's binding record
+///
+/// It proves that a Solana wallet and a Nano account belong to one party.
 #[utoipa::path(get, path = "/v1/bindings/{wallet}", params(("wallet" = String, Path, description = "base58")), responses((status = 200, body = Headed<BindingAnswer>)))]
 pub(in crate::http) async fn binding(
     State(app): State<App>,

@@ -78,13 +78,13 @@ async fn who_asks_too_often_is_told_how_long_to_wait() {
 /// Every other request is about something of the made-up chain.
 #[tokio::test]
 async fn the_server_does_what_its_document_says() {
-    // Whoever asks as fast as this is no usual client.
+    // So that no request meets a limit instead of its handler.
     let often = Rate { burst: 100_000, per_second: 100_000 };
     let live = Live::with(world(), |config| {
         (config.limits.address, config.limits.uploads) = (often, often);
     })
     .await;
     let known = json!({ "mint": mint(1).to_string(), "epoch": 19_999, "index": 0 });
-    holds_against_its_document(live.server.url(), known, None).await;
+    holds_against_its_document(live.server.url(), known).await;
     live.server.stop().await;
 }
