@@ -17,7 +17,7 @@ const READ: [HeaderName; 5] = [
     HeaderName::from_static("ratelimit"),
     HeaderName::from_static("ratelimit-policy"),
 ];
-/// How long a browser may keep what it was told of other origins.
+/// How long a browser may keep the answer to a preflight.
 const KEPT: Duration = Duration::from_secs(86_400);
 
 /// Lets pages of every origin ask with these methods and headers. Nothing here is remembered of a browser, no cookie and

@@ -185,11 +185,13 @@ pub async fn holds_against_its_document(url: &str, known: Value) {
     assert!(program.exists(), "{} is missing; run scripts/setup", program.display());
     let folder = tempfile::tempdir().unwrap();
     let mut command = tokio::process::Command::new(program);
-    command.arg("run").arg(format!("{url}/openapi.json"));
+    let rules = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/openapi");
+    command.args(["--config-file", &format!("{rules}/schemathesis.toml"), "run"]);
+    command.arg(format!("{url}/openapi.json"));
     command.args(["--seed", "1", "--max-time", "40", "--phases", "examples,coverage,fuzzing"]);
     command.args(["--continue-on-failure", "--generation-database", "none"]);
     command.args(["--suppress-health-check", "all", "--warnings", "off", "--no-color"]);
-    command.env("PYTHONPATH", concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/openapi"));
+    command.env("PYTHONPATH", rules);
     command.env("PYTHONDONTWRITEBYTECODE", "1").env("SCHEMATHESIS_HOOKS", "hooks");
     command.env("OPENAPI_KNOWN", known.to_string()).env("NO_PROXY", "*").current_dir(folder.path());
     let output = command.kill_on_drop(true).output();
