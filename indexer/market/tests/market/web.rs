@@ -7,6 +7,8 @@ use zx1_server::testing::web::{
     Request, compresses, holds_against_its_document, lets_every_origin, refuses, tells_its_rate,
 };
 
+use zx1_market_server::clock::Clock as _;
+
 use crate::support::{Headers, Market};
 
 /// A signed request's headers.
