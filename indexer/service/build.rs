@@ -40,7 +40,8 @@ fn main() -> io::Result<()> {
         let name = path.strip_prefix(&root).map_err(io::Error::other)?.to_string_lossy().replace('\\', "/");
         let mut hasher = std::hash::DefaultHasher::new();
         fs::read(&path)?.hash(&mut hasher);
-        let tag = format!("\"{:016x}\"", hasher.finish());
+        // Weak: the bytes may travel compressed.
+        let tag = format!("W/\"{:016x}\"", hasher.finish());
         let whole = path.to_string_lossy();
         writeln!(text, "    File {{ path: {name:?}, bytes: include_bytes!({whole:?}), tag: {tag:?} }},")
             .map_err(io::Error::other)?;

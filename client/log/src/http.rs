@@ -1,27 +1,22 @@
 //! Batch data on a server (decision C7): `PUT` and `GET {base}/v1/agents/{mint}/batches/{epoch}/data`.
 //!
 //! Nobody logs in: the server compares the bytes with the chain's commitment. `PUT` answers 201 (has it
-//! now), 200 (had the same), 404 (no such batch on chain) or 422 with `{"code": N, "error": "sentence"}`
-//! (differs from the chain); `GET` answers 200 with the bundle, or 404.
+//! now), 200 (had the same), 404 (no such batch on chain) or 422 (differs from the chain); `GET` answers 200 with
+//! the bundle, or 404. Refusals are problem details ([`zx1_net::Problem`]).
 
 use crate::batches::{check_bundle, check_form};
 use crate::disk::off_the_runtime;
 use crate::error::{LogError, Result};
 use crate::store::{BatchStore, Put};
-use serde::Deserialize;
 use std::path::Path;
 use std::time::Duration;
 use zx1_net::header::CONTENT_TYPE;
 use zx1_net::{
-    Answer, Endpoint, FetchError, Fetcher, Limit, Method, Options, RequestBuilder, Retry, StatusCode,
-    one_line,
+    Answer, Endpoint, FetchError, Fetcher, Limit, Method, Options, Problem, RequestBuilder, Retry, StatusCode,
 };
 use zx1_protocol::bundle::MAX_BUNDLE_BYTES;
 use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::Epoch;
-
-/// Most characters of a server's sentence that are shown.
-const MAX_SENTENCE: usize = 300;
 
 /// How long to wait and how often to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,14 +55,6 @@ pub struct Http {
 /// What is read of the answer to an upload, whose status says all.
 const RECEIPT: Limit = Limit::Prefix(0);
 const BUNDLE: Limit = Limit::Whole(MAX_BUNDLE_BYTES);
-
-/// What the server says with a refusal.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Refusal {
-    code: u64,
-    error: String,
-}
 
 impl Http {
     /// The server at this address, which may have a path.
@@ -118,22 +105,19 @@ impl Http {
         }
     }
 
-    /// What a refusal means. Its body is the server's, so it is cut and cleaned before it is shown.
+    /// What a refusal means.
     fn refusal(&self, answer: &Answer) -> LogError {
-        let (status, body) = (answer.status, &answer.body);
-        let said: Option<Refusal> = serde_json::from_slice(body).ok();
-        let sentence = match &said {
-            Some(said) if !said.error.is_empty() => one_line(&said.error, MAX_SENTENCE),
-            _ => one_line(&String::from_utf8_lossy(body), MAX_SENTENCE),
-        };
-        let sentence = if sentence.is_empty() { "it gave no reason.".to_owned() } else { sentence };
-        match status {
+        let problem = Problem::read(&answer.body);
+        let sentence = problem.sentence_or("it gave no reason.");
+        match answer.status {
             StatusCode::UNPROCESSABLE_ENTITY => {
-                LogError::Mismatch { code: said.map_or(0, |said| said.code), sentence }
+                LogError::Mismatch { code: problem.code.unwrap_or_default().into(), sentence }
             }
             // A page that is not this protocol's is a wrong address, not an answer about the chain.
-            StatusCode::NOT_FOUND if said.is_some() || body.is_empty() => LogError::NotOnChain { sentence },
-            _ => LogError::Refused {
+            StatusCode::NOT_FOUND if problem.is_told || answer.body.is_empty() => {
+                LogError::NotOnChain { sentence }
+            }
+            status => LogError::Refused {
                 url: self.fetcher.endpoint().to_string(),
                 status: status.as_u16(),
                 sentence,

@@ -6,10 +6,11 @@ use std::time::Duration;
 use zx1_coded::Coded;
 use zx1_home::SystemClock;
 use zx1_market::chain::Head;
-use zx1_market::wire::{ErrorBody, ErrorDetail};
 use zx1_market::{Json, Millis, PartyId, PartyKey, request};
 use zx1_net::header::{ACCEPT, CONTENT_TYPE};
-use zx1_net::{Answer, Endpoint, FetchError, Fetcher, Incoming, Limit, Method, Proxies, Retry, retry_after};
+use zx1_net::{
+    Answer, Endpoint, FetchError, Fetcher, Incoming, Limit, Method, Problem, Proxies, Retry, retry_after,
+};
 
 use super::Options;
 use super::error::{ClientError, Refused, Result};
@@ -207,31 +208,22 @@ fn call_of(method: &Method, path: &str) -> String {
     format!("{method} {}", path.split('?').next().unwrap_or(path))
 }
 
-/// What a refusal says. Every form of wire.md, "Market HTTP" is read, and anything else is shown as it is.
+/// What a refusal says, and where the chain stands when that is what was wrong.
 fn refused(call: String, answer: &Answer) -> ClientError {
-    let (status, retry_after) = (answer.status.as_u16(), retry_after(&answer.headers));
-    let bytes = answer.body.as_slice();
-    let body = serde_json::from_slice::<ErrorBody>(bytes).ok();
-    let code = body.as_ref().and_then(|body| body.code);
-    let (detail, head) = match body.map(|body| body.detail) {
-        Some(ErrorDetail::Text(text)) => (text, None),
-        Some(ErrorDetail::Conflict { chain_head, seq, .. }) => {
-            let mut hash = [0; 32];
-            let head = hex::decode_to_slice(&chain_head, &mut hash).ok().map(|()| Head { seq, hash });
-            ("The chain has moved on.".to_owned(), head)
-        }
-        // A list of fields (422), a page of a proxy, or nothing.
-        None => match Json::parse(bytes).ok().as_ref().and_then(|json| json.get("detail")?.as_array()) {
-            Some(items) => {
-                let said = |item: &Json| item.get("msg").and_then(Json::as_str).map(str::to_owned);
-                (items.iter().filter_map(said).collect::<Vec<_>>().join(" "), None)
-            }
-            None => (String::from_utf8_lossy(bytes.get(..300).unwrap_or(bytes)).into_owned(), None),
-        },
-    };
-    let detail = one_line(&detail, 500);
-    let detail = if detail.trim().is_empty() { "It gave no reason.".to_owned() } else { detail };
-    ClientError::Refused(Box::new(Refused { status, code, detail, call, head, retry_after }))
+    let problem = Problem::read(&answer.body);
+    let member = |name: &str| problem.members.get(name);
+    let mut hash = [0; 32];
+    let at = member("chain_head").and_then(|it| it.as_str()).zip(member("seq").and_then(|it| it.as_u64()));
+    let head = at.filter(|(text, _)| hex::decode_to_slice(text, &mut hash).is_ok());
+    let head = head.map(|(_, seq)| Head { seq, hash });
+    ClientError::Refused(Box::new(Refused {
+        status: answer.status.as_u16(),
+        code: problem.code,
+        detail: problem.sentence_or("It gave no reason."),
+        call,
+        head,
+        retry_after: retry_after(&answer.headers),
+    }))
 }
 
 pub(super) fn unreadable(call: &str, why: &str) -> ClientError {
@@ -266,16 +258,17 @@ mod tests {
 
     #[test]
     fn every_form_of_refusal_is_read() {
-        let text = of(409, r#"{"detail":"Not now.","code":9111}"#);
-        assert_eq!((text.detail.as_str(), text.code, text.head), ("Not now.", Some(9111), None));
-        let hash = "ab".repeat(32);
-        let conflict =
-            of(409, &format!(r#"{{"detail":{{"error":"chain_conflict","chain_head":"{hash}","seq":7}}}}"#));
-        assert_eq!(conflict.head, Some(Head { seq: 7, hash: [0xab; 32] }));
+        let text = of(409, r#"{"code":9111,"name":"WrongState","detail":"Not now.","next":"Wait."}"#);
+        assert_eq!((text.detail.as_str(), text.code, text.head), ("Not now. Wait.", Some(9111), None));
+        let (hash, head) = ("ab".repeat(32), Some(Head { seq: 7, hash: [0xab; 32] }));
+        let conflict = format!(r#"{{"detail":"It moved on.","code":9050,"chain_head":"{hash}","seq":7}}"#);
+        assert_eq!(of(409, &conflict).head, head);
+        // As a server answers its older clients.
+        let conflict = format!(r#"{{"detail":{{"error":"chain_conflict","chain_head":"{hash}","seq":7}}}}"#);
+        assert_eq!(of(409, &conflict).head, head);
         let list = of(422, r#"{"detail":[{"loc":["body"],"msg":"field required","type":"x"}]}"#);
         assert_eq!(list.detail, "field required");
         assert_eq!(of(502, "<html>\u{1b}[31mBad gateway").status, 502);
-        assert!(!of(502, "<html>\u{1b}[31mBad gateway").detail.contains('\u{1b}'));
         assert_eq!(of(500, "").detail, "It gave no reason.");
     }
 

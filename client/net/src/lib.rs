@@ -3,7 +3,7 @@
 //! [`Endpoint`] parses the address of a server and decides whether it is this machine. [`Fetcher`] sends
 //! requests to one endpoint: it follows no redirects, uses no proxy for this machine, and stops reading an
 //! answer at the caller's limit while it streams, whatever length the server announces. [`Retry`] repeats
-//! calls that the caller knows to be repeatable.
+//! calls that the caller knows to be repeatable. [`Problem`] reads why a server refused.
 //!
 //! ```no_run
 //! use zx1_net::{Endpoint, Fetcher, Limit, Options};
@@ -19,6 +19,7 @@
 mod endpoint;
 #[cfg(feature = "fetch")]
 mod fetch;
+mod problem;
 #[cfg(feature = "fetch")]
 mod retry;
 mod text;
@@ -26,6 +27,7 @@ mod text;
 pub use endpoint::{Endpoint, EndpointError};
 #[cfg(feature = "fetch")]
 pub use fetch::{Answer, FetchError, Fetcher, Incoming, Limit, Options, Proxies};
+pub use problem::{PROBLEM_JSON, Problem};
 #[cfg(feature = "fetch")]
 pub use reqwest::{Method, RequestBuilder, StatusCode, header};
 #[cfg(feature = "fetch")]

@@ -1,8 +1,8 @@
-//! Answers and refusals on the wire. What a refusal says is the server's; how it is sent stands here.
+//! Answers on the wire, and what a client should do after a refusal ([`crate::problem`]).
 
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use serde::Serialize;
 
 /// An answer of this kind: text or bytes.
@@ -35,20 +35,3 @@ pub enum Advice {
 
 /// How long to wait when it is not known better, in seconds.
 pub const A_MOMENT: Advice = Advice::Wait(5);
-
-/// A refusal with its status, its JSON and what to do next.
-pub fn refusal(status: u16, body: &impl Serialize, advice: Advice) -> Response {
-    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let mut response = json(status, body).unwrap_or_else(|_| status.into_response());
-    let headers = response.headers_mut();
-    match advice {
-        Advice::Read => {}
-        Advice::Wait(seconds) => {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-        }
-        Advice::Reconnect => {
-            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
-        }
-    }
-    response
-}

@@ -1,6 +1,7 @@
 //! A request's body, within its bounds of size and time.
 
 use axum::body::{Body, Bytes, HttpBody as _};
+use axum::http::{HeaderMap, header};
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use std::io;
@@ -17,6 +18,19 @@ pub enum BodyFault {
     Slow,
     /// The body could not be written to its file.
     File(io::Error),
+    /// The body is of another media type than this one.
+    Kind(&'static str),
+}
+
+/// Whether a body is of the media type, or of none.
+///
+/// # Errors
+///
+/// [`BodyFault::Kind`].
+pub fn is_of(headers: &HeaderMap, kind: &'static str) -> Result<(), BodyFault> {
+    let Some(said) = headers.get(header::CONTENT_TYPE) else { return Ok(()) };
+    let said = said.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    if said.eq_ignore_ascii_case(kind) { Ok(()) } else { Err(BodyFault::Kind(kind)) }
 }
 
 fn fault(error: &axum::BoxError, most: usize) -> BodyFault {
@@ -82,6 +96,20 @@ mod tests {
     fn parts() -> Body {
         let parts = [&b"one "[..], b"two ", b"three"].map(Ok::<_, io::Error>);
         Body::from_stream(stream::iter(parts))
+    }
+
+    #[test]
+    fn a_media_type_is_compared_without_its_parameters() {
+        let of = |said: &str| {
+            is_of(&HeaderMap::from_iter([(header::CONTENT_TYPE, said.parse().unwrap())]), "application/json")
+        };
+        for same in ["application/json", "Application/JSON; charset=utf-8"] {
+            of(same).unwrap();
+        }
+        for other in ["", "text/plain", "application/jsonp", "application/x-www-form-urlencoded"] {
+            assert!(matches!(of(other), Err(BodyFault::Kind("application/json"))), "{other}");
+        }
+        is_of(&HeaderMap::new(), "application/json").unwrap();
     }
 
     #[tokio::test]

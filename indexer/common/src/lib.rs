@@ -6,7 +6,8 @@
 //! | [`serve`] | connections: how many, how slow, and how they end |
 //! | [`limits`] | rates, seats for streams, whose request it is |
 //! | [`body`] | bodies within their bounds of size and time, in memory or in a file |
-//! | [`answer`], [`query`], [`openapi`] | answers, parameters, the description of an interface |
+//! | [`answer`], [`problem`], [`query`], [`openapi`] | answers, refusals, parameters, the description of an interface |
+//! | [`browser`] | other origins, compression |
 //! | [`hub`], [`reader`] | a stream of events for many subscribers who may resume |
 //! | [`figures`] | what every server counts |
 //! | [`config`], [`process`], [`jobs`] | a file of settings; a process from its start to its stop |
@@ -14,12 +15,14 @@
 
 pub mod answer;
 pub mod body;
+pub mod browser;
 pub mod config;
 pub mod figures;
 pub mod hub;
 pub mod jobs;
 pub mod limits;
 pub mod openapi;
+pub mod problem;
 pub mod process;
 pub mod query;
 pub mod reader;

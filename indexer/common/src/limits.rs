@@ -78,6 +78,44 @@ fn behind<'t>(peer: IpAddr, told: impl Iterator<Item = &'t str>, proxies: &[IpAd
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooOften(pub u64);
 
+/// The outcome of one request for its bucket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Asked {
+    rate: Rate,
+    /// Requests that are left and seconds until the bucket is full again; or how long to wait.
+    left: Result<(u64, u64), TooOften>,
+}
+
+impl Asked {
+    /// Whether the request may go on.
+    ///
+    /// # Errors
+    ///
+    /// The bucket was empty.
+    pub fn allowed(self) -> Result<(), TooOften> {
+        self.left.map(|_| ())
+    }
+
+    /// Tells the client: `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10), where `name` is
+    /// the policy's. A rate without a limit is not told.
+    pub fn tell(self, name: &str, headers: &mut HeaderMap) {
+        let Rate { burst, per_second } = self.rate;
+        if per_second == 0 {
+            return;
+        }
+        let (left, seconds) = self.left.unwrap_or_else(|TooOften(wait)| (0, wait));
+        let window = burst.div_ceil(per_second).max(1);
+        for (header, value) in [
+            ("ratelimit-policy", format!("\"{name}\";q={burst};w={window}")),
+            ("ratelimit", format!("\"{name}\";r={left};t={seconds}")),
+        ] {
+            if let Ok(value) = value.parse() {
+                headers.append(header, value);
+            }
+        }
+    }
+}
+
 /// Token buckets by key. Buckets that are full again are forgotten.
 #[derive(Debug)]
 pub struct Buckets<K> {
@@ -112,13 +150,18 @@ impl<K: Hash + Eq> Buckets<K> {
     ///
     /// The bucket is empty.
     pub fn take(&self, key: K) -> Result<(), TooOften> {
-        self.take_at(key, Instant::now())
+        self.ask(key).allowed()
     }
 
-    fn take_at(&self, key: K, now: Instant) -> Result<(), TooOften> {
+    /// Takes one, and says what is left.
+    pub fn ask(&self, key: K) -> Asked {
+        Asked { rate: self.rate, left: self.take_at(key, Instant::now()) }
+    }
+
+    fn take_at(&self, key: K, now: Instant) -> Result<(u64, u64), TooOften> {
         let speed = u64::from(self.rate.per_second);
         if speed == 0 {
-            return Ok(());
+            return Ok((0, 0));
         }
         let full = u64::from(self.rate.burst).saturating_mul(UNIT);
         let filled = |(level, at): (u64, Instant)| {
@@ -136,7 +179,8 @@ impl<K: Hash + Eq> Buckets<K> {
         let left = level.checked_sub(UNIT);
         *bucket = (left.unwrap_or(level), now);
         match left {
-            Some(_) => Ok(()),
+            // A bucket's level is in billionths, and so is its speed in a billionth of a second.
+            Some(left) => Ok((left / UNIT, full.saturating_sub(left).div_ceil(speed).div_ceil(UNIT))),
             None => {
                 let nanoseconds = UNIT.saturating_sub(level).div_ceil(speed);
                 Err(TooOften(nanoseconds.div_ceil(UNIT).max(1)))
@@ -233,6 +277,26 @@ mod tests {
         buckets.take_at("a", now + Duration::from_millis(1_000)).unwrap();
         let endless = Buckets::new(Rate { burst: 0, per_second: 0 });
         endless.take("a").unwrap();
+    }
+
+    #[test]
+    fn who_asks_is_told_what_is_left_and_how_long_to_wait() {
+        let buckets = Buckets::new(Rate { burst: 3, per_second: 2 });
+        let told = |asked: Asked| {
+            let mut headers = HeaderMap::new();
+            asked.tell("address", &mut headers);
+            ["ratelimit-policy", "ratelimit"].map(|name| headers[name].to_str().unwrap().to_owned())
+        };
+        assert_eq!(told(buckets.ask("a")), ["\"address\";q=3;w=2", "\"address\";r=2;t=1"]);
+        let now = Instant::now();
+        let rate = buckets.rate;
+        let empty = Buckets::new(rate);
+        let left: Vec<_> = (0..4).map(|_| Asked { rate, left: empty.take_at("a", now) }).collect();
+        assert_eq!(told(left[2])[1], "\"address\";r=0;t=2");
+        assert_eq!((told(left[3])[1].as_str(), left[3].allowed()), ("\"address\";r=0;t=1", Err(TooOften(1))));
+        let mut headers = HeaderMap::new();
+        Buckets::new(Rate { burst: 1, per_second: 0 }).ask("a").tell("address", &mut headers);
+        assert!(headers.is_empty());
     }
 
     #[test]

@@ -1,7 +1,8 @@
-//! A Postgres of a test's own; answers held against the description of an interface.
-#![allow(clippy::expect_used, clippy::unwrap_used)]
+//! A Postgres of a test's own; answers held against the description of an interface; what every server refuses.
+#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::unwrap_used)]
 
 pub mod schema;
+pub mod web;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

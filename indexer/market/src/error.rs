@@ -3,10 +3,14 @@
 #[cfg(feature = "devnet")]
 use nano_devnet::DevnetError;
 use nano_escrow::escrow::EscrowError;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
 use zx1_coded::Coded;
-use zx1_market::Refusal;
+use zx1_market::{Reason, Refusal};
+use zx1_server::answer::{A_MOMENT, Advice};
 use zx1_server::body::BodyFault;
 use zx1_server::limits::{Full, TooOften};
+use zx1_server::problem::Refused;
 
 use crate::store::StoreError;
 
@@ -45,10 +49,15 @@ pub enum Error {
     #[code(9402)]
     #[error("There is no such page; see /openapi.json for all of them.")]
     NoPage,
-    /// A query parameter, which is named here, is malformed.
+    /// A query parameter has an invalid value.
     #[code(9403)]
-    #[error("`{0}` in the query is not understood; see /openapi.json.")]
-    Query(&'static str),
+    #[error("`{name}` in the query is invalid: expected {expected}; correct it.")]
+    Query {
+        /// Name of the query parameter.
+        name: &'static str,
+        /// What its value must be, for the error's text.
+        expected: Cow<'static, str>,
+    },
     /// The rate limit is reached. Carries the seconds to wait.
     #[code(9404, transient)]
     #[error("Too many requests; try again in {0} s.")]
@@ -83,13 +92,35 @@ pub enum Error {
     /// One address has posted its daily number of contracts that nobody paid.
     #[code(9430)]
     #[error(
-        "This address has posted {0} contracts today; send `X-Fix-Work` with the next one (docs/fix.md, \"Posting\")."
+        "This address has posted {most} contracts today; send `X-Fix-Work` with the next one (docs/fix.md, \"Posting\")."
     )]
-    UnpaidPosts(u32),
+    UnpaidPosts {
+        /// Maximum number of contracts of a day.
+        most: u32,
+        /// Seconds until the day ends.
+        wait: u64,
+    },
     /// Readers have left this number of bytes of long answers unread, so no further one begins for now.
     #[code(9431, transient)]
     #[error("{0} bytes of long answers are unread; read the others first, or try again in a moment.")]
     Unsent(u64),
+    /// The path is served for other methods.
+    #[code(9432)]
+    #[error("This page is not for this method; see /openapi.json.")]
+    Method,
+    /// The body is not of this media type.
+    #[code(9433)]
+    #[error("The body is not of the type {0}; send that type, and name it in Content-Type.")]
+    MediaType(&'static str),
+    /// The body is not a JSON object of the right shape.
+    #[code(9434)]
+    #[error("{message}")]
+    Shape {
+        /// The kind of fault, as older clients know it.
+        kind: &'static str,
+        /// What is wrong, for the error's text.
+        message: String,
+    },
     /// The configuration is invalid, as the sentence says.
     #[code(9420)]
     #[error("{0}")]
@@ -166,16 +197,26 @@ pub enum Error {
 }
 
 impl Error {
-    /// The status in HTTP (wire.md, "Market HTTP").
-    pub fn status(&self) -> u16 {
+    /// A query parameter of this name must be so.
+    pub fn query(name: &'static str, expected: impl Into<Cow<'static, str>>) -> Error {
+        Error::Query { name, expected: expected.into() }
+    }
+}
+
+impl Refused for Error {
+    /// wire.md, "Market HTTP".
+    fn status(&self) -> u16 {
         match self {
             Error::Market(refusal) => refusal.class().status(),
             Error::Store(StoreError::Replayed) => 401,
             Error::Store(StoreError::Exists | StoreError::Moved) | Error::Busy | Error::Stopped(..) => 409,
             Error::NoContract(_) | Error::NoPage => 404,
             Error::NotForYou => 403,
-            Error::Query(_) | Error::Import(_) => 400,
-            Error::TooMany(_) | Error::UnpaidPosts(_) => 429,
+            Error::Query { .. } | Error::Import(_) => 400,
+            Error::Method => 405,
+            Error::MediaType(_) => 415,
+            Error::Shape { .. } => 422,
+            Error::TooMany(_) | Error::UnpaidPosts { .. } => 429,
             Error::TooManyStreams(_)
             | Error::Stopping
             | Error::LedgerAway
@@ -186,6 +227,41 @@ impl Error {
             Error::NoEscrow => 501,
             _ => 500,
         }
+    }
+
+    fn advice(&self) -> Advice {
+        match self {
+            Error::TooMany(seconds) | Error::UnpaidPosts { wait: seconds, .. } => Advice::Wait(*seconds),
+            Error::Market(refusal) if refusal.reason() == Reason::TooFast => A_MOMENT,
+            Error::LargeBody(_) | Error::SlowBody => Advice::Reconnect,
+            _ if self.status() == 503 => A_MOMENT,
+            _ => Advice::Read,
+        }
+    }
+
+    fn is_public(&self) -> bool {
+        self.status() < 500
+            || matches!(
+                self,
+                Error::Market(_)
+                    | Error::NoEscrow
+                    | Error::Stopping
+                    | Error::TooManyStreams(_)
+                    | Error::LedgerAway
+                    | Error::Unsent(_)
+            )
+    }
+
+    /// Where the chain stands, when that is what was wrong.
+    fn members(&self) -> Map<String, Value> {
+        let Error::Market(refusal) = self else { return Map::new() };
+        let Some(head) = refusal.head().filter(|_| refusal.reason() == Reason::ChainConflict) else {
+            return Map::new();
+        };
+        [("chain_head", Value::from(head.hex())), ("seq", Value::from(head.seq))]
+            .map(|(name, value)| (name.to_owned(), value))
+            .into_iter()
+            .collect()
     }
 }
 
@@ -208,6 +284,7 @@ impl From<BodyFault> for Error {
     fn from(fault: BodyFault) -> Error {
         match fault {
             BodyFault::Large(most) => Error::LargeBody(most),
+            BodyFault::Kind(kind) => Error::MediaType(kind),
             // No body of this server is kept in a file.
             BodyFault::Slow | BodyFault::File(_) => Error::SlowBody,
         }

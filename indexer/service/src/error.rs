@@ -1,10 +1,13 @@
 //! Why the indexer refuses or fails: numbers 9600 to 9699. What goes to a client is in `http::answer`.
 
 use crate::store::StoreError;
+use std::borrow::Cow;
 use zx1_chain::rpc::ChainError;
 use zx1_coded::Coded;
+use zx1_server::answer::{A_MOMENT, Advice};
 use zx1_server::body::BodyFault;
 use zx1_server::limits::{Full, TooOften};
+use zx1_server::problem::Refused;
 
 /// An error of the indexer. Its text is a full sentence that says what to do.
 #[derive(Debug, thiserror::Error, Coded)]
@@ -87,12 +90,12 @@ pub enum Error {
     },
     /// A query parameter has a wrong value.
     #[code(9630)]
-    #[error("The parameter {name} cannot be read: {detail}.")]
+    #[error("The parameter {name} is invalid: {detail}; correct it.")]
     Parameter {
         /// Name of the query parameter.
         name: &'static str,
         /// What its value must be, for the error's text.
-        detail: &'static str,
+        detail: Cow<'static, str>,
     },
     /// A query parameter has an unknown name.
     #[code(9631)]
@@ -142,7 +145,7 @@ pub enum Error {
     Method,
     /// The limit in bytes.
     #[code(9648)]
-    #[error("The body is larger than {0} bytes.")]
+    #[error("The body is larger than {0} bytes; send less.")]
     LargeBody(usize),
     /// Reading the body took too long.
     #[code(9649, transient)]
@@ -164,9 +167,21 @@ pub enum Error {
     #[code(9653)]
     #[error("No binding record of this wallet is known here; its owner can publish one.")]
     NoBinding,
+    /// The batch has no record or leaf of this number.
+    #[code(9667)]
+    #[error("The batch has no such record or leaf; its page says how many it has.")]
+    NoEntry,
+    /// The page takes a websocket's upgrade only.
+    #[code(9666)]
+    #[error("This page is for websockets; use /v1/stream, or ask for the upgrade.")]
+    NoUpgrade,
+    /// The body is not of this media type.
+    #[code(9665)]
+    #[error("The body is not of the type {0}; send that type, and name it in Content-Type.")]
+    MediaType(&'static str),
     /// Seconds until the next request is taken.
     #[code(9655, transient)]
-    #[error("That is too often; wait {0} s.")]
+    #[error("Rate limit exceeded; retry in {0} s.")]
     TooMany(u64),
     /// The limit of open streams.
     #[code(9656, transient)]
@@ -190,8 +205,14 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// The HTTP status that says it.
-    pub fn status(&self) -> u16 {
+    /// A query parameter of this name must be so.
+    pub fn parameter(name: &'static str, detail: impl Into<Cow<'static, str>>) -> Self {
+        Self::Parameter { name, detail: detail.into() }
+    }
+}
+
+impl Refused for Error {
+    fn status(&self) -> u16 {
         match self {
             Self::Parameter { .. } | Self::UnknownParameter(_) | Self::Cursor => 400,
             Self::NoPage
@@ -202,8 +223,11 @@ impl Error {
             | Self::NoFeedback
             | Self::NoContract
             | Self::Missing
-            | Self::NoBinding => 404,
+            | Self::NoBinding
+            | Self::NoEntry => 404,
             Self::Method => 405,
+            Self::MediaType(_) => 415,
+            Self::NoUpgrade => 400,
             Self::LargeBody(_) => 413,
             Self::SlowBody => 408,
             Self::BundleRefused(_) | Self::EnvelopeRefused(_) | Self::BindingRefused(_) => 422,
@@ -213,6 +237,20 @@ impl Error {
             Self::Chain(_) | Self::Hole(_) | Self::Behind(_) => 502,
             _ => 500,
         }
+    }
+
+    fn advice(&self) -> Advice {
+        match self {
+            Self::TooMany(seconds) => Advice::Wait(*seconds),
+            Self::TooManyStreams(_) | Self::Stopping | Self::NotReady | Self::NoRoom => A_MOMENT,
+            Self::LargeBody(_) | Self::SlowBody => Advice::Reconnect,
+            _ => Advice::Read,
+        }
+    }
+
+    fn is_public(&self) -> bool {
+        // 503 says that the indexer is busy, and nothing of its inside.
+        self.status() < 500 || self.status() == 503
     }
 }
 
@@ -232,6 +270,7 @@ impl From<BodyFault> for Error {
     fn from(fault: BodyFault) -> Self {
         match fault {
             BodyFault::Large(most) => Self::LargeBody(most),
+            BodyFault::Kind(kind) => Self::MediaType(kind),
             // One that is kept in a file has its own error.
             BodyFault::Slow | BodyFault::File(_) => Self::SlowBody,
         }

@@ -21,7 +21,7 @@ use zx1_market::chain::Side;
 use zx1_market::counts::FixCounts;
 use zx1_market::wire::{ContractView, ListAnswer, ReputationAnswer};
 use zx1_market::{EntryType, PartyId, State, bridge};
-use zx1_net::{Endpoint, Fetcher, Limit, Options};
+use zx1_net::{Endpoint, Fetcher, Limit, Options, Problem};
 use zx1_protocol::ids::{AgentId, ConversationId};
 
 /// Maximum size of a market server's answer, in bytes.
@@ -124,7 +124,10 @@ impl Markets {
             200 => {}
             // Private, or gone.
             403 | 404 => return Ok(None),
-            status => return Err(bad(format!("it answers {status}"))),
+            status => {
+                let why = Problem::read(&answer.body).sentence_or("without a reason");
+                return Err(bad(format!("it answers {status}: {why}")));
+            }
         }
         String::from_utf8(answer.body).map(Some).map_err(|_| bad("its answer is not UTF-8".to_owned()))
     }

@@ -4,8 +4,10 @@ use zx1_chain::rpc::ChainError;
 use zx1_coded::Coded;
 use zx1_home::LockError;
 use zx1_home::keys::KeyFileError;
+use zx1_server::answer::{A_MOMENT, Advice};
 use zx1_server::body::BodyFault;
 use zx1_server::limits::TooOften;
+use zx1_server::problem::Refused;
 
 /// An error of the sponsor. Its text is a full sentence with the next step.
 #[derive(Debug, thiserror::Error, Coded)]
@@ -80,7 +82,7 @@ pub enum Error {
     OwnText,
     /// The text is in the log.
     #[code(9713)]
-    #[error("The feedback log holds this text already.")]
+    #[error("The feedback log holds this text already; there is nothing to pay for.")]
     Stands,
     /// Too many transactions are being built.
     #[code(9714, transient)]
@@ -96,27 +98,36 @@ pub enum Error {
     TooMany(u64),
     /// The limit in bytes.
     #[code(9717)]
-    #[error("The body is larger than {0} bytes.")]
+    #[error("The body is larger than {0} bytes; send less.")]
     LargeBody(usize),
     /// Reading the body took too long.
     #[code(9718, transient)]
     #[error("The body did not arrive in time; send it again.")]
     SlowBody,
-    /// The path or the method is not served.
+    /// The path is not served.
     #[code(9719)]
     #[error("There is no such page; a sponsor takes POST /v1/feedback.")]
     NoPage,
+    /// The path is served for other methods.
+    #[code(9720)]
+    #[error("This page is not for this method; a sponsor takes POST /v1/feedback.")]
+    Method,
+    /// The body is not of this media type.
+    #[code(9721)]
+    #[error("The body is not of the type {0}; send that type, and name it in Content-Type.")]
+    MediaType(&'static str),
 }
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-impl Error {
-    /// The HTTP status of the error.
-    pub fn status(&self) -> u16 {
+impl Refused for Error {
+    fn status(&self) -> u16 {
         match self {
             Self::BadRequest(_) | Self::BadSender | Self::OwnText | Self::Stands | Self::Text(_) => 400,
             Self::NoPage => 404,
+            Self::Method => 405,
+            Self::MediaType(_) => 415,
             Self::SlowBody => 408,
             Self::LargeBody(_) => 413,
             // The programs refuse what was simulated.
@@ -127,6 +138,20 @@ impl Error {
             Self::Late => 504,
             _ => 500,
         }
+    }
+
+    fn advice(&self) -> Advice {
+        match self {
+            Self::TooMany(seconds) => Advice::Wait(*seconds),
+            Self::Busy | Self::Late => A_MOMENT,
+            Self::LargeBody(_) | Self::SlowBody => Advice::Reconnect,
+            _ => Advice::Read,
+        }
+    }
+
+    fn is_public(&self) -> bool {
+        // The address of the node is the operator's.
+        self.status() < 500 || matches!(self, Self::Busy | Self::Late)
     }
 }
 
@@ -140,6 +165,7 @@ impl From<BodyFault> for Error {
     fn from(fault: BodyFault) -> Self {
         match fault {
             BodyFault::Large(most) => Self::LargeBody(most),
+            BodyFault::Kind(kind) => Self::MediaType(kind),
             BodyFault::Slow | BodyFault::File(_) => Self::SlowBody,
         }
     }

@@ -7,7 +7,7 @@ use crate::sponsor::Sponsor;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -17,9 +17,10 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::Semaphore;
 use zx1_operator::feedback::{MAX_REQUEST, ROUTE};
-use zx1_server::answer::{self, A_MOMENT, Advice};
-use zx1_server::body;
-use zx1_server::limits::{Buckets, Client};
+use zx1_server::answer;
+use zx1_server::limits::{Asked, Buckets, Client};
+use zx1_server::problem::{numbered, refused};
+use zx1_server::{body, browser};
 
 /// What every handler sees.
 #[derive(Clone)]
@@ -50,8 +51,10 @@ impl App {
             .route("/healthz", get(health))
             .route("/metrics", get(metrics))
             .fallback(async || Error::NoPage)
-            .method_not_allowed_fallback(async || Error::NoPage)
+            .method_not_allowed_fallback(async || Error::Method)
+            // No page of another origin: each request costs the sponsor, whoever's browser sends it.
             .layer(axum::middleware::from_fn_with_state(self.clone(), gate))
+            .layer(browser::compressed())
             .with_state(self)
     }
 }
@@ -60,16 +63,27 @@ impl App {
 async fn gate(State(app): State<App>, request: Request<Body>, next: Next) -> Response {
     let began = Instant::now();
     let client = Client::of(request.extensions(), request.headers(), &app.limits.proxies);
-    let response = match client.map_or(Ok(()), |client| app.rates.take(client)) {
-        Ok(()) => next.run(request).await,
+    let asked = client.map(|client| app.rates.ask(client));
+    let mut response = match asked.map_or(Ok(()), Asked::allowed) {
+        Ok(()) => numbered(next.run(request).await, &Error::NoPage),
         Err(often) => Error::from(often).into_response(),
     };
+    if let Some(asked) = asked {
+        asked.tell("address", response.headers_mut());
+    }
     app.metrics.http.request(response.status().as_u16());
     app.metrics.http.seconds.observe(began.elapsed().as_secs_f64());
     response
 }
 
-async fn feedback(State(app): State<App>, body: Body) -> Result<Response> {
+const JSON: &str = "application/json";
+
+async fn feedback(State(app): State<App>, headers: HeaderMap, body: Body) -> Result<Response> {
+    // Of no type at all a page of another origin could send one without asking (a preflight).
+    if !headers.contains_key(header::CONTENT_TYPE) {
+        return Err(Error::MediaType(JSON));
+    }
+    body::is_of(&headers, JSON)?;
     let body = body::read(body, MAX_REQUEST, app.limits.body_time()).await?;
     let request = serde_json::from_slice(&body).map_err(|error| Error::BadRequest(error.to_string()))?;
     let _permit = app.permits.try_acquire().map_err(|_| Error::Busy)?;
@@ -91,30 +105,8 @@ fn json(value: &impl Serialize) -> Response {
     answer::json(StatusCode::OK, value).unwrap_or_else(failed)
 }
 
-/// An error on the wire. Senders show `error`.
-#[derive(Serialize)]
-struct Refusal {
-    code: u32,
-    error: String,
-}
-
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
-        let error = match &self {
-            // The address of the node and what is wrong inside are the operator's.
-            Self::Busy | Self::Late => self.to_string(),
-            error if error.status() >= 500 => {
-                tracing::error!(code = error.code(), %error, "a request failed");
-                "The sponsor failed; try again, and tell its operator.".to_owned()
-            }
-            error => error.to_string(),
-        };
-        let advice = match self {
-            Self::TooMany(seconds) => Advice::Wait(seconds),
-            Self::Busy | Self::Late => A_MOMENT,
-            Self::LargeBody(_) | Self::SlowBody => Advice::Reconnect,
-            _ => Advice::Read,
-        };
-        answer::refusal(self.status(), &Refusal { code: self.code(), error }, advice)
+        refused(&self)
     }
 }

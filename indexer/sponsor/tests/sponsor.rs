@@ -191,10 +191,15 @@ async fn malformed_requests_are_refused_with_their_numbers() {
     let client = reqwest::Client::new();
     let url = |path: &str| format!("{}{path}", server.ready().url);
     let post = async |body: String| {
-        let answer = client.post(url("/v1/feedback")).body(body).send().await.unwrap();
+        let asked = client.post(url("/v1/feedback")).header("content-type", "application/json");
+        let answer = asked.body(body).send().await.unwrap();
         let status = answer.status().as_u16();
+        assert_eq!(answer.headers()["content-type"], "application/problem+json");
         let refusal: Value = answer.json().await.unwrap();
-        assert!(!refusal["error"].as_str().unwrap().is_empty(), "{refusal}");
+        for name in ["type", "title", "name", "detail", "next"] {
+            assert!(refusal[name].as_str().is_some_and(|text| !text.is_empty()), "{refusal}");
+        }
+        assert_eq!(refusal["status"], status);
         (status, refusal["code"].as_u64().unwrap())
     };
     let say = |sender: &str, text: &str| json!({ "sender": sender, "text": text }).to_string();
@@ -210,10 +215,21 @@ async fn malformed_requests_are_refused_with_their_numbers() {
     ] {
         assert_eq!(post(body.clone()).await, (status, code), "{body:.60}");
     }
-    for (path, method) in [("/", "GET"), ("/v1/feedback", "GET"), ("/metrics", "POST")] {
+    for (path, method, status, code) in
+        [("/", "GET", 404, 9719), ("/v1/feedback", "GET", 405, 9720), ("/metrics", "POST", 405, 9720)]
+    {
         let answer = client.request(method.parse().unwrap(), url(path)).send().await.unwrap();
-        assert_eq!(answer.status().as_u16(), 404, "{method} {path}");
-        assert_eq!(answer.json::<Value>().await.unwrap()["code"], 9719);
+        assert_eq!(answer.status().as_u16(), status, "{method} {path}");
+        assert_eq!(answer.headers()["content-type"], "application/problem+json");
+        assert_eq!(answer.json::<Value>().await.unwrap()["code"], code);
+    }
+    for kind in [None, Some("text/plain")] {
+        let mut asked = client.post(url("/v1/feedback")).body(say(SENDER, "x"));
+        asked = kind.into_iter().fold(asked, |asked, kind| asked.header("content-type", kind));
+        let answer = asked.header("origin", "https://elsewhere.example").send().await.unwrap();
+        assert_eq!(answer.status().as_u16(), 415, "what a page of another origin sends without asking");
+        assert!(!answer.headers().contains_key("access-control-allow-origin"));
+        assert_eq!(answer.json::<Value>().await.unwrap()["code"], 9721);
     }
     // The node says nothing sensible, and its address is nobody's business.
     let answer = client.get(url("/healthz")).send().await.unwrap();
@@ -236,9 +252,11 @@ async fn who_asks_too_often_has_to_wait() {
     let mut statuses = Vec::new();
     for _ in 0..4 {
         let answer = reqwest::get(&url).await.unwrap();
-        statuses.push((answer.status().as_u16(), answer.headers().contains_key("retry-after")));
+        assert_eq!(answer.headers()["ratelimit-policy"], "\"address\";q=2;w=2");
+        let left = answer.headers()["ratelimit"].to_str().unwrap().starts_with("\"address\";r=1;");
+        statuses.push((answer.status().as_u16(), answer.headers().contains_key("retry-after"), left));
     }
-    assert_eq!((statuses[0], statuses[3]), ((200, false), (429, true)), "{statuses:?}");
+    assert_eq!((statuses[0], statuses[3]), ((200, false, true), (429, true, false)), "{statuses:?}");
     server.stop().await;
 }
 
@@ -246,7 +264,8 @@ async fn who_asks_too_often_has_to_wait() {
 async fn who_finds_it_busy_is_told_to_come_back() {
     let (server, _folder) = server(|config| config.limits.concurrency = 0).await;
     let body = json!({ "sender": SENDER, "text": "x" }).to_string();
-    let asked = reqwest::Client::new().post(format!("{}/v1/feedback", server.ready().url)).body(body);
+    let asked = reqwest::Client::new().post(format!("{}/v1/feedback", server.ready().url));
+    let asked = asked.header("content-type", "application/json").body(body);
     let answer = asked.send().await.unwrap();
     assert_eq!((answer.status().as_u16(), answer.headers().contains_key("retry-after")), (503, true));
     assert_eq!(answer.json::<Value>().await.unwrap()["code"], 9714);

@@ -140,7 +140,7 @@ async fn refusals_carry_the_servers_sentence_and_are_not_repeated() {
     );
     assert_eq!(error.code(), 7261);
     assert_eq!(put(422, "no json").await.code(), 7261);
-    let error = put(404, r#"{"code":1,"error":"No batch of epoch 20000."}"#).await;
+    let error = put(404, r#"{"code":1,"detail":"No batch of epoch 20000.","next":"Wait."}"#).await;
     assert_eq!(error.code(), 7260);
     assert!(error.to_string().contains("No batch of epoch 20000."));
     assert_eq!(put(404, "").await.code(), 7260);

@@ -60,13 +60,12 @@ one_of! {
     }
 }
 
-/// Every refusal: `{"detail": ...}`.
+/// A 409 as older clients know it: `{"detail": ...}`. Others are problem details (wire.md, "Market HTTP").
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ErrorBody {
     /// A sentence, or where the chain stands.
     pub detail: ErrorDetail,
-    /// The number of the refusal. Older servers and clients do not know it.
+    /// The number of the refusal. Older clients do not know it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<u32>,
 }
@@ -74,7 +73,6 @@ pub struct ErrorBody {
 /// What `detail` holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ErrorDetail {
     /// The chain has moved on.
     Conflict {

@@ -13,7 +13,7 @@ use zx1_chain::rpc::registry::Sati;
 use zx1_chain::rpc::{ChainError, Intent, PartialTransaction, Step, Summary, is_race};
 use zx1_interface::constants::MAX_FEEDBACK_BYTES;
 use zx1_interface::ids;
-use zx1_net::{Endpoint, FetchError, Fetcher, Limit, Method, Options};
+use zx1_net::{Endpoint, FetchError, Fetcher, Limit, Method, Options, Problem};
 use zx1_protocol::hash::{Keccak as _, Sha3};
 
 /// Where a sponsor takes requests.
@@ -82,9 +82,7 @@ impl Sponsor {
             Err(error) => return Err(self.broken(error.to_string())),
         };
         if !answer.status.is_success() {
-            let said: Option<serde_json::Value> = serde_json::from_slice(&answer.body).ok();
-            let said = said.as_ref().and_then(|said| said.get("error")).and_then(|error| error.as_str());
-            let why = said.map_or_else(|| format!("it answered {}", answer.status), str::to_owned);
+            let why = Problem::read(&answer.body).sentence_or(&format!("it answered {}", answer.status));
             return Err(Refusal::SponsorRefused { url: self.url(), why }.into());
         }
         serde_json::from_slice(&answer.body)

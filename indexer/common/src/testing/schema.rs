@@ -1,6 +1,7 @@
 //! Answers held against an OpenAPI 3.1 document: the part of JSON Schema that such documents use. A keyword
 //! that is not known here is an error, so that nothing is passed over.
 
+use regex::Regex;
 use serde_json::Value;
 
 /// A description of an interface.
@@ -54,14 +55,20 @@ impl Description {
     pub fn check(&self, method: &str, target: &str, status: u16, body: &Value) -> Checked {
         let Some(operation) = self.operation(method, target) else { return Ok(()) };
         let said = |what: String| format!("{method} {target} answers {status} {body}: {what}");
-        let response = &operation["responses"][status.to_string()];
-        if response.is_null() {
-            return Err(said("no such status is described".to_owned()));
+        let response = match &operation["responses"][status.to_string()] {
+            Value::Null => return Err(said("no such status is described".to_owned())),
+            response => response["$ref"].as_str().map_or(Some(response), |it| self.referred(it)),
+        };
+        let Some(response) = response else { return Err(said("its description is missing".to_owned())) };
+        let kinds = ["application/json", crate::problem::PROBLEM_JSON];
+        match kinds.iter().find_map(|kind| response["content"].get(kind)) {
+            None => Ok(()),
+            Some(content) => self.fits(&content["schema"], body, "").map_err(said),
         }
-        match &response["content"]["application/json"]["schema"] {
-            Value::Null => Ok(()),
-            schema => self.fits(schema, body, "").map_err(said),
-        }
+    }
+
+    fn referred(&self, pointer: &str) -> Option<&Value> {
+        self.0.pointer(pointer.strip_prefix('#')?)
     }
 
     fn fits(&self, schema: &Value, value: &Value, at: &str) -> Checked {
@@ -78,8 +85,7 @@ impl Description {
         for (keyword, rule) in keywords {
             match keyword.as_str() {
                 "$ref" => {
-                    let pointer = rule.as_str().and_then(|it| it.strip_prefix('#')).unwrap_or_default();
-                    let Some(schema) = self.0.pointer(pointer) else {
+                    let Some(schema) = rule.as_str().and_then(|it| self.referred(it)) else {
                         return wrong(format!("{rule} is not in the document"));
                     };
                     self.fits(schema, value, at)?;
@@ -103,6 +109,16 @@ impl Description {
                 "enum" if !of(rule).contains(value) => return wrong(format!("{value} is none of {rule}")),
                 "minimum" if value.is_number() && value.as_f64() < rule.as_f64() => {
                     return wrong(format!("{value} is less than {rule}"));
+                }
+                "maximum" if value.is_number() && value.as_f64() > rule.as_f64() => {
+                    return wrong(format!("{value} is more than {rule}"));
+                }
+                "pattern" => {
+                    let fits =
+                        |text: &str| Regex::new(rule.as_str().unwrap_or_default()).unwrap().is_match(text);
+                    if value.as_str().is_some_and(|text| !fits(text)) {
+                        return wrong(format!("{value} does not match {rule}"));
+                    }
                 }
                 "required" => {
                     let missing = |name: &&Value| {
@@ -133,6 +149,9 @@ impl Description {
                 }
                 "enum"
                 | "minimum"
+                | "maximum"
+                | "example"
+                | "examples"
                 | "description"
                 | "format"
                 | "default"
@@ -153,12 +172,18 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_not_as_described_is_found() {
-        let named = json!({ "type": "object", "required": ["a"], "properties": { "a": { "type": "string" }, "n": { "type": ["integer", "null"], "minimum": 0 } } });
+        let named = json!({ "type": "object", "required": ["a"], "properties": { "a": { "type": "string" }, "n": { "type": ["integer", "null"], "minimum": 0 }, "h": { "type": "string", "pattern": "^[0-9a-f]+$" } } });
         let schema = json!({ "oneOf": [{ "type": "null" }, { "$ref": "#/components/schemas/Named" }] });
         let document = json!({
-            "paths": { "/x/{id}": { "get": { "responses": { "200": {
-                "content": { "application/json": { "schema": schema } } } } } } },
-            "components": { "schemas": { "Named": named } },
+            "paths": { "/x/{id}": { "get": { "responses": {
+                "200": { "content": { "application/json": { "schema": schema } } },
+                "400": { "$ref": "#/components/responses/Bad" },
+                "500": { "$ref": "#/components/responses/Missing" },
+            } } } },
+            "components": {
+                "schemas": { "Named": named },
+                "responses": { "Bad": { "content": { "application/problem+json": { "schema": { "type": "object" } } } } },
+            },
         });
         let description = Description::new(&document.to_string());
         let check = |status, body: Value| description.check("GET", "/x/1?y", status, &body);
@@ -167,7 +192,11 @@ mod tests {
         assert!(check(200, json!({ "a": "b", "n": -1 })).unwrap_err().contains("less than 0"));
         assert!(check(200, json!({ "a": null })).unwrap_err().contains("/a"));
         assert!(check(200, json!({})).unwrap_err().contains("missing"));
+        assert!(check(200, json!({ "a": "b", "h": "xyz" })).unwrap_err().contains("/h"));
         assert!(check(404, json!({})).unwrap_err().contains("status"));
+        check(400, json!({})).unwrap();
+        assert!(check(400, json!([])).unwrap_err().contains("type"));
+        assert!(check(500, json!({})).unwrap_err().contains("missing"));
         assert_eq!(description.check("GET", "/elsewhere", 200, &json!(1)), Ok(()));
         assert_eq!(description.operations(), [("get", "/x/{id}")]);
     }

@@ -6,7 +6,7 @@
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, Request, State};
 use axum::http::request::Parts;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use zx1_market::case::CourtStep;
 use zx1_market::chain::Data;
@@ -18,42 +18,14 @@ use zx1_market::wire::{
 use zx1_market::{
     Case, Class, ContractId, Entry, EntryType, Json, Millis, PartyId, Reason, Refusal, State as Stand,
 };
+use zx1_server::body;
 use zx1_server::limits::Client;
 
 use super::App;
-use super::answer::{json, unprocessable};
+use super::answer::json;
 use super::auth::{read_body, signed};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-
-/// A refusal, or a 422 that is an answer already.
-pub(super) enum Fault {
-    Error(Error),
-    Answer(Box<Response>),
-}
-
-impl From<Error> for Fault {
-    fn from(error: Error) -> Fault {
-        Fault::Error(error)
-    }
-}
-
-impl From<Refusal> for Fault {
-    fn from(refusal: Refusal) -> Fault {
-        Fault::Error(refusal.into())
-    }
-}
-
-impl IntoResponse for Fault {
-    fn into_response(self) -> Response {
-        match self {
-            Fault::Error(error) => error.into_response(),
-            Fault::Answer(response) => *response,
-        }
-    }
-}
-
-type Answer = std::result::Result<Response, Fault>;
 
 /// A signed request with a JSON object in it.
 struct Call {
@@ -64,19 +36,21 @@ struct Call {
 }
 
 impl Call {
-    async fn read(app: &App, parts: &Parts, body: Body) -> std::result::Result<Call, Fault> {
+    async fn read(app: &App, parts: &Parts, body: Body) -> Result<Call> {
+        // Older clients were never asked for it.
+        if !app.engine.terms().compat {
+            body::is_of(&parts.headers, "application/json")?;
+        }
         let bytes = read_body(app, body).await?;
         let who = signed(app, parts, &bytes)?;
         let empty: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
         let body = Json::parse(empty).map_err(|refusal| match refusal.class() {
-            Class::TooLarge => Fault::from(refusal),
-            _ => Fault::Answer(Box::new(unprocessable("json_invalid", &refusal.to_string()))),
+            Class::TooLarge => Error::from(refusal),
+            _ => Error::Shape { kind: "json_invalid", message: refusal.to_string() },
         })?;
         if body.as_object().is_none() {
-            return Err(Fault::Answer(Box::new(unprocessable(
-                "model_type",
-                "The body must be a JSON object.",
-            ))));
+            let message = "The body must be a JSON object.".to_owned();
+            return Err(Error::Shape { kind: "model_type", message });
         }
         let entry = match body.get("chain_entry") {
             None | Some(Json::Null) => None,
@@ -94,14 +68,14 @@ impl Call {
     }
 
     /// What the body says of itself, or 422.
-    fn data(&self, action: Action) -> std::result::Result<Data, Fault> {
-        let read = action.data(&self.bytes);
-        let unreadable = |error: serde_json::Error| unprocessable("value_error", &error.to_string());
-        Ok(read.map_err(|error| Fault::Answer(Box::new(unreadable(error))))??)
+    fn data(&self, action: Action) -> Result<Data> {
+        let unreadable =
+            |error: serde_json::Error| Error::Shape { kind: "value_error", message: error.to_string() };
+        Ok(action.data(&self.bytes).map_err(unreadable)??)
     }
 
     /// What the party says: its entry, or with --compat the body.
-    fn said(&self, action: Action) -> std::result::Result<Said, Fault> {
+    fn said(&self, action: Action) -> Result<Said> {
         match &self.entry {
             Some(entry) => {
                 wire::check_entry(&self.body, entry, action.entries(), &self.party())?;
@@ -157,13 +131,13 @@ pub(super) fn handler(action: Action) -> MethodRouter<App> {
 }
 
 /// A contract's id and a signed request about it.
-async fn read(app: &App, id: &str, request: Request) -> std::result::Result<(ContractId, Call), Fault> {
+async fn read(app: &App, id: &str, request: Request) -> Result<(ContractId, Call)> {
     let (parts, body) = request.into_parts();
     let call = Call::read(app, &parts, body).await?;
     Ok((id.parse::<ContractId>()?, call))
 }
 
-async fn post(State(app): State<App>, request: Request) -> Answer {
+async fn post(State(app): State<App>, request: Request) -> Result<Response> {
     let (parts, body) = request.into_parts();
     let call = Call::read(&app, &parts, body).await?;
     let engine = &app.engine;
@@ -194,7 +168,7 @@ async fn post(State(app): State<App>, request: Request) -> Answer {
         server_pubkey: engine.terms().server.hex(),
         deposit,
     };
-    Ok(json(&answer)?)
+    json(&answer)
 }
 
 /// The deposit that a case waits for, with its address.
@@ -235,12 +209,17 @@ async fn handle(app: &App, id: ContractId, call: &Call, said: Said) -> Result<Ca
 }
 
 /// An action that is one entry of a party.
-async fn act(action: Action, State(app): State<App>, Path(id): Path<String>, request: Request) -> Answer {
+async fn act(
+    action: Action,
+    State(app): State<App>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Result<Response> {
     let (id, call) = read(&app, &id, request).await?;
     let mut said = call.said(action)?;
     if action == Action::Dispute {
         match dispute_again(&app, id, &call).await? {
-            Again::Answer(answer) => return Ok(json(&answer)?),
+            Again::Answer(answer) => return json(&answer),
             Again::Appeal => said = said.into_appeal(),
             Again::No => {}
         }
@@ -256,7 +235,7 @@ async fn act(action: Action, State(app): State<App>, Path(id): Path<String>, req
     };
     let case = handle(&app, id, &call, said).await?;
     let now = app.engine.now();
-    Ok(match action {
+    match action {
         Action::Investigate => json(&StatusAnswer { command, ..StatusAnswer::of("pending_result") }),
         Action::Result | Action::Accounts | Action::Feedback => json(&StatusAnswer::of("ok")),
         Action::Chat => json(&StatusAnswer::of("sent")),
@@ -281,12 +260,12 @@ async fn act(action: Action, State(app): State<App>, Path(id): Path<String>, req
             resume_until: case.resume_until().map(wire::Seconds),
         }),
         _ => json(&StatusAnswer::of(case.state())),
-    }?)
+    }
 }
 
 /// POST bond: free contracts are taken at once, others are reserved until the deposit is confirmed (decision
 /// E8).
-async fn bond(State(app): State<App>, Path(id): Path<String>, request: Request) -> Answer {
+async fn bond(State(app): State<App>, Path(id): Path<String>, request: Request) -> Result<Response> {
     let (id, call) = read(&app, &id, request).await?;
     let said = call.said(Action::Bond)?;
     let party = call.party();
@@ -304,7 +283,7 @@ async fn bond(State(app): State<App>, Path(id): Path<String>, request: Request) 
     let Some(wanted) = wanted else {
         let bond = BondState { status: "no_escrow".to_owned(), inclusive_bond: None, judge_fee: None };
         let answer = BondAnswer { status: case.state().to_string(), bond, deposit: None };
-        return Ok(json(&answer)?);
+        return json(&answer);
     };
     let deposit = deposit(&app.engine, &case).await?;
     let case = settled_in(&app.engine, case, Stand::Open).await?;
@@ -318,11 +297,11 @@ async fn bond(State(app): State<App>, Path(id): Path<String>, request: Request) 
         },
         deposit,
     };
-    Ok(json(&answer)?)
+    json(&answer)
 }
 
 /// POST void: the clock has done it already when the judge was late; otherwise it says why not.
-async fn void(State(app): State<App>, Path(id): Path<String>, request: Request) -> Answer {
+async fn void(State(app): State<App>, Path(id): Path<String>, request: Request) -> Result<Response> {
     let (id, call) = read(&app, &id, request).await?;
     let case = app.engine.run(id).await?;
     if case.side_of(&call.party()).is_none() && !case.terms().is_judge(&call.party()) {
@@ -331,7 +310,7 @@ async fn void(State(app): State<App>, Path(id): Path<String>, request: Request) 
     if case.state() != Stand::Voided {
         case.voidable(app.engine.now())?;
     }
-    Ok(json(&StatusAnswer::of("voided"))?)
+    json(&StatusAnswer::of("voided"))
 }
 
 /// What a dispute of an older client means on a contract that is before a court already.
@@ -393,7 +372,7 @@ async fn ruled_in(app: &App, case: &Case) -> Result<Option<RulingAnswer>> {
 }
 
 /// POST ruling: a judge's re-execution or ruling (decision E6).
-async fn ruling(State(app): State<App>, Path(id): Path<String>, request: Request) -> Answer {
+async fn ruling(State(app): State<App>, Path(id): Path<String>, request: Request) -> Result<Response> {
     let (id, call) = read(&app, &id, request).await?;
     let data = call.data(Action::Ruling)?;
     let party = call.party();
@@ -406,8 +385,8 @@ async fn ruling(State(app): State<App>, Path(id): Path<String>, request: Request
             Ok((case.chain_by_server(data, now, key)?, ()))
         })
         .await?;
-    Ok(json(&match super::reads::last_ruling(&app, &case).await? {
+    json(&match super::reads::last_ruling(&app, &case).await? {
         Some(ruling) => JudgeAnswer::from(ruling),
         None => StatusAnswer::of("ok").into(),
-    })?)
+    })
 }

@@ -1,11 +1,11 @@
 //! Answers and refusals on the wire.
 
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use utoipa::ToSchema;
-use zx1_market::wire::{ErrorBody, ErrorDetail};
-use zx1_server::answer::{self, A_MOMENT, Advice, refusal};
+use zx1_market::wire::ErrorBody;
+use zx1_server::answer;
+use zx1_server::problem::refused;
 
 use crate::error::Error;
 
@@ -19,70 +19,48 @@ pub(crate) fn json_with(status: StatusCode, value: &impl Serialize) -> Result<Re
     answer::json(status, value).map_err(|e| crate::store::StoreError::Corrupt(e.to_string()).into())
 }
 
-impl IntoResponse for Error {
-    fn into_response(self) -> Response {
-        let body = match &self {
-            Error::Market(refusal) => ErrorBody::of(refusal),
-            // What is wrong inside is for the operator's log.
-            error
-                if error.status() >= 500
-                    && !matches!(
-                        error,
-                        Error::NoEscrow
-                            | Error::Stopping
-                            | Error::TooManyStreams(_)
-                            | Error::LedgerAway
-                            | Error::Unsent(_)
-                    ) =>
-            {
-                tracing::error!(code = error.code(), %error, "a request failed");
-                ErrorBody {
-                    detail: ErrorDetail::Text(
-                        "The server failed; try again, and tell its operator.".to_owned(),
-                    ),
-                    code: Some(error.code()),
-                }
-            }
-            error => ErrorBody { detail: ErrorDetail::Text(error.to_string()), code: Some(error.code()) },
-        };
-        let advice = match self {
-            Error::TooMany(seconds) => Advice::Wait(seconds),
-            Error::TooManyStreams(_) | Error::Stopping | Error::LedgerAway | Error::Unsent(_) => A_MOMENT,
-            Error::LargeBody(_) | Error::SlowBody => Advice::Reconnect,
-            _ => Advice::Read,
-        };
-        refusal(self.status(), &body, advice)
-    }
+/// The body of a 409 or 422 as older clients know it, beside a response.
+#[derive(Clone)]
+struct Older(String);
+
+/// A 422 as older clients know it.
+#[derive(Serialize)]
+struct OlderShape<'a> {
+    detail: [OlderItem<'a>; 1],
 }
 
-/// One item of a 422, as older clients know them.
-#[derive(Serialize, ToSchema)]
-struct Item<'a> {
+/// What is wrong with a body.
+#[derive(Serialize)]
+struct OlderItem<'a> {
     r#type: &'a str,
-    loc: &'a [&'a str],
+    loc: [&'a str; 1],
     msg: &'a str,
-    #[schema(value_type = Option<String>)]
     input: Option<()>,
 }
 
-/// A body that is not a JSON object of the right shape.
-#[derive(Serialize, ToSchema)]
-pub(super) struct Unprocessable<'a> {
-    #[schema(value_type = Vec<Item>)]
-    detail: [Item<'a>; 1],
+impl IntoResponse for Error {
+    fn into_response(self) -> Response {
+        let mut response = refused(&self);
+        let older = match &self {
+            Error::Market(refusal) if response.status() == StatusCode::CONFLICT => {
+                serde_json::to_string(&ErrorBody::of(refusal)).ok()
+            }
+            Error::Shape { kind, message } => {
+                let item = OlderItem { r#type: kind, loc: ["body"], msg: message, input: None };
+                serde_json::to_string(&OlderShape { detail: [item] }).ok()
+            }
+            _ => None,
+        };
+        if let Some(older) = older {
+            response.extensions_mut().insert(Older(older));
+        }
+        response
+    }
 }
 
-/// 422: the body is not a JSON object of the right shape.
-pub(crate) fn unprocessable(kind: &str, message: &str) -> Response {
-    let body = Unprocessable { detail: [Item { r#type: kind, loc: &["body"], msg: message, input: None }] };
-    refusal(422, &body, Advice::Read)
-}
-
-/// 405: the page exists, but not for this method.
-pub(crate) fn method_not_allowed() -> Response {
-    let body = ErrorBody {
-        detail: ErrorDetail::Text("This page is not for this method; see /openapi.json.".to_owned()),
-        code: Some(9402),
-    };
-    refusal(405, &body, Advice::Read)
+/// The response as older clients know it: 409 and 422 have shapes of their own (decision E13).
+pub(crate) fn as_older(mut response: Response) -> Response {
+    let Some(Older(body)) = response.extensions_mut().remove() else { return response };
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response.map(|_| body.into())
 }

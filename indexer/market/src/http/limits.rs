@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use zx1_market::{Millis, PartyId};
-use zx1_server::limits::{Buckets, Client, Rate};
+use zx1_server::limits::{Asked, Buckets, Client, Rate};
 use zx1_server::serve::Bounds;
 
 use crate::error::{Error, Result};
@@ -121,8 +121,8 @@ impl Rates {
     }
 
     /// One request of a client.
-    pub(crate) fn request(&self, client: Client) -> Result<()> {
-        Ok(self.clients.take(client)?)
+    pub(crate) fn request(&self, client: Client) -> Asked {
+        self.clients.ask(client)
     }
 
     /// One contract that a client posts at this moment, perhaps with work behind it.
@@ -143,7 +143,10 @@ impl Rates {
                 return Ok(());
             }
         }
-        if worked() { Ok(()) } else { Err(Error::UnpaidPosts(self.posts_per_day)) }
+        if worked() {
+            return Ok(());
+        }
+        Err(Error::UnpaidPosts { most: self.posts_per_day, wait: 86_400 - now.as_secs() % 86_400 })
     }
 
     /// One signed request of a key.

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderName, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -26,8 +26,10 @@ use utoipa_axum::routes;
 use zx1_market::wire::ACTIONS;
 
 pub use self::limits::Limits;
+use zx1_server::browser;
 pub use zx1_server::limits::Rate;
-use zx1_server::limits::{Client, Seats};
+use zx1_server::limits::{Asked, Client, Seats};
+use zx1_server::problem::numbered;
 
 #[cfg(feature = "testing")]
 use crate::clock::DrivenClock;
@@ -76,11 +78,24 @@ impl App {
         };
         router
             .fallback(|| async { Error::NoPage.into_response() })
-            .method_not_allowed_fallback(|| async { answer::method_not_allowed() })
+            .method_not_allowed_fallback(|| async { Error::Method.into_response() })
             .layer(axum::middleware::from_fn_with_state(self.clone(), gate))
+            .layer(browser::compressed())
+            // A request is signed for this server and by no cookie, so a page of another origin can send only what its
+            // reader's key signs.
+            .layer(browser::any_origin([Method::GET, Method::HEAD, Method::POST, Method::DELETE], &SIGNED))
             .with_state(self)
     }
 }
+
+/// Headers of a signed request, and of one that has worked for its post.
+const SIGNED: [HeaderName; 5] = [
+    HeaderName::from_static("x-fix-auth"),
+    HeaderName::from_static("x-fix-pubkey"),
+    HeaderName::from_static("x-fix-signature"),
+    HeaderName::from_static("x-fix-timestamp"),
+    HeaderName::from_static("x-fix-work"),
+];
 
 /// Only /metrics, for an address of its own.
 pub(crate) fn metrics_router(engine: Engine) -> Router {
@@ -127,10 +142,15 @@ async fn gate(State(app): State<App>, mut request: Request<Body>, next: Next) ->
     if let Some(client) = client {
         request.extensions_mut().insert(client);
     }
-    let response = match client.map_or(Ok(()), |client| app.rates.request(client)) {
-        Ok(()) => next.run(request).await,
-        Err(error) => error.into_response(),
+    let asked = client.map(|client| app.rates.request(client));
+    let response = match asked.map_or(Ok(()), Asked::allowed) {
+        Ok(()) => numbered(next.run(request).await, &Error::NoPage),
+        Err(often) => Error::from(often).into_response(),
     };
+    let mut response = if app.engine.terms().compat { answer::as_older(response) } else { response };
+    if let Some(asked) = asked {
+        asked.tell("address", response.headers_mut());
+    }
     let figures = &app.engine.metrics().http;
     figures.request(response.status().as_u16());
     if !stream {

@@ -7,13 +7,14 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use nano_escrow::Raw;
 use utoipa::IntoParams;
+use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 use zx1_market::case::{Report, Transcript, replay};
 use zx1_market::chain::{Data, Side};
 use zx1_market::counts::FixCounts;
 use zx1_market::wire::{
-    ChainHeadAnswer, ContractView, DisputeStatus, ErrorBody, EscrowAccount, EscrowAnswer, EscrowPayment,
-    JudgeTask, ListAnswer, PartyCounts, PlatformInfo, ReadyAnswer, ReputationAnswer, ReviewStatus,
-    RulingAnswer, Seconds, ServerKeyAnswer, Stats, StatusAnswer, TasksAnswer, VerifyChainAnswer,
+    ChainHeadAnswer, ContractView, DisputeStatus, EscrowAccount, EscrowAnswer, EscrowPayment, JudgeTask,
+    ListAnswer, PartyCounts, PlatformInfo, ReadyAnswer, ReputationAnswer, ReviewStatus, RulingAnswer,
+    Seconds, ServerKeyAnswer, Stats, StatusAnswer, TasksAnswer, VerifyChainAnswer,
 };
 use zx1_market::{Address, Case, ContractId, Entry, EntryType, Millis, PartyId, State as Stand};
 use zx1_server::answer::text;
@@ -48,18 +49,54 @@ fn after(query: &[(String, String)]) -> Result<Option<(i64, String)>> {
         let (at, id) = text.split_once('.')?;
         Some((at.parse().ok()?, id.parse::<ContractId>().ok()?.to_string()))
     };
-    let text = parameter(query, "cursor").filter(|text| !text.is_empty());
-    text.map(|text| read(text).ok_or(Error::Query("cursor"))).transpose()
+    parameter(query, "cursor")
+        .map(|text| read(text).ok_or_else(|| Error::query("cursor", "`next` of the page before")))
+        .transpose()
+}
+
+/// A state by its word; `more` words are known to the caller.
+pub(super) fn state(word: &str, more: &[&str]) -> Result<Stand> {
+    let known = || Stand::ALL.iter().map(|state| state.as_str()).chain(more.iter().copied());
+    let words = || known().collect::<Vec<_>>().join(", ");
+    word.parse().map_err(|_| Error::query("status", format!("one of {}", words())))
+}
+
+/// A number from 0, as the store counts.
+pub(super) fn number(text: Option<&str>, name: &'static str, expected: &'static str) -> Result<Option<i64>> {
+    let read = |text: &str| text.parse::<i64>().ok().filter(|n| *n >= 0);
+    text.map(|text| read(text).ok_or_else(|| Error::query(name, expected))).transpose()
 }
 
 /// Number of items of a page.
 fn limit(query: &[(String, String)], default: i64) -> Result<i64> {
     let Some(text) = parameter(query, "limit") else { return Ok(default) };
-    let wanted = text.parse::<i64>().ok().filter(|n| *n >= 1).ok_or(Error::Query("limit"))?;
+    let wanted = text.parse::<i64>().ok().filter(|n| *n >= 1);
+    let wanted = wanted.ok_or_else(|| Error::query("limit", "a whole number from 1"))?;
     Ok(wanted.min(MAX_LIST))
 }
 
 const MAX_LIST: i64 = zx1_market::defaults::MAX_LIST as i64;
+
+/// Text of which only these words are known.
+macro_rules! words {
+    ($($name:ident = $words:expr;)*) => {$(
+        pub(super) fn $name() -> Object {
+            ObjectBuilder::new().schema_type(Type::String).enum_values(Some($words)).build()
+        }
+    )*};
+}
+
+words! {
+    states = Stand::ALL.iter().map(|state| state.as_str());
+    streamed_states = Stand::ALL.iter().map(|state| state.as_str()).chain([RETRY]);
+    flags = FLAGS;
+    kinds = KINDS;
+}
+
+/// The status of an event after a failed attempt; a contract is never in it.
+pub(super) const RETRY: &str = "retry";
+const FLAGS: [&str; 4] = ["1", "true", "0", "false"];
+const KINDS: [&str; 2] = ["free", "paid"];
 
 /// Parameters of the list of contracts.
 #[derive(IntoParams)]
@@ -67,38 +104,41 @@ const MAX_LIST: i64 = zx1_market::defaults::MAX_LIST as i64;
 #[expect(dead_code, reason = "only its description is used")]
 struct ListQuery {
     /// only contracts in this state
+    #[param(schema_with = states)]
     status: Option<String>,
-    /// at most 200; 50 by default
+    /// maximum number of contracts; more than 200 count as 200
+    #[param(minimum = 1, maximum = 9223372036854775807i64, default = 50)]
     limit: Option<u64>,
     /// `next` of the page before
     cursor: Option<String>,
     /// Unix milliseconds; only what has changed then or later
     updated_since: Option<u64>,
-    /// 1: only the signer's own
+    /// 1 or true: only the signer's own
+    #[param(schema_with = flags)]
     mine: Option<String>,
 }
 
 /// List contracts, newest first
-#[utoipa::path(get, path = "/contracts", params(ListQuery), responses((status = 200, body = ListAnswer), (status = 503, body = ErrorBody)))]
+///
+/// Unpaid contracts are listed nowhere; the rest is a summary without the transcript.
+#[utoipa::path(get, path = "/contracts", params(ListQuery), responses((status = 200, body = ListAnswer)))]
 pub(super) async fn list(State(app): State<App>, request: Request) -> Result<Response> {
     let (parts, _) = request.into_parts();
     let query = query(parts.uri.query());
-    let state = match parameter(&query, "status").filter(|s| !s.is_empty()) {
+    let state = match parameter(&query, "status") {
         // Unpaid contracts are listed nowhere (decision E8).
         Some("unfunded") => return json(&ListAnswer { contracts: Vec::new(), next: None }),
-        Some(word) => Some(word.parse::<Stand>().map_err(|_| Error::Query("status"))?.as_str().to_owned()),
+        Some(word) => Some(state(word, &[])?.as_str().to_owned()),
         None => None,
     };
     let limit = limit(&query, 50)?;
     let party = match parameter(&query, "mine") {
         Some("1" | "true") => Some(reader(&app, &parts)?.ok_or(Error::NotForYou)?.to_string()),
-        _ => None,
+        None | Some("0" | "false") => None,
+        Some(_) => return Err(Error::query("mine", format!("one of {}", FLAGS.join(", ")))),
     };
     let after = after(&query)?;
-    let since = match parameter(&query, "updated_since").filter(|text| !text.is_empty()) {
-        Some(text) => Some(text.parse::<i64>().map_err(|_| Error::Query("updated_since"))?),
-        None => None,
-    };
+    let since = number(parameter(&query, "updated_since"), "updated_since", "Unix milliseconds")?;
     let reader = app.unsent.reader(parts.extensions.get::<Client>().copied())?;
     Ok(list_pages(reader, app.engine.store().clone(), ListFilter { state, party, limit, after, since }))
 }
@@ -245,7 +285,9 @@ fn whole(reader: LongReader, store: Arc<dyn Store>, case: &Case, head: i64) -> R
 }
 
 /// A contract with its transcript
-#[utoipa::path(get, path = "/contracts/{id}", params(Id), responses((status = 200, body = ContractView), (status = 503, body = ErrorBody)))]
+///
+/// While it runs the transcript is for parties and judges; of an open one everybody sees the offer.
+#[utoipa::path(get, path = "/contracts/{id}", params(Id), responses((status = 200, body = ContractView)))]
 pub(super) async fn contract(
     State(app): State<App>,
     Path(id): Path<String>,
@@ -268,6 +310,8 @@ pub(super) async fn contract(
 }
 
 /// What the next entry must carry
+///
+/// Sequence number and hash of the transcript's end.
 #[utoipa::path(get, path = "/contracts/{id}/chain_head", params(Id), responses((status = 200, body = ChainHeadAnswer)))]
 pub(super) async fn chain_head(
     State(app): State<App>,
@@ -279,6 +323,8 @@ pub(super) async fn chain_head(
 }
 
 /// Replay the transcript
+///
+/// Checks every signature, hash and transition, as `fix verify` does.
 #[utoipa::path(get, path = "/contracts/{id}/verify_chain", params(Id), responses((status = 200, body = VerifyChainAnswer)))]
 pub(super) async fn verify_chain(
     State(app): State<App>,
@@ -296,6 +342,8 @@ pub(super) async fn verify_chain(
 }
 
 /// Where a dispute stands
+///
+/// The court, who has to answer, and until when.
 #[utoipa::path(get, path = "/contracts/{id}/dispute_status", params(Id), responses((status = 200, body = DisputeStatus)))]
 pub(super) async fn dispute_status(
     State(app): State<App>,
@@ -319,6 +367,8 @@ pub(super) async fn last_ruling(app: &App, case: &Case) -> Result<Option<RulingA
 }
 
 /// The last ruling, or null
+///
+/// What the last court has decided, and whether it can be appealed.
 #[utoipa::path(get, path = "/contracts/{id}/ruling", params(Id), responses((status = 200, body = Option<RulingAnswer>)))]
 pub(super) async fn ruling(
     State(app): State<App>,
@@ -330,6 +380,8 @@ pub(super) async fn ruling(
 }
 
 /// Where a review stands
+///
+/// How long the principal may still look at a fix, in autonomous mode.
 #[utoipa::path(get, path = "/contracts/{id}/review_status", params(Id), responses((status = 200, body = ReviewStatus)))]
 pub(super) async fn review_status(
     State(app): State<App>,
@@ -348,6 +400,8 @@ pub(super) async fn review_status(
 }
 
 /// Deposits, planned and done payouts
+///
+/// Accounts and payments with their block hashes. An account that waits for a deposit is shown to its depositor.
 #[utoipa::path(get, path = "/contracts/{id}/escrow", params(Id), responses((status = 200, body = EscrowAnswer)))]
 pub(super) async fn escrow(
     State(app): State<App>,
@@ -418,13 +472,16 @@ pub(super) async fn escrow(
 #[into_params(parameter_in = Query)]
 #[expect(dead_code, reason = "only its description is used")]
 struct TasksQuery {
-    /// at most 200, which is the default
+    /// maximum number of tasks; more than 200 count as 200
+    #[param(minimum = 1, maximum = 9223372036854775807i64, default = 200)]
     limit: Option<u64>,
     /// `next` of the page before
     cursor: Option<String>,
 }
 
 /// What waits for a judge, the most urgent first
+///
+/// Disputed contracts whose re-execution or ruling is due from the signer.
 #[utoipa::path(get, path = "/judge/tasks", params(TasksQuery), responses((status = 200, body = TasksAnswer)))]
 pub(super) async fn judge_tasks(State(app): State<App>, request: Request) -> Result<Response> {
     let (parts, _) = request.into_parts();
@@ -446,6 +503,8 @@ pub(super) async fn judge_tasks(State(app): State<App>, request: Request) -> Res
 }
 
 /// The server's key
+///
+/// The key that signs the server's entries, in both forms.
 #[utoipa::path(get, path = "/server_pubkey", responses((status = 200, body = ServerKeyAnswer)))]
 pub(super) async fn server_pubkey(State(app): State<App>) -> Result<Response> {
     let server = app.engine.terms().server;
@@ -471,18 +530,24 @@ fn counts(app: &App) -> Stats {
 }
 
 /// Prices and windows
+///
+/// The terms under which contracts are opened here, and counts.
 #[utoipa::path(get, path = "/platform_info", responses((status = 200, body = PlatformInfo)))]
 pub(super) async fn platform_info(State(app): State<App>) -> Result<Response> {
     json(&PlatformInfo::new(app.engine.terms(), counts(&app)))
 }
 
 /// Counts by state
+///
+/// How many contracts there are, without unpaid ones.
 #[utoipa::path(get, path = "/stats", responses((status = 200, body = Stats)))]
 pub(super) async fn stats(State(app): State<App>) -> Result<Response> {
     json(&counts(&app))
 }
 
 /// Where a party's reputation stands, and how often its fixes failed outside of the sandbox
+///
+/// Counts of this server only; scores stand on the ledgers.
 #[utoipa::path(get, path = "/reputation/{pubkey}", params(("pubkey" = String, Path, description = "64 hexadecimal digits, with or without fix_")), responses((status = 200, body = ReputationAnswer)))]
 pub(super) async fn reputation(State(app): State<App>, Path(pubkey): Path<String>) -> Result<Response> {
     let hex = pubkey.strip_prefix("fix_").unwrap_or(&pubkey);
@@ -509,6 +574,8 @@ pub(super) async fn reputation(State(app): State<App>, Path(pubkey): Path<String
 }
 
 /// The process answers
+///
+/// For a supervisor: nothing behind it is asked.
 #[utoipa::path(get, path = "/healthz", responses((status = 200, body = StatusAnswer)))]
 pub(super) async fn healthz() -> Response {
     text(StatusCode::OK, "application/json", "{\"status\":\"ok\"}")
@@ -520,10 +587,13 @@ pub(super) async fn healthz() -> Response {
 #[expect(dead_code, reason = "only its description is used")]
 struct ReadyQuery {
     /// `paid`: also 503 while no paid contract can begin
+    #[param(schema_with = kinds)]
     r#for: Option<String>,
 }
 
 /// The store answers and the server is not stopping
+///
+/// For a load balancer; `free` and `paid` say what can begin now.
 #[utoipa::path(get, path = "/readyz", params(ReadyQuery), responses((status = 200, body = ReadyAnswer), (status = 503, body = ReadyAnswer)))]
 pub(super) async fn readyz(State(app): State<App>, request: Request) -> Result<Response> {
     let free = if app.stopping.is_cancelled() {
@@ -539,12 +609,18 @@ pub(super) async fn readyz(State(app): State<App>, request: Request) -> Result<R
         Ok(()) => "ready",
     };
     let query = query(request.uri().query());
-    let wanted = if parameter(&query, "for") == Some("paid") { paid } else { free.is_ok() };
+    let wanted = match parameter(&query, "for") {
+        Some("paid") => paid,
+        None | Some("free") => free.is_ok(),
+        Some(_) => return Err(Error::query("for", format!("one of {}", KINDS.join(", ")))),
+    };
     let code = if wanted { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     json_with(code, &ReadyAnswer { status: status.to_owned(), free: free.is_ok(), paid })
 }
 
 /// Metrics in the text format of Prometheus, or in OpenMetrics where `Accept` asks for it
+///
+/// For Prometheus; 404 where metrics have an address of their own.
 #[utoipa::path(get, path = "/metrics", responses((status = 200, body = String, content_type = "text/plain")))]
 pub(super) async fn metrics(State(app): State<App>, headers: HeaderMap) -> Result<Response> {
     if app.metrics_elsewhere { Err(Error::NoPage) } else { Ok(app.engine.figures(&headers)) }

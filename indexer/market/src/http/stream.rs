@@ -3,13 +3,12 @@
 use axum::extract::{Request, State};
 use axum::response::Response;
 use utoipa::IntoParams;
-use zx1_market::wire::ErrorBody;
-use zx1_market::{Raw, State as Stand};
+use zx1_market::Raw;
 use zx1_server::limits::Client;
 use zx1_server::reader::{Desk, Reader, resumes};
 
 use super::App;
-use super::reads::{parameter, query};
+use super::reads::{RETRY, number, parameter, query, state, streamed_states};
 use crate::error::{Error, Result};
 use crate::events::Wanted;
 
@@ -21,6 +20,7 @@ struct StreamQuery {
     /// XNO; drops events without a bounty
     min_bounty: Option<String>,
     /// only events with this status
+    #[param(schema_with = streamed_states)]
     status: Option<String>,
     /// resume after this id
     last_event_id: Option<String>,
@@ -36,23 +36,21 @@ struct StreamQuery {
         StreamQuery,
         ("Last-Event-ID" = Option<String>, Header, description = "resume after this id; wins over the query")
     ),
-    responses((status = 200, body = String, content_type = "text/event-stream"), (status = 503, body = ErrorBody))
+    responses((status = 200, body = String, content_type = "text/event-stream"))
 )]
 pub(super) async fn stream(State(app): State<App>, request: Request) -> Result<Response> {
     let query = query(request.uri().query());
-    let min_bounty = match parameter(&query, "min_bounty").filter(|text| !text.is_empty()) {
-        Some(text) => Raw::from_xno(text).map_err(|_| Error::Query("min_bounty"))?,
+    let min_bounty = match parameter(&query, "min_bounty") {
+        Some(text) => Raw::from_xno(text).map_err(|_| Error::query("min_bounty", "an amount in XNO"))?,
         None => Raw::ZERO,
     };
-    let status = match parameter(&query, "status").filter(|text| !text.is_empty()) {
-        Some("retry") => Some("retry".to_owned()),
-        Some(word) => Some(word.parse::<Stand>().map_err(|_| Error::Query("status"))?.to_string()),
+    let status = match parameter(&query, "status") {
+        Some(RETRY) => Some(RETRY.to_owned()),
+        Some(word) => Some(state(word, &[RETRY])?.to_string()),
         None => None,
     };
-    let since = match resumes(request.headers(), parameter(&query, "last_event_id")) {
-        Some(text) => Some(text.parse::<i64>().map_err(|_| Error::Query("last_event_id"))?),
-        None => None,
-    };
+    let since = resumes(request.headers(), parameter(&query, "last_event_id"));
+    let since = number(since, "last_event_id", "the id of an event")?;
     if app.stopping.is_cancelled() {
         return Err(Error::Stopping);
     }

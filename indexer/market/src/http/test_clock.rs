@@ -6,7 +6,7 @@ use axum::response::Response;
 use zx1_market::{Json, Millis};
 
 use super::App;
-use super::answer::{json, unprocessable};
+use super::answer::json;
 use super::auth::read_body;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
@@ -27,6 +27,9 @@ pub(super) async fn set(State(app): State<App>, request: Request) -> Result<Resp
     match (number("now_ms"), number("advance_ms")) {
         (Some(now), None) => answer(clock.set(now)),
         (None, Some(span)) => answer(clock.advance(span)),
-        _ => Ok(unprocessable("missing", "Send now_ms or advance_ms, in milliseconds.")),
+        _ => {
+            let message = "Send now_ms or advance_ms, in milliseconds.".to_owned();
+            Err(Error::Shape { kind: "missing", message })
+        }
     }
 }

@@ -72,12 +72,9 @@ async fn an_entry_of_another_contract_or_key_fails() {
     let accept = |key: &zx1_market::PartyKey| Data::Accept { agent: key.id() };
     let of_b = Entry::sign(&accept(&m.agent), m.client.head(b, &m.agent).await, m.clock.now(), &m.agent);
     let got = m.client.send_entry(a, "accept", &of_b, &m.agent).await.refused(409, 9050);
-    assert_eq!(got["detail"]["error"], "chain_conflict");
+    assert_eq!(got["name"], "ChainConflict");
     let head = m.client.head(a, &m.agent).await;
-    assert_eq!(
-        (got["detail"]["seq"].as_u64(), got["detail"]["chain_head"].as_str()),
-        (Some(head.seq), Some(&*head.hex()))
-    );
+    assert_eq!((got["seq"].as_u64(), got["chain_head"].as_str()), (Some(head.seq), Some(&*head.hex())));
     // Somebody else's entry under one's own request.
     let other = Entry::sign(&accept(&key(3)), head, m.clock.now(), &key(3));
     m.client.send_entry(a, "accept", &other, &m.agent).await.refused(403, 9046);
@@ -146,7 +143,7 @@ async fn of_fifty_clients_at_once_exactly_one_wins_each_seq() {
             let got = client.await.unwrap();
             match got.status {
                 200 => won += 1,
-                409 => assert_eq!(got.body["detail"]["seq"], head.seq + 1),
+                409 => assert_eq!(got.body["seq"], head.seq + 1),
                 other => panic!("{other} {}", got.body),
             }
         }
@@ -163,8 +160,7 @@ async fn oversized_and_deep_bodies_fail_without_harm() {
     let send = async |body: Vec<u8>| m.client.send("POST", &path, body, Some(&m.agent)).await;
     send(vec![b' '; 512 * 1024 + 1]).await.refused(413, 9407);
     let deep = [vec![b'['; 100_000], vec![b']'; 100_000]].concat();
-    let got = send(deep).await;
-    assert_eq!((got.status, got.body["detail"].is_array()), (422, true), "{}", got.body);
+    send(deep).await.refused(422, 9434);
     let deep = format!("{{\"chain_entry\":{}{}}}", "{\"a\":".repeat(40) + "1", "}".repeat(40));
     assert_eq!(send(deep.into_bytes()).await.status, 422);
     for bad in [

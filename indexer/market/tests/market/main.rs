@@ -27,3 +27,4 @@ mod store;
 mod stream;
 #[allow(missing_docs, unreachable_pub)]
 mod support;
+mod web;

@@ -92,17 +92,20 @@ export async function getText(path, query, signal) {
   noteClock(response, sentAt);
   for (const watcher of watchers) watcher(true);
   if (response.ok) return text;
-  let detail = null;
+  throw refused(response.status, text);
+}
+
+/** A refusal (`application/problem+json`): what is wrong, and what to do. */
+export function refused(status, text) {
+  let problem = null;
   try {
-    detail = JSON.parse(text);
+    problem = JSON.parse(text);
   } catch {
     // A proxy's page: its text is of no use to the reader.
   }
-  const sentence =
-    typeof detail?.detail === "string"
-      ? detail.detail
-      : `The indexer answered ${response.status}. Try again.`;
-  throw new ApiError(sentence, { status: response.status, code: detail?.code ?? null });
+  const said = [problem?.detail, problem?.next].filter((part) => typeof part === "string" && part !== "");
+  const sentence = said.length > 0 ? said.join(" ") : `The indexer answered ${status}. Try again.`;
+  return new ApiError(sentence, { status, code: problem?.code ?? null });
 }
 
 function either(a, b) {

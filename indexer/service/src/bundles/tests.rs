@@ -13,6 +13,7 @@ use zx1_protocol::payload::bid_payload;
 use zx1_protocol::record::KIND_BID;
 use zx1_protocol::reputation::Standing;
 use zx1_protocol::units::Epoch;
+use zx1_server::problem::Refused as _;
 
 const EPOCH: u64 = 19_999;
 

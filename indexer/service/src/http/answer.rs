@@ -8,7 +8,8 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use std::hash::{Hash, Hasher};
 use utoipa::ToSchema;
-use zx1_server::answer::{self, A_MOMENT, Advice, text};
+use zx1_server::answer::{self, text};
+use zx1_server::problem::refused;
 
 /// A JSON answer with a status.
 pub(super) fn json(status: StatusCode, value: &impl Serialize) -> Response {
@@ -93,32 +94,8 @@ pub(super) fn tagged(request: &HeaderMap, body: String) -> Response {
     response
 }
 
-/// `detail` and `code`; `error` as well, which an agent's log reads after an upload.
-#[derive(Serialize, ToSchema)]
-pub(super) struct Refusal {
-    detail: String,
-    code: u32,
-    error: String,
-}
-
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
-        let detail = match &self {
-            Self::TooManyStreams(_) | Self::Stopping | Self::NotReady | Self::NoRoom => self.to_string(),
-            error if error.status() >= 500 => {
-                // What is wrong inside is for the operator's log.
-                tracing::error!(code = error.code(), %error, "a request failed");
-                "The indexer failed; try again, and tell its operator.".to_owned()
-            }
-            error => error.to_string(),
-        };
-        let refusal = Refusal { error: detail.clone(), detail, code: self.code() };
-        let advice = match self {
-            Self::TooMany(seconds) => Advice::Wait(seconds),
-            Self::TooManyStreams(_) | Self::Stopping | Self::NotReady | Self::NoRoom => A_MOMENT,
-            Self::LargeBody(_) | Self::SlowBody => Advice::Reconnect,
-            _ => Advice::Read,
-        };
-        answer::refusal(self.status(), &refusal, advice)
+        refused(&self)
     }
 }

@@ -1,8 +1,7 @@
 //! How often somebody asks.
 
 use crate::config::Limits;
-use crate::error::Result;
-use zx1_server::limits::{Buckets, Client};
+use zx1_server::limits::{Asked, Buckets, Client};
 
 /// Rate limits by client.
 #[derive(Debug)]
@@ -16,21 +15,13 @@ impl Rates {
         Self { requests: Buckets::new(limits.address), uploads: Buckets::new(limits.uploads) }
     }
 
-    /// One request.
-    ///
-    /// # Errors
-    ///
-    /// 9655
-    pub(super) fn request(&self, client: Client) -> Result<()> {
-        Ok(self.requests.take(client)?)
+    /// Counts one request of a client.
+    pub(super) fn request(&self, client: Client) -> Asked {
+        self.requests.ask(client)
     }
 
-    /// One upload.
-    ///
-    /// # Errors
-    ///
-    /// 9655
-    pub(super) fn upload(&self, client: Client) -> Result<()> {
-        Ok(self.uploads.take(client)?)
+    /// Counts one upload of a client.
+    pub(super) fn upload(&self, client: Client) -> Asked {
+        self.uploads.ask(client)
     }
 }

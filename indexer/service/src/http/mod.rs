@@ -30,7 +30,10 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-use zx1_server::limits::{Client, Seats};
+use zx1_server::browser;
+use zx1_server::limits::{Asked, Client, Seats};
+use zx1_server::openapi::refusing;
+use zx1_server::problem::numbered;
 
 /// What every handler sees.
 #[derive(Clone)]
@@ -88,6 +91,9 @@ impl App {
             .fallback(explorer::page)
             .method_not_allowed_fallback(|| async { Error::Method.into_response() })
             .layer(axum::middleware::from_fn_with_state(self.clone(), gate))
+            .layer(browser::compressed())
+            // Everything that is read here is public, and what is brought proves itself.
+            .layer(browser::any_origin([Method::GET, Method::HEAD, Method::POST, Method::PUT], &[]))
             .with_state(self)
     }
 }
@@ -136,11 +142,11 @@ fn routes() -> OpenApiRouter<App> {
     let health =
         OpenApiRouter::new().routes(routes!(operations::healthz)).routes(routes!(operations::readyz));
     OpenApiRouter::with_openapi(openapi::base())
-        .merge(openapi::refusing(all, &[400, 429, 500]))
-        .merge(openapi::refusing(one, &[400, 404, 429, 500, 503]))
-        .merge(openapi::refusing(uploads, &[404, 408, 413, 422, 429, 500, 502, 503]))
-        .merge(openapi::refusing(streams, &[400, 429, 500, 503]))
-        .merge(openapi::refusing(health, &[429]))
+        .merge(refusing(all, &[400, 429, 500]))
+        .merge(refusing(one, &[400, 404, 429, 500, 503]))
+        .merge(refusing(uploads, &[404, 408, 413, 415, 422, 429, 500, 502, 503]))
+        .merge(refusing(streams, &[400, 429, 500, 503]))
+        .merge(refusing(health, &[429]))
 }
 
 /// Every request passes here: the rate of its address, its time, its count.
@@ -154,11 +160,10 @@ async fn gate(State(app): State<App>, mut request: Request<Body>, next: Next) ->
     if let Some(client) = client {
         request.extensions_mut().insert(client);
     }
-    let allowed = client.map_or(Ok(()), |client| {
-        app.rates.request(client)?;
-        if is_read { Ok(()) } else { app.rates.upload(client) }
-    });
-    let mut response = match allowed {
+    let asked = client.map(|client| app.rates.request(client));
+    let allowed = asked.map_or(Ok(()), Asked::allowed);
+    let upload = client.filter(|_| !is_read && allowed.is_ok()).map(|client| app.rates.upload(client));
+    let mut response = match allowed.and(upload.map_or(Ok(()), Asked::allowed)) {
         Ok(()) if cache::is_cacheable(request.method(), request.uri()) => {
             // Taken before the question is put: what changes meanwhile makes the answer newer, not older.
             let (stamp, uri) = (app.index.status.stamp(), request.uri().clone());
@@ -169,23 +174,27 @@ async fn gate(State(app): State<App>, mut request: Request<Body>, next: Next) ->
                     // Whoever was before us may have asked the same.
                     match app.cache.get(stamp, &uri, request.headers()) {
                         Some(kept) => kept,
-                        None => app.cache.keep(stamp, &uri, next.run(request).await).await,
+                        None => {
+                            let response = numbered(next.run(request).await, &Error::NoPage);
+                            app.cache.keep(stamp, &uri, response).await
+                        }
                     }
                 }
             }
         }
-        Ok(()) => next.run(request).await,
-        Err(error) => error.into_response(),
+        Ok(()) => numbered(next.run(request).await, &Error::NoPage),
+        Err(often) => Error::from(often).into_response(),
     };
-    if is_read {
-        // Everything that is read here is public.
-        let headers = response.headers_mut();
-        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-        if is_v1 && !headers.contains_key(header::CACHE_CONTROL) {
-            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    let headers = response.headers_mut();
+    if is_read && is_v1 && !headers.contains_key(header::CACHE_CONTROL) {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    }
+    headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
+    for (name, asked) in [("address", asked), ("uploads", upload)] {
+        if let Some(asked) = asked {
+            asked.tell(name, headers);
         }
     }
-    response.headers_mut().insert("x-content-type-options", HeaderValue::from_static("nosniff"));
     let figures = &app.index.metrics.http;
     figures.request(response.status().as_u16());
     if !is_stream {

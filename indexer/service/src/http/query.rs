@@ -29,47 +29,48 @@ impl Query {
             if !known.contains(&name.as_str()) {
                 return Err(Error::UnknownParameter(name.chars().take(40).collect()));
             }
-            // An empty value is as if it were left out.
-            if !value.is_empty() {
-                pairs.push((name, value.chars().take(MAX_VALUE).collect()));
-            }
+            pairs.push((name, value.chars().take(MAX_VALUE).collect()));
         }
         Ok(Self { pairs })
     }
 
-    /// The value of a parameter; when it is repeated, the first one.
+    /// The text of a parameter; when it is repeated, the first one. An empty text filters nothing.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
+        self.value(name).filter(|value| !value.is_empty())
+    }
+
+    fn value(&self, name: &str) -> Option<&str> {
         self.pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
     /// An unsigned number; returns 9630 for anything else.
     pub(super) fn number(&self, name: &'static str) -> Result<Option<u64>> {
-        let bad = |_| Error::Parameter { name, detail: "it must be a whole number from 0" };
-        self.get(name).map(|text| text.parse().map_err(bad)).transpose()
+        let bad = |_| Error::parameter(name, "it must be a whole number from 0");
+        self.value(name).map(|text| text.parse().map_err(bad)).transpose()
     }
 
     /// A truth value: `true`, `1`, `false` or `0`; returns 9630 for anything else.
     pub(super) fn flag(&self, name: &'static str) -> Result<Option<bool>> {
-        match self.get(name) {
+        match self.value(name) {
             None => Ok(None),
             Some("true" | "1") => Ok(Some(true)),
             Some("false" | "0") => Ok(Some(false)),
-            Some(_) => Err(Error::Parameter { name, detail: "it must be true or false" }),
+            Some(_) => Err(Error::parameter(name, "it must be true or false")),
         }
     }
 
     /// One of `words`; returns 9630 for anything else.
     pub(super) fn word<'w>(&self, name: &'static str, words: &[&'w str]) -> Result<Option<&'w str>> {
-        let Some(text) = self.get(name) else { return Ok(None) };
+        let Some(text) = self.value(name) else { return Ok(None) };
         let found = words.iter().copied().find(|word| *word == text);
-        let bad = Error::Parameter { name, detail: "it is none of the words that this page knows" };
-        found.map(Some).ok_or(bad)
+        let bad = || Error::parameter(name, format!("it must be one of {}", words.join(", ")));
+        found.map(Some).ok_or_else(bad)
     }
 
     /// An agent or another address; returns 9630 for anything else.
     pub(super) fn key<T: FromStr>(&self, name: &'static str) -> Result<Option<T>> {
-        let bad = |_| Error::Parameter { name, detail: "it must be an address in base58" };
-        self.get(name).map(|text| text.parse().map_err(bad)).transpose()
+        let bad = |_| Error::parameter(name, "it must be an address in base58");
+        self.value(name).map(|text| text.parse().map_err(bad)).transpose()
     }
 
     /// Number of items on a page, from 1 to 200; returns 9630 for anything else.
@@ -79,7 +80,7 @@ impl Query {
             None => Ok(usual),
             Some(number) => match i64::try_from(number) {
                 Ok(number) if (1..=most).contains(&number) => Ok(number),
-                _ => Err(Error::Parameter { name: "limit", detail: "it must be from 1 to 200" }),
+                _ => Err(Error::parameter("limit", "it must be from 1 to 200")),
             },
         }
     }
@@ -116,11 +117,11 @@ mod tests {
 
     #[test]
     fn limits_outside_their_range_fail() {
-        for bad in ["limit=0", "limit=201", "limit=-1", "limit=x", "limit=99999999999999999999"] {
+        for bad in ["limit=", "limit=0", "limit=201", "limit=-1", "limit=x", "limit=99999999999999999999"] {
             assert_eq!(read(bad).unwrap().limit().unwrap_err().code(), 9630, "{bad}");
         }
         assert_eq!(read("limit=200").unwrap().limit().unwrap(), 200);
-        assert_eq!(read("limit=").unwrap().limit().unwrap(), 50);
+        assert_eq!(read("").unwrap().limit().unwrap(), 50);
     }
 
     proptest! {

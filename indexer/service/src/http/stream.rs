@@ -33,16 +33,14 @@ fn build<'t>(kinds: impl Iterator<Item = &'t str>, agents: impl Iterator<Item = 
     let mut filter = Filter::default();
     for kind in kinds.map(str::trim).filter(|kind| !kind.is_empty()) {
         if !KINDS.contains(&kind) {
-            return Err(Error::Parameter {
-                name: "types",
-                detail: "one of its words is not a type of event",
-            });
+            let words = KINDS.join(", ");
+            return Err(Error::parameter("types", format!("its words must be of {words}")));
         }
         filter.kinds.insert(kind.to_owned());
     }
     for agent in agents.map(str::trim).filter(|agent| !agent.is_empty()) {
-        let bad = Error::Parameter { name: "agent", detail: "one of its words is not an address in base58" };
-        filter.agents.insert(agent.parse().map_err(|_| bad)?);
+        let bad = |_| Error::parameter("agent", "one of its words is not an address in base58");
+        filter.agents.insert(agent.parse().map_err(bad)?);
     }
     Ok(filter)
 }
@@ -58,9 +56,9 @@ async fn subscribe(app: &App, request: &Parts) -> Result<Reader> {
     let past = match query.number("last")? {
         None => None,
         Some(past @ 1..=MOST_PAST) => Some(signed(past)),
-        Some(_) => return Err(Error::Parameter { name: "last", detail: "it must be from 1 to 1000" }),
+        Some(_) => return Err(Error::parameter("last", "it must be from 1 to 1000")),
     };
-    let bad = |_| Error::Parameter { name: "last_event_id", detail: "it must be the id of an event, or 0" };
+    let bad = |_| Error::parameter("last_event_id", "it must be the id of an event, or 0");
     let since = resumes(&request.headers, query.get("last_event_id"));
     let since: Option<i64> = since.map(str::parse::<u64>).transpose().map_err(bad)?.map(signed);
     if app.stopping.is_cancelled() {
@@ -81,6 +79,8 @@ async fn subscribe(app: &App, request: &Parts) -> Result<Reader> {
 }
 
 /// News of the index as server-sent events
+///
+/// From here on no event is missed; with a last id none since that one.
 #[utoipa::path(get, path = "/v1/stream", params(StreamQuery), responses((status = 200, body = String, content_type = "text/event-stream")))]
 pub(super) async fn events(State(app): State<App>, request: Request) -> Result<Response> {
     let (parts, _) = request.into_parts();
@@ -88,12 +88,13 @@ pub(super) async fn events(State(app): State<App>, request: Request) -> Result<R
 }
 
 /// The same as a websocket
+///
+/// A client may send a new filter at any time: `{"types":[],"agents":[]}`.
 #[utoipa::path(get, path = "/v1/ws", params(StreamQuery), responses((status = 101, description = "A websocket")))]
 pub(super) async fn websocket(State(app): State<App>, request: Request) -> Result<Response> {
     let (mut parts, _) = request.into_parts();
     let reader = subscribe(&app, &parts).await?;
-    let no_upgrade =
-        |_| Error::Parameter { name: "upgrade", detail: "this page is for websockets; use /v1/stream" };
+    let no_upgrade = |_| Error::NoUpgrade;
     let upgrade = WebSocketUpgrade::from_request_parts(&mut parts, &()).await.map_err(no_upgrade)?;
     let upgrade = upgrade.max_message_size(MAX_MESSAGE).max_frame_size(MAX_MESSAGE);
     let limit = app.index.config.limits.write_time();

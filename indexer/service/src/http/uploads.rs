@@ -11,12 +11,15 @@ use crate::store::BatchRow;
 use crate::{nano, ratings};
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde::Serialize;
 use std::time::Duration;
 use utoipa::ToSchema;
 use zx1_server::body;
+
+/// The media type of bundles and envelopes.
+const CBOR: &str = "application/cbor";
 
 /// The outcome of an upload.
 #[derive(Serialize, ToSchema)]
@@ -61,12 +64,16 @@ async fn submitted(app: &App, mint: &str, epoch: &str) -> Result<BatchRow> {
 }
 
 /// Bring a batch's bundle; it must be what the chain commits to
+///
+/// Nobody logs in: the bytes are compared with the commitment. One that was submitted a moment ago is waited for.
 #[utoipa::path(put, path = "/v1/agents/{mint}/batches/{epoch}/data", params(MintEpoch), request_body(content = String, content_type = "application/cbor"), responses((status = 200, body = Receipt), (status = 201, body = Receipt)))]
 pub(super) async fn bundle(
     State(app): State<App>,
     Path((mint, epoch)): Path<(String, String)>,
+    headers: HeaderMap,
     request: Body,
 ) -> Result<Response> {
+    body::is_of(&headers, CBOR)?;
     if app.stopping.is_cancelled() {
         return Err(Error::Stopping);
     }
@@ -79,15 +86,21 @@ pub(super) async fn bundle(
 }
 
 /// Bring a signed FEEDBACK
+///
+/// An envelope as CBOR; its signature and the sender's key are checked.
 #[utoipa::path(post, path = "/v1/envelopes", request_body(content = String, content_type = "application/cbor"), responses((status = 200, body = Receipt), (status = 201, body = Receipt)))]
-pub(super) async fn envelope(State(app): State<App>, request: Body) -> Result<Response> {
+pub(super) async fn envelope(State(app): State<App>, headers: HeaderMap, request: Body) -> Result<Response> {
+    body::is_of(&headers, CBOR)?;
     let bytes = small(&app, request).await?;
     Ok(receipt(ratings::put(&app.index, &bytes).await?))
 }
 
 /// Bring a binding record
+///
+/// JSON as `zx1 bind` writes it, signed by both keys.
 #[utoipa::path(put, path = "/v1/bindings", request_body(content = Object, content_type = "application/json"), responses((status = 200, body = Receipt), (status = 201, body = Receipt)))]
-pub(super) async fn binding(State(app): State<App>, request: Body) -> Result<Response> {
+pub(super) async fn binding(State(app): State<App>, headers: HeaderMap, request: Body) -> Result<Response> {
+    body::is_of(&headers, "application/json")?;
     let bytes = small(&app, request).await?;
     let no_text = |_| Error::BindingRefused("The binding record is not UTF-8; send it as JSON.".to_owned());
     let text = String::from_utf8(bytes.into()).map_err(no_text)?;

@@ -22,9 +22,9 @@ use zx1_protocol::reputation::Binding;
 use zx1_protocol::units::Epoch;
 
 /// What a list may be sorted by: the word, the expression, and a row's value of it.
-type Sort = (&'static str, &'static str, fn(&AgentRow) -> Value);
+pub(in crate::http) type Sort = (&'static str, &'static str, fn(&AgentRow) -> Value);
 
-const SORTS: [Sort; 12] = [
+pub(in crate::http) const SORTS: [Sort; 12] = [
     ("number", "number", |row| row.number.into()),
     ("name", "search", |row| row.search.clone().into()),
     ("stake", "COALESCE(stake, -1)", |row| row.stake.map_or(Value::Int(-1), Value::from)),
@@ -38,6 +38,10 @@ const SORTS: [Sort; 12] = [
     ("challenges_lost", "challenges_lost", |row| row.challenges_lost.into()),
     ("last_active", "COALESCE(last_active, -1)", |row| row.last_active.unwrap_or(-1).into()),
 ];
+
+pub(in crate::http) const ORDERS: [&str; 2] = ["asc", "desc"];
+/// States of a lease.
+pub(in crate::http) const STATES: [&str; 4] = ["active", "grace", "deactivated", "none"];
 
 /// Most epochs of a history, and how many when nothing is said.
 const EPOCHS: (u64, u64) = (400, 60);
@@ -92,6 +96,8 @@ struct Counterparty {
 }
 
 /// Agents: search, filter, sort
+///
+/// A page of agents with stakes, keys, lease, batches and scores. Filters hold together.
 #[utoipa::path(get, path = "/v1/agents", params(AgentQuery, PageQuery), responses((status = 200, body = Headed<List<items::Agent>>)))]
 pub(in crate::http) async fn list(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Result<Response> {
     let known =
@@ -100,10 +106,10 @@ pub(in crate::http) async fn list(State(app): State<App>, uri: Uri, headers: Hea
     let standing = app.index.status.get();
     let words = SORTS.map(|(word, _, _)| word);
     let sort = query.word("sort", &words)?.unwrap_or("number");
-    let bad = Error::Parameter { name: "sort", detail: "it is none of the words that this page knows" };
-    let (_, expression, value) = SORTS.into_iter().find(|(word, _, _)| *word == sort).ok_or(bad)?;
+    let [first, ..] = SORTS;
+    let (_, expression, value) = SORTS.into_iter().find(|(word, _, _)| *word == sort).unwrap_or(first);
     let usual = if matches!(sort, "number" | "name") { "asc" } else { "desc" };
-    let descending = query.word("order", &["asc", "desc"])?.unwrap_or(usual) == "desc";
+    let descending = query.word("order", &ORDERS)?.unwrap_or(usual) == "desc";
     let mut find = Find::all();
     if let Some(text) = query.get("query") {
         find = find.holds("search", text);
@@ -125,7 +131,7 @@ pub(in crate::http) async fn list(State(app): State<App>, uri: Uri, headers: Hea
     }
     // A lease's state follows from the clock (decision B5).
     let (now, grace) = (signed(standing.epoch), signed(standing.epoch.saturating_sub(GRACE_PERIOD_EPOCHS)));
-    find = match query.word("state", &["active", "grace", "deactivated", "none"])? {
+    find = match query.word("state", &STATES)? {
         None => find,
         Some("active") => find.and("paid_through", ">=", now),
         Some("grace") => find.and("paid_through", "<", now).and("paid_through", ">=", grace),
@@ -146,6 +152,9 @@ pub(in crate::http) async fn list(State(app): State<App>, uri: Uri, headers: Hea
 }
 
 /// One agent with its newest events
+///
+/// Everything that the chain says of an agent: its tenures, delegates, reputation by what vouches for it, and its
+/// twenty newest events.
 #[utoipa::path(get, path = "/v1/agents/{mint}", params(Mint), responses((status = 200, body = Headed<AgentAnswer<'static>>)))]
 pub(in crate::http) async fn one(
     State(app): State<App>,
@@ -168,6 +177,8 @@ pub(in crate::http) async fn one(
 }
 
 /// An agent's events, newest first
+///
+/// The events of all programs that name this agent.
 #[utoipa::path(get, path = "/v1/agents/{mint}/events", params(Mint, EventQuery, PageQuery), responses((status = 200, body = Headed<List<items::Event<'static>>>)))]
 pub(in crate::http) async fn events(
     State(app): State<App>,
@@ -180,6 +191,8 @@ pub(in crate::http) async fn events(
 }
 
 /// Challenges against an agent
+///
+/// Claims that a batch leaves something out or says it twice, newest first.
 #[utoipa::path(get, path = "/v1/agents/{mint}/challenges", params(Mint, ChallengeQuery, PageQuery), responses((status = 200, body = Headed<List<items::Challenge>>)))]
 pub(in crate::http) async fn challenges(
     State(app): State<App>,
@@ -192,6 +205,8 @@ pub(in crate::http) async fn challenges(
 }
 
 /// Asks for leaves of an agent's batches
+///
+/// Requests to show one leaf of a batch, newest first; one that is not met marks the batch.
 #[utoipa::path(get, path = "/v1/agents/{mint}/asks", params(Mint, AskQuery, PageQuery), responses((status = 200, body = Headed<List<items::Ask>>)))]
 pub(in crate::http) async fn asks(
     State(app): State<App>,
@@ -204,6 +219,8 @@ pub(in crate::http) async fn asks(
 }
 
 /// An agent by epoch
+///
+/// Stake, lease, batch and scores at the end of each epoch.
 #[utoipa::path(get, path = "/v1/agents/{mint}/history", params(Mint, HistoryQuery), responses((status = 200, body = Headed<History>)))]
 pub(in crate::http) async fn history(
     State(app): State<App>,
@@ -217,10 +234,7 @@ pub(in crate::http) async fn history(
     let to = query.number("to_epoch")?.unwrap_or(app.index.status.get().epoch);
     let from = query.number("from_epoch")?.unwrap_or(to.saturating_sub(usual.saturating_sub(1)));
     if from > to || to.saturating_sub(from) >= most {
-        return Err(Error::Parameter {
-            name: "from_epoch",
-            detail: "it must be before to_epoch, by 399 at most",
-        });
+        return Err(Error::parameter("from_epoch", "it must be before to_epoch, by 399 at most"));
     }
     let of = || Find::by("agent", row.mint).and("epoch", "<=", signed(to));
     let stood = app.index.store.epochs(of().order(&["epoch"])).await?;
@@ -259,6 +273,8 @@ pub(in crate::http) async fn history(
 }
 
 /// Whom an agent dealt with
+///
+/// Counted from the records of its batches and from signed ratings, the latest first.
 #[utoipa::path(get, path = "/v1/agents/{mint}/counterparties", params(Mint, PageQuery), responses((status = 200, body = Headed<List<Counterparty>>)))]
 pub(in crate::http) async fn counterparties(
     State(app): State<App>,
@@ -316,6 +332,8 @@ pub(in crate::http) async fn counterparties(
 }
 
 /// Signed ratings of an agent
+///
+/// FEEDBACK envelopes about it, and whether a batch holds each and a task stands behind it.
 #[utoipa::path(get, path = "/v1/agents/{mint}/ratings", params(Mint, PageQuery), responses((status = 200, body = Headed<List<items::Rating>>)))]
 pub(in crate::http) async fn ratings(
     State(app): State<App>,

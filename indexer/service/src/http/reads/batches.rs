@@ -27,6 +27,10 @@ use zx1_protocol::reputation::Standing;
 use zx1_protocol::units::Slot;
 use zx1_server::answer::text;
 
+/// Whether a batch's data is served.
+pub(in crate::http) const DATA: [&str; 2] = ["served", "missing"];
+pub(in crate::http) const RECORD_KINDS: [&str; 4] = ["bid", "selection", "verifier", "feedback"];
+
 async fn page_of(app: &App, uri: &Uri, headers: &HeaderMap, agent: Option<&AgentRow>) -> Result<Response> {
     let query = Query::read(uri, &["data", "withheld", "limit", "cursor"])?;
     let mut find = Find::all().newest(&["submitted_slot", "agent", "epoch"]);
@@ -38,7 +42,7 @@ async fn page_of(app: &App, uri: &Uri, headers: &HeaderMap, agent: Option<&Agent
         Some(true) => find.sure("withheld_slot IS NOT NULL"),
         Some(false) => find.sure("withheld_slot IS NULL"),
     };
-    find = match query.word("data", &["served", "missing"])? {
+    find = match query.word("data", &DATA)? {
         None => find,
         Some("served") => find.sure("data_bytes IS NOT NULL"),
         Some(_) => find.sure("data_bytes IS NULL"),
@@ -56,12 +60,16 @@ async fn page_of(app: &App, uri: &Uri, headers: &HeaderMap, agent: Option<&Agent
 }
 
 /// All batches, newest first
+///
+/// Behaviour batches as they were submitted, of all agents.
 #[utoipa::path(get, path = "/v1/batches", params(BatchQuery, PageQuery), responses((status = 200, body = Headed<List<items::Batch>>)))]
 pub(in crate::http) async fn list(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Result<Response> {
     page_of(&app, &uri, &headers, None).await
 }
 
 /// An agent's batches
+///
+/// Behaviour batches of one agent, newest first.
 #[utoipa::path(get, path = "/v1/agents/{mint}/batches", params(Mint, BatchQuery, PageQuery), responses((status = 200, body = Headed<List<items::Batch>>)))]
 pub(in crate::http) async fn of_agent(
     State(app): State<App>,
@@ -82,6 +90,8 @@ pub(in crate::http) async fn batch_row(app: &App, mint: &str, epoch: &str) -> Re
 }
 
 /// One batch of an agent
+///
+/// The commitment on chain, and what the batch says of itself once its data is here.
 #[utoipa::path(get, path = "/v1/agents/{mint}/batches/{epoch}", params(MintEpoch), responses((status = 200, body = Headed<BatchAnswer>)))]
 pub(in crate::http) async fn one(
     State(app): State<App>,
@@ -129,6 +139,8 @@ async fn look<T: Send + 'static>(
 }
 
 /// The records under arrays_root
+///
+/// Bids, selections, verifiers and ratings of a batch, in the order of its tree.
 #[utoipa::path(get, path = "/v1/agents/{mint}/batches/{epoch}/records", params(MintEpoch, RecordQuery, PageQuery), responses((status = 200, body = Headed<List<ShownRecord>>)))]
 pub(in crate::http) async fn records(
     State(app): State<App>,
@@ -138,7 +150,7 @@ pub(in crate::http) async fn records(
 ) -> Result<Response> {
     let query = Query::read(&uri, &["kind", "limit", "cursor"])?;
     let row = batch_row(&app, &mint, &epoch).await?;
-    let kind = query.word("kind", &["bid", "selection", "verifier", "feedback"])?.map(str::to_owned);
+    let kind = query.word("kind", &RECORD_KINDS)?.map(str::to_owned);
     let page = Page::new(&format!("records/{mint}/{epoch}"), &query, &[0])?;
     let find = page.find(Find::all())?;
     let from = match find.after.as_slice() {
@@ -284,6 +296,8 @@ struct ProofAnswer {
 }
 
 /// The leaves under log_merkle_root
+///
+/// Hashes of the entries of the agent's log, in the order of its tree.
 #[utoipa::path(get, path = "/v1/agents/{mint}/batches/{epoch}/leaves", params(MintEpoch, PageQuery), responses((status = 200, body = Headed<List<Leaf>>)))]
 pub(in crate::http) async fn leaves(
     State(app): State<App>,
@@ -311,6 +325,8 @@ pub(in crate::http) async fn leaves(
 }
 
 /// A Merkle proof of a record or a leaf
+///
+/// The siblings from the leaf up to the root that the chain commits to.
 #[utoipa::path(get, path = "/v1/agents/{mint}/batches/{epoch}/proof", params(MintEpoch, ProofQuery), responses((status = 200, body = Headed<ProofAnswer>)))]
 pub(in crate::http) async fn proof(
     State(app): State<App>,
@@ -319,13 +335,12 @@ pub(in crate::http) async fn proof(
     headers: HeaderMap,
 ) -> Result<Response> {
     let query = Query::read(&uri, &["record", "leaf"])?;
-    let bad = |detail| Error::Parameter { name: "record", detail };
     let (is_record, entry) = match (query.number("record")?, query.number("leaf")?) {
         (Some(entry), None) => (true, entry),
         (None, Some(entry)) => (false, entry),
-        _ => return Err(bad("name either a record or a leaf")),
+        _ => return Err(Error::parameter("record", "name either a record or a leaf")),
     };
-    let entry = u32::try_from(entry).map_err(|_| bad("the batch has no such entry"))?;
+    let entry = u32::try_from(entry).map_err(|_| Error::NoEntry)?;
     let row = batch_row(&app, &mint, &epoch).await?;
     let commitment = row.commitment();
     let root = if is_record { commitment.arrays_root } else { commitment.log_merkle_root };
@@ -335,7 +350,7 @@ pub(in crate::http) async fn proof(
             detail: error.to_string(),
         };
         let checked = bundle.check_against(&commitment).map_err(wrong)?;
-        let missing = || bad("the batch has no such entry");
+        let missing = || Error::NoEntry;
         let (leaf, proof) = if is_record {
             let packed = bundle.record_bytes(entry).ok_or_else(missing)?;
             (Sha3::hashv(&[packed]), checked.record_proof(entry))

@@ -22,6 +22,21 @@ use zx1_chain::rpc::Event;
 use zx1_interface::constants::{CHALLENGE_WINDOW_SLOTS, SHOW_SLOTS};
 use zx1_protocol::ids::AgentId;
 
+pub(in crate::http) const CHALLENGE_STATES: [&str; 6] =
+    ["open", "unanswered", "answered", "succeeded", "empty", "closed"];
+pub(in crate::http) const ASK_STATES: [&str; 6] =
+    ["open", "overdue", "shown", "withheld", "settled", "closed"];
+
+/// Names of all events.
+pub(in crate::http) fn event_names_known() -> Vec<&'static str> {
+    Event::NAMES.iter().chain(&[REGISTERED, ATTESTED, UNATTESTED]).copied().collect()
+}
+
+/// Words of a contract's states.
+pub(in crate::http) fn contract_states_known() -> Vec<&'static str> {
+    zx1_market::State::ALL.iter().map(|state| state.as_str()).collect()
+}
+
 /// Challenges, of one agent or of all.
 pub(super) async fn challenges_of(
     app: &App,
@@ -40,8 +55,7 @@ pub(super) async fn challenges_of(
     }
     // The last slot at which a challenge that can still be answered was submitted.
     let window = signed(standing.slot.saturating_sub(CHALLENGE_WINDOW_SLOTS));
-    let words = ["open", "unanswered", "answered", "succeeded", "empty", "closed"];
-    find = match query.word("state", &words)? {
+    find = match query.word("state", &CHALLENGE_STATES)? {
         None => find,
         // Nothing can answer a double bid.
         Some("open") => find.and("outcome", "=", 0).and("ground", "<>", items::DOUBLE_BID).and(
@@ -68,6 +82,8 @@ pub(super) async fn challenges_of(
 }
 
 /// All challenges, newest first
+///
+/// Claims against batches of all agents.
 #[utoipa::path(get, path = "/v1/challenges", params(ChallengeQuery, PageQuery), responses((status = 200, body = Headed<List<items::Challenge>>)))]
 pub(in crate::http) async fn challenges(
     State(app): State<App>,
@@ -78,6 +94,8 @@ pub(in crate::http) async fn challenges(
 }
 
 /// One challenge: its present or last life
+///
+/// An address may be used again after a challenge was closed; this is the latest use.
 #[utoipa::path(get, path = "/v1/challenges/{address}", params(("address" = String, Path, description = "base58")), responses((status = 200, body = Headed<ChallengeAnswer>)))]
 pub(in crate::http) async fn challenge(
     State(app): State<App>,
@@ -115,8 +133,7 @@ pub(super) async fn asks_of(
     }
     // The last slot at which an ask that can still be answered was made.
     let window = signed(standing.slot.saturating_sub(SHOW_SLOTS));
-    let words = ["open", "overdue", "shown", "withheld", "settled", "closed"];
-    find = match query.word("state", &words)? {
+    find = match query.word("state", &ASK_STATES)? {
         None => find,
         Some("open") => find.and("state", "=", 0).and("created_slot", ">=", window),
         Some("overdue") => find.and("state", "=", 0).and("created_slot", "<", window),
@@ -136,12 +153,16 @@ pub(super) async fn asks_of(
 }
 
 /// All asks for leaves, newest first
+///
+/// Requests to show one leaf of a batch, of all agents.
 #[utoipa::path(get, path = "/v1/asks", params(AskQuery, PageQuery), responses((status = 200, body = Headed<List<items::Ask>>)))]
 pub(in crate::http) async fn asks(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Result<Response> {
     asks_of(&app, &uri, &headers, None).await
 }
 
 /// One ask: its present or last life
+///
+/// An address may be used again after an ask was closed; this is the latest use.
 #[utoipa::path(get, path = "/v1/asks/{address}", params(("address" = String, Path, description = "base58")), responses((status = 200, body = Headed<AskAnswer>)))]
 pub(in crate::http) async fn ask(
     State(app): State<App>,
@@ -159,6 +180,8 @@ pub(in crate::http) async fn ask(
 }
 
 /// The feedback log, newest first
+///
+/// Texts that anybody may append and nobody can edit, with what maintainers resolved.
 #[utoipa::path(get, path = "/v1/feedback", params(FeedbackQuery, PageQuery), responses((status = 200, body = Headed<List<items::Entry>>)))]
 pub(in crate::http) async fn feedback(
     State(app): State<App>,
@@ -188,6 +211,8 @@ pub(in crate::http) async fn feedback(
 }
 
 /// One entry of the feedback log
+///
+/// An entry with its place in the log's hash chain.
 #[utoipa::path(get, path = "/v1/feedback/{index}", params(("index" = u64, Path)), responses((status = 200, body = Headed<EntryAnswer>)))]
 pub(in crate::http) async fn entry(
     State(app): State<App>,
@@ -217,8 +242,7 @@ pub(super) async fn events_of(
     if let Some(agent) = agent.or(query.key("agent")?) {
         find = find.and("agent", "=", agent);
     }
-    let names: Vec<&str> = Event::NAMES.iter().chain(&[REGISTERED, ATTESTED, UNATTESTED]).copied().collect();
-    if let Some(name) = query.word("name", &names)? {
+    if let Some(name) = query.word("name", &event_names_known())? {
         find = find.and("name", "=", name);
     }
     if let Some(account) = query.key::<Address>("account")? {
@@ -251,6 +275,8 @@ pub(super) async fn events_of(
 }
 
 /// Events of the programs, newest first
+///
+/// What the programs have logged, filtered by name, program, agent, account and slot.
 #[utoipa::path(get, path = "/v1/events", params(EventQuery, PageQuery), responses((status = 200, body = Headed<List<items::Event<'static>>>)))]
 pub(in crate::http) async fn events(
     State(app): State<App>,
@@ -261,6 +287,8 @@ pub(in crate::http) async fn events(
 }
 
 /// The markets' contracts
+///
+/// Contracts of the markets that this indexer follows, newest first, with the outcome of their verification.
 #[utoipa::path(get, path = "/v1/contracts", params(ContractQuery, PageQuery), responses((status = 200, body = Headed<List<items::Contract>>)))]
 pub(in crate::http) async fn contracts(
     State(app): State<App>,
@@ -269,10 +297,11 @@ pub(in crate::http) async fn contracts(
 ) -> Result<Response> {
     let query = Query::read(&uri, &["state", "party", "market", "limit", "cursor"])?;
     let mut find = Find::all().newest(&["created_at", "market", "id"]);
-    for name in ["state", "market"] {
-        if let Some(text) = query.get(name) {
-            find = find.and(name, "=", text);
-        }
+    if let Some(state) = query.word("state", &contract_states_known())? {
+        find = find.and("state", "=", state);
+    }
+    if let Some(market) = query.get("market") {
+        find = find.and("market", "=", market);
     }
     let page = Page::new("contracts", &query, &[0, 1, 1])?;
     // Of a party's contracts it is the one or the other side.
@@ -346,6 +375,8 @@ struct WithTranscript<'r> {
 }
 
 /// One contract with its transcript
+///
+/// The market's own answer, untouched, beside what this indexer has checked of it.
 #[utoipa::path(get, path = "/v1/contracts/{id}", params(("id" = String, Path, description = "16 lower-case hexadecimal digits"), MarketQuery), responses((status = 200, body = ContractAnswer<'static>)))]
 pub(in crate::http) async fn contract(
     State(app): State<App>,
@@ -370,6 +401,8 @@ pub(in crate::http) async fn contract(
 }
 
 /// A wallet's binding record
+///
+/// It proves that a Solana wallet and a Nano account belong to one party.
 #[utoipa::path(get, path = "/v1/bindings/{wallet}", params(("wallet" = String, Path, description = "base58")), responses((status = 200, body = Headed<BindingAnswer>)))]
 pub(in crate::http) async fn binding(
     State(app): State<App>,

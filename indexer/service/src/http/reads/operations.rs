@@ -23,6 +23,9 @@ use zx1_protocol::units::MicroUsdc;
 /// Epochs of the network's page.
 const EPOCHS: u64 = 60;
 
+/// Whether the missing events of a gap were found.
+pub(in crate::http) const GAP_STATES: [&str; 3] = ["open", "refilled", "from_state"];
+
 /// Where the index stands.
 #[derive(Serialize, ToSchema)]
 struct StatusAnswer {
@@ -136,6 +139,8 @@ struct Readiness {
 }
 
 /// Where the index stands
+///
+/// How far the chain and the markets were read, and how the last self-audit ended.
 #[utoipa::path(get, path = "/v1/status", responses((status = 200, body = Headed<StatusAnswer>)))]
 pub(in crate::http) async fn status(
     State(app): State<App>,
@@ -175,6 +180,8 @@ pub(in crate::http) async fn status(
 }
 
 /// Sums over everything, and by epoch
+///
+/// Counts and amounts of the whole network, and of its last sixty epochs.
 #[utoipa::path(get, path = "/v1/network", responses((status = 200, body = Headed<Network>)))]
 pub(in crate::http) async fn network(
     State(app): State<App>,
@@ -265,6 +272,8 @@ fn per_epoch(
 }
 
 /// What the last self-audit found
+///
+/// The index compared with the accounts on chain; null before the first one.
 #[utoipa::path(get, path = "/v1/audit", responses((status = 200, body = Headed<AuditAnswer>)))]
 pub(in crate::http) async fn audit(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Result<Response> {
     Query::read(&uri, &[])?;
@@ -273,11 +282,13 @@ pub(in crate::http) async fn audit(State(app): State<App>, uri: Uri, headers: He
 }
 
 /// Missing sequence numbers, and whether they were found
+///
+/// Events that the node did not give, by account.
 #[utoipa::path(get, path = "/v1/gaps", params(GapQuery, PageQuery), responses((status = 200, body = Headed<List<items::Gap>>)))]
 pub(in crate::http) async fn gaps(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Result<Response> {
     let query = Query::read(&uri, &["state", "limit", "cursor"])?;
     let mut find = Find::all().newest(&["found_slot", "account", "created_slot", "first"]);
-    if let Some(state) = query.word("state", &["open", "refilled", "from_state"])? {
+    if let Some(state) = query.word("state", &GAP_STATES)? {
         find = find.and("state", "=", state);
     }
     let page = Page::new("gaps", &query, &[0, 2, 0, 0])?;
@@ -290,6 +301,8 @@ pub(in crate::http) async fn gaps(State(app): State<App>, uri: Uri, headers: Hea
 }
 
 /// How far behind the index is; 503 when it is too far
+///
+/// For a load balancer: slots and seconds behind the chain.
 #[utoipa::path(get, path = "/healthz", responses((status = 200, body = Health), (status = 503, body = Health)))]
 pub(in crate::http) async fn healthz(State(app): State<App>) -> Response {
     let it = app.index.status.get();
@@ -311,6 +324,8 @@ pub(in crate::http) async fn healthz(State(app): State<App>) -> Response {
 }
 
 /// Whether it serves; 503 until the node has answered and the first backfill is done, or while the store does not answer
+///
+/// For a load balancer, before it sends requests here.
 #[utoipa::path(get, path = "/readyz", responses((status = 200, body = Readiness), (status = 503, body = Readiness)))]
 pub(in crate::http) async fn readyz(State(app): State<App>) -> Response {
     let (backfilled, stopping) = (app.index.status.get().ready, app.stopping.is_cancelled());
@@ -321,6 +336,8 @@ pub(in crate::http) async fn readyz(State(app): State<App>) -> Response {
 }
 
 /// Metrics in the text format of Prometheus, or in OpenMetrics where `Accept` asks for it
+///
+/// For Prometheus.
 #[utoipa::path(get, path = "/metrics", responses((status = 200, body = String, content_type = "text/plain")))]
 pub(in crate::http) async fn metrics(State(app): State<App>, headers: HeaderMap) -> Response {
     app.index.metrics.served(&app.index.status.get(), &headers)
