@@ -15,7 +15,7 @@ use crate::store::{AgentRow, Commit, EventRow, Find, Remove, Store, fixed, signe
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
-use tokio::sync::{Mutex, MutexGuard};
+use tokio::sync::{Mutex, MutexGuard, Notify};
 use utoipa::ToSchema;
 use zx1_chain::rpc::registry::{AgentRecord, Delegate};
 use zx1_home::{Clock as _, SystemClock};
@@ -63,6 +63,8 @@ pub struct Index {
     /// Held from reading what a reputation depends on until it is written, so that an older one never
     /// replaces a newer one.
     pub refreshing: Mutex<()>,
+    /// Told when a wallet has bound another Nano account.
+    pub bound: Notify,
     /// The cluster's genesis hash, as batches' messages name it.
     pub network: Hash,
     writer: Mutex<Writer>,
@@ -148,6 +150,7 @@ impl Index {
             hub,
             metrics,
             refreshing: Mutex::default(),
+            bound: Notify::new(),
             network,
             writer: Mutex::new(writer),
         }))

@@ -50,6 +50,8 @@ parameters! { Query:
         missing: Option<bool>,
         /// has batches that are marked
         withheld: Option<bool>,
+        /// was convicted of leaving something out of a batch
+        slashed: Option<bool>,
         sort: Option<String>,
         /// asc or desc
         order: Option<String>,
@@ -62,6 +64,8 @@ parameters! { Query:
         name: Option<String>,
         program: Option<String>,
         account: Option<String>,
+        /// of the transaction, base58; with its slot as from_slot and to_slot
+        signature: Option<String>,
         from_slot: Option<u64>,
         to_slot: Option<u64>,
         finalized: Option<bool>,
@@ -86,6 +90,8 @@ parameters! { Query:
         data: Option<String>,
         /// marked or not
         withheld: Option<bool>,
+        /// that the batch was submitted for
+        epoch: Option<u64>,
     }
     RecordQuery {
         /// bid, selection, verifier or feedback
@@ -106,13 +112,23 @@ parameters! { Query:
     }
     ContractQuery {
         state: Option<String>,
+        /// on either side, `fix_` and 64 hexadecimal digits
         party: Option<String>,
+        /// the mint of an agent: the contracts that it took
+        agent: Option<String>,
+        /// a part of the task
+        query: Option<String>,
         /// the URL of the market
         market: Option<String>,
     }
     MarketQuery {
         /// the URL of the market, where two have a contract of this id
         market: Option<String>,
+    }
+    SearchQuery {
+        /// a transaction, an address, a slot, an epoch, a day, an agent's number or name, a contract, a party, a Nano
+        /// account or block, or a part of a task
+        query: String,
     }
     GapQuery {
         /// open, refilled or from_state

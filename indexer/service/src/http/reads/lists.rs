@@ -10,16 +10,19 @@ use crate::http::openapi::{
 };
 use crate::http::query::Query;
 use crate::parse::{ATTESTED, Program, REGISTERED, UNATTESTED};
-use crate::store::{AskRow, ChallengeRow, Find, signed};
+use crate::party;
+use crate::store::{AgentRow, AskRow, ChallengeRow, ContractRow, Find, StoredEvent, signed};
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use solana_address::Address;
+use std::collections::HashMap;
 use utoipa::ToSchema;
 use zx1_chain::rpc::Event;
 use zx1_interface::constants::{CHALLENGE_WINDOW_SLOTS, SHOW_SLOTS};
+use zx1_market::State;
 use zx1_protocol::ids::AgentId;
 
 /// Challenges, of one agent or of all.
@@ -210,7 +213,7 @@ pub(super) async fn events_of(
     agent: Option<AgentId>,
 ) -> Result<Response> {
     let known =
-        ["name", "program", "agent", "account", "from_slot", "to_slot", "finalized", "limit", "cursor"];
+        ["name", "program", "agent", "account", "signature", "from_slot", "to_slot", "finalized", "limit", "cursor"];
     let query = Query::read(uri, &known)?;
     let standing = app.index.status.get();
     let mut find = Find::all().newest(&["slot", "position", "ordinal", "id"]);
@@ -234,6 +237,18 @@ pub(super) async fn events_of(
     if let Some(slot) = query.number("to_slot")? {
         find = find.and("slot", "<=", signed(slot));
     }
+    if let Some(text) = query.get("signature") {
+        // Events lie by slot: without it, all of them would have to be looked at.
+        let bad = |detail| Error::Parameter { name: "signature", detail };
+        if query.number("from_slot")?.is_none() || query.number("from_slot")? != query.number("to_slot")? {
+            return Err(bad("name its slot as from_slot and to_slot; /v1/search finds it"));
+        }
+        let mut signature = [0; 64];
+        if bs58::decode(text).onto(&mut signature) != Ok(signature.len()) {
+            return Err(bad("it must be 64 bytes in base58"));
+        }
+        find = find.and("signature", "=", signature);
+    }
     find = match query.flag("finalized")? {
         None => find,
         Some(true) => find.and("slot", "<=", signed(standing.finalized)),
@@ -246,7 +261,9 @@ pub(super) async fn events_of(
         let row = &stored.row;
         vec![row.slot.into(), row.position.into(), row.ordinal.into(), stored.id.into()]
     });
-    let items = rows.iter().map(|stored| items::Event::new(stored, &standing)).collect();
+    let names = self::names(app, rows.iter().filter_map(|stored| stored.row.agent)).await?;
+    let name = |stored: &StoredEvent| stored.row.agent.and_then(|agent| names.get(&agent));
+    let items = rows.iter().map(|stored| items::Event::new(stored, name(stored), &standing)).collect();
     Ok(list_answer(app, headers, &Digest::Index, items, next))
 }
 
@@ -267,30 +284,42 @@ pub(in crate::http) async fn contracts(
     uri: Uri,
     headers: HeaderMap,
 ) -> Result<Response> {
-    let query = Query::read(&uri, &["state", "party", "market", "limit", "cursor"])?;
+    let query = Query::read(&uri, &["state", "party", "agent", "market", "query", "limit", "cursor"])?;
     let mut find = Find::all().newest(&["created_at", "market", "id"]);
-    for name in ["state", "market"] {
-        if let Some(text) = query.get(name) {
-            find = find.and(name, "=", text);
-        }
+    if let Some(market) = query.get("market") {
+        find = find.and("market", "=", market);
+    }
+    let states: Vec<&str> = State::ALL.iter().map(|state| state.as_str()).collect();
+    if let Some(state) = query.word("state", &states)? {
+        find = find.and("state", "=", state);
+    }
+    if let Some(text) = query.get("query") {
+        find = find.holds("search", text);
+    }
+    if let Some(mint) = query.key::<AgentId>("agent")? {
+        let rows = app.index.store.agents(Find::by("mint", mint)).await?;
+        let parties = party::of_agents(&*app.index.store, &rows).await?;
+        find.conditions.push(Find::any("agent", parties.into_values().flatten()).conditions.remove(0));
+    }
+    if let Some(party) = query.get("party") {
+        // A party on either side.
+        let party = party.to_ascii_lowercase();
+        find = find.either(("principal", "=", party.clone()), ("agent", "=", party));
     }
     let page = Page::new("contracts", &query, &[0, 1, 1])?;
-    // Of a party's contracts it is the one or the other side.
-    let rows = match query.get("party") {
-        None => app.index.store.contracts(page.find(find)?).await?,
-        Some(party) => {
-            let mut rows =
-                app.index.store.contracts(page.find(find.clone().and("principal", "=", party))?).await?;
-            rows.extend(app.index.store.contracts(page.find(find.and("agent", "=", party))?).await?);
-            rows.sort_by(|a, b| (b.created_at, &b.market, &b.id).cmp(&(a.created_at, &a.market, &a.id)));
-            rows.dedup_by(|a, b| a.market == b.market && a.id == b.id);
-            rows
-        }
-    };
+    let rows = app.index.store.contracts(page.find(find)?).await?;
     let (rows, next) =
         page.cut(rows, |row| vec![row.created_at.into(), row.market.clone().into(), row.id.clone().into()]);
-    let items = rows.iter().map(items::Contract::new).collect();
+    let known = known_as(&app, &rows).await?;
+    let items = rows.iter().map(|row| items::Contract::new(row, &known)).collect();
     Ok(list_answer(&app, &headers, &Digest::Index, items, next))
+}
+
+/// The agents on chain behind the parties of contracts.
+pub(super) async fn known_as(app: &App, rows: &[ContractRow]) -> Result<HashMap<[u8; 32], AgentRow>> {
+    let parties = rows.iter().flat_map(|row| std::iter::once(&row.principal).chain(&row.agent));
+    let parties = parties.filter_map(|party| party::key_of(party)).collect();
+    Ok(party::agents(&*app.index.store, parties).await?)
 }
 
 /// A contract's answer: the market's JSON is passed on as it is, so that hashes over it hold.
@@ -354,7 +383,7 @@ pub(in crate::http) async fn contract(
     headers: HeaderMap,
 ) -> Result<Response> {
     let query = Query::read(&uri, &["market"])?;
-    let mut find = Find::by("id", id.as_str()).newest(&["created_at", "market"]).limit(1);
+    let mut find = Find::by("id", id.to_ascii_lowercase()).newest(&["created_at", "market"]).limit(1);
     if let Some(market) = query.get("market") {
         find = find.and("market", "=", market);
     }
@@ -362,9 +391,10 @@ pub(in crate::http) async fn contract(
     let unreadable = |error: serde_json::Error| crate::store::StoreError::Corrupt(error.to_string());
     let view: &RawValue = serde_json::from_str(&row.view).map_err(unreadable)?;
     let parts: WithTranscript<'_> = serde_json::from_str(&row.view).map_err(unreadable)?;
+    let known = known_as(&app, std::slice::from_ref(&row)).await?;
     let answer = ContractAnswer {
         head: Head::new(&app.index.status.get(), &Digest::Index),
-        contract: ContractBody { summary: items::Contract::new(&row), view, transcript: parts.transcript },
+        contract: ContractBody { summary: items::Contract::new(&row, &known), view, transcript: parts.transcript },
     };
     Ok(tagged(&headers, serde_json::to_string(&answer).map_err(unreadable)?))
 }
