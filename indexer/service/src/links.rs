@@ -129,7 +129,8 @@ mod tests {
     #[test]
     fn a_template_of_ones_own_counts_and_one_that_leads_nowhere_fails() {
         let own = "http://127.0.0.1:9999/tx/{}?cluster=custom".to_owned();
-        let explorer = ExplorerConfig { transaction: own.clone(), account: String::new(), ..ExplorerConfig::default() };
+        let explorer =
+            ExplorerConfig { transaction: own.clone(), account: String::new(), ..ExplorerConfig::default() };
         check(&explorer).unwrap();
         let links = Links::new(&config("", explorer), "http://127.0.0.1:8899", "unknown");
         assert_eq!((links.transaction, links.account), (Some(own), None));

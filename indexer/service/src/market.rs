@@ -8,8 +8,8 @@ mod summary;
 use crate::error::{Error, Result};
 use crate::index::{Index, now_ms};
 use crate::nano::{Held, Node};
-use crate::reputation;
 use crate::party;
+use crate::reputation;
 use crate::store::{AgentRow, Commit, ContractRow, Find, TraceRow, signed, storable};
 use futures_util::{StreamExt, stream};
 use payments::Payment;
@@ -22,14 +22,14 @@ use tokio_util::sync::CancellationToken;
 use zx1_market::case::{Report, Transcript, rebuild, replay};
 use zx1_market::chain::Side;
 use zx1_market::counts::FixCounts;
-use zx1_market::wire::{ContractView, EscrowAnswer, ListAnswer, ReputationAnswer};
 use zx1_market::money::{Outcome, Settlement};
+use zx1_market::wire::{ContractView, EscrowAnswer, ListAnswer, ReputationAnswer};
 use zx1_market::{EntryType, PartyId, State, bridge};
 use zx1_net::{Endpoint, Fetcher, Limit, Options};
 use zx1_protocol::ids::{AgentId, ConversationId};
 
-pub use summary::Summary;
 use summary::EscrowAccount;
+pub use summary::Summary;
 
 /// Maximum size of a market server's answer, in bytes.
 const MAX_ANSWER: usize = 16 << 20;
@@ -293,7 +293,9 @@ impl Markets {
             let rows = self.index.store.contracts(find.clone()).await?;
             let Some(last) = rows.last() else { return Ok(funded) };
             find.after = vec![last.id.clone().into()];
-            funded.extend(rows.iter().filter(|row| is_moving(row, self.node.is_some())).map(|row| row.id.clone()));
+            funded.extend(
+                rows.iter().filter(|row| is_moving(row, self.node.is_some())).map(|row| row.id.clone()),
+            );
         }
     }
 
@@ -306,7 +308,8 @@ impl Markets {
             let rows = self.index.store.contracts(find()).await?;
             let held = self.held(&rows).await;
             let mut paid = HashMap::new();
-            for row in rows.iter().filter(|row| payments_of(&row.summary).iter().any(|it| !self.is_final(it))) {
+            for row in rows.iter().filter(|row| payments_of(&row.summary).iter().any(|it| !self.is_final(it)))
+            {
                 if let Some(payments) = self.payments(market, row, payments_of(&row.summary)).await {
                     paid.insert(row.id.clone(), payments);
                 }
@@ -557,7 +560,8 @@ impl Facts {
         let times = times.map(Some).chain(std::iter::repeat(None));
         let entries = || transcript.entries.iter().zip(times.clone());
         let at = |(entry, time): (&zx1_market::Entry, Option<u64>)| time.unwrap_or(entry.at().0);
-        let last = |wanted: &[EntryType]| entries().filter(|(it, _)| wanted.contains(&it.kind())).last().map(at);
+        let last =
+            |wanted: &[EntryType]| entries().filter(|(it, _)| wanted.contains(&it.kind())).last().map(at);
         let opened = entries().find(|(it, _)| it.kind() == EntryType::Opened).map(at);
         let fixed = last(&[EntryType::Fix]);
         let took = |(opened, fixed): (u64, u64)| (fixed, signed(fixed.saturating_sub(opened)));
@@ -569,7 +573,9 @@ impl Facts {
                 Outcome::Canceled | Outcome::EvilAgent | Outcome::EvilBoth => Some(false),
                 Outcome::Impossible => None,
             },
-            (Some(State::Canceled), Some(Settlement::AttemptsExhausted | Settlement::LateByAgent)) => Some(false),
+            (Some(State::Canceled), Some(Settlement::AttemptsExhausted | Settlement::LateByAgent)) => {
+                Some(false)
+            }
             // Nothing is paid in a free contract: it failed where the agent had tried.
             (Some(State::Canceled), None) => {
                 last(&[EntryType::Fix, EntryType::AttemptTimeout]).map(|_| false)

@@ -76,7 +76,9 @@ pub async fn of_agents(
     let mut keys: BTreeSet<[u8; 32]> =
         rows.iter().filter_map(|row| row.tenure_owner.as_deref()).map(fixed).collect();
     let listed = Find::any("agent", rows.iter().map(|row| row.mint)).and("closed", "=", 0);
-    keys.extend(store.keys(listed.sure("until_epoch IS NULL")).await?.iter().map(|row| fixed::<32>(&row.key)));
+    keys.extend(
+        store.keys(listed.sure("until_epoch IS NULL")).await?.iter().map(|row| fixed::<32>(&row.key)),
+    );
     let mut parties: HashMap<AgentId, Vec<String>> = HashMap::new();
     for (key, agent) in agents(store, keys).await? {
         parties.entry(agent.mint).or_default().push(of_key(&key));

@@ -5,8 +5,8 @@ use crate::bundles::Content;
 use crate::index::ShownDelegate;
 use crate::market::Summary;
 use crate::merge::{ground_name, number, scope_names, tree_name};
-use crate::party;
 use crate::parse::{Base58, EventFields, Program, base58};
+use crate::party;
 use crate::reputation::{Scores, StoredReputation, StoredTally, uncovered};
 use crate::status::Standing;
 use crate::store::{
@@ -19,9 +19,9 @@ use serde_json::Value;
 use std::collections::HashMap;
 use utoipa::ToSchema;
 use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
+use zx1_market::State;
 use zx1_protocol::challenge::show_deadline;
 use zx1_protocol::hash::Hash;
-use zx1_market::State;
 use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::lease::{Lease, LeaseState};
 use zx1_protocol::record::Record;
@@ -658,6 +658,9 @@ struct Hidden {
     conversation: String,
     /// the other agent: the counterparty, the verifier, or who rated
     other: String,
+    other_name: Option<String>,
+    /// the contract of a market that the conversation is; the value is in raw then
+    contract: Option<String>,
     /// of a bid, in units that the two agents agreed on; null also when the evidence leaves it open
     value: Option<String>,
     /// of a rating
@@ -673,6 +676,8 @@ impl Hidden {
             kind,
             conversation: conversation.to_string(),
             other: other.to_string(),
+            other_name: None,
+            contract: None,
             value: None,
             score: None,
             slot: slot.0,
@@ -695,6 +700,19 @@ impl Hidden {
 pub(super) const DOUBLE_BID: i64 = 5;
 
 impl Challenge {
+    /// Whom and which conversation the hidden record is about.
+    pub(super) fn hidden(&self) -> Option<(AgentId, ConversationId)> {
+        let hidden = self.hidden.as_ref()?;
+        Some((hidden.other.parse().ok()?, hidden.conversation.parse().ok()?))
+    }
+
+    /// What the index knows of them.
+    pub(super) fn tell(&mut self, other_name: Option<String>, contract: Option<String>) {
+        if let Some(hidden) = &mut self.hidden {
+            (hidden.other_name, hidden.contract) = (other_name, contract);
+        }
+    }
+
     pub(super) fn new(row: &ChallengeRow, name: Option<&String>, standing: &Standing) -> Self {
         let until = unsigned(row.submitted_slot).saturating_add(CHALLENGE_WINDOW_SLOTS);
         let state = match row.outcome {

@@ -18,7 +18,12 @@ pub(super) fn is_slashed(row: &AgentRow) -> bool {
 /// - `unlocking`: its stake is on the way out
 /// - `inactive`: its lease is not paid
 /// - `good`
-pub(super) fn word(row: &AgentRow, stakes: &[StakeRow], slashed_slot: Option<i64>, lease: &str) -> &'static str {
+pub(super) fn word(
+    row: &AgentRow,
+    stakes: &[StakeRow],
+    slashed_slot: Option<i64>,
+    lease: &str,
+) -> &'static str {
     if is_slashed(row) {
         // Where it is not known when, the graver word holds.
         let before = slashed_slot.zip(row.tenure_slot).is_some_and(|(slashed, began)| slashed < began);

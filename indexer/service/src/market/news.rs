@@ -14,7 +14,14 @@ use zx1_market::wire::ContractView;
 type Known = HashMap<[u8; 32], AgentRow>;
 
 /// An event about a contract. `party` is who it is about.
-fn row(kind: &str, tail: &str, contract: &ContractRow, known: &Known, party: Option<&str>, more: Value) -> StreamRow {
+fn row(
+    kind: &str,
+    tail: &str,
+    contract: &ContractRow,
+    known: &Known,
+    party: Option<&str>,
+    more: Value,
+) -> StreamRow {
     let summary: Value = serde_json::from_str(&contract.summary).unwrap_or_default();
     let mut fields = json!({
         "source": "market",
@@ -49,12 +56,14 @@ pub(super) fn of(
     let at = |time: i64, row: StreamRow| StreamRow { body: at_time(&row.body, time), at: time, ..row };
     let facts = checked.map(|it| it.facts).unwrap_or_default();
     if checked.is_some() {
-        let posted = row("contract_posted", "posted", contract, known, Some(&contract.principal), Value::Null);
+        let posted =
+            row("contract_posted", "posted", contract, known, Some(&contract.principal), Value::Null);
         told.push(at(contract.created_at, posted));
     }
     if let Some(agent) = &contract.agent {
         let time = facts.taken.map_or(contract.updated_at, signed);
-        let taken = row("contract_taken", &format!("taken/{agent}"), contract, known, Some(agent), Value::Null);
+        let taken =
+            row("contract_taken", &format!("taken/{agent}"), contract, known, Some(agent), Value::Null);
         told.push(at(time, taken));
     }
     told.extend(disputes(market, view, checked));

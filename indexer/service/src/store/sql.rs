@@ -23,8 +23,8 @@ use super::rows::{
     StreamRow, TenureRow, TraceRow, fixed, unsigned,
 };
 use super::{
-    Alike, Commit, Condition, EpochTotals, Find, Remove, Store, StoreError, StoreFuture, StoredEvent, StoredStream,
-    Totals, Value,
+    Alike, Commit, Condition, EpochTotals, Find, Remove, Store, StoreError, StoreFuture, StoredEvent,
+    StoredStream, Totals, Value,
 };
 
 static SQLITE: sqlx::migrate::Migrator = sqlx::migrate!("../../migrations/indexer/sqlite");

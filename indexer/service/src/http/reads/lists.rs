@@ -93,7 +93,12 @@ pub(in crate::http) async fn challenge(
     let find = Find::by("address", address).newest(&["submitted_slot"]).limit(1);
     let row = app.index.store.challenges(find).await?.into_iter().next().ok_or(Error::NoChallenge)?;
     let names = names(&app, std::iter::once(row.agent)).await?;
-    let challenge = items::Challenge::new(&row, names.get(&row.agent), &app.index.status.get());
+    let mut challenge = items::Challenge::new(&row, names.get(&row.agent), &app.index.status.get());
+    if let Some((other, conversation)) = challenge.hidden() {
+        let name = super::names(&app, std::iter::once(other)).await?.remove(&other);
+        let contracts = app.index.store.contracts(Find::by("conversation", conversation).limit(1)).await?;
+        challenge.tell(name, contracts.into_iter().next().map(|row| row.id));
+    }
     Ok(headed(&app, &headers, &Digest::Index, ChallengeAnswer { challenge }))
 }
 
@@ -212,8 +217,18 @@ pub(super) async fn events_of(
     headers: &HeaderMap,
     agent: Option<AgentId>,
 ) -> Result<Response> {
-    let known =
-        ["name", "program", "agent", "account", "signature", "from_slot", "to_slot", "finalized", "limit", "cursor"];
+    let known = [
+        "name",
+        "program",
+        "agent",
+        "account",
+        "signature",
+        "from_slot",
+        "to_slot",
+        "finalized",
+        "limit",
+        "cursor",
+    ];
     let query = Query::read(uri, &known)?;
     let standing = app.index.status.get();
     let mut find = Find::all().newest(&["slot", "position", "ordinal", "id"]);
@@ -394,7 +409,11 @@ pub(in crate::http) async fn contract(
     let known = known_as(&app, std::slice::from_ref(&row)).await?;
     let answer = ContractAnswer {
         head: Head::new(&app.index.status.get(), &Digest::Index),
-        contract: ContractBody { summary: items::Contract::new(&row, &known), view, transcript: parts.transcript },
+        contract: ContractBody {
+            summary: items::Contract::new(&row, &known),
+            view,
+            transcript: parts.transcript,
+        },
     };
     Ok(tagged(&headers, serde_json::to_string(&answer).map_err(unreadable)?))
 }

@@ -1,13 +1,13 @@
 //! GET /v1/search: what a pasted text is, and where it leads.
 
 use super::lists::known_as;
+use crate::chain::Finality;
 use crate::error::{Error, Result};
 use crate::http::App;
 use crate::http::answer::{Digest, Headed, headed};
 use crate::http::openapi::SearchQuery;
 use crate::http::query::Query;
 use crate::http::standing::is_slashed;
-use crate::chain::Finality;
 use crate::party;
 use crate::store::{AgentRow, ContractRow, Find, signed};
 use axum::extract::State;
@@ -89,13 +89,16 @@ enum Look {
 
 impl Look {
     fn of(text: &str) -> Self {
-        let is_hex = |text: &str, length| text.len() == length && text.bytes().all(|it| it.is_ascii_hexdigit());
+        let is_hex =
+            |text: &str, length| text.len() == length && text.bytes().all(|it| it.is_ascii_hexdigit());
         let lower = text.to_ascii_lowercase();
         // No number that is looked for has 16 digits.
         if is_hex(text, 16) {
             return Self::Contract(lower);
         }
-        if let Some(number) = text.strip_prefix('#').unwrap_or(text).replace(',', "").parse().ok().or(day(text)) {
+        if let Some(number) =
+            text.strip_prefix('#').unwrap_or(text).replace(',', "").parse().ok().or(day(text))
+        {
             return Self::Number(number);
         }
         if lower.strip_prefix("fix_").is_some_and(|key| is_hex(key, 64)) {
@@ -138,7 +141,11 @@ fn day(text: &str) -> Option<u64> {
 
 /// What a pasted text is, and where it leads
 #[utoipa::path(get, path = "/v1/search", params(SearchQuery), responses((status = 200, body = Headed<Hits>)))]
-pub(in crate::http) async fn search(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Result<Response> {
+pub(in crate::http) async fn search(
+    State(app): State<App>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response> {
     let query = Query::read(&uri, &["query"])?;
     let bad = Error::Parameter { name: "query", detail: "it must say what to look for" };
     let text = query.get("query").map(str::trim).filter(|text| !text.is_empty()).ok_or(bad)?;

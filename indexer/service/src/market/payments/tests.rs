@@ -58,7 +58,10 @@ fn what_the_market_says_of_a_payment_is_taken_by_sender_payee_and_amount() {
         states(vec![told(3, 5, Some(&hash), true)]),
         [(agent, PaymentState::Owed), (None, PaymentState::Claimed)]
     );
-    assert_eq!(matched(&[pay(5)], &answer(vec![told(2, 5, Some(&hash), true)]))[0].hash, Some(hash.to_uppercase()));
+    assert_eq!(
+        matched(&[pay(5)], &answer(vec![told(2, 5, Some(&hash), true)]))[0].hash,
+        Some(hash.to_uppercase())
+    );
     assert_eq!(states(vec![told(2, 5, Some("not a hash"), true)]), [(agent, PaymentState::Owed)]);
 }
 
