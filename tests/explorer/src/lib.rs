@@ -22,7 +22,8 @@ pub(crate) fn axe() -> &'static str {
     static AXE: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
         let tools = std::env::var_os("ZX1_TOOLS").map(std::path::PathBuf::from);
         let home = std::env::var_os("HOME").map(std::path::PathBuf::from).unwrap_or_default();
-        let file = tools.unwrap_or_else(|| home.join(".cache/zx1")).join("axe/node_modules/axe-core/axe.min.js");
+        let file =
+            tools.unwrap_or_else(|| home.join(".cache/zx1")).join("axe/node_modules/axe-core/axe.min.js");
         std::fs::read_to_string(&file).unwrap_or_else(|why| {
             panic!("{}: {why}. The explorer's tests need axe-core; run scripts/setup.", file.display())
         })

@@ -25,9 +25,11 @@ pub struct Payment {
     /// whose deposit it comes out of
     #[schema(value_type = Option<String>)]
     pub deposit_of: Option<Side>,
+    /// in raw, as a decimal number
     pub amount_raw: String,
     /// the block, in upper-case hexadecimal digits
     pub hash: Option<String>,
+    /// how far it is
     pub state: PaymentState,
 }
 

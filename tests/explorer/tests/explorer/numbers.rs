@@ -549,7 +549,9 @@ fn contracts(stage: &Stage, said: &Said, page: &Page) {
             ));
             match shown[party].as_str() {
                 // Alice is known on chain by the same key.
-                Some(_) if party == "agent" => assert!(title.contains(&world.agents[0].mint), "{id}: {title}"),
+                Some(_) if party == "agent" => {
+                    assert!(title.contains(&world.agents[0].mint), "{id}: {title}")
+                }
                 Some(key) => assert!(title.contains(key), "{party} of {id}: {title}"),
                 None => assert!(title.contains("nobody yet"), "{party} of {id}: {title}"),
             }

@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use utoipa::ToSchema;
 use zx1_chain::rpc::Event;
 use zx1_interface::constants::{CHALLENGE_WINDOW_SLOTS, SHOW_SLOTS};
-use zx1_market::State;
+use zx1_market::State as ContractState;
 use zx1_protocol::ids::AgentId;
 
 /// Challenges, of one agent or of all.
@@ -304,7 +304,7 @@ pub(in crate::http) async fn contracts(
     if let Some(market) = query.get("market") {
         find = find.and("market", "=", market);
     }
-    let states: Vec<&str> = State::ALL.iter().map(|state| state.as_str()).collect();
+    let states: Vec<&str> = ContractState::ALL.iter().map(|state| state.as_str()).collect();
     if let Some(state) = query.word("state", &states)? {
         find = find.and("state", "=", state);
     }
