@@ -34,6 +34,8 @@ pub struct Config {
     pub stream_days: u64,
     /// Lag at which `/healthz` fails.
     pub health: HealthConfig,
+    /// Links out of the explorer.
+    pub explorer: ExplorerConfig,
     /// Limits on requests, uploads and streams.
     pub limits: Limits,
 }
@@ -51,6 +53,7 @@ impl Default for Config {
             audit_secs: 3_600,
             stream_days: 30,
             health: HealthConfig::default(),
+            explorer: ExplorerConfig::default(),
             limits: Limits::default(),
         }
     }
@@ -121,6 +124,28 @@ pub struct NanoConfig {
 impl Default for NanoConfig {
     fn default() -> Self {
         Self { rpc: String::new(), poll_secs: 30 }
+    }
+}
+
+/// Links out of the explorer: URLs in which `{}` stands for what they lead to. Empty: no link. `auto`: by the
+/// cluster's genesis, or the address of the Nano node; none for a local one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ExplorerConfig {
+    /// URL of a transaction by its signature.
+    pub transaction: String,
+    /// URL of an account by its address.
+    pub account: String,
+    /// URL of a Nano block by its hash.
+    pub nano_block: String,
+    /// URL of a Nano account by its address.
+    pub nano_account: String,
+}
+
+impl Default for ExplorerConfig {
+    fn default() -> Self {
+        let auto = || "auto".to_owned();
+        Self { transaction: auto(), account: auto(), nano_block: auto(), nano_account: auto() }
     }
 }
 

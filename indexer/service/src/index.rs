@@ -17,7 +17,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use tokio::sync::{Mutex, MutexGuard};
+use tokio::sync::{Mutex, MutexGuard, Notify};
 use utoipa::ToSchema;
 use zx1_chain::rpc::registry::{AgentRecord, Delegate};
 use zx1_coded::Coded as _;
@@ -66,6 +66,8 @@ pub struct Index {
     /// Held from reading what a reputation depends on until it is written, so that an older one never
     /// replaces a newer one.
     pub refreshing: Mutex<()>,
+    /// Told when a wallet has bound another Nano account.
+    pub bound: Notify,
     /// The genesis hash of the cluster that the database is of, once it is known.
     network: OnceLock<Hash>,
     /// Whether the node was found to be of that cluster.
@@ -148,6 +150,7 @@ impl Index {
             hub,
             metrics,
             refreshing: Mutex::default(),
+            bound: Notify::new(),
             network,
             identified: AtomicBool::new(false),
             writer: Mutex::new(writer),

@@ -1,28 +1,35 @@
 //! The markets' contracts: mirrored, and each transcript is run through the rules before it is shown. What a
 //! market shows to strangers is shown here (decision E14), and nothing else.
 
+mod news;
+pub mod payments;
+mod summary;
+
 use crate::error::{Error, Result};
 use crate::index::{Index, now_ms};
-use crate::merge::stream_row;
 use crate::nano::{Held, Node};
+use crate::party;
 use crate::reputation;
-use crate::store::{Commit, ContractRow, Find, StreamRow, signed};
+use crate::store::{AgentRow, Commit, ContractRow, Find, TraceRow, signed, storable};
 use futures_util::{StreamExt, stream};
-use serde::Serialize;
+use payments::Payment;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
-use utoipa::ToSchema;
 use zx1_market::case::{Report, Transcript, rebuild, replay};
 use zx1_market::chain::Side;
 use zx1_market::counts::FixCounts;
-use zx1_market::wire::{ContractView, ListAnswer, ReputationAnswer};
+use zx1_market::money::{Outcome, Settlement};
+use zx1_market::wire::{ContractView, EscrowAnswer, ListAnswer, ReputationAnswer};
 use zx1_market::{EntryType, PartyId, State, bridge};
 use zx1_net::{Endpoint, Fetcher, Limit, Options, Problem};
 use zx1_protocol::ids::{AgentId, ConversationId};
+
+use summary::EscrowAccount;
+pub use summary::Summary;
 
 /// Maximum size of a market server's answer, in bytes.
 const MAX_ANSWER: usize = 16 << 20;
@@ -235,16 +242,20 @@ impl Markets {
                 trouble = Some(error);
                 continue;
             }
-            let stream = if holds { told(market, &view) } else { Vec::new() };
+            let mut row = row;
+            self.pay(market, &mut row, checked.as_ref()).await;
+            let known = self.known_as(&view).await?;
+            let stream = news::of(market, &view, checked.as_ref(), &row, &known);
             if row.settled == 1 && before.is_none_or(|before| before.settled == 0) {
                 affected.extend(self.rated_in(&row).await?);
             }
-            if may_hold(&row) {
+            if is_moving(&row, self.node.is_some()) {
                 seen.funded.insert(id);
             }
             {
                 let _writer = self.index.writer().await;
-                let commit = Commit { contracts: vec![row], stream, ..Commit::default() };
+                let traces = traces(&row);
+                let commit = Commit { contracts: vec![row], traces, stream, ..Commit::default() };
                 self.index.write_rows(commit).await?;
             }
         }
@@ -285,55 +296,118 @@ impl Markets {
             let rows = self.index.store.contracts(find.clone()).await?;
             let Some(last) = rows.last() else { return Ok(funded) };
             find.after = vec![last.id.clone().into()];
-            funded.extend(rows.iter().filter(|row| may_hold(row)).map(|row| row.id.clone()));
+            funded.extend(
+                rows.iter().filter(|row| is_moving(row, self.node.is_some())).map(|row| row.id.clone()),
+            );
         }
     }
 
-    /// Asks for escrow accounts again: what they hold moves without an entry of the contract, and after its
+    /// Asks for escrow accounts and payments again: money moves without an entry of the contract, and after its
     /// end.
     async fn balances(&self, market: &str, seen: &mut Seen) -> Result<()> {
-        let Some(node) = &self.node else { return Ok(()) };
         let ids: Vec<String> = seen.funded.iter().cloned().collect();
         for page in ids.chunks(500) {
             let find = || Find::any("id", page.iter().cloned()).and("market", "=", market);
             let rows = self.index.store.contracts(find()).await?;
-            let accounts: BTreeSet<String> = rows.iter().flat_map(|row| accounts_of(&row.summary)).collect();
-            let held: BTreeMap<String, Held> = stream::iter(accounts)
-                .map(|account| async move {
-                    let held = node.held(&account).await?;
-                    Some((account, held))
-                })
-                .buffer_unordered(AT_ONCE)
-                .filter_map(std::future::ready)
-                .collect()
-                .await;
+            let held = self.held(&rows).await;
+            let mut paid = HashMap::new();
+            for row in rows.iter().filter(|row| payments_of(&row.summary).iter().any(|it| !self.is_final(it)))
+            {
+                if let Some(payments) = self.payments(market, row, payments_of(&row.summary)).await {
+                    paid.insert(row.id.clone(), payments);
+                }
+            }
+            let parties = rows.iter().filter_map(|row| party::key_of(row.agent.as_deref()?));
+            let known = party::agents(&*self.index.store, parties.collect()).await?;
             let _writer = self.index.writer().await;
-            let mut contracts = Vec::new();
+            let (mut contracts, mut marks, mut stream) = (Vec::new(), Vec::new(), Vec::new());
             for mut row in self.index.store.contracts(find()).await? {
-                let accounts = accounts_of(&row.summary);
+                let before = row.clone();
                 let Ok(mut summary) = serde_json::from_str::<Value>(&row.summary) else { continue };
-                let known = escrow_of(&summary);
-                let now: Vec<Value> = accounts
+                let shown = escrow_of(&summary);
+                let now: Vec<Value> = accounts_of(&row.summary)
                     .into_iter()
                     .map(|account| {
-                        let before = known.iter().find(|it| it["account"] == *account);
+                        let before = shown.iter().find(|it| it["account"] == *account);
                         escrow(&account, held.get(&account), before)
                     })
                     .collect();
-                if now != known {
+                if now != shown {
                     summary["escrow"] = Value::from(now);
                     row.summary = summary.to_string();
+                }
+                if let Some(payments) = paid.remove(&row.id) {
+                    self.show(&mut row, &payments);
+                }
+                if row != before {
+                    stream.extend(news::paid(&row, &known));
+                    marks.extend(traces(&row));
                     contracts.push(row.clone());
                 }
-                if !may_hold(&row) {
+                if !is_moving(&row, self.node.is_some()) {
                     seen.funded.remove(&row.id);
                 }
             }
             if !contracts.is_empty() {
-                self.index.write_rows(Commit { contracts, ..Commit::default() }).await?;
+                let commit = Commit { contracts, traces: marks, stream, ..Commit::default() };
+                self.index.write_rows(commit).await?;
             }
         }
         Ok(())
+    }
+
+    /// What the escrow accounts of contracts hold, as far as the node answers.
+    async fn held(&self, rows: &[ContractRow]) -> BTreeMap<String, Held> {
+        let Some(node) = &self.node else { return BTreeMap::new() };
+        let accounts: BTreeSet<String> = rows.iter().flat_map(|row| accounts_of(&row.summary)).collect();
+        stream::iter(accounts)
+            .map(|account| async move {
+                let held = node.held(&account).await?;
+                Some((account, held))
+            })
+            .buffer_unordered(AT_ONCE)
+            .filter_map(std::future::ready)
+            .collect()
+            .await
+    }
+
+    fn is_final(&self, payment: &Payment) -> bool {
+        payment.is_final(self.node.is_some())
+    }
+
+    /// The payments of a contract as they stand now; `None` when the market does not say.
+    async fn payments(&self, market: &str, row: &ContractRow, ordered: Vec<Payment>) -> Option<Vec<Payment>> {
+        let text = self.ask(market, &format!("/contracts/{}/escrow", row.id)).await.ok().flatten()?;
+        let told: EscrowAnswer = serde_json::from_str(&text).ok()?;
+        let mut payments = payments::matched(&ordered, &told);
+        payments::check(&mut payments, &payments_of(&row.summary), self.node.as_ref()).await;
+        Some(payments)
+    }
+
+    /// Takes what a contract's end orders into its row, and what is paid of it.
+    async fn pay(&self, market: &str, row: &mut ContractRow, checked: Option<&Checked>) {
+        let Some(checked) = checked.filter(|it| it.report.valid) else { return };
+        let ordered = payments::ordered(&checked.report.settlements);
+        if ordered.is_empty() {
+            return;
+        }
+        let payments = self.payments(market, row, ordered.clone()).await.unwrap_or(ordered);
+        self.show(row, &payments);
+    }
+
+    fn show(&self, row: &mut ContractRow, payments: &[Payment]) {
+        let Ok(mut summary) = serde_json::from_str::<Value>(&row.summary) else { return };
+        row.earned = payments::earned(payments, self.node.is_some());
+        summary["payments"] = json!(payments);
+        summary["earned_raw"] = json!(row.earned);
+        row.summary = summary.to_string();
+    }
+
+    /// The agents on chain that stand behind a contract's parties.
+    async fn known_as(&self, view: &ContractView) -> Result<HashMap<[u8; 32], AgentRow>> {
+        let parties = std::iter::once(view.principal_pubkey).chain(view.agent_pubkey);
+        let parties = parties.map(|party| *party.as_bytes()).collect();
+        Ok(party::agents(&*self.index.store, parties).await?)
     }
 
     /// Ratings that parties have chained after the end (decision G1): envelopes as from anywhere else. One that
@@ -408,6 +482,9 @@ impl Markets {
         let task = view.briefing.lines().next().unwrap_or_default();
         let (created, updated) = (signed(view.created_at.0.0), signed(view.updated_at.0.0));
         let settled = report.is_some_and(|it| it.valid) && view.status.is_terminal();
+        let facts = checked.map(|it| it.facts).unwrap_or_default();
+        let success = facts.success.filter(|_| settled && view.agent_pubkey.is_some());
+        let repaired = facts.repaired.filter(|_| success == Some(true));
         let summary = Summary {
             id: view.id.to_string(),
             market: market.to_owned(),
@@ -431,6 +508,12 @@ impl Markets {
             conversation: conversation.map(|it| it.to_string()),
             task: task.chars().take(200).collect(),
             escrow: escrows,
+            payments: Vec::new(),
+            taken_at: facts.taken,
+            repaired_at: repaired.map(|(at, _)| at),
+            repaired_ms: repaired.map(|(_, took)| took),
+            success,
+            earned_raw: None,
         };
         ContractRow {
             market: market.to_owned(),
@@ -444,61 +527,13 @@ impl Markets {
             view: text.to_owned(),
             conversation,
             settled: i64::from(settled),
+            bounty: raw.filter(|raw| !raw.is_zero()).map(|raw| raw.get().to_string()),
+            success: success.map(i64::from),
+            repaired_ms: repaired.map(|(_, took)| took),
+            earned: None,
+            search: storable(&summary.task).to_lowercase(),
         }
     }
-}
-
-/// A contract as it is stored and shown. Times are Unix milliseconds.
-#[derive(Debug, Serialize, ToSchema)]
-pub struct Summary {
-    id: String,
-    /// the URL of the market
-    market: String,
-    server: Option<String>,
-    state: String,
-    principal: String,
-    agent: Option<String>,
-    /// fixes that the principal has received at this market in contracts of this kind, free or paid, when this one
-    /// changed last; null when the market does not count them
-    #[schema(value_type = Option<Fixes>)]
-    principal_fixes: Option<FixCounts>,
-    /// fixes that the agent has proposed, likewise
-    #[schema(value_type = Option<Fixes>)]
-    agent_fixes: Option<FixCounts>,
-    /// the bounty in XNO, as a decimal number
-    bounty: Option<String>,
-    bounty_raw: Option<String>,
-    created_at: i64,
-    updated_at: i64,
-    closing_at: Option<u64>,
-    review_expires_at: Option<u64>,
-    /// when the rules act next
-    deadline: Option<u64>,
-    chain_head: Option<String>,
-    entries: usize,
-    /// whether the transcript holds; null while strangers see none
-    verified: Option<bool>,
-    verify_error: Option<String>,
-    conversation: Option<String>,
-    task: String,
-    #[schema(value_type = Vec<EscrowAccount>)]
-    escrow: Vec<Value>,
-}
-
-/// A party's fixes, as a market counts them.
-#[derive(Debug, Serialize, ToSchema)]
-struct Fixes {
-    fixes: u64,
-    /// of these: passed in the principal's sandbox and failed on its machine
-    failed_outside: u64,
-}
-
-/// An escrow account as the Nano node shows it.
-#[derive(Debug, Serialize, ToSchema)]
-struct EscrowAccount {
-    account: String,
-    balance_raw: Option<String>,
-    receivable_raw: Option<String>,
 }
 
 /// What a transcript proves, and when the rules act next.
@@ -507,6 +542,52 @@ struct Checked {
     report: Report,
     /// Unix milliseconds; none after the end.
     deadline: Option<u64>,
+    facts: Facts,
+}
+
+/// What a transcript that holds says of the work. Times are Unix milliseconds.
+#[derive(Debug, Clone, Copy, Default)]
+struct Facts {
+    /// When the last agent took it.
+    taken: Option<u64>,
+    /// When the accepted fix came, and how long after the opening.
+    repaired: Option<(u64, i64)>,
+    /// Whether the agent repaired it; none where nobody could say.
+    success: Option<bool>,
+}
+
+impl Facts {
+    fn of(transcript: &Transcript, report: &Report) -> Self {
+        // By the server's clock where it is known, else by the author's.
+        let times = transcript.received_at.iter().map(|at| at.0);
+        let times = times.map(Some).chain(std::iter::repeat(None));
+        let entries = || transcript.entries.iter().zip(times.clone());
+        let at = |(entry, time): (&zx1_market::Entry, Option<u64>)| time.unwrap_or(entry.at().0);
+        let last =
+            |wanted: &[EntryType]| entries().filter(|(it, _)| wanted.contains(&it.kind())).last().map(at);
+        let opened = entries().find(|(it, _)| it.kind() == EntryType::Opened).map(at);
+        let fixed = last(&[EntryType::Fix]);
+        let took = |(opened, fixed): (u64, u64)| (fixed, signed(fixed.saturating_sub(opened)));
+        let ordered = report.settlements.last().map(|it| it.settlement);
+        let success = match (report.state, ordered) {
+            (Some(State::Fulfilled), _) => Some(true),
+            (Some(State::Resolved), Some(Settlement::Ruling(outcome, _))) => match outcome {
+                Outcome::Fulfilled | Outcome::EvilPrincipal => Some(true),
+                Outcome::Canceled | Outcome::EvilAgent | Outcome::EvilBoth => Some(false),
+                Outcome::Impossible => None,
+            },
+            (Some(State::Canceled), Some(Settlement::AttemptsExhausted | Settlement::LateByAgent)) => {
+                Some(false)
+            }
+            // Nothing is paid in a free contract: it failed where the agent had tried.
+            (Some(State::Canceled), None) => {
+                last(&[EntryType::Fix, EntryType::AttemptTimeout]).map(|_| false)
+            }
+            _ => None,
+        };
+        let taken = last(&[EntryType::Bond, EntryType::Bonded]);
+        Self { taken, repaired: opened.zip(fixed).map(took), success }
+    }
 }
 
 /// Runs a transcript through the rules; none when there is none to run.
@@ -519,7 +600,8 @@ async fn verify(text: String) -> Option<Checked> {
         let report = replay(&transcript);
         let case = if report.valid { rebuild(&transcript).ok() } else { None };
         let deadline = case.and_then(|case| case.next_deadline()).map(|at| at.0);
-        Some(Checked { report, deadline })
+        let facts = if report.valid { Facts::of(&transcript, &report) } else { Facts::default() };
+        Some(Checked { report, deadline, facts })
     };
     tokio::task::spawn_blocking(work).await.ok().flatten()
 }
@@ -547,45 +629,39 @@ fn accounts_of(summary: &str) -> Vec<String> {
     escrow_of(&summary).iter().filter_map(account).collect()
 }
 
-/// Whether an escrow account of a contract may hold something, or may get it: not when it has ended and all of
-/// them are known to be empty.
-fn may_hold(row: &ContractRow) -> bool {
+/// The payments that a row shows.
+fn payments_of(summary: &str) -> Vec<Payment> {
+    let summary: Value = serde_json::from_str(summary).unwrap_or_default();
+    let payments = summary.get("payments").cloned().unwrap_or_default();
+    serde_json::from_value(payments).unwrap_or_default()
+}
+
+/// Where a contract's money appears on the Nano ledger.
+fn traces(row: &ContractRow) -> Vec<TraceRow> {
+    let mut marks: BTreeSet<String> = accounts_of(&row.summary).into_iter().collect();
+    for payment in payments_of(&row.summary) {
+        marks.extend([payment.from, payment.to].into_iter().chain(payment.hash));
+    }
+    let trace = |mark| TraceRow { mark, market: row.market.clone(), id: row.id.clone() };
+    marks.into_iter().map(trace).collect()
+}
+
+/// Whether money of a contract may still move: not when it has ended, all of its escrow accounts are known to be
+/// empty, and every payment has arrived.
+fn is_moving(row: &ContractRow, has_node: bool) -> bool {
     let summary: Value = serde_json::from_str(&row.summary).unwrap_or_default();
     let accounts = escrow_of(&summary);
     let has_ended = row.state.parse::<State>().is_ok_and(State::is_terminal);
     let is_empty = |it: &Value| it["balance_raw"] == "0" && it["receivable_raw"] == "0";
-    !(accounts.is_empty() || has_ended && accounts.iter().all(is_empty))
+    let payments = payments_of(&row.summary);
+    let is_paid = payments.iter().all(|payment| payment.is_final(has_node));
+    let is_empty = if has_node { accounts.iter().all(is_empty) } else { !payments.is_empty() };
+    !(accounts.is_empty() || has_ended && is_empty && is_paid)
 }
 
 fn entry_data(entry: &zx1_market::Entry) -> Value {
     let value: Value = serde_json::from_str(&entry.to_json().to_string()).unwrap_or_default();
     value.get("data").cloned().unwrap_or_default()
-}
-
-/// The stream events that follow from a transcript that verifies.
-fn told(market: &str, view: &ContractView) -> Vec<StreamRow> {
-    let mut told = Vec::new();
-    for (seq, entry) in view.transcript.iter().enumerate() {
-        let kind = match entry.kind() {
-            EntryType::Ruling => "verdict_issued",
-            EntryType::DisputeFiled | EntryType::Appeal => "dispute_raised",
-            _ => continue,
-        };
-        let data = entry_data(entry);
-        let text = |name: &str| data.get(name).and_then(Value::as_str).map(str::to_owned);
-        let fields = json!({
-            "source": "market",
-            "contract": view.id.to_string(),
-            "market": market,
-            "court": text("court"),
-            "ruling": text("outcome").or_else(|| text("ruling")),
-            "epoch": null,
-            "count": 1,
-        });
-        let origin = format!("market/{market}/{}/{seq}", view.id);
-        told.push(stream_row(kind, origin, None, None, now_ms(), fields));
-    }
-    told
 }
 
 #[cfg(test)]

@@ -4,11 +4,11 @@
 use crate::bundles::Put;
 use crate::error::{Error, Result};
 use crate::index::{Index, now_s};
-use crate::store::{BindingRow, Commit, Find, fixed, signed};
-use nano_escrow::Address;
+use crate::store::{AgentRow, BindingRow, Commit, Find, fixed, signed};
 use nano_escrow::binding::Binding;
 use nano_escrow::node::{HttpNode, HttpOptions, NodeCalls};
-use std::collections::HashMap;
+use nano_escrow::{Address, BlockHash, PublicKey, Subtype};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -20,6 +20,19 @@ pub struct Held {
     pub balance: String,
     /// Sum of the confirmed sends that wait for the account.
     pub receivable: String,
+}
+
+/// A send as the node has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// Whose balance it lowers.
+    pub from: String,
+    /// The payee; empty for a block that is no send.
+    pub to: String,
+    /// The amount in raw, as a decimal number.
+    pub raw: String,
+    /// Whether the network has decided for it.
+    pub confirmed: bool,
 }
 
 /// The Nano node whose balances are shown.
@@ -55,6 +68,28 @@ impl Node {
                 None
             }
         }
+    }
+}
+
+impl Node {
+    /// The send of this hash. None when the node does not know the block, or does not answer.
+    pub async fn sent(&self, hash: &str) -> Option<Seen> {
+        let hash: BlockHash = hash.parse().ok()?;
+        let block = match self.0.block_info(hash).await {
+            Ok(block) => block?,
+            Err(error) => {
+                tracing::debug!(%error, "a Nano block could not be read");
+                return None;
+            }
+        };
+        let link = block.contents.as_ref().map(|contents| contents.block.link);
+        let payee = link.filter(|_| block.subtype == Some(Subtype::Send));
+        Some(Seen {
+            from: block.account.to_string(),
+            to: payee.map(|key| Address::from(PublicKey(key)).to_string()).unwrap_or_default(),
+            raw: block.amount.map(|raw| raw.get().to_string()).unwrap_or_default(),
+            confirmed: block.confirmed,
+        })
     }
 }
 
@@ -99,6 +134,8 @@ pub async fn bind(index: &Index, text: &str) -> Result<Put> {
     }
     let row = BindingRow { wallet: wallet.into(), nano, created: signed(binding.created), record };
     index.write_rows(Commit { bindings: vec![row], agents, ..Commit::default() }).await?;
+    // Its balance is asked for at once.
+    index.bound.notify_one();
     Ok(Put::Created)
 }
 
@@ -124,6 +161,7 @@ impl Balances {
             }
             tokio::select! {
                 () = cancel.cancelled() => return,
+                () = self.index.bound.notified() => {}
                 () = tokio::time::sleep(pause) => {}
             }
         }
@@ -164,6 +202,18 @@ impl Balances {
         }
         index.write_rows(Commit { agents, ..Commit::default() }).await
     }
+}
+
+/// What these agents' Nano accounts hold, in raw, with what they may still receive. Each account counts once.
+/// `None` while one of them was never asked for.
+pub fn total(agents: &[AgentRow]) -> Option<String> {
+    let mut accounts: BTreeMap<&str, [&str; 2]> = BTreeMap::new();
+    for agent in agents {
+        let Some(address) = agent.nano_address.as_deref() else { continue };
+        let (balance, receivable) = (agent.nano_balance.as_deref()?, agent.nano_receivable.as_deref()?);
+        accounts.insert(address, [balance, receivable]);
+    }
+    Some(sum(accounts.into_values().flatten()))
 }
 
 /// The sum of decimal texts, in raw; a text that is not a number counts as 0.

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::http::App;
 use crate::index::{Index, now_ms};
 use crate::ingest::{Ingest, Registry};
+use crate::links;
 use crate::market::Markets;
 use crate::metrics::Metrics;
 use crate::nano::{Balances, Node};
@@ -79,6 +80,7 @@ impl Server {
         made.map_err(|error| {
             Error::Config(format!("The folder {} cannot be made ({error}).", config.data.display()))
         })?;
+        links::check(&config.explorer)?;
         let node = Node::new(&config.nano.rpc)?;
         let store: Arc<dyn Store> = store::open(&config.database()).await?;
         let metrics = Metrics::default();

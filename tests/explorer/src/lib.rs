@@ -16,6 +16,21 @@ pub use browser::{Browser, CHROMIUM, Session, find};
 pub use page::{Page, Seen};
 pub use world::{Deals, Fix, HOSTILE, Party, World};
 
+/// The script of axe-core, which `scripts/setup` puts into the folder of tools.
+#[track_caller]
+pub(crate) fn axe() -> &'static str {
+    static AXE: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
+        let tools = std::env::var_os("ZX1_TOOLS").map(std::path::PathBuf::from);
+        let home = std::env::var_os("HOME").map(std::path::PathBuf::from).unwrap_or_default();
+        let file =
+            tools.unwrap_or_else(|| home.join(".cache/zx1")).join("axe/node_modules/axe-core/axe.min.js");
+        std::fs::read_to_string(&file).unwrap_or_else(|why| {
+            panic!("{}: {why}. The explorer's tests need axe-core; run scripts/setup.", file.display())
+        })
+    });
+    &AXE
+}
+
 /// How long anything may take on a busy machine.
 pub(crate) const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 

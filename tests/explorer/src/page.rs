@@ -29,7 +29,8 @@ pub struct Seen {
 }
 
 /// A key of the keyboard: its name, its code, its text if it has one.
-const KEYS: [(&str, i64, &str); 9] = [
+const KEYS: [(&str, i64, &str); 10] = [
+    ("/", 191, "/"),
     ("Backspace", 8, ""),
     ("Tab", 9, ""),
     ("Enter", 13, "\r"),
@@ -328,6 +329,20 @@ impl Page {
             next.extend(children.filter_map(|id| by_id.get(id.as_str()?).copied()));
         }
         tree
+    }
+
+    /// Asserts that axe finds no violation in the page as it is now.
+    #[track_caller]
+    pub fn axe(&self, where_: &str) {
+        if self.eval("typeof window.axe") != json!("object") {
+            // By the protocol: the page's own policy lets no foreign script in.
+            self.eval(&format!("void (() => {{ {} }})()", crate::axe()));
+        }
+        let found = self.eval(
+            "window.axe.run(document, {resultTypes: ['violations']}).then((it) => it.violations.map((one) => \
+             `${one.id}: ${one.help}: ${one.nodes.slice(0, 4).map((node) => node.html.slice(0, 200)).join(' | ')}`))",
+        );
+        assert_eq!(found, json!([]), "{where_}");
     }
 
     /// The addresses that the page has asked for so far, the oldest first.

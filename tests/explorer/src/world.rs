@@ -194,7 +194,7 @@ pub struct World {
     /// The market's line when it was ready.
     pub market: Value,
     indexer: Running,
-    _market: Running,
+    market_process: Running,
     folder: tempfile::TempDir,
 }
 
@@ -232,7 +232,7 @@ impl World {
             net,
             market,
             indexer,
-            _market: process,
+            market_process: process,
             folder,
         };
         world.list_keys();
@@ -404,8 +404,25 @@ impl World {
 
     #[track_caller]
     fn signal(&self, signal: &str) {
-        let sent = Command::new("kill").args([signal, &self.indexer.pid().to_string()]).status().unwrap();
-        assert!(sent.success(), "the indexer is not there");
+        send(&self.indexer, signal);
+    }
+
+    /// Stops the market and its Nano ledger from running, until [`World::wake_market`].
+    #[track_caller]
+    pub fn stall_market(&self) {
+        send(&self.market_process, "-STOP");
+    }
+
+    /// Lets them go on.
+    #[track_caller]
+    pub fn wake_market(&self) {
+        send(&self.market_process, "-CONT");
+    }
+
+    /// What the indexer answers.
+    #[track_caller]
+    pub fn indexed(&self, path: &str) -> Value {
+        get(&format!("{}{path}", self.url))
     }
 
     /// Kills the indexer as a power cut would, and starts it again on the same port.
@@ -470,6 +487,12 @@ impl Deals {
             open,
         }
     }
+}
+
+#[track_caller]
+fn send(process: &Running, signal: &str) {
+    let sent = Command::new("kill").args([signal, &process.pid().to_string()]).status().unwrap();
+    assert!(sent.success(), "the process is not there");
 }
 
 /// Moves an agent's NFT from one wallet to another.

@@ -1,10 +1,14 @@
 // What an event of the stream says, in one sentence. Pure.
 
 import { leafText, scopesOf } from "./authority.js";
-import { epochDay, integer, plural, short, usdc } from "./format.js";
+import { epochDay, integer, plural, safeName, short, span, usdc, xno } from "./format.js";
 
 /** Every type of event: its name, its picture and its grade. */
 export const KINDS = {
+  contract_posted: ["Posted", "contracts", "info"],
+  contract_taken: ["Taken", "bolt", "info"],
+  contract_repaired: ["Repaired", "wrench", "ok"],
+  contract_paid: ["Paid", "coin", "ok"],
   agent_joined: ["Agent joined", "join", "ok"],
   agent_deactivated: ["Agent deactivated", "leave", "warn"],
   reputation_update: ["Reputation", "star", "info"],
@@ -21,6 +25,34 @@ export const KINDS = {
   message: ["Message", "mail", "info"],
 };
 
+/** What the first page tells of: work, money, and whom not to trust. */
+export const STORY = new Set([
+  "contract_posted",
+  "contract_taken",
+  "contract_repaired",
+  "contract_paid",
+  "verdict_issued",
+  "dispute_raised",
+  "challenge_submitted",
+  "challenge_resolved",
+  "agent_joined",
+  "agent_deactivated",
+  "taken_over",
+  "batch_withheld",
+]);
+
+/** What a market's event is about: the task in quotes where it is known. */
+function task(e) {
+  const text = safeName(e.task).text;
+  if (!text) return "a failing command";
+  return text.length > 60 ? `“${text.slice(0, 59)}…”` : `“${text}”`;
+}
+
+function coins(raw) {
+  const value = raw === null || raw === undefined ? null : xno(raw);
+  return value ? `${value.text} XNO` : null;
+}
+
 const JOINED = {
   registered: "was registered",
   first_lease: "paid its first lease",
@@ -36,6 +68,19 @@ const of = (event) =>
   event.source === "market" ? "in a contract" : `in the batch of ${epochDay(event.epoch)}`;
 
 const SAY = {
+  contract_posted: (e) => {
+    const worth = coins(e.bounty_raw);
+    return [`posted ${task(e)}`, worth && worth !== "0 XNO" ? ` for ${worth}` : ", without a bounty"];
+  },
+  contract_taken: (e) => {
+    const worth = coins(e.bounty_raw);
+    return [`took ${task(e)}`, worth && worth !== "0 XNO" ? ` for ${worth}` : ""];
+  },
+  contract_repaired: (e) => [
+    `repaired ${task(e)}`,
+    Number.isFinite(e.repaired_ms) ? ` ${span(e.repaired_ms)} after it was posted` : "",
+  ],
+  contract_paid: (e) => [`was paid ${coins(e.amount_raw) ?? "for its work"} for ${task(e)}`],
   agent_joined: (e) => [
     JOINED[e.cause] ?? "joined",
     e.paid_through_epoch !== null && e.paid_through_epoch !== undefined
@@ -50,9 +95,9 @@ const SAY = {
   ],
   reputation_update: (e) => [
     {
-      batch: "counts a new batch",
+      batch: Number.isFinite(e.epoch) ? `published its batch of ${epochDay(e.epoch)}` : "published a batch",
       rating: "was rated",
-      binding: "has a newly bound rating",
+      binding: "has a rating that a finished task now confirms",
       decay: "decays: idle for too long",
       chain: "was recomputed: its keys, tenure or batches changed on chain",
     }[e.cause] ?? "changed",

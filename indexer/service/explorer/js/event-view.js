@@ -2,7 +2,9 @@
 
 import { h, icon, say } from "./dom.js";
 import { eventText } from "./event-text.js";
-import { plural } from "./format.js";
+import { flag } from "./flags.js";
+import { plural, short } from "./format.js";
+import { out } from "./out.js";
 import { copyButton, empty, name, skeleton, slot, when } from "./parts.js";
 import { href } from "./route.js";
 import { stream } from "./stream.js";
@@ -30,7 +32,13 @@ export function eventRow(event, { small = false } = {}) {
         { class: "event-who", href: href("agents", event.agent) },
         name(event.agent_name, event.agent.slice(0, 8)),
       )
-    : null;
+    : event.party
+      ? h(
+          "a",
+          { class: "event-who", href: href("contracts", { party: event.party }), title: event.party },
+          h("span", { class: "mono" }, short(event.party)),
+        )
+      : null;
   return h(
     "li",
     { class: event.retracted ? "event retracted" : "event", data: { id: String(event.id) } },
@@ -44,6 +52,7 @@ export function eventRow(event, { small = false } = {}) {
         h("span", { class: "event-kind" }, label),
         " ",
         who,
+        event.agent ? [" ", flag(event.agent)] : null,
         " ",
         to ? h("a", { class: "event-to", href: to }, text) : text,
         event.retracted ? h("strong", { class: "event-gone" }, " Retracted: its slot vanished.") : null,
@@ -58,6 +67,16 @@ export function eventRow(event, { small = false } = {}) {
               { class: "event-tx" },
               "transaction ",
               copyButton(event.signature, "transaction signature"),
+              out("transaction", event.signature),
+            )
+          : null,
+        !small && event.hash
+          ? h(
+              "span",
+              { class: "event-tx" },
+              "block ",
+              copyButton(event.hash, "hash of the Nano block"),
+              out("nano_block", event.hash),
             )
           : null,
       ),

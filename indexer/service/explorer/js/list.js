@@ -244,7 +244,7 @@ export function sortHead(label, name, query, at, { up = false } = {}) {
       },
     },
     label,
-    sorted ? icon(order === "asc" ? "up" : "down", 12) : null,
+    icon(sorted ? (order === "asc" ? "up" : "down") : "updown", 12),
   );
   return { head: link, sorted: sorted ? (order === "asc" ? "ascending" : "descending") : null };
 }

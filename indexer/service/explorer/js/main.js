@@ -13,7 +13,9 @@ import contractsPage from "./pages/contracts.js";
 import eventsPage from "./pages/events.js";
 import feedPage from "./pages/feed.js";
 import feedbackPage from "./pages/feedback.js";
+import networkPage from "./pages/network.js";
 import overviewPage from "./pages/overview.js";
+import searchPage from "./pages/search.js";
 import statusPage from "./pages/status.js";
 import verifyPage from "./pages/verify.js";
 import { href, parseHash } from "./route.js";
@@ -35,6 +37,8 @@ const PAGES = {
   feed: feedPage,
   events: eventsPage,
   feedback: feedbackPage,
+  network: networkPage,
+  search: searchPage,
   status: statusPage,
   missing: missingPage,
 };

@@ -15,6 +15,8 @@ import {
   usdc,
   xno,
 } from "./format.js";
+import { flag } from "./flags.js";
+import { out } from "./out.js";
 import { href } from "./route.js";
 import { SlotClock } from "./slots.js";
 
@@ -54,11 +56,12 @@ export function copyButton(text, what) {
 }
 
 /** A long key: shortened in the middle, whole in its title and in the clipboard. */
-export function key(text, what, { head = 5, tail = 5, link = null, whole = false } = {}) {
+export function key(text, what, { head = 5, tail = 5, link = null, whole = false, leads = null } = {}) {
   if (text === null || text === undefined) return h("span", { class: "muted" }, "none");
   const shown = whole ? String(text) : short(text, head, tail);
   const label = h(link ? "a" : "span", { class: "mono", title: text, href: link }, shown);
-  return h("span", { class: whole ? "key whole" : "key" }, label, copyButton(String(text), what));
+  const outside = leads ? out(leads, text) : null;
+  return h("span", { class: whole ? "key whole" : "key" }, label, copyButton(String(text), what), outside);
 }
 
 // Eight bits of a key make a sign that the eye knows again, where names can lie.
@@ -120,7 +123,12 @@ export function agentLink(mint, text, { number = null, size = 28 } = {}) {
     h(
       "span",
       { class: "agent-text" },
-      h("a", { class: "agent-name", href: href("agents", mint) }, name(text, short(mint))),
+      h(
+        "span",
+        { class: "agent-line" },
+        h("a", { class: "agent-name", href: href("agents", mint) }, name(text, short(mint))),
+        flag(mint),
+      ),
       h(
         "span",
         { class: "agent-key mono", title: mint },
@@ -129,6 +137,23 @@ export function agentLink(mint, text, { number = null, size = 28 } = {}) {
       ),
     ),
   );
+}
+
+/** A link to an agent in running text: sign, name, and whether it was slashed. */
+export function agentName(mint, text, size = 20) {
+  return h(
+    "span",
+    { class: "party" },
+    sign(mint, size),
+    h("a", { href: href("agents", mint), title: mint }, name(text, short(mint))),
+    flag(mint),
+  );
+}
+
+/** A transaction: its page here, and where it leads outside. */
+export function transaction(signature, slot, { whole = false } = {}) {
+  const link = href("events", { signature, from_slot: slot, to_slot: slot });
+  return key(signature, "transaction signature", { link, whole, leads: "transaction" });
 }
 
 /**
@@ -250,9 +275,22 @@ const STATES = {
   left_out: ["warn", "warn"],
   unbound: ["off", "info"],
   repeated: ["off", "info"],
+  owed: ["warn", "clock"],
+  signed: ["info", "clock"],
+  claimed: ["info", "info"],
+  confirmed: ["ok", "check"],
+  wrong: ["bad", "cross"],
+  over: ["off", "check"],
   valid: ["ok", "check"],
   invalid: ["bad", "cross"],
 };
+
+const PICTURES = { bad: "cross", warn: "warn", ok: "check", info: "info" };
+
+/** A pill of a grade. */
+export function graded(grade, text) {
+  return h("span", { class: "pill", data: { grade } }, icon(PICTURES[grade] ?? "info", 13), text);
+}
 
 /** A state: a colour, a picture and a word, so that none has to be told by colour alone. */
 export function pill(state, text = null) {

@@ -17,6 +17,8 @@ export const ROUTES = [
   ["feed", ["feed"]],
   ["events", ["events"]],
   ["feedback", ["feedback"]],
+  ["network", ["network"]],
+  ["search", ["search"]],
   ["status", ["status"]],
 ];
 
@@ -72,13 +74,10 @@ export function href(...parts) {
 
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]+$/;
 
-/** Where a pasted text leads: a contract, a wallet or mint, an epoch's batch, or the search for a name. */
+/** Where a pasted text leads: to the search, which goes on by itself where there is only one place. */
 export function jump(text) {
   const value = text.trim();
-  if (value === "") return null;
-  if (/^[0-9a-f]{16}$/.test(value)) return href("contracts", value);
-  if (/^fix_[0-9a-f]{64}$/.test(value)) return href("contracts", { party: value });
-  return href("agents", { query: value });
+  return value === "" ? null : href("search", { q: value });
 }
 
 /** Whether a text may be a Solana address. */

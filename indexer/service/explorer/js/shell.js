@@ -3,8 +3,10 @@
 
 import { get, noteChainTime, now, onAnswer } from "./api.js";
 import { h, icon, s, say } from "./dom.js";
+import { watchFlags } from "./flags.js";
 import { integer } from "./format.js";
 import { health } from "./health.js";
+import { setLinks } from "./out.js";
 import { slots, tick } from "./parts.js";
 import { href, jump } from "./route.js";
 
@@ -28,6 +30,7 @@ const HOME = {
   ask: "agents",
   contract: "contracts",
   events: "feed",
+  network: "overview",
 };
 
 /** What the page knows of the service. */
@@ -77,6 +80,7 @@ export function start() {
         "div",
         null,
         h("span", null, "Read from the ledgers; anyone can rebuild it."),
+        h("a", { href: href("network") }, "Network figures"),
         h("a", { href: href("batches") }, "Batches"),
         h("a", { href: href("challenges") }, "Challenges"),
         h("a", { href: href("asks") }, "Asks"),
@@ -97,6 +101,7 @@ export function start() {
       service.status = await get("/v1/status");
       slots.observe(service.status.chain_slot, service.status.chain_time);
       noteChainTime(service.status.chain_time);
+      setLinks(service.status.links);
       for (const watcher of watchers) watcher(service.status);
     } catch (error) {
       if (error.name !== "ApiError") console.error(error);
@@ -104,6 +109,7 @@ export function start() {
     draw();
   };
   poll();
+  watchFlags();
   setInterval(poll, POLL_MS);
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden) poll();
@@ -150,8 +156,17 @@ function search() {
     autocomplete: "off",
     spellcheck: "false",
     autocapitalize: "off",
-    placeholder: "Agent, wallet, contract id",
-    "aria-label": "Find an agent, a wallet or a contract",
+    placeholder: "Search",
+    title: "An agent, an address, a transaction, a slot, a day, a contract, a Nano account or block",
+    "aria-label": "Search for an agent, an address, a transaction, a slot, a day, a contract, a Nano account or block",
+    "aria-keyshortcuts": "/",
+  });
+  document.addEventListener("keydown", (event) => {
+    const inField = event.target.closest?.("input, textarea, select, [contenteditable]");
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || inField) return;
+    event.preventDefault();
+    field.focus();
+    field.select();
   });
   return h(
     "form",
@@ -171,6 +186,7 @@ function search() {
     },
     icon("search", 16),
     field,
+    h("kbd", { class: "jump-key", "aria-hidden": "true" }, "/"),
   );
 }
 

@@ -1,6 +1,10 @@
 // The live stream of events: one connection for the whole page, resumed where it broke.
 
 const TYPES = [
+  "contract_posted",
+  "contract_taken",
+  "contract_repaired",
+  "contract_paid",
   "message",
   "reputation_update",
   "agent_joined",

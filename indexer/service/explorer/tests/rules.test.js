@@ -23,8 +23,8 @@ test("routes are read and written", () => {
 
 test("a pasted text leads somewhere", () => {
   assert.equal(jump("  "), null);
-  assert.equal(jump("0123456789abcdef"), "#/contracts/0123456789abcdef");
-  assert.equal(jump(" fixer "), "#/agents?query=fixer");
+  assert.equal(jump(" fixer "), "#/search?q=fixer");
+  assert.equal(parseHash(jump("a&b #1")).query.q, "a&b #1");
   assert.ok(isAddress("satiRkxEiwZ51cv8PRu8UMzuaqeaNU9jABo6oAFMsLe"));
   assert.ok(!isAddress("0".repeat(40)) && !isAddress("short"));
 });

@@ -42,7 +42,7 @@ test("it listens to all types, and to nothing before somebody asks", () => {
   assert.equal(Source.all.length, 0);
   const end = stream.subscribe(() => {});
   assert.deepEqual(Object.keys(Source.all[0].listeners).sort(), Object.keys(KINDS).sort());
-  assert.equal(Object.keys(KINDS).length, 14);
+  assert.equal(Object.keys(KINDS).length, 18);
   end();
   assert.ok(Source.all[0].closed);
   assert.equal(stream.state, "closed");

@@ -1,25 +1,30 @@
 //! Rows as they are shown. Addresses and signatures are base58, hashes hexadecimal, amounts decimal strings.
 
+use super::standing;
 use crate::bundles::Content;
 use crate::index::ShownDelegate;
 use crate::market::Summary;
 use crate::merge::{ground_name, number, scope_names, tree_name};
 use crate::parse::{Base58, EventFields, Program, base58};
+use crate::party;
 use crate::reputation::{Scores, StoredReputation, StoredTally, uncovered};
 use crate::status::Standing;
 use crate::store::{
-    AgentRow, AskRow, BatchRow, ChallengeRow, ContractRow, EnvelopeRow, FeedbackRow, GapRow, KeyRow,
+    AgentRow, Alike, AskRow, BatchRow, ChallengeRow, ContractRow, EnvelopeRow, FeedbackRow, GapRow, KeyRow,
     StakeRow, StoredEvent, TenureRow, signed, unsigned,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::collections::HashMap;
 use utoipa::ToSchema;
 use zx1_interface::constants::CHALLENGE_WINDOW_SLOTS;
+use zx1_market::State;
 use zx1_protocol::challenge::show_deadline;
 use zx1_protocol::hash::Hash;
-use zx1_protocol::ids::AgentId;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::lease::{Lease, LeaseState};
+use zx1_protocol::record::Record;
 use zx1_protocol::units::{Epoch, MicroUsdc, Slot};
 
 fn base58_of(bytes: Option<&Vec<u8>>) -> Option<String> {
@@ -72,6 +77,11 @@ pub(super) struct Agent {
     soulbound: bool,
     owner: Option<String>,
     registered_slot: Option<i64>,
+    /// `slashed`, `slashed_before` (under a former holder), `challenged`, `no_stake`, `not_taken_over`, `unlocking`,
+    /// `inactive` (no paid lease) or `good`: the gravest that holds
+    standing: &'static str,
+    /// of the last slash; null without one, or when it was not seen
+    slashed_slot: Option<i64>,
     /// whose turn it is; null before the first stake or key
     tenure: Option<AgentTenure>,
     /// of all eras that are not claimed
@@ -89,7 +99,39 @@ pub(super) struct Agent {
     /// of the present tenure
     reputation: Scores,
     nano: Option<AgentNano>,
+    /// the keys as which it is known at markets
+    parties: Vec<String>,
+    work: AgentWork,
     last_active_slot: Option<i64>,
+}
+
+/// What an agent's parties have done at markets.
+#[derive(Debug, Clone, Default, Serialize, ToSchema)]
+pub(super) struct AgentWork {
+    /// contracts that it took
+    contracts: i64,
+    repaired: i64,
+    not_repaired: i64,
+    under_way: i64,
+    /// what it was paid out of principals' deposits, in raw
+    earned_raw: String,
+}
+
+impl AgentWork {
+    /// Of contracts that are all of this agent.
+    pub(super) fn of(contracts: &[Alike]) -> Self {
+        let count = |is: &dyn Fn(&Alike) -> bool| {
+            contracts.iter().filter(|it| is(it)).fold(0_i64, |sum, it| sum.saturating_add(it.count))
+        };
+        let has_ended = |it: &Alike| it.state.parse::<State>().is_ok_and(State::is_terminal);
+        Self {
+            contracts: count(&|_| true),
+            repaired: count(&|it| it.success == Some(1)),
+            not_repaired: count(&|it| it.success == Some(0)),
+            under_way: count(&|it| !has_ended(it)),
+            earned_raw: Alike::earned(contracts),
+        }
+    }
 }
 
 /// An agent's present tenure.
@@ -118,11 +160,13 @@ struct AgentStake {
     ended_slot: Option<i64>,
     slashed_slot: Option<i64>,
     open_challenges: i64,
+    /// the unlock was queued and its delay has passed
+    claimable: bool,
     created_slot: Option<i64>,
 }
 
 impl AgentStake {
-    fn new(row: &StakeRow) -> Self {
+    fn new(row: &StakeRow, now: &Standing) -> Self {
         Self {
             era: row.era,
             owner: base58(&row.owner),
@@ -134,6 +178,7 @@ impl AgentStake {
             ended_slot: row.ended_slot,
             slashed_slot: row.slashed_slot,
             open_challenges: row.open_challenges,
+            claimable: standing::is_claimable(row, now),
             created_slot: row.created_slot,
         }
     }
@@ -180,6 +225,12 @@ pub(super) struct Belongings {
     pub(super) stakes: Vec<StakeRow>,
     /// Its keys that are not closed, by age.
     pub(super) keys: Vec<KeyRow>,
+    /// Slot of the last slash of any of its stakes, claimed ones too.
+    pub(super) slashed_slot: Option<i64>,
+    /// The parties as which it acts at markets.
+    pub(super) parties: Vec<String>,
+    /// What these have done.
+    pub(super) work: AgentWork,
 }
 
 /// An agent's lease.
@@ -232,6 +283,8 @@ struct AgentNano {
     address: String,
     balance_raw: Option<String>,
     receivable_raw: Option<String>,
+    /// both together; null until the node was asked
+    total_raw: Option<String>,
     /// when the balance was read, in Unix seconds
     checked: Option<i64>,
 }
@@ -239,6 +292,7 @@ struct AgentNano {
 impl Agent {
     pub(super) fn new(row: &AgentRow, belongings: &Belongings, standing: &Standing) -> Self {
         let (state, behind) = lease_state(row.paid_through, standing.epoch);
+        let word = standing::word(row, &belongings.stakes, belongings.slashed_slot, state);
         let tenure = row.tenure.map(|number| AgentTenure {
             number,
             era: row.era,
@@ -250,6 +304,7 @@ impl Agent {
             address,
             balance_raw: row.nano_balance.clone(),
             receivable_raw: row.nano_receivable.clone(),
+            total_raw: crate::nano::total(std::slice::from_ref(row)),
             checked: row.nano_checked,
         });
         Self {
@@ -261,9 +316,11 @@ impl Agent {
             soulbound: row.soulbound != 0,
             owner: base58_of(row.owner.as_ref()),
             registered_slot: row.registered_slot,
+            standing: word,
+            slashed_slot: belongings.slashed_slot,
             tenure,
             staked_micro_usdc: row.stake.unwrap_or_default().0.to_string(),
-            stakes: belongings.stakes.iter().map(AgentStake::new).collect(),
+            stakes: belongings.stakes.iter().map(|stake| AgentStake::new(stake, standing)).collect(),
             keys: belongings.keys.iter().map(AgentKey::new).collect(),
             lease: AgentLease {
                 state,
@@ -290,6 +347,8 @@ impl Agent {
             fined_micro_usdc: row.fined.0.to_string(),
             reputation: scores(row),
             nano,
+            parties: belongings.parties.clone(),
+            work: belongings.work.clone(),
             last_active_slot: row.last_active,
         }
     }
@@ -419,6 +478,7 @@ pub(super) struct Event<'a> {
     name: &'a str,
     #[schema(value_type = Option<String>)]
     agent: Option<AgentId>,
+    agent_name: Option<String>,
     #[schema(value_type = String)]
     account: Base58<'a>,
     account_created_slot: i64,
@@ -430,7 +490,7 @@ pub(super) struct Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    pub(super) fn new(stored: &'a StoredEvent, standing: &Standing) -> Self {
+    pub(super) fn new(stored: &'a StoredEvent, name: Option<&String>, standing: &Standing) -> Self {
         let row = &stored.row;
         Self {
             id: stored.id,
@@ -441,6 +501,7 @@ impl<'a> Event<'a> {
             program: Program::of_number(row.program).map(Program::name),
             name: &row.name,
             agent: row.agent,
+            agent_name: name.cloned(),
             account: Base58(&row.account),
             account_created_slot: row.created_slot,
             sequence: row.sequence,
@@ -472,7 +533,11 @@ pub(super) struct Batch {
     log_len: i64,
     arrays_root: String,
     arrays_len: i64,
+    /// whether it can be challenged now: `window_ends_slot` has not passed
     open: bool,
+    /// whether its account is still there
+    account_open: bool,
+    /// the last slot in which it can be challenged
     window_ends_slot: u64,
     challenges: i64,
     /// marked on chain: a leaf that was asked for was not shown, and the batch counts for nothing
@@ -487,7 +552,9 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    pub(super) fn new(row: &BatchRow, name: Option<&String>, network: &Hash) -> Self {
+    pub(super) fn new(row: &BatchRow, name: Option<&String>, network: &Hash, now: &Standing) -> Self {
+        let (account_open, ends) =
+            (row.open != 0, unsigned(row.submitted_slot).saturating_add(CHALLENGE_WINDOW_SLOTS));
         Self {
             agent: row.agent.to_string(),
             agent_name: name.cloned(),
@@ -506,8 +573,9 @@ impl Batch {
             log_len: row.log_len,
             arrays_root: hex::encode(&row.arrays_root),
             arrays_len: row.arrays_len,
-            open: row.open != 0,
-            window_ends_slot: unsigned(row.submitted_slot).saturating_add(CHALLENGE_WINDOW_SLOTS),
+            open: standing::is_window_open(account_open, ends, now),
+            account_open,
+            window_ends_slot: ends,
             challenges: row.challenges,
             withheld: row.withheld_slot.is_some(),
             withheld_slot: row.withheld_slot.filter(|slot| *slot != 0),
@@ -529,8 +597,8 @@ pub(super) struct BatchDetail {
 }
 
 impl BatchDetail {
-    pub(super) fn new(row: &BatchRow, name: Option<&String>, network: &Hash) -> Self {
-        Self { batch: Batch::new(row, name, network), content: content(row) }
+    pub(super) fn new(row: &BatchRow, name: Option<&String>, network: &Hash, now: &Standing) -> Self {
+        Self { batch: Batch::new(row, name, network, now), content: content(row) }
     }
 }
 
@@ -577,13 +645,74 @@ pub(super) struct Challenge {
     reward_micro_usdc: Option<String>,
     closed: bool,
     expected_record: Option<String>,
+    /// what the batch leaves out; null until the challenge's account was read
+    hidden: Option<Hidden>,
     signature: String,
+}
+
+/// A record that a batch does not hold, as the challenger's evidence determines it.
+#[derive(Serialize, ToSchema)]
+struct Hidden {
+    /// `bid`, `selection`, `verifier` or `feedback`
+    kind: &'static str,
+    conversation: String,
+    /// the other agent: the counterparty, the verifier, or who rated
+    other: String,
+    other_name: Option<String>,
+    /// the contract of a market that the conversation is; the value is in raw then
+    contract: Option<String>,
+    /// of a bid, in units that the two agents agreed on; null also when the evidence leaves it open
+    value: Option<String>,
+    /// of a rating
+    score: Option<i8>,
+    slot: u64,
+}
+
+impl Hidden {
+    fn new(row: &ChallengeRow) -> Option<Self> {
+        let record = Record::parse(row.expected.as_deref()?).ok()?;
+        let known = row.value_known != 0;
+        let of = |kind, conversation: ConversationId, other: AgentId, slot: Slot| Self {
+            kind,
+            conversation: conversation.to_string(),
+            other: other.to_string(),
+            other_name: None,
+            contract: None,
+            value: None,
+            score: None,
+            slot: slot.0,
+        };
+        Some(match record {
+            Record::Bid(it) => Self {
+                value: known.then(|| it.value.to_string()),
+                ..of("bid", it.conversation, it.counterparty, it.slot)
+            },
+            Record::Selection(it) => of("selection", it.conversation, it.counterparty, it.slot),
+            Record::Verifier(it) => of("verifier", it.conversation, it.verifier, it.slot),
+            Record::Feedback(it) => {
+                Self { score: Some(it.score), ..of("feedback", it.conversation, it.from, it.slot) }
+            }
+        })
+    }
 }
 
 /// `ground` of a double bid, which nothing can answer, so that it is settled at once.
 pub(super) const DOUBLE_BID: i64 = 5;
 
 impl Challenge {
+    /// Whom and which conversation the hidden record is about.
+    pub(super) fn hidden(&self) -> Option<(AgentId, ConversationId)> {
+        let hidden = self.hidden.as_ref()?;
+        Some((hidden.other.parse().ok()?, hidden.conversation.parse().ok()?))
+    }
+
+    /// What the index knows of them.
+    pub(super) fn tell(&mut self, other_name: Option<String>, contract: Option<String>) {
+        if let Some(hidden) = &mut self.hidden {
+            (hidden.other_name, hidden.contract) = (other_name, contract);
+        }
+    }
+
     pub(super) fn new(row: &ChallengeRow, name: Option<&String>, standing: &Standing) -> Self {
         let until = unsigned(row.submitted_slot).saturating_add(CHALLENGE_WINDOW_SLOTS);
         let state = match row.outcome {
@@ -623,6 +752,7 @@ impl Challenge {
             reward_micro_usdc: amount(row.reward),
             closed: row.closed != 0,
             expected_record: hex_of(row.expected.as_ref()),
+            hidden: Hidden::new(row),
             signature: base58(&row.signature),
         }
     }
@@ -752,15 +882,45 @@ impl Entry {
     }
 }
 
-/// A market's contract, as it was stored.
+/// A market's contract.
 #[derive(Serialize, ToSchema)]
-#[serde(transparent)]
-#[schema(value_type = Summary)]
-pub(super) struct Contract(Value);
+pub(super) struct Contract {
+    #[serde(flatten)]
+    #[schema(value_type = Summary)]
+    summary: Value,
+    /// the agent on chain that the principal is, if it is one
+    principal_agent: Option<KnownAs>,
+    /// the agent on chain that the contract's agent is
+    agent_agent: Option<KnownAs>,
+}
+
+/// An agent on chain behind a party of a market.
+#[derive(Serialize, ToSchema)]
+struct KnownAs {
+    mint: String,
+    number: i64,
+    name: String,
+    /// convicted of leaving something out of a batch
+    slashed: bool,
+}
 
 impl Contract {
-    pub(super) fn new(row: &ContractRow) -> Self {
-        Self(parsed(&row.summary))
+    /// `known` are agents by the party that they act as.
+    pub(super) fn new(row: &ContractRow, known: &HashMap<[u8; 32], AgentRow>) -> Self {
+        let of = |party: &str| {
+            let agent = known.get(&party::key_of(party)?)?;
+            Some(KnownAs {
+                mint: agent.mint.to_string(),
+                number: agent.number,
+                name: agent.name.clone(),
+                slashed: standing::is_slashed(agent),
+            })
+        };
+        Self {
+            summary: parsed(&row.summary),
+            principal_agent: of(&row.principal),
+            agent_agent: row.agent.as_deref().and_then(of),
+        }
     }
 }
 
@@ -769,6 +929,7 @@ impl Contract {
 pub(super) struct Rating {
     hash: String,
     from: String,
+    from_name: Option<String>,
     target: String,
     conversation: String,
     score: i64,
@@ -783,10 +944,16 @@ pub(super) struct Rating {
 }
 
 impl Rating {
-    pub(super) fn new(row: &EnvelopeRow, in_batch: bool, binding: Option<&'static str>) -> Self {
+    pub(super) fn new(
+        row: &EnvelopeRow,
+        name: Option<&String>,
+        in_batch: bool,
+        binding: Option<&'static str>,
+    ) -> Self {
         Self {
             hash: hex::encode(&row.hash),
             from: row.rater.to_string(),
+            from_name: name.cloned(),
             target: row.target.to_string(),
             conversation: row.conversation.to_string(),
             score: row.score,

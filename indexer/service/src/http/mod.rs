@@ -9,6 +9,7 @@ mod limits;
 pub mod openapi;
 mod query;
 mod reads;
+mod standing;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -100,7 +101,7 @@ impl App {
 
 /// The routes with their description.
 fn routes() -> OpenApiRouter<App> {
-    use reads::{agents, batches, lists, operations};
+    use reads::{agents, batches, lists, operations, search};
     let all = OpenApiRouter::new()
         .routes(routes!(operations::status))
         .routes(routes!(operations::network))
@@ -113,6 +114,7 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(lists::feedback))
         .routes(routes!(lists::events))
         .routes(routes!(lists::contracts))
+        .routes(routes!(search::search))
         .routes(routes!(operations::metrics))
         .routes(routes!(openapi::served));
     let one = OpenApiRouter::new()

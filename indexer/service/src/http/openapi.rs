@@ -84,6 +84,8 @@ parameters! { Query:
         missing: Option<bool>,
         /// has batches that are marked
         withheld: Option<bool>,
+        /// was convicted of leaving something out of a batch
+        slashed: Option<bool>,
         /// `number` unless it is given
         #[param(schema_with = sorts)]
         sort: Option<String>,
@@ -106,6 +108,8 @@ parameters! { Query:
         program: Option<String>,
         /// account that it is about
         account: Option<String>,
+        /// signature of the transaction, base58; with its slot as from_slot and to_slot
+        signature: Option<String>,
         /// only events of this slot or later ones
         from_slot: Option<u64>,
         /// only events of this slot or earlier ones
@@ -141,6 +145,8 @@ parameters! { Query:
         data: Option<String>,
         /// marked or not
         withheld: Option<bool>,
+        /// that the batch was submitted for
+        epoch: Option<u64>,
     }
     RecordQuery {
         /// kind of the record
@@ -170,6 +176,10 @@ parameters! { Query:
         state: Option<String>,
         /// id of the principal or the agent, `fix_` and 64 hexadecimal digits
         party: Option<String>,
+        /// mint of an agent: the contracts that it took
+        agent: Option<String>,
+        /// part of the task
+        query: Option<String>,
         /// URL of the market
         #[param(example = "https://market.example.org")]
         market: Option<String>,
@@ -178,6 +188,11 @@ parameters! { Query:
         /// URL of the market, where two have a contract of this id
         #[param(example = "https://market.example.org")]
         market: Option<String>,
+    }
+    SearchQuery {
+        /// a transaction, an address, a slot, an epoch, a day, an agent's number or name, a contract, a party, a Nano
+        /// account or block, or a part of a task
+        query: String,
     }
     GapQuery {
         /// whether the missing events were found

@@ -15,7 +15,11 @@ use zx1_protocol::keys::Scopes;
 use zx1_protocol::units::Slot;
 
 /// The types of stream events, as clients name them.
-pub const KINDS: [&str; 14] = [
+pub const KINDS: [&str; 18] = [
+    "contract_posted",
+    "contract_taken",
+    "contract_repaired",
+    "contract_paid",
     "message",
     "reputation_update",
     "agent_joined",

@@ -17,7 +17,7 @@ pub use find::{Condition, Find, Value};
 pub use rows::{
     AgentRow, AskRow, BatchRow, BindingRow, ChallengeRow, ContractRow, ConversationRow, CounterpartyRow,
     EnvelopeRow, EpochRow, EventRow, FeedbackRow, GapRow, KeyRow, LifeRow, RatingRow, Row, StakeRow,
-    StreamRow, TenureRow, fixed, signed, storable, unsigned,
+    StreamRow, TenureRow, TraceRow, fixed, signed, storable, unsigned,
 };
 #[cfg(feature = "postgres")]
 pub use sql::PostgresStore;
@@ -93,6 +93,7 @@ pub struct Commit {
     pub asks: Vec<AskRow>,
     pub feedback: Vec<FeedbackRow>,
     pub contracts: Vec<ContractRow>,
+    pub traces: Vec<TraceRow>,
     pub bindings: Vec<BindingRow>,
     pub epochs: Vec<EpochRow>,
     pub stream: Vec<StreamRow>,
@@ -176,6 +177,41 @@ pub struct Totals {
     pub leases: Vec<(Option<i64>, i64)>,
 }
 
+/// Contracts that are alike: of one agent, in one state, with one result and one amount.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Alike {
+    /// Public key of the agent as `fix_<64 hex digits>`.
+    pub agent: Option<String>,
+    /// Status as the market server reports it.
+    pub state: String,
+    /// As in [`ContractRow`].
+    pub success: Option<i64>,
+    /// As in [`ContractRow`].
+    pub earned: Option<String>,
+    /// As in [`ContractRow`]; only of open ones.
+    pub bounty: Option<String>,
+    /// How many there are.
+    pub count: i64,
+}
+
+impl Alike {
+    /// What all of these have earned, in raw.
+    pub fn earned(all: &[Self]) -> String {
+        Self::sum(all, |it| it.earned.as_deref())
+    }
+
+    /// The bounties of the open ones, in raw.
+    pub fn offered(all: &[Self]) -> String {
+        Self::sum(all, |it| it.bounty.as_deref())
+    }
+
+    fn sum(all: &[Self], amount: impl Fn(&Self) -> Option<&str>) -> String {
+        let each = all.iter().filter_map(|it| Some((amount(it)?.parse::<u128>().ok()?, it.count)));
+        let sums = each.map(|(raw, count)| raw.saturating_mul(u128::from(unsigned(count))));
+        sums.fold(0, u128::saturating_add).to_string()
+    }
+}
+
 /// Counts of events in one epoch, by the time of their blocks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EpochTotals {
@@ -213,6 +249,10 @@ macro_rules! store_trait {
             fn sequences<'a>(&'a self, account: &'a [u8], created: i64) -> StoreFuture<'a, Vec<i64>>;
             /// Number of stored contracts of a market.
             fn contract_count<'a>(&'a self, market: &'a str) -> StoreFuture<'a, i64>;
+            /// Contracts that match, counted by what their money depends on. The query has no order.
+            fn alike(&self, find: Find) -> StoreFuture<'_, Vec<Alike>>;
+            /// The median of the times that repairs took, in milliseconds; `None` before the first.
+            fn median_repair(&self) -> StoreFuture<'_, Option<i64>>;
             /// Sums over the whole index.
             fn totals(&self) -> StoreFuture<'_, Totals>;
             /// Sums by epoch, from this epoch on; an epoch is a day of Unix time.
@@ -259,6 +299,8 @@ store_trait! {
     feedback FeedbackRow;
     /// Contracts of all markets.
     contracts ContractRow;
+    /// Nano addresses and blocks of contracts' payments.
+    traces TraceRow;
     /// Binding records of wallets.
     bindings BindingRow;
     /// Agents' stake, lease and scores at the ends of epochs.

@@ -692,6 +692,28 @@ table! {
         conversation: Option<ConversationId>,
         /// 1 when the contract has ended and its transcript verifies, otherwise 0.
         settled: i64,
+        /// The bounty in raw, as a decimal number; `None` for free contracts, and while strangers do not see it.
+        bounty: Option<String>,
+        /// 1 when an agent repaired it, 0 when one did not; `None` for everything else.
+        success: Option<i64>,
+        /// Milliseconds from its opening to the fix that was accepted.
+        repaired_ms: Option<i64>,
+        /// What the agent was paid out of the principal's deposit so far, in raw, as a decimal number.
+        earned: Option<String>,
+        /// The text that a search matches: its task in lower case.
+        search: String,
+    }
+}
+
+table! {
+    /// A Nano address or block hash that appears in a contract's payments.
+    TraceRow "traces" ["mark", "market", "id"] {
+        /// The address, or the hash in upper-case hexadecimal digits.
+        mark: String,
+        /// Address of the market server.
+        market: String,
+        /// Contract id.
+        id: String,
     }
 }
 

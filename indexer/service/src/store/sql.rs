@@ -20,11 +20,11 @@ use super::find::pattern;
 use super::rows::{
     AgentRow, AskRow, BatchRow, BindingRow, ChallengeRow, ContractRow, ConversationRow, CounterpartyRow,
     EnvelopeRow, EpochRow, EventRow, FeedbackRow, GapRow, KeyRow, LifeRow, RatingRow, Row, StakeRow,
-    StreamRow, TenureRow, fixed, unsigned,
+    StreamRow, TenureRow, TraceRow, fixed, unsigned,
 };
 use super::{
-    Commit, Condition, EpochTotals, Find, Remove, Store, StoreError, StoreFuture, StoredEvent, StoredStream,
-    Totals, Value,
+    Alike, Commit, Condition, EpochTotals, Find, Remove, Store, StoreError, StoreFuture, StoredEvent,
+    StoredStream, Totals, Value,
 };
 
 static SQLITE: sqlx::migrate::Migrator = sqlx::migrate!("../../migrations/indexer/sqlite");
@@ -353,6 +353,8 @@ const TOTALS: [&str; 5] = [
     "SELECT COUNT(*), CAST(COALESCE(SUM(CASE WHEN state = 0 THEN 1 ELSE 0 END), 0) AS BIGINT) FROM asks",
     "SELECT COUNT(*), COUNT(resolution_slot) FROM feedback",
 ];
+const ALIKE: &str = "SELECT agent, state, success, earned, \
+     CASE WHEN state = 'open' THEN bounty ELSE NULL END AS offered, COUNT(*) FROM contracts ";
 const EPOCHS: &str = "SELECT CAST(block_time / 86400 AS BIGINT) AS epoch, name, COUNT(*) FROM events \
      WHERE block_time >= $1 AND name IN ('BatchSubmitted', 'ChallengeSubmitted', 'FeedbackSubmitted', \
      'AgentRegistered') GROUP BY epoch, name ORDER BY epoch";
@@ -411,6 +413,9 @@ macro_rules! store {
             fn contracts(&self, find: Find) -> StoreFuture<'_, Vec<ContractRow>> {
                 select!(self, $db, ContractRow, ContractRow::select(), find)
             }
+            fn traces(&self, find: Find) -> StoreFuture<'_, Vec<TraceRow>> {
+                select!(self, $db, TraceRow, TraceRow::select(), find)
+            }
             fn bindings(&self, find: Find) -> StoreFuture<'_, Vec<BindingRow>> {
                 select!(self, $db, BindingRow, BindingRow::select(), find)
             }
@@ -446,6 +451,7 @@ macro_rules! store {
                     put!($db, tx, AskRow, commit.asks, AskRow::replace());
                     put!($db, tx, FeedbackRow, commit.feedback, FeedbackRow::replace());
                     put!($db, tx, ContractRow, commit.contracts, ContractRow::replace());
+                    put!($db, tx, TraceRow, commit.traces, TraceRow::replace());
                     put!($db, tx, BindingRow, commit.bindings, BindingRow::replace());
                     put!($db, tx, EpochRow, commit.epochs, EpochRow::replace());
                     put!($db, tx, StreamRow, commit.stream, " ON CONFLICT (origin) DO NOTHING");
@@ -525,6 +531,37 @@ macro_rules! store {
                 Box::pin(async move {
                     let sql = "SELECT COUNT(*) FROM contracts WHERE market = $1";
                     Ok(sqlx::query_scalar(sql).bind(market).fetch_one(&self.read).await?)
+                })
+            }
+
+            fn alike(&self, find: Find) -> StoreFuture<'_, Vec<Alike>> {
+                Box::pin(async move {
+                    let mut query = QueryBuilder::<$db>::new(ALIKE);
+                    conditions!($db, &mut query, find);
+                    query.push(" GROUP BY agent, state, success, earned, offered");
+                    let read = |row: &<$db as sqlx::Database>::Row| {
+                        Ok(Alike {
+                            agent: row.try_get(0)?,
+                            state: row.try_get(1)?,
+                            success: row.try_get(2)?,
+                            earned: row.try_get(3)?,
+                            bounty: row.try_get(4)?,
+                            count: row.try_get(5)?,
+                        })
+                    };
+                    query.build().fetch_all(&self.read).await?.iter().map(read).collect()
+                })
+            }
+
+            fn median_repair(&self) -> StoreFuture<'_, Option<i64>> {
+                Box::pin(async move {
+                    let repaired = "SELECT COUNT(repaired_ms) FROM contracts WHERE repaired_ms IS NOT NULL";
+                    let count: i64 = sqlx::query_scalar(repaired).fetch_one(&self.read).await?;
+                    let sql = "SELECT repaired_ms FROM contracts WHERE repaired_ms IS NOT NULL \
+                               ORDER BY repaired_ms LIMIT 1 OFFSET $1";
+                    // Of an even number the lower one of the two in the middle.
+                    let middle = count.saturating_sub(1) / 2;
+                    Ok(sqlx::query_scalar(sql).bind(middle).fetch_optional(&self.read).await?)
                 })
             }
 

@@ -8,9 +8,6 @@ use zx1_explorer_tests::{Page, Seen};
 /// A folder for pictures of the main pages, if set.
 const SCREENSHOTS: &str = "ZX1_SCREENSHOTS";
 
-/// Pages that are looked at in all colours and widths: the overview, and those with keys, tenures, stakes and asks.
-const ALWAYS: [&str; 5] = ["overview", "agent", "hostile-agent", "withheld-batch", "asks"];
-
 /// Roles that one can act on.
 const INTERACTIVE: [&str; 16] = [
     "link",
@@ -37,6 +34,8 @@ fn places(stage: &Stage) -> Vec<(&'static str, String)> {
     let alice = format!("#/agents/{}", world.agents[0].mint);
     vec![
         ("overview", String::new()),
+        ("network", "#/network".into()),
+        ("search", "#/search?q=e".into()),
         ("agents", "#/agents".into()),
         ("agent", alice.clone()),
         ("challenged-agent", format!("#/agents/{}", world.agents[1].mint)),
@@ -68,14 +67,11 @@ fn every_page_is_clean_has_names_and_fits_in_light_and_dark_and_on_a_phone() {
     let pictures = std::env::var_os(SCREENSHOTS).map(PathBuf::from);
     let page = stage.page("");
     let mut grounds = Vec::new();
-    for (width, height) in [(1440, 900), (360, 740)] {
+    for (width, height) in [(1440, 900), (768, 1024), (360, 740)] {
         page.size(width, height);
         for scheme in ["light", "dark"] {
             page.prefers(&[("prefers-color-scheme", scheme)]);
-            // A page that fits does so in all colours: the others are looked at where pictures are wanted.
-            let all = pictures.is_some() || (width == 1440) == (scheme == "light");
-            let wanted = |name: &str| all || ALWAYS.contains(&name);
-            for (name, place) in places(&stage).into_iter().filter(|(name, _)| wanted(name)) {
+            for (name, place) in places(&stage) {
                 let place = if place.is_empty() { "#/" } else { &place };
                 stage.go(&page, place);
                 drawn(&page, name);
@@ -83,6 +79,7 @@ fn every_page_is_clean_has_names_and_fits_in_light_and_dark_and_on_a_phone() {
                 page.mouse_away();
                 fits(&page, width, name);
                 page.assert_clean(name);
+                page.axe(&format!("{name} at {width}, {scheme}"));
                 // Colours and width change no names.
                 if scheme == "light" {
                     accessible(&page, name);

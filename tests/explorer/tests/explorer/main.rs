@@ -7,5 +7,6 @@ mod live;
 mod looks;
 mod missing;
 mod numbers;
+mod story;
 mod support;
 mod transcripts;

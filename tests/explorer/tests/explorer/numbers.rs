@@ -152,6 +152,8 @@ fn number(value: &Value) -> u64 {
 }
 
 fn overview(stage: &Stage, said: &Said, page: &Page) {
+    money(stage, page);
+    stage.go(page, "#/network");
     let found = figures(page);
     let shows = |name: &str, value: &str, remark: &str| {
         assert_eq!(found[name], (value.to_owned(), remark.to_owned()), "{name}");
@@ -162,7 +164,8 @@ fn overview(stage: &Stage, said: &Said, page: &Page) {
     let staked = (0..said.stakes.len()).map(|at| said.staked(at)).sum();
     shows("Staked now", &usdc(staked), "slashed so far: 0.00 USDC");
     shows("Leases paid", &usdc(stage.world.leases), "since the beginning");
-    shows("Nano balance", &xno(said.earned.0), "of all bound agents");
+    let (balance, receivable) = said.earned;
+    shows("Nano balance", &xno(balance + receivable), "of all bound agents, with what they may receive");
     let batches: usize = said.batches.iter().map(|one| count(&one["batches"])).sum();
     assert_eq!((0..said.batches.len()).map(|at| said.withheld(at)).sum::<usize>(), 1);
     shows("Batches", &batches.to_string(), "1 withheld: counts for nothing");
@@ -175,6 +178,24 @@ fn overview(stage: &Stage, said: &Said, page: &Page) {
     let entries = said.feedback["entries"].as_array().unwrap();
     let resolved = entries.iter().filter(|one| one["resolution"].is_object()).count();
     shows("Feedback", &format!("{} entries", entries.len()), &format!("{resolved} resolved"));
+}
+
+/// What the fulfilled contract has paid Alice for her work: 0.5 XNO less the platform's tenth.
+const PAY: &str = "0.45 XNO";
+
+fn money(stage: &Stage, page: &Page) {
+    stage.world.until_indexed("/v1/network", |it| it["paid_to_agents_raw"] != "0");
+    page.reload();
+    page.settled();
+    let found = figures(page);
+    assert_eq!(found["Paid to agents"], (PAY.to_owned(), "for 1 repair".to_owned()));
+    assert_eq!(found["Success rate"], ("100 %".to_owned(), "1 of 1 contract repaired".to_owned()));
+    assert_eq!(found["Open bounties"].1, "none waits for an agent");
+    assert!(found["Median time to a fix"].0.ends_with(" s"), "{found:?}");
+    // The open contract comes first, though it is free.
+    let first = rows(page, "[aria-labelledby='contracts']").remove(0);
+    assert!(first["Task"].ends_with(&stage.world.deals.open), "{first:?}");
+    page.until_text(&format!("was paid {PAY}"));
 }
 
 fn agents(stage: &Stage, said: &Said, page: &Page) {
@@ -233,7 +254,9 @@ fn one_agent(stage: &Stage, said: &Said, page: &Page) {
     assert_eq!(found["Challenges lost"], ("0".to_owned(), "0 open, 0 answered".to_owned()));
     let (balance, receivable) = said.earned;
     assert!(receivable > 0, "Alice was paid");
-    assert_eq!(found["Nano balance"], (xno(balance), format!("and {} to receive", xno(receivable))));
+    let total = (xno(balance + receivable), format!("{} of it to receive", xno(receivable)));
+    assert_eq!(found["Nano balance"], total);
+    assert_eq!((&*found["Earned"].0, &*found["Success rate"].0), (PAY, "100 %"));
     let seen = alice.zx1.json(["reputation", "show", "--data", &stage.world.url]);
     let (scores, unbound) = (&seen["scores"], &seen["unbound"]);
     let milli = |vector: &Value, name: &str| score(vector[name].as_i64().unwrap());
@@ -525,6 +548,10 @@ fn contracts(stage: &Stage, said: &Said, page: &Page) {
                  f.querySelector('dt').innerText.toLowerCase() === '{party}').querySelector('dd').innerHTML"
             ));
             match shown[party].as_str() {
+                // Alice is known on chain by the same key.
+                Some(_) if party == "agent" => {
+                    assert!(title.contains(&world.agents[0].mint), "{id}: {title}")
+                }
                 Some(key) => assert!(title.contains(key), "{party} of {id}: {title}"),
                 None => assert!(title.contains("nobody yet"), "{party} of {id}: {title}"),
             }

@@ -1,15 +1,17 @@
 // One agent: what its owner wants to know in five seconds first, then everything.
 
-import { remarks, standing } from "../advice.js";
+import { remarks } from "../advice.js";
 import { get, last } from "../api.js";
 import { isUntaken, presentStake } from "../authority.js";
 import { h, icon } from "../dom.js";
+import { flag } from "../flags.js";
 import { epochDay, integer, plural, safeName, score, short, stamp } from "../format.js";
 import {
   copyButton,
   dollars,
   empty,
   figure,
+  graded,
   key,
   loadInto,
   name,
@@ -24,11 +26,14 @@ import {
 } from "../parts.js";
 import { href } from "../route.js";
 import { chainNow, onStatus } from "../shell.js";
+import { standingOf, successRate } from "../standings.js";
+import { term } from "../term.js";
 import { keyTable, stakeTable, tenureTable, wallet } from "./agent-authority.js";
 import { drawPlots, isAlive } from "./agent-plots.js";
 import { askTable } from "./asks.js";
 import { batchTable } from "./batches.js";
 import { challengeTable } from "./challenges.js";
+import { contractTable } from "./contracts.js";
 import { eventTable } from "./events.js";
 
 const GRADES = { bad: "cross", warn: "warn", ok: "check", info: "info" };
@@ -75,7 +80,12 @@ export default function agentPage(context) {
 function drawTop(top, agent) {
   const names = top.querySelector(".agent-names");
   const focused = names.contains(document.activeElement);
-  const heading = h("h1", { tabindex: -1 }, name(agent.name));
+  const heading = h(
+    "h1",
+    { tabindex: -1 },
+    name(agent.name),
+    agent.standing.startsWith("slashed") ? [" ", graded(...standingOf(agent.standing))] : null,
+  );
   names.replaceChildren(
     heading,
     h(
@@ -100,15 +110,27 @@ function drawTop(top, agent) {
   if (focused) heading.focus({ preventScroll: true });
 }
 
-/** The first five seconds: good or not, and why. */
+/** The first five seconds: can one rely on it, and what its owner should know. */
 function drawStanding(agent, signal) {
   const place = h("section", { class: "standing", "aria-label": "Standing" });
+  const [grade, , headline] = standingOf(agent.standing);
   const draw = () => {
     const list = remarks(agent, chainNow());
-    const whole = standing(list);
-    place.dataset.grade = whole.grade;
+    place.dataset.grade = grade;
     place.replaceChildren(
-      h("p", { class: "standing-word" }, icon(GRADES[whole.grade], 20), whole.text),
+      h(
+        "p",
+        { class: "standing-word" },
+        icon(GRADES[grade], 20),
+        h(
+          "span",
+          null,
+          headline,
+          agent.standing.startsWith("slashed") && agent.slashed_slot !== null
+            ? [" ", h("span", { class: "standing-when" }, slot(agent.slashed_slot))]
+            : null,
+        ),
+      ),
       h(
         "ul",
         null,
@@ -128,17 +150,48 @@ function drawStanding(agent, signal) {
 const day = (epoch) => h("span", { class: "nowrap" }, epochDay(epoch));
 
 function drawFigures(agent) {
-  const { lease, batches, challenges, nano: balance } = agent;
+  const { lease, batches, challenges, nano: balance, work } = agent;
   const present = presentStake(agent);
   const waiting =
     balance?.receivable_raw && balance.receivable_raw !== "0"
-      ? ["and ", nano(balance.receivable_raw), " to receive"]
+      ? [nano(balance.receivable_raw), " of it to receive"]
       : null;
+  const rate = successRate(work.repaired, work.not_repaired);
   return h(
     "dl",
-    { class: "figures" },
+    { class: "figures four" },
     figure(
-      "Stake",
+      "Earned",
+      nano(work.earned_raw, "unknown"),
+      agent.parties.length > 0 ? "for repairs, its own deposits left out" : "no key of it is known at markets",
+    ),
+    figure(
+      "Contracts",
+      integer(work.contracts),
+      work.contracts === 0
+        ? "none taken yet"
+        : `${integer(work.repaired)} repaired, ${integer(work.not_repaired)} not, ${integer(work.under_way)} under way`,
+    ),
+    figure(
+      term("success rate", "Success rate"),
+      rate ?? h("span", { class: "muted" }, "none yet"),
+      rate ? `of ${plural(work.repaired + work.not_repaired, "ended contract")}` : "no contract has ended",
+    ),
+    figure(
+      "Nano balance",
+      balance
+        ? balance.total_raw === null
+          ? h("span", { class: "muted" }, "unknown")
+          : nano(balance.total_raw)
+        : h("span", { class: "muted" }, "not bound"),
+      balance
+        ? balance.total_raw === null
+          ? "the Nano node was not asked yet"
+          : (waiting ?? ["seen ", when(seconds(balance.checked))])
+        : "no binding record proves an account",
+    ),
+    figure(
+      term("stake", "Stake"),
       agent.stakes.length > 0 ? dollars(agent.staked_micro_usdc, "none", 2) : dollars(null),
       agent.stakes.length > 1
         ? `of ${plural(agent.stakes.length, "era")}`
@@ -151,7 +204,7 @@ function drawFigures(agent) {
             : "nothing is locked",
     ),
     figure(
-      "Lease",
+      term("lease", "Lease"),
       pill(lease.state, lease.state === "none" ? "no lease" : null),
       lease.paid_through_epoch === null ? "never paid" : ["paid through ", day(lease.paid_through_epoch)],
     ),
@@ -165,12 +218,6 @@ function drawFigures(agent) {
       integer(challenges.lost),
       `${integer(challenges.open)} open, ${integer(challenges.answered)} answered`,
     ),
-    figure(
-      "Nano balance",
-      balance ? nano(balance.balance_raw, "unknown") : "not bound",
-      waiting ??
-        (balance ? ["seen ", when(seconds(balance.checked))] : "no binding record proves an account"),
-    ),
     figure("Last active", slot(agent.last_active_slot), ["registered ", slot(agent.registered_slot)]),
   );
 }
@@ -183,13 +230,29 @@ function sections(agent, answer, { path, load, signal }) {
   };
   return [
     section(
+      "Contracts",
+      "contracts",
+      {
+        beside:
+          agent.work.contracts > 0
+            ? h("a", { class: "more", href: href("contracts", { agent: agent.mint }) }, "All of its contracts")
+            : null,
+      },
+      place(4, {
+        load: () => get("/v1/contracts", { agent: agent.mint, limit: 8 }, signal),
+        draw: ({ items }) =>
+          items.length
+            ? contractTable(items)
+            : empty("It took no contract yet.", "They appear when it takes one on a market that this indexer mirrors."),
+      }),
+    ),
+    section(
       "Reputation",
       "reputation",
       {
         lead:
-          "Of the present tenure: who buys an agent gets no reputation with it. Vectors stand side by " +
-          "side and are never merged. What batches prove counts; what was heard in real time is for " +
-          "information. Unbound ratings belong to no known task.",
+          "Of the present tenure: who buys an agent gets no reputation with it. What batches prove counts; what was " +
+          "heard in real time is for information; unbound ratings belong to no known task.",
       },
       reputation(agent),
     ),
@@ -452,6 +515,7 @@ function party(mint, text) {
       { href: href("agents", mint), title: mint },
       text ? name(text) : h("span", { class: "mono" }, short(mint)),
     ),
+    flag(mint),
   );
 }
 
@@ -472,7 +536,7 @@ function counterparties(items) {
           h(
             "span",
             { class: "nowrap" },
-            `${integer(one.ratings_given)} given, ${integer(one.ratings_received)} got`,
+            `${integer(one.ratings_given)} given, ${integer(one.ratings_received)} received`,
           ),
       },
       { label: "Last", num: true, cell: (one) => slot(one.last_slot) },
@@ -488,7 +552,7 @@ function ratings(items) {
     caption: "Ratings received, the newest first",
     rows: items,
     columns: [
-      { label: "From", cell: (one) => party(one.from, null) },
+      { label: "From", cell: (one) => party(one.from, one.from_name) },
       {
         label: "Score",
         num: true,
@@ -544,8 +608,19 @@ function identity(agent) {
   const { nano: balance } = agent;
   return pairs(
     [
-      ["Mint", key(agent.mint, "mint", { whole: true })],
-      ["Owner", agent.owner ? key(agent.owner, "owner's wallet", { whole: true }) : "nobody now"],
+      ["Mint", key(agent.mint, "mint", { whole: true, leads: "account" })],
+      [
+        "Owner",
+        agent.owner ? key(agent.owner, "owner's wallet", { whole: true, leads: "account" }) : "nobody now",
+      ],
+      [
+        "At markets",
+        agent.parties.length
+          ? agent.parties.map((one) =>
+              h("span", { class: "line" }, key(one, "party's key", { whole: true, link: href("contracts", { party: one }) })),
+            )
+          : "no key is known",
+      ],
       [
         "Token account",
         agent.token_account ? key(agent.token_account, "token account", { whole: true }) : "none",
@@ -567,7 +642,7 @@ function identity(agent) {
         "DelegateV1 attestations",
         [h("span", { class: "muted" }, "of SATI; they give no authority: "), delegates],
       ],
-      ["Nano account", balance ? key(balance.address, "Nano account", { whole: true }) : "not bound"],
+      ["Nano account", balance ? key(balance.address, "Nano account", { whole: true, leads: "nano_account" }) : "not bound"],
       ["Slashed", dollars(agent.slashed_micro_usdc)],
       ["Fined", dollars(agent.fined_micro_usdc)],
       ["Digest of batches", key(agent.batches.digest, "digest of batches", { whole: true })],

@@ -4,7 +4,9 @@ import { isUntaken, presentStake } from "../authority.js";
 import { h } from "../dom.js";
 import { epochDay, integer, plural } from "../format.js";
 import { list, sortHead } from "../list.js";
-import { agentLink, dollars, pill, scoreBar, slot, table } from "../parts.js";
+import { agentLink, dollars, graded, nano, pill, scoreBar, slot, table } from "../parts.js";
+import { standingOf, successRate } from "../standings.js";
+import { term } from "../term.js";
 
 const AT = ["agents"];
 const ORDER = { sort: "number", up: ["number", "name"], path: AT };
@@ -22,6 +24,22 @@ const SORTS = [
   ["challenges_lost", "Challenges lost"],
   ["last_active", "Last active"],
 ];
+
+function standingCell(agent) {
+  const [grade, word] = standingOf(agent.standing);
+  return graded(grade, word);
+}
+
+function workCell({ work }) {
+  if (work.contracts === 0) return h("span", { class: "muted" }, "no contract");
+  const rate = successRate(work.repaired, work.not_repaired);
+  return h(
+    "span",
+    { class: "stack" },
+    nano(work.earned_raw),
+    h("span", { class: "sub" }, rate ? `${rate} of ${plural(work.repaired + work.not_repaired, "contract")}` : plural(work.contracts, "contract")),
+  );
+}
 
 function leaseCell({ lease }) {
   const { state, paid_through_epoch: through } = lease;
@@ -70,6 +88,7 @@ function draw(items, query) {
   return table({
     caption: "Agents",
     rows: items,
+    rowClass: (a) => (a.standing === "slashed" ? "slashed-row" : null),
     columns: [
       {
         label: "Agent",
@@ -77,6 +96,8 @@ function draw(items, query) {
         class: "first",
         cell: (a) => agentLink(a.mint, a.name, { number: a.number }),
       },
+      { label: "Standing", cell: standingCell },
+      { label: "Earned", num: true, title: "for repairs, in contracts of markets", cell: workCell },
       { label: "Lease", ...head("Lease", "lease"), cell: leaseCell },
       { label: "Stake", ...head("Stake", "stake"), num: true, cell: stakeCell },
       {
@@ -177,6 +198,16 @@ export default function agentsPage(context) {
           ["false", "None withheld"],
         ],
       },
+      {
+        name: "slashed",
+        label: "Slashed",
+        kind: "select",
+        options: [
+          ["", "Slashed or not"],
+          ["true", "Slashed"],
+          ["false", "Never slashed"],
+        ],
+      },
       { name: "sort", label: "Sort by", kind: "select", options: SORTS },
     ],
     // An order of the column before means nothing for another one; the API knows each column's own.
@@ -197,8 +228,10 @@ export default function agentsPage(context) {
         h(
           "p",
           null,
-          "Reputation is what the batches of the present tenure prove. Nobody is given one merged number; " +
-            "scores run from −100 to +100.",
+          term("standing", "Standing"),
+          " says whether one can rely on an agent now. Scores are what the batches of the present ",
+          term("tenure"),
+          " prove; they run from −100 to +100, and there is no single overall score.",
         ),
       ),
       made.nodes,

@@ -3,6 +3,7 @@
 import { get, last } from "../api.js";
 import { ASK_STATES, leafText } from "../authority.js";
 import { h } from "../dom.js";
+import { flag } from "../flags.js";
 import { integer, short } from "../format.js";
 import { list } from "../list.js";
 import {
@@ -19,6 +20,7 @@ import {
   sign,
   slot,
   table,
+  transaction,
 } from "../parts.js";
 import { href } from "../route.js";
 
@@ -133,6 +135,7 @@ export function askPage({ params: { address }, signal }) {
             { class: "party" },
             sign(a.agent, 20),
             h("a", { href: href("agents", a.agent) }, name(a.agent_name, short(a.agent))),
+            flag(a.agent),
           ),
           ["batch of ", epoch(a.epoch, href("agents", a.agent, "batches", a.epoch))],
         ),
@@ -170,7 +173,7 @@ export function askPage({ params: { address }, signal }) {
               a.leaf_hash ? key(a.leaf_hash, "leaf's hash", { whole: true }) : "not shown",
             ],
             ["Account closed", a.closed ? "yes" : "no"],
-            ["Transaction", key(a.signature, "transaction signature", { whole: true })],
+            ["Transaction", transaction(a.signature, a.created_slot, { whole: true })],
           ],
           "pairs wide",
         ),

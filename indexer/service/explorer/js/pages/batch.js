@@ -3,9 +3,11 @@
 import { get, last } from "../api.js";
 import { coversText } from "../authority.js";
 import { h, icon, prose } from "../dom.js";
+import { flag } from "../flags.js";
 import { bytes, epochDay, integer, short } from "../format.js";
 import { list } from "../list.js";
 import {
+  agentName,
   copyButton,
   empty,
   failure,
@@ -14,6 +16,7 @@ import {
   learn,
   loadInto,
   name,
+  nano,
   pairs,
   pill,
   section,
@@ -21,8 +24,10 @@ import {
   skeleton,
   slot,
   table,
+  transaction,
 } from "../parts.js";
 import { href } from "../route.js";
+import { term } from "../term.js";
 import { askTable } from "./asks.js";
 
 const TYPES = [
@@ -75,6 +80,7 @@ export default function batchPage(context) {
       agent.replaceChildren(
         sign(mint, 20),
         h("a", { href: href("agents", mint) }, name(batch.agent_name, short(mint))),
+        flag(mint),
         h(
           "span",
           { class: "muted" },
@@ -134,9 +140,11 @@ function figures(b) {
     ),
     figure("Submitted", slot(b.submitted_slot, b.block_time), coversText(b)),
     figure(
-      "Challenge window",
-      b.open ? pill("open") : pill("closed"),
-      b.open ? ["ends ", slot(b.window_ends_slot)] : ["ended ", slot(b.window_ends_slot)],
+      term("window", "Challenge window"),
+      b.open ? pill("open") : pill("over"),
+      b.open
+        ? ["ends ", slot(b.window_ends_slot)]
+        : ["ended ", slot(b.window_ends_slot), b.account_open ? "; its account is still there" : ""],
     ),
     figure(
       "Challenges",
@@ -305,7 +313,7 @@ function commitment(b, path) {
         ],
         ["Previous digest", key(b.previous_digest, "previous digest", { whole: true })],
         ["Paid by", key(b.payer, "payer", { whole: true })],
-        ["Transaction", key(b.signature, "transaction signature", { whole: true })],
+        ["Transaction", transaction(b.signature, b.submitted_slot, { whole: true })],
         [
           "Signed message",
           h(
@@ -371,35 +379,48 @@ function recordList(context, path, batch) {
 
 const OUTCOMES = ["negative", "neutral", "positive"];
 
-function who(mint) {
-  return h(
-    "span",
-    { class: "party" },
-    sign(mint, 20),
-    h("a", { href: href("agents", mint), title: mint, class: "mono" }, short(mint)),
-  );
+function who(mint, text) {
+  return text
+    ? agentName(mint, text)
+    : h(
+        "span",
+        { class: "party" },
+        sign(mint, 20),
+        h("a", { href: href("agents", mint), title: mint, class: "mono" }, short(mint)),
+        flag(mint),
+      );
+}
+
+/** A bid's value: XNO where it is a market's contract, else in units that only the two agents know. */
+function value(r) {
+  if (r.contract) return nano(r.value);
+  return [h("span", { class: "mono" }, integer(r.value)), " ", term("bid value", "units")];
+}
+
+/** A conversation, and the contract that it is. */
+function conversation(r) {
+  if (!r.contract) return key(r.conversation, "conversation id", { head: 6, tail: 4 });
+  return h("span", { class: "stack-left" }, [
+    h("a", { class: "mono", href: href("contracts", r.contract) }, r.contract),
+    h("span", { class: "sub" }, "contract"),
+  ]);
 }
 
 function recordTable(items, kind, path, signal) {
   const common = [
     { label: "Entry", cell: (r) => `#${integer(r.entry)}` },
-    { label: "Conversation", cell: (r) => key(r.conversation, "conversation id", { head: 6, tail: 4 }) },
+    { label: "Conversation", cell: conversation },
     { label: "Message", cell: (r) => key(r.message, "hash of the message", { head: 6, tail: 4 }) },
   ];
   const own = {
     bid: [
-      { label: "Counterparty", cell: (r) => who(r.counterparty) },
-      {
-        label: "Value",
-        num: true,
-        title: "in units that the two agents agreed on",
-        cell: (r) => h("span", { class: "mono" }, integer(r.value)),
-      },
+      { label: "Counterparty", cell: (r) => who(r.counterparty, r.name) },
+      { label: "Value", num: true, cell: value },
     ],
-    selection: [{ label: "Counterparty", cell: (r) => who(r.counterparty) }],
-    verifier: [{ label: "Verifier", cell: (r) => who(r.verifier) }],
+    selection: [{ label: "Counterparty", cell: (r) => who(r.counterparty, r.name) }],
+    verifier: [{ label: "Verifier", cell: (r) => who(r.verifier, r.name) }],
     feedback: [
-      { label: "From", cell: (r) => who(r.from) },
+      { label: "From", cell: (r) => who(r.from, r.name) },
       {
         label: "Score",
         num: true,

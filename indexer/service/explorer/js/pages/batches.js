@@ -3,8 +3,9 @@
 import { h } from "../dom.js";
 import { bytes, integer } from "../format.js";
 import { list } from "../list.js";
-import { agentLink, copyButton, epoch, pill, slot, table } from "../parts.js";
+import { agentLink, epoch, pill, slot, table, transaction } from "../parts.js";
 import { href } from "../route.js";
+import { term } from "../term.js";
 
 /** The table of batches; `one`: all of one agent. */
 export function batchTable(items, { one = false } = {}) {
@@ -41,12 +42,15 @@ export function batchTable(items, { one = false } = {}) {
         title: "in which it can be challenged",
         class: "third",
         cell: (b) =>
-          b.open
-            ? h("span", { class: "stack" }, "open until", slot(b.window_ends_slot))
-            : h("span", { class: "muted" }, "closed"),
+          h(
+            "span",
+            { class: b.open ? "stack" : "stack muted" },
+            b.open ? "open until" : "over since",
+            slot(b.window_ends_slot),
+          ),
       },
       { label: "Submitted", num: true, cell: (b) => slot(b.submitted_slot, b.block_time) },
-      { label: "Transaction", class: "tail", cell: (b) => copyButton(b.signature, "transaction signature") },
+      { label: "Transaction", class: "tail", cell: (b) => transaction(b.signature, b.submitted_slot) },
     ],
   });
 }
@@ -97,8 +101,11 @@ export default function batchesPage(context) {
         h(
           "p",
           null,
-          "What agents commit to on chain. A batch counts for nothing when its data is missing, or when it is " +
-            "withheld: a leaf that was asked for was not shown.",
+          "What agents commit to on chain, a ",
+          term("batch"),
+          " for a day. One counts for nothing when its data is missing, or when it is ",
+          term("withheld"),
+          ".",
           agent ? [" Of one agent: ", h("a", { href: href("agents", agent) }, "go to the agent"), "."] : null,
         ),
       ),

@@ -3,30 +3,93 @@
 import { get, last } from "../api.js";
 import { CHALLENGE_STATES, DOUBLE_BID, valueText } from "../authority.js";
 import { h } from "../dom.js";
+import { flag } from "../flags.js";
 import { integer, short } from "../format.js";
 import { list } from "../list.js";
 import {
   agentLink,
+  agentName,
   dollars,
   epoch,
   figure,
   key,
   loadInto,
   name,
+  nano,
   pairs,
   pill,
   section,
   sign,
   slot,
   table,
+  transaction,
 } from "../parts.js";
 import { href } from "../route.js";
+import { term } from "../term.js";
 
+const GROUNDS = {
+  bid: "a deal’s value is missing",
+  selection: "a choice is missing",
+  verifier: "a verifier is missing",
+  feedback: "a rating is missing",
+  double_bid: "two values for one bid",
+};
 const [WORD, TEXT] = [0, 1];
 const state = (c) => pill(c.state, CHALLENGE_STATES[c.state]?.[WORD]);
 const amount = (micro) => (micro === null ? "–" : dollars(micro));
 
 const ground = (c) => String(c.ground_name ?? c.ground).replaceAll("_", " ");
+
+/** What the batch is said to leave out, in one sentence. */
+function hiddenText(c) {
+  const agent = h("strong", null, name(c.agent_name, short(c.agent)));
+  const of = [" of ", epoch(c.epoch, href("agents", c.agent, "batches", c.epoch))];
+  if (c.ground === DOUBLE_BID) {
+    return [agent, " signed two different values for the same bid, and its batch", of, " holds only one of them."];
+  }
+  const { hidden } = c;
+  if (!hidden) return ["The batch", of, " of ", agent, ` is said to leave out a ${ground(c)}.`];
+  const other = agentName(hidden.other, hidden.other_name);
+  const begin = ["The batch", of, " leaves out that ", agent];
+  const said = {
+    bid: [
+      " made a deal with ",
+      other,
+      hidden.value === null ? " for a value that the evidence leaves open" : [" for ", bid(hidden)],
+    ],
+    selection: [" chose ", other, " for a job"],
+    verifier: [" made ", other, " the verifier of a job"],
+    feedback: [" was rated ", `${hidden.score > 0 ? "+" : ""}${hidden.score}`.replace("-", "−"), " by ", other],
+  }[hidden.kind];
+  return [begin, said, "."];
+}
+
+function bid(hidden) {
+  return hidden.contract
+    ? nano(hidden.value)
+    : [h("span", { class: "mono" }, integer(hidden.value)), " ", term("bid value", "units")];
+}
+
+/** How it ended, or what it waits for. */
+function endText(c) {
+  if (c.state === "succeeded") {
+    return ["Nobody showed the record, so ", dollars(c.slashed_micro_usdc), " of its stake were slashed."];
+  }
+  if (c.state === "answered") return "The record was shown: the batch does hold it.";
+  if (c.state === "empty") return "Nobody showed the record, but nothing was left of its stake.";
+  if (c.state === "unanswered") return "Nobody has shown the record, and the time for it is over.";
+  return ["If nobody shows the record until ", slot(c.answer_until_slot), ", the stake is slashed."];
+}
+
+function hiddenSection(c) {
+  const grade = { succeeded: "bad", unanswered: "bad", empty: "bad", answered: "ok" }[c.state] ?? "warn";
+  return h(
+    "section",
+    { class: "standing", "aria-label": "What was left out", data: { grade } },
+    h("p", { class: "standing-text" }, hiddenText(c)),
+    h("p", null, endText(c)),
+  );
+}
 
 /** The table of challenges; `one`: all against one agent. */
 export function challengeTable(items, { one = false } = {}) {
@@ -135,6 +198,7 @@ export function challengePage({ params: { address }, signal }) {
     last: last(path),
     load: () => get(path, {}, signal),
     draw: ({ challenge: c }) => [
+      hiddenSection(c),
       h(
         "dl",
         { class: "figures" },
@@ -146,10 +210,11 @@ export function challengePage({ params: { address }, signal }) {
             { class: "party" },
             sign(c.agent, 20),
             h("a", { href: href("agents", c.agent) }, name(c.agent_name, short(c.agent))),
+            flag(c.agent),
           ),
           ["batch of ", epoch(c.epoch, href("agents", c.agent, "batches", c.epoch))],
         ),
-        figure("Ground", ground(c), `number ${integer(c.ground)}`),
+        figure("Ground", ground(c), GROUNDS[c.ground_name] ?? "what is said to be missing"),
         figure(
           "Answer until",
           c.ground === DOUBLE_BID ? "–" : slot(c.answer_until_slot),
@@ -169,7 +234,7 @@ export function challengePage({ params: { address }, signal }) {
         {},
         pairs(
           [
-            ["Account", key(c.address, "challenge account", { whole: true })],
+            ["Account", key(c.address, "challenge account", { whole: true, leads: "account" })],
             ["Challenger", key(c.challenger, "challenger", { whole: true })],
             c.taken_over
               ? [
@@ -190,11 +255,11 @@ export function challengePage({ params: { address }, signal }) {
             ["Hash of what was shown", key(c.entry_hash, "hash of what was shown", { whole: true })],
             ["Evidence draft", key(c.draft, "evidence draft", { whole: true })],
             [
-              "Record expected",
+              "Record expected, packed",
               c.expected_record ? key(c.expected_record, "expected record", { whole: true }) : "none",
             ],
             ["Account closed", c.closed ? "yes" : "no"],
-            ["Transaction", key(c.signature, "transaction signature", { whole: true })],
+            ["Transaction", transaction(c.signature, c.submitted_slot, { whole: true })],
           ],
           "pairs wide",
         ),

@@ -3,8 +3,9 @@
 import { h } from "../dom.js";
 import { plural, safeName, short } from "../format.js";
 import { list } from "../list.js";
-import { lasting, pill, table, timer, when, xnoText } from "../parts.js";
+import { agentName, lasting, nano, pill, table, timer, when, xnoText } from "../parts.js";
 import { href } from "../route.js";
+import { term } from "../term.js";
 
 const ENDED = new Set(["fulfilled", "canceled", "resolved", "voided"]);
 const STATES = [
@@ -53,10 +54,19 @@ export function bounty(c) {
   return c.bounty === "0" ? h("span", { class: "muted" }, "free") : xnoText(safeName(c.bounty).text);
 }
 
-const partyLink = (party) =>
-  party
-    ? h("a", { class: "mono", href: href("contracts", { party }), title: party }, short(party, 5, 4))
-    : h("span", { class: "muted" }, "nobody yet");
+/** A party: the agent on chain that it is, else its key. */
+export function partyLink(party, known) {
+  if (!party) return h("span", { class: "muted" }, "nobody yet");
+  if (known) return agentName(known.mint, known.name);
+  return h("a", { class: "mono", href: href("contracts", { party }), title: party }, short(party, 5, 4));
+}
+
+/** What the agent was paid so far. */
+export function paid(c) {
+  if (c.earned_raw) return nano(c.earned_raw);
+  if (!hasEnded(c)) return h("span", { class: "muted" }, "not yet");
+  return h("span", { class: "muted" }, "nothing");
+}
 
 /** The table of contracts. */
 export function contractTable(items, { small = false } = {}) {
@@ -80,10 +90,11 @@ export function contractTable(items, { small = false } = {}) {
           ),
       },
       { label: "State", cell: (c) => pill(stateOf(c)) },
-      { label: "Timer", num: true, cell: runningTimer },
+      small ? null : { label: "Timer", num: true, cell: runningTimer },
       { label: "Bounty", num: true, cell: bounty },
-      { label: "Principal", cell: (c) => partyLink(c.principal) },
-      { label: "Agent", cell: (c) => partyLink(c.agent) },
+      small ? null : { label: "Paid", num: true, title: "to the agent", cell: paid },
+      small ? null : { label: "Principal", cell: (c) => partyLink(c.principal, c.principal_agent) },
+      { label: "Agent", cell: (c) => partyLink(c.agent, c.agent_agent) },
       small
         ? null
         : {
@@ -110,7 +121,7 @@ export default function contractsPage(context) {
     noun: "contracts",
     every: 5000,
     filters: [
-      { name: "party", label: "Party (fix_…)", kind: "search", wide: true },
+      { name: "query", label: "Words in the task", kind: "search", wide: true },
       {
         name: "state",
         label: "State",
@@ -137,8 +148,11 @@ export default function contractsPage(context) {
         h(
           "p",
           null,
-          "Work that a principal pays an agent for, in Nano. Every step is signed and chained; your " +
-            "browser can verify it.",
+          "Somebody’s command fails; an agent repairs it for a ",
+          term("bounty"),
+          " in ",
+          term("XNO"),
+          ". Every step is signed, and your browser can verify it.",
         ),
       ),
       made.nodes,

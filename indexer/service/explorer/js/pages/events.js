@@ -1,9 +1,10 @@
 // The events of the programs, as the chain holds them.
 
 import { h } from "../dom.js";
+import { flag } from "../flags.js";
 import { integer, safeText, short } from "../format.js";
 import { list } from "../list.js";
-import { copyButton, key, pairs, pill, sign, slot, table } from "../parts.js";
+import { key, name, pairs, pill, sign, slot, table, transaction } from "../parts.js";
 import { href } from "../route.js";
 
 const PROGRAMS = [
@@ -40,8 +41,8 @@ function fields(event) {
               safeText(typeof value === "object" ? JSON.stringify(value) : String(value)),
             ),
           ]),
-          ["account", key(event.account, "account", { whole: true })],
-          ["transaction", key(event.signature, "transaction signature", { whole: true })],
+          ["account", key(event.account, "account", { whole: true, leads: "account" })],
+          ["transaction", transaction(event.signature, event.slot, { whole: true })],
         ],
         "pairs tight",
       ),
@@ -76,7 +77,12 @@ export function eventTable(items, { one = false } = {}) {
                     "span",
                     { class: "party" },
                     sign(e.agent, 20),
-                    h("a", { class: "mono", href: href("agents", e.agent), title: e.agent }, short(e.agent)),
+                    h(
+                      "a",
+                      { class: e.agent_name ? null : "mono", href: href("agents", e.agent), title: e.agent },
+                      name(e.agent_name, short(e.agent)),
+                    ),
+                    flag(e.agent),
                   )
                 : h("span", { class: "muted" }, "–"),
           },
@@ -87,7 +93,7 @@ export function eventTable(items, { one = false } = {}) {
         cell: (e) => pill(e.finalized ? "served" : "open", e.finalized ? "finalized" : "confirmed"),
       },
       { label: "When", num: true, cell: (e) => slot(e.slot, e.block_time) },
-      { label: "Transaction", class: "tail", cell: (e) => copyButton(e.signature, "transaction signature") },
+      { label: "Transaction", class: "tail", cell: (e) => transaction(e.signature, e.slot) },
     ],
   });
 }

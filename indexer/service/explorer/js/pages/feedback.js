@@ -3,7 +3,7 @@
 import { h, icon } from "../dom.js";
 import { integer, safeText, short } from "../format.js";
 import { list } from "../list.js";
-import { copyButton, key, pairs, sign, slot } from "../parts.js";
+import { copyButton, key, pairs, sign, slot, transaction } from "../parts.js";
 import { href } from "../route.js";
 
 /** One entry. `lines`: how many lines are shown before the rest is folded away. */
@@ -92,7 +92,7 @@ function details(one) {
           ["Payer", key(one.payer, "payer", { whole: true })],
           [
             "Transaction",
-            one.signature ? key(one.signature, "transaction signature", { whole: true }) : "unknown",
+            one.signature ? transaction(one.signature, one.slot, { whole: true }) : "unknown",
           ],
           one.resolution
             ? ["Contract hash", key(one.resolution.contract_hash, "contract hash", { whole: true })]

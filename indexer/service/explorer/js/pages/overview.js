@@ -1,23 +1,49 @@
-// The network at a glance: totals, plots over epochs, what happens now.
+// The first page: what this is, what one can do, what was paid, what happens now, and whom not to trust.
 
 import { get, last } from "../api.js";
-import { h } from "../dom.js";
-import { integer, plural, usdc } from "../format.js";
+import { h, icon } from "../dom.js";
+import { STORY } from "../event-text.js";
 import { eventList } from "../event-view.js";
-import { dollars, empty, figure, loadInto, nano, section } from "../parts.js";
-import { plot } from "../plot-view.js";
+import { integer, plural, span } from "../format.js";
+import { copyButton, dollars, empty, figure, loadInto, nano, section } from "../parts.js";
 import { href } from "../route.js";
+import { successRate } from "../standings.js";
+import { term } from "../term.js";
 import { contractTable } from "./contracts.js";
-import { entry } from "./feedback.js";
 
-const EVERY = 20_000;
+const EVERY = 10_000;
+const ROWS = 8;
+
+/** Lines of a shell, each with what it does. */
+function lines(list) {
+  return h(
+    "ul",
+    { class: "offer-lines" },
+    list.map(([command, text]) =>
+      h(
+        "li",
+        null,
+        h("span", { class: "offer-command" }, h("code", null, command), copyButton(command, `the command ${command}`)),
+        h("span", { class: "muted" }, text),
+      ),
+    ),
+  );
+}
+
+function offer(picture, title, text, commands) {
+  return h(
+    "section",
+    { class: "offer", "aria-label": title },
+    h("h2", null, icon(picture, 20), title),
+    h("p", null, text),
+    lines(commands),
+  );
+}
 
 export default function overviewPage({ signal }) {
-  const totals = h("div", { class: "hold-totals" });
-  const plots = h("div", { class: "hold-plots" });
+  const money = h("div", { class: "hold-money" });
+  const trust = h("div", { class: "hold-money" });
   const contracts = h("div", { class: "hold-contracts" });
-  const feedback = h("div", { class: "hold-feedback" });
-  // Totals and plots are one answer, asked for once.
   let asked = null;
   const network = () => {
     asked ??= get("/v1/network", {}, signal).finally(() => {
@@ -25,40 +51,29 @@ export default function overviewPage({ signal }) {
     });
     return asked;
   };
+  // Open bounties first, then the newest of the others.
+  const work = async () => {
+    const [open, all] = await Promise.all([
+      get("/v1/contracts", { state: "open", limit: ROWS }, signal),
+      get("/v1/contracts", { limit: ROWS }, signal),
+    ]);
+    return { items: openFirst(open.items, all.items) };
+  };
   const again = [
-    loadInto(totals, { signal, lines: 6, last: last("/v1/network"), load: network, draw: drawTotals }),
-    loadInto(plots, { signal, lines: 16, last: last("/v1/network"), load: network, draw: drawPlots }),
+    loadInto(money, { signal, lines: 3, last: last("/v1/network"), load: network, draw: drawMoney }),
+    loadInto(trust, { signal, lines: 3, last: last("/v1/network"), load: network, draw: drawTrust }),
     loadInto(contracts, {
       signal,
       lines: 6,
-      last: last("/v1/contracts", { limit: 8 }),
-      load: () => get("/v1/contracts", { limit: 8 }, signal),
+      load: work,
       draw: ({ items }) =>
         items.length
           ? contractTable(items, { small: true })
-          : empty(
-              "No contract yet.",
-              "Contracts appear when a principal posts one on a market that this indexer mirrors.",
-            ),
-    }),
-    loadInto(feedback, {
-      signal,
-      lines: 6,
-      last: last("/v1/feedback", { limit: 3 }),
-      load: () => get("/v1/feedback", { limit: 3 }, signal),
-      draw: ({ items }) =>
-        items.length
-          ? h(
-              "ol",
-              { class: "entries" },
-              items.map((one) => entry(one, { lines: 3 })),
-            )
-          : empty("The feedback log is empty."),
+          : empty("No contract yet.", "Contracts appear when somebody posts one on a market that this indexer mirrors."),
     }),
   ];
   const timer = setInterval(() => {
-    if (document.hidden || totals.parentElement === null || document.activeElement?.closest(".plot-box"))
-      return;
+    if (document.hidden || contracts.contains(document.activeElement)) return;
     for (const run of again) run({ quiet: true });
   }, EVERY);
   signal.addEventListener("abort", () => clearInterval(timer));
@@ -69,162 +84,117 @@ export default function overviewPage({ signal }) {
       { class: "page overview" },
       h(
         "header",
-        null,
-        h("h1", { tabindex: -1 }, "The network"),
+        { class: "lead" },
+        h("h1", { tabindex: -1 }, "Agents that repair failing commands, and what they are paid"),
         h(
           "p",
           null,
-          "Agents at work, what they stake, and what they are paid for. Everything here is read from " +
-            "Solana, " +
-            "Nano and signed transcripts.",
+          "On zx1 anyone can have a failing command repaired by an ",
+          term("agent"),
+          ", which is paid in ",
+          term("XNO"),
+          " only if the repair works and answers with a ",
+          term("stake"),
+          " for what it says.",
         ),
       ),
-      h("section", { "aria-label": "Totals" }, totals),
+      h(
+        "div",
+        { class: "offers" },
+        offer("wrench", "Fix a failing command", "Built-in rules first, then your own model, then the market.", [
+          ["fix make", "runs the command and repairs it, after your yes"],
+          ["fix undo", "takes the repair back"],
+        ]),
+        offer("agents", "Run an agent", "Register, stake and earn bounties: one guided command.", [
+          ["zx1 up", "from nothing to an agent, one yes a step"],
+          ["fix agent", "takes contracts and repairs them"],
+        ]),
+      ),
+      h("section", { "aria-label": "Money" }, money),
       h(
         "div",
         { class: "split" },
-        section("Over the last epochs", "plots", { lead: "An epoch is one UTC day." }, plots),
         section(
-          "Live events",
+          "Contracts",
+          "contracts",
+          { beside: h("a", { class: "more", href: href("contracts") }, "All contracts"), lead: "Open bounties first." },
+          contracts,
+        ),
+        section(
+          "Live",
           "live",
           { beside: h("a", { class: "more", href: href("feed") }, "All events") },
-          eventList({ signal, limit: 8, quiet: true }),
+          eventList({ signal, limit: 12, quiet: true, wanted: () => STORY }),
         ),
       ),
       section(
-        "Contracts",
-        "contracts",
-        { beside: h("a", { class: "more", href: href("contracts") }, "All contracts") },
-        contracts,
-      ),
-      section(
-        "Latest feedback",
-        "feedback",
-        { beside: h("a", { class: "more", href: href("feedback") }, "The whole log") },
-        feedback,
+        "Can they be trusted?",
+        "trust",
+        {
+          lead: [
+            "An agent that leaves a signed message out of its records can be challenged, and loses its stake: it is ",
+            term("slashed"),
+            ".",
+          ],
+          beside: h("a", { class: "more", href: href("network") }, "All network figures"),
+        },
+        trust,
       ),
     ),
   };
 }
 
-function drawTotals(n) {
-  const idle = n.agents - n.agents_active - n.agents_grace - n.agents_deactivated;
+/** Contracts with the open ones first, the largest bounty on top; each once. */
+export function openFirst(open, all) {
+  const size = (c) => BigInt(/^\d+$/.test(c.bounty_raw ?? "") ? c.bounty_raw : "0");
+  const first = [...open].sort((a, b) => (size(b) > size(a) ? 1 : size(b) < size(a) ? -1 : 0));
+  const key = (c) => `${c.market}\n${c.id}`;
+  const known = new Set(first.map(key));
+  return [...first, ...all.filter((c) => !known.has(key(c)))].slice(0, ROWS);
+}
+
+function drawMoney(n) {
+  const rate = successRate(n.contracts_repaired, n.contracts_not_repaired);
+  const ended = n.contracts_repaired + n.contracts_not_repaired;
   return h(
     "dl",
-    { class: "figures four" },
+    { class: "figures four big" },
+    figure("Paid to agents", nano(n.paid_to_agents_raw, "unknown"), `for ${plural(n.contracts_repaired, "repair")}`),
     figure(
-      "Agents",
-      integer(n.agents),
-      [
-        `${integer(n.agents_active)} active, ${integer(n.agents_grace)} in grace, ` +
-          `${integer(n.agents_deactivated)} deactivated`,
-        idle > 0 ? `, ${integer(idle)} without lease` : "",
-      ],
-      href("agents"),
+      term("success rate", "Success rate"),
+      rate ?? h("span", { class: "muted" }, "none yet"),
+      ended > 0 ? `${integer(n.contracts_repaired)} of ${plural(ended, "contract")} repaired` : "no contract has ended",
     ),
     figure(
-      "Staked now",
-      dollars(n.staked_micro_usdc, "none", 2),
-      ["slashed so far: ", dollars(n.slashed_micro_usdc, "none", 2)],
-      href("agents", { sort: "stake" }),
+      "Median time to a fix",
+      n.median_repair_ms === null ? h("span", { class: "muted" }, "none yet") : span(n.median_repair_ms),
+      "from posting to the accepted fix",
     ),
     figure(
-      "Leases paid",
-      dollars(n.lease_paid_micro_usdc, "none", 2),
-      "since the beginning",
-      href("agents", { sort: "lease" }),
-    ),
-    figure("Nano balance", nano(n.nano_raw, "unknown"), "of all bound agents"),
-    figure("Batches", integer(n.batches), drop(n), href("batches")),
-    figure(
-      "Challenges",
-      integer(n.challenges),
-      `${integer(n.challenges_open)} open, ${integer(n.challenges_succeeded)} succeeded`,
-      href("challenges"),
-    ),
-    figure(
-      "Contracts",
-      integer(n.contracts),
-      `${integer(n.contracts_open)} open for an agent`,
-      href("contracts"),
-    ),
-    figure(
-      "Feedback",
-      plural(n.feedback_entries, "entry", "entries"),
-      `${integer(n.feedback_resolved)} resolved`,
-      href("feedback"),
+      "Open bounties",
+      nano(n.bounties_open_raw, "unknown"),
+      n.bounties_open === 0 ? "none waits for an agent" : `in ${plural(n.bounties_open, "contract")}`,
+      href("contracts", { state: "open" }),
     ),
   );
 }
 
-/** Batches that count for nothing, and why. */
-function drop(n) {
-  const notes = [
-    n.batches_withheld > 0 ? `${integer(n.batches_withheld)} withheld` : null,
-    n.batches_missing > 0 ? `${integer(n.batches_missing)} without data` : null,
-  ].filter(Boolean);
-  if (notes.length === 0) return "the data of all is served";
-  const one = n.batches_withheld + n.batches_missing === 1;
-  return `${notes.join(", ")}: ${one ? "counts" : "count"} for nothing`;
-}
-
-function drawPlots(n) {
-  if (n.epochs.length === 0) {
-    return empty("No epoch yet.", "Plots begin with the first registered agent.");
-  }
-  // The time before the first agent is left out, but two weeks are shown at least.
-  const alive = (one) => one.joined > 0 || one.active > 0 || one.batches > 0 || one.staked_micro_usdc !== "0";
-  const first = n.epochs.findIndex(alive);
-  const list = n.epochs.slice(Math.max(0, Math.min(first < 0 ? Infinity : first, n.epochs.length - 14)));
-  const epochs = list.map((one) => one.epoch);
-  const count = (value) => integer(value);
-  const column = (name) => list.map((one) => one[name]);
-  const made = [
-    plot({
-      title: "Staked",
-      epochs,
-      text: (value) => `${integer(Math.round(value))} USDC`,
-      axis: compact,
-      series: [
-        {
-          name: "Staked",
-          kind: "area",
-          hue: "a",
-          values: column("staked_micro_usdc").map((v) => Number(v) / 1e6),
-          show: column("staked_micro_usdc").map((v) => `${usdc(v)?.text ?? "–"} USDC`),
-        },
-      ],
-    }),
-    plot({
-      title: "Active agents",
-      epochs,
-      text: count,
-      count: true,
-      series: [{ name: "Active", kind: "area", hue: "b", values: column("active") }],
-    }),
-    plot({
-      title: "Batches submitted",
-      epochs,
-      text: count,
-      count: true,
-      series: [{ name: "Batches", kind: "bars", hue: "a", values: column("batches") }],
-    }),
-    plot({
-      title: "Challenges and feedback",
-      epochs,
-      text: count,
-      count: true,
-      series: [
-        { name: "Feedback", kind: "area", hue: "b", values: column("feedback") },
-        { name: "Challenges", kind: "bars", hue: "c", values: column("challenges") },
-      ],
-    }),
-  ];
-  return h("div", { class: "plots" }, made);
-}
-
-function compact(value) {
-  if (Math.abs(value) >= 1e6) return `${Number((value / 1e6).toPrecision(3))}M`;
-  if (Math.abs(value) >= 1e4) return `${Number((value / 1e3).toPrecision(3))}k`;
-  return integer(Number(value.toPrecision(6)));
+function drawTrust(n) {
+  return h(
+    "dl",
+    { class: "figures four" },
+    figure("Agents", integer(n.agents), `${integer(n.agents_active)} active`, href("agents")),
+    figure("Staked now", dollars(n.staked_micro_usdc, "none", 2), "answers for what they say", href("agents", { sort: "stake" })),
+    figure(
+      "Slashed so far",
+      dollars(n.slashed_micro_usdc, "none", 2),
+      `${plural(n.challenges_succeeded, "challenge")} succeeded`,
+      href("agents", { slashed: true }),
+    ),
+    figure(
+      "Nano balance",
+      nano(n.nano_raw, "unknown"),
+      n.nano_raw === null ? "the Nano node was not asked yet" : "of all agents, with what they may receive",
+    ),
+  );
 }

@@ -4,11 +4,15 @@ import { getText } from "../api.js";
 import { MAX_JSON_BYTES } from "../canonical.js";
 import { h, icon, prose } from "../dom.js";
 import { bytes, safeName } from "../format.js";
-import { failure, section } from "../parts.js";
+import { empty, failure, section } from "../parts.js";
 import { showTranscript } from "../transcript-view.js";
 
 export default function verifyPage({ signal }) {
-  const result = h("div", { class: "transcript" });
+  const result = h(
+    "div",
+    { class: "transcript" },
+    empty("Nothing was checked yet.", "Drop a file or name a contract; what was checked, and how, appears here."),
+  );
   const about = h("p", { class: "muted" });
   const input = h("input", { type: "file", id: "file", accept: ".json,application/json", class: "unseen" });
   const drop = h(
@@ -80,7 +84,7 @@ export default function verifyPage({ signal }) {
     spellcheck: "false",
     autocapitalize: "off",
     maxlength: 16,
-    placeholder: "0123456789abcdef",
+    placeholder: "16 hexadecimal digits",
     class: "mono",
     "aria-describedby": "id-error",
   });

@@ -100,8 +100,10 @@ struct Counterparty {
 /// A page of agents with stakes, keys, lease, batches and scores. Filters hold together.
 #[utoipa::path(get, path = "/v1/agents", params(AgentQuery, PageQuery), responses((status = 200, body = Headed<List<items::Agent>>)))]
 pub(in crate::http) async fn list(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Result<Response> {
-    let known =
-        ["query", "state", "owner", "staked", "missing", "withheld", "sort", "order", "limit", "cursor"];
+    let known = [
+        "query", "state", "owner", "staked", "missing", "withheld", "slashed", "sort", "order", "limit",
+        "cursor",
+    ];
     let query = Query::read(&uri, &known)?;
     let standing = app.index.status.get();
     let words = SORTS.map(|(word, _, _)| word);
@@ -129,6 +131,11 @@ pub(in crate::http) async fn list(State(app): State<App>, uri: Uri, headers: Hea
             Some(false) => find.and(name, "=", 0),
         };
     }
+    find = match query.flag("slashed")? {
+        None => find,
+        Some(true) => find.either(("slashed", ">", 0), ("challenges_lost", ">", 0)),
+        Some(false) => find.and("slashed", "=", 0).and("challenges_lost", "=", 0),
+    };
     // A lease's state follows from the clock (decision B5).
     let (now, grace) = (signed(standing.epoch), signed(standing.epoch.saturating_sub(GRACE_PERIOD_EPOCHS)));
     find = match query.word("state", &STATES)? {
@@ -144,7 +151,7 @@ pub(in crate::http) async fn list(State(app): State<App>, uri: Uri, headers: Hea
     let page = Page::new("agents", &query, kinds)?;
     let rows = app.index.store.agents(page.find(find)?).await?;
     let (rows, next) = page.cut(rows, |row| vec![value(row), row.mint.into()]);
-    let belongings = belongings(&app, rows.iter().map(|row| row.mint)).await?;
+    let belongings = belongings(&app, &rows).await?;
     let none = items::Belongings::default();
     let item = |row: &AgentRow| items::Agent::new(row, belongings.get(&row.mint).unwrap_or(&none), &standing);
     let items = rows.iter().map(item).collect();
@@ -167,8 +174,9 @@ pub(in crate::http) async fn one(
     let standing = app.index.status.get();
     let find = Find::by("agent", row.mint).newest(&["slot", "position", "ordinal"]).limit(20);
     let recent = app.index.store.events(find).await?;
-    let recent: Vec<_> = recent.iter().map(|event| items::Event::new(event, &standing)).collect();
-    let mine = belongings(&app, std::iter::once(row.mint)).await?.remove(&row.mint).unwrap_or_default();
+    let name = Some(&row.name).filter(|name| !name.is_empty());
+    let recent: Vec<_> = recent.iter().map(|event| items::Event::new(event, name, &standing)).collect();
+    let mine = belongings(&app, std::slice::from_ref(&row)).await?.remove(&row.mint).unwrap_or_default();
     let tenures = app.index.store.tenures(Find::by("agent", row.mint).order(&["number"])).await?;
     let batches = app.index.store.batches(Find::by("agent", row.mint).order(&["epoch"])).await?;
     let agent = items::AgentDetail::new(&row, &mine, &tenures, &batches, &standing);
@@ -354,6 +362,7 @@ pub(in crate::http) async fn ratings(
         .iter()
         .map(|it| (it.rater, it.conversation, it.score, it.outcome, it.role, it.slot))
         .collect();
+    let names = names(&app, rows.iter().map(|row| row.rater)).await?;
     let items = rows
         .iter()
         .map(|row| {
@@ -364,7 +373,7 @@ pub(in crate::http) async fn ratings(
                 Binding::Verifier => "verifier",
                 Binding::Contract => "contract",
             });
-            items::Rating::new(row, held.contains(&same), word)
+            items::Rating::new(row, names.get(&row.rater), held.contains(&same), word)
         })
         .collect();
     Ok(list_answer(&app, &headers, &Digest::Index, items, next))

@@ -10,12 +10,13 @@ use crate::http::items;
 use crate::http::openapi::{BatchQuery, Mint, MintEpoch, PageQuery, ProofQuery, RecordQuery};
 use crate::http::query::Query;
 use crate::reputation;
-use crate::store::{AgentRow, BatchRow, Find};
+use crate::store::{AgentRow, BatchRow, ContractRow, Find, signed};
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::Response;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use tokio_util::io::ReaderStream;
 use utoipa::ToSchema;
 use zx1_protocol::bundle::Bundle;
@@ -32,7 +33,7 @@ pub(in crate::http) const DATA: [&str; 2] = ["served", "missing"];
 pub(in crate::http) const RECORD_KINDS: [&str; 4] = ["bid", "selection", "verifier", "feedback"];
 
 async fn page_of(app: &App, uri: &Uri, headers: &HeaderMap, agent: Option<&AgentRow>) -> Result<Response> {
-    let query = Query::read(uri, &["data", "withheld", "limit", "cursor"])?;
+    let query = Query::read(uri, &["data", "withheld", "epoch", "limit", "cursor"])?;
     let mut find = Find::all().newest(&["submitted_slot", "agent", "epoch"]);
     if let Some(agent) = agent {
         find = find.and("agent", "=", agent.mint);
@@ -47,14 +48,18 @@ async fn page_of(app: &App, uri: &Uri, headers: &HeaderMap, agent: Option<&Agent
         Some("served") => find.sure("data_bytes IS NOT NULL"),
         Some(_) => find.sure("data_bytes IS NULL"),
     };
+    if let Some(epoch) = query.number("epoch")? {
+        find = find.and("epoch", "=", signed(epoch));
+    }
     let list = agent.map_or_else(|| "batches".to_owned(), |agent| agent.mint.to_string());
     let page = Page::new(&list, &query, &[0, 2, 0])?;
     let rows = app.index.store.batches(page.find(find)?).await?;
     let place = |row: &BatchRow| vec![row.submitted_slot.into(), row.agent.into(), row.epoch.into()];
     let (rows, next) = page.cut(rows, place);
     let names = names(app, rows.iter().map(|row| row.agent)).await?;
-    let network = app.index.network();
-    let items = rows.iter().map(|row| items::Batch::new(row, names.get(&row.agent), &network)).collect();
+    let (network, now) = (app.index.network(), app.index.status.get());
+    let item = |row: &BatchRow| items::Batch::new(row, names.get(&row.agent), &network, &now);
+    let items = rows.iter().map(item).collect();
     let digest = agent.map_or(Digest::Index, |agent| Digest::Head(agent.head_digest.clone()));
     Ok(list_answer(app, headers, &digest, items, next))
 }
@@ -103,7 +108,7 @@ pub(in crate::http) async fn one(
     let row = batch_row(&app, &mint, &epoch).await?;
     let agent = agent_row(&app, &mint).await?;
     let name = Some(&agent.name).filter(|name| !name.is_empty());
-    let batch = items::BatchDetail::new(&row, name, &app.index.network());
+    let batch = items::BatchDetail::new(&row, name, &app.index.network(), &app.index.status.get());
     Ok(headed(&app, &headers, &Digest::Head(agent.head_digest), BatchAnswer { batch }))
 }
 
@@ -183,8 +188,26 @@ pub(in crate::http) async fn records(
             });
         }
     }
+    tell_more(&app, &mut rows).await?;
     let agent = agent_row(&app, &mint).await?;
     Ok(list_answer(&app, &headers, &Digest::Head(agent.head_digest), rows, next))
+}
+
+/// What the index knows of the records beside what the batch says.
+async fn tell_more(app: &App, rows: &mut [ShownRecord]) -> Result<()> {
+    let other = |row: &ShownRecord| -> Option<AgentId> {
+        row.counterparty.as_ref().or(row.verifier.as_ref()).or(row.from.as_ref())?.parse().ok()
+    };
+    let names = names(app, rows.iter().filter_map(other)).await?;
+    let conversations: BTreeSet<Vec<u8>> =
+        rows.iter().filter_map(|row| hex::decode(&row.conversation).ok()).collect();
+    let contracts = app.index.store.contracts(Find::any("conversation", conversations)).await?;
+    for row in rows {
+        row.name = other(row).and_then(|mint| names.get(&mint).cloned());
+        let is_its = |it: &&ContractRow| it.conversation.is_some_and(|id| id.to_string() == row.conversation);
+        row.contract = contracts.iter().find(is_its).map(|contract| contract.id.clone());
+    }
+    Ok(())
 }
 
 /// A batch's page.
@@ -207,6 +230,10 @@ struct ShownRecord {
     slot: u64,
     /// hash of the header of the message that it follows from
     message: String,
+    /// the contract of a market that the conversation is; a bid's value is in raw then
+    contract: Option<String>,
+    /// of the other agent
+    name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     counterparty: Option<String>,
     /// of a bid

@@ -10,13 +10,15 @@ use crate::http::openapi::{
 };
 use crate::http::query::Query;
 use crate::parse::{ATTESTED, Program, REGISTERED, UNATTESTED};
-use crate::store::{AskRow, ChallengeRow, Find, signed};
+use crate::party;
+use crate::store::{AgentRow, AskRow, ChallengeRow, ContractRow, Find, StoredEvent, signed};
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use solana_address::Address;
+use std::collections::HashMap;
 use utoipa::ToSchema;
 use zx1_chain::rpc::Event;
 use zx1_interface::constants::{CHALLENGE_WINDOW_SLOTS, SHOW_SLOTS};
@@ -108,7 +110,12 @@ pub(in crate::http) async fn challenge(
     let find = Find::by("address", address).newest(&["submitted_slot"]).limit(1);
     let row = app.index.store.challenges(find).await?.into_iter().next().ok_or(Error::NoChallenge)?;
     let names = names(&app, std::iter::once(row.agent)).await?;
-    let challenge = items::Challenge::new(&row, names.get(&row.agent), &app.index.status.get());
+    let mut challenge = items::Challenge::new(&row, names.get(&row.agent), &app.index.status.get());
+    if let Some((other, conversation)) = challenge.hidden() {
+        let name = super::names(&app, std::iter::once(other)).await?.remove(&other);
+        let contracts = app.index.store.contracts(Find::by("conversation", conversation).limit(1)).await?;
+        challenge.tell(name, contracts.into_iter().next().map(|row| row.id));
+    }
     Ok(headed(&app, &headers, &Digest::Index, ChallengeAnswer { challenge }))
 }
 
@@ -234,8 +241,18 @@ pub(super) async fn events_of(
     headers: &HeaderMap,
     agent: Option<AgentId>,
 ) -> Result<Response> {
-    let known =
-        ["name", "program", "agent", "account", "from_slot", "to_slot", "finalized", "limit", "cursor"];
+    let known = [
+        "name",
+        "program",
+        "agent",
+        "account",
+        "signature",
+        "from_slot",
+        "to_slot",
+        "finalized",
+        "limit",
+        "cursor",
+    ];
     let query = Query::read(uri, &known)?;
     let standing = app.index.status.get();
     let mut find = Find::all().newest(&["slot", "position", "ordinal", "id"]);
@@ -258,6 +275,18 @@ pub(super) async fn events_of(
     if let Some(slot) = query.number("to_slot")? {
         find = find.and("slot", "<=", signed(slot));
     }
+    if let Some(text) = query.get("signature") {
+        // Events lie by slot: without it, all of them would have to be looked at.
+        let bad = |detail| Error::Parameter { name: "signature", detail };
+        if query.number("from_slot")?.is_none() || query.number("from_slot")? != query.number("to_slot")? {
+            return Err(bad("name its slot as from_slot and to_slot; /v1/search finds it".into()));
+        }
+        let mut signature = [0; 64];
+        if bs58::decode(text).onto(&mut signature) != Ok(signature.len()) {
+            return Err(bad("it must be 64 bytes in base58".into()));
+        }
+        find = find.and("signature", "=", signature);
+    }
     find = match query.flag("finalized")? {
         None => find,
         Some(true) => find.and("slot", "<=", signed(standing.finalized)),
@@ -270,7 +299,9 @@ pub(super) async fn events_of(
         let row = &stored.row;
         vec![row.slot.into(), row.position.into(), row.ordinal.into(), stored.id.into()]
     });
-    let items = rows.iter().map(|stored| items::Event::new(stored, &standing)).collect();
+    let names = self::names(app, rows.iter().filter_map(|stored| stored.row.agent)).await?;
+    let name = |stored: &StoredEvent| stored.row.agent.and_then(|agent| names.get(&agent));
+    let items = rows.iter().map(|stored| items::Event::new(stored, name(stored), &standing)).collect();
     Ok(list_answer(app, headers, &Digest::Index, items, next))
 }
 
@@ -295,31 +326,41 @@ pub(in crate::http) async fn contracts(
     uri: Uri,
     headers: HeaderMap,
 ) -> Result<Response> {
-    let query = Query::read(&uri, &["state", "party", "market", "limit", "cursor"])?;
+    let query = Query::read(&uri, &["state", "party", "agent", "market", "query", "limit", "cursor"])?;
     let mut find = Find::all().newest(&["created_at", "market", "id"]);
-    if let Some(state) = query.word("state", &contract_states_known())? {
-        find = find.and("state", "=", state);
-    }
     if let Some(market) = query.get("market") {
         find = find.and("market", "=", market);
     }
+    if let Some(state) = query.word("state", &contract_states_known())? {
+        find = find.and("state", "=", state);
+    }
+    if let Some(text) = query.get("query") {
+        find = find.holds("search", text);
+    }
+    if let Some(mint) = query.key::<AgentId>("agent")? {
+        let rows = app.index.store.agents(Find::by("mint", mint)).await?;
+        let parties = party::of_agents(&*app.index.store, &rows).await?;
+        find.conditions.push(Find::any("agent", parties.into_values().flatten()).conditions.remove(0));
+    }
+    if let Some(party) = query.get("party") {
+        // A party on either side.
+        let party = party.to_ascii_lowercase();
+        find = find.either(("principal", "=", party.clone()), ("agent", "=", party));
+    }
     let page = Page::new("contracts", &query, &[0, 1, 1])?;
-    // Of a party's contracts it is the one or the other side.
-    let rows = match query.get("party") {
-        None => app.index.store.contracts(page.find(find)?).await?,
-        Some(party) => {
-            let mut rows =
-                app.index.store.contracts(page.find(find.clone().and("principal", "=", party))?).await?;
-            rows.extend(app.index.store.contracts(page.find(find.and("agent", "=", party))?).await?);
-            rows.sort_by(|a, b| (b.created_at, &b.market, &b.id).cmp(&(a.created_at, &a.market, &a.id)));
-            rows.dedup_by(|a, b| a.market == b.market && a.id == b.id);
-            rows
-        }
-    };
+    let rows = app.index.store.contracts(page.find(find)?).await?;
     let (rows, next) =
         page.cut(rows, |row| vec![row.created_at.into(), row.market.clone().into(), row.id.clone().into()]);
-    let items = rows.iter().map(items::Contract::new).collect();
+    let known = known_as(&app, &rows).await?;
+    let items = rows.iter().map(|row| items::Contract::new(row, &known)).collect();
     Ok(list_answer(&app, &headers, &Digest::Index, items, next))
+}
+
+/// The agents on chain behind the parties of contracts.
+pub(super) async fn known_as(app: &App, rows: &[ContractRow]) -> Result<HashMap<[u8; 32], AgentRow>> {
+    let parties = rows.iter().flat_map(|row| std::iter::once(&row.principal).chain(&row.agent));
+    let parties = parties.filter_map(|party| party::key_of(party)).collect();
+    Ok(party::agents(&*app.index.store, parties).await?)
 }
 
 /// A contract's answer: the market's JSON is passed on as it is, so that hashes over it hold.
@@ -385,7 +426,7 @@ pub(in crate::http) async fn contract(
     headers: HeaderMap,
 ) -> Result<Response> {
     let query = Query::read(&uri, &["market"])?;
-    let mut find = Find::by("id", id.as_str()).newest(&["created_at", "market"]).limit(1);
+    let mut find = Find::by("id", id.to_ascii_lowercase()).newest(&["created_at", "market"]).limit(1);
     if let Some(market) = query.get("market") {
         find = find.and("market", "=", market);
     }
@@ -393,9 +434,14 @@ pub(in crate::http) async fn contract(
     let unreadable = |error: serde_json::Error| crate::store::StoreError::Corrupt(error.to_string());
     let view: &RawValue = serde_json::from_str(&row.view).map_err(unreadable)?;
     let parts: WithTranscript<'_> = serde_json::from_str(&row.view).map_err(unreadable)?;
+    let known = known_as(&app, std::slice::from_ref(&row)).await?;
     let answer = ContractAnswer {
         head: Head::new(&app.index.status.get(), &Digest::Index),
-        contract: ContractBody { summary: items::Contract::new(&row), view, transcript: parts.transcript },
+        contract: ContractBody {
+            summary: items::Contract::new(&row, &known),
+            view,
+            transcript: parts.transcript,
+        },
     };
     Ok(tagged(&headers, serde_json::to_string(&answer).map_err(unreadable)?))
 }

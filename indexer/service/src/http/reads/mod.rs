@@ -4,14 +4,16 @@ pub(super) mod agents;
 pub(super) mod batches;
 pub(super) mod lists;
 pub(super) mod operations;
+pub(super) mod search;
 
 use super::App;
 use super::answer::{Digest, headed};
 use super::cursor;
-use super::items::Belongings;
+use super::items::{AgentWork, Belongings};
 use super::query::Query;
 use crate::error::{Error, Result};
-use crate::store::{AgentRow, Find, Value};
+use crate::party;
+use crate::store::{AgentRow, Alike, Find, Value};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use serde::Serialize;
@@ -90,20 +92,31 @@ pub(super) async fn agent_row(app: &App, mint: &str) -> Result<AgentRow> {
     app.index.agent_row(&mint).await?.ok_or_else(missing)
 }
 
-/// The stakes and keys of these agents.
-pub(super) async fn belongings(
-    app: &App,
-    mints: impl Iterator<Item = AgentId>,
-) -> Result<HashMap<AgentId, Belongings>> {
-    let mints: BTreeSet<AgentId> = mints.collect();
+/// What belongs to these agents: stakes, keys, and their work at markets.
+pub(super) async fn belongings(app: &App, rows: &[AgentRow]) -> Result<HashMap<AgentId, Belongings>> {
+    let store = &*app.index.store;
+    let mints: BTreeSet<AgentId> = rows.iter().map(|row| row.mint).collect();
     let of = || Find::any("agent", mints.iter().copied());
     let mut found: HashMap<AgentId, Belongings> = HashMap::new();
-    for row in app.index.store.stakes(of().sure("claimed_slot IS NULL").order(&["agent", "era"])).await? {
-        found.entry(row.agent).or_default().stakes.push(row);
+    for row in store.stakes(of().order(&["agent", "era"])).await? {
+        let belongings = found.entry(row.agent).or_default();
+        belongings.slashed_slot = belongings.slashed_slot.max(row.slashed_slot);
+        if row.claimed_slot.is_none() {
+            belongings.stakes.push(row);
+        }
     }
     let keys = of().and("closed", "=", 0).order(&["created_slot", "key"]);
-    for row in app.index.store.keys(keys).await? {
+    for row in store.keys(keys).await? {
         found.entry(row.agent).or_default().keys.push(row);
+    }
+    let parties = party::of_agents(store, rows).await?;
+    let all = store.alike(Find::any("agent", parties.values().flatten().cloned())).await?;
+    for mint in mints {
+        let belongings = found.entry(mint).or_default();
+        belongings.parties = parties.get(&mint).cloned().unwrap_or_default();
+        let is_its = |it: &&Alike| it.agent.as_ref().is_some_and(|agent| belongings.parties.contains(agent));
+        let its: Vec<Alike> = all.iter().filter(is_its).cloned().collect();
+        belongings.work = AgentWork::of(&its);
     }
     Ok(found)
 }

@@ -9,8 +9,9 @@ use crate::http::items;
 use crate::http::openapi::{GapQuery, PageQuery};
 use crate::http::query::Query;
 use crate::index::now_ms;
+use crate::links::Links;
 use crate::status::{Backfill, LastAudit, Phase};
-use crate::store::{Find, GapRow, signed};
+use crate::store::{Alike, Find, GapRow, signed};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::Response;
@@ -47,6 +48,7 @@ struct StatusAnswer {
     markets: Vec<MarketStatus>,
     last_audit: Option<LastAudit>,
     uptime_seconds: u64,
+    links: Links,
 }
 
 /// The Nano node.
@@ -91,8 +93,21 @@ struct Network {
     feedback_resolved: i64,
     contracts: i64,
     contracts_open: i64,
+    /// by an agent, of those that have ended
+    contracts_repaired: i64,
+    contracts_not_repaired: i64,
+    /// the median time from opening to the accepted fix, in milliseconds; null before the first
+    median_repair_ms: Option<i64>,
+    /// what agents were paid out of principals' deposits, in raw
+    paid_to_agents_raw: String,
+    /// the bounties of open contracts, in raw
+    bounties_open_raw: String,
+    /// open contracts with a bounty
+    bounties_open: i64,
     events: i64,
-    nano_raw: String,
+    /// what all bound Nano accounts hold, with what they may still receive; null while one of them is unknown, or
+    /// without a Nano node
+    nano_raw: Option<String>,
     epochs: Vec<NetworkEpoch>,
 }
 
@@ -174,6 +189,7 @@ pub(in crate::http) async fn status(
         markets: it.markets.iter().map(market).collect(),
         last_audit: it.last_audit,
         uptime_seconds: app.started.elapsed().as_secs(),
+        links: Links::new(&app.index.config, &app.cluster, &it.genesis),
         genesis: it.genesis,
     };
     Ok(headed(&app, &headers, &Digest::Index, fields))
@@ -201,8 +217,13 @@ pub(in crate::http) async fn network(
         };
         *counter = counter.saturating_add(*count);
     }
-    let held = app.index.store.agents(Find::all().sure("nano_balance IS NOT NULL")).await?;
-    let nano = crate::nano::sum(held.iter().filter_map(|row| row.nano_balance.as_deref()));
+    let bound = app.index.store.agents(Find::all().sure("nano_address IS NOT NULL")).await?;
+    let has_node = !app.index.config.nano.rpc.is_empty();
+    let nano = crate::nano::total(&bound).filter(|_| has_node);
+    let alike = app.index.store.alike(Find::all()).await?;
+    let count = |is: &dyn Fn(&Alike) -> bool| {
+        alike.iter().filter(|it| is(it)).fold(0_i64, |sum, it| sum.saturating_add(it.count))
+    };
     let from = it.epoch.saturating_sub(EPOCHS.saturating_sub(1));
     let epochs = app.index.store.epoch_totals(signed(from)).await?;
     let stood =
@@ -230,6 +251,12 @@ pub(in crate::http) async fn network(
         feedback_resolved: totals.feedback_resolved,
         contracts: totals.contracts,
         contracts_open: totals.contracts_open,
+        contracts_repaired: count(&|it| it.success == Some(1)),
+        contracts_not_repaired: count(&|it| it.success == Some(0)),
+        median_repair_ms: app.index.store.median_repair().await?,
+        paid_to_agents_raw: Alike::earned(&alike),
+        bounties_open_raw: Alike::offered(&alike),
+        bounties_open: count(&|it| it.bounty.is_some()),
         events: totals.events,
         nano_raw: nano,
         epochs,
