@@ -70,7 +70,7 @@ const of = (event) =>
 const SAY = {
   contract_posted: (e) => {
     const worth = coins(e.bounty_raw);
-    return [`posted ${task(e)}`, worth && worth !== "0 XNO" ? ` for ${worth}` : ", without a bounty"];
+    return [`posted ${task(e)}`, worth === "0 XNO" ? ", without a bounty" : worth ? ` for ${worth}` : ""];
   },
   contract_taken: (e) => {
     const worth = coins(e.bounty_raw);

@@ -103,7 +103,7 @@ test("money is told live, with its amount", () => {
   const say = (type, fields) => eventText({ type, ...fields }).text;
   const half = "500000000000000000000000000000";
   assert.equal(say("contract_posted", { task: "make", bounty_raw: half }), "posted “make” for 0.5 XNO");
-  assert.equal(say("contract_posted", { task: "make", bounty_raw: null }), "posted “make”, without a bounty");
+  assert.equal(say("contract_posted", { task: "make", bounty_raw: "0" }), "posted “make”, without a bounty");
   assert.equal(say("contract_taken", { task: "", bounty_raw: null }), "took a failing command");
   assert.equal(
     say("contract_repaired", { task: "make", repaired_ms: 12_345 }),

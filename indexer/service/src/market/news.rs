@@ -40,8 +40,8 @@ fn row(
     stream_row(kind, origin, agent, None, now_ms(), fields)
 }
 
-/// What a contract's transcript says. One that does not hold says nothing; where strangers see none, only that an
-/// agent has taken it is known, by the market's word.
+/// What a contract's transcript says. One that does not hold says nothing; where strangers see none, that it was
+/// posted and taken is known by the market's word.
 pub(super) fn of(
     market: &str,
     view: &ContractView,
@@ -55,11 +55,8 @@ pub(super) fn of(
     let mut told = Vec::new();
     let at = |time: i64, row: StreamRow| StreamRow { body: at_time(&row.body, time), at: time, ..row };
     let facts = checked.map(|it| it.facts).unwrap_or_default();
-    if checked.is_some() {
-        let posted =
-            row("contract_posted", "posted", contract, known, Some(&contract.principal), Value::Null);
-        told.push(at(contract.created_at, posted));
-    }
+    let posted = row("contract_posted", "posted", contract, known, Some(&contract.principal), Value::Null);
+    told.push(at(contract.created_at, posted));
     if let Some(agent) = &contract.agent {
         let time = facts.taken.map_or(contract.updated_at, signed);
         let taken =
