@@ -145,7 +145,7 @@ fn shape(name: &str) -> Option<Value> {
         }
         "signature" => hex(128),
         "cursor" => {
-            json!({ "pattern": "^-?[0-9]{1,18}\\.[0-9a-f]{16}$", "examples": ["1795352373951.0ec3a1b2c4d5e6f7"] })
+            json!({ "pattern": "^(-?[0-9]{1,18}\\.[0-9a-f]{16})?$", "examples": ["1795352373951.0ec3a1b2c4d5e6f7"] })
         }
         "updated_since" => json!({ "minimum": 0, "maximum": i64::MAX, "examples": [1_795_352_373_951_u64] }),
         "last_event_id" => json!({ "pattern": "^[0-9]{1,18}$", "examples": ["42"] }),

@@ -50,6 +50,7 @@ fn after(query: &[(String, String)]) -> Result<Option<(i64, String)>> {
         Some((at.parse().ok()?, id.parse::<ContractId>().ok()?.to_string()))
     };
     parameter(query, "cursor")
+        .filter(|text| !text.is_empty())
         .map(|text| read(text).ok_or_else(|| Error::query("cursor", "`next` of the page before")))
         .transpose()
 }

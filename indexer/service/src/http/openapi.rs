@@ -244,7 +244,7 @@ fn shape(name: &str) -> Option<Value> {
         "epoch" | "era" | "tenure" => json!({ "minimum": 0, "maximum": u32::MAX, "examples": [20_600] }),
         "index" => whole(0),
         "id" => json!({ "examples": ["0ec3a1b2c4d5e6f7"] }),
-        "cursor" => json!({ "pattern": "^([0-9a-f]{2}){8,512}$", "examples": ["4d1c0a5b9e6f7a83"] }),
+        "cursor" => json!({ "pattern": "^(([0-9a-f]{2}){8,512})?$", "examples": ["4d1c0a5b9e6f7a83"] }),
         "digest" | "batch_hash" | "log_merkle_root" | "arrays_root" | "previous_digest" | "claim"
         | "entry_hash" => {
             json!({ "pattern": "^[0-9a-f]{64}$", "examples": ["9f".repeat(32)] })
