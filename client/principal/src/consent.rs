@@ -108,6 +108,10 @@ impl Session<'_> {
         if from_outside && proposal.corrected_command.is_some() && self.options.accept_corrected {
             return Ok((String::new(), None));
         }
+        // Its changes were applied: run on top of them, `mv` or `git commit` would fail.
+        if let Some(output) = self.ran_once.as_ref().filter(|_| proposal.corrected_command.is_some()) {
+            return Ok((output.clone(), None));
+        }
         let line = proposal.corrected_command.as_deref().unwrap_or(&self.failed.line);
         self.front.event(Event::RunningForReal { line });
         let ran = crate::command::once(line, &self.failed.folder)?;

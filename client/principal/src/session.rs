@@ -81,6 +81,8 @@ pub struct Session<'a> {
     pub(crate) asked: Option<u64>,
     /// The command without any fix, in the sandbox. The outcome of the run belongs to these conditions.
     pub(crate) control: Option<(Vec<Verification>, Vec<Ran>)>,
+    /// What the corrected command of the last attempt printed, if it cannot be run twice: the changes hold what it did.
+    pub(crate) ran_once: Option<String>,
 }
 
 impl fmt::Debug for Session<'_> {
@@ -132,6 +134,7 @@ impl<'a> Session<'a> {
             bridge: None,
             asked: None,
             control: None,
+            ran_once: None,
         };
         if let Some(refused) = session.conditions().iter().find_map(|one| one.regex()?.err()) {
             return Err(refused.into());
@@ -291,6 +294,8 @@ impl<'a> Session<'a> {
         let corrected = proposal.corrected_command.as_deref();
         let attempt = self.folder.attempt(&proposal.fix, corrected, conditions, control, time)?;
         self.unless_pressed()?;
+        let once = attempt.ready.as_ref().filter(|ready| corrected.is_some() && !ready.repeats);
+        self.ran_once = once.map(|_| attempt.trial.last().output());
         let failure = attempt.trial.failure(conditions);
         let judged_by_user = failure.is_none() && by_person;
         front.event(Event::Verified {

@@ -14,6 +14,9 @@ pub struct Ready {
     pub changes: ChangeSet,
     /// The sandbox that holds the changes until they are committed.
     pub sandbox: Sandbox,
+    /// Whether the command can be run once more on what the changes hold. If not, those of a corrected command hold what
+    /// it has done.
+    pub repeats: bool,
 }
 
 /// A fix that was tried. Dropping it leaves no trace.
@@ -65,8 +68,9 @@ pub(crate) fn attempt(
     match work(place, &mut trial, &mut sandbox, what) {
         Ok(Some(Applied { changes, in_another, fixed })) => {
             trial.originals = originals::rerun(place, what, &fixed);
+            let repeats = in_another.is_none();
             let sandbox = in_another.unwrap_or(sandbox);
-            Ok(Attempt { trial, ready: Some(Ready { changes, sandbox }) })
+            Ok(Attempt { trial, ready: Some(Ready { changes, sandbox, repeats }) })
         }
         Ok(None) => Ok(Attempt { trial, ready: None }),
         Err(error) => {
