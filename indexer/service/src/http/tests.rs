@@ -428,7 +428,7 @@ async fn a_batch_is_uploaded_served_and_proven() {
         }
         assert_eq!(node, hash(&proof["root"]));
     }
-    assert_eq!(live.refused(&format!("{base}/proof?leaf=9")).await, 9630);
+    assert_eq!(live.refused(&format!("{base}/proof?leaf=9")).await, 9667);
     let with = live.ok(&format!("/v1/agents/{}/counterparties", ann.mint)).await;
     assert_eq!(with["items"][0]["agent"], bob.mint.to_string());
     assert_eq!((&with["items"][0]["bids"], &with["items"][0]["ratings_received"]), (&json!(1), &json!(1)));
