@@ -277,13 +277,13 @@ pub(super) async fn events_of(
     }
     if let Some(text) = query.get("signature") {
         // Events lie by slot: without it, all of them would have to be looked at.
-        let bad = |detail| Error::Parameter { name: "signature", detail };
+        let bad = |detail: &'static str| Error::parameter("signature", detail);
         if query.number("from_slot")?.is_none() || query.number("from_slot")? != query.number("to_slot")? {
-            return Err(bad("name its slot as from_slot and to_slot; /v1/search finds it".into()));
+            return Err(bad("name its slot as from_slot and to_slot; /v1/search finds it"));
         }
         let mut signature = [0; 64];
         if bs58::decode(text).onto(&mut signature) != Ok(signature.len()) {
-            return Err(bad("it must be 64 bytes in base58".into()));
+            return Err(bad("it must be 64 bytes in base58"));
         }
         find = find.and("signature", "=", signature);
     }

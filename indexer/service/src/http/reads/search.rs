@@ -147,7 +147,7 @@ pub(in crate::http) async fn search(
     headers: HeaderMap,
 ) -> Result<Response> {
     let query = Query::read(&uri, &["query"])?;
-    let bad = Error::Parameter { name: "query", detail: "it must say what to look for".into() };
+    let bad = Error::parameter("query", "it must say what to look for");
     let text = query.get("query").map(str::trim).filter(|text| !text.is_empty()).ok_or(bad)?;
     let mut hits = match Look::of(text) {
         Look::Signature(signature) => transaction(&app, text, signature).await?,
