@@ -113,7 +113,7 @@ pub fn refused(error: &impl Refused) -> Response {
 
 /// What is wrong, and what to do: a sentence of this house says the second behind its last semicolon.
 fn parted(sentence: &str) -> (String, Option<String>) {
-    let is_whole = |text: &str| text.matches('`').count() % 2 == 0 && !text.trim().is_empty();
+    let is_whole = |text: &str| text.matches('`').count().is_multiple_of(2) && !text.trim().is_empty();
     match sentence.rsplit_once("; ") {
         Some((wrong, next)) if is_whole(wrong) && is_whole(next) => (full(wrong), Some(full(next))),
         _ => (full(sentence), None),

@@ -78,7 +78,9 @@ pub fn check(config: &ExplorerConfig) -> Result<()> {
             let url = zx1_net::Url::parse(&text.replace(PLACE, "x"));
             url.is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
         };
-        if !matches!(template.as_str(), "" | "auto") && !(template.contains(PLACE) && is_url(template)) {
+        let is_valid =
+            matches!(template.as_str(), "" | "auto") || template.contains(PLACE) && is_url(template);
+        if !is_valid {
             return Err(Error::Config(format!(
                 "explorer.{name} is '{template}'; it must be auto, empty, or a URL in which {PLACE} stands for what it \
                  leads to."

@@ -14,6 +14,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 mod uploads;
+mod words;
 
 use crate::audit::Audit;
 use crate::bundles::Bundles;

@@ -1,10 +1,10 @@
 //! The interface as an OpenAPI 3.1 document, collected from the routes and the types of their answers. Served
 //! at /openapi.json, written by `--print-openapi`, compared with `indexer/service/openapi.json` by a test.
 
-use super::reads::agents::{ORDERS, SORTS, STATES as AGENT_STATES};
-use super::reads::batches::{DATA, RECORD_KINDS};
-use super::reads::lists::{ASK_STATES, CHALLENGE_STATES, contract_states_known, event_names_known};
-use super::reads::operations::GAP_STATES;
+use super::words::{
+    AGENT_STATES, ASK_STATES, CHALLENGE_STATES, DATA, GAP_STATES, ORDERS, RECORD_KINDS, SORTS,
+    contract_states_known, event_names_known,
+};
 use crate::merge::KINDS;
 use crate::parse::Program;
 use axum::response::Response;

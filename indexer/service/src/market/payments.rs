@@ -145,17 +145,14 @@ pub async fn check(payments: &mut [Payment], before: &[Payment], node: Option<&N
             payment.state = PaymentState::Confirmed;
             continue;
         }
-        match node.sent(hash).await {
-            Some(Seen { from, to, raw, confirmed }) => {
-                let is_it = from == payment.from && to == payment.to && raw == payment.amount_raw;
-                payment.state = match (is_it, confirmed) {
-                    (false, _) => PaymentState::Wrong,
-                    (true, true) => PaymentState::Confirmed,
-                    (true, false) => payment.state,
-                };
-            }
-            // Unknown to the node, or the node is away: the market's word stands.
-            None => {}
+        // Unknown to the node, or the node is away: the market's word stands.
+        if let Some(Seen { from, to, raw, confirmed }) = node.sent(hash).await {
+            let is_it = from == payment.from && to == payment.to && raw == payment.amount_raw;
+            payment.state = match (is_it, confirmed) {
+                (false, _) => PaymentState::Wrong,
+                (true, true) => PaymentState::Confirmed,
+                (true, false) => payment.state,
+            };
         }
     }
 }

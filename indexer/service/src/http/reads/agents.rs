@@ -7,6 +7,7 @@ use crate::http::answer::{Digest, Headed, headed};
 use crate::http::items;
 use crate::http::openapi::{AgentQuery, AskQuery, ChallengeQuery, EventQuery, HistoryQuery, Mint, PageQuery};
 use crate::http::query::Query;
+use crate::http::words::{AGENT_STATES, ORDERS, SORTS};
 use crate::reputation;
 use crate::store::{AgentRow, Find, Value, signed};
 use axum::extract::{Path, State};
@@ -20,28 +21,6 @@ use zx1_interface::constants::GRACE_PERIOD_EPOCHS;
 use zx1_protocol::ids::AgentId;
 use zx1_protocol::reputation::Binding;
 use zx1_protocol::units::Epoch;
-
-/// What a list may be sorted by: the word, the expression, and a row's value of it.
-pub(in crate::http) type Sort = (&'static str, &'static str, fn(&AgentRow) -> Value);
-
-pub(in crate::http) const SORTS: [Sort; 12] = [
-    ("number", "number", |row| row.number.into()),
-    ("name", "search", |row| row.search.clone().into()),
-    ("stake", "COALESCE(stake, -1)", |row| row.stake.map_or(Value::Int(-1), Value::from)),
-    ("lease", "COALESCE(paid_through, -1)", |row| row.paid_through.unwrap_or(-1).into()),
-    ("batches", "batches", |row| row.batches.into()),
-    ("reliability", "reliability", |row| row.reliability.into()),
-    ("cooperation", "cooperation", |row| row.cooperation.into()),
-    ("notary", "notary", |row| row.notary.into()),
-    ("tasks", "tasks", |row| row.tasks.into()),
-    ("disputes", "disputes", |row| row.disputes.into()),
-    ("challenges_lost", "challenges_lost", |row| row.challenges_lost.into()),
-    ("last_active", "COALESCE(last_active, -1)", |row| row.last_active.unwrap_or(-1).into()),
-];
-
-pub(in crate::http) const ORDERS: [&str; 2] = ["asc", "desc"];
-/// States of a lease.
-pub(in crate::http) const STATES: [&str; 4] = ["active", "grace", "deactivated", "none"];
 
 /// Most epochs of a history, and how many when nothing is said.
 const EPOCHS: (u64, u64) = (400, 60);
@@ -138,7 +117,7 @@ pub(in crate::http) async fn list(State(app): State<App>, uri: Uri, headers: Hea
     };
     // A lease's state follows from the clock (decision B5).
     let (now, grace) = (signed(standing.epoch), signed(standing.epoch.saturating_sub(GRACE_PERIOD_EPOCHS)));
-    find = match query.word("state", &STATES)? {
+    find = match query.word("state", &AGENT_STATES)? {
         None => find,
         Some("active") => find.and("paid_through", ">=", now),
         Some("grace") => find.and("paid_through", "<", now).and("paid_through", ">=", grace),

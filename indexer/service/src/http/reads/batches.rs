@@ -9,6 +9,7 @@ use crate::http::answer::{Digest, Headed, headed};
 use crate::http::items;
 use crate::http::openapi::{BatchQuery, Mint, MintEpoch, PageQuery, ProofQuery, RecordQuery};
 use crate::http::query::Query;
+use crate::http::words::{DATA, RECORD_KINDS};
 use crate::reputation;
 use crate::store::{AgentRow, BatchRow, ContractRow, Find, signed};
 use axum::body::Body;
@@ -27,10 +28,6 @@ use zx1_protocol::record::Record;
 use zx1_protocol::reputation::Standing;
 use zx1_protocol::units::Slot;
 use zx1_server::answer::text;
-
-/// Whether a batch's data is served.
-pub(in crate::http) const DATA: [&str; 2] = ["served", "missing"];
-pub(in crate::http) const RECORD_KINDS: [&str; 4] = ["bid", "selection", "verifier", "feedback"];
 
 async fn page_of(app: &App, uri: &Uri, headers: &HeaderMap, agent: Option<&AgentRow>) -> Result<Response> {
     let query = Query::read(uri, &["data", "withheld", "epoch", "limit", "cursor"])?;

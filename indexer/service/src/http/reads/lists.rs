@@ -9,7 +9,8 @@ use crate::http::openapi::{
     AskQuery, ChallengeQuery, ContractQuery, EventQuery, FeedbackQuery, MarketQuery, PageQuery,
 };
 use crate::http::query::Query;
-use crate::parse::{ATTESTED, Program, REGISTERED, UNATTESTED};
+use crate::http::words::{ASK_STATES, CHALLENGE_STATES, contract_states_known, event_names_known};
+use crate::parse::Program;
 use crate::party;
 use crate::store::{AgentRow, AskRow, ChallengeRow, ContractRow, Find, StoredEvent, signed};
 use axum::extract::{Path, State};
@@ -20,24 +21,8 @@ use serde_json::value::RawValue;
 use solana_address::Address;
 use std::collections::HashMap;
 use utoipa::ToSchema;
-use zx1_chain::rpc::Event;
 use zx1_interface::constants::{CHALLENGE_WINDOW_SLOTS, SHOW_SLOTS};
 use zx1_protocol::ids::AgentId;
-
-pub(in crate::http) const CHALLENGE_STATES: [&str; 6] =
-    ["open", "unanswered", "answered", "succeeded", "empty", "closed"];
-pub(in crate::http) const ASK_STATES: [&str; 6] =
-    ["open", "overdue", "shown", "withheld", "settled", "closed"];
-
-/// Names of all events.
-pub(in crate::http) fn event_names_known() -> Vec<&'static str> {
-    Event::NAMES.iter().chain(&[REGISTERED, ATTESTED, UNATTESTED]).copied().collect()
-}
-
-/// Words of a contract's states.
-pub(in crate::http) fn contract_states_known() -> Vec<&'static str> {
-    zx1_market::State::ALL.iter().map(|state| state.as_str()).collect()
-}
 
 /// Challenges, of one agent or of all.
 pub(super) async fn challenges_of(

@@ -8,6 +8,7 @@ use crate::http::answer::{Digest, Headed, headed, json as json_answer};
 use crate::http::items;
 use crate::http::openapi::{GapQuery, PageQuery};
 use crate::http::query::Query;
+use crate::http::words::GAP_STATES;
 use crate::index::now_ms;
 use crate::links::Links;
 use crate::status::{Backfill, LastAudit, Phase};
@@ -23,9 +24,6 @@ use zx1_protocol::units::MicroUsdc;
 
 /// Epochs of the network's page.
 const EPOCHS: u64 = 60;
-
-/// Whether the missing events of a gap were found.
-pub(in crate::http) const GAP_STATES: [&str; 3] = ["open", "refilled", "from_state"];
 
 /// Where the index stands.
 #[derive(Serialize, ToSchema)]
