@@ -192,6 +192,7 @@ parameters! { Query:
     SearchQuery {
         /// a transaction, an address, a slot, an epoch, a day, an agent's number or name, a contract, a party, a Nano
         /// account or block, or a part of a task
+        #[param(pattern = r"\S")]
         query: String,
     }
     GapQuery {

@@ -47,6 +47,11 @@ async fn a_sold_agents_former_holder_and_key_are_it_no_more() {
     rig.round().await;
     assert_eq!(known(&rig, [61; 32]).await, None);
     assert_eq!(known(&rig, [101; 32]).await, None);
+    // Who holds it now is asked for from time to time.
+    assert_eq!(known(&rig, [111; 32]).await, None);
+    let registry = crate::ingest::Registry::new(rig.index.clone());
+    registry.look().await.unwrap();
+    registry.check().await.unwrap();
     assert_eq!(known(&rig, [111; 32]).await, Some(1));
 }
 

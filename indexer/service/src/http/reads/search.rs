@@ -13,6 +13,7 @@ use crate::store::{AgentRow, ContractRow, Find, signed};
 use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
+use jiff::civil::Date;
 use serde::Serialize;
 use serde_json::Value;
 use solana_address::Address;
@@ -126,17 +127,8 @@ impl Look {
 
 /// The epoch of a day that is written as 2026-11-21.
 fn day(text: &str) -> Option<u64> {
-    let mut parts = text.split('-').map(|part| part.parse::<i64>().ok());
-    let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
-    if text.len() != 10 || parts.next().is_some() || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
-    // Years begin in March, so that the leap day is their last.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let (century, of_it) = (year.div_euclid(400), year.rem_euclid(400));
-    let of_year = (153 * month + 2) / 5 + day - 1;
-    let days = century * 146_097 + of_it * 365 + of_it / 4 - of_it / 100 + of_year - 719_468;
-    u64::try_from(days).ok()
+    let date: Date = text.parse().ok().filter(|_| text.len() == "2026-11-21".len())?;
+    u64::try_from((date - Date::constant(1970, 1, 1)).get_days()).ok()
 }
 
 /// What a pasted text is, and where it leads
@@ -295,7 +287,7 @@ mod tests {
         assert_eq!(day("1970-01-01"), Some(0));
         assert_eq!(day("2000-03-01"), Some(11_017));
         assert_eq!(day("2024-02-29"), Some(19_782));
-        for none in ["1969-12-31", "2026-13-01", "2026-1-1", "x", "2026-11-21-1", "20261-1-21"] {
+        for none in ["1969-12-31", "2026-13-01", "2026-02-30", "2026-1-1", "x", "2026-11-21-1", "20261-1-21"] {
             assert_eq!(day(none), None, "{none}");
         }
     }
