@@ -42,6 +42,7 @@ struct Failure {
     model: Answer,
     wrong: Option<String>,
     expect: Option<String>,
+    see: Option<String>,
 }
 
 /// What the scripted model does about a failure.
@@ -53,6 +54,8 @@ enum Answer {
     Repairs,
     /// Proposes something wrong, then what a person would do.
     RepairsLater,
+    /// The same, but it needs a secret that no fix sees.
+    Masked,
     /// Has no fix.
     Refuses,
     /// Does not speak the protocol.
@@ -138,7 +141,7 @@ impl Failure {
             "action": "propose", "fix": "true", "explanation": "This works.", "corrected_command": "true",
         });
         match self.model {
-            Answer::Repairs => vec![investigate("ls"), right],
+            Answer::Repairs | Answer::Masked => vec![investigate("ls"), right],
             Answer::RepairsLater => vec![propose(&wrong()), right],
             Answer::Refuses => Vec::new(),
             Answer::Babbles => vec![json!("Sure, just run it again!"), json!("```sh\nsudo reboot\n```")],
@@ -271,6 +274,7 @@ fn a_model_of_ones_own_repairs_what_it_answers_well_and_none_wrong() {
         let name = model.name();
         let mut options = vec!["--yes", "--model", &name];
         options.extend(failure.expect.iter().flat_map(|pattern| ["--expect", pattern]));
+        options.extend(failure.see.iter().flat_map(|path| ["--see", path]));
         let mut command = met.fix(&options);
         command.env("OPENAI_API_KEY", KEY);
         let is_good = matches!(failure.model, Answer::Repairs | Answer::RepairsLater);

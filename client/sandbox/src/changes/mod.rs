@@ -141,10 +141,14 @@ impl ChangeSet {
 
     /// These changes when only `fixed` of them are a fix's, and the rest is what the verified command made after it.
     /// The programs that a command makes of its own need no consent. What would need another one is left out, because
-    /// the command makes it again; unless a stranger wrote the command (`is_strange`), whose doing all of it is.
+    /// the command makes it again; unless a stranger wrote the command (`is_strange`), whose doing all of it is. So is what
+    /// it made where an unseen file lies, as a tool's cache in the home.
     #[must_use]
     pub fn with_products_of(mut self, fixed: &ChangeSet, is_strange: bool) -> ChangeSet {
         let mut left_out: Option<PathBuf> = None;
+        if !is_strange {
+            self.unseen.retain(|path| fixed.unseen.contains(path));
+        }
         self.entries.retain_mut(|entry| {
             if left_out.as_ref().is_some_and(|top| entry.path.starts_with(top)) {
                 return false;
