@@ -245,7 +245,7 @@ impl Session<'_> {
     /// Tries a proposal by the contract's conditions.
     fn attempt_of(&mut self, view: &View, proposal: &Proposal) -> Result<(Attempt, Option<Failure>)> {
         let contract = view.case().contract();
-        self.attempt(proposal, &contract.verification, contract.execution.timeout)
+        self.attempt(proposal, true, &contract.verification, contract.execution.timeout)
     }
 
     /// Tries the fix, shows what it changes, asks, applies, runs the command for real, and says so to the market.

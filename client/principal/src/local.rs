@@ -55,7 +55,7 @@ impl Session<'_> {
             explanation: found.explanation,
         };
         let works = self.conditions();
-        let (attempt, failure) = self.attempt(&proposal, &works, TIMEOUT)?;
+        let (attempt, failure) = self.attempt(&proposal, false, &works, TIMEOUT)?;
         let (Some(mut ready), None) = (attempt.ready, &failure) else {
             let failed_there = failure.as_ref().is_some_and(|failure| failure.step == FailedStep::Check);
             if let (Some(lack), Some(line)) = (attempt.trial.lack, proposal.corrected_command)

@@ -121,7 +121,7 @@ impl Session<'_> {
     /// Tries a proposal, asks, applies; the words for the model when it does not work. Its text was made from what a
     /// command printed, so it counts as a stranger's.
     fn try_proposal(&mut self, proposal: &Proposal, works: &[Verification]) -> Result<Option<String>> {
-        let (attempt, failure) = self.attempt(proposal, works, TIMEOUT)?;
+        let (attempt, failure) = self.attempt(proposal, true, works, TIMEOUT)?;
         let (Some(mut ready), None) = (attempt.ready, &failure) else {
             return Ok(Some(self.told(proposal, failure.as_ref())?));
         };

@@ -281,6 +281,7 @@ impl<'a> Session<'a> {
     pub(crate) fn attempt(
         &mut self,
         proposal: &Proposal,
+        from_outside: bool,
         conditions: &[Verification],
         seconds: u32,
     ) -> Result<(Attempt, Option<Failure>)> {
@@ -292,7 +293,8 @@ impl<'a> Session<'a> {
         // Where a person judges, there is nothing that a run without the fix could prove.
         let control = if by_person { Vec::new() } else { self.control(conditions, seconds)? };
         let corrected = proposal.corrected_command.as_deref();
-        let attempt = self.folder.attempt(&proposal.fix, corrected, conditions, control, time)?;
+        let attempt =
+            self.folder.attempt(&proposal.fix, corrected, from_outside, conditions, control, time)?;
         self.unless_pressed()?;
         let once = attempt.ready.as_ref().filter(|ready| corrected.is_some() && !ready.repeats);
         self.ran_once = once.map(|_| attempt.trial.last().output());

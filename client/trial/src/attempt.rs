@@ -136,8 +136,12 @@ fn work(
             return Ok(None);
         }
     }
+    let products = |changes: ChangeSet, fixed: &ChangeSet| {
+        let changes = changes.with_products_of(fixed, is_strange);
+        if is_strange && what.from_outside { changes } else { changes.without_unseen_products(fixed) }
+    };
     if repeats {
-        let changes = sandbox.changes()?.with_products_of(&fixed, is_strange);
+        let changes = products(sandbox.changes()?, &fixed);
         if is_strange {
             trial.changes = changed(&changes);
         }
@@ -148,7 +152,7 @@ fn work(
     let mut changes = fresh.changes()?;
     if is_strange {
         place.run(&mut fresh, command)?;
-        changes = fresh.changes()?.with_products_of(&changes, is_strange);
+        changes = products(fresh.changes()?, &changes);
     }
     trial.changes = changed(&changes);
     Ok(Some(Applied { changes, in_another: Some(fresh), fixed }))

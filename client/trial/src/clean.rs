@@ -109,6 +109,7 @@ impl Bench for SandboxBench {
             fix: &job.fix,
             command: &job.command,
             corrected: job.corrected_command.as_deref(),
+            from_outside: true,
             conditions: &job.verification,
             usual: job.limits.runs,
         };

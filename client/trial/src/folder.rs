@@ -222,11 +222,13 @@ impl WorkingFolder {
         &self,
         fix: &str,
         corrected: Option<&str>,
+        from_outside: bool,
         conditions: &[Verification],
         control: Vec<Ran>,
         time: Duration,
     ) -> Result<Attempt> {
-        let what = What { fix, command: &self.line, corrected, conditions, usual: self.limits.runs };
+        let (command, usual) = (self.line.as_str(), self.limits.runs);
+        let what = What { fix, command, corrected, from_outside, conditions, usual };
         attempt::attempt(&Overlay { folder: self, time }, control, &what)
     }
 

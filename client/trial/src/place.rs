@@ -20,6 +20,8 @@ pub(crate) struct What<'a> {
     pub(crate) command: &'a str,
     /// What the fix's author wants run in its place.
     pub(crate) corrected: Option<&'a str>,
+    /// Whether that author is a stranger, whose command may replace nothing that it could not see.
+    pub(crate) from_outside: bool,
     pub(crate) conditions: &'a [Verification],
     /// Consecutive passes that a fix usually needs.
     pub(crate) usual: u32,

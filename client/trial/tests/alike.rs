@@ -108,7 +108,7 @@ fn principal(row: &Row) -> Option<Unmet> {
     let place = WorkingFolder::new(path.clone(), row.command.to_owned(), vec![], vec![], Box::new(Nobody));
     let time = Duration::from_secs(TIME.into());
     let control = place.control(&row.conditions, time).unwrap();
-    let attempt = place.attempt(row.fix, None, &row.conditions, control, time).unwrap();
+    let attempt = place.attempt(row.fix, None, true, &row.conditions, control, time).unwrap();
     let unmet = attempt.trial.unmet(&row.conditions);
     let changed = attempt.ready.as_ref().map(|ready| !ready.changes.is_empty());
     assert_eq!(changed.unwrap_or(row.fix.contains("done")), row.fix.contains("done"), "{:?}", attempt.ready);

@@ -151,7 +151,7 @@ fn principal(fix: &str) -> Trial {
     let place = WorkingFolder::new(path.clone(), COMMAND.to_owned(), vec![], vec![], Box::new(Nobody));
     let time = Duration::from_secs(60);
     let control = place.control(&conditions(), time).unwrap();
-    let attempt = place.attempt(fix, None, &conditions(), control, time).unwrap();
+    let attempt = place.attempt(fix, None, true, &conditions(), control, time).unwrap();
     // What would be applied is the fix as it is, its tests included.
     let ready = attempt.ready.as_ref().unwrap_or_else(|| panic!("{:?}", attempt.trial));
     assert_eq!(zx1_trial::changed(&ready.changes), attempt.trial.changes);

@@ -75,7 +75,7 @@ enum Outcome {
     Wrong,
 }
 
-/// What became of a failure.
+/// How a failure ended.
 struct Seen<'a> {
     failure: &'a Failure,
     outcome: Outcome,
@@ -182,7 +182,7 @@ impl<'a> Met<'a> {
         kept.filter(|(name, _)| self.failure.keeps.contains(name)).all(|(_, (before, now))| before == now)
     }
 
-    /// What became of it. `said`: all that was printed.
+    /// How it ended. `said`: all that was printed.
     fn judge(&self, fixed: bool, said: String) -> Seen<'a> {
         let lines: Vec<&str> = said.lines().map(str::trim).collect();
         std::fs::write(self.home.path().join("out"), lines.join("\n")).unwrap();

@@ -141,14 +141,10 @@ impl ChangeSet {
 
     /// These changes when only `fixed` of them are a fix's, and the rest is what the verified command made after it.
     /// The programs that a command makes of its own need no consent. What would need another one is left out, because
-    /// the command makes it again; unless a stranger wrote the command (`is_strange`), whose doing all of it is. So is what
-    /// it made where an unseen file lies, as a tool's cache in the home.
+    /// the command makes it again; unless a stranger wrote the command (`is_strange`), whose doing all of it is.
     #[must_use]
     pub fn with_products_of(mut self, fixed: &ChangeSet, is_strange: bool) -> ChangeSet {
         let mut left_out: Option<PathBuf> = None;
-        if !is_strange {
-            self.unseen.retain(|path| fixed.unseen.contains(path));
-        }
         self.entries.retain_mut(|entry| {
             if left_out.as_ref().is_some_and(|top| entry.path.starts_with(top)) {
                 return false;
@@ -165,6 +161,14 @@ impl ChangeSet {
             }
             stays
         });
+        self
+    }
+
+    /// These changes without those that the verified command made after the fix where unseen files lie, as a tool's cache
+    /// in the home: the command makes them again.
+    #[must_use]
+    pub fn without_unseen_products(mut self, fixed: &ChangeSet) -> ChangeSet {
+        self.unseen.retain(|path| fixed.unseen.contains(path));
         self
     }
 
