@@ -27,7 +27,7 @@ pub struct Held {
 pub struct Seen {
     /// Whose balance it lowers.
     pub from: String,
-    /// The payee; empty for a block that is no send.
+    /// The payee; empty unless the block sends.
     pub to: String,
     /// The amount in raw, as a decimal number.
     pub raw: String,

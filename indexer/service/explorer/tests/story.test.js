@@ -1,4 +1,4 @@
-// The pure parts of the money story: what a fix changes, where a hit leads, how an agent stands, what is told live.
+// The pure parts of the money story: what a fix changes, where a hit leads, how an agent stands, which events are live.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -99,7 +99,7 @@ test("a slashed agent is never of a good grade", () => {
   assert.deepEqual(standingOf("newer")[0], "info");
 });
 
-test("money is told live, with its amount", () => {
+test("money events show live, with its amount", () => {
   const say = (type, fields) => eventText({ type, ...fields }).text;
   const half = "500000000000000000000000000000";
   assert.equal(say("contract_posted", { task: "make", bounty_raw: half }), "posted “make” for 0.5 XNO");

@@ -50,7 +50,7 @@ pub enum PaymentState {
 }
 
 impl Payment {
-    /// Whether it pays the agent for its work: its own deposit back is no pay.
+    /// Whether it pays the agent for its work: its own deposit does not count.
     pub fn is_pay(&self) -> bool {
         self.payee == Some(Payee::Agent) && self.deposit_of == Some(Side::Principal)
     }

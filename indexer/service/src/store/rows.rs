@@ -712,7 +712,7 @@ table! {
         mark: String,
         /// Address of the market server.
         market: String,
-        /// Contract id.
+        /// Id of the contract that was traced, unique at its market.
         id: String,
     }
 }
