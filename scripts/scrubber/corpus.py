@@ -37,7 +37,7 @@ import unseen  # noqa: E402
 
 SEED = 20261122
 # How often a context is filled in, and of ten how many were held out at first.
-COPIES = {"development": (2, 4), "held_out": (2, 4), "fresh": (3, 6), "unseen": (4, 5)}
+COPIES = {"development": (2, 4), "held_out": (2, 4), "fresh": (3, 6), "unseen": (1, 1)}
 HELD_OUT = 6
 LOW, UP, DIGITS = string.ascii_lowercase, string.ascii_uppercase, string.digits
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
@@ -86,6 +86,7 @@ class Maker:
     SIZED = {
         "hex": hex, "mixed": mixed, "url": url, "b64_": b64,
         "HEX": lambda m, n: m.hex(n).upper(), "low": lambda m, n: m.s(LOW + DIGITS, n),
+        "abc": lambda m, n: m.s(LOW, n),
         "up": lambda m, n: m.s(UP + DIGITS, n), "b64n": lambda m, n: m.s(LOW + UP + DIGITS + "+/", n),
         "b58_": lambda m, n: m.s(BASE58, n), "b32_": lambda m, n: m.s(UP + "234567", n),
         "digits": lambda m, n: m.rng.choice("123456789") + m.s(DIGITS, n - 1),
@@ -176,6 +177,8 @@ class Maker:
     def _postman(self): return "PM" + "AK-" + self.hex(24) + "-" + self.hex(34)
     def _square(self): return "EA" + "AA" + self.url(60)
     def _ghp(self): return "gh" + "p_" + self.mixed(36)
+    def _gho(self): return "gh" + "o_" + self.mixed(36)
+    def _oy2(self): return "oy" + "2" + self.s(LOW + DIGITS, 43)
     def _ghs(self): return "gh" + "s_" + self.mixed(36)
     def _ghpat(self): return "github" + "_pat_" + self.mixed(22) + "_" + self.mixed(59)
     def _glpat(self): return "gl" + "pat-" + self.url(20)

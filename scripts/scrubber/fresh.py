@@ -78,6 +78,14 @@ phpunit: OPENAI_API_KEY='«openai»'
 {{ site.api_key }} => «mixed40»
 ./run.sh --api-key=«mixed32» --verbose
 client := datadog.New("«hex32»") // api key
+opentofu: variable "api_key" = "«mixed40»"
+haproxy: http-request set-header X-Api-Key «mixed32»
+Kotlin: val STRIPE = "«stripe»"
+mailgun.send: 401 «mailgun»
+crystal: API_KEY = "«mixed40»"
+meson: option api_key=«mixed32»
+curl 'https://‹host›/v1?api_key=«mixed40»&x=1'
+anthropic: x-api-key «anthropic»
 """,
     "password": """
 ERROR: mysqladmin -u ‹user› -p«pws» status failed
@@ -155,6 +163,14 @@ docker secret: ROOT_PASSWORD=«pws»
 kinit: password for x: echo '«pws»' | kinit ‹user›
 server.ssl.key-store-password: «pws»
 psql "postgresql://‹host›/x?user=‹user›&password=«pws»"
+tomcat-users.xml: <user username="‹user›" password="«pws»" roles="x"/>
+ORA-01017: connect ‹user›/«pws»@‹host›:1521/ORCL
+pg_restore: PGPASSWORD=«pws» failed
+wp config create --dbpass=«pws»
+mosquitto_pub -u ‹user› -P «pws» -t x
+flask: app.config['DB_PASSWORD'] = '«pws»'
+compose: MYSQL_PASSWORD=«pws» is weak
+ldapsearch -D cn=x -w «pws» -b dc=y
 """,
     "token": """
 gh auth: token «ghp» lacks scope repo
@@ -233,6 +249,14 @@ rclone: token = {"access_token":"«mixed64»"}
 PULUMI: NPM_TOKEN «npm»
 discord.js: TOKEN_INVALID «discord»
 vault: client token «hvs»
+nuget push -k «mixed40» --token «mixed40»
+vercel --token «mixed40» deploy
+snyk: SNYK_TOKEN=«uuid»
+renovate: GITHUB_COM_TOKEN=«ghpat»
+gitlab-runner register --registration-token «glrt»
+header "Authorization": "token «ghp»"
+slack-cli: «xoxb» invalid_auth
+refreshToken: "«mixed64»"
 """,
     "private_key": """
 could not decrypt:⏎«pem»
@@ -311,6 +335,14 @@ keypair «sol_array» is not a file
 export PRIVATE_KEY=0x«hex64»
 secret key: «sol58»
 Your seed phrase: «words12»
+caddy: tls: failed to find any PEM data in⏎«pem»
+openvpn: <key>⏎«pem»⏎</key>
+"sshKey": "«pem_json»"
+scp: «pem_bracket»
+gh secret set KEY < k.pem⏎«pem_nofooter»
+bs58 «sol58»
+truffle: privateKeys: ["0x«hex64»"]
+mnemonic="«words12»"
 """,
     "database_url": """
 DATABASE_URL="mysql://‹user›:«pwu»@‹host›/‹word›"
@@ -388,6 +420,14 @@ redis-cli -u redis://:«pwu»@‹host›:6379
 dsn := "‹user›:«pwu»@tcp(‹host›:3306)/‹word›"
 AMQP_URL=amqps://‹user›:«pwu»@‹host›/v
 pg8000: host=‹host› password=«pwu» user=‹user›
+graphile: postgres://‹user›:«pwu»@‹host›/‹word› refused
+keycloak: KC_DB_URL=jdbc:postgresql://‹host›/‹word›?user=‹user›&password=«pwu»
+beego: ‹user›:«pwu»@tcp(‹host›:3306)/‹word›?charset=utf8
+metabase: MB_DB_CONNECTION_URI=postgres://‹user›:«pwu»@‹host›/‹word›
+celery -b redis://:«pwu»@‹host›:6379/0 worker
+"mongodb://‹user›:«pwu»@‹host›:27017"
+superset: mysql://‹user›:«pwu»@‹host›/‹word›
+Data Source=‹host›;Initial Catalog=‹word›;User ID=‹user›;Password=«pwu»
 """,
     "aws": """
 AWS_ACCESS_KEY_ID: «akia»
@@ -465,6 +505,14 @@ env: [{"name":"AWS_SECRET_ACCESS_KEY","value":"«aws40»"}]
 duplicity s3: AWS_ACCESS_KEY_ID=«akia»
 "aws_session_token": "«awstoken»"
 secret_access_key «aws40»
+ansible: aws_secret_key: «aws40»
+[minio]⏎secret_key = «aws40»
+argo: AWS_SECRET_ACCESS_KEY «aws40»
+boto3.Session(aws_access_key_id="«akia»")
+"AccessKeyId" : "«asia»"
+loki: s3: secret_access_key: «aws40»
+rails: secret_access_key: "«aws40»"
+X-Amz-Credential=«akia»%2F20261103
 """,
     "gcp": """
 {"error":{"message":"API key not valid: «aiza»"}}
@@ -542,6 +590,14 @@ OAUTH_CLIENT_SECRET=«gocspx»
 "private_key_id" : "«hex40»"
 SA=«b64_json»
 places api «aiza» over quota
+ktor: googleApiKey = "«aiza»"
+kubectl: gcr pull: _json_key «b64_json»
+expo: "googleMapsApiKey": "«aiza»"
+gcloud: ERROR: token «ya29»
+passport-google: clientSecret: '«gocspx»'
+{"refresh_token":"«goog_refresh»"}
+key «aiza» has referer restrictions
+"private_key":"«pem_json»"
 """,
     "azure": """
 AccountKey=«b64_88»;
@@ -619,6 +675,14 @@ connection: AccountName=a;AccountKey=«b64_88»;x
 env ARM_CLIENT_SECRET="«azsecret»"
 azd: token «azdevops»
 api-key: «azopenai»
+velero: AZURE_CLIENT_SECRET=«azsecret»
+terraform: primary_access_key = "«b64_88»"
+iot: SharedAccessKey=«b64_44»
+download: ...?sv=2025-05-05&sr=b&sig=«sigenc»
+client_secret=«azsecret»&grant_type=client_credentials
+AzureFileShare: AccountKey=«b64_88»;
+AZURE_DEVOPS_EXT_PAT=«azdevops»
+openai.api_key = "«azopenai»"
 """,
     "basic_auth": """
 + curl -fsSL -u ‹user›:«pwu» https://‹host›/x.tgz
@@ -696,6 +760,14 @@ no_proxy= all_proxy=http://‹user›:«pwu»@‹host›:1080
 Authorization: Basic «basic»
 "auth": "«basic»",
 ab -n 1 -A ‹user›:«pwu» https://‹host›/
+curl --proxy http://‹user›:«pwu»@‹host›:3128 https://x
+gradle: systemProp.http.proxy=http://‹user›:«pwu»@‹host›:8080
+influx: http://‹user›:«pwu»@‹host›:8086
+> authorization: Basic «basic»
+kibana: https://‹user›:«pwu»@‹host›:5601
+oras login: --creds ‹user›:«pwu»
+urllib: https://‹user›:«pwu»@‹host›/x
+fetch: {"Authorization":"Basic «basic»"}
 """,
     "git_credential": """
 git fetch https://‹user›:«pwu»@‹host›/team/r.git
@@ -773,6 +845,14 @@ pre-commit: https://«ghp»@github.com/o/r
 mix deps.get: https://‹user›:«pwu»@‹host›/o/r.git
 swift: https://x-access-token:«ghs»@github.com/o/r.git
 fetch = https://‹user›:«pwu»@‹host›/o/r.git
+woodpecker: git clone https://‹user›:«pwu»@‹host›/o/r.git
+chezmoi init https://‹user›:«ghp»@github.com/o/r.git
+nix: git+https://«ghp»@github.com/o/r
+yarn: https://«glpat»:x-oauth-basic@‹host›/o/r.git
+error: could not lock https://‹user›:«pwu»@‹host›/o/r.git
+gitea: remote https://‹user›:«pwu»@‹host›/o/r.git
+Pushing to https://‹user›:«pwu»@‹host›/o/r.git
+uv: git+https://‹user›:«pwu»@‹host›/o/r.git
 """,
     "credit_card": """
 charge «card» failed
@@ -849,6 +929,14 @@ test number «card»
 fraud: «amex» flagged
 cc «card» exp 11/29
 row 7: «card»
+paypal: instrument «card» declined
+{"card_number":"«cardsp»"}
+INFO charge «card» EUR
+pos> «cardda»
+amex: «amex»
+"number":"«card»",
+select '«card»'
+mask(«card»)
 """,
     "ssn": """
 "SSN": "«ssn»"
@@ -925,6 +1013,14 @@ ssn '«ssn»' is invalid
 social security no. «ssn»
 holder ssn=«ssn»
 dob 1980-01-02 ssn «ssn»
+hr: «ssn» exists
+{"ssn":"«ssn»","dob":"x"}
+ssn column: «ssn»
+<ssn>«ssn»</ssn>
+SSN «ssn» on file
+- «ssn»
+ssn=«ssnbare»
+taxpayer-id: «ssn»
 """,
     "phone": """
 phone=«e164»
@@ -1002,6 +1098,14 @@ dial tel:«e164»
 support: «us»
 mobile no. «inmob»
 phone: «frintl»
+crm: «e164» exists
+{"phone":"«us»"}
+whatsapp: «brmob»
+phone column: «uspar»
+<tel>«e164»</tel>
+otp sent to «e164»
+cell: «us»
+mobile=«ukmob»
 """,
     "totp_seed": """
 otpauth://totp/x:‹user›?issuer=x&secret=«b32_16»
@@ -1078,6 +1182,14 @@ oathtool --totp -b '«b32_32»'
 totp secret key «b32_32»
 user.totp = "«b32_32»"
 Enter this key in your authenticator: «b32sp»
+otpauth://totp/a:b?secret=«b32_32»&algorithm=SHA1
+freeotp: secret=«b32_32» totp
+"totp": {"secret": "«b32_32»"}
+mfa_secret=«b32_16»
+OTP_SEED: «b32_32»
+two-factor seed «b32_32»
+totp «b32_26»
+google authenticator: «b32sp»
 """,
     "jwt": """
 Bearer «jwt»
@@ -1154,6 +1266,14 @@ kube: bearer token «jwt»
 X-JWT: «jwt»
 authToken: '«jwt»'
 {"jwt":"«jwt»"}
+traefik: jwt «jwt» refused
+auth: «jwt»
+"token": "«jwt»",
+Authorization=Bearer «jwt»
+?id_token=«jwt»
+nats: user_jwt «jwt»
+const jwt = "«jwt»"
+expired: «jwt»
 """,
     "high_entropy_hex": """
 SECRET_KEY=«hex64»
@@ -1230,10 +1350,18 @@ aes_key: «hex64»
 webhook_secret=«hex40»
 private key «hex64»
 secret_key_base: «hex128»
+phoenix: secret_key_base: "«hex128»"
+nuxt: NUXT_SECRET=«hex64»
+secret «hex32» is too short
+hmac key: «hex64»
+sign secret=«hex64»
+COOKIE_SECRET="«hex64»"
+derived key «hex64»
+symmetric key = «hex32»
 """,
 }
 
-CLEAN = """
+CLEAN = r"""
 fatal: bad object ‹hex40›
 error: inflate: data stream error, could not read ‹hex40›
 Your branch is at ‹hex40›
@@ -1428,7 +1556,7 @@ source = "git+https://github.com/o/r?rev=‹hex40›#‹hex40›"
 checksum = "‹hex64›"
     Updating git repository `https://github.com/o/r` to ‹hex40›
 ERROR: THESE PACKAGES DO NOT MATCH THE HASHES: Expected sha256 ‹hex64›⏎             Got        ‹hex64›
-x==1.0 --hash=sha256:‹hex64› \\
+x==1.0 --hash=sha256:‹hex64› \
 npm ERR! code EINTEGRITY sha512-‹b64_88› integrity checksum failed
 "integrity": "sha512-‹b64_88›",
 resolved "https://registry.yarnpkg.com/x/-/x-1.0.tgz#‹hex40›"
@@ -1471,7 +1599,7 @@ aws_vpc.main: Refreshing state... [id=vpc-0‹hex16›]
 (RequestId: ‹uuid›; S3 Extended Request ID: x)
 arn:aws:lambda:eu-central-1:‹digits12›:function:x
 ETag: "‹hex32›"
-"ETag": "\\"‹hex32›\\"",
+"ETag": "\"‹hex32›\"",
 upload failed: s3://bucket/‹hex32›.json
 x-amz-cf-id: ‹mixed32›
 az: Correlation ID: ‹uuid› Timestamp: 2026-11-03
@@ -2062,4 +2190,104 @@ set PASSWORD first
 Credentials not found
 $API_TOKEN is unset
 let secret = load_secret()?;
+Auto-merging ‹hex40›
+could not parse commit ‹hex40›
+git: warning: object ‹hex40› is missing
+commit ‹hex40› not in branch
+Nothing to commit on ‹hex40›
+* branch ‹hex40› -> FETCH_HEAD
+HEAD: ‹hex40›
+rev ‹hex40›
+ls-tree ‹hex40›
+woodpecker: commit=‹hex40›
+https://github.com/o/r/blob/‹hex40›/a.rs#L1
+flake: locked ‹hex40›
+"resolved": "github:o/r#‹hex40›"
+bundler: revision: ‹hex40›
+uv: x @ git+https://github.com/o/r@‹hex40›
+tofu: module git::https://‹host›/m.git?ref=‹hex40›
+sha=‹hex40›
+skaffold: tag app:‹hex40›
+kaniko: pushed ‹host›/app:‹hex40›
+sha256:‹hex64›
+sha256sum: ‹hex64›
+computed ‹hex64› but lockfile has ‹hex64›
+checksum mismatch for x: ‹hex32›
+md5 of body ‹hex32›
+Blob ‹hex64› exists
+docker rmi ‹hex64›
+container=‹hex64›
+"Id": "‹hex64›",
+"ContainerID": "‹hex64›"
+nerdctl: ‹hex64› running
+podman: pod ‹hex64› created
+sandbox ‹hex64› removed
+image layer ‹hex64›
+/var/lib/containers/storage/overlay/‹hex64›/diff
+SRI sha512-‹b64_88›
+ETag: "‹hex32›"
+If-Match: "‹hex32›"
+CACHE_KEY=‹hex64›
+cache ‹hex40› evicted
+hash=‹hex64›
+content hash ‹hex32›
+pnpm store ‹hex64›
+asset-‹hex32›.webp
+/_nuxt/‹hex20›.js
+app.css?id=‹hex32›
+image.png?v=‹hex32›
+tempo: trace ‹hex32› not found
+"traceID":"‹hex32›"
+x-cloud-trace-context: ‹hex32›/‹digits19›;o=1
+x-request-id=‹hex32›
+Request-Id: ‹uuid›
+span=‹hex16›
+correlationId=‹hex32›
+job_id=‹hex32›
+execution ‹uuid›
+airflow: run ‹uuid›
+dag hash ‹hex32›
+spark: app-20261103-‹n3›
+hadoop: block blk_‹digits10›
+flink: job ‹hex32› cancelled
+JobID ‹hex32›
+task ‹hex32› RUNNING
+pulsar: ledger ‹n›
+machineid=‹hex32›
+dmi: uuid ‹uuid›
+node ‹hex40› joined
+peer ‹hex40› disconnected
+info_hash ‹hex40›
+torrent ‹hex40› seeded
+zfs snapshot ‹digits19›
+ceph: fsid ‹uuid›
+build-id: ‹hex40›
+debuglink ‹hex40›.debug
+symbol file ‹hex40› missing
+GPG key ‹HEX40›
+fingerprint: ‹HEX40›
+‹HEX40› expired
+cert sha256 ‹colonHEX20›
+SHA256:‹b64n43›
+block hash: ‹hex64›
+state root 0x‹hex64›
+tx=0x‹hex64›
+0x‹hex40›
+validator ‹sol_pub›
+‹sol_sig›
+nano_‹nano60›
+uuid=‹uuid›
+oid ‹hex24›
+usage: x [--password PASSWORD]
+Enter passphrase:
+bad password
+password changed for ‹user›
+token rejected
+TOKEN is empty
+PASSWORD=
+secret/data/app: permission denied
+auth.py:12: token = read()
+key: ${{ vars.KEY }}
+postgres://localhost/‹word›
+https://‹host›/login?next=/
 """
