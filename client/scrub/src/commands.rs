@@ -110,6 +110,7 @@ pub(super) fn authorization(text: Text<'_>, anchor: Range<usize>, found: &mut Ve
 
 /// `IDENTIFIED BY 'password'`, `pass:password` of openssl.
 pub(super) fn phrase(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    let word_at = |from: usize| text.run(from, 48, |byte| super::text::is_word(byte));
     let openssl = text.slice(anchor.clone()).eq_ignore_ascii_case(b"pass:");
     if openssl && !text.line_has(anchor.start, &["-passin", "-passout", "openssl"]) {
         return;
@@ -117,6 +118,11 @@ pub(super) fn phrase(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candi
     let mut at = text.blanks(anchor.end);
     if text.starts(at, "PASSWORD ") || text.starts(at, "password ") {
         at = text.blanks(at + 9);
+    }
+    // `IDENTIFIED WITH mysql_native_password BY '…'`
+    let by = text.blanks(word_at(at));
+    if by > at && matches!(text.slice(by..by + 3), b"BY " | b"by " | b"AS " | b"as ") {
+        at = text.blanks(by + 3);
     }
     if !openssl && !matches!(text.at(at), b'\'' | b'"') {
         return;
@@ -157,8 +163,9 @@ pub(super) fn otpauth(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Cand
 pub(super) fn one_time(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
     let end = text.run_seen(Site::OneTime, anchor.end, 240, |byte| byte != b'\n');
     let next = text.run_seen(Site::OneTimeNext, end + 1, 120, |byte| byte != b'\n');
+    let before = text.run_back_seen(Site::OneTime, anchor.start, 120, |byte| byte != b'\n');
     // Where an earlier word found nothing, this one finds nothing.
-    let from = anchor.end.max(text.1.settled(Settled::OneTime));
+    let from = before.max(text.1.settled(Settled::OneTime));
     match base32(text, from, next) {
         Some(candidate) => found.push(candidate),
         None => text.1.settle(Settled::OneTime, next),

@@ -211,8 +211,12 @@ const NO_THINGS: &[&str] = &[
 /// Parts of words before a run that name what lets in.
 const KEYS: &[&str] = &[
     "key", "code", "nonce", "cookie", "sess", "login", "auth", "cipher", "aes", "licen", "access", "sign",
-    "crypt", "unlock", "pass", "ssid", "psk", "cred", "otp", "salt", "appid",
+    "crypt", "unlock", "pass", "ssid", "psk", "cred", "otp", "salt", "appid", "master", "pwd", "ltk",
 ];
+
+/// Words near a run that name what lets in.
+static KEYS_AHEAD: LazyLock<Words> =
+    LazyLock::new(|| Words::new("keys ahead", &["encryption", "cipher", "aes", "master", "network key"]));
 
 /// Words of git, on the line of an object's id.
 static GIT: LazyLock<Words> = LazyLock::new(|| {
@@ -425,12 +429,15 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
     if secretive {
         return true;
     }
+    if is_named(near) || is_openpgp(digits) && !KEYS_AHEAD.are_in(near) {
+        return false;
+    }
     let digest = ["sha1", "sha256", "sha512", "md5", "checksum", "digest"];
     if text.has(Site::Before, line.start..run.start, &digest) {
         return false;
     }
     let after = text.peek(run.end..line.end.min(run.end + AFTER));
-    if compared(text, &line, near)
+    if compared(text, &line, &run, near)
         || in_path(text, &run)
         || is_thing(near)
         || EXPLAINS.are_in(near)
@@ -462,7 +469,9 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
         let node = text.at(run.end) == b':'
             && matches!(port, 5 | 6)
             && !text.at(run.end + port).is_ascii_alphanumeric();
-        if digits.len() == 40 && (placed || node) || made || is_part(near) {
+        // `module x@<id>`
+        let at = before.strip_suffix(b"@").and_then(<[u8]>::last).is_some_and(u8::is_ascii_alphanumeric);
+        if digits.len() == 40 && (placed || node || at) || made {
             return false;
         }
         // The output of `git log --oneline --no-abbrev`, of `git ls-remote`, and below a line that ran git.
@@ -473,6 +482,9 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
         if subject || ran {
             return false;
         }
+    }
+    if is_part(near) {
+        return false;
     }
     let tagged = digits.len() == 40 && text.before(run.start) == b':';
     if (digits.len() == 64 || tagged) && text.has_any(Site::Line, line.clone(), &CONTAINERS) {
@@ -513,10 +525,49 @@ fn is_part(near: &[u8]) -> bool {
         .rev()
         .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'));
     let name = rest.get(rest.len() - name.count()..).unwrap_or_default();
-    let tokens = ["key", "tok", "api", "auth", "sess", "pat", "live", "test", "prod", "sk", "pk", "access"];
-    name.len() >= 4
-        && name.first().is_some_and(u8::is_ascii_lowercase)
-        && !tokens.iter().any(|token| find(name, token.as_bytes()).is_some())
+    let tokens = ["key", "tok", "api", "auth", "sess", "live", "test", "prod", "sk-", "pk-", "access"];
+    let version = name.contains(&b'.') && name.last().is_some_and(u8::is_ascii_digit);
+    let path = rest.get(..rest.len() - name.len()).is_some_and(|head| head.ends_with(b"/"));
+    let long = name.len() >= 4 && name.first().is_some_and(u8::is_ascii_alphabetic);
+    (version || path || long) && !tokens.iter().any(|token| find(name, token.as_bytes()).is_some())
+}
+
+/// `electron: <id>`, `"KeyVersion": "<id>"`, `dag_hash=<id>`: a name whose last word names a thing, nothing that lets in.
+fn is_named(near: &[u8]) -> bool {
+    let open = near.iter().rposition(|byte| !matches!(byte, b'"' | b'\'' | b'\\' | b'{' | b'`'));
+    let rest = near.get(..open.map_or(0, |at| at + 1)).unwrap_or_default();
+    let tied = rest.trim_ascii_end();
+    let Some(tied) = tied.strip_suffix(b"=").or(tied.strip_suffix(b":")) else { return false };
+    let end = tied.iter().rposition(|byte| !matches!(byte, b'"' | b'\'' | b'\\' | b' '));
+    let name = tied.get(..end.map_or(0, |at| at + 1)).unwrap_or_default();
+    let start =
+        name.iter().rposition(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')));
+    let name = name.get(start.map_or(0, |at| at + 1)..).unwrap_or_default();
+    is_thing_name(name)
+}
+
+/// Whether the last word of a name in any style names a thing.
+fn is_thing_name(name: &[u8]) -> bool {
+    let start = name.iter().rposition(|byte| !byte.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
+    let piece = name.get(start..).unwrap_or_default();
+    let hump = piece
+        .windows(2)
+        .rposition(|pair| matches!(pair, [a, b] if a.is_ascii_lowercase() && b.is_ascii_uppercase()))
+        .map_or(0, |at| at + 1);
+    let word = piece.get(hump..).unwrap_or_default();
+    let lone = word.len() == name.len();
+    word.len() >= if lone { 3 } else { 2 }
+        && word.iter().all(u8::is_ascii_alphabetic)
+        && !NO_THINGS.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
+        && !KEYS.iter().any(|part| {
+            find(if lone { word } else { piece }, part.as_bytes()).is_some()
+                && (lone || find(word, part.as_bytes()).is_some())
+        })
+}
+
+/// 40 digits in upper case: a fingerprint of OpenPGP. Other programs write lower case.
+fn is_openpgp(digits: &[u8]) -> bool {
+    digits.len() == 40 && !digits.iter().any(u8::is_ascii_lowercase)
 }
 
 /// A label right before the run.
@@ -593,7 +644,7 @@ fn listed(text: Text<'_>, line: &Range<usize>, run: &Range<usize>) -> bool {
 }
 
 /// `Expected sha256 …`, `Got …`: a comparison of digests, which the line or one of the two before it names.
-fn compared(text: Text<'_>, line: &Range<usize>, near: &[u8]) -> bool {
+fn compared(text: Text<'_>, line: &Range<usize>, run: &Range<usize>, near: &[u8]) -> bool {
     let label = near.trim_ascii_end();
     let label = label.strip_suffix(b"'").or(label.strip_suffix(b"\"")).unwrap_or(label).trim_ascii_end();
     let label = label.strip_suffix(b":").unwrap_or(label).trim_ascii_end();
@@ -628,6 +679,9 @@ fn compared(text: Text<'_>, line: &Range<usize>, near: &[u8]) -> bool {
     let next = text.run(line.end + 1, 256, |byte| byte != b'\n');
     let has = |words: &[&'static str]| text.has(Site::Compared, start..next, words);
     let both = has(&["expected", "want"]) && has(&["actual", "have", "got ", "got:"]);
+    // In columns, and as long as a digest: `Got        <digest>`.
+    let column = near.ends_with(b"   ") || near.ends_with(b": ");
+    let both = both || column && matches!(run.len(), 40 | 64 | 96 | 128);
     both || text.has(Site::Compared, start..line.end, &digests)
 }
 

@@ -100,7 +100,9 @@ impl<'a> Names<'a> {
         let Some(value) = value::after_name(text, name.clone(), flag) else {
             if category == Category::TotpSeed {
                 commands::one_time(text, name, found);
-            } else if trust == Trust::Strong && category != Category::Password {
+            } else if trust == Trust::Strong && category == Category::Password {
+                found.extend(tried(text, &name));
+            } else if trust == Trust::Strong {
                 found.extend(apart(text, category, &name));
             }
             return;
@@ -113,7 +115,11 @@ impl<'a> Names<'a> {
         }
         let beside = value.tie == Tie::Beside && trust == Trust::Strong && category != Category::Password;
         let judged = judge(text, name.clone(), category, trust, value);
+        let seed = category == Category::TotpSeed && judged.is_none();
         found.extend(judged.or_else(|| beside.then(|| apart(text, category, &name)).flatten()));
+        if seed {
+            commands::one_time(text, name, found);
+        }
     }
 
     /// Whether a long value stands in too many others.
@@ -125,6 +131,29 @@ impl<'a> Names<'a> {
         self.long_to = self.long_to.max(value.end);
         self.nested > NESTED
     }
+}
+
+/// `password authentication failed (tried "…")`: what a word before it says to be the password.
+fn tried(text: Text<'_>, name: &Range<usize>) -> Option<Candidate> {
+    let line = text.line(name.start);
+    let to = line.end.min(name.end.saturating_add(APART));
+    let quote = text.run(name.end, to.saturating_sub(name.end), |byte| !matches!(byte, b'"' | b'\'' | b'`'));
+    let sign = text.at(quote);
+    let end = text.run(quote + 1, 64, |byte| byte != sign && !byte.is_ascii_whitespace());
+    if quote >= to || text.at(end) != sign {
+        return None;
+    }
+    let before = text.slice(name.end..quote);
+    let said =
+        ["tried ", "with ", "using ", "value ", "was ", "is ", "got ", "be ", "to ", ": ", "=", "given "];
+    let range = quote + 1..end;
+    let value = text.slice(range.clone());
+    (said.iter().any(|word| before.ends_with(word.as_bytes()))
+        && value::is_mixed(value, 6)
+        && !value::is_placeholder(value)
+        && !value::is_code(value)
+        && !value::is_location(value))
+    .then_some(Candidate { category: Category::Password, range })
 }
 
 /// How far from a name its value may stand.
@@ -139,8 +168,12 @@ fn apart(text: Text<'_>, category: Category, name: &Range<usize>) -> Option<Cand
         let word = text.slice(range.clone());
         let whole = !part(text.before(range.start)) && !part(text.at(range.end));
         let hex = word.iter().all(u8::is_ascii_hexdigit);
-        (whole && !hex && value::is_generated(word, 24) && !value::is_location(word))
-            .then_some(Candidate { category, range })
+        (whole
+            && !hex
+            && value::is_generated(word, 24)
+            && !value::is_location(word)
+            && !value::is_address(word))
+        .then_some(Candidate { category, range })
     };
     let first = line.start.max(name.start.saturating_sub(APART));
     let mut at = name.start;
@@ -341,6 +374,7 @@ fn classify(name: &[u8]) -> Option<(Category, Trust)> {
     }
     if ends(&[
         "apikey",
+        "keyvalue",
         "apitoken",
         "apisecret",
         "accesskey",
@@ -411,6 +445,9 @@ fn classify(name: &[u8]) -> Option<(Category, Trust)> {
     {
         return Some((Token, Trust::Weak));
     }
+    if ends(&["creds"]) || is(&["userpass"]) {
+        return Some((BasicAuth, Trust::Strong));
+    }
     if is(&["auth"]) || ends(&["basicauth", "registryauth", "proxyauth"]) {
         return Some((BasicAuth, Trust::Weak));
     }
@@ -476,7 +513,18 @@ fn judge(
         return None;
     }
     if category == Category::BasicAuth {
+        // `--creds name:password`
+        let colon = bytes.iter().position(|byte| *byte == b':').filter(|at| *at > 0);
+        if let Some(colon) = colon.filter(|_| trust == Trust::Strong) {
+            let secret = bytes.get(colon + 1..).unwrap_or_default();
+            let real = !secret.is_empty() && !secret.starts_with(b"//") && !value::is_placeholder(secret);
+            return real.then_some(Candidate { category, range: range.start + colon + 1..range.end });
+        }
         return (bytes.len() >= 8 && is_basic(bytes)).then_some(Candidate { category, range });
+    }
+    // `--password PASSWORD`: a usage line.
+    if value.tie == Tie::Flag && bytes.iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_') {
+        return None;
     }
     if category == Category::DatabaseUrl {
         // The URL's own rule decides about the usual form; this one is for `host=… password=…`, found by
@@ -489,7 +537,9 @@ fn judge(
     }
     if plain.ends_with(b"cookie") {
         range = cookie(text, range, plain.ends_with(b"set-cookie"));
-        return (range.len() >= 8).then_some(Candidate { category, range });
+        let cookies = text.slice(range.clone());
+        let lets_in = cookies.iter().any(u8::is_ascii_digit) || range.len() >= 24;
+        return (range.len() >= 8 && lets_in).then_some(Candidate { category, range });
     }
     if trust == Trust::Seed {
         if let Some(phrase) = super::pem::words(text, range.start) {
@@ -511,8 +561,15 @@ fn judge(
     let password = category == Category::Password;
     let secret = match (value.quoted, value.tie, trust) {
         (_, _, Trust::Faint) => {
-            value::is_generated(bytes, 16) && !value::is_location(bytes) && !bytes.contains(&b'.')
+            let openpgp =
+                bytes.len() == 40 && bytes.iter().all(|b| b.is_ascii_digit() || matches!(b, b'A'..=b'F'));
+            let beside = value.tie == Tie::Beside;
+            value::is_generated(bytes, 16)
+                && !value::is_location(bytes)
+                && !bytes.contains(&b'.')
+                && !(beside && (openpgp || value::is_address(bytes)))
         }
+        (_, Tie::Beside, Trust::Weak) if value::is_address(bytes) => false,
         (true, _, Trust::Strong) if password => !value::is_sentence(bytes) && !same,
         (true, _, Trust::Strong) => {
             bytes.len() >= 6
@@ -573,7 +630,9 @@ fn digits(text: Text<'_>, category: Category, name_end: usize) -> Option<Candida
     let count = text.slice(start..end).iter().filter(|byte| byte.is_ascii_digit()).count();
     let fits = if category == Category::Ssn { count == 9 } else { (7..=15).contains(&count) };
     let closed = !text.at(end).is_ascii_alphanumeric();
-    (fits && closed).then_some(Candidate { category, range: start..end })
+    // Nobody has these numbers.
+    let made_up = count == 7 && text.starts(start, "555-01");
+    (fits && closed && !made_up).then_some(Candidate { category, range: start..end })
 }
 
 /// The values of a cookie header: everything of `Cookie`, the first pair's value of `Set-Cookie`.

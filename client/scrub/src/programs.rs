@@ -4,9 +4,9 @@ use super::Candidate;
 use super::category::Category;
 use super::memo::{Settled, Site};
 use super::text::{Text, every};
-use super::value::is_placeholder;
+use super::value::{is_address, is_generated, is_mixed, is_placeholder, is_random};
 use super::words::find;
-use Category::{Aws, BasicAuth, DatabaseUrl, Password, TotpSeed};
+use Category::{Aws, BasicAuth, DatabaseUrl, Password, Token, TotpSeed};
 use std::ops::Range;
 
 /// How many bytes and words of a command line are read.
@@ -19,6 +19,10 @@ enum Part {
     Whole,
     /// What follows the first such sign: `name:secret`.
     After(u8),
+    /// If it is mixed as a password is.
+    Secretly,
+    /// If it is long and random.
+    Generated,
     /// What stands between the slash and the `@` of `name/secret@host`.
     Login,
 }
@@ -40,7 +44,7 @@ enum Place {
     Behind(&'static str),
 }
 
-use Part::{After, Login, Whole};
+use Part::{After, Generated, Login, Secretly, Whole};
 use Place::{Any, Behind, Flag, Glued, LastWith, Word};
 
 type Row = (&'static [&'static str], &'static [(Place, Part)], Category);
@@ -96,6 +100,8 @@ const PROGRAMS: &[Row] = &[
     (&["requirepass", "masterauth"], &[(Word(0), Whole)], Password),
     (&["chpasswd"], &[(Any, After(b':'))], Password),
     (&["net use"], &[(Behind("\\\\"), Whole)], Password),
+    (&["net user"], &[(Word(1), Secretly)], Password),
+    (&["login", "auth"], &[(Any, Generated)], Token),
     (
         &["curl"],
         &[
@@ -274,11 +280,13 @@ fn values(text: Text<'_>, words: &[Argument], place: Place) -> Vec<Range<usize>>
 /// Whether a word is the flag, and what is written together with it.
 #[allow(clippy::option_option)] // Not the flag; the flag alone; the flag with a value.
 fn glued(text: Text<'_>, word: &Argument, flag: &str) -> Option<Option<Range<usize>>> {
-    if !text.starts(word.range.start, flag) {
+    // The flag may stand in the quotes too: `'-psecret'`.
+    let begin = if text.at(word.plain.start) == b'-' { word.plain.start } else { word.range.start };
+    if !text.starts(begin, flag) {
         return None;
     }
-    let mut start = word.range.start + flag.len();
-    if start >= word.range.end {
+    let mut start = begin + flag.len();
+    if start >= word.plain.end {
         return Some(None);
     }
     if text.at(start) == b'=' {
@@ -296,6 +304,9 @@ fn cut(text: Text<'_>, range: Range<usize>, part: Part) -> Option<Range<usize>> 
     let split = |sign: u8| value.iter().position(|byte| *byte == sign).filter(|at| *at > 0);
     let inner = match part {
         Whole => 0..value.len(),
+        Secretly if is_mixed(value, 6) && !value.starts_with(b"/") => 0..value.len(),
+        Generated if is_generated(value, 20) && is_random(value) && !is_address(value) => 0..value.len(),
+        Secretly | Generated => return None,
         After(sign) => {
             let at = split(sign)?;
             // A URL, or a user's and a group's number.
@@ -364,9 +375,11 @@ pub(super) fn pair(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candida
         let end = text.run(from + 1, 128, |byte| byte != quote && byte != b'\n');
         (matches!(quote, b'"' | b'\'') && text.at(end) == quote).then_some(from + 1..end)
     };
-    let secret = quoted(text.blanks(anchor.end))
-        .map(|name| text.run(name.end + 1, 4, |byte| matches!(byte, b',' | b' ')))
-        .and_then(quoted);
+    let next = |name: Range<usize>| quoted(text.run(name.end + 1, 4, |byte| matches!(byte, b',' | b' ')));
+    let first = quoted(text.blanks(anchor.end));
+    // `PlainAuth("", "name", "secret", host)`
+    let first = first.and_then(|name| if name.is_empty() { next(name) } else { Some(name) });
+    let secret = first.and_then(next);
     if let Some(range) = secret.filter(|range| !range.is_empty() && !is_placeholder(text.peek(range.clone())))
     {
         found.push(Candidate { category: BasicAuth, range });

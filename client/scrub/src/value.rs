@@ -65,10 +65,12 @@ pub(super) fn after_name(text: Text<'_>, name: Range<usize>, flag: bool) -> Opti
         (b'(', b'"' | b'\'' | b'`') if !spaced && sets(text.slice(name.clone())) => (Tie::Tight, at + 1),
         // `{"name": "DB_PASS", "value": "…"}`, and the same in YAML, on the next line.
         (b',' | b'\n' | b'\r', _) if let Some(value) = paired(text, at) => (Tie::Loose, value),
-        (b',', _) if quoted_name => {
+        // `assertEqual(user.password, "…")`
+        (b',', _) if quoted_name || text.slice(name.clone()).contains(&b'.') => {
             let next = text.blanks(at + 1);
             matches!(text.at(next), b'"' | b'\'').then_some((Tie::Loose, next))?
         }
+        (b'v', _) if spaced && let Some(value) = named_value(text, at) => (Tie::Loose, value),
         _ if flag && spaced && !quoted_name && text.at(at) != b'-' => (Tie::Flag, at),
         _ if spaced => return beside(text, name, at),
         _ => return None,
@@ -86,6 +88,11 @@ fn paired(text: Text<'_>, at: usize) -> Option<usize> {
     let name = text.peek(next..next + 5);
     let end = text.run(next + 5, 4, |byte| matches!(byte, b'"' | b'\'' | b' '));
     (name.eq_ignore_ascii_case(b"value") && matches!(text.at(end), b':' | b'=')).then_some(end + 1)
+}
+
+/// `… 'spring.mail.password' value: "…"`
+fn named_value(text: Text<'_>, at: usize) -> Option<usize> {
+    (text.starts(at, "value") && matches!(text.at(at + 5), b':' | b'=')).then_some(at + 6)
 }
 
 /// Whether a method of that name takes the value: `user.setPassword`, `with_token`, `.password` of a builder.
@@ -134,10 +141,14 @@ fn beside(text: Text<'_>, name: Range<usize>, at: usize) -> Option<Value> {
         }
     }
     // `bad token Nv1nZ…`: only what was clearly generated.
-    let at = if text.at(at) == b'(' { at + 1 } else { at };
-    let generated = text.run(at, REACH, |byte| super::text::is_base64(byte) || super::text::is_token(byte));
+    let at = if matches!(text.at(at), b'(' | b'`') { at + 1 } else { at };
+    let part = |byte: u8| super::text::is_base64(byte) || super::text::is_token(byte) || byte == b'.';
+    let generated = text.run(at, REACH, part);
     let value = text.slice(at..generated);
-    if is_uuid(value) || value.len() >= 20 && is_generated(value, 20) {
+    let value = value.strip_suffix(b".").unwrap_or(value);
+    if is_uuid(value)
+        || value.len() >= 20 && (is_generated(value, 20) || is_base32(value)) && !is_address(value)
+    {
         return read(text, at, Tie::Beside, &name);
     }
     // `connect web password R?R6!Y`: the last word, if nobody would write it in a sentence.
@@ -166,9 +177,22 @@ fn beside(text: Text<'_>, name: Range<usize>, at: usize) -> Option<Value> {
     None
 }
 
+/// Behind what may stand around a value: `["…"]`, `<%= "…" %>`, `<(echo …)`, `<<< …`.
+fn opened(text: Text<'_>, at: usize) -> usize {
+    match text.at(at) {
+        b'[' if matches!(text.at(at + 1), b'"' | b'\'') => at + 1,
+        b'<' => {
+            let open = ["<%=", "<<<", "<(echo"].iter().find(|open| text.starts(at, open));
+            open.map_or(at, |open| text.blanks(at + open.len()))
+        }
+        _ => at,
+    }
+}
+
 /// Reads the value that begins at `at`.
 fn read(text: Text<'_>, at: usize, tie: Tie, name: &Range<usize>) -> Option<Value> {
     // b"…", f"…", r"…", and the dollar of $'…'.
+    let at = opened(text, at);
     let prefixed = matches!(text.at(at), b'b' | b'f' | b'r' | b'u' | b'L' | b'$' | b'@');
     let at = if prefixed && matches!(text.at(at + 1), b'"' | b'\'') { at + 1 } else { at };
     let slashes = text.run(at, 4, |byte| byte == b'\\') - at;
@@ -357,6 +381,21 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         "set",
         "not-set",
         "changed",
+        // The word for the thing instead of the thing.
+        "password",
+        "passwd",
+        "pass",
+        "pwd",
+        "secret",
+        "token",
+        "apikey",
+        "api_key",
+        "changeme",
+        "changeit",
+        "change-me",
+        "change_me",
+        "example",
+        "username",
     ];
     if every(value, |byte| matches!(byte, b'*' | b'x' | b'X' | b'.' | b'-' | b'_' | b'?' | b'#' | ATOM)) {
         return true;
@@ -383,6 +422,8 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
     variable
         || wraps(b"<", b">")
         || wraps(b"{{", b"}}")
+        || wraps(b"[", b"]")
+            && every(value, |byte| byte.is_ascii_alphabetic() || matches!(byte, b'[' | b']' | b'_'))
         || wraps(b"${", b"}")
         || (wraps(b"%", b"%") && value.len() > 2)
         || (wraps(b"{", b"}") && value.len() <= EXPRESSION && every(value, is_expression))
@@ -507,6 +548,31 @@ pub(super) fn is_generated(value: &[u8], least: usize) -> bool {
                 && !value.contains(&b'.')
                 && !value.contains(&b'-')
                 && !value.contains(&b'/')))
+}
+
+/// A seed in base32.
+fn is_base32(value: &[u8]) -> bool {
+    matches!(value.len(), 16 | 20 | 24 | 26 | 32 | 52 | 56 | 64)
+        && value.iter().all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'2'..=b'7'))
+        && value.iter().filter(|byte| byte.is_ascii_digit()).count() >= 2
+}
+
+/// 32 bytes in base58: an account of Solana, a hash of a block.
+pub(super) fn is_address(value: &[u8]) -> bool {
+    let mut bytes = [0; 32];
+    matches!(value.len(), 43 | 44) && bs58::decode(value).onto(&mut bytes[..]) == Ok(32)
+}
+
+/// Whether letters and digits change as often as in a random word, and not as in a name of several words.
+pub(super) fn is_random(value: &[u8]) -> bool {
+    let kind = |byte: &u8| match byte {
+        b'a'..=b'z' => 0_u8,
+        b'A'..=b'Z' => 1,
+        b'0'..=b'9' => 2,
+        _ => 3,
+    };
+    let changes = value.windows(2).filter(|pair| matches!(pair, [a, b] if kind(a) != kind(b))).count();
+    changes * 5 >= value.len().saturating_sub(1) * 2
 }
 
 /// Five groups of hex digits.
