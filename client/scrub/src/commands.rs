@@ -94,7 +94,8 @@ pub(super) fn authorization(text: Text<'_>, anchor: Range<usize>, found: &mut Ve
         b"ssws",
         b"bot",
     ];
-    let scheme = known.iter().any(|name| first.eq_ignore_ascii_case(name));
+    let scheme = known.iter().any(|name| first.eq_ignore_ascii_case(name))
+        || rest.len() <= 512 && super::value::is_generated(rest, 24);
     let one = rest.is_empty() && !is_placeholder(text.peek(range.clone()));
     // What begins inside of another's value ends where that ends, and is mixed only if that is.
     if !(one || scheme) || range.start < text.1.settled(Settled::Authorization) {

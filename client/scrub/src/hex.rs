@@ -212,6 +212,7 @@ const NO_THINGS: &[&str] = &[
 const KEYS: &[&str] = &[
     "key", "code", "nonce", "cookie", "sess", "login", "auth", "cipher", "aes", "licen", "access", "sign",
     "crypt", "unlock", "pass", "ssid", "psk", "cred", "otp", "salt", "appid", "master", "pwd", "ltk",
+    "crumb", "csrf",
 ];
 
 /// Words near a run that name what lets in.
@@ -498,23 +499,22 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
     let span = rest == run.end + 17 && matches!(text.at(run.end), b'-' | b',' | b':' | b'@' | b'/');
     let traced = digits.len() == 32 && (span || before.ends_with(b"00-") && text.at(run.end) == b'-');
     let mailed = before.ends_with(b"<") && text.at(run.end) == b'@';
+    // A node's public key in its address.
+    let node = digits.len() == 128 && before.ends_with(b"://") && text.at(run.end) == b'@';
     // A version after a name: `name#<id>`.
     let marked = before.strip_suffix(b"#").and_then(<[u8]>::last).is_some_and(u8::is_ascii_alphanumeric);
-    !(traced || mailed || marked)
+    !(traced || mailed || marked || node)
 }
 
 /// `event <id>`, `Skipping <id>`: the word before names a thing or what is done to it.
 fn is_thing(near: &[u8]) -> bool {
     let Some(rest) = near.strip_suffix(b" ") else { return false };
-    let start = rest.iter().rposition(|byte| !byte.is_ascii_alphabetic()).map_or(0, |at| at + 1);
+    let part = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'-';
+    let start = rest.iter().rposition(|byte| !part(byte)).map_or(0, |at| at + 1);
     let (earlier, word) = rest.split_at(start);
     let apart =
         earlier.last().is_none_or(|byte| matches!(byte, b' ' | b'\t' | b'[' | b'(' | b'"' | b'\'' | b':'));
-    let named = |words: &[&str]| words.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()));
-    apart
-        && (3..=20).contains(&word.len())
-        && !named(NO_THINGS)
-        && !KEYS.iter().any(|part| find(word, part.as_bytes()).is_some())
+    apart && (3..=20).contains(&word.len()) && is_thing_name(word)
 }
 
 /// `index-`, `app-web-`: the name of something before the id of its version. Some tokens begin so, too.
@@ -534,6 +534,7 @@ fn is_part(near: &[u8]) -> bool {
 
 /// `electron: <id>`, `"KeyVersion": "<id>"`, `dag_hash=<id>`: a name whose last word names a thing, nothing that lets in.
 fn is_named(near: &[u8]) -> bool {
+    let near = near.strip_suffix(b"0x").unwrap_or(near);
     let open = near.iter().rposition(|byte| !matches!(byte, b'"' | b'\'' | b'\\' | b'{' | b'`'));
     let rest = near.get(..open.map_or(0, |at| at + 1)).unwrap_or_default();
     let tied = rest.trim_ascii_end();
@@ -559,10 +560,7 @@ fn is_thing_name(name: &[u8]) -> bool {
     word.len() >= if lone { 3 } else { 2 }
         && word.iter().all(u8::is_ascii_alphabetic)
         && !NO_THINGS.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
-        && !KEYS.iter().any(|part| {
-            find(if lone { word } else { piece }, part.as_bytes()).is_some()
-                && (lone || find(word, part.as_bytes()).is_some())
-        })
+        && !KEYS.iter().any(|part| find(word, part.as_bytes()).is_some())
 }
 
 /// 40 digits in upper case: a fingerprint of OpenPGP. Other programs write lower case.

@@ -140,12 +140,12 @@ fn tried(text: Text<'_>, name: &Range<usize>) -> Option<Candidate> {
     let quote = text.run(name.end, to.saturating_sub(name.end), |byte| !matches!(byte, b'"' | b'\'' | b'`'));
     let sign = text.at(quote);
     let end = text.run(quote + 1, 64, |byte| byte != sign && !byte.is_ascii_whitespace());
-    if quote >= to || text.at(end) != sign {
+    if quote >= to || end == quote + 1 || text.at(end) != sign {
         return None;
     }
-    let before = text.slice(name.end..quote);
+    let before = text.slice(name.end..quote).trim_ascii_end();
     let said =
-        ["tried ", "with ", "using ", "value ", "was ", "is ", "got ", "be ", "to ", ": ", "=", "given "];
+        ["tried", " with", " using", " value", " was", " is", " got", " be", " to", ":", "=", " given"];
     let range = quote + 1..end;
     let value = text.slice(range.clone());
     (said.iter().any(|word| before.ends_with(word.as_bytes()))
@@ -445,6 +445,9 @@ fn classify(name: &[u8]) -> Option<(Category, Trust)> {
     {
         return Some((Token, Trust::Weak));
     }
+    if ends(&["pw"]) {
+        return Some((Password, Trust::Weak));
+    }
     if ends(&["creds"]) || is(&["userpass"]) {
         return Some((BasicAuth, Trust::Strong));
     }
@@ -481,7 +484,6 @@ fn classify(name: &[u8]) -> Option<(Category, Trust)> {
     (ends(&["key"])
         && !ends(&[
             "monkey",
-            "primarykey",
             "foreignkey",
             "hotkey",
             "cachekey",

@@ -58,6 +58,7 @@ mod numbers;
 mod pem;
 mod programs;
 mod providers;
+mod shaped;
 mod text;
 mod url;
 mod value;

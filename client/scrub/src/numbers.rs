@@ -5,6 +5,7 @@ use super::Candidate;
 use super::category::Category;
 use super::hex;
 use super::memo::Site;
+use super::shaped;
 use super::text::{Text, is_token, is_word};
 use super::words::find;
 use std::ops::Range;
@@ -13,7 +14,7 @@ use std::ops::Range;
 pub(super) fn detect(text: Text<'_>, found: &mut Vec<Candidate>) {
     let bytes = text.0;
     // Numbers that were read as a group are not read again, nor anything within an array.
-    let (mut done, mut array_end) = (0, 0);
+    let (mut done, mut array_end, mut shaped_end) = (0, 0, 0);
     for Range { start: index, end } in Starts::new(bytes) {
         if index < array_end {
             continue;
@@ -25,6 +26,9 @@ pub(super) fn detect(text: Text<'_>, found: &mut Vec<Candidate>) {
             b'[' => array_end = array(text, index, found).unwrap_or(array_end),
             byte => {
                 let length = end - index;
+                if length >= BOT && index >= shaped_end {
+                    shaped_end = shaped::detect(text, index..end, found);
+                }
                 if length >= hex::LEAST {
                     long(text, index..end, found);
                 } else if (BOT..=28).contains(&length) && text.at(end) == b'.' {

@@ -351,6 +351,22 @@ pub(super) fn piped(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candid
     }
 }
 
+/// `… -u name -p secret` of any program.
+pub(super) fn beside_user(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    let line = text.line(anchor.start);
+    let user = [" -u ", "-u=", "--user", "--login"];
+    if !text.has(Site::Before, line.start..anchor.start, &user) {
+        return;
+    }
+    let (words, _) = arguments(text, anchor.end);
+    let Some(word) = words.first().map(|word| word.plain.clone()) else { return };
+    let value = text.slice(word.clone());
+    let place = |byte: &u8| matches!(byte, b'/' | b':');
+    if is_mixed(value, 6) && !value.iter().any(place) && !value.starts_with(b"-") && !is_placeholder(value) {
+        found.push(Candidate { category: Password, range: word });
+    }
+}
+
 /// FTP's `PASS secret`: after a client's arrow or prompt, or below the user's name.
 pub(super) fn ftp(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
     if !text.starts(anchor.start, "PASS ") {
@@ -394,16 +410,37 @@ pub(super) fn login(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candid
             text.run(anchor.end, 64, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'));
         end > anchor.end && text.at(end) == b':' && text.at(end + 1).is_ascii_digit()
     };
-    if sign == b':' && !text.starts(anchor.end, "tcp(") && !text.starts(anchor.end, "unix(") && !host() {
+    // `name:secret@host.example.com`, if it can only be a secret.
+    let dotted = || {
+        let end =
+            text.run(anchor.end, 64, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'));
+        text.slice(anchor.end..end).iter().rposition(|byte| *byte == b'.').is_some_and(|at| at > 0)
+    };
+    let socket = text.starts(anchor.end, "tcp(") || text.starts(anchor.end, "unix(");
+    let sure = sign == b'/' || socket || host();
+    if !sure && !dotted() {
         return;
     }
     let start = text.run_back_seen(Site::Login, anchor.start, 128, |byte| {
         !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'`' | b'@' | b'=' | b'(')
     });
     let value = text.slice(start..anchor.start);
-    let Some(at) = value.iter().position(|byte| *byte == sign).filter(|at| *at > 0) else { return };
+    let split = |sign: u8| value.iter().position(|byte| *byte == sign).filter(|at| *at > 0);
+    // `name/secret@host:1521/service`
+    let oracle = || if sure { split(b'/') } else { None };
+    let (at, sure) = match split(sign) {
+        Some(at) => (at, sure),
+        None => match oracle() {
+            Some(at) => (at, false),
+            None => return,
+        },
+    };
     let secret = value.get(at + 1..).unwrap_or_default();
-    if !secret.is_empty() && !secret.contains(&b'/') && !is_placeholder(secret) {
+    let name = value.get(..at).unwrap_or_default();
+    let person = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    let secretly = sure
+        || is_mixed(secret, 6) && every(name, person) && name.first().is_some_and(u8::is_ascii_alphabetic);
+    if !secret.is_empty() && secretly && !secret.contains(&b'/') && !is_placeholder(secret) {
         found.push(Candidate { category: DatabaseUrl, range: start + at + 1..anchor.start });
     }
 }

@@ -103,6 +103,7 @@ fn sets(name: &[u8]) -> bool {
     let (method, object) = (parts.next().unwrap_or_default(), parts.next());
     let plain = |word: &[u8]| method.eq_ignore_ascii_case(word);
     begins(method, b"set")
+        || name == b"PASSWORD"
         || begins(method, b"with")
         || object.is_some()
             && [&b"password"[..], b"secret", b"token", b"apikey", b"api_key"].into_iter().any(plain)
@@ -132,7 +133,7 @@ fn beside(text: Text<'_>, name: Range<usize>, at: usize) -> Option<Value> {
     let netrc =
         word.eq_ignore_ascii_case(b"password") && (line.start == name.start || has(&["login ", "machine "]));
     let declared = shouted && has(&["env ", "arg ", "set ", "setenv "]);
-    if matches!(text.at(at), b'\'' | b'"') || declared {
+    if matches!(text.at(at), b'\'' | b'"') || declared || opened(text, at) > at {
         return read(text, at, Tie::Beside, &name);
     }
     for verb in ["is ", "was ", "set to ", "to ", "is: ", "of "] {
