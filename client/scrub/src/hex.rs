@@ -206,11 +206,18 @@ const NO_THINGS: &[&str] = &[
     "line",
     "text",
     "pin",
+    "item",
+    "in",
+    "no",
+    "it",
+    "if",
+    "an",
+    "iv",
 ];
 
 /// Parts of words before a run that name what lets in.
 const KEYS: &[&str] = &[
-    "key", "code", "nonce", "cookie", "sess", "login", "auth", "cipher", "aes", "licen", "access", "sign",
+    "key", "code", "nonce", "cookie", "sess", "login", "auth", "cipher", "aes", "licen", "access", "signing",
     "crypt", "unlock", "pass", "ssid", "psk", "cred", "otp", "salt", "appid", "master", "pwd", "ltk",
     "crumb", "csrf",
 ];
@@ -315,6 +322,7 @@ static EXPLAINS: LazyLock<Words> = LazyLock::new(|| {
             "mismatch",
             "integrity",
             "fingerprint",
+            "pubkey",
             "thumbprint",
             "etag",
             "cache",
@@ -412,6 +420,15 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
             if digit.is_ascii_digit() { digit - b'0' } else { (digit | 0x20).wrapping_sub(b'a') + 10 };
         seen | 1 << (value & 15)
     });
+    // Half a byte is left over.
+    if !digits.len().is_multiple_of(2) {
+        return false;
+    }
+    // Programs write hex in one case.
+    let cases = [u8::is_ascii_lowercase as fn(&u8) -> bool, u8::is_ascii_uppercase];
+    if cases.iter().all(|case| digits.iter().any(case)) {
+        return false;
+    }
     if seen.count_ones() < 8 || seen >> 10 == 0 || seen << 6 == 0 {
         return false;
     }
@@ -430,7 +447,7 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
     if secretive {
         return true;
     }
-    if is_named(near) || is_openpgp(digits) && !KEYS_AHEAD.are_in(near) {
+    if is_second(text, &run) || is_openpgp(digits) && !KEYS_AHEAD.are_in(near) {
         return false;
     }
     let digest = ["sha1", "sha256", "sha512", "md5", "checksum", "digest"];
@@ -506,15 +523,29 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
     !(traced || mailed || marked || node)
 }
 
-/// `event <id>`, `Skipping <id>`: the word before names a thing or what is done to it.
+/// `event <id>`, `refname '<id>'`, `ObjectRef(<id>)`: the word before names a thing or what is done to it.
 fn is_thing(near: &[u8]) -> bool {
-    let Some(rest) = near.strip_suffix(b" ") else { return false };
-    let part = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'-';
+    let sign = |byte: &u8| {
+        matches!(byte, b' ' | b'\t' | b'"' | b'\'' | b'`' | b'(' | b'{' | b':' | b'=' | b'@' | b'#')
+    };
+    let part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    let end = near.iter().rposition(|byte| !sign(byte)).map_or(0, |at| at + 1);
+    let rest = near.get(..end).unwrap_or_default();
     let start = rest.iter().rposition(|byte| !part(byte)).map_or(0, |at| at + 1);
     let (earlier, word) = rest.split_at(start);
-    let apart =
-        earlier.last().is_none_or(|byte| matches!(byte, b' ' | b'\t' | b'[' | b'(' | b'"' | b'\'' | b':'));
-    apart && (3..=20).contains(&word.len()) && is_thing_name(word)
+    // A query's parameter or a component of an address may be anything.
+    let apart = earlier.last().is_none_or(|byte| !matches!(byte, b'/' | b'?' | b'&' | b'$' | b'\\'));
+    // An argument of a call, or of a flag.
+    let signs = near.get(end..).unwrap_or_default();
+    let argument = signs.first() == Some(&b'(') && signs.len() > 1 || word.starts_with(b"-");
+    (1..=4).contains(&signs.len()) && apart && !argument && is_thing_name(word)
+}
+
+/// `‹id› -> ‹id›`: of two ids in a row, the second.
+fn is_second(text: Text<'_>, run: &Range<usize>) -> bool {
+    let between = text.run_back(run.start, 8, |byte| !byte.is_ascii_alphanumeric());
+    let first = text.run_back(between, run.len() + 1, |byte| byte.is_ascii_hexdigit());
+    between < run.start && between - first == run.len() && matches!(run.len(), 40 | 64)
 }
 
 /// `index-`, `app-web-`: the name of something before the id of its version. Some tokens begin so, too.
@@ -532,33 +563,19 @@ fn is_part(near: &[u8]) -> bool {
     (version || path || long) && !tokens.iter().any(|token| find(name, token.as_bytes()).is_some())
 }
 
-/// `electron: <id>`, `"KeyVersion": "<id>"`, `dag_hash=<id>`: a name whose last word names a thing, nothing that lets in.
-fn is_named(near: &[u8]) -> bool {
-    let near = near.strip_suffix(b"0x").unwrap_or(near);
-    let open = near.iter().rposition(|byte| !matches!(byte, b'"' | b'\'' | b'\\' | b'{' | b'`'));
-    let rest = near.get(..open.map_or(0, |at| at + 1)).unwrap_or_default();
-    let tied = rest.trim_ascii_end();
-    let Some(tied) = tied.strip_suffix(b"=").or(tied.strip_suffix(b":")) else { return false };
-    let end = tied.iter().rposition(|byte| !matches!(byte, b'"' | b'\'' | b'\\' | b' '));
-    let name = tied.get(..end.map_or(0, |at| at + 1)).unwrap_or_default();
-    let start =
-        name.iter().rposition(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')));
-    let name = name.get(start.map_or(0, |at| at + 1)..).unwrap_or_default();
-    is_thing_name(name)
-}
-
 /// Whether the last word of a name in any style names a thing.
 fn is_thing_name(name: &[u8]) -> bool {
     let start = name.iter().rposition(|byte| !byte.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
-    let piece = name.get(start..).unwrap_or_default();
+    let piece = name.get(start..).filter(|piece| piece.len() > 1).unwrap_or(name);
     let hump = piece
         .windows(2)
         .rposition(|pair| matches!(pair, [a, b] if a.is_ascii_lowercase() && b.is_ascii_uppercase()))
         .map_or(0, |at| at + 1);
     let word = piece.get(hump..).unwrap_or_default();
-    let lone = word.len() == name.len();
-    word.len() >= if lone { 3 } else { 2 }
-        && word.iter().all(u8::is_ascii_alphabetic)
+    // Of an id alone, another rule asks whose it is.
+    word.len() >= 2
+        && !name.eq_ignore_ascii_case(b"id")
+        && word.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'-')
         && !NO_THINGS.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
         && !KEYS.iter().any(|part| find(word, part.as_bytes()).is_some())
 }

@@ -63,6 +63,10 @@ impl<'a> Names<'a> {
     pub(super) fn detect(&mut self, text: Text<'a>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
         let part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
         let start = text.run_back(anchor.start, 64, part);
+        // `sid=`, `pw:` end with the sign after a name.
+        let signed =
+            matches!(text.slice(anchor.end.saturating_sub(2)..anchor.end), [_, b'='] | [b'w' | b'W', b':']);
+        let anchor = if signed { anchor.start..anchor.end - 1 } else { anchor };
         // `tel:` and `tel ` are names with what follows them.
         let closed = matches!(text.before(anchor.end), b':' | b' ');
         let mut end = if closed { anchor.end } else { text.run(anchor.end, 64, part) };
@@ -116,7 +120,11 @@ impl<'a> Names<'a> {
         let beside = value.tie == Tie::Beside && trust == Trust::Strong && category != Category::Password;
         let judged = judge(text, name.clone(), category, trust, value);
         let seed = category == Category::TotpSeed && judged.is_none();
+        let password = trust == Trust::Strong && category == Category::Password && judged.is_none();
         found.extend(judged.or_else(|| beside.then(|| apart(text, category, &name)).flatten()));
+        if password {
+            found.extend(tried(text, &name));
+        }
         if seed {
             commands::one_time(text, name, found);
         }
@@ -133,27 +141,48 @@ impl<'a> Names<'a> {
     }
 }
 
-/// `password authentication failed (tried "…")`: what a word before it says to be the password.
+/// `password authentication failed (tried "…")`, `SET PASSWORD FOR 'name' = '…'`, `password for user bob: …`: what a
+/// word or a sign before it says to be the password.
 fn tried(text: Text<'_>, name: &Range<usize>) -> Option<Candidate> {
+    const SAID: [&str; 13] = [
+        "tried", " with", " using", " value", " was", " is", " got", " be", " to", ":", "=", " given",
+        " said",
+    ];
     let line = text.line(name.start);
     let to = line.end.min(name.end.saturating_add(APART));
-    let quote = text.run(name.end, to.saturating_sub(name.end), |byte| !matches!(byte, b'"' | b'\'' | b'`'));
-    let sign = text.at(quote);
-    let end = text.run(quote + 1, 64, |byte| byte != sign && !byte.is_ascii_whitespace());
-    if quote >= to || end == quote + 1 || text.at(end) != sign {
-        return None;
+    let secret = |range: Range<usize>| {
+        let value = text.slice(range.clone());
+        (value::is_mixed(value, 6)
+            && !value::is_placeholder(value)
+            && !value::is_code(value)
+            && !value::is_location(value))
+        .then_some(Candidate { category: Category::Password, range })
+    };
+    let mut from = name.end;
+    loop {
+        let quote = text.run_seen(Site::Tried, from, to.saturating_sub(from), |byte| {
+            !matches!(byte, b'"' | b'\'' | b'`')
+        });
+        if quote >= to {
+            break;
+        }
+        let sign = text.at(quote);
+        let end = text.run(quote + 1, 64, |byte| byte != sign && !byte.is_ascii_whitespace());
+        if text.at(end) != sign {
+            return None;
+        }
+        let before = text.slice(from..quote).trim_ascii_end();
+        let said = SAID.iter().any(|word| before.ends_with(word.as_bytes()));
+        if said && let Some(found) = secret(quote + 1..end) {
+            return Some(found);
+        }
+        from = end + 1;
     }
-    let before = text.slice(name.end..quote).trim_ascii_end();
-    let said =
-        ["tried", " with", " using", " value", " was", " is", " got", " be", " to", ":", "=", " given"];
-    let range = quote + 1..end;
-    let value = text.slice(range.clone());
-    (said.iter().any(|word| before.ends_with(word.as_bytes()))
-        && value::is_mixed(value, 6)
-        && !value::is_placeholder(value)
-        && !value::is_code(value)
-        && !value::is_location(value))
-    .then_some(Candidate { category: Category::Password, range })
+    // A sentence, a colon, and the last word of the line.
+    let prose = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'_' | b'@' | b'-');
+    let colon = text.run_seen(Site::TriedColon, name.end, to.saturating_sub(name.end), prose);
+    let end = text.run(colon + 2, 64, |byte| !byte.is_ascii_whitespace());
+    (text.starts(colon, ": ") && end == line.end).then(|| secret(colon + 2..end)).flatten()
 }
 
 /// How far from a name its value may stand.
@@ -162,6 +191,10 @@ const APART: usize = 96;
 /// `"vN3x…" is not a valid API key`, `expected x-api-key to equal "vN3x…"`: a name without a value, and on its line
 /// what was clearly generated.
 fn apart(text: Text<'_>, category: Category, name: &Range<usize>) -> Option<Candidate> {
+    // `credential id …` is known to all.
+    if text.starts(name.end, " id") {
+        return None;
+    }
     let part = |byte: u8| is_base64(byte) || matches!(byte, b'_' | b'-');
     let line = text.line(name.start);
     let candidate = |range: Range<usize>| {
@@ -226,6 +259,8 @@ fn is_public(text: Text<'_>, name: &Range<usize>) -> bool {
         b"row",
         b"object",
         b"idempotency",
+        b"ccache",
+        b"jwks:",
     ]
     .iter()
     .any(|known| word.eq_ignore_ascii_case(known))
@@ -247,8 +282,27 @@ fn classify(name: &[u8]) -> Option<(Category, Trust)> {
     let ends = |ends: &[&str]| ends.iter().any(|end| end.as_bytes().last() == last && plain.ends_with(end));
     let has = |parts: &[&str]| parts.iter().any(|part| plain.contains(part));
     let is = |names: &[&str]| names.contains(&plain);
-    if ends(&["publickey", "pubkey", "pubkeytoken", "publictoken", "tokentype", "keytoken"])
-        || is(&["parsererrortoken"])
+    if ends(&[
+        "publickey",
+        "pubkey",
+        "pubkeytoken",
+        "publictoken",
+        "tokentype",
+        "keytoken",
+        "pagetoken",
+        "continuationtoken",
+        "resumetoken",
+        "synctoken",
+        "nexttoken",
+        "cursortoken",
+        "pagetoken",
+        "continuationtoken",
+        "resumetoken",
+        "synctoken",
+        "cancellationtoken",
+        "nexttoken",
+        "cursortoken",
+    ]) || is(&["parsererrortoken"])
     {
         return None;
     }
@@ -496,6 +550,7 @@ fn classify(name: &[u8]) -> Option<(Category, Trust)> {
             "rowkey",
             "objectkey",
             "idempotencykey",
+            "nodekey",
         ]))
     .then_some((ApiKey, Trust::Faint))
 }
@@ -561,6 +616,11 @@ fn judge(
         return None;
     }
     let password = category == Category::Password;
+    // The number and the name of a resource: `arn:aws:secretsmanager:…:secret:name`.
+    let resource = text.before(name.start) == b':' && text.before(name.start - 1).is_ascii_digit();
+    if !password && (resource || value::is_reference(bytes)) {
+        return None;
+    }
     let secret = match (value.quoted, value.tie, trust) {
         (_, _, Trust::Faint) => {
             let openpgp =
@@ -620,7 +680,8 @@ fn digits(text: Text<'_>, category: Category, name_end: usize) -> Option<Candida
     }
     // Beside a name in prose stands a number that nobody calls: `mobile 12345678 bytes`.
     let tied = colon || text.slice(name_end..start).iter().any(|byte| !matches!(byte, b' ' | b'\t' | b'.'));
-    if !tied && category == Category::Phone && !matches!(text.at(start), b'0' | b'+' | b'(') {
+    let long = text.run(start, 15, |byte| byte.is_ascii_digit()) >= start + 10;
+    if !tied && !long && category == Category::Phone && !matches!(text.at(start), b'0' | b'+' | b'(') {
         return None;
     }
     let mut end = text.run(start, 24, |byte| {

@@ -21,6 +21,8 @@ enum Part {
     After(u8),
     /// If it is mixed as a password is.
     Secretly,
+    /// As [`Self::Secretly`], in quotes.
+    Quoted,
     /// If it is long and random.
     Generated,
     /// What stands between the slash and the `@` of `name/secret@host`.
@@ -44,7 +46,7 @@ enum Place {
     Behind(&'static str),
 }
 
-use Part::{After, Generated, Login, Secretly, Whole};
+use Part::{After, Generated, Login, Quoted, Secretly, Whole};
 use Place::{Any, Behind, Flag, Glued, LastWith, Word};
 
 type Row = (&'static [&'static str], &'static [(Place, Part)], Category);
@@ -91,7 +93,7 @@ const PROGRAMS: &[Row] = &[
     (&["openssl enc"], &[(Flag("-k"), Whole)], Password),
     (&["snmpwalk", "snmpget"], &[(Flag("-A"), Whole), (Flag("-X"), Whole)], Password),
     (&["xfreerdp"], &[(Glued("/p:"), Whole)], Password),
-    (&["htpasswd"], &[(LastWith(b'b'), Whole)], Password),
+    (&["htpasswd", "mosquitto_passwd"], &[(LastWith(b'b'), Whole)], Password),
     (
         &["wpa_passphrase", "rabbitmqctl add_user", "rabbitmqctl change_password"],
         &[(Word(1), Whole)],
@@ -101,7 +103,9 @@ const PROGRAMS: &[Row] = &[
     (&["chpasswd"], &[(Any, After(b':'))], Password),
     (&["net use"], &[(Behind("\\\\"), Whole)], Password),
     (&["net user"], &[(Word(1), Secretly)], Password),
-    (&["login", "auth"], &[(Any, Generated)], Token),
+    (&["login", "auth"], &[(Any, Generated), (Word(1), Quoted)], Token),
+    (&["smbclient"], &[(Word(1), Quoted)], Password),
+    (&["addprinc"], &[(Flag("-pw"), Whole)], Password),
     (
         &["curl"],
         &[
@@ -306,7 +310,8 @@ fn cut(text: Text<'_>, range: Range<usize>, part: Part) -> Option<Range<usize>> 
         Whole => 0..value.len(),
         Secretly if is_mixed(value, 6) && !value.starts_with(b"/") => 0..value.len(),
         Generated if is_generated(value, 20) && is_random(value) && !is_address(value) => 0..value.len(),
-        Secretly | Generated => return None,
+        Quoted if is_mixed(value, 6) && matches!(text.before(range.start), b'"' | b'\'') => 0..value.len(),
+        Secretly | Quoted | Generated => return None,
         After(sign) => {
             let at = split(sign)?;
             // A URL, or a user's and a group's number.

@@ -42,6 +42,7 @@ static LETS_IN: LazyLock<Words> = LazyLock::new(|| {
             "login",
             "logged in",
             "access key",
+            "scope",
             "auth ",
         ],
     )
@@ -86,6 +87,7 @@ static PUBLIC: LazyLock<Words> = LazyLock::new(|| {
             "ids ",
             "nonce",
             "cursor",
+            "continuation",
             "page",
             "hosts",
             "base64",
@@ -99,10 +101,11 @@ static PUBLIC: LazyLock<Words> = LazyLock::new(|| {
 
 /// The end of the word around a part of it.
 pub(super) fn detect(text: Text<'_>, part: Range<usize>, found: &mut Vec<Candidate>) -> usize {
-    let fits = |byte: u8| is_base64(byte) || matches!(byte, b'_' | b'-');
+    let fits = |byte: u8| is_base64(byte) || matches!(byte, b'_' | b'-' | b'.');
     // What stands before a sign of equality is a name.
     let start = text.run_back(part.start, 96, |byte| fits(byte) && byte != b'=');
     let end = text.run(part.end, 256, fits);
+    let end = if text.before(end) == b'.' { end - 1 } else { end };
     let word = text.slice(start..end);
     let (before, after) = (text.before(start), text.at(end));
     let opens = matches!(
@@ -121,7 +124,7 @@ pub(super) fn detect(text: Text<'_>, part: Range<usize>, found: &mut Vec<Candida
         return end;
     }
     // 64 bytes in base64: an account's key of Azure.
-    let account = word.len() == 88 && word.ends_with(b"==") && before == b'"';
+    let account = word.len() == 88 && word.ends_with(b"=") && before == b'"';
     if account || text.has_any(Site::Line, line, &LETS_IN) {
         found.push(Candidate { category: Category::Token, range: start..end });
     }

@@ -2,6 +2,7 @@
 
 use super::memo::Site;
 use super::text::{ATOM, REACH, Text, every};
+use super::words::find;
 use std::cell::LazyCell;
 use std::ops::Range;
 
@@ -59,6 +60,14 @@ pub(super) fn after_name(text: Text<'_>, name: Range<usize>, flag: bool) -> Opti
         (b'>', b'\'' | b'"') if opens_tag(text, name.start) => return None,
         (b'>', b' ' | b'\t') if opens_tag(text, name.start) && !text.line_has(name.start, &["</"]) => {
             return None;
+        }
+        // `<Password><Value>…`
+        (b'>', b'<') if !spaced && opens_tag(text, name.start) && text.at(at + 2) != b'/' => {
+            let close = text.run(at + 2, 24, |byte| byte.is_ascii_alphabetic());
+            if text.at(close) != b'>' {
+                return None;
+            }
+            (Tie::Tight, close + 1)
         }
         (b'>', _) if !spaced && opens_tag(text, name.start) => (Tie::Tight, at + 1),
         // `user.setPassword("…")`
@@ -156,8 +165,15 @@ fn beside(text: Text<'_>, name: Range<usize>, at: usize) -> Option<Value> {
     let end = text.run(at, REACH, |byte| !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\''));
     let chosen = text.peek(at..end);
     let kinds = [u8::is_ascii_digit as fn(&u8) -> bool, u8::is_ascii_alphabetic];
-    if word.eq_ignore_ascii_case(b"password")
-        && text.peek(end..line.end).trim_ascii().len() <= 1
+    // `psk S-q1pbuT5Js too short`: or a word that is none of the language.
+    let sign = |byte: &u8| {
+        byte.is_ascii_punctuation() && !matches!(byte, b'_' | b'.' | b',' | b':' | b';' | b'(' | b')' | b'/')
+    };
+    let cased = [u8::is_ascii_lowercase as fn(&u8) -> bool, u8::is_ascii_uppercase];
+    let named = ["pass", "pwd", "psk"].iter().any(|part| find(word, part.as_bytes()).is_some());
+    let odd = named && cased.iter().all(|kind| chosen.iter().any(kind)) && chosen.iter().any(sign);
+    let last = word.eq_ignore_ascii_case(b"password") && text.peek(end..line.end).trim_ascii().len() <= 1;
+    if (last || odd)
         && (8..=64).contains(&chosen.len())
         && kinds.iter().all(|kind| chosen.iter().any(kind))
         && !is_code(chosen)
@@ -194,7 +210,7 @@ fn opened(text: Text<'_>, at: usize) -> usize {
 fn read(text: Text<'_>, at: usize, tie: Tie, name: &Range<usize>) -> Option<Value> {
     // b"…", f"…", r"…", and the dollar of $'…'.
     let at = opened(text, at);
-    let prefixed = matches!(text.at(at), b'b' | b'f' | b'r' | b'u' | b'L' | b'$' | b'@');
+    let prefixed = matches!(text.at(at), b'b' | b'f' | b'r' | b'u' | b'L' | b'N' | b'$' | b'@');
     let at = if prefixed && matches!(text.at(at + 1), b'"' | b'\'') { at + 1 } else { at };
     let slashes = text.run(at, 4, |byte| byte == b'\\') - at;
     let quote = text.at(at + slashes);
@@ -462,6 +478,7 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
             b"your-",
             b"your_",
             b"vault:",
+            b"@microsoft.keyvault(",
             b"!vault",
             b"!secret",
             b"file:",
@@ -574,6 +591,17 @@ pub(super) fn is_random(value: &[u8]) -> bool {
     };
     let changes = value.windows(2).filter(|pair| matches!(pair, [a, b] if kind(a) != kind(b))).count();
     changes * 5 >= value.len().saturating_sub(1) * 2
+}
+
+/// `db-password`, `my-token-secret`: the name under which a secret is kept.
+pub(super) fn is_reference(value: &[u8]) -> bool {
+    let plain =
+        |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_' | b'.');
+    let words =
+        [&b"password"[..], b"secret", b"token", b"key", b"creds", b"credentials", b"tls", b"cert", b"auth"];
+    value.iter().all(plain)
+        && value.split(|byte| matches!(byte, b'-' | b'_' | b'.')).any(|part| words.contains(&part))
+        && value.iter().any(|byte| matches!(byte, b'-' | b'_' | b'.'))
 }
 
 /// Five groups of hex digits.
