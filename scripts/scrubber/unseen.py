@@ -3,1169 +3,1025 @@ them into fresh.py and writes others. See corpus.py."""
 
 SECRETS = {
     "api_key": """
-panic: runtime error: no route; cfg={Endpoint:https://api.x.io Key:«mixed40» Timeout:5s}
-(venv) $ MISTRAL_API_KEY=«mixed32» python rag.py⏎httpx.HTTPStatusError: Client error '401 Unauthorized'
-fly secrets set RESEND_KEY="«mixed36»" -a web
-Error: connect ECONNREFUSED, options: { headers: { 'x-api-key': '«mixed40»' } }
-[ERROR] Failed to execute goal: deepl.auth.key=«uuid»:fx
-<meta-data android:name="io.fabric.ApiKey" android:value="«hex40»" />
-<param name="apiKey">«mixed32»</param>
-application.yml: line 22: mapbox: secret: sk.«jwt»
-influx query 'from(bucket:"x")' --token «b64_88» → unauthorized access
-I18N: crowdin upload --project-id 12 --token «hex80» failed
-elasticsearch: ApiKey «b64_60» is not authorized for indices:data/read
-curl -s "https://api.openweathermap.org/data/3.0/onecall?lat=1&lon=2&appid=«hex32»"
-curl --get https://newsapi.org/v2/everything --data-urlencode "apiKey=«hex32»"
-vercel env add OPENAI_API_KEY production <<< «openai»
-stripe listen --api-key «stripe» --forward-to localhost:4242
-Exception in thread "main" com.stripe.exception.AuthenticationException: Invalid API Key provided: «stripe»
-bundler: Gem::RemoteFetcher: rubygems_api_key: rubygems_«hex48»
-{"errors":[{"code":10001,"message":"bad auth"}],"request":{"apiToken":"«mixed40»"}}
-algoliasearch('APPID', '«hex32»') // admin api key
-conf/sonarr.xml: <ApiKey>«hex32»</ApiKey>
-GET /api/v3/movie?apikey=«hex32» HTTP/1.1" 401 52 "-" "Radarr"
-docker service create -e ROLLBAR_POST_SERVER_ITEM_ACCESS_TOKEN=«hex32» app
-telegraf: [outputs.datadog] apikey = "«hex32»"
-E/Zendesk: api_token/«mixed40» rejected
-zsh: command not found: OPENAI_KEY:«openai»
-Rails.logger: Geocoder::InvalidRequest key: «mixed39» for provider here
-etherscan: {"status":"0","result":"Invalid API Key"} url=...&apikey=«up34»
-unleash: custom authorization header '*:production.«hex56»' rejected
-airtable: pat«mixed14».«hex64» lacks scope
-Fastly-Key: «url32»
-gpg-agent? no: export BREVO=xkeysib-«hex64»-«mixed16»
-scrapy crawl x -a key=«hex32»
+Caused by: java.lang.IllegalStateException: maps.api-key=«mixed40» must start with AI
+{"severity":"ERROR","message":"pinecone 401","labels":{"api_key":"«uuid»"}}
+mailgun_api_key «mailgun» is sandbox only
+./gradlew assemble -PsentryKey=«hex32»
+# kustomize secretGenerator literal: STRIPE_KEY=«stripe»
+cypress run --record --key «uuid»
+dd-agent: conf.d/api_key: "«hex32»"
+Deno.env.set("DEEPL_KEY", "«mixed32»")
+ValueError: Unknown scheme: apikey «b64_48»
+ERROR collector otlp: headers: {"api-key": "«hex36»FFFF"}
+tf: provider "fastly" { api_key = "«url32»" }
+Could not resolve secret: fallback client_secret «mixed48»
+sudo -E env NGROK_AUTHTOKEN=«mixed43» ngrok http 80
+Invalid value for --license-key: «hex40»
+wp option update akismet_api_key «low12»
+Twilio auth: SK«hex32» / «mixed32»
+val client = OkHttp(apiKey = "«mixed32»")
+http.Header{"X-Api-Key": {"«mixed40»"}}
+<add key="Mandrill.ApiKey" value="«url22»" />
+node:internal/process: apiSecret='«mixed40»'
+rollbar: accessToken: '«hex32»',
+bugsnag.start("«hex32»") # api key
+appcenter login --token «hex40»
+export RESEND_API_KEY=re_«mixed8»_«mixed24»
+GET /maps?client_secret=«mixed40»&v=2 → 403
+Failed asserting that 'null' matches expected '«groq»'.
+sk-learn? no, «openai» pasted in notebook cell 3
+snyk/config: api=«uuid» (apiToken)
+Authorization: Api-Key «mixed32».«mixed32»
+godoc: const apiKey = "«hex40»" exposed
+kong: consumer key-auth key=«mixed32»
+SplunkHEC: Authorization: Splunk «uuid»
 """,
     "password": r"""
-Proxmox: pvesh create /access/users -userid ‹user›@pve -password '«pws»'
-FAILED! => {"changed": false, "cmd": "htpasswd -bc /etc/x ‹user› «pws»"}
-Warning: Using a password on the command line interface can be insecure: mysqldump -u ‹user› -p«pws»
-Imap: a1 LOGIN ‹user› "«pws»" → NO [AUTHENTICATIONFAILED]
-expect: spawn ssh ‹user›@‹host›; send "«pws»\r" after "password:"
-nmcli: Error: 802-11-wireless-security.psk «pws» too short
-vncserver: echo «pws» | vncpasswd -f > ~/.vnc/passwd
-unattend.xml: <AdministratorPassword><Value>«pws»</Value></AdministratorPassword>
-UPDATE mysql.user SET authentication_string=PASSWORD('«pws»') WHERE User='root';
-SET PASSWORD FOR '‹user›'@'localhost' = '«pws»';
-Msg 33064: CREATE LOGIN ‹user› WITH PASSWORD = N'«pws»';
-org.postgresql.util.PSQLException: props={user=‹user›, password=«pws», ssl=true}
-login-form: {"username":"‹user›","passwd":"«pws»","remember":true}
-POST /session body: user[login]=‹user›&user[password]=«pws»
-$ smbclient //‹host›/share '«pws»' -U ‹user› --password='«pws»'
-xfreerdp /v:‹host› /u:‹user› /p:«pws» /cert:ignore
-wget --user=‹user› --password='«pws»' https://‹host›/a
-svnserve.conf: ‹user› = x, password-db says ‹user›'s password: «pws»
-Ansible: "become_password": "«pws»"
-System.Net.NetworkCredential: new NetworkCredential("‹user›", "«pws»")
-smtp.login("‹user›@example.com", "«pws»") raised SMTPAuthenticationError
-nodemailer: auth: { user: '‹user›', pass: '«pws»' }
-conn.authenticate('‹user›', '«pws»') failed: 18
-pymysql.connect(host='‹host›', user='‹user›', passwd='«pws»')
-INFO  bootstrap: generated password for user ‹user›: «pws»
-Keycloak admin created, username=‹user› password=«pws»
-systemd-ask-password said '«pws»'; cryptsetup: No key available with this passphrase.
-sshpass: exec: -p«pws» scp x ‹user›@‹host›:
-mosquitto_passwd -b pwfile ‹user› «pws»
-rclone config: pass = «pws»
-kadmin: addprinc -pw «pws» ‹user›@EXAMPLE.COM
-Enter PEM pass phrase: «pws»⏎unable to load Private Key
+Cannot connect as ‹user› with password '«pws»': ORA-01017
+psql: PGPASSWORD «pws» is ignored, use .pgpass
+DB_PASS=«pws» DB_HOST=‹host› ./migrate.sh failed with 1
+mysql.connector.connect(user='‹user›', password='«pws»', host='‹host›')
+{"level":"debug","body":{"email":"a@b.c","password":"«pws»"}}
+docker: -e MSSQL_SA_PASSWORD='«pws»' mcr.microsoft.com/mssql
+rabbitmqctl change_password ‹user› «pws»
+Error: secret/db: {"data":{"password":"«pws»"}}
+winrm: ansible_winrm_password='«pws»' rejected
+imapsync --user1 ‹user› --password1 «pws» --host1 ‹host›
+lftp -u ‹user›,«pws» sftp://‹host›
+C:\> net use Z: \\srv\share «pws» /user:‹user›
+Set-ADAccountPassword: ConvertTo-SecureString '«pws»' -AsPlainText -Force
+openconnect --user=‹user› --passwd-on-stdin <<< '«pws»'
+ORACLE_PWD=«pws» docker start oracle
+postgres: CREATE ROLE ‹user› LOGIN PASSWORD '«pws»'
+pam: user=‹user› pass=«pws» rhost=10.1.2.7
+phpunit: $this->login('‹user›', '«pws»');
+assertThat(user.getPassword()).isEqualTo("«pws»")
+zip --password «pws» x.zip y
+cadaver: machine ‹host› login ‹user› password «pws»
+config.ini:⏎[smtp]⏎pass = «pws»
+ERR AUTH «pws» called without any password configured
+redis.exceptions: AUTH ‹user› «pws» failed
+<wsse:Password Type="PasswordText">«pws»</wsse:Password>
+ttyd -c ‹user›:«pws» bash
+tomcat: keystorePass="«pws»" invalid
+hibernate.connection.password «pws»
+export SUDO_PASS='«pws»'
+vault: "root_password": "«pws»" does not satisfy policy
+Invalid password "«pws»": must contain a symbol
+user typed password «pws» three times
 """,
     "token": """
-2026/09/30 [error] 31#31: *8 upstream sent 401, request: "GET /feed?auth_token=«mixed40» HTTP/2.0"
-tfc: export TF_TOKEN_app_terraform_io=«tfe»
-Netlify: NETLIFY_AUTH_TOKEN="nfp_«mixed36»"
-npx @railway/cli up --service web (RAILWAY_TOKEN=«uuid»)
-Unable to fetch from gitlab: invalid header 'JOB-TOKEN: «mixed20»'
-pip config: index-url = https://__token__:«pypi»@upload.example.com/simple
-AuthenticationError: Session «url43» has been revoked
-vault: {"auth":{"client_token":"«hvs»","accessor":"x"}}
-fastlane: MATCH_GIT_BEARER… bearer_token: "«url64»"
-yarn npm publish → YN0041: npmAuthToken: "«npm»"
-curl -H "X-Figma-Token: «figma»" https://api.figma.com/v1/me
-kubeconfig users[0].user.token: «url88»
-dockerhub webhook: PAT «dckr» expired
-{"msg":"ws handshake","url":"wss://gw.x.io/?v=9&token=«mixed64»"}
-phpMyAdmin: token mismatch, got «hex32»
-laravel_session=«url128»; expires=Thu
-connect.sid=s%3A«url32».«url43»
-PHPSESSID=«low26» rejected
-MATTERMOST_BOT=«low26» # bot access token
-zulip: api_key for bot: «mixed32» invalid
-atlas: x-auth-token => «uuid»
-consul: X-Consul-Token: «uuid»
-gitea: Authorization: token «hex40»
-bitbucket: ATBB«mixed32» rejected
-jfrog rt ping --access-token=«url128»
-argo: argocd login ‹host› --auth-token «url64»
-nomad status -token=«uuid»
-heroku: Authorization: Bearer «uuid»
-slack: xoxp-«digits12»-«digits12»-«digits12»-«hex32» token_revoked
-pushover: user=x&token=«low30»
-twitch oauth:«low30» Login authentication failed
-posthog: Personal API key phx_«mixed43» lacks scope
+WARNING: token «mixed40» was found in image layer 3
+lerna publish: NPM_TOKEN=«npm»
+oauth2.TokenError: refresh_token «url64» is not active
+ghs_ token leaked: «ghs»
+DISCORD_TOKEN=«discord» node .
+Bot token "«telegram»" → 404
+curl -XPOST -H 'X-Auth-Token: «mixed32»' ‹host›
+pulumi login: PULUMI_ACCESS_TOKEN=pul-«hex40»
+datadog-ci: accessToken='«mixed40»'
+session cookie: sessionid=«low32»; csrftoken=«mixed64»
+wss://‹host›/ws?auth=«mixed40» closed 4401
+gl: CI_REGISTRY_PASSWORD=«glpat»
+bearer: «url64»
+app.use(auth("«mixed48»"))
+gcloud? no, databricks: token = dapi«hex32»
+ansible-galaxy collection publish --token «hex40»
+mastodon: access_token: «url43»
+FCM server key AAAA«url7»:APA91b«url134»
+"csrf_token":"«b64_44»"
+HASS_TOKEN=«jwt»
+vault write auth/approle/login role_id=x secret_id=«uuid»
+X-Shopify-Access-Token: «shopify»
+docker trust? DOCKER_PASSWORD=«dckr»
+code=401 msg="token «url43» unknown"
+login cookie value «mixed40» expired
+X-GitLab-Token: «mixed32»
+spotify: {"access_token":"BQ«url120»"}
+jenkins api token for bob: «hex34»
+webhook: https://hooks.slack.com/services/«slackhook»
+netlify sites:list --auth nfp_«mixed36»
+rubygems: key rubygems_«hex48»
+Travis: travis encrypt --token «mixed22»
 """,
     "private_key": """
-$ openssl rsa -in <(cat <<EOF⏎«pem»⏎EOF⏎) -check
-paramiko.ssh_exception.SSHException: not a valid RSA private key file⏎«pem_openssh»
-{"kind":"Secret","data":"x","stringData":{"tls.key":"«pem_json»"}}
-Terraform: private_key_pem = <<-EOT⏎    «pem_indent2»⏎  EOT
-worker-2  | «pem_compose»
-diff: secrets.pem⏎«pem_diff»
-[stderr] reading key: «pem_bracket»
-Oct: pulled secret⏎«pem_syslog»
-cat -n ca.key⏎   11 «pem_numbered»
-curl: (58) unable to set private key file: «pem_nofooter»
-tail of log:⏎«pem_noheader»
-gpg --import failed:⏎«pgp»
-age: error: no identity matched: «age»
-Import-WIF: «wif» is for testnet
-bip32: «xprv» at depth 0
-nsec login: «nsec» invalid checksum
-web3.eth.accounts.privateKeyToAccount('0x«hex64»') threw
-truffle-config: new HDWalletProvider("«words12»", url)
-metamask: Secret Recovery Phrase "«words12»" is invalid
-ledger restore: words: «words24»
-SOLANA_KEYPAIR=[«sol_array_bare»] node bot.js
-anchor deploy --provider.wallet «sol58»
-Uint8Array.from(«sol_array»)
-secretKey: '«sol58»',
-export NANO_WALLET_SEED=«HEX64»
-eth_keyfile: private key = «hex64»
-PRIVATE_KEY: "0x«hex64»"
-wireguard: peer config PrivateKey=«b64_44» could not be parsed
-ssh_host_ed25519_key:⏎«pem_openssh»
-JWK: {"kty":"OKP","crv":"Ed25519","d":"«url43»","x":"«url43»"}
-acme: account key «pem_json»
-cosmos: priv_validator_key.json "priv_key":{"type":"tendermint/PrivKeyEd25519","value":"«b64_88»"}
+tls: private key does not match public key⏎«pem»
+ssh -i <(echo "«pem_json»") x
+server-0 | «pem_compose»
+[stderr] boom «pem_bracket»
+Nov 3: dump «pem_syslog»
+@@ -1,9 +0,0 @@⏎«pem_diff»
+less -N id_rsa⏎   12 «pem_numbered»
+TLS_KEY: |-⏎    «pem_indent2»
+Dropbear: cannot parse⏎«pem_openssh»
+node:crypto ERR_OSSL: «pem_nofooter»
+stack trace cut⏎«pem_noheader»
+keybase pgp export⏎«pgp»
+sops --age «age» x.yaml
+electrum: importing «wif» failed
+hdwallet: root «xprv» wrong version
+nostril --sec «nsec»
+Error: invalid private key "0x«hex64»"
+foundry: vm.envUint("PK") 0x«hex64» private key
+MNEMONIC="«words12»" npx hardhat deploy
+passphrase/mnemonic mismatch: «words24»
+recover wallet from "«words12»"
+solana airdrop failed: keypair «sol_array»
+Keypair bytes «sol_array_bare» have wrong length
+import {«sol58»} into phantom
+{"secret_key":"«sol58»"}
+nano wallet: seed «HEX64»
+seed = "«hex64»" # ed25519
+wg genkey → «b64_44»? no: PrivateKey = «b64_44»
+jwk: {"kty":"EC","d":"«url43»","crv":"P-256"}
+signingKey privateKey: '«b64_44»'
+APNS_KEY="«pem_json»"
+github app: PRIVATE_KEY=«pem_json» malformed
 """,
     "database_url": """
-panic: dial tcp: lookup db: no such host (dsn=postgres://‹user›:«pwu»@‹host›/‹word›)
-prisma:error Invalid `datasource.url`: postgresql://‹user›:«pwu»@‹host›:6543/‹word›?pgbouncer=true
-gorm: failed to initialize: ‹user›:«pwu»@tcp(‹host›:3306)/‹word›?charset=utf8mb4
-Npgsql: Host=‹host›;Port=5432;Username=‹user›;Password=«pwu»;Database=‹word›
-asyncpg.connect(dsn='postgresql://‹user›:«pwu»@‹host›/‹word›')
-MONGO_URI=mongodb://‹user›:«pwu»@‹host›:27017,‹host›:27018/‹word›?replicaSet=rs0
-BROKER_URL = 'amqp://‹user›:«pwu»@‹host›:5672/vhost'
-ActionCable: redis://:«pwu»@‹host›:6379/1 connection reset
-bull: Redis connection to rediss://default:«pwu»@‹host›:25061 failed
-ERROR 2003: mysql://‹user›:«pwu»@‹host›/‹word›
-pg_dump --dbname=postgresql://‹user›:«pwu»@‹host›:5432/‹word›
-psql 'host=‹host› port=5432 user=‹user› password=«pwu» dbname=‹word›'
-appsettings.json: "Data Source=‹host›;Initial Catalog=‹word›;User ID=‹user›;Password=«pwu»;MultipleActiveResultSets=True"
-sqlalchemy: mssql+pyodbc://‹user›:«pwu»@‹host›/‹word›?driver=x
-strapi: DATABASE_URL: "mysql2://‹user›:«pwu»@‹host›/‹word›"
-r2dbc:postgresql://‹user›:«pwu»@‹host›/‹word›
-spring.datasource.url=jdbc:mariadb://‹host›/‹word›?user=‹user›&password=«pwu»
-jdbc:oracle:thin:‹user›/«pwu»@‹host›:1521:XE
-logstash jdbc_connection_string => "jdbc:postgresql://‹host›/x?user=‹user›&password=«pwu»"
-liquibase: url: jdbc:sqlserver://‹host›;databaseName=x;user=‹user›;password=«pwu»
-migrate -database "cockroachdb://‹user›:«pwu»@‹host›:26257/‹word›" up
-couchdb: http request to couchbases://‹user›:«pwu»@‹host›
-ClickHouse exception, clickhouse+native://‹user›:«pwu»@‹host›/‹word›
-cypher-shell -a neo4j+s://‹user›:«pwu»@‹host›
-dotnet ef: Server=‹host›;Database=x;User=‹user›;Pwd=«pwu»;
-odbc: DRIVER=MySQL;SERVER=‹host›;UID=‹user›;PWD=«pwu»;
-heroku pg:psql → postgres://‹user›:«pwu»@ec2-1-2-3-4.compute-1.amazonaws.com:5432/d
-"url": "mongodb+srv://‹user›:«pwu»@cluster0.ab1cd.mongodb.net/test"
-pgpool: conninfo "host=‹host› user=‹user› password=«pwu»" rejected
-memcached://‹user›:«pwu»@‹host›:11211
-PHP PDO: mysql:host=‹host›;dbname=x;user=‹user›;password=«pwu»
-phoenix: DATABASE_URL ecto://‹user›:«pwu»@‹host›/‹word› missing ssl
+DATABASE_URL is postgres://‹user›:«pwu»@‹host›/‹word›
+Ecto: failed: ecto://‹user›:«pwu»@‹host›/x
+sqlx::Error: Configuration(mysql://‹user›:«pwu»@‹host›/x)
+"uri":"mongodb://‹user›:«pwu»@‹host›/admin"
+Connecting to amqps://‹user›:«pwu»@‹host›/x
+rediss://:«pwu»@‹host›:6380
+postgresql+asyncpg://‹user›:«pwu»@‹host›/x
+Server=‹host›;Database=x;User Id=‹user›;Password=«pwu»;
+jdbc:postgresql://‹host›/x?password=«pwu»&user=y
+connection string "Host=‹host›;Username=‹user›;Password=«pwu»"
+sql.Open("mysql", "‹user›:«pwu»@tcp(‹host›:3306)/x")
+psql "user=‹user› password=«pwu» host=‹host›"
+bolt://‹user›:«pwu»@‹host›
+mariadb+pymysql://‹user›:«pwu»@‹host›/x
+timescale: postgres://‹user›:«pwu»@‹host›:5432/x
+pgx: cannot parse `postgres://‹user›:«pwu»@‹host›/x`
+DSN=mysql://‹user›:«pwu»@‹host›/x ./api
+HikariPool: jdbc:mysql://‹host›/x?user=y&password=«pwu»
+oracle: ‹user›/«pwu»@//‹host›:1521/X
+couchbase://‹user›:«pwu»@‹host›
+clickhouse://‹user›:«pwu»@‹host›:9440/x
+Uid=‹user›;Pwd=«pwu»;Server=‹host›
+nats://‹user›:«pwu»@‹host›
+snowflake://‹user›:«pwu»@acme/x
+valkey://default:«pwu»@‹host›
+cockroachdb://‹user›:«pwu»@‹host›/x
+airflow connections add x --conn-uri postgres://‹user›:«pwu»@‹host›/x
+tern: database url mysql://‹user›:«pwu»@‹host›/x
+pgloader mysql://‹user›:«pwu»@‹host›/x
+kafka: jdbc:db2://‹host›/x:user=y;password=«pwu»;
+debezium "database.url":"postgres://‹user›:«pwu»@‹host›/x"
+PG error at postgresql://‹user›:«pwu»@‹host›/x
 """,
     "aws": """
-aws: [ERROR]: An error occurred (UnrecognizedClientException), AWS_ACCESS_KEY_ID=«akia»
-~/.aws/credentials:4: aws_secret_access_key=«aws40»
-sts: {"Credentials":{"AccessKeyId":"«asia»"}}
-"SecretAccessKey": "«aws40»",
-"SessionToken": "«awstoken»",
-SignatureDoesNotMatch: <AWSAccessKeyId>«akia»</AWSAccessKeyId>
-tf: access_key = "«akia»"
-terraform.tfvars: aws_secret = "«aws40»"
-s3://‹word› --access_key=«akia»
-s3cmd --secret_key=«aws40» ls
-django-storages: AWS_S3_SECRET_ACCESS_KEY = '«aws40»'
-kubectl create secret generic x --from-literal=aws_secret_access_key=«aws40»
-docker run -e AWS_SECRET_ACCESS_KEY=«aws40» -e AWS_REGION=x app
-pulumi: aws:secretKey: «aws40»
-hadoop: fs.s3a.secret.key=«aws40»
-Sidekiq: Aws::S3::Client.new(secret_access_key: "«aws40»")
-new BasicAWSCredentials("«akia»", "x")
-AmazonS3Exception: InvalidAccessKeyId «akia»
-email: ses user «akia»
-GET /?X-Amz-Credential=«akia»/20261103/eu/s3/aws4_request
-AWS4-HMAC-SHA256 Credential=«asia»/20261103
-export AWS_SESSION_TOKEN="«awstoken»"
-S3 upload failed: key «akia», region eu
-filebeat: secret_access_key: "«aws40»"
-lambda env: {"AWS_SECRET":"«aws40»"}
-vault read aws/creds/x⏎secret_key      «aws40»
-access_key      «akia»
-rails credentials: aws: secret_access_key: «aws40»
-grafana: cloudwatch secretKey: «aws40»
-thanos objstore: secret_key: "«aws40»"
-backup.sh: line 3: AWS_ACCESS_KEY_ID=«akia»: readonly variable
-wal-g: AWS_SECRET_ACCESS_KEY='«aws40»' invalid
+kms denied for «akia»
+AWS_ACCESS_KEY_ID: "«akia»"
+aws_secret_access_key: "«aws40»"
+"aws_secret_access_key" = "«aws40»"
+AwsSecretKey=«aws40»
+accessKeyId='«akia»'
+SecretAccessKey=«aws40»
+-Daws.secretKey=«aws40»
+s3.secret-key=«aws40»
+secretKey: "«aws40»" # aws s3
+AWS_SECRET_ACCESS_KEY='«aws40»' aws s3 ls
+X-Amz-Security-Token=«awstoken»
+session_token = "«awstoken»"
+AKIA in git: «akia»
+Credential «asia» expired
+boto: aws_secret_access_key=«aws40»
+aws_access_key_id «akia»
+"secretAccessKey":"«aws40»"
+new AWS.Credentials('«akia»')
+user «akia» is not authorized
+export AWS_SECRET_ACCESS_KEY=«aws40»
+AWS secret key «aws40» rejected
+awscli: secret: «aws40» aws
+terraform aws secret_key "«aws40»"
+[prod] aws_session_token=«awstoken»
+ACCESS_KEY=«akia»
+aws_key=«akia»
+AWS_KEY_SECRET=«aws40»
+ENV AWS_SECRET_ACCESS_KEY «aws40»
+bedrock api key ABSK«b64n120»
+SES_SECRET=«aws40» amazon
+s3 secret key = «aws40»
 """,
     "gcp": """
-HttpError 400 when requesting https://youtube.googleapis.com/v3/search?q=x&key=«aiza»
-Firebase: Error (auth/invalid-api-key). apiKey: «aiza»
-const firebaseConfig = { apiKey: "«aiza»", projectId: "x" }
-strings.xml: <string name="google_maps_key">«aiza»</string>
-gcloud config: access_token: «ya29»
-curl -H "Authorization: Bearer «ya29»" https://storage.googleapis.com/x
-{"access_token":"«ya29»","expires_in":3599}
-oauth2 client secret «gocspx» not found
-OmniAuth google_oauth2: client_secret => '«gocspx»'
-token.json: {"refresh_token":"«goog_refresh»"}
-GCP_SA_KEY=«b64_json» ./deploy.sh
-boto: gs_secret_access_key = «b64n40»
-HMAC: access id «goog1e»
-key.json⏎{"private_key":"«pem_json»"}
-rclone: client_secret = «gocspx»
-flutter: android key «aiza» restricted
-GEMINI_API_KEY=«aiza» npx tsx a.ts
-places: REQUEST_DENIED for «aiza»
-firebase login:ci⏎1 token: «goog_refresh»
-google-auth: RefreshError('invalid_grant', token='«goog_refresh»')
-gcr: docker login -u oauth2accesstoken -p «ya29»
-Recaptcha/Maps: data-key="«aiza»"
-terraform google provider: access_token = "«ya29»"
-bigquery: credentials «b64_json»
-NEXTAUTH google: clientSecret: "«gocspx»"
-gapi.client.setApiKey('«aiza»')
-Translate: {"key": "«aiza»"}
-adc refresh «goog_refresh» expired
-GOOGLE_PRIVATE_KEY="«pem_json»"
-android.geo.API_KEY=«aiza»
-looker: client_secret=«gocspx»
-log: key=«aiza» status=403
+API key «aiza» expired
+google_api_key=«aiza»
+?key=«aiza»
+"apiKey":"«aiza»"
+Bearer «ya29»
+access_token=«ya29»
+client_secret="«gocspx»"
+GOCSPX leak «gocspx»
+refresh_token: «goog_refresh»
+credentials_json: «b64_json»
+"private_key":"«pem_json»"
+maps key «aiza»
+GOOGLE_MAPS_KEY: '«aiza»'
+goog hmac «goog1e»
+gcs_secret=«b64n40» # google
+gcloud token «ya29»
+firebase key «aiza»
+vertex: «ya29»
+oauth «gocspx» mismatch
+youtube «aiza»
+secret «gocspx»
+sa: «b64_json»
+token «goog_refresh»
+AIza: «aiza»
+places.key=«aiza»
+translate --key «aiza»
+kubectl secret gcp «b64_json»
+adc «ya29»
+gemini «aiza» 400
+vision key='«aiza»'
+gtag «aiza»
+GOOGLE_CLIENT_SECRET=«gocspx»
 """,
     "azure": """
-Azure.RequestFailedException: AccountName=x;AccountKey=«b64_88»
-az storage container list --account-name x --account-key «b64_88»
-BlobEndpoint=https://x;SharedAccessSignature=sv=2025&sig=«sigenc»
-AADSTS7000222: client secret «azsecret» expired
-AZURE_CLIENT_SECRET: '«azsecret»'
-az login --service-principal -u x -p=«azsecret» -t y
-ServiceBus: Endpoint=sb://x/;SharedAccessKeyName=r;SharedAccessKey=«b64_44»
-iothub: DeviceId=x;SharedAccessKey=«b64_44»
-curl "https://x.blob.core.windows.net/a?sp=r&sig=«sigenc»"
-POST https://x.azurewebsites.net/api/go?code=«azfunc» 401
-openai: {"api-key": "«azopenai»"}
-pip: https://x:«azdevops»@pkgs.dev.azure.com/o/_packaging
-SYSTEM_ACCESSTOKEN=«azdevops»
-docker login x.azurecr.io --password «acr»
-Cosmos: AccountEndpoint=https://x;AccountKey=«b64_88»;
-terraform azurerm: client_secret = "«azsecret»"
-appsettings: "ClientSecret": "«azsecret»"
-Cognitive: 'Ocp-Apim-Subscription-Key': '«hex32»'
-APPLICATIONINSIGHTS_CONNECTION_STRING=InstrumentationKey=«uuid»
-EventHub key: SharedAccessKey=«b64_44»;
-azcopy: https://x.file.core.windows.net/s?sv=x&sig=«sigenc»
-ARM_ACCESS_KEY=«b64_88»
-storage_account_key: «b64_88»
-x-functions-key: «azfunc»
-mount -t cifs //x.file.core.windows.net/s /m -o username=x,password=«b64_88»
-msal: ClientSecretCredential(tenant, client, '«azsecret»')
-pulumi azure: clientSecret: «azsecret»
-AZURE_SEARCH_KEY=«mixed52»
-translator: subscription key «hex32» invalid
-speech sdk: SubscriptionKey=«hex32»
-rclone azureblob key = «b64_88»
-az keyvault secret show⏎"value": "«azsecret»"
+AccountKey=«b64_88»
+client secret «azsecret»
+AZURE_PASSWORD=«azsecret»
+sig=«sigenc»&se=2026
+?sv=1&sig=«sigenc»
+SharedAccessKey=«b64_44»
+x-functions-key=«azfunc»
+?code=«azfunc»
+api-key: «azopenai»
+az devops «azdevops»
+«azdevops»@dev.azure.com
+Subscription-Key: «hex32»
+Ocp-Apim-Subscription-Key=«hex32»
+InstrumentationKey=«uuid»;
+storage key «b64_88»
+cosmos key «b64_88»
+primaryKey: «b64_88»
+"key1": "«b64_88»"
+acr password «acr»
+ARM_CLIENT_SECRET=«azsecret»
+client_secret: "«azsecret»"
+azure_client_secret «azsecret»
+appSecret: '«azsecret»'
+secretText: "«azsecret»"
+sas: ?sig=«sigenc»
+iot primary_key=«b64_44»
+SharedAccessSignature sr=x&sig=«sigenc»&se=1
+AZURE_STORAGE_CONNECTION_STRING=AccountKey=«b64_88»
+AzureWebJobsStorage: AccountName=x;AccountKey=«b64_88»
+sp secret «azsecret» invalid
+AZURE_KEY=«b64_88»
+az: --secret «azsecret»
 """,
     "basic_auth": """
-Get "https://‹user›:«pwu»@‹host›/v2/": x509: certificate signed by unknown authority
-W: https://‹user›:«pwu»@‹host›/apt/dists/x/InRelease: 401
-proxy=http://‹user›:«pwu»@‹host›:3128 in /etc/yum.conf
-git config http.proxy http://‹user›:«pwu»@‹host›:8080
-npm ERR! network proxy http://‹user›:«pwu»@‹host›:8080/
-docker pull: proxyconnect tcp: http://‹user›:«pwu»@‹host›:3128
-curl -fsSL --user "‹user›:«pwu»" https://‹host›/x
-curl -k -u '‹user›:«pwu»' -X DELETE https://‹host›/idx
-headers={'Authorization': 'Basic «basic»'}
-"auth": "«basic»"
-_auth = "«basic»"
-HTTP/1.1 401⏎authorization: basic «basic»
-session.auth = ('‹user›', '«pwu»')
-httpx.get(u, auth=("‹user›", "«pwu»"))
-xh -a ‹user›:«pwu» ‹host›/api
-ES_HOST=https://‹user›:«pwu»@‹host›:9200
-filebeat: hosts: ["https://‹user›:«pwu»@‹host›:9200"]
-prometheus scrape: http://‹user›:«pwu»@‹host›/metrics
-onvif: rtsp://‹user›:«pwu»@192.168.1.20/h264
-vlc rtsp://‹user›:«pwu»@‹host›:554/live
-lftp ftp://‹user›:«pwu»@‹host›
-sftp://‹user›:«pwu»@‹host›/inbox failed
-smtps://‹user›:«pwu»@‹host›:465
-mqtts://‹user›:«pwu»@‹host›:8883
-gem sources -a https://‹user›:«pwu»@‹host›/gems
-GOPROXY=https://‹user›:«pwu»@‹host›
-helm repo add x https://‹user›:«pwu»@‹host›/charts
-skopeo copy --src-creds ‹user›:«pwu» docker://x dir:y
-regctl: --creds "‹user›:«pwu»"
-selenium grid: http://‹user›:«pwu»@‹host›:4444/wd/hub
-webdav: davs://‹user›:«pwu»@‹host›/files
-wrk -H 'Authorization: Basic «basic»' http://‹host›
+oci: failed to authorize https://‹user›:«pwu»@‹host›/v2/token
+Err:4 https://‹user›:«pwu»@‹host›/debian sid Release
+ALL_PROXY=socks5://‹user›:«pwu»@‹host›:1080
+export https_proxy=http://‹user›:«pwu»@‹host›:3128/
+curl --user ‹user›:«pwu» -T a.tgz https://‹host›/
+requests.exceptions.ProxyError: http://‹user›:«pwu»@‹host›:8080
+Proxy-Authorization: Basic «basic»
+-H "authorization: Basic «basic»"
+"registry-auth": "Basic «basic»"
+{"auths":{"x":{"auth":"«basic»"}}}
+auth=HTTPBasicAuth('‹user›', '«pwu»')
+aiohttp.BasicAuth("‹user›", "«pwu»")
+http --auth=‹user›:«pwu» :8000/x
+opensearch: https://‹user›:«pwu»@‹host›:9200/_bulk
+rtmp://‹user›:«pwu»@‹host›/live/x
+camera rtsp://‹user›:«pwu»@10.0.0.4/1
+ftp://‹user›:«pwu»@‹host›/a.zip: 530
+webdavs://‹user›:«pwu»@‹host›/x
+smtp://‹user›:«pwu»@‹host›:25 refused
+mqtt://‹user›:«pwu»@‹host›
+pip.conf: extra-index-url=https://‹user›:«pwu»@‹host›/simple
+GOPROXY=https://‹user›:«pwu»@‹host›,direct
+helm pull https://‹user›:«pwu»@‹host›/x.tgz
+regctl registry login --creds ‹user›:«pwu»
+npm_config_registry=https://‹user›:«pwu»@‹host›/npm/
+maven: https://‹user›:«pwu»@‹host›/releases
+terraform http backend https://‹user›:«pwu»@‹host›/state
+hey -a ‹user›:«pwu» http://‹host›
+grafana datasource url=http://‹user›:«pwu»@‹host›:3100
+caldav: https://‹user›:«pwu»@‹host›/dav
+Authorization: 'Basic «basic»',
+wget http://‹user›:«pwu»@‹host›/x.deb
 """,
     "git_credential": """
-remote: Repository not found.⏎fatal: repository 'https://‹user›:«ghp»@github.com/o/r.git/' not found
-error: RPC failed; https://‹user›:«pwu»@‹host›/o/r.git
-origin  https://‹user›:«pwu»@‹host›/o/r.git (push)
-git remote add deploy https://‹user›:«pwu»@‹host›/o/r.git
-+ git clone --depth 1 https://gitlab-ci-token:«glpat»@gitlab.com/o/r.git
-Cloning https://«ghp»@github.com/o/r (to revision main)
-~/.git-credentials: https://‹user›:«pwu»@‹host›
-go env GOPRIVATE; git ls-remote https://oauth2:«glpat»@gitlab.com/o/m
-npm install git+https://«ghp»:x-oauth-basic@github.com/o/r.git
-cargo: Updating git repository `https://‹user›:«pwu»@‹host›/o/c.git`
-Cannot fetch https://‹user›:«pwu»@bitbucket.org/o/r.git
-fatal: unable to access 'https://‹user›:«pwu»@‹host›/o/r.git/': SSL
-jenkins > git fetch --tags https://‹user›:«pwu»@‹host›/o/r.git
-module "x" { source = "git::https://‹user›:«pwu»@‹host›/m.git" }
-git push https://x-access-token:«ghs»@github.com/o/r.git
-[url "https://‹user›:«ghp»@github.com/"] insteadOf
-flux create source git --url=https://‹user›:«pwu»@‹host›/f.git
-submodule.x.url=https://‹user›:«pwu»@‹host›/x.git
-gitlab runner: Fetching https://‹user›:«pwu»@gitlab.‹host›/o/r.git
-svn→git: https://‹user›:«pwu»@‹host›/o/r.git
-pip: git+https://oauth2:«glpat»@gitlab.com/o/p.git@main
-poetry: https://‹user›:«ghp»@github.com/o/p.git
-go get: https://«ghp»@github.com/o/m failed
-cocoapods: git clone https://‹user›:«pwu»@‹host›/specs.git
-carthage: https://«ghp»@github.com/o/r.git
-conan: scm https://‹user›:«pwu»@‹host›/o/r.git
-vcpkg: https://«ghp»@github.com/o/registry.git
-packer: git https://‹user›:«pwu»@‹host›/p.git
-act: https://‹user›:«ghp»@github.com/actions/x
-renovate: remote https://x-access-token:«ghs»@github.com/o/r.git
-mirror push to https://‹user›:«pwu»@‹host›/o/r.git rejected
-gitea mirror https://‹user›:«pwu»@gitea.example.com/o/r
+hint: https://‹user›:«pwu»@‹host›/o/r.git diverged
+git fetch https://‹user›:«ghp»@github.com/o/r
+fatal: could not read from https://‹user›:«pwu»@‹host›/o/r.git
+credential approved for https://‹user›:«pwu»@gitlab.com
+remote.origin.url=https://‹user›:«pwu»@‹host›/o/r.git
+origin⇥https://«ghp»@github.com/o/r.git (fetch)
+pip install "x @ git+https://‹user›:«ghp»@github.com/o/x"
+git+https://«ghp»@github.com/o/r.git#egg=x
+Cloning into bare repository from https://oauth2:«glpat»@gitlab.com/o/r.git
+jenkins: hudson.plugins.git: https://‹user›:«pwu»@‹host›/o/r.git
+[submodule] url = https://‹user›:«pwu»@‹host›/o/s.git
+npm: https://«ghp»:x-oauth-basic@github.com/o/r.git
+git clone https://x-access-token:«ghs»@github.com/o/r
+argocd repo add https://‹user›:«pwu»@‹host›/o/r.git
+flux git https://‹user›:«pwu»@‹host›/o/r.git timeout
+codeberg: https://‹user›:«pwu»@codeberg.org/o/r
+bitbucket https://x-token-auth:«url40»@bitbucket.org/o/r.git
+git lfs: https://‹user›:«pwu»@‹host›/o/r.git/info/lfs/objects
+hub sync https://‹user›:«pwu»@‹host›/o/r.git
+go mod: git -c x ls-remote https://‹user›:«pwu»@‹host›/o/m.git
+cargo: unable to update https://‹user›:«pwu»@‹host›/o/c.git
+composer: https://oauth2:«glpat»@gitlab.com/o/p.git
+ansible-galaxy: git+https://‹user›:«pwu»@‹host›/o/role.git
+bazel: git_repository remote https://‹user›:«pwu»@‹host›/o/b.git
+bundle: https://«ghp»:x-oauth-basic@github.com/o/g.git
+tea: https://‹user›:«pwu»@gitea.‹host›/o/r
+push mirror https://‹user›:«pwu»@‹host›/o/r.git failed
+git archive --remote=https://‹user›:«pwu»@‹host›/o/r.git
+error: failed to push some refs to 'https://‹user›:«pwu»@‹host›/o/r.git'
+west: https://‹user›:«pwu»@‹host›/o/z.git
+vcs: pushurl = https://‹user›:«pwu»@‹host›/o/r.git
+gerrit: https://‹user›:«pwu»@‹host›/a/o/r.git
 """,
     "credit_card": """
-Declined: «card» (do_not_honor)
-{"pan":"«card»","expiry":"1228"}
-ERROR  luhn: «cardsp» ok but expired
-fixture.number = '«card»'
-INSERT INTO payments(card) VALUES('«cardda»')
-"card": "«cardsp»"
-txn 88 card «card» amount 12.00
-POS: swipe «card»=2812
-test data: Visa «card»
-amex «amex» cvc 1234
-<pan>«card»</pan>
-number=«card»&exp=12
-Card number «cardda» already saved
-customer,card⏎x,«card»
-FRAUD score 91 for «card»
-charge: {card: «card»}
-regex matched '«cardsp»'
-expected masked, got «card»
-billing.card=«card»
-Kreditkarte «cardsp» abgelehnt
-carte «cardsp» refusée
-visa/«card»
-chargeback «card»
-INFO card=«amex»
-assert card == "«card»"
-pan: «cardda»
-refund «card» 5 EUR
-vault: tokenise «card»
-print(card)  # «cardsp»
-cc_number="«card»"
-«cardsp» is not a test card
-row 4 | «card» | MC
+card_error: «card» insufficient_funds
+expected «cardsp» to be masked
+cardNumber="«card»"
+pan «card» not in BIN table
+Visa ending? full: «cardsp»
+{"cc":"«cardda»"}
+INSERT INTO c VALUES(3,'«card»')
+log: entered «card»
+POS terminal: «cardsp» approved
+number: «card»
+csv: 9;«card»;12/29
+amex=«amex»
+track «card» read error
+<card>«cardsp»</card>
+order paid («card»)
+dispute on «cardda»
+stripe token from «card»
+card=«card»&cvc=123
+Luhn ok: «cardsp»
+print «card»
+subscription card «card» expired
+billing «cardda» update
+"value": "«card»"
+Maestro/Visa «cardsp»
+replaced «card» with ****
+check «amex»
+pay «card» 10 USD
+saved card: «cardsp»
+cc «card»
+> «cardsp»
+customer gave «card» by phone
+«card» blocked
 """,
     "ssn": """
-psycopg2.errors.UniqueViolation: Key (ssn)=(«ssn») already exists.
-SSN «ssn» failed verification
-"socialSecurityNumber":"«ssn»"
-employee.ssn = «ssn»
-taxpayer «itin» unknown
-SELECT * FROM p WHERE ssn='«ssn»'
-w2.pdf: ssn «ssn»
-ssn,name⏎«ssn»,x
-<tin>«ssn»</tin>
-HR import: row 2: «ssn»
-SSN=«ssnbare»
-social security: «ssn»
-i9 check «ssn» denied
-claimant «ssn»
-patient ssn "«ssn»"
-mask_ssn('«ssn»') returned None
-FAFSA: «ssn» mismatch
-dependent SSN: «ssn»
-ITIN: «itin»
-tax_id=«ssn»
-payroll error for «ssn»
-member «ssn» not enrolled
-{"ssn":"«ssnbare»"}
-ssn: «ssnsp»
-borrower.ssn «ssn»
-DMV record «ssn»
-x | «ssn» | y
-SSN: '«ssn»'
-got «ssn», want XXX-XX-XXXX
-identity «ssn» locked
-assert ssn == '«ssn»'
-Social Security Number («ssn»)
+ssn invalid: «ssn»
+"ssn":"«ssn»"
+user «ssn» duplicate
+SSN=«ssn»
+ssn: «ssn»,
+social security number is «ssn»
+ITIN «itin»
+{"tax_id":"«ssn»"}
+employee (ssn «ssn»)
+loan: «ssn» denied
+row: a,b,«ssn»
+<ssn type="us">«ssn»</ssn>
+w4 «ssn»
+ssn='«ssnbare»'
+SocialSecurity: «ssn»
+where ssn = '«ssn»'
+«ssn» is deceased
+person «ssn»
+tin: «itin»
+expect(ssn).toBe("«ssn»")
+claims: «ssn»
+SSN "«ssn»" leaked
+ssn #«ssn»
+student «ssn»
+audit «ssn» viewed
+verify «ssn»: mismatch
+SSN («ssn») bad
+medicare «ssn»
+ssn → «ssn»
+id «ssn» rejected
+driver «ssn»
+ssn value '«ssnsp»'
 """,
     "phone": """
-TwilioRestException: Unable to create record: «e164» is unverified
-sms → «e164» undelivered
-"phone_number": "«us»"
-phone='«usdot»'
-tel: «uspar»
-call «us» failed
-Mobile: «inmob»
-contact phone «uspar»
-WhatsApp «brmob» invalid
-sip:«e164»@x
-signup: phone «e164» taken
-user.phone = "«us»"
-<tel>«frintl»</tel>
-<a href="tel:«e164»">
-ring «ukmob»
-msisdn «msisdn»
-Telefon: «deintl00»
+sms failed for «e164»
+"phone":"«us»",
+phone=«us»
+Tel: «uspar»
+mobile «ukmob»
+to: «e164»
+from=«e164»
+call «uspar»
+whatsapp:«e164»
+customer phone is «us»
+{"tel":"«frintl»"}
+phone: «inmob»
+contact «us»
+fax: «uspar»
+phone («us») invalid
+otp for «e164»
+number «usdot»
+voice «us»
+cell: «usdot»
+user «brmob»
+dial «deintl00»
 Handy: «demob»
-fax «us»
-phone: «usbare»
-to=«e164» body=x
-customer «us»
-helpdesk «uspar»
-caller id «e164»
-vcard: TEL;TYPE=CELL:«e164»
-voicemail for «us»
-cell phone «usdot»
-otp → «inmob»
-INSERT INTO c(phone) VALUES('«e164»')
-{"mobile":"«ukmob»"}
-recipient «frintl» opted out
-number «us» ported
+«e164» opted out
+phone_number=«usbare»
+msisdn: «msisdn»
+sim «e164»
+text «us»
+PHONE='«e164»'
+<phone>«uspar»</phone>
+caller «us»
+support line «us»
+sms to «inmob»
 """,
     "totp_seed": """
-qrencode 'otpauth://totp/x:y?secret=«b32_32»'
-oathtool -b --totp «b32_32»
-pyotp.TOTP("«b32_16»")
-GOOGLE_AUTH_SECRET=«b32_32»
-totp_secret: «b32_32»
-{"otp_secret":"«b32_32»"}
-mfa.secret=«b32_16»
-Your 2FA secret: «b32_32»
-two-factor: key «b32_32»
-speakeasy: base32: '«b32_52»', totp
-enroll authenticator with «b32_32»
-setup key: «b32sp»
-TOTP: invalid base32 «b32_32»
-new OTPAuth.TOTP({ secret: "«b32_32»" })
-aws iam: Base32StringSeed «b32_64» (virtual MFA)
-user.totp_seed="«b32_32»"
-2fa backup: «b32_32»
-mfa enrol key «b32_26»
-authy/totp: «b32_32»
-pam_google_authenticator: «b32_26»⏎" TOTP_AUTH
-otp seed: «b32_32»
-OTP secret is «b32_32»
-otpauth://hotp/z?counter=1&secret=«b32_16»
-totp.verify('«b32_32»')
-okta mfa sharedSecret (totp): «b32_16»
-steam guard totp «b32_32»
-ansible: totp_key: «b32_32»
-secret for google authenticator: «b32_16»
-2fa: «b32_32»
-freeipa otptoken-add totp «b32_56»
-gopass otp: «b32_32» totp
-TOTP_SEED_BOB=«b32_32»
+otpauth://totp/z?secret=«b32_32»
+totp secret: «b32_32»
+TOTP=«b32_32»
+mfa_secret: "«b32_16»"
+oathtool --totp --base32 «b32_32»
+pyotp.TOTP('«b32_16»')
+2fa secret = «b32_32»
+otp_key: «b32_32»
+authenticator: «b32_32»
+"totpSecret": "«b32_32»"
+setup key «b32sp»
+two factor secret «b32_32»
+OTP: «b32_26»
+mfa key: «b32_32»
+google authenticator key «b32_16»
+otplib: secret '«b32_32»'
+totp «b32_16» bad
+hotp? otp seed «b32_32»
+TWO_FACTOR_SECRET=«b32_32»
+mfa enroll: «b32_52»
+2fa key «b32_32»
+rotp: «b32_32»
+totp.now(«b32_32»)
+otpSecret=«b32_32»
+authenticator app secret: «b32_32»
+mfaSecret: '«b32_32»'
+totp seed: «b32sp»
+?secret=«b32_32» otpauth
+2FA: enter «b32_16»
+totp key=«b32_32»
+secret «b32_32» for totp
+TOTP_KEY='«b32_32»'
 """,
     "jwt": """
-401: token «jwt» expired 3s ago
-Authorization: Bearer «jwt»
-{"jwt":"«jwt»"}
-curl -b 'token=«jwt»' x
-jose: JWSSignatureVerificationFailed «jwt»
-access_token=«jwt»&x=1
-id_token_hint=«jwt»
-supabase anon «jwt»
-k8s sa: «jwt»
-ws auth «jwt»
-Error: malformed «jwt»
-"accessToken": "«jwt»"
-TOKEN='«jwt»'
-decode(«jwt»)
-bearer «jwt»
-refresh: «jwt»
-apikey: «jwt»
-nginx: jwt «jwt»
-cookie sid=«jwt»
-eval: «jwt»
---token «jwt»
-X-Token: «jwt»
-<token>«jwt»</token>
-dapr «jwt»
-msal id «jwt»
-graph: «jwt»
-jwt.io «jwt»
-oidc «jwt»
-hasura «jwt»
-sub=«jwt»
-cli: «jwt»
-auth0: «jwt» aud
+invalid «jwt»
+jwt=«jwt»
+Bearer «jwt»
+token: "«jwt»"
+{"t":"«jwt»"}
+id_token «jwt»
+session «jwt»
+'«jwt»'
+x-jwt: «jwt»
+auth=«jwt»;
+cookie «jwt»
+expired(«jwt»)
+grpc «jwt»
+kube «jwt»
+oidc=«jwt»
+refresh=«jwt»
+api «jwt»
+login «jwt»
+sso «jwt»
+key «jwt»
+access «jwt»
+ws «jwt»
+app «jwt»
+verify «jwt»
+parse «jwt» failed
+claims in «jwt»
+user «jwt»
+q=«jwt»
+hdr «jwt»
+a: «jwt»
+[«jwt»]
+log «jwt»
 """,
     "high_entropy_hex": """
-Rails: SECRET_KEY_BASE: «hex128»
-openssl enc -K «hex64»
-flask SECRET_KEY = '«hex48»'
-SESSION_SECRET: «hex32»
-hmac secret=«hex64»
-jwt signing key «hex64»
-encryption_key = «hex64»
-crypt key «hex32» bad
-salt: «hex32»
-pepper=«hex64»
-webhook secret «hex64»
-aes key = «hex32»
-psk=«hex64»
-pmk/psk «hex64»
-master key: «hex64»
-api secret "«hex40»"
-shared secret: «hex64»
-cookie secret «hex32»
-APP_KEY=«hex64»
-appkey «HEX32»
-unseal key «hex66»
-token secret: «hex40»
-session key «hex64»
-zwave network key «HEX32»
-dm-crypt key «hex128»
-client_secret=«hex64»
-nextauth secret «hex64»
-discord public? no: app secret «hex32»
-NTLM hash: «hex32»
-PRIVATE=«hex64»
-invalid secret '«hex64»'
-signing_secret: "«hex32»"
+SECRET=«hex64»
+secret_key_base=«hex128»
+hmac: «hex64» secret
+session secret: «hex64»
+encryption key: «hex64»
+ENC_KEY=«hex32»
+aes256 key «hex64»
+jwt secret=«hex64»
+cookie key «hex64»
+signing secret «hex32»
+master key=«hex64»
+salt «hex64»
+pepper: «hex32»
+psk «hex64»
+network key=«HEX32»
+app secret: «hex32»
+shared secret=«hex64»
+webhook secret: «hex64»
+cipher key '«hex64»'
+token secret «hex64»
+NTLM hash «hex32»
+private: «hex64»
+api secret=«hex40»
+unseal key: «hex66»
+device secret «hex32»
+csrf secret "«hex64»"
+passphrase «hex64»
+rails master key: «hex32»
+hex key: «hex64»
+seed/secret «hex64»
+login secret «hex32»
+vault token secret «hex64»
 """,
 }
 
-CLEAN = """
-error: commit ‹hex40› is a merge but no -m option was given.
-fatal: Not possible to fast-forward; base ‹hex40›
-Created autostash: ‹hex7›
-Rebasing (1/3)⏎stopped at ‹hex40›
-warning: refname '‹hex40›' is ambiguous.
-git show ‹hex40›:src/a.rs
-git diff ‹hex40›..‹hex40›
-On commit ‹hex40›, 3 files changed
-gitleaks? scanned ‹hex40›
-ERROR: Job failed: pulling image "x:‹hex40›"
-checkout ‹hex40› done in 2s
-CIRCLE_SHA1=‹hex40›
-TRAVIS_COMMIT ‹hex40›
-BUILDKITE_COMMIT="‹hex40›"
-drone commit ‹hex40›
-argocd: synced to ‹hex40›
-helm: appVersion: ‹hex40›
-image tag ‹hex40› does not exist
-tag: sha-‹hex40›
-rollout: web ‹hex40› → ‹hex40›
-rev-list: ‹hex40›
-‹hex40›⇥refs/tags/v1.2.3
-x = { git = "https://github.com/o/x", rev = "‹hex40›" }
-source = "git+https://github.com/o/x#‹hex40›"
-package @ ‹hex40› has no go.mod
-pod 'X', :commit => '‹hex40›'
-SwiftPM: revision ‹hex40› mismatch
-ref: ‹hex40› is unreachable
-repo sync: ‹hex40› not found in manifest
-buildroot: X_VERSION = ‹hex40›
-SRCREV = "‹hex40›"
-yocto: unable to resolve ‹hex40›
-west update: ‹hex40›
-hg: abort: unknown revision '‹hex40›'
-fossil: check-in ‹hex64›
-jj: commit ‹hex40› is immutable
-svn: UUID ‹uuid›
-blame: ‹hex40› (bob 2026-11-03
-failed to pull sha256:‹hex64›
-‹host›/app@sha256:‹hex64›: not found
-unexpected status from HEAD request to https://‹host›/v2/x/manifests/sha256:‹hex64›: 404
-layer sha256:‹hex64› already exists
-docker inspect ‹hex64›
-docker exec ‹hex12› failed
-docker logs ‹hex64›
-Error: No such image: ‹hex64›
-CONTAINER ID ‹hex12›
-OCI runtime exec failed: ‹hex64›
-containerd: shim ‹hex64› exited
-"Id": "sha256:‹hex64›"
-/run/containerd/io.containerd.runtime.v2.task/k8s.io/‹hex64›/config.json
-/var/lib/kubelet/pods/‹uuid›/volumes
-cri-o: ‹hex64› stopped
-podman rm ‹hex64›
-lxc: ‹word›-‹hex8›
-nspawn machine ‹hex32›
-cgroup: /kubepods/burstable/pod‹uuid›/‹hex64›
-sha256:‹hex64› != sha256:‹hex64›
-expected sha256:‹hex64›
-checksum: ‹hex64›
-digest mismatch ‹hex64›
-wanted ‹hex64›, got ‹hex64›
-integrity sha256-‹b64_44›
-subresource integrity 'sha384-‹b64_64›'
-hashes: ["sha256:‹hex64›"]
-"sha256": "‹hex64›"
-sha512: ‹hex128›
-md5: ‹hex32›
-blake3 ‹hex64›
-crc32 ‹hex8›
-xxh64 ‹hex16›
-narHash: sha256-‹b64_44›
-vendorHash = "sha256-‹b64_44›";
-conda: MD5MismatchError ‹hex32›
-Gem checksum sha256=‹hex64›
-Cargo.lock: checksum = "‹hex64›"
-gradle: dependency verification failed ‹hex64›
-maven: Checksum validation failed, expected ‹hex40› but is ‹hex40›
-pip hash: sha256:‹hex64›
-poetry.lock: {file = "x.whl", hash = "sha256:‹hex64›"}
-deno: integrity ‹hex64›
-bun: sha512-‹b64_88›
-apt: Hash Sum mismatch ‹hex64›
-dnf: Package checksum ‹hex64›
-iso: ‹hex64›  debian.iso
-Terraform: h1:‹b64_44›
-zh:‹hex64›
-terraform provider checksum zh:‹hex64› mismatch
-rsync: full checksum ‹hex32›
-ETag: "‹hex32›-12"
-Content-MD5: ‹b64_24›
-x-amz-version-id: ‹mixed32›
-x-goog-hash: md5=‹b64_24›
-x-goog-generation: ‹digits16nl›
-If-Match: "‹hex64›"
-x-cache-key: ‹hex32›
-X-Trace-Id: ‹hex32›
-traceparent=00-‹hex32›-‹hex16›-00
-dd.trace_id=‹digits19› dd.span_id=‹digits19›
-"trace_id":"‹hex32›"
-otel: TraceID ‹hex32› dropped
-span ‹hex16› parent ‹hex16›
-x-b3-traceid: ‹hex32›
-Jaeger: ‹hex32›
-sentry event ‹hex32›
-eventId: ‹hex32›
-X-Correlation-ID: ‹uuid›
-req-‹uuid›
-RequestID: ‹uuid›
-request ‹hex32› timed out
-opc-request-id: ‹HEX32›/‹HEX32›
-x-request-id: ‹hex32›
-correlation ‹uuid›
-operation ‹uuid› failed
-OperationId=‹uuid›
-deployment ‹uuid›
-az deployment ‹uuid› failed
-tenantId: ‹uuid›
-appId: ‹uuid›
-project_id: ‹uuid›
-"id": "‹uuid›"
-id=‹hex24›
-_id: ObjectId('‹hex24›')
-E11000 dup key: { : ObjectId('‹hex24›') }
-user ‹uuid› not found
-UUID: ‹uuid›
-mount: can't find UUID=‹uuid›.
-/dev/mapper/luks-‹uuid›
-cryptsetup: luks-‹uuid› failed
-grub: no such device: ‹uuid›
-blkid: PARTUUID="‹uuid›"
-lvm: ‹mixed6›-‹mixed4›-‹mixed4›-‹mixed4›-‹mixed4›-‹mixed4›-‹mixed6›
-mdadm: UUID ‹hex8›:‹hex8›:‹hex8›:‹hex8›
-zpool guid ‹digits19›
-smartctl: LU WWN Device Id: 5 ‹hex6› ‹hex9›
-Serial Number: ‹up14›
-USB: idVendor=‹hex4›, idProduct=‹hex4›
-MAC ‹colonhex6›
-DHCP: DUID ‹colonhex14›
-machine id ‹hex32›
-_MACHINE_ID=‹hex32›
-_BOOT_ID=‹hex32›
-systemd invocation ‹hex32›
-INVOCATION_ID=‹hex32›
-core.app.0.‹hex32›.812.zst
-coredump: build id ‹hex40›
-Build ID ‹hex40› not found in symbol store
-debuginfod: ‹hex40›: no such file
-minidump ‹uuid›.dmp
-breakpad: MODULE Linux x86_64 ‹HEX33› app
-symbols for ‹HEX33› missing
-dSYM ‹uuid›
-UUID mismatch: ‹uuid›
-perf: ‹hex40› [vdso]
-bpf: prog tag ‹hex16›
-kernel: module x: signature ‹hex40›
-nix-store: path '/nix/store/‹low32›-x' is not valid
-guix: /gnu/store/‹low32›-x.drv
-ccache key ‹hex32›
-sccache ‹hex64› miss
-bazel action ‹hex64›
-blobs/sha256/‹hex64›
-remote cache: ‹hex64›/‹n› not found
-buck: ‹hex40›:‹n›
-turborepo hash ‹hex16›
-nx: computation hash ‹digits19›
-gradle: ~/.gradle/wrapper/dists/x/‹low25›/x.zip
-.cache/pip/http/a/b/‹hex56›
-.cache/huggingface/hub/blobs/‹hex64›
-.cache/go-build/ab/‹hex64›-d
-go build cache ‹hex64›
-node_modules/.cache/babel/‹hex32›.json
-.next/cache/‹hex40›.pack
-dist/app.‹hex20›.min.js
-/assets/application-‹hex64›.css
-chunk-‹up8›.js
-runtime~main.‹hex8›.js
-bundle.js?v=‹hex32›
-ServiceWorker revision "‹hex32›"
-workbox: {url:"/x.js",revision:"‹hex32›"}
-flutter engine ‹hex40›
-dart: revision ‹hex40›
-unity guid ‹hex32›
-godot uid://‹low13›
-blender: ‹hex12›
-gpg: Signature made; using EDDSA key ‹HEX40›
-gpg: key ‹HEX16›: public key imported
-W: GPG error: NO_PUBKEY ‹HEX16›
-sub rsa4096 ‹HEX40›
-sec#  ed25519 2026-01-01⏎      ‹HEX40›
-fingerprint = ‹HEX40›
-repo key ‹HEX40› expired
-apt-key: ‹HEXsp40›
-keyid ‹HEX16›
-pgp id 0x‹HEX16›
-minisign public key RW‹b64n54›
-cosign bundle logIndex ‹digits9›
-rekor ‹hex64›
-SHA256:‹b64n43› bob@x (RSA)
-Host key SHA256:‹b64n43› changed
-MD5 fingerprint ‹colonhex16›
-ECDSA key fingerprint is SHA256:‹b64n43›
-AAAAC3NzaC1lZDI1NTE5AAAAI‹b64n43›
-ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQ‹b64n160›
-authorized_keys:3: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI‹b64n43› ci
-known_hosts line 4: |1|‹b64_28›|‹b64_28›
-thumbprint ‹HEX40›
-x5t: ‹url27›
-cert serial ‹hex38›
-SKI ‹colonHEX20›
-CN=x, serial=‹colonhex16›
-OCSP: certID ‹hex40›
-CT log ‹b64_44›
-HPKP pin-sha256="‹b64_44›"
-"kid":"‹url43›"
-kid=‹hex40›
-jwks: key ‹url27› not found
-"x5t#S256":"‹url43›"
-wg: peer ‹b64_44› handshake timed out
-[Peer]⏎PublicKey = ‹b64_44›
-wireguard public key: ‹b64_44›
-nacl pubkey ‹hex64›
-tailscale: nodekey:‹hex64›
-nodekey:‹hex64› expired
-mkey:‹hex64›
-i2p: ‹low52›.b32.i2p
-‹low56›.onion unreachable
-age1‹low58› recipient
-ssh-keygen: ‹b64n43›
-webauthn credential id ‹url86›
-tx 0x‹hex64› failed: out of gas
-Transaction hash: 0x‹hex64›
-revert in 0x‹hex40›
-nonce too low: address 0x‹hex40›
-from: 0x‹hex40› to: 0x‹hex40›
-blockHash 0x‹hex64›
-txid=‹hex64›
-prevout ‹hex64›:1
-input ‹hex64› not found
-rawtx ‹hex64›
-scriptPubKey 76a914‹hex40›88ac
-bc1q‹low38›
-block ‹hex64› orphaned
-header hash ‹hex64›
-state_root: 0x‹hex64›
-validator 0x‹hex96›
-ens namehash 0x‹hex64›
-ERC20 at 0x‹hex40› paused
-Solana program ‹sol_pub› not deployed
-Error: AccountNotFound: pubkey=‹sol_pub›
-Transaction ‹sol_sig› was not confirmed in 30s
-mint: ‹sol_pub›
-payer ‹sol_pub› has 0 SOL
-owner: ‹sol_pub›
-authority ‹sol_pub› mismatch
-Recent Blockhash: ‹sol_pub›
-Program log: ‹sol_pub›
-signature: ‹sol_sig›
-solana confirm ‹sol_sig›
-token account ‹sol_pub› is frozen
-spl-token transfer ‹sol_pub› 1
-nano_‹nano60›
-nano: block ‹HEX64› not found
-representative nano_‹nano60›
-frontier: ‹HEX64›
-previous ‹HEX64›
-work ‹hex16› invalid
-ipfs pin Qm‹b58_44›
-bafkrei‹low52›
-peer id 12D3KooW‹b58_44›
-arweave tx ‹url43›
-magnet:?xt=urn:btih:‹hex40›&dn=x
-torrent ‹hex40› stalled
-nostr event ‹hex64› rejected
+CLEAN = r"""
+release pinned to ‹hex40›
+Merge made by recursive: ‹hex40›
+reset --hard ‹hex40›
+bad revision '‹hex40›'
+deploying ‹hex40› to staging
+Comparing ‹hex40› with main
+cannot rebase onto ‹hex40›
+patch ‹hex40› does not apply
+last good build: ‹hex40›
+ref '‹hex40›' not advertised
+build of ‹hex40› failed after 3m
+image pushed with tag ‹hex40›
+nightly-‹hex40› is broken
+worktree at ‹hex40› is dirty
+notes for ‹hex40› missing
+GitHub: status for ‹hex40› is pending
+compare/‹hex40›...main
+shallow update of ‹hex40› not allowed
+sha ‹hex40› is not signed
+lint failed on ‹hex40›
+unexpected digest ‹hex64›
+chunk ‹hex64› is missing
+stale lock for ‹hex64›
+pulling ‹hex64›
+container ‹hex64› restarted
+Exited (1) ‹hex64›
+layer ‹hex64› verified
+object ‹hex64› quarantined
+blob ‹hex64› truncated
+expected digest ‹hex64› from registry
+artifact digest: ‹hex64›
+dedup index lost ‹hex64›
+image ‹hex64› is dangling
+pruned ‹hex64›
+container_name=web id=‹hex64›
+wanted sha256 ‹hex64›
+manifest ‹hex64› unknown
+archive ‹hex64› corrupt
+content ‹hex64› not in store
+volume ‹hex64› removed
+trace ‹hex32› sampled out
+cacheKey=‹hex32›
+page ‹hex32› was evicted
+document ‹hex32› not indexed
+md5 ‹hex32› differs
+Event ID: ‹hex32›
+asset ‹hex32› missing
+job ‹hex32› crashed
+uid ‹hex32› not mapped
+device ‹hex32› offline
+build ‹hex32› queued
+GET /files/‹hex32›.png 404
+query ‹hex32› cancelled
+request=‹hex32› took 30s
+object ‹hex32› locked
+report ‹hex32› rendered
+batchId: ‹hex32›
+snapshot ‹hex32› stale
+stream ‹hex32› ended
+file hash ‹hex32›
+order ‹uuid› shipped
+subscription ‹uuid› paused
+device_id=‹uuid›
+pod uid ‹uuid› evicted
+volume pvc-‹uuid› pending
+run ‹uuid› aborted
+workspace ‹uuid› archived
+message ‹uuid› requeued
+"correlationId":"‹uuid›"
+template ‹uuid› not found
+customer ‹uuid› merged
+thread ‹uuid› closed
+disk ‹uuid› detached
+GUID ‹uuid› is in use
+user ‹uuid› has no role
+[‹uuid›] started
+cluster ‹uuid› degraded
+lock ‹uuid› is held
+transaction ‹uuid› rolled back
+session ‹uuid› not resumed
+fee payer ‹sol_pub› underfunded
+account ‹sol_pub› already in use
+program ‹sol_pub› is not executable
+vote account ‹sol_pub› delinquent
+stake ‹sol_pub› inactive
+owner of ‹sol_pub› is not the system program
+signer ‹sol_pub› missing
+PDA ‹sol_pub› mismatch
+ATA ‹sol_pub› does not exist
+validator ‹sol_pub› skipped its slot
+sender 0x‹hex40› out of funds
+call to 0x‹hex40› reverted
+allowance for 0x‹hex40› too low
+deployed at 0x‹hex40›
+balance of 0x‹hex40› is 0
+owner() returned 0x‹hex40›
+checksum address 0x‹hex40› invalid
+router 0x‹hex40› paused
+pair 0x‹hex40› not created
+proxy 0x‹hex40› points nowhere
+https://youtu.be/‹url11›
+https://docs.google.com/spreadsheets/d/‹url44›/edit
+https://drive.google.com/file/d/‹url33›/view
+https://open.spotify.com/track/‹mixed22›
+https://www.figma.com/design/‹mixed22›/x
+https://codesandbox.io/s/‹low10›
+https://stackblitz.com/edit/‹low12›
+https://meet.google.com/‹abc3›-‹abc4›-‹abc3›
+https://us02web.zoom.us/j/‹digits11›
+https://t.co/‹mixed10›
+https://bit.ly/‹mixed7›
+https://imgur.com/a/‹mixed7›
+https://gist.github.com/bob/‹hex32›
+https://pypi.org/packages/ab/cd/‹hex60›/x.whl
+https://registry.npmjs.org/x/-/x-1.2.3.tgz#‹hex40›
+https://cdn.x.io/‹hex64›/main.js
+https://x.s3.amazonaws.com/‹uuid›/a.png
+https://sentry.io/organizations/x/issues/‹digits10›/
+https://app.x.io/trace/‹hex32›
+https://hub.docker.com/layers/x/sha256-‹hex64›
+pi_‹mixed24› is already confirmed
+customer cus_‹mixed14› deleted
+seti_‹mixed24› expired
+inv_‹mixed24› overdue
+evt_‹mixed24› replayed
+run_‹mixed24› requires_action
+thread_‹mixed24› archived
+asst_‹mixed24› not found
+file-‹mixed24› was deleted
+chatcmpl-‹mixed29› truncated
+msg_‹mixed24› too long
+batch_‹mixed24› failed validation
+resp_‹hex50› incomplete
+dpl_‹mixed28› errored
+msg ‹url22› bounced
+ulid ‹up26›
+ksuid ‹mixed27›
+nanoid ‹url21›
+cuid c‹low24›
+req-‹low26› done
+xid ‹low20›
+shortid ‹url9›
+buildId: ‹url21›
+sha1-‹b64_28›
+sha384-‹b64_64›
+sha512-‹b64_88›
+sha256-‹b64_44›
+h1:‹b64_44›
+"integrity": "sha512-‹b64_88›",
+integrity sha384-‹b64_64› failed
+SHA256:‹b64n43›
+fingerprint SHA256:‹b64n43› unknown
+spki pin ‹b64_44› not found
+public key ‹b64_44›
+peer public key: ‹b64_44›
+PublicKey: ‹b64_44›
+ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI‹b64n43›
+ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAI‹b64n90› x
+etag "‹mixed20›"
+If-None-Match: W/"‹url27›"
+x-vercel-id: fra1::‹low5›-‹digits13›-‹hex12›
+x-served-by: cache-fra-‹low8›
+x-amz-cf-id: ‹url55›==
+x-guploader-uploadid: ‹url120›
+cf-ray: ‹hex16›
+server-timing: traceparent;desc="00-‹hex32›-‹hex16›-01"
+Report-To: {"group":"‹mixed10›"}
+nonce-‹b64_24›
+Sec-WebSocket-Key: ‹b64_24›
+Sec-WebSocket-Accept: ‹b64_28›
+boundary=----WebKitFormBoundary‹mixed16›
+cursor=‹b64_32›
+"after": "‹b64_28›"
+startKey ‹b64_32›
+pageInfo endCursor "‹b64_24›"
+_ZN4core3ptr85drop_in_place$LT$x$GT$17h‹hex16›E
+lib-‹hex16›.rmeta
+app-‹hex8›.css.map
+polyfills-‹hex20›.js
+vendor.‹hex20›.chunk.js
+fonts/inter-‹hex16›.woff2
+_buildManifest.‹hex32›.js
+target/release/.fingerprint/x-‹hex16›
+/nix/store/‹low32›-bash-5.2
+/var/lib/docker/volumes/‹hex64›/_data
+/proc/‹n›/ns/net
+/dev/disk/by-id/wwn-0x‹hex16›
+/tmp/pip-req-build-‹low8›
+/tmp/tmp‹low8›
+/run/user/1000/keyring
+~/.cache/uv/archive-v0/‹url20›
+~/.npm/_cacache/content-v2/sha512/ab/cd/‹hex124›
+~/Library/Caches/x/‹HEX32›
+C:\Users\bob\AppData\Local\Temp\‹uuid›
+{‹uuid›} is not registered
+HKEY_CLASSES_ROOT\CLSID\{‹uuid›}
+S-1-5-21-‹digits10›-‹digits9›-‹digits9›-500
+urn:uuid:‹uuid›
+arn:aws:acm:x:‹digits12›:certificate/‹uuid›
+arn:aws:states:x:‹digits12›:execution:y:‹uuid›
+arn:aws:secretsmanager:x:‹digits12›:secret:prod/db-‹mixed6›
+projects/x/secrets/db-password/versions/3
+/subscriptions/‹uuid›/providers/x
+ocid1.instance.oc1.iad.‹low60›
+i-‹hex17› is stopping
+ami-‹hex17› deprecated
+rtb-‹hex17›
+acl-‹hex17›
+fs-‹hex17› not mounted
+tgw-‹hex17›
+igw-‹hex17›
+nat-‹hex20›
+lt-‹hex17›
+key-‹hex17› pair not found
+volume vol-‹hex17› in use
+Qm‹b58_44› not pinned
+bafybei‹low52› not found
+k51qzi5uqu5d‹low50› expired
+magnet:?xt=urn:btih:‹hex40›
+12D3KooW‹b58_44› dial backoff
+bc1q‹low38› unconfirmed
 npub1‹low58›
-cursor: ‹b64_44›
-nextPageToken: ‹b64_28›
-continuationToken=‹b64_60›
-next_cursor "‹b64_24›"
-page_token ‹b64_32›
-SyncToken ‹digits13›
-LastEvaluatedKey {"id":{"S":"‹uuid›"}}
-resumeToken: {_data: '‹HEX64›'}
-kafka offset ‹digits10›
-group ‹word›-‹uuid›
-consumer-‹n›-‹uuid› left
-rabbitmq: delivery tag ‹n›
-amq.gen-‹url22›
-sqs ReceiptHandle AQEB‹b64n120›
-receipt handle expired
-MessageId: ‹uuid›
-Message-ID: <‹hex32›@‹host›>
-<‹digits14›.‹mixed6›@‹host›>
-DKIM: bh=‹b64_44›;
-queue id ‹HEX10›
-SMTP id ‹mixed16›
-pulsar ledger ‹n›:‹n›
-celery task ‹uuid› raised
-sidekiq JID-‹hex24›
-jid=‹hex24›
-resque ‹hex32›
-job ‹uuid› FAILED
-slurm job ‹n›
-workflow run ‹digits10›
-temporal: RunID ‹uuid›
-argo: wf-‹low5›
-dag_run ‹hex32›
-mlflow run_id ‹hex32›
-wandb: ‹low8›
-ray: ‹hex48›
-ObjectRef(‹hex56›)
-NodeID ‹hex56› died
-ActorID ‹hex32›
-WorkerID=‹hex56›
-dask: key ('x-‹hex32›', 0)
-spark stage ‹n›
-hive query_id=hive_2026_‹uuid›
-trino query 20261103_101112_‹n›_‹low5›
-presto: ‹digits8›
-bigquery job bquxjob_‹hex8›_‹hex11›
-snowflake query 01‹hex6›-‹hex4›-‹hex4›-‹hex4›-‹hex12›
-druid: ‹hex32›
-elastic: _id=‹url20›
-index uuid ‹url22›
-shard allocation ‹url22›
-node {es-1}{‹url22›}{‹url22›}
-cluster_uuid: ‹url22›
-redis cluster: ‹hex40› master
-sentinel runid ‹hex40›
-replid:‹hex40›
-cassandra ‹uuid›
-scylla: host ‹uuid›
-etcd: cluster ID ‹hex16›
-raft term 12
-consul: ‹uuid›
-nomad eval ‹uuid›
-vault lease aws/creds/x/‹mixed24›
-lease_id database/creds/x/‹mixed24›
-request_id: ‹uuid›
-accessor ‹mixed24›
-ceph pg 1.‹hex2›
-minio: deployment ‹uuid›
-s3 x-amz-id-2: ‹b64_76›
-HostId: ‹b64_76›
-RequestId: ‹up16›
-UploadId=‹mixed64›
-arn:aws:kms:x:‹digits12›:key/‹uuid›
-arn:aws:secretsmanager:x:‹digits12›:secret:db-‹mixed6›
-arn:aws:lambda:x:‹digits12›:function:y
-account ‹digits12› not authorized
-i-‹hex17› unhealthy
-vol-‹hex17›
-eks: ‹HEX32›.gr7.eu-west-1.eks.amazonaws.com
-OIDC id ‹HEX32›
-elb-‹hex16›
-ECR: ‹digits12›.dkr.ecr.x.amazonaws.com/app
-task ‹hex32› stopped
-ecs: arn:aws:ecs:x:‹digits12›:task/c/‹hex32›
-cloudformation ‹uuid›
-apigw ‹low10›
-cognito pool eu-west-1_‹mixed9›
-cloudfront E‹up13›
-route53 Z‹up20›
-gcp: projects/‹digits12›
-logName: x insertId: ‹low14›
-operations/‹uuid›
-cloud run rev web-00012-‹low3›
-gke-‹word›-‹hex8›-‹low4›
-azure: /subscriptions/‹uuid›
-ResourceId ‹uuid›
-clientId: ‹uuid›
-objectId=‹uuid›
-x-ms-client-request-id: ‹uuid›
-do: droplet ‹digits9›
-cf-ray: ‹hex16›-AMS
-cloudflare zone ‹hex32›
-zone_id = "‹hex32›"
-account_id: ‹hex32›
-vercel: dpl_‹mixed28›
-prj_‹mixed28› not found
-netlify: site ‹uuid›
-heroku: release v12
-fly: machine ‹hex14›
-railway: deployment ‹uuid›
-req_‹mixed14› failed
-pi_‹mixed24› canceled
-cus_‹mixed14› has no default source
-sub_‹mixed24› past_due
-ch_‹mixed24› refunded
-in_‹mixed24› void
-pm_‹mixed24› detached
-evt_‹mixed24› not delivered
-acct_‹mixed16› restricted
-invalid payment intent pi_‹mixed24›
-pk_test is required
-slack C‹up10› channel_not_found
-U‹up10› not in channel
-discord guild ‹digits18›
-telegram chat ‹digits10›
-twilio SM‹hex32› undelivered
-AC‹hex32› suspended
-MG‹hex32› not found
-sendgrid message ‹url22›
-mailchimp list ‹hex10›
-shopify gid://shopify/Order/‹digits13›
-figma file ‹mixed22›
-notion page ‹hex32›
-airtable app‹mixed14›/tbl‹mixed14›
-google doc ‹url44›
-drive: file ‹url33› not found
-sheets: ‹url44›
-youtube ‹url11›
-vimeo ‹digits9›
-spotify:album:‹mixed22›
-jira: ABC-‹n›
-linear ENG-‹n›
-asana ‹digits16nl› not found
-zoom meeting ‹digits11›
-IBAN check failed
-VAT DE‹digits9›
-order #‹digits10›
-tracking 1Z‹up16›
-SKU ‹up10›
-EAN-13 ‹digits13›
+lnbc10n1‹low60› expired invoice
+addr_test1‹low90›
+cosmos1‹low38› not found
+tz1‹b58_33›
+nano_‹nano60› unopened
+xrb_‹nano60›
+terra1‹low38›
+age1‹low58›
+signature ‹sol_sig› not found
+tx ‹sol_sig› dropped
+confirmed ‹sol_sig›
+timeline ‹digits19›
+status/‹digits19›
+guild ‹digits18›
+channel ‹digits18› unavailable
+snowflake ‹digits18›
+chat -100‹digits10›
+account ‹digits12›
+order ‹digits10›
+EAN ‹digits13›
 IMEI ‹digits15›
-vin WVW‹up14›
-timestamp ‹digits13›
-epoch_ns=‹digits19›
-duration ‹digits10› ns
-seed=‹digits10›
-checksum ‹digits10›
-2026-11-03T10:11:12.123Z
-Tue Nov 3 10:11:12 UTC 2026
-10.42.0.17:8443
-2001:db8:85a3::8a2e:370:7334
-0x‹hex16›
-#‹n› 0x0000‹hex12› in main
-pc=0x‹hex8› sp=0x‹hex12›
-goroutine 1 [running]: main.main() +0x‹hex3›
-_RNvCs‹mixed11›_3foo3bar
-_ZN3foo3bar17h‹hex16›E
-??_7TokenProvider@@6B@
-$s4main5TokenV
-lambda$getToken$0
-com.acme.security.TokenFilter$$EnhancerBySpringCGLIB$$‹hex8›
-at com.acme.PasswordEncoder.encode(PasswordEncoder.java:41)
-PasswordResetControllerTest > sendsMail() FAILED
-src/auth/secretManager.ts(14,7): error TS2339
-error[E0425]: cannot find value `token` in this scope
-undefined: getSecretFromVault
-'PRIVATE_KEY_PATH' undeclared
-fatal error: openssl/pem.h: No such file
-SSL_CTX_use_certificate:ca md too weak
-usage: tool --token TOKEN [--secret SECRET]
-  -k, --api-key <KEY>   API key
-  --password-file FILE  read password from FILE
-Options: --client-secret CLIENT_SECRET
-password: required field
-password must contain a digit
-"password": ["This field is required."]
-password=None
-password=""
-password: null
-passwords.txt: No such file or directory
-password prompt timed out
-Password:
-[sudo] password for bob:
-bob's password:
-Password: ********
-passwd: password unchanged
-password strength: weak
-password policy requires 12 characters
-PASSWORD_MIN_LENGTH=12
-PASSWORD_HASHERS = [
-$password = $_POST['password'];
-password = input("Password: ")
-$env:PASSWORD is empty
-echo $PASSWORD
-password=%(password)s
-password: {{ .Values.db.password }}
-password: '@Microsoft.KeyVault(SecretUri=x)'
-password = data.vault_generic_secret.db.data["password"]
-password = var.db_password
-password: !Ref DBPassword
-valueFrom: secretKeyRef: key: password
-process.env.DB_PASSWORD is undefined
-config.get('db.password')
-private String password;
-char password[64];
-password VARCHAR(72)
-it('rejects a wrong password', async () => {
-test "password can't be blank"
-unexpected token: '}'
-SyntaxError: invalid token (<string>, line 1)
-Unexpected token 'export'
-token ')' expected
-expected token 'end', got 'endfor'
-unterminated string token
-token stream ended
-TokenError: EOF in multi-line statement
-Special tokens have been added
-tokens per second: 45.2
-pad_token_id is None
-Setting `pad_token_id` to `eos_token_id`:50256
-context length 8192 tokens exceeded
-tokenizer_config.json missing
-token: ""
-token: null
-token=undefined
-token = generate_token()
-token: ${CI_TOKEN}
-token: ((token))
-token: "{{ token }}"
-token="$(cat /run/token)"
---token=$TOKEN
---token-file /var/run/token
-tokenEndpoint: https://‹host›/token
-token_ttl=3600
-id-token: write
-permissions: id-token: none
-Error: Input required and not supplied: token
-invalid token
-refresh token expired
-token revoked
-X-CSRF-Token missing
-CSRF token mismatch.
-AuthenticityTokenError
-csrfToken: undefined
-<input name="csrf_token">
-bearer token not found in header
-Bearer realm="https://‹host›/token",service="x"
-authentication token manipulation
-API key not valid. Please pass a valid API key.
-Missing apiKey
-"apiKey": ""
-apikey=xxxxxxxx
-api_key = settings.API_KEY
-API_KEY=<API_KEY>
-api-key: ${API_KEY}
-x-api-key: [MASKED]
-OPENAI_API_KEY not set
-No API key found in ~/.config
-Secret "db-creds" not found
-secret: db-password-‹low5›
-secretName: x-tls
-MountVolume.SetUp failed for volume "x" : secret "y" not found
-client secret is missing
-SECRET_KEY setting must not be empty
-secrets.token_hex(32)
-import secrets
-docker secret ls
-gh secret set X
-private_key_path = "~/.ssh/id_rsa"
-Permission denied (publickey,password).
-Load key "/home/bob/.ssh/id_ed25519": bad permissions
-identity file id_rsa type -1
-privateKeyFile: /etc/x.key
-no such identity: /root/.ssh/key
------BEGIN PUBLIC KEY-----
-unsupported key type
-key too small
-Unknown key "foo" in config
-KeyError: 'token'
-invalid key length: 15
-duplicate key 'id'
-missing key: name
-primary key constraint
-keys: [a, b, c]
-hotkey ctrl+k
-auth.log: Failed password for root from 10.0.0.1 port 22
-auth: none
-auth method not supported
-oauth2: cannot fetch token: 400
-session closed
-sessionStorage is not defined
-session_id missing
-cookies disabled
-Set-Cookie: lang=en; Path=/
-credential helper not found
-credentials are required
-git: 'credential-osxkeychain' is not a git command
-connect postgres://db:5432/x
-mysql://root@localhost/x
-redis://cache:6379
-mongodb://localhost/x
-ftp://ftp.example.com/x
-http://localhost:8080/login
-https://user@‹host›/x
-user:pass@host form expected
-http://user:password@example.com
-curl -u username:password
--u root:root? no
-docker run -u 0:0
-npm i @scope/pkg@1.2.3
-go get x.io/y@v1.2.3
-pkg:npm/%40a/b@1.0.0
-me@example.com
-otp expired
-invalid otp
-mfa: code required
-totp drift 30s
-2fa disabled
-jwt audience invalid
-jwt must be provided
-JWT_EXPIRY=3600
-phone invalid
-phone: null
-ssn required
-ssn: null
-card declined
-card type visa
-card: **** 4242
-1 800 555
-HTTP 401
-errno 13
-CVE-2025-0001
-PEP 517
-E: 404
-exit 137
+ticket #‹n›
+offset=‹digits10›
+ts=‹digits13›
+nanos ‹digits19›
+pid=‹n›
+inode ‹digits8›
+uptime ‹digits8› s
+‹digits10› bytes copied
+heap ‹digits10›
+rev ‹n›
+line ‹n›, column ‹n3›
+2026-07-01 12:00:00,123
+01/Jul/2026:12:00:00 +0000
+20260701T120000Z
+1.2.3-beta.4+build.5678
+v2026.7.1-rc.2
+10.20.30.40:50051
+fd00::1234:5678:9abc:def0
+de:ad:be:ef:00:01
+0x‹hex12› <main+24>
+r12: ‹hex16›
+RIP: 0010:x+0x1f/0x40
++0x‹hex4› libc.so.6
+geo:52.52,13.405
+RGB #a1b2c3
+width 1920x1080
+en_US.UTF-8
+text/html; charset=utf-8
+1280 x 720 @ 60
+the password was changed yesterday
+your password will expire in 5 days
+password must not contain your name
+new password (again):
+password authentication is disabled
+error: password is too short (minimum 12)
+passwordless sudo is not configured
+keyring password prompt dismissed
+PasswordNotFoundException
+ValidationError: "password" is required
+password: is not a string
+password: (blank)
+password: <hidden>
+Password: [protected]
+password='%s'
+password={password}
+password: $(PASSWORD)
+password: ${{ steps.x.outputs.pw }}
+password=$2
+password => undef
+password => env('DB_PASSWORD')
+password: os.getenv("PW")
+"password": getSecret("db"),
+password = config["db"]["password"]
+password=self.password
+password=args.password
+password: process.env.PW,
+passwd = getpass()
+user.password = newPassword;
+const { password } = req.body;
+if password == "" {
+fn check_password(hash: &str, password: &str) -> bool
+def password=(value)
+public void setPassword(String password) {
+@Param('password') password: string
+<input type="password" name="password">
+label.password=Password
+i18n: "password": "Passwort",
+"password": "Mot de passe"
+placeholder="Password"
+password.length < 8
+SHOW VARIABLES LIKE 'validate_password%'
+ALTER USER bob PASSWORD EXPIRE;
+GRANT SELECT ON db.password TO x
+password_reset_tokens table
+password-reset.spec.ts
+/usr/share/man/man1/passwd.1.gz
+PASSWORD_STORE_DIR=/home/bob/.store
+PGPASSFILE=/home/bob/.pgpass
+--password-file /run/secrets/pw
+--ask-vault-pass
+--no-password
+-W  force password prompt
+secret/data/x not found
+Secret "tls" is immutable
+kubectl get secret db -o yaml
+secrets: db: file: ./db.txt
+secret_name = "prod/db"
+"SecretId": "prod/db"
+SecretString is empty
+client_secret is wrong
+no secrets found
+detect-secrets: 3 potential secrets
+gitleaks: no leaks found
+SECRET_KEY_FILE=/run/x
+token=None
+token: {{ .Values.token }}
+token: !secret ha_token
+token: file:/run/t
+tokens=[1, 2, 3]
+"token_count": 1234
+tok/s 45.1
+Tokenizer mismatch
+invalid_token
+unexpected token ";"
+token '}' is unexpected here
+missing token after "("
+reserved word token
+TokenExpiredError: jwt expired
+token has wrong audience
+token_url=https://‹host›/token
+token_uri: https://oauth2.googleapis.com/token
+cancellationToken.ThrowIfCancellationRequested()
+var token = await GetTokenAsync();
+csrf_token()
+X-Auth-Token header required
+pad token id 0
+bearerFormat: JWT
+api key required
+API-Key header missing
+apikey: invalid
+"api_key": null
+apiKey: import.meta.env.VITE_KEY
+API_KEY=${API_KEY:-}
+apiKey: '<your-api-key>'
+OPENAI_API_KEY=your-key-here
+x-api-key: $KEY
+--api-key KEY
+key: value
+key=foo
+"key": "id"
+key: "created_at"
+unknown key 'colour'
+key 'x' already defined
+missing translation key home.title
+registry key not found
+key expired 2026-01-01
+keyframes fade
+key_len must be 32
+hash_key = user_id
+partition_key: pk
+idempotency-key: ‹uuid›
+encryption key not found
+no such key
+private key is encrypted
+public key denied
+unable to load key file
+key type ssh-dss not allowed
+PEM_read_bio_PrivateKey failed
+id_rsa.pub
+authorized_keys
+-----BEGIN CERTIFICATE REQUEST-----
+-----END PUBLIC KEY-----
+auth: disabled
+auth=none
+auth_provider = ldap
+authMechanism=SCRAM-SHA-256
+author: bob
+authentication failed
+login failed for bob
+login: root
+last login Tue
+logged out
+cookie banner
+Cookie: consent=yes
+cookies.txt not found
+Set-Cookie: lang=de
+session timeout
+session.gc_maxlifetime
+PHPSESSID missing
+seed: 7
+seed=12345
+seed data loaded
+mnemonic too short
+mnemonic must have 12 words
+passphrase required
+passphrase: <none>
+recovery phrase invalid
+wallet locked
+wallet not found
+credentials missing
+credentials: include
+aws: no credentials
+no credentials provider
+AWS_PROFILE=dev
+AWS_REGION=eu-west-1
+AWS_ACCESS_KEY_ID is empty
+aws_secret_access_key missing
+GOOGLE_APPLICATION_CREDENTIALS=/x.json
+AZURE_CLIENT_ID=‹uuid›
+AccountName=x;EndpointSuffix=y
+SharedAccessKeyName=Root
+sig missing
+otp: wrong code
+2fa code 123456 expired
+mfa_serial = arn:aws:iam::‹digits12›:mfa/bob
+totp: not enrolled
+authenticator removed
+jwt: audience
+jwt secret missing
+phone: N/A
+phone required
+tel: none
+phone field too short
+call stack exceeded
+ssn: hidden
+ssn missing
+card: none
+card expired
+postgres://db/x
+mysql://db:3306/x
+mongodb://a,b,c/x
+redis://r:6379
+amqp://mq
+http://proxy:3128
+https://bob@‹host›
+https://‹host›/a@b
+git@gitlab.com:o/r.git
+ssh://git@‹host›/r
+scp bob@‹host›:a .
+bob@example.com bounced
+@types/node@20.1.0
+user:pass
+curl -u user:pass https://x
+ftp://anonymous@‹host›
+docker login -u bob
+npm login
+docker run -u root x
+psql -U bob -p 5432
+ssh -p 2200 bob@x
+-p 3000:3000
+mkdir -p a/b
+cp -p x y
 """
