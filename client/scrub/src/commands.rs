@@ -95,7 +95,7 @@ pub(super) fn authorization(text: Text<'_>, anchor: Range<usize>, found: &mut Ve
         b"bot",
     ];
     let scheme = known.iter().any(|name| first.eq_ignore_ascii_case(name))
-        || rest.len() <= 512 && super::value::is_generated(rest, 24);
+        || rest.len() <= 512 && (super::value::is_generated(rest, 24) || super::value::is_uuid(rest));
     let one = rest.is_empty() && !is_placeholder(text.peek(range.clone()));
     // What begins inside of another's value ends where that ends, and is mixed only if that is.
     if !(one || scheme) || range.start < text.1.settled(Settled::Authorization) {
@@ -137,7 +137,7 @@ pub(super) fn phrase(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candi
 /// A shared access signature's `sig=`, and the `code=` of a function's URL.
 pub(super) fn signature(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
     let before = text.before(anchor.start);
-    let code = text.starts(anchor.start, "code=") && matches!(before, 0 | b'\n' | b'(');
+    let code = matches!(before, 0 | b'\n') || before == b'(' && text.starts(anchor.start, "code=");
     if !code && !matches!(before, b'?' | b'&' | b';' | b'"' | b'\'' | b' ') {
         return;
     }

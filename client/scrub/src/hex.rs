@@ -537,7 +537,8 @@ fn is_thing(near: &[u8]) -> bool {
     let apart = earlier.last().is_none_or(|byte| !matches!(byte, b'/' | b'?' | b'&' | b'$' | b'\\'));
     // An argument of a call, or of a flag.
     let signs = near.get(end..).unwrap_or_default();
-    let argument = signs.first() == Some(&b'(') && signs.len() > 1 || word.starts_with(b"-");
+    let argument =
+        signs.first() == Some(&b'(') && signs.len() > 1 || word.starts_with(b"-") && !word.starts_with(b"--");
     (1..=4).contains(&signs.len()) && apart && !argument && is_thing_name(word)
 }
 
@@ -550,7 +551,7 @@ fn is_second(text: Text<'_>, run: &Range<usize>) -> bool {
 
 /// `index-`, `app-web-`: the name of something before the id of its version. Some tokens begin so, too.
 fn is_part(near: &[u8]) -> bool {
-    let Some(rest) = near.strip_suffix(b"-") else { return false };
+    let Some(rest) = near.strip_suffix(b"-").or(near.strip_suffix(b"_")) else { return false };
     let name = rest
         .iter()
         .rev()

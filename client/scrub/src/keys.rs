@@ -502,6 +502,9 @@ fn classify(name: &[u8]) -> Option<(Category, Trust)> {
     if ends(&["pw"]) {
         return Some((Password, Trust::Weak));
     }
+    if is(&["secretid"]) {
+        return Some((Token, Trust::Weak));
+    }
     if ends(&["creds"]) || is(&["userpass"]) {
         return Some((BasicAuth, Trust::Strong));
     }
@@ -551,6 +554,7 @@ fn classify(name: &[u8]) -> Option<(Category, Trust)> {
             "objectkey",
             "idempotencykey",
             "nodekey",
+            "startkey",
         ]))
     .then_some((ApiKey, Trust::Faint))
 }
@@ -616,12 +620,23 @@ fn judge(
         return None;
     }
     let password = category == Category::Password;
+    // `user.password = newPassword;`: a variable of that name.
+    let kinds = [&b"password"[..], b"passwd", b"pwd", b"secret", b"token", b"key"];
+    let variable = bytes.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+        && kinds.iter().any(|kind| {
+            bytes.len() > kind.len()
+                && bytes.get(bytes.len() - kind.len()..).is_some_and(|end| end.eq_ignore_ascii_case(kind))
+        });
+    if variable && !value.quoted && value.tie == Tie::Loose {
+        return None;
+    }
     // The number and the name of a resource: `arn:aws:secretsmanager:…:secret:name`.
     let resource = text.before(name.start) == b':' && text.before(name.start - 1).is_ascii_digit();
     if !password && (resource || value::is_reference(bytes)) {
         return None;
     }
     let secret = match (value.quoted, value.tie, trust) {
+        (_, Tie::Flag, Trust::Faint) if value::is_uuid(bytes) => true,
         (_, _, Trust::Faint) => {
             let openpgp =
                 bytes.len() == 40 && bytes.iter().all(|b| b.is_ascii_digit() || matches!(b, b'A'..=b'F'));
@@ -667,7 +682,7 @@ fn digits(text: Text<'_>, category: Category, name_end: usize) -> Option<Candida
         matches!(byte, b' ' | b'\t' | b'"' | b'\'' | b'\\' | b':' | b'=' | b'>' | b')' | b']' | b'.' | b',')
     };
     let mut start = text.run(name_end, 12, tie);
-    for word in ["is ", "no.", "number", "#"] {
+    for word in ["is ", "no.", "number", "value ", "#"] {
         if text.starts(start, word) {
             start = text.run(start + word.len(), 8, tie);
         }

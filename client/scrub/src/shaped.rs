@@ -114,8 +114,17 @@ pub(super) fn detect(text: Text<'_>, part: Range<usize>, found: &mut Vec<Candida
     );
     let closes = !matches!(after, b'/' | b'@' | b'#' | b'(' | b'?' | b'%')
         && !(matches!(after, b'.' | b':') && text.at(end + 1).is_ascii_alphanumeric());
+    let cased = matches!(before, b':' | b'=')
+        || word.iter().any(u8::is_ascii_uppercase) && word.iter().any(u8::is_ascii_lowercase);
     let hex = || word.strip_prefix(b"0x").unwrap_or(word).iter().all(u8::is_ascii_hexdigit);
-    if !opens || !closes || word.len() < LEAST || !is_generated(word, LEAST) || hex() || !is_random(word) {
+    if !opens
+        || !closes
+        || !cased
+        || word.len() < LEAST
+        || !is_generated(word, LEAST)
+        || hex()
+        || !is_random(word)
+    {
         return end;
     }
     let line = text.line(start);

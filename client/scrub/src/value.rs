@@ -80,6 +80,13 @@ pub(super) fn after_name(text: Text<'_>, name: Range<usize>, flag: bool) -> Opti
             matches!(text.at(next), b'"' | b'\'').then_some((Tie::Loose, next))?
         }
         (b'v', _) if spaced && let Some(value) = named_value(text, at) => (Tie::Loose, value),
+        // `<wsse:Password Type="PasswordText">…</…`
+        _ if spaced
+            && opens_tag(text, name.start)
+            && let Some(content) = content(text, at) =>
+        {
+            (Tie::Tight, content)
+        }
         _ if flag && spaced && !quoted_name && text.at(at) != b'-' => (Tie::Flag, at),
         _ if spaced => return beside(text, name, at),
         _ => return None,
@@ -97,6 +104,13 @@ fn paired(text: Text<'_>, at: usize) -> Option<usize> {
     let name = text.peek(next..next + 5);
     let end = text.run(next + 5, 4, |byte| matches!(byte, b'"' | b'\'' | b' '));
     (name.eq_ignore_ascii_case(b"value") && matches!(text.at(end), b':' | b'=')).then_some(end + 1)
+}
+
+/// Where the text of an element begins whose attributes begin at `at`.
+fn content(text: Text<'_>, at: usize) -> Option<usize> {
+    let close = text.run(at, 96, |byte| !matches!(byte, b'>' | b'<' | b'\n'));
+    let end = text.run(close + 1, 64, |byte| !byte.is_ascii_whitespace() && byte != b'<');
+    (text.at(close) == b'>' && end > close + 1 && text.starts(end, "</")).then_some(close + 1)
 }
 
 /// `… 'spring.mail.password' value: "…"`
@@ -156,7 +170,12 @@ fn beside(text: Text<'_>, name: Range<usize>, at: usize) -> Option<Value> {
     let generated = text.run(at, REACH, part);
     let value = text.slice(at..generated);
     let value = value.strip_suffix(b".").unwrap_or(value);
-    if is_uuid(value)
+    let compound = word.iter().any(|byte| matches!(byte, b'.' | b'_')) || shouted;
+    let kept = value.iter().any(u8::is_ascii_digit) && value.iter().any(u8::is_ascii_alphabetic);
+    if compound && kept && (8..=64).contains(&value.len()) && !is_code(value) && !is_location(value) {
+        return read(text, at, Tie::Beside, &name);
+    }
+    if is_uuid(value) && !word.eq_ignore_ascii_case(b"session")
         || value.len() >= 20 && (is_generated(value, 20) || is_base32(value)) && !is_address(value)
     {
         return read(text, at, Tie::Beside, &name);
@@ -413,6 +432,7 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         "change_me",
         "example",
         "username",
+        "undef",
     ];
     if every(value, |byte| matches!(byte, b'*' | b'x' | b'X' | b'.' | b'-' | b'_' | b'?' | b'#' | ATOM)) {
         return true;
@@ -439,6 +459,9 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
     variable
         || wraps(b"<", b">")
         || wraps(b"{{", b"}}")
+        || wraps(b"(", b")")
+            && value.len() <= 24
+            && every(value, |byte| byte.is_ascii_alphabetic() || matches!(byte, b'(' | b')' | b' '))
         || wraps(b"[", b"]")
             && every(value, |byte| byte.is_ascii_alphabetic() || matches!(byte, b'[' | b']' | b'_'))
         || wraps(b"${", b"}")
@@ -605,7 +628,7 @@ pub(super) fn is_reference(value: &[u8]) -> bool {
 }
 
 /// Five groups of hex digits.
-fn is_uuid(value: &[u8]) -> bool {
+pub(super) fn is_uuid(value: &[u8]) -> bool {
     value.len() == 36
         && value.iter().enumerate().all(|(at, byte)| match at {
             8 | 13 | 18 | 23 => *byte == b'-',
