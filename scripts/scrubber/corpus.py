@@ -16,7 +16,13 @@ which is what is measured now. First measurements, before any of a lot's misses 
   fresh 5     0.970 of 576 secrets, 8.3 % of 600 clean lines
   fresh 6     0.984 of 512 secrets, 7.7 % of 505 clean lines
   fresh 7     0.984 of 512 secrets, 8.8 % of 510 clean lines
-  unseen      0.980 of 512 secrets, 3.0 % of 500 clean lines
+  fresh 8     0.980 of 512 secrets, 3.0 % of 500 clean lines
+  fresh 9     0.964 of 640 secrets, 3.8 % of 552 clean lines (rules as for fresh 8; each context once, as from here on)
+  fresh 10    0.953 of 512 secrets, 4.0 % of 619 clean lines
+  unseen      0.955 of 512 secrets, 2.5 % of 475 clean lines
+
+The last lot's misses were looked at once after that, so what measure.py prints for it now is no first measurement:
+whoever wants one writes new contexts.
 
 Secrets are random, so nothing that looks like a credential lies in the repository.
 """
@@ -37,7 +43,7 @@ import unseen  # noqa: E402
 
 SEED = 20261122
 # How often a context is filled in, and of ten how many were held out at first.
-COPIES = {"development": (2, 4), "held_out": (2, 4), "fresh": (3, 6), "unseen": (4, 5)}
+COPIES = {"development": (2, 4), "held_out": (2, 4), "fresh": (3, 6), "unseen": (1, 1)}
 HELD_OUT = 6
 LOW, UP, DIGITS = string.ascii_lowercase, string.ascii_uppercase, string.digits
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
@@ -86,6 +92,7 @@ class Maker:
     SIZED = {
         "hex": hex, "mixed": mixed, "url": url, "b64_": b64,
         "HEX": lambda m, n: m.hex(n).upper(), "low": lambda m, n: m.s(LOW + DIGITS, n),
+        "abc": lambda m, n: m.s(LOW, n),
         "up": lambda m, n: m.s(UP + DIGITS, n), "b64n": lambda m, n: m.s(LOW + UP + DIGITS + "+/", n),
         "b58_": lambda m, n: m.s(BASE58, n), "b32_": lambda m, n: m.s(UP + "234567", n),
         "digits": lambda m, n: m.rng.choice("123456789") + m.s(DIGITS, n - 1),
@@ -176,6 +183,8 @@ class Maker:
     def _postman(self): return "PM" + "AK-" + self.hex(24) + "-" + self.hex(34)
     def _square(self): return "EA" + "AA" + self.url(60)
     def _ghp(self): return "gh" + "p_" + self.mixed(36)
+    def _gho(self): return "gh" + "o_" + self.mixed(36)
+    def _oy2(self): return "oy" + "2" + self.s(LOW + DIGITS, 43)
     def _ghs(self): return "gh" + "s_" + self.mixed(36)
     def _ghpat(self): return "github" + "_pat_" + self.mixed(22) + "_" + self.mixed(59)
     def _glpat(self): return "gl" + "pat-" + self.url(20)

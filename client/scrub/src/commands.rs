@@ -94,7 +94,8 @@ pub(super) fn authorization(text: Text<'_>, anchor: Range<usize>, found: &mut Ve
         b"ssws",
         b"bot",
     ];
-    let scheme = known.iter().any(|name| first.eq_ignore_ascii_case(name));
+    let scheme = known.iter().any(|name| first.eq_ignore_ascii_case(name))
+        || rest.len() <= 512 && (super::value::is_generated(rest, 24) || super::value::is_uuid(rest));
     let one = rest.is_empty() && !is_placeholder(text.peek(range.clone()));
     // What begins inside of another's value ends where that ends, and is mixed only if that is.
     if !(one || scheme) || range.start < text.1.settled(Settled::Authorization) {
@@ -110,6 +111,7 @@ pub(super) fn authorization(text: Text<'_>, anchor: Range<usize>, found: &mut Ve
 
 /// `IDENTIFIED BY 'password'`, `pass:password` of openssl.
 pub(super) fn phrase(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    let word_at = |from: usize| text.run(from, 48, |byte| super::text::is_word(byte));
     let openssl = text.slice(anchor.clone()).eq_ignore_ascii_case(b"pass:");
     if openssl && !text.line_has(anchor.start, &["-passin", "-passout", "openssl"]) {
         return;
@@ -117,6 +119,11 @@ pub(super) fn phrase(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candi
     let mut at = text.blanks(anchor.end);
     if text.starts(at, "PASSWORD ") || text.starts(at, "password ") {
         at = text.blanks(at + 9);
+    }
+    // `IDENTIFIED WITH mysql_native_password BY '…'`
+    let by = text.blanks(word_at(at));
+    if by > at && matches!(text.slice(by..by + 3), b"BY " | b"by " | b"AS " | b"as ") {
+        at = text.blanks(by + 3);
     }
     if !openssl && !matches!(text.at(at), b'\'' | b'"') {
         return;
@@ -130,7 +137,7 @@ pub(super) fn phrase(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candi
 /// A shared access signature's `sig=`, and the `code=` of a function's URL.
 pub(super) fn signature(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
     let before = text.before(anchor.start);
-    let code = text.starts(anchor.start, "code=") && matches!(before, 0 | b'\n' | b'(');
+    let code = matches!(before, 0 | b'\n') || before == b'(' && text.starts(anchor.start, "code=");
     if !code && !matches!(before, b'?' | b'&' | b';' | b'"' | b'\'' | b' ') {
         return;
     }
@@ -157,8 +164,9 @@ pub(super) fn otpauth(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Cand
 pub(super) fn one_time(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
     let end = text.run_seen(Site::OneTime, anchor.end, 240, |byte| byte != b'\n');
     let next = text.run_seen(Site::OneTimeNext, end + 1, 120, |byte| byte != b'\n');
+    let before = text.run_back_seen(Site::OneTime, anchor.start, 120, |byte| byte != b'\n');
     // Where an earlier word found nothing, this one finds nothing.
-    let from = anchor.end.max(text.1.settled(Settled::OneTime));
+    let from = before.max(text.1.settled(Settled::OneTime));
     match base32(text, from, next) {
         Some(candidate) => found.push(candidate),
         None => text.1.settle(Settled::OneTime, next),

@@ -206,13 +206,25 @@ const NO_THINGS: &[&str] = &[
     "line",
     "text",
     "pin",
+    "item",
+    "in",
+    "no",
+    "it",
+    "if",
+    "an",
+    "iv",
 ];
 
 /// Parts of words before a run that name what lets in.
 const KEYS: &[&str] = &[
-    "key", "code", "nonce", "cookie", "sess", "login", "auth", "cipher", "aes", "licen", "access", "sign",
-    "crypt", "unlock", "pass", "ssid", "psk", "cred", "otp", "salt", "appid",
+    "key", "code", "nonce", "cookie", "sess", "login", "auth", "cipher", "aes", "licen", "access", "signing",
+    "crypt", "unlock", "pass", "ssid", "psk", "cred", "otp", "salt", "appid", "master", "pwd", "ltk",
+    "crumb", "csrf",
 ];
+
+/// Words near a run that name what lets in.
+static KEYS_AHEAD: LazyLock<Words> =
+    LazyLock::new(|| Words::new("keys ahead", &["encryption", "cipher", "aes", "master", "network key"]));
 
 /// Words of git, on the line of an object's id.
 static GIT: LazyLock<Words> = LazyLock::new(|| {
@@ -310,6 +322,7 @@ static EXPLAINS: LazyLock<Words> = LazyLock::new(|| {
             "mismatch",
             "integrity",
             "fingerprint",
+            "pubkey",
             "thumbprint",
             "etag",
             "cache",
@@ -407,6 +420,15 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
             if digit.is_ascii_digit() { digit - b'0' } else { (digit | 0x20).wrapping_sub(b'a') + 10 };
         seen | 1 << (value & 15)
     });
+    // Half a byte is left over.
+    if !digits.len().is_multiple_of(2) {
+        return false;
+    }
+    // Programs write hex in one case.
+    let cases = [u8::is_ascii_lowercase as fn(&u8) -> bool, u8::is_ascii_uppercase];
+    if cases.iter().all(|case| digits.iter().any(case)) {
+        return false;
+    }
     if seen.count_ones() < 8 || seen >> 10 == 0 || seen << 6 == 0 {
         return false;
     }
@@ -425,12 +447,15 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
     if secretive {
         return true;
     }
+    if is_second(text, &run) || is_openpgp(digits) && !KEYS_AHEAD.are_in(near) {
+        return false;
+    }
     let digest = ["sha1", "sha256", "sha512", "md5", "checksum", "digest"];
     if text.has(Site::Before, line.start..run.start, &digest) {
         return false;
     }
     let after = text.peek(run.end..line.end.min(run.end + AFTER));
-    if compared(text, &line, near)
+    if compared(text, &line, &run, near)
         || in_path(text, &run)
         || is_thing(near)
         || EXPLAINS.are_in(near)
@@ -462,7 +487,9 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
         let node = text.at(run.end) == b':'
             && matches!(port, 5 | 6)
             && !text.at(run.end + port).is_ascii_alphanumeric();
-        if digits.len() == 40 && (placed || node) || made || is_part(near) {
+        // `module x@<id>`
+        let at = before.strip_suffix(b"@").and_then(<[u8]>::last).is_some_and(u8::is_ascii_alphanumeric);
+        if digits.len() == 40 && (placed || node || at) || made {
             return false;
         }
         // The output of `git log --oneline --no-abbrev`, of `git ls-remote`, and below a line that ran git.
@@ -473,6 +500,9 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
         if subject || ran {
             return false;
         }
+    }
+    if is_part(near) {
+        return false;
     }
     let tagged = digits.len() == 40 && text.before(run.start) == b':';
     if (digits.len() == 64 || tagged) && text.has_any(Site::Line, line.clone(), &CONTAINERS) {
@@ -486,37 +516,74 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
     let span = rest == run.end + 17 && matches!(text.at(run.end), b'-' | b',' | b':' | b'@' | b'/');
     let traced = digits.len() == 32 && (span || before.ends_with(b"00-") && text.at(run.end) == b'-');
     let mailed = before.ends_with(b"<") && text.at(run.end) == b'@';
+    // A node's public key in its address.
+    let node = digits.len() == 128 && before.ends_with(b"://") && text.at(run.end) == b'@';
     // A version after a name: `name#<id>`.
     let marked = before.strip_suffix(b"#").and_then(<[u8]>::last).is_some_and(u8::is_ascii_alphanumeric);
-    !(traced || mailed || marked)
+    !(traced || mailed || marked || node)
 }
 
-/// `event <id>`, `Skipping <id>`: the word before names a thing or what is done to it.
+/// `event <id>`, `refname '<id>'`, `ObjectRef(<id>)`: the word before names a thing or what is done to it.
 fn is_thing(near: &[u8]) -> bool {
-    let Some(rest) = near.strip_suffix(b" ") else { return false };
-    let start = rest.iter().rposition(|byte| !byte.is_ascii_alphabetic()).map_or(0, |at| at + 1);
+    let sign = |byte: &u8| {
+        matches!(byte, b' ' | b'\t' | b'"' | b'\'' | b'`' | b'(' | b'{' | b':' | b'=' | b'@' | b'#')
+    };
+    let part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    let end = near.iter().rposition(|byte| !sign(byte)).map_or(0, |at| at + 1);
+    let rest = near.get(..end).unwrap_or_default();
+    let start = rest.iter().rposition(|byte| !part(byte)).map_or(0, |at| at + 1);
     let (earlier, word) = rest.split_at(start);
-    let apart =
-        earlier.last().is_none_or(|byte| matches!(byte, b' ' | b'\t' | b'[' | b'(' | b'"' | b'\'' | b':'));
-    let named = |words: &[&str]| words.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()));
-    apart
-        && (3..=20).contains(&word.len())
-        && !named(NO_THINGS)
-        && !KEYS.iter().any(|part| find(word, part.as_bytes()).is_some())
+    // A query's parameter or a component of an address may be anything.
+    let apart = earlier.last().is_none_or(|byte| !matches!(byte, b'/' | b'?' | b'&' | b'$' | b'\\'));
+    // An argument of a call, or of a flag.
+    let signs = near.get(end..).unwrap_or_default();
+    let argument =
+        signs.first() == Some(&b'(') && signs.len() > 1 || word.starts_with(b"-") && !word.starts_with(b"--");
+    (1..=4).contains(&signs.len()) && apart && !argument && is_thing_name(word)
+}
+
+/// `‹id› -> ‹id›`: of two ids in a row, the second.
+fn is_second(text: Text<'_>, run: &Range<usize>) -> bool {
+    let between = text.run_back(run.start, 8, |byte| !byte.is_ascii_alphanumeric());
+    let first = text.run_back(between, run.len() + 1, |byte| byte.is_ascii_hexdigit());
+    between < run.start && between - first == run.len() && matches!(run.len(), 40 | 64)
 }
 
 /// `index-`, `app-web-`: the name of something before the id of its version. Some tokens begin so, too.
 fn is_part(near: &[u8]) -> bool {
-    let Some(rest) = near.strip_suffix(b"-") else { return false };
+    let Some(rest) = near.strip_suffix(b"-").or(near.strip_suffix(b"_")) else { return false };
     let name = rest
         .iter()
         .rev()
         .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'));
     let name = rest.get(rest.len() - name.count()..).unwrap_or_default();
-    let tokens = ["key", "tok", "api", "auth", "sess", "pat", "live", "test", "prod", "sk", "pk", "access"];
-    name.len() >= 4
-        && name.first().is_some_and(u8::is_ascii_lowercase)
-        && !tokens.iter().any(|token| find(name, token.as_bytes()).is_some())
+    let tokens = ["key", "tok", "api", "auth", "sess", "live", "test", "prod", "sk-", "pk-", "access"];
+    let version = name.contains(&b'.') && name.last().is_some_and(u8::is_ascii_digit);
+    let path = rest.get(..rest.len() - name.len()).is_some_and(|head| head.ends_with(b"/"));
+    let long = name.len() >= 4 && name.first().is_some_and(u8::is_ascii_alphabetic);
+    (version || path || long) && !tokens.iter().any(|token| find(name, token.as_bytes()).is_some())
+}
+
+/// Whether the last word of a name in any style names a thing.
+fn is_thing_name(name: &[u8]) -> bool {
+    let start = name.iter().rposition(|byte| !byte.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
+    let piece = name.get(start..).filter(|piece| piece.len() > 1).unwrap_or(name);
+    let hump = piece
+        .windows(2)
+        .rposition(|pair| matches!(pair, [a, b] if a.is_ascii_lowercase() && b.is_ascii_uppercase()))
+        .map_or(0, |at| at + 1);
+    let word = piece.get(hump..).unwrap_or_default();
+    // Of an id alone, another rule asks whose it is.
+    word.len() >= 2
+        && !name.eq_ignore_ascii_case(b"id")
+        && word.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'-')
+        && !NO_THINGS.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
+        && !KEYS.iter().any(|part| find(word, part.as_bytes()).is_some())
+}
+
+/// 40 digits in upper case: a fingerprint of OpenPGP. Other programs write lower case.
+fn is_openpgp(digits: &[u8]) -> bool {
+    digits.len() == 40 && !digits.iter().any(u8::is_ascii_lowercase)
 }
 
 /// A label right before the run.
@@ -593,7 +660,7 @@ fn listed(text: Text<'_>, line: &Range<usize>, run: &Range<usize>) -> bool {
 }
 
 /// `Expected sha256 …`, `Got …`: a comparison of digests, which the line or one of the two before it names.
-fn compared(text: Text<'_>, line: &Range<usize>, near: &[u8]) -> bool {
+fn compared(text: Text<'_>, line: &Range<usize>, run: &Range<usize>, near: &[u8]) -> bool {
     let label = near.trim_ascii_end();
     let label = label.strip_suffix(b"'").or(label.strip_suffix(b"\"")).unwrap_or(label).trim_ascii_end();
     let label = label.strip_suffix(b":").unwrap_or(label).trim_ascii_end();
@@ -628,6 +695,9 @@ fn compared(text: Text<'_>, line: &Range<usize>, near: &[u8]) -> bool {
     let next = text.run(line.end + 1, 256, |byte| byte != b'\n');
     let has = |words: &[&'static str]| text.has(Site::Compared, start..next, words);
     let both = has(&["expected", "want"]) && has(&["actual", "have", "got ", "got:"]);
+    // In columns, and as long as a digest: `Got        <digest>`.
+    let column = near.ends_with(b"   ") || near.ends_with(b": ");
+    let both = both || column && matches!(run.len(), 40 | 64 | 96 | 128);
     both || text.has(Site::Compared, start..line.end, &digests)
 }
 

@@ -63,6 +63,10 @@ impl<'a> Names<'a> {
     pub(super) fn detect(&mut self, text: Text<'a>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
         let part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
         let start = text.run_back(anchor.start, 64, part);
+        // `sid=`, `pw:` end with the sign after a name.
+        let signed =
+            matches!(text.slice(anchor.end.saturating_sub(2)..anchor.end), [_, b'='] | [b'w' | b'W', b':']);
+        let anchor = if signed { anchor.start..anchor.end - 1 } else { anchor };
         // `tel:` and `tel ` are names with what follows them.
         let closed = matches!(text.before(anchor.end), b':' | b' ');
         let mut end = if closed { anchor.end } else { text.run(anchor.end, 64, part) };
@@ -100,7 +104,9 @@ impl<'a> Names<'a> {
         let Some(value) = value::after_name(text, name.clone(), flag) else {
             if category == Category::TotpSeed {
                 commands::one_time(text, name, found);
-            } else if trust == Trust::Strong && category != Category::Password {
+            } else if trust == Trust::Strong && category == Category::Password {
+                found.extend(tried(text, &name));
+            } else if trust == Trust::Strong {
                 found.extend(apart(text, category, &name));
             }
             return;
@@ -113,7 +119,15 @@ impl<'a> Names<'a> {
         }
         let beside = value.tie == Tie::Beside && trust == Trust::Strong && category != Category::Password;
         let judged = judge(text, name.clone(), category, trust, value);
+        let seed = category == Category::TotpSeed && judged.is_none();
+        let password = trust == Trust::Strong && category == Category::Password && judged.is_none();
         found.extend(judged.or_else(|| beside.then(|| apart(text, category, &name)).flatten()));
+        if password {
+            found.extend(tried(text, &name));
+        }
+        if seed {
+            commands::one_time(text, name, found);
+        }
     }
 
     /// Whether a long value stands in too many others.
@@ -127,20 +141,72 @@ impl<'a> Names<'a> {
     }
 }
 
+/// `password authentication failed (tried "…")`, `SET PASSWORD FOR 'name' = '…'`, `password for user bob: …`: what a
+/// word or a sign before it says to be the password.
+fn tried(text: Text<'_>, name: &Range<usize>) -> Option<Candidate> {
+    const SAID: [&str; 13] = [
+        "tried", " with", " using", " value", " was", " is", " got", " be", " to", ":", "=", " given",
+        " said",
+    ];
+    let line = text.line(name.start);
+    let to = line.end.min(name.end.saturating_add(APART));
+    let secret = |range: Range<usize>| {
+        let value = text.slice(range.clone());
+        (value::is_mixed(value, 6)
+            && !value::is_placeholder(value)
+            && !value::is_code(value)
+            && !value::is_location(value))
+        .then_some(Candidate { category: Category::Password, range })
+    };
+    let mut from = name.end;
+    loop {
+        let quote = text.run_seen(Site::Tried, from, to.saturating_sub(from), |byte| {
+            !matches!(byte, b'"' | b'\'' | b'`')
+        });
+        if quote >= to {
+            break;
+        }
+        let sign = text.at(quote);
+        let end = text.run(quote + 1, 64, |byte| byte != sign && !byte.is_ascii_whitespace());
+        if text.at(end) != sign {
+            return None;
+        }
+        let before = text.slice(from..quote).trim_ascii_end();
+        let said = SAID.iter().any(|word| before.ends_with(word.as_bytes()));
+        if said && let Some(found) = secret(quote + 1..end) {
+            return Some(found);
+        }
+        from = end + 1;
+    }
+    // A sentence, a colon, and the last word of the line.
+    let prose = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'_' | b'@' | b'-');
+    let colon = text.run_seen(Site::TriedColon, name.end, to.saturating_sub(name.end), prose);
+    let end = text.run(colon + 2, 64, |byte| !byte.is_ascii_whitespace());
+    (text.starts(colon, ": ") && end == line.end).then(|| secret(colon + 2..end)).flatten()
+}
+
 /// How far from a name its value may stand.
 const APART: usize = 96;
 
 /// `"vN3x…" is not a valid API key`, `expected x-api-key to equal "vN3x…"`: a name without a value, and on its line
 /// what was clearly generated.
 fn apart(text: Text<'_>, category: Category, name: &Range<usize>) -> Option<Candidate> {
+    // `credential id …` is known to all.
+    if text.starts(name.end, " id") {
+        return None;
+    }
     let part = |byte: u8| is_base64(byte) || matches!(byte, b'_' | b'-');
     let line = text.line(name.start);
     let candidate = |range: Range<usize>| {
         let word = text.slice(range.clone());
         let whole = !part(text.before(range.start)) && !part(text.at(range.end));
         let hex = word.iter().all(u8::is_ascii_hexdigit);
-        (whole && !hex && value::is_generated(word, 24) && !value::is_location(word))
-            .then_some(Candidate { category, range })
+        (whole
+            && !hex
+            && value::is_generated(word, 24)
+            && !value::is_location(word)
+            && !value::is_address(word))
+        .then_some(Candidate { category, range })
     };
     let first = line.start.max(name.start.saturating_sub(APART));
     let mut at = name.start;
@@ -193,6 +259,8 @@ fn is_public(text: Text<'_>, name: &Range<usize>) -> bool {
         b"row",
         b"object",
         b"idempotency",
+        b"ccache",
+        b"jwks:",
     ]
     .iter()
     .any(|known| word.eq_ignore_ascii_case(known))
@@ -214,8 +282,27 @@ fn classify(name: &[u8]) -> Option<(Category, Trust)> {
     let ends = |ends: &[&str]| ends.iter().any(|end| end.as_bytes().last() == last && plain.ends_with(end));
     let has = |parts: &[&str]| parts.iter().any(|part| plain.contains(part));
     let is = |names: &[&str]| names.contains(&plain);
-    if ends(&["publickey", "pubkey", "pubkeytoken", "publictoken", "tokentype", "keytoken"])
-        || is(&["parsererrortoken"])
+    if ends(&[
+        "publickey",
+        "pubkey",
+        "pubkeytoken",
+        "publictoken",
+        "tokentype",
+        "keytoken",
+        "pagetoken",
+        "continuationtoken",
+        "resumetoken",
+        "synctoken",
+        "nexttoken",
+        "cursortoken",
+        "pagetoken",
+        "continuationtoken",
+        "resumetoken",
+        "synctoken",
+        "cancellationtoken",
+        "nexttoken",
+        "cursortoken",
+    ]) || is(&["parsererrortoken"])
     {
         return None;
     }
@@ -341,6 +428,7 @@ fn classify(name: &[u8]) -> Option<(Category, Trust)> {
     }
     if ends(&[
         "apikey",
+        "keyvalue",
         "apitoken",
         "apisecret",
         "accesskey",
@@ -411,6 +499,15 @@ fn classify(name: &[u8]) -> Option<(Category, Trust)> {
     {
         return Some((Token, Trust::Weak));
     }
+    if ends(&["pw"]) {
+        return Some((Password, Trust::Weak));
+    }
+    if is(&["secretid"]) {
+        return Some((Token, Trust::Weak));
+    }
+    if ends(&["creds"]) || is(&["userpass"]) {
+        return Some((BasicAuth, Trust::Strong));
+    }
     if is(&["auth"]) || ends(&["basicauth", "registryauth", "proxyauth"]) {
         return Some((BasicAuth, Trust::Weak));
     }
@@ -444,7 +541,6 @@ fn classify(name: &[u8]) -> Option<(Category, Trust)> {
     (ends(&["key"])
         && !ends(&[
             "monkey",
-            "primarykey",
             "foreignkey",
             "hotkey",
             "cachekey",
@@ -457,6 +553,8 @@ fn classify(name: &[u8]) -> Option<(Category, Trust)> {
             "rowkey",
             "objectkey",
             "idempotencykey",
+            "nodekey",
+            "startkey",
         ]))
     .then_some((ApiKey, Trust::Faint))
 }
@@ -476,7 +574,18 @@ fn judge(
         return None;
     }
     if category == Category::BasicAuth {
+        // `--creds name:password`
+        let colon = bytes.iter().position(|byte| *byte == b':').filter(|at| *at > 0);
+        if let Some(colon) = colon.filter(|_| trust == Trust::Strong) {
+            let secret = bytes.get(colon + 1..).unwrap_or_default();
+            let real = !secret.is_empty() && !secret.starts_with(b"//") && !value::is_placeholder(secret);
+            return real.then_some(Candidate { category, range: range.start + colon + 1..range.end });
+        }
         return (bytes.len() >= 8 && is_basic(bytes)).then_some(Candidate { category, range });
+    }
+    // `--password PASSWORD`: a usage line.
+    if value.tie == Tie::Flag && bytes.iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_') {
+        return None;
     }
     if category == Category::DatabaseUrl {
         // The URL's own rule decides about the usual form; this one is for `host=… password=…`, found by
@@ -489,7 +598,9 @@ fn judge(
     }
     if plain.ends_with(b"cookie") {
         range = cookie(text, range, plain.ends_with(b"set-cookie"));
-        return (range.len() >= 8).then_some(Candidate { category, range });
+        let cookies = text.slice(range.clone());
+        let lets_in = cookies.iter().any(u8::is_ascii_digit) || range.len() >= 24;
+        return (range.len() >= 8 && lets_in).then_some(Candidate { category, range });
     }
     if trust == Trust::Seed {
         if let Some(phrase) = super::pem::words(text, range.start) {
@@ -509,10 +620,33 @@ fn judge(
         return None;
     }
     let password = category == Category::Password;
+    // `user.password = newPassword;`: a variable of that name.
+    let kinds = [&b"password"[..], b"passwd", b"pwd", b"secret", b"token", b"key"];
+    let variable = bytes.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+        && kinds.iter().any(|kind| {
+            bytes.len() > kind.len()
+                && bytes.get(bytes.len() - kind.len()..).is_some_and(|end| end.eq_ignore_ascii_case(kind))
+        });
+    if variable && !value.quoted && value.tie == Tie::Loose {
+        return None;
+    }
+    // The number and the name of a resource: `arn:aws:secretsmanager:…:secret:name`.
+    let resource = text.before(name.start) == b':' && text.before(name.start - 1).is_ascii_digit();
+    if !password && (resource || value::is_reference(bytes)) {
+        return None;
+    }
     let secret = match (value.quoted, value.tie, trust) {
+        (_, Tie::Flag, Trust::Faint) if value::is_uuid(bytes) => true,
         (_, _, Trust::Faint) => {
-            value::is_generated(bytes, 16) && !value::is_location(bytes) && !bytes.contains(&b'.')
+            let openpgp =
+                bytes.len() == 40 && bytes.iter().all(|b| b.is_ascii_digit() || matches!(b, b'A'..=b'F'));
+            let beside = value.tie == Tie::Beside;
+            value::is_generated(bytes, 16)
+                && !value::is_location(bytes)
+                && !bytes.contains(&b'.')
+                && !(beside && (openpgp || value::is_address(bytes)))
         }
+        (_, Tie::Beside, Trust::Weak) if value::is_address(bytes) => false,
         (true, _, Trust::Strong) if password => !value::is_sentence(bytes) && !same,
         (true, _, Trust::Strong) => {
             bytes.len() >= 6
@@ -548,7 +682,7 @@ fn digits(text: Text<'_>, category: Category, name_end: usize) -> Option<Candida
         matches!(byte, b' ' | b'\t' | b'"' | b'\'' | b'\\' | b':' | b'=' | b'>' | b')' | b']' | b'.' | b',')
     };
     let mut start = text.run(name_end, 12, tie);
-    for word in ["is ", "no.", "number", "#"] {
+    for word in ["is ", "no.", "number", "value ", "#"] {
         if text.starts(start, word) {
             start = text.run(start + word.len(), 8, tie);
         }
@@ -561,7 +695,8 @@ fn digits(text: Text<'_>, category: Category, name_end: usize) -> Option<Candida
     }
     // Beside a name in prose stands a number that nobody calls: `mobile 12345678 bytes`.
     let tied = colon || text.slice(name_end..start).iter().any(|byte| !matches!(byte, b' ' | b'\t' | b'.'));
-    if !tied && category == Category::Phone && !matches!(text.at(start), b'0' | b'+' | b'(') {
+    let long = text.run(start, 15, |byte| byte.is_ascii_digit()) >= start + 10;
+    if !tied && !long && category == Category::Phone && !matches!(text.at(start), b'0' | b'+' | b'(') {
         return None;
     }
     let mut end = text.run(start, 24, |byte| {
@@ -573,7 +708,9 @@ fn digits(text: Text<'_>, category: Category, name_end: usize) -> Option<Candida
     let count = text.slice(start..end).iter().filter(|byte| byte.is_ascii_digit()).count();
     let fits = if category == Category::Ssn { count == 9 } else { (7..=15).contains(&count) };
     let closed = !text.at(end).is_ascii_alphanumeric();
-    (fits && closed).then_some(Candidate { category, range: start..end })
+    // Nobody has these numbers.
+    let made_up = count == 7 && text.starts(start, "555-01");
+    (fits && closed && !made_up).then_some(Candidate { category, range: start..end })
 }
 
 /// The values of a cookie header: everything of `Cookie`, the first pair's value of `Set-Cookie`.

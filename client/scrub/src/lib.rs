@@ -32,18 +32,22 @@
 //!   Token`, `password=get_password()`). A word of prose after a colon stays (`unexpected token:
 //!   identifier`).
 //! - **Forms** decide alone: prefixes of providers (`ghp_`, `sk-`, `AKIA`, `glpat-`, …), PEM, JSON web
-//!   tokens, `user:password@` in URLs, arrays of 64 bytes, secret keys of Solana in base58, card numbers that pass Luhn, social security
+//!   tokens, `user:password@` in URLs, arrays of 64 bytes, secret keys of Solana and Bitcoin in base58, card numbers that pass Luhn, social security
 //!   numbers, telephone numbers, password hashes.
 //! - **Places** among a program's arguments: a table of programs says behind which flag or at which word they
 //!   take a secret (`programs.rs`).
-//! - **High-entropy hex**: at least 32 hex digits, standing alone, with at least 8 different digits. It stays
-//!   where the text says what public thing it is: a digest's label right before it (`sha256:`, `md5`,
-//!   `checksum =`, `hash`, `integrity`, `BuildID[sha1]=`, `commit`, `rev`, `fingerprint`, `public key`, a
-//!   trace's or request's id, any name that ends with `id`), a word that names a hash near it, a thing's name with
-//!   nothing but a blank between them (`event <hex>`), a file's extension after it, a line of a checksum list (`<hex>  name`), an object id (40 or 64 digits) on a
-//!   line that speaks git, an id (64 digits) on a line that speaks of containers or images, a component of a
-//!   file's path, and `0x` with 40 digits (an address). A word such as `secret`, `token` or `private` right
-//!   before it revokes all but the label.
+//! - **Generated words**: 24 bytes or more of base64 whose cases and digits change as in a random word, on a line that
+//!   speaks of what lets in (`token`, `401`, `revoked`, …); not the ids of things (`cus_…`, `upload id …`), nor 32
+//!   bytes in base58 (`shaped.rs`).
+//! - **High-entropy hex**: at least 32 hex digits in one case, an even number, standing alone, with at least 8 different
+//!   digits. It stays where the text says what public thing it is: a digest's label right before it (`sha256:`,
+//!   `BuildID[sha1]=`, `commit`, a trace's or request's id, any name that ends with `id`), a name or word whose last word
+//!   names a thing (`dag_hash=<hex>`, `KeyVersion <hex>`, `refname '<hex>'`; not `key`, `cookie`, `salt` and their like),
+//!   a word that names a hash near it, the rest of a name joined to it (`index-<hex>`), a file's extension after it, a line
+//!   of a checksum list (`<hex>  name`), an object id (40 or 64 digits) on a line that speaks git, an id (64 digits) on a
+//!   line that speaks of containers or images, a component of a file's path, a fingerprint of OpenPGP (40 digits in upper
+//!   case), and `0x` with 40 digits (an address). A word such as `secret`, `token` or `private` near before it revokes
+//!   all but the label.
 //! - UUIDs, shorter hex, memory addresses, versions, timestamps, IP addresses and ports, npm's `sha512-…` fit
 //!   no rule.
 
@@ -58,6 +62,7 @@ mod numbers;
 mod pem;
 mod programs;
 mod providers;
+mod shaped;
 mod text;
 mod url;
 mod value;

@@ -39,10 +39,12 @@ pub(super) enum Site {
     Compared,
     Array,
     Login,
+    Tried,
+    TriedColon,
 }
 
 /// How many there are.
-const SITES: usize = Site::Login as usize + 1;
+const SITES: usize = Site::TriedColon as usize + 1;
 
 /// Up to where a rule has settled the text, so that an anchor inside of it has nothing to add.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -5,6 +5,7 @@ use super::Candidate;
 use super::category::Category;
 use super::hex;
 use super::memo::Site;
+use super::shaped;
 use super::text::{Text, is_token, is_word};
 use super::words::find;
 use std::ops::Range;
@@ -13,7 +14,7 @@ use std::ops::Range;
 pub(super) fn detect(text: Text<'_>, found: &mut Vec<Candidate>) {
     let bytes = text.0;
     // Numbers that were read as a group are not read again, nor anything within an array.
-    let (mut done, mut array_end) = (0, 0);
+    let (mut done, mut array_end, mut shaped_end) = (0, 0, 0);
     for Range { start: index, end } in Starts::new(bytes) {
         if index < array_end {
             continue;
@@ -25,6 +26,9 @@ pub(super) fn detect(text: Text<'_>, found: &mut Vec<Candidate>) {
             b'[' => array_end = array(text, index, found).unwrap_or(array_end),
             byte => {
                 let length = end - index;
+                if length >= BOT && index >= shaped_end {
+                    shaped_end = shaped::detect(text, index..end, found);
+                }
                 if length >= hex::LEAST {
                     long(text, index..end, found);
                 } else if (BOT..=28).contains(&length) && text.at(end) == b'.' {
@@ -164,6 +168,15 @@ fn keypair(word: &[u8]) -> bool {
         && ed25519_dalek::SigningKey::from_keypair_bytes(&bytes).is_ok()
 }
 
+/// A private key of Bitcoin in its import format. Nothing public has this length and this start in base58.
+fn is_wif(word: &[u8]) -> bool {
+    word.len() == 52
+        && matches!(word.first(), Some(b'K' | b'L'))
+        && word.iter().all(|byte| byte.is_ascii_alphanumeric() && !matches!(byte, b'0' | b'O' | b'I' | b'l'))
+        && word.iter().any(u8::is_ascii_digit)
+        && word.iter().any(u8::is_ascii_lowercase)
+}
+
 /// A bot's token of Discord: its number in base64, a dot, a time, a dot, a signature.
 fn bot(text: Text<'_>, word: Range<usize>, found: &mut Vec<Candidate>) {
     let time = text.run(word.end + 1, 8, is_token);
@@ -184,7 +197,7 @@ fn telegram(text: Text<'_>, word: Range<usize>, found: &mut Vec<Candidate>) {
 
 /// A long word: all hex, or hex after `0x` or a name and `_`.
 fn long(text: Text<'_>, word: Range<usize>, found: &mut Vec<Candidate>) {
-    if keypair(text.slice(word.clone())) {
+    if keypair(text.slice(word.clone())) || is_wif(text.slice(word.clone())) {
         found.push(Candidate { category: Category::PrivateKey, range: word });
         return;
     }

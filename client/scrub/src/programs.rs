@@ -4,9 +4,9 @@ use super::Candidate;
 use super::category::Category;
 use super::memo::{Settled, Site};
 use super::text::{Text, every};
-use super::value::is_placeholder;
+use super::value::{is_address, is_generated, is_mixed, is_placeholder, is_random};
 use super::words::find;
-use Category::{Aws, BasicAuth, DatabaseUrl, Password, TotpSeed};
+use Category::{Aws, BasicAuth, DatabaseUrl, Password, Token, TotpSeed};
 use std::ops::Range;
 
 /// How many bytes and words of a command line are read.
@@ -19,6 +19,12 @@ enum Part {
     Whole,
     /// What follows the first such sign: `name:secret`.
     After(u8),
+    /// If it is mixed as a password is.
+    Secretly,
+    /// As [`Self::Secretly`], in quotes.
+    Quoted,
+    /// If it is long and random.
+    Generated,
     /// What stands between the slash and the `@` of `name/secret@host`.
     Login,
 }
@@ -40,7 +46,7 @@ enum Place {
     Behind(&'static str),
 }
 
-use Part::{After, Login, Whole};
+use Part::{After, Generated, Login, Quoted, Secretly, Whole};
 use Place::{Any, Behind, Flag, Glued, LastWith, Word};
 
 type Row = (&'static [&'static str], &'static [(Place, Part)], Category);
@@ -87,7 +93,7 @@ const PROGRAMS: &[Row] = &[
     (&["openssl enc"], &[(Flag("-k"), Whole)], Password),
     (&["snmpwalk", "snmpget"], &[(Flag("-A"), Whole), (Flag("-X"), Whole)], Password),
     (&["xfreerdp"], &[(Glued("/p:"), Whole)], Password),
-    (&["htpasswd"], &[(LastWith(b'b'), Whole)], Password),
+    (&["htpasswd", "mosquitto_passwd"], &[(LastWith(b'b'), Whole)], Password),
     (
         &["wpa_passphrase", "rabbitmqctl add_user", "rabbitmqctl change_password"],
         &[(Word(1), Whole)],
@@ -96,6 +102,10 @@ const PROGRAMS: &[Row] = &[
     (&["requirepass", "masterauth"], &[(Word(0), Whole)], Password),
     (&["chpasswd"], &[(Any, After(b':'))], Password),
     (&["net use"], &[(Behind("\\\\"), Whole)], Password),
+    (&["net user"], &[(Word(1), Secretly)], Password),
+    (&["login", "auth"], &[(Any, Generated), (Word(1), Quoted)], Token),
+    (&["smbclient"], &[(Word(1), Quoted)], Password),
+    (&["addprinc"], &[(Flag("-pw"), Whole)], Password),
     (
         &["curl"],
         &[
@@ -274,11 +284,13 @@ fn values(text: Text<'_>, words: &[Argument], place: Place) -> Vec<Range<usize>>
 /// Whether a word is the flag, and what is written together with it.
 #[allow(clippy::option_option)] // Not the flag; the flag alone; the flag with a value.
 fn glued(text: Text<'_>, word: &Argument, flag: &str) -> Option<Option<Range<usize>>> {
-    if !text.starts(word.range.start, flag) {
+    // The flag may stand in the quotes too: `'-psecret'`.
+    let begin = if text.at(word.plain.start) == b'-' { word.plain.start } else { word.range.start };
+    if !text.starts(begin, flag) {
         return None;
     }
-    let mut start = word.range.start + flag.len();
-    if start >= word.range.end {
+    let mut start = begin + flag.len();
+    if start >= word.plain.end {
         return Some(None);
     }
     if text.at(start) == b'=' {
@@ -296,6 +308,10 @@ fn cut(text: Text<'_>, range: Range<usize>, part: Part) -> Option<Range<usize>> 
     let split = |sign: u8| value.iter().position(|byte| *byte == sign).filter(|at| *at > 0);
     let inner = match part {
         Whole => 0..value.len(),
+        Secretly if is_mixed(value, 6) && !value.starts_with(b"/") => 0..value.len(),
+        Generated if is_generated(value, 20) && is_random(value) && !is_address(value) => 0..value.len(),
+        Quoted if is_mixed(value, 6) && matches!(text.before(range.start), b'"' | b'\'') => 0..value.len(),
+        Secretly | Quoted | Generated => return None,
         After(sign) => {
             let at = split(sign)?;
             // A URL, or a user's and a group's number.
@@ -340,6 +356,22 @@ pub(super) fn piped(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candid
     }
 }
 
+/// `… -u name -p secret` of any program.
+pub(super) fn beside_user(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    let line = text.line(anchor.start);
+    let user = [" -u ", "-u=", "--user", "--login"];
+    if !text.has(Site::Before, line.start..anchor.start, &user) {
+        return;
+    }
+    let (words, _) = arguments(text, anchor.end);
+    let Some(word) = words.first().map(|word| word.plain.clone()) else { return };
+    let value = text.slice(word.clone());
+    let place = |byte: &u8| matches!(byte, b'/' | b':');
+    if is_mixed(value, 6) && !value.iter().any(place) && !value.starts_with(b"-") && !is_placeholder(value) {
+        found.push(Candidate { category: Password, range: word });
+    }
+}
+
 /// FTP's `PASS secret`: after a client's arrow or prompt, or below the user's name.
 pub(super) fn ftp(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
     if !text.starts(anchor.start, "PASS ") {
@@ -364,9 +396,11 @@ pub(super) fn pair(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candida
         let end = text.run(from + 1, 128, |byte| byte != quote && byte != b'\n');
         (matches!(quote, b'"' | b'\'') && text.at(end) == quote).then_some(from + 1..end)
     };
-    let secret = quoted(text.blanks(anchor.end))
-        .map(|name| text.run(name.end + 1, 4, |byte| matches!(byte, b',' | b' ')))
-        .and_then(quoted);
+    let next = |name: Range<usize>| quoted(text.run(name.end + 1, 4, |byte| matches!(byte, b',' | b' ')));
+    let first = quoted(text.blanks(anchor.end));
+    // `PlainAuth("", "name", "secret", host)`
+    let first = first.and_then(|name| if name.is_empty() { next(name) } else { Some(name) });
+    let secret = first.and_then(next);
     if let Some(range) = secret.filter(|range| !range.is_empty() && !is_placeholder(text.peek(range.clone())))
     {
         found.push(Candidate { category: BasicAuth, range });
@@ -381,16 +415,37 @@ pub(super) fn login(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candid
             text.run(anchor.end, 64, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'));
         end > anchor.end && text.at(end) == b':' && text.at(end + 1).is_ascii_digit()
     };
-    if sign == b':' && !text.starts(anchor.end, "tcp(") && !text.starts(anchor.end, "unix(") && !host() {
+    // `name:secret@host.example.com`, if it can only be a secret.
+    let dotted = || {
+        let end =
+            text.run(anchor.end, 64, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'));
+        text.slice(anchor.end..end).iter().rposition(|byte| *byte == b'.').is_some_and(|at| at > 0)
+    };
+    let socket = text.starts(anchor.end, "tcp(") || text.starts(anchor.end, "unix(");
+    let sure = sign == b'/' || socket || host();
+    if !sure && !dotted() {
         return;
     }
     let start = text.run_back_seen(Site::Login, anchor.start, 128, |byte| {
         !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'`' | b'@' | b'=' | b'(')
     });
     let value = text.slice(start..anchor.start);
-    let Some(at) = value.iter().position(|byte| *byte == sign).filter(|at| *at > 0) else { return };
+    let split = |sign: u8| value.iter().position(|byte| *byte == sign).filter(|at| *at > 0);
+    // `name/secret@host:1521/service`
+    let oracle = || if sure { split(b'/') } else { None };
+    let (at, sure) = match split(sign) {
+        Some(at) => (at, sure),
+        None => match oracle() {
+            Some(at) => (at, false),
+            None => return,
+        },
+    };
     let secret = value.get(at + 1..).unwrap_or_default();
-    if !secret.is_empty() && !secret.contains(&b'/') && !is_placeholder(secret) {
+    let name = value.get(..at).unwrap_or_default();
+    let person = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    let secretly = sure
+        || is_mixed(secret, 6) && every(name, person) && name.first().is_some_and(u8::is_ascii_alphabetic);
+    if !secret.is_empty() && secretly && !secret.contains(&b'/') && !is_placeholder(secret) {
         found.push(Candidate { category: DatabaseUrl, range: start + at + 1..anchor.start });
     }
 }

@@ -36,6 +36,7 @@ use Alphabet::{Crypt, Dashed, Loose, Plain};
 const FORMS: &[Form] = &[
     // Language models.
     form("sk-", Dashed, 20, ApiKey),
+    form("sdk-", Dashed, 36, ApiKey),
     form("gsk_", Plain, 20, ApiKey),
     form("hf_", Plain, 20, ApiKey),
     form("r8_", Plain, 20, ApiKey),

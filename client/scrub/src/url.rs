@@ -3,7 +3,7 @@
 use super::Candidate;
 use super::category::Category;
 use super::memo::Site;
-use super::text::{ATOM, REACH, Text};
+use super::text::{ATOM, REACH, Text, every};
 use super::value::{is_mixed, is_placeholder};
 use std::ops::Range;
 
@@ -110,7 +110,9 @@ pub(super) fn detect(text: Text<'_>, anchor: usize, found: &mut Vec<Candidate>) 
         }
         return;
     }
-    let named = user.len() >= 16 && is_mixed(user, 16) && real(user);
+    // A node's public key.
+    let node = user.len() == 128 && every(user, |byte| byte.is_ascii_hexdigit());
+    let named = user.len() >= 16 && is_mixed(user, 16) && real(user) && !node;
     if !real(pass) && !named {
         return;
     }

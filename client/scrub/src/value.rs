@@ -2,6 +2,7 @@
 
 use super::memo::Site;
 use super::text::{ATOM, REACH, Text, every};
+use super::words::find;
 use std::cell::LazyCell;
 use std::ops::Range;
 
@@ -60,14 +61,31 @@ pub(super) fn after_name(text: Text<'_>, name: Range<usize>, flag: bool) -> Opti
         (b'>', b' ' | b'\t') if opens_tag(text, name.start) && !text.line_has(name.start, &["</"]) => {
             return None;
         }
+        // `<Password><Value>…`
+        (b'>', b'<') if !spaced && opens_tag(text, name.start) && text.at(at + 2) != b'/' => {
+            let close = text.run(at + 2, 24, |byte| byte.is_ascii_alphabetic());
+            if text.at(close) != b'>' {
+                return None;
+            }
+            (Tie::Tight, close + 1)
+        }
         (b'>', _) if !spaced && opens_tag(text, name.start) => (Tie::Tight, at + 1),
         // `user.setPassword("…")`
         (b'(', b'"' | b'\'' | b'`') if !spaced && sets(text.slice(name.clone())) => (Tie::Tight, at + 1),
         // `{"name": "DB_PASS", "value": "…"}`, and the same in YAML, on the next line.
         (b',' | b'\n' | b'\r', _) if let Some(value) = paired(text, at) => (Tie::Loose, value),
-        (b',', _) if quoted_name => {
+        // `assertEqual(user.password, "…")`
+        (b',', _) if quoted_name || text.slice(name.clone()).contains(&b'.') => {
             let next = text.blanks(at + 1);
             matches!(text.at(next), b'"' | b'\'').then_some((Tie::Loose, next))?
+        }
+        (b'v', _) if spaced && let Some(value) = named_value(text, at) => (Tie::Loose, value),
+        // `<wsse:Password Type="PasswordText">…</…`
+        _ if spaced
+            && opens_tag(text, name.start)
+            && let Some(content) = content(text, at) =>
+        {
+            (Tie::Tight, content)
         }
         _ if flag && spaced && !quoted_name && text.at(at) != b'-' => (Tie::Flag, at),
         _ if spaced => return beside(text, name, at),
@@ -88,6 +106,18 @@ fn paired(text: Text<'_>, at: usize) -> Option<usize> {
     (name.eq_ignore_ascii_case(b"value") && matches!(text.at(end), b':' | b'=')).then_some(end + 1)
 }
 
+/// Where the text of an element begins whose attributes begin at `at`.
+fn content(text: Text<'_>, at: usize) -> Option<usize> {
+    let close = text.run(at, 96, |byte| !matches!(byte, b'>' | b'<' | b'\n'));
+    let end = text.run(close + 1, 64, |byte| !byte.is_ascii_whitespace() && byte != b'<');
+    (text.at(close) == b'>' && end > close + 1 && text.starts(end, "</")).then_some(close + 1)
+}
+
+/// `… 'spring.mail.password' value: "…"`
+fn named_value(text: Text<'_>, at: usize) -> Option<usize> {
+    (text.starts(at, "value") && matches!(text.at(at + 5), b':' | b'=')).then_some(at + 6)
+}
+
 /// Whether a method of that name takes the value: `user.setPassword`, `with_token`, `.password` of a builder.
 fn sets(name: &[u8]) -> bool {
     let begins =
@@ -96,6 +126,7 @@ fn sets(name: &[u8]) -> bool {
     let (method, object) = (parts.next().unwrap_or_default(), parts.next());
     let plain = |word: &[u8]| method.eq_ignore_ascii_case(word);
     begins(method, b"set")
+        || name == b"PASSWORD"
         || begins(method, b"with")
         || object.is_some()
             && [&b"password"[..], b"secret", b"token", b"apikey", b"api_key"].into_iter().any(plain)
@@ -125,7 +156,7 @@ fn beside(text: Text<'_>, name: Range<usize>, at: usize) -> Option<Value> {
     let netrc =
         word.eq_ignore_ascii_case(b"password") && (line.start == name.start || has(&["login ", "machine "]));
     let declared = shouted && has(&["env ", "arg ", "set ", "setenv "]);
-    if matches!(text.at(at), b'\'' | b'"') || declared {
+    if matches!(text.at(at), b'\'' | b'"') || declared || opened(text, at) > at {
         return read(text, at, Tie::Beside, &name);
     }
     for verb in ["is ", "was ", "set to ", "to ", "is: ", "of "] {
@@ -134,18 +165,34 @@ fn beside(text: Text<'_>, name: Range<usize>, at: usize) -> Option<Value> {
         }
     }
     // `bad token Nv1nZ…`: only what was clearly generated.
-    let at = if text.at(at) == b'(' { at + 1 } else { at };
-    let generated = text.run(at, REACH, |byte| super::text::is_base64(byte) || super::text::is_token(byte));
+    let at = if matches!(text.at(at), b'(' | b'`') { at + 1 } else { at };
+    let part = |byte: u8| super::text::is_base64(byte) || super::text::is_token(byte) || byte == b'.';
+    let generated = text.run(at, REACH, part);
     let value = text.slice(at..generated);
-    if is_uuid(value) || value.len() >= 20 && is_generated(value, 20) {
+    let value = value.strip_suffix(b".").unwrap_or(value);
+    let compound = word.iter().any(|byte| matches!(byte, b'.' | b'_')) || shouted;
+    let kept = value.iter().any(u8::is_ascii_digit) && value.iter().any(u8::is_ascii_alphabetic);
+    if compound && kept && (8..=64).contains(&value.len()) && !is_code(value) && !is_location(value) {
+        return read(text, at, Tie::Beside, &name);
+    }
+    if is_uuid(value) && !word.eq_ignore_ascii_case(b"session")
+        || value.len() >= 20 && (is_generated(value, 20) || is_base32(value)) && !is_address(value)
+    {
         return read(text, at, Tie::Beside, &name);
     }
     // `connect web password R?R6!Y`: the last word, if nobody would write it in a sentence.
     let end = text.run(at, REACH, |byte| !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\''));
     let chosen = text.peek(at..end);
     let kinds = [u8::is_ascii_digit as fn(&u8) -> bool, u8::is_ascii_alphabetic];
-    if word.eq_ignore_ascii_case(b"password")
-        && text.peek(end..line.end).trim_ascii().len() <= 1
+    // `psk S-q1pbuT5Js too short`: or a word that is none of the language.
+    let sign = |byte: &u8| {
+        byte.is_ascii_punctuation() && !matches!(byte, b'_' | b'.' | b',' | b':' | b';' | b'(' | b')' | b'/')
+    };
+    let cased = [u8::is_ascii_lowercase as fn(&u8) -> bool, u8::is_ascii_uppercase];
+    let named = ["pass", "pwd", "psk"].iter().any(|part| find(word, part.as_bytes()).is_some());
+    let odd = named && cased.iter().all(|kind| chosen.iter().any(kind)) && chosen.iter().any(sign);
+    let last = word.eq_ignore_ascii_case(b"password") && text.peek(end..line.end).trim_ascii().len() <= 1;
+    if (last || odd)
         && (8..=64).contains(&chosen.len())
         && kinds.iter().all(|kind| chosen.iter().any(kind))
         && !is_code(chosen)
@@ -166,10 +213,23 @@ fn beside(text: Text<'_>, name: Range<usize>, at: usize) -> Option<Value> {
     None
 }
 
+/// Behind what may stand around a value: `["…"]`, `<%= "…" %>`, `<(echo …)`, `<<< …`.
+fn opened(text: Text<'_>, at: usize) -> usize {
+    match text.at(at) {
+        b'[' if matches!(text.at(at + 1), b'"' | b'\'') => at + 1,
+        b'<' => {
+            let open = ["<%=", "<<<", "<(echo"].iter().find(|open| text.starts(at, open));
+            open.map_or(at, |open| text.blanks(at + open.len()))
+        }
+        _ => at,
+    }
+}
+
 /// Reads the value that begins at `at`.
 fn read(text: Text<'_>, at: usize, tie: Tie, name: &Range<usize>) -> Option<Value> {
     // b"…", f"…", r"…", and the dollar of $'…'.
-    let prefixed = matches!(text.at(at), b'b' | b'f' | b'r' | b'u' | b'L' | b'$' | b'@');
+    let at = opened(text, at);
+    let prefixed = matches!(text.at(at), b'b' | b'f' | b'r' | b'u' | b'L' | b'N' | b'$' | b'@');
     let at = if prefixed && matches!(text.at(at + 1), b'"' | b'\'') { at + 1 } else { at };
     let slashes = text.run(at, 4, |byte| byte == b'\\') - at;
     let quote = text.at(at + slashes);
@@ -357,6 +417,22 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         "set",
         "not-set",
         "changed",
+        // The word for the thing instead of the thing.
+        "password",
+        "passwd",
+        "pass",
+        "pwd",
+        "secret",
+        "token",
+        "apikey",
+        "api_key",
+        "changeme",
+        "changeit",
+        "change-me",
+        "change_me",
+        "example",
+        "username",
+        "undef",
     ];
     if every(value, |byte| matches!(byte, b'*' | b'x' | b'X' | b'.' | b'-' | b'_' | b'?' | b'#' | ATOM)) {
         return true;
@@ -383,6 +459,11 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
     variable
         || wraps(b"<", b">")
         || wraps(b"{{", b"}}")
+        || wraps(b"(", b")")
+            && value.len() <= 24
+            && every(value, |byte| byte.is_ascii_alphabetic() || matches!(byte, b'(' | b')' | b' '))
+        || wraps(b"[", b"]")
+            && every(value, |byte| byte.is_ascii_alphabetic() || matches!(byte, b'[' | b']' | b'_'))
         || wraps(b"${", b"}")
         || (wraps(b"%", b"%") && value.len() > 2)
         || (wraps(b"{", b"}") && value.len() <= EXPRESSION && every(value, is_expression))
@@ -420,6 +501,7 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
             b"your-",
             b"your_",
             b"vault:",
+            b"@microsoft.keyvault(",
             b"!vault",
             b"!secret",
             b"file:",
@@ -509,8 +591,44 @@ pub(super) fn is_generated(value: &[u8], least: usize) -> bool {
                 && !value.contains(&b'/')))
 }
 
+/// A seed in base32.
+fn is_base32(value: &[u8]) -> bool {
+    matches!(value.len(), 16 | 20 | 24 | 26 | 32 | 52 | 56 | 64)
+        && value.iter().all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'2'..=b'7'))
+        && value.iter().filter(|byte| byte.is_ascii_digit()).count() >= 2
+}
+
+/// 32 bytes in base58: an account of Solana, a hash of a block.
+pub(super) fn is_address(value: &[u8]) -> bool {
+    let mut bytes = [0; 32];
+    matches!(value.len(), 43 | 44) && bs58::decode(value).onto(&mut bytes[..]) == Ok(32)
+}
+
+/// Whether letters and digits change as often as in a random word, and not as in a name of several words.
+pub(super) fn is_random(value: &[u8]) -> bool {
+    let kind = |byte: &u8| match byte {
+        b'a'..=b'z' => 0_u8,
+        b'A'..=b'Z' => 1,
+        b'0'..=b'9' => 2,
+        _ => 3,
+    };
+    let changes = value.windows(2).filter(|pair| matches!(pair, [a, b] if kind(a) != kind(b))).count();
+    changes * 5 >= value.len().saturating_sub(1) * 2
+}
+
+/// `db-password`, `my-token-secret`: the name under which a secret is kept.
+pub(super) fn is_reference(value: &[u8]) -> bool {
+    let plain =
+        |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_' | b'.');
+    let words =
+        [&b"password"[..], b"secret", b"token", b"key", b"creds", b"credentials", b"tls", b"cert", b"auth"];
+    value.iter().all(plain)
+        && value.split(|byte| matches!(byte, b'-' | b'_' | b'.')).any(|part| words.contains(&part))
+        && value.iter().any(|byte| matches!(byte, b'-' | b'_' | b'.'))
+}
+
 /// Five groups of hex digits.
-fn is_uuid(value: &[u8]) -> bool {
+pub(super) fn is_uuid(value: &[u8]) -> bool {
     value.len() == 36
         && value.iter().enumerate().all(|(at, byte)| match at {
             8 | 13 | 18 | 23 => *byte == b'-',

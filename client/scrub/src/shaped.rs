@@ -1,0 +1,147 @@
+//! Words that were clearly generated: secrets where the line speaks of what lets in, whatever name stands before them.
+
+use super::Candidate;
+use super::category::Category;
+use super::memo::Site;
+use super::text::{Text, is_base64};
+use super::value::{is_address, is_generated, is_location, is_random};
+use super::words::Words;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+/// Least length.
+const LEAST: usize = 24;
+/// How far before it a word may stand that names a public thing.
+const NEAR: usize = 40;
+
+/// Words of what lets in, and of who is not let in.
+static LETS_IN: LazyLock<Words> = LazyLock::new(|| {
+    Words::new(
+        "lets in",
+        &[
+            "token",
+            "secret",
+            "apikey",
+            "api key",
+            "api_key",
+            "api-key",
+            "credential",
+            "bearer",
+            "authoriz",
+            "authent",
+            "401",
+            "403",
+            "forbidden",
+            "expired",
+            "revoked",
+            "not valid",
+            "invalid",
+            "rejected",
+            "denied",
+            "password",
+            "login",
+            "logged in",
+            "access key",
+            "scope",
+            "auth ",
+        ],
+    )
+});
+
+/// Words of what everybody may see.
+static PUBLIC: LazyLock<Words> = LazyLock::new(|| {
+    Words::new(
+        "public",
+        &[
+            "public",
+            "pubkey",
+            "fingerprint",
+            "sha",
+            "checksum",
+            "hash",
+            "integrity",
+            "ssh-",
+            "signature",
+            "account",
+            "mint",
+            "program",
+            "cert",
+            "etag",
+            "version",
+            "upload",
+            "document",
+            "file",
+            "commit",
+            "block",
+            "address",
+            "owner",
+            "peer",
+            "build",
+            "digest",
+            "h1:",
+            "id ",
+            "id=",
+            "id:",
+            "id\"",
+            "key id",
+            "ids ",
+            "nonce",
+            "cursor",
+            "continuation",
+            "page",
+            "hosts",
+            "base64",
+            "pin-",
+            "cookie-policy",
+            "mac ",
+            "wallet",
+        ],
+    )
+});
+
+/// The end of the word around a part of it.
+pub(super) fn detect(text: Text<'_>, part: Range<usize>, found: &mut Vec<Candidate>) -> usize {
+    let fits = |byte: u8| is_base64(byte) || matches!(byte, b'_' | b'-' | b'.');
+    // What stands before a sign of equality is a name.
+    let start = text.run_back(part.start, 96, |byte| fits(byte) && byte != b'=');
+    let end = text.run(part.end, 256, fits);
+    let end = if text.before(end) == b'.' { end - 1 } else { end };
+    let word = text.slice(start..end);
+    let (before, after) = (text.before(start), text.at(end));
+    let opens = matches!(
+        before,
+        0 | b' ' | b'\t' | b'\n' | b'"' | b'\'' | b'`' | b'(' | b'[' | b':' | b'=' | b',' | b'>'
+    );
+    let closes = !matches!(after, b'/' | b'@' | b'#' | b'(' | b'?' | b'%')
+        && !(matches!(after, b'.' | b':') && text.at(end + 1).is_ascii_alphanumeric());
+    let cased = matches!(before, b':' | b'=')
+        || word.iter().any(u8::is_ascii_uppercase) && word.iter().any(u8::is_ascii_lowercase);
+    let hex = || word.strip_prefix(b"0x").unwrap_or(word).iter().all(u8::is_ascii_hexdigit);
+    if !opens
+        || !closes
+        || !cased
+        || word.len() < LEAST
+        || !is_generated(word, LEAST)
+        || hex()
+        || !is_random(word)
+    {
+        return end;
+    }
+    let line = text.line(start);
+    let near = text.slice(line.start.max(start.saturating_sub(NEAR))..start);
+    if is_typed(word) || is_location(word) || is_address(word) || PUBLIC.are_in(near) {
+        return end;
+    }
+    // 64 bytes in base64: an account's key of Azure.
+    let account = word.len() == 88 && word.ends_with(b"=") && before == b'"';
+    if account || text.has_any(Site::Line, line, &LETS_IN) {
+        found.push(Candidate { category: Category::Token, range: start..end });
+    }
+    end
+}
+
+/// `cus_…`, `evt_…`: the id of a thing of that type.
+fn is_typed(word: &[u8]) -> bool {
+    let kind = word.iter().position(|byte| *byte == b'_').unwrap_or(0);
+    (2..=8).contains(&kind) && word.iter().take(kind).all(u8::is_ascii_lowercase)
+}
