@@ -237,7 +237,7 @@ fn a_name_that_is_taken_lifts_no_limit(_: Who) {
     // Another machine in a namespace of its own counts its processes from 1 too.
     let helper = helper().unwrap().as_raw_nonzero().get();
     for number in 0..200 {
-        fs::create_dir(own().join(format!("zx1-sandbox-{helper}-{}", helper + number))).unwrap();
+        fs::create_dir(own().join(format!("zx1-sandbox-{helper}-{number}"))).unwrap();
     }
     let [processes] = during_a_run_of(&mut sandbox, &limits(), ["pids.max"]);
     assert_eq!(processes, "65");

@@ -57,8 +57,9 @@ fn trials() -> Vec<libtest_mimic::Trial> {
     let mut trials = Vec::new();
     for scenario in scenarios() {
         for who in [Who::Root, Who::User] {
-            let name = format!("{}::{}", who.name(), scenario.name);
             let needs_groups = groups::SCENARIOS.iter().any(|other| other.name == scenario.name);
+            let module = if needs_groups { "groups::" } else { "" };
+            let name = format!("{}::{module}{}", who.name(), scenario.name);
             trials.push(libtest_mimic::Trial::ignorable_test(name, move || {
                 if needs_groups && let Some(reason) = groups::why_not() {
                     return Ok(libtest_mimic::Completion::ignored_with(reason));
