@@ -102,8 +102,7 @@ pub(super) fn run(session: &Session, request: &RunRequest, fds: Vec<OwnedFd>) ->
 
     // The changes lie in memory, and have a limit of their own.
     let memory = request.memory.saturating_add(session.view.disk_limit);
-    let group =
-        session.cgroups.as_ref().and_then(|parent| parent.group(pid, memory, request.processes).ok());
+    let group = session.cgroups.as_ref().and_then(|parent| parent.group(pid, memory, request.processes).ok());
     wire::send(&ours, &group.is_some(), &[])?;
     let mut watch = Watch {
         pid,

@@ -540,7 +540,8 @@ fn own_memory() {
 }
 
 fn files_in_shared_memory() {
-    let written = fs::File::create("/dev/shm/large").and_then(|mut file| file.write_all(&vec![1u8; 200 << 20]));
+    let written =
+        fs::File::create("/dev/shm/large").and_then(|mut file| file.write_all(&vec![1u8; 200 << 20]));
     said("files in /dev/shm", written.is_ok(), "200 MiB");
 }
 

@@ -56,7 +56,10 @@ fn parent() -> Result<PathBuf, String> {
             return Ok(path.to_owned());
         }
     }
-    Err(format!("{} is below no group with the controllers memory and pids that this user may use", own.display()))
+    Err(format!(
+        "{} is below no group with the controllers memory and pids that this user may use",
+        own.display()
+    ))
 }
 
 /// A group for one jail, as a login manager delegates it; its processes live in a leaf of it.
@@ -72,7 +75,13 @@ impl Delegated {
         fs::create_dir(path.join("leaf")).unwrap();
         if who == Who::User && real_root {
             for group in [path.clone(), path.join("leaf")] {
-                let files = ["", "cgroup.procs", "cgroup.threads", "cgroup.subtree_control", "cgroup.max.descendants"];
+                let files = [
+                    "",
+                    "cgroup.procs",
+                    "cgroup.threads",
+                    "cgroup.subtree_control",
+                    "cgroup.max.descendants",
+                ];
                 for file in files {
                     chown(group.join(file), Some(USER), Some(USER)).unwrap();
                 }
@@ -120,6 +129,10 @@ fn groups() -> Vec<String> {
     groups_in(&own())
 }
 
+fn is_populated(group: &Path) -> bool {
+    fs::read_to_string(group.join("cgroup.events")).is_ok_and(|text| text.contains("populated 1"))
+}
+
 /// Values of the only group with processes while a command runs, for some of its files.
 fn during_a_run<const N: usize>(limits: &Limits, files: [&str; N]) -> [String; N] {
     during_a_run_of(&mut sandbox(), limits, files)
@@ -129,12 +142,11 @@ fn during_a_run_of<const N: usize>(sandbox: &mut Sandbox, limits: &Limits, files
     let mut seen = None;
     let outcome = sandbox
         .run_with(&Command::shell("echo started"), limits, |_, _| {
-            let populated = groups().into_iter().map(|name| own().join(name)).find(|path| {
-                fs::read_to_string(path.join("cgroup.events")).is_ok_and(|text| text.contains("populated 1"))
-            });
+            let populated = groups().into_iter().map(|name| own().join(name)).find(|path| is_populated(path));
             seen = populated.map(|path| {
                 files.map(|file| {
-                    fs::read_to_string(path.join(file)).map_or("none".to_owned(), |text| text.trim().to_owned())
+                    fs::read_to_string(path.join(file))
+                        .map_or("none".to_owned(), |text| text.trim().to_owned())
                 })
             });
         })
@@ -167,6 +179,12 @@ fn a_killed_helper_leaves_no_group_for_long(_: Who) {
     assert_eq!(outcome.unwrap_err().code(), 9209);
     drop(killed);
     assert_eq!(groups().len(), 1, "nobody was there to remove it");
+    // The kernel ends the run's processes in its own time.
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    while is_populated(&own().join(&groups()[0])) {
+        assert!(std::time::Instant::now() < deadline, "the run goes on without its helper");
+        std::thread::yield_now();
+    }
     let mut next = sandbox();
     good(&mut next, "true");
     assert_eq!(groups(), Vec::<String>::new());

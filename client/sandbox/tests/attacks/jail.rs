@@ -60,7 +60,8 @@ pub(crate) fn enter(who: Who, scenario: &Scenario) -> ExitCode {
         0 => {
             // SAFETY: no memory is involved.
             unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
-            let good = std::panic::catch_unwind(|| first(who, scenario, uid == 0, group.as_ref())).unwrap_or(false);
+            let good =
+                std::panic::catch_unwind(|| first(who, scenario, uid == 0, group.as_ref())).unwrap_or(false);
             let _ = io::stderr().flush();
             std::process::exit(i32::from(!good))
         }
