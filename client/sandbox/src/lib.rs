@@ -55,8 +55,8 @@
 //! that of changes together; threads count as processes there. Elsewhere the run's first process counts every
 //! 10 ms and ends the run, with `RLIMIT_NPROC` (ordinary user) and the pid namespace's own `pid_max` (Linux 6.14)
 //! as hard bounds. Memory that no process maps is then seen in the machine's totals only: a run ends when the
-//! machine's shared memory grew by more than the run may use, or when less than 1/32 of all memory is left. A
-//! group that cannot be made at the start of a run is no reason to run without limits: that run is watched.
+//! machine's shared memory grew by more than the run may use, or when less than 1/32 of all memory is left. Where
+//! the group of one run cannot be made, that run is watched.
 //! [`Info::limits_by`] says which.
 //!
 //! # What an ordinary user cannot try

@@ -579,7 +579,7 @@ fn full_sockets() {
     said("full sockets", true, total);
 }
 
-/// The limits of one's own group, and the way out of it.
+/// Limits of the group that this process is in, and ways out of it.
 fn groups() {
     let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let seen = own.lines().filter(|line| line.starts_with("0::")).any(|line| line != "0::/");
