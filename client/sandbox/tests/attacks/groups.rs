@@ -11,7 +11,7 @@ use zx1_sandbox::{Command, LimitKind, Limits, Outcome, Sandbox};
 use crate::attacker::ARGUMENT;
 use crate::jail::{ATTACKER, USER};
 use crate::scenarios;
-use crate::world::{TREE, Who, attack, good, limits, sandbox};
+use crate::world::{TREE, Who, attack, good, has_one_user, limits, sandbox};
 
 scenarios! {
     contained:
@@ -140,8 +140,9 @@ fn during_a_run<const N: usize>(limits: &Limits, files: [&str; N]) -> [String; N
 
 fn during_a_run_of<const N: usize>(sandbox: &mut Sandbox, limits: &Limits, files: [&str; N]) -> [String; N] {
     let mut seen = None;
+    let canceller = sandbox.canceller();
     let outcome = sandbox
-        .run_with(&Command::shell("echo started"), limits, |_, _| {
+        .run_with(&Command::shell("echo started; sleep 60"), limits, |_, _| {
             let populated = groups().into_iter().map(|name| own().join(name)).find(|path| is_populated(path));
             seen = populated.map(|path| {
                 files.map(|file| {
@@ -149,9 +150,10 @@ fn during_a_run_of<const N: usize>(sandbox: &mut Sandbox, limits: &Limits, files
                         .map_or("none".to_owned(), |text| text.trim().to_owned())
                 })
             });
+            canceller.cancel();
         })
         .unwrap();
-    assert!(outcome.success(), "{outcome:?}");
+    assert_eq!(outcome.limit_hit, Some(LimitKind::Canceled), "{outcome:?}");
     seen.expect("the run is in a group")
 }
 
@@ -219,7 +221,9 @@ fn every_kind_of_memory_counts(_: Who) {
         "full-sockets",
     ] {
         let outcome = attempt(what, &small);
-        assert_eq!(outcome.limit_hit, Some(LimitKind::Memory), "{what}: {outcome:?}");
+        // The kernel may refuse so large a segment of System V at once.
+        let refused = what == "hidden-memory" && outcome.stdout.text().ends_with(": 0 MiB\n");
+        assert!(outcome.limit_hit == Some(LimitKind::Memory) || refused, "{what}: {outcome:?}");
         assert!(!outcome.stdout.text().contains("OPEN"), "{what}: {outcome:?}");
         assert_eq!(groups(), Vec::<String>::new(), "{what}");
     }
@@ -264,12 +268,14 @@ fn a_name_that_is_taken_lifts_no_limit(_: Who) {
     }
 }
 
-fn without_a_group_the_run_is_watched(_: Who) {
+fn without_a_group_the_run_is_watched(who: Who) {
     let mut before = sandbox();
     // The kernel refuses every other group here from now on.
     fs::write(own().join("cgroup.max.descendants"), "1").unwrap();
     let after = sandbox();
-    assert_eq!(after.info().limits_by, "rlimits and watching");
+    // Root finds another group above the jail's.
+    let above = if who == Who::Root && !has_one_user() { "cgroup v2" } else { "rlimits and watching" };
+    assert_eq!(after.info().limits_by, above);
     for sandbox in [&mut before, &mut { after }] {
         let small = Limits { memory: 64 << 20, ..limits() };
         let outcome = sandbox.run(&Command::argv([ATTACKER, ARGUMENT, "own-memory"]), &small).unwrap();
