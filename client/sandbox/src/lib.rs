@@ -51,10 +51,12 @@
 //! # Limits
 //!
 //! Time: the helper's clock. Changes: the size of the tmpfs. Memory and processes: cgroup v2 where this user
-//! may make groups; elsewhere the run's first process counts every 10 ms and ends the run, with
-//! `RLIMIT_NPROC` (ordinary user) and the pid namespace's own `pid_max` (Linux 6.14) as hard bounds. Memory
-//! that no process maps is then seen in the machine's totals only: a run ends when the machine's shared
-//! memory grew by more than the run may use, or when less than 1/32 of all memory is left.
+//! may make groups with both controllers. The changes lie in memory, so the group's limit is that of memory and
+//! that of changes together; threads count as processes there. Elsewhere the run's first process counts every
+//! 10 ms and ends the run, with `RLIMIT_NPROC` (ordinary user) and the pid namespace's own `pid_max` (Linux 6.14)
+//! as hard bounds. Memory that no process maps is then seen in the machine's totals only: a run ends when the
+//! machine's shared memory grew by more than the run may use, or when less than 1/32 of all memory is left. Where
+//! the group of one run cannot be made, that run is watched.
 //! [`Info::limits_by`] says which.
 //!
 //! # What an ordinary user cannot try

@@ -88,7 +88,7 @@ pub(super) fn run(session: &Session, request: &RunRequest, fds: Vec<OwnedFd>) ->
     let pid = match kernel::clone_into(flags) {
         Ok(Side::Child) => {
             drop(ours);
-            First { session, request, socket: theirs }.main([stdin, stdout, stderr])
+            First { session, request, socket: theirs, in_group: false }.main([stdin, stdout, stderr])
         }
         Ok(Side::Parent(pid)) => pid,
         Err(error) => {
@@ -100,8 +100,9 @@ pub(super) fn run(session: &Session, request: &RunRequest, fds: Vec<OwnedFd>) ->
     };
     drop((theirs, stdin, stdout, stderr));
 
-    let group =
-        session.cgroups.as_ref().and_then(|parent| parent.group(pid, request.memory, request.processes).ok());
+    // The changes lie in memory, and have a limit of their own.
+    let memory = request.memory.saturating_add(session.view.disk_limit);
+    let group = session.cgroups.as_ref().and_then(|parent| parent.group(pid, memory, request.processes).ok());
     wire::send(&ours, &group.is_some(), &[])?;
     let mut watch = Watch {
         pid,
@@ -210,23 +211,26 @@ struct First<'a> {
     session: &'a Session,
     request: &'a RunRequest,
     socket: OwnedFd,
+    /// A group bounds memory and processes; the kernel counts there.
+    in_group: bool,
 }
 
 impl First<'_> {
-    fn main(self, stdio: [OwnedFd; 3]) -> ! {
+    fn main(mut self, stdio: [OwnedFd; 3]) -> ! {
         if let Err(error) = self.live(stdio) {
             let _ = wire::send(&self.socket, &Reply::Failed(error), &[]);
         }
         kernel::exit_now(0)
     }
 
-    fn live(&self, stdio: [OwnedFd; 3]) -> Result<(), SandboxError> {
+    fn live(&mut self, stdio: [OwnedFd; 3]) -> Result<(), SandboxError> {
         let setup = |step: &'static str| move |error: io::Error| SandboxError::setup(step, error);
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
             .map_err(|error| SandboxError::setup("binding the run to the helper", error))?;
-        let Ok(Some((in_cgroup, _))) = wire::receive::<bool>(&self.socket) else {
+        let Ok(Some((in_group, _))) = wire::receive::<bool>(&self.socket) else {
             return Ok(());
         };
+        self.in_group = in_group;
         // After the group was joined, so that the group is the root of what the command can see.
         kernel::unshare(UnshareFlags::NEWCGROUP)
             .map_err(|error| SandboxError::NoNamespace { detail: format!("cgroup: {error}") })?;
@@ -244,7 +248,7 @@ impl First<'_> {
         let _ = rustix::process::setpriority_process(None, -20);
         let (command, go) = self.start(stdio, usual)?;
         drop(go);
-        self.watch(command, in_cgroup).map_err(setup("watching the command"))
+        self.watch(command).map_err(setup("watching the command"))
     }
 
     /// What belongs to this pid namespace only, then the final root.
@@ -298,7 +302,10 @@ impl First<'_> {
 
     /// Settings of the run's own namespaces; all others of /proc/sys are the machine's and become read-only.
     fn settings(&self, proc: &Path) {
-        limit_pids(proc, self.request.processes);
+        // The group's own count says that it refused something; another limit would only come before it.
+        if !self.in_group {
+            limit_pids(proc, self.request.processes);
+        }
         // System V memory belongs to no process. An ordinary user has this right since Linux 5.19.
         let pages = self.request.memory / rustix::param::page_size() as u64;
         let _ = fs::write(proc.join("sys/kernel/shmall"), pages.to_string());
@@ -336,7 +343,7 @@ impl First<'_> {
     }
 
     /// Waits for the command, buries orphans, counts memory and processes.
-    fn watch(&self, command: Pid, in_cgroup: bool) -> io::Result<()> {
+    fn watch(&self, command: Pid) -> io::Result<()> {
         let handle = rustix::process::pidfd_open(command, rustix::process::PidfdFlags::empty())?;
         let tick = Timespec { tv_sec: 0, tv_nsec: WATCH_MS * 1_000_000 };
         let mut limit = None;
@@ -357,7 +364,7 @@ impl First<'_> {
                     return wire::send(&self.socket, &reply, &[]);
                 }
             }
-            if in_cgroup {
+            if self.in_group {
                 continue;
             }
             let (memory, processes) = usage();
@@ -421,9 +428,11 @@ impl Last<'_> {
         limit(Resource::Nofile, request.open_files.min(most)).map_err(setup("limiting descriptors"))?;
         // Counted in the user namespace, so the user's other processes do not matter. The helper and the
         // first process count too. The machine's root alone is exempt from it; a container's root is not.
-        let most = rustix::process::getrlimit(Resource::Nproc).maximum.unwrap_or(u64::MAX);
-        let value = u64::from(request.processes).saturating_add(2).min(most);
-        limit(Resource::Nproc, value).map_err(setup("limiting processes"))?;
+        if !self.first.in_group {
+            let most = rustix::process::getrlimit(Resource::Nproc).maximum.unwrap_or(u64::MAX);
+            let value = u64::from(request.processes).saturating_add(2).min(most);
+            limit(Resource::Nproc, value).map_err(setup("limiting processes"))?;
+        }
         let keep = if privileged { ROOT_RIGHTS } else { CapabilitySet::empty() };
         drop_capabilities(keep).map_err(setup("dropping capabilities"))?;
         rustix::thread::set_no_new_privs(true).map_err(setup("setting no_new_privs"))?;

@@ -37,6 +37,11 @@ pub(crate) fn main(arguments: &[&str]) -> ExitCode {
         "unmapped-shared-memory" => unmapped_shared_memory(),
         "many-holes" => many_holes(),
         "forks" => forks(),
+        "own-memory" => own_memory(),
+        "files-in-shared-memory" => files_in_shared_memory(),
+        "full-pipes" => full_pipes(),
+        "full-sockets" => full_sockets(),
+        "groups" => groups(),
         _ => println!("no such attack"),
     }
     ExitCode::SUCCESS
@@ -526,4 +531,70 @@ fn forks() {
         }
     }
     said("forks", made >= 2000, made);
+}
+
+/// Each byte is different from zero, so that every page is there.
+fn own_memory() {
+    let all = vec![1u8; 1 << 30];
+    said("own memory", true, std::hint::black_box(&all).len());
+}
+
+fn files_in_shared_memory() {
+    let written =
+        fs::File::create("/dev/shm/large").and_then(|mut file| file.write_all(&vec![1u8; 200 << 20]));
+    said("files in /dev/shm", written.is_ok(), "200 MiB");
+}
+
+/// As much as pipes take without a reader.
+fn full_pipes() {
+    let mut total = 0;
+    let mut kept = Vec::new();
+    for _ in 0..1000 {
+        let Ok((reader, mut writer)) = io::pipe() else { break };
+        // SAFETY: no memory is involved.
+        unsafe {
+            c::fcntl(writer.as_raw_fd(), c::F_SETPIPE_SZ, 1 << 20);
+            c::fcntl(writer.as_raw_fd(), c::F_SETFL, c::O_NONBLOCK);
+        }
+        while let Ok(count) = writer.write(&[1u8; 1 << 16]) {
+            total += count;
+        }
+        kept.push((reader, writer));
+    }
+    said("full pipes", true, total);
+}
+
+/// As much as sockets take without a reader.
+fn full_sockets() {
+    let mut total = 0;
+    let mut kept = Vec::new();
+    for _ in 0..1500 {
+        let Ok((reader, mut writer)) = UnixStream::pair() else { break };
+        writer.set_nonblocking(true).expect("a socket");
+        while let Ok(count) = writer.write(&[1u8; 1 << 16]) {
+            total += count;
+        }
+        kept.push((reader, writer));
+    }
+    said("full sockets", true, total);
+}
+
+/// Limits of the group that this process is in, and ways out of it.
+fn groups() {
+    let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let seen = own.lines().filter(|line| line.starts_with("0::")).any(|line| line != "0::/");
+    said("the name of the group", seen, own.trim());
+    let mounts = fs::read_to_string("/proc/self/mountinfo").expect("mountinfo");
+    said("a mount of groups", mounts.contains(" - cgroup"), "looked for");
+    for top in ["/sys/fs/cgroup", "/proc/1/root/sys/fs/cgroup", "/host/sys/fs/cgroup"] {
+        for name in ["cgroup.procs", "cgroup.subtree_control", "memory.max", "pids.max", "cgroup.kill"] {
+            tried(&format!("{top}/{name}"), fs::OpenOptions::new().write(true).open(format!("{top}/{name}")));
+        }
+        tried(&format!("a group in {top}"), fs::create_dir(format!("{top}/zx1")));
+    }
+    let path = |text: &'static [u8]| text.as_ptr() as usize;
+    let (kind, at) = (path(b"cgroup2\0"), path(b"/tmp\0"));
+    tried("mounting groups", call(c::SYS_mount, [kind, at, kind, 0, 0, 0]));
+    tried("a namespace of groups", call(c::SYS_unshare, [c::CLONE_NEWCGROUP as usize, 0, 0, 0, 0, 0]));
+    tried("another rank for the kernel", fs::write("/proc/self/oom_score_adj", "-1000"));
 }

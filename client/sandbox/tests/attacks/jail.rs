@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{FileType, Mode};
 use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
 
+use crate::groups;
 use crate::snapshot::{self, Depth};
 use crate::world::{self, Scenario, Who};
 
@@ -46,6 +47,7 @@ pub(crate) fn enter(who: Who, scenario: &Scenario) -> ExitCode {
     if uid != 0 {
         flags |= libc::CLONE_NEWUSER;
     }
+    let group = groups::Delegated::new(who, uid == 0);
     // SAFETY: this process has one thread.
     check("unshare", unsafe { libc::unshare(flags) });
     if uid != 0 {
@@ -58,7 +60,8 @@ pub(crate) fn enter(who: Who, scenario: &Scenario) -> ExitCode {
         0 => {
             // SAFETY: no memory is involved.
             unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
-            let good = std::panic::catch_unwind(|| first(who, scenario, uid == 0)).unwrap_or(false);
+            let good =
+                std::panic::catch_unwind(|| first(who, scenario, uid == 0, group.as_ref())).unwrap_or(false);
             let _ = io::stderr().flush();
             std::process::exit(i32::from(!good))
         }
@@ -84,9 +87,9 @@ pub(crate) fn enter(who: Who, scenario: &Scenario) -> ExitCode {
 }
 
 /// Process 1 of the jail: builds the root, plays the scenario in a child, compares the trees.
-fn first(who: Who, scenario: &Scenario, real_root: bool) -> bool {
+fn first(who: Who, scenario: &Scenario, real_root: bool, group: Option<&groups::Delegated>) -> bool {
     let exe = fs::read("/proc/self/exe").expect("this program");
-    build_root(&exe);
+    build_root(&exe, group.is_some());
     bring_loopback_up();
     world::plant();
     let before = snapshot::take(Path::new("/"), Depth::Untouched);
@@ -96,6 +99,9 @@ fn first(who: Who, scenario: &Scenario, real_root: bool) -> bool {
     if !real_root {
         child.env(world::ONE_USER, "1");
     }
+    if let Some(group) = group {
+        group.enter(&mut child);
+    }
     if who == Who::User {
         // SAFETY: only system calls between fork and exec.
         unsafe { child.pre_exec(move || become_user(real_root)) };
@@ -103,6 +109,11 @@ fn first(who: Who, scenario: &Scenario, real_root: bool) -> bool {
     let status = child.status().expect("the scenario's process");
     if !status.success() {
         eprintln!("the scenario ended with {status} (signal {:?})", status.signal());
+        return false;
+    }
+    let left = group.map(groups::Delegated::left).unwrap_or_default();
+    if !left.is_empty() {
+        eprintln!("groups are left behind: {left:?}");
         return false;
     }
     let differences = snapshot::differences(&before, &snapshot::take(Path::new("/"), Depth::Untouched));
@@ -135,7 +146,7 @@ fn check(what: &str, result: libc::c_int) {
     assert!(result == 0, "{what}: {}", io::Error::last_os_error());
 }
 
-fn build_root(exe: &[u8]) {
+fn build_root(exe: &[u8], has_groups: bool) {
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     rustix::mount::mount_change("/", private).expect("private mounts");
     let root = Path::new("/tmp");
@@ -178,6 +189,10 @@ fn build_root(exe: &[u8]) {
     rustix::mount::mount("proc", root.join("proc"), "proc", quiet | MountFlags::NOEXEC, None).expect("proc");
     rustix::mount::mount("sysfs", root.join("sys"), "sysfs", quiet | MountFlags::NOEXEC, None)
         .expect("sysfs");
+    if has_groups {
+        let groups = Path::new(groups::TOP);
+        rustix::mount::mount_bind(groups, root.join(groups.strip_prefix("/").unwrap())).expect("the groups");
+    }
     // A second way to the same files.
     rustix::mount::mount_bind(root.join("home/u"), root.join("mnt/alias")).expect("an alias");
     std::env::set_current_dir(root).unwrap();
