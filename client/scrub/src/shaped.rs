@@ -9,7 +9,7 @@ use super::words::Words;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// Least length.
+/// Bytes of the shortest word that counts as generated.
 const LEAST: usize = 24;
 /// How far before it a word may stand that names a public thing.
 const NEAR: usize = 40;

@@ -113,7 +113,7 @@ fn content(text: Text<'_>, at: usize) -> Option<usize> {
     (text.at(close) == b'>' && end > close + 1 && text.starts(end, "</")).then_some(close + 1)
 }
 
-/// `… 'spring.mail.password' value: "…"`
+/// The value of a property beside its name: `… 'spring.mail.password' value: "…"`
 fn named_value(text: Text<'_>, at: usize) -> Option<usize> {
     (text.starts(at, "value") && matches!(text.at(at + 5), b':' | b'=')).then_some(at + 6)
 }
