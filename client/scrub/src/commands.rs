@@ -111,7 +111,7 @@ pub(super) fn authorization(text: Text<'_>, anchor: Range<usize>, found: &mut Ve
 
 /// `IDENTIFIED BY 'password'`, `pass:password` of openssl.
 pub(super) fn phrase(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
-    let word_at = |from: usize| text.run(from, 48, |byte| super::text::is_word(byte));
+    let word_at = |from: usize| text.run(from, 48, super::text::is_word);
     let openssl = text.slice(anchor.clone()).eq_ignore_ascii_case(b"pass:");
     if openssl && !text.line_has(anchor.start, &["-passin", "-passout", "openssl"]) {
         return;

@@ -112,8 +112,8 @@ pub(super) fn detect(text: Text<'_>, part: Range<usize>, found: &mut Vec<Candida
         before,
         0 | b' ' | b'\t' | b'\n' | b'"' | b'\'' | b'`' | b'(' | b'[' | b':' | b'=' | b',' | b'>'
     );
-    let closes = !matches!(after, b'/' | b'@' | b'#' | b'(' | b'?' | b'%')
-        && !(matches!(after, b'.' | b':') && text.at(end + 1).is_ascii_alphanumeric());
+    let closes = !(matches!(after, b'/' | b'@' | b'#' | b'(' | b'?' | b'%')
+        || matches!(after, b'.' | b':') && text.at(end + 1).is_ascii_alphanumeric());
     let cased = matches!(before, b':' | b'=')
         || word.iter().any(u8::is_ascii_uppercase) && word.iter().any(u8::is_ascii_lowercase);
     let hex = || word.strip_prefix(b"0x").unwrap_or(word).iter().all(u8::is_ascii_hexdigit);

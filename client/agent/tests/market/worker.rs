@@ -302,11 +302,7 @@ async fn an_agent_answers_a_dispute_and_waives_what_it_cannot_prove() {
     let bench = Bench::lacks_folder();
     let contract = bench.contract(&world.terms().await, "0.5", &[], |_| {}).clone();
     let id = world.open(&contract).await;
-    world.until(id, State::InProgress).await;
-    eventually("a fix is there", || async {
-        world.principal.view(id).await.unwrap().case().is_verifying().then_some(())
-    })
-    .await;
+    bench.until_fix(&world.principal, id).await;
     world.principal.dispute(id, "it does not what I wanted").await.unwrap();
     let models = CourtModels::all(scripted([Outcome::Canceled]).shared());
     let options =
@@ -329,10 +325,7 @@ async fn a_stuck_agent_leaves_and_the_contract_reopens() {
     // The rule's repair works, but the principal says no: the rules know nothing else.
     let bench = Bench::lacks_folder();
     let id = world.open(&bench.contract(&world.terms().await, "", &[], |e| e.max_attempts = 3)).await;
-    eventually("a fix is there", || async {
-        world.principal.view(id).await.unwrap().case().is_verifying().then_some(())
-    })
-    .await;
+    bench.until_fix(&world.principal, id).await;
     world.principal.verify(id, false, "no".into(), Some(1), String::new()).await.unwrap();
     let view = eventually("it left", || async {
         let view = world.principal.view(id).await.unwrap();
