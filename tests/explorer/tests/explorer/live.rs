@@ -115,10 +115,10 @@ fn timers_run_down(stage: &Stage) {
     let page = stage.page(&format!("#/contracts/{open}"));
     let timer = format!("document.querySelector('#main .timer[data-deadline=\"{}\"]')", opened + window);
     page.until("the open contract's timer runs to the market's deadline", &format!("{timer} !== null"));
-    page.until_text("until the state's deadline");
+    page.until_text("until the state’s deadline");
     // A contract that has ended has none.
     let page = stage.page(&format!("#/contracts/{}", stage.world.deals.fulfilled));
-    page.until_text("no timer runs");
+    page.until_text("the contract has ended");
     assert_eq!(page.eval("document.querySelectorAll('#main .timer').length"), 0);
 }
 
