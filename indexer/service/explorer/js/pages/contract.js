@@ -180,7 +180,7 @@ const PAYEES = { agent: "Agent", principal: "Principal", platform: "Platform", c
 /** The payments table, with what each is for. */
 function paymentTable(c) {
   return table({
-    caption: "Payments",
+    caption: "Payments of the escrow",
     rows: c.payments,
     columns: [
       {
