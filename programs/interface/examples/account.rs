@@ -1,4 +1,4 @@
-// An account's bytes as the chain has them: what they are is asked before they are read.
+//! Reads the bytes of an account as the chain has them: what they are is asked first.
 use zx1_interface::accounts::LeaseAccount;
 use zx1_interface::constants::LAYOUT_VERSION;
 use zx1_interface::{Layout, discriminator, ids};

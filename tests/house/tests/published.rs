@@ -16,20 +16,6 @@ const CRATES: [(&str, &str); 7] = [
     ("programs/interface", "account"),
 ];
 
-/// The interface belongs to the other workspace, whose examples no test of this one compiles.
-mod account {
-    include!("../../../programs/interface/examples/account.rs");
-
-    pub(crate) fn run() {
-        main();
-    }
-}
-
-#[test]
-fn the_interfaces_example_runs() {
-    account::run();
-}
-
 fn metadata(folder: &str) -> Value {
     let manifest = root().join(folder).join("Cargo.toml");
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());

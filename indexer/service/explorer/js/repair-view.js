@@ -10,7 +10,7 @@ const WORDS = { "+": "added", "-": "removed", " ": "unchanged" };
 function file({ file: name, lines }) {
   return h(
     "figure",
-    { class: "diff" },
+    { class: "diff", "aria-label": safeText(name) },
     h("figcaption", { class: "mono" }, safeText(name)),
     h(
       "ol",
@@ -37,7 +37,7 @@ export function repair(fix, command) {
     script
       ? h(
           "figure",
-          { class: "diff" },
+          { class: "diff", "aria-label": "Script" },
           h("figcaption", null, "Script ", copyButton(script, "script")),
           h("pre", { tabindex: 0, role: "region", "aria-label": "Script of the fix" }, safeText(script)),
         )
