@@ -320,7 +320,7 @@ Enter PEM pass phrase: «pws»⏎unable to load Private Key
 gh auth: token «ghp» lacks scope repo
 GITLAB_TOKEN: "«glpat»"
 SLACK_BOT_TOKEN=«xoxb»
-npm config set //registry.npmjs.org/:_authToken «npm»
+npm config set //npm.example.org/:_authToken «npm»
 TWINE_PASSWORD=«pypi»
 huggingface-cli login --token «hf»
 bot.login('«discord»');
@@ -340,7 +340,7 @@ Invalid token: «hf»
 Authorization: Bearer «mixed40»
 discord token=«discord»
 X-Vault-Token: «hvs»
-npm ERR! //registry.npmjs.org/:_authToken=«npm»
+npm ERR! //npm.example.org/:_authToken=«npm»
 ##[error] remote rejected: GITHUB_TOKEN ***, fallback «ghp»
 Run actions/checkout@v4⏎  token: «ghs»
 $ curl --header "PRIVATE-TOKEN: «glpat»" https://‹host›/api/v4/projects
@@ -379,7 +379,7 @@ wrangler: CLOUDFLARE_API_TOKEN=«mixed40»
 helm: docker token «dckr» denied
 gh api: bad credentials «ghp»
 argo: ARGOCD_AUTH_TOKEN=«mixed64»
-lerna publish: //registry.npmjs.org/:_authToken=«npm»
+lerna publish: //npm.example.org/:_authToken=«npm»
 telegram-cli --token «telegram»
 nomad: X-Nomad-Token: «uuid»
 "accessToken": "«mixed64»"
@@ -406,7 +406,7 @@ Error: 401 Bad credentials - GITHUB_TOKEN=«ghp»
 {"ok":false,"error":"invalid_auth","token":"«xoxb»"}
 wget --header="PRIVATE-TOKEN: «glpat»" https://‹host›/api/v4/x -> 401
 discord.errors.LoginFailure: Improper token has been passed: «discord»
-npm ERR! 403 //registry.npmjs.org/:_authToken=«npm»
+npm ERR! 403 //npm.example.org/:_authToken=«npm»
 Uploading x-1.0.whl: WARNING twine upload -u __token__ -p «pypi»
 $ huggingface-cli login --token «hf»⏎Invalid token
 vault: * permission denied (VAULT_TOKEN=«hvs»)
@@ -2532,7 +2532,7 @@ md5 ‹hex32›  x
 SHA1(x)= ‹hex40›
 digest: sha256:‹hex64› size: 1234
 x.whl --hash=sha256:‹hex64›
-"resolved": "https://registry.npmjs.org/x/-/x-1.0.0.tgz#‹hex40›"
+"resolved": "https://npm.example.org/x/-/x-1.0.0.tgz#‹hex40›"
 etag ‹hex32›
 "shasum": "‹hex40›"
 hash ‹hex64› does not match
@@ -3776,7 +3776,7 @@ authorization: Bearer ${{ secrets.TOKEN }}
 export GITHUB_TOKEN=$(gh auth token)
 GITHUB_TOKEN: ${{ secrets.GITHUB_TOKEN }}
 NPM_TOKEN is not set
-//registry.npmjs.org/:_authToken=${NPM_TOKEN}
+//npm.example.org/:_authToken=${NPM_TOKEN}
 token = request.headers.get("X-Token")
 const token = await getToken();
 token: Token::new(kind, span),

@@ -112,7 +112,7 @@ curl --header "PRIVATE-TOKEN: «glpat»" https://‹host›/api/v4/projects
 slack_sdk.errors.SlackApiError: token=«xoxb» invalid_auth
 SLACK_APP_TOKEN=«xapp»
 curl -X POST https://hooks.slack.com/services/«slackhook»
-//registry.npmjs.org/:_authToken=«npm»
+//npm.example.org/:_authToken=«npm»
 npm ERR! 401 Unauthorized - token «npm» has expired
 twine upload -u __token__ -p «pypi» dist/*
 [pypi]⏎username = __token__⏎password = «pypi»

@@ -662,8 +662,8 @@ https://t.co/‹mixed10›
 https://bit.ly/‹mixed7›
 https://imgur.com/a/‹mixed7›
 https://gist.github.com/bob/‹hex32›
-https://pypi.org/packages/ab/cd/‹hex60›/x.whl
-https://registry.npmjs.org/x/-/x-1.2.3.tgz#‹hex40›
+https://python.example.org/packages/ab/cd/‹hex60›/x.whl
+https://npm.example.org/x/-/x-1.2.3.tgz#‹hex40›
 https://cdn.x.io/‹hex64›/main.js
 https://x.s3.amazonaws.com/‹uuid›/a.png
 https://sentry.io/organizations/x/issues/‹digits10›/

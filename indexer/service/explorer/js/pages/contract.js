@@ -196,6 +196,7 @@ function paymentTable(c) {
       { label: "Amount", num: true, cell: (one) => nano(one.amount_raw) },
       {
         label: "State",
+        class: "whole-row",
         cell: (one) =>
           h(
             "span",
@@ -206,13 +207,22 @@ function paymentTable(c) {
       },
       {
         label: "Block",
+        class: "whole-row",
         cell: (one) =>
           one.hash
             ? key(one.hash, "hash of the Nano block", { head: 6, tail: 6, leads: "nano_block" })
             : h("span", { class: "muted" }, "none yet"),
       },
-      { label: "From", cell: (one) => key(one.from, "escrow account", { leads: "nano_account" }) },
-      { label: "Into", cell: (one) => key(one.to, "payee's Nano account", { leads: "nano_account" }) },
+      {
+        label: "From",
+        class: "whole-row",
+        cell: (one) => key(one.from, "escrow account", { leads: "nano_account" }),
+      },
+      {
+        label: "Into",
+        class: "whole-row",
+        cell: (one) => key(one.to, "payee's Nano account", { leads: "nano_account" }),
+      },
     ],
   });
 }
