@@ -85,7 +85,7 @@ impl Report for Undone {
         let changes = &self.undone.changes;
         page.line(format!("Undone, byte for byte: {}.", count(changes.len(), "change", "changes")));
         if !self.left.is_empty() {
-            page.line("Left as they are, because they were changed since:");
+            page.line("Left, because something there was changed or added since:");
             for path in &self.left {
                 page.raw(format!("  {path}"));
             }

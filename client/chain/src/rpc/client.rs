@@ -135,11 +135,18 @@ impl Client {
             .with_min_delay(options.pause)
             .with_max_times(options.attempts.saturating_sub(1))
             .with_jitter();
-        (|| self.ask_once(request, params.clone()))
+        (|| self.inner.rpc.send(request, params.clone()))
             .retry(pauses)
-            .when(Coded::transient)
+            .when(|error| self.may_help(request, error))
             .notify(|error, pause| tracing::debug!(%error, ?pause, "asking again"))
             .await
+            .map_err(|error| self.explain(request, &error))
+    }
+
+    /// Whether the same read may succeed after a pause. A port of this machine on which nobody listens is a node that
+    /// was not started: who waits for one asks again for itself.
+    fn may_help(&self, request: RpcRequest, error: &NodeError) -> bool {
+        self.explain(request, error).transient() && !(self.inner.cluster.is_local() && is_refused(error))
     }
 
     /// Sends the request once.
@@ -222,6 +229,19 @@ fn is_no_json(error: &dyn std::error::Error) -> bool {
     false
 }
 
+/// Whether nobody listened.
+fn is_refused(error: &NodeError) -> bool {
+    let mut cause: Option<&dyn std::error::Error> = Some(error);
+    while let Some(error) = cause {
+        let io = error.downcast_ref::<std::io::Error>();
+        if io.is_some_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused) {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
 /// The innermost reason, which is the one that says something ("Connection refused").
 fn root_cause(error: &dyn std::error::Error) -> String {
     let mut cause = error;
@@ -230,4 +250,24 @@ fn root_cause(error: &dyn std::error::Error) -> String {
     }
     let text = cause.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_node_of_this_machine_that_does_not_run_is_told_without_a_pause() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        drop(listener);
+        let options = ClientOptions { pause: Duration::from_secs(3_600), ..ClientOptions::default() };
+        let client = Client::new(Cluster::parse(&url).unwrap(), options);
+        let asked = client.ask::<u64>(RpcRequest::GetSlot, Value::Null);
+        let refused = tokio::time::timeout(Duration::from_secs(60), asked).await.expect("no pause").unwrap_err();
+        assert!(
+            matches!(&refused, ChainError::Unreachable { detail, .. } if detail == "connection refused"),
+            "{refused}"
+        );
+    }
 }

@@ -50,7 +50,11 @@ fn decide(op: &mut Op, left: &mut Vec<PathBuf>) -> Result<Undo> {
             let known: BTreeSet<&Path> = stamps.iter().map(|stamp| stamp.name.as_path()).collect();
             for stamp in part.iter().filter(|stamp| stamp.is == Stamped::Dir) {
                 let is_known = |name: &OsStr| known.contains(stamp.name.join(name).as_path());
-                whole &= tree::holds_only(&below(&op.path, &stamp.name), &is_known).map_err(failed)?;
+                let dir = below(&op.path, &stamp.name);
+                if !tree::holds_only(&dir, &is_known).map_err(failed)? {
+                    whole = false;
+                    left.push(dir);
+                }
             }
             if whole && now.is_some() {
                 *new = at(&op.path).and_then(|place| place.id()).map_err(failed)?;
