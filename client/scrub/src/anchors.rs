@@ -277,7 +277,7 @@ fn connection(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) 
         !byte.is_ascii_whitespace() && !matches!(byte, b';' | b'"' | b'\'' | b'&')
     });
     let value = text.peek(anchor.end..end);
-    if speaks && value.len() >= 3 && !super::value::is_placeholder(value) {
+    if speaks && value.len() >= 3 && !super::looks::is_placeholder(value) {
         found.push(Candidate { category: Category::DatabaseUrl, range: anchor.end..end });
     }
 }

@@ -2,9 +2,9 @@
 
 use super::Candidate;
 use super::category::Category;
+use super::looks::{is_mixed, is_placeholder};
 use super::memo::{Settled, Site};
 use super::text::{Text, is_base64, is_basic, is_token};
-use super::value::{is_mixed, is_placeholder};
 use std::ops::Range;
 
 /// A shell word: quoted or up to a blank.
@@ -95,7 +95,7 @@ pub(super) fn authorization(text: Text<'_>, anchor: Range<usize>, found: &mut Ve
         b"bot",
     ];
     let scheme = known.iter().any(|name| first.eq_ignore_ascii_case(name))
-        || rest.len() <= 512 && (super::value::is_generated(rest, 24) || super::value::is_uuid(rest));
+        || rest.len() <= 512 && (super::looks::is_generated(rest, 24) || super::looks::is_uuid(rest));
     let one = rest.is_empty() && !is_placeholder(text.peek(range.clone()));
     // What begins inside of another's value ends where that ends, and is mixed only if that is.
     if !(one || scheme) || range.start < text.1.settled(Settled::Authorization) {

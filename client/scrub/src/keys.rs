@@ -1,29 +1,15 @@
-//! Names that say what their value is. The end of a name counts, so `token_url` and `password_file` are
-//! harmless.
+//! Values of names that say what they are.
 
 use super::category::Category;
+use super::looks;
 use super::memo::Site;
+use super::names::{Trust, classify};
 use super::text::{Text, is_base64, is_basic};
 use super::value::{self, Tie, Value};
 use super::words::find;
 use super::{Candidate, commands};
 use std::collections::HashMap;
 use std::ops::Range;
-
-/// How much a name promises.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Trust {
-    /// The value is a secret unless it is a placeholder or source code: `password`, `api_key`.
-    Strong,
-    /// The value is a secret only if it looks like one: `token`, `auth`, `session`.
-    Weak,
-    /// The value is a secret only if it looks generated: `key`.
-    Faint,
-    /// Digits: telephone, social security number.
-    Digits,
-    /// A seed, which may be a number that means nothing.
-    Seed,
-}
 
 /// From this length on a value counts as long.
 const LONG: usize = 512;
@@ -152,10 +138,10 @@ fn tried(text: Text<'_>, name: &Range<usize>) -> Option<Candidate> {
     let to = line.end.min(name.end.saturating_add(APART));
     let secret = |range: Range<usize>| {
         let value = text.slice(range.clone());
-        (value::is_mixed(value, 6)
-            && !value::is_placeholder(value)
-            && !value::is_code(value)
-            && !value::is_location(value))
+        (looks::is_mixed(value, 6)
+            && !looks::is_placeholder(value)
+            && !looks::is_code(value)
+            && !looks::is_location(value))
         .then_some(Candidate { category: Category::Password, range })
     };
     let mut from = name.end;
@@ -203,9 +189,9 @@ fn apart(text: Text<'_>, category: Category, name: &Range<usize>) -> Option<Cand
         let hex = word.iter().all(u8::is_ascii_hexdigit);
         (whole
             && !hex
-            && value::is_generated(word, 24)
-            && !value::is_location(word)
-            && !value::is_address(word))
+            && looks::is_generated(word, 24)
+            && !looks::is_location(word)
+            && !looks::is_address(word))
         .then_some(Candidate { category, range })
     };
     let first = line.start.max(name.start.saturating_sub(APART));
@@ -266,299 +252,6 @@ fn is_public(text: Text<'_>, name: &Range<usize>) -> bool {
     .any(|known| word.eq_ignore_ascii_case(known))
 }
 
-/// The category and trust of a name, by its end.
-fn classify(name: &[u8]) -> Option<(Category, Trust)> {
-    use Category::{
-        ApiKey, Aws, Azure, BasicAuth, DatabaseUrl, Gcp, Password, Phone, PrivateKey, Ssn, Token, TotpSeed,
-    };
-    let plain: String = name
-        .iter()
-        .filter(|byte| byte.is_ascii_alphanumeric())
-        .map(|byte| char::from(byte.to_ascii_lowercase()))
-        .collect();
-    let plain = plain.trim_end_matches(|c: char| c.is_ascii_digit());
-    let last = plain.as_bytes().last();
-    // The last byte decides most of them.
-    let ends = |ends: &[&str]| ends.iter().any(|end| end.as_bytes().last() == last && plain.ends_with(end));
-    let has = |parts: &[&str]| parts.iter().any(|part| plain.contains(part));
-    let is = |names: &[&str]| names.contains(&plain);
-    if ends(&[
-        "publickey",
-        "pubkey",
-        "pubkeytoken",
-        "publictoken",
-        "tokentype",
-        "keytoken",
-        "pagetoken",
-        "continuationtoken",
-        "resumetoken",
-        "synctoken",
-        "nexttoken",
-        "cursortoken",
-        "pagetoken",
-        "continuationtoken",
-        "resumetoken",
-        "synctoken",
-        "cancellationtoken",
-        "nexttoken",
-        "cursortoken",
-    ]) || is(&["parsererrortoken"])
-    {
-        return None;
-    }
-    let secretive = ends(&[
-        "key",
-        "secret",
-        "token",
-        "password",
-        "pass",
-        "pwd",
-        "signature",
-        "credential",
-        "sas",
-        "pat",
-        "seed",
-    ]);
-    if ends(&[
-        "awssecretaccesskey",
-        "secretaccesskey",
-        "awssecretkey",
-        "awssessiontoken",
-        "xamzsecuritytoken",
-        "xamzsignature",
-        "awsaccesskeyid",
-        "accesskeyid",
-        "xamzcredential",
-    ]) || (secretive && has(&["aws", "amazon", "s3secret", "bedrock"]))
-    {
-        return Some((Aws, if has(&["id"]) && ends(&["keyid"]) { Trust::Weak } else { Trust::Strong }));
-    }
-    if ends(&[
-        "accountkey",
-        "sharedaccesskey",
-        "sharedaccesssignature",
-        "cosmoskey",
-        "storagekey",
-        "ocpapimsubscriptionkey",
-        "instrumentationkey",
-        "subscriptionkey",
-    ]) || (secretive && has(&["azure", "armclient", "aadclient", "cosmosdb", "azcopy"]))
-    {
-        return Some((Azure, Trust::Strong));
-    }
-    if ends(&["privatekeyid"])
-        || (secretive && has(&["gcp", "gcloud", "google", "firebase", "gmaps", "cloudsdk"]))
-    {
-        return Some((Gcp, Trust::Strong));
-    }
-    // Few names have a part of these, so the others are not searched for each.
-    let one_time = || {
-        has(&[
-            "totp",
-            "otpsecret",
-            "otpseed",
-            "otpkey",
-            "mfasecret",
-            "mfaseed",
-            "mfakey",
-            "twofactorsecret",
-            "twofactorkey",
-            "authenticatorkey",
-            "authenticatorsecret",
-            "googleauth",
-            "2fasecret",
-        ]) || (plain.contains("2fa") && ends(&["secret", "seed", "key"]))
-    };
-    if is(&["setupkey", "otp", "mfa", "2fa"]) || (has(&["otp", "fa", "auth"]) && one_time()) {
-        return Some((TotpSeed, Trust::Weak));
-    }
-    if ends(&[
-        "privatekey",
-        "privkey",
-        "secretseed",
-        "nanoseed",
-        "walletseed",
-        "masterseed",
-        "signingseed",
-        "keypair",
-        "seedhex",
-        "wif",
-        "xprv",
-        "deploykey",
-        "hostkey",
-        "walletkey",
-        "walletsecret",
-    ]) {
-        return Some((PrivateKey, Trust::Seed));
-    }
-    if is(&["seed", "secretkey", "sk"]) || ends(&["seed", "mnemonic", "seedphrase", "recoveryphrase"]) {
-        return Some(if is(&["secretkey", "sk"]) {
-            (ApiKey, Trust::Strong)
-        } else {
-            (PrivateKey, Trust::Seed)
-        });
-    }
-    if ends(&[
-        "password",
-        "passwd",
-        "passphrase",
-        "passwort",
-        "userpass",
-        "dbpass",
-        "rootpass",
-        "smtppass",
-        "mysqlpwd",
-        "userpwd",
-        "dbpwd",
-        "keypass",
-        "storepass",
-        "kennwort",
-        "motdepasse",
-        "contrasena",
-        "passwordhash",
-        "pgpassword",
-        "psk",
-        "presharedkey",
-    ]) {
-        return Some((Password, Trust::Strong));
-    }
-    if ends(&["pass", "pwd"]) && !ends(&["bypass", "compass", "renderpass", "oldpwd", "lopass", "highpass"]) {
-        // The shell's working folder is called PWD; a name that only ends so is a password.
-        return Some((Password, if is(&["pwd"]) { Trust::Weak } else { Trust::Strong }));
-    }
-    if ends(&[
-        "apikey",
-        "keyvalue",
-        "apitoken",
-        "apisecret",
-        "accesskey",
-        "appkey",
-        "appsecret",
-        "clientsecret",
-        "consumersecret",
-        "consumerkey",
-        "secretkey",
-        "signingkey",
-        "encryptionkey",
-        "masterkey",
-        "licensekey",
-        "writekey",
-        "authkey",
-        "servicekey",
-        "integrationkey",
-        "ingestkey",
-        "signingsecret",
-        "webhooksecret",
-        "sharedsecret",
-        "secretkeybase",
-        "apiauth",
-        "applicationkey",
-        "sendkey",
-        "serverkey",
-        "restkey",
-        "adminkey",
-    ]) {
-        return Some((ApiKey, Trust::Strong));
-    }
-    if ends(&[
-        "authtoken",
-        "accesstoken",
-        "refreshtoken",
-        "idtoken",
-        "bearertoken",
-        "sessiontoken",
-        "csrftoken",
-        "xsrftoken",
-        "logintoken",
-        "deploytoken",
-        "bottoken",
-        "registrytoken",
-        "githubtoken",
-        "gitlabtoken",
-        "npmtoken",
-        "usertoken",
-        "cookie",
-        "privatetoken",
-        "jobtoken",
-        "sessionid",
-        "sessid",
-        "sessionkey",
-        "oauthtoken",
-        "vaulttoken",
-        "servicetoken",
-        "personalaccesstoken",
-        "authhash",
-    ]) {
-        return Some((Token, Trust::Strong));
-    }
-    if ends(&["secret", "credentials", "credential"]) {
-        return Some((Token, Trust::Strong));
-    }
-    if ends(&["token", "session", "jwt", "bearer", "pat", "sid", "nonce"])
-        && !ends(&["nonce", "compat", "path"])
-    {
-        return Some((Token, Trust::Weak));
-    }
-    if ends(&["pw"]) {
-        return Some((Password, Trust::Weak));
-    }
-    if is(&["secretid"]) {
-        return Some((Token, Trust::Weak));
-    }
-    if ends(&["creds"]) || is(&["userpass"]) {
-        return Some((BasicAuth, Trust::Strong));
-    }
-    if is(&["auth"]) || ends(&["basicauth", "registryauth", "proxyauth"]) {
-        return Some((BasicAuth, Trust::Weak));
-    }
-    if ends(&["databaseurl", "dburl", "dsn", "connectionstring", "dburi", "databaseuri"]) {
-        return Some((DatabaseUrl, Trust::Weak));
-    }
-    if ends(&[
-        "phone",
-        "phonenumber",
-        "mobile",
-        "telephone",
-        "telefon",
-        "telefono",
-        "handy",
-        "cellphone",
-        "msisdn",
-        "fax",
-        "contactnumber",
-        "mobilenumber",
-        "callback",
-        "tel",
-    ]) && !ends(&["callback"])
-    {
-        return Some((Phone, Trust::Digits));
-    }
-    if is(&["ssn", "itin", "taxid", "taxpayerid", "taxpayeridentificationnumber"])
-        || ends(&["ssn", "socialsecuritynumber", "socialsecurityno", "socialsecurity", "securitynumber"])
-    {
-        return Some((Ssn, Trust::Digits));
-    }
-    (ends(&["key"])
-        && !ends(&[
-            "monkey",
-            "foreignkey",
-            "hotkey",
-            "cachekey",
-            "sortkey",
-            "partitionkey",
-            "keykey",
-            "websocketkey",
-            "hashkey",
-            "resultkey",
-            "rowkey",
-            "objectkey",
-            "idempotencykey",
-            "nodekey",
-            "startkey",
-        ]))
-    .then_some((ApiKey, Trust::Faint))
-}
-
 /// Whether this value of that name is a secret.
 fn judge(
     text: Text<'_>,
@@ -570,7 +263,7 @@ fn judge(
     let mut range = value.range.clone();
     let bytes = text.slice(range.clone());
     // `Authorization: Bearer …` and its like have rules of their own.
-    if value::is_placeholder(bytes) || bytes.len() < 3 {
+    if looks::is_placeholder(bytes) || bytes.len() < 3 {
         return None;
     }
     if category == Category::BasicAuth {
@@ -578,7 +271,7 @@ fn judge(
         let colon = bytes.iter().position(|byte| *byte == b':').filter(|at| *at > 0);
         if let Some(colon) = colon.filter(|_| trust == Trust::Strong) {
             let secret = bytes.get(colon + 1..).unwrap_or_default();
-            let real = !secret.is_empty() && !secret.starts_with(b"//") && !value::is_placeholder(secret);
+            let real = !secret.is_empty() && !secret.starts_with(b"//") && !looks::is_placeholder(secret);
             return real.then_some(Candidate { category, range: range.start + colon + 1..range.end });
         }
         return (bytes.len() >= 8 && is_basic(bytes)).then_some(Candidate { category, range });
@@ -608,8 +301,8 @@ fn judge(
         }
         let long = bytes.len() >= 32
             && !bytes.contains(&b' ')
-            && !value::is_location(bytes)
-            && !value::is_code(bytes);
+            && !looks::is_location(bytes)
+            && !looks::is_code(bytes);
         return long.then_some(Candidate { category, range });
     }
     let same = plain.ends_with(&bytes.to_ascii_lowercase()[..])
@@ -632,45 +325,45 @@ fn judge(
     }
     // The number and the name of a resource: `arn:aws:secretsmanager:…:secret:name`.
     let resource = text.before(name.start) == b':' && text.before(name.start - 1).is_ascii_digit();
-    if !password && (resource || value::is_reference(bytes)) {
+    if !password && (resource || looks::is_reference(bytes)) {
         return None;
     }
     let secret = match (value.quoted, value.tie, trust) {
-        (_, Tie::Flag, Trust::Faint) if value::is_uuid(bytes) => true,
+        (_, Tie::Flag, Trust::Faint) if looks::is_uuid(bytes) => true,
         (_, _, Trust::Faint) => {
             let openpgp =
                 bytes.len() == 40 && bytes.iter().all(|b| b.is_ascii_digit() || matches!(b, b'A'..=b'F'));
             let beside = value.tie == Tie::Beside;
-            value::is_generated(bytes, 16)
-                && !value::is_location(bytes)
+            looks::is_generated(bytes, 16)
+                && !looks::is_location(bytes)
                 && !bytes.contains(&b'.')
-                && !(beside && (openpgp || value::is_address(bytes)))
+                && !(beside && (openpgp || looks::is_address(bytes)))
         }
-        (_, Tie::Beside, Trust::Weak) if value::is_address(bytes) => false,
-        (true, _, Trust::Strong) if password => !value::is_sentence(bytes) && !same,
+        (_, Tie::Beside, Trust::Weak) if looks::is_address(bytes) => false,
+        (true, _, Trust::Strong) if password => !looks::is_sentence(bytes) && !same,
         (true, _, Trust::Strong) => {
             bytes.len() >= 6
                 && !bytes.contains(&b' ')
-                && !value::is_location(bytes)
-                && (value::is_mixed(bytes, 6) || bytes.len() >= 12)
+                && !looks::is_location(bytes)
+                && (looks::is_mixed(bytes, 6) || bytes.len() >= 12)
         }
-        (true, _, _) => value::is_mixed(bytes, 8) && !bytes.contains(&b' ') && !value::is_location(bytes),
+        (true, _, _) => looks::is_mixed(bytes, 8) && !bytes.contains(&b' ') && !looks::is_location(bytes),
         (false, Tie::Flag, Trust::Strong) => {
-            (password || value::is_mixed(bytes, 6)) && !value::is_location(bytes)
+            (password || looks::is_mixed(bytes, 6)) && !looks::is_location(bytes)
         }
         (false, Tie::Tight, Trust::Strong) => {
-            !value::is_code(bytes) && (password || !value::is_location(bytes) && bytes.len() >= 6)
+            !looks::is_code(bytes) && (password || !looks::is_location(bytes) && bytes.len() >= 6)
         }
         (false, Tie::Tight | Tie::Flag, _) => {
-            value::is_mixed(bytes, 8) && !value::is_code(bytes) && !value::is_location(bytes)
+            looks::is_mixed(bytes, 8) && !looks::is_code(bytes) && !looks::is_location(bytes)
         }
-        (false, Tie::Loose | Tie::Beside, _) if value::is_code(bytes) || value::is_location(bytes) => false,
+        (false, Tie::Loose | Tie::Beside, _) if looks::is_code(bytes) || looks::is_location(bytes) => false,
         (false, Tie::Loose | Tie::Beside, Trust::Strong) if value.alone => {
-            password || value::is_mixed(bytes, 6) || bytes.len() >= 12
+            password || looks::is_mixed(bytes, 6) || bytes.len() >= 12
         }
-        (false, Tie::Loose | Tie::Beside, Trust::Strong) => value::is_mixed(bytes, 6),
+        (false, Tie::Loose | Tie::Beside, Trust::Strong) => looks::is_mixed(bytes, 6),
         (false, Tie::Loose | Tie::Beside, _) => {
-            value::is_mixed(bytes, 12) || (value.alone && value::is_mixed(bytes, 8))
+            looks::is_mixed(bytes, 12) || (value.alone && looks::is_mixed(bytes, 8))
         }
     };
     secret.then_some(Candidate { category, range })

@@ -54,9 +54,12 @@
 mod anchors;
 mod category;
 mod commands;
+mod explained;
 mod hex;
 mod keys;
+mod looks;
 mod memo;
+mod names;
 pub mod neutral;
 mod numbers;
 mod pem;

@@ -2,9 +2,9 @@
 
 use super::Candidate;
 use super::category::Category;
+use super::looks::{is_address, is_generated, is_mixed, is_placeholder, is_random};
 use super::memo::{Settled, Site};
 use super::text::{Text, every};
-use super::value::{is_address, is_generated, is_mixed, is_placeholder, is_random};
 use super::words::find;
 use Category::{Aws, BasicAuth, DatabaseUrl, Password, Token, TotpSeed};
 use std::ops::Range;

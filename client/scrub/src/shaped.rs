@@ -2,9 +2,9 @@
 
 use super::Candidate;
 use super::category::Category;
+use super::looks::{is_address, is_generated, is_location, is_random};
 use super::memo::Site;
 use super::text::{Text, is_base64};
-use super::value::{is_address, is_generated, is_location, is_random};
 use super::words::Words;
 use std::ops::Range;
 use std::sync::LazyLock;

@@ -2,9 +2,9 @@
 
 use super::Candidate;
 use super::category::Category;
+use super::looks::{is_mixed, is_placeholder};
 use super::memo::Site;
 use super::text::{ATOM, REACH, Text, every};
-use super::value::{is_mixed, is_placeholder};
 use std::ops::Range;
 
 /// Schemes of databases and queues: with a password in it, the whole URL goes.

@@ -1,0 +1,325 @@
+//! What a value looks like: a stand-in, source code, a place, something chosen or something generated.
+
+use super::text::{ATOM, every};
+
+/// Most bytes of an expression in braces. Values may stand in one another, each with its braces.
+const EXPRESSION: usize = 256;
+
+/// A stand-in for a secret, or the expression that fetches it.
+pub(super) fn is_placeholder(value: &[u8]) -> bool {
+    const WORDS: &[&str] = &[
+        "null",
+        "none",
+        "nil",
+        "undefined",
+        "true",
+        "false",
+        "yes",
+        "no",
+        "required",
+        "requires",
+        "needs",
+        "takes",
+        "expects",
+        "missing",
+        "invalid",
+        "empty",
+        "unset",
+        "redacted",
+        "hidden",
+        "masked",
+        "string",
+        "str",
+        "int",
+        "integer",
+        "number",
+        "bool",
+        "boolean",
+        "bytes",
+        "object",
+        "optional",
+        "any",
+        "void",
+        "text",
+        "char",
+        "default",
+        "not",
+        "is",
+        "the",
+        "and",
+        "or",
+        "incorrect",
+        "expired",
+        "wrong",
+        "failed",
+        "denied",
+        "ok",
+        "error",
+        "unknown",
+        "disabled",
+        "enabled",
+        "auto",
+        "prompt",
+        "stdin",
+        "n/a",
+        "...",
+        "null,",
+        "varchar",
+        "self",
+        "this",
+        "const",
+        "let",
+        "var",
+        "new",
+        "await",
+        "unexpected",
+        "expected",
+        "found",
+        "too",
+        "must",
+        "should",
+        "cannot",
+        "can't",
+        "or:",
+        "and:",
+        "authentication",
+        "provided",
+        "supplied",
+        "set",
+        "not-set",
+        "changed",
+        // The word for the thing instead of the thing.
+        "password",
+        "passwd",
+        "pass",
+        "pwd",
+        "secret",
+        "token",
+        "apikey",
+        "api_key",
+        "changeme",
+        "changeit",
+        "change-me",
+        "change_me",
+        "example",
+        "username",
+        "undef",
+    ];
+    if every(value, |byte| matches!(byte, b'*' | b'x' | b'X' | b'.' | b'-' | b'_' | b'?' | b'#' | ATOM)) {
+        return true;
+    }
+    if WORDS.iter().any(|word| value.eq_ignore_ascii_case(word.as_bytes())) {
+        return true;
+    }
+    // A value may be long and asked about often, so nothing here goes over all of it without need.
+    let starts =
+        |prefix: &[u8]| value.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
+    let ends = |suffix: &[u8]| {
+        value
+            .len()
+            .checked_sub(suffix.len())
+            .and_then(|from| value.get(from..))
+            .is_some_and(|end| end.eq_ignore_ascii_case(suffix))
+    };
+    let wraps = |open: &[u8], close: &[u8]| starts(open) && ends(close);
+    let variable = starts(b"$")
+        && !starts(b"$2")
+        && !starts(b"$apr")
+        && value.get(1).is_some_and(|b| b.is_ascii_alphabetic() || matches!(b, b'{' | b'(' | b'_'))
+        && every(value.get(1..).unwrap_or_default(), is_expression);
+    variable
+        || wraps(b"<", b">")
+        || wraps(b"{{", b"}}")
+        || wraps(b"(", b")")
+            && value.len() <= 24
+            && every(value, |byte| byte.is_ascii_alphabetic() || matches!(byte, b'(' | b')' | b' '))
+        || wraps(b"[", b"]")
+            && every(value, |byte| byte.is_ascii_alphabetic() || matches!(byte, b'[' | b']' | b'_'))
+        || wraps(b"${", b"}")
+        || (wraps(b"%", b"%") && value.len() > 2)
+        || (wraps(b"{", b"}") && value.len() <= EXPRESSION && every(value, is_expression))
+        || starts(b"%(")
+        || matches!(
+            value,
+            b"%s"
+                | b"%d"
+                | b"%v"
+                | b"%q"
+                | b"%S"
+                | b"%D"
+                | b"%V"
+                | b"%Q"
+                | b"{}"
+                | b"[]"
+                | b"{:?}"
+                | b"()"
+                | b"\"\""
+                | b"''"
+        )
+        || [
+            &b"process.env"[..],
+            b"os.environ",
+            b"os.getenv",
+            b"env.",
+            b"env(",
+            b"env!(",
+            b"getenv",
+            b"std::env",
+            b"system.getenv",
+            b"secrets.",
+            b"vars.",
+            b"var.",
+            b"your-",
+            b"your_",
+            b"vault:",
+            b"@microsoft.keyvault(",
+            b"!vault",
+            b"!secret",
+            b"file:",
+            b"op://",
+        ]
+        .iter()
+        .any(|prefix| starts(prefix))
+        || ends(b"_here")
+        || ends(b"-here")
+}
+
+fn is_expression(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b'_' | b'{' | b'}' | b'(' | b')' | b':' | b'-' | b'.' | b'?' | b'[' | b']')
+}
+
+/// Source code rather than a value: a call, a path of names, a type, an attribute.
+pub(super) fn is_code(value: &[u8]) -> bool {
+    let has = |needle: &[u8]| value.windows(needle.len()).any(|window| window == needle);
+    let first = value.first().copied().unwrap_or(0);
+    let named = first.is_ascii_alphabetic() || first == b'_';
+    let call = named
+        && value.iter().position(|b| *b == b'(').is_some_and(|at| {
+            value.iter().take(at).all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b':' | b'!'))
+        });
+    let dotted = named
+        && has(b".")
+        && value
+            .split(|b| *b == b'.')
+            .all(|part| !part.is_empty() && part.iter().all(|b| b.is_ascii_alphabetic() || *b == b'_'));
+    let generic = named && (has(b"<") || has(b"[") && has(b"]")) && !value.iter().any(u8::is_ascii_digit);
+    call || dotted || generic || has(b"::") || first == b'&' || has(b"->")
+}
+
+/// A path or URL, which names where a secret lies but is none.
+pub(super) fn is_location(value: &[u8]) -> bool {
+    // Base64 may begin with a slash and hold several.
+    let count = |kind: fn(&u8) -> bool| value.iter().filter(|byte| kind(byte)).count();
+    let base64 = value.len() >= 32 && value.iter().all(|byte| super::text::is_base64(*byte));
+    if base64
+        && count(u8::is_ascii_digit) >= 3
+        && count(u8::is_ascii_uppercase) >= 6
+        && count(u8::is_ascii_lowercase) >= 6
+    {
+        return false;
+    }
+    value.starts_with(b"/") && value.iter().skip(1).any(|b| *b == b'/')
+        || value.starts_with(b"./")
+        || value.starts_with(b"../")
+        || value.starts_with(b"~/")
+        || value.windows(3).any(|window| window == b"://")
+        || [&b".pem"[..], b".key", b".json", b".txt", b".crt", b".yml", b".yaml", b".toml", b".pub"]
+            .iter()
+            .any(|end| value.ends_with(end))
+}
+
+/// Letters and digits mixed, or letters and signs: what a person would not write in a sentence.
+pub(super) fn is_mixed(value: &[u8], least: usize) -> bool {
+    let digit = value.iter().any(u8::is_ascii_digit);
+    let letter = value.iter().any(u8::is_ascii_alphabetic);
+    let sign = value.iter().any(|b| {
+        matches!(b, b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'*' | b'+' | b'/' | b'=' | b'~' | b'?')
+    });
+    let cases = value.iter().filter(|b| b.is_ascii_uppercase()).count() >= 3
+        && value.iter().any(u8::is_ascii_lowercase);
+    value.len() >= least && ((letter && (digit || sign)) || (digit && sign) || (cases && value.len() >= 16))
+}
+
+/// As [`is_mixed`], and long, and of one piece: a generated key.
+pub(super) fn is_generated(value: &[u8], least: usize) -> bool {
+    let plain = value
+        .iter()
+        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'_' | b'-' | b'.' | b'~'));
+    let digits = value.iter().filter(|b| b.is_ascii_digit()).count();
+    let upper = value.iter().filter(|b| b.is_ascii_uppercase()).count();
+    let lower = value.iter().filter(|b| b.is_ascii_lowercase()).count();
+    let hex = value.len() >= 32 && value.iter().all(u8::is_ascii_hexdigit);
+    plain
+        && value.len() >= least
+        && digits >= 2
+        && (hex
+            || upper >= 2 && lower >= 2
+            || (digits >= 4
+                && upper + lower >= 8
+                && !value.contains(&b'.')
+                && !value.contains(&b'-')
+                && !value.contains(&b'/')))
+}
+
+/// A seed in base32.
+pub(super) fn is_base32(value: &[u8]) -> bool {
+    matches!(value.len(), 16 | 20 | 24 | 26 | 32 | 52 | 56 | 64)
+        && value.iter().all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'2'..=b'7'))
+        && value.iter().filter(|byte| byte.is_ascii_digit()).count() >= 2
+}
+
+/// 32 bytes in base58: an account of Solana, a hash of a block.
+pub(super) fn is_address(value: &[u8]) -> bool {
+    let mut bytes = [0; 32];
+    matches!(value.len(), 43 | 44) && bs58::decode(value).onto(&mut bytes[..]) == Ok(32)
+}
+
+/// Whether letters and digits change as often as in a random word, and not as in a name of several words.
+pub(super) fn is_random(value: &[u8]) -> bool {
+    let kind = |byte: &u8| match byte {
+        b'a'..=b'z' => 0_u8,
+        b'A'..=b'Z' => 1,
+        b'0'..=b'9' => 2,
+        _ => 3,
+    };
+    let changes = value.windows(2).filter(|pair| matches!(pair, [a, b] if kind(a) != kind(b))).count();
+    changes * 5 >= value.len().saturating_sub(1) * 2
+}
+
+/// `db-password`, `my-token-secret`: the name under which a secret is kept.
+pub(super) fn is_reference(value: &[u8]) -> bool {
+    let plain =
+        |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_' | b'.');
+    let words =
+        [&b"password"[..], b"secret", b"token", b"key", b"creds", b"credentials", b"tls", b"cert", b"auth"];
+    value.iter().all(plain)
+        && value.split(|byte| matches!(byte, b'-' | b'_' | b'.')).any(|part| words.contains(&part))
+        && value.iter().any(|byte| matches!(byte, b'-' | b'_' | b'.'))
+}
+
+/// Five groups of hex digits.
+pub(super) fn is_uuid(value: &[u8]) -> bool {
+    value.len() == 36
+        && value.iter().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => *byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+}
+
+/// A sentence in quotes, such as a validator's message.
+pub(super) fn is_sentence(value: &[u8]) -> bool {
+    let words: Vec<&[u8]> = value.split(|b| *b == b' ').filter(|word| !word.is_empty()).collect();
+    let plain = |word: &&[u8]| {
+        word.iter().all(|b| b.is_ascii_alphabetic() || matches!(b, b'\'' | b',' | b'.' | b':' | b'-'))
+    };
+    let capital = value.first().is_some_and(u8::is_ascii_uppercase);
+    words.len() >= 3
+        && words.iter().filter(|word| plain(word)).count() + 1 >= words.len()
+        && (capital
+            || value.ends_with(b".")
+            || words.len() >= 4
+                && words.iter().any(|w| {
+                    matches!(*w, b"is" | b"be" | b"must" | b"not" | b"for" | b"the" | b"to" | b"can't" | b"a")
+                }))
+}
