@@ -2,7 +2,7 @@
 
 use super::Candidate;
 use super::category::Category;
-use super::looks::{is_mixed, is_placeholder};
+use super::looks::{self, is_mixed, is_placeholder};
 use super::memo::{Settled, Site};
 use super::text::{Text, is_base64, is_basic, is_token};
 use std::ops::Range;
@@ -212,9 +212,18 @@ pub(super) fn base32(text: Text<'_>, from: usize, to: usize) -> Option<Candidate
     None
 }
 
+/// `/confirm/…`, `/invite/…`: who has the link needs nothing else.
+pub(super) fn link(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    let end = text.run(anchor.end, 256, is_token);
+    let value = text.slice(anchor.end..end);
+    if looks::is_generated(value, 16) && looks::is_random(value) && !looks::is_uuid(value) {
+        found.push(Candidate { category: Category::Token, range: anchor.end..end });
+    }
+}
+
 /// Webhooks: the path is the secret.
 pub(super) fn webhook(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
-    let end = text.run(anchor.end, 512, |byte| is_token(byte) || matches!(byte, b'/' | b'.' | b':'));
+    let end = text.run(anchor.end, 512, |byte| is_token(byte) || matches!(byte, b'/' | b'.' | b':' | b'@'));
     if end >= anchor.end + 16 && is_mixed(text.slice(anchor.end..end), 16) {
         found.push(Candidate { category: Category::Token, range: anchor.end..end });
     }

@@ -125,6 +125,9 @@ pub(super) const LABELS: &[&str] = &[
     "frontier",
     "previous",
     "kid",
+    "nodekey",
+    "mkey",
+    "discokey",
     "shasum",
     "trace",
     "machine-id",
@@ -281,6 +284,7 @@ pub(super) static GIT: LazyLock<Words> = LazyLock::new(|| {
             "blame",
             "repository",
             "deployed",
+            "up to date",
             "bumped",
             "archive",
             "strip_prefix",
@@ -395,6 +399,8 @@ pub(super) static SECRETIVE: LazyLock<Words> = LazyLock::new(|| {
             "hmac",
             "salt",
             "pepper",
+            "unsafe",
+            "macaroon",
         ],
     )
 });

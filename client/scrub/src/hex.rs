@@ -39,7 +39,7 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
     let before = text.peek(line.start..run.start);
     let near = before.get(before.len().saturating_sub(NEAR)..).unwrap_or_default();
     let secretive = SECRETIVE.are_in(near);
-    if labelled(before) || listed(text, &line, &run) {
+    if labelled(before) || called(before).is_some_and(labelled) || listed(text, &line, &run) {
         return false;
     }
     // `SHA2-256(name)= …` of openssl, `SHA256 (name) = …` of BSD.
@@ -187,6 +187,14 @@ fn is_thing_name(name: &[u8]) -> bool {
 /// 40 digits in upper case: a fingerprint of OpenPGP. Other programs write lower case.
 fn is_openpgp(digits: &[u8]) -> bool {
     digits.len() == 40 && !digits.iter().any(u8::is_ascii_lowercase)
+}
+
+/// What stands before a call whose argument the run is: `public_key: hex!("…")`.
+fn called(before: &[u8]) -> Option<&[u8]> {
+    let rest = before.strip_suffix(b"\"").or(before.strip_suffix(b"'")).unwrap_or(before);
+    let rest = rest.strip_suffix(b"(")?;
+    let name = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'!');
+    rest.get(..rest.len() - rest.iter().rev().take(40).take_while(name).count())
 }
 
 /// A label right before the run.

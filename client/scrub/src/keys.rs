@@ -3,7 +3,7 @@
 use super::category::Category;
 use super::looks;
 use super::memo::Site;
-use super::names::{Trust, classify};
+use super::names::{self, Trust, classify};
 use super::text::{Text, is_base64, is_basic};
 use super::value::{self, Tie, Value};
 use super::words::find;
@@ -47,17 +47,33 @@ impl<'a> Names<'a> {
 
     /// The name around an anchor, its value, and what that is.
     pub(super) fn detect(&mut self, text: Text<'a>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+        if !text.slice(anchor.clone()).is_ascii() {
+            found.extend(
+                value::after_name(text, anchor.clone(), false)
+                    .and_then(|value| judge(text, anchor.clone(), Category::Password, Trust::Strong, value)),
+            );
+            return;
+        }
         let part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
         let start = text.run_back(anchor.start, 64, part);
         // `sid=`, `pw:` end with the sign after a name.
         let signed =
             matches!(text.slice(anchor.end.saturating_sub(2)..anchor.end), [_, b'='] | [b'w' | b'W', b':']);
-        let anchor = if signed { anchor.start..anchor.end - 1 } else { anchor };
+        let short = text.slice(anchor.clone()).len() == 3
+            && text.slice(anchor.start..anchor.end - 1).eq_ignore_ascii_case(b"pw");
+        let anchor = if signed || short { anchor.start..anchor.end - 1 } else { anchor };
         // `tel:` and `tel ` are names with what follows them.
         let closed = matches!(text.before(anchor.end), b':' | b' ');
         let mut end = if closed { anchor.end } else { text.run(anchor.end, 64, part) };
         while end > anchor.end && matches!(text.before(end), b'.' | b'-') {
             end -= 1;
+        }
+        // `session id`
+        if matches!(text.slice(end..end + 4), [b' ', b'i' | b'I', b'd' | b'D', b':' | b'=' | b' ']) {
+            let word = text.slice(start..end);
+            if ["session", "secret"].iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes())) {
+                end += 3;
+            }
         }
         if end <= self.read_to {
             return;
@@ -69,6 +85,9 @@ impl<'a> Names<'a> {
         if word.len() <= 8 && !word.starts_with(b"-") && text.before(start) == b' ' {
             let earlier = text.run_back(start - 1, 32, part);
             let joined = text.slice(earlier..end);
+            if names::is_public(joined) {
+                return;
+            }
             if earlier + 1 < start
                 && self.classify(joined).is_some_and(|(category, _)| {
                     category == Category::TotpSeed
@@ -91,7 +110,7 @@ impl<'a> Names<'a> {
             if category == Category::TotpSeed {
                 commands::one_time(text, name, found);
             } else if trust == Trust::Strong && category == Category::Password {
-                found.extend(tried(text, &name));
+                tried(text, &name, found);
             } else if trust == Trust::Strong {
                 found.extend(apart(text, category, &name));
             }
@@ -109,7 +128,7 @@ impl<'a> Names<'a> {
         let password = trust == Trust::Strong && category == Category::Password && judged.is_none();
         found.extend(judged.or_else(|| beside.then(|| apart(text, category, &name)).flatten()));
         if password {
-            found.extend(tried(text, &name));
+            tried(text, &name, found);
         }
         if seed {
             commands::one_time(text, name, found);
@@ -129,22 +148,27 @@ impl<'a> Names<'a> {
 
 /// `password authentication failed (tried "…")`, `SET PASSWORD FOR 'name' = '…'`, `password for user bob: …`: what a
 /// word or a sign before it says to be the password.
-fn tried(text: Text<'_>, name: &Range<usize>) -> Option<Candidate> {
-    const SAID: [&str; 13] = [
+fn tried(text: Text<'_>, name: &Range<usize>, found: &mut Vec<Candidate>) {
+    const SAID: [&str; 18] = [
         "tried", " with", " using", " value", " was", " is", " got", " be", " to", ":", "=", " given",
-        " said",
+        " said", "(", " from", " as", " enter", " of",
     ];
     let line = text.line(name.start);
     let to = line.end.min(name.end.saturating_add(APART));
-    let secret = |range: Range<usize>| {
-        let value = text.slice(range.clone());
-        (looks::is_mixed(value, 6)
+    // `if you pass X to Y` is a sentence.
+    let verb = text.slice(name.clone()).eq_ignore_ascii_case(b"pass");
+    let fits = |value: &[u8]| {
+        (if verb { looks::is_unlike_prose(value) } else { looks::is_chosen(value) })
+            && !value.ends_with(b"=]")
             && !looks::is_placeholder(value)
             && !looks::is_code(value)
-            && !looks::is_location(value))
-        .then_some(Candidate { category: Category::Password, range })
+            && !looks::is_location(value)
+            && !looks::is_pattern(value)
+            && !looks::is_technical(value)
     };
-    let mut from = name.end;
+    let password = |range: Range<usize>| Candidate { category: Category::Password, range };
+    // The quotes and brackets around the name.
+    let mut from = text.run(name.end, 4, |byte| matches!(byte, b'"' | b'\'' | b'`' | b')' | b']'));
     loop {
         let quote = text.run_seen(Site::Tried, from, to.saturating_sub(from), |byte| {
             !matches!(byte, b'"' | b'\'' | b'`')
@@ -155,20 +179,63 @@ fn tried(text: Text<'_>, name: &Range<usize>) -> Option<Candidate> {
         let sign = text.at(quote);
         let end = text.run(quote + 1, 64, |byte| byte != sign && !byte.is_ascii_whitespace());
         if text.at(end) != sign {
-            return None;
+            break;
         }
         let before = text.slice(from..quote).trim_ascii_end();
         let said = SAID.iter().any(|word| before.ends_with(word.as_bytes()));
-        if said && let Some(found) = secret(quote + 1..end) {
-            return Some(found);
+        if said && fits(text.slice(quote + 1..end)) {
+            found.push(password(quote + 1..end));
+            return;
         }
         from = end + 1;
     }
-    // A sentence, a colon, and the last word of the line.
-    let prose = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'_' | b'@' | b'-');
+    // A quote before the name: `"…" is not a valid password`.
+    let first = line.start.max(name.start.saturating_sub(APART / 2));
+    let quoted = |byte: u8| matches!(byte, b'"' | b'\'' | b'`');
+    let close = text.run_back(name.start, name.start - first, |byte| !quoted(byte));
+    if close > first && !matches!(text.before(name.start), b'.' | b'_' | b'"' | b'\'') {
+        let sign = text.before(close);
+        let open = text.run_back(close - 1, 64.min(close - 1 - line.start), |byte| {
+            byte != sign && !byte.is_ascii_whitespace()
+        });
+        let value = text.slice(open..close - 1);
+        if open > line.start && text.before(open) == sign && looks::is_unlike_prose(value) && fits(value) {
+            found.push(password(open..close - 1));
+        }
+    }
+    // A sentence, a colon or a verb, and a word that is none of the language.
+    let prose = |byte: u8| {
+        byte.is_ascii_alphanumeric()
+            || matches!(byte, b' ' | b'_' | b'@' | b'-' | b'.' | b'(' | b')' | b'/' | b',')
+    };
     let colon = text.run_seen(Site::TriedColon, name.end, to.saturating_sub(name.end), prose);
     let end = text.run(colon + 2, 64, |byte| !byte.is_ascii_whitespace());
-    (text.starts(colon, ": ") && end == line.end).then(|| secret(colon + 2..end)).flatten()
+    let word = text.slice(colon + 2..end);
+    if text.starts(colon, ": ")
+        && end == line.end
+        && !word.starts_with(b"\"")
+        && !word.starts_with(b"'")
+        && fits(word)
+    {
+        found.push(password(colon + 2..end));
+        return;
+    }
+    let mut at = name.end;
+    for _ in 0..10 {
+        let start = text.blanks(at);
+        if start >= to || text.at(start) == b'\n' {
+            break;
+        }
+        let end = text.run(start, 64, |byte| !byte.is_ascii_whitespace());
+        let before = text.slice(name.end..start).trim_ascii_end();
+        let said = SAID.iter().any(|word| before.ends_with(word.as_bytes()));
+        let word = text.slice(start..end);
+        let last = end >= line.end && before.len() < 48 && looks::is_mixed(word, 8);
+        if said && !before.is_empty() && fits(word) && (last || looks::is_unlike_prose(word)) {
+            found.push(password(start..end));
+        }
+        at = end;
+    }
 }
 
 /// How far from a name its value may stand.
@@ -274,6 +341,26 @@ fn judge(
             let real = !secret.is_empty() && !secret.starts_with(b"//") && !looks::is_placeholder(secret);
             return real.then_some(Candidate { category, range: range.start + colon + 1..range.end });
         }
+        let named = colon.filter(|at| {
+            let (name, secret) = bytes.split_at(*at);
+            let secret = secret.get(1..).unwrap_or_default();
+            let person =
+                |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'@');
+            name.iter().all(person)
+                && looks::is_chosen(secret)
+                && !secret.starts_with(b"/")
+                && !looks::is_placeholder(secret)
+        });
+        if let Some(colon) = named {
+            return Some(Candidate { category, range: range.start + colon + 1..range.end });
+        }
+        if !plain_login(text, &name)
+            && looks::is_generated(bytes, 20)
+            && looks::is_random(bytes)
+            && !bytes.contains(&b'.')
+        {
+            return Some(Candidate { category: Category::Token, range });
+        }
         return (bytes.len() >= 8 && is_basic(bytes)).then_some(Candidate { category, range });
     }
     // `--password PASSWORD`: a usage line.
@@ -299,7 +386,7 @@ fn judge(
         if let Some(phrase) = super::pem::words(text, range.start) {
             return Some(Candidate { category, range: phrase });
         }
-        let long = bytes.len() >= 32
+        let long = (bytes.len() >= 32 || looks::is_generated(bytes, 25))
             && !bytes.contains(&b' ')
             && !looks::is_location(bytes)
             && !looks::is_code(bytes);
@@ -313,6 +400,9 @@ fn judge(
         return None;
     }
     let password = category == Category::Password;
+    if password && looks::is_pointer(bytes) {
+        return None;
+    }
     // `user.password = newPassword;`: a variable of that name.
     let kinds = [&b"password"[..], b"passwd", b"pwd", b"secret", b"token", b"key"];
     let variable = bytes.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
@@ -330,6 +420,11 @@ fn judge(
     }
     let secret = match (value.quoted, value.tie, trust) {
         (_, Tie::Flag, Trust::Faint) if looks::is_uuid(bytes) => true,
+        (_, Tie::Tight | Tie::Loose, Trust::Faint)
+            if looks::is_uuid(bytes) && is_setting(text.slice(name.clone())) =>
+        {
+            true
+        }
         (_, _, Trust::Faint) => {
             let openpgp =
                 bytes.len() == 40 && bytes.iter().all(|b| b.is_ascii_digit() || matches!(b, b'A'..=b'F'));
@@ -361,12 +456,29 @@ fn judge(
         (false, Tie::Loose | Tie::Beside, Trust::Strong) if value.alone => {
             password || looks::is_mixed(bytes, 6) || bytes.len() >= 12
         }
-        (false, Tie::Loose | Tie::Beside, Trust::Strong) => looks::is_mixed(bytes, 6),
+        (false, Tie::Loose | Tie::Beside, Trust::Strong) => {
+            looks::is_mixed(bytes, 6) || password && looks::is_chosen(bytes)
+        }
         (false, Tie::Loose | Tie::Beside, _) => {
             looks::is_mixed(bytes, 12) || (value.alone && looks::is_mixed(bytes, 8))
         }
     };
     secret.then_some(Candidate { category, range })
+}
+
+/// `POSTMARK_KEY`, `services.postmark.key`: a key among a program's settings.
+fn is_setting(name: &[u8]) -> bool {
+    let things =
+        ["cache", "idem", "row", "object", "sort", "primary", "partition", "routing", "dedup", "lock", "job"];
+    let shouted = name.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_');
+    let dotted = name.iter().filter(|byte| **byte == b'.').count() >= 2;
+    (shouted && name.len() > 4 || dotted)
+        && !things.iter().any(|thing| find(name, thing.as_bytes()).is_some())
+}
+
+/// Whether the name is that of who logs in.
+fn plain_login(text: Text<'_>, name: &Range<usize>) -> bool {
+    text.slice(name.clone()).to_ascii_lowercase().ends_with(b"login")
 }
 
 /// Digits after a name, with the signs that people put between them.

@@ -52,6 +52,8 @@
 //!   no rule.
 
 mod anchors;
+mod attempts;
+mod calls;
 mod category;
 mod commands;
 mod explained;

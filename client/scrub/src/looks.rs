@@ -1,6 +1,7 @@
 //! What a value looks like: a stand-in, source code, a place, something chosen or something generated.
 
 use super::text::{ATOM, every};
+use super::words::find;
 
 /// Most bytes of an expression in braces. Values may stand in one another, each with its braces.
 const EXPRESSION: usize = 256;
@@ -139,6 +140,7 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         || (wraps(b"%", b"%") && value.len() > 2)
         || (wraps(b"{", b"}") && value.len() <= EXPRESSION && every(value, is_expression))
         || starts(b"%(")
+        || starts(b"***")
         || matches!(
             value,
             b"%s"
@@ -172,6 +174,8 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
             b"your-",
             b"your_",
             b"vault:",
+            b"data.",
+            b"local.",
             b"@microsoft.keyvault(",
             b"!vault",
             b"!secret",
@@ -213,9 +217,10 @@ pub(super) fn is_location(value: &[u8]) -> bool {
     let count = |kind: fn(&u8) -> bool| value.iter().filter(|byte| kind(byte)).count();
     let base64 = value.len() >= 32 && value.iter().all(|byte| super::text::is_base64(*byte));
     if base64
-        && count(u8::is_ascii_digit) >= 3
-        && count(u8::is_ascii_uppercase) >= 6
-        && count(u8::is_ascii_lowercase) >= 6
+        && count(u8::is_ascii_digit) >= 1
+        && count(u8::is_ascii_uppercase) >= 5
+        && count(u8::is_ascii_lowercase) >= 5
+        && is_random(value)
     {
         return false;
     }
@@ -238,7 +243,76 @@ pub(super) fn is_mixed(value: &[u8], least: usize) -> bool {
     });
     let cases = value.iter().filter(|b| b.is_ascii_uppercase()).count() >= 3
         && value.iter().any(u8::is_ascii_lowercase);
-    value.len() >= least && ((letter && (digit || sign)) || (digit && sign) || (cases && value.len() >= 16))
+    value.len() >= least
+        && ((letter && (digit || sign))
+            || (digit && sign)
+            || (cases && value.len() >= 16 && is_random(value)))
+}
+
+/// What somebody chose, or a program for him, to be a password: mixed, or letters in random case.
+pub(super) fn is_chosen(value: &[u8]) -> bool {
+    let cases = value.iter().any(u8::is_ascii_uppercase) && value.iter().any(u8::is_ascii_lowercase);
+    is_mixed(value, 6)
+        || cases && value.len() >= 8 && value.iter().all(u8::is_ascii_alphabetic) && is_random(value)
+}
+
+/// As [`is_chosen`], and such that nobody writes it in a sentence: unlike `sha256`, `oauth2` or `line-12`.
+pub(super) fn is_unlike_prose(value: &[u8]) -> bool {
+    let has = |kind: fn(&u8) -> bool| value.iter().any(kind);
+    let sign = value.iter().enumerate().any(|(at, byte)| {
+        at > 0
+            && matches!(
+                byte,
+                b'!' | b'@' | b'#' | b'^' | b'*' | b'+' | b'?' | b'%' | b'=' | b'~' | b'$' | b'&'
+            )
+    });
+    let (letter, digit) = (has(u8::is_ascii_alphabetic), has(u8::is_ascii_digit));
+    // `word-word-word7`: three words and a digit at the end of the last.
+    let parts: Vec<&[u8]> = value.split(|byte| *byte == b'-').collect();
+    let words = parts.len() == 3
+        && value.last().is_some_and(u8::is_ascii_digit)
+        && parts.iter().all(|part| (4..=8).contains(&part.len()))
+        && value.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-')
+        && value.iter().filter(|byte| byte.is_ascii_digit()).count() == 1;
+    let random = has(u8::is_ascii_uppercase)
+        && has(u8::is_ascii_lowercase)
+        && (digit || value.len() >= 8)
+        && is_random(value);
+    // `min_length=12`
+    let assigned = value.iter().position(|byte| *byte == b'=').is_some_and(|at| {
+        at > 0 && value.iter().take(at).all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'-'))
+    });
+    value.len() >= 6
+        && value.len() <= 64
+        && !assigned
+        && !is_code(value)
+        && !is_location(value)
+        && !is_pattern(value)
+        && !value.ends_with(b"=")
+        && (letter && digit && sign || random && is_chosen(value) && value.len() >= 7 || words)
+}
+
+/// The name of an algorithm or a protocol, which may stand beside the word password.
+pub(super) fn is_technical(value: &[u8]) -> bool {
+    let known = [
+        "sha", "md5", "argon", "bcrypt", "scrypt", "pbkdf", "oauth", "utf", "base64", "aes", "http", "ssh",
+        "tls",
+    ];
+    known.iter().any(|name| find(value, name.as_bytes()).is_some())
+}
+
+/// A regular expression.
+pub(super) fn is_pattern(value: &[u8]) -> bool {
+    value.contains(&b'\\')
+        || value.starts_with(b"^") && value.ends_with(b"$")
+        || value.contains(&b'[') && value.contains(&b']')
+}
+
+/// A place in memory, as a debugger prints it.
+pub(super) fn is_pointer(value: &[u8]) -> bool {
+    value
+        .strip_prefix(b"0x")
+        .is_some_and(|digits| digits.len() <= 16 && digits.iter().all(u8::is_ascii_hexdigit))
 }
 
 /// As [`is_mixed`], and long, and of one piece: a generated key.

@@ -17,6 +17,102 @@ pub(super) enum Trust {
     Seed,
 }
 
+/// What is added to a secret's name and says nothing: `tokenValue`, `DB_PASSWORD_PROD`, `password_confirmation`.
+const QUALIFIERS: [&str; 36] = [
+    "value",
+    "string",
+    "text",
+    "plain",
+    "plaintext",
+    "raw",
+    "base64",
+    "b64",
+    "hex",
+    "pem",
+    "prod",
+    "production",
+    "staging",
+    "stage",
+    "dev",
+    "test",
+    "live",
+    "old",
+    "new",
+    "current",
+    "previous",
+    "prev",
+    "primary",
+    "secondary",
+    "confirm",
+    "confirmation",
+    "again",
+    "repeat",
+    "default",
+    "content",
+    "input",
+    "v",
+    "literal",
+    "bytes",
+    "encoded",
+    "backup",
+];
+
+/// A name without its qualifiers, where what is left names a secret.
+fn unqualified(plain: &str) -> &str {
+    let kinds = [
+        "password",
+        "passwd",
+        "passphrase",
+        "pwd",
+        "pass",
+        "secret",
+        "token",
+        "apikey",
+        "secretkey",
+        "privatekey",
+        "privkey",
+        "accesskey",
+    ];
+    let left = QUALIFIERS.iter().filter_map(|end| plain.strip_suffix(end));
+    let left = left.map(|left| left.trim_end_matches(|c: char| c.is_ascii_digit()));
+    left.filter(|left| kinds.iter().any(|kind| left.ends_with(kind)))
+        .min_by_key(|left| left.len())
+        .unwrap_or(plain)
+}
+
+/// `next_token`, `page token`: what everybody may see although it is called a token or a key.
+pub(super) fn is_public(name: &[u8]) -> bool {
+    let plain: String = name
+        .iter()
+        .filter(|byte| byte.is_ascii_alphanumeric())
+        .map(|byte| char::from(byte.to_ascii_lowercase()))
+        .collect();
+    PUBLIC.iter().any(|end| plain.ends_with(end))
+}
+
+/// What there may be a list of.
+const LISTED: [&str; 6] = ["password", "apikey", "authkey", "accesstoken", "apitoken", "secret"];
+
+/// Ends of names that everybody may see.
+const PUBLIC: [&str; 16] = [
+    "publickey",
+    "pubkey",
+    "pubkeytoken",
+    "publictoken",
+    "tokentype",
+    "keytoken",
+    "pagetoken",
+    "continuationtoken",
+    "resumetoken",
+    "synctoken",
+    "nexttoken",
+    "cursortoken",
+    "cancellationtoken",
+    "continuetoken",
+    "unexpectedtoken",
+    "parsererrortoken",
+];
+
 /// The category and trust of a name, by its end.
 pub(super) fn classify(name: &[u8]) -> Option<(Category, Trust)> {
     use Category::{
@@ -27,35 +123,18 @@ pub(super) fn classify(name: &[u8]) -> Option<(Category, Trust)> {
         .filter(|byte| byte.is_ascii_alphanumeric())
         .map(|byte| char::from(byte.to_ascii_lowercase()))
         .collect();
-    let plain = plain.trim_end_matches(|c: char| c.is_ascii_digit());
+    let plain = unqualified(plain.trim_end_matches(|c: char| c.is_ascii_digit()));
     let last = plain.as_bytes().last();
     // The last byte decides most of them.
     let ends = |ends: &[&str]| ends.iter().any(|end| end.as_bytes().last() == last && plain.ends_with(end));
     let has = |parts: &[&str]| parts.iter().any(|part| plain.contains(part));
     let is = |names: &[&str]| names.contains(&plain);
-    if ends(&[
-        "publickey",
-        "pubkey",
-        "pubkeytoken",
-        "publictoken",
-        "tokentype",
-        "keytoken",
-        "pagetoken",
-        "continuationtoken",
-        "resumetoken",
-        "synctoken",
-        "nexttoken",
-        "cursortoken",
-        "pagetoken",
-        "continuationtoken",
-        "resumetoken",
-        "synctoken",
-        "cancellationtoken",
-        "nexttoken",
-        "cursortoken",
-    ]) || is(&["parsererrortoken"])
-    {
+    if ends(&PUBLIC) {
         return None;
+    }
+    // A list of secrets: each of them must look like one.
+    if let Some(one) = plain.strip_suffix('s').filter(|one| LISTED.iter().any(|end| one.ends_with(end))) {
+        return Some((if one.ends_with("password") { Password } else { Token }, Trust::Weak));
     }
     let secretive = ends(&[
         "key",
@@ -166,6 +245,17 @@ pub(super) fn classify(name: &[u8]) -> Option<(Category, Trust)> {
         "kennwort",
         "motdepasse",
         "contrasena",
+        "contrasea",
+        "senha",
+        "passe",
+        "haslo",
+        "wachtwoord",
+        "parola",
+        "heslo",
+        "salasana",
+        "losenord",
+        "passcode",
+        "passkey",
         "passwordhash",
         "pgpassword",
         "psk",
@@ -233,6 +323,8 @@ pub(super) fn classify(name: &[u8]) -> Option<(Category, Trust)> {
         "jobtoken",
         "sessionid",
         "sessid",
+        "codeverifier",
+        "unsealkey",
         "sessionkey",
         "oauthtoken",
         "vaulttoken",
@@ -250,16 +342,19 @@ pub(super) fn classify(name: &[u8]) -> Option<(Category, Trust)> {
     {
         return Some((Token, Trust::Weak));
     }
-    if ends(&["pw"]) {
-        return Some((Password, Trust::Weak));
-    }
     if is(&["secretid"]) {
         return Some((Token, Trust::Weak));
+    }
+    if ends(&["pw"]) {
+        let promises = is(&["pw", "userpw", "inputpw", "ownerpw", "rootpw", "dbpw", "adminpw", "bindpw"]);
+        return Some((Password, if promises { Trust::Strong } else { Trust::Weak }));
     }
     if ends(&["creds"]) || is(&["userpass"]) {
         return Some((BasicAuth, Trust::Strong));
     }
-    if is(&["auth"]) || ends(&["basicauth", "registryauth", "proxyauth"]) {
+    if is(&["auth", "login", "userpwd", "httpuserpwd"])
+        || ends(&["basicauth", "registryauth", "proxyauth", "optuserpwd"])
+    {
         return Some((BasicAuth, Trust::Weak));
     }
     if ends(&["databaseurl", "dburl", "dsn", "connectionstring", "dburi", "databaseuri"]) {
@@ -299,6 +394,8 @@ pub(super) fn classify(name: &[u8]) -> Option<(Category, Trust)> {
             "partitionkey",
             "keykey",
             "websocketkey",
+            "nodekey",
+            "mkey",
             "hashkey",
             "resultkey",
             "rowkey",

@@ -2,11 +2,11 @@
 
 use super::Candidate;
 use super::category::Category;
-use super::looks::{is_address, is_generated, is_mixed, is_placeholder, is_random};
+use super::looks::{is_address, is_generated, is_mixed, is_placeholder, is_random, is_uuid};
 use super::memo::{Settled, Site};
 use super::text::{Text, every};
 use super::words::find;
-use Category::{Aws, BasicAuth, DatabaseUrl, Password, Token, TotpSeed};
+use Category::{ApiKey, Aws, BasicAuth, DatabaseUrl, Password, Token, TotpSeed};
 use std::ops::Range;
 
 /// How many bytes and words of a command line are read.
@@ -44,10 +44,12 @@ enum Place {
     Any,
     /// The bare words after the one that begins so.
     Behind(&'static str),
+    /// The second bare word after the one that begins so: a name stands between.
+    SecondBehind(&'static str),
 }
 
 use Part::{After, Generated, Login, Quoted, Secretly, Whole};
-use Place::{Any, Behind, Flag, Glued, LastWith, Word};
+use Place::{Any, Behind, Flag, Glued, LastWith, SecondBehind, Word};
 
 type Row = (&'static [&'static str], &'static [(Place, Part)], Category);
 
@@ -99,7 +101,50 @@ const PROGRAMS: &[Row] = &[
         &[(Word(1), Whole)],
         Password,
     ),
-    (&["requirepass", "masterauth"], &[(Word(0), Whole)], Password),
+    (&["requirepass", "masterauth", "enable secret", "enable password"], &[(Word(0), Whole)], Password),
+    (
+        &["input_pw", "owner_pw", "user_pw", "--rp", "/rp", "-storepass", "-keypass"],
+        &[(Word(0), Whole)],
+        Password,
+    ),
+    (
+        &["useradd", "usermod", "conan user", "unlock-keychain", "conan remote login"],
+        &[(Flag("-p"), Whole)],
+        Password,
+    ),
+    (&["add-generic-password", "add-internet-password"], &[(Flag("-w"), Whole)], Password),
+    (&["poetry config", "composer config"], &[(SecondBehind("http-basic"), Whole)], BasicAuth),
+    (
+        &[
+            "walletpassphrase",
+            "rclone obscure",
+            "bw unlock",
+            "mkpasswd",
+            "slappasswd -s",
+            "cryptsetup luksOpen",
+        ],
+        &[(Word(0), Quoted), (Word(0), Secretly)],
+        Password,
+    ),
+    (&["bw login", "steamcmd +login", "+login", "mega-login", "ntlm_auth"], &[(Word(1), Secretly)], Password),
+    (
+        &["nuget", "nuget push", "choco", "choco apikey", "choco push"],
+        &[(Flag("-k"), Whole), (Flag("-ApiKey"), Whole)],
+        ApiKey,
+    ),
+    (
+        &["codecov", "doctl auth init", "vercel", "coveralls", "snyk auth", "qlty"],
+        &[(Flag("-t"), Generated), (Any, Generated)],
+        Token,
+    ),
+    (&["AUTH"], &[(Word(0), Secretly), (Word(1), Secretly)], Password),
+    (&["ttyd", "shellinabox", "gotty", "wetty"], &[(Flag("-c"), After(b':'))], BasicAuth),
+    (&["userpwd", "siege -H"], &[(Word(0), After(b':'))], BasicAuth),
+    (
+        &["GetUserSPNs", "secretsdump", "psexec.py", "wmiexec.py", "smbexec.py"],
+        &[(Any, After(b':'))],
+        Password,
+    ),
     (&["chpasswd"], &[(Any, After(b':'))], Password),
     (&["net use"], &[(Behind("\\\\"), Whole)], Password),
     (&["net user"], &[(Word(1), Secretly)], Password),
@@ -272,6 +317,12 @@ fn values(text: Text<'_>, words: &[Argument], place: Place) -> Vec<Range<usize>>
             last.map(|word| word.plain.clone()).into_iter().collect()
         }
         Any => bare().map(|word| word.plain.clone()).collect(),
+        SecondBehind(start) => bare()
+            .skip_while(|word| !text.starts(word.plain.start, start))
+            .nth(2)
+            .map(|word| word.plain.clone())
+            .into_iter()
+            .collect(),
         Behind(start) => bare()
             .skip_while(|word| !text.starts(word.plain.start, start))
             .skip(1)
@@ -308,6 +359,7 @@ fn cut(text: Text<'_>, range: Range<usize>, part: Part) -> Option<Range<usize>> 
     let split = |sign: u8| value.iter().position(|byte| *byte == sign).filter(|at| *at > 0);
     let inner = match part {
         Whole => 0..value.len(),
+        Generated if is_uuid(value) => 0..value.len(),
         Secretly if is_mixed(value, 6) && !value.starts_with(b"/") => 0..value.len(),
         Generated if is_generated(value, 20) && is_random(value) && !is_address(value) => 0..value.len(),
         Quoted if is_mixed(value, 6) && matches!(text.before(range.start), b'"' | b'\'') => 0..value.len(),
@@ -389,24 +441,6 @@ pub(super) fn ftp(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidat
     }
 }
 
-/// `auth=('name', 'secret')` and `BasicAuth("name", "secret")`.
-pub(super) fn pair(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
-    let quoted = |from: usize| {
-        let quote = text.at(from);
-        let end = text.run(from + 1, 128, |byte| byte != quote && byte != b'\n');
-        (matches!(quote, b'"' | b'\'') && text.at(end) == quote).then_some(from + 1..end)
-    };
-    let next = |name: Range<usize>| quoted(text.run(name.end + 1, 4, |byte| matches!(byte, b',' | b' ')));
-    let first = quoted(text.blanks(anchor.end));
-    // `PlainAuth("", "name", "secret", host)`
-    let first = first.and_then(|name| if name.is_empty() { next(name) } else { Some(name) });
-    let secret = first.and_then(next);
-    if let Some(range) = secret.filter(|range| !range.is_empty() && !is_placeholder(text.peek(range.clone())))
-    {
-        found.push(Candidate { category: BasicAuth, range });
-    }
-}
-
 /// `name:secret@tcp(…)` of Go, `name:secret@host:5432` and `name/secret@//…` of Oracle.
 pub(super) fn login(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
     let sign = if text.starts(anchor.end, "//") { b'/' } else { b':' };
@@ -424,6 +458,18 @@ pub(super) fn login(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candid
     let socket = text.starts(anchor.end, "tcp(") || text.starts(anchor.end, "unix(");
     let sure = sign == b'/' || socket || host();
     if !sure && !dotted() {
+        return;
+    }
+    // `domain/name:'secret'@host`
+    let sign_before = text.before(anchor.start);
+    if matches!(sign_before, b'\'' | b'"') {
+        let end = anchor.start - 1;
+        let start = text.run_back(end, 64, |byte| byte != sign_before && !byte.is_ascii_whitespace());
+        let opened = text.before(start) == sign_before && text.before(start.saturating_sub(1)) == b':';
+        let value = text.slice(start..end);
+        if opened && value.len() >= 3 && !is_placeholder(value) {
+            found.push(Candidate { category: Password, range: start..end });
+        }
         return;
     }
     let start = text.run_back_seen(Site::Login, anchor.start, 128, |byte| {

@@ -5,7 +5,7 @@ use super::category::Category;
 use super::looks::{is_address, is_generated, is_location, is_random};
 use super::memo::Site;
 use super::text::{Text, is_base64};
-use super::words::Words;
+use super::words::{Words, find};
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -44,6 +44,21 @@ static LETS_IN: LazyLock<Words> = LazyLock::new(|| {
             "access key",
             "scope",
             "auth ",
+            "auth(",
+            "refresh",
+            "jwt ",
+            "oauth",
+            "unlock",
+            "unseal",
+            "session",
+            "cookie",
+            "reused",
+            "signing",
+            "licen",
+            "activation",
+            "client(",
+            "private",
+            "encrypt",
         ],
     )
 });
@@ -88,6 +103,8 @@ static PUBLIC: LazyLock<Words> = LazyLock::new(|| {
             "nonce",
             "cursor",
             "continuation",
+            "next",
+            "receipthandle",
             "page",
             "hosts",
             "base64",
@@ -133,7 +150,8 @@ pub(super) fn detect(text: Text<'_>, part: Range<usize>, found: &mut Vec<Candida
         return end;
     }
     // 64 bytes in base64: an account's key of Azure.
-    let account = word.len() == 88 && word.ends_with(b"=") && before == b'"';
+    let keys = || find(text.peek(line.start..start), b"key").is_some();
+    let account = word.len() == 88 && word.ends_with(b"=") && (before == b'"' || keys());
     if account || text.has_any(Site::Line, line, &LETS_IN) {
         found.push(Candidate { category: Category::Token, range: start..end });
     }

@@ -1,6 +1,6 @@
 //! What follows a name: where the separator ends and where the value ends.
 
-use super::looks::{is_address, is_base32, is_code, is_generated, is_location, is_uuid};
+use super::looks::{self, is_address, is_base32, is_code, is_generated, is_location, is_uuid};
 use super::memo::Site;
 use super::text::{REACH, Text, every};
 use super::words::find;
@@ -43,7 +43,37 @@ pub(super) fn after_name(text: Text<'_>, name: Range<usize>, flag: bool) -> Opti
     } else {
         at
     };
+    // `private key (base64): …`
+    let at = if spaced && text.at(at) == b'(' {
+        let close =
+            text.run(at + 1, 24, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'-' | b'_'));
+        let next = text.blanks(close + 1);
+        if text.at(close) == b')' && matches!(text.at(next), b':' | b'=') { next } else { at }
+    } else {
+        at
+    };
     let (tie, mut at) = match (text.at(at), text.at(at + 1)) {
+        (b':' | b'=', b' ' | b'\t' | b'{' | b'\n' | b'\r')
+            if matches!(text.at(text.blanks(at + 1)), b'{' | b'\n' | b'\r')
+                && let Some(value) = child(text, at) =>
+        {
+            (Tie::Loose, value)
+        }
+        (b'{', _)
+            if spaced
+                && quoted_name
+                && let Some(value) = child(text, at) =>
+        {
+            (Tie::Loose, value)
+        }
+        (b'<', b'/')
+            if text.starts(at, "</key>")
+                && let Some(value) = property(text, at) =>
+        {
+            (Tie::Tight, value)
+        }
+        // `mongodb://<name>:<password>@…` is an example.
+        (b'>', b'@') => return None,
         (b'=', b'>') | (b':', b'=') | (b'=', b'=') => (Tie::Loose, at + 2),
         (b'=', _) if spaced || matches!(text.at(at + 1), b' ' | b'\t') => (Tie::Loose, at + 1),
         (b'=', _) => (Tie::Tight, at + 1),
@@ -74,11 +104,15 @@ pub(super) fn after_name(text: Text<'_>, name: Range<usize>, flag: bool) -> Opti
         // `user.setPassword("…")`
         (b'(', b'"' | b'\'' | b'`') if !spaced && sets(text.slice(name.clone())) => (Tie::Tight, at + 1),
         // `{"name": "DB_PASS", "value": "…"}`, and the same in YAML, on the next line.
-        (b',' | b'\n' | b'\r', _) if let Some(value) = paired(text, at) => (Tie::Loose, value),
+        (b',' | b'\n' | b'\r', _) if let Some(value) = child(text, at) => (Tie::Loose, value),
         // `assertEqual(user.password, "…")`
-        (b',', _) if quoted_name || text.slice(name.clone()).contains(&b'.') => {
+        (b',', _) if quoted_name || is_symbol(text.slice(name.clone())) => {
             let next = text.blanks(at + 1);
-            matches!(text.at(next), b'"' | b'\'').then_some((Tie::Loose, next))?
+            let sign = text.at(next);
+            let close = text.run(next + 1, 64, |byte| byte != sign && byte != b'\n');
+            // The name of the next member.
+            let member = text.at(close) == sign && text.at(text.blanks(close + 1)) == b':';
+            (matches!(sign, b'"' | b'\'') && !member).then_some((Tie::Loose, next))?
         }
         (b'v', _) if spaced && let Some(value) = named_value(text, at) => (Tie::Loose, value),
         // `<wsse:Password Type="PasswordText">…</…`
@@ -99,12 +133,77 @@ pub(super) fn after_name(text: Text<'_>, name: Range<usize>, flag: bool) -> Opti
     read(text, at, tie, &name)
 }
 
-/// Where the value begins, if `value:` is the next member.
-fn paired(text: Text<'_>, at: usize) -> Option<usize> {
-    let next = text.run(at, 64, |byte| byte.is_ascii_whitespace() || matches!(byte, b',' | b'"' | b'\''));
-    let name = text.peek(next..next + 5);
-    let end = text.run(next + 5, 4, |byte| matches!(byte, b'"' | b'\'' | b' '));
-    (name.eq_ignore_ascii_case(b"value") && matches!(text.at(end), b':' | b'=')).then_some(end + 1)
+/// What a member is called that has the secret of the name above or before it.
+const CHILDREN: [&str; 13] = [
+    "value",
+    "default",
+    "data",
+    "string",
+    "plaintext",
+    "plain",
+    "text",
+    "content",
+    "current",
+    "raw",
+    "val",
+    "secret",
+    "_value",
+];
+/// What stands between such a name and that member.
+const SIBLINGS: [&str; 12] = [
+    "type",
+    "description",
+    "sensitive",
+    "scope",
+    "name",
+    "format",
+    "tier",
+    "overwrite",
+    "kind",
+    "nullable",
+    "datatype",
+    "secure",
+];
+
+/// Where the value of a member with a neutral name begins: `"db_password": {"value": …`, `name: DB_PASS`, on the next
+/// line `value: …`, `variable "token" {`, on the next line `default = …`.
+fn child(text: Text<'_>, at: usize) -> Option<usize> {
+    let between = |byte: u8| {
+        byte.is_ascii_whitespace()
+            || matches!(byte, b',' | b'"' | b'\'' | b'{' | b'[' | b':' | b'=' | b'-' | b'\\')
+    };
+    let mut next = text.run(at, 64, between);
+    let opened = text.peek(at..next).iter().any(|byte| matches!(byte, b',' | b'{' | b'\n'));
+    if !opened {
+        return None;
+    }
+    for _ in 0..4 {
+        let end = text.run(next, 32, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':'));
+        let end = if text.before(end) == b':' { end - 1 } else { end };
+        let name = text.peek(next..end);
+        let close = text.run(end, 4, |byte| matches!(byte, b'"' | b'\'' | b'\\' | b' '));
+        if name.is_empty() || !matches!(text.at(close), b':' | b'=') {
+            return None;
+        }
+        let is = |known: &[&str]| known.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()));
+        let value =
+            name.get(name.len().saturating_sub(5)..).is_some_and(|end| end.eq_ignore_ascii_case(b"value"));
+        if value || is(&CHILDREN) {
+            return Some(close + 1 + usize::from(text.at(close + 1) == b'>'));
+        }
+        if !is(&SIBLINGS) {
+            return None;
+        }
+        let stop = text.run(close + 1, 64, |byte| !matches!(byte, b',' | b'\n' | b';' | b'}'));
+        next = text.run(stop, 48, between);
+    }
+    None
+}
+
+/// Where the string begins that follows a key in a property list.
+fn property(text: Text<'_>, at: usize) -> Option<usize> {
+    let next = text.run(at + "</key>".len(), 32, |byte| byte.is_ascii_whitespace());
+    text.starts(next, "<string>").then_some(next + "<string>".len())
 }
 
 /// Where the text of an element begins whose attributes begin at `at`.
@@ -133,6 +232,12 @@ fn sets(name: &[u8]) -> bool {
             && [&b"password"[..], b"secret", b"token", b"apikey", b"api_key"].into_iter().any(plain)
 }
 
+/// `user.password`, `CURLOPT_USERPWD`: a name that a string may follow as the next argument.
+fn is_symbol(name: &[u8]) -> bool {
+    let shouted = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
+    name.contains(&b'.') || name.contains(&b'_') && name.iter().all(shouted)
+}
+
 fn opens_tag(text: Text<'_>, start: usize) -> bool {
     matches!(text.before(start), b'<' | b':')
 }
@@ -157,7 +262,10 @@ fn beside(text: Text<'_>, name: Range<usize>, at: usize) -> Option<Value> {
     let netrc =
         word.eq_ignore_ascii_case(b"password") && (line.start == name.start || has(&["login ", "machine "]));
     let declared = shouted && has(&["env ", "arg ", "set ", "setenv "]);
-    if matches!(text.at(at), b'\'' | b'"') || declared || opened(text, at) > at {
+    // `password 7 …`: how the rest is written.
+    let kind = text.at(at).is_ascii_digit() && text.at(at + 1) == b' ';
+    let at = if kind { text.blanks(at + 1) } else { at };
+    if matches!(text.at(at), b'\'' | b'"') || declared || kind || opened(text, at) > at {
         return read(text, at, Tie::Beside, &name);
     }
     for verb in ["is ", "was ", "set to ", "to ", "is: ", "of "] {
@@ -190,8 +298,11 @@ fn beside(text: Text<'_>, name: Range<usize>, at: usize) -> Option<Value> {
         byte.is_ascii_punctuation() && !matches!(byte, b'_' | b'.' | b',' | b':' | b';' | b'(' | b')' | b'/')
     };
     let cased = [u8::is_ascii_lowercase as fn(&u8) -> bool, u8::is_ascii_uppercase];
-    let named = ["pass", "pwd", "psk"].iter().any(|part| find(word, part.as_bytes()).is_some());
+    let named = ["pass", "pwd", "psk", "pw"].iter().any(|part| find(word, part.as_bytes()).is_some());
     let odd = named && cased.iter().all(|kind| chosen.iter().any(kind)) && chosen.iter().any(sign);
+    if named && looks::is_unlike_prose(chosen) && !looks::is_technical(chosen) {
+        return read(text, at, Tie::Beside, &name);
+    }
     let last = word.eq_ignore_ascii_case(b"password") && text.peek(end..line.end).trim_ascii().len() <= 1;
     if (last || odd)
         && (8..=64).contains(&chosen.len())
