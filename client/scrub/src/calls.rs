@@ -2,7 +2,7 @@
 
 use super::Candidate;
 use super::category::Category;
-use super::looks::{is_chosen, is_generated, is_location, is_placeholder};
+use super::looks::{is_chosen, is_generated, is_location, is_placeholder, is_unlike_prose};
 use super::memo::Settled;
 use super::text::Text;
 use Category::{Aws, BasicAuth, Password, Token};
@@ -17,13 +17,15 @@ pub(super) enum Which {
     Third,
     /// The second, if it looks chosen or generated.
     SecondLikely,
+    /// The second, if nobody would write it as a name.
+    SecondOdd,
     /// The first, if it looks chosen or generated.
     FirstLikely,
     /// The string that the function is called on.
     Itself,
 }
 
-use Which::{FirstLikely, Itself, Second, SecondLikely, Third};
+use Which::{FirstLikely, Itself, Second, SecondLikely, SecondOdd, Third};
 
 /// The end of a function's name with its bracket, and the place of the secret.
 const CALLS: &[(&str, Which, Category)] = &[
@@ -85,7 +87,23 @@ const CALLS: &[(&str, Which, Category)] = &[
     ("emailandpassword(", Third, Password),
     ("oracledb.connect(", SecondLikely, Password),
     ("oracle.connect(", SecondLikely, Password),
-    ("connect(", SecondLikely, Password),
+    ("connect(", SecondOdd, Password),
+    ("username_pw_set(", Second, Password),
+    ("sp_addlogin ", Second, Password),
+    ("sp_password ", Second, Password),
+    ("hashsync(", FirstLikely, Password),
+    ("comparesync(", FirstLikely, Password),
+    ("hash::make(", FirstLikely, Password),
+    ("hash::check(", FirstLikely, Password),
+    ("passlib.hash(", FirstLikely, Password),
+    ("argon2.hash(", FirstLikely, Password),
+    ("crypt(", FirstLikely, Password),
+    ("sym_encrypt(", SecondLikely, Password),
+    ("sym_decrypt(", SecondLikely, Password),
+    ("aes_encrypt(", SecondLikely, Password),
+    ("aes_decrypt(", SecondLikely, Password),
+    ("pbkdf2(", FirstLikely, Password),
+    ("scrypt(", FirstLikely, Password),
     ("verify_password(", FirstLikely, Password),
     ("check_password(", SecondLikely, Password),
     ("password_verify(", FirstLikely, Password),
@@ -180,7 +198,10 @@ fn before(text: Text<'_>, to: usize) -> Option<Range<usize>> {
 
 /// The secret among the arguments of the call with that number.
 pub(super) fn detect(text: Text<'_>, number: usize, anchor: Range<usize>, found: &mut Vec<Candidate>) {
-    let Some((_, which, category)) = CALLS.get(number) else { return };
+    let Some((name, which, category)) = CALLS.get(number) else { return };
+    if *name == "crypt(" && text.before(anchor.start).is_ascii_alphanumeric() {
+        return;
+    }
     if anchor.end < text.1.settled(Settled::Call(number)) {
         return;
     }
@@ -199,6 +220,7 @@ pub(super) fn detect(text: Text<'_>, number: usize, anchor: Range<usize>, found:
         Second => string(1),
         Third => string(2).or_else(|| string(1).filter(|_| arguments.len() == 2)),
         SecondLikely => string(1).filter(likely),
+        SecondOdd => string(1).filter(|range| likely(range) && is_unlike_prose(text.peek(range.clone()))),
         FirstLikely => string(0).filter(likely),
         Itself => before(text, anchor.start).filter(likely),
     };

@@ -214,10 +214,18 @@ pub(super) fn base32(text: Text<'_>, from: usize, to: usize) -> Option<Candidate
 
 /// `/confirm/…`, `/invite/…`: who has the link needs nothing else.
 pub(super) fn link(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
-    let end = text.run(anchor.end, 256, is_token);
-    let value = text.slice(anchor.end..end);
-    if looks::is_generated(value, 16) && looks::is_random(value) && !looks::is_uuid(value) {
-        found.push(Candidate { category: Category::Token, range: anchor.end..end });
+    let mut start = anchor.end;
+    for _ in 0..5 {
+        let end = text.run(start, 128, |byte| is_token(byte) || byte == b'.');
+        let value = text.slice(start..end);
+        let hex = value.len() >= 32 && value.iter().all(u8::is_ascii_hexdigit);
+        if looks::is_generated(value, 16) && (hex || looks::is_random(value)) {
+            found.push(Candidate { category: Category::Token, range: start..end });
+        }
+        if !matches!(text.at(end), b'/' | b':') {
+            return;
+        }
+        start = end + 1;
     }
 }
 

@@ -140,6 +140,8 @@ pub(super) const LABELS: &[&str] = &[
     "ecdsa key",
     "eddsa key",
     "btih",
+    "b2sum",
+    "ed2k",
     "infohash",
     "span id",
     "artifact",
@@ -208,6 +210,7 @@ pub(super) const NO_THINGS: &[&str] = &[
     "if",
     "an",
     "iv",
+    "sk",
 ];
 
 /// Parts of words before a run that name what lets in.

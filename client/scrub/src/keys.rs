@@ -160,6 +160,7 @@ fn tried(text: Text<'_>, name: &Range<usize>, found: &mut Vec<Candidate>) {
     let fits = |value: &[u8]| {
         (if verb { looks::is_unlike_prose(value) } else { looks::is_chosen(value) })
             && !value.ends_with(b"=]")
+            && !value.get(..8).is_some_and(|start| start.eq_ignore_ascii_case(b"password"))
             && !looks::is_placeholder(value)
             && !looks::is_code(value)
             && !looks::is_location(value)
@@ -312,6 +313,12 @@ fn is_public(text: Text<'_>, name: &Range<usize>) -> bool {
         b"row",
         b"object",
         b"idempotency",
+        b"verification",
+        b"verifying",
+        b"sccache",
+        b"ccache",
+        b"host",
+        b"build",
         b"ccache",
         b"jwks:",
     ]
@@ -353,6 +360,11 @@ fn judge(
         });
         if let Some(colon) = named {
             return Some(Candidate { category, range: range.start + colon + 1..range.end });
+        }
+        // `REDISCLI_AUTH=…`
+        let shouted = text.slice(name.clone()).iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_');
+        if shouted && value.tie == Tie::Tight && looks::is_chosen(bytes) && !looks::is_location(bytes) {
+            return Some(Candidate { category: Category::Password, range });
         }
         if !plain_login(text, &name)
             && looks::is_generated(bytes, 20)
@@ -429,7 +441,7 @@ fn judge(
             let openpgp =
                 bytes.len() == 40 && bytes.iter().all(|b| b.is_ascii_digit() || matches!(b, b'A'..=b'F'));
             let beside = value.tie == Tie::Beside;
-            looks::is_generated(bytes, 16)
+            (looks::is_generated(bytes, 16) || looks::is_license(bytes))
                 && !looks::is_location(bytes)
                 && !bytes.contains(&b'.')
                 && !(beside && (openpgp || looks::is_address(bytes)))
@@ -478,7 +490,8 @@ fn is_setting(name: &[u8]) -> bool {
 
 /// Whether the name is that of who logs in.
 fn plain_login(text: Text<'_>, name: &Range<usize>) -> bool {
-    text.slice(name.clone()).to_ascii_lowercase().ends_with(b"login")
+    let name = text.slice(name.clone()).to_ascii_lowercase();
+    [&b"login"[..], b"user", b"info"].iter().any(|end| name.ends_with(end))
 }
 
 /// Digits after a name, with the signs that people put between them.

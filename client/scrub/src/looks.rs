@@ -308,6 +308,28 @@ pub(super) fn is_pattern(value: &[u8]) -> bool {
         || value.contains(&b'[') && value.contains(&b']')
 }
 
+/// `AB12C-…`: four groups or more of a licence's key.
+pub(super) fn is_license(value: &[u8]) -> bool {
+    let groups = value.split(|byte| *byte == b'-');
+    let plain = |group: &[u8]| {
+        (4..=8).contains(&group.len())
+            && group.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
+    };
+    groups.clone().count() >= 4
+        && groups.clone().all(plain)
+        && value.iter().any(u8::is_ascii_digit)
+        && value.iter().any(u8::is_ascii_uppercase)
+}
+
+/// A token that a node joins a cluster with: six signs, a dot, sixteen.
+pub(super) fn is_bootstrap(value: &[u8]) -> bool {
+    value.len() == 23
+        && value.iter().enumerate().all(|(at, byte)| {
+            if at == 6 { *byte == b'.' } else { byte.is_ascii_lowercase() || byte.is_ascii_digit() }
+        })
+        && value.iter().any(u8::is_ascii_digit)
+}
+
 /// A place in memory, as a debugger prints it.
 pub(super) fn is_pointer(value: &[u8]) -> bool {
     value

@@ -342,7 +342,7 @@ pub(super) fn classify(name: &[u8]) -> Option<(Category, Trust)> {
     {
         return Some((Token, Trust::Weak));
     }
-    if is(&["secretid"]) {
+    if ends(&["secretid", "devicecode"]) {
         return Some((Token, Trust::Weak));
     }
     if ends(&["pw"]) {
@@ -352,7 +352,9 @@ pub(super) fn classify(name: &[u8]) -> Option<(Category, Trust)> {
     if ends(&["creds"]) || is(&["userpass"]) {
         return Some((BasicAuth, Trust::Strong));
     }
-    if is(&["auth", "login", "userpwd", "httpuserpwd"])
+    if is(&["auth", "login", "userpwd", "httpuserpwd", "user", "userinfo", "authbasic", "basicauthuserinfo"])
+        || ends(&["userinfo", "proxyuser"])
+        || ends(&["auth"]) && name.iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_')
         || ends(&["basicauth", "registryauth", "proxyauth", "optuserpwd"])
     {
         return Some((BasicAuth, Trust::Weak));
@@ -384,7 +386,7 @@ pub(super) fn classify(name: &[u8]) -> Option<(Category, Trust)> {
     {
         return Some((Ssn, Trust::Digits));
     }
-    (ends(&["key"])
+    (ends(&["key", "salt", "pepper"])
         && !ends(&[
             "monkey",
             "foreignkey",

@@ -2,7 +2,9 @@
 
 use super::Candidate;
 use super::category::Category;
-use super::looks::{is_address, is_generated, is_mixed, is_placeholder, is_random, is_uuid};
+use super::looks::{
+    is_address, is_chosen, is_generated, is_mixed, is_placeholder, is_random, is_unlike_prose, is_uuid,
+};
 use super::memo::{Settled, Site};
 use super::text::{Text, every};
 use super::words::find;
@@ -21,6 +23,8 @@ enum Part {
     After(u8),
     /// If it is mixed as a password is.
     Secretly,
+    /// If nobody would write it in a sentence.
+    Oddly,
     /// As [`Self::Secretly`], in quotes.
     Quoted,
     /// If it is long and random.
@@ -44,12 +48,14 @@ enum Place {
     Any,
     /// The bare words after the one that begins so.
     Behind(&'static str),
+    /// The bare word after that one, or after a digit that says how it is written.
+    Next(&'static str),
     /// The second bare word after the one that begins so: a name stands between.
     SecondBehind(&'static str),
 }
 
-use Part::{After, Generated, Login, Quoted, Secretly, Whole};
-use Place::{Any, Behind, Flag, Glued, LastWith, SecondBehind, Word};
+use Part::{After, Generated, Login, Oddly, Quoted, Secretly, Whole};
+use Place::{Any, Behind, Flag, Glued, LastWith, Next, SecondBehind, Word};
 
 type Row = (&'static [&'static str], &'static [(Place, Part)], Category);
 
@@ -148,7 +154,14 @@ const PROGRAMS: &[Row] = &[
     (&["chpasswd"], &[(Any, After(b':'))], Password),
     (&["net use"], &[(Behind("\\\\"), Whole)], Password),
     (&["net user"], &[(Word(1), Secretly)], Password),
-    (&["login", "auth"], &[(Any, Generated), (Word(1), Quoted)], Token),
+    (&["login", "auth"], &[(Any, Generated), (Word(1), Quoted), (Word(1), Oddly)], Token),
+    (&["user:password", "users add", "user:create", "xauth"], &[(Word(1), Whole)], Password),
+    (&["veracrypt", "couchbase-cli", "truecrypt", "teamviewer"], &[(Flag("-p"), Whole)], Password),
+    (&["ssh-keygen"], &[(Flag("-N"), Whole), (Flag("-P"), Whole)], Password),
+    (&["tacacs-server", "radius-server", "isakmp", "radius server"], &[(Next("key"), Whole)], Password),
+    (&["username"], &[(Next("secret"), Secretly), (Next("password"), Secretly)], Password),
+    (&["snmp-server"], &[(Next("community"), Secretly), (Next("auth"), Secretly)], Password),
+    (&["shodan init"], &[(Word(0), Generated)], ApiKey),
     (&["smbclient"], &[(Word(1), Quoted)], Password),
     (&["addprinc"], &[(Flag("-pw"), Whole)], Password),
     (
@@ -317,6 +330,12 @@ fn values(text: Text<'_>, words: &[Argument], place: Place) -> Vec<Range<usize>>
             last.map(|word| word.plain.clone()).into_iter().collect()
         }
         Any => bare().map(|word| word.plain.clone()).collect(),
+        Next(known) => {
+            let mut rest =
+                bare().skip_while(|word| text.slice(word.plain.clone()) != known.as_bytes()).skip(1);
+            let kind = |word: &&Argument| word.plain.len() == 1 && text.at(word.plain.start).is_ascii_digit();
+            rest.find(|word| !kind(word)).map(|word| word.plain.clone()).into_iter().collect()
+        }
         SecondBehind(start) => bare()
             .skip_while(|word| !text.starts(word.plain.start, start))
             .nth(2)
@@ -363,7 +382,8 @@ fn cut(text: Text<'_>, range: Range<usize>, part: Part) -> Option<Range<usize>> 
         Secretly if is_mixed(value, 6) && !value.starts_with(b"/") => 0..value.len(),
         Generated if is_generated(value, 20) && is_random(value) && !is_address(value) => 0..value.len(),
         Quoted if is_mixed(value, 6) && matches!(text.before(range.start), b'"' | b'\'') => 0..value.len(),
-        Secretly | Quoted | Generated => return None,
+        Oddly if is_unlike_prose(value) => 0..value.len(),
+        Secretly | Quoted | Generated | Oddly => return None,
         After(sign) => {
             let at = split(sign)?;
             // A URL, or a user's and a group's number.
@@ -405,6 +425,57 @@ pub(super) fn piped(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candid
     };
     if let Some(range) = cut(text, word.plain.clone(), part) {
         found.push(Candidate { category: Password, range });
+    }
+}
+
+/// `kinit bob <<< 'secret'`, `--password-file=<(echo secret)`: what is fed to a program that asks for it.
+pub(super) fn fed(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    let line = text.line(anchor.start);
+    let asks = [
+        "pass",
+        "kinit",
+        "cryptsetup",
+        "sudo",
+        "stdin",
+        "vnc",
+        "secret",
+        "token",
+        "login",
+        "gpg",
+        "unlock",
+        "auth",
+        "key",
+        "su ",
+    ];
+    if !text.has(Site::Before, line.start..anchor.start, &asks) {
+        return;
+    }
+    let (words, _) = arguments(text, anchor.end);
+    let Some(word) = words.first().map(|word| word.plain.clone()) else { return };
+    let end =
+        word.start + text.slice(word.clone()).iter().position(|byte| *byte == b')').unwrap_or(word.len());
+    let value = text.slice(word.start..end);
+    if is_chosen(value)
+        && !value.contains(&b':')
+        && !is_placeholder(value)
+        && !super::looks::is_location(value)
+    {
+        found.push(Candidate { category: Password, range: word.start..end });
+    }
+}
+
+/// `send "secret\r"` of expect.
+pub(super) fn sent(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    let quoted = |byte: u8| matches!(byte, b'"' | b'\'');
+    let start = text.run(anchor.end, 2, quoted);
+    let end = text.run(start, 64, |byte| !byte.is_ascii_whitespace() && !quoted(byte));
+    let value = text.slice(start..end);
+    let typed = value.strip_suffix(b"\\r").or(value.strip_suffix(b"\\n"));
+    let python = text.slice(anchor.clone()).ends_with(b"(").then_some(value);
+    if let Some(value) =
+        typed.or(python).filter(|value| quoted(text.at(end)) && is_chosen(value) && !is_placeholder(value))
+    {
+        found.push(Candidate { category: Password, range: start..start + value.len() });
     }
 }
 

@@ -206,6 +206,11 @@ const FORMS: &[Form] = &[
     form("FlyV1 ", Loose, 20, Token),
     form("ops_", Loose, 60, Token),
     form("A3-", Dashed, 30, Token),
+    form("RGAPI-", Dashed, 36, ApiKey),
+    form("K10", Loose, 80, Token),
+    form("SU", Plain, 54, Token),
+    form("SA", Plain, 54, Token),
+    form("ExponentPushToken[", Dashed, 20, Token),
     form("figu_", Dashed, 20, Token),
     form("EAAG", Plain, 60, Token),
     form("EAAC", Plain, 60, Token),
@@ -329,6 +334,9 @@ pub(super) fn detect(text: Text<'_>, number: usize, start: usize, found: &mut Ve
         // A server key of Firebase.
         "AAAA" => rest.get(7..14) == Some(b":APA91b"),
         "GOOG" => upper + digits == rest.len(),
+        "SU" | "SA" => {
+            rest.len() == 56 && rest.iter().all(|b| b.is_ascii_uppercase() || matches!(b, b'2'..=b'7'))
+        }
         "cio" | "oy2" => rest.len() <= 48,
         // These begin names of things as well.
         "fc-" | "live_" | "test_" | "mob-" => {

@@ -262,6 +262,11 @@ fn beside(text: Text<'_>, name: Range<usize>, at: usize) -> Option<Value> {
     let netrc =
         word.eq_ignore_ascii_case(b"password") && (line.start == name.start || has(&["login ", "machine "]));
     let declared = shouted && has(&["env ", "arg ", "set ", "setenv "]);
+    // `DefaultPassword REG_SZ …`, `rootpw --plaintext …`: how it is kept.
+    let at = ["REG_SZ", "--plaintext"]
+        .iter()
+        .find(|kind| text.starts(at, kind))
+        .map_or(at, |kind| text.blanks(at + kind.len()));
     // `password 7 …`: how the rest is written.
     let kind = text.at(at).is_ascii_digit() && text.at(at + 1) == b' ';
     let at = if kind { text.blanks(at + 1) } else { at };
@@ -284,7 +289,9 @@ fn beside(text: Text<'_>, name: Range<usize>, at: usize) -> Option<Value> {
     if compound && kept && (8..=64).contains(&value.len()) && !is_code(value) && !is_location(value) {
         return read(text, at, Tie::Beside, &name);
     }
-    if is_uuid(value) && !word.eq_ignore_ascii_case(b"session")
+    if looks::is_license(value)
+        || looks::is_bootstrap(value)
+        || is_uuid(value) && !word.eq_ignore_ascii_case(b"session")
         || value.len() >= 20 && (is_generated(value, 20) || is_base32(value)) && !is_address(value)
     {
         return read(text, at, Tie::Beside, &name);
@@ -301,6 +308,12 @@ fn beside(text: Text<'_>, name: Range<usize>, at: usize) -> Option<Value> {
     let named = ["pass", "pwd", "psk", "pw"].iter().any(|part| find(word, part.as_bytes()).is_some());
     let odd = named && cased.iter().all(|kind| chosen.iter().any(kind)) && chosen.iter().any(sign);
     if named && looks::is_unlike_prose(chosen) && !looks::is_technical(chosen) {
+        return read(text, at, Tie::Beside, &name);
+    }
+    // `bindpw …`: a setting is all that the line holds.
+    let first = text.peek(line.start..name.start).trim_ascii().is_empty();
+    let whole = text.peek(end..line.end).trim_ascii().is_empty();
+    if named && first && whole && word.len() > 4 && looks::is_chosen(chosen) && !looks::is_technical(chosen) {
         return read(text, at, Tie::Beside, &name);
     }
     let last = word.eq_ignore_ascii_case(b"password") && text.peek(end..line.end).trim_ascii().len() <= 1;
