@@ -174,8 +174,10 @@ fn arguments(text: Text<'_>, from: usize) -> Vec<Argument> {
                 string.get_or_insert(at + 1..end - usize::from(escaped));
                 at = end;
             }
-            b'(' | b'[' | b'{' => depth += 1,
-            b')' | b']' | b'}' if depth > 0 => depth -= 1,
+            // A block or an object: what is in it has names of its own.
+            b'{' => return Vec::new(),
+            b'(' | b'[' => depth += 1,
+            b')' | b']' if depth > 0 => depth -= 1,
             b')' => {
                 arguments.push(Argument { string: string.take() });
                 return arguments;

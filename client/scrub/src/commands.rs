@@ -102,6 +102,9 @@ pub(super) fn authorization(text: Text<'_>, anchor: Range<usize>, found: &mut Ve
         return;
     }
     let secret = text.slice(range.clone());
+    if secret.len() <= 512 && is_placeholder(secret) {
+        return;
+    }
     text.1.settle_cut(Settled::Authorization, at..end, 4096);
     if (one && is_mixed(secret, 12)) || (scheme && is_mixed(secret, 8)) {
         let category = if first.starts_with(b"AWS4") { Category::Aws } else { Category::Token };
@@ -112,6 +115,14 @@ pub(super) fn authorization(text: Text<'_>, anchor: Range<usize>, found: &mut Ve
 /// `IDENTIFIED BY 'password'`, `pass:password` of openssl.
 pub(super) fn phrase(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
     let word_at = |from: usize| text.run(from, 48, super::text::is_word);
+    // `revision identified by '…'` is a sentence.
+    let by = text.starts(anchor.start, "identified");
+    let sql = ["create ", "alter ", "grant ", "user", "role", "link", "connect"];
+    let line = text.line(anchor.start);
+    let begins = text.peek(line.start..anchor.start).trim_ascii().is_empty();
+    if by && !begins && !text.has(Site::Before, line.start..anchor.start, &sql) {
+        return;
+    }
     let openssl = text.slice(anchor.clone()).eq_ignore_ascii_case(b"pass:");
     if openssl && !text.line_has(anchor.start, &["-passin", "-passout", "openssl"]) {
         return;

@@ -334,6 +334,7 @@ pub(super) static EXPLAINS: LazyLock<Words> = LazyLock::new(|| {
             "machine-id",
             "machine id",
             "boot id",
+            "boundary",
             "gpg",
             "pgp",
             "keyring",

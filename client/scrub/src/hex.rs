@@ -176,6 +176,9 @@ fn is_thing_name(name: &[u8]) -> bool {
         .rposition(|pair| matches!(pair, [a, b] if a.is_ascii_lowercase() && b.is_ascii_uppercase()))
         .map_or(0, |at| at + 1);
     let word = piece.get(hump..).unwrap_or_default();
+    // `topic0`
+    let digits = word.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let word = word.get(..word.len() - digits).unwrap_or_default();
     // Of an id alone, another rule asks whose it is.
     word.len() >= 2
         && !name.eq_ignore_ascii_case(b"id")

@@ -160,6 +160,8 @@ fn tried(text: Text<'_>, name: &Range<usize>, found: &mut Vec<Candidate>) {
     let fits = |value: &[u8]| {
         (if verb { looks::is_unlike_prose(value) } else { looks::is_chosen(value) })
             && !value.ends_with(b"=]")
+            && !value.starts_with(b"$")
+            && !looks::is_uuid(value)
             && !value.get(..8).is_some_and(|start| start.eq_ignore_ascii_case(b"password"))
             && !looks::is_placeholder(value)
             && !looks::is_code(value)
@@ -212,7 +214,9 @@ fn tried(text: Text<'_>, name: &Range<usize>, found: &mut Vec<Candidate>) {
     let colon = text.run_seen(Site::TriedColon, name.end, to.saturating_sub(name.end), prose);
     let end = text.run(colon + 2, 64, |byte| !byte.is_ascii_whitespace());
     let word = text.slice(colon + 2..end);
-    if text.starts(colon, ": ")
+    let sentence = text.slice(name.end..colon).windows(2).any(|pair| pair == b". ");
+    if !sentence
+        && text.starts(colon, ": ")
         && end == line.end
         && !word.starts_with(b"\"")
         && !word.starts_with(b"'")
@@ -231,6 +235,9 @@ fn tried(text: Text<'_>, name: &Range<usize>, found: &mut Vec<Candidate>) {
         let before = text.slice(name.end..start).trim_ascii_end();
         let said = SAID.iter().any(|word| before.ends_with(word.as_bytes()));
         let word = text.slice(start..end);
+        if before.ends_with(b".") {
+            break;
+        }
         let last = end >= line.end && before.len() < 48 && looks::is_mixed(word, 8);
         if said && !before.is_empty() && fits(word) && (last || looks::is_unlike_prose(word)) {
             found.push(password(start..end));
@@ -337,7 +344,10 @@ fn judge(
     let mut range = value.range.clone();
     let bytes = text.slice(range.clone());
     // `Authorization: Bearer …` and its like have rules of their own.
-    if looks::is_placeholder(bytes) || bytes.len() < 3 {
+    if looks::is_placeholder(bytes) || bytes.len() < 3 || looks::is_pattern(bytes) {
+        return None;
+    }
+    if !value.quoted && value.tie == Tie::Loose && looks::is_camel(bytes) {
         return None;
     }
     if category == Category::BasicAuth {
@@ -362,6 +372,9 @@ fn judge(
             return Some(Candidate { category, range: range.start + colon + 1..range.end });
         }
         // `REDISCLI_AUTH=…`
+        if !value.quoted && looks::is_code(bytes) {
+            return None;
+        }
         let shouted = text.slice(name.clone()).iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_');
         if shouted && value.tie == Tie::Tight && looks::is_chosen(bytes) && !looks::is_location(bytes) {
             return Some(Candidate { category: Category::Password, range });
@@ -389,6 +402,11 @@ fn judge(
         return commands::base32(text, range.start, range.end.max(range.start + 1));
     }
     if plain.ends_with(b"cookie") {
+        // `NO_COOKIE: u32 = 34;`
+        let header = matches!(&plain[..], b"cookie" | b"set-cookie") && value.tie != Tie::Beside;
+        if !header && (looks::is_code(bytes) || !looks::is_mixed(bytes, 12)) {
+            return None;
+        }
         range = cookie(text, range, plain.ends_with(b"set-cookie"));
         let cookies = text.slice(range.clone());
         let lets_in = cookies.iter().any(u8::is_ascii_digit) || range.len() >= 24;
@@ -407,7 +425,7 @@ fn judge(
     let same = plain.ends_with(&bytes.to_ascii_lowercase()[..])
         && value.tie != Tie::Flag
         && bytes.iter().all(|b| b.is_ascii_lowercase() || *b == b'_');
-    if same && !value.quoted && value.tie == Tie::Tight && !value.alone {
+    if same && !value.quoted && (value.tie == Tie::Tight && !value.alone || bytes.contains(&b'_')) {
         // `connect(password=password)`
         return None;
     }
@@ -417,6 +435,9 @@ fn judge(
     }
     // `user.password = newPassword;`: a variable of that name.
     let kinds = [&b"password"[..], b"passwd", b"pwd", b"secret", b"token", b"key"];
+    let digits = bytes.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let bytes_all = bytes;
+    let bytes = bytes.get(..bytes.len() - digits.min(2)).unwrap_or_default();
     let variable = bytes.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
         && kinds.iter().any(|kind| {
             bytes.len() > kind.len()
@@ -425,6 +446,7 @@ fn judge(
     if variable && !value.quoted && value.tie == Tie::Loose {
         return None;
     }
+    let bytes = bytes_all;
     // The number and the name of a resource: `arn:aws:secretsmanager:…:secret:name`.
     let resource = text.before(name.start) == b':' && text.before(name.start - 1).is_ascii_digit();
     if !password && (resource || looks::is_reference(bytes)) {
@@ -497,11 +519,14 @@ fn plain_login(text: Text<'_>, name: &Range<usize>) -> bool {
 /// Digits after a name, with the signs that people put between them.
 fn digits(text: Text<'_>, category: Category, name_end: usize) -> Option<Candidate> {
     let tie = |byte: u8| {
-        matches!(byte, b' ' | b'\t' | b'"' | b'\'' | b'\\' | b':' | b'=' | b'>' | b')' | b']' | b'.' | b',')
+        matches!(
+            byte,
+            b' ' | b'\t' | b'"' | b'\'' | b'\\' | b':' | b'=' | b'>' | b')' | b']' | b'[' | b'.' | b','
+        )
     };
     let mut start = text.run(name_end, 12, tie);
-    for word in ["is ", "no.", "number", "value ", "#"] {
-        if text.starts(start, word) {
+    for word in ["no.", "number", "nr", "value ", "is ", "was ", "#"] {
+        if text.slice(start..start + word.len()).eq_ignore_ascii_case(word.as_bytes()) {
             start = text.run(start + word.len(), 8, tie);
         }
     }
@@ -520,6 +545,11 @@ fn digits(text: Text<'_>, category: Category, name_end: usize) -> Option<Candida
     let mut end = text.run(start, 24, |byte| {
         byte.is_ascii_digit() || matches!(byte, b' ' | b'-' | b'.' | b'(' | b')' | b'+' | b'/')
     });
+    // A number in one piece ends with it, whatever number comes next.
+    let piece = text.run(start, 16, |byte| byte.is_ascii_digit());
+    if category == Category::Ssn && piece == start + 9 || category == Category::Phone && piece >= start + 9 {
+        end = piece;
+    }
     while end > start && !text.before(end).is_ascii_digit() {
         end -= 1;
     }

@@ -141,6 +141,10 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         || (wraps(b"{", b"}") && value.len() <= EXPRESSION && every(value, is_expression))
         || starts(b"%(")
         || starts(b"***")
+        // `VALUE_SPECIFIED_IN_NO_LOG_PARAMETER`
+        || value.iter().take(64).filter(|byte| **byte == b'_').count() >= 2
+            && value.len() <= 64
+            && every(value, |byte| byte.is_ascii_uppercase() || byte == b'_')
         || matches!(
             value,
             b"%s"
@@ -200,7 +204,10 @@ pub(super) fn is_code(value: &[u8]) -> bool {
     let named = first.is_ascii_alphabetic() || first == b'_';
     let call = named
         && value.iter().position(|b| *b == b'(').is_some_and(|at| {
-            value.iter().take(at).all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b':' | b'!'))
+            value
+                .iter()
+                .take(at)
+                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b':' | b'!' | b'?'))
         });
     let dotted = named
         && has(b".")
@@ -208,7 +215,20 @@ pub(super) fn is_code(value: &[u8]) -> bool {
             .split(|b| *b == b'.')
             .all(|part| !part.is_empty() && part.iter().all(|b| b.is_ascii_alphabetic() || *b == b'_'));
     let generic = named && (has(b"<") || has(b"[") && has(b"]")) && !value.iter().any(u8::is_ascii_digit);
-    call || dotted || generic || has(b"::") || first == b'&' || has(b"->")
+    // `header[1]`, `pw[:-1]`
+    let indexed = named
+        && value.ends_with(b"]")
+        && value.iter().position(|byte| *byte == b'[').is_some_and(|at| {
+            value.iter().take(at).all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.'))
+        });
+    // `*const`, `!request.headers`
+    let applied = matches!(first, b'*' | b'!')
+        && value.len() > 1
+        && value
+            .iter()
+            .skip(1)
+            .all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'.' | b';' | b','));
+    call || indexed || applied || dotted || generic || has(b"::") || first == b'&' || has(b"->")
 }
 
 /// A path or URL, which names where a secret lies but is none.
@@ -303,9 +323,33 @@ pub(super) fn is_technical(value: &[u8]) -> bool {
 
 /// A regular expression.
 pub(super) fn is_pattern(value: &[u8]) -> bool {
-    value.contains(&b'\\')
+    let signs = [
+        &b"\\w"[..],
+        b"\\d",
+        b"\\s",
+        b"\\x",
+        b"(?",
+        b"(.*",
+        b"[^",
+        b"]+",
+        b"]*",
+        b"]{",
+        b"[a-z",
+        b"[A-Z",
+        b"[0-9",
+    ];
+    value.len() <= 256 && signs.iter().any(|sign| value.windows(sign.len()).any(|part| part == *sign))
         || value.starts_with(b"^") && value.ends_with(b"$")
-        || value.contains(&b'[') && value.contains(&b']')
+}
+
+/// `SecretString`, `includeCredentials`: the name of a type or a variable.
+pub(super) fn is_camel(value: &[u8]) -> bool {
+    let humps = value.iter().skip(1).filter(|byte| byte.is_ascii_uppercase()).count();
+    let starts = value.iter().enumerate().filter(|(_, byte)| byte.is_ascii_uppercase());
+    let whole = starts
+        .clone()
+        .all(|(at, _)| value.get(at + 1..at + 3).is_some_and(|next| next.iter().all(u8::is_ascii_lowercase)));
+    humps >= 1 && whole && value.len() >= 8 && value.iter().all(u8::is_ascii_alphabetic)
 }
 
 /// `AB12C-…`: four groups or more of a licence's key.

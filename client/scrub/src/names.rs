@@ -337,9 +337,17 @@ pub(super) fn classify(name: &[u8]) -> Option<(Category, Trust)> {
     if ends(&["secret", "credentials", "credential"]) {
         return Some((Token, Trust::Strong));
     }
-    if ends(&["token", "session", "jwt", "bearer", "pat", "sid", "nonce"])
-        && !ends(&["nonce", "compat", "path"])
-    {
+    // `connect.sid`, but not `UserSecretsId`.
+    let sid = plain.ends_with("sid") && {
+        let head = name.get(..name.len().saturating_sub(3)).unwrap_or_default();
+        name.to_ascii_lowercase().ends_with(b"sid")
+            && (head.is_empty()
+                || head.ends_with(b"_")
+                || head.ends_with(b".")
+                || head.ends_with(b"-")
+                || name.ends_with(b"Sid"))
+    };
+    if sid || ends(&["token", "session", "jwt", "bearer", "pat"]) && !ends(&["compat", "path"]) {
         return Some((Token, Trust::Weak));
     }
     if ends(&["secretid", "devicecode"]) {
@@ -365,6 +373,16 @@ pub(super) fn classify(name: &[u8]) -> Option<(Category, Trust)> {
     if ends(&[
         "phone",
         "phonenumber",
+        "phoneno",
+        "mobil",
+        "mobileno",
+        "celular",
+        "cell",
+        "gsm",
+        "rufnummer",
+        "telefonnummer",
+        "handynummer",
+        "whatsapp",
         "mobile",
         "telephone",
         "telefon",
@@ -382,7 +400,14 @@ pub(super) fn classify(name: &[u8]) -> Option<(Category, Trust)> {
         return Some((Phone, Trust::Digits));
     }
     if is(&["ssn", "itin", "taxid", "taxpayerid", "taxpayeridentificationnumber"])
-        || ends(&["ssn", "socialsecuritynumber", "socialsecurityno", "socialsecurity", "securitynumber"])
+        || ends(&[
+            "ssn",
+            "socialsecuritynumber",
+            "socialsecurityno",
+            "securityno",
+            "socialsecurity",
+            "securitynumber",
+        ])
     {
         return Some((Ssn, Trust::Digits));
     }

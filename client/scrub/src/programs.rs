@@ -527,7 +527,8 @@ pub(super) fn login(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candid
         text.slice(anchor.end..end).iter().rposition(|byte| *byte == b'.').is_some_and(|at| at > 0)
     };
     let socket = text.starts(anchor.end, "tcp(") || text.starts(anchor.end, "unix(");
-    let sure = sign == b'/' || socket || host();
+    let digest = text.starts(anchor.end, "sha256:") || text.starts(anchor.end, "sha512:");
+    let sure = !digest && (sign == b'/' || socket || host());
     if !sure && !dotted() {
         return;
     }

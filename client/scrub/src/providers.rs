@@ -257,6 +257,8 @@ const FORMS: &[Form] = &[
     form("LS0tLS1CRUdJTiBFTkNSWVBURUQgUFJJVk", Loose, 30, PrivateKey),
     form("LS0tLS1CRUdJTiBEU0EgUFJJVkFUR", Loose, 30, PrivateKey),
     form("LS0tLS1CRUdJTiBQR1AgUFJJVkFUR", Loose, 30, PrivateKey),
+    // Minisign's and signify's; public ones are short.
+    form("RWR", Loose, 120, PrivateKey),
     form("suiprivkey1", Plain, 50, PrivateKey),
     form("edsk", Plain, 50, PrivateKey),
     form("edesk", Plain, 50, PrivateKey),

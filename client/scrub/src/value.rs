@@ -78,7 +78,7 @@ pub(super) fn after_name(text: Text<'_>, name: Range<usize>, flag: bool) -> Opti
         (b'=', _) if spaced || matches!(text.at(at + 1), b' ' | b'\t') => (Tie::Loose, at + 1),
         (b'=', _) => (Tie::Tight, at + 1),
         // A cell of a table.
-        (b'|', b' ') if spaced => (Tie::Loose, at + 1),
+        (b'|', b' ') if spaced && !is_template(text, &name) => (Tie::Loose, at + 1),
         (b':', b':') => return None,
         // R and OCaml assign so.
         (b'<', b'-') if spaced => (Tie::Loose, at + 2),
@@ -232,6 +232,12 @@ fn sets(name: &[u8]) -> bool {
             && [&b"password"[..], b"secret", b"token", b"apikey", b"api_key"].into_iter().any(plain)
 }
 
+/// `{{ .Values.password | quote }}`, `$password | base64`: what follows the bar is a filter.
+fn is_template(text: Text<'_>, name: &Range<usize>) -> bool {
+    let before = text.slice(name.start.saturating_sub(48)..name.start);
+    before.ends_with(b"$") || before.windows(2).any(|pair| pair == b"{{")
+}
+
 /// `user.password`, `CURLOPT_USERPWD`: a name that a string may follow as the next argument.
 fn is_symbol(name: &[u8]) -> bool {
     let shouted = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
@@ -275,7 +281,10 @@ fn beside(text: Text<'_>, name: Range<usize>, at: usize) -> Option<Value> {
     }
     for verb in ["is ", "was ", "set to ", "to ", "is: ", "of "] {
         if text.starts(at, verb) {
-            return read(text, text.blanks(at + verb.len()), Tie::Beside, &name);
+            let value = read(text, text.blanks(at + verb.len()), Tie::Beside, &name);
+            // `argument "password" to "connect"`
+            let loose = matches!(verb, "to " | "of ");
+            return value.filter(|value| !loose || looks::is_chosen(text.slice(value.range.clone())));
         }
     }
     // `bad token Nv1nZ…`: only what was clearly generated.
@@ -307,7 +316,7 @@ fn beside(text: Text<'_>, name: Range<usize>, at: usize) -> Option<Value> {
     let cased = [u8::is_ascii_lowercase as fn(&u8) -> bool, u8::is_ascii_uppercase];
     let named = ["pass", "pwd", "psk", "pw"].iter().any(|part| find(word, part.as_bytes()).is_some());
     let odd = named && cased.iter().all(|kind| chosen.iter().any(kind)) && chosen.iter().any(sign);
-    if named && looks::is_unlike_prose(chosen) && !looks::is_technical(chosen) {
+    if named && !chosen.starts_with(b"-") && looks::is_unlike_prose(chosen) && !looks::is_technical(chosen) {
         return read(text, at, Tie::Beside, &name);
     }
     // `bindpw …`: a setting is all that the line holds.
@@ -332,7 +341,11 @@ fn beside(text: Text<'_>, name: Range<usize>, at: usize) -> Option<Value> {
         || rest.starts_with(b"account ")
         || rest.starts_with(b"machine ")
         || rest.starts_with(b"#");
-    if netrc && (last || has(&["login "])) {
+    let sure = || {
+        let value = text.slice(at..end);
+        has(&["machine "]) || line.start == name.start || looks::is_chosen(value)
+    };
+    if netrc && (last || has(&["login "])) && sure() {
         return read(text, at, Tie::Beside, &name).map(|value| Value { alone: true, ..value });
     }
     None
@@ -358,6 +371,16 @@ fn read(text: Text<'_>, at: usize, tie: Tie, name: &Range<usize>) -> Option<Valu
     let at = if prefixed && matches!(text.at(at + 1), b'"' | b'\'') { at + 1 } else { at };
     let slashes = text.run(at, 4, |byte| byte == b'\\') - at;
     let quote = text.at(at + slashes);
+    // `"Password: ")`: the name stands in a string that ends here.
+    let closed = matches!(text.at(name.end), b'"' | b'\'' | b'`' | b'\\' | b']');
+    if matches!(quote, b'"' | b'`')
+        && slashes == 0
+        && !closed
+        && tie != Tie::Tight
+        && is_open(text, name.start, quote)
+    {
+        return None;
+    }
     if matches!(quote, b'"' | b'\'' | b'`') {
         let start = at + slashes + 1;
         let end = closing(text, start, quote, slashes);
@@ -379,6 +402,18 @@ fn read(text: Text<'_>, at: usize, tie: Tie, name: &Range<usize>) -> Option<Valu
         || text.at(next) == b'#'
         || (matches!(text.at(next), b',' | b';' | b'}') && blank(next + 1) >= line.end);
     Some(Value { range: at..end, quoted: false, tie, alone: tail && every(export, lead) })
+}
+
+/// Whether a string with that quote is open at a place.
+fn is_open(text: Text<'_>, at: usize, quote: u8) -> bool {
+    let line = text.run_back(at, 160, |byte| byte != b'\n');
+    let before = text.peek(line..at);
+    let count = before
+        .iter()
+        .enumerate()
+        .filter(|(at, byte)| **byte == quote && (*at == 0 || before.get(at - 1) != Some(&b'\\')))
+        .count();
+    at - line < 160 && count % 2 == 1
 }
 
 /// The closing quote: one with as many backslashes before it as the opening one had. A value that is cut off
