@@ -19,7 +19,9 @@ which is what is measured now. First measurements, before any of a lot's misses 
   fresh 8     0.980 of 512 secrets, 3.0 % of 500 clean lines
   fresh 9     0.964 of 640 secrets, 3.8 % of 552 clean lines (rules as for fresh 8; each context once, as from here on)
   fresh 10    0.953 of 512 secrets, 4.0 % of 619 clean lines
-  unseen      0.955 of 512 secrets, 2.5 % of 475 clean lines
+  fresh 11    0.955 of 512 secrets, 2.5 % of 475 clean lines
+  fresh 12    0.988 of 561 secrets, 2.8 % of 538 clean lines (written by somebody who never saw the rules, as from here on)
+  fresh 13    0.972 of 562 secrets, 3.7 % of 596 clean lines
 
 The last lot's misses were looked at once after that, so what measure.py prints for it now is no first measurement:
 whoever wants one writes new contexts.

@@ -3,7 +3,7 @@
 use super::keys::Names;
 use super::memo::Site;
 use super::text::Text;
-use super::{Candidate, Category, attempts, calls, commands, pem, programs, providers, url};
+use super::{Candidate, Category, attempts, calls, commands, numbers, pem, programs, providers, url};
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, Match, MatchKind, PatternID};
 use std::ops::Range;
 
@@ -25,6 +25,12 @@ enum Rule {
     Link,
     Fed,
     Sent,
+    Acl,
+    Called,
+    Encoded,
+    Wifi,
+    PairFlag,
+    Track,
     Login,
     Thin,
     Pgpass,
@@ -68,6 +74,11 @@ const STEMS: &[&str] = &[
     "phone",
     "mobil",
     "celular",
+    "festnetz",
+    "dest_addr",
+    "pat:",
+    "pat=",
+    "source_addr",
     "cell",
     "gsm",
     "rufnummer",
@@ -181,6 +192,22 @@ impl Anchors {
             ("send '", Rule::Sent),
             ("send -- \"", Rule::Sent),
             ("sendline(", Rule::Sent),
+            ("%b", Rule::Track),
+            ("base64", Rule::Encoded),
+            ("btoa(", Rule::Encoded),
+            ("getbytes(", Rule::Encoded),
+            ("buffer.from(", Rule::Encoded),
+            ("sip:", Rule::Called),
+            ("wa.me/", Rule::Called),
+            ("%2b", Rule::Called),
+            ("to=", Rule::Called),
+            ("atd+", Rule::Called),
+            ("setuser ", Rule::Acl),
+            (" on >", Rule::Acl),
+            ("wifi:", Rule::Wifi),
+            (" -u ", Rule::PairFlag),
+            (" -id ", Rule::PairFlag),
+            (" -a ", Rule::PairFlag),
             ("values", Rule::Inserted),
             ("hooks.zapier.com/hooks/catch/", Rule::Webhook),
             ("hc-ping.com/", Rule::Webhook),
@@ -217,7 +244,7 @@ impl Anchors {
             ("seed", Rule::Words),
             ("recover", Rule::Words),
             ("restore", Rule::Words),
-            ("inspect \"", Rule::Words),
+            ("inspect", Rule::Words),
             ("backup words", Rule::Words),
             ("the words", Rule::Words),
             ("words:", Rule::Words),
@@ -342,6 +369,12 @@ impl Anchors {
                 Rule::Attempt => attempts::tried(text, range, found),
                 Rule::Inserted => attempts::inserted(text, range, found),
                 Rule::Link => commands::link(text, range, found),
+                Rule::Track => numbers::track(text, range.end, found),
+                Rule::Called => numbers::called(text, range.end, found),
+                Rule::Encoded => attempts::encoded(text, range, found),
+                Rule::Acl => programs::acl(text, range, found),
+                Rule::Wifi => programs::wifi(text, range, found),
+                Rule::PairFlag => programs::pair_flag(text, range, found),
                 Rule::Fed => programs::fed(text, range, found),
                 Rule::Sent => programs::sent(text, range, found),
                 Rule::Login => programs::login(text, range, found),
@@ -380,7 +413,8 @@ fn connection(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) 
         !byte.is_ascii_whitespace() && !matches!(byte, b';' | b'"' | b'\'' | b'&')
     });
     let value = text.peek(anchor.end..end);
-    if speaks && value.len() >= 3 && !super::looks::is_placeholder(value) {
+    let code = value.strip_suffix(b")").is_some_and(super::looks::is_code);
+    if !code && speaks && value.len() >= 3 && !super::looks::is_placeholder(value) {
         found.push(Candidate { category: Category::DatabaseUrl, range: anchor.end..end });
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Candidate;
 use super::category::Category;
-use super::looks::{is_chosen, is_code, is_location, is_placeholder, is_technical, is_unlike_prose};
+use super::looks::{is_chosen, is_code, is_location, is_placeholder, is_technical, is_unlike_prose, is_uuid};
 use super::memo::{Settled, Site};
 use super::text::Text;
 use super::words::find;
@@ -17,6 +17,7 @@ fn fits(value: &[u8]) -> bool {
         && !is_code(value)
         && !is_location(value)
         && !is_technical(value)
+        && !is_uuid(value)
 }
 
 /// `trying bob:…`, `logged in with bob / …`, `auth failed for bob using '…'`.
@@ -64,6 +65,37 @@ pub(super) fn tried(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candid
         };
         found.extend(range.map(|range| Candidate { category: Category::Password, range }));
         before = word;
+        at = end + 1;
+    }
+}
+
+/// `btoa("name:secret")`, `echo -n 'name:secret' | base64`: what is encoded for a header.
+pub(super) fn encoded(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    if anchor.end < text.1.settled(Settled::Encoded) {
+        return;
+    }
+    let line = text.line(anchor.start);
+    let (from, to) = (line.start.max(anchor.start.saturating_sub(REACH)), line.end.min(anchor.end + REACH));
+    text.1.settle(Settled::Encoded, to);
+    let person = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'@');
+    let mut at = from;
+    while at < to {
+        let open = text.run(at, to - at, |byte| !matches!(byte, b'"' | b'\'' | b'`'));
+        let sign = text.at(open);
+        let end = text.run(open + 1, 96, |byte| byte != sign && byte != b'\n');
+        if open >= to || text.at(end) != sign {
+            return;
+        }
+        let value = text.slice(open + 1..end);
+        let colon = value.iter().position(|byte| *byte == b':').filter(|colon| *colon > 0);
+        if let Some(colon) = colon {
+            let (name, secret) =
+                (value.get(..colon).unwrap_or_default(), value.get(colon + 1..).unwrap_or_default());
+            if name.iter().all(person) && fits(secret) && !secret.contains(&b' ') {
+                found.push(Candidate { category: Category::BasicAuth, range: open + colon + 2..end });
+                return;
+            }
+        }
         at = end + 1;
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn scheme(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candi
     if text.before(anchor.start).is_ascii_alphanumeric() {
         return;
     }
-    let mut at = text.run(anchor.end, 8, |byte| matches!(byte, b' ' | b':' | b'\t' | b'"' | b'\''));
+    let mut at = text.run(anchor.end, 8, |byte| matches!(byte, b' ' | b':' | b'\t' | b'"' | b'\'' | b','));
     if text.starts(anchor.end, "%20") {
         at = anchor.end + 3;
     }
@@ -102,7 +102,8 @@ pub(super) fn authorization(text: Text<'_>, anchor: Range<usize>, found: &mut Ve
         return;
     }
     let secret = text.slice(range.clone());
-    if secret.len() <= 512 && is_placeholder(secret) {
+    // `Credential=<access-key>/…`, `get("Authorization", "").split()`
+    if secret.starts_with(b")") || text.at(end) == b'<' || secret.len() <= 512 && is_placeholder(secret) {
         return;
     }
     text.1.settle_cut(Settled::Authorization, at..end, 4096);

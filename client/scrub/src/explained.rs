@@ -211,6 +211,7 @@ pub(super) const NO_THINGS: &[&str] = &[
     "an",
     "iv",
     "sk",
+    "accounts",
 ];
 
 /// Parts of words before a run that name what lets in.
@@ -335,6 +336,10 @@ pub(super) static EXPLAINS: LazyLock<Words> = LazyLock::new(|| {
             "machine id",
             "boot id",
             "boundary",
+            " in ds ",
+            "{:hex,",
+            "latest]",
+            "logstream",
             "gpg",
             "pgp",
             "keyring",
@@ -404,6 +409,10 @@ pub(super) static SECRETIVE: LazyLock<Words> = LazyLock::new(|| {
             "salt",
             "pepper",
             "unsafe",
+            "subkey",
+            "encryption_key",
+            "encryption key",
+            "in plaintext",
             "macaroon",
         ],
     )

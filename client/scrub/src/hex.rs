@@ -47,8 +47,21 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
     if equals && text.has(Site::Before, line.start..run.start, &["sha", "md5", "blake"]) {
         return false;
     }
+    // The lock file of mix: a package, its version, its digests.
+    if text.find(Site::Before, line.start..run.start, "{:hex,").is_some() {
+        return false;
+    }
     if secretive {
         return true;
+    }
+    // Alone below a line that asked for a digest.
+    let above = || text.line_seen(Site::Above, line.start.saturating_sub(1));
+    if before.trim_ascii().is_empty()
+        && run.end >= line.end.saturating_sub(1)
+        && line.start > 0
+        && text.has(Site::Above, above(), &["hash", "checksum", "digest", "sha256", "sha1", "md5"])
+    {
+        return false;
     }
     if is_second(text, &run) || is_openpgp(digits) && !KEYS_AHEAD.are_in(near) {
         return false;
@@ -67,7 +80,7 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
         return false;
     }
     if before.ends_with(b"0x") {
-        let public = ["tx", "hash", "block", "address", "contract"];
+        let public = ["tx", "hash", "block", "address", "contract", "bytecode", "calldata", "topic", "slot"];
         let sent = text.has(Site::Line, line.clone(), &["mined", "reverted", "confirmed"]);
         let thing = near.strip_suffix(b"0x").is_some_and(is_thing);
         return digits.len() != 40
@@ -104,7 +117,14 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
             return false;
         }
     }
-    if is_part(near) {
+    // A point's coordinates, a signature's halves.
+    let point = near.trim_ascii_end().strip_suffix(b":").or(near.strip_suffix(b"=")).is_some_and(|rest| {
+        matches!(
+            rest,
+            [b'x' | b'y' | b'r' | b's'] | [.., b' ' | b'{' | b'(' | b',', b'x' | b'y' | b'r' | b's']
+        )
+    });
+    if digits.len() == 64 && point || is_part(near) {
         return false;
     }
     let tagged = digits.len() == 40 && text.before(run.start) == b':';
@@ -129,7 +149,7 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
 /// `event <id>`, `refname '<id>'`, `ObjectRef(<id>)`: the word before names a thing or what is done to it.
 fn is_thing(near: &[u8]) -> bool {
     let sign = |byte: &u8| {
-        matches!(byte, b' ' | b'\t' | b'"' | b'\'' | b'`' | b'(' | b'{' | b':' | b'=' | b'@' | b'#')
+        matches!(byte, b' ' | b'\t' | b'"' | b'\'' | b'`' | b'(' | b'{' | b'[' | b':' | b'=' | b'@' | b'#')
     };
     let part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     let end = near.iter().rposition(|byte| !sign(byte)).map_or(0, |at| at + 1);
@@ -330,7 +350,21 @@ fn in_path(text: Text<'_>, run: &Range<usize>) -> bool {
         && name <= run.end + 9
         && !text.at(name).is_ascii_alphanumeric();
     if find(word, b"://").is_some() {
-        let parts = [".git", "/commit", "/blob/", "/tree/", "/archive/", "/raw/", "/packages/", "/rev/"];
+        // The version of a key in a vault.
+        if find(word, b"vault.azure.net/").is_some() {
+            return true;
+        }
+        let parts = [
+            ".git",
+            "/commit",
+            "/blob/",
+            "/tree/",
+            "/archive/",
+            "/raw/",
+            "/packages/",
+            "/rev/",
+            "vault.azure.net/",
+        ];
         let repository = parts.iter().any(|part| find(word, part.as_bytes()).is_some());
         return repository && matches!(before, b'/' | b'#' | b'@' | b'=')
             || (before == b'/' && after == b'/')

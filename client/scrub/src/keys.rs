@@ -4,7 +4,7 @@ use super::category::Category;
 use super::looks;
 use super::memo::Site;
 use super::names::{self, Trust, classify};
-use super::text::{Text, is_base64, is_basic};
+use super::text::{Text, is_base64, is_basic, is_word};
 use super::value::{self, Tie, Value};
 use super::words::find;
 use super::{Candidate, commands};
@@ -58,7 +58,8 @@ impl<'a> Names<'a> {
         let start = text.run_back(anchor.start, 64, part);
         // `sid=`, `pw:` end with the sign after a name.
         let signed =
-            matches!(text.slice(anchor.end.saturating_sub(2)..anchor.end), [_, b'='] | [b'w' | b'W', b':']);
+            matches!(text.slice(anchor.end.saturating_sub(2)..anchor.end), [_, b'='] | [b'w' | b'W', b':'])
+                || text.slice(anchor.clone()).eq_ignore_ascii_case(b"pat:");
         let short = text.slice(anchor.clone()).len() == 3
             && text.slice(anchor.start..anchor.end - 1).eq_ignore_ascii_case(b"pw");
         let anchor = if signed || short { anchor.start..anchor.end - 1 } else { anchor };
@@ -109,7 +110,9 @@ impl<'a> Names<'a> {
         let Some(value) = value::after_name(text, name.clone(), flag) else {
             if category == Category::TotpSeed {
                 commands::one_time(text, name, found);
-            } else if trust == Trust::Strong && category == Category::Password {
+            } else if category == Category::Password
+                && (trust == Trust::Strong || matches!(text.before(name.start), b'"' | b'\'' | b'#'))
+            {
                 tried(text, &name, found);
             } else if trust == Trust::Strong {
                 found.extend(apart(text, category, &name));
@@ -153,6 +156,10 @@ fn tried(text: Text<'_>, name: &Range<usize>, found: &mut Vec<Candidate>) {
         "tried", " with", " using", " value", " was", " is", " got", " be", " to", ":", "=", " given",
         " said", "(", " from", " as", " enter", " of",
     ];
+    // A word that goes on is none.
+    if is_word(text.at(name.end)) {
+        return;
+    }
     let line = text.line(name.start);
     let to = line.end.min(name.end.saturating_add(APART));
     // `if you pass X to Y` is a sentence.
@@ -161,6 +168,7 @@ fn tried(text: Text<'_>, name: &Range<usize>, found: &mut Vec<Candidate>) {
         (if verb { looks::is_unlike_prose(value) } else { looks::is_chosen(value) })
             && !value.ends_with(b"=]")
             && !value.starts_with(b"$")
+            && !(value.contains(&b'/') && looks::is_reference(value))
             && !looks::is_uuid(value)
             && !value.get(..8).is_some_and(|start| start.eq_ignore_ascii_case(b"password"))
             && !looks::is_placeholder(value)
@@ -172,6 +180,25 @@ fn tried(text: Text<'_>, name: &Range<usize>, found: &mut Vec<Candidate>) {
     let password = |range: Range<usize>| Candidate { category: Category::Password, range };
     // The quotes and brackets around the name.
     let mut from = text.run(name.end, 4, |byte| matches!(byte, b'"' | b'\'' | b'`' | b')' | b']'));
+    // `log("password:", "…")`: the next argument.
+    for sign in [b'"', b'\''] {
+        if !value::is_open(text, name.start, sign) || matches!(text.at(name.end), b'"' | b'\'' | b'`') {
+            continue;
+        }
+        let close = text.run(name.end, 24, |byte| byte != sign && byte != b'\n');
+        let next = text.run(close + 1, 4, |byte| matches!(byte, b',' | b' '));
+        let end = text.run(next + 1, 64, |byte| byte != sign && byte != b'\n');
+        if text.at(close) == sign
+            && text.at(close + 1) == b','
+            && text.at(next) == sign
+            && text.at(end) == sign
+        {
+            if fits(text.slice(next + 1..end)) {
+                found.push(password(next + 1..end));
+                return;
+            }
+        }
+    }
     loop {
         let quote = text.run_seen(Site::Tried, from, to.saturating_sub(from), |byte| {
             !matches!(byte, b'"' | b'\'' | b'`')
@@ -237,6 +264,10 @@ fn tried(text: Text<'_>, name: &Range<usize>, found: &mut Vec<Candidate>) {
         let word = text.slice(start..end);
         if before.ends_with(b".") {
             break;
+        }
+        if matches!(word.first(), Some(b'"' | b'\'' | b'`')) {
+            at = end;
+            continue;
         }
         let last = end >= line.end && before.len() < 48 && looks::is_mixed(word, 8);
         if said && !before.is_empty() && fits(word) && (last || looks::is_unlike_prose(word)) {
@@ -350,6 +381,34 @@ fn judge(
     if !value.quoted && value.tie == Tie::Loose && looks::is_camel(bytes) {
         return None;
     }
+    // `--password via the environment`
+    let words = [
+        &b"via"[..],
+        b"in",
+        b"on",
+        b"as",
+        b"for",
+        b"to",
+        b"with",
+        b"from",
+        b"at",
+        b"by",
+        b"flag",
+        b"option",
+        b"when",
+        b"instead",
+        b"if",
+    ];
+    if value.tie == Tie::Flag && words.contains(&bytes) {
+        return None;
+    }
+    let placed = [&b"./"[..], b"../", b"~/", b"/"].iter().any(|start| bytes.starts_with(start))
+        && looks::is_location(bytes);
+    if category == Category::Password && value.tie == Tie::Tight && placed && !value.quoted
+        || bytes.contains(&b'/') && looks::is_reference(bytes)
+    {
+        return None;
+    }
     if category == Category::BasicAuth {
         // `--creds name:password`
         let colon = bytes.iter().position(|byte| *byte == b':').filter(|at| *at > 0);
@@ -409,6 +468,21 @@ fn judge(
         }
         range = cookie(text, range, plain.ends_with(b"set-cookie"));
         let cookies = text.slice(range.clone());
+        // A visitor's number, or what the page looks like.
+        let plain = [
+            &b"_ga"[..],
+            b"_gid",
+            b"_fbp",
+            b"__utm",
+            b"theme=",
+            b"lang=",
+            b"locale=",
+            b"consent",
+            b"AWSALB=deleted",
+        ];
+        if plain.iter().any(|name| cookies.starts_with(name)) && !cookies.contains(&b';') {
+            return None;
+        }
         let lets_in = cookies.iter().any(u8::is_ascii_digit) || range.len() >= 24;
         return (range.len() >= 8 && lets_in).then_some(Candidate { category, range });
     }
@@ -532,6 +606,7 @@ fn digits(text: Text<'_>, category: Category, name_end: usize) -> Option<Candida
     }
     // `VALUES ('…')` and `Key (ssn)=(…)`; a bracket may also begin the number.
     let start = text.run(start, 1, |byte| byte == b'(');
+    let start = text.run(start, 2, |byte| matches!(byte, b'"' | b'\''));
     let colon = text.before(name_end) == b':';
     if start == name_end && !colon {
         return None;

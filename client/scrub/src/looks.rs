@@ -98,6 +98,16 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         "token",
         "apikey",
         "api_key",
+        "passwort",
+        "kennwort",
+        "mot de passe",
+        "contraseña",
+        "contrasena",
+        "senha",
+        "wachtwoord",
+        "hasło",
+        "пароль",
+        "密码",
         "changeme",
         "changeit",
         "change-me",
@@ -142,6 +152,13 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         || starts(b"%(")
         || starts(b"***")
         // `VALUE_SPECIFIED_IN_NO_LOG_PARAMETER`
+        || ["redacted", "change-me", "change_me", "changeme", "replaceme", "replace-me", "replace_me", "placeholder"]
+            .iter()
+            .any(|word| value.len() <= 64 && find(value, word.as_bytes()).is_some())
+        || ends(b"..")
+        || starts(b"enc[") || starts(b"enc(")
+        || starts(b"${") && ends(b"***")
+        || matches!(value, b"String!" | b"String?" | b"Int!" | b"ID!" | b"Boolean!" | b"string?")
         || value.iter().take(64).filter(|byte| **byte == b'_').count() >= 2
             && value.len() <= 64
             && every(value, |byte| byte.is_ascii_uppercase() || byte == b'_')
@@ -244,7 +261,17 @@ pub(super) fn is_location(value: &[u8]) -> bool {
     {
         return false;
     }
-    value.starts_with(b"/") && value.iter().skip(1).any(|b| *b == b'/')
+    // `src/a.py:4`
+    let digits = value.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let file =
+        value.get(..value.len() - digits).and_then(|rest| rest.strip_suffix(b":")).is_some_and(|file| {
+            let dot = file.iter().rposition(|byte| *byte == b'.').unwrap_or(0);
+            dot > 0
+                && (2..=5).contains(&(file.len() - dot))
+                && file.iter().skip(dot + 1).all(u8::is_ascii_lowercase)
+        });
+    file && digits > 0
+        || value.starts_with(b"/") && value.iter().skip(1).any(|b| *b == b'/')
         || value.starts_with(b"./")
         || value.starts_with(b"../")
         || value.starts_with(b"~/")
@@ -429,13 +456,12 @@ pub(super) fn is_random(value: &[u8]) -> bool {
 
 /// `db-password`, `my-token-secret`: the name under which a secret is kept.
 pub(super) fn is_reference(value: &[u8]) -> bool {
-    let plain =
-        |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_' | b'.');
+    let sign = |byte: &u8| matches!(byte, b'-' | b'_' | b'.' | b'/' | b':');
     let words =
         [&b"password"[..], b"secret", b"token", b"key", b"creds", b"credentials", b"tls", b"cert", b"auth"];
-    value.iter().all(plain)
-        && value.split(|byte| matches!(byte, b'-' | b'_' | b'.')).any(|part| words.contains(&part))
-        && value.iter().any(|byte| matches!(byte, b'-' | b'_' | b'.'))
+    value.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || sign(byte))
+        && value.split(sign).any(|part| words.contains(&part))
+        && value.iter().any(sign)
 }
 
 /// Five groups of hex digits.

@@ -56,6 +56,7 @@ pub(super) enum Settled {
     Words,
     Piped,
     Attempt,
+    Encoded,
     /// The arguments of a call, by the number of its name.
     Call(usize),
     /// The arguments of a program, by the number of its name.

@@ -94,7 +94,7 @@ pub(super) fn is_public(name: &[u8]) -> bool {
 const LISTED: [&str; 6] = ["password", "apikey", "authkey", "accesstoken", "apitoken", "secret"];
 
 /// Ends of names that everybody may see.
-const PUBLIC: [&str; 16] = [
+const PUBLIC: [&str; 19] = [
     "publickey",
     "pubkey",
     "pubkeytoken",
@@ -111,6 +111,9 @@ const PUBLIC: [&str; 16] = [
     "continuetoken",
     "unexpectedtoken",
     "parsererrortoken",
+    "requesttoken",
+    "clienttoken",
+    "idempotencytoken",
 ];
 
 /// The category and trust of a name, by its end.
@@ -331,6 +334,7 @@ pub(super) fn classify(name: &[u8]) -> Option<(Category, Trust)> {
         "servicetoken",
         "personalaccesstoken",
         "authhash",
+        "tokenauth",
     ]) {
         return Some((Token, Trust::Strong));
     }
@@ -377,6 +381,9 @@ pub(super) fn classify(name: &[u8]) -> Option<(Category, Trust)> {
         "mobil",
         "mobileno",
         "celular",
+        "festnetz",
+        "destaddr",
+        "sourceaddr",
         "cell",
         "gsm",
         "rufnummer",

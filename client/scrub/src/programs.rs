@@ -157,6 +157,8 @@ const PROGRAMS: &[Row] = &[
     (&["login", "auth"], &[(Any, Generated), (Word(1), Quoted), (Word(1), Oddly)], Token),
     (&["user:password", "users add", "user:create", "xauth"], &[(Word(1), Whole)], Password),
     (&["veracrypt", "couchbase-cli", "truecrypt", "teamviewer"], &[(Flag("-p"), Whole)], Password),
+    (&["ftp> user"], &[(Word(1), Whole)], Password),
+    (&["socks5", "socks4"], &[(Word(3), Secretly)], BasicAuth),
     (&["ssh-keygen"], &[(Flag("-N"), Whole), (Flag("-P"), Whole)], Password),
     (&["tacacs-server", "radius-server", "isakmp", "radius server"], &[(Next("key"), Whole)], Password),
     (&["username"], &[(Next("secret"), Secretly), (Next("password"), Secretly)], Password),
@@ -464,6 +466,61 @@ pub(super) fn fed(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidat
     }
 }
 
+/// `ACL SETUSER bob on >secret`: Redis writes a sign before a password.
+pub(super) fn acl(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    let from = anchor.end.saturating_sub(2);
+    let sign = text.run(from, 64, |byte| !matches!(byte, b'>' | b'\n'));
+    let end = text.run(sign + 1, 128, |byte| !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\''));
+    let value = text.slice(sign + 1..end);
+    if text.at(sign) == b'>' && text.before(sign) == b' ' && value.len() >= 4 && !is_placeholder(value) {
+        found.push(Candidate { category: Password, range: sign + 1..end });
+    }
+}
+
+/// `WIFI:T:WPA;S:home;P:secret;;`: what is in a square code on the wall.
+pub(super) fn wifi(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    let mut at = anchor.end;
+    for _ in 0..5 {
+        let end = text.run(at, 80, |byte| !matches!(byte, b';' | b'\n' | b'"'));
+        if text.starts(at, "P:") && end > at + 4 && !is_placeholder(text.peek(at + 2..end)) {
+            found.push(Candidate { category: Password, range: at + 2..end });
+        }
+        if text.at(end) != b';' {
+            return;
+        }
+        at = end + 1;
+    }
+}
+
+/// `-u name:secret` of any program.
+pub(super) fn pair_flag(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    let start = text.run(anchor.end, 2, |byte| matches!(byte, b'"' | b'\''));
+    let end =
+        text.run(start, 128, |byte| !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'`'));
+    // `name:'secret'`
+    let sign = text.at(end);
+    if text.before(end) == b':' && matches!(sign, b'"' | b'\'') && end > start + 1 {
+        let close = text.run(end + 1, 64, |byte| byte != sign && !byte.is_ascii_whitespace());
+        let secret = text.slice(end + 1..close);
+        if text.at(close) == sign && is_chosen(secret) && !is_placeholder(secret) {
+            found.push(Candidate { category: BasicAuth, range: end + 1..close });
+        }
+        return;
+    }
+    let word = text.slice(start..end);
+    let person = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'@');
+    let Some(colon) = word.iter().position(|byte| *byte == b':').filter(|colon| *colon > 0) else { return };
+    let (name, secret) = (word.get(..colon).unwrap_or_default(), word.get(colon + 1..).unwrap_or_default());
+    if every(name, person)
+        && is_chosen(secret)
+        && !secret.contains(&b'/')
+        && !super::looks::is_technical(name)
+        && !is_placeholder(secret)
+    {
+        found.push(Candidate { category: BasicAuth, range: start + colon + 1..end });
+    }
+}
+
 /// `send "secret\r"` of expect.
 pub(super) fn sent(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
     let quoted = |byte: u8| matches!(byte, b'"' | b'\'');
@@ -525,9 +582,17 @@ pub(super) fn login(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candid
         let end =
             text.run(anchor.end, 64, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'));
         text.slice(anchor.end..end).iter().rposition(|byte| *byte == b'.').is_some_and(|at| at > 0)
+            || text.at(anchor.end) == b'/' && text.at(anchor.end + 1).is_ascii_alphanumeric()
     };
     let socket = text.starts(anchor.end, "tcp(") || text.starts(anchor.end, "unix(");
     let digest = text.starts(anchor.end, "sha256:") || text.starts(anchor.end, "sha512:");
+    // `name:secret@(host:3306)/…`
+    let bracket = text.at(anchor.end) == b'(' && {
+        let end =
+            text.run(anchor.end + 1, 64, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'));
+        text.at(end) == b':' && text.at(end + 1).is_ascii_digit()
+    };
+    let socket = socket || bracket;
     let sure = !digest && (sign == b'/' || socket || host());
     if !sure && !dotted() {
         return;

@@ -283,6 +283,7 @@ const FORMS: &[Form] = &[
     form("$1$", Crypt, 20, Password),
     form("$y$", Crypt, 30, Password),
     form("$argon2", Crypt, 30, Password),
+    form("{SHA}", Crypt, 20, Password),
     form("{SSHA}", Crypt, 20, Password),
     form("pbkdf2_sha256$", Crypt, 30, Password),
 ];
@@ -347,6 +348,23 @@ pub(super) fn detect(text: Text<'_>, number: usize, start: usize, found: &mut Ve
         "pa-" | "sl." | "A3-" | "pat_" | "secret_" | "API-" | "uat_" | "t1." | "ops_" => is_random(rest),
         _ => true,
     };
+    // The secret is often the next argument or member.
+    if form.category == Aws && shape && rest.len() == 16 {
+        let mut at = end;
+        while at < end + 64 {
+            let start =
+                text.run(at, 64, |byte| !super::text::is_base64(byte) && byte != b'\n' || byte == b'=');
+            let stop = text.run(start, 42, super::text::is_base64);
+            let word = text.slice(start..stop);
+            if word.len() == 40 && is_random(word) && !word.iter().all(u8::is_ascii_hexdigit) {
+                found.push(Candidate { category: Aws, range: start..stop });
+            }
+            if stop == start {
+                break;
+            }
+            at = stop;
+        }
+    }
     // `AKIA…:secret`, as s3fs has it.
     let pair = end + 1..text.run(end + 1, 41, super::text::is_base64);
     if form.category == Aws && shape && rest.len() == 16 && text.at(end) == b':' && pair.len() == 40 {

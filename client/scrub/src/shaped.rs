@@ -71,7 +71,11 @@ static PUBLIC: LazyLock<Words> = LazyLock::new(|| {
             "public",
             "pubkey",
             "fingerprint",
-            "sha",
+            "sha1",
+            "sha2",
+            "sha3",
+            "sha5",
+            "sha-",
             "checksum",
             "hash",
             "integrity",
@@ -149,6 +153,18 @@ pub(super) fn detect(text: Text<'_>, part: Range<usize>, found: &mut Vec<Candida
     }
     let line = text.line(start);
     let near = text.slice(line.start.max(start.saturating_sub(NEAR))..start);
+    // 64 bytes in base64 beside the word key: an account's key of Azure.
+    let digest = || {
+        ["sha", "hash", "sign", "digest", "public", "integrity", "dnskey"]
+            .iter()
+            .any(|it| find(near, it.as_bytes()).is_some())
+    };
+    let key = || find(near, b"key").is_some();
+    if word.len() == 88 && word.ends_with(b"=") && key() && (!digest() || find(near, b"sharedkey").is_some())
+    {
+        found.push(Candidate { category: Category::Azure, range: start..end });
+        return end;
+    }
     if is_typed(word) || is_location(word) || is_address(word) || PUBLIC.are_in(near) {
         return end;
     }

@@ -36,6 +36,11 @@ pub(super) fn after_name(text: Text<'_>, name: Range<usize>, flag: bool) -> Opti
     let quoted_name = closed > name.end;
     let at = text.blanks(closed);
     let spaced = at > closed;
+    // `${PASSWORD:0:2}`: a part of a variable.
+    let part = text.before(name.start) == b'{' && text.at(at) == b':' && text.at(at + 1).is_ascii_digit();
+    if part && text.before(name.start - 1) == b'$' {
+        return None;
+    }
     // `Secret Key [None]: …`: the prompt shows what was set before.
     let at = if spaced && text.at(at) == b'[' {
         let close = text.run(at, 24, |byte| byte != b']' && byte != b'\n');
@@ -102,7 +107,12 @@ pub(super) fn after_name(text: Text<'_>, name: Range<usize>, flag: bool) -> Opti
         }
         (b'>', _) if !spaced && opens_tag(text, name.start) => (Tie::Tight, at + 1),
         // `user.setPassword("…")`
-        (b'(', b'"' | b'\'' | b'`') if !spaced && sets(text.slice(name.clone())) => (Tie::Tight, at + 1),
+        (b'(', b'"' | b'\'' | b'`') if !spaced && sets(text.slice(name.clone())) => {
+            // The first of several arguments is another thing's name: `set_password("service", …)`.
+            let sign = text.at(at + 1);
+            let close = text.run(at + 2, 64, |byte| byte != sign && byte != b'\n');
+            (text.at(text.blanks(close + 1)) != b',').then_some((Tie::Tight, at + 1))?
+        }
         // `{"name": "DB_PASS", "value": "…"}`, and the same in YAML, on the next line.
         (b',' | b'\n' | b'\r', _) if let Some(value) = child(text, at) => (Tie::Loose, value),
         // `assertEqual(user.password, "…")`
@@ -192,7 +202,12 @@ fn child(text: Text<'_>, at: usize) -> Option<usize> {
             return Some(close + 1 + usize::from(text.at(close + 1) == b'>'));
         }
         if !is(&SIBLINGS) {
-            return None;
+            // `apiKey: { mainnet: "…" }`
+            let start = text.run(close + 1, 4, |byte| matches!(byte, b' ' | b'"' | b'\''));
+            let end = text.run(start, 128, super::text::is_token);
+            let word = text.slice(start..end);
+            let braced = text.peek(at..next).contains(&b'{');
+            return (braced && is_generated(word, 20) && looks::is_random(word)).then_some(close + 1);
         }
         let stop = text.run(close + 1, 64, |byte| !matches!(byte, b',' | b'\n' | b';' | b'}'));
         next = text.run(stop, 48, between);
@@ -371,6 +386,10 @@ fn read(text: Text<'_>, at: usize, tie: Tie, name: &Range<usize>) -> Option<Valu
     let at = if prefixed && matches!(text.at(at + 1), b'"' | b'\'') { at + 1 } else { at };
     let slashes = text.run(at, 4, |byte| byte == b'\\') - at;
     let quote = text.at(at + slashes);
+    // ``undefined method `password=' for …``
+    if quote == b'\'' && text.before(name.start) == b'`' {
+        return None;
+    }
     // `"Password: ")`: the name stands in a string that ends here.
     let closed = matches!(text.at(name.end), b'"' | b'\'' | b'`' | b'\\' | b']');
     if matches!(quote, b'"' | b'`')
@@ -405,7 +424,7 @@ fn read(text: Text<'_>, at: usize, tie: Tie, name: &Range<usize>) -> Option<Valu
 }
 
 /// Whether a string with that quote is open at a place.
-fn is_open(text: Text<'_>, at: usize, quote: u8) -> bool {
+pub(super) fn is_open(text: Text<'_>, at: usize, quote: u8) -> bool {
     let line = text.run_back(at, 160, |byte| byte != b'\n');
     let before = text.peek(line..at);
     let count = before
